@@ -1,0 +1,121 @@
+// The derivative ops: a request for a derivative is an op over a region, a linear map is a
+// value, and what a linear map's region captures are the residuals.
+#ifndef XTENSOR_DIFF_OPS_TD
+#define XTENSOR_DIFF_OPS_TD
+
+include "XTensor/ElementwiseOps.td"
+
+def XTensor_YieldOp : XTensor_Op<"yield", [Pure, Terminator]> {
+  let summary = "The results of a region";
+  let arguments = (ins Variadic<XTensor_ArrayType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def XTensor_PullbackOp : XTensor_Op<"pullback", [RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "A function's results and the transpose of its derivative";
+  let description = [{
+    `results` are those of the body at `args`; `back` maps cotangents of the float results to
+    cotangents of the arguments listed in `wrt`. The body captures from above freely;
+    captured values are constants to this derivative.
+    Constraints: (pullback_c1) body arguments have the types of `args`, (pullback_c2) `wrt`
+    lists float arguments, none twice, (pullback_c3) result types are those yielded and the
+    handle's type follows from them.
+
+    ```mlir
+    %y, %back = xtensor.pullback at(%x, %w) wrt [1] {
+    ^bb0(%x_: !xtensor.array<i: 3, f32>, %w_: !xtensor.array<i: 3, f32>):
+      %s = xtensor.contract %x_, %w_ over [i] : !xtensor.array<i: 3, f32>, !xtensor.array<i: 3, f32>
+      xtensor.yield %s : !xtensor.array<f32>
+    } : (!xtensor.array<i: 3, f32>, !xtensor.array<i: 3, f32>)
+        -> (!xtensor.array<f32>, !xtensor.linear<(!xtensor.array<f32>) -> !xtensor.array<i: 3, f32>>)
+    ```
+  }];
+  let arguments = (ins Variadic<XTensor_ArrayType>:$args, DenseI64ArrayAttr:$wrt);
+  let results = (outs Variadic<XTensor_ArrayType>:$results, XTensor_LinearType:$back);
+  let regions = (region SizedRegion<1>:$bodyRegion);
+  let assemblyFormat = [{
+    `at` `(` $args `)` `wrt` $wrt $bodyRegion attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def XTensor_PushforwardOp
+    : XTensor_Op<"pushforward", [AttrSizedOperandSegments, RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "A function's results and their derivatives along tangents";
+  let description = [{
+    The results of the body at `args`, then the tangents of its float results along
+    `tangents`, one for each argument listed in `wrt`.
+    Constraints: (pushforward_c1) body arguments have the types of `args`, (pushforward_c2)
+    `wrt` lists float arguments, none twice, (pushforward_c3) a tangent has its argument's
+    type, (pushforward_c4) result types are those yielded, then those of the float ones again.
+  }];
+  let arguments = (ins Variadic<XTensor_ArrayType>:$args, DenseI64ArrayAttr:$wrt,
+                       Variadic<XTensor_ArrayType>:$tangents);
+  let results = (outs Variadic<XTensor_ArrayType>:$results);
+  let regions = (region SizedRegion<1>:$bodyRegion);
+  let assemblyFormat = [{
+    `at` `(` $args `)` `wrt` $wrt `along` `(` $tangents `)` $bodyRegion attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def XTensor_LinearOp : XTensor_Op<"linear", [Pure, SingleBlock]> {
+  let summary = "A linear map as a region";
+  let description = [{
+    Maps tangents to tangents, or cotangents to cotangents. What the region captures from
+    above are the residuals. `sizes` are those of the dynamic dims of its inputs, then of its
+    outputs, in order.
+    Constraints: (linear_c1) body arguments and yielded values have the map's types,
+    (linear_c2) one size operand per dynamic dim.
+  }];
+  let arguments = (ins Variadic<XTensor_SizeArray>:$sizes);
+  let results = (outs XTensor_LinearType:$map);
+  let regions = (region SizedRegion<1>:$bodyRegion);
+  let assemblyFormat = [{
+    (`sizes` `(` $sizes^ `)`)? $bodyRegion attr-dict `:` type($map) (`,` type($sizes)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// The sizes of the dynamic dims of input `i`.
+    ::llvm::SmallVector<::mlir::Value> getSizesOfInput(unsigned i);
+  }];
+  let hasVerifier = 1;
+}
+
+def XTensor_TransposedOp : XTensor_InferredOp<"transposed"> {
+  let summary = "The transpose of a linear map";
+  let arguments = (ins XTensor_LinearType:$map);
+  let results = (outs XTensor_LinearType:$back);
+  let assemblyFormat = "$map attr-dict `:` type($map)";
+  let hasFolder = 1;
+}
+
+def XTensor_ApplyOp : XTensor_Op<"apply", [Pure]> {
+  let summary = "A linear map at arrays";
+  let description = [{
+    Constraint: (apply_c1) operand and result types are the map's.
+  }];
+  let arguments = (ins XTensor_LinearType:$map, Variadic<XTensor_ArrayType>:$args);
+  let results = (outs Variadic<XTensor_ArrayType>:$results);
+  let assemblyFormat = [{
+    $map `(` $args `)` attr-dict `:` type($map) `,` functional-type($args, $results)
+  }];
+  let hasVerifier = 1;
+}
+
+def XTensor_SizedOp : XTensor_Op<"sized", [Pure]> {
+  let summary = "The identity, holding the sizes of a tangent's dynamic dims";
+  let description = [{
+    In linear code it keeps the sizes at hand for the transpose to broadcast with; elsewhere
+    it folds away.
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, Variadic<XTensor_SizeArray>:$sizes);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = "$x `by` `(` $sizes `)` attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
+}
+
+def XTensor_StopGradientOp : XTensor_UnaryOp<"stop_gradient",
+    "The identity, whose derivative is zero", XTensor_FloatArray>;
+
+#endif // XTENSOR_DIFF_OPS_TD

@@ -1,0 +1,59 @@
+// Reductions and contractions over named dims.
+#ifndef XTENSOR_REDUCE_OPS_TD
+#define XTENSOR_REDUCE_OPS_TD
+
+include "XTensor/Base.td"
+
+def XTensor_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>, I32EnumAttrCase<"max", 2>,
+    I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"any", 4>, I32EnumAttrCase<"all", 5>,
+    I32EnumAttrCase<"argmax", 6>, I32EnumAttrCase<"argmin", 7>]> {
+  let cppNamespace = "::xtensor";
+}
+
+def XTensor_ReduceOp : XTensor_InferredOp<"reduce"> {
+  let summary = "Reduction over named dims";
+  let description = [{
+    The result lacks the dims reduced over. `argmax` and `argmin` give the first position
+    (i64) along exactly one dim; `max`, `min` and they let NaN win. Over no elements `sum`
+    is 0, `prod` 1, `any` false, `all` true.
+
+    Constraints: (reduce_c1) every dim is one of the operand's, (reduce_c2) none is named
+    twice, (reduce_c3) `any` and `all` take bools, the others numbers, (reduce_c4) `argmax`
+    and `argmin` take one dim, (reduce_c5) `max`, `min`, `argmax`, `argmin` need at least one
+    element.
+
+    Example: `xtensor.reduce sum %x over [time] : !xtensor.array<time: 4, space: 3, f32>`
+  }];
+  let arguments = (ins XTensor_ReduceKind:$kind, XTensor_ArrayType:$x, StrArrayAttr:$dims);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = "$kind $x `over` custom<Names>($dims) attr-dict `:` type($x)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def XTensor_ContractOp : XTensor_InferredOp<"contract"> {
+  let summary = "Product of any number of arrays, summed over named dims";
+  let description = [{
+    Dot, matrix, batched and outer product, and every einsum. The result has the union of
+    the operands' dims less the summed ones, in order of first appearance, or in the
+    `order` that is asked for.
+
+    Constraints: (contract_c1) at least one operand, all of one number type, (contract_c2)
+    equal names have equal sizes, (contract_c3) every summed dim is one of an operand's and
+    named once, (contract_c4) `order` is a permutation of the result's dims.
+
+    Example: `xtensor.contract %a, %b over [k] : !xtensor.array<i: 2, k: 3, f32>,
+    !xtensor.array<k: 3, j: 4, f32>`
+  }];
+  let arguments = (ins Variadic<XTensor_NumberArray>:$inputs, StrArrayAttr:$over,
+                       OptionalAttr<StrArrayAttr>:$order);
+  let results = (outs XTensor_NumberArray:$y);
+  let assemblyFormat = [{
+    $inputs `over` custom<Names>($over) (`order` custom<Names>($order)^)?
+    attr-dict `:` type($inputs)
+  }];
+  let hasCanonicalizer = 1;
+}
+
+#endif // XTENSOR_REDUCE_OPS_TD

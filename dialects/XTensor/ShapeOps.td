@@ -1,0 +1,171 @@
+// Constants, and ops that change which dims an array has, their names, sizes or order.
+#ifndef XTENSOR_SHAPE_OPS_TD
+#define XTENSOR_SHAPE_OPS_TD
+
+include "XTensor/Base.td"
+
+def XTensor_ConstantOp : XTensor_Op<"constant", [Pure, ConstantLike]> {
+  let summary = "Array known at compile time";
+  let description = [{
+    Example: `xtensor.constant dense<[1.0, 2.0]> : tensor<2xf32> as !xtensor.array<i: 2, f32>`
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = "$value attr-dict `as` type($y)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def XTensor_IotaOp : XTensor_Op<"iota", [Pure]> {
+  let summary = "0, 1, 2, ... along one dim";
+  let description = [{
+    The result has one dim; `size` gives its size when that is `?`.
+    Example: `xtensor.iota : !xtensor.array<i: 5, i64>`
+  }];
+  let arguments = (ins Optional<XTensor_SizeArray>:$size);
+  let results = (outs XTensor_IntegerArray:$y);
+  let assemblyFormat = "(`size` $size^ `:` type($size))? attr-dict `:` type($y)";
+  let hasVerifier = 1;
+}
+
+def XTensor_SizeOp : XTensor_InferredOp<"size"> {
+  let summary = "The size of a dim, as an i64 array without dims";
+  let arguments = (ins XTensor_ArrayType:$x, StrAttr:$dim);
+  let results = (outs XTensor_SizeArray:$y);
+  let assemblyFormat = "$x custom<Name>($dim) attr-dict `:` type($x)";
+  let hasFolder = 1;
+}
+
+def XTensor_RenameOp : XTensor_InferredOp<"rename"> {
+  let summary = "Other names for dims";
+  let description = [{
+    All names change at once, so names may be swapped.
+    Constraints: (rename_c1) `from` are dims of the operand, none twice, (rename_c2) as many
+    `to` as `from`, (rename_c3) the result's names differ from each other.
+    Example: `xtensor.rename %x [a, b] to [b, a] : !xtensor.array<a: 2, b: 3, f32>`
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$from, StrArrayAttr:$to);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = "$x custom<Names>($from) `to` custom<Names>($to) attr-dict `:` type($x)";
+  let hasFolder = 1;
+}
+
+def XTensor_BroadcastOp : XTensor_Op<"broadcast", [Pure]> {
+  let summary = "The same values with more dims, or with dims in another order";
+  let description = [{
+    The result's dims are a superset of the operand's in any order. `sizes` gives the size
+    of each dynamic dim that the operand lacks, in the result's order.
+    Constraints: (broadcast_c1) the result has all of the operand's dims with their sizes,
+    (broadcast_c2) one size operand per dynamic dim that is new.
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, Variadic<XTensor_SizeArray>:$sizes);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = [{
+    $x (`sizes` `(` $sizes^ `)`)? attr-dict `:` functional-type(operands, results)
+  }];
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def XTensor_SqueezeOp : XTensor_InferredOp<"squeeze"> {
+  let summary = "Without dims of size 1";
+  let description = [{
+    Constraint: (squeeze_c1) every dim named is one of the operand's and has size 1.
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$dims);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = "$x custom<Names>($dims) attr-dict `:` type($x)";
+  let hasFolder = 1;
+}
+
+def XTensor_SliceOp : XTensor_InferredOp<"slice"> {
+  let summary = "Regular selection along dims";
+  let description = [{
+    Along each dim named: `sizes` elements, from `offsets`, `strides` (at least 1) apart.
+    Constraints: (slice_c1) dims are the operand's, none twice, (slice_c2) the selection lies
+    inside, (slice_c3) a dim whose size is `?` cannot be sliced: equal names are equal sizes.
+    Example: `xtensor.slice %x [t] offsets [1] sizes [2] strides [3] : !xtensor.array<t: 8, f32>`
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$dims, DenseI64ArrayAttr:$offsets,
+                       DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = [{
+    $x custom<Names>($dims) `offsets` $offsets `sizes` $sizes `strides` $strides
+    attr-dict `:` type($x)
+  }];
+  let hasFolder = 1;
+}
+
+def XTensor_PadOp : XTensor_InferredOp<"pad"> {
+  let summary = "More elements of one value before, after and between";
+  let description = [{
+    Along each dim named: `low` elements before, `high` after, `interior` between
+    neighbours (the reverse of a strided slice).
+    Constraints: (pad_c1) dims are the operand's, none twice, (pad_c2) no amount is negative,
+    (pad_c3) `value` has no dims and the operand's element type, (pad_c4) a dim whose size is
+    `?` cannot be padded.
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, XTensor_ArrayType:$value, StrArrayAttr:$dims,
+                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
+                       DenseI64ArrayAttr:$interior);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = [{
+    $x `with` $value custom<Names>($dims) `low` $low `high` $high `interior` $interior
+    attr-dict `:` type($x) `,` type($value)
+  }];
+}
+
+def XTensor_ConcatOp : XTensor_InferredOp<"concat"> {
+  let summary = "Arrays one after another along a dim";
+  let description = [{
+    The result has the first operand's dims and order.
+    Constraints: (concat_c1) at least one operand, all of one element type, (concat_c2) all
+    have the same dims, `dim` among them, (concat_c3) the other dims have equal sizes,
+    (concat_c4) `dim` has a static size in all.
+    Example: `xtensor.concat %a, %b along t : !xtensor.array<t: 2, f32>, !xtensor.array<t: 3, f32>`
+  }];
+  let arguments = (ins Variadic<XTensor_ArrayType>:$inputs, StrAttr:$dim);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = "$inputs `along` custom<Name>($dim) attr-dict `:` type($inputs)";
+  let hasFolder = 1;
+}
+
+def XTensor_MergeOp : XTensor_InferredOp<"merge"> {
+  let summary = "Several dims as one (stack), the last one given running fastest";
+  let description = [{
+    The new dim comes last.
+    Constraints: (merge_c1) at least one dim, all the operand's, none twice, (merge_c2) `into`
+    is no dim that stays.
+    Example: `xtensor.merge %x [a, b] into z : !xtensor.array<a: 2, b: 3, f32>`
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$dims, StrAttr:$into);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = "$x custom<Names>($dims) `into` custom<Name>($into) attr-dict `:` type($x)";
+}
+
+def XTensor_SplitOp : XTensor_InferredOp<"split"> {
+  let summary = "One dim as several (unstack), the last one running fastest";
+  let description = [{
+    The new dims come last.
+    Constraints: (split_c1) `dim` is the operand's and its size static, (split_c2) the sizes'
+    product is its size, (split_c3) the new names are no dims that stay and differ.
+    Example: `xtensor.split %x z into [a, b] sizes [2, 3] : !xtensor.array<z: 6, f32>`
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, StrAttr:$dim, StrArrayAttr:$into,
+                       DenseI64ArrayAttr:$sizes);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = [{
+    $x custom<Name>($dim) `into` custom<Names>($into) `sizes` $sizes attr-dict `:` type($x)
+  }];
+}
+
+def XTensor_ReverseOp : XTensor_InferredOp<"reverse"> {
+  let summary = "Backwards along dims";
+  let description = "Constraint: (reverse_c1) dims are the operand's, none twice.";
+  let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$dims);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = "$x custom<Names>($dims) attr-dict `:` type($x)";
+  let hasFolder = 1;
+}
+
+#endif // XTENSOR_SHAPE_OPS_TD

@@ -1,0 +1,12 @@
+// Every op of the dialect, family by family.
+#ifndef XTENSOR_OPS_TD
+#define XTENSOR_OPS_TD
+
+include "XTensor/Base.td"
+include "XTensor/DiffOps.td"
+include "XTensor/ElementwiseOps.td"
+include "XTensor/IndexOps.td"
+include "XTensor/ReduceOps.td"
+include "XTensor/ShapeOps.td"
+
+#endif // XTENSOR_OPS_TD
