@@ -18,6 +18,7 @@ def XTensor_Dialect : Dialect {
   }];
   let cppNamespace = "::xtensor";
   let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
   let extraClassDeclaration = [{
     void registerTypes();
   }];

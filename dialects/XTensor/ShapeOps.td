@@ -63,6 +63,7 @@ def XTensor_BroadcastOp : XTensor_Op<"broadcast", [Pure]> {
   let assemblyFormat = [{
     $x (`sizes` `(` $sizes^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
+  let hasCanonicalizer = 1;
   let hasFolder = 1;
   let hasVerifier = 1;
 }

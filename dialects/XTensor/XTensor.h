@@ -1,0 +1,30 @@
+// The xtensor dialect: arrays with named dimensions and the ops on them.
+#ifndef XTENSOR_XTENSOR_H
+#define XTENSOR_XTENSOR_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "XTensor/XTensorDialect.h.inc"
+#include "XTensor/XTensorEnums.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "XTensor/XTensorTypes.h.inc"
+
+namespace xtensor::trait {
+/// Works element by element on operands aligned by name.
+template <typename ConcreteType>
+class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
+} // namespace xtensor::trait
+
+#define GET_OP_CLASSES
+#include "XTensor/XTensorOps.h.inc"
+
+#endif // XTENSOR_XTENSOR_H
