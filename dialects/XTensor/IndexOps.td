@@ -46,7 +46,8 @@ def XTensor_ScatterOp : XTensor_InferredOp<"scatter"> {
     out what lies outside of the target.
     Constraints: as gather's, and (scatter_c1) target and updates have one element type,
     (scatter_c2) the updates' dims are among those of the gathered view.
-    Example: `xtensor.scatter add drop %t at %i with %u along [row] : ...`
+    Example: `xtensor.scatter add drop %t at %i with %u along [row] :
+    !xtensor.array<row: 9, f32>, !xtensor.array<pick: 3, f32>, !xtensor.array<pick: 3, i64>`
   }];
   let arguments = (ins XTensor_ScatterKind:$kind, XTensor_IndexMode:$mode,
                        XTensor_ArrayType:$target, Variadic<XTensor_IntegerArray>:$indices,
@@ -54,7 +55,7 @@ def XTensor_ScatterOp : XTensor_InferredOp<"scatter"> {
   let results = (outs XTensor_ArrayType:$y);
   let assemblyFormat = [{
     $kind $mode $target `at` $indices `with` $updates `along` custom<Names>($along)
-    attr-dict `:` type($target) `,` type($indices) `,` type($updates)
+    attr-dict `:` type($target) `,` type($updates) `,` type($indices)
   }];
 }
 

@@ -1,0 +1,69 @@
+// Folds and canonical forms; a fold that could change a bit of the result is none.
+// RUN: xtensor-opt %s --canonicalize | FileCheck %s
+
+!x = !xtensor.array<a: 2, b: 3, f32>
+
+// CHECK-LABEL: func @neutral
+// CHECK-NEXT: return %arg0, %arg0, %arg0
+func.func @neutral(%x: !x) -> (!x, !x, !x) {
+  %one = xtensor.constant dense<1.0> : tensor<f32> as !xtensor.array<f32>
+  %negzero = xtensor.constant dense<-0.0> : tensor<f32> as !xtensor.array<f32>
+  %zero = xtensor.constant dense<0.0> : tensor<f32> as !xtensor.array<f32>
+  %0 = xtensor.mul %one, %x : !xtensor.array<f32>, !x
+  %1 = xtensor.add %x, %negzero : !x, !xtensor.array<f32>
+  %2 = xtensor.sub %x, %zero : !x, !xtensor.array<f32>
+  return %0, %1, %2 : !x, !x, !x
+}
+
+// -0.0 + 0.0 is 0.0, so this must stay.
+// CHECK-LABEL: func @signed_zero
+// CHECK: xtensor.add
+func.func @signed_zero(%x: !x) -> !x {
+  %zero = xtensor.constant dense<0.0> : tensor<f32> as !xtensor.array<f32>
+  %0 = xtensor.add %x, %zero : !x, !xtensor.array<f32>
+  return %0 : !x
+}
+
+// Multiplying by a one that broadcasts is no identity.
+// CHECK-LABEL: func @broadcasting_one
+// CHECK: xtensor.mul
+func.func @broadcasting_one(%x: !xtensor.array<f32>) -> !x {
+  %one = xtensor.constant dense<1.0> : tensor<2x3xf32> as !x
+  %0 = xtensor.mul %x, %one : !xtensor.array<f32>, !x
+  return %0 : !x
+}
+
+// CHECK-LABEL: func @identities
+// CHECK-NEXT: return %arg0, %arg0, %arg0, %arg0, %arg0
+func.func @identities(%x: !x) -> (!x, !x, !x, !x, !x) {
+  %0 = xtensor.rename %x [a] to [a] : !x
+  %1 = xtensor.reduce sum %0 over [] : !x
+  %2 = xtensor.slice %1 [a] offsets [0] sizes [2] strides [1] : !x
+  %3 = xtensor.broadcast %2 : (!x) -> !x
+  %4 = xtensor.concat %3 along a : !x
+  return %0, %1, %2, %3, %4 : !x, !x, !x, !x, !x
+}
+
+// CHECK-LABEL: func @size
+// CHECK: xtensor.constant dense<3> : tensor<i64>
+func.func @size(%x: !x) -> !xtensor.array<i64> {
+  %0 = xtensor.size %x b : !x
+  return %0 : !xtensor.array<i64>
+}
+
+// CHECK-LABEL: func @reordered_contract
+// CHECK-NEXT: %[[C:.*]] = xtensor.contract %arg0, %arg1 over [b] order [c, a]
+// CHECK-NEXT: return %[[C]]
+func.func @reordered_contract(%x: !x, %y: !xtensor.array<b: 3, c: 4, f32>) -> !xtensor.array<c: 4, a: 2, f32> {
+  %0 = xtensor.contract %x, %y over [b] : !x, !xtensor.array<b: 3, c: 4, f32>
+  %1 = xtensor.broadcast %0 : (!xtensor.array<a: 2, c: 4, f32>) -> !xtensor.array<c: 4, a: 2, f32>
+  return %1 : !xtensor.array<c: 4, a: 2, f32>
+}
+
+// CHECK-LABEL: func @broadcast_factor
+// CHECK-NEXT: %[[C:.*]] = xtensor.contract %arg0, %arg1 over [b] order [a]
+func.func @broadcast_factor(%x: !x, %y: !xtensor.array<b: 3, f32>) -> !xtensor.array<a: 2, f32> {
+  %0 = xtensor.broadcast %y : (!xtensor.array<b: 3, f32>) -> !x
+  %1 = xtensor.contract %x, %0 over [b] : !x, !x
+  return %1 : !xtensor.array<a: 2, f32>
+}

@@ -1,0 +1,51 @@
+// Result types, seen through generic form: unions of dims, reductions, contractions, indexing.
+// RUN: xtensor-opt %s --mlir-print-op-generic | FileCheck %s
+
+!x = !xtensor.array<b: 4, i: 3, f32>
+!w = !xtensor.array<i: 3, o: 2, f32>
+
+func.func @infer(%x: !x, %w: !w, %s: !xtensor.array<f32>, %k: !xtensor.array<p: 5, i64>,
+                 %along: !xtensor.array<i: 3, i32>, %n: !xtensor.array<i: ?, t: ?, ui8>) {
+  // CHECK: "xtensor.add"{{.*}} -> !xtensor.array<b: 4, i: 3, o: 2, f32>
+  %0 = xtensor.add %x, %w : !x, !w
+  // CHECK: "xtensor.mul"{{.*}} -> !xtensor.array<i: 3, o: 2, f32>
+  %1 = xtensor.mul %s, %w : !xtensor.array<f32>, !w
+  // CHECK: "xtensor.compare"{{.*}} -> !xtensor.array<b: 4, i: 3, i1>
+  %2 = xtensor.compare lt %x, %s : !x, !xtensor.array<f32>
+  // CHECK: "xtensor.select"{{.*}} -> !xtensor.array<b: 4, i: 3, o: 2, f32>
+  %3 = xtensor.select %2, %w, %s : !xtensor.array<b: 4, i: 3, i1>, !w, !xtensor.array<f32>
+  // CHECK: "xtensor.isnan"{{.*}} -> !xtensor.array<b: 4, i: 3, i1>
+  %4 = xtensor.isnan %x : !x
+  // CHECK: "xtensor.cast"{{.*}} -> !xtensor.array<b: 4, i: 3, f64>
+  %5 = xtensor.cast %x to f64 : !x
+  // CHECK: "xtensor.reduce"{{.*}} -> !xtensor.array<i: 3, f32>
+  %6 = xtensor.reduce max %x over [b] : !x
+  // CHECK: "xtensor.reduce"{{.*}} -> !xtensor.array<b: 4, i64>
+  %7 = xtensor.reduce argmin %x over [i] : !x
+  // CHECK: "xtensor.contract"{{.*}} -> !xtensor.array<b: 4, o: 2, f32>
+  %8 = xtensor.contract %x, %w over [i] : !x, !w
+  // CHECK: "xtensor.contract"{{.*}} -> !xtensor.array<o: 2, b: 4, f32>
+  %9 = xtensor.contract %x, %w over [i] order [o, b] : !x, !w
+  // CHECK: "xtensor.rename"{{.*}} -> !xtensor.array<i: 4, b: 3, f32>
+  %10 = xtensor.rename %x [b, i] to [i, b] : !x
+  // CHECK: "xtensor.slice"{{.*}} -> !xtensor.array<b: 2, i: 3, f32>
+  %11 = xtensor.slice %x [b] offsets [1] sizes [2] strides [2] : !x
+  // CHECK: "xtensor.pad"{{.*}} -> !xtensor.array<b: 13, i: 3, f32>
+  %12 = xtensor.pad %x with %s [b] low [1] high [2] interior [2] : !x, !xtensor.array<f32>
+  // CHECK: "xtensor.concat"{{.*}} -> !xtensor.array<b: 8, i: 3, f32>
+  %13 = xtensor.concat %x, %x along b : !x, !x
+  // CHECK: "xtensor.merge"{{.*}} -> !xtensor.array<z: 12, f32>
+  %14 = xtensor.merge %x [i, b] into z : !x
+  // CHECK: "xtensor.split"{{.*}} -> !xtensor.array<i: 3, p: 2, q: 2, f32>
+  %15 = xtensor.split %x b into [p, q] sizes [2, 2] : !x
+  // CHECK: "xtensor.gather"{{.*}} -> !xtensor.array<p: 5, i: 3, f32>
+  %16 = xtensor.gather clip %x at %k along [b] : !x, !xtensor.array<p: 5, i64>
+  // An index array that shares a dim with the source goes along with it.
+  // CHECK: "xtensor.gather"{{.*}} -> !xtensor.array<i: 3, f32>
+  %17 = xtensor.gather raise %x at %along along [b] : !x, !xtensor.array<i: 3, i32>
+  // CHECK: "xtensor.scatter"{{.*}} -> !xtensor.array<b: 4, i: 3, f32>
+  %18 = xtensor.scatter add drop %x at %k with %s along [b] : !x, !xtensor.array<f32>, !xtensor.array<p: 5, i64>
+  // CHECK: "xtensor.merge"{{.*}} -> !xtensor.array<z: ?, ui8>
+  %19 = xtensor.merge %n [i, t] into z : !xtensor.array<i: ?, t: ?, ui8>
+  return
+}

@@ -1,0 +1,255 @@
+// Every constraint of the dialect's ops, with its exact message.
+// RUN: xtensor-opt %s --split-input-file --verify-diagnostics
+
+// array_twice
+// expected-error@+1 {{dim "i" is named twice}}
+func.func private @f(!xtensor.array<i: 2, i: 3, f32>)
+
+// -----
+
+// array_negative
+// expected-error@+1 {{dim "i" has negative size -2}}
+func.func private @f(!xtensor.array<i: -2, f32>)
+
+// -----
+
+// array_element
+// expected-error@+1 {{no element type: 'i3'}}
+func.func private @f(!xtensor.array<i: 2, i3>)
+
+// -----
+
+// elementwise_conflict
+func.func @f(%x: !xtensor.array<i: 2, f32>, %y: !xtensor.array<j: 1, i: 3, f32>) {
+  // expected-error@+1 {{add: dim "i" has sizes 2 and 3; equal names must have equal sizes; operands: (i: 2), (j: 1, i: 3)}}
+  %0 = xtensor.add %x, %y : !xtensor.array<i: 2, f32>, !xtensor.array<j: 1, i: 3, f32>
+  return
+}
+
+// -----
+
+// elementwise_dynamic
+func.func @f(%x: !xtensor.array<i: 2, f32>, %y: !xtensor.array<i: ?, f32>) {
+  // expected-error@+1 {{add: dim "i" has sizes 2 and ?}}
+  %0 = xtensor.add %x, %y : !xtensor.array<i: 2, f32>, !xtensor.array<i: ?, f32>
+  return
+}
+
+// -----
+
+// elementwise_types
+func.func @f(%x: !xtensor.array<i: 2, f32>, %y: !xtensor.array<f64>) {
+  // expected-error@+1 {{mul: element types differ: 'f32' and 'f64'}}
+  %0 = xtensor.mul %x, %y : !xtensor.array<i: 2, f32>, !xtensor.array<f64>
+  return
+}
+
+// -----
+
+// float_only
+func.func @f(%x: !xtensor.array<i: 2, i32>) {
+  // expected-error@+1 {{'xtensor.tanh' op operand #0 must be array of floats, but got '!xtensor.array<i: 2, i32>'}}
+  %0 = xtensor.tanh %x : !xtensor.array<i: 2, i32>
+  return
+}
+
+// -----
+
+// reduce_c1
+func.func @f(%x: !xtensor.array<i: 2, j: 3, f32>) {
+  // expected-error@+1 {{sum: no dim "k"; the array has (i: 2, j: 3)}}
+  %0 = xtensor.reduce sum %x over [k] : !xtensor.array<i: 2, j: 3, f32>
+  return
+}
+
+// -----
+
+// reduce_c2
+func.func @f(%x: !xtensor.array<i: 2, f32>) {
+  // expected-error@+1 {{sum: dim "i" is named twice}}
+  %0 = xtensor.reduce sum %x over [i, i] : !xtensor.array<i: 2, f32>
+  return
+}
+
+// -----
+
+// reduce_c3
+func.func @f(%x: !xtensor.array<i: 2, f32>) {
+  // expected-error@+1 {{any takes bools, got 'f32'}}
+  %0 = xtensor.reduce any %x over [i] : !xtensor.array<i: 2, f32>
+  return
+}
+
+// -----
+
+// reduce_c4
+func.func @f(%x: !xtensor.array<i: 2, j: 2, f32>) {
+  // expected-error@+1 {{argmax: expected exactly one dim, got 2}}
+  %0 = xtensor.reduce argmax %x over [i, j] : !xtensor.array<i: 2, j: 2, f32>
+  return
+}
+
+// -----
+
+// reduce_c5
+func.func @f(%x: !xtensor.array<i: 2, j: 0, f32>) {
+  // expected-error@+1 {{max: dim "j" has size 0: max of no elements is undefined}}
+  %0 = xtensor.reduce max %x over [j] : !xtensor.array<i: 2, j: 0, f32>
+  return
+}
+
+// -----
+
+// contract_c3
+func.func @f(%x: !xtensor.array<i: 2, f32>) {
+  // expected-error@+1 {{contract: no dim "k"; the array has (i: 2)}}
+  %0 = xtensor.contract %x, %x over [k] : !xtensor.array<i: 2, f32>, !xtensor.array<i: 2, f32>
+  return
+}
+
+// -----
+
+// contract_c4
+func.func @f(%x: !xtensor.array<i: 2, j: 2, f32>) {
+  // expected-error@+1 {{contract: order names 1 of 2 dims; the result has (i: 2, j: 2)}}
+  %0 = xtensor.contract %x, %x over [] order [i] : !xtensor.array<i: 2, j: 2, f32>, !xtensor.array<i: 2, j: 2, f32>
+  return
+}
+
+// -----
+
+// rename_c3
+func.func @f(%x: !xtensor.array<i: 2, j: 3, f32>) {
+  // expected-error@+1 {{rename: the result would have dim "j" twice}}
+  %0 = xtensor.rename %x [i] to [j] : !xtensor.array<i: 2, j: 3, f32>
+  return
+}
+
+// -----
+
+// broadcast_c1
+func.func @f(%x: !xtensor.array<i: 2, f32>) {
+  // expected-error@+1 {{the result lacks dim "i" of the operand}}
+  %0 = xtensor.broadcast %x : (!xtensor.array<i: 2, f32>) -> !xtensor.array<j: 2, f32>
+  return
+}
+
+// -----
+
+// broadcast_c2
+func.func @f(%x: !xtensor.array<f32>) {
+  // expected-error@+1 {{expected 1 sizes, one per new dynamic dim, got 0}}
+  %0 = xtensor.broadcast %x : (!xtensor.array<f32>) -> !xtensor.array<j: ?, f32>
+  return
+}
+
+// -----
+
+// squeeze_c1
+func.func @f(%x: !xtensor.array<i: 2, f32>) {
+  // expected-error@+1 {{squeeze: dim "i" has size 2, not 1}}
+  %0 = xtensor.squeeze %x [i] : !xtensor.array<i: 2, f32>
+  return
+}
+
+// -----
+
+// slice_c2
+func.func @f(%x: !xtensor.array<i: 5, f32>) {
+  // expected-error@+1 {{slice: along dim "i" 3 elements from 1 by 2 do not fit into size 5}}
+  %0 = xtensor.slice %x [i] offsets [1] sizes [3] strides [2] : !xtensor.array<i: 5, f32>
+  return
+}
+
+// -----
+
+// slice_c3
+func.func @f(%x: !xtensor.array<i: ?, f32>) {
+  // expected-error@+1 {{slice: dim "i" has a dynamic size, which cannot change inside a function}}
+  %0 = xtensor.slice %x [i] offsets [1] sizes [3] strides [2] : !xtensor.array<i: ?, f32>
+  return
+}
+
+// -----
+
+// pad_c2
+func.func @f(%x: !xtensor.array<i: 5, f32>, %v: !xtensor.array<f32>) {
+  // expected-error@+1 {{pad: along dim "i" a negative amount: low -1, high 0, interior 0}}
+  %0 = xtensor.pad %x with %v [i] low [-1] high [0] interior [0] : !xtensor.array<i: 5, f32>, !xtensor.array<f32>
+  return
+}
+
+// -----
+
+// concat_c2
+func.func @f(%x: !xtensor.array<i: 5, f32>, %y: !xtensor.array<i: 5, j: 2, f32>) {
+  // expected-error@+1 {{concat: all operands need the same dims, got (i: 5) and (i: 5, j: 2)}}
+  %0 = xtensor.concat %x, %y along i : !xtensor.array<i: 5, f32>, !xtensor.array<i: 5, j: 2, f32>
+  return
+}
+
+// -----
+
+// split_c2
+func.func @f(%x: !xtensor.array<i: 5, f32>) {
+  // expected-error@+1 {{split: the sizes' product is 4, but dim "i" has size 5}}
+  %0 = xtensor.split %x i into [a, b] sizes [2, 2] : !xtensor.array<i: 5, f32>
+  return
+}
+
+// -----
+
+// gather_c1
+func.func @f(%x: !xtensor.array<i: 5, j: 2, f32>, %k: !xtensor.array<p: 3, i64>) {
+  // expected-error@+1 {{gather: expected one index array per dim, got 1 for 2 dims}}
+  %0 = xtensor.gather raise %x at %k along [i, j] : !xtensor.array<i: 5, j: 2, f32>, !xtensor.array<p: 3, i64>
+  return
+}
+
+// -----
+
+// gather_c5
+func.func @f(%x: !xtensor.array<i: 5, f32>, %k: !xtensor.array<p: 3, i64>) {
+  // expected-error@+1 {{gather: mode drop is for updates; use raise or clip}}
+  %0 = xtensor.gather drop %x at %k along [i] : !xtensor.array<i: 5, f32>, !xtensor.array<p: 3, i64>
+  return
+}
+
+// -----
+
+// gather_c6
+func.func @f(%x: !xtensor.array<i: 0, f32>, %k: !xtensor.array<p: 3, i64>) {
+  // expected-error@+1 {{gather: dim "i" has size 0: there is nothing to read}}
+  %0 = xtensor.gather raise %x at %k along [i] : !xtensor.array<i: 0, f32>, !xtensor.array<p: 3, i64>
+  return
+}
+
+// -----
+
+// scatter_c2
+func.func @f(%x: !xtensor.array<i: 5, f32>, %k: !xtensor.array<p: 3, i64>, %u: !xtensor.array<q: 3, f32>) {
+  // expected-error@+1 {{scatter: updates have dim "q", which the selected view lacks; it has (p: 3)}}
+  %0 = xtensor.scatter add drop %x at %k with %u along [i] : !xtensor.array<i: 5, f32>, !xtensor.array<q: 3, f32>, !xtensor.array<p: 3, i64>
+  return
+}
+
+// -----
+
+// pullback_c2
+func.func @f(%x: !xtensor.array<i: 5, i32>) {
+  // expected-error@+1 {{argument 0 has element type 'i32'; only floats have derivatives}}
+  %y, %b = xtensor.pullback at(%x) wrt [0] {
+  ^bb0(%x_: !xtensor.array<i: 5, i32>):
+    xtensor.yield %x_ : !xtensor.array<i: 5, i32>
+  } : (!xtensor.array<i: 5, i32>) -> (!xtensor.array<i: 5, i32>, !xtensor.linear<() -> !xtensor.array<i: 5, i32>>)
+  return
+}
+
+// -----
+
+// apply_c1
+func.func @f(%l: !xtensor.linear<(!xtensor.array<i: 2, f32>) -> !xtensor.array<f32>>, %x: !xtensor.array<f32>) {
+  // expected-error@+1 {{the map takes ('!xtensor.array<i: 2, f32>'), got ('!xtensor.array<f32>')}}
+  %0 = xtensor.apply %l(%x) : !xtensor.linear<(!xtensor.array<i: 2, f32>) -> !xtensor.array<f32>>, (!xtensor.array<f32>) -> !xtensor.array<f32>
+  return
+}
