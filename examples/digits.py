@@ -16,10 +16,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+import xtensor as xt
 from sklearn.datasets import load_digits
 from tqdm import trange
-
-import xtensor as xt
 
 OUT = Path("out")
 HIDDEN, BATCH, EPOCHS = 64, 64, 60

@@ -1,0 +1,195 @@
+"""`make bench`: xtensor beside JAX, PyTorch (compiled) and NumPy, alternately in one run.
+
+Prints this machine's ceilings, a table of times and ratios, first calls, and peak memory.
+Options: names of workloads to run; `--rounds N`; `--no-memory`; `--peers ours,jax`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=true")
+os.environ.setdefault("OMP_NUM_THREADS", "2")
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from workloads import WORKLOADS, Run, prepare
+
+PEERS = ("ours", "jax", "torch", "numpy")
+
+
+def seconds(run: Run, at_least: float = 0.02) -> float:
+    """Time of one run, as the mean over enough of them to be measurable."""
+    count = 1
+    while True:
+        start = time.perf_counter()
+        for _ in range(count):
+            run()
+        total = time.perf_counter() - start
+        if total >= at_least:
+            return total / count
+        count = max(2 * count, int(1.2 * count * at_least / max(total, 1e-9)))
+
+
+def pretty(t: float | None) -> str:
+    if t is None:
+        return "-"
+    for unit, scale in (("s", 1), ("ms", 1e3), ("us", 1e6)):
+        if t * scale >= 1:
+            return f"{t * scale:.3g} {unit}"
+    return f"{t * 1e9:.0f} ns"
+
+
+def ceilings(console: Console) -> None:
+    big = np.zeros(64 << 20, dtype="f4")
+    target = np.empty_like(big)
+    copy = min(seconds(lambda: np.copyto(target, big)) for _ in range(3))
+    a = np.random.default_rng(0).standard_normal((1024, 1024), dtype="f4")
+    sgemm = min(seconds(lambda: a @ a) for _ in range(5))
+    console.print(
+        f"ceilings here: copy (one thread) {2 * big.nbytes / copy / 1e9:.1f} GB/s, "
+        f"sgemm 1024 (NumPy's OpenBLAS) {2 * 1024**3 / sgemm / 1e9:.0f} GF/s"
+    )
+
+
+def available(names: list[str]) -> list[str]:
+    found = []
+    for name in names:
+        module = {"ours": "xtensor"}.get(name, name)
+        try:
+            __import__(module)
+            found.append(name)
+        except ImportError:
+            print(f"{name} is not installed: left out")
+    return found
+
+
+def measure(name: str, peers: list[str], rounds: int) -> dict[str, tuple[float, float]]:
+    """peer -> (first call, median of the later ones); peers take turns."""
+    runs: dict[str, Run] = {}
+    first: dict[str, float] = {}
+    for peer in peers:
+        try:
+            run = prepare(peer, name)
+        except KeyError:
+            continue
+        start = time.perf_counter()
+        run()
+        first[peer] = time.perf_counter() - start
+        run()
+        runs[peer] = run
+    times: dict[str, list[float]] = {peer: [] for peer in runs}
+    for _ in range(rounds):
+        for peer, run in runs.items():
+            times[peer].append(seconds(run))
+    return {peer: (first[peer], statistics.median(t)) for peer, t in times.items()}
+
+
+def openblas_ratio(rounds: int) -> str:
+    """Our matmul over OpenBLAS called directly (through NumPy, which does nothing else)."""
+    ours = prepare("ours", "matmul")
+    direct = prepare("numpy", "matmul")
+    ours(), direct()
+    pairs = [(seconds(ours), seconds(direct)) for _ in range(3 * rounds)]
+    return f"{statistics.median(a / b for a, b in pairs):.3f}"
+
+
+def small_calls() -> list[tuple[str, float]]:
+    import xtensor as xt
+
+    f = xt.jit(lambda x: x * 2 + 1)
+    raw = np.ones(8, dtype="f4")
+    x = xt.array(raw, dims="i")
+    compiled = f.lower(x).compile()
+    f(x)
+    cases: list[tuple[str, Callable[[], object]]] = [
+        ("jit, an array of ours", lambda: f(x)),
+        ("compiled, an array of ours", lambda: compiled(x)),
+        ("compiled, a NumPy array", lambda: compiled(raw)),
+        ("NumPy itself", lambda: raw * 2 + 1),
+    ]
+    return [(label, min(seconds(call) for _ in range(5))) for label, call in cases]
+
+
+def peak_memory(peer: str, name: str) -> float:
+    """MiB, as the operating system counts it for a process that runs the workload 5 times."""
+    code = (
+        f"import resource; from workloads import prepare; r = prepare({peer!r}, {name!r})\n"
+        "for _ in range(5): r()\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    here = os.path.dirname(os.path.abspath(__file__))
+    done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return float(done.stdout.split()[-1])
+
+
+def second_process(name: str) -> float:
+    """First call in a new process that finds the compiled object on disk."""
+    code = (
+        f"import time; from workloads import prepare; r = prepare('ours', {name!r})\n"
+        "t = time.perf_counter(); r(); print(time.perf_counter() - t)"
+    )
+    here = os.path.dirname(os.path.abspath(__file__))
+    done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return float(done.stdout.split()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*WORKLOADS, []], default=[])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--no-memory", action="store_true")
+    options = parser.parse_args()
+    console = Console(width=150)
+    names = options.names or list(WORKLOADS)
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["XTENSOR_CACHE_DIR"] = cache
+        peers = available(options.peers.split(","))
+        ceilings(console)
+
+        table = Table("workload (float32, 2 threads)", *peers, "ours / fastest peer", "first: ours",
+                      "first: JAX", "ratio", "first in a second process")
+        for name in names:
+            result = measure(name, peers, options.rounds)
+            times = {peer: t for peer, (_, t) in result.items()}
+            others = [t for peer, t in times.items() if peer != "ours"]
+            first_jax = result["jax"][0] if "jax" in result else None
+            table.add_row(
+                WORKLOADS[name][0],
+                *(pretty(times.get(peer)) for peer in peers),
+                f"{times['ours'] / min(others):.2f}" if others else "-",
+                pretty(result["ours"][0]),
+                pretty(first_jax),
+                f"{result['ours'][0] / first_jax:.2f}" if first_jax else "-",
+                pretty(second_process(name)),
+            )
+        console.print(table)
+        if "matmul" in names:
+            console.print(f"matmul 1024, ours / OpenBLAS called directly: "
+                          f"{openblas_ratio(options.rounds)}")
+        if "small" in names:
+            console.print("8-element call: "
+                          + ", ".join(f"{label} {pretty(t)}" for label, t in small_calls()))
+        if not options.no_memory and "jax" in peers:
+            memory = Table("peak memory (MiB)", "ours", "JAX", "ratio")
+            for name in names:
+                ours, jax = peak_memory("ours", name), peak_memory("jax", name)
+                memory.add_row(name, f"{ours:.0f}", f"{jax:.0f}", f"{ours / jax:.2f}")
+            console.print(memory)
+
+
+if __name__ == "__main__":
+    main()
