@@ -1,0 +1,15 @@
+# One line per room: a folder of passes with its Passes.td becomes the library XTensor<Room>.
+#
+#   xtensor_add_pass_library(Group SOURCES A.cpp B.cpp LINK XTensorSchedule MLIR MLIRLinalgTransforms)
+function(xtensor_add_pass_library room)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;MLIR" ${ARGN})
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${room})
+  add_public_tablegen_target(XTensor${room}IncGen)
+  add_mlir_library(XTensor${room} ${ARG_SOURCES}
+    EXCLUDE_FROM_LIBMLIR
+    DISABLE_INSTALL
+    DEPENDS XTensor${room}IncGen XTensorIncGen)
+  target_link_libraries(XTensor${room} PUBLIC XTensorDialect ${ARG_LINK})
+  mlir_target_link_libraries(XTensor${room} PUBLIC MLIRPass ${ARG_MLIR})
+endfunction()

@@ -1,0 +1,1 @@
+// A library made of archives alone still needs one source.

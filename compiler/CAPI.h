@@ -1,0 +1,41 @@
+/* The C API of the dialect and the compiler: what the Python extension is written against. */
+#ifndef XTENSOR_COMPILER_CAPI_H
+#define XTENSOR_COMPILER_CAPI_H
+
+#include "mlir-c/IR.h"
+#include "mlir-c/Support.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The size that stands for `?`. */
+#define XTENSOR_DYNAMIC INT64_MIN
+
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(XTensor, xtensor);
+
+MLIR_CAPI_EXPORTED bool xtensorTypeIsAArray(MlirType type);
+MLIR_CAPI_EXPORTED MlirTypeID xtensorArrayTypeGetTypeID(void);
+/* Null, with a diagnostic at `location`, where the type would be invalid. */
+MLIR_CAPI_EXPORTED MlirType xtensorArrayTypeGet(MlirLocation location, intptr_t rank,
+                                                const MlirStringRef *names, const int64_t *sizes,
+                                                MlirType element);
+MLIR_CAPI_EXPORTED intptr_t xtensorArrayTypeGetRank(MlirType type);
+MLIR_CAPI_EXPORTED MlirStringRef xtensorArrayTypeGetName(MlirType type, intptr_t i);
+MLIR_CAPI_EXPORTED int64_t xtensorArrayTypeGetSize(MlirType type, intptr_t i);
+MLIR_CAPI_EXPORTED MlirType xtensorArrayTypeGetElementType(MlirType type);
+
+MLIR_CAPI_EXPORTED bool xtensorTypeIsALinear(MlirType type);
+MLIR_CAPI_EXPORTED MlirTypeID xtensorLinearTypeGetTypeID(void);
+MLIR_CAPI_EXPORTED MlirType xtensorLinearTypeGet(MlirContext context, intptr_t inputs,
+                                                 const MlirType *inputTypes, intptr_t results,
+                                                 const MlirType *resultTypes);
+
+/* Registers the passes and the dialects, interfaces and translations that the phases need. */
+MLIR_CAPI_EXPORTED void xtensorRegisterPasses(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* XTENSOR_COMPILER_CAPI_H */

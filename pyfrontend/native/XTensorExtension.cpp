@@ -1,0 +1,85 @@
+// The `_xtensor` extension: the dialect's types as Python classes, registration, and the
+// compiler. It sits on MLIR's C API and upstream's binding classes only.
+#include "compiler/CAPI.h"
+#include "mlir/Bindings/Python/IRCore.h"
+#include "mlir/Bindings/Python/IRTypes.h"
+#include "mlir/Bindings/Python/Nanobind.h"
+#include "mlir/Bindings/Python/NanobindAdaptors.h"
+
+namespace nb = nanobind;
+namespace py = mlir::python::MLIR_BINDINGS_PYTHON_DOMAIN;
+
+namespace {
+
+struct PyArrayType : py::PyConcreteType<PyArrayType> {
+  static constexpr IsAFunctionTy isaFunction = xtensorTypeIsAArray;
+  static constexpr GetTypeIDFunctionTy getTypeIdFunction = xtensorArrayTypeGetTypeID;
+  static constexpr const char *pyClassName = "ArrayType";
+  using PyConcreteType::PyConcreteType;
+
+  using Dims = std::vector<std::pair<std::string, std::optional<int64_t>>>;
+
+  static PyArrayType get(const Dims &dims, py::PyType &element, py::DefaultingPyLocation loc) {
+    std::vector<MlirStringRef> names;
+    std::vector<int64_t> sizes;
+    for (const auto &[name, size] : dims) {
+      names.push_back(mlirStringRefCreate(name.data(), name.size()));
+      sizes.push_back(size.value_or(XTENSOR_DYNAMIC));
+    }
+    py::PyMlirContext::ErrorCapture errors(loc->getContext());
+    MlirType type = xtensorArrayTypeGet(loc, names.size(), names.data(), sizes.data(), element);
+    if (mlirTypeIsNull(type))
+      throw py::MLIRError("invalid array type", errors.take());
+    return PyArrayType(element.getContext(), type);
+  }
+
+  static void bindDerived(ClassTy &c) {
+    c.def_static("get", &get, nb::arg("dims"), nb::arg("element_type"),
+                 nb::arg("loc").none() = nb::none(),
+                 "Array type with (name, size) pairs as dims; a size of None is `?`.");
+    c.def_prop_ro("dims", [](PyArrayType &self) {
+      nb::list dims;
+      for (intptr_t i = 0, e = xtensorArrayTypeGetRank(self); i < e; ++i) {
+        MlirStringRef name = xtensorArrayTypeGetName(self, i);
+        int64_t size = xtensorArrayTypeGetSize(self, i);
+        dims.append(nb::make_tuple(nb::str(name.data, name.length),
+                                   size == XTENSOR_DYNAMIC ? nb::none()
+                                                           : nb::object(nb::int_(size))));
+      }
+      return dims;
+    });
+    c.def_prop_ro("element_type",
+                  [](PyArrayType &self) { return xtensorArrayTypeGetElementType(self); });
+  }
+};
+
+struct PyLinearType : py::PyConcreteType<PyLinearType> {
+  static constexpr IsAFunctionTy isaFunction = xtensorTypeIsALinear;
+  static constexpr GetTypeIDFunctionTy getTypeIdFunction = xtensorLinearTypeGetTypeID;
+  static constexpr const char *pyClassName = "LinearType";
+  using PyConcreteType::PyConcreteType;
+
+  static void bindDerived(ClassTy &c) {
+    c.def_static(
+        "get",
+        [](const std::vector<MlirType> &inputs, const std::vector<MlirType> &results,
+           py::DefaultingPyMlirContext context) {
+          return PyLinearType(context->getRef(),
+                              xtensorLinearTypeGet(context->get(), inputs.size(), inputs.data(),
+                                                   results.size(), results.data()));
+        },
+        nb::arg("inputs"), nb::arg("results"), nb::arg("context").none() = nb::none(),
+        "Type of a linear map between arrays.");
+  }
+};
+
+} // namespace
+
+NB_MODULE(_xtensor, m) {
+  PyArrayType::bind(m);
+  PyLinearType::bind(m);
+  m.def("register_dialects", [](MlirDialectRegistry registry) {
+    mlirDialectHandleInsertDialect(mlirGetDialectHandle__xtensor__(), registry);
+  });
+  xtensorRegisterPasses();
+}

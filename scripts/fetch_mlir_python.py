@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Fetch the sources of MLIR's own Python bindings for the MLIR that is installed.
+
+Debian ships libMLIR without its Python bindings. Their sources (mlir/python and
+mlir/lib/Bindings/Python) are taken from the Debian source package of the same release, checked
+against a known SHA-256, and kept in a cache folder outside of the tree. Prints that folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+# Upstream release -> SHA-256 of Debian's orig tarball.
+KNOWN = {"22.1.8": "b49b9277aef97616320b2da259e1f8174c65b0ce2fbe2e8629644a97693402fe"}
+PACKAGE = "llvm-toolchain-22"
+WANTED = ("mlir/python/", "mlir/lib/Bindings/Python/")
+# Raise when `trim` changes, so that caches made before are not taken.
+REVISION = 1
+
+
+def cache_root() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "xtensor" / "mlir-python"
+
+
+def installed_release() -> str:
+    done = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Version}", "libmlir-22-dev"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit("libmlir-22-dev is not installed: apt-get install libmlir-22-dev")
+    match = re.match(r"(?:\d+:)?(\d+\.\d+\.\d+)", done.stdout)
+    if not match:
+        sys.exit(f"cannot read a release from the version {done.stdout!r}")
+    return match.group(1)
+
+
+def run(*command: str, cwd: Path) -> str:
+    return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True).stdout
+
+
+def archive_sites(cwd: Path) -> list[str]:
+    out = run("apt-get", "indextargets", "--format", "$(SITE)", cwd=cwd)
+    return list(dict.fromkeys(line for line in out.split() if line))
+
+
+def download(release: str, into: Path) -> Path:
+    """The orig tarball, through a private apt configuration: the machine's own is not touched."""
+    lists = into / "lists"
+    (lists / "partial").mkdir(parents=True)
+    sources = into / "sources.list"
+    codename = "bookworm"
+    for line in Path("/etc/os-release").read_text().splitlines():
+        if line.startswith("VERSION_CODENAME="):
+            codename = line.partition("=")[2].strip('"')
+    suites = [codename, f"{codename}-updates", "trixie", "sid"]
+    lines = []
+    for site in archive_sites(into):
+        if site.rstrip("/").endswith("security") or "security" in site:
+            lines.append(f"deb-src {site} {codename}-security main")
+        else:
+            lines += [f"deb-src {site} {suite} main" for suite in suites]
+    sources.write_text("\n".join(lines) + "\n")
+    options = [
+        "-o", f"Dir::Etc::sourcelist={sources}",
+        "-o", "Dir::Etc::sourceparts=-",
+        "-o", f"Dir::State::Lists={lists}",
+        "-o", f"Dir::Cache={into}",
+        "-o", "APT::Sandbox::User=",
+    ]  # fmt: skip
+    subprocess.run(["apt-get", *options, "-qq", "update"], cwd=into, check=False)
+    shown = run("apt-cache", *options, "showsrc", PACKAGE, cwd=into)
+    versions = re.findall(r"^Version: (\S+)", shown, re.M)
+    candidates = [v for v in dict.fromkeys(versions) if re.match(rf"(?:\d+:)?{release}-", v)]
+    for version in candidates:
+        done = subprocess.run(
+            ["apt-get", *options, "-qq", "source", "--download-only", "--tar-only",
+             f"{PACKAGE}={version}"],
+            cwd=into, check=False,
+        )  # fmt: skip
+        found = sorted(into.glob(f"{PACKAGE}_*{release}*.orig.tar.*"))
+        if done.returncode == 0 and found:
+            return found[0]
+    sys.exit(f"no source package of {PACKAGE} {release} can be had; found {versions}")
+
+
+def check(tarball: Path, release: str) -> None:
+    digest = hashlib.sha256()
+    with tarball.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    expected = KNOWN.get(release)
+    if expected is None:
+        sys.exit(f"MLIR {release} is not known: its source has SHA-256 {digest.hexdigest()}; "
+                 f"if you trust it, add it to KNOWN in {__file__}")
+    if digest.hexdigest() != expected:
+        sys.exit(f"{tarball.name} has SHA-256 {digest.hexdigest()}, expected {expected}")
+
+
+def extract(tarball: Path, into: Path) -> None:
+    """The two wanted folders, without the tarball's own top folder."""
+    with tempfile.TemporaryDirectory(dir=into) as scratch:
+        with tarfile.open(tarball) as probe:
+            top = probe.next().name.split("/")[0]
+        subprocess.run(
+            ["tar", "-xf", str(tarball), "-C", scratch, "--strip-components=1",
+             *(f"{top}/{folder.rstrip('/')}" for folder in WANTED)],
+            check=True,
+        )  # fmt: skip
+        for folder in ("python", "lib"):
+            shutil.move(Path(scratch) / "mlir" / folder, into / folder)
+
+
+def trim(cmakelists: Path) -> None:
+    """Reduce mlir/python/CMakeLists.txt to its declarations, for use outside of LLVM's tree."""
+    text = cmakelists.read_text()
+
+    def cut(start: str, end: str | None) -> None:
+        nonlocal text
+        first = text.index(start)
+        text = text[:first] + (text[text.index(end, first):] if end else "")
+
+    # What is instantiated at the end is instantiated by our own CMakeLists.txt instead.
+    cut("#" * 80 + "\n# Common CAPI dependency DSO.", None)
+    # The test dialect is no part of a product.
+    cut("# TODO: Figure out how to put this in the test tree.",
+        "declare_mlir_python_extension(MLIRPythonExtension.MLIRPythonSupport")
+    # One copy of LLVM in the process: the shared one.
+    text = re.sub(r"\bLLVMSupport\b", "LLVM", text)
+    # Headers are not shipped, and ODS files are the installed ones.
+    text = re.sub(r"declare_mlir_python_sources\(MLIRPythonCAPI\.HeaderSources.*?\n\)\n", "", text,
+                  flags=re.S)
+    text = text.replace('"../../include/mlir/', '"${XTENSOR_MLIR_TD}/mlir/')
+    text = re.sub(r"set\(MLIRPythonModules_ROOT_PREFIX[^\n]*\n", "", text)
+    text = text.replace(
+        'set(PYTHON_SOURCE_DIR "${MLIR_SOURCE_DIR}/lib/Bindings/Python")',
+        'set(PYTHON_SOURCE_DIR "${CMAKE_CURRENT_SOURCE_DIR}/../lib/Bindings/Python")',
+    )
+    cmakelists.write_text(text)
+
+
+def main() -> None:
+    release = installed_release()
+    home = cache_root() / f"{release}-{KNOWN.get(release, 'unknown')[:12]}-{REVISION}"
+    if not (home / "python" / "CMakeLists.txt").exists():
+        home.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home.parent) as scratch:
+            work, ready = Path(scratch) / "download", Path(scratch) / "ready"
+            work.mkdir(), ready.mkdir()
+            print(f"fetching the sources of MLIR {release}'s Python bindings", file=sys.stderr)
+            tarball = download(release, work)
+            check(tarball, release)
+            extract(tarball, ready)
+            trim(ready / "python" / "CMakeLists.txt")
+            shutil.rmtree(home, ignore_errors=True)
+            ready.rename(home)
+    print(home)
+
+
+if __name__ == "__main__":
+    main()
