@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Formatting, lint and types, as CI checks them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+.venv/bin/ruff check .
+.venv/bin/ruff format --check .
+git ls-files '*.cpp' '*.h' | xargs -r clang-format-22 --dry-run --Werror
+.venv/bin/mypy
