@@ -1,0 +1,366 @@
+"""The operators and methods that concrete and traced arrays share. Each delegates to the public function of its name.
+
+Functions are looked up at the first call: `ops` needs the array classes that have these methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..ops.indexing import At
+    from ..ops.types import ArrayLike, Dims
+
+    Self = Any
+
+
+class _Functions:
+    """The public functions as attributes, imported when one is first asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(import_module("xtensor.ops"), name)
+        setattr(self, name, found)
+        return found
+
+
+_ops = _Functions()
+
+
+def _foreign(other: Any) -> bool:
+    """Whether an operand is for somebody else to handle: neither an array nor a number."""
+    return isinstance(other, (str, bytes, Mapping)) or other is None
+
+
+class ArrayMethods:
+    """Operators with named broadcasting, and the methods that xarray has."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+    # NumPy's arrays and scalars leave binary operators to us.
+    __array_ufunc__ = None
+    __array_priority__ = 1000
+
+    # ---- arithmetic ----
+
+    def __add__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.add(self, other)
+
+    def __radd__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.add(other, self)
+
+    def __sub__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.subtract(self, other)
+
+    def __rsub__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.subtract(other, self)
+
+    def __mul__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.multiply(self, other)
+
+    def __rmul__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.multiply(other, self)
+
+    def __truediv__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.divide(self, other)
+
+    def __rtruediv__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.divide(other, self)
+
+    def __floordiv__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.floor_divide(self, other)
+
+    def __rfloordiv__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.floor_divide(other, self)
+
+    def __mod__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.remainder(self, other)
+
+    def __rmod__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.remainder(other, self)
+
+    def __divmod__(self, other: ArrayLike) -> tuple[Self, Self]:
+        return NotImplemented if _foreign(other) else _ops.divmod(self, other)
+
+    def __rdivmod__(self, other: ArrayLike) -> tuple[Self, Self]:
+        return NotImplemented if _foreign(other) else _ops.divmod(other, self)
+
+    def __pow__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.pow(self, other)
+
+    def __rpow__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.pow(other, self)
+
+    def __matmul__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.dot(self, other)
+
+    def __rmatmul__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.dot(other, self)
+
+    def __neg__(self) -> Self:
+        return _ops.negative(self)
+
+    def __pos__(self) -> Self:
+        return _ops.positive(self)
+
+    def __abs__(self) -> Self:
+        return _ops.abs(self)
+
+    # ---- bits ----
+
+    def __and__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.bitwise_and(self, other)
+
+    def __rand__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.bitwise_and(other, self)
+
+    def __or__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.bitwise_or(self, other)
+
+    def __ror__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.bitwise_or(other, self)
+
+    def __xor__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.bitwise_xor(self, other)
+
+    def __rxor__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.bitwise_xor(other, self)
+
+    def __lshift__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.bitwise_left_shift(self, other)
+
+    def __rlshift__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.bitwise_left_shift(other, self)
+
+    def __rshift__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.bitwise_right_shift(self, other)
+
+    def __rrshift__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.bitwise_right_shift(other, self)
+
+    def __invert__(self) -> Self:
+        return _ops.invert(self)
+
+    # ---- comparisons ----
+
+    def __eq__(self, other: Any) -> Self:  # type: ignore[override]
+        return NotImplemented if _foreign(other) else _ops.equal(self, other)
+
+    def __ne__(self, other: Any) -> Self:  # type: ignore[override]
+        return NotImplemented if _foreign(other) else _ops.not_equal(self, other)
+
+    def __lt__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.less(self, other)
+
+    def __le__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.less_equal(self, other)
+
+    def __gt__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.greater(self, other)
+
+    def __ge__(self, other: ArrayLike) -> Self:
+        return NotImplemented if _foreign(other) else _ops.greater_equal(self, other)
+
+    # ---- elementwise ----
+
+    def astype(self, dtype: Any, /) -> Self:
+        """The values converted to `dtype`."""
+        return _ops.astype(self, dtype)
+
+    def clip(self, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Self:
+        """The values, at least `min` and at most `max`."""
+        return _ops.clip(self, min=min, max=max)
+
+    def conj(self) -> Self:
+        """The complex conjugate: the array itself, since arrays are real."""
+        return _ops.conj(self)
+
+    @property
+    def real(self) -> Self:
+        return _ops.real(self)
+
+    @property
+    def imag(self) -> Self:
+        return _ops.imag(self)
+
+    def isnull(self) -> Self:
+        """Whether each element is NaN."""
+        return _ops.isnan(self)
+
+    def notnull(self) -> Self:
+        """Whether each element is not NaN."""
+        return _ops.logical_not(_ops.isnan(self))
+
+    def fillna(self, value: ArrayLike, /) -> Self:
+        """The values, with `value` where they are NaN."""
+        return _ops.where(_ops.isnan(self), value, self)
+
+    def round(self, decimals: int = 0) -> Self:
+        """The values to `decimals` places, halves to even."""
+        return _ops.round(self, decimals)
+
+    def where(self, cond: ArrayLike, other: ArrayLike | None = None, /) -> Self:
+        """The values where `cond` holds, else `other` (NaN); own dims first."""
+        return import_module("xtensor.ops.operators").mask(self, cond, other)
+
+    # ---- reductions ----
+
+    def sum(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
+        """Sum over `dim`."""
+        return _ops.sum(self, dim, skipna=skipna)
+
+    def prod(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
+        """Product over `dim`."""
+        return _ops.prod(self, dim, skipna=skipna)
+
+    def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
+        """Mean over `dim`."""
+        return _ops.mean(self, dim, skipna=skipna)
+
+    def var(self, dim: Dims = None, *, skipna: bool | None = None, ddof: float = 0) -> Self:
+        """Variance over `dim`."""
+        return _ops.var(self, dim, skipna=skipna, ddof=ddof)
+
+    def std(self, dim: Dims = None, *, skipna: bool | None = None, ddof: float = 0) -> Self:
+        """Standard deviation over `dim`."""
+        return _ops.std(self, dim, skipna=skipna, ddof=ddof)
+
+    def min(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
+        """Smallest value over `dim`."""
+        return _ops.min(self, dim, skipna=skipna)
+
+    def max(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
+        """Largest value over `dim`."""
+        return _ops.max(self, dim, skipna=skipna)
+
+    def any(self, dim: Dims = None) -> Self:
+        """Whether some element over `dim` differs from 0."""
+        return _ops.any(self, dim)
+
+    def all(self, dim: Dims = None) -> Self:
+        """Whether every element over `dim` differs from 0."""
+        return _ops.all(self, dim)
+
+    def argmax(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """First position of the largest value along `dim`."""
+        return _ops.argmax(self, dim, skipna=skipna)
+
+    def argmin(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """First position of the smallest value along `dim`."""
+        return _ops.argmin(self, dim, skipna=skipna)
+
+    def idxmax(self, dim: str | None = None, *, skipna: bool | None = None) -> Self:
+        """Position of the largest value along `dim`."""
+        return _ops.idxmax(self, dim, skipna=skipna)
+
+    def idxmin(self, dim: str | None = None, *, skipna: bool | None = None) -> Self:
+        """Position of the smallest value along `dim`."""
+        return _ops.idxmin(self, dim, skipna=skipna)
+
+    def dot(self, other: ArrayLike, /, dim: Dims = None) -> Self:
+        """The product with `other`, summed over `dim` (the dims both have)."""
+        return _ops.dot(self, other, dim=dim)
+
+    # ---- shape ----
+
+    @property
+    def T(self) -> Self:
+        """The dims in reverse order."""
+        return _ops.transpose(self)
+
+    def transpose(self, *dims: str | EllipsisType, missing_dims: str = "raise") -> Self:
+        """The dims in the order given."""
+        return _ops.transpose(self, *dims, missing_dims=missing_dims)
+
+    def rename(self, names: Mapping[str, str] | None = None, /, **keywords: str) -> Self:
+        """Other names for dims."""
+        return _ops.rename(self, names, **keywords)
+
+    def swap_dims(self, names: Mapping[str, str] | None = None, /, **keywords: str) -> Self:
+        """Dims replaced by others."""
+        return _ops.swap_dims(self, names, **keywords)
+
+    def as_dims(self, *dims: str) -> Self:
+        """Names for all dims, by position."""
+        return _ops.as_dims(self, *dims)
+
+    def expand_dims(
+        self,
+        dim: str | Sequence[str] | Mapping[str, Any] | None = None,
+        /,
+        axis: int | Sequence[int] | None = None,
+        **keywords: Any,
+    ) -> Self:
+        """New dims, first unless `axis` says where."""
+        return _ops.expand_dims(self, dim, axis, **keywords)
+
+    def squeeze(self, dim: Dims = None) -> Self:
+        """Without dims of size 1."""
+        return _ops.squeeze(self, dim)
+
+    def stack(self, dim: Mapping[str, Any] | None = None, /, **keywords: Any) -> Self:
+        """Several dims as one new last dim."""
+        return _ops.stack(self, dim, **keywords)
+
+    def unstack(self, dim: Mapping[str, Mapping[str, int]] | None = None, /, **keywords: Any) -> Self:
+        """One dim as several new last dims."""
+        return _ops.unstack(self, dim, **keywords)
+
+    def broadcast_like(self, other: ArrayLike, /, *, exclude: Iterable[str] = ()) -> Self:
+        """With the dims of `other` first, then the own ones."""
+        return _ops.broadcast_like(self, other, exclude=exclude)
+
+    def pad(
+        self,
+        widths: Mapping[str, Any] | None = None,
+        /,
+        mode: str = "constant",
+        constant_values: Any = 0,
+        **keywords: Any,
+    ) -> Self:
+        """Elements added before and after."""
+        return _ops.pad(self, widths, mode=mode, constant_values=constant_values, **keywords)
+
+    def roll(self, shifts: Mapping[str, int] | None = None, /, **keywords: int) -> Self:
+        """Moved along dims, what leaves coming in at the other end."""
+        return _ops.roll(self, shifts, **keywords)
+
+    def shift(
+        self, shifts: Mapping[str, int] | None = None, /, fill_value: ArrayLike | None = None, **keywords: int
+    ) -> Self:
+        """Moved along dims, `fill_value` (NaN) coming in."""
+        return _ops.shift(self, shifts, fill_value=fill_value, **keywords)
+
+    def diff(self, dim: str, /, n: int = 1, *, label: str = "upper") -> Self:
+        """n-th difference of neighbours along `dim`."""
+        return _ops.diff(self, dim, n, label=label)
+
+    # ---- indexing ----
+
+    def __getitem__(self, key: Any) -> Self:
+        return import_module("xtensor.ops.indexing").getitem(self, key)
+
+    @property
+    def at(self) -> At:
+        """Elements to read with a mode for what lies outside: x.at(a=i).get(mode="clip")."""
+        return import_module("xtensor.ops.indexing").At(self)
+
+    def isel(
+        self, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any
+    ) -> Self:
+        """Elements by position along dims."""
+        return _ops.isel(self, indexers, missing_dims=missing_dims, **keywords)
+
+    def head(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
+        """The first elements along dims."""
+        return _ops.head(self, indexers, **keywords)
+
+    def tail(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
+        """The last elements along dims."""
+        return _ops.tail(self, indexers, **keywords)
+
+    def thin(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
+        """Every n-th element along dims."""
+        return _ops.thin(self, indexers, **keywords)

@@ -1,0 +1,168 @@
+"""What neural networks are made of, as compositions in stable form: `xt.nn`. None has a derivative of its own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .core.errors import ArgumentError, DimensionError, DTypeError
+from .ops import promotion as p
+from .ops.arguments import dim_of, dims_of, extend, fail, names_of, resolve, size_of, union_sizes
+from .ops.contraction import contract
+from .ops.indexing import _read, one_hot
+from .ops.operators import aligned
+from .ops.reductions import any_empty, count, log_of_sum, shift_of
+from .ops.types import Array, ArrayLike, Dims
+from .trace import build
+from .trace.dispatch import op
+from .trace.tracer import Tracer, as_tracer
+
+__all__ = ["attention", "cross_entropy", "layer_norm", "log_softmax", "one_hot", "softmax"]
+
+
+def _total(x: Tracer, dims: tuple[str, ...]) -> Tracer:
+    """The sum over dims; 16-bit floats are added up in f4."""
+    return p.cast(build.reduce("sum", p.cast(x, p.accumulator(x.dtype)), dims), x.dtype)
+
+
+@op
+def softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
+    """exp(x) over its sum along `dim` (one or several; None is all): the dims of `x`; NaN where all of x is -inf."""
+    x = p.as_float(x)
+    dims = dims_of("softmax", x, dim)
+    return _softmax(x, dims) if dims and not any_empty(x, dims) else build.unary("exp", build.binary("sub", x, x))
+
+
+def _softmax(x: Tracer, dims: tuple[str, ...]) -> Tracer:
+    e = build.unary("exp", build.binary("sub", x, shift_of(x, dims, finite=False)))
+    return build.binary("div", e, _total(e, dims))
+
+
+@op
+def log_softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
+    """log(softmax(x, dim)), exact for values far apart: the dims of `x`."""
+    x = p.as_float(x)
+    dims = dims_of("log_softmax", x, dim)
+    if not dims or any_empty(x, dims):
+        return build.binary("sub", x, x)
+    shifted = build.binary("sub", x, shift_of(x, dims, finite=False))
+    return build.binary("sub", shifted, build.unary("log", _total(build.unary("exp", shifted), dims)))
+
+
+@op
+def layer_norm(
+    x: ArrayLike, /, dim: Dims, weight: ArrayLike | None = None, bias: ArrayLike | None = None, eps: float = 1e-5
+) -> Array:
+    """(x - mean) / sqrt(var + eps) over `dim`, times `weight`, plus `bias` (by name): the dims of `x`.
+
+    Ba, Kiros and Hinton, "Layer normalization" (2016).
+    """
+    x = p.as_float(x)
+    dims = dims_of("layer_norm", x, dim)
+    if not dims:
+        raise fail(DimensionError, "layer_norm", "no dim is given", x, instead='Write dim="feature"')
+    wide = p.cast(x, p.accumulator(x.dtype))
+    centred = build.binary("sub", wide, _average(wide, dims))
+    variance = _average(build.binary("mul", centred, centred), dims)
+    scale = build.unary("rsqrt", build.binary("add", variance, p.constant(eps, wide.dtype)))
+    y = p.cast(build.binary("mul", centred, scale), x.dtype)
+    if weight is not None:
+        y = build.binary("mul", *aligned("layer_norm", *p.promote(y, weight)))
+    if bias is not None:
+        y = build.binary("add", *aligned("layer_norm", *p.promote(y, bias)))
+    return y
+
+
+def _average(x: Tracer, dims: tuple[str, ...]) -> Tracer:
+    return build.binary("div", build.reduce("sum", x, dims), count(x, dims, x.dtype))
+
+
+@op
+def attention(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, /, dims: tuple[str, str, str], mask: ArrayLike | None = None
+) -> Array:
+    """softmax(q . k / sqrt(size of feature)) v, with dims=(query, key, feature): the other dims of q, query, those of v.
+
+    `q` has query and feature, `k` key and feature, `v` key; what else they have goes together by name.
+    Where `mask` is False a query does not attend; one that attends to nothing gives 0.
+    """
+    names = names_of("attention", dims)
+    if len(names) != 3 or isinstance(dims, str):
+        raise fail(DimensionError, "attention", f"dims are (query, key, feature), not {dims!r}")
+    query, key, feature = names
+    q, k, v = p.promote_float(q, k, v)
+    for x, needed in ((q, (query, feature)), (k, (key, feature)), (v, (key,))):
+        dims_of("attention", x, needed)
+    for x, foreign in ((q, key), (k, query), (v, query)):
+        if foreign in x.dims:
+            raise fail(DimensionError, "attention", f"dim {foreign!r} is on the wrong operand", x)
+    sizes = union_sizes("attention", (q, k))
+    # Scaling the query is cheaper than scaling the scores.
+    q = build.binary("mul", q, _inverse_root(size_of(q, feature), q.dtype))
+    scores = contract([q, k], (feature,), tuple(sizes))
+    weights = _softmax(scores, (key,)) if mask is None else _masked_softmax(scores, mask, key)
+    order = tuple(union_sizes("attention", (weights, v)))
+    return contract([weights, v], (key,), order)
+
+
+def _inverse_root(size: Any, dtype: np.dtype) -> Tracer:
+    if isinstance(size, int):
+        return p.constant(1 / math.sqrt(max(size, 1)), dtype)
+    return build.unary("rsqrt", p.cast(size, dtype))
+
+
+def _masked_softmax(scores: Tracer, mask: ArrayLike, key: str) -> Tracer:
+    """The softmax over what the mask lets through; 0 everywhere where it lets nothing through."""
+    mask = as_tracer(mask)
+    if mask.dtype != p.BOOL:
+        raise fail(DTypeError, "attention", "the mask is bool: True where a query may attend", mask)
+    aligned("attention", scores, mask)
+    lowest = p.constant(-np.inf, scores.dtype)
+    scores = build.select(mask, scores, lowest)
+    e = build.unary("exp", build.binary("sub", scores, shift_of(scores, (key,))))
+    total = _total(e, (key,))
+    one = p.constant(1, scores.dtype)
+    some = build.select(build.compare("gt", total, p.zero(scores.dtype)), total, one)
+    return build.binary("div", e, some)
+
+
+@op
+def cross_entropy(logits: ArrayLike, labels: ArrayLike, /, dim: str) -> Array:
+    """-log softmax(logits) along `dim` at the labels, one value per other dim (nothing is averaged).
+
+    Integer labels lack `dim`; probabilities have it. IndexError for a label out of range.
+    """
+    x = p.as_float(logits)
+    dim = dim_of("cross_entropy", x, dim)
+    labels = as_tracer(labels)
+    if p.is_integer(labels.dtype):
+        return _label_entropy(x, labels, dim)
+    if not p.is_float(labels.dtype):
+        raise fail(DTypeError, "cross_entropy", f"labels are integers or probabilities, not {labels.dtype}", labels)
+    resolve("cross_entropy (labels that are probabilities)", labels.dims, dim)
+    x, labels = p.promote(x, labels)
+    logs = as_tracer(log_softmax(x, dim))
+    aligned("cross_entropy", labels, logs)
+    product = build.binary("mul", labels, logs)
+    # A class of probability 0 costs nothing, even if its logit is -inf.
+    free = build.binary("and", build.compare("eq", labels, p.zero(x.dtype)), build.unary("isinf", logs))
+    product = build.select(free, p.zero(x.dtype), product)
+    order = tuple(d for d in union_sizes("cross_entropy", (logs, labels)) if d != dim)
+    y = build.unary("neg", _total(product, (dim,)))
+    return extend(y, {}, order)
+
+
+def _label_entropy(x: Tracer, labels: Tracer, dim: str) -> Tracer:
+    if dim in labels.dims:
+        raise fail(
+            ArgumentError, "cross_entropy", f"integer labels lack dim {dim!r}", x, labels,
+            instead="Give the class of each instance, or probabilities as floats",
+        )  # fmt: skip
+    aligned("cross_entropy", x, labels)
+    total = log_of_sum(x, (dim,), shift_of(x, (dim,)))
+    chosen = as_tracer(_read(x, {dim: labels}, "cross_entropy", None))
+    return build.binary("sub", *aligned("cross_entropy", total, chosen))
+
+

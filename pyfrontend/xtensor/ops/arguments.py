@@ -1,0 +1,165 @@
+"""How the arguments of public functions are read: arrays, dims, sizes, and the words of the errors about them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..core.dims import as_names, check_name, describe_array, unknown
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, Error, SizeError
+from ..trace import build
+from ..trace.tracer import DynamicSize, Tracer
+
+Size: TypeAlias = "int | Tracer"
+
+
+def describe(x: Any) -> str:
+    """`float32 (a: 2, b: 3)`, as errors show an operand."""
+    return describe_array(x) if isinstance(x, Tracer) else repr(x)
+
+
+def fail(
+    kind: type[Error], op: str, problem: str, *operands: Any, instead: str = ""
+) -> Error:
+    """The exception to raise: what is wrong with `op`, its operands, what to write instead."""
+    text = f"xt.{op}: {problem}"
+    if operands:
+        text += f" (operands: {', '.join(describe(x) for x in operands)})"
+    if instead:
+        text += f". {instead}"
+    return kind(text)
+
+
+def resolve(op: str, have: Sequence[str], dim: Any) -> tuple[str, ...]:
+    """The names in `have` that `dim` means: all for None and `...`, else one or several, each once."""
+    if dim is None or dim is ...:
+        return tuple(have)
+    if not isinstance(dim, Iterable):
+        raise fail(
+            ArgumentTypeError, op, f"dim is a name, names, None or ..., not {dim!r}",
+            instead=f"There are no axis numbers; the dims are {tuple(have)}",
+        )  # fmt: skip
+    names = (dim,) if isinstance(dim, str) else tuple(dim)
+    for name in names:
+        if name not in have:
+            raise unknown(op, name, have)
+        if names.count(name) > 1:
+            raise fail(DimensionError, op, f"dim {name!r} is named twice in {names}")
+    return names
+
+
+def dims_of(op: str, x: Tracer, dim: Any) -> tuple[str, ...]:
+    """The dims of `x` that `dim` means, each of them there and named once."""
+    return resolve(op, x.dims, dim)
+
+
+def dim_of(op: str, x: Any, dim: Any) -> str:
+    """`dim`, which must be the name of one dim of `x`."""
+    if not isinstance(dim, str):
+        raise fail(ArgumentTypeError, op, f"dim is one name, not {dim!r}", x)
+    return resolve(op, x.dims, dim)[0]
+
+
+def names_of(op: str, dims: Any) -> tuple[str, ...]:
+    """One name or several, none twice."""
+    if not isinstance(dims, Iterable):
+        raise fail(ArgumentTypeError, op, f"dims are names, not {dims!r}")
+    return as_names(dims)
+
+
+def by_dim(
+    op: str, mapping: Mapping[str, Any] | None, keywords: Mapping[str, Any], what: str
+) -> dict[str, Any]:
+    """What a function takes as a dict or as keywords, one form at a time."""
+    if mapping is None:
+        return dict(keywords)
+    if keywords:
+        raise fail(ArgumentError, op, f"{what} come as a dict or as keywords, not as both")
+    if not isinstance(mapping, Mapping):
+        raise fail(
+            ArgumentTypeError, op, f"{what} are a dict from dims, not {mapping!r}",
+            instead=f"Write xt.{op}(x, {{\"dim\": ...}})",
+        )  # fmt: skip
+    return {check_name(d): v for d, v in mapping.items()}
+
+
+def static_size(op: str, x: Tracer, dim: str) -> int:
+    """The size of a dim where the op needs to know it while tracing."""
+    size = x.sizes[dim]
+    if isinstance(size, DynamicSize):
+        raise fail(
+            DimensionError, op, f"the size of dim {dim!r} is dynamic, and must be known here", x,
+            instead=f"Leave {dim!r} out of dynamic_dims",
+        )  # fmt: skip
+    return int(size)
+
+
+def size_of(x: Tracer, dim: str) -> Size:
+    """The size of a dim: an int, or a traced i8 scalar where it is dynamic."""
+    size = x.sizes[dim]
+    return build.size(x, dim) if isinstance(size, DynamicSize) else int(size)
+
+
+def is_static(x: Tracer, dim: str) -> bool:
+    """Whether the size of a dim is known while tracing."""
+    return not isinstance(x.sizes[dim], DynamicSize)
+
+
+def integer(op: str, value: Any, what: str) -> int:
+    """A static int argument."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise fail(ArgumentTypeError, op, f"{what} is an int, not {value!r}") from None
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether `value` is a Python scalar, whose dtype is weak."""
+    return isinstance(value, (bool, int, float)) and not isinstance(value, np.generic)
+
+
+def union_sizes(op: str, xs: Sequence[Tracer], besides: Iterable[str] = ()) -> dict[str, Size]:
+    """The dims of all of `xs` in order of first appearance; equal names must have equal sizes."""
+    left_out = set(besides)
+    sizes: dict[str, Size] = {}
+    owner: dict[str, Tracer] = {}
+    for x in xs:
+        for dim in x.dims:
+            if dim in left_out:
+                continue
+            if dim not in sizes or not isinstance(sizes[dim], int):
+                if dim not in sizes or is_static(x, dim):
+                    sizes[dim] = size_of(x, dim)
+                    owner[dim] = x
+            elif is_static(x, dim) and x.sizes[dim] != sizes[dim]:
+                raise fail(
+                    SizeError, op, f"dim {dim!r} has size {sizes[dim]} here and {x.sizes[dim]} there",
+                    owner[dim], x,
+                    instead="Size 1 does not stretch: squeeze, isel or rename the dim first",
+                )  # fmt: skip
+    return sizes
+
+
+def extend(x: Tracer, sizes: Mapping[str, Size], order: Sequence[str]) -> Tracer:
+    """`x` broadcast to the dims of `order`, new ones with sizes from `sizes`."""
+    if tuple(order) == x.dims:
+        return x
+    new = {d: sizes[d] for d in order if d not in x.dims}
+    return build.broadcast(x, tuple(order), new)
+
+
+def reorder(x: Tracer, order: Sequence[str]) -> Tracer:
+    """`x` with its dims in another order."""
+    return extend(x, {}, order)
+
+
+def fresh(taken: Iterable[str], stem: str = "new") -> str:
+    """A dim name that no user can spell and none of `taken` has."""
+    names = set(taken)
+    count = 0
+    while f"{stem}~{count}" in names:
+        count += 1
+    return f"{stem}~{count}"

@@ -1,0 +1,84 @@
+"""Products summed over named dims: dot, matrix and batched products, outer products and all of einsum."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from ..core.errors import ArgumentError, DimensionError
+from ..trace import build
+from ..trace.dispatch import op
+from ..trace.tracer import Tracer
+from . import promotion as p
+from .arguments import fail, is_static, names_of, reorder, union_sizes
+from .types import Array, ArrayLike, Dims
+
+# What a dynamic dim counts as where operands are paired.
+_USUAL_SIZE = 64
+
+
+@op
+def dot(*arrays: ArrayLike, dim: Dims = None) -> Array:
+    """The product of the arrays, summed over `dim`; the result has their other dims in order of first appearance.
+
+    None sums over the dims that two or more of them share, `...` over all. A dim that one array
+    has is summed, too; `dim=()` is the outer product.
+    """
+    if not arrays:
+        raise fail(ArgumentError, "dot", "no arrays are given", instead="Write xt.dot(x, y)")
+    xs = p.promote(*arrays)
+    sizes = union_sizes("dot", xs)
+    over = _summed(xs, tuple(sizes), dim)
+    dtype = xs[0].dtype
+    if dtype == p.BOOL:
+        total = contract([build.cast(x, p.I4) for x in xs], over, tuple(sizes))
+        return build.compare("ne", total, p.zero(p.I4))
+    return contract(xs, over, tuple(sizes))
+
+
+def _summed(xs: list[Tracer], there: tuple[str, ...], dim: Dims) -> tuple[str, ...]:
+    if dim is ...:
+        return there
+    if dim is None:
+        owners = Counter(d for x in xs for d in x.dims)
+        return tuple(d for d in there if owners[d] > 1)
+    names = names_of("dot", dim)
+    missing = [n for n in names if n not in there]
+    if missing:
+        raise fail(DimensionError, "dot", f"no operand has dim {', '.join(map(repr, missing))}", *xs)
+    return names
+
+
+def contract(xs: list[Tracer], over: tuple[str, ...], order: tuple[str, ...]) -> Tracer:
+    """The contraction, two operands at a time, the cheapest pair first; dims as `order` has them."""
+    result = tuple(d for d in order if d not in over)
+    xs = [_sum_alone(x, xs[:i] + xs[i + 1 :], over) for i, x in enumerate(xs)]
+    while len(xs) > 2:
+        i, j = min(
+            ((i, j) for j in range(len(xs)) for i in range(j)),
+            key=lambda pair: _cost(xs[pair[0]], xs[pair[1]]),
+        )
+        others = [x for k, x in enumerate(xs) if k not in (i, j)]
+        kept = {d for x in others for d in x.dims}
+        here = [d for d in over if d in xs[i].dims + xs[j].dims and d not in kept]
+        xs = [build.contract([xs[i], xs[j]], tuple(here)), *others]
+    left = tuple(d for d in over if any(d in x.dims for x in xs))
+    if len(xs) == 1:
+        return reorder(xs[0], result)
+    return build.contract(xs, left, result)
+
+
+def _sum_alone(x: Tracer, others: list[Tracer], over: tuple[str, ...]) -> Tracer:
+    """`x` summed over the dims that no other operand has."""
+    alone = tuple(d for d in x.dims if d in over and not any(d in y.dims for y in others))
+    return build.reduce("sum", x, alone) if alone else x
+
+
+def _cost(x: Tracer, y: Tracer) -> int:
+    sizes = {d: v.sizes[d] if is_static(v, d) else _USUAL_SIZE for v in (x, y) for d in v.dims}
+    return math.prod(sizes.values())
+
+
+def matmul(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """x @ y: the product summed over the dims that both have."""
+    return dot(x, y)

@@ -1,0 +1,206 @@
+"""Arrays from nothing but sizes and numbers: zeros, ones, full and their *_like, arange, linspace, eye.
+
+Sizes come by keyword or, for dims of any name, as a dict: zeros(time=3, space=4) or zeros({"time": 3}).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.dims import check_name
+from ..core.dtypes import as_dtype
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from ..trace import build
+from ..trace.dispatch import op, tracing
+from ..trace.tracer import DynamicSize, Tracer, as_tracer
+from . import promotion as p
+from .arguments import by_dim, extend, fail, integer, is_scalar, names_of
+from .shape import check_size, shape_sizes
+from .types import Array, ArrayLike
+
+SMALL = 16
+
+
+def _sizes(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
+    found = by_dim(name, sizes, keywords, "sizes")
+    for d, size in found.items():
+        check_name(d)
+        check_size(name, d, size)
+        if isinstance(size, np.integer):
+            found[d] = int(size)
+    return found
+
+
+def _filled(sizes: dict[str, Any], value: Any, dtype: np.dtype) -> Any:
+    """An array of one value, a traced one where a trace is active."""
+    traced = isinstance(value, Tracer) or any(not isinstance(s, int) for s in sizes.values())
+    if not traced and not tracing():
+        return _concrete(np.full(tuple(sizes.values()), value, dtype), tuple(sizes))
+    return extend(p.cast(value, dtype), _traced_sizes(sizes), tuple(sizes))
+
+
+def _traced_sizes(sizes: Mapping[str, Any]) -> dict[str, Any]:
+    return {d: build.size(s.tracer, s.dim) if isinstance(s, DynamicSize) else s for d, s in sizes.items()}
+
+
+def _concrete(values: np.ndarray, dims: tuple[str, ...]) -> Any:
+    from ..core.array import array
+
+    return array(values, dims=dims)
+
+
+def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = "f8", **keywords: int) -> Array:
+    """Zeros with the dims and sizes given: zeros(time=3, space=4, dtype="f4") or zeros({"time": 3})."""
+    return _filled(_sizes("zeros", sizes, keywords), 0, as_dtype(dtype))
+
+
+def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = "f8", **keywords: int) -> Array:
+    """Ones with the dims and sizes given: ones(time=3, space=4, dtype="f4") or ones({"time": 3})."""
+    return _filled(_sizes("ones", sizes, keywords), 1, as_dtype(dtype))
+
+
+def full(*sizes_and_value: Any, dtype: Any = None, **keywords: int) -> Array:
+    """One value everywhere: full({"time": 3}, 7.0) or full(7.0, time=3). The value has no dims."""
+    if len(sizes_and_value) == 2:
+        sizes, value = sizes_and_value
+    elif len(sizes_and_value) == 1 and not isinstance(sizes_and_value[0], Mapping):
+        sizes, (value,) = None, sizes_and_value
+    else:
+        raise fail(ArgumentError, "full", "takes sizes and a value", instead='Write xt.full({"a": 2}, 7.0)')
+    return _fill("full", _sizes("full", sizes, keywords), value, dtype)
+
+
+def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
+    """One value everywhere, in `dtype` or in its own."""
+    rank = len(value.dims) if hasattr(value, "dims") else np.ndim(value)
+    if rank:
+        raise fail(DimensionError, name, f"the value has {rank} dims", value, instead="Write x.broadcast_like(y)")
+    if is_scalar(value) or isinstance(value, np.generic):
+        found = np.asarray(value).dtype if dtype is None else as_dtype(dtype)
+        return _filled(sizes, value, found)
+    if not tracing() and not isinstance(value, Tracer) and all(isinstance(s, int) for s in sizes.values()):
+        return _fill(name, sizes, np.asarray(getattr(value, "values", value))[()], dtype)
+    return _spread(value, sizes, dtype)
+
+
+@op
+def _spread(value: ArrayLike, sizes: dict[str, Any], dtype: Any = None, /) -> Array:
+    value = as_tracer(value)
+    wanted = value.dtype if dtype is None else as_dtype(dtype)
+    return extend(p.cast(value, wanted), _traced_sizes(sizes), tuple(sizes))
+
+
+@op
+def _like(x: ArrayLike, value: ArrayLike, dtype: Any = None, /) -> Array:
+    x = as_tracer(x)
+    wanted = x.dtype if dtype is None else as_dtype(dtype)
+    if not is_scalar(value) and as_tracer(value).dims:
+        raise fail(DimensionError, "full_like", "the value has dims", as_tracer(value),
+                   instead="Write value.broadcast_like(x)")  # fmt: skip
+    return extend(p.cast(value, wanted), shape_sizes(x), x.dims)
+
+
+def zeros_like(x: ArrayLike, /, dtype: Any = None) -> Array:
+    """Zeros with dims, sizes and (unless given) dtype of `x`."""
+    return _like(x, 0, dtype)
+
+
+def ones_like(x: ArrayLike, /, dtype: Any = None) -> Array:
+    """Ones with dims, sizes and (unless given) dtype of `x`."""
+    return _like(x, 1, dtype)
+
+
+def full_like(x: ArrayLike, value: ArrayLike, /, dtype: Any = None) -> Array:
+    """`value` (without dims) everywhere, with dims, sizes and (unless given) dtype of `x`."""
+    return _like(x, value, dtype)
+
+
+# ---- ranges -----------------------------------------------------------------
+
+
+def arange(
+    start: float, stop: float | None = None, step: float = 1, /, *, dim: str = "i", dtype: Any = None
+) -> Array:
+    """start, start + step, .. below stop along `dim`; one number counts from 0: arange(5, dim="time")."""
+    if stop is None:
+        start, stop = 0, start
+    for v in (start, stop, step):
+        if not isinstance(v, (int, float, np.integer, np.floating)) or isinstance(v, bool):
+            raise fail(ArgumentTypeError, "arange", f"start, stop and step are numbers, not {v!r}")
+    if step == 0:
+        raise fail(ArgumentError, "arange", "step is 0")
+    check_name(dim)
+    wanted = None if dtype is None else as_dtype(dtype)
+    if wanted == p.BOOL:
+        raise fail(DTypeError, "arange", "is not defined for bool")
+    values = np.arange(start, stop, step)
+    wanted = values.dtype if wanted is None else wanted
+    if not tracing():
+        return _concrete(values.astype(wanted), (dim,))
+    if values.size <= SMALL:
+        return build.constant(values.astype(wanted), (dim,))
+    return p.cast(_steps(values, dim), wanted)
+
+
+def _steps(values: np.ndarray, dim: str) -> Tracer:
+    """The values computed as NumPy does: the first plus multiples of the first step."""
+    kind = values.dtype if p.is_float(values.dtype) else p.I8
+    positions = p.cast(build.iota(dim, values.size, p.I8), kind)
+    first, delta = values[0], values[1] - values[0]
+    if delta != 1:
+        positions = build.binary("mul", positions, p.constant(delta, kind))
+    return build.binary("add", positions, p.constant(first, kind)) if first else positions
+
+
+def linspace(
+    start: ArrayLike, stop: ArrayLike, n: int = 50, /, *, dim: str = "i", endpoint: bool = True, dtype: Any = None
+) -> Array:
+    """`n` values from `start` to `stop`, both included, evenly spaced along the new first dim `dim`."""
+    count = integer("linspace", n, "the number of values")
+    if count < 0:
+        raise fail(ArgumentError, "linspace", f"{n} values")
+    check_name(dim)
+    if is_scalar(start) and is_scalar(stop) and (not tracing() or count <= SMALL):
+        wanted = None if dtype is None else as_dtype(dtype)
+        values = np.linspace(start, stop, count, endpoint=endpoint, dtype=wanted)
+        return build.constant(values, (dim,)) if tracing() else _concrete(values, (dim,))
+    return _linspace(start, stop, count, dim, endpoint, dtype)
+
+
+@op
+def _linspace(
+    start: ArrayLike, stop: ArrayLike, n: int, dim: str, endpoint: bool, dtype: Any, /
+) -> Array:
+    lo, hi = p.promote(start, stop)
+    lo, hi = p.as_mean(lo), p.as_mean(hi)
+    wanted = lo.dtype if dtype is None else as_dtype(dtype)
+    positions = build.iota(dim, n, p.I8)
+    span = max(n - 1 if endpoint else n, 1)
+    step = build.binary("div", build.binary("sub", hi, lo), p.constant(span, lo.dtype))
+    y = build.binary("add", build.binary("mul", p.cast(positions, lo.dtype), step), lo)
+    if endpoint and n > 1:
+        y = build.select(build.compare("eq", positions, p.constant(n - 1, p.I8)), hi, y)
+    if p.is_integer(wanted):
+        y = build.unary("floor", y)
+    return p.cast(y, wanted)
+
+
+def eye(n: int, m: int | None = None, /, *, dims: tuple[str, str] = ("row", "col"), dtype: Any = "f8") -> Array:
+    """1 where both positions are equal, else 0: dims (row, col) of sizes n and m (n)."""
+    names = names_of("eye", dims)
+    if len(names) != 2 or isinstance(dims, str):
+        raise fail(DimensionError, "eye", f"takes two dims, not {dims!r}", instead='Write dims=("row", "col")')
+    sizes = _sizes("eye", {names[0]: n, names[1]: n if m is None else m}, {})
+    wanted = as_dtype(dtype)
+    if not tracing():
+        return _concrete(np.eye(*sizes.values(), dtype=wanted), names)
+    row, col = (build.iota(d, s, p.I8) for d, s in sizes.items())
+    return p.cast(build.compare("eq", row, col), wanted)
+
+
+__all__ = [
+    "arange", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros", "zeros_like",
+]  # fmt: skip

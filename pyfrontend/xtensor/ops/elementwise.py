@@ -1,0 +1,332 @@
+"""Functions of one array, element by element: the array API's ufuncs and the smooth functions of machine learning.
+
+Floats keep their dtype. Integers and bools are computed in the float that NumPy gives
+(1 byte -> f2, 2 bytes -> f4, more -> f8). The result has the dims of the argument.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..core.dtypes import as_dtype, finfo
+from ..trace import build
+from ..trace.dispatch import op
+from ..trace.tracer import Tracer, as_tracer
+from . import promotion as p
+from .arguments import integer
+from .types import Array, ArrayLike
+
+
+def _float_function(name: str, what: str, like: str = "") -> object:
+    """The public function over the dialect's float op `name`."""
+
+    def function(x: ArrayLike, /) -> Array:
+        return build.unary(name, p.as_float(x))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (
+        f"{what}, element by element: the dims of `x`; integers in the float NumPy gives.{like}"
+    )
+    return op(function)
+
+
+acos = _float_function("acos", "Inverse cosine, in [0, pi]")
+acosh = _float_function("acosh", "Inverse hyperbolic cosine")
+asin = _float_function("asin", "Inverse sine, in [-pi/2, pi/2]")
+asinh = _float_function("asinh", "Inverse hyperbolic sine")
+atan = _float_function("atan", "Inverse tangent, in [-pi/2, pi/2]")
+atanh = _float_function("atanh", "Inverse hyperbolic tangent")
+cbrt = _float_function("cbrt", "Cube root")
+cos = _float_function("cos", "Cosine of radians")
+cosh = _float_function("cosh", "Hyperbolic cosine")
+erf = _float_function("erf", "Error function")
+erfc = _float_function("erfc", "1 - erf(x), exact in the right tail")
+exp = _float_function("exp", "e to the power x")
+exp2 = _float_function("exp2", "2 to the power x")
+expm1 = _float_function("expm1", "exp(x) - 1, exact near 0")
+log = _float_function("log", "Natural logarithm")
+log10 = _float_function("log10", "Logarithm to base 10")
+log1p = _float_function("log1p", "log(1 + x), exact near 0")
+log2 = _float_function("log2", "Logarithm to base 2")
+rsqrt = _float_function("rsqrt", "1 / sqrt(x)")
+sin = _float_function("sin", "Sine of radians")
+sinh = _float_function("sinh", "Hyperbolic sine")
+sqrt = _float_function("sqrt", "Square root; NaN below 0")
+tan = _float_function("tan", "Tangent of radians")
+tanh = _float_function("tanh", "Hyperbolic tangent")
+
+
+def _rounding(name: str, what: str) -> object:
+    """A function that leaves integers and bools as they are."""
+
+    def function(x: ArrayLike, /) -> Array:
+        x = as_tracer(x)
+        return build.unary(name, x) if p.is_float(x.dtype) else x
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{what}, element by element: dims and dtype of `x`."
+    return op(function)
+
+
+ceil = _rounding("ceil", "Smallest integer not below x")
+floor = _rounding("floor", "Largest integer not above x")
+trunc = _rounding("trunc", "Integer part, towards 0")
+
+
+@op
+def round(x: ArrayLike, /, decimals: int = 0) -> Array:
+    """To `decimals` places, halves to even: dims and dtype of `x` (bool gives f2)."""
+    x = as_tracer(x)
+    if x.dtype == p.BOOL:
+        x = p.as_float(x)
+    places = integer("round", decimals, "decimals")
+    if places == 0 or not p.is_float(x.dtype):
+        return _round_integer(x, places)
+    scale = p.constant(10.0 ** max(places, -places), x.dtype)
+    there, back = ("mul", "div") if places > 0 else ("div", "mul")
+    return build.binary(back, build.unary("round", build.binary(there, x, scale)), scale)
+
+
+def _round_integer(x: Tracer, places: int) -> Tracer:
+    if p.is_float(x.dtype):
+        return build.unary("round", x)
+    if places >= 0:
+        return x
+    y = build.cast(x, p.F8)
+    scale = p.constant(10.0**-places, p.F8)
+    y = build.binary("mul", build.unary("round", build.binary("div", y, scale)), scale)
+    return build.cast(y, x.dtype)
+
+
+def _float_test(name: str, what: str) -> object:
+    def function(x: ArrayLike, /) -> Array:
+        x = as_tracer(x)
+        if p.is_float(x.dtype):
+            return build.unary(name, x)
+        return build.compare("eq" if name == "isfinite" else "ne", x, x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Whether each element is {what}: bools with the dims of `x`."
+    return op(function)
+
+
+isfinite = _float_test("isfinite", "neither infinite nor NaN")
+isinf = _float_test("isinf", "infinite")
+isnan = _float_test("isnan", "not a number")
+
+
+@op
+def abs(x: ArrayLike, /) -> Array:
+    """Absolute value: dims and dtype of `x`. The derivative at 0 is 0."""
+    x = as_tracer(x)
+    return x if x.dtype.kind in "bu" else build.unary("abs", x)
+
+
+@op
+def negative(x: ArrayLike, /) -> Array:
+    """-x: dims and dtype of `x` (integers wrap). DTypeError for bool."""
+    return build.unary("neg", p.no_bool("negative", as_tracer(x), "Write ~x or xt.logical_not(x)"))
+
+
+@op
+def positive(x: ArrayLike, /) -> Array:
+    """+x: `x` itself. DTypeError for bool."""
+    return p.no_bool("positive", as_tracer(x), "Cast it first: x.astype(\"i1\")")
+
+
+@op
+def sign(x: ArrayLike, /) -> Array:
+    """-1, 0 or 1 (NaN stays): dims and dtype of `x`. DTypeError for bool. The derivative is 0."""
+    x = p.no_bool("sign", as_tracer(x), "Cast it first: x.astype(\"i1\")")
+    if x.dtype.kind == "u":
+        return build.cast(p.as_bool(x), x.dtype)
+    return build.unary("sign", x)
+
+
+@op
+def signbit(x: ArrayLike, /) -> Array:
+    """Whether each element is below 0 or -0.0: bools with the dims of `x`."""
+    x = as_tracer(x)
+    if x.dtype == p.BOOL:
+        x = build.cast(x, p.I1)
+    if p.is_float(x.dtype):
+        x = build.binary("copysign", p.constant(1, x.dtype), x)
+    return build.compare("lt", x, p.zero(x.dtype))
+
+
+@op
+def invert(x: ArrayLike, /) -> Array:
+    """Complement of every bit (~x), `not` for bools: dims and dtype of `x`. DTypeError for floats."""
+    x = as_tracer(x)
+    p.only_integer("invert", x)
+    return build.unary("not", x)
+
+
+bitwise_invert = invert
+
+
+@op
+def logical_not(x: ArrayLike, /) -> Array:
+    """Whether each element is 0: bools with the dims of `x`."""
+    x = as_tracer(x)
+    if x.dtype == p.BOOL:
+        return build.unary("not", x)
+    return build.compare("eq", x, p.zero(x.dtype))
+
+
+def _number(x: ArrayLike) -> Tracer:
+    """`x`, bool as i1."""
+    x = as_tracer(x)
+    return build.cast(x, p.I1) if x.dtype == p.BOOL else x
+
+
+@op
+def square(x: ArrayLike, /) -> Array:
+    """x * x: dims and dtype of `x` (bool gives i1)."""
+    x = _number(x)
+    return build.binary("mul", x, x)
+
+
+@op
+def reciprocal(x: ArrayLike, /) -> Array:
+    """1 / x: dims and dtype of `x`; for integers the integer part of it, and 0 for 0."""
+    x = _number(x)
+    one = p.constant(1, x.dtype)
+    if p.is_float(x.dtype):
+        return build.binary("div", one, x)
+    unit = build.compare("eq", build.binary("mul", x, x), one)
+    return build.select(unit, x, p.zero(x.dtype))
+
+
+@op
+def deg2rad(x: ArrayLike, /) -> Array:
+    """Degrees to radians."""
+    x = p.as_float(x)
+    return build.binary("mul", x, p.constant(math.pi / 180, x.dtype))
+
+
+@op
+def rad2deg(x: ArrayLike, /) -> Array:
+    """Radians to degrees."""
+    x = p.as_float(x)
+    return build.binary("mul", x, p.constant(180 / math.pi, x.dtype))
+
+
+@op
+def real(x: ArrayLike, /) -> Array:
+    """The real part: `x` itself, since arrays are real."""
+    return as_tracer(x)
+
+
+@op
+def imag(x: ArrayLike, /) -> Array:
+    """The imaginary part: zeros with dims and dtype of `x`, since arrays are real."""
+    from .creation import zeros_like
+
+    return zeros_like(as_tracer(x))
+
+
+@op
+def conj(x: ArrayLike, /) -> Array:
+    """The complex conjugate: `x` itself, since arrays are real (bool gives i1)."""
+    return _number(x)
+
+
+@op
+def astype(x: ArrayLike, dtype: object, /) -> Array:
+    """`x` converted to `dtype`: floats to integers truncate, numbers to bool compare with 0."""
+    x = as_tracer(x)
+    wanted = as_dtype(dtype)
+    return p.as_bool(x) if wanted == p.BOOL else p.cast(x, wanted)
+
+
+@op
+def stop_gradient(x: ArrayLike, /) -> Array:
+    """`x`, of which no derivative is taken."""
+    x = as_tracer(x)
+    return build.stop_gradient(x) if p.is_float(x.dtype) else x
+
+
+# ---- smooth functions of machine learning ----------------------------------
+# Each is written over exp of a value that is never positive, chosen by `select` and not by abs:
+# the branch taken at 0 is smooth, so derivatives of every order are exact there.
+
+
+def _toward_zero(x: Tracer) -> tuple[Tracer, Tracer]:
+    """Whether x > 0, and exp(-|x|)."""
+    positive_ = build.compare("gt", x, p.zero(x.dtype))
+    return positive_, build.unary("exp", build.select(positive_, build.unary("neg", x), x))
+
+
+@op
+def sigmoid(x: ArrayLike, /) -> Array:
+    """1 / (1 + exp(-x)), exact in both tails: the dims of `x`."""
+    x = p.as_float(x)
+    positive_, e = _toward_zero(x)
+    one = p.constant(1, x.dtype)
+    return build.binary("div", build.select(positive_, one, e), build.binary("add", one, e))
+
+
+@op
+def softplus(x: ArrayLike, /) -> Array:
+    """log(1 + exp(x)), exact in both tails: the dims of `x`."""
+    x = p.as_float(x)
+    positive_, e = _toward_zero(x)
+    linear = build.select(positive_, x, p.zero(x.dtype))
+    return build.binary("add", linear, build.unary("log1p", e))
+
+
+@op
+def log_sigmoid(x: ArrayLike, /) -> Array:
+    """log(sigmoid(x)), exact in both tails: the dims of `x`."""
+    x = p.as_float(x)
+    return build.unary("neg", as_tracer(softplus(build.unary("neg", x))))
+
+
+@op
+def relu(x: ArrayLike, /) -> Array:
+    """x where it is positive, else 0 (NaN stays): dims and dtype of `x`. The derivative at 0 is 0."""
+    x = _number(x)
+    nought = p.zero(x.dtype)
+    return build.select(build.compare("le", x, nought), nought, x)
+
+
+@op
+def silu(x: ArrayLike, /) -> Array:
+    """x * sigmoid(x): the dims of `x`."""
+    x = p.as_float(x)
+    return build.binary("mul", x, as_tracer(sigmoid(x)))
+
+
+@op
+def gelu(x: ArrayLike, /) -> Array:
+    """x times the normal distribution function at x (the exact form): the dims of `x`."""
+    x = p.as_float(x)
+    tail = build.unary("erfc", build.binary("mul", x, p.constant(-math.sqrt(0.5), x.dtype)))
+    return build.binary("mul", build.binary("mul", p.constant(0.5, x.dtype), x), tail)
+
+
+@op
+def nan_to_num(
+    x: ArrayLike,
+    /,
+    *,
+    nan: ArrayLike = 0.0,
+    posinf: ArrayLike | None = None,
+    neginf: ArrayLike | None = None,
+) -> Array:
+    """`x` with NaN and the infinities replaced (by 0 and the largest finite values): dims and dtype of `x`."""
+    x = as_tracer(x)
+    if not p.is_float(x.dtype):
+        return x
+    largest = finfo(x.dtype).max
+    nan, posinf, neginf = (
+        p.cast(v, x.dtype) for v in (
+            nan, largest if posinf is None else posinf, -largest if neginf is None else neginf
+        )
+    )  # fmt: skip
+    y = build.select(build.unary("isnan", x), nan, x)
+    y = build.select(build.compare("eq", x, p.constant(np.inf, x.dtype)), posinf, y)
+    return build.select(build.compare("eq", x, p.constant(-np.inf, x.dtype)), neginf, y)

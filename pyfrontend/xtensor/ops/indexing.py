@@ -1,0 +1,512 @@
+"""Reading by position: isel, [], head, tail, thin, take, take_along, at(..).get and one_hot.
+
+Positions are ints, slices, lists, masks or named integer arrays. Index arrays that share a name go
+together, also with a dim that stays; different names make an outer product. The order of the result's
+dims is xarray's: each dim of the source is replaced, in place, by what its index brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..core.dims import check_name
+from ..core.dtypes import as_dtype
+from ..core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DimensionError,
+    IndexError_,
+    SizeError,
+    UnsupportedError,
+)  # fmt: skip
+from ..core.options import current
+from ..trace import build
+from ..trace.dispatch import op, tracing
+from ..trace.tracer import Tracer, as_tracer
+from . import promotion as p
+from .arguments import by_dim, dim_of, extend, fail, integer, is_static, reorder, size_of, static_size
+from .moving import read_positions
+from .shape import present
+from .types import Array, ArrayLike
+
+MODES = ("raise", "clip", "fill")
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """Positions known while tracing, with the dims they bring to the result."""
+
+    values: np.ndarray
+    dims: tuple[str, ...]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return dict(zip(self.dims, self.values.shape))
+
+    def traced(self) -> Tracer:
+        return build.constant(self.values.astype("i8"), self.dims)
+
+
+def out_of_range(name: str, index: int, dim: str, size: int) -> Exception:
+    """The error about a position known to lie outside."""
+    return fail(
+        IndexError_, name, f"index {index} is out of range for dim {dim!r} of size {size}",
+        instead='Positions go from -size to size - 1; x.at(..).get(mode="clip" or "fill") takes others',
+    )  # fmt: skip
+
+
+# ---- what the user wrote, made one of: int, slice, Positions, named array ----
+
+
+def _read_index(name: str, x: Any, dim: str, index: Any) -> Any:
+    if isinstance(index, slice):
+        parts = (index.start, index.stop, index.step)
+        start, stop, step = (None if v is None else integer(name, v, f"a bound along {dim!r}") for v in parts)
+        if step == 0:
+            raise fail(ArgumentError, name, f"the step of the slice along {dim!r} is 0")
+        return slice(start, stop, step)
+    if isinstance(index, (bool, np.bool_)) or index is None or isinstance(index, str):
+        raise fail(
+            ArgumentTypeError, name, f"{index!r} is no index for dim {dim!r}",
+            instead="Use ints, slices, lists, masks or named integer arrays",
+        )  # fmt: skip
+    if isinstance(index, (int, np.integer)):
+        return int(index)
+    if isinstance(index, tuple) and len(index) == 2 and isinstance(index[0], (str, tuple)):
+        return _read_named(name, x, dim, np.asarray(index[1]), index[0])
+    if isinstance(index, (list, tuple, np.ndarray, range)):
+        values = np.asarray(index)
+        if values.ndim == 0 and values.dtype.kind in "iu":
+            return int(values)
+        if values.ndim > 1:
+            raise fail(
+                DimensionError, name, f"the index of dim {dim!r} has {values.ndim} axes without names",
+                instead='Name them: xt.array(index, dims=("a", "b"))',
+            )  # fmt: skip
+        return _read_named(name, x, dim, values, (dim,))
+    if hasattr(index, "dims") and hasattr(index, "dtype"):
+        return _read_array(name, x, dim, index)
+    raise fail(ArgumentTypeError, name, f"{index!r} is no index for dim {dim!r}")
+
+
+def _read_named(name: str, x: Any, dim: str, values: np.ndarray, dims: Any) -> Positions:
+    dims = (dims,) if isinstance(dims, str) else tuple(dims)
+    if len(dims) != values.ndim:
+        raise fail(DimensionError, name, f"the index of dim {dim!r} has {values.ndim} axes but names {dims}")
+    if values.dtype.kind == "b":
+        return Positions(_mask_positions(name, x, dim, values, dims), dims)
+    if values.size == 0:
+        values = values.astype("i8")
+    if values.dtype.kind not in "iu":
+        raise fail(ArgumentTypeError, name, f"positions along {dim!r} are integers, not {values.dtype}")
+    return Positions(values, dims)
+
+
+def _mask_positions(name: str, x: Any, dim: str, mask: np.ndarray, dims: tuple[str, ...]) -> np.ndarray:
+    if dims != (dim,):
+        raise fail(
+            DimensionError, name, f"a mask over {dims} cannot index dim {dim!r}",
+            instead=f"A mask has one dim, named {dim!r}; x.where(mask) keeps the shape",
+        )  # fmt: skip
+    if x.sizes[dim] != mask.size:
+        raise fail(SizeError, name, f"the mask has size {mask.size}, dim {dim!r} has {x.sizes[dim]}")
+    return np.flatnonzero(mask)
+
+
+def _read_array(name: str, x: Any, dim: str, index: Any) -> Any:
+    kind = np.dtype(index.dtype).kind
+    if kind == "b":
+        if isinstance(index, Tracer):
+            raise fail(
+                UnsupportedError, name, f"how many elements a mask over {dim!r} keeps is unknown while tracing",
+                index, instead="Write xt.where(mask, x, other), or index outside of the traced function",
+            )  # fmt: skip
+        dims = tuple(index.dims)
+        return Positions(_mask_positions(name, x, dim, np.asarray(index.values), dims), dims)
+    if kind not in "iu":
+        raise fail(ArgumentTypeError, name, f"positions along {dim!r} are integers, not {index.dtype}")
+    return index
+
+
+# ---- isel -------------------------------------------------------------------
+
+
+def isel(
+    x: ArrayLike, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any
+) -> Array:
+    """Elements by position along dims: isel(x, {"a": 0, "b": slice(1, 3)}) or a=0, b=...
+
+    An int removes its dim, a slice (any step) keeps it, a list or mask keeps it, a named integer array
+    puts its own dims there. IndexError out of range.
+    """
+    return read("isel", x, by_dim("isel", indexers, keywords, "indexers"), missing_dims=missing_dims)
+
+
+def read(
+    name: str, x: Any, indexers: Mapping[str, Any], *, missing_dims: str = "raise", mode: str | None = None,
+    fill_value: Any = None,
+) -> Any:  # fmt: skip
+    """What all kinds of reading come down to."""
+    if not hasattr(x, "dims"):
+        x = as_tracer(x) if tracing() else _concrete(x)
+    if type(x).__name__ == "DataArray" and mode is None:
+        return x.isel(_for_xarray(indexers), missing_dims=missing_dims)
+    there = present(name, x, indexers, missing_dims)
+    plan = {d: _read_index(name, x, d, indexers[d]) for d in there}
+    if not tracing() and not isinstance(x, Tracer) and not any(isinstance(i, Tracer) for i in plan.values()):
+        if mode is None and all(isinstance(i, (int, slice)) for i in plan.values()):
+            return _view(name, x, plan)
+        plan = {d: _as_argument(name, x, d, i, mode) for d, i in plan.items()}
+    return _read(x, plan, name, mode, fill_value)
+
+
+def _concrete(x: Any) -> Any:
+    from ..core.array import array
+
+    return array(x)
+
+
+def _for_xarray(indexers: Mapping[str, Any]) -> dict[str, Any]:
+    """The indexers with arrays of ours as xarray's, positions alone."""
+    from ..core.array import Array as Concrete
+
+    return {d: i.to_xarray() if isinstance(i, Concrete) else i for d, i in indexers.items()}
+
+
+def _view(name: str, x: Any, plan: Mapping[str, int | slice]) -> Any:
+    """Ints and slices of a concrete array: a strided view, copied only if it must be."""
+    from ..core.array import array
+
+    for d, i in plan.items():
+        if isinstance(i, int):
+            _check(name, np.asarray(i), d, x.sizes[d])
+    key = tuple(plan.get(d, slice(None)) for d in x.dims)
+    kept = tuple(d for d in x.dims if not isinstance(plan.get(d), int))
+    return array(np.asarray(x.values)[key], dims=kept)
+
+
+def _as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> Any:
+    """Positions as an argument of the compiled function, so that it serves other positions, too."""
+    from ..core.array import array
+
+    if isinstance(index, slice) or hasattr(index, "weak"):
+        return index
+    if isinstance(index, int):
+        index = Positions(np.asarray(index), ())
+    if isinstance(index, Positions):
+        if (mode or current().index) == "raise":
+            _check(name, index.values, dim, x.sizes[dim])
+        return array(index.values.astype("i8"), dims=index.dims)
+    return index
+
+
+def _check(name: str, values: np.ndarray, dim: str, size: int) -> None:
+    outside = values[(values < -size) | (values >= size)]
+    if outside.size:
+        raise out_of_range(name, int(outside.flat[0]), dim, size)
+
+
+@op
+def _read(
+    x: ArrayLike, plan: dict[str, Any], name: str = "isel", mode: str | None = None, fill_value: Any = None, /
+) -> Array:
+    reader = _Reader(as_tracer(x), name, mode or current().index)
+    for dim, index in plan.items():
+        reader.add(dim, index)
+    return reader.result(fill_value)
+
+
+@dataclass
+class _Reader:
+    """One read, put together index by index: slices first, then one gather, then the order of dims."""
+
+    x: Tracer
+    name: str
+    mode: str
+    ints: dict[str, int] = field(default_factory=dict)
+    slices: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    backwards: list[str] = field(default_factory=list)
+    arrays: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, dim: str, index: Any) -> None:
+        if self.mode not in MODES:
+            raise fail(ArgumentError, self.name, f"mode is one of {MODES}, not {self.mode!r}")
+        if isinstance(index, int):
+            self.add_int(dim, index)
+        elif isinstance(index, slice):
+            self.add_slice(dim, index)
+        else:
+            self.arrays[dim] = index if isinstance(index, Positions) else as_tracer(index)
+
+    def add_int(self, dim: str, index: int) -> None:
+        if not is_static(self.x, dim):
+            self.arrays[dim] = Positions(np.asarray(index), ())
+            return
+        size = int(self.x.sizes[dim])
+        inside = -size <= index < size
+        if not inside and self.mode == "raise":
+            raise out_of_range(self.name, index, dim, size)
+        if not inside:
+            self.arrays[dim] = Positions(np.asarray(index), ())
+            return
+        self.ints[dim] = index % size
+
+    def add_slice(self, dim: str, index: slice) -> None:
+        if index == slice(None) or index == slice(None, None, 1):
+            return
+        if index == slice(None, None, -1):
+            self.backwards.append(dim)
+            return
+        size = static_size(self.name, self.x, dim)
+        start, stop, step = index.indices(size)
+        length = len(range(start, stop, step))
+        if length == 0:
+            self.slices[dim] = (0, 0, 1)
+        elif step > 0:
+            self.slices[dim] = (start, length, step)
+        else:
+            self.slices[dim] = (start + (length - 1) * step, length, -step)
+            self.backwards.append(dim)
+
+    def order(self) -> tuple[str, ...]:
+        """The result's dims: each dim of the source replaced, in place, by what its index brings."""
+        found: dict[str, None] = {}
+        for dim in self.x.dims:
+            if dim in self.arrays:
+                found.update(dict.fromkeys(self.arrays[dim].dims))
+            elif dim not in self.ints:
+                found[dim] = None
+        return tuple(found)
+
+    def result(self, fill_value: Any) -> Tracer:
+        order = self.order()
+        x = self.x
+        if self.ints or self.slices:
+            x = build.slice(x, self.slices | {d: (i, 1, 1) for d, i in self.ints.items()})
+        if self.ints:
+            x = build.squeeze(x, tuple(self.ints))
+        if self.backwards:
+            x = build.reverse(x, tuple(self.backwards))
+        self.x = x
+        self.check_sizes()
+        if self.mode == "fill":
+            return reorder(self.filled(fill_value), order)
+        self.check_positions()
+        return reorder(self.gathered(self.mode), order)
+
+    def check_sizes(self) -> None:
+        """Index arrays agree in size where they share a name, also with the dims that stay."""
+        seen = {d: s for d, s in self.x.sizes.items() if d not in self.arrays}
+        for dim, index in self.arrays.items():
+            for d, size in index.sizes.items():
+                if isinstance(seen.get(d), int) and isinstance(size, int) and seen[d] != size:
+                    raise fail(
+                        SizeError, self.name, f"the index of dim {dim!r} has {d!r} of size {size}, elsewhere it is {seen[d]}",
+                        self.x, instead="Rename the index's dim for an outer product",
+                    )  # fmt: skip
+                seen[d] = size
+
+    def check_positions(self) -> None:
+        for dim, index in self.arrays.items():
+            if not is_static(self.x, dim):
+                continue
+            size = int(self.x.sizes[dim])
+            if size == 0 and 0 not in index.sizes.values():
+                known = isinstance(index, Positions)
+                raise out_of_range(self.name, int(index.values.flat[0]) if known else 0, dim, 0)
+            if isinstance(index, Positions):
+                if self.mode == "raise":
+                    _check(self.name, index.values, dim, size)
+                wrapped = np.where(index.values < 0, index.values.astype("i8") + size, index.values)
+                self.arrays[dim] = Positions(np.clip(wrapped, 0, max(size - 1, 0)), index.dims)
+
+    def gathered(self, mode: str) -> Tracer:
+        for dim in [d for d in self.arrays if self.is_plain(d)]:
+            index = self.arrays.pop(dim)
+            self.x = read_positions(self.x, dim, index.values)
+            if index.dims != (dim,):
+                self.x = build.rename(self.x, {dim: index.dims[0]})
+        if not self.arrays:
+            return self.x
+        traced = {d: i.traced() if isinstance(i, Positions) else i for d, i in self.arrays.items()}
+        return build.gather(mode, self.x, traced)
+
+    def is_plain(self, dim: str) -> bool:
+        """Whether the index is known, has one dim, and shares its name with nothing else."""
+        index = self.arrays[dim]
+        if not isinstance(index, Positions) or len(index.dims) != 1 or not is_static(self.x, dim):
+            return False
+        (own,) = index.dims
+        others = [i for d, i in self.arrays.items() if d != dim]
+        shared = any(own in i.dims for i in others) or (own != dim and own in self.x.dims)
+        return not shared
+
+    def filled(self, fill_value: Any) -> Tracer:
+        """What lies outside is `fill_value`: by default NaN, or the least integer (the largest unsigned)."""
+        valid: Tracer | None = None
+        empty = False
+        for dim, index in list(self.arrays.items()):
+            index = self.arrays[dim] = index.traced() if isinstance(index, Positions) else index
+            index = p.cast(index, p.I8)
+            size = p.cast(size_of(self.x, dim), p.I8)
+            empty = empty or (is_static(self.x, dim) and self.x.sizes[dim] == 0)
+            inside = build.binary(
+                "and", build.compare("ge", index, build.unary("neg", size)), build.compare("lt", index, size)
+            )
+            valid = inside if valid is None else build.binary("and", valid, inside)
+        x = self.x
+        fill = p.cast(_least(x.dtype) if fill_value is None else fill_value, x.dtype)
+        if empty:
+            sizes = {d: size_of(x, d) for d in x.dims if d not in self.arrays}
+            for index in self.arrays.values():
+                sizes |= {d: size_of(index, d) for d in index.dims}
+            return extend(fill, sizes, tuple(sizes))
+        y = self.gathered("clip")
+        return y if valid is None else build.select(valid, y, fill)
+
+
+def _least(dtype: np.dtype) -> Any:
+    if p.is_float(dtype):
+        return float("nan")
+    if dtype == p.BOOL:
+        return False
+    return int(np.iinfo(dtype).max if dtype.kind == "u" else np.iinfo(dtype).min)
+
+
+# ---- positional -------------------------------------------------------------
+
+
+def getitem(x: Any, key: Any, /) -> Array:
+    """x[key]: a dict from dims, or positions by the order of dims, with one `...`."""
+    return read("isel", x, keyed(x, key))
+
+
+def keyed(x: Any, key: Any) -> dict[str, Any]:
+    """The indexers by dim that a key in brackets means."""
+    if isinstance(key, Mapping):
+        return {check_name(d): v for d, v in key.items()}
+    if isinstance(key, str):
+        raise fail(ArgumentTypeError, "isel", f"{key!r} is no index", instead=f"Write x[{{{key!r}: 0}}]")
+    parts = list(key) if isinstance(key, tuple) else [key]
+    dots = [i for i, part in enumerate(parts) if part is ...]
+    if len(dots) > 1:
+        raise fail(IndexError_, "isel", "`...` may be given once")
+    if any(part is None for part in parts):
+        raise fail(IndexError_, "isel", "None is no index", instead='Write x.expand_dims("new")')
+    dims = tuple(x.dims)
+    count = len(parts) - len(dots)
+    if count > len(dims):
+        raise fail(IndexError_, "isel", f"{count} indices for {len(dims)} dims {dims}")
+    if dots:
+        parts[dots[0] : dots[0] + 1] = [slice(None)] * (len(dims) - count)
+    return {d: part for d, part in zip(dims, parts) if not _is_full(part)}
+
+
+def _is_full(part: Any) -> bool:
+    return isinstance(part, slice) and part == slice(None)
+
+
+class At:
+    """x.at: x.at(row=i) or x.at[{"row": i}] selects elements to read in other modes than x.isel."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    def __call__(self, indexers: Mapping[str, Any] | None = None, /, **keywords: Any) -> Selection:
+        """The elements at positions by dim."""
+        return Selection(self._x, by_dim("at", indexers, keywords, "indexers"))
+
+    def __getitem__(self, key: Any) -> Selection:
+        return Selection(self._x, keyed(self._x, key))
+
+
+class Selection:
+    """Elements of an array, chosen by x.at."""
+
+    __slots__ = ("_indexers", "_x")
+
+    def __init__(self, x: Any, indexers: dict[str, Any]) -> None:
+        self._x, self._indexers = x, indexers
+
+    def get(self, mode: str | None = None, fill_value: Any = None) -> Array:
+        """The elements. Out of range: "raise" an IndexError, "clip" to the nearest, or "fill" with fill_value (NaN)."""
+        if mode is not None and mode not in MODES:
+            raise fail(ArgumentError, "at.get", f"mode is one of {MODES}, not {mode!r}")
+        if fill_value is not None and mode != "fill":
+            raise fail(ArgumentError, "at.get", "fill_value goes with mode=\"fill\"")
+        return read("at.get", self._x, self._indexers, mode=mode, fill_value=fill_value)
+
+
+# ---- shorthands -------------------------------------------------------------
+
+
+def _ends(name: str, x: Any, indexers: Any, keywords: Mapping[str, Any], part: Any) -> Array:
+    if indexers is None and not keywords:
+        indexers = 5
+    if not isinstance(indexers, Mapping) and indexers is not None:
+        indexers = dict.fromkeys(x.dims, indexers)
+    counts = by_dim(name, indexers, keywords, "counts")
+    least = 1 if name == "thin" else 0
+    for d, n in counts.items():
+        if integer(name, n, f"the count along {d!r}") < least:
+            raise fail(ArgumentError, name, f"the count along {d!r} is {n}", instead=f"Give {least} or more")
+    return read(name, x, {d: part(int(n)) for d, n in counts.items()})
+
+
+def head(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
+    """The first elements along dims: head(x, a=2); 5 of every dim if nothing is given."""
+    return _ends("head", x, indexers, keywords, slice)
+
+
+def tail(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
+    """The last elements along dims: tail(x, a=2); 5 of every dim if nothing is given."""
+    return _ends("tail", x, indexers, keywords, lambda n: slice(-n, None) if n else slice(0))
+
+
+def thin(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
+    """Every n-th element along dims: thin(x, a=2)."""
+    if indexers is None and not keywords:
+        raise fail(ArgumentError, "thin", "no step is given", instead="Write xt.thin(x, a=2)")
+    return _ends("thin", x, indexers, keywords, lambda n: slice(None, None, n))
+
+
+def take(x: ArrayLike, indices: Any, /, dim: str) -> Array:
+    """Elements at `indices` (a list or a named integer array, whose dims come in place of `dim`) along `dim`."""
+    if not hasattr(x, "dims"):
+        x = _concrete(x)
+    return read("take", x, {dim_of("take", x, dim): indices})
+
+
+def take_along(x: ArrayLike, indices: Any, /, dim: str) -> Array:
+    """Elements along `dim` at positions that differ from place to place: `indices` shares the other dims of `x`."""
+    if not hasattr(x, "dims"):
+        x = _concrete(x)
+    y = read("take_along", x, {dim_of("take_along", x, dim): indices})
+    order = [d for d in x.dims if d in y.dims]
+    if tuple(order) == tuple(y.dims)[: len(order)]:
+        return y
+    from .shape import transpose
+
+    return transpose(y, *order, ...)
+
+
+@op
+def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = "f4") -> Array:
+    """1 where position along the new last dim of size `n` equals `i`, else 0 (everywhere if out of range)."""
+    i = as_tracer(i)
+    if not p.is_integer(i.dtype):
+        raise fail(ArgumentTypeError, "one_hot", f"positions are integers, not {i.dtype}", i)
+    check_name(dim)
+    if dim in i.dims:
+        raise fail(DimensionError, "one_hot", f"dim {dim!r} is there already", i, instead="Give another dim=")
+    size = integer("one_hot", n, "n")
+    if size < 0:
+        raise fail(SizeError, "one_hot", f"n is negative: {n}", i)
+    hit = build.compare("eq", p.cast(i, p.I8), build.iota(dim, size, p.I8))
+    return p.cast(hit, as_dtype(dtype))

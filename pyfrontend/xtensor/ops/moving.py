@@ -1,0 +1,260 @@
+"""Elements moved, repeated or added along dims: pad, roll, shift, flip, tile, repeat, diff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.dims import unknown
+from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
+from ..trace import build
+from ..trace.dispatch import op
+from ..trace.tracer import Tracer, as_tracer
+from . import promotion as p
+from .arguments import by_dim, dims_of, extend, fail, fresh, integer, reorder, static_size
+from .operators import missing_dtype, not_equal, subtract
+from .shape import join
+from .types import Array, ArrayLike, Dims
+
+# Positions known while tracing are read as at most this many slices; more of them as a gather.
+MOST_SLICES = 16
+
+
+def read_positions(x: Tracer, dim: str, positions: np.ndarray) -> Tracer:
+    """The elements of `x` at positions known while tracing (none negative or out of range)."""
+    runs = _runs(positions)
+    if len(runs) > MOST_SLICES:
+        return build.gather("clip", x, {dim: build.constant(positions.astype("i8"), (dim,))})
+    return join([_read_run(x, dim, *run) for run in runs], dim)
+
+
+def _runs(positions: np.ndarray) -> list[tuple[int, int, int]]:
+    """(start, step, length) of the regular pieces that the positions consist of."""
+    values = [int(i) for i in positions]
+    if not values:
+        return [(0, 1, 0)]
+    runs: list[tuple[int, int, int]] = []
+    i = 0
+    while i < len(values):
+        step = values[i + 1] - values[i] if i + 1 < len(values) else 1
+        j = i + 1
+        while j < len(values) and values[j] - values[j - 1] == step:
+            j += 1
+        # Two elements far apart start a run of one, so that the second may start a longer one.
+        if j - i == 2 and j < len(values) and step not in (-1, 0, 1):
+            j = i + 1
+        runs.append((values[i], step if j - i > 1 else 1, j - i))
+        i = j
+    return runs
+
+
+def _read_run(x: Tracer, dim: str, start: int, step: int, length: int) -> Tracer:
+    if step == 0:
+        one = build.squeeze(build.slice(x, {dim: (start, 1, 1)}), (dim,))
+        return extend(one, {dim: length}, x.dims)
+    if step > 0:
+        if (start, step, length) == (0, 1, x.sizes[dim]):
+            return x
+        return build.slice(x, {dim: (start, length, step)})
+    lowest = start + (length - 1) * step
+    return build.reverse(build.slice(x, {dim: (lowest, length, -step)}), (dim,))
+
+
+@op
+def flip(x: ArrayLike, /, dim: Dims = None) -> Array:
+    """`x` backwards along `dim`."""
+    x = as_tracer(x)
+    dims = dims_of("flip", x, dim)
+    return build.reverse(x, dims) if dims else x
+
+
+def roll(x: ArrayLike, shifts: Mapping[str, int] | None = None, /, **keywords: int) -> Array:
+    """`x` moved along dims, what leaves at the end coming in at the start: roll(x, {"a": 1}) or a=1."""
+    return _roll(x, by_dim("roll", shifts, keywords, "shifts"))
+
+
+@op
+def _roll(x: ArrayLike, shifts: dict[str, int], /) -> Array:
+    x = as_tracer(x)
+    for dim, shift_ in _amounts("roll", x, shifts):
+        size = static_size("roll", x, dim)
+        if size and shift_ % size:
+            x = read_positions(x, dim, np.roll(np.arange(size), shift_ % size))
+    return x
+
+
+def _amounts(name: str, x: Tracer, by: dict[str, Any]) -> list[tuple[str, int]]:
+    missing = [d for d in by if d not in x.dims]
+    if missing:
+        raise unknown(name, missing[0], x.dims)
+    return [(d, integer(name, v, f"the amount along {d!r}")) for d, v in by.items()]
+
+
+def shift(
+    x: ArrayLike, shifts: Mapping[str, int] | None = None, /, fill_value: ArrayLike | None = None, **keywords: int
+) -> Array:
+    """`x` moved along dims, `fill_value` (NaN) coming in: shift(x, {"a": 1}) or a=1."""
+    return _shift(x, by_dim("shift", shifts, keywords, "shifts"), fill_value)
+
+
+@op
+def _shift(x: ArrayLike, shifts: dict[str, int], fill_value: ArrayLike | None = None, /) -> Array:
+    x = as_tracer(x)
+    if fill_value is None:
+        dtype = missing_dtype("shift", x)
+        x, fill = p.cast(x, dtype), p.constant(np.nan, dtype)
+    else:
+        x, fill = p.promote(x, fill_value)
+    _scalar("shift", "fill_value", fill)
+    for dim, amount in _amounts("shift", x, shifts):
+        size = static_size("shift", x, dim)
+        gap = min(size, max(amount, -amount))
+        if gap == 0:
+            continue
+        kept = build.slice(x, {dim: (0 if amount > 0 else gap, size - gap, 1)})
+        low, high = (gap, 0) if amount > 0 else (0, gap)
+        x = build.pad(kept, fill, {dim: (low, high, 0)})
+    return x
+
+
+def _scalar(name: str, what: str, value: Tracer) -> None:
+    if value.dims:
+        raise fail(ArgumentError, name, f"{what} has no dims", value)
+
+
+def tile(x: ArrayLike, counts: Mapping[str, int] | None = None, /, **keywords: int) -> Array:
+    """`x` several times in a row along dims: tile(x, {"t": 3}) or t=3."""
+    return _tile(x, by_dim("tile", counts, keywords, "counts"))
+
+
+@op
+def _tile(x: ArrayLike, counts: dict[str, int], /) -> Array:
+    x = as_tracer(x)
+    for dim, count in _amounts("tile", x, counts):
+        x = _several(x, dim, count, "tile")
+    return x
+
+
+def _several(x: Tracer, dim: str, count: int, name: str) -> Tracer:
+    """Each element, or the whole of `dim`, `count` times."""
+    if count < 0:
+        raise fail(ArgumentError, name, f"a count of {count} along {dim!r}", x, instead="Give 0 or more")
+    if count == 1:
+        return x
+    copy = fresh(x.dims, "copy")
+    many = extend(x, {copy: count}, (copy, *x.dims))
+    both = (copy, dim) if name == "tile" else (dim, copy)
+    return reorder(build.merge(many, both, dim), x.dims)
+
+
+@op
+def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
+    """Each element along `dim` several times: so often, or a list of one count per element."""
+    x = as_tracer(x)
+    (dim,) = dims_of("repeat", x, [dim])
+    if not isinstance(repeats, Iterable):
+        return _several(x, dim, integer("repeat", repeats, "repeats"), "repeat")
+    counts = [integer("repeat", r, "a repeat") for r in repeats]
+    size = static_size("repeat", x, dim)
+    if len(counts) != size or any(c < 0 for c in counts):
+        raise fail(SizeError, "repeat", f"{counts} is not one count per element of {dim!r}", x)
+    return read_positions(x, dim, np.repeat(np.arange(size), counts))
+
+
+@op
+def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Array:
+    """n-th difference of neighbours along `dim`, whose size shrinks by n."""
+    x = as_tracer(x)
+    (dim,) = dims_of("diff", x, [dim])
+    times = integer("diff", n, "n")
+    if times < 0:
+        raise fail(ArgumentError, "diff", f"n is 0 or more, not {n}", x)
+    if label not in ("upper", "lower"):
+        raise fail(ArgumentError, "diff", f"label is 'upper' or 'lower', not {label!r}", x)
+    minus = not_equal if x.dtype == p.BOOL else subtract
+    for _ in range(times):
+        left = max(static_size("diff", x, dim) - 1, 0)
+        start = min(1, int(x.sizes[dim]))
+        later = build.slice(x, {dim: (start, left, 1)})
+        x = as_tracer(minus(later, build.slice(x, {dim: (0, left, 1)})))
+    return x
+
+
+# ---- pad --------------------------------------------------------------------
+
+PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+
+
+def pad(
+    x: ArrayLike,
+    widths: Mapping[str, int | tuple[int, int]] | None = None,
+    /,
+    mode: str = "constant",
+    constant_values: Any = 0,
+    **keywords: int | tuple[int, int],
+) -> Array:
+    """`x` with elements added before and after: pad(x, {"t": (1, 2)}) or t=(1, 2); an int is both sides.
+
+    mode is "constant", "edge", "reflect", "symmetric" or "wrap"; `constant_values` a value, a pair
+    (before, after), or a dict of those by dim.
+    """
+    return _pad(x, by_dim("pad", widths, keywords, "widths"), mode, constant_values)
+
+
+@op
+def _pad(x: ArrayLike, widths: dict[str, Any], mode: str, constant_values: Any, /) -> Array:
+    x = as_tracer(x)
+    if mode not in PAD_MODES:
+        raise fail(ArgumentError, "pad", f"mode is one of {PAD_MODES}, not {mode!r}", x)
+    missing = [d for d in widths if d not in x.dims]
+    if missing:
+        raise unknown("pad", missing[0], x.dims)
+    for dim, width in widths.items():
+        low, high = _pair("pad", dim, width)
+        if mode == "constant":
+            x = _pad_constant(x, dim, low, high, constant_values)
+            continue
+        size = static_size("pad", x, dim)
+        if size == 0 and low + high:
+            raise fail(SizeError, "pad", f"dim {dim!r} is empty: mode {mode!r} has nothing to read", x)
+        positions = np.arange(size)
+        if low + high:
+            positions = np.pad(positions, (low, high), mode=mode)  # type: ignore[call-overload]
+        x = read_positions(x, dim, positions)
+    return x
+
+
+def _pair(name: str, dim: str, width: Any) -> tuple[int, int]:
+    pair = tuple(width) if isinstance(width, (tuple, list)) else (width, width)
+    if len(pair) != 2:
+        raise fail(ArgumentTypeError, name, f"the width of {dim!r} is (before, after), not {width!r}")
+    low, high = (integer(name, w, f"the width of {dim!r}") for w in pair)
+    if low < 0 or high < 0:
+        raise fail(
+            ArgumentError, name, f"the width of {dim!r} is negative: {width!r}", instead="Write x.isel to cut"
+        )  # fmt: skip
+    return low, high
+
+
+def _pad_constant(x: Tracer, dim: str, low: int, high: int, values: Any) -> Tracer:
+    if isinstance(values, Mapping):
+        values = values.get(dim, 0)
+    before, after = values if isinstance(values, (tuple, list)) else (values, values)
+    if before is after:
+        return build.pad(x, _fill(x, before), {dim: (low, high, 0)})
+    x = build.pad(x, _fill(x, before), {dim: (low, 0, 0)})
+    return build.pad(x, _fill(x, after), {dim: (0, high, 0)})
+
+
+def _fill(x: Tracer, value: Any) -> Tracer:
+    """What is added, in the dtype of `x`, as numpy.pad casts it."""
+    fill = as_tracer(value)
+    _scalar("pad", "a constant value", fill)
+    if p.is_float(fill.dtype) and not p.is_float(x.dtype):
+        raise fail(
+            DTypeError, "pad", f"a float does not fit into {x.dtype}", x, fill,
+            instead='Cast the array first: x.astype("f8")',
+        )  # fmt: skip
+    return p.cast(value, x.dtype) if not isinstance(value, Tracer) else p.cast(fill, x.dtype)

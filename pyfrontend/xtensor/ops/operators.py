@@ -1,0 +1,424 @@
+"""Functions of two or more arrays, element by element, and the operators of arrays.
+
+Operands align by name. The result has the union of the dims in order of first appearance; equal
+names must have equal sizes. dtypes promote as in NumPy 2, Python scalars being weak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import ArgumentError, DimensionError, DTypeError
+from ..core.options import current
+from ..trace import build
+from ..trace.dispatch import op
+from ..trace.tracer import Tracer, as_tracer
+from . import promotion as p
+from .arguments import fail, is_scalar, reorder, union_sizes
+from .types import Array, ArrayLike
+
+
+def aligned(name: str, *xs: Tracer) -> tuple[Tracer, ...]:
+    """The operands, once their sizes agree and the result is no outer product that is forbidden."""
+    union_sizes(name, xs)
+    if current().outer == "forbid":
+        for i, x in enumerate(xs):
+            for y in xs[i + 1 :]:
+                _forbid_outer(name, x, y)
+    return xs
+
+
+def _forbid_outer(name: str, x: Tracer, y: Tracer) -> None:
+    alone, other = [d for d in x.dims if d not in y.dims], [d for d in y.dims if d not in x.dims]
+    if alone and other:
+        raise fail(
+            DimensionError, name, f"an outer product over {alone} and {other} is forbidden by xt.option", x, y,
+            instead='Rename the dims, or write `with xt.option(outer="allow"):`',
+        )  # fmt: skip
+
+
+def _binary(name: str, kind: str, x: Tracer, y: Tracer) -> Tracer:
+    return build.binary(kind, *aligned(name, x, y))
+
+
+def _no_bool(xs: Sequence[Tracer]) -> list[Tracer]:
+    """The operands, bool as i1 (NumPy has no bool loop for these)."""
+    return [build.cast(x, p.I1) if x.dtype == p.BOOL else x for x in xs]
+
+
+def _named(function: Callable[..., Any], name: str, doc: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return op(function)
+
+
+UNION = "The result has the union of the dims."
+
+
+# ---- arithmetic -------------------------------------------------------------
+
+
+@op
+def add(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """x + y (`or` for bools). The result has the union of the dims."""
+    x, y = p.promote(x, y)
+    return _binary("add", "or" if x.dtype == p.BOOL else "add", x, y)
+
+
+@op
+def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """x - y. The result has the union of the dims. DTypeError for two bools."""
+    x, y = p.promote(x, y)
+    if x.dtype == p.BOOL:
+        raise fail(DTypeError, "subtract", "is not defined for bools", x, y, instead="Write x ^ y")
+    return _binary("subtract", "sub", x, y)
+
+
+@op
+def multiply(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """x * y (`and` for bools). The result has the union of the dims."""
+    x, y = p.promote(x, y)
+    return _binary("multiply", "and" if x.dtype == p.BOOL else "mul", x, y)
+
+
+@op
+def divide(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """x / y; integers give f8. The result has the union of the dims."""
+    x, y = p.promote(x, y)
+    return _binary("divide", "div", p.as_mean(x), p.as_mean(y))
+
+
+@op
+def floor_divide(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """x // y, rounded down; an integer by 0 gives 0. The result has the union of the dims."""
+    return _binary("floor_divide", "floor_div", *_no_bool(p.promote(x, y)))
+
+
+@op
+def remainder(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """x % y, with the sign of y; an integer by 0 gives 0. The result has the union of the dims."""
+    return _binary("remainder", "mod", *_no_bool(p.promote(x, y)))
+
+
+def divmod(x: ArrayLike, y: ArrayLike, /) -> tuple[Array, Array]:
+    """(x // y, x % y). Both have the union of the dims."""
+    return floor_divide(x, y), remainder(x, y)
+
+
+def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """x ** y. The result has the union of the dims. ArgumentError for an integer to a negative int."""
+    if isinstance(y, (int, float)) and not isinstance(y, (bool, np.generic)):
+        if y in (-1, -0.5, 0.5, 2, 3, 4):
+            return _static_power(x, y)
+    return _power(x, y)
+
+
+@op
+def _power(x: ArrayLike, y: ArrayLike, /) -> Array:
+    if is_scalar(y) and y < 0 and not isinstance(y, float):
+        _check_negative_power(x, y)
+    return _binary("pow", "pow", *_no_bool(p.promote(x, y)))
+
+
+def _check_negative_power(x: Any, y: int) -> None:
+    if not p.is_float(p.result_type(x if is_scalar(x) else as_tracer(x))):
+        raise fail(
+            ArgumentError, "pow", f"integers to the negative integer power {y} are not allowed", x,
+            instead="Cast the base first: x.astype(float) ** y",
+        )  # fmt: skip
+
+
+@op
+def _static_power(x: ArrayLike, exponent: float, /) -> Array:
+    """x to one of the exponents that need no pow: products, roots and reciprocals."""
+    if exponent == -1 and isinstance(exponent, int):
+        _check_negative_power(x, exponent)
+    (x,) = _no_bool(p.promote(x, exponent)[:1])
+    if exponent in (0.5, -0.5):
+        return _root(x, exponent)
+    if exponent == -1:
+        return build.binary("div", p.constant(1, x.dtype), x)
+    y = build.binary("mul", x, x)
+    return y if exponent == 2 else build.binary("mul", y, x if exponent == 3 else y)
+
+
+def _root(x: Tracer, exponent: float) -> Tracer:
+    # pow(-inf, +-0.5) is inf or 0 and pow(-0.0, +-0.5) is positive: sqrt differs only there.
+    y = build.binary("add", build.unary("sqrt", x), p.zero(x.dtype))
+    y = build.select(
+        build.compare("eq", x, p.constant(-np.inf, x.dtype)), p.constant(np.inf, x.dtype), y
+    )
+    return y if exponent > 0 else build.binary("div", p.constant(1, x.dtype), y)
+
+
+# ---- comparisons ------------------------------------------------------------
+
+
+def _comparable(x: ArrayLike, y: ArrayLike) -> list[Tracer]:
+    """Both in a dtype in which a Python int out of the other's range compares rightly."""
+    read = [v if is_scalar(v) else as_tracer(v) for v in (x, y)]
+    common = p.result_type(*read)
+    if any(_weak_int(v) for v in read) and p.is_integer(common) and common != p.U8:
+        common = p.I8
+    elif common == p.U8 and any(is_scalar(v) and v < 0 for v in read):
+        common = p.F8
+    elif any(is_scalar(v) and p.is_integer(common) and v > np.iinfo(common).max for v in read):
+        common = p.F8
+    return [p.cast(v, common) for v in read]
+
+
+def _weak_int(x: Any) -> bool:
+    if is_scalar(x):
+        return isinstance(x, int) and not isinstance(x, bool) and -(2**63) <= x < 2**63
+    return x.weak and x.dtype.kind == "i"
+
+
+def _comparison(name: str, predicate: str, sign: str) -> Any:
+    def function(x: ArrayLike, y: ArrayLike, /) -> Array:
+        return build.compare(predicate, *aligned(name, *_comparable(x, y)))
+
+    return _named(function, name, f"x {sign} y, as bools. {UNION}")
+
+
+equal = _comparison("equal", "eq", "==")
+not_equal = _comparison("not_equal", "ne", "!=")
+less = _comparison("less", "lt", "<")
+less_equal = _comparison("less_equal", "le", "<=")
+greater = _comparison("greater", "gt", ">")
+greater_equal = _comparison("greater_equal", "ge", ">=")
+
+
+# ---- bits and logic ---------------------------------------------------------
+
+
+def _bitwise(name: str, kind: str, sign: str) -> Any:
+    def function(x: ArrayLike, y: ArrayLike, /) -> Array:
+        x, y = p.promote(x, y)
+        p.only_integer(name, x, y)
+        if kind in ("shl", "shr"):
+            x, y = _no_bool([x, y])
+        return _binary(name, kind, x, y)
+
+    return _named(function, name, f"x {sign} y, of integers or bools. {UNION} DTypeError for floats.")
+
+
+bitwise_and = _bitwise("bitwise_and", "and", "&")
+bitwise_or = _bitwise("bitwise_or", "or", "|")
+bitwise_xor = _bitwise("bitwise_xor", "xor", "^")
+bitwise_left_shift = _bitwise("bitwise_left_shift", "shl", "<<")
+bitwise_right_shift = _bitwise("bitwise_right_shift", "shr", ">>")
+
+
+def _logical(name: str, kind: str) -> Any:
+    def function(x: ArrayLike, y: ArrayLike, /) -> Array:
+        return _binary(name, kind, p.as_bool(x), p.as_bool(y))
+
+    return _named(function, name, f"{name.split('_')[1]} of whether elements differ from 0. {UNION}")
+
+
+logical_and = _logical("logical_and", "and")
+logical_or = _logical("logical_or", "or")
+logical_xor = _logical("logical_xor", "xor")
+
+
+# ---- more functions of two arrays -------------------------------------------
+
+
+def _extremum(name: str, kind: str, logic: str, what: str) -> Any:
+    def function(x: ArrayLike, y: ArrayLike, /) -> Array:
+        x, y = p.promote(x, y)
+        return _binary(name, logic if x.dtype == p.BOOL else kind, x, y)
+
+    return _named(function, name, f"The {what} value; NaN wins. {UNION} Ties share the derivative evenly.")
+
+
+maximum = _extremum("maximum", "maximum", "or", "larger")
+minimum = _extremum("minimum", "minimum", "and", "smaller")
+
+
+def _float_binary(name: str, what: str) -> Any:
+    def function(x: ArrayLike, y: ArrayLike, /) -> Array:
+        return _binary(name, name, *p.promote_float(x, y))
+
+    return _named(function, name, f"{what}. {UNION}")
+
+
+atan2 = _float_binary("atan2", "The angle of the point (y, x), in [-pi, pi]: atan2(y, x)")
+copysign = _float_binary("copysign", "x with the sign of y")
+
+
+@op
+def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """sqrt(x**2 + y**2) without overflow. The result has the union of the dims. The derivative at 0 is 0."""
+    x, y = aligned("hypot", *p.promote_float(x, y))
+    one, nought, inf = (p.constant(v, x.dtype) for v in (1, 0, np.inf))
+    largest = build.binary("maximum", build.unary("abs", x), build.unary("abs", y))
+    largest = build.stop_gradient(largest)
+    usable = build.binary(
+        "and", build.compare("gt", largest, nought), build.compare("lt", largest, inf)
+    )
+    scale = build.select(usable, largest, one)
+    a, b = build.binary("div", x, scale), build.binary("div", y, scale)
+    total = build.binary("add", build.binary("mul", a, a), build.binary("mul", b, b))
+    root = build.select(build.compare("eq", total, nought), nought, build.unary("sqrt", total))
+    infinite = build.binary("or", build.unary("isinf", x), build.unary("isinf", y))
+    return build.select(infinite, inf, build.binary("mul", scale, root))
+
+
+@op
+def logaddexp(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """log(exp(x) + exp(y)) without overflow. The result has the union of the dims."""
+    x, y = aligned("logaddexp", *p.promote_float(x, y))
+    one, half = p.constant(1, x.dtype), p.constant(0.5, x.dtype)
+    # At equal infinities the difference is NaN, and the answer is that infinity.
+    same = build.binary("and", build.compare("eq", x, y), build.unary("isinf", x))
+    difference = build.select(same, one, build.binary("sub", x, y))
+    above = build.compare("gt", difference, p.zero(x.dtype))
+    e = build.unary("exp", build.select(above, build.unary("neg", difference), difference))
+    larger = build.select(above, x, y)
+    regular = build.binary("add", larger, build.unary("log1p", e))
+    return build.select(same, build.binary("mul", half, build.binary("add", x, y)), regular)
+
+
+@op
+def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
+    """The next representable value after x towards y. The result has the union of the dims.
+
+    f4 and f8 only. After Rump, Zimmermann, Boldo and Melquiond, "Computing predecessor and
+    successor in rounding to nearest" (BIT 49, 2009), algorithm 2.
+    """
+    x, y = aligned("nextafter", *p.promote_float(x, y))
+    if x.dtype not in (p.F4, p.F8):
+        raise fail(DTypeError, "nextafter", "takes f4 and f8", x, instead="Cast first: x.astype(\"f4\")")
+    info = np.finfo(x.dtype)
+    u = float(info.eps) / 2
+    tiny = p.constant(info.smallest_subnormal, x.dtype)
+    phi, grow, shrink = (p.constant(v, x.dtype) for v in (u * (1 + 2 * u), 1 / u, u))
+    small = p.constant(float(info.smallest_subnormal) / u, x.dtype)
+    nought, inf = p.zero(x.dtype), p.constant(np.inf, x.dtype)
+
+    size = build.unary("abs", x)
+    direction = build.unary("sign", build.binary("sub", y, x))
+    direction = build.select(build.compare("gt", y, x), p.constant(1, x.dtype), direction)
+    direction = build.select(build.compare("lt", y, x), p.constant(-1, x.dtype), direction)
+    direction = build.select(build.compare("eq", y, x), nought, direction)
+    step = build.binary("add", build.binary("mul", phi, size), tiny)
+    usual = build.binary("add", x, build.binary("mul", direction, step))
+    grown = build.binary("mul", grow, x)
+    offset = build.binary("mul", direction, build.binary("mul", phi, build.unary("abs", grown)))
+    middle = build.binary("mul", shrink, build.binary("add", grown, offset))
+    least = build.binary("add", x, build.binary("mul", direction, tiny))
+    z = build.select(build.compare("lt", size, small), least, middle)
+    far = p.constant(float(info.smallest_normal) / u / u, x.dtype)
+    z = build.select(build.compare("gt", size, far), usual, z)
+    # Towards zero from infinity comes the largest finite value.
+    largest = build.binary("copysign", p.constant(info.max, x.dtype), x)
+    z = build.select(build.compare("eq", size, inf), largest, z)
+    z = build.select(build.compare("eq", x, y), build.binary("add", y, nought), z)
+    broken = build.binary("or", build.unary("isnan", x), build.unary("isnan", y))
+    return build.select(broken, p.constant(np.nan, x.dtype), z)
+
+
+# ---- choosing ---------------------------------------------------------------
+
+
+@op
+def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
+    """x where `condition` holds, else y. The result has the union of the dims, the condition's first.
+
+    The side not chosen contributes exactly 0 to a derivative.
+    """
+    condition = p.as_bool(condition)
+    x, y = p.promote(x, y)
+    return build.select(*aligned("where", condition, x, y))
+
+
+@op
+def mask(x: ArrayLike, condition: ArrayLike, other: ArrayLike | None = None, /) -> Array:
+    """x where `condition` holds, else `other` (NaN): x.where(condition, other), the dims of x first."""
+    x = as_tracer(x)
+    condition = p.as_bool(condition)
+    if other is None:
+        dtype = missing_dtype("where", x)
+        x, other = p.cast(x, dtype), p.constant(np.nan, dtype)
+    x, other = p.promote(x, other)
+    sizes = union_sizes("where", (x, condition, other))
+    y = build.select(*aligned("where", condition, x, other))
+
+    return reorder(y, tuple(sizes))
+
+
+def missing_dtype(name: str, x: Tracer) -> np.dtype:
+    """The dtype in which `x` can hold NaN: small integers f4, others f8, as in xarray."""
+    if x.dtype == p.BOOL:
+        raise fail(DTypeError, name, "bools have no NaN", x, instead="Give the other value")
+    if p.is_float(x.dtype):
+        return x.dtype
+    return p.F4 if x.dtype.itemsize <= 2 else p.F8
+
+
+@op
+def clip(
+    x: ArrayLike,
+    lo: ArrayLike | None = None,
+    hi: ArrayLike | None = None,
+    /,
+    *,
+    min: ArrayLike | None = None,
+    max: ArrayLike | None = None,
+) -> Array:
+    """x, at least `lo` (or `min`) and at most `hi` (or `max`). Dims of x first; at a bound half of the derivative."""
+    if (lo is not None and min is not None) or (hi is not None and max is not None):
+        raise fail(ArgumentError, "clip", "a bound is given twice", instead="Write xt.clip(x, lo, hi)")
+    lo, hi = (min if lo is None else lo), (max if hi is None else hi)
+    bounds = [v for v in (lo, hi) if v is not None]
+    y, *bounds = p.promote(x, *bounds)
+    aligned("clip", y, *bounds)
+    if lo is not None:
+        y = _extreme_of("maximum", "or", y, bounds[0])
+    return y if hi is None else _extreme_of("minimum", "and", y, bounds[-1])
+
+
+def _extreme_of(kind: str, logic: str, x: Tracer, y: Tracer) -> Tracer:
+    return build.binary(logic if x.dtype == p.BOOL else kind, x, y)
+
+
+@op
+def select(
+    conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], default: ArrayLike = 0, /
+) -> Array:
+    """The choice whose condition holds first, else `default`. The result has the union of the dims."""
+    if len(conditions) != len(choices):
+        raise fail(
+            ArgumentError, "select", f"{len(conditions)} conditions but {len(choices)} choices",
+            instead="Give one choice per condition",
+        )  # fmt: skip
+    y, *values = p.promote(default, *choices)
+    tests = [p.as_bool(c) for c in conditions]
+    aligned("select", *tests, *values, y)
+    for test, value in zip(reversed(tests), reversed(values)):
+        y = build.select(test, value, y)
+    return y
+
+
+@op
+def isclose(
+    x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Array:
+    """Whether |x - y| <= atol + rtol * |y|: bools with the union of the dims."""
+    x, y = aligned("isclose", *p.promote_float(x, y))
+    bound = build.binary(
+        "add",
+        p.constant(atol, x.dtype),
+        build.binary("mul", p.constant(rtol, x.dtype), build.unary("abs", y)),
+    )
+    near = build.compare("le", build.unary("abs", build.binary("sub", x, y)), bound)
+    near = build.binary("and", near, build.unary("isfinite", y))
+    near = build.binary("or", near, build.compare("eq", x, y))
+    if equal_nan:
+        both = build.binary("and", build.unary("isnan", x), build.unary("isnan", y))
+        near = build.binary("or", near, both)
+    return near

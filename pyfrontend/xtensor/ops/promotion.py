@@ -1,0 +1,151 @@
+"""Result dtypes: NumPy 2's promotion with weak Python scalars, and the float that each dtype computes in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import bfloat16 as BF16
+from ..core.dtypes import is_float, is_integer
+from ..core.errors import DTypeError
+from ..trace import build
+from ..trace.tracer import Tracer, as_tracer
+from .arguments import fail, is_scalar
+
+BOOL = np.dtype(bool)
+I1, I4, I8, U8 = np.dtype("i1"), np.dtype("i4"), np.dtype("i8"), np.dtype("u8")
+F2, F4, F8 = np.dtype("f2"), np.dtype("f4"), np.dtype("f8")
+
+
+def _weak_kind(x: Any) -> type | None:
+    if is_scalar(x):
+        return type(x)
+    if isinstance(x, Tracer) and x.weak:
+        return {"b": bool, "i": int}.get(x.dtype.kind, float)
+    return None
+
+
+def result_type(*xs: Any) -> np.dtype:
+    """The dtype that arrays, scalars and dtypes promote to."""
+    strong: list[np.dtype] = []
+    weak: list[type] = []
+    for x in xs:
+        kind = _weak_kind(x)
+        if kind is not None:
+            weak.append(kind)
+        else:
+            strong.append(x if isinstance(x, np.dtype) else x.dtype)
+    if not strong:
+        return F8 if float in weak else I8 if int in weak else BOOL
+    common = strong[0]
+    for dtype in strong[1:]:
+        common = _pair(common, dtype)
+    if float in weak and not is_float(common):
+        return F8
+    return I8 if int in weak and common == BOOL else common
+
+
+def _pair(a: np.dtype, b: np.dtype) -> np.dtype:
+    """NumPy's promotion; bfloat16 counts as a float of 16 bits with few digits."""
+    if a == b or BF16 not in (a, b):
+        return np.promote_types(a, b)
+    other = b if a == BF16 else a
+    if other.itemsize == 1:
+        return BF16
+    return F4 if other == F2 else np.promote_types(F2, other)
+
+
+def cast(x: Any, dtype: np.dtype) -> Tracer:
+    """`x` as an array of `dtype`; Python scalars become constants of it."""
+    if is_scalar(x):
+        if is_integer(dtype) and not np.iinfo(dtype).min <= x <= np.iinfo(dtype).max:
+            raise OverflowError(f"Python integer {x} out of bounds for {dtype}")
+        with np.errstate(over="ignore"):
+            return build.constant(np.asarray(x, dtype))
+    x = as_tracer(x)
+    return x if x.dtype == dtype else build.cast(x, dtype)
+
+
+def promote(*xs: Any) -> list[Tracer]:
+    """The arrays cast to their common dtype."""
+    read = [x if is_scalar(x) else as_tracer(x) for x in xs]
+    dtype = result_type(*read)
+    return [cast(x, dtype) for x in read]
+
+
+def float_dtype(dtype: np.dtype) -> np.dtype:
+    """The float NumPy's sqrt, exp .. give for `dtype` (i1 -> f2, i2 -> f4, i8 -> f8)."""
+    if is_float(dtype):
+        return dtype
+    return {1: F2, 2: F4}.get(dtype.itemsize, F8)
+
+
+def as_float(x: Any) -> Tracer:
+    """`x` in the float dtype of elementwise functions."""
+    if is_scalar(x):
+        return cast(x, F8)
+    x = as_tracer(x)
+    return cast(x, F8 if x.weak else float_dtype(x.dtype))
+
+
+def promote_float(*xs: Any) -> list[Tracer]:
+    """The arrays cast to the float dtype of their common dtype."""
+    read = [x if is_scalar(x) else as_tracer(x) for x in xs]
+    common = result_type(*read)
+    strong = any(not is_scalar(x) and not x.weak for x in read)
+    dtype = float_dtype(common) if strong else F8
+    return [cast(x, dtype) for x in read]
+
+
+def mean_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of a mean: floats stay, everything else is f8."""
+    return dtype if is_float(dtype) else F8
+
+
+def as_mean(x: Any) -> Tracer:
+    """`x` in the dtype of its mean."""
+    x = as_tracer(x)
+    return cast(x, mean_dtype(x.dtype))
+
+
+def sum_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of a sum: integers and bools widen to 64 bits."""
+    if dtype.kind == "u":
+        return U8
+    return I8 if dtype == BOOL or dtype.kind == "i" else dtype
+
+
+def accumulator(dtype: np.dtype) -> np.dtype:
+    """The dtype to add up in: 16-bit floats add up in f4."""
+    return F4 if dtype in (F2, BF16) else dtype
+
+
+def as_bool(x: Any) -> Tracer:
+    """Whether each element differs from zero (NaN does)."""
+    x = as_tracer(x)
+    return x if x.dtype == BOOL else build.compare("ne", x, zero(x.dtype))
+
+
+def zero(dtype: np.dtype) -> Tracer:
+    """A 0 of `dtype` without dims."""
+    return constant(0, dtype)
+
+
+def constant(value: Any, dtype: np.dtype) -> Tracer:
+    """A constant of `dtype` without dims."""
+    return build.constant(np.asarray(value, dtype))
+
+
+def no_bool(op: str, x: Tracer, instead: str) -> Tracer:
+    """`x`, which must not be bool."""
+    if x.dtype == BOOL:
+        raise fail(DTypeError, op, "is not defined for bool", x, instead=instead)
+    return x
+
+
+def only_integer(op: str, *xs: Tracer) -> None:
+    """Checks that all are integers or bools."""
+    for x in xs:
+        if is_float(x.dtype):
+            raise fail(DTypeError, op, f"needs integers or bools, not {x.dtype}", *xs)

@@ -1,0 +1,342 @@
+"""Reductions over named dims.
+
+`dim` is None or `...` (all dims), one name, or several. NaN propagates unless `skipna=True` (xarray
+skips it by default for floats; a program that is differentiated should not hide it). Sums of integers
+and bools widen to 64 bits; means of them are f8.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import ArgumentError, SizeError
+from ..trace import build
+from ..trace.dispatch import op
+from ..trace.tracer import Tracer, as_tracer
+from . import promotion as p
+from .arguments import dim_of, dims_of, fail, is_static, size_of
+from .types import Array, ArrayLike, Dims
+
+
+def _reduce(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
+    return build.reduce(kind, x, dims) if dims else x
+
+
+def _add_up(x: Tracer, dims: tuple[str, ...]) -> Tracer:
+    """The sum in the dtype of `x`; 16-bit floats are added up in f4."""
+    wide = p.accumulator(x.dtype)
+    return p.cast(_reduce("sum", p.cast(x, wide), dims), x.dtype)
+
+
+def _without_nan(x: Tracer, value: float, skipna: bool | None) -> Tracer:
+    """`x` with NaN replaced by `value`, where NaN is to be skipped and there can be any."""
+    if not skipna or not p.is_float(x.dtype):
+        return x
+    return build.select(build.unary("isnan", x), p.constant(value, x.dtype), x)
+
+
+def count(x: Tracer, dims: tuple[str, ...], dtype: np.dtype) -> Tracer:
+    """How many elements the dims have, as a scalar of `dtype`."""
+    known = math.prod(int(x.sizes[d]) for d in dims if is_static(x, d))
+    total = p.constant(known, dtype)
+    for d in dims:
+        if not is_static(x, d):
+            total = build.binary("mul", total, build.cast(size_of(x, d), dtype))
+    return total
+
+
+def _present(x: Tracer, dims: tuple[str, ...], dtype: np.dtype) -> Tracer:
+    """How many elements are not NaN."""
+    there = build.cast(build.compare("eq", x, x), dtype)
+    return _reduce("sum", there, dims)
+
+
+def _number_of(
+    x: Tracer, dims: tuple[str, ...], dtype: np.dtype, skipna: bool | None
+) -> Tracer:
+    if skipna and p.is_float(x.dtype):
+        return _present(x, dims, dtype)
+    return count(x, dims, dtype)
+
+
+@op
+def sum(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
+    """Sum over `dim`: the other dims of `x`; 0 over nothing; integers widen to 64 bits."""
+    x = as_tracer(x)
+    dims = dims_of("sum", x, dim)
+    return _add_up(_without_nan(p.cast(x, p.sum_dtype(x.dtype)), 0, skipna), dims)
+
+
+@op
+def prod(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
+    """Product over `dim`: the other dims of `x`; 1 over nothing; integers widen to 64 bits."""
+    x = as_tracer(x)
+    dims = dims_of("prod", x, dim)
+    y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
+    return p.cast(_reduce("prod", p.cast(y, p.accumulator(y.dtype)), dims), y.dtype)
+
+
+def _wide(x: Tracer) -> Tracer:
+    """`x` in the dtype in which moments are computed: 16-bit floats in f4, integers in f8."""
+    return p.cast(x, p.accumulator(p.mean_dtype(x.dtype)))
+
+
+def _mean(x: Tracer, dims: tuple[str, ...], skipna: bool | None) -> Tracer:
+    total = _reduce("sum", _without_nan(x, 0, skipna), dims)
+    return build.binary("div", total, _number_of(x, dims, x.dtype, skipna))
+
+
+@op
+def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
+    """Mean over `dim`: the other dims of `x`; NaN over nothing; f8 for integers."""
+    x = as_tracer(x)
+    dims = dims_of("mean", x, dim)
+    return p.cast(_mean(_wide(x), dims, skipna), p.mean_dtype(x.dtype))
+
+
+def _variance(x: Tracer, dims: tuple[str, ...], ddof: float, skipna: bool | None) -> Tracer:
+    centred = build.binary("sub", x, _mean(x, dims, skipna))
+    squares = _reduce("sum", _without_nan(build.binary("mul", centred, centred), 0, skipna), dims)
+    number = _number_of(x, dims, x.dtype, skipna)
+    if ddof:
+        number = build.binary("sub", number, p.constant(ddof, x.dtype))
+        number = build.binary("maximum", number, p.zero(x.dtype))
+    return build.binary("div", squares, number)
+
+
+@op
+def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
+    """Variance over `dim`, divided by n - ddof: the other dims of `x`; f8 for integers."""
+    x = as_tracer(x)
+    y = _variance(_wide(x), dims_of("var", x, dim), ddof, skipna)
+    return p.cast(y, p.mean_dtype(x.dtype))
+
+
+def _root(x: Tracer) -> Tracer:
+    """The square root, with derivative 0 at 0."""
+    nought = p.zero(x.dtype)
+    return build.select(build.compare("eq", x, nought), nought, build.unary("sqrt", x))
+
+
+@op
+def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
+    """Standard deviation over `dim`: the other dims of `x`. The derivative at a constant is 0."""
+    x = as_tracer(x)
+    y = _root(_variance(_wide(x), dims_of("std", x, dim), ddof, skipna))
+    return p.cast(y, p.mean_dtype(x.dtype))
+
+
+# ---- extrema ----------------------------------------------------------------
+
+
+def _no_empty(name: str, x: Tracer, dims: tuple[str, ...]) -> None:
+    for d in dims:
+        if is_static(x, d) and x.sizes[d] == 0:
+            raise fail(
+                SizeError, name, f"dim {d!r} has size 0, and there is no {name} of nothing", x,
+                instead="Leave out the dim, or concat a value first",
+            )  # fmt: skip
+
+
+def _extremum(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Tracer:
+    dims = dims_of(name, x, dim)
+    _no_empty(name, x, dims)
+    if x.dtype == p.BOOL:
+        return _reduce("any" if name == "max" else "all", x, dims)
+    least = -np.inf if name == "max" else np.inf
+    y = _reduce(name, _without_nan(x, least, skipna), dims)
+    if not skipna or not p.is_float(x.dtype):
+        return y
+    nothing = _reduce("all", build.unary("isnan", x), dims)
+    return build.select(nothing, p.constant(np.nan, x.dtype), y)
+
+
+@op
+def max(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
+    """Largest value over `dim`: the other dims of `x`. Ties share the derivative evenly. SizeError over nothing."""
+    return _extremum("max", as_tracer(x), dim, skipna)
+
+
+@op
+def min(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
+    """Smallest value over `dim`: the other dims of `x`. Ties share the derivative evenly. SizeError over nothing."""
+    return _extremum("min", as_tracer(x), dim, skipna)
+
+
+@op
+def any(x: ArrayLike, /, dim: Dims = None) -> Array:
+    """Whether some element over `dim` differs from 0: bools with the other dims of `x`."""
+    y = p.as_bool(x)
+    return _reduce("any", y, dims_of("any", y, dim))
+
+
+@op
+def all(x: ArrayLike, /, dim: Dims = None) -> Array:
+    """Whether every element over `dim` differs from 0: bools with the other dims of `x`."""
+    y = p.as_bool(x)
+    return _reduce("all", y, dims_of("all", y, dim))
+
+
+@op
+def count_nonzero(x: ArrayLike, /, dim: Dims = None) -> Array:
+    """How many elements over `dim` differ from 0: i8 with the other dims of `x`."""
+    y = p.as_bool(x)
+    return _reduce("sum", build.cast(y, p.I8), dims_of("count_nonzero", y, dim))
+
+
+# ---- positions --------------------------------------------------------------
+
+
+def _position(name: str, x: Tracer, dims: tuple[str, ...], skipna: bool | None) -> Tracer:
+    """The first position of the extremum in the dims taken as one, in the order given."""
+    _no_empty(name, x, dims)
+    if not dims:
+        return build.cast(build.compare("ne", x, x), p.I8) if not x.dims else _zeros_of(x)
+    if x.dtype == p.BOOL:
+        x = build.cast(x, np.dtype("u1"))
+    x = _without_nan(x, -np.inf if name == "argmax" else np.inf, skipna)
+    if len(dims) == 1:
+        return build.reduce(name, x, dims)
+    merged = build.merge(x, dims, "flat~")
+    return build.reduce(name, merged, ("flat~",))
+
+
+def _zeros_of(x: Tracer) -> Tracer:
+    return build.broadcast(p.zero(p.I8), x.dims, {d: size_of(x, d) for d in x.dims})
+
+
+def _positions(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Any:
+    if dim is None:
+        if not x.dims:
+            return p.zero(p.I8)
+        return _position(name, x, x.dims, skipna)
+    if isinstance(dim, str):
+        return _position(name, x, (dim_of(name, x, dim),), skipna)
+    dims = dims_of(name, x, dim)
+    if not dims:
+        raise fail(ArgumentError, name, "no dim is given", x, instead='Write dim="name"')
+    flat = _position(name, x, dims, skipna)
+    found: dict[str, Tracer] = {}
+    for d in reversed(dims):
+        size = p.cast(size_of(x, d), p.I8)
+        found[d] = build.binary("mod", flat, size)
+        flat = build.binary("floor_div", flat, size)
+    return {d: found[d] for d in dims}
+
+
+@op
+def argmax(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+    """First position of the largest value along `dim`: i8 with the other dims; NaN is the largest.
+
+    None counts through all dims in their order. Several dims (or `...`) give a dict with one
+    array per dim, ready for isel.
+    """
+    return _positions("argmax", as_tracer(x), dim, skipna)
+
+
+@op
+def argmin(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+    """First position of the smallest value along `dim`, as argmax."""
+    return _positions("argmin", as_tracer(x), dim, skipna)
+
+
+def _label(name: str, x: Any, dim: str | None, skipna: bool | None) -> Any:
+    dims = tuple(x.dims)
+    if dim is None:
+        if len(dims) != 1:
+            raise fail(ArgumentError, name, f"dim is needed, for the dims are {dims}", x)
+        dim = dims[0]
+    find = argmax if name == "idxmax" else argmin
+    position = find(x, dim, skipna=skipna)
+    coords = getattr(x, "coords", {})
+    if dim not in coords:
+        return position
+    return coords[dim].isel({dim: position}).drop_vars(dim).rename(x.name)
+
+
+def idxmax(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = None) -> Array:
+    """Label of the largest value along `dim`: the coordinate of a DataArray that has one, else the position."""
+    return _label("idxmax", x, dim, skipna)
+
+
+def idxmin(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = None) -> Array:
+    """Label of the smallest value along `dim`, as idxmax."""
+    return _label("idxmin", x, dim, skipna)
+
+
+# ---- norms and logarithms of sums -------------------------------------------
+
+
+@op
+def norm(x: ArrayLike, /, dim: Dims = None, *, ord: float = 2) -> Array:
+    """Vector norm over `dim`: (sum |x|**ord)**(1/ord); the other dims of `x`; f8 for integers.
+
+    ord=inf is the largest, -inf the smallest absolute value, 0 counts what differs from 0. The
+    derivative at 0 is 0.
+    """
+    x = as_tracer(x)
+    dims = dims_of("norm", x, dim)
+    if isinstance(ord, bool) or not isinstance(ord, (int, float)):
+        raise fail(ArgumentError, "norm", f"ord is a number, not {ord!r}", x)
+    return p.cast(_norm(_wide(x), dims, float(ord)), p.mean_dtype(x.dtype))
+
+
+def _norm(x: Tracer, dims: tuple[str, ...], ord: float) -> Tracer:
+    if ord == 2:
+        return _root(_reduce("sum", build.binary("mul", x, x), dims))
+    size = build.unary("abs", x)
+    if ord == 1:
+        return _reduce("sum", size, dims)
+    if ord in (math.inf, -math.inf):
+        name = "max" if ord > 0 else "min"
+        return _extremum(name, size, dims, None)
+    nought = p.zero(x.dtype)
+    nonzero = build.compare("ne", x, nought)
+    if ord == 0:
+        return _reduce("sum", build.cast(nonzero, x.dtype), dims)
+    if ord < 0:
+        total = _reduce("sum", build.binary("pow", size, p.constant(ord, x.dtype)), dims)
+        return build.binary("pow", total, p.constant(1 / ord, x.dtype))
+    powers = build.select(nonzero, build.binary("pow", size, p.constant(ord, x.dtype)), nought)
+    total = _reduce("sum", powers, dims)
+    root = build.binary("pow", total, p.constant(1 / ord, x.dtype))
+    return build.select(build.compare("eq", total, nought), nought, root)
+
+
+def shift_of(x: Tracer, dims: tuple[str, ...], finite: bool = True) -> Tracer:
+    """The largest value over `dims`, as a constant to derivatives; 0 for an infinite one if `finite`."""
+    top = build.stop_gradient(_reduce("max", x, dims))
+    if not finite:
+        return top
+    return build.select(build.unary("isfinite", top), top, p.zero(x.dtype))
+
+
+@op
+def logsumexp(x: ArrayLike, /, dim: Dims = None) -> Array:
+    """log(sum(exp(x))) over `dim` without overflow: the other dims of `x`; -inf where all of x is."""
+    x = p.as_float(x)
+    dims = dims_of("logsumexp", x, dim)
+    if not dims:
+        return x
+    rest = tuple(d for d in x.dims if d not in dims)
+    if any_empty(x, dims):
+        sizes = {d: size_of(x, d) for d in rest}
+        return build.broadcast(p.constant(-np.inf, x.dtype), rest, sizes)
+    return log_of_sum(x, dims, shift_of(x, dims))
+
+
+def log_of_sum(x: Tracer, dims: tuple[str, ...], shift: Tracer) -> Tracer:
+    """log(sum(exp(x - shift))) + shift, with derivative 0 where every element is -inf."""
+    wide = p.accumulator(x.dtype)
+    total = _reduce("sum", p.cast(build.unary("exp", build.binary("sub", x, shift)), wide), dims)
+    nothing = build.compare("eq", total, p.zero(wide))
+    log = build.select(nothing, p.constant(-np.inf, wide), build.unary("log", total))
+    return build.binary("add", p.cast(log, x.dtype), shift)
+
+
+def any_empty(x: Tracer, dims: tuple[str, ...]) -> bool:
+    """Whether one of the dims is known to have size 0."""
+    return 0 in [x.sizes[d] for d in dims if is_static(x, d)]

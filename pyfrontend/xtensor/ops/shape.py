@@ -1,0 +1,319 @@
+"""Which dims an array has, their names and their order. Nothing here computes; most of it costs nothing."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from types import EllipsisType
+from typing import Any
+
+from ..core.dims import check_name, unknown
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..trace import build
+from ..trace.dispatch import op
+from ..trace.tracer import DynamicSize, Tracer, as_tracer
+from . import promotion as p
+from .arguments import (
+    Size,
+    by_dim,
+    dims_of,
+    extend,
+    fail,
+    integer,
+    is_static,
+    names_of,
+    reorder,
+    size_of,
+    static_size,
+    union_sizes,
+)  # fmt: skip
+from .types import Array, ArrayLike, Dims
+
+
+def present(op_name: str, x: Tracer, names: Iterable[str], missing_dims: str) -> list[str]:
+    """The names that are dims of `x`; what others do is up to `missing_dims`."""
+    if missing_dims not in ("raise", "warn", "ignore"):
+        raise fail(
+            ArgumentError, op_name, f"missing_dims is 'raise', 'warn' or 'ignore', not {missing_dims!r}"
+        )  # fmt: skip
+    names = list(names)
+    missing = [n for n in names if n not in x.dims]
+    if missing and missing_dims == "raise":
+        raise unknown(op_name, missing[0], x.dims)
+    if missing and missing_dims == "warn":
+        warnings.warn(f"xt.{op_name}: no dim {missing}; the dims are {x.dims}", stacklevel=4)
+    return [n for n in names if n in x.dims]
+
+
+@op
+def transpose(x: ArrayLike, /, *dims: str | EllipsisType, missing_dims: str = "raise") -> Array:
+    """`x` with its dims in the order given; none given reverses them; `...` stands for the rest."""
+    x = as_tracer(x)
+    if not dims:
+        return reorder(x, x.dims[::-1])
+    if len(dims) == 1 and isinstance(dims[0], (list, tuple)):
+        dims = tuple(dims[0])
+    if dims.count(...) > 1:
+        raise fail(ArgumentError, "transpose", "`...` may be given once", x)
+    named = present("transpose", x, names_of("transpose", [d for d in dims if d is not ...]), missing_dims)
+    rest = [d for d in x.dims if d not in named]
+    if ... not in dims:
+        if rest:
+            raise fail(
+                DimensionError, "transpose", f"the order {dims} lacks {rest}", x,
+                instead="Name every dim, or write ... for the rest",
+            )  # fmt: skip
+        return reorder(x, named)
+    order: list[str] = []
+    for d in dims:
+        order += rest if d is ... else [d] if d in named else []
+    return reorder(x, order)
+
+
+def rename(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: str) -> Array:
+    """`x` with other names for dims, all changed at once (names may be swapped): rename(x, {"a": "b"}) or a="b"."""
+    return _rename(x, by_dim("rename", names, keywords, "new names"))
+
+
+@op
+def _rename(x: ArrayLike, names: dict[str, str], /, name: str = "rename") -> Array:
+    x = as_tracer(x)
+    missing = [d for d in names if d not in x.dims]
+    if missing:
+        raise unknown(name, missing[0], x.dims)
+    for new in names.values():
+        check_name(new)
+    after = [names.get(d, d) for d in x.dims]
+    for d in after:
+        if after.count(d) > 1:
+            raise fail(
+                DimensionError, name, f"two dims would be named {d!r}", x,
+                instead="Give names that differ (all change at once, so names may be swapped)",
+            )  # fmt: skip
+    changed = {old: new for old, new in names.items() if old != new}
+    return build.rename(x, changed) if changed else x
+
+
+def swap_dims(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: str) -> Array:
+    """`x` with dims replaced by others, as xarray's swap_dims for arrays without coordinates: a rename."""
+    return _rename(x, by_dim("swap_dims", names, keywords, "new names"), name="swap_dims")
+
+
+@op
+def as_dims(x: ArrayLike, /, *dims: str) -> Array:
+    """`x` with its dims named anew by position: as many names as it has dims."""
+    x = as_tracer(x)
+    if len(dims) == 1 and not isinstance(dims[0], str):
+        dims = tuple(dims[0])
+    names = names_of("as_dims", dims)
+    if len(names) != len(x.dims):
+        raise fail(DimensionError, "as_dims", f"{len(names)} names for {len(x.dims)} dims", x)
+    changed = {old: new for old, new in zip(x.dims, names) if old != new}
+    return build.rename(x, changed) if changed else x
+
+
+def expand_dims(
+    x: ArrayLike,
+    dim: str | Sequence[str] | Mapping[str, Any] | None = None,
+    /,
+    axis: int | Sequence[int] | None = None,
+    **keywords: Any,
+) -> Array:
+    """`x` with new dims, first unless `axis` says where: "a", ["a", "b"] (size 1) or {"a": 2} (repeated)."""
+    if dim is not None and not isinstance(dim, Mapping):
+        dim = dict.fromkeys(names_of("expand_dims", dim), 1)
+    sizes = by_dim("expand_dims", dim, keywords, "new dims")
+    for d, size in sizes.items():
+        if not isinstance(size, (int, Tracer, DynamicSize)):
+            sizes[d] = integer("expand_dims", size, f"the size of {d!r}")
+    return _expand_dims(x, sizes, axis)
+
+
+@op
+def _expand_dims(x: ArrayLike, sizes: dict[str, int], axis: Any = None, /) -> Array:
+    x = as_tracer(x)
+    for d, size in sizes.items():
+        check_name(d)
+        if d in x.dims:
+            raise fail(DimensionError, "expand_dims", f"dim {d!r} is there already", x)
+        check_size("expand_dims", d, size)
+    rank = len(x.dims) + len(sizes)
+    axes = range(len(sizes)) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    if len(axes) != len(sizes):
+        raise fail(ArgumentError, "expand_dims", f"{len(axes)} axes for {len(sizes)} new dims", x)
+    places: dict[int, str] = {}
+    for d, place in zip(sizes, axes):
+        if not -rank <= place < rank or place % rank in places:
+            raise fail(ArgumentError, "expand_dims", f"axis={axis} does not fit rank {rank}", x)
+        places[place % rank] = d
+    kept = iter(x.dims)
+    order = [places[i] if i in places else next(kept) for i in range(rank)]
+    return extend(x, sizes, order)
+
+
+def check_size(name: str, dim: str, size: Any) -> None:
+    """A size of a dim that is to be made."""
+    if isinstance(size, (Tracer, DynamicSize)):
+        return
+    if integer(name, size, f"the size of dim {dim!r}") < 0:
+        raise fail(SizeError, name, f"the size of dim {dim!r} is negative: {size}")
+
+
+@op
+def squeeze(x: ArrayLike, dim: Dims = None, /) -> Array:
+    """`x` without the dims given, or without all of size 1. SizeError where a size is not 1."""
+    x = as_tracer(x)
+    if dim is None:
+        dims = tuple(d for d in x.dims if is_static(x, d) and x.sizes[d] == 1)
+    else:
+        dims = dims_of("squeeze", x, dim)
+    for d in dims:
+        if not is_static(x, d) or x.sizes[d] != 1:
+            raise fail(
+                SizeError, "squeeze", f"dim {d!r} has size {x.sizes[d]}, not 1", x,
+                instead=f"Write x.isel({{{d!r}: 0}}) to take one element",
+            )  # fmt: skip
+    return build.squeeze(x, dims) if dims else x
+
+
+# ---- several dims as one, one as several -------------------------------------
+
+
+def stack(x: ArrayLike, dim: Mapping[str, Any] | None = None, /, **keywords: Any) -> Array:
+    """Several dims as one new last dim, the last one given running fastest: stack(x, z=("a", "b"))."""
+    return _stack(x, by_dim("stack", dim, keywords, "new dims"))
+
+
+@op
+def _stack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
+    x = as_tracer(x)
+    for new, dims in groups.items():
+        check_name(new)
+        listed = [dims] if isinstance(dims, str) or dims is ... else list(dims)
+        if ... in listed:
+            at = listed.index(...)
+            rest = [d for d in x.dims if d not in listed]
+            listed[at : at + 1] = rest
+        merged = dims_of("stack", x, listed)
+        if new in x.dims and new not in merged:
+            raise fail(DimensionError, "stack", f"dim {new!r} is there already", x)
+        if not merged:
+            x = extend(x, {new: 1}, (*x.dims, new))
+        else:
+            x = build.merge(x, merged, new)
+    return x
+
+
+def unstack(x: ArrayLike, dim: Mapping[str, Mapping[str, int]] | None = None, /, **keywords: Any) -> Array:
+    """One dim as several new last dims, the last one running fastest: unstack(x, z={"a": 2, "b": 3})."""
+    return _unstack(x, by_dim("unstack", dim, keywords, "dims"))
+
+
+@op
+def _unstack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
+    x = as_tracer(x)
+    for old, sizes in groups.items():
+        if old not in x.dims:
+            raise unknown("unstack", old, x.dims)
+        if not isinstance(sizes, Mapping):
+            raise fail(
+                ArgumentTypeError, "unstack", f"the new dims of {old!r} come with their sizes, not as {sizes!r}",
+                x, instead=f"Write x.unstack({old}={{\"a\": 2, \"b\": 3}})",
+            )  # fmt: skip
+        sizes = {check_name(d): integer("unstack", s, "a size") for d, s in sizes.items()}
+        sizes = _fill_in(x, old, sizes)
+        for d in sizes:
+            if d in x.dims and d != old:
+                raise fail(DimensionError, "unstack", f"dim {d!r} is there already", x)
+        x = build.split(x, old, sizes)
+    return x
+
+
+def _fill_in(x: Tracer, old: str, sizes: dict[str, int]) -> dict[str, int]:
+    """The sizes, one -1 among them worked out; their product must be the size of `old`."""
+    open_dims = [d for d, s in sizes.items() if s == -1]
+    known = math.prod(s for s in sizes.values() if s != -1)
+    if not is_static(x, old):
+        raise fail(DimensionError, "unstack", f"the size of dim {old!r} is dynamic", x)
+    total = int(x.sizes[old])
+    if len(open_dims) == 1 and known > 0 and total % known == 0:
+        return {**sizes, open_dims[0]: total // known}
+    if open_dims or known != total or any(s < 0 for s in sizes.values()):
+        raise fail(
+            SizeError, "unstack", f"the sizes {sizes} do not multiply to {total}, the size of dim {old!r}", x
+        )  # fmt: skip
+    return sizes
+
+
+# ---- broadcasting -----------------------------------------------------------
+
+
+@op
+def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
+    """The arrays, all with the union of their dims; `exclude`d dims stay as each has them, last."""
+    xs = [as_tracer(x) for x in arrays]
+    return tuple(_broadcast_to("broadcast", xs, xs, exclude))
+
+
+@op
+def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> Array:
+    """`x` with the dims of `other` first, then those of its own; `exclude`d dims stay as they are, last."""
+    x, other = as_tracer(x), as_tracer(other)
+    return _broadcast_to("broadcast_like", [x], [other, x], exclude)[0]
+
+
+def _broadcast_to(name: str, xs: list[Tracer], like: list[Tracer], exclude: Dims) -> list[Tracer]:
+    left_out = () if exclude is None else names_of(name, exclude)  # type: ignore[arg-type]
+    sizes: dict[str, Size] = union_sizes(name, like, besides=left_out)
+    order = tuple(d for x in like for d in x.dims if d not in left_out)
+    order = tuple(dict.fromkeys(order))
+    return [extend(x, sizes, order + tuple(d for d in left_out if d in x.dims)) for x in xs]
+
+
+# ---- joining and cutting ----------------------------------------------------
+
+
+@op
+def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
+    """The arrays one after another along `dim`; a new dim comes first. Other dims broadcast by name; dtypes promote."""
+    if not arrays:
+        raise fail(ArgumentError, "concat", "no arrays are given", instead='Write xt.concat([x, y], dim="a")')
+    check_name(dim)
+    xs = p.promote(*[as_tracer(x) for x in arrays])
+    sizes = union_sizes("concat", xs, besides=(dim,))
+    order = tuple(dict.fromkeys(d for x in xs for d in x.dims))
+    if dim not in order:
+        order = (dim, *order)
+    return join([extend(x, {**sizes, dim: 1}, order) for x in xs], dim)
+
+
+def join(xs: Sequence[Tracer], dim: str) -> Tracer:
+    """Pieces that differ only in the size of `dim`, in a row."""
+    return xs[0] if len(xs) == 1 else build.concat(list(xs), dim)
+
+
+@op
+def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array, ...]:
+    """`x` in pieces along `dim`: so many equal ones, or cut at the positions of a list. SizeError if they are not equal."""
+    x = as_tracer(x)
+    (dim,) = dims_of("split", x, [dim])
+    size = static_size("split", x, dim)
+    if isinstance(parts, Iterable):
+        cuts = [0, *(slice(None, integer("split", c, "a cut point")).indices(size)[1] for c in parts), size]
+    else:
+        pieces = integer("split", parts, "the number of pieces")
+        if pieces <= 0 or size % pieces:
+            raise fail(
+                SizeError, "split", f"size {size} of dim {dim!r} is no multiple of {pieces}", x,
+                instead="Give the cut points as a list",
+            )  # fmt: skip
+        cuts = [size // pieces * i for i in range(pieces + 1)]
+    return tuple(
+        build.slice(x, {dim: (start, max(stop - start, 0), 1)}) for start, stop in zip(cuts, cuts[1:])
+    )
+
+
+def shape_sizes(x: Tracer) -> dict[str, Size]:
+    """The sizes of all dims, dynamic ones as traced scalars."""
+    return {d: size_of(x, d) for d in x.dims}

@@ -1,0 +1,28 @@
+"""What public functions take and give, as type checkers see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import EllipsisType
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray
+
+    from ..core.array import Array as _Array
+    from ..trace.tracer import Tracer
+
+    # Inside a traced function the same names stand for traced arrays.
+    Array: TypeAlias = _Array
+    ArrayLike: TypeAlias = (
+        _Array | Tracer | xarray.DataArray | np.generic | np.ndarray | bool | int | float
+    )
+else:
+    Array = ArrayLike = object
+
+# What a dim argument may be: nothing or `...` for all dims, one name, or several.
+Dims: TypeAlias = Union[str, Iterable[str], EllipsisType, None]
+
+__all__ = ["Array", "ArrayLike", "Dims"]
