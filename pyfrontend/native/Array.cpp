@@ -1,0 +1,251 @@
+// The Array class: creation, attributes, and views of the same memory under another type.
+#include "Array.h"
+#include "runtime.h"
+
+#include <cstring>
+
+using namespace xtensor;
+
+PyTypeObject *xtensor::arrayBase;
+PyTypeObject *xtensor::arrayClass;
+
+namespace {
+
+Array *self(PyObject *o) { return reinterpret_cast<Array *>(o); }
+
+Array *allocateObject() {
+  auto *a = static_cast<Array *>(PyObject_Malloc(sizeof(Array)));
+  if (!a) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  PyObject_Init(reinterpret_cast<PyObject *>(a), arrayClass);
+  a->meta = nullptr;
+  return a;
+}
+
+void dealloc(PyObject *o) {
+  Array *a = self(o);
+  if (a->base)
+    Py_DECREF(a->base);
+  else
+    xt_free(a->data, a->type->nbytes);
+  Py_XDECREF(a->meta);
+  Py_DECREF(a->type);
+  PyTypeObject *cls = Py_TYPE(o);
+  PyObject_Free(o);
+  Py_DECREF(cls);
+}
+
+PyObject *construct(PyTypeObject *cls, PyObject *, PyObject *) {
+  PyErr_Format(PyExc_TypeError,
+               "%s is not made by calling its class: use xtensor.array(data, dims=...)",
+               cls->tp_name);
+  return nullptr;
+}
+
+PyObject *getType(PyObject *o, void *) { return Py_NewRef((PyObject *)self(o)->type); }
+PyObject *getDtype(PyObject *o, void *) { return nameOf(self(o)->type->dtype); }
+PyObject *getDims(PyObject *o, void *) { return Py_NewRef(self(o)->type->dims); }
+PyObject *getShape(PyObject *o, void *) { return Py_NewRef(self(o)->type->shape); }
+PyObject *getNdim(PyObject *o, void *) { return PyLong_FromLong(self(o)->type->rank); }
+PyObject *getSize(PyObject *o, void *) { return PyLong_FromLongLong(self(o)->type->size); }
+PyObject *getNbytes(PyObject *o, void *) { return PyLong_FromLongLong(self(o)->type->nbytes); }
+PyObject *getPointer(PyObject *o, void *) { return PyLong_FromVoidPtr(self(o)->data); }
+PyObject *getBase(PyObject *o, void *) {
+  return Py_NewRef(self(o)->base ? self(o)->base : Py_None);
+}
+PyObject *getMeta(PyObject *o, void *) {
+  return Py_NewRef(self(o)->meta ? self(o)->meta : Py_None);
+}
+int setMeta(PyObject *o, PyObject *meta, void *) {
+  Array *a = self(o);
+  PyObject *old = a->meta;
+  a->meta = meta && meta != Py_None ? Py_NewRef(meta) : nullptr;
+  Py_XDECREF(old);
+  return 0;
+}
+PyObject *getSizes(PyObject *o, void *) {
+  Type *t = self(o)->type;
+  PyObject *result = PyDict_New();
+  for (int i = 0; result && i < t->rank; ++i)
+    if (PyDict_SetItem(result, PyTuple_GET_ITEM(t->dims, i), PyTuple_GET_ITEM(t->shape, i)) < 0)
+      Py_CLEAR(result);
+  return result;
+}
+
+PyGetSetDef getters[] = {
+    {"type", getType, nullptr, "The ArrayType.", nullptr},
+    {"dtype", getDtype, nullptr, "Name of the dtype, as in NumPy.", nullptr},
+    {"dims", getDims, nullptr, "Names of the dims in storage order.", nullptr},
+    {"shape", getShape, nullptr, "Sizes of the dims.", nullptr},
+    {"sizes", getSizes, nullptr, "Sizes by dim.", nullptr},
+    {"ndim", getNdim, nullptr, "Number of dims.", nullptr},
+    {"size", getSize, nullptr, "Number of elements.", nullptr},
+    {"nbytes", getNbytes, nullptr, "Bytes of the data.", nullptr},
+    {"meta", getMeta, setMeta,
+     "What is attached, or None. Set it on arrays that nobody else holds yet only.", nullptr},
+    {"_pointer", getPointer, nullptr, "Address of the data.", nullptr},
+    {"_base", getBase, nullptr, "The object that owns the data; None: this array does.", nullptr},
+    {}};
+
+PyObject *item(PyObject *o, PyObject *) {
+  Array *a = self(o);
+  if (a->type->size == 1)
+    return toPython(a->type->dtype, a->data);
+  PyErr_Format(PyExc_ValueError,
+               "item() wants an array of one element; this one has dims %R and sizes %R",
+               a->type->dims, a->type->shape);
+  return nullptr;
+}
+
+Array *viewOf(Array *a, Type *type) {
+  return newView(type, a->data, a->base ? a->base : reinterpret_cast<PyObject *>(a));
+}
+
+PyObject *view(PyObject *o, PyObject *arg) {
+  Array *a = self(o);
+  if (!isType(arg))
+    return PyErr_Format(PyExc_TypeError, "view() wants an ArrayType, not %s",
+                        Py_TYPE(arg)->tp_name);
+  auto *type = reinterpret_cast<Type *>(arg);
+  if (type->nbytes != a->type->nbytes ||
+      info(type->dtype).itemsize != info(a->type->dtype).itemsize)
+    return PyErr_Format(PyExc_ValueError, "%R cannot be viewed as %R: they differ in bytes",
+                        a->type, type);
+  return reinterpret_cast<PyObject *>(viewOf(a, type));
+}
+
+PyObject *withMeta(PyObject *o, PyObject *meta) {
+  Array *a = self(o), *result = viewOf(a, a->type);
+  if (result && meta != Py_None)
+    result->meta = Py_NewRef(meta);
+  return reinterpret_cast<PyObject *>(result);
+}
+
+PyMethodDef methods[] = {
+    {"item", item, METH_NOARGS, "item()\n--\n\nThe only element as a Python number."},
+    {"view", view, METH_O,
+     "view(type)\n--\n\nThe same memory under another ArrayType of as many bytes; no meta."},
+    {"with_meta", withMeta, METH_O,
+     "with_meta(meta)\n--\n\nThe same array with `meta` attached (None: nothing)."},
+    {"__array__", (PyCFunction)(void *)arrayDunder, METH_VARARGS | METH_KEYWORDS,
+     "__array__(dtype=None, *, copy=None)\n--\n\nA read-only NumPy array over the same memory "
+     "where possible."},
+    {"__dlpack__", (PyCFunction)(void *)dlpackDunder, METH_VARARGS | METH_KEYWORDS,
+     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA DLPack "
+     "capsule."},
+    {"__dlpack_device__", dlpackDevice, METH_NOARGS, "__dlpack_device__()\n--\n\n(1, 0): the CPU."},
+    {}};
+
+PyType_Slot slots[] = {
+    {Py_tp_doc,
+     const_cast<char *>("A block of memory with a dtype and named dims. Never changes.")},
+    {Py_tp_new, reinterpret_cast<void *>(construct)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
+    {Py_tp_getset, getters},
+    {Py_tp_methods, methods},
+    {Py_bf_getbuffer, reinterpret_cast<void *>(getBuffer)},
+    {0, nullptr}};
+PyType_Spec spec = {"xtensor._native.Array", sizeof(Array), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+
+PyObject *setArrayClass(PyObject *, PyObject *cls) {
+  if (!PyType_Check(cls) || !PyType_IsSubtype((PyTypeObject *)cls, arrayBase))
+    return PyErr_Format(PyExc_TypeError,
+                        "set_array_class wants a subclass of _native.Array, not %R", cls);
+  auto *type = reinterpret_cast<PyTypeObject *>(cls);
+  if (type->tp_basicsize != (Py_ssize_t)sizeof(Array) || type->tp_finalize || type->tp_del)
+    return PyErr_Format(PyExc_TypeError, "%s must have __slots__ = () in its body, and no __del__",
+                        type->tp_name);
+  // Python makes every class of its own garbage-collected. Arrays are not (16 bytes and 20 ns
+  // each): their metadata must not refer back to them. No instance exists yet, as only newArray
+  // makes them.
+  type->tp_flags &= ~Py_TPFLAGS_HAVE_GC;
+  type->tp_traverse = nullptr, type->tp_clear = nullptr;
+  type->tp_free = PyObject_Free, type->tp_dealloc = dealloc;
+  PyType_Modified(type);
+  Py_INCREF(cls);
+  Py_XSETREF(arrayClass, type);
+  Py_RETURN_NONE;
+}
+
+PyObject *empty(PyObject *, PyObject *type) {
+  if (!isType(type))
+    return PyErr_Format(PyExc_TypeError, "empty() wants an ArrayType, not %s",
+                        Py_TYPE(type)->tp_name);
+  return reinterpret_cast<PyObject *>(newArray(reinterpret_cast<Type *>(type)));
+}
+
+PyObject *fromScalar(PyObject *, PyObject *args) {
+  PyObject *number, *dtypeArg;
+  Dtype dtype;
+  if (!PyArg_ParseTuple(args, "OO:from_scalar", &number, &dtypeArg) || !parseDtype(dtypeArg, dtype))
+    return nullptr;
+  PyObject *noDims = PyTuple_New(0), *dims = noDims ? internDims(noDims) : nullptr;
+  Py_XDECREF(noDims);
+  Type *type = dims ? internType(dtype, dims, nullptr) : nullptr;
+  Py_XDECREF(dims);
+  Array *a = type ? newArray(type) : nullptr;
+  Py_XDECREF(type);
+  if (a && !fromPython(dtype, number, a->data))
+    Py_CLEAR(a);
+  return reinterpret_cast<PyObject *>(a);
+}
+
+PyMethodDef functions[] = {
+    {"set_array_class", setArrayClass, METH_O,
+     "set_array_class(cls)\n--\n\nMakes new arrays instances of `cls`, a subclass of Array with "
+     "empty __slots__."},
+    {"empty", empty, METH_O,
+     "empty(type)\n--\n\nAn array of this ArrayType whose memory is not initialised."},
+    {"from_scalar", fromScalar, METH_VARARGS,
+     "from_scalar(number, dtype)\n--\n\nA Python number as an array without dims."},
+    {"as_numpy", asNumpy, METH_O,
+     "as_numpy(array)\n--\n\nA read-only NumPy array over the same memory."},
+    {"from_buffer", (PyCFunction)(void *)fromBuffer, METH_VARARGS | METH_KEYWORDS,
+     "from_buffer(obj, dims, dtype=None, copy=None)\n--\n\nAn array from anything NumPy "
+     "understands, without a "
+     "copy where the memory is row-major, aligned and of the dtype. copy=True always copies."},
+    {"from_dlpack", (PyCFunction)(void *)fromDlpackObject, METH_VARARGS | METH_KEYWORDS,
+     "from_dlpack(obj, dims)\n--\n\nAn array from an object with __dlpack__ on the CPU, without a "
+     "copy where "
+     "the memory is row-major and aligned."},
+    {}};
+
+} // namespace
+
+Array *xtensor::newArray(Type *type) {
+  void *data = xt_alloc(type->nbytes);
+  if (!data) {
+    PyErr_Format(PyExc_MemoryError, "no memory for an array of %lld bytes",
+                 (long long)type->nbytes);
+    return nullptr;
+  }
+  Array *a = allocateObject();
+  if (!a) {
+    xt_free(data, type->nbytes);
+    return nullptr;
+  }
+  Py_INCREF(type);
+  a->type = type, a->data = data, a->base = nullptr;
+  return a;
+}
+
+Array *xtensor::newView(Type *type, void *data, PyObject *base) {
+  Array *a = allocateObject();
+  if (!a)
+    return nullptr;
+  Py_INCREF(type);
+  a->type = type, a->data = data, a->base = Py_NewRef(base);
+  return a;
+}
+
+bool xtensor::initArray(PyObject *module) {
+  arrayBase = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+  if (!arrayBase)
+    return false;
+  arrayClass = reinterpret_cast<PyTypeObject *>(Py_NewRef((PyObject *)arrayBase));
+  return PyModule_AddObjectRef(module, "Array", (PyObject *)arrayBase) == 0 &&
+         PyModule_AddFunctions(module, functions) == 0;
+}

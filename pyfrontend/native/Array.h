@@ -1,0 +1,39 @@
+// Array: a typed, row-major, immutable block of memory. xtensor.core.array.Array is its only
+// subclass.
+#pragma once
+
+#include "Type.h"
+
+namespace xtensor {
+
+struct Array {
+  PyObject_HEAD Type *type; // owned
+  void *data;
+  PyObject *base; // keeps foreign memory alive; null: data comes from xt_alloc
+  PyObject *meta; // what the front end attaches (coordinates, name, attributes); may be null
+};
+
+extern PyTypeObject *arrayBase;  // xtensor._native.Array
+extern PyTypeObject *arrayClass; // what new arrays are: the registered subclass
+
+inline bool isArray(PyObject *o) {
+  return Py_TYPE(o) == arrayClass || PyObject_TypeCheck(o, arrayBase);
+}
+/// An array with memory of its own, not initialised. Null with MemoryError set.
+Array *newArray(Type *type);
+/// An array over memory that `base` keeps alive (a reference is taken).
+Array *newView(Type *type, void *data, PyObject *base);
+bool initArray(PyObject *module);
+
+// NumpyInterop.cpp
+PyObject *asNumpy(PyObject *module, PyObject *array);
+PyObject *arrayDunder(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *fromBuffer(PyObject *module, PyObject *args, PyObject *kwargs);
+int getBuffer(PyObject *self, Py_buffer *view, int flags);
+
+// Dlpack.cpp
+PyObject *dlpackDunder(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *dlpackDevice(PyObject *self, PyObject *);
+PyObject *fromDlpackObject(PyObject *module, PyObject *args, PyObject *kwargs);
+
+} // namespace xtensor

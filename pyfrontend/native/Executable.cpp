@@ -1,0 +1,351 @@
+// Running compiled code: arguments are checked against the signature, results come from the buffer
+// pool, and the GIL is released where the work is worth it.
+#include "Executable.h"
+#include "NumPy.h"
+
+#include <cstring>
+#include <structmember.h>
+
+using namespace xtensor;
+
+PyTypeObject *xtensor::executableClass;
+
+namespace {
+
+constexpr int64_t kReleaseGilBytes = 64 << 10; // about 10 us of work; releasing costs 30 ns
+
+PyObject *indexError; // called with (site, index, size); raises
+
+Executable *self(PyObject *o) { return reinterpret_cast<Executable *>(o); }
+
+bool sizesMatch(const TypePattern &p, const int64_t *actual, int64_t *sizes) {
+  for (size_t i = 0; i < p.sizes.size(); ++i) {
+    const SizePattern &s = p.sizes[i];
+    int64_t &expected = s.dynamic.empty() ? const_cast<int64_t &>(s.factor) : sizes[s.dynamic[0]];
+    if (expected < 0) // a dynamic dim seen for the first time
+      expected = actual[i];
+    else if (expected != actual[i])
+      return false;
+  }
+  return true;
+}
+
+bool numpyMatches(const TypePattern &p, PyArrayObject *a, int64_t *sizes) {
+  Dtype dtype;
+  return PyArray_NDIM(a) == static_cast<int>(p.sizes.size()) &&
+         fromNumpyType(PyArray_TYPE(a), dtype) && dtype == p.dtype &&
+         PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) &&
+         PyArray_ISNOTSWAPPED(a) &&
+         sizesMatch(p, reinterpret_cast<int64_t *>(PyArray_DIMS(a)), sizes);
+}
+
+/// One argument; `nbytes` is added to.
+bool argumentMatches(const TypePattern &p, PyObject *arg, bool acceptNumpy, void *&data,
+                     int64_t *sizes, int64_t &nbytes) {
+  if (Py_TYPE(arg) == arrayClass || isArray(arg)) {
+    Array *a = reinterpret_cast<Array *>(arg);
+    Type *t = a->type;
+    if (!typeMatches(p, t, sizes))
+      return false;
+    data = a->data, nbytes += t->nbytes;
+    return true;
+  }
+  if (!acceptNumpy || !PyArray_Check(arg))
+    return false;
+  auto *a = reinterpret_cast<PyArrayObject *>(arg);
+  if (!numpyMatches(p, a, sizes))
+    return false;
+  data = PyArray_DATA(a), nbytes += PyArray_NBYTES(a);
+  return true;
+}
+
+PyObject *describe(const TypePattern &p) {
+  PyObject *text = PyUnicode_FromFormat("%s {", info(p.dtype).name);
+  for (size_t i = 0; text && i < p.sizes.size(); ++i) {
+    PyObject *dim = PyTuple_GET_ITEM(p.dims, i), *longer;
+    const char *comma = i ? ", " : "";
+    if (p.sizes[i].dynamic.empty())
+      longer = PyUnicode_FromFormat("%U%s%U: %lld", text, comma, dim, (long long)p.sizes[i].factor);
+    else
+      longer = PyUnicode_FromFormat("%U%s%U: any", text, comma, dim);
+    Py_SETREF(text, longer);
+  }
+  if (text)
+    Py_SETREF(text, PyUnicode_FromFormat("%U}", text));
+  return text;
+}
+
+PyObject *describeArgument(PyObject *arg) {
+  if (isArray(arg))
+    return PyObject_Repr(reinterpret_cast<PyObject *>(reinterpret_cast<Array *>(arg)->type));
+  if (!PyArray_Check(arg))
+    return PyUnicode_FromFormat("a %s", Py_TYPE(arg)->tp_name);
+  auto *a = reinterpret_cast<PyArrayObject *>(arg);
+  PyObject *shape = PyObject_GetAttrString(arg, "shape");
+  const char *layout =
+      PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) ? "" : ", not row-major";
+  PyObject *text = shape ? PyUnicode_FromFormat("a NumPy array (%S, sizes %R%s)", PyArray_DESCR(a),
+                                                shape, layout)
+                         : nullptr;
+  Py_XDECREF(shape);
+  return text;
+}
+
+/// Finds the argument that does not fit, and says so.
+void raiseMismatch(Executable *e, PyObject *const *args, size_t n) {
+  Signature &s = *e->signature;
+  if (n != s.inputs.size()) {
+    PyErr_Format(PyExc_TypeError, "%zu arguments for a compiled function of %zu inputs", n,
+                 s.inputs.size());
+    return;
+  }
+  Sizes sizes(s.dynamicDims.size());
+  std::fill_n(static_cast<int64_t *>(sizes), s.dynamicDims.size(), -1);
+  for (size_t i = 0; i < n; ++i) {
+    void *data;
+    int64_t nbytes = 0;
+    if (argumentMatches(s.inputs[i], args[i], true, data, sizes, nbytes))
+      continue;
+    PyObject *expected = describe(s.inputs[i]),
+             *got = expected ? describeArgument(args[i]) : nullptr;
+    if (got)
+      PyErr_Format(PyExc_TypeError, "argument %zu is %U; this was compiled for %U%s", i, got,
+                   expected, s.dynamic ? " (and equal dims of equal sizes)" : "");
+    Py_XDECREF(expected);
+    Py_XDECREF(got);
+    return;
+  }
+  PyErr_SetString(PyExc_TypeError, "the arguments do not fit the compiled function");
+}
+
+void raiseStatus(Executable *e, const xt_status &status) {
+  if (status.code != 1) {
+    PyErr_Format(PyExc_RuntimeError, "compiled code stopped with status %d", status.code);
+    return;
+  }
+  bool known = status.site >= 0 && status.site < PyTuple_GET_SIZE(e->sites);
+  PyObject *site = known ? PyTuple_GET_ITEM(e->sites, status.site) : Py_None;
+  if (indexError) {
+    PyObject *result = PyObject_CallFunction(indexError, "OLL", site, (long long)status.index,
+                                             (long long)status.size);
+    Py_XDECREF(result);
+  }
+  if (!PyErr_Occurred())
+    PyErr_Format(PyExc_IndexError, "index %lld is out of range for size %lld (%S)",
+                 (long long)status.index, (long long)status.size, site);
+}
+
+PyObject *callWith(Executable *e, PyObject *const *args, size_t n, bool unwrap) {
+  Signature &s = *e->signature;
+  Pointers buffers(n + s.outputs.size());
+  Sizes sizes(s.dynamicDims.size());
+  int64_t bytes;
+  if (n != s.inputs.size() || !matches(e, args, true, buffers, sizes, bytes)) {
+    raiseMismatch(e, args, n);
+    return nullptr;
+  }
+  return execute(e, buffers, sizes, nullptr, bytes, unwrap);
+}
+
+PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject *keywords) {
+  if (keywords && PyTuple_GET_SIZE(keywords)) {
+    PyErr_SetString(PyExc_TypeError, "a compiled function takes its arguments by position");
+    return nullptr;
+  }
+  return callWith(self(o), args, PyVectorcall_NARGS(nargsf), self(o)->unwrap);
+}
+
+PyObject *run(PyObject *o, PyObject *list) {
+  // A tuple: a list could change in another thread while the GIL is released.
+  PyObject *args = PySequence_Tuple(list);
+  if (!args)
+    return nullptr;
+  PyObject *result = callWith(self(o), &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), false);
+  Py_DECREF(args);
+  return result;
+}
+
+PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
+  static const char *keywords[] = {"entry",     "inputs", "outputs",     "sites",
+                                   "keepalive", "unwrap", "release_gil", nullptr};
+  PyObject *entry, *inputs, *outputs, *sites = nullptr, *keepalive = nullptr, *releaseGil = Py_None;
+  int unwrap = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpO:Executable",
+                                   const_cast<char **>(keywords), &entry, &inputs, &outputs, &sites,
+                                   &keepalive, &unwrap, &releaseGil))
+    return nullptr;
+  void *address = PyLong_AsVoidPtr(entry);
+  if (!address) {
+    if (!PyErr_Occurred())
+      PyErr_SetString(PyExc_ValueError, "the entry's address is 0");
+    return nullptr;
+  }
+  int release = releaseGil == Py_None ? -1 : PyObject_IsTrue(releaseGil);
+  if (release < 0 && PyErr_Occurred())
+    return nullptr;
+  auto *e = reinterpret_cast<Executable *>(cls->tp_alloc(cls, 0));
+  if (!e)
+    return nullptr;
+  e->call = vectorcall;
+  e->entry = reinterpret_cast<xt_entry>(address);
+  e->signature = new Signature;
+  e->unwrap = unwrap, e->releaseGil = static_cast<int8_t>(release);
+  e->keepalive = Py_XNewRef(keepalive);
+  e->sites = sites && sites != Py_None ? PySequence_Tuple(sites) : PyTuple_New(0);
+  if (!e->sites || !parseSignature(inputs, outputs, *e->signature) ||
+      (unwrap && e->signature->outputs.size() != 1)) {
+    if (!PyErr_Occurred())
+      PyErr_SetString(PyExc_ValueError, "unwrap=True wants exactly one output");
+    Py_CLEAR(e);
+  }
+  return reinterpret_cast<PyObject *>(e);
+}
+
+int traverse(PyObject *o, visitproc visit, void *arg) {
+  Py_VISIT(self(o)->sites);
+  Py_VISIT(self(o)->keepalive);
+  Py_VISIT(Py_TYPE(o));
+  return 0;
+}
+
+int clear(PyObject *o) {
+  // Nothing can call what is garbage, so the code may go before the object does.
+  Py_CLEAR(self(o)->keepalive);
+  return 0;
+}
+
+void dealloc(PyObject *o) {
+  PyObject_GC_UnTrack(o);
+  Executable *e = self(o);
+  delete e->signature;
+  Py_XDECREF(e->sites);
+  Py_XDECREF(e->keepalive);
+  PyTypeObject *cls = Py_TYPE(o);
+  cls->tp_free(o);
+  Py_DECREF(cls);
+}
+
+PyObject *getDynamicDims(PyObject *o, void *) {
+  auto &dims = self(o)->signature->dynamicDims;
+  PyObject *result = PyTuple_New(dims.size());
+  for (size_t i = 0; result && i < dims.size(); ++i)
+    PyTuple_SET_ITEM(result, i, Py_NewRef(dims[i]));
+  return result;
+}
+
+PyObject *repr(PyObject *o) {
+  Signature &s = *self(o)->signature;
+  return PyUnicode_FromFormat("<xtensor executable: %zu inputs, %zu outputs>", s.inputs.size(),
+                              s.outputs.size());
+}
+
+PyMethodDef methods[] = {{"run", run, METH_O,
+                          "run(arguments)\n--\n\nCalls the code with a sequence of Arrays (or "
+                          "NumPy arrays of the same dtype and sizes); "
+                          "a tuple of Arrays."},
+                         {}};
+PyGetSetDef getters[] = {{"dynamic_dims", getDynamicDims, nullptr,
+                          "Names of the dims whose size is known at the call only.", nullptr},
+                         {}};
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Executable, call), READONLY, nullptr},
+    {"sites", T_OBJECT, offsetof(Executable, sites), READONLY, nullptr},
+    {}};
+PyType_Slot slots[] = {
+    {Py_tp_doc, const_cast<char *>(
+                    "Executable(entry, inputs, outputs, sites=(), keepalive=None, unwrap=False, "
+                    "release_gil=None)\n--\n\nA compiled function at the address `entry`.")},
+    {Py_tp_new, reinterpret_cast<void *>(construct)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void *>(clear)},
+    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+    {Py_tp_repr, reinterpret_cast<void *>(repr)},
+    {Py_tp_methods, methods},
+    {Py_tp_members, members},
+    {Py_tp_getset, getters},
+    {0, nullptr}};
+PyType_Spec spec = {"xtensor._native.Executable", sizeof(Executable), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+
+PyObject *setIndexError(PyObject *, PyObject *callable) {
+  if (callable != Py_None && !PyCallable_Check(callable))
+    return PyErr_Format(PyExc_TypeError, "set_index_error wants a callable or None, not %R",
+                        callable);
+  PyObject *previous = indexError;
+  indexError = callable == Py_None ? nullptr : Py_NewRef(callable);
+  return previous ? previous : Py_NewRef(Py_None);
+}
+
+PyMethodDef functions[] = {{"set_index_error", setIndexError, METH_O,
+                            "set_index_error(callable)\n--\n\nWhat is called with (site, index, "
+                            "size), to raise, when compiled code meets an "
+                            "index out of range. Returns what it was before."},
+                           {}};
+
+} // namespace
+
+bool xtensor::typeMatches(const TypePattern &p, Type *t, int64_t *sizes) {
+  return t == p.fixed ||
+         (!p.fixed && t->dtype == p.dtype && t->dims == p.dims && sizesMatch(p, t->sizes, sizes));
+}
+
+bool xtensor::matches(Executable *e, PyObject *const *args, bool acceptNumpy, void **buffers,
+                      int64_t *sizes, int64_t &bytes) {
+  Signature &s = *e->signature;
+  if (s.dynamic)
+    std::fill_n(sizes, s.dynamicDims.size(), -1);
+  bytes = 0;
+  for (size_t i = 0; i < s.inputs.size(); ++i)
+    if (!argumentMatches(s.inputs[i], args[i], acceptNumpy, buffers[i], sizes, bytes))
+      return false;
+  return true;
+}
+
+PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
+                           const TypeList *outputs, int64_t bytes, bool unwrap) {
+  size_t count = e->signature->outputs.size();
+  void **results = buffers + e->signature->inputs.size();
+  // Before anything is borrowed: making a tuple may collect garbage, and that may run any code.
+  PyObject *result = unwrap ? nullptr : PyTuple_New(count);
+  if (!unwrap && !result)
+    return nullptr;
+  if (!outputs && !(outputs = e->signature->outputsFor(sizes))) {
+    Py_XDECREF(result);
+    return nullptr;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Array *a = newArray((*outputs)[i]);
+    if (!a) {
+      Py_XDECREF(result);
+      return nullptr;
+    }
+    results[i] = a->data, bytes += a->type->nbytes;
+    if (unwrap)
+      result = reinterpret_cast<PyObject *>(a);
+    else
+      PyTuple_SET_ITEM(result, i, reinterpret_cast<PyObject *>(a));
+  }
+  xt_status status = {0, 0, 0, 0};
+  Py_INCREF(e); // another thread may drop the last reference meanwhile
+  if (e->releaseGil > 0 || (e->releaseGil < 0 && bytes > kReleaseGilBytes)) {
+    PyThreadState *state = PyEval_SaveThread();
+    e->entry(buffers, sizes, &status);
+    PyEval_RestoreThread(state);
+  } else {
+    e->entry(buffers, sizes, &status);
+  }
+  if (status.code != 0) {
+    Py_CLEAR(result);
+    raiseStatus(e, status);
+  }
+  Py_DECREF(e);
+  return result;
+}
+
+bool xtensor::initExecutable(PyObject *module) {
+  executableClass = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+  return executableClass &&
+         PyModule_AddObjectRef(module, "Executable", (PyObject *)executableClass) == 0 &&
+         PyModule_AddFunctions(module, functions) == 0;
+}

@@ -1,0 +1,52 @@
+// Executable: a compiled function with the types of its inputs and outputs, callable from Python.
+#pragma once
+
+#include "Array.h"
+#include "Signature.h"
+#include "runtime.h"
+
+namespace xtensor {
+
+struct Executable {
+  PyObject_HEAD vectorcallfunc call;
+  xt_entry entry;
+  Signature *signature;
+  PyObject *sites;     // tuple: what to tell about an index out of range, by xt_status.site
+  PyObject *keepalive; // owner of the code; may be null
+  bool unwrap;         // a call returns a single result bare
+  int8_t releaseGil;   // 1 always, 0 never, -1 by the bytes it reads and writes
+};
+
+extern PyTypeObject *executableClass;
+
+/// Room for the pointers of one call: on the stack for all but huge signatures.
+template <typename T, size_t N>
+class CallBuffer {
+public:
+  explicit CallBuffer(size_t n) : data(n <= N ? stack : new T[n]) {}
+  ~CallBuffer() {
+    if (data != stack)
+      delete[] data;
+  }
+  CallBuffer(const CallBuffer &) = delete;
+  operator T *() { return data; }
+
+private:
+  T stack[N];
+  T *data;
+};
+using Pointers = CallBuffer<void *, 48>;
+using Sizes = CallBuffer<int64_t, 16>;
+
+/// Whether a type fits; dynamic sizes that are -1 are filled in, others must agree.
+bool typeMatches(const TypePattern &pattern, Type *type, int64_t *sizes);
+/// Whether the arguments (as many as inputs) fit; fills in their data and the dynamic sizes.
+bool matches(Executable *e, PyObject *const *args, bool acceptNumpy, void **buffers, int64_t *sizes,
+             int64_t &bytes);
+/// Calls the entry. `buffers` holds the inputs, with room for the outputs; `bytes` counts the
+/// inputs'. `outputs`: their types, which the caller keeps alive; null: from the signature.
+PyObject *execute(Executable *e, void **buffers, const int64_t *sizes, const TypeList *outputs,
+                  int64_t bytes, bool unwrap);
+bool initExecutable(PyObject *module);
+
+} // namespace xtensor

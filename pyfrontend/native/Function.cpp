@@ -1,0 +1,398 @@
+// Function: a Python callable that finds the executable for its arguments by comparing pointers,
+// and asks Python (the slow path: trace, compile, add) for everything else.
+#include "Function.h"
+#include "Executable.h"
+
+#include <structmember.h>
+
+using namespace xtensor;
+
+namespace {
+
+PyTypeObject *functionClass;
+// Traces open in this thread: while there are any, a call is to be traced, not run.
+thread_local int traceDepth __attribute__((tls_model("initial-exec"))) = 0;
+
+/// What one argument must be: an array of this type, or a Python number of this class.
+struct Filter {
+  Type *type;           // owned
+  PyTypeObject *number; // null: an array
+  Dtype dtype;          // of the number
+};
+
+/// One signature. With filters, all that depends on the types is worked out beforehand; without,
+/// the executable's own patterns decide at each call. Counted, as a call may empty the cache that
+/// it came from.
+struct Entry {
+  int references = 1;
+  Executable *executable = nullptr;
+  bool filtered = false, unwrap = false;
+  std::vector<Filter> filters;
+  std::vector<int64_t> sizes;
+  TypeList outputs;
+  int64_t inputBytes = 0;
+  PyObject *captured = nullptr; // tuple of arrays, passed after the arguments; may be null
+  PyObject *wrapper = nullptr;  // called with the results; may be null
+
+  ~Entry() {
+    for (Filter &f : filters)
+      Py_XDECREF(f.type);
+    Py_XDECREF(executable);
+    Py_XDECREF(captured);
+    Py_XDECREF(wrapper);
+  }
+  size_t capturedCount() const { return captured ? PyTuple_GET_SIZE(captured) : 0; }
+};
+
+void drop(Entry *entry) {
+  if (--entry->references == 0)
+    delete entry;
+}
+
+struct Function {
+  PyObject_HEAD vectorcallfunc call;
+  PyObject *slowPath;
+  PyObject *dict;
+  PyObject *weakrefs;
+  std::vector<Entry *> *entries; // latest hit first
+};
+
+Function *self(PyObject *o) { return reinterpret_cast<Function *>(o); }
+
+bool filtersMatch(const Entry &entry, PyObject *const *args, void **buffers, uint64_t *numbers) {
+  size_t i = 0;
+  for (const Filter &f : entry.filters) {
+    PyObject *arg = args[i];
+    if (Py_TYPE(arg) == arrayClass) {
+      auto *a = reinterpret_cast<Array *>(arg);
+      if (a->type != f.type || a->meta || f.number)
+        return false;
+      buffers[i] = a->data;
+    } else {
+      if (Py_TYPE(arg) != f.number)
+        return false;
+      if (!fromPython(f.dtype, arg, &numbers[i])) {
+        PyErr_Clear(); // an int too large: Python decides
+        return false;
+      }
+      buffers[i] = &numbers[i];
+    }
+    ++i;
+  }
+  return true;
+}
+
+bool patternsMatch(const Entry &entry, PyObject *const *args, size_t n, void **buffers,
+                   int64_t *sizes, int64_t &bytes) {
+  size_t total = n + entry.capturedCount();
+  CallBuffer<PyObject *, 48> all(total);
+  for (size_t i = 0; i < n; ++i) {
+    if (Py_TYPE(args[i]) != arrayClass || reinterpret_cast<Array *>(args[i])->meta)
+      return false;
+    all[i] = args[i];
+  }
+  for (size_t i = n; i < total; ++i)
+    all[i] = PyTuple_GET_ITEM(entry.captured, i - n);
+  return matches(entry.executable, all, false, buffers, sizes, bytes);
+}
+
+/// The call through entry i; `hit` says whether it fits. Without a hit, returns null.
+PyObject *tryEntry(std::vector<Entry *> &entries, size_t i, PyObject *const *args, size_t n,
+                   bool &hit) {
+  Entry &entry = *entries[i];
+  Signature &s = *entry.executable->signature;
+  size_t inputs = s.inputs.size();
+  if (inputs != n + entry.capturedCount())
+    return nullptr;
+  Pointers buffers(inputs + s.outputs.size());
+  CallBuffer<uint64_t, 48> numbers(entry.filtered ? n : 0);
+  Sizes sizes(entry.filtered ? 0 : s.dynamicDims.size());
+  int64_t bytes = entry.inputBytes;
+  hit = entry.filtered ? filtersMatch(entry, args, buffers, numbers)
+                       : patternsMatch(entry, args, n, buffers, sizes, bytes);
+  if (!hit)
+    return nullptr;
+  if (i > 0)
+    std::rotate(entries.begin(), entries.begin() + i, entries.begin() + i + 1);
+  ++entry.references;
+  PyObject *result;
+  if (entry.filtered) {
+    for (size_t j = n; j < inputs; ++j)
+      buffers[j] = reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, j - n))->data;
+    result =
+        execute(entry.executable, buffers, entry.sizes.data(), &entry.outputs, bytes, entry.unwrap);
+  } else {
+    result = execute(entry.executable, buffers, sizes, nullptr, bytes, entry.unwrap);
+  }
+  if (result && entry.wrapper)
+    Py_SETREF(result, PyObject_CallOneArg(entry.wrapper, result));
+  drop(&entry);
+  return result;
+}
+
+PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject *keywords) {
+  Function *f = self(o);
+  if (!keywords && traceDepth == 0) {
+    auto &entries = *f->entries;
+    bool hit = false;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      PyObject *result = tryEntry(entries, i, args, PyVectorcall_NARGS(nargsf), hit);
+      if (hit)
+        return result;
+    }
+  }
+  PyObject *slowPath = Py_NewRef(f->slowPath);
+  PyObject *result = PyObject_Vectorcall(slowPath, args, nargsf, keywords);
+  Py_DECREF(slowPath);
+  return result;
+}
+
+PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
+  static const char *keywords[] = {"slow_path", nullptr};
+  // A subclass has its own __init__, which sees to what else it is given.
+  PyObject *slowPath = nullptr;
+  if (cls == functionClass) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:Function", const_cast<char **>(keywords),
+                                     &slowPath))
+      return nullptr;
+  } else if (PyTuple_GET_SIZE(args) > 0) {
+    slowPath = PyTuple_GET_ITEM(args, 0);
+  } else if (kwargs) {
+    slowPath = PyDict_GetItemString(kwargs, "slow_path");
+  }
+  if (!slowPath || !PyCallable_Check(slowPath))
+    return PyErr_Format(PyExc_TypeError,
+                        "%s wants a callable slow_path as its first argument, not %R", cls->tp_name,
+                        slowPath ? slowPath : Py_None);
+  // CPython 3.11 does not let Python subclasses inherit this, whether or not they override
+  // __call__.
+  if (cls->tp_call == PyVectorcall_Call)
+    cls->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  Function *f = self(cls->tp_alloc(cls, 0));
+  if (!f)
+    return nullptr;
+  f->call = vectorcall;
+  f->slowPath = Py_NewRef(slowPath);
+  f->entries = new std::vector<Entry *>;
+  return reinterpret_cast<PyObject *>(f);
+}
+
+int init(PyObject *, PyObject *, PyObject *) { return 0; }
+
+int traverse(PyObject *o, visitproc visit, void *arg) {
+  Function *f = self(o);
+  Py_VISIT(f->slowPath);
+  Py_VISIT(f->dict);
+  if (f->entries)
+    for (Entry *entry : *f->entries) {
+      if (entry->references > 1)
+        continue; // a call holds it as well: not ours alone to count
+      Py_VISIT((PyObject *)entry->executable);
+      Py_VISIT(entry->captured);
+      Py_VISIT(entry->wrapper);
+    }
+  Py_VISIT(Py_TYPE(o));
+  return 0;
+}
+
+void dropEntries(Function *f) {
+  std::vector<Entry *> old;
+  old.swap(*f->entries); // dropping may run code that uses the function
+  for (Entry *entry : old)
+    drop(entry);
+}
+
+int clearReferences(PyObject *o) {
+  Function *f = self(o);
+  dropEntries(f);
+  Py_CLEAR(f->dict);
+  // Never null: a finaliser may still call the function.
+  Py_XSETREF(f->slowPath, Py_NewRef(Py_None));
+  return 0;
+}
+
+void dealloc(PyObject *o) {
+  PyObject_GC_UnTrack(o);
+  Function *f = self(o);
+  if (f->weakrefs)
+    PyObject_ClearWeakRefs(o);
+  if (f->entries)
+    dropEntries(f);
+  delete f->entries;
+  Py_XDECREF(f->slowPath);
+  Py_XDECREF(f->dict);
+  PyTypeObject *cls = Py_TYPE(o);
+  cls->tp_free(o);
+  Py_DECREF(cls);
+}
+
+bool parseFilters(PyObject *types, Entry &entry) {
+  Signature &s = *entry.executable->signature;
+  PyObject *list = PySequence_Fast(
+      types, "in_types must be a sequence of ArrayType, int, float or bool, or None");
+  if (!list)
+    return false;
+  size_t n = PySequence_Fast_GET_SIZE(list);
+  bool ok = n + entry.capturedCount() == s.inputs.size();
+  if (!ok)
+    PyErr_Format(PyExc_ValueError,
+                 "%zu types and %zu captured arrays for an executable of %zu inputs", n,
+                 entry.capturedCount(), s.inputs.size());
+  std::fill(entry.sizes.begin(), entry.sizes.end(), -1);
+  for (size_t i = 0; ok && i < s.inputs.size(); ++i) {
+    PyObject *item = i < n ? PySequence_Fast_GET_ITEM(list, i) : nullptr;
+    Type *type = item ? reinterpret_cast<Type *>(item)
+                      : reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, i - n))->type;
+    const TypePattern &p = s.inputs[i];
+    if (item == (PyObject *)&PyFloat_Type || item == (PyObject *)&PyLong_Type ||
+        item == (PyObject *)&PyBool_Type) {
+      ok = p.fixed && p.fixed->rank == 0;
+      if (ok)
+        entry.filters.push_back({nullptr, reinterpret_cast<PyTypeObject *>(item), p.dtype});
+      entry.inputBytes += 8;
+    } else if (item && !isType(item)) {
+      PyErr_Format(PyExc_TypeError, "in_types[%zu] is %R, not an ArrayType, int, float or bool", i,
+                   item);
+      break;
+    } else {
+      ok = typeMatches(p, type, entry.sizes.data());
+      entry.inputBytes += type->nbytes;
+      if (ok && item)
+        entry.filters.push_back({reinterpret_cast<Type *>(Py_NewRef(item)), nullptr, p.dtype});
+    }
+    if (!ok)
+      PyErr_Format(PyExc_ValueError, "%R does not fit input %zu of the executable",
+                   item ? item : (PyObject *)type, i);
+  }
+  Py_DECREF(list);
+  return !PyErr_Occurred();
+}
+
+/// Works out what a filtered entry knows beforehand.
+bool fillEntry(PyObject *types, Entry &entry) {
+  Signature &s = *entry.executable->signature;
+  for (size_t i = 0; i < entry.capturedCount(); ++i)
+    if (!isArray(PyTuple_GET_ITEM(entry.captured, i))) {
+      PyErr_SetString(PyExc_TypeError, "captured must hold Arrays only");
+      return false;
+    }
+  if (entry.unwrap && s.outputs.size() != 1) {
+    PyErr_SetString(PyExc_ValueError, "unwrap=True wants exactly one output");
+    return false;
+  }
+  if (types == Py_None)
+    return true;
+  entry.filtered = true;
+  entry.sizes.resize(s.dynamicDims.size());
+  if (!parseFilters(types, entry))
+    return false;
+  for (const TypePattern &p : s.outputs) {
+    Type *type = resolve(p, entry.sizes.data());
+    if (!type)
+      return false;
+    entry.outputs.add(type);
+  }
+  return true;
+}
+
+PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
+  static const char *keywords[] = {"in_types",       "executable", "unwrap",
+                                   "result_wrapper", "captured",   nullptr};
+  PyObject *types, *executable, *wrapper = Py_None, *captured = nullptr;
+  int unwrap = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOO:add", const_cast<char **>(keywords),
+                                   &types, executableClass, &executable, &unwrap, &wrapper,
+                                   &captured))
+    return nullptr;
+  auto *entry = new Entry;
+  entry->executable = reinterpret_cast<Executable *>(Py_NewRef(executable));
+  entry->unwrap = unwrap;
+  entry->wrapper = wrapper == Py_None ? nullptr : Py_NewRef(wrapper);
+  if (captured && captured != Py_None)
+    entry->captured = PySequence_Tuple(captured);
+  if (PyErr_Occurred() || !fillEntry(types, *entry)) {
+    drop(entry);
+    return nullptr;
+  }
+  auto &entries = *self(o)->entries;
+  entries.insert(entries.begin(), entry);
+  Py_RETURN_NONE;
+}
+
+PyObject *clear(PyObject *o, PyObject *) {
+  dropEntries(self(o));
+  Py_RETURN_NONE;
+}
+
+PyObject *getSize(PyObject *o, void *) { return PyLong_FromSize_t(self(o)->entries->size()); }
+
+PyMethodDef methods[] = {{"add", (PyCFunction)(void *)add, METH_VARARGS | METH_KEYWORDS,
+                          "add(in_types, executable, unwrap=False, result_wrapper=None, "
+                          "captured=())\n--\n\nFrom now on calls with arguments "
+                          "of these types run `executable`. A type: an ArrayType, or int, float or "
+                          "bool for a Python number where the "
+                          "executable takes an array without dims. in_types=None: whatever fits "
+                          "the executable, sizes free where it is "
+                          "dynamic. `captured` arrays are passed after the arguments. The result: "
+                          "a tuple of arrays; with unwrap=True the "
+                          "only one; with result_wrapper what it returns for that."},
+                         {"clear", clear, METH_NOARGS, "clear()\n--\n\nForgets all signatures."},
+                         {}};
+PyGetSetDef getters[] = {
+    {"size", getSize, nullptr, "Number of signatures.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {}};
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, call), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Function, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Function, weakrefs), READONLY, nullptr},
+    {"slow_path", T_OBJECT, offsetof(Function, slowPath), READONLY, nullptr},
+    {}};
+PyType_Slot slots[] = {
+    {Py_tp_doc,
+     const_cast<char *>(
+         "Function(slow_path)\n--\n\nA callable with one executable per signature; anything "
+         "without one goes to slow_path.")},
+    {Py_tp_new, reinterpret_cast<void *>(construct)},
+    {Py_tp_init, reinterpret_cast<void *>(init)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void *>(clearReferences)},
+    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+    {Py_tp_methods, methods},
+    {Py_tp_members, members},
+    {Py_tp_getset, getters},
+    {0, nullptr}};
+PyType_Spec spec = {"xtensor._native.Function", sizeof(Function), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                        Py_TPFLAGS_HAVE_VECTORCALL,
+                    slots};
+
+PyObject *enterTrace(PyObject *, PyObject *) {
+  ++traceDepth;
+  Py_RETURN_NONE;
+}
+PyObject *exitTrace(PyObject *, PyObject *) {
+  if (traceDepth == 0)
+    return PyErr_Format(PyExc_RuntimeError, "exit_trace() without enter_trace() in this thread");
+  --traceDepth;
+  Py_RETURN_NONE;
+}
+PyObject *getTraceDepth(PyObject *, PyObject *) { return PyLong_FromLong(traceDepth); }
+
+PyMethodDef functions[] = {
+    {"enter_trace", enterTrace, METH_NOARGS,
+     "enter_trace()\n--\n\nUntil exit_trace(), every Function takes its slow path in this thread."},
+    {"exit_trace", exitTrace, METH_NOARGS, "exit_trace()\n--\n\nEnds what enter_trace() began."},
+    {"trace_depth", getTraceDepth, METH_NOARGS,
+     "trace_depth()\n--\n\nTraces that are open in this thread."},
+    {}};
+
+} // namespace
+
+bool xtensor::initFunction(PyObject *module) {
+  functionClass = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+  return functionClass &&
+         PyModule_AddObjectRef(module, "Function", (PyObject *)functionClass) == 0 &&
+         PyModule_AddFunctions(module, functions) == 0;
+}

@@ -1,0 +1,69 @@
+// xtensor._native: arrays, compiled functions, and the way from one to the other. Set up once;
+// nothing here is hot.
+#define XTENSOR_IMPORT_NUMPY
+#include "NumPy.h"
+
+#include "Array.h"
+#include "Executable.h"
+#include "Function.h"
+
+using namespace xtensor;
+
+namespace {
+
+PyObject *numThreads(PyObject *, PyObject *) { return PyLong_FromLong(xt_num_threads()); }
+
+PyObject *setNumThreads(PyObject *, PyObject *arg) {
+  int n = static_cast<int>(PyNumber_AsSsize_t(arg, nullptr));
+  if (n == -1 && PyErr_Occurred())
+    return nullptr;
+  Py_BEGIN_ALLOW_THREADS;
+  xt_set_num_threads(n);
+  Py_END_ALLOW_THREADS;
+  Py_RETURN_NONE;
+}
+
+PyObject *cachedBytes(PyObject *, PyObject *) { return PyLong_FromSize_t(xt_cached_bytes()); }
+
+PyObject *trim(PyObject *, PyObject *) {
+  xt_trim();
+  Py_RETURN_NONE;
+}
+
+PyObject *blasName(PyObject *, PyObject *) { return PyUnicode_FromString(xt_blas_name()); }
+
+PyMethodDef functions[] = {
+    {"num_threads", numThreads, METH_NOARGS,
+     "num_threads()\n--\n\nThreads that compiled code uses."},
+    {"set_num_threads", setNumThreads, METH_O,
+     "set_num_threads(n)\n--\n\nSets how many threads compiled code uses; 0: as at the start."},
+    {"cached_bytes", cachedBytes, METH_NOARGS,
+     "cached_bytes()\n--\n\nBytes of freed buffers kept for reuse."},
+    {"trim", trim, METH_NOARGS, "trim()\n--\n\nGives the freed buffers back to the system."},
+    {"blas_name", blasName, METH_NOARGS, "blas_name()\n--\n\nThe matrix library in use."},
+    {}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "xtensor._native",
+                          "Arrays and compiled functions.",
+                          -1,
+                          functions,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+} // namespace
+
+PyMODINIT_FUNC PyInit__native() {
+  if (_import_array() < 0)
+    return nullptr;
+  PyObject *module = PyModule_Create(&definition);
+  if (!module)
+    return nullptr;
+  if (initDtypes() && initType(module) && initArray(module) && initExecutable(module) &&
+      initFunction(module))
+    return module;
+  Py_DECREF(module);
+  return nullptr;
+}

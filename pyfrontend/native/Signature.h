@@ -1,0 +1,81 @@
+// The types of an executable's inputs and outputs, with sizes that may be known at the call only.
+#pragma once
+
+#include "Type.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace xtensor {
+
+/// Owned references to types.
+class TypeList {
+public:
+  TypeList() = default;
+  TypeList(TypeList &&other) noexcept { types.swap(other.types); }
+  TypeList &operator=(TypeList &&other) noexcept {
+    types.swap(other.types);
+    return *this;
+  }
+  ~TypeList() {
+    for (Type *t : types)
+      Py_DECREF(t);
+  }
+  /// Takes the reference over.
+  void add(Type *type) { types.push_back(type); }
+  size_t size() const { return types.size(); }
+  Type *operator[](size_t i) const { return types[i]; }
+  int64_t nbytes() const {
+    int64_t total = 0;
+    for (Type *t : types)
+      total += t->nbytes;
+    return total;
+  }
+
+private:
+  std::vector<Type *> types;
+};
+
+/// A size of a pattern: `factor`, times the dynamic dims with these numbers.
+struct SizePattern {
+  int64_t factor = 1;
+  std::vector<int> dynamic;
+};
+
+/// A type of which some sizes are known at the call only.
+struct TypePattern {
+  Dtype dtype;
+  PyObject *dims = nullptr; // from internDims, never freed
+  std::vector<SizePattern> sizes;
+  Type *fixed = nullptr; // owned; set if all sizes are known
+};
+
+struct Signature {
+  std::vector<TypePattern> inputs, outputs;
+  std::vector<PyObject *> dynamicDims; // borrowed from the dims tuples, in entry's order
+  bool dynamic = false;
+  int64_t fixedBytes = 0; // of all inputs and outputs, unless dynamic
+  TypeList fixedOutputs;  // unless dynamic
+
+  // Output types by dynamic sizes, for the latest few.
+  struct Resolved {
+    std::vector<int64_t> sizes;
+    TypeList outputs;
+  };
+  std::vector<Resolved> recent;
+  size_t nextRecent = 0;
+
+  ~Signature();
+  /// Output types for these dynamic sizes; borrowed until the next call. Null with an exception
+  /// set.
+  const TypeList *outputsFor(const int64_t *sizes);
+};
+
+/// Parses sequences of ArrayType or (dtype, dims, sizes) tuples. A size: an int; None, the dynamic
+/// size of this dim; for outputs also a dynamic dim's name, or a list of ints and names to be
+/// multiplied. False with an exception set.
+bool parseSignature(PyObject *inputs, PyObject *outputs, Signature &signature);
+/// The type for these dynamic sizes: a new reference. Null with an exception set.
+Type *resolve(const TypePattern &pattern, const int64_t *dynamicSizes);
+
+} // namespace xtensor

@@ -1,0 +1,236 @@
+// Interning of array types, and their Python class.
+#include "Type.h"
+
+#include <cstring>
+#include <new>
+#include <structmember.h>
+#include <unordered_map>
+
+using namespace xtensor;
+
+PyTypeObject *xtensor::typeClass;
+
+namespace {
+
+// Types by hash, not owned: a type leaves the table when its last array does. Guarded by the GIL.
+std::unordered_multimap<Py_hash_t, Type *> &table() {
+  static auto *t = new std::unordered_multimap<Py_hash_t, Type *>;
+  return *t;
+}
+PyObject *dimsTable; // dims tuple -> itself; owned, as a program has few of them
+
+Py_hash_t hashOf(Dtype dtype, PyObject *dims, int rank, const int64_t *sizes) {
+  uint64_t h = reinterpret_cast<uintptr_t>(dims) >> 4 ^ uint64_t(dtype) << 56;
+  for (int i = 0; i < rank; ++i)
+    h = (h ^ static_cast<uint64_t>(sizes[i])) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
+  return h == uint64_t(-1) ? 1 : static_cast<Py_hash_t>(h);
+}
+
+Type *makeType(Dtype dtype, PyObject *dims, int rank, const int64_t *sizes, Py_hash_t hash) {
+  int64_t size = 1, nbytes = info(dtype).itemsize;
+  bool fits = true, empty = false;
+  for (int i = 0; i < rank; ++i) {
+    if (sizes[i] < 0) {
+      PyErr_Format(PyExc_ValueError, "dim '%U' has size %lld; sizes are not negative",
+                   PyTuple_GET_ITEM(dims, i), (long long)sizes[i]);
+      return nullptr;
+    }
+    empty |= sizes[i] == 0;
+    // Strides of an empty array are never used, but must not overflow either.
+    int64_t factor = sizes[i] ? sizes[i] : 1;
+    fits = fits && !__builtin_mul_overflow(size, factor, &size) &&
+           !__builtin_mul_overflow(nbytes, factor, &nbytes);
+  }
+  if (!fits || nbytes > PY_SSIZE_T_MAX / 2) {
+    PyErr_SetString(PyExc_ValueError, "an array of these sizes is larger than the address space");
+    return nullptr;
+  }
+  PyObject *shape = PyTuple_New(rank);
+  auto *numbers = static_cast<int64_t *>(PyMem_Malloc(sizeof(int64_t) * (2 * rank + 1)));
+  Type *t = shape && numbers ? PyObject_New(Type, typeClass) : nullptr;
+  if (!t) {
+    Py_XDECREF(shape);
+    PyMem_Free(numbers);
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  t->dtype = dtype, t->rank = rank, t->hash = hash;
+  t->dims = Py_NewRef(dims), t->shape = shape;
+  t->size = empty ? 0 : size, t->nbytes = empty ? 0 : nbytes;
+  t->sizes = numbers, t->strides = numbers + rank;
+  int64_t stride = info(dtype).itemsize;
+  for (int i = rank - 1; i >= 0; --i) {
+    t->sizes[i] = sizes[i], t->strides[i] = stride;
+    stride *= sizes[i] ? sizes[i] : 1;
+  }
+  for (int i = 0; i < rank; ++i) {
+    PyObject *n = PyLong_FromLongLong(sizes[i]);
+    if (!n) {
+      t->hash = 0; // not in the table: dealloc finds nothing to erase
+      Py_DECREF(t);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(shape, i, n);
+  }
+  table().emplace(hash, t);
+  return t;
+}
+
+void dealloc(PyObject *self) {
+  auto *t = reinterpret_cast<Type *>(self);
+  auto [from, to] = table().equal_range(t->hash);
+  for (; from != to; ++from)
+    if (from->second == t) {
+      table().erase(from);
+      break;
+    }
+  Py_DECREF(t->dims);
+  Py_DECREF(t->shape);
+  PyMem_Free(t->sizes);
+  PyTypeObject *cls = Py_TYPE(self);
+  PyObject_Free(self);
+  Py_DECREF(cls);
+}
+
+PyObject *construct(PyTypeObject *, PyObject *args, PyObject *kwargs) {
+  static const char *keywords[] = {"dtype", "dims", "sizes", nullptr};
+  PyObject *dtypeArg, *dimsArg, *sizesArg;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO:ArrayType", const_cast<char **>(keywords),
+                                   &dtypeArg, &dimsArg, &sizesArg))
+    return nullptr;
+  Dtype dtype;
+  if (!parseDtype(dtypeArg, dtype))
+    return nullptr;
+  PyObject *dims = internDims(dimsArg);
+  PyObject *list = dims ? PySequence_Fast(sizesArg, "sizes must be a sequence of ints") : nullptr;
+  Type *t = nullptr;
+  if (list) {
+    Py_ssize_t rank = PyTuple_GET_SIZE(dims);
+    int64_t sizes[kMaxRank];
+    if (PySequence_Fast_GET_SIZE(list) != rank) {
+      PyErr_Format(PyExc_ValueError, "%zd dims %R, but %zd sizes %R", rank, dims,
+                   PySequence_Fast_GET_SIZE(list), sizesArg);
+    } else {
+      for (Py_ssize_t i = 0; i < rank && !PyErr_Occurred(); ++i)
+        sizes[i] = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(list, i), PyExc_OverflowError);
+      if (!PyErr_Occurred())
+        t = internType(dtype, dims, sizes);
+    }
+  }
+  Py_XDECREF(list);
+  Py_XDECREF(dims);
+  return reinterpret_cast<PyObject *>(t);
+}
+
+Type *self(PyObject *o) { return reinterpret_cast<Type *>(o); }
+PyObject *getDtype(PyObject *o, void *) { return nameOf(self(o)->dtype); }
+PyObject *getDims(PyObject *o, void *) { return Py_NewRef(self(o)->dims); }
+PyObject *getShape(PyObject *o, void *) { return Py_NewRef(self(o)->shape); }
+PyObject *getNdim(PyObject *o, void *) { return PyLong_FromLong(self(o)->rank); }
+PyObject *getSize(PyObject *o, void *) { return PyLong_FromLongLong(self(o)->size); }
+PyObject *getNbytes(PyObject *o, void *) { return PyLong_FromLongLong(self(o)->nbytes); }
+PyObject *getItemsize(PyObject *o, void *) {
+  return PyLong_FromLong(info(self(o)->dtype).itemsize);
+}
+
+PyGetSetDef getters[] = {{"dtype", getDtype, nullptr, "Name of the dtype, as in NumPy.", nullptr},
+                         {"dims", getDims, nullptr, "Names of the dims in storage order.", nullptr},
+                         {"shape", getShape, nullptr, "Sizes of the dims.", nullptr},
+                         {"ndim", getNdim, nullptr, "Number of dims.", nullptr},
+                         {"size", getSize, nullptr, "Number of elements.", nullptr},
+                         {"nbytes", getNbytes, nullptr, "Bytes of the data.", nullptr},
+                         {"itemsize", getItemsize, nullptr, "Bytes of one element.", nullptr},
+                         {}};
+
+PyObject *repr(PyObject *o) {
+  Type *t = self(o);
+  return PyUnicode_FromFormat("ArrayType('%s', %R, %R)", info(t->dtype).name, t->dims, t->shape);
+}
+
+Py_hash_t hash(PyObject *o) { return self(o)->hash; }
+
+PyObject *reduce(PyObject *o, PyObject *) {
+  Type *t = self(o);
+  return Py_BuildValue("(O(sOO))", typeClass, info(t->dtype).name, t->dims, t->shape);
+}
+
+PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {}};
+
+PyType_Slot slots[] = {
+    {Py_tp_doc,
+     const_cast<char *>("ArrayType(dtype, dims, sizes)\n--\n\nThe type of an array. Equal "
+                        "types are the same object.")},
+    {Py_tp_new, reinterpret_cast<void *>(construct)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
+    {Py_tp_repr, reinterpret_cast<void *>(repr)},
+    {Py_tp_hash, reinterpret_cast<void *>(hash)},
+    {Py_tp_getset, getters},
+    {Py_tp_methods, methods},
+    {0, nullptr}};
+PyType_Spec spec = {"xtensor._native.ArrayType", sizeof(Type), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
+
+} // namespace
+
+PyObject *xtensor::internDims(PyObject *dims) {
+  if (PyTuple_CheckExact(dims))
+    if (PyObject *known = PyDict_GetItemWithError(dimsTable, dims))
+      return Py_NewRef(known);
+  if (PyErr_Occurred())
+    return nullptr; // an unhashable dim
+  if (PyUnicode_Check(dims)) {
+    PyErr_Format(PyExc_TypeError, "dims must be a tuple of names, not the string %R", dims);
+    return nullptr;
+  }
+  PyObject *tuple = PySequence_Tuple(dims);
+  if (!tuple)
+    return nullptr;
+  Py_ssize_t rank = PyTuple_GET_SIZE(tuple);
+  PyObject *result = rank <= kMaxRank ? PyTuple_New(rank) : nullptr;
+  if (rank > kMaxRank)
+    PyErr_Format(PyExc_ValueError, "%zd dims; at most %d are possible", rank, kMaxRank);
+  for (Py_ssize_t i = 0; result && i < rank; ++i) {
+    PyObject *name = PyTuple_GET_ITEM(tuple, i);
+    if (!PyUnicode_Check(name)) {
+      PyErr_Format(PyExc_TypeError, "the name of a dim is a string, not %R", name);
+      Py_CLEAR(result);
+      break;
+    }
+    Py_INCREF(name);
+    if (PyUnicode_CheckExact(name))
+      PyUnicode_InternInPlace(&name);
+    PyTuple_SET_ITEM(result, i, name);
+    for (Py_ssize_t j = 0; j < i; ++j)
+      if (PyUnicode_Compare(PyTuple_GET_ITEM(result, j), name) == 0) {
+        PyErr_Format(PyExc_ValueError, "dim '%U' appears twice in %R", name, tuple);
+        Py_CLEAR(result);
+        break;
+      }
+  }
+  Py_DECREF(tuple);
+  if (!result)
+    return nullptr;
+  PyObject *known = PyDict_SetDefault(dimsTable, result, result);
+  Py_XINCREF(known);
+  Py_DECREF(result);
+  return known;
+}
+
+Type *xtensor::internType(Dtype dtype, PyObject *dims, const int64_t *sizes) {
+  int rank = static_cast<int>(PyTuple_GET_SIZE(dims));
+  Py_hash_t hash = hashOf(dtype, dims, rank, sizes);
+  auto [from, to] = table().equal_range(hash);
+  for (; from != to; ++from) {
+    Type *t = from->second;
+    if (t->dtype == dtype && t->dims == dims && memcmp(t->sizes, sizes, rank * sizeof *sizes) == 0)
+      return reinterpret_cast<Type *>(Py_NewRef(reinterpret_cast<PyObject *>(t)));
+  }
+  return makeType(dtype, dims, rank, sizes, hash);
+}
+
+bool xtensor::initType(PyObject *module) {
+  if (!dimsTable && !(dimsTable = PyDict_New()))
+    return false;
+  typeClass = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+  return typeClass && PyModule_AddObjectRef(module, "ArrayType", (PyObject *)typeClass) == 0;
+}

@@ -1,0 +1,277 @@
+// Output buffers. Fresh pages cost more than the work done on them, so freed blocks are kept by
+// size class, up to a bound: small ones per thread without a lock, large ones (in 2 MB pages where
+// the kernel has them) in one store.
+#include "runtime.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define XT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define XT_ASAN 1
+#endif
+#endif
+#if defined(XT_ASAN)
+#include <sanitizer/asan_interface.h>
+#define XT_POISON(p, n) ASAN_POISON_MEMORY_REGION(p, n)
+#define XT_UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
+#else
+#define XT_POISON(p, n)
+#define XT_UNPOISON(p, n)
+#endif
+
+namespace {
+
+constexpr size_t kHuge = size_t(2) << 20;
+constexpr size_t kMapped = 2 * kHuge; // blocks from here on are mapped, below they come from malloc
+constexpr int kClasses = 4 * 58;
+constexpr int kSmallClasses = 4 * 10 + 1; // up to 64 KB
+constexpr int kSmallKept = 32;            // per class and thread
+
+/// Four classes per doubling from 64 bytes on: 64, 80, 96, 112, 128, 160, ...
+int classOf(size_t bytes) {
+  if (bytes <= 64)
+    return 0;
+  int log = 63 - __builtin_clzll(bytes - 1);
+  return 4 * (log - 6) + static_cast<int>((bytes - 1) >> (log - 2)) - 3;
+}
+
+size_t bytesOf(int cls) {
+  size_t bytes = size_t(4 + cls % 4) << (cls / 4 + 4);
+  if (bytes >= kMapped)
+    return (bytes + kHuge - 1) & ~(kHuge - 1);
+  return (bytes + 63) & ~size_t(63);
+}
+
+struct Block {
+  Block *next;
+};
+
+size_t keptBound() {
+  if (const char *text = getenv("XTENSOR_CACHE_BYTES"))
+    return strtoull(text, nullptr, 10);
+  size_t ram = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
+  return std::min(ram / 4, size_t(4) << 30);
+}
+
+void *fresh(int cls) {
+  size_t bytes = bytesOf(cls);
+  if (bytes < kMapped)
+    return aligned_alloc(64, bytes);
+  // Map one huge page more than needed and cut the block out at a huge page's boundary.
+  void *raw =
+      mmap(nullptr, bytes + kHuge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED)
+    return nullptr;
+  auto start = reinterpret_cast<uintptr_t>(raw), aligned = (start + kHuge - 1) & ~(kHuge - 1);
+  if (aligned != start)
+    munmap(raw, aligned - start);
+  if (size_t rest = start + kHuge - aligned)
+    munmap(reinterpret_cast<void *>(aligned + bytes), rest);
+  auto *p = reinterpret_cast<void *>(aligned);
+  madvise(p, bytes, MADV_HUGEPAGE);
+  return p;
+}
+
+void giveBack(void *p, int cls) {
+  size_t bytes = bytesOf(cls);
+  XT_UNPOISON(p, bytes);
+  if (bytes < kMapped)
+    free(p);
+  else
+    munmap(p, bytes);
+}
+
+/// Blocks kept for every thread.
+struct Store {
+  std::atomic<bool> locked{false};
+  size_t kept = 0, bound = keptBound();
+  int nextVictim = 0;
+  Block *lists[kClasses] = {};
+
+  void lock() {
+    for (int i = 1; locked.exchange(true, std::memory_order_acquire); ++i)
+      if (i % 64 == 0)
+        sched_yield();
+  }
+  void unlock() { locked.store(false, std::memory_order_release); }
+
+  Block *take(int cls) {
+    lock();
+    Block *b = lists[cls];
+    if (b) {
+      XT_UNPOISON(b, bytesOf(cls));
+      lists[cls] = b->next;
+      kept -= bytesOf(cls);
+    }
+    unlock();
+    return b;
+  }
+
+  void put(void *p, int cls) {
+    size_t bytes = bytesOf(cls);
+    if (bytes > bound)
+      return giveBack(p, cls);
+    lock();
+    if (kept + bytes > bound)
+      return replace(p, cls);
+    push(p, cls);
+    unlock();
+  }
+
+  void push(void *p, int cls) {
+    auto *b = static_cast<Block *>(p);
+    b->next = lists[cls];
+    lists[cls] = b;
+    kept += bytesOf(cls);
+    XT_POISON(p, bytesOf(cls));
+  }
+
+  /// Sizes that are no longer used make room for those that are.
+  void replace(void *p, int cls) {
+    Block *dropped[kClasses] = {};
+    for (; kept + bytesOf(cls) > bound; nextVictim = (nextVictim + 1) % kClasses)
+      while (lists[nextVictim] && kept + bytesOf(cls) > bound) {
+        Block *b = lists[nextVictim];
+        XT_UNPOISON(b, sizeof(Block));
+        lists[nextVictim] = b->next;
+        kept -= bytesOf(nextVictim);
+        b->next = dropped[nextVictim];
+        dropped[nextVictim] = b;
+      }
+    push(p, cls);
+    unlock();
+    drop(dropped);
+  }
+
+  void clear() {
+    lock();
+    Block *dropped[kClasses];
+    std::copy_n(lists, kClasses, dropped);
+    std::fill_n(lists, kClasses, nullptr);
+    kept = 0;
+    unlock();
+    drop(dropped);
+  }
+
+  static void drop(Block *(&lists)[kClasses]) {
+    for (int cls = 0; cls < kClasses; ++cls)
+      while (Block *b = lists[cls]) {
+        XT_UNPOISON(b, sizeof(Block));
+        lists[cls] = b->next;
+        giveBack(b, cls);
+      }
+  }
+};
+
+// Never destroyed: arrays are freed while the process exits, too.
+Store &store() {
+  static Store *s = [] {
+    auto *made = new Store;
+    // A child must not inherit a lock that nobody in it can open.
+    pthread_atfork([] { store().lock(); }, [] { store().unlock(); }, [] { store().unlock(); });
+    return made;
+  }();
+  return *s;
+}
+
+/// Small blocks of one thread.
+struct ThreadCache {
+  Block *lists[kSmallClasses] = {};
+  uint8_t count[kSmallClasses] = {};
+
+  void clear() {
+    for (int cls = 0; cls < kSmallClasses; ++cls)
+      while (Block *b = lists[cls]) {
+        XT_UNPOISON(b, bytesOf(cls));
+        lists[cls] = b->next;
+        store().put(b, cls);
+      }
+    std::fill_n(count, kSmallClasses, 0);
+  }
+};
+
+thread_local ThreadCache *mine __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local bool ended __attribute__((tls_model("initial-exec"))) = false;
+
+ThreadCache *makeThreadCache() {
+  if (ended)
+    return nullptr;
+  static pthread_key_t key = [] {
+    pthread_key_t k;
+    pthread_key_create(&k, [](void *cache) {
+      mine = nullptr;
+      ended = true;
+      static_cast<ThreadCache *>(cache)->clear();
+      delete static_cast<ThreadCache *>(cache);
+    });
+    return k;
+  }();
+  mine = new ThreadCache;
+  pthread_setspecific(key, mine);
+  return mine;
+}
+
+} // namespace
+
+void *xt_alloc(size_t bytes) {
+  if (bytes > size_t(1) << 56)
+    return nullptr;
+  int cls = classOf(bytes);
+  if (cls < kSmallClasses) {
+    if (ThreadCache *cache = mine)
+      if (Block *b = cache->lists[cls]) {
+        XT_UNPOISON(b, bytesOf(cls));
+        cache->lists[cls] = b->next;
+        --cache->count[cls];
+        return b;
+      }
+  }
+  if (Block *b = store().take(cls))
+    return b;
+  void *p = fresh(cls);
+  if (p)
+    return p;
+  xt_trim(); // kept blocks of other sizes may be what is missing
+  return fresh(cls);
+}
+
+void xt_free(void *p, size_t bytes) {
+  if (!p)
+    return;
+  int cls = classOf(bytes);
+  if (cls >= kSmallClasses)
+    return store().put(p, cls);
+  ThreadCache *cache = mine ? mine : makeThreadCache();
+  if (!cache || cache->count[cls] >= kSmallKept)
+    return store().put(p, cls);
+  auto *b = static_cast<Block *>(p);
+  b->next = cache->lists[cls];
+  cache->lists[cls] = b;
+  ++cache->count[cls];
+  XT_POISON(p, bytesOf(cls));
+}
+
+size_t xt_cached_bytes(void) {
+  Store &s = store();
+  s.lock();
+  size_t kept = s.kept;
+  s.unlock();
+  if (mine)
+    for (int cls = 0; cls < kSmallClasses; ++cls)
+      kept += mine->count[cls] * bytesOf(cls);
+  return kept;
+}
+
+void xt_trim(void) {
+  if (mine)
+    mine->clear();
+  store().clear();
+}

@@ -1,0 +1,15 @@
+// The thread pool behind xt_parallel_for, for the other files of the runtime.
+#pragma once
+
+#include <cstdint>
+
+namespace xtensor {
+
+/// Calls body(ctx, chunk) for each chunk in [0, chunks); same rules as xt_parallel_for.
+/// urgent: worth waking sleeping threads for right now.
+void runChunks(void (*body)(void *ctx, int64_t chunk), void *ctx, int64_t chunks, bool urgent);
+
+/// Whether this thread already runs inside a parallel loop.
+bool insideParallelLoop();
+
+} // namespace xtensor

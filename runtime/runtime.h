@@ -1,0 +1,73 @@
+/* What compiled programs call while they run: threads, matrix products and memory. Plain C, no
+ * LLVM, so that a program compiled ahead of time needs this library and nothing else of the
+ * project. */
+#ifndef XTENSOR_RUNTIME_H
+#define XTENSOR_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define XT_API __declspec(dllexport)
+#else
+#define XT_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Filled in by compiled code. code: 0 = done, 1 = an index was out of range (site, index and size
+ * say where). */
+typedef struct xt_status {
+  int32_t code;
+  int32_t site;
+  int64_t index;
+  int64_t size;
+} xt_status;
+
+/* A compiled function. buffers: inputs, then outputs; row-major and contiguous, outputs aligned to
+ * 64 bytes. sizes: the dynamic dims in order of first appearance over the inputs, each name once.
+ */
+typedef void (*xt_entry)(void **buffers, const int64_t *sizes, xt_status *status);
+
+/* Calls body(ctx, begin, end) over chunks that cover [0, n), each of at least `grain` (but for n <
+ * grain). Runs inline where threads would not pay, inside another xt_parallel_for, and while
+ * another thread owns the pool. grain: iterations that take about 2 microseconds on one thread. */
+XT_API void xt_parallel_for(void (*body)(void *ctx, int64_t begin, int64_t end), void *ctx,
+                            int64_t n, int64_t grain);
+/* Threads that a loop may use, the caller's included. First value: $XTENSOR_NUM_THREADS, or the
+ * cores this process may run on. */
+XT_API int xt_num_threads(void);
+/* n < 1 restores the first value. No effect inside xt_parallel_for. */
+XT_API void xt_set_num_threads(int n);
+
+/* Row-major C[m, n] = op(A)[m, k] op(B)[k, n], added to C if `accumulate`. trans: op(X) = X
+ * transposed. */
+XT_API void xt_gemm_f32(int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, int64_t k,
+                        const float *a, int64_t lda, const float *b, int64_t ldb, float *c,
+                        int64_t ldc, int64_t accumulate);
+XT_API void xt_gemm_f64(int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, int64_t k,
+                        const double *a, int64_t lda, const double *b, int64_t ldb, double *c,
+                        int64_t ldc, int64_t accumulate);
+/* The matrix library behind xt_gemm, in words. */
+XT_API const char *xt_blas_name(void);
+
+/* Buffers that are kept when freed, up to a bound ($XTENSOR_CACHE_BYTES). 64-byte aligned; null if
+ * there is no memory. xt_free wants the same `bytes`. */
+XT_API void *xt_alloc(size_t bytes);
+XT_API void xt_free(void *p, size_t bytes);
+/* Bytes kept for reuse now, and giving all of them back (those of other threads' small-block caches
+ * excepted). */
+XT_API size_t xt_cached_bytes(void);
+XT_API void xt_trim(void);
+
+/* Scratch memory of one call of a compiled function. 64-byte aligned; aborts if there is no memory.
+ */
+XT_API void *xt_arena_acquire(int64_t bytes);
+XT_API void xt_arena_release(void *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
