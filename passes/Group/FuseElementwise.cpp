@@ -1,0 +1,303 @@
+// Fuses elementwise producers into their consumers. Upstream's pattern fuses
+// one pair at a time and never duplicates; here all producers of a consumer
+// are chosen first and the fused op is built once, with each (value, map)
+// input listed once, so a chain of n ops costs n clones of a body, not n^2.
+
+#include "Group/LinalgKinds.h"
+#include "Group/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "Group/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+/// Sizes are read from where a result was allocated, so that a tensor.dim does
+/// not keep a value alive that is otherwise fused away.
+void resolveDims(Block &block) {
+  for (tensor::DimOp dim : llvm::make_early_inc_range(block.getOps<tensor::DimOp>())) {
+    Value source = dim.getSource();
+    while (auto op = source.getDefiningOp<linalg::LinalgOp>())
+      source = op.getTiedOpOperand(cast<OpResult>(source))->get();
+    std::optional<int64_t> index = dim.getConstantIndex();
+    auto empty = source.getDefiningOp<tensor::EmptyOp>();
+    if (empty && index && empty.getType().isDynamicDim(*index)) {
+      dim.replaceAllUsesWith(empty.getDynamicSize(*index));
+      dim.erase();
+    } else if (source != dim.getSource()) {
+      dim.getSourceMutable().assign(source);
+    }
+  }
+}
+
+/// Bodies beyond this spill registers and save nothing.
+constexpr unsigned kMaxBodyCost = 96;
+constexpr unsigned kMaxInputs = 12;
+/// A producer up to this cost may be evaluated once per consumer.
+constexpr unsigned kMaxDuplicatedCost = 6;
+
+/// The fused form of an elementwise op, as far as decisions need it.
+struct Producer {
+  unsigned cost = 0;
+  bool expensive = false;
+  llvm::SmallPtrSet<Value, 4> inputs;
+  unsigned fullInputs = 0; // inputs of the size of the result: memory traffic
+  bool absorbed = false;   // evaluated inside its consumers
+};
+
+class Fusion {
+public:
+  explicit Fusion(Block &block) : block(block) {}
+
+  void run() {
+    for (Operation &op : block)
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        decide(generic);
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        if (!isAbsorbed(generic))
+          rebuild(generic);
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) && op.use_empty())
+        op.erase();
+  }
+
+private:
+  using Access = std::pair<Value, AffineMap>;
+
+  bool isAbsorbed(Operation *op) const {
+    auto it = producers.find(op);
+    return it != producers.end() && it->second.absorbed;
+  }
+
+  linalg::GenericOp absorbedProducer(Value value) const {
+    auto op = value.getDefiningOp<linalg::GenericOp>();
+    return op && isAbsorbed(op) ? op : linalg::GenericOp();
+  }
+
+  void decide(linalg::GenericOp op) {
+    if (!isElementwise(op))
+      return;
+    Producer info;
+    info.cost = bodyCost(op);
+    info.expensive = hasExpensiveBody(op);
+    for (Value input : op.getDpsInputs()) {
+      if (auto producer = absorbedProducer(input)) {
+        const Producer &inner = producers.find(producer)->second;
+        info.cost += inner.cost;
+        info.expensive |= inner.expensive;
+        info.inputs.insert(inner.inputs.begin(), inner.inputs.end());
+      } else if (!splatOf(input)) {
+        info.inputs.insert(input);
+      }
+    }
+    int64_t size = estimateIterations(op);
+    for (Value input : info.inputs)
+      info.fullInputs += sizeOf(input) >= size;
+    info.absorbed = shouldAbsorb(op, info, size);
+    producers.insert({op, std::move(info)});
+  }
+
+  static int64_t sizeOf(Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    int64_t product = 1;
+    if (type)
+      for (int64_t size : type.getShape())
+        product *= estimate(size);
+    return product;
+  }
+
+  bool shouldAbsorb(linalg::GenericOp op, const Producer &info, int64_t size) const {
+    unsigned uses = 0;
+    bool broadcast = false;
+    Operation *last = nullptr;
+    for (OpOperand &use : op->getUses()) {
+      auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (!consumer || consumer->getBlock() != &block || !consumer.isDpsInput(&use) ||
+          !consumer.hasPureTensorSemantics() || isGemm(consumer))
+        return false;
+      broadcast |= estimateIterations(consumer) > size;
+      uses += last != consumer;
+      last = consumer;
+    }
+    if (!uses || info.cost > kMaxBodyCost / 2 || info.inputs.size() > kMaxInputs)
+      return false;
+    if (info.cost == 0 && info.inputs.size() <= 1)
+      return true; // a view, or a constant
+    if (broadcast)
+      return info.inputs.empty() && !info.expensive;
+    if (uses == 1)
+      return true;
+    // Stored once and read by all, or its inputs read by all?
+    unsigned stored = info.fullInputs + 1 + uses, recomputed = info.fullInputs * uses;
+    return !info.expensive && info.cost <= kMaxDuplicatedCost && recomputed <= stored;
+  }
+
+  /// The map from the consumer's loops to the producer's operand.
+  static AffineMap throughProducer(linalg::GenericOp producer, OpOperand *operand,
+                                   AffineMap access) {
+    AffineMap out = producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
+    return producer.getMatchingIndexingMap(operand)
+        .compose(inversePermutation(out))
+        .compose(access);
+  }
+
+  /// The inputs of the fused op, each (value, map) once.
+  void collect(Value value, AffineMap access, llvm::SmallSetVector<Access, 8> &inputs) const {
+    if (splatOf(value))
+      return;
+    auto producer = absorbedProducer(value);
+    if (!producer) {
+      inputs.insert({value, access});
+      return;
+    }
+    for (OpOperand *operand : producer.getDpsInputOperands())
+      if (!producer.getMatchingBlockArgument(operand).use_empty())
+        collect(operand->get(), throughProducer(producer, operand, access), inputs);
+  }
+
+  void rebuild(linalg::GenericOp op);
+
+  Block &block;
+  llvm::DenseMap<Operation *, Producer> producers;
+};
+
+/// Writes the body of a fused op.
+class BodyBuilder {
+public:
+  BodyBuilder(OpBuilder &b, llvm::function_ref<linalg::GenericOp(Value)> producerOf)
+      : b(b), producerOf(producerOf) {}
+
+  llvm::DenseMap<std::pair<Value, AffineMap>, Value> elements; // block arguments, then all else
+
+  Value element(Value value, AffineMap access) {
+    auto it = elements.find({value, access});
+    if (it != elements.end())
+      return it->second;
+    Value result;
+    if (OpFoldResult splat = splatOf(value)) {
+      result = dyn_cast<Value>(splat);
+      if (!result)
+        result =
+            arith::ConstantOp::create(b, value.getLoc(), cast<TypedAttr>(cast<Attribute>(splat)));
+    } else {
+      result = inlineProducer(producerOf(value), access);
+    }
+    elements[{value, access}] = result;
+    return result;
+  }
+
+  /// Clones `body` and returns what its terminator yields.
+  SmallVector<Value> clone(Block *body, IRMapping &mapping, AffineMap loops) {
+    for (Operation &inner : body->without_terminator()) {
+      auto index = dyn_cast<linalg::IndexOp>(inner);
+      if (!index || !loops) {
+        b.clone(inner, mapping);
+        continue;
+      }
+      mapping.map(index.getResult(), loopIndex(index.getLoc(), loops, index.getDim()));
+    }
+    return llvm::map_to_vector(body->getTerminator()->getOperands(),
+                               [&](Value v) { return mapping.lookupOrDefault(v); });
+  }
+
+private:
+  Value inlineProducer(linalg::GenericOp producer, AffineMap access) {
+    AffineMap out = producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
+    AffineMap loops = inversePermutation(out).compose(access);
+    IRMapping mapping;
+    for (OpOperand *operand : producer.getDpsInputOperands()) {
+      BlockArgument argument = producer.getMatchingBlockArgument(operand);
+      if (!argument.use_empty())
+        mapping.map(argument, element(operand->get(),
+                                      producer.getMatchingIndexingMap(operand).compose(loops)));
+    }
+    return clone(producer.getBlock(), mapping, loops).front();
+  }
+
+  /// The value of the producer's loop `dim` at the consumer's current place.
+  Value loopIndex(Location loc, AffineMap loops, unsigned dim) {
+    AffineExpr expr = loops.getResult(dim);
+    if (auto plain = dyn_cast<AffineDimExpr>(expr))
+      return linalg::IndexOp::create(b, loc, plain.getPosition());
+    SmallVector<Value> indices;
+    for (unsigned d = 0, e = loops.getNumDims(); d < e; ++d)
+      indices.push_back(expr.isFunctionOfDim(d) ? linalg::IndexOp::create(b, loc, d).getResult()
+                                                : Value());
+    return affine::expandAffineExpr(b, loc, expr, indices, {});
+  }
+
+  OpBuilder &b;
+  llvm::function_ref<linalg::GenericOp(Value)> producerOf;
+};
+
+void Fusion::rebuild(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || isGemm(op))
+    return;
+  bool changes = llvm::any_of(
+      op.getDpsInputs(), [&](Value input) { return absorbedProducer(input) || splatOf(input); });
+  if (!changes)
+    return;
+
+  llvm::SmallSetVector<Access, 8> inputs;
+  for (OpOperand *operand : op.getDpsInputOperands())
+    collect(operand->get(), op.getMatchingIndexingMap(operand), inputs);
+  SmallVector<Value> values;
+  SmallVector<AffineMap> maps;
+  for (const Access &input : inputs) {
+    values.push_back(input.first);
+    maps.push_back(input.second);
+  }
+  for (OpOperand &init : op.getDpsInitsMutable())
+    maps.push_back(op.getMatchingIndexingMap(&init));
+  // Loop ranges come from the operands: without the absorbed one a loop may
+  // have no operand left that tells its size.
+  if (!inversePermutation(concatAffineMaps(maps, op.getContext())))
+    return;
+
+  OpBuilder b(op);
+  auto fused = linalg::GenericOp::create(b, op.getLoc(), op->getResultTypes(), values,
+                                         op.getDpsInits(), b.getAffineMapArrayAttr(maps),
+                                         op.getIteratorTypes(), StringAttr(), StringAttr());
+  fused->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  Block *body = b.createBlock(&fused.getRegion());
+  auto producerOf = [&](Value value) { return absorbedProducer(value); };
+  BodyBuilder builder(b, producerOf);
+  for (const Access &input : inputs)
+    builder.elements[input] =
+        body->addArgument(getElementTypeOrSelf(input.first.getType()), op.getLoc());
+  IRMapping mapping;
+  for (BlockArgument old : op.getRegionOutputArgs())
+    mapping.map(old, body->addArgument(old.getType(), op.getLoc()));
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    BlockArgument argument = op.getMatchingBlockArgument(operand);
+    if (!argument.use_empty())
+      mapping.map(argument, builder.element(operand->get(), op.getMatchingIndexingMap(operand)));
+  }
+  SmallVector<Value> results = builder.clone(op.getBlock(), mapping, AffineMap());
+  linalg::YieldOp::create(b, op.getLoc(), results);
+  op->replaceAllUsesWith(fused);
+  op.erase();
+}
+
+struct FuseElementwise : xtensor::impl::FuseElementwiseBase<FuseElementwise> {
+  void runOnOperation() override {
+    for (Block &block : getOperation().getFunctionBody()) {
+      resolveDims(block);
+      Fusion(block).run();
+    }
+  }
+};
+
+} // namespace

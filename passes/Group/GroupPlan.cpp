@@ -1,0 +1,210 @@
+// Matching of dims and choice of the forall (see GroupPlan.h).
+
+#include "Group/GroupPlan.h"
+
+#include "Group/LinalgKinds.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace xtensor {
+
+/// Iterations that keep two to a few dozen threads busy with even shares.
+static constexpr int64_t kEnoughIterations = 64;
+/// Elements per iteration: long enough to hide the call, short enough for L1.
+static constexpr int64_t kMinElements = 1024, kMaxElements = 8192;
+/// A row shorter than this is worth taking several at a time.
+static constexpr int64_t kShortRow = 512;
+/// Columns per block: a multiple of a cache line, at least two vectors long.
+static constexpr int64_t kMinColumns = 64, kMaxColumns = 512;
+
+int64_t SharedDims::work() const {
+  int64_t total = 0;
+  for (const auto &member : loops) {
+    auto op = member.first;
+    total += estimateIterations(op) * std::max(1u, bodyCost(op));
+  }
+  return total;
+}
+
+/// True if `loop` is indexed on its own by every operand; clears `plain` if
+/// some input does it through an expression.
+static bool isShareable(linalg::GenericOp op, unsigned loop, bool &plain) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    unsigned seen = 0;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+      if (!expr.isFunctionOfDim(loop))
+        continue;
+      if (isa<AffineDimExpr>(expr)) {
+        plain &= ++seen == 1;
+        continue;
+      }
+      plain = false;
+      if (op.isDpsInit(&operand))
+        return false;
+      for (unsigned other = 0, e = op.getNumLoops(); other < e; ++other)
+        if (other != loop && expr.isFunctionOfDim(other))
+          return false;
+    }
+    if (op.isDpsInit(&operand) && seen != 1)
+      return false;
+  }
+  return true;
+}
+
+SharedDims SharedDims::of(linalg::GenericOp op) {
+  SharedDims dims;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  SmallVector<unsigned, 4> loops;
+  for (unsigned loop = 0, e = ranges.size(); loop < e; ++loop) {
+    bool plain = true;
+    if (iterators[loop] != utils::IteratorType::parallel || !isShareable(op, loop, plain)) {
+      dims.hasInnerLoops |= ranges[loop] != 1;
+      continue;
+    }
+    loops.push_back(loop);
+    dims.sizes.push_back(ranges[loop]);
+    dims.plain.push_back(plain);
+  }
+  dims.loops.push_back({op, std::move(loops)});
+  dims.largestIterations = estimateIterations(op);
+  return dims;
+}
+
+SharedDims SharedDims::merged(const SharedDims &other,
+                              ArrayRef<std::pair<unsigned, unsigned>> pairs) const {
+  SharedDims result;
+  for (auto [ours, theirs] : pairs) {
+    int64_t size = sizes[ours];
+    result.sizes.push_back(ShapedType::isDynamic(size) ? other.sizes[theirs] : size);
+    result.plain.push_back(plain[ours] && other.plain[theirs]);
+  }
+  bool dropsOurs = false, dropsTheirs = false;
+  for (unsigned d = 0, e = sizes.size(); d < e; ++d)
+    dropsOurs |= sizes[d] != 1 && llvm::none_of(pairs, [&](auto p) { return p.first == d; });
+  for (unsigned d = 0, e = other.sizes.size(); d < e; ++d)
+    dropsTheirs |=
+        other.sizes[d] != 1 && llvm::none_of(pairs, [&](auto p) { return p.second == d; });
+  result.hasInnerLoops = hasInnerLoops || other.hasInnerLoops || dropsOurs || dropsTheirs;
+
+  auto take = [&](const SharedDims &from, bool first) {
+    for (const auto &[op, old] : from.loops) {
+      SmallVector<unsigned, 4> kept;
+      for (auto pair : pairs)
+        kept.push_back(old[first ? pair.first : pair.second]);
+      result.loops.push_back({op, std::move(kept)});
+    }
+  };
+  take(*this, true);
+  take(other, false);
+  bool oursIsLarger = largestIterations >= other.largestIterations;
+  result.largest = oursIsLarger ? largest : loops.size() + other.largest;
+  result.largestIterations = std::max(largestIterations, other.largestIterations);
+  return result;
+}
+
+/// The map of an operand of the highest rank, outputs first: the order in
+/// which memory is walked.
+static AffineMap storageMap(linalg::GenericOp op) {
+  AffineMap best;
+  for (OpOperand &operand : llvm::reverse(op->getOpOperands())) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!best || map.getNumResults() > best.getNumResults())
+      best = map;
+  }
+  return best;
+}
+
+SmallVector<unsigned, 4> SharedDims::storageOrder() const {
+  auto &[op, opLoops] = loops[largest];
+  SmallVector<unsigned, 4> order;
+  for (AffineExpr expr : storageMap(op).getResults())
+    for (unsigned d = 0, e = opLoops.size(); d < e; ++d)
+      if (expr.isFunctionOfDim(opLoops[d]) && !llvm::is_contained(order, d))
+        order.push_back(d);
+  return order;
+}
+
+bool SharedDims::isContiguous(unsigned shared) const {
+  auto [op, opLoops] = loops[largest];
+  AffineMap map = storageMap(op);
+  return map.getNumResults() && map.getResults().back().isFunctionOfDim(opLoops[shared]);
+}
+
+int64_t chooseBlock(int64_t size, int64_t target, int64_t multiple) {
+  target = std::max<int64_t>(target, 1);
+  if (!ShapedType::isDynamic(size)) {
+    if (target >= size)
+      return size;
+    for (int64_t block = target; block * 2 > target; --block)
+      if (size % block == 0 && block % multiple == 0)
+        return block;
+  }
+  return std::max<int64_t>(multiple, target / multiple * multiple);
+}
+
+static int64_t blocksOf(int64_t size, int64_t block) {
+  return (estimate(size) + block - 1) / block;
+}
+
+/// Every loop is shared: any part of the elements will do.
+std::optional<Plan> SharedDims::planElements(ArrayRef<unsigned> order) const {
+  int64_t target = std::clamp(largestIterations / 32, kMinElements, kMaxElements);
+  int64_t inner = largestIterations;
+  Plan plan;
+  for (unsigned d : order) {
+    inner /= std::max<int64_t>(1, estimate(sizes[d]));
+    bool last = inner <= target;
+    int64_t block = 1;
+    if (last && plain[d] && (inner < kShortRow || d == order.back()))
+      block = chooseBlock(sizes[d], target / std::max<int64_t>(1, inner), inner == 1 ? 16 : 1);
+    plan.dims.push_back({d, block});
+    plan.iterations *= blocksOf(sizes[d], block);
+    if (last)
+      break;
+  }
+  if (plan.iterations < 2)
+    return std::nullopt;
+  plan.workPerIteration = largestIterations / plan.iterations;
+  return plan;
+}
+
+/// Some member needs whole rows: the dims around them, one row at a time; or,
+/// where only the contiguous dim is left, blocks of columns.
+std::optional<Plan> SharedDims::planRows(ArrayRef<unsigned> order) const {
+  Plan plan;
+  int64_t inner = largestIterations;
+  for (unsigned d : order) {
+    if (isContiguous(d))
+      continue;
+    if (plan.iterations >= kEnoughIterations && inner <= kMaxElements)
+      break;
+    plan.dims.push_back({d, 1});
+    plan.iterations *= estimate(sizes[d]);
+    inner /= std::max<int64_t>(1, estimate(sizes[d]));
+  }
+  if (plan.iterations < 8)
+    for (unsigned d : order) {
+      if (!isContiguous(d) || !plain[d] || estimate(sizes[d]) < 2 * kMinColumns)
+        continue;
+      int64_t target = std::clamp(estimate(sizes[d]) / 8, kMinColumns, kMaxColumns);
+      int64_t block = chooseBlock(sizes[d], target, 16);
+      plan.dims.push_back({d, block});
+      plan.iterations *= blocksOf(sizes[d], block);
+      plan.columns = true;
+    }
+  if (plan.iterations < 2)
+    return std::nullopt;
+  plan.workPerIteration = largestIterations / plan.iterations;
+  return plan;
+}
+
+std::optional<Plan> SharedDims::plan() const {
+  if (empty() || largestIterations == 0)
+    return std::nullopt;
+  SmallVector<unsigned, 4> order = storageOrder();
+  return hasInnerLoops ? planRows(order) : planElements(order);
+}
+
+} // namespace xtensor

@@ -1,0 +1,62 @@
+// Which dims the members of a group share, and which of them the scf.forall of
+// the group runs over. Names are gone here: dims are matched through the
+// indexing maps of producers and consumers.
+
+#ifndef XTENSOR_PASSES_GROUP_GROUPPLAN_H
+#define XTENSOR_PASSES_GROUP_GROUPPLAN_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+
+namespace xtensor {
+
+/// One dim of an scf.forall. A block of 1 means: the dim is dropped inside.
+struct ForallDim {
+  unsigned shared; // index into the group's shared dims
+  int64_t block;
+};
+
+struct Plan {
+  llvm::SmallVector<ForallDim, 2> dims;
+  int64_t iterations = 1;       // of the forall
+  int64_t workPerIteration = 0; // loop iterations of the largest member
+  bool columns = false;         // blocks of the contiguous dim
+};
+
+/// The dims that all members of a group run over in parallel. For each member,
+/// `loops` has the loop of each shared dim.
+struct SharedDims {
+  llvm::SmallVector<int64_t, 4> sizes;
+  llvm::SmallVector<bool, 4> plain; // every operand indexes it as d, not as f(d)
+  llvm::SmallVector<std::pair<mlir::linalg::GenericOp, llvm::SmallVector<unsigned, 4>>, 2> loops;
+  unsigned largest = 0; // index into `loops`
+  int64_t largestIterations = 0;
+  bool hasInnerLoops = false; // some member has a loop that is not shared
+
+  bool empty() const { return sizes.empty(); }
+  int64_t work() const;
+
+  /// The dims of a single op: its parallel loops that every operand indexes on
+  /// their own.
+  static SharedDims of(mlir::linalg::GenericOp op);
+  /// The two groups as one, with the dims `pairs` (ours, theirs).
+  SharedDims merged(const SharedDims &other,
+                    llvm::ArrayRef<std::pair<unsigned, unsigned>> pairs) const;
+  /// The forall that suits these dims; none if nothing can run in parallel.
+  std::optional<Plan> plan() const;
+
+private:
+  llvm::SmallVector<unsigned, 4> storageOrder() const;
+  std::optional<Plan> planElements(llvm::ArrayRef<unsigned> order) const;
+  std::optional<Plan> planRows(llvm::ArrayRef<unsigned> order) const;
+  bool isContiguous(unsigned shared) const;
+};
+
+/// A block of `size` of about `target` iterations: a divisor if there is a good
+/// one, so that every block has the same static size.
+int64_t chooseBlock(int64_t size, int64_t target, int64_t multiple);
+
+} // namespace xtensor
+
+#endif // XTENSOR_PASSES_GROUP_GROUPPLAN_H

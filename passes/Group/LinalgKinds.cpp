@@ -1,0 +1,138 @@
+// Sizes, costs and kinds of linalg ops (see LinalgKinds.h).
+
+#include "Group/LinalgKinds.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace xtensor {
+
+static constexpr int64_t kSaturated = int64_t(1) << 48;
+static constexpr unsigned kMathCost = 8;
+static constexpr unsigned kDivisionCost = 4;
+
+int64_t estimateIterations(linalg::LinalgOp op) {
+  int64_t product = 1;
+  for (int64_t size : op.getStaticLoopRanges())
+    product = std::min(kSaturated, product * std::min(estimate(size), kSaturated >> 16));
+  return product;
+}
+
+static bool isCheapMath(Operation &op) {
+  return isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp, math::FloorOp, math::CeilOp,
+             math::TruncOp, math::RoundEvenOp>(op);
+}
+
+static bool isDivision(Operation &op) {
+  return isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
+             arith::RemUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+             math::SqrtOp>(op);
+}
+
+static unsigned costOf(Operation &op) {
+  if (op.hasTrait<OpTrait::IsTerminator>() || op.hasTrait<OpTrait::ConstantLike>() ||
+      isa<linalg::IndexOp>(op))
+    return 0;
+  if (isDivision(op))
+    return kDivisionCost;
+  if (op.getNumRegions() || isa<tensor::ExtractOp>(op))
+    return kMathCost;
+  if (isa_and_nonnull<math::MathDialect>(op.getDialect()) && !isCheapMath(op))
+    return kMathCost;
+  return 1;
+}
+
+unsigned bodyCost(linalg::LinalgOp op) {
+  unsigned cost = 0;
+  for (Operation &inner : *op.getBlock())
+    cost += costOf(inner);
+  return cost;
+}
+
+bool hasExpensiveBody(linalg::LinalgOp op) {
+  return llvm::any_of(*op.getBlock(),
+                      [](Operation &inner) { return costOf(inner) >= kDivisionCost; });
+}
+
+bool isElementwise(linalg::GenericOp op) {
+  if (op->getNumResults() != 1 || !op.hasPureTensorSemantics() ||
+      op.getNumLoops() != op.getNumParallelLoops())
+    return false;
+  OpOperand *init = op.getDpsInitOperand(0);
+  return op.getMatchingBlockArgument(init).use_empty() &&
+         op.getMatchingIndexingMap(init).isPermutation();
+}
+
+/// Skips the widening of half-precision operands.
+static Value skipExtensions(Value value) {
+  while (auto extend = value.getDefiningOp<arith::ExtFOp>())
+    value = extend.getIn();
+  return value;
+}
+
+/// The body is out + left * right, up to conversions, and nothing else.
+static bool isMultiplyAccumulate(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  Value sum = body->getTerminator()->getOperand(0);
+  if (auto truncate = sum.getDefiningOp<arith::TruncFOp>())
+    sum = truncate.getIn();
+  Operation *add = sum.getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add))
+    return false;
+  Value accumulator = body->getArgument(2);
+  Value left = skipExtensions(add->getOperand(0)), right = skipExtensions(add->getOperand(1));
+  if (left != accumulator && right != accumulator)
+    return false;
+  Operation *multiply = (left == accumulator ? right : left).getDefiningOp();
+  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(multiply))
+    return false;
+  Value a = skipExtensions(multiply->getOperand(0)), b = skipExtensions(multiply->getOperand(1));
+  Value first = body->getArgument(0), second = body->getArgument(1);
+  return (a == first && b == second) || (a == second && b == first);
+}
+
+bool isGemm(linalg::LinalgOp op) {
+  if (op.getNumDpsInputs() != 2 || op->getNumResults() != 1 || op.getNumReductionLoops() == 0 ||
+      !isMultiplyAccumulate(op))
+    return false;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (!llvm::all_of(maps, [](AffineMap m) { return m.isProjectedPermutation(); }))
+    return false;
+  bool left = false, right = false, contracted = false;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (unsigned d = 0, e = op.getNumLoops(); d < e; ++d) {
+    bool inA = maps[0].isFunctionOfDim(d), inB = maps[1].isFunctionOfDim(d);
+    bool inC = maps[2].isFunctionOfDim(d);
+    if (!inA && !inB)
+      return false;
+    left |= inA && !inB && inC && ranges[d] != 1;
+    right |= inB && !inA && inC && ranges[d] != 1;
+    contracted |= inA && inB && !inC;
+  }
+  return left && right && contracted;
+}
+
+OpFoldResult splatOf(Value value) {
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return fill.getInputs()[0];
+  DenseElementsAttr elements;
+  if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
+    return elements.getSplatValue<Attribute>();
+  return {};
+}
+
+Operation *reductionCombiner(linalg::GenericOp op) {
+  if (op->getNumResults() != 1 || !op.hasPureTensorSemantics())
+    return nullptr;
+  SmallVector<Operation *, 4> combiners;
+  if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1)
+    return nullptr;
+  return combiners.front();
+}
+
+} // namespace xtensor

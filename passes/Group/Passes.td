@@ -1,0 +1,85 @@
+// Passes that decide what runs together. Each description says why, then shows
+// IR before ==> after; test/passes/Group has the same examples.
+
+#ifndef XTENSOR_PASSES_GROUP
+#define XTENSOR_PASSES_GROUP
+
+include "mlir/Pass/PassBase.td"
+
+def FuseElementwise : Pass<"xtensor-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Evaluate elementwise ops where their results are read";
+  let description = [{
+    A value that is written once and read once costs two passes over memory.
+    Elementwise producers, renames, broadcasts, fills and splat constants move
+    into the body of their consumer, also into reductions. A producer with
+    several consumers is evaluated in each of them if reading its inputs again
+    costs no more memory traffic than storing it, and if it calls no math
+    function, division or gather. GEMM-shaped contractions keep their operands:
+    a library does them.
+
+    ```mlir
+    %s = linalg.generic ins(%x, %m) { subf }        // (d0, d1), (d0)
+    %e = linalg.generic ins(%s) { math.exp }
+    ```
+    ==>
+    ```mlir
+    %e = linalg.generic ins(%x, %m) { subf, math.exp }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
+  let summary = "Wrap linalg ops that share outer parallel dims in one scf.forall";
+  let description = [{
+    The steps of a softmax or a layer normalisation all run over the same rows.
+    Done one row at a time, every intermediate is one row in the first-level
+    cache, and one parallel loop does all of it. Dims are matched through the
+    indexing maps of producers and consumers; a group never has a path that
+    leaves it and comes back. Values used outside become results of the forall.
+    Elementwise ops on their own get a forall over blocks, column reductions
+    one over blocks of columns. Contractions and everything small stay outside.
+
+    ```mlir
+    %m = linalg.generic ins(%x) outs(%init) { maximumf }   // [64, 1024] -> [64]
+    %e = linalg.generic ins(%x, %m) outs(%empty) { subf, math.exp }
+    ```
+    ==>
+    ```mlir
+    %e = scf.forall (%i) in (64) shared_outs(%o = %empty) {
+      %row = tensor.extract_slice %x[%i, 0] [1, 1024] [1, 1]
+      %m = linalg.generic ins(%row) { maximumf }           // [1024] -> []
+      %out = tensor.extract_slice %o[%i, 0] [1, 1024] [1, 1]
+      %e = linalg.generic ins(%row, %m) outs(%out) { subf, math.exp }
+      scf.forall.in_parallel { tensor.parallel_insert_slice %e into %o[%i, 0] [1, 1024] [1, 1] }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Split large reductions without parallel dims into two stages";
+  let description = [{
+    A sum over everything has no parallel dim, and it cannot join a group over
+    rows. As a sum of row sums it can: the row sums belong to the rows. Where
+    no outer dims are left the longest reduced dim is cut into chunks. The
+    chunks depend on sizes only, so the result does not depend on the number of
+    threads.
+
+    ```mlir
+    %s = linalg.generic ins(%x) outs(%zero) { addf }       // [64, 1024] -> []
+    ```
+    ==>
+    ```mlir
+    %rows = linalg.generic ins(%x) outs(%zeros) { addf }   // [64, 1024] -> [64]
+    %s = linalg.generic ins(%rows) outs(%zero) { addf }    // [64] -> []
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+#endif // XTENSOR_PASSES_GROUP

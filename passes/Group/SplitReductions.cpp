@@ -1,0 +1,269 @@
+// Splits large reductions that offer no parallel dim of their own into two
+// stages. The split depends on sizes only, never on the number of threads, so
+// results are the same on every machine with the same vectors.
+
+#include "Group/GroupEmit.h"
+#include "Group/GroupPlan.h"
+#include "Group/LinalgKinds.h"
+#include "Group/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_SPLITREDUCTIONS
+#include "Group/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+constexpr int64_t kMinWork = 16384;
+constexpr int64_t kWantedParts = 16;
+/// A part this much smaller than the whole costs nothing to reduce again.
+constexpr int64_t kMinShrink = 32;
+
+class Split {
+public:
+  Split(linalg::GenericOp op, Operation *combiner, TypedAttr neutral)
+      : op(op), combiner(combiner), neutral(neutral), b(op), loc(op.getLoc()),
+        ranges(op.getStaticLoopRanges()) {}
+
+  void run() {
+    if (op.getNumParallelLoops() == 0 && splitLeadingLoops())
+      return;
+    std::optional<Plan> plan = SharedDims::of(op).plan();
+    if (!plan || plan->iterations < 8)
+      splitIntoChunks();
+  }
+
+private:
+  /// sum over (i, j) = sum over i of (sum over j): the inner one is a row
+  /// reduction and can join a group over i.
+  bool splitLeadingLoops();
+  /// sum over i = sum over chunks of i, in a forall over the chunks.
+  void splitIntoChunks();
+
+  using Sizes = llvm::DenseMap<std::pair<Value, unsigned>, OpFoldResult>;
+  void emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFoldResult range,
+                 Value scalar, const Sizes &inputSizes);
+  void finish(Value partial, unsigned leading);
+  Value neutralTensor(OpBuilder &builder, Value empty) {
+    Value scalar = arith::ConstantOp::create(builder, loc, neutral);
+    return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
+  }
+  OpFoldResult rangeOf(unsigned loop) {
+    for (OpOperand &operand : op->getOpOperands())
+      for (auto [k, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+        if (auto plain = dyn_cast<AffineDimExpr>(expr); plain && plain.getPosition() == loop)
+          return sizeOf(b, loc, operand.get(), k);
+    llvm_unreachable("every loop of a linalg op has an operand that tells its range");
+  }
+
+  linalg::GenericOp op;
+  Operation *combiner;
+  TypedAttr neutral;
+  OpBuilder b;
+  Location loc;
+  SmallVector<int64_t> ranges;
+};
+
+/// Reduces `partial` over its `leading` first dims into the old result.
+void Split::finish(Value partial, unsigned leading) {
+  unsigned rank = cast<RankedTensorType>(partial.getType()).getRank();
+  MLIRContext *context = op.getContext();
+  SmallVector<AffineExpr> out;
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  for (unsigned d = 0; d < rank; ++d) {
+    if (d < leading)
+      iterators[d] = utils::IteratorType::reduction;
+    else
+      out.push_back(getAffineDimExpr(d, context));
+  }
+  SmallVector<AffineMap> maps = {AffineMap::getMultiDimIdentityMap(rank, context),
+                                 AffineMap::get(rank, 0, out, context)};
+  auto last = linalg::GenericOp::create(
+      b, loc, op->getResultTypes(), ValueRange(partial), op.getDpsInits(), maps, iterators,
+      [&](OpBuilder &body, Location, ValueRange arguments) {
+        Operation *combined = body.clone(*combiner);
+        combined->setOperands({arguments[0], arguments[1]});
+        linalg::YieldOp::create(body, loc, combined->getResults());
+      });
+  op->replaceAllUsesWith(last);
+  op.erase();
+}
+
+bool Split::splitLeadingLoops() {
+  MLIRContext *context = op.getContext();
+  unsigned numLoops = op.getNumLoops();
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (!map.isProjectedPermutation())
+      return false;
+  int64_t total = estimateIterations(op), parts = 1;
+  unsigned leading = 0;
+  while (leading < numLoops && parts < kWantedParts)
+    parts *= estimate(ranges[leading++]);
+  if (parts < kWantedParts || total / parts < kMinShrink)
+    return false;
+
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<AffineExpr> out;
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (unsigned d = 0; d < leading; ++d) {
+    sizes.push_back(rangeOf(d));
+    out.push_back(getAffineDimExpr(d, context));
+    iterators[d] = utils::IteratorType::parallel;
+  }
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, neutral.getType());
+  Value init = neutralTensor(b, empty);
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps.back() = AffineMap::get(numLoops, 0, out, context);
+  auto first = linalg::GenericOp::create(b, loc, init.getType(), op.getDpsInputs(),
+                                         ValueRange(init), maps, iterators);
+  IRMapping mapping;
+  op.getRegion().cloneInto(&first.getRegion(), mapping);
+  finish(first->getResult(0), leading);
+  return true;
+}
+
+void Split::splitIntoChunks() {
+  // The outermost reduction loop that is long enough, else the longest.
+  int64_t total = estimateIterations(op);
+  int loop = -1;
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (unsigned d = 0, e = ranges.size(); d < e; ++d) {
+    if (iterators[d] != utils::IteratorType::reduction)
+      continue;
+    bool plain = llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+      return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+        return isa<AffineDimExpr>(expr) || !expr.isFunctionOfDim(d);
+      });
+    });
+    if (!plain)
+      continue;
+    if (loop < 0 ||
+        (estimate(ranges[loop]) < 4 * kWantedParts && estimate(ranges[d]) > estimate(ranges[loop])))
+      loop = d;
+  }
+  if (loop < 0 || estimate(ranges[loop]) < 2 * kWantedParts)
+    return;
+  int64_t perIndex = std::max<int64_t>(1, total / estimate(ranges[loop]));
+  int64_t target = std::clamp<int64_t>(total / 32, 2048, 16384) / perIndex;
+  int64_t block = chooseBlock(ranges[loop], target, perIndex == 1 ? 16 : 1);
+  auto outType = cast<RankedTensorType>(op->getResult(0).getType());
+  int64_t outSize = 1;
+  for (int64_t size : outType.getShape())
+    outSize *= estimate(size);
+  int64_t chunks = (estimate(ranges[loop]) + block - 1) / block;
+  if (chunks < 2 || outSize * chunks * 4 > total)
+    return;
+
+  OpFoldResult range = rangeOf(loop);
+  std::optional<int64_t> fixed = getConstantIntValue(range);
+  OpFoldResult numChunks;
+  if (fixed) {
+    numChunks = b.getIndexAttr((*fixed + block - 1) / block);
+  } else {
+    Value size = getValueOrCreateConstantIndexOp(b, loc, range);
+    Value step = arith::ConstantIndexOp::create(b, loc, block);
+    numChunks = arith::CeilDivUIOp::create(b, loc, size, step).getResult();
+  }
+  SmallVector<OpFoldResult> sizes = {numChunks};
+  for (unsigned k = 0, e = outType.getRank(); k < e; ++k)
+    sizes.push_back(sizeOf(b, loc, op.getDpsInits()[0], k));
+  Sizes inputSizes;
+  for (Value input : op.getDpsInputs())
+    if (auto type = dyn_cast<RankedTensorType>(input.getType()))
+      for (unsigned k = 0, e = type.getRank(); k < e; ++k)
+        inputSizes[{input, k}] = sizeOf(b, loc, input, k);
+  Value partial = tensor::EmptyOp::create(b, loc, sizes, neutral.getType());
+  Value scalar = arith::ConstantOp::create(b, loc, neutral);
+  auto forall = scf::ForallOp::create(b, loc, {b.getIndexAttr(0)}, {range}, {b.getIndexAttr(block)},
+                                      ValueRange(partial), std::nullopt);
+  emitChunk(forall, loop, block, range, scalar, inputSizes);
+  b.setInsertionPointAfter(forall);
+  finish(forall.getResult(0), 1);
+}
+
+void Split::emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFoldResult range,
+                      Value scalar, const Sizes &inputSizes) {
+  b.setInsertionPoint(forall.getTerminator());
+  Value iv = forall.getInductionVar(0);
+  Value step = arith::ConstantIndexOp::create(b, loc, block);
+  OpFoldResult length = b.getIndexAttr(block);
+  std::optional<int64_t> fixed = getConstantIntValue(range);
+  if (!fixed || *fixed % block) {
+    Value end = getValueOrCreateConstantIndexOp(b, loc, range);
+    Value rest = arith::SubIOp::create(b, loc, end, iv);
+    length = arith::MinSIOp::create(b, loc, rest, step).getResult();
+  }
+  Value chunk = arith::DivUIOp::create(b, loc, iv, step);
+
+  SmallVector<Value> inputs;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (!map.isFunctionOfDim(loop)) {
+      inputs.push_back(operand->get());
+      continue;
+    }
+    SmallVector<OpFoldResult> offsets, sizes, strides(map.getNumResults(), b.getIndexAttr(1));
+    for (auto [k, expr] : llvm::enumerate(map.getResults())) {
+      bool split = expr.isFunctionOfDim(loop);
+      offsets.push_back(split ? OpFoldResult(iv) : b.getIndexAttr(0));
+      sizes.push_back(split ? length : inputSizes.lookup({operand->get(), k}));
+    }
+    inputs.push_back(
+        tensor::ExtractSliceOp::create(b, loc, operand->get(), offsets, sizes, strides));
+  }
+  auto outType = cast<RankedTensorType>(op->getResult(0).getType());
+  Value whole = forall.getRegionIterArgs()[0];
+  SmallVector<OpFoldResult> offsets = {chunk}, sizes = {b.getIndexAttr(1)};
+  for (unsigned k = 0, e = outType.getRank(); k < e; ++k) {
+    offsets.push_back(b.getIndexAttr(0));
+    sizes.push_back(sizeOf(b, loc, op.getDpsInits()[0], k));
+  }
+  SmallVector<OpFoldResult> strides(offsets.size(), b.getIndexAttr(1));
+  Value part = tensor::ExtractSliceOp::create(b, loc, outType, whole, offsets, sizes, strides);
+  part = linalg::FillOp::create(b, loc, scalar, part).getResult(0);
+  auto reduced = linalg::GenericOp::create(b, loc, part.getType(), inputs, ValueRange(part),
+                                           op.getIndexingMapsArray(), op.getIteratorTypesArray());
+  IRMapping mapping;
+  op.getRegion().cloneInto(&reduced.getRegion(), mapping);
+  for (linalg::IndexOp index :
+       llvm::make_early_inc_range(reduced.getRegion().getOps<linalg::IndexOp>())) {
+    if (index.getDim() != loop)
+      continue;
+    b.setInsertionPointAfter(index);
+    Value sum = arith::AddIOp::create(b, loc, index.getResult(), iv);
+    index.getResult().replaceAllUsesExcept(sum, sum.getDefiningOp());
+  }
+  b.setInsertionPointToStart(forall.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(b, loc, reduced->getResult(0), whole, offsets, sizes,
+                                        strides);
+}
+
+struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {
+  void runOnOperation() override {
+    SmallVector<linalg::GenericOp> ops(
+        getOperation().getFunctionBody().getOps<linalg::GenericOp>());
+    for (linalg::GenericOp op : ops) {
+      if (op.getNumReductionLoops() == 0 || isGemm(op) ||
+          estimateIterations(op) * std::max(1u, bodyCost(op)) < kMinWork)
+        continue;
+      Operation *combiner = reductionCombiner(op);
+      std::optional<TypedAttr> neutral;
+      if (combiner)
+        neutral = arith::getNeutralElement(combiner);
+      if (neutral)
+        Split(op, combiner, *neutral).run();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,196 @@
+// RUN: xtensor-opt %s --split-input-file --xtensor-fuse-elementwise | FileCheck %s
+
+// A chain becomes one op; each input is read once.
+// CHECK-LABEL: func.func @chain
+// CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>, %[[M:.*]]: tensor<8xf32>)
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[X]], %[[M]] : tensor<8x4xf32>, tensor<8xf32>)
+// CHECK: arith.subf
+// CHECK: math.exp
+// CHECK: arith.mulf
+// CHECK-NOT: linalg.generic
+// CHECK: return
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @chain(%x: tensor<8x4xf32>, %m: tensor<8xf32>) -> tensor<8x4xf32> {
+  %e0 = tensor.empty() : tensor<8x4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %m : tensor<8x4xf32>, tensor<8xf32>) outs(%e0 : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.subf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<8x4xf32>
+  %e1 = tensor.empty() : tensor<8x4xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : tensor<8x4xf32>) outs(%e1 : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<8x4xf32>
+  %e2 = tensor.empty() : tensor<8x4xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%1, %x : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e2 : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.mulf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}
+
+// -----
+
+// x - 1 is evaluated in both of its consumers, exp(x) is stored.
+// CHECK-LABEL: func.func @duplicate
+// CHECK-SAME: (%[[X:.*]]: tensor<64xf32>)
+// CHECK: %[[A:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<64xf32>)
+// CHECK: arith.subf
+// CHECK: math.exp
+// CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%[[A]] : tensor<64xf32>)
+// CHECK-NOT: math.exp
+// CHECK: arith.negf
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[A]] : tensor<64xf32>, tensor<64xf32>)
+// CHECK-NOT: math.exp
+// CHECK: arith.subf
+// CHECK: arith.addf
+#v = affine_map<(i) -> (i)>
+func.func @duplicate(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %e = tensor.empty() : tensor<64xf32>
+  %0 = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]} ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %one = arith.constant 1.0 : f32
+    %r = arith.subf %a, %one : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  %1 = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]} ins(%0 : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  %2 = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]} ins(%1 : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  %3 = linalg.generic {indexing_maps = [#v, #v, #v], iterator_types = ["parallel"]} ins(%0, %1 : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.addf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  return %2, %3 : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// Into a reduction, through a reversal; linalg.index follows the map.
+// CHECK: #[[REVERSED:.*]] = affine_map<(d0) -> (-d0 + 99)>
+// CHECK-LABEL: func.func @reversed_into_reduction
+// CHECK: linalg.generic
+// CHECK-SAME: indexing_maps = [#[[REVERSED]], #{{.*}}], iterator_types = ["reduction"]
+// CHECK-DAG: %[[I:.*]] = linalg.index 0
+// CHECK-DAG: %[[MINUS:.*]] = arith.constant -1 : index
+// CHECK: %[[NEGATED:.*]] = arith.muli %[[I]], %[[MINUS]]
+// CHECK: %[[LAST:.*]] = arith.constant 99 : index
+// CHECK: arith.addi %[[NEGATED]], %[[LAST]]
+// CHECK-NOT: linalg.generic
+// CHECK: return
+#v = affine_map<(i) -> (i)>
+func.func @reversed_into_reduction(%x: tensor<100xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<100xf32>
+  %0 = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]} ins(%x : tensor<100xf32>) outs(%e : tensor<100xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %i32 = arith.index_cast %i : index to i32
+    %f = arith.sitofp %i32 : i32 to f32
+    %r = arith.mulf %a, %f : f32
+    linalg.yield %r : f32
+  } -> tensor<100xf32>
+  %e1 = tensor.empty() : tensor<f32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<f32>) -> tensor<f32>
+  %n = tensor.empty() : tensor<100xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i) -> (99 - i)>, #v, affine_map<(i) -> ()>], iterator_types = ["reduction"]} ins(%0, %x : tensor<100xf32>, tensor<100xf32>) outs(%f1 : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// The operands of a GEMM stay as they are; so does what is read by it.
+// CHECK-LABEL: func.func @gemm
+// CHECK: %[[T:.*]] = linalg.generic
+// CHECK: arith.negf
+// CHECK: linalg.generic {{.*}}"reduction"{{.*}} ins(%[[T]],
+#id = affine_map<(i, j) -> (i, j)>
+func.func @gemm(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<8x4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x4xf32>) outs(%e0 : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  } -> tensor<8x4xf32>
+  %e1 = tensor.empty() : tensor<8x6xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%0, %w : tensor<8x4xf32>, tensor<4x6xf32>) outs(%f1 : tensor<8x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %m, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8x6xf32>
+  return %1 : tensor<8x6xf32>
+}
+
+// -----
+
+// Work on a small operand is not repeated for every row; a fill is a scalar.
+// CHECK-LABEL: func.func @broadcast
+// CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>, %[[B:.*]]: tensor<4xf32>)
+// CHECK: %[[SMALL:.*]] = linalg.generic {{.*}} ins(%[[B]] : tensor<4xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[SMALL]] : tensor<8x4xf32>, tensor<4xf32>)
+#id = affine_map<(i, j) -> (i, j)>
+#col = affine_map<(i, j) -> (j)>
+#v = affine_map<(i) -> (i)>
+func.func @broadcast(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
+  %two = arith.constant 2.0 : f32
+  %e0 = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]} ins(%b : tensor<4xf32>) outs(%e0 : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.sqrt %a : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  %e1 = tensor.empty() : tensor<8x4xf32>
+  %twos = linalg.fill ins(%two : f32) outs(%e1 : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %e2 = tensor.empty() : tensor<8x4xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #col, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %0, %twos : tensor<8x4xf32>, tensor<4xf32>, tensor<8x4xf32>) outs(%e2 : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %c: f32, %d: f32, %o: f32):
+    %r = arith.mulf %a, %c : f32
+    %s = arith.mulf %r, %d : f32
+    linalg.yield %s : f32
+  } -> tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+
+// -----
+
+// Without the broadcast value nothing would tell how long the sum is: it stays.
+// CHECK-LABEL: func.func @sum_of_broadcast
+// CHECK: %[[WIDE:.*]] = linalg.generic
+// CHECK: linalg.generic {{.*}}"reduction"{{.*}} ins(%[[WIDE]] : tensor<8x4xf32>)
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @sum_of_broadcast(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<8x4xf32>
+  %0 = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8xf32>) outs(%e0 : tensor<8x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<8x4xf32>
+  %e1 = tensor.empty() : tensor<8xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<8xf32>) -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%0 : tensor<8x4xf32>) outs(%f1 : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

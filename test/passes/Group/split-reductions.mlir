@@ -1,0 +1,101 @@
+// RUN: xtensor-opt %s --split-input-file --xtensor-split-reductions | FileCheck %s
+
+// A full sum is the sum of row sums.
+// CHECK-LABEL: func.func @rows
+// CHECK-SAME: (%[[X:.*]]: tensor<64x1024xf32>, %[[OLD:.*]]: tensor<f32>)
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00
+// CHECK: %[[ZEROS:.*]] = linalg.fill ins(%[[ZERO]] : f32) {{.*}} -> tensor<64xf32>
+// CHECK: %[[ROWS:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[X]] {{.*}} outs(%[[ZEROS]]
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[ROWS]] {{.*}} outs(%[[OLD]]
+// CHECK-NOT: arith.mulf
+// CHECK: arith.addf
+func.func @rows(%x: tensor<64x1024xf32>, %old: tensor<f32>) -> tensor<f32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]} ins(%x : tensor<64x1024xf32>) outs(%old : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.mulf %a, %a : f32
+    %r = arith.addf %m, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// Nothing but one long dim: chunks of it. The last one is shorter.
+// CHECK-LABEL: func.func @chunks
+// CHECK-SAME: (%[[X:.*]]: tensor<99991xf32>
+// CHECK: %[[PARTS:.*]] = scf.forall (%[[I:.*]]) = (0) to (99991) step (3120) shared_outs(%[[OUT:.*]] = %{{.*}}) -> (tensor<33xf32>)
+// CHECK-DAG: %[[STEP:.*]] = arith.constant 3120 : index
+// CHECK: %[[REST:.*]] = arith.subi %{{.*}}, %[[I]]
+// CHECK: %[[LENGTH:.*]] = arith.minsi %[[REST]], %[[STEP]]
+// CHECK: %[[CHUNK:.*]] = arith.divui %[[I]], %[[STEP]]
+// CHECK: tensor.extract_slice %[[X]][%[[I]]] [%[[LENGTH]]] [1] : tensor<99991xf32> to tensor<?xf32>
+// CHECK: tensor.extract_slice %[[OUT]][%[[CHUNK]]] [1] [1] : tensor<33xf32> to tensor<f32>
+// CHECK: linalg.fill ins(%[[NEUTRAL:.*]] : f32)
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[OUT]][%[[CHUNK]]] [1] [1]
+// CHECK: linalg.generic {{.*}} ins(%[[PARTS]] : tensor<33xf32>)
+// CHECK: arith.maximumf
+func.func @chunks(%x: tensor<99991xf32>, %old: tensor<f32>) -> tensor<f32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<99991xf32>) outs(%old : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// Few columns and many rows: chunks of rows, one row of partial sums each.
+// CHECK-LABEL: func.func @narrow_columns
+// CHECK: scf.forall (%[[I:.*]]) = (0) to (60000) step (1500) shared_outs(%{{.*}} = %{{.*}}) -> (tensor<40x10xf32>)
+// CHECK: tensor.extract_slice %{{.*}}[%[[I]], 0] [1500, 10] [1, 1] : tensor<60000x10xf32> to tensor<1500x10xf32>
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]} ins(%{{.*}} : tensor<40x10xf32>)
+func.func @narrow_columns(%x: tensor<60000x10xf32>, %old: tensor<10xf32>) -> tensor<10xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<60000x10xf32>) outs(%old : tensor<10xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<10xf32>
+  return %0 : tensor<10xf32>
+}
+
+// -----
+
+// Rows or many columns are parallel already; small sums are not worth it; an
+// argmax has no combiner that could join its parts.
+// CHECK-LABEL: func.func @unchanged
+// CHECK-COUNT-4: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK-NOT: scf.forall
+#id = affine_map<(i, j) -> (i, j)>
+#none = affine_map<(i) -> ()>
+func.func @unchanged(%x: tensor<64x1024xf32>, %row: tensor<64xf32>, %col: tensor<1024xf32>, %s: tensor<f32>, %n: tensor<i64>, %v: tensor<100000xf32>) -> (tensor<64xf32>, tensor<1024xf32>, tensor<f32>, tensor<i64>) {
+  %0 = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x1024xf32>) outs(%row : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  %1 = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<64x1024xf32>) outs(%col : tensor<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<1024xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, #none], iterator_types = ["reduction"]} ins(%row : tensor<64xf32>) outs(%s : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<f32>
+  %3:2 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, #none, #none], iterator_types = ["reduction"]} ins(%v : tensor<100000xf32>) outs(%s, %n : tensor<f32>, tensor<i64>) {
+  ^bb0(%a: f32, %o: f32, %p: i64):
+    %i = linalg.index 0 : index
+    %i64 = arith.index_cast %i : index to i64
+    %c = arith.cmpf ogt, %a, %o : f32
+    %r = arith.select %c, %a, %o : f32
+    %q = arith.select %c, %i64, %p : i64
+    linalg.yield %r, %q : f32, i64
+  } -> (tensor<f32>, tensor<i64>)
+  return %0, %1, %2, %3#1 : tensor<64xf32>, tensor<1024xf32>, tensor<f32>, tensor<i64>
+}
