@@ -1,0 +1,66 @@
+"""xtensor: arrays with named dimensions, compiled.
+
+    import xtensor as xt
+
+    x = xt.array(data, dims=("sample", "pixel"))
+    xt.jit(lambda x, w: xt.tanh(xt.dot(x, w, dim="pixel")))(x, w)
+"""
+
+from . import nn, testing
+from .compiler import debug
+from .core import tree
+from .core.array import Array, array, as_array
+from .core.dtypes import bfloat16
+from .core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    CompileError,
+    DimensionError,
+    DTypeError,
+    Error,
+    IndexError,
+    SizeError,
+    UnsupportedError,
+)
+from .core.options import option
+from .core.spec import Spec, spec
+from .interop.dlpack import from_dlpack
+from .ops import *  # noqa: F403
+from .ops import __all__ as _ops
+from .transforms.grad import grad, value_and_grad
+from .transforms.jit import Jitted, jit
+from .transforms.jvp import jvp
+from .transforms.vjp import vjp
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
+    "Array",
+    "CompileError",
+    "DTypeError",
+    "DimensionError",
+    "Error",
+    "IndexError",
+    "Jitted",
+    "SizeError",
+    "Spec",
+    "UnsupportedError",
+    "array",
+    "as_array",
+    "bfloat16",
+    "debug",
+    "from_dlpack",
+    "grad",
+    "jit",
+    "jvp",
+    "nn",
+    "option",
+    "spec",
+    "testing",
+    "tree",
+    "value_and_grad",
+    "vjp",
+    *_ops,
+]

@@ -1,0 +1,50 @@
+"""Seeing what the compiler does: the IR of every phase of every program, as numbered files."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .options import PHASES
+
+if TYPE_CHECKING:
+    from ..trace.program import Program
+
+_directory: str | None = os.environ.get("XTENSOR_DUMP") or None
+_count = 0
+
+
+class dump_phases:  # noqa: N801 (used like a function)
+    """Writes the IR of every phase of what is compiled from now on to `directory` (None: nowhere); one folder per
+    program. For a block when used as a context manager. The environment variable XTENSOR_DUMP does the same."""
+
+    def __init__(self, directory: str | os.PathLike[str] | None) -> None:
+        global _directory
+        self._before = _directory
+        _directory = os.fspath(directory) if directory is not None else None
+
+    def __enter__(self) -> dump_phases:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        global _directory
+        _directory = self._before
+
+
+def dump(program: Program) -> Path | None:
+    """Writes the phases of `program` if that was asked for; returns the folder."""
+    global _count
+    if _directory is None:
+        return None
+    from .executable import phase_text
+
+    _count += 1
+    name = re.sub(r"\W+", "_", program.name).strip("_") or "f"
+    folder = Path(_directory) / f"{_count:04d}-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for i, phase in enumerate(PHASES):
+        suffix = {"llvm": "ll", "asm": "s"}.get(phase, "mlir")
+        (folder / f"{i:02d}-{phase}.{suffix}").write_text(phase_text(program, phase))
+    return folder

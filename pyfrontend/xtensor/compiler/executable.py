@@ -1,0 +1,124 @@
+"""A traced program compiled and loaded: the way from Python to the C++ compiler and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _native
+from ..core.errors import CompileError, IndexError_, UnsupportedError
+from ..core.spec import Spec
+from ..trace.context import diagnosed, lock, mlir, spec_of
+from . import debug
+from .options import CompileOptions, check_phase
+
+if TYPE_CHECKING:
+    from ..mlir import ir
+    from ..trace.program import Program
+
+
+def _compiler() -> Any:
+    mlir()
+    from ..mlir._mlir_libs import _xtensor
+
+    return _xtensor
+
+
+def native_type(spec: Spec) -> Any:
+    """What _native calls this type: an ArrayType, or (dtype, dims, sizes) when some sizes are dynamic."""
+    if spec.is_dynamic:
+        return spec.dtype.name, spec.dims, spec.shape
+    return _native.ArrayType(spec.dtype.name, spec.dims, spec.shape)
+
+
+def load(program: Program, options: CompileOptions | None = None) -> Any:
+    """Compiles `program`, or finds it compiled on disk: an _native.Executable."""
+    debug.dump(program)
+    options = options or CompileOptions()
+    with lock, diagnosed(CompileError):
+        compiled = _compiler().compile(program.module, options.as_dict())
+        outputs = output_types(program)
+    return _native.Executable(
+        compiled.entry, [native_type(s) for s in program.all_inputs], outputs, compiled.sites, compiled
+    )
+
+
+def phase_text(program: Program, phase: str, locations: bool = False) -> str:
+    """The program as it is after `phase`."""
+    check_phase(phase)
+    with lock, diagnosed(CompileError):
+        if phase == "traced":
+            return str(program.module.operation.get_asm(enable_debug_info=locations, pretty_debug_info=locations))
+        return str(_compiler().as_text(program.module, phase, locations))
+
+
+# -- sizes of results -------------------------------------------------------------------------------------------------
+
+
+def output_types(program: Program) -> list[Any]:
+    known = {d for s in program.all_inputs for d, n in zip(s.dims, s.shape, strict=True) if n is None}
+    if all(not s.is_dynamic for s in program.outputs):
+        return [native_type(s) for s in program.outputs]
+    returned = list(program.main.regions[0].blocks[0].operations)[-1].operation.operands
+    types: list[Any] = []
+    for spec, value in zip(program.outputs, returned, strict=True):
+        sizes: list[Any] = []
+        for d, n in zip(spec.dims, spec.shape, strict=True):
+            if n is None and d not in known:
+                sizes.append(_size(value, d, known))
+            else:
+                sizes.append(n)
+        types.append((spec.dtype.name, spec.dims, sizes))
+    return types
+
+
+def _size(value: ir.Value, dim: str, known: set[str]) -> list[int | str]:
+    """A dynamic size as a product of ints and of dims of the inputs; equal names are equal sizes."""
+    spec = spec_of(value.type)
+    n = spec.sizes[dim]
+    if n is not None:
+        return [n]
+    if dim in known:
+        return [dim]
+    owner: Any = value.owner
+    name = getattr(owner, "name", "")
+    operands = list(owner.operands) if name else []
+    attributes = owner.attributes if name else {}
+    if name == "xtensor.rename":
+        back = {b.value: a.value for a, b in zip(attributes["from"], attributes["to"], strict=True)}
+        return _size(operands[0], back.get(dim, dim), known)
+    if name == "xtensor.merge" and attributes["into"].value == dim:
+        return [part for d in attributes["dims"] for part in _size(operands[0], d.value, known)]
+    if name == "xtensor.iota" and operands:
+        return _size_value(operands[0], known)
+    if name == "xtensor.broadcast" and dim not in spec_of(operands[0].type).dims:
+        have = spec_of(operands[0].type).dims
+        new = [d for d, n in zip(spec.dims, spec.shape, strict=True) if d not in have and n is None]
+        return _size_value(operands[1 + new.index(dim)], known)
+    for operand in operands:
+        if str(operand.type).startswith("!xtensor.array") and dim in spec_of(operand.type).dims:
+            return _size(operand, dim, known)
+    raise UnsupportedError(f"the size of the result's dim {dim!r} does not follow from the arguments' dynamic dims")
+
+
+def _size_value(value: ir.Value, known: set[str]) -> list[int | str]:
+    owner: Any = value.owner
+    if owner.name == "xtensor.size":
+        return _size(owner.operands[0], owner.attributes["dim"].value, known)
+    raise UnsupportedError("a result's size is computed from values; sizes follow from the arguments' dims only")
+
+
+def _raise_index_error(site: Any, index: int, size: int) -> None:
+    dim, where = "", None
+    if isinstance(site, dict):
+        dim, where = site.get("dim", ""), site.get("loc")
+    elif isinstance(site, (tuple, list)) and len(site) == 2:
+        dim, where = site
+    named = f" of dim {dim!r}" if dim else ""
+    text = (
+        f"index {index} is out of range for size {size}{named}: valid are {-size} to {size - 1}. "
+        'Ask for mode="clip" where the nearest element is meant'
+    )
+    raise IndexError_(text, str(where) if where else None)
+
+
+_native.set_index_error(_raise_index_error)

@@ -1,0 +1,81 @@
+"""The stages of a jitted function: Traced -> Lowered -> Compiled. Each can be looked at; the last can be called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..core.spec import Spec
+from ..trace.program import Program
+from .executable import load, phase_text
+
+if TYPE_CHECKING:
+    from ..transforms.arguments import Call
+
+
+class Traced:
+    """IR as the function was traced."""
+
+    def __init__(self, program: Program, call: Call) -> None:
+        self.program = program
+        self.call = call
+
+    @property
+    def inputs(self) -> tuple[Spec, ...]:
+        return self.program.inputs
+
+    @property
+    def outputs(self) -> tuple[Spec, ...]:
+        return self.program.outputs
+
+    def as_text(self, *, locations: bool = False) -> str:
+        return phase_text(self.program, "traced", locations)
+
+    def lower(self) -> Lowered:
+        return Lowered(self.program, self.call)
+
+    def __repr__(self) -> str:
+        ins, outs = (", ".join(map(repr, s)) for s in (self.inputs, self.outputs))
+        return f"<{type(self).__name__} {self.program.name}: ({ins}) -> ({outs})>"
+
+
+class Lowered(Traced):
+    """The same program, to be seen after any phase, and compiled."""
+
+    def as_text(self, phase: str = "linalg", *, locations: bool = False) -> str:
+        """The program after `phase`: traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm
+        or asm."""
+        return phase_text(self.program, phase, locations)
+
+    def compile(self) -> Compiled:
+        return Compiled(self.program, self.call)
+
+    def cost(self) -> dict[str, int]:
+        """flops, bytes (arguments and results) and arena bytes of one call."""
+        from .cost import cost
+
+        return cost(self.program)
+
+
+class Compiled(Lowered):
+    """Code that runs. Called by position with the arrays that it was compiled for, NumPy arrays included."""
+
+    def __init__(self, program: Program, call: Call) -> None:
+        super().__init__(program, call)
+        self.executable = load(program)
+        self.captured = list(program.captured)
+
+    def compile(self) -> Compiled:
+        return self
+
+    def __call__(self, *arrays: Any) -> Any:
+        from ..core.errors import ArgumentTypeError
+        from ..trace.dispatch import scalar_array
+
+        given = [scalar_array(x) if isinstance(x, (bool, int, float)) else x for x in arrays]
+        try:
+            results = self.executable.run([*given, *self.captured])
+        except TypeError as error:
+            raise ArgumentTypeError(str(error)) from None
+        return self.program.tree.unflatten(results)
+
+

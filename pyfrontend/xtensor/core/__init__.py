@@ -1,0 +1,1 @@
+"""What an array is, seen from Python: the class, its dims and dtypes, pytrees, errors, options."""

@@ -1,0 +1,257 @@
+"""Array: concrete values with named dims. The data and the type live in C++ (`_native.Array`); what is added here is
+for people: repr, conversions, scalars."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from .. import _native
+from . import dtypes
+from .dims import as_names, describe
+from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, UnsupportedError
+from .methods import ArrayMethods
+
+if TYPE_CHECKING:
+    import xarray
+
+DTYPES: dict[str, dtypes.DType] = {d.name: d for d in dtypes.ALL}
+
+
+class Array(_native.Array, ArrayMethods):
+    """An immutable array whose dims have names, in row-major storage order.
+
+    Made by `xt.array`, `xt.as_array`, creation functions and every operation; read by `values`, NumPy, DLPack and
+    xarray without copies.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        dims: tuple[str, ...]
+        shape: tuple[int, ...]
+        sizes: dict[str, int]
+        ndim: int
+        size: int
+        nbytes: int
+        meta: Any
+        type: Any
+
+    @property
+    def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
+        return DTYPES[self.type.dtype]
+
+    @property
+    def weak(self) -> bool:
+        return False
+
+    @property
+    def device(self) -> str:
+        """Where the data lives: "cpu"."""
+        return "cpu"
+
+    def to(self, device: str) -> Array:
+        """The array on a device; on the CPU already, the array itself."""
+        check_device(device)
+        return self
+
+    @property
+    def values(self) -> np.ndarray[Any, Any]:
+        """The data as a read-only NumPy array over the same memory, axes in the order of `dims`."""
+        return _native.as_numpy(self)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """Same as `values`."""
+        return _native.as_numpy(self)
+
+    def to_xarray(self) -> xarray.DataArray:
+        """A DataArray over the same memory, with the coordinates, name and attributes that came with
+        `xt.as_array(dataarray)`."""
+        from ..interop.xarray import to_xarray
+
+        return to_xarray(self)
+
+    # -- scalars and iteration ----------------------------------------------------------------------------------------
+
+    def item(self) -> bool | int | float:
+        """The value of an array of one element as a Python number."""
+        if self.size != 1:
+            raise ArgumentError(f"item() needs an array of one element, got {describe(self.dims, self.shape)}")
+        return _native.as_numpy(self).item()
+
+    def _scalar(self, what: str) -> Any:
+        if self.ndim:
+            raise DimensionError(
+                f"{what} needs an array without dims, got {describe(self.dims, self.shape)}. "
+                f"{'Reduce it with .any() or .all()' if what == 'bool()' else 'Reduce it, or use .item()'}"
+            )
+        return _native.as_numpy(self)[()]
+
+    def __bool__(self) -> bool:
+        return bool(self._scalar("bool()"))
+
+    def __int__(self) -> int:
+        return int(self._scalar("int()"))
+
+    def __float__(self) -> float:
+        return float(self._scalar("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex()"))
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iu":
+            raise ArgumentTypeError(f"an int is needed here, got {self.dtype} {describe(self.dims, self.shape)}")
+        return int(self._scalar("int()"))
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise ArgumentTypeError("len() of an array without dims")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self.ndim:
+            raise ArgumentTypeError("iteration over an array without dims")
+        data, dims = _native.as_numpy(self), self.dims[1:]
+        return (_native.from_buffer(data[i], dims) for i in range(len(data)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((_native.as_numpy(self) == np.asarray(value)).any())
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        first = f"{self.dims[0]}=..." if self.ndim else "..."
+        raise ArgumentTypeError(f"arrays cannot be assigned to. Write x = x.at({first}).set(value)")
+
+    __hash__ = object.__hash__
+
+    # -- text ---------------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        if self.dtype == dtypes.bfloat16:
+            text = np.array2string(self.values.astype(np.float32), separator=" ", threshold=200)
+        else:
+            text = np.array2string(self.values, threshold=200)
+        return f"<xtensor.Array {self._header()}>\n{text}"
+
+    def _header(self) -> str:
+        return f"{describe(self.dims, self.shape)} {self.dtype.name}"
+
+    def _repr_html_(self) -> str:
+        head, body = html.escape(self._header()), html.escape(repr(self).split("\n", 1)[1])
+        return f"<div><b>xtensor.Array</b> {head}<pre style='margin:0'>{body}</pre></div>"
+
+    def __format__(self, spec: str) -> str:
+        if not self.ndim:
+            return format(self.item(), spec)
+        return format(str(self), spec)
+
+    # -- copies -------------------------------------------------------------------------------------------------------
+
+    def __copy__(self) -> Array:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Array:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _unpickle, (np.array(self.values), self.dims, self.meta)
+
+
+def _unpickle(data: np.ndarray[Any, Any], dims: tuple[str, ...], meta: Any) -> Array:
+    made: Array = _native.from_buffer(data, dims)
+    return made if meta is None else made.with_meta(meta)  # type: ignore[attr-defined]
+
+
+_native.set_array_class(Array)
+
+
+def array(data: Any, dims: Any = None, *, dtype: dtypes.DTypeLike = None, copy: bool | None = None) -> Array:
+    """An array from NumPy, anything with DLPack or the buffer protocol, nested lists, or a number.
+
+    `dims` names the axes, outermost first: ``xt.array(data, dims=("sample", "pixel"))``; one name may be given bare.
+    Memory is shared where it is row-major, aligned and of the dtype (unless `copy`): do not write to it while the array
+    is in use. Raises DimensionError when there are axes without names.
+    """
+    if _is_dataarray(data):
+        return as_array(data) if dims is None else as_array(data).transpose(*as_names(dims))
+    if isinstance(data, _native.Array):
+        made: Any = data
+        if dims is not None:
+            names = as_names(dims)
+            if len(names) != made.ndim:
+                raise _wrong_count(names, made.shape)
+            made = _native.from_buffer(made.values, names)
+        return made if dtype is None else made.astype(dtype)
+    if hasattr(data, "spec") and hasattr(data, "scope"):
+        raise ArgumentTypeError(f"xt.array copies concrete data; {data!r} is an array already")
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    values = _as_numpy(data, wanted, copy)
+    if dims is None:
+        if values.ndim:
+            from ..trace.tracer import unnamed
+
+            raise unnamed(values)
+        dims = ()
+    names = as_names(dims)
+    if len(names) != values.ndim:
+        raise _wrong_count(names, values.shape)
+    return _native.from_buffer(values, names)  # type: ignore[no-any-return]
+
+
+def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.ndarray[Any, Any]:
+    if not isinstance(data, (np.ndarray, np.generic)) and hasattr(data, "__dlpack__"):
+        try:
+            data = np.from_dlpack(data)
+        except (BufferError, RuntimeError, TypeError):
+            pass  # a dtype or device that NumPy does not take this way: __array__ may
+    try:
+        values = np.asarray(data)
+    except ValueError as error:
+        raise ArgumentError(f"xt.array: {error}") from None
+    if dtype is None:
+        dtype = dtypes.as_dtype(values.dtype) if values.dtype.kind in "biufV" else _no_dtype(values)
+    if values.dtype != dtype:
+        values = values.astype(dtype)
+    elif copy:
+        values = values.copy()
+    return values
+
+
+def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:
+    if values.dtype.kind == "c":
+        raise DTypeError(f"arrays of {values.dtype} are not supported yet; use the real and the imaginary part")
+    raise DTypeError(f"arrays of {values.dtype} are not supported; arrays hold bools, ints and floats")
+
+
+def _wrong_count(names: tuple[str, ...], shape: tuple[int, ...]) -> DimensionError:
+    return DimensionError(
+        f"{len(names)} dim name{'s' * (len(names) != 1)} {names} for data of shape {shape}: give one name per axis"
+    )
+
+
+def _is_dataarray(x: Any) -> bool:
+    from ..interop.xarray import is_dataarray
+
+    return is_dataarray(x)
+
+
+def as_array(x: Any) -> Array:
+    """An Array from an xarray.DataArray (dims kept; coordinates, name and attributes travel along), an Array (itself),
+    or a number. Memory is shared where it can be."""
+    if isinstance(x, _native.Array):
+        return x  # type: ignore[return-value]
+    if _is_dataarray(x):
+        from ..interop.xarray import from_xarray
+
+        return from_xarray(x)
+    return array(x)
+
+
+def check_device(device: str) -> None:
+    if device in ("vulkan", "metal", "cuda", "gpu"):
+        raise UnsupportedError(f"there is no {device!r} target in this build; arrays live on the \"cpu\"")
+    if device != "cpu":
+        raise ArgumentError(f"there is no device {device!r}; devices are 'cpu'")

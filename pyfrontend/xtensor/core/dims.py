@@ -1,0 +1,55 @@
+"""Arguments that name dims, checked in one place: every error lists the names that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .errors import ArgumentTypeError, DimensionError
+
+
+
+def describe(dims: Sequence[str], shape: Sequence[Any] | None = None) -> str:
+    """(batch: 64, time: 3), the form that errors show operands in."""
+    if shape is None:
+        return "(" + ", ".join(dims) + ")"
+    parts = (f"{d}: {n if isinstance(n, int) else '?'}" for d, n in zip(dims, shape, strict=True))
+    return "(" + ", ".join(parts) + ")"
+
+
+def describe_array(x: Any) -> str:
+    """float32 (batch: 64, time: 3)"""
+    return f"{x.dtype.name} {describe(x.dims, x.shape)}"
+
+
+def check_name(name: Any) -> str:
+    """A dim's name: a string that is not empty and has no `~`, which is kept for names the compiler makes."""
+    if not isinstance(name, str):
+        raise ArgumentTypeError(f"a dim's name is a string, got {name!r} ({type(name).__name__})")
+    if not name or "~" in name:
+        raise DimensionError(f"{name!r} cannot be a dim's name: it must not be empty or contain '~'")
+    return name
+
+
+def as_names(dims: Any) -> tuple[str, ...]:
+    """The names of a new array's dims: one name or a sequence of different ones."""
+    names = (dims,) if isinstance(dims, str) else tuple(dims)
+    for name in names:
+        check_name(name)
+    if len(set(names)) != len(names):
+        twice = sorted({n for n in names if names.count(n) > 1})
+        raise DimensionError(f"dims {names} name {', '.join(map(repr, twice))} twice")
+    return names
+
+
+def suggestion(name: str, have: Sequence[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, have, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def unknown(op: str, name: Any, have: Sequence[str]) -> DimensionError:
+    listed = ", ".join(map(repr, have)) if have else "none"
+    hint = suggestion(name, have) if isinstance(name, str) else ""
+    return DimensionError(f"{op}: there is no dim {name!r}; the array's dims are {listed}{hint}")

@@ -1,0 +1,67 @@
+"""Spec: an array without values (dims, sizes, dtype); what tracing sees of an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .dims import as_names, describe
+from .dtypes import DType, DTypeLike, as_dtype
+from .errors import ArgumentError
+
+
+class Spec:
+    """Dims with sizes (None: known only when the program runs) and a dtype. `weak`: stands for a Python scalar."""
+
+    __slots__ = ("_hash", "dims", "dtype", "shape", "weak")
+
+    def __init__(
+        self, dims: Sequence[str], shape: Sequence[int | None], dtype: DType, weak: bool = False
+    ) -> None:
+        self.dims = tuple(dims)
+        self.shape = tuple(shape)
+        self.dtype = dtype
+        self.weak = weak
+        self._hash = hash((self.dims, self.shape, dtype, weak))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Spec)
+            and self.dims == other.dims
+            and self.shape == other.shape
+            and self.dtype == other.dtype
+            and self.weak == other.weak
+        )
+
+    def __reduce__(self) -> Any:
+        return Spec, (self.dims, self.shape, self.dtype, self.weak)
+
+    @property
+    def sizes(self) -> dict[str, int | None]:
+        return dict(zip(self.dims, self.shape, strict=True))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.dims)
+
+    @property
+    def is_dynamic(self) -> bool:
+        return None in self.shape
+
+    def __repr__(self) -> str:
+        return f"Spec{describe(self.dims, self.shape)[:-1]}{', ' if self.dims else ''}{self.dtype.name})"
+
+
+def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = "float64", **kw: int | None) -> Spec:
+    """An array's dims and dtype without its values, to lower or export a function at: ``xt.spec(batch=None, pixel=784,
+    dtype="f4")``. A size of None is a dynamic dim."""
+    both = {**(sizes or {}), **kw}
+    for name, size in both.items():
+        if size is not None and (not isinstance(size, (int, np.integer)) or size < 0):
+            raise ArgumentError(f"spec: the size of {name!r} is a non-negative int or None, got {size!r}")
+    return Spec(as_names(both), [None if n is None else int(n) for n in both.values()], as_dtype(dtype))

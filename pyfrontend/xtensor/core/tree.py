@@ -1,0 +1,197 @@
+"""Pytrees: nested dicts, lists, tuples, named tuples, dataclasses and None whose leaves are arrays. `register` adds
+a class."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from .errors import ArgumentError
+
+__all__ = ["TreeDef", "flatten", "leaves", "map", "paths", "register", "structure", "unflatten"]
+
+C = TypeVar("C", bound=type)
+_Flatten = Callable[[Any], tuple[Sequence[Any], Hashable]]
+_Unflatten = Callable[[Hashable, Sequence[Any]], Any]
+
+
+class TreeDef:
+    """The shape of a pytree without its leaves; hashable, and equal for equal shapes."""
+
+    __slots__ = ("_hash", "children", "kind", "meta", "size")
+
+    def __init__(self, kind: Any, meta: Hashable, children: tuple[TreeDef, ...]) -> None:
+        self.kind = kind
+        self.meta = meta
+        self.children = children
+        self.size: int = 1 if kind is _LEAF else sum(c.size for c in children)
+        self._hash = hash((kind, meta, children))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, TreeDef)
+            and self._hash == other._hash
+            and self.kind is other.kind
+            and self.meta == other.meta
+            and self.children == other.children
+        )
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        return _build(self, iter(leaves))
+
+    def __repr__(self) -> str:
+        return f"TreeDef({self.unflatten(['*'] * self.size)!r})"
+
+
+class _Leaf:
+    pass
+
+
+_LEAF = _Leaf
+_LEAF_DEF = TreeDef(_LEAF, None, ())
+_registry: dict[type, tuple[_Flatten, _Unflatten]] = {}
+
+
+def register(cls: C, flatten: _Flatten | None = None, unflatten: _Unflatten | None = None) -> C:
+    """Makes instances of `cls` pytrees. `flatten(x)` gives (children, hashable rest), `unflatten(rest, children)`
+    the instance again. Dataclasses need no registration."""
+    if flatten is None or unflatten is None:
+        raise ArgumentError(f"tree.register({cls.__name__}): give both flatten and unflatten")
+    _registry[cls] = (flatten, unflatten)
+    return cls
+
+
+def _children(x: Any) -> tuple[Any, Hashable, Sequence[Any]] | None:
+    cls = type(x)
+    if x is None:
+        return None.__class__, None, ()
+    if cls is tuple or cls is list:
+        return cls, None, x
+    if cls is dict:
+        return dict, tuple(x), tuple(x.values())
+    if cls in _registry:
+        children, meta = _registry[cls][0](x)
+        return cls, meta, children
+    if isinstance(x, tuple) and hasattr(cls, "_fields"):
+        return cls, None, x
+    if isinstance(x, dict):
+        return cls, tuple(x), tuple(x.values())
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = tuple(f.name for f in dataclasses.fields(x) if f.init)
+        return cls, names, tuple(getattr(x, n) for n in names)
+    return None
+
+
+def _build(tree: TreeDef, leaves: Any) -> Any:
+    kind = tree.kind
+    if kind is _LEAF:
+        return next(leaves)
+    if kind is type(None):
+        return None
+    built = [_build(c, leaves) for c in tree.children]
+    if kind is list:
+        return built
+    if kind is tuple:
+        return tuple(built)
+    if kind in _registry:
+        return _registry[kind][1](tree.meta, built)
+    if issubclass(kind, tuple):
+        return kind(*built)
+    names: Any = tree.meta
+    if issubclass(kind, dict):
+        return kind(zip(names, built, strict=True))
+    return kind(**dict(zip(names, built, strict=True)))
+
+
+def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
+    """The leaves from left to right, and the structure around them."""
+    out: list[Any] = []
+
+    def visit(x: Any) -> TreeDef:
+        if is_leaf is None or not is_leaf(x):
+            found = _children(x)
+            if found is not None:
+                kind, meta, children = found
+                return TreeDef(kind, meta, tuple([visit(c) for c in children]))
+        out.append(x)
+        return _LEAF_DEF
+
+    return out, visit(tree)
+
+
+def unflatten(structure: TreeDef, leaves: Iterable[Any]) -> Any:
+    return structure.unflatten(leaves)
+
+
+def leaves(tree: Any) -> list[Any]:
+    return flatten(tree)[0]
+
+
+def structure(tree: Any) -> TreeDef:
+    return flatten(tree)[1]
+
+
+def paths(tree: Any) -> list[str]:
+    """One string per leaf, such as `['w'][0]`, for messages."""
+    out: list[str] = []
+
+    def visit(x: Any, path: str) -> None:
+        found = _children(x)
+        if found is None:
+            out.append(path)
+            return
+        kind, meta, children = found
+        for i, child in enumerate(children):
+            if isinstance(x, dict):
+                step = f"[{meta[i]!r}]"  # type: ignore[index]
+            elif dataclasses.is_dataclass(x):
+                step = f".{meta[i]}"  # type: ignore[index]
+            elif hasattr(kind, "_fields"):
+                step = f".{kind._fields[i]}"
+            else:
+                step = f"[{i}]"
+            visit(child, path + step)
+
+    visit(tree, "")
+    return out
+
+
+def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:  # noqa: A001 (tree.map, as in JAX)
+    """`fn` of every leaf, and of the leaves at the same place in each of `rest`. Dicts match by key."""
+    first, shape = flatten(tree)
+    others = []
+    for other in rest:
+        found, other_shape = flatten(_in_order_of(tree, other))
+        if other_shape != shape:
+            raise ArgumentError(f"tree.map: the trees have different structures: {shape!r} and {other_shape!r}")
+        others.append(found)
+    return shape.unflatten([fn(*xs) for xs in zip(first, *others, strict=True)])
+
+
+def _in_order_of(tree: Any, other: Any) -> Any:
+    if isinstance(tree, dict) and isinstance(other, dict) and tree.keys() == other.keys():
+        return type(tree)((k, _in_order_of(v, other[k])) for k, v in tree.items())
+    if type(tree) in (list, tuple) and type(other) is type(tree) and len(tree) == len(other):
+        return type(tree)([_in_order_of(a, b) for a, b in zip(tree, other, strict=True)])
+    return other
+
+
+def leaves_at(structure: TreeDef, tree: Any) -> list[Any]:
+    """What `tree` has at the leaves of `structure`: subtrees and None included."""
+    if structure.kind is _LEAF:
+        return [tree]
+    found = _children(tree)
+    if found is None:
+        raise ArgumentError(f"expected {structure!r}, got {tree!r:.80}")
+    kind, meta, children = found
+    if kind is dict and structure.kind is dict and meta != structure.meta:
+        keys: Any = structure.meta
+        if set(keys) == set(tree):
+            meta, children = keys, [tree[k] for k in keys]
+    if kind is not structure.kind or meta != structure.meta or len(children) != len(structure.children):
+        raise ArgumentError(f"expected {structure!r}, got {tree!r:.80}")
+    return [leaf for s, child in zip(structure.children, children, strict=True) for leaf in leaves_at(s, child)]

@@ -1,0 +1,1 @@
+"""NumPy, DLPack and xarray, both ways."""

@@ -1,0 +1,19 @@
+"""NumPy: arrays in and out without copies. `numpy.asarray(x)` works too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.array import Array, array
+
+
+def from_numpy(values: np.ndarray[Any, Any], dims: Any) -> Array:
+    """The array over a NumPy array's memory; `dims` names its axes."""
+    return array(values, dims)
+
+
+def to_numpy(x: Array) -> np.ndarray[Any, Any]:
+    """A read-only NumPy array over the memory of `x`."""
+    return x.values

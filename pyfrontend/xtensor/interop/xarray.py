@@ -1,0 +1,240 @@
+"""xarray: DataArrays go in wherever arrays do and come out where one went in. Which coordinates still apply to a
+result is read off the program: each of its dims is followed back to the arguments (`Origins`)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import DimensionError, DTypeError
+
+if TYPE_CHECKING:
+    import xarray
+
+    from ..core.array import Array
+    from ..trace.program import Program
+
+
+def is_dataarray(x: Any) -> bool:
+    """Without importing xarray: who has a DataArray has imported it."""
+    module = sys.modules.get("xarray")
+    return module is not None and isinstance(x, module.DataArray)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a DataArray has besides its data; travels on `Array.meta`."""
+
+    coords: Mapping[str, xarray.Variable] = field(default_factory=dict)
+    name: Any = None
+    attrs: Mapping[Any, Any] = field(default_factory=dict)
+
+
+def labels_of(x: Any) -> Labels:
+    if is_dataarray(x):
+        return Labels({str(k): v.variable for k, v in x.coords.items()}, x.name, dict(x.attrs))
+    return x.meta if isinstance(x.meta, Labels) else Labels()
+
+
+def from_xarray(x: xarray.DataArray) -> Array:
+    """The array over a DataArray's memory; coordinates, name and attributes travel along."""
+    from ..core.array import array
+
+    for d in x.dims:
+        if not isinstance(d, str):
+            raise DimensionError(f"the DataArray's dim {d!r} is no string; rename it")
+    if x.dtype.kind not in "biufV":
+        raise DTypeError(f"a DataArray of {x.dtype} cannot become an array; arrays hold bools, ints and floats")
+    made = array(x.values, tuple(x.dims))
+    labels = labels_of(x)
+    if not labels.coords and labels.name is None and not labels.attrs:
+        return made
+    return made.with_meta(labels)  # type: ignore[attr-defined,no-any-return]
+
+
+def to_xarray(x: Array) -> xarray.DataArray:
+    """A DataArray over the memory of `x`, with what came along from another one."""
+    import xarray
+
+    labels = labels_of(x)
+    return xarray.DataArray(x.values, dims=x.dims, coords=dict(labels.coords), name=labels.name, attrs=dict(labels.attrs))
+
+
+# -- which coordinates still apply ------------------------------------------------------------------------------------
+
+# A dim of a value comes from a dim of an argument, unchanged or through steps: (argument, dim, steps).
+Origin = tuple[int, str, tuple[Any, ...]]
+_LOST = frozenset({"xtensor.iota", "xtensor.constant", "xtensor.size"})
+
+
+class Origins:
+    """For each value of a program, where its dims come from."""
+
+    def __init__(self, program: Program) -> None:
+        self.known: dict[Any, dict[str, frozenset[Origin]]] = {}
+        block = program.main.regions[0].blocks[0]
+        for i, argument in enumerate(block.arguments):
+            self.known[argument] = {d: frozenset({(i, d, ())}) for d in self._dims(argument)}
+        self._block(block)
+        returned = list(block.operations)[-1].operation.operands
+        self.results = [self.known.get(v, {}) for v in returned]
+
+    @staticmethod
+    def _dims(value: Any) -> tuple[str, ...]:
+        from ..trace.context import spec_of
+
+        return spec_of(value.type).dims if str(value.type).startswith("!xtensor.array") else ()
+
+    def _block(self, block: Any) -> Any:
+        for view in block.operations:
+            self._operation(view.operation)
+        return list(block.operations)[-1].operation
+
+    def _operation(self, o: Any) -> None:
+        operands = list(o.operands)
+        for region in o.regions:
+            for block in region.blocks:
+                for argument, operand in zip(block.arguments, operands, strict=False):
+                    self.known[argument] = self.known.get(operand, {})
+                terminator = self._block(block)
+                for result, value in zip(o.results, terminator.operands, strict=False):
+                    self.known[result] = self.known.get(value, {})
+        if o.name == "xtensor.pullback":
+            wrt = [int(i) for i in o.attributes["wrt"]]
+            self.known[o.results[len(o.results) - 1]] = {"": [operands[i] for i in wrt]}  # type: ignore[dict-item]
+        if o.regions:
+            return
+        if o.name == "xtensor.apply":
+            sources: Any = self.known.get(operands[0], {}).get("", ())
+            for result, source in zip(o.results, sources, strict=False):
+                self.known[result] = self.known.get(source, {})
+            return
+        for result in o.results:
+            self.known[result] = self._through(o, operands, self._dims(result))
+
+    def _through(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
+        name, a = o.name, o.attributes
+        if name in _LOST:
+            return {}
+        if name == "xtensor.rename":
+            back = {t.value: f.value for f, t in zip(a["from"], a["to"], strict=True)}
+            source = self.known.get(operands[0], {})
+            return {d: source.get(back.get(d, d), frozenset()) for d in dims}
+        if name == "xtensor.scatter":
+            operands = operands[:1]
+        joined = {
+            d: frozenset().union(*(self.known.get(x, {}).get(d, frozenset()) for x in operands)) for d in dims
+        }
+        touched: dict[str, Any] = {}
+        if name == "xtensor.slice":
+            parts = zip(a["dims"], a["offsets"], a["sizes"], a["strides"], strict=True)
+            touched = {d.value: ("slice", int(i), int(n), int(s)) for d, i, n, s in parts}
+        elif name == "xtensor.reverse":
+            touched = {d.value: ("slice", -1, None, -1) for d in a["dims"]}
+        elif name == "xtensor.pad":
+            touched = {d.value: None for d in a["dims"]}
+        elif name == "xtensor.concat":
+            touched = {a["dim"].value: None}
+        elif name == "xtensor.merge":
+            touched = {a["into"].value: None}
+        elif name == "xtensor.split":
+            touched = {d.value: None for d in a["into"]}
+        elif name == "xtensor.gather":
+            touched = {d.value: None for d in a["along"]}
+        for d, step in touched.items():
+            if d in joined:
+                joined[d] = frozenset((i, x, (*steps, step)) for i, x, steps in joined[d]) if step else frozenset()
+        return joined
+
+
+def _take(variable: xarray.Variable, dim: str, steps: tuple[Any, ...]) -> xarray.Variable:
+    for _, offset, n, stride in steps:
+        where = slice(None, None, -1) if n is None else slice(offset, offset + (n - 1) * stride + 1 if n else offset, stride)
+        variable = variable.isel({dim: where})
+    return variable
+
+
+def _coordinates(
+    origins: dict[str, frozenset[Origin]], sizes: Mapping[str, int], labels: Mapping[int, Labels]
+) -> dict[str, xarray.Variable]:
+    found: dict[str, xarray.Variable] = {}
+    conflicting: set[str] = set()
+    for i, label in labels.items():
+        here = {x: (d, steps) for d, froms in origins.items() for j, x, steps in froms if j == i}
+        for name, variable in label.coords.items():
+            if not all(d in here for d in variable.dims):
+                continue
+            moved = variable
+            for d in variable.dims:
+                moved = _take(moved, str(d), here[str(d)][1])
+            moved = moved.rename({d: here[str(d)][0] for d in variable.dims})
+            if any(moved.sizes[d] != sizes[str(d)] for d in moved.dims):
+                continue
+            new = here[name][0] if name in variable.dims else name
+            other = found.get(new)
+            if other is None:
+                found[new] = moved
+            elif not other.equals(moved):
+                if new in moved.dims:
+                    raise DimensionError(
+                        f"the coordinates of dim {new!r} differ between the operands. Align them first: "
+                        'xarray.align(a, b, join="inner")'
+                    )
+                conflicting.add(new)
+    return {k: v for k, v in found.items() if k not in conflicting}
+
+
+# Functions for which xarray keeps attributes although it drops them in arithmetic.
+_KEEP = frozenset(
+    "abs neg isel head tail thin transpose rename swap_dims expand_dims squeeze stack unstack broadcast_like pad roll "
+    "shift flip astype clip round where cumsum cumprod sort real imag conj".split()
+)
+
+
+def relabel(program: Program, results: list[Array], sources: Mapping[int, Any], op: str = "") -> list[Any]:
+    """Results as DataArrays where one went in (else as Arrays with labels), with the coordinates that still apply."""
+    origins = program.notes.get("origins")
+    if origins is None:
+        origins = program.notes["origins"] = Origins(program).results
+    labels = {i: labels_of(x) for i, x in sources.items()}
+    as_dataarray = any(is_dataarray(x) for x in sources.values())
+    first = next(iter(labels.values()))
+    name = first.name if all(_same(label.name, first.name) for label in labels.values()) else None
+    attrs = _attributes(labels.values()) if keeps_attrs(op) else {}
+    out: list[Any] = []
+    for result, where in zip(results, origins, strict=True):
+        made = result.with_meta(Labels(_coordinates(where, result.sizes, labels), name, attrs))  # type: ignore[attr-defined]
+        out.append(to_xarray(made) if as_dataarray else made)
+    return out
+
+
+def _attributes(labels: Iterable[Labels]) -> dict[Any, Any]:
+    """All attributes but those that differ."""
+    kept: dict[Any, Any] = {}
+    differing: set[Any] = set()
+    for label in labels:
+        for key, value in label.attrs.items():
+            if key in kept and not _same(kept[key], value):
+                differing.add(key)
+            kept.setdefault(key, value)
+    return {k: v for k, v in kept.items() if k not in differing}
+
+
+def _same(a: Any, b: Any) -> bool:
+    try:
+        return a is b or bool(a == b)
+    except ValueError:  # arrays as attributes
+        return False
+
+
+def keeps_attrs(op: str) -> bool:
+    """As xarray is set: by default it keeps attributes always (2025.11 and later), or for some functions only."""
+    import xarray
+
+    option = xarray.get_options().get("keep_attrs", "default")
+    if option != "default":
+        return bool(option)
+    version = tuple(int(p) for p in xarray.__version__.split(".")[:2])
+    return op in _KEEP or version >= (2025, 11)

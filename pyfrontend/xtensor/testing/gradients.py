@@ -1,0 +1,123 @@
+"""check_gradients: derivatives of any order, both modes, against finite differences along one random direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, tree
+from ..core.array import Array, array, as_array
+from ..core.errors import ArgumentError
+from ..transforms.jit import jit
+from ..transforms.jvp import jvp
+from ..transforms.vjp import vjp
+
+_STEP = {"float64": 1e-5, "float32": 1e-2, "float16": 0.1, "bfloat16": 0.1}
+_TOLERANCE = {"float64": 1e-6, "float32": 3e-2, "float16": 0.2, "bfloat16": 0.3}
+
+
+def check_gradients(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    order: int = 1,
+    *,
+    modes: Sequence[str] = ("forward", "reverse"),
+    step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    seed: int = 0,
+) -> None:
+    """Raises AssertionError where a derivative of `f` at `args` (a tuple, one entry per argument) differs from central
+    differences along a random direction.
+
+    order: derivatives of derivatives up to this order, in every combination of `modes`. Use float64 arguments, away
+    from ties: differences of float32 see hardly more than signs. Integer arguments stay as they are.
+    """
+    for mode in modes:
+        if mode not in ("forward", "reverse"):
+            raise ArgumentError(f"check_gradients: modes are 'forward' and 'reverse', got {mode!r}")
+    primals = tree.map(lambda x: array(x) if isinstance(x, (int, float)) else as_array(x), tuple(args))
+    floats = [x.dtype.name for x in tree.leaves(primals) if dtypes.is_float(x.dtype)]
+    if not floats:
+        raise ArgumentError("check_gradients: no argument is a float array")
+    worst = max(floats, key=lambda name: _STEP[name])
+    step = _STEP[worst] if step is None else step
+    rtol = _TOLERANCE[worst] if rtol is None else rtol
+    atol = rtol if atol is None else atol
+    _check(f, primals, order, tuple(modes), step, rtol, atol, np.random.default_rng(seed), "")
+
+
+def _check(
+    f: Callable[..., Any],
+    primals: tuple[Any, ...],
+    order: int,
+    modes: tuple[str, ...],
+    step: float,
+    rtol: float,
+    atol: float,
+    rng: np.random.Generator,
+    path: str,
+) -> None:
+    compiled = jit(f)
+    direction = tree.map(lambda x: _random(x, rng), primals)
+    result = compiled(*primals)
+    cotangent = tree.map(lambda y: _random(y, rng), result)
+    expected = _difference(compiled, primals, direction, step)
+    if "forward" in modes:
+        _, tangent = jvp(f, primals, direction)
+        moved = [np.asarray(t, np.float64) for t in tree.leaves(tangent)]
+        for got, want in zip(moved, expected, strict=True):
+            np.testing.assert_allclose(
+                got, want, rtol, atol * _scale(want), err_msg=f"forward mode{path}"
+            )
+    if "reverse" in modes:
+        _, back = vjp(f, *primals)
+        gradient = back(cotangent)
+        got = _inner(gradient, direction)
+        cts = [np.asarray(t, np.float64) for t in tree.leaves(cotangent)]
+        want = sum(float(np.sum(c * e)) for c, e in zip(cts, expected, strict=True))
+        scale = sum(float(np.sum(np.abs(c * e))) for c, e in zip(cts, expected, strict=True))
+        np.testing.assert_allclose(got, want, rtol, atol * max(1.0, scale), err_msg=f"reverse mode{path}")
+    if order > 1:
+        rest = (order - 1, modes, step, rtol * 10, atol * 10, rng)
+        if "forward" in modes:
+            _check(lambda *a: jvp(f, a, direction)[1], primals, *rest, f"{path} of forward mode")
+        if "reverse" in modes:
+            _check(lambda *a: vjp(f, *a)[1](cotangent), primals, *rest, f"{path} of reverse mode")
+
+
+def _random(x: Array, rng: np.random.Generator) -> Array | None:
+    if not dtypes.is_float(x.dtype):
+        return None
+    return array(rng.standard_normal(x.shape).astype(x.dtype), x.dims)
+
+
+def _difference(
+    f: Callable[..., Any], primals: Any, direction: Any, step: float
+) -> list[np.ndarray[Any, Any]]:
+    leaves, structure = tree.flatten(primals)
+    moves = tree.leaves_at(structure, direction)
+
+    def at(t: float) -> list[Any]:
+        moved = [
+            x if v is None else array((x.values + np.asarray(t, x.dtype) * v.values).astype(x.dtype), x.dims)
+            for x, v in zip(leaves, moves, strict=True)
+        ]
+        return tree.leaves(f(*structure.unflatten(moved)))
+
+    return [
+        (np.asarray(hi, np.float64) - np.asarray(lo, np.float64)) / (2 * step)
+        for hi, lo in zip(at(step), at(-step), strict=True)
+        if dtypes.is_float(hi.dtype)
+    ]
+
+
+def _inner(a: Any, b: Any) -> float:
+    pairs = zip(tree.leaves(a), tree.leaves(b), strict=True)
+    return sum(float(np.sum(np.asarray(x, np.float64) * np.asarray(y, np.float64))) for x, y in pairs)
+
+
+def _scale(x: np.ndarray[Any, Any]) -> float:
+    return max(1.0, float(np.max(np.abs(x), initial=0.0)))

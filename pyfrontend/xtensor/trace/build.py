@@ -1,0 +1,283 @@
+"""One function per dialect op, on tracers. Result types come from the dialect; operands have fitting dtypes already
+(casting is the caller's). Each op gets the user's line, and so does what the dialect finds wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.errors import SizeError
+from ..core.spec import Spec
+from . import context as c
+from . import location
+from .scope import check_alive, current
+from .tracer import DynamicSize, Tracer
+
+if TYPE_CHECKING:
+    from ..mlir import ir
+
+_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
+_REDUCTIONS = {"sum": 0, "prod": 1, "max": 2, "min": 3, "any": 4, "all": 5, "argmax": 6, "argmin": 7}
+_MODES = {"raise": 0, "clip": 1, "drop": 2}
+_SCATTERS = {"add": 0}
+_INT64 = np.dtype("int64")
+
+
+def emit(
+    name: str,
+    operands: Sequence[Tracer],
+    attributes: dict[str, ir.Attribute] | None = None,
+    results: Sequence[ir.Type] | None = None,
+) -> Any:
+    """Adds `xtensor.<name>`; result types are inferred unless given. Returns the operation."""
+    for x in operands:
+        check_alive(x)
+    scope = current()
+    try:
+        return c.mlir().Operation.create(
+            "xtensor." + name,
+            results=results,
+            operands=[x.value for x in operands],
+            attributes=attributes,
+            loc=location.of_user(),
+            ip=scope.ip,
+            infer_type=results is None,
+        )
+    except Exception as exc:
+        raise c.error_from(exc) from None
+
+
+def _one(
+    name: str,
+    operands: Sequence[Tracer],
+    attributes: dict[str, ir.Attribute] | None = None,
+    results: Sequence[ir.Type] | None = None,
+) -> Tracer:
+    return Tracer(emit(name, operands, attributes, results).result)
+
+
+# -- element by element -----------------------------------------------------------------------------------------------
+
+
+def unary(op: str, x: Tracer) -> Tracer:
+    """abs, exp, not, isnan ... of `x`: its dims."""
+    return _one(op, (x,))
+
+
+def binary(op: str, x: Tracer, y: Tracer) -> Tracer:
+    """add, mul, maximum, and ... of two arrays of one dtype: the union of their dims."""
+    return _one(op, (x, y))
+
+
+def compare(predicate: str, x: Tracer, y: Tracer) -> Tracer:
+    """eq, ne, lt, le, gt or ge: bools with the union of the dims."""
+    return _one("compare", (x, y), {"predicate": c.enum_attribute(_PREDICATES[predicate])})
+
+
+def select(condition: Tracer, x: Tracer, y: Tracer) -> Tracer:
+    """`x` where the condition holds, else `y`: the union of the three's dims."""
+    return _one("select", (condition, x, y))
+
+
+def cast(x: Tracer, dtype: dtypes.DType) -> Tracer:
+    return _one("cast", (x,), {"to": c.mlir().TypeAttr.get(c.element_type(dtype), context=c.context())})
+
+
+def stop_gradient(x: Tracer) -> Tracer:
+    return _one("stop_gradient", (x,))
+
+
+# -- constants and sizes ----------------------------------------------------------------------------------------------
+
+
+def constant(value: Any, dims: Sequence[str] = (), dtype: dtypes.DType | None = None) -> Tracer:
+    """An array known now. `value`: NumPy array or scalar with one axis per dim."""
+    array = np.asarray(value, dtype)
+    spec = Spec(dims, array.shape, dtypes.as_dtype(array.dtype))
+    return _one("constant", (), {"value": _elements(array)}, [c.array_type(spec)])
+
+
+def _elements(array: np.ndarray[Any, Any]) -> ir.Attribute:
+    ir, ctx = c.mlir(), c.context()
+    element = c.element_type(array.dtype)
+    shaped = ir.RankedTensorType.get(array.shape, element, loc=location.unknown())
+    if array.size == 0:
+        return ir.Attribute.parse(f"dense<> : {shaped}", ctx)
+    if array.size == 1 or not array.any():
+        first = array.reshape(-1)[0]
+        if dtypes.is_float(array.dtype):
+            scalar = ir.FloatAttr.get(element, float(first), loc=location.unknown())
+        else:
+            scalar = ir.Attribute.parse(f"{_literal(first)} : {element}", ctx)
+        return ir.DenseElementsAttr.get_splat(shaped, scalar)
+    if array.dtype.kind == "b":
+        values = [ir.IntegerAttr.get(element, int(v)) for v in array.reshape(-1)]
+        return ir.DenseElementsAttr.get(values, shaped, context=ctx)
+    raw = np.ascontiguousarray(array)
+    if array.dtype == dtypes.bfloat16:
+        raw = raw.view(np.uint16)
+    return ir.DenseElementsAttr.get(raw, type=element, shape=list(array.shape), context=ctx)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, np.bool_):
+        return "true" if value else "false"
+    return str(int(value))
+
+
+def iota(dim: str, size: int | Tracer | DynamicSize, dtype: dtypes.DType = _INT64) -> Tracer:
+    """0, 1, 2 ... along `dim`."""
+    if isinstance(size, (Tracer, DynamicSize)):
+        return _one("iota", (as_size(size),), None, [c.array_type(Spec((dim,), (None,), dtype))])
+    return _one("iota", (), None, [c.array_type(Spec((dim,), (int(size),), dtype))])
+
+
+def size(x: Tracer, dim: str) -> Tracer:
+    """The size of a dim as an int64 array without dims."""
+    return _one("size", (x,), {"dim": c.string_attribute(dim)})
+
+
+def as_size(n: int | Tracer | DynamicSize) -> Tracer:
+    if isinstance(n, DynamicSize):
+        return size(n.tracer, n.dim)
+    return n if isinstance(n, Tracer) else constant(np.int64(n))
+
+
+# -- fewer dims -------------------------------------------------------------------------------------------------------
+
+
+def reduce(kind: str, x: Tracer, dims: Sequence[str]) -> Tracer:
+    """sum prod max min any all argmax argmin over `dims`: the other dims."""
+    return _one(
+        "reduce", (x,), {"kind": c.enum_attribute(_REDUCTIONS[kind]), "dims": c.names_attribute(tuple(dims))}
+    )
+
+
+def contract(xs: Sequence[Tracer], over: Sequence[str], order: Sequence[str] | None = None) -> Tracer:
+    """The product of `xs` summed over the dims `over`."""
+    attributes = {"over": c.names_attribute(tuple(over))}
+    if order is not None:
+        attributes["order"] = c.names_attribute(tuple(order))
+    return _one("contract", tuple(xs), attributes)
+
+
+# -- dims -------------------------------------------------------------------------------------------------------------
+
+
+def rename(x: Tracer, names: Mapping[str, str]) -> Tracer:
+    """Dims under other names, all changed at once."""
+    return _one(
+        "rename", (x,), {"from": c.names_attribute(tuple(names)), "to": c.names_attribute(tuple(names.values()))}
+    )
+
+
+def broadcast(
+    x: Tracer, dims: Sequence[str], sizes: Mapping[str, int | Tracer | DynamicSize] | None = None
+) -> Tracer:
+    """`x` with the dims `dims` in this order; `sizes` gives those of the new ones."""
+    dims = tuple(dims)
+    if dims == x.dims:
+        return x
+    have = x.spec.sizes
+    shape: list[int | None] = []
+    dynamic: list[Tracer] = []
+    for d in dims:
+        n: Any = have[d] if d in have else (sizes or {}).get(d)
+        if d not in have:
+            if n is None:
+                raise SizeError(f"broadcast: no size was given for the new dim {d!r}")
+            if isinstance(n, (Tracer, DynamicSize)):
+                dynamic.append(as_size(n))
+                n = None
+        shape.append(n)
+    return _one("broadcast", (x, *dynamic), None, [c.array_type(Spec(dims, shape, x.dtype))])
+
+
+def squeeze(x: Tracer, dims: Sequence[str]) -> Tracer:
+    """`x` without the dims `dims`, which have size 1."""
+    return _one("squeeze", (x,), {"dims": c.names_attribute(tuple(dims))})
+
+
+def slice(x: Tracer, parts: Mapping[str, tuple[int, int, int]]) -> Tracer:  # noqa: A001 (the op's name)
+    """Along each dim of `parts`: (offset, size, stride)."""
+    offsets, sizes, strides = (tuple(int(v) for v in column) for column in zip(*parts.values(), strict=True))
+    return _one(
+        "slice",
+        (x,),
+        {
+            "dims": c.names_attribute(tuple(parts)),
+            "offsets": c.integers_attribute(offsets),
+            "sizes": c.integers_attribute(sizes),
+            "strides": c.integers_attribute(strides),
+        },
+    )
+
+
+def pad(x: Tracer, value: Tracer, amounts: Mapping[str, tuple[int, int, int]]) -> Tracer:
+    """Along each dim of `amounts`: (low, high, interior) more elements of `value`."""
+    low, high, interior = (tuple(int(v) for v in column) for column in zip(*amounts.values(), strict=True))
+    return _one(
+        "pad",
+        (x, value),
+        {
+            "dims": c.names_attribute(tuple(amounts)),
+            "low": c.integers_attribute(low),
+            "high": c.integers_attribute(high),
+            "interior": c.integers_attribute(interior),
+        },
+    )
+
+
+def concat(xs: Sequence[Tracer], dim: str) -> Tracer:
+    """Arrays of the same dims one after another along `dim`."""
+    return _one("concat", tuple(xs), {"dim": c.string_attribute(dim)})
+
+
+def merge(x: Tracer, dims: Sequence[str], into: str) -> Tracer:
+    """`dims` as one new last dim, the last one given running fastest."""
+    return _one("merge", (x,), {"dims": c.names_attribute(tuple(dims)), "into": c.string_attribute(into)})
+
+
+def split(x: Tracer, dim: str, sizes: Mapping[str, int]) -> Tracer:
+    """`dim` as several new last dims, the last one running fastest."""
+    return _one(
+        "split",
+        (x,),
+        {
+            "dim": c.string_attribute(dim),
+            "into": c.names_attribute(tuple(sizes)),
+            "sizes": c.integers_attribute(tuple(int(n) for n in sizes.values())),
+        },
+    )
+
+
+def reverse(x: Tracer, dims: Sequence[str]) -> Tracer:
+    return _one("reverse", (x,), {"dims": c.names_attribute(tuple(dims))})
+
+
+# -- by position ------------------------------------------------------------------------------------------------------
+
+
+def gather(mode: str, x: Tracer, indices: Mapping[str, Tracer]) -> Tracer:
+    """Elements of `x` at integer positions along each dim of `indices`; mode: raise or clip."""
+    return _one(
+        "gather",
+        (x, *indices.values()),
+        {"mode": c.enum_attribute(_MODES[mode]), "along": c.names_attribute(tuple(indices))},
+    )
+
+
+def scatter(kind: str, mode: str, target: Tracer, indices: Mapping[str, Tracer], updates: Tracer) -> Tracer:
+    """`target` with `updates` combined in at integer positions; mode: raise, clip or drop."""
+    return _one(
+        "scatter",
+        (target, *indices.values(), updates),
+        {
+            "kind": c.enum_attribute(_SCATTERS[kind]),
+            "mode": c.enum_attribute(_MODES[mode]),
+            "along": c.names_attribute(tuple(indices)),
+        },
+    )

@@ -1,0 +1,169 @@
+"""The one MLIR context of the process, the diagnostics it emits, and types in both spellings."""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..core import dtypes
+from ..core.errors import CompileError, DimensionError, DTypeError, Error, IndexError_, SizeError
+from ..core.spec import Spec
+
+if TYPE_CHECKING:
+    from ..mlir import ir
+
+# Tracing and compiling share the context, which is not safe to use from two threads at once.
+lock = threading.RLock()
+_messages: list[tuple[str, str]] = []
+
+
+@functools.cache
+def mlir() -> Any:
+    """The bindings' `ir` module, imported when something is traced for the first time."""
+    from ..mlir import ir
+
+    return ir
+
+
+@functools.cache
+def context() -> ir.Context:
+    ctx = mlir().Context()
+    ctx.enable_multithreading(False)
+    for dialect in ("xtensor", "func"):
+        _ = ctx.dialects[dialect]
+    ctx.attach_diagnostic_handler(_remember)
+    return ctx
+
+
+def _remember(diagnostic: Any) -> bool:
+    if diagnostic.severity == mlir().DiagnosticSeverity.ERROR:
+        notes = "".join(f"\n  note: {n.message}" for n in diagnostic.notes)
+        _messages.append((diagnostic.message + notes, _file_line(str(diagnostic.location))))
+    return True
+
+
+def _file_line(location: str) -> str:
+    found = re.search(r'"((?:[^"\\]|\\.)+)":(\d+)', location)
+    return f"{found[1]}:{found[2]}" if found else ""
+
+
+def error_from(exc: BaseException, fallback: type[Error] = CompileError) -> Error:
+    """The `Error` for what MLIR has just refused, of the kind that its message tells."""
+    messages = list(_messages)
+    _messages.clear()
+    for d in getattr(exc, "error_diagnostics", None) or ():
+        messages.append((d.message, _file_line(str(d.location))))
+    if not messages:
+        return fallback(f"{type(exc).__name__}: {exc}")
+    text, where = messages[0]
+    text = re.sub(r"^'xtensor\.(\w+)' op ", r"\1: ", text)
+    return _kind(text, fallback)(text, where or None)
+
+
+def _kind(text: str, fallback: type[Error]) -> type[Error]:
+    if "element type" in text or re.search(r"must be (?:variadic of )?array of", text):
+        return DTypeError
+    if "there is nothing to read" in text or "out of range" in text:
+        return IndexError_
+    if re.search(r"has sizes|sizes? ", text):
+        return SizeError
+    return DimensionError if "dim" in text else fallback
+
+
+@contextmanager
+def diagnosed(fallback: type[Error] = CompileError) -> Iterator[None]:
+    """Turns what MLIR refuses inside into an `Error`."""
+    _messages.clear()
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as exc:
+        if _messages or getattr(exc, "error_diagnostics", None):
+            raise error_from(exc, fallback) from None
+        raise
+
+
+def take_messages() -> list[tuple[str, str]]:
+    found = list(_messages)
+    _messages.clear()
+    return found
+
+
+# -- types ------------------------------------------------------------------------------------------------------------
+
+_TYPE = re.compile(r"^!xtensor\.array<(.*)>$", re.DOTALL)
+_DIM = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([\w$.]+))\s*:\s*(\?|\d+)\s*,')
+_specs: dict[Any, Spec] = {}
+
+
+@functools.lru_cache(maxsize=4096)
+def array_type(spec: Spec) -> ir.Type:
+    """!xtensor.array<...> of a Spec; whether it is weak is no part of the type."""
+    dims = "".join(
+        f"{_quote(d)}: {'?' if n is None else n}, " for d, n in zip(spec.dims, spec.shape, strict=True)
+    )
+    return mlir().Type.parse(f"!xtensor.array<{dims}{dtypes.to_mlir(spec.dtype)}>", context())
+
+
+def _quote(name: str) -> str:
+    plain = "".join(c if c.isalnum() and c.isascii() or c in "_~ '.-" else _escape(c) for c in name)
+    return f'"{plain}"'
+
+
+def _escape(char: str) -> str:
+    return "".join(f"\\{b:02X}" for b in char.encode())
+
+
+def _unquote(name: str) -> str:
+    if "\\" not in name:
+        return name
+    raw = re.sub(rb"\\([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), name.encode())
+    return raw.replace(rb"\"", b'"').replace(rb"\\", b"\\").decode()
+
+
+def spec_of(type_: ir.Type) -> Spec:
+    """Dims, sizes and dtype of an array type."""
+    spec = _specs.get(type_)
+    if spec is None:
+        found = _TYPE.match(str(type_))
+        if found is None:
+            raise CompileError(f"{type_} is no array type")
+        body, dims, shape, end = found[1], [], [], 0
+        while dim := _DIM.match(body, end):
+            dims.append(_unquote(dim[1]) if dim[2] is None else dim[2])
+            shape.append(None if dim[3] == "?" else int(dim[3]))
+            end = dim.end()
+        spec = _specs[type_] = Spec(dims, shape, dtypes.from_mlir(body[end:].strip()))
+    return spec
+
+
+@functools.lru_cache(maxsize=4096)
+def names_attribute(names: tuple[str, ...]) -> ir.Attribute:
+    ir, ctx = mlir(), context()
+    return ir.ArrayAttr.get([ir.StringAttr.get(n, context=ctx) for n in names], context=ctx)
+
+
+@functools.lru_cache(maxsize=4096)
+def string_attribute(text: str) -> ir.Attribute:
+    return mlir().StringAttr.get(text, context=context())
+
+
+@functools.lru_cache(maxsize=4096)
+def integers_attribute(values: tuple[int, ...]) -> ir.Attribute:
+    return mlir().DenseI64ArrayAttr.get(list(values), context=context())
+
+
+@functools.lru_cache(maxsize=256)
+def enum_attribute(value: int) -> ir.Attribute:
+    ir, ctx = mlir(), context()
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(32, context=ctx), value)
+
+
+@functools.lru_cache(maxsize=64)
+def element_type(dtype: dtypes.DType) -> ir.Type:
+    return mlir().Type.parse(dtypes.to_mlir(dtype), context())

@@ -1,0 +1,303 @@
+"""`op`: what makes a function over tracers a public one. Inside a trace it runs inline; on concrete arrays it is
+traced and compiled once per argument types, and from then on found by C++ without any Python."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ParamSpec, TypeVar, overload
+from weakref import WeakSet
+
+import numpy as np
+
+from .. import _native
+from ..core import options, tree
+from ..core.errors import ArgumentError, ArgumentTypeError, Error
+from ..core.spec import Spec
+from .program import Program, trace
+from .scope import check_alive, tracing
+from .tracer import Tracer, as_tracer, not_an_array, unnamed
+
+__all__ = ["Op", "as_tracer", "op", "tracing"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
+_WEAK = {cls: Spec((), (), np.dtype(name), weak=cls is not bool) for cls, name in _NUMBERS.items()}
+_LITERALS = frozenset({str, type(None), type(...), bytes, type, np.dtype})
+
+_functions: WeakSet[Any] = WeakSet()
+
+
+def forget_compiled() -> None:
+    """Sends every function through its slow path once, where the options are looked at."""
+    for function in list(_functions):
+        function.clear()
+
+
+options.on_change(forget_compiled)
+
+
+def scalar_array(x: bool | int | float) -> Any:
+    """A Python number as an array without dims."""
+    name = _NUMBERS.get(type(x)) or ("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
+    try:
+        return _native.from_scalar(x, name)
+    except OverflowError:
+        raise ArgumentError(f"the int {x} does not fit into 64 bits") from None
+
+
+def spec_of_type(type_: Any) -> Spec:
+    """Spec of an _native.ArrayType."""
+    from ..core.array import DTYPES
+
+    return Spec(type_.dims, type_.shape, DTYPES[type_.dtype])
+
+
+class Entry:
+    """A compiled signature: how to call it and what to make of the results."""
+
+    __slots__ = ("captured", "executable", "program", "tree", "unwrap")
+
+    def __init__(self, program: Program) -> None:
+        from ..compiler.executable import load
+
+        self.executable = load(program)
+        self.captured = list(program.captured)
+        self.program = program
+        self.tree = program.tree
+        self.unwrap = program.tree == _SINGLE
+
+    def __call__(self, arrays: list[Any]) -> list[Any]:
+        return list(self.executable.run(arrays + self.captured if self.captured else arrays))
+
+    def result(self, arrays: list[Any]) -> Any:
+        results = self.executable.run(arrays + self.captured if self.captured else arrays)
+        return results[0] if self.unwrap else self.tree.unflatten(results)
+
+    def register(self, function: Any, types: Sequence[Any] | None) -> None:
+        """From now on C++ finds this entry for arguments of `types` (None: any that fit)."""
+        function.add(types, self.executable, self.unwrap, None if self.unwrap else self.tree.unflatten, self.captured)
+
+
+_SINGLE = tree.structure(0)
+
+
+class Function(_native.Function):
+    """A callable whose calls on plain arrays run compiled code straight from C++."""
+
+    def __new__(cls, slow_path: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        self = super().__new__(cls, slow_path)
+        _functions.add(self)
+        return self
+
+
+class Op(Function):
+    """A public function over arrays."""
+
+    def __repr__(self) -> str:
+        return f"<function xtensor.{self.__name__}>"
+
+
+class _Arguments:
+    """Finds the arrays among the arguments of a call: `key` tells everything but their values."""
+
+    __slots__ = ("arrays", "key", "labelled", "plain", "specs")
+
+    def __init__(self) -> None:
+        self.key: list[Any] = []
+        self.arrays: list[Any] = []
+        self.specs: list[Spec] = []
+        self.labelled: dict[int, Any] = {}  # argument number -> DataArray
+        self.plain = True
+
+    def array(self, a: Any) -> None:
+        type_ = a.type
+        self.key.append(type_)
+        self.arrays.append(a)
+        self.specs.append(type_)
+
+    def scan(self, x: Any, is_array: bool) -> None:
+        cls = type(x)
+        if isinstance(x, _native.Array):
+            if x.meta is not None:
+                self.labelled[len(self.arrays)] = x
+            self.array(x)
+        elif is_array and isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
+            spec = _WEAK.get(cls) or _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
+            self.key.append(spec)
+            self.arrays.append(scalar_array(x))
+            self.specs.append(spec)
+        elif cls in (tuple, list):
+            self.key.append((cls, len(x)))
+            self.plain = False
+            for item in x:
+                self.scan(item, is_array)
+        elif isinstance(x, dict):
+            self.key.append((dict, *x))
+            self.plain = False
+            for item in x.values():
+                self.scan(item, is_array)
+        elif isinstance(x, np.generic) and is_array:
+            from ..core.array import array
+
+            self.array(array(x))
+            self.plain = False
+        elif isinstance(x, np.ndarray):
+            self.plain = False
+            if not is_array:
+                self.key.append((x.dtype.str, x.shape, x.tobytes()))
+            elif x.ndim:
+                raise unnamed(x)
+            else:
+                from ..core.array import array
+
+                self.array(array(x))
+        else:
+            self.other(x, is_array)
+
+    def other(self, x: Any, is_array: bool) -> None:
+        from ..interop.xarray import is_dataarray
+
+        self.plain = False
+        if isinstance(x, slice):
+            self.key.append(slice)
+            for part in (x.start, x.stop, x.step):
+                self.scan(part, False)
+        elif is_dataarray(x):
+            from ..core.array import as_array
+
+            self.labelled[len(self.arrays)] = x
+            self.array(as_array(x))
+        elif isinstance(x, Tracer):
+            check_alive(x)
+        elif is_array and type(x) not in _LITERALS:
+            raise not_an_array(x)
+        else:
+            # 1, 1.0 and True are equal, and so are 0.0 and -0.0.
+            self.key.append((type(x), x.hex() if isinstance(x, float) else x))
+
+
+def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
+    """The arguments again, with tracers where `_Arguments.scan` found arrays."""
+    if isinstance(x, _native.Array):
+        return next(tracers)
+    if is_array and isinstance(x, (bool, int, float)):
+        return next(tracers)
+    if type(x) in (tuple, list):
+        return type(x)([_replace(item, is_array, tracers) for item in x])
+    if isinstance(x, dict):
+        return type(x)((k, _replace(v, is_array, tracers)) for k, v in x.items())
+    if is_array and isinstance(x, (np.generic, np.ndarray)):
+        return next(tracers)
+    if isinstance(x, slice):
+        return slice(*(_replace(p, False, tracers) for p in (x.start, x.stop, x.step)))
+    from ..interop.xarray import is_dataarray
+
+    return next(tracers) if is_dataarray(x) else x
+
+
+class _Eager:
+    """Calls of a public function: inline while tracing, else through its compiled signatures."""
+
+    __slots__ = ("by_name", "entries", "fn", "function", "name", "positional", "rest", "static")
+
+    def __init__(self, fn: Callable[..., Any], static: Callable[..., Any] | None) -> None:
+        self.fn = fn
+        self.name = fn.__name__
+        self.static = static
+        self.function: Any = None
+        self.entries: dict[Any, Entry] = {}
+        self.positional: list[bool] = []
+        self.by_name: dict[str, bool] = {}
+        self.rest = False
+        for p in inspect.signature(fn).parameters.values():
+            takes = "ArrayLike" in str(p.annotation)
+            if p.kind is p.VAR_POSITIONAL:
+                self.rest = takes
+            elif p.kind is not p.VAR_KEYWORD:
+                if p.kind is not p.KEYWORD_ONLY:
+                    self.positional.append(takes)
+                self.by_name[p.name] = takes
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if tracing():
+                return self.fn(*args, **kwargs)
+            return self.eager(args, kwargs)
+        except Error as error:
+            raise error.with_traceback(None) from None
+
+    def is_array(self, i: int) -> bool:
+        return self.positional[i] if i < len(self.positional) else self.rest
+
+    def eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.static is not None:
+            args, kwargs = self.static(*args, **kwargs)
+        found = _Arguments()
+        for i, x in enumerate(args):
+            is_array = self.is_array(i)
+            if not is_array:
+                found.plain = False
+            found.scan(x, is_array)
+        for name, x in kwargs.items():
+            found.plain = False
+            found.key.append(name)
+            found.scan(x, self.by_name.get(name, False))
+        key = (options.current(), *found.key)
+        try:
+            entry = self.entries.get(key)
+        except TypeError:
+            raise self.unhashable(args, kwargs) from None
+        if entry is None:
+            entry = self.entries[key] = self.compile(found, args, kwargs)
+            if found.plain and not found.labelled:
+                types = [type(x) if type(x) in _NUMBERS else x.type for x in args]
+                entry.register(self.function, types)
+        if found.labelled:
+            from ..interop.xarray import relabel
+
+            return entry.tree.unflatten(relabel(entry.program, entry(found.arrays), found.labelled, self.name))
+        return entry.result(found.arrays)
+
+    def compile(self, found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
+        specs = [s if isinstance(s, Spec) else spec_of_type(s) for s in found.specs]
+
+        def body(tracers: list[Tracer]) -> Any:
+            left = iter(tracers)
+            new_args = [_replace(x, self.is_array(i), left) for i, x in enumerate(args)]
+            new_kwargs = {k: _replace(x, self.by_name.get(k, False), left) for k, x in kwargs.items()}
+            return self.fn(*new_args, **new_kwargs)
+
+        return Entry(trace(body, specs, self.name))
+
+    def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:
+        named = [*((f"argument {i}", x) for i, x in enumerate(args)), *((f"{k}=", x) for k, x in kwargs.items())]
+        for what, x in named:
+            try:
+                hash(x)
+            except TypeError:
+                if not isinstance(x, (list, dict, slice, np.ndarray)):
+                    return ArgumentTypeError(f"xt.{self.name}: {what} is an unhashable {type(x).__name__}: {x!r:.80}")
+        return ArgumentTypeError(f"xt.{self.name}: an argument that is no array must be hashable")
+
+
+@overload
+def op(fn: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def op(*, static: Callable[..., Any] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def op(fn: Any = None, /, *, static: Any = None) -> Any:
+    """Makes a function over tracers a public one, for tracers and concrete arrays alike.
+
+    Parameters annotated with ArrayLike take arrays; so does any argument that holds an Array. Everything else is
+    static: hashable, and part of what is compiled for. `static(*args, **kwargs) -> (args, kwargs)` makes it so.
+    """
+    if fn is None:
+        return lambda f: op(f, static=static)
+    slow = _Eager(fn, static)
+    function = Op(slow)
+    functools.update_wrapper(function, fn)
+    slow.function = function
+    return function

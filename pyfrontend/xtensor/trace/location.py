@@ -1,0 +1,44 @@
+"""Where in the user's program an op comes from; every op keeps it through every phase."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import TYPE_CHECKING
+
+from ..core.errors import user_frame
+from .context import context, mlir
+
+if TYPE_CHECKING:
+    from ..mlir import ir
+
+# By code object and instruction: finding the column is slow, and a traced loop comes by often.
+_known: dict[tuple[CodeType, int], ir.Location] = {}
+
+
+def unknown() -> ir.Location:
+    return mlir().Location.unknown(context())
+
+
+def of_user() -> ir.Location:
+    """FILE:LINE:COLUMN of the innermost frame outside of this package."""
+    frame = user_frame()
+    if frame is None:
+        return unknown()
+    code, last = frame.f_code, frame.f_lasti
+    found = _known.get((code, last))
+    if found is None:
+        line, column = frame.f_lineno, 0
+        positions = getattr(code, "co_positions", None)
+        if positions is not None:
+            for i, (first, _, col, _) in enumerate(positions()):
+                if i == last // 2:
+                    line, column = first or line, col + 1 if col is not None else 0
+                    break
+        found = mlir().Location.file(code.co_filename, line, column, context())
+        _known[code, last] = found
+    return found
+
+
+def of_argument(name: str) -> ir.Location:
+    """Location of a parameter, which has a name and no line."""
+    return mlir().Location.name(name, context=context())

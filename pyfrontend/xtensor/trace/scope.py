@@ -1,0 +1,137 @@
+"""What is being traced: a function, with regions inside it, one scope each. Scopes are per thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import _native
+from ..core.errors import Error
+from ..core.spec import Spec
+from . import location
+from .context import array_type, context, lock, mlir
+
+if TYPE_CHECKING:
+    from ..core.array import Array
+    from ..mlir import ir
+    from .tracer import Tracer
+
+
+class _Local(threading.local):
+    scope: Scope | None = None
+
+
+local = _Local()
+
+
+class TracerError(Error):
+    """A tracer was used where it means nothing: after its trace has ended, or in another thread."""
+
+
+class Scope:
+    """A block that ops are added to."""
+
+    __slots__ = ("alive", "block", "ip", "parent", "root")
+
+    parent: Scope | None
+    root: Root
+
+    def __init__(self, block: ir.Block, parent: Scope | None) -> None:
+        self.block = block
+        self.ip = mlir().InsertionPoint(block)
+        self.parent = parent
+        if parent is not None:
+            self.root = parent.root
+        self.alive = False
+
+    def __enter__(self) -> Scope:
+        local.scope = self
+        self.alive = True
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        local.scope = self.parent
+        self.alive = False
+
+
+class Root(Scope):
+    """A function under construction. Concrete arrays met on the way become its hidden last arguments."""
+
+    __slots__ = ("captured", "function", "module")
+
+    def __init__(self, specs: Sequence[Spec], names: Sequence[str] | None = None) -> None:
+        ir, ctx = mlir(), context()
+        here = location.of_user()
+        self.module = ir.Module.create(here)
+        types = [array_type(s) for s in specs]
+        self.function = ir.Operation.create(
+            "func.func",
+            attributes={
+                "sym_name": ir.StringAttr.get("main", context=ctx),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [], context=ctx), context=ctx),
+            },
+            regions=1,
+            loc=here,
+            ip=ir.InsertionPoint(self.module.body),
+        )
+        locs = [location.of_argument(n) for n in names] if names else [here] * len(types)
+        block = ir.Block.create_at_start(self.function.regions[0], types, locs)
+        super().__init__(block, None)
+        self.root = self
+        self.captured: dict[int, tuple[Array, Tracer]] = {}
+
+    def __enter__(self) -> Root:
+        lock.acquire()
+        _native.enter_trace()
+        super().__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        _native.exit_trace()
+        lock.release()
+
+    def capture(self, array: Array) -> Tracer:
+        """The hidden argument that stands for a concrete array."""
+        from .tracer import Tracer
+
+        found = self.captured.get(id(array))
+        if found is None:
+            spec = Spec(array.dims, array.shape, array.dtype)
+            value = self.block.add_argument(array_type(spec), location.of_user())
+            found = self.captured[id(array)] = (array, Tracer(value, scope=self, spec=spec))
+        return found[1]
+
+    def finish(self, results: Sequence[Tracer]) -> None:
+        """Adds the return and gives the function its type."""
+        ir, ctx = mlir(), context()
+        values = [r.value for r in results]
+        ir.Operation.create("func.return", operands=values, loc=location.of_user(), ip=self.ip)
+        types = [a.type for a in self.block.arguments]
+        kind = ir.FunctionType.get(types, [v.type for v in values], context=ctx)
+        self.function.attributes["function_type"] = ir.TypeAttr.get(kind, context=ctx)
+
+
+def tracing() -> bool:
+    """Whether a function is being traced in this thread."""
+    return local.scope is not None
+
+
+def current() -> Scope:
+    scope = local.scope
+    if scope is None:
+        raise TracerError("no function is being traced: this works inside of one only")
+    return scope
+
+
+def check_alive(tracer: Any) -> None:
+    """Refuses tracers whose trace has ended, or that another thread or another function traces."""
+    scope = tracer.scope
+    here = local.scope
+    if scope.alive and here is not None and here.root is scope.root:
+        return
+    raise TracerError(
+        f"a traced array {tracer!r} was used outside of the function that it was traced in. It has no value there: "
+        "return it from the function, and keep what the call gives instead"
+    )

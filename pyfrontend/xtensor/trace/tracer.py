@@ -1,0 +1,240 @@
+"""Tracer: an array inside a function that is being traced. It has dims, sizes and a dtype, and no values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from .. import _native
+from ..core import dtypes
+from ..core.dims import describe
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
+from ..core.methods import ArrayMethods
+from ..core.spec import Spec
+from .context import spec_of
+from .scope import Scope, check_alive, current
+
+if TYPE_CHECKING:
+    from ..mlir import ir
+
+
+class DynamicSize:
+    """The size of a dynamic dim: a number when the program runs, none while it is traced."""
+
+    __slots__ = ("dim", "tracer")
+
+    def __init__(self, tracer: Tracer, dim: str) -> None:
+        self.tracer = tracer
+        self.dim = dim
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise ArgumentTypeError(
+            f"the size of dim {self.dim!r} is dynamic: it is not known while tracing, so it cannot be used as a number "
+            f"here. Leave {self.dim!r} out of dynamic_dims= to compile once per size"
+        )
+
+    __int__ = __index__ = __float__ = __bool__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __neg__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+    def __eq__(self, other: object) -> bool:
+        # Within one function, equal names are equal sizes.
+        if isinstance(other, DynamicSize):
+            return self.dim == other.dim or self._refuse()
+        if isinstance(other, int):
+            self._refuse()
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dim)
+
+    def __repr__(self) -> str:
+        return "?"
+
+
+class Tracer(ArrayMethods):
+    """An array whose values come when the traced function runs. `weak`: it stands for a Python scalar, whose dtype
+    gives way to that of what it meets."""
+
+    __slots__ = ("__weakref__", "scope", "spec", "value", "weak")
+
+    value: ir.Value
+    scope: Scope
+    spec: Spec
+    weak: bool
+
+    def __init__(
+        self, value: ir.Value, weak: bool = False, scope: Scope | None = None, spec: Spec | None = None
+    ) -> None:
+        self.value = value
+        self.weak = weak
+        self.scope = current() if scope is None else scope
+        self.spec = spec_of(value.type) if spec is None else spec
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        return self.spec.dims
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.spec.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.spec.dims)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return tuple(
+            DynamicSize(self, d) if n is None else n for d, n in zip(self.spec.dims, self.spec.shape, strict=True)
+        )
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        return dict(zip(self.spec.dims, self.shape, strict=True))
+
+    @property
+    def size(self) -> Any:
+        total: Any = 1
+        for n in self.shape:
+            total = total * n
+        return total
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    def to(self, device: str) -> Tracer:
+        from ..core.array import check_device
+
+        check_device(device)
+        return self
+
+    def __repr__(self) -> str:
+        return f"<traced {self.spec.dtype.name} {describe(self.spec.dims, self.spec.shape)}>"
+
+    def _no_value(self, what: str, instead: str) -> NoReturn:
+        check_alive(self)
+        raise ArgumentTypeError(f"{what}: {self!r} has no values while it is traced. {instead}")
+
+    def __bool__(self) -> bool:
+        self._no_value(
+            "if, while, and, or, not need a bool",
+            "Write xt.where(condition, a, b), & for and, | for or, ~ for not; or make what decides a static argument",
+        )
+
+    def __int__(self) -> int:
+        self._no_value("int() needs a number", 'Write x.astype("i8") for a cast, or make it a static argument')
+
+    def __index__(self) -> int:
+        self._no_value("a Python int is needed here", "Make the argument static: xt.jit(f, static=...)")
+
+    def __float__(self) -> float:
+        self._no_value("float() needs a number", 'Write x.astype("f8") for a cast, or make it a static argument')
+
+    def item(self) -> Any:
+        self._no_value("item() reads a value", "Return the array, and read what the call gives")
+
+    def __len__(self) -> int:
+        if not self.dims:
+            raise ArgumentTypeError("len() of an array without dims")
+        return int(self.shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.dims:
+            raise ArgumentTypeError(f"iteration over {self!r}, which has no dims")
+        check_alive(self)
+        n = len(self)
+        first = self.dims[0]
+        return iter([self.isel({first: i}) for i in range(n)])
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        names = ", ".join(f"{d}=..." for d in self.dims[:1])
+        raise ArgumentTypeError(f"arrays cannot be assigned to. Write x = x.at({names}).set(value)")
+
+    @property
+    def values(self) -> NoReturn:
+        self._no_value("values reads the array", "Return the array from the function, or use xt functions on it")
+
+    def to_numpy(self) -> NoReturn:
+        self._no_value("to_numpy() reads the array", "Return the array from the function, or use xt functions on it")
+
+    def to_xarray(self) -> NoReturn:
+        self._no_value("to_xarray() reads the array", "Return the array from the function and convert what the call gives")
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        self._no_value("NumPy was asked to read an array", "Use the xt function of the same name")
+
+    def __copy__(self) -> Tracer:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tracer:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        self._no_value("pickling reads the array", "Return the array from the function")
+
+    __hash__ = object.__hash__
+
+
+def unnamed(x: Any, what: str = "an array") -> DimensionError:
+    """The error about a bare NumPy array; it says how to name its axes."""
+    shape = tuple(x.shape)
+    names = ", ".join(f'"{n}"' for n in ("row", "col", "depth", "time", "batch")[: len(shape)])
+    comma = "," if len(shape) == 1 else ""
+    return DimensionError(
+        f"{what} of shape {shape} has no named dims. Name its axes: xt.array(x, dims=({names}{comma}))"
+    )
+
+
+def as_tracer(x: Any) -> Tracer:
+    """Anything array-like as a tracer of the function that is being traced. A Python scalar gives a weak constant,
+    a concrete array becomes a hidden argument."""
+    cls = type(x)
+    if cls is Tracer:
+        check_alive(x)
+        return x
+    if isinstance(x, _native.Array):
+        return current().root.capture(x)
+    if cls is bool or cls is int or cls is float:
+        return scalar(x)
+    if isinstance(x, (np.generic, np.ndarray)):
+        if x.ndim:
+            raise unnamed(x)
+        from . import build
+
+        return build.constant(np.asarray(x, dtypes.as_dtype(x.dtype)))
+    if isinstance(x, (bool, int, float)):
+        return scalar(x)
+    from ..interop.xarray import is_dataarray
+
+    if is_dataarray(x):
+        from ..core.array import as_array
+
+        return current().root.capture(as_array(x))
+    raise not_an_array(x)
+
+
+def scalar(x: bool | int | float) -> Tracer:
+    from . import build
+
+    dtype = np.dtype("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
+    try:
+        tracer = build.constant(np.asarray(x, dtype))
+    except OverflowError:
+        raise ArgumentError(f"the int {x} does not fit into 64 bits") from None
+    return Tracer(tracer.value, weak=True, scope=tracer.scope, spec=Spec((), (), dtype, weak=True))
+
+
+def not_an_array(x: Any, what: str = "") -> Error:
+    """The error about an object that cannot be made an array."""
+    if isinstance(x, complex):
+        return DTypeError(f"{what}complex numbers are not supported yet, got {x!r}")
+    if isinstance(x, (list, tuple)):
+        return ArgumentTypeError(f"{what}a {type(x).__name__} is no array. Name its dims: xt.array({x!r:.60}, dims=...)")
+    return ArgumentTypeError(
+        f"{what}expected an array, a DataArray or a number, got {type(x).__module__}.{type(x).__qualname__}: {x!r:.80}"
+    )

@@ -1,0 +1,1 @@
+"""Transforms of functions over arrays: jit and the derivatives. They compose in any order."""

@@ -1,0 +1,228 @@
+"""Arguments of a transformed function: which are static, which arrays there are, how they are spelled to tracing."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..core import tree
+from ..core.dims import describe
+from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
+from ..core.spec import Spec
+from ..interop.xarray import is_dataarray
+from ..trace.dispatch import _WEAK, scalar_array, spec_of_type
+from ..trace.scope import check_alive
+from ..trace.tracer import Tracer, not_an_array, unnamed
+
+# Values that cannot be arrays, and that everyone means as a choice: static without being declared.
+_CHOICES = (str, bytes, np.dtype, type, type(...))
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    return getattr(fn, "__name__", type(fn).__name__)
+
+
+def signature_of(fn: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(fn)
+    except (TypeError, ValueError):
+        return None
+
+
+class Static:
+    """A static argument's place in the structure of a call; compares by type and value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and type(self.value) is type(other.value) and self.value == other.value
+
+
+tree.register(Static, lambda s: ((), s), lambda s, _: s.value)
+
+
+class StaticNames:
+    """Which arguments of `fn` are static: given by position, by name, or both."""
+
+    def __init__(self, fn: Callable[..., Any], static: Any) -> None:
+        given = (static,) if isinstance(static, (str, int)) else tuple(static)
+        self.positions: set[int] = set()
+        self.names: set[str] = set()
+        self.fn = fn
+        signature = signature_of(fn)
+        parameters = list(signature.parameters.values()) if signature else []
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        positional = [p.name for p in parameters if p.kind in kinds]
+        known = {p.name for p in parameters}
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters) or signature is None
+        for which in given:
+            if isinstance(which, str):
+                if which not in known and not takes_any:
+                    raise ArgumentError(
+                        f"jit(static={static!r}): {name_of(fn)} has no parameter {which!r}; it has {sorted(known)}"
+                    )
+                self.names.add(which)
+                if which in positional:
+                    self.positions.add(positional.index(which))
+            elif isinstance(which, int) and not isinstance(which, bool):
+                self.positions.add(which)
+                if 0 <= which < len(positional):
+                    self.names.add(positional[which])
+            else:
+                raise ArgumentTypeError(f"static= takes names or positions of parameters, got {which!r}")
+
+    def __bool__(self) -> bool:
+        return bool(self.positions or self.names)
+
+    def mark(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with the static ones in a `Static`."""
+        new = tuple(self._wrap(x, str(i)) if i in self.positions else x for i, x in enumerate(args))
+        return new, {k: self._wrap(v, k) if k in self.names else v for k, v in kwargs.items()}
+
+    def _wrap(self, x: Any, which: str) -> Static:
+        try:
+            hash(x)
+        except TypeError:
+            raise ArgumentTypeError(
+                f"static argument {which} of {name_of(self.fn)} must be hashable, got {type(x).__name__}"
+            ) from None
+        return Static(x)
+
+
+class Call:
+    """The arrays of one call, and the key that everything else about it makes."""
+
+    __slots__ = ("arrays", "key", "labelled", "plain", "specs", "structure")
+
+    def __init__(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        fn: Callable[..., Any],
+        static: StaticNames | None = None,
+        dynamic_dims: frozenset[str] = frozenset(),
+        abstract: bool = False,
+    ) -> None:
+        if static:
+            args, kwargs = static.mark(args, kwargs)
+        leaves, self.structure = tree.flatten((args, kwargs))
+        self.plain = not kwargs and len(leaves) == len(args) and not static
+        self.arrays: list[Any] = []
+        self.specs: list[Spec] = []
+        self.labelled: dict[int, Any] = {}
+        types: list[Any] = []
+        fixed: list[tuple[int, Static]] = []
+        for i, leaf in enumerate(leaves):
+            found = self._array(leaf, abstract)
+            if found is None:
+                if not isinstance(leaf, _CHOICES) and not _is_enum(leaf):
+                    raise self._refuse(leaf, fn, args, kwargs, i)
+                fixed.append((i, Static(leaf)))
+                self.plain = False
+            else:
+                types.append(found)
+        if fixed:
+            chosen = dict(fixed)
+            replaced = [chosen.get(i, x) for i, x in enumerate(leaves)]
+            self.structure = tree.structure(_open(self.structure, replaced))
+        self.specs = [t if isinstance(t, Spec) else spec_of_type(t) for t in types] if dynamic_dims or abstract else []
+        if dynamic_dims:
+            self.specs = [_with_dynamic(s, dynamic_dims) for s in self.specs]
+            _check_equal(self.arrays, dynamic_dims)
+            self.key = (self.structure, *self.specs)
+        else:
+            self.key = (self.structure, *types)
+            if not self.specs:
+                self.specs = types
+
+    def full_specs(self) -> list[Spec]:
+        return [t if isinstance(t, Spec) else spec_of_type(t) for t in self.specs]
+
+    def _array(self, x: Any, abstract: bool) -> Any:
+        """Adds `x` to the arrays; returns its type, or None if it is no array."""
+        if isinstance(x, _native.Array):
+            if x.meta is not None:
+                self.labelled[len(self.arrays)] = x
+                self.plain = False
+            self.arrays.append(x)
+            return x.type
+        if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
+            from ..core.array import array
+
+            self.plain = False
+            return self._array(array(x), abstract)
+        if isinstance(x, (bool, int, float)):
+            if _is_enum(x):
+                return None
+            self.arrays.append(scalar_array(x))
+            return _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
+        if is_dataarray(x):
+            from ..core.array import as_array
+
+            self.plain = False
+            self.labelled[len(self.arrays)] = x
+            self.arrays.append(as_array(x))
+            return self.arrays[-1].type
+        if isinstance(x, Spec):
+            if not abstract:
+                raise ArgumentTypeError("a Spec has no values: it is for trace() and lower()")
+            self.plain = False
+            self.arrays.append(None)
+            return x
+        if isinstance(x, np.ndarray):
+            raise unnamed(x, "a NumPy array")
+        if isinstance(x, Tracer):
+            check_alive(x)
+        return None
+
+    @staticmethod
+    def _refuse(leaf: Any, fn: Callable[..., Any], args: Any, kwargs: Any, i: int) -> Exception:
+        path = tree.paths((args, kwargs))[i]
+        path = path.removeprefix("[0]") if path.startswith("[0]") else path.removeprefix("[1]")
+        error = not_an_array(leaf, f"argument {path} of {name_of(fn)}: ")
+        if isinstance(error, ArgumentTypeError):
+            hint = "Declare it static: xt.jit(f, static=...), or make its class a pytree: xt.tree.register"
+            return ArgumentTypeError(f"{str(error).splitlines()[0]}. {hint}")
+        return error
+
+
+def _open(structure: tree.TreeDef, leaves: Sequence[Any]) -> Any:
+    """The tree with array leaves as placeholders and static ones as `Static` nodes."""
+    return structure.unflatten([x if isinstance(x, Static) else 0 for x in leaves])
+
+
+def _is_enum(x: Any) -> bool:
+    import enum
+
+    return isinstance(x, enum.Enum)
+
+
+def _with_dynamic(spec: Spec, dynamic: frozenset[str]) -> Spec:
+    if not dynamic.intersection(spec.dims):
+        return spec
+    shape = [None if d in dynamic else n for d, n in zip(spec.dims, spec.shape, strict=True)]
+    return Spec(spec.dims, shape, spec.dtype, spec.weak)
+
+
+def _check_equal(arrays: Sequence[Any], dynamic: frozenset[str]) -> None:
+    seen: dict[str, Any] = {}
+    for a in arrays:
+        if a is None:
+            continue
+        for d, n in zip(a.dims, a.shape, strict=True):
+            if d in dynamic and seen.setdefault(d, a).sizes[d] != n:
+                other = seen[d]
+                raise SizeError(
+                    f"dim {d!r} has size {other.sizes[d]} in {describe(other.dims, other.shape)} and {n} in "
+                    f"{describe(a.dims, a.shape)}; equal names have equal sizes, dynamic dims too"
+                )

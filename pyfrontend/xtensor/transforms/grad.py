@@ -1,0 +1,160 @@
+"""grad and value_and_grad: the gradient of a loss without dims, by named or numbered arguments."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from ..core import dtypes, tree
+from ..core.dims import describe
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from ..trace.program import result_leaves
+from ..trace.tracer import Tracer
+from .arguments import name_of, signature_of
+from .derivative import Pullback, float_leaves, full_like
+from .jit import Jitted
+
+Wrt: TypeAlias = "int | str | Sequence[int | str]"
+
+
+def grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:
+    """The gradient of `f`, whose result is a float array without dims, by the arguments `wrt`.
+
+    wrt: a position, a parameter's name, or a tuple of these (then the result is a tuple). An argument may be a pytree;
+    its gradient has the same structure, and each array of it the dims and dtype of its argument's.
+    has_aux: `f` returns (loss, aux), and the result is (gradient, aux).
+    Raises DimensionError where the loss has dims left, DTypeError for integer arguments.
+    """
+    return _transform(f, wrt, has_aux, "grad")
+
+
+def value_and_grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:
+    """As `grad`, with the loss: (loss, gradient), or ((loss, aux), gradient) with `has_aux`."""
+    return _transform(f, wrt, has_aux, "value_and_grad")
+
+
+def _transform(f: Callable[..., Any], wrt: Wrt, has_aux: bool, kind: str) -> Jitted[..., Any]:
+    if not callable(f):
+        raise ArgumentTypeError(f"{kind} needs a function, got {type(f).__name__}")
+    chosen = _Chosen(f, wrt, kind)
+
+    @functools.wraps(f)
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        loss, aux, gradient = _run(f, chosen, has_aux, kind, args, kwargs)
+        if kind == "grad":
+            return (gradient, aux) if has_aux else gradient
+        return ((loss, aux), gradient) if has_aux else (loss, gradient)
+
+    derivative.__name__ = f"{kind}({name_of(f)})"
+    return Jitted(derivative)
+
+
+class _Chosen:
+    """The arguments to differentiate by, wherever a call puts them."""
+
+    def __init__(self, f: Callable[..., Any], wrt: Wrt, kind: str) -> None:
+        self.kind = kind
+        self.fn = f
+        self.single = isinstance(wrt, (int, str))
+        self.which: list[int | str] = [wrt] if isinstance(wrt, (int, str)) else list(wrt)
+        signature = signature_of(f)
+        positional = []
+        if signature is not None:
+            kinds = ("POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD")
+            positional = [p.name for p in signature.parameters.values() if p.kind.name in kinds]
+        self.positional = positional
+        for which in self.which:
+            if not isinstance(which, (int, str)) or isinstance(which, bool):
+                raise ArgumentTypeError(f"{kind}: wrt= takes positions and names, got {which!r}")
+        if len(set(self.which)) != len(self.which):
+            raise ArgumentError(f"{kind}: wrt={wrt!r} names an argument twice")
+
+    def find(self, which: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | str:
+        """The place in this call: a position, or the name of a keyword."""
+        if isinstance(which, int):
+            place = which + len(args) if which < 0 else which
+            if 0 <= place < len(args):
+                return place
+            if 0 <= which < len(self.positional) and self.positional[which] in kwargs:
+                return self.positional[which]
+        else:
+            if which in kwargs:
+                return which
+            if which in self.positional and self.positional.index(which) < len(args):
+                return self.positional.index(which)
+        there = f"{len(args)} positional arguments" + (f" and {', '.join(kwargs)}" if kwargs else "")
+        raise ArgumentError(
+            f"{self.kind}: there is no argument {which!r} in this call of {name_of(self.fn)}, which has {there}"
+        )
+
+    def label(self, place: int | str) -> str:
+        if isinstance(place, int) and place < len(self.positional):
+            return repr(self.positional[place])
+        return repr(place) if isinstance(place, str) else str(place)
+
+
+def _run(
+    f: Callable[..., Any],
+    chosen: _Chosen,
+    has_aux: bool,
+    kind: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[Any, Any, Any]:
+    places = [chosen.find(w, args, kwargs) for w in chosen.which]
+    primals: list[Tracer] = []
+    structures = []
+    for place in places:
+        subtree = args[place] if isinstance(place, int) else kwargs[place]
+        leaves, structure = float_leaves(subtree, chosen.label(place), kind)
+        primals += leaves
+        structures.append(structure)
+    aux_structure: list[tree.TreeDef] = []
+
+    def body(tracers: list[Tracer]) -> list[Tracer]:
+        new_args, new_kwargs, left = list(args), dict(kwargs), iter(tracers)
+        for place, structure in zip(places, structures, strict=True):
+            subtree = structure.unflatten([next(left) for _ in range(structure.size)])
+            if isinstance(place, int):
+                new_args[place] = subtree
+            else:
+                new_kwargs[place] = subtree
+        result = f(*new_args, **new_kwargs)
+        aux: list[Tracer] = []
+        if has_aux:
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise ArgumentTypeError(
+                    f"{kind}(has_aux=True): {name_of(f)} must return (loss, aux), got {type(result).__name__}"
+                )
+            result, extra = result
+            aux, structure = result_leaves(extra, name_of(f))
+            aux_structure.append(structure)
+        return [_loss(result, f, kind), *aux]
+
+    pullback = Pullback(body, primals)
+    loss, *aux = pullback.results
+    cotangents = [full_like(loss, 1.0), *(full_like(a, 0.0) for a in aux if dtypes.is_float(a.dtype))]
+    left = iter(pullback(cotangents))
+    gradients = [s.unflatten([next(left) for _ in range(s.size)]) for s in structures]
+    gradient = gradients[0] if chosen.single else tuple(gradients)
+    return loss, aux_structure[0].unflatten(aux) if has_aux else None, gradient
+
+
+def _loss(result: Any, f: Callable[..., Any], kind: str) -> Tracer:
+    leaves, _ = tree.flatten(result)
+    if len(leaves) != 1 or result is not leaves[0]:
+        hint = "; has_aux=True is for (loss, aux)" if isinstance(result, tuple) else ""
+        raise ArgumentTypeError(
+            f"{kind} needs a loss, one array without dims; {name_of(f)} returned {type(result).__name__}{hint}"
+        )
+    (loss,), _ = result_leaves(result, name_of(f))
+    if loss.dims:
+        names = ", ".join(map(repr, loss.dims))
+        raise DimensionError(
+            f"{kind} needs a loss without dims; {name_of(f)} returned {loss.dtype.name} "
+            f"{describe(loss.dims, loss.shape)}, with {names} left. Write .sum() or .mean() at its end"
+        )
+    if not dtypes.is_float(loss.dtype):
+        raise DTypeError(f"{kind} needs a float loss; {name_of(f)} returned {loss.dtype.name}")
+    return loss

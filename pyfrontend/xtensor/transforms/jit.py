@@ -1,0 +1,175 @@
+"""jit: a function traced and compiled once per types of its arguments. Calls on plain arrays never see Python again."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
+
+from ..core import options
+from ..core.array import check_device
+from ..core.dims import check_name
+from ..core.errors import ArgumentTypeError, Error
+from ..trace import program as programs
+from ..trace.dispatch import _NUMBERS, Entry, Function
+from ..trace.program import Program
+from ..trace.scope import tracing
+from .arguments import Call, StaticNames, name_of, signature_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Jitted(Function, Generic[P, R]):
+    """A compiled function. Call it; or look inside: `trace`, `lower`, `cost`, `as_text`."""
+
+    __wrapped__: Callable[P, R]
+    __name__: str
+
+    def __new__(
+        cls,
+        fn: Callable[P, R],
+        *,
+        static: Any = (),
+        dynamic_dims: Sequence[str] | str = (),
+        device: str | None = None,
+        donate: Any = (),
+    ) -> Jitted[P, R]:
+        if not callable(fn):
+            raise ArgumentTypeError(f"jit needs a function, got {type(fn).__name__}")
+        if device is not None:
+            check_device(device)
+        compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims)
+        StaticNames(fn, donate)  # names and positions are checked; memory is not reused yet
+        self = super().__new__(cls, compiler)
+        functools.update_wrapper(self, fn)
+        if not hasattr(self, "__name__"):
+            self.__name__ = name_of(fn)
+        self._compiler = compiler
+        compiler.function = self
+        return cast("Jitted[P, R]", self)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<jit of {self.__name__}>"
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """The traced program for these arguments (arrays or `xt.spec`): a `Traced` stage."""
+        from ..compiler.stages import Traced
+
+        return Traced(*self._compiler.abstract(args, kwargs))
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """The `Lowered` stage: its `as_text(phase)` shows the program after each phase."""
+        return self.trace(*args, **kwargs).lower()
+
+    def cost(self, *args: Any, **kwargs: Any) -> Any:
+        """What one call costs: flops, bytes moved, arena size."""
+        return self.lower(*args, **kwargs).cost()
+
+    def as_text(self, phase: str, *args: Any, **kwargs: Any) -> str:
+        """``f.lower(*args).as_text(phase)``."""
+        return str(self.lower(*args, **kwargs).as_text(phase))
+
+
+class _Compiler:
+    """The slow path of a jitted function: what cannot be found by comparing types."""
+
+    def __init__(self, fn: Callable[..., Any], static: StaticNames, dynamic_dims: Sequence[str] | str) -> None:
+        names = (dynamic_dims,) if isinstance(dynamic_dims, str) else tuple(dynamic_dims)
+        self.fn = fn
+        self.name = name_of(fn)
+        self.static = static
+        self.dynamic = frozenset(check_name(d) for d in names)
+        self.entries: dict[Any, Entry] = {}
+        self.function: Any = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if tracing():
+                return self.fn(*args, **kwargs)
+            return self.call(args, kwargs)
+        except Error as error:
+            raise error.with_traceback(None) from None
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        call = Call(args, kwargs, self.fn, self.static, self.dynamic)
+        key = (options.current(), call.key)
+        entry = self.entries.get(key)
+        if entry is None:
+            entry = self.entries[key] = Entry(self.program(call))
+            if call.plain:
+                entry.register(self.function, self.types(args))
+        if call.labelled:
+            from ..interop.xarray import relabel
+
+            return entry.tree.unflatten(relabel(entry.program, entry(call.arrays), call.labelled, self.name))
+        return entry.result(call.arrays)
+
+    def types(self, args: tuple[Any, ...]) -> list[Any] | None:
+        if self.dynamic:
+            return None
+        return [type(x) if type(x) in _NUMBERS else x.type for x in args]
+
+    def program(self, call: Call) -> Program:
+        def body(tracers: list[Any]) -> Any:
+            args, kwargs = call.structure.unflatten(tracers)
+            return self.fn(*args, **kwargs)
+
+        specs = call.full_specs()
+        return programs.trace(body, specs, self.name, self.names(call, len(specs)))
+
+    def names(self, call: Call, count: int) -> list[str] | None:
+        """Names of the parameters, where each is one array."""
+        signature = signature_of(self.fn)
+        args = call.structure.children[0]
+        if signature is None or args.size != count or any(c.size != 1 for c in args.children):
+            return None
+        found = list(signature.parameters)[:count]
+        return found if len(found) == count else None
+
+    def abstract(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, Call]:
+        try:
+            call = Call(args, kwargs, self.fn, self.static, self.dynamic, abstract=True)
+            return self.program(call), call
+        except Error as error:
+            raise error.with_traceback(None) from None
+
+
+@overload
+def jit(
+    f: Callable[P, R],
+    /,
+    *,
+    device: str | None = None,
+    donate: Any = (),
+    static: Any = (),
+    dynamic_dims: Sequence[str] | str = (),
+) -> Jitted[P, R]: ...
+@overload
+def jit(
+    *,
+    device: str | None = None,
+    donate: Any = (),
+    static: Any = (),
+    dynamic_dims: Sequence[str] | str = (),
+) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
+def jit(f: Any = None, /, **options: Any) -> Any:
+    """Compiles `f`: traced once per dims, sizes and dtypes of its arguments, which are arrays, DataArrays, numbers, and
+    pytrees of them. Works as a decorator, with or without arguments.
+
+    static: names or positions of arguments that are ordinary Python values, compiled for each value (hashable).
+    dynamic_dims: dims of which one compilation serves every size.
+    device: "cpu".   donate: arguments whose memory may be reused (accepted; nothing is reused yet).
+
+    Python numbers are arguments like arrays: another value compiles nothing again. Arrays that `f` reads from outside
+    become arguments too.
+    """
+    if f is None:
+        return lambda g: Jitted(g, **options)
+    return Jitted(f, **options)

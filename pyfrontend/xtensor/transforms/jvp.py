@@ -1,0 +1,80 @@
+"""jvp: a function and its derivative along tangents, forward mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import dtypes, tree
+from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
+from ..trace.program import result_leaves
+from ..trace.scope import tracing
+from ..trace.tracer import Tracer, as_tracer
+from .arguments import name_of
+from .derivative import ByFunction, conform, pushforward, same_structure
+from .jit import Jitted
+
+
+def jvp(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Any, Any]:
+    """`f(*primals)` and its derivative along `tangents`, one for each primal.
+
+    A tangent aligns with its primal by name; None stands for zero, and is what integers have. Where a result is
+    an integer, its tangent is None.
+    """
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise ArgumentTypeError("jvp(f, primals, tangents): both are tuples, one entry per argument of f")
+    if len(primals) != len(tangents):
+        raise ArgumentError(f"jvp: {len(primals)} primals and {len(tangents)} tangents")
+    if tracing():
+        return _jvp(f, tuple(primals), tuple(tangents))
+    result: tuple[Any, Any] = _compiled(f)(tuple(primals), tuple(tangents))
+    return result
+
+
+def _make(f: Callable[..., Any]) -> Jitted[..., Any]:
+    import weakref
+
+    # The cache that holds this is keyed by f weakly; holding f here would keep both forever.
+    try:
+        held: Callable[[], Any] = weakref.ref(f)
+    except TypeError:
+        held = lambda: f  # noqa: E731
+
+    def run(primals: Any, tangents: Any) -> Any:
+        return _jvp(held(), primals, tangents)
+
+    run.__name__ = f"jvp({name_of(f)})"
+    return Jitted(run)
+
+
+_compiled = ByFunction(_make)
+
+
+def _jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+    leaves, structure = tree.flatten(primals)
+    given = same_structure(structure, tangents, "jvp: the tangents")
+    arrays = [as_tracer(x) for x in leaves]
+    paths = tree.paths(primals)
+    moving = [i for i, t in enumerate(given) if t is not None]
+    for i in moving:
+        if not dtypes.is_float(arrays[i].dtype):
+            raise DTypeError(
+                f"jvp: primal {paths[i]} of {name_of(f)} is {arrays[i].dtype.name}, which has no tangent: give None"
+            )
+    results: list[tree.TreeDef] = []
+
+    def body(tracers: list[Tracer]) -> list[Tracer]:
+        new = list(arrays)
+        for i, tracer in zip(moving, tracers, strict=True):
+            new[i] = tracer
+        out, shape = result_leaves(f(*structure.unflatten(new)), name_of(f))
+        results.append(shape)
+        return out
+
+    along = [conform(given[i], arrays[i], f"jvp: tangent {paths[i]}") for i in moving]
+    values, derivatives = pushforward(body, [arrays[i] for i in moving], along)
+    left = iter(derivatives)
+    out = [next(left) if dtypes.is_float(v.dtype) else None for v in values]
+    return results[0].unflatten(values), results[0].unflatten(out)
