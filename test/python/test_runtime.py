@@ -298,6 +298,29 @@ class TestGemm:
             c.join()
         assert not errors
 
+    def test_in_a_forked_child(self, rt: ctypes.CDLL) -> None:
+        assert (
+            run_python(
+                "import ctypes, os\n"
+                f"rt = ctypes.CDLL({find_library()!r})\n"
+                "rt.xt_set_num_threads(2)\n"
+                "n = 300\n"
+                "a, c = (ctypes.c_float * (n * n))(*[1] * (n * n)), (ctypes.c_float * (n * n))()\n"
+                "i8 = ctypes.c_int64\n"
+                "def product():\n"
+                "    s = [i8(n)] * 3\n"
+                "    rt.xt_gemm_f32(i8(0), i8(0), *s, a, i8(n), a, i8(n), c, i8(n), i8(0))\n"
+                "    return set(c) == {n}\n"
+                "assert product()\n"
+                "child = os.fork()\n"
+                "if child == 0:\n"
+                "    os._exit(0 if product() else 1)\n"
+                "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0\n"
+                "print('fine')"
+            )
+            == "fine"
+        )
+
     def test_leading_dimension_of_a_single_row_may_be_anything(self, rt: ctypes.CDLL) -> None:
         a, b, c = np.ones((1, 3), "f4"), np.ones((3, 2), "f4"), np.zeros((1, 2), "f4")
         for ld in (0, 1, 2**40):
