@@ -2,9 +2,11 @@
 
 #include "Pipelines.h"
 #include "XTensor/Dims.h"
+#include "compiler/Compiler.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/CAPI/Utils.h"
 #include "mlir/CAPI/Wrap.h"
 
 using namespace mlir;
@@ -53,4 +55,42 @@ MlirType xtensorLinearTypeGet(MlirContext context, intptr_t inputs, const MlirTy
                                    FunctionType::get(unwrap(context), in, out))));
 }
 
+static xtensor::Compiled &get(XTensorCompiled compiled) {
+  return *static_cast<xtensor::Compiled *>(compiled.ptr);
+}
+static MlirStringRef wrapped(const std::string &text) { return wrap(StringRef(text)); }
+
+XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder,
+                               MlirStringRef dumpFolder) {
+  auto compiled =
+      xtensor::compile(unwrap(module), {unwrap(cacheFolder).str(), unwrap(dumpFolder).str()});
+  return {failed(compiled) ? nullptr : new xtensor::Compiled(*compiled)};
+}
+void xtensorCompiledDestroy(XTensorCompiled compiled) { delete &get(compiled); }
+void *xtensorCompiledGetEntry(XTensorCompiled compiled) { return get(compiled).entry; }
+bool xtensorCompiledIsFromCache(XTensorCompiled compiled) { return get(compiled).fromCache; }
+MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled) {
+  return wrapped(get(compiled).key);
+}
+intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled) {
+  return get(compiled).sites.size();
+}
+MlirStringRef xtensorCompiledGetSiteDim(XTensorCompiled compiled, intptr_t i) {
+  return wrapped(get(compiled).sites[i].dim);
+}
+MlirStringRef xtensorCompiledGetSiteLocation(XTensorCompiled compiled, intptr_t i) {
+  return wrapped(get(compiled).sites[i].location);
+}
+bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations,
+                       MlirStringCallback callback, void *userData) {
+  auto text = xtensor::textAfter(unwrap(module), unwrap(phase), locations);
+  if (failed(text))
+    return false;
+  callback(wrapped(*text), userData);
+  return true;
+}
+
+void xtensorRegisterDialects(MlirDialectRegistry registry) {
+  xtensor::registerAllXTensorDialects(*unwrap(registry));
+}
 void xtensorRegisterPasses() { xtensor::registerAllXTensorPasses(); }

@@ -31,8 +31,30 @@ MLIR_CAPI_EXPORTED MlirType xtensorLinearTypeGet(MlirContext context, intptr_t i
                                                  const MlirType *inputTypes, intptr_t results,
                                                  const MlirType *resultTypes);
 
-/* Registers the passes and the dialects, interfaces and translations that the phases need. */
+/* A compiled function. `entry` is an xt_entry (runtime.h). */
+typedef struct XTensorCompiled {
+  void *ptr;
+} XTensorCompiled;
+
+/* Compiles the module, which is in phase `traced` and stays as it is. Null on failure, with
+ * diagnostics. Empty folders: no cache, no dump. */
+MLIR_CAPI_EXPORTED XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder,
+                                                  MlirStringRef dumpFolder);
+MLIR_CAPI_EXPORTED void xtensorCompiledDestroy(XTensorCompiled compiled);
+MLIR_CAPI_EXPORTED void *xtensorCompiledGetEntry(XTensorCompiled compiled);
+MLIR_CAPI_EXPORTED bool xtensorCompiledIsFromCache(XTensorCompiled compiled);
+MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled);
+MLIR_CAPI_EXPORTED intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled);
+MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteDim(XTensorCompiled compiled, intptr_t i);
+MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteLocation(XTensorCompiled compiled,
+                                                                intptr_t i);
+/* Prints the module as it is after `phase`; false on failure, with diagnostics. */
+MLIR_CAPI_EXPORTED bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations,
+                                          MlirStringCallback callback, void *userData);
+
 MLIR_CAPI_EXPORTED void xtensorRegisterPasses(void);
+/* Registers the dialects, interfaces and translations that the phases need. */
+MLIR_CAPI_EXPORTED void xtensorRegisterDialects(MlirDialectRegistry registry);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
 #include "Pipelines.h"
+
 #ifdef XTENSOR_HAS_SIMPLIFY
 #include "Simplify/Passes.h"
 #endif
@@ -20,6 +21,177 @@
 #ifdef XTENSOR_HAS_CPU
 #include "CPU/Passes.h"
 #endif
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/MemRef/Transforms/AllocationOpInterfaceImpl.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+//===- phases --------------------------------------------------------------===//
+
+static constexpr llvm::StringLiteral kPhases[] = {"traced",  "simplified", "differentiated",
+                                                  "linalg",  "grouped",    "scheduled",
+                                                  "buffers", "cpu",        "llvm"};
+
+ArrayRef<llvm::StringLiteral> xtensor::phaseNames() { return kPhases; }
+
+int xtensor::phaseIndex(StringRef phase) {
+  auto it = llvm::find(kPhases, phase);
+  return it == std::end(kPhases) ? -1 : it - std::begin(kPhases);
+}
+
+static void parsed(OpPassManager &pm, StringRef pipeline) {
+  if (failed(parsePassPipeline(pipeline, pm)))
+    llvm::report_fatal_error("a pipeline of ours does not parse");
+}
+
+static void addSimplified(OpPassManager &pm) {
+#ifdef XTENSOR_HAS_SIMPLIFY
+  buildSimplifyPipeline(pm);
+#else
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+#endif
+}
+
+static void addDifferentiated(OpPassManager &pm) {
+#ifdef XTENSOR_HAS_AUTODIFF
+  buildDifferentiatePipeline(pm);
+#endif
+}
+
+static void addLinalg(OpPassManager &pm) {
+#ifdef XTENSOR_HAS_TOLINALG
+  buildToLinalgPipeline(pm);
+#endif
+}
+
+static void addGrouped(OpPassManager &pm) {
+#ifdef XTENSOR_HAS_GROUP
+  buildGroupPipeline(pm);
+#endif
+}
+
+static void addScheduled(OpPassManager &pm) {
+#ifdef XTENSOR_HAS_SCHEDULE
+  buildSchedulePipeline(pm);
+#endif
+}
+
+static void addBuffers(OpPassManager &pm) {
+#ifdef XTENSOR_HAS_BUFFERS
+  buildBuffersPipeline(pm);
+#else
+  parsed(pm, "one-shot-bufferize{bufferize-function-boundaries=1 "
+             "function-boundary-type-conversion=identity-layout-map},"
+             "buffer-results-to-out-params{hoist-static-allocs=1 modify-public-functions=1},"
+             "canonicalize,cse");
+#endif
+}
+
+static void addCpu(OpPassManager &pm) {
+#ifdef XTENSOR_HAS_CPU
+  buildCPUPipeline(pm);
+#else
+  parsed(pm, "func.func(scf-forall-to-for,convert-linalg-to-loops),canonicalize,cse");
+#endif
+}
+
+static void addLlvm(OpPassManager &pm) {
+  pm.addPass(createMakeEntryPass());
+#ifdef XTENSOR_HAS_CPU
+  buildToLLVMPipeline(pm);
+#else
+  parsed(pm, "expand-strided-metadata,lower-affine,func.func(arith-expand,math-expand-ops,"
+             "memref-expand),convert-vector-to-llvm,finalize-memref-to-llvm,convert-scf-to-cf,"
+             "convert-math-to-llvm,convert-math-to-libm,convert-func-to-llvm,"
+             "convert-arith-to-llvm,convert-index-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,"
+             "reconcile-unrealized-casts");
+#endif
+}
+
+void xtensor::addPhase(OpPassManager &pm, StringRef phase) {
+  static constexpr void (*kAdd[])(OpPassManager &) = {
+      nullptr,    addSimplified, addDifferentiated, addLinalg, addGrouped, addScheduled,
+      addBuffers, addCpu,        addLlvm};
+  if (auto *add = kAdd[phaseIndex(phase)])
+    add(pm);
+}
+
+namespace {
+
+/// Writes the module to a file as it is at this point.
+struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DumpPhase)
+  DumpPhase(StringRef folder, StringRef phase) : folder(folder.str()), phase(phase.str()) {}
+  StringRef getName() const final { return "DumpPhase"; }
+  void runOnOperation() final {
+    markAllAnalysesPreserved();
+    llvm::SmallString<128> path(folder);
+    std::string number = std::to_string(phaseIndex(phase));
+    llvm::sys::path::append(path, number + "-" + phase + ".mlir");
+    std::error_code error = llvm::sys::fs::create_directories(folder);
+    llvm::raw_fd_ostream os(error ? "-" : StringRef(path), error);
+    if (error) {
+      getOperation().emitError() << "cannot write " << path << ": " << error.message();
+      return signalPassFailure();
+    }
+    getOperation()->print(os);
+    os << '\n';
+  }
+  std::string folder, phase;
+};
+
+struct CompileOptions : PassPipelineOptions<CompileOptions> {
+  Option<std::string> to{*this, "to", llvm::cl::desc("the phase to stop after"),
+                         llvm::cl::init("llvm")};
+  Option<std::string> from{*this, "from", llvm::cl::desc("the phase that the input is in"),
+                           llvm::cl::init("traced")};
+  Option<std::string> dump{*this, "dump", llvm::cl::desc("folder for one file per phase")};
+};
+
+} // namespace
+
+void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringRef dumpDir) {
+  if (!dumpDir.empty())
+    pm.addPass(std::make_unique<DumpPhase>(dumpDir, from));
+  for (int i = phaseIndex(from) + 1; i <= phaseIndex(to); ++i) {
+    addPhase(pm, kPhases[i]);
+    if (!dumpDir.empty())
+      pm.addPass(std::make_unique<DumpPhase>(dumpDir, kPhases[i]));
+  }
+}
+
+//===- registration --------------------------------------------------------===//
+
+static void registerPhases() {
+  static PassPipelineRegistration<CompileOptions> compile(
+      "xtensor-compile", "The phases of compilation, from one to another",
+      [](OpPassManager &pm, const CompileOptions &options) {
+        if (phaseIndex(options.from) < 0 || phaseIndex(options.to) < 0) {
+          llvm::errs() << "no such phase: " << (phaseIndex(options.from) < 0 ? options.from
+                                                                             : options.to)
+                       << "; there are ";
+          llvm::interleaveComma(kPhases, llvm::errs());
+          llvm::errs() << '\n';
+          std::exit(1);
+        }
+        addPhases(pm, options.from, options.to, options.dump);
+      });
+}
 
 void xtensor::registerAllXTensorPasses() {
 #ifdef XTENSOR_HAS_SIMPLIFY
@@ -43,4 +215,19 @@ void xtensor::registerAllXTensorPasses() {
 #ifdef XTENSOR_HAS_CPU
   registerCPUPasses();
 #endif
+  registerPass(createMakeEntryPass);
+  registerPhases();
+}
+
+void xtensor::registerAllXTensorDialects(DialectRegistry &registry) {
+  registry.insert<XTensorDialect, func::FuncDialect, LLVM::LLVMDialect>();
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerBufferizableOpInterfaceExternalModels(registry);
+  // Without this one hoisting allocations does nothing, silently, and results are copied.
+  memref::registerAllocationOpInterfaceExternalModels(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
 }

@@ -3,11 +3,30 @@
 #define XTENSOR_PIPELINES_H
 
 #include "XTensor/XTensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace xtensor {
 
+/// traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm.
+llvm::ArrayRef<llvm::StringLiteral> phaseNames();
+/// Position of `phase` in `phaseNames`, or -1.
+int phaseIndex(llvm::StringRef phase);
+
+/// Adds the passes that lead to `phase` from the one before it.
+void addPhase(mlir::OpPassManager &pm, llvm::StringRef phase);
+/// Adds the phases after `from`, up to `to`. With `dumpDir` the module is written there after
+/// each, as numbered files.
+void addPhases(mlir::OpPassManager &pm, llvm::StringRef from, llvm::StringRef to,
+               llvm::StringRef dumpDir = "");
+
+/// xtensor-make-entry (EntryPoint.cpp).
+std::unique_ptr<mlir::Pass> createMakeEntryPass();
+
 /// Makes every pass and pipeline of this project known by name.
 void registerAllXTensorPasses();
+/// The dialects, interfaces and translations that the phases need.
+void registerAllXTensorDialects(mlir::DialectRegistry &registry);
 
 } // namespace xtensor
 

@@ -73,13 +73,72 @@ struct PyLinearType : py::PyConcreteType<PyLinearType> {
   }
 };
 
+/// A compiled function, kept by whoever calls it.
+struct Compiled {
+  explicit Compiled(XTensorCompiled compiled) : compiled(compiled) {}
+  Compiled(const Compiled &) = delete;
+  ~Compiled() { xtensorCompiledDestroy(compiled); }
+  XTensorCompiled compiled;
+};
+
+MlirStringRef ref(const std::string &text) {
+  return mlirStringRefCreate(text.data(), text.size());
+}
+nb::str str(MlirStringRef text) { return nb::str(text.data, text.length); }
+
+std::string option(const nb::dict &options, const char *name) {
+  nb::object value = options.get(nb::str(name), nb::none());
+  return value.is_none() ? std::string() : nb::cast<std::string>(value);
+}
+
+Compiled *compile(py::PyModule &module, const nb::dict &options) {
+  std::string cache = option(options, "cache_dir"), dump = option(options, "dump_dir");
+  py::PyMlirContext::ErrorCapture errors(module.getContext());
+  XTensorCompiled compiled = xtensorCompile(module.get(), ref(cache), ref(dump));
+  if (!compiled.ptr)
+    throw py::MLIRError("compilation failed", errors.take());
+  return new Compiled(compiled);
+}
+
+std::string textAfter(py::PyModule &module, const std::string &phase, bool locations) {
+  py::PyMlirContext::ErrorCapture errors(module.getContext());
+  std::string text;
+  auto append = [](MlirStringRef part, void *text) {
+    static_cast<std::string *>(text)->append(part.data, part.length);
+  };
+  if (!xtensorPrintAfter(module.get(), ref(phase), locations, append, &text))
+    throw py::MLIRError("the phases up to " + phase + " failed", errors.take());
+  return text;
+}
+
+void bindCompiler(nb::module_ &m) {
+  nb::class_<Compiled>(m, "Compiled", "A compiled function.")
+      .def_prop_ro("entry",
+                   [](Compiled &self) {
+                     return reinterpret_cast<uintptr_t>(xtensorCompiledGetEntry(self.compiled));
+                   })
+      .def_prop_ro("key", [](Compiled &self) { return str(xtensorCompiledGetKey(self.compiled)); })
+      .def_prop_ro("from_cache",
+                   [](Compiled &self) { return xtensorCompiledIsFromCache(self.compiled); })
+      .def_prop_ro("sites", [](Compiled &self) {
+        nb::list sites;
+        for (intptr_t i = 0, e = xtensorCompiledGetNumSites(self.compiled); i < e; ++i)
+          sites.append(nb::make_tuple(str(xtensorCompiledGetSiteDim(self.compiled, i)),
+                                      str(xtensorCompiledGetSiteLocation(self.compiled, i))));
+        return sites;
+      });
+  m.def("compile", &compile, nb::arg("module"), nb::arg("options"),
+        "Compiles a traced module; options: cache_dir and dump_dir, folders or empty.");
+  m.def("as_text", &textAfter, nb::arg("module"), nb::arg("phase"), nb::arg("locations") = false,
+        "The module as it is after a phase.");
+}
+
 } // namespace
 
 NB_MODULE(_xtensor, m) {
   PyArrayType::bind(m);
   PyLinearType::bind(m);
-  m.def("register_dialects", [](MlirDialectRegistry registry) {
-    mlirDialectHandleInsertDialect(mlirGetDialectHandle__xtensor__(), registry);
-  });
+  bindCompiler(m);
+  m.def("register_dialects", [](MlirDialectRegistry registry) { xtensorRegisterDialects(registry); });
   xtensorRegisterPasses();
 }

@@ -1,0 +1,144 @@
+#include "compiler/Compiler.h"
+
+#include "Pipelines.h"
+#include "compiler/Jit.h"
+#include "compiler/ObjectCache.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/Endian.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+// Raised when generated code changes for the same input.
+static constexpr llvm::StringLiteral kVersion = "xtensor 0.1.0 codegen 1";
+
+//===- phases --------------------------------------------------------------===//
+
+static LogicalResult runPhases(ModuleOp module, StringRef to, StringRef dumpFolder = "") {
+  PassManager pm(module.getContext());
+#ifdef NDEBUG
+  pm.enableVerifier(false);
+#endif
+  addPhases(pm, "traced", to, dumpFolder);
+  return pm.run(module);
+}
+
+/// Phases of this module only: the caller keeps its own.
+static OwningOpRef<ModuleOp> copyOf(ModuleOp module) { return cast<ModuleOp>(module->clone()); }
+
+FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool locations) {
+  OwningOpRef<ModuleOp> copy = copyOf(module);
+  bool assembly = phase == "asm";
+  if (failed(runPhases(*copy, assembly ? "llvm" : phase)))
+    return failure();
+  if (assembly) {
+    auto code = Jit::get().generate(*copy, "entry", CodeFormat::assembly);
+    if (!code)
+      return failure();
+    return code->getBuffer().str();
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(locations, /*prettyForm=*/locations);
+  (*copy)->print(os, flags);
+  return text;
+}
+
+//===- objects -------------------------------------------------------------===//
+
+/// The places where an index is checked, as the lowering left them on the module.
+static std::vector<Site> sitesOf(ModuleOp module) {
+  std::vector<Site> sites;
+  if (auto list = module->getAttrOfType<ArrayAttr>("xtensor.sites"))
+    for (auto site : list.getAsRange<DictionaryAttr>()) {
+      auto text = [&](StringRef name) {
+        auto attribute = site.getAs<StringAttr>(name);
+        return attribute ? attribute.str() : std::string();
+      };
+      sites.push_back({text("dim"), text("loc")});
+    }
+  return sites;
+}
+
+/// Hash of everything that the object depends on. Locations count only where an error would
+/// tell them: at reads by index.
+static std::string keyOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << kVersion << '\n' << Jit::get().description() << '\n';
+  module->print(os);
+  module->walk([&](Operation *op) {
+    if (isa<GatherOp, ScatterOp>(op))
+      os << op->getLoc() << '\n';
+  });
+  auto hash = llvm::BLAKE3::hash<16>(llvm::arrayRefFromStringRef(text));
+  return llvm::toHex(hash, /*LowerCase=*/true);
+}
+
+/// A cached file: the sites, one line for each, an empty line, the object.
+static std::string packed(ArrayRef<Site> sites, StringRef object) {
+  std::string file;
+  llvm::raw_string_ostream os(file);
+  for (const Site &site : sites)
+    os << site.dim << '\t' << site.location << '\n';
+  os << '\n' << object;
+  return file;
+}
+
+static std::vector<Site> unpacked(StringRef &file) {
+  std::vector<Site> sites;
+  while (true) {
+    auto [line, rest] = file.split('\n');
+    file = rest;
+    if (line.empty())
+      return sites;
+    auto [dim, location] = line.split('\t');
+    sites.push_back({dim.str(), location.str()});
+  }
+}
+
+FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &options) {
+  // Entries are named by key: of two objects with one name the linker would take the first.
+  static llvm::StringMap<Compiled> loaded;
+  Compiled compiled;
+  compiled.key = keyOf(module);
+  if (auto it = loaded.find(compiled.key); it != loaded.end() && options.dumpFolder.empty())
+    return it->second;
+  std::string entry = "xt_" + compiled.key;
+  ObjectCache cache(options.cacheFolder);
+  std::unique_ptr<llvm::MemoryBuffer> object;
+  if (options.dumpFolder.empty())
+    if (auto file = cache.find(compiled.key)) {
+      StringRef bytes = file->getBuffer();
+      compiled.sites = unpacked(bytes);
+      compiled.fromCache = true;
+      object = llvm::MemoryBuffer::getMemBufferCopy(bytes, entry);
+    }
+  if (!object) {
+    OwningOpRef<ModuleOp> copy = copyOf(module);
+    if (failed(runPhases(*copy, "llvm", options.dumpFolder)))
+      return failure();
+    compiled.sites = sitesOf(*copy);
+    if (Operation *function = copy->lookupSymbol("entry"))
+      SymbolTable::setSymbolName(function, entry);
+    object = Jit::get().generate(*copy, entry);
+    if (!object)
+      return failure();
+    cache.store(compiled.key, packed(compiled.sites, object->getBuffer()));
+  }
+  if (auto it = loaded.find(compiled.key); it != loaded.end())
+    return it->second;
+  auto address = Jit::get().link(std::move(object), entry);
+  if (!address) {
+    module.emitError("the compiled object cannot be loaded: ")
+        << llvm::toString(address.takeError());
+    return failure();
+  }
+  compiled.entry = *address;
+  loaded[compiled.key] = compiled;
+  return compiled;
+}

@@ -1,0 +1,42 @@
+// From a traced module to a function that can be called: the phases, code generation, the cache
+// of objects.
+#ifndef XTENSOR_COMPILER_COMPILER_H
+#define XTENSOR_COMPILER_COMPILER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+#include <string>
+#include <vector>
+
+namespace xtensor {
+
+struct CompilerOptions {
+  /// Folder of compiled objects; empty: none.
+  std::string cacheFolder;
+  /// Folder for one file per phase; empty: none.
+  std::string dumpFolder;
+};
+
+/// Where an index is read: what an IndexError is told by.
+struct Site {
+  std::string dim;
+  std::string location;
+};
+
+struct Compiled {
+  void *entry = nullptr;
+  std::vector<Site> sites;
+  std::string key;
+  bool fromCache = false;
+};
+
+/// Compiles `module`, which is in phase `traced` and stays as it is.
+mlir::FailureOr<Compiled> compile(mlir::ModuleOp module, const CompilerOptions &options);
+
+/// `module` as it is after `phase` (a name of `phaseNames`, or `asm`).
+mlir::FailureOr<std::string> textAfter(mlir::ModuleOp module, llvm::StringRef phase,
+                                       bool locations);
+
+} // namespace xtensor
+
+#endif // XTENSOR_COMPILER_COMPILER_H

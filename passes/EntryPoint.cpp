@@ -1,0 +1,124 @@
+// xtensor-make-entry: the function that a caller reaches through a plain pointer.
+//
+//   func.func @main(%x: memref<?x4xf32> {xtensor.type = ...}, %out: memref<4xf32>)
+//   ==>
+//   func.func @entry(%buffers: !llvm.ptr, %sizes: !llvm.ptr, %status: !llvm.ptr)
+//
+// loads each buffer's address, makes a memref of it with the sizes of its dynamic dims, and calls
+// @main. Upstream's C interface wants one descriptor in memory per memref, made by the caller.
+#include "Pipelines.h"
+
+#include "XTensor/Dims.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MakeEntry)
+  StringRef getArgument() const final { return "xtensor-make-entry"; }
+  StringRef getDescription() const final {
+    return "Add the function that takes buffers and sizes through plain pointers";
+  }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<LLVM::LLVMDialect, func::FuncDialect>();
+  }
+
+  void runOnOperation() final {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isDeclaration()) {
+      getOperation().emitError("there is no function @main");
+      return signalPassFailure();
+    }
+    MLIRContext *context = &getContext();
+    ImplicitLocOpBuilder b(main.getLoc(), context);
+    b.setInsertionPointToEnd(getOperation().getBody());
+    auto pointer = LLVM::LLVMPointerType::get(context);
+    auto entry = func::FuncOp::create(
+        b, "entry", b.getFunctionType({pointer, pointer, pointer}, {}));
+    Block *block = entry.addEntryBlock();
+    b.setInsertionPointToStart(block);
+
+    auto reporter = LLVM::LLVMFuncOp();
+    if (getOperation()->hasAttr("xtensor.sites")) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(getOperation().getBody());
+      auto begin = func::FuncOp::create(b, "xt_begin_call", b.getFunctionType({pointer}, {}));
+      begin.setPrivate();
+      b.setInsertionPointToStart(block);
+      func::CallOp::create(b, begin, ValueRange{block->getArgument(2)});
+      b.setInsertionPointToEnd(block);
+    }
+    b.setInsertionPointToEnd(block);
+
+    LowerToLLVMOptions options(context);
+    LLVMTypeConverter types(context, options);
+    Type i64 = b.getI64Type();
+    // Dynamic dims by name over the inputs; those of the outputs follow, one by one.
+    llvm::MapVector<Attribute, int64_t> names;
+    int64_t count = 0;
+    auto sizeAt = [&](int64_t k) -> Value {
+      Value address = LLVM::GEPOp::create(b, pointer, i64, block->getArgument(1),
+                                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(k)});
+      return LLVM::LoadOp::create(b, i64, address);
+    };
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      if (auto named = main.getArgAttrOfType<TypeAttr>(i, "xtensor.type"))
+        for (StringAttr dim : dynamicDims(cast<ArrayType>(named.getValue())))
+          if (names.insert({dim, count}).second)
+            ++count;
+
+    SmallVector<Value> arguments;
+    for (auto [i, type] : llvm::enumerate(main.getArgumentTypes())) {
+      auto memref = dyn_cast<MemRefType>(type);
+      if (!memref) {
+        main.emitError() << "argument " << i << " is no buffer: " << type;
+        return signalPassFailure();
+      }
+      Value slot = LLVM::GEPOp::create(b, pointer, pointer, block->getArgument(0),
+                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+      Value data = LLVM::LoadOp::create(b, pointer, slot);
+      auto named = main.getArgAttrOfType<TypeAttr>(i, "xtensor.type");
+      SmallVector<Value> sizes;
+      for (auto [d, size] : llvm::enumerate(memref.getShape())) {
+        if (size != ShapedType::kDynamic)
+          sizes.push_back(LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(size)));
+        else if (named)
+          sizes.push_back(
+              sizeAt(names[cast<ArrayType>(named.getValue()).getDimNames()[d]]));
+        else
+          sizes.push_back(sizeAt(count++));
+      }
+      MemRefDescriptor descriptor =
+          MemRefDescriptor::poison(b, b.getLoc(), types.convertType(memref));
+      descriptor.setAllocatedPtr(b, b.getLoc(), data);
+      descriptor.setAlignedPtr(b, b.getLoc(), data);
+      descriptor.setConstantOffset(b, b.getLoc(), 0);
+      Value stride = LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(1));
+      for (int64_t d = memref.getRank() - 1; d >= 0; --d) {
+        descriptor.setSize(b, b.getLoc(), d, sizes[d]);
+        descriptor.setStride(b, b.getLoc(), d, stride);
+        if (d)
+          stride = LLVM::MulOp::create(b, stride, sizes[d]);
+      }
+      arguments.push_back(
+          UnrealizedConversionCastOp::create(b, TypeRange{memref}, ValueRange{descriptor})
+              .getResult(0));
+    }
+    func::CallOp::create(b, main, arguments);
+    func::ReturnOp::create(b);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> xtensor::createMakeEntryPass() { return std::make_unique<MakeEntry>(); }
