@@ -30,8 +30,8 @@ MlirType xtensorArrayTypeGet(MlirLocation location, intptr_t rank, const MlirStr
   for (intptr_t i = 0; i < rank; ++i)
     dims.push_back(StringAttr::get(loc.getContext(), unwrap(names[i])));
   return wrap(Type(ArrayType::getChecked([&] { return emitError(loc); }, loc.getContext(),
-                                         ArrayRef<StringAttr>(dims),
-                                         ArrayRef<int64_t>(sizes, rank), unwrap(element))));
+                                         ArrayRef<StringAttr>(dims), ArrayRef<int64_t>(sizes, rank),
+                                         unwrap(element))));
 }
 
 intptr_t xtensorArrayTypeGetRank(MlirType type) { return arrayOf(type).getRank(); }
@@ -51,8 +51,7 @@ MlirType xtensorLinearTypeGet(MlirContext context, intptr_t inputs, const MlirTy
   SmallVector<Type> in, out;
   (void)unwrapList(inputs, inputTypes, in);
   (void)unwrapList(results, resultTypes, out);
-  return wrap(Type(LinearType::get(unwrap(context),
-                                   FunctionType::get(unwrap(context), in, out))));
+  return wrap(Type(LinearType::get(unwrap(context), FunctionType::get(unwrap(context), in, out))));
 }
 
 static xtensor::Compiled &get(XTensorCompiled compiled) {
@@ -69,12 +68,8 @@ XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder,
 void xtensorCompiledDestroy(XTensorCompiled compiled) { delete &get(compiled); }
 void *xtensorCompiledGetEntry(XTensorCompiled compiled) { return get(compiled).entry; }
 bool xtensorCompiledIsFromCache(XTensorCompiled compiled) { return get(compiled).fromCache; }
-MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled) {
-  return wrapped(get(compiled).key);
-}
-intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled) {
-  return get(compiled).sites.size();
-}
+MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled) { return wrapped(get(compiled).key); }
+intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled) { return get(compiled).sites.size(); }
 MlirStringRef xtensorCompiledGetSiteDim(XTensorCompiled compiled, intptr_t i) {
   return wrapped(get(compiled).sites[i].dim);
 }

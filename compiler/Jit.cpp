@@ -1,7 +1,7 @@
 #include "compiler/Jit.h"
 
-#include "runtime.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "runtime.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -75,8 +75,8 @@ xtensor::Jit::Jit() : impl(std::make_unique<Impl>()) {
   builder.setPlatformSetUp(orc::setUpInactivePlatform);
   impl->linker = cantFail(builder.create());
   auto &library = impl->linker->getMainJITDylib();
-  cantFail(library.define(
-      orc::absoluteSymbols(runtimeSymbols(impl->linker->getExecutionSession()))));
+  cantFail(
+      library.define(orc::absoluteSymbols(runtimeSymbols(impl->linker->getExecutionSession()))));
   // The C library's functions: memcpy, and the functions of libm.
   library.addGenerator(cantFail(orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       impl->machine->createDataLayout().getGlobalPrefix())));
@@ -139,8 +139,8 @@ std::unique_ptr<MemoryBuffer> xtensor::Jit::generate(mlir::ModuleOp module, Stri
     code->print(os, nullptr);
   } else {
     legacy::PassManager emit;
-    auto type = format == CodeFormat::object ? CodeGenFileType::ObjectFile
-                                             : CodeGenFileType::AssemblyFile;
+    auto type =
+        format == CodeFormat::object ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
     if (impl->machine->addPassesToEmitFile(emit, os, nullptr, type, /*DisableVerify=*/true)) {
       module.emitError("this machine's code generator cannot emit a file of this kind");
       return nullptr;

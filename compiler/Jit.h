@@ -4,8 +4,8 @@
 #define XTENSOR_COMPILER_JIT_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <memory>
 #include <string>
 

@@ -43,8 +43,8 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     ImplicitLocOpBuilder b(main.getLoc(), context);
     b.setInsertionPointToEnd(getOperation().getBody());
     auto pointer = LLVM::LLVMPointerType::get(context);
-    auto entry = func::FuncOp::create(
-        b, "entry", b.getFunctionType({pointer, pointer, pointer}, {}));
+    auto entry =
+        func::FuncOp::create(b, "entry", b.getFunctionType({pointer, pointer, pointer}, {}));
     Block *block = entry.addEntryBlock();
     b.setInsertionPointToStart(block);
 
@@ -93,8 +93,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
         if (size != ShapedType::kDynamic)
           sizes.push_back(LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(size)));
         else if (named)
-          sizes.push_back(
-              sizeAt(names[cast<ArrayType>(named.getValue()).getDimNames()[d]]));
+          sizes.push_back(sizeAt(names[cast<ArrayType>(named.getValue()).getDimNames()[d]]));
         else
           sizes.push_back(sizeAt(count++));
       }

@@ -81,13 +81,16 @@ static void addLinalg(OpPassManager &pm) {
 
 static void addGrouped(OpPassManager &pm) {
 #ifdef XTENSOR_HAS_GROUP
-  buildGroupPipeline(pm);
+  auto &function = pm.nest<func::FuncOp>();
+  function.addPass(createFuseElementwise());
+  function.addPass(createSplitReductions());
+  function.addPass(createGroup());
 #endif
 }
 
 static void addScheduled(OpPassManager &pm) {
 #ifdef XTENSOR_HAS_SCHEDULE
-  buildSchedulePipeline(pm);
+  pm.addNestedPass<func::FuncOp>(createSchedule());
 #endif
 }
 
@@ -124,9 +127,9 @@ static void addLlvm(OpPassManager &pm) {
 }
 
 void xtensor::addPhase(OpPassManager &pm, StringRef phase) {
-  static constexpr void (*kAdd[])(OpPassManager &) = {
-      nullptr,    addSimplified, addDifferentiated, addLinalg, addGrouped, addScheduled,
-      addBuffers, addCpu,        addLlvm};
+  static constexpr void (*kAdd[])(OpPassManager &) = {nullptr,    addSimplified, addDifferentiated,
+                                                      addLinalg,  addGrouped,    addScheduled,
+                                                      addBuffers, addCpu,        addLlvm};
   if (auto *add = kAdd[phaseIndex(phase)])
     add(pm);
 }
@@ -182,8 +185,8 @@ static void registerPhases() {
       "xtensor-compile", "The phases of compilation, from one to another",
       [](OpPassManager &pm, const CompileOptions &options) {
         if (phaseIndex(options.from) < 0 || phaseIndex(options.to) < 0) {
-          llvm::errs() << "no such phase: " << (phaseIndex(options.from) < 0 ? options.from
-                                                                             : options.to)
+          llvm::errs() << "no such phase: "
+                       << (phaseIndex(options.from) < 0 ? options.from : options.to)
                        << "; there are ";
           llvm::interleaveComma(kPhases, llvm::errs());
           llvm::errs() << '\n';

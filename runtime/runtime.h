@@ -27,9 +27,14 @@ typedef struct xt_status {
 } xt_status;
 
 /* A compiled function. buffers: inputs, then outputs; row-major and contiguous, outputs aligned to
- * 64 bytes. sizes: the dynamic dims in order of first appearance over the inputs, each name once.
- */
+ * 64 bytes. sizes: the dynamic dims in order of first appearance over the inputs, each name once;
+ * then every dynamic size of every output, in order. */
 typedef void (*xt_entry)(void **buffers, const int64_t *sizes, xt_status *status);
+
+/* An entry that checks indices begins with xt_begin_call; xt_report_index, on the same thread, then
+ * tells the first index that is out of range. */
+XT_API void xt_begin_call(xt_status *status);
+XT_API void xt_report_index(int32_t site, int64_t index, int64_t size);
 
 /* Calls body(ctx, begin, end) over chunks that cover [0, n), each of at least `grain` (but for n <
  * grain). Runs inline where threads would not pay, inside another xt_parallel_for, and while

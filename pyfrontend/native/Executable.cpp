@@ -326,6 +326,18 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
     else
       PyTuple_SET_ITEM(result, i, reinterpret_cast<PyObject *>(a));
   }
+  // Compiled code also wants the dynamic sizes of the outputs, after those of the inputs.
+  std::vector<int64_t> allSizes;
+  if (e->signature->dynamic) {
+    allSizes.assign(sizes, sizes + e->signature->dynamicDims.size());
+    for (size_t i = 0; i < count; ++i) {
+      const TypePattern &pattern = e->signature->outputs[i];
+      for (size_t d = 0; d < pattern.sizes.size(); ++d)
+        if (!pattern.sizes[d].dynamic.empty())
+          allSizes.push_back((*outputs)[i]->sizes[d]);
+    }
+    sizes = allSizes.data();
+  }
   xt_status status = {0, 0, 0, 0};
   Py_INCREF(e); // another thread may drop the last reference meanwhile
   if (e->releaseGil > 0 || (e->releaseGil < 0 && bytes > kReleaseGilBytes)) {

@@ -42,9 +42,9 @@ struct PyArrayType : py::PyConcreteType<PyArrayType> {
       for (intptr_t i = 0, e = xtensorArrayTypeGetRank(self); i < e; ++i) {
         MlirStringRef name = xtensorArrayTypeGetName(self, i);
         int64_t size = xtensorArrayTypeGetSize(self, i);
-        dims.append(nb::make_tuple(nb::str(name.data, name.length),
-                                   size == XTENSOR_DYNAMIC ? nb::none()
-                                                           : nb::object(nb::int_(size))));
+        dims.append(
+            nb::make_tuple(nb::str(name.data, name.length),
+                           size == XTENSOR_DYNAMIC ? nb::none() : nb::object(nb::int_(size))));
       }
       return dims;
     });
@@ -81,9 +81,7 @@ struct Compiled {
   XTensorCompiled compiled;
 };
 
-MlirStringRef ref(const std::string &text) {
-  return mlirStringRefCreate(text.data(), text.size());
-}
+MlirStringRef refOf(const std::string &text) { return mlirStringRefCreate(text.data(), text.size()); }
 nb::str str(MlirStringRef text) { return nb::str(text.data, text.length); }
 
 std::string option(const nb::dict &options, const char *name) {
@@ -94,7 +92,7 @@ std::string option(const nb::dict &options, const char *name) {
 Compiled *compile(py::PyModule &module, const nb::dict &options) {
   std::string cache = option(options, "cache_dir"), dump = option(options, "dump_dir");
   py::PyMlirContext::ErrorCapture errors(module.getContext());
-  XTensorCompiled compiled = xtensorCompile(module.get(), ref(cache), ref(dump));
+  XTensorCompiled compiled = xtensorCompile(module.get(), refOf(cache), refOf(dump));
   if (!compiled.ptr)
     throw py::MLIRError("compilation failed", errors.take());
   return new Compiled(compiled);
@@ -106,7 +104,7 @@ std::string textAfter(py::PyModule &module, const std::string &phase, bool locat
   auto append = [](MlirStringRef part, void *text) {
     static_cast<std::string *>(text)->append(part.data, part.length);
   };
-  if (!xtensorPrintAfter(module.get(), ref(phase), locations, append, &text))
+  if (!xtensorPrintAfter(module.get(), refOf(phase), locations, append, &text))
     throw py::MLIRError("the phases up to " + phase + " failed", errors.take());
   return text;
 }
@@ -139,6 +137,7 @@ NB_MODULE(_xtensor, m) {
   PyArrayType::bind(m);
   PyLinearType::bind(m);
   bindCompiler(m);
-  m.def("register_dialects", [](MlirDialectRegistry registry) { xtensorRegisterDialects(registry); });
+  m.def("register_dialects",
+        [](MlirDialectRegistry registry) { xtensorRegisterDialects(registry); });
   xtensorRegisterPasses();
 }
