@@ -6,8 +6,6 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
 
 __all__ = [
@@ -42,7 +40,7 @@ class Error(Exception):
         if where is None and _MARK not in message:
             frame = user_frame()
             where = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else None
-        super().__init__(message if where is None else f"{message}{_MARK}{where}")
+        super().__init__(f"{message}{_MARK}{where}" if where else message)
 
 
 class DimensionError(Error, ValueError):
@@ -81,12 +79,3 @@ IndexError = IndexError_  # noqa: A001
 IndexError_.__name__ = IndexError_.__qualname__ = "IndexError"
 for _cls in (Error, *Error.__subclasses__(), SizeError):
     _cls.__module__ = "xtensor"
-
-
-@contextmanager
-def trimmed() -> Iterator[None]:
-    """Drops the package's own frames from the traceback of an `Error` that passes through."""
-    try:
-        yield
-    except Error as error:
-        raise error.with_traceback(None) from None

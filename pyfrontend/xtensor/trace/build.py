@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -101,12 +102,23 @@ def constant(value: Any, dims: Sequence[str] = (), dtype: dtypes.DType | None = 
 
 
 def _elements(array: np.ndarray[Any, Any]) -> ir.Attribute:
+    if array.size <= 16:
+        return _small_elements(array.dtype, array.shape, array.tobytes())
+    return _dense(array)
+
+
+@functools.lru_cache(maxsize=4096)
+def _small_elements(dtype: dtypes.DType, shape: tuple[int, ...], data: bytes) -> ir.Attribute:
+    return _dense(np.frombuffer(data, dtype).reshape(shape))
+
+
+def _dense(array: np.ndarray[Any, Any]) -> ir.Attribute:
     ir, ctx = c.mlir(), c.context()
     element = c.element_type(array.dtype)
     shaped = ir.RankedTensorType.get(array.shape, element, loc=location.unknown())
     if array.size == 0:
         return ir.Attribute.parse(f"dense<> : {shaped}", ctx)
-    if array.size == 1 or not array.any():
+    if array.size == 1:
         first = array.reshape(-1)[0]
         if dtypes.is_float(array.dtype):
             scalar = ir.FloatAttr.get(element, float(first), loc=location.unknown())
@@ -114,7 +126,7 @@ def _elements(array: np.ndarray[Any, Any]) -> ir.Attribute:
             scalar = ir.Attribute.parse(f"{_literal(first)} : {element}", ctx)
         return ir.DenseElementsAttr.get_splat(shaped, scalar)
     if array.dtype.kind == "b":
-        values = [ir.IntegerAttr.get(element, int(v)) for v in array.reshape(-1)]
+        values = [ir.BoolAttr.get(bool(v), context=ctx) for v in array.reshape(-1)]
         return ir.DenseElementsAttr.get(values, shaped, context=ctx)
     raw = np.ascontiguousarray(array)
     if array.dtype == dtypes.bfloat16:

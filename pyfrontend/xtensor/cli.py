@@ -1,0 +1,252 @@
+"""The `xtensor` command: look at a function's IR, at what is installed, at what there is to run on."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import os
+import platform
+import re
+import runpy
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import __version__
+from .compiler.options import PHASES
+from .core.dtypes import as_dtype
+from .core.errors import ArgumentError, Error
+from .core.spec import Spec
+
+_SHOW = """\
+Prints a function of a file as it is after a phase of the compiler. What it is traced at is, in this order:
+  --arg SPEC, once per argument: "batch=64,pixel=784:f4", "batch=?,pixel=784:f4", ":f8" for a number
+  `example_args` in the file: a tuple, a dict from function names to tuples, or a function that gives either
+  the function's own annotations and defaults, where these are arrays, numbers or xt.spec(...)
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit status."""
+    parser = argparse.ArgumentParser(prog="xtensor", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"xtensor {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    show = commands.add_parser(
+        "show",
+        help="print a function's IR after a phase",
+        description=_SHOW,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    show.add_argument("target", metavar="FILE.py:FUNCTION")
+    show.add_argument("--phase", default="linalg", help=f"one of {', '.join(PHASES)} (default: linalg)")
+    show.add_argument("--arg", action="append", metavar="SPEC", help="an argument's dims, sizes and dtype")
+    show.add_argument("--locations", action="store_true", help="print file:line of every op")
+    show.set_defaults(run=_show)
+    doctor = commands.add_parser("doctor", help="what is installed, which targets work, what is missing")
+    doctor.set_defaults(run=_doctor)
+    devices = commands.add_parser("devices", help="what programs can run on here")
+    devices.set_defaults(run=_devices)
+    options = parser.parse_args(argv)
+    try:
+        status: int = options.run(options)
+    except Error as error:
+        print(f"xtensor {options.command}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; closing stdout again must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+# -- show -------------------------------------------------------------------------------------------------------------
+
+
+def _show(options: argparse.Namespace) -> int:
+    from .transforms.jit import Jitted, jit
+
+    function, module = _load(options.target)
+    args = [parse_spec(a) for a in options.arg] if options.arg else _example_args(function, module)
+    jitted = function if isinstance(function, Jitted) else jit(function)
+    lowered = jitted.lower(*args)
+    print(lowered.as_text(options.phase, locations=options.locations))
+    return 0
+
+
+def _load(target: str) -> tuple[Callable[..., Any], dict[str, Any]]:
+    path, colon, name = target.rpartition(":")
+    if not colon or not name:
+        raise ArgumentError(f"name a function as FILE.py:FUNCTION, got {target!r}", where="")
+    if not Path(path).is_file():
+        raise ArgumentError(f"there is no file {path}", where="")
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    module = runpy.run_path(path, run_name="__xtensor__")
+    found: Any = module.get(name.split(".")[0])
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    if not callable(found):
+        functions = sorted(k for k, v in module.items() if inspect.isfunction(v))
+        raise ArgumentError(f"{path} has no function {name!r}; it has {', '.join(functions)}", where="")
+    return found, module
+
+
+def parse_spec(text: str) -> Spec:
+    """The Spec that "batch=64,time=?:f4" means."""
+    dims, _, dtype = text.partition(":")
+    sizes: dict[str, int | None] = {}
+    for part in filter(None, (p.strip() for p in dims.split(","))):
+        found = re.fullmatch(r"([^=]+)=(\d+|\?)", part)
+        if not found:
+            raise ArgumentError(f'--arg {text!r}: write "batch=64,pixel=784:f4", with ? for a dynamic size', where="")
+        sizes[found[1].strip()] = None if found[2] == "?" else int(found[2])
+    return Spec(tuple(sizes), tuple(sizes.values()), as_dtype(dtype.strip() or "f8"))
+
+
+def _example_args(function: Callable[..., Any], module: dict[str, Any]) -> Sequence[Any]:
+    example = module.get("example_args")
+    if callable(example):
+        example = example()
+    name = getattr(function, "__name__", "")
+    if isinstance(example, dict):
+        example = example.get(name)
+    if example is not None:
+        return list(example)
+    args = []
+    for p in inspect.signature(function, eval_str=True).parameters.values():
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY):
+            continue
+        if isinstance(p.annotation, Spec):
+            args.append(p.annotation)
+        elif p.default is not p.empty:
+            args.append(p.default)
+        else:
+            raise ArgumentError(
+                f"nothing says what {name}'s argument {p.name!r} is: give --arg for each argument, define example_args "
+                f"in the file, or annotate it: {p.name}: xt.spec(batch=64, dtype='f4')",
+                where="",
+            )
+    return args
+
+
+# -- doctor -----------------------------------------------------------------------------------------------------------
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    good = True
+    for name, check in _CHECKS:
+        try:
+            found = check()
+            print(f"  ok       {name:<22} {found}")
+        except _Missing as missing:
+            print(f"  missing  {name:<22} {missing}")
+        except Exception as error:
+            good = False
+            print(f"  BROKEN   {name:<22} {type(error).__name__}: {error}")
+    return 0 if good else 1
+
+
+class _Missing(Exception):
+    """Not there, and not needed; the text says what it is for and how to get it."""
+
+
+def _python() -> str:
+    return f"{platform.python_version()} at {sys.executable}"
+
+
+def _package(name: str, purpose: str) -> Callable[[], str]:
+    def check() -> str:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            raise _Missing(f"{purpose}: pip install {name}") from None
+        return f"{module.__version__}"
+
+    return check
+
+
+def _native() -> str:
+    from . import _native
+
+    return f"{_native.num_threads()} threads, matrix products by {_native.blas_name()}"
+
+
+def _bindings() -> str:
+    from .trace.context import context, mlir
+
+    context()
+    return f"loaded from {Path(mlir().__file__).parent}"
+
+
+def _cpu() -> str:
+    import numpy as np
+
+    from .core.array import array
+    from .transforms.jit import jit
+
+    x = array(np.arange(4, dtype="f4"), "i")
+    y = jit(lambda x: x * x + 1.0)(x)
+    if y.values.tolist() != [1.0, 2.0, 5.0, 10.0]:
+        raise RuntimeError(f"compiled code gave {y.values.tolist()} for [1, 2, 5, 10]")
+    return f"compiles and runs ({platform.machine()}, {os.cpu_count()} cores)"
+
+
+def _target(name: str) -> Callable[[], str]:
+    def check() -> str:
+        raise _Missing(f"this version generates code for the CPU only; {name} is planned")
+
+    return check
+
+
+def _cache() -> str:
+    from .compiler import cache
+
+    found = cache.directory()
+    if found is None:
+        raise _Missing("compiled objects are kept in memory only: unset XTENSOR_CACHE_DIR, or name a folder")
+    Path(found).mkdir(parents=True, exist_ok=True)
+    files = [p for p in Path(found).rglob("*") if p.is_file()]
+    return f"{found}: {len(files)} objects, {sum(p.stat().st_size for p in files) / 1e6:.1f} MB"
+
+
+def _opt() -> str:
+    found = shutil.which("xtensor-opt") or shutil.which("xtensor-opt", path=str(Path(sys.executable).parent))
+    if not found:
+        raise _Missing("runs passes on text; built by `make setup`, found on PATH")
+    return found
+
+
+_CHECKS: list[tuple[str, Callable[[], str]]] = [
+    ("Python", _python),
+    ("NumPy", _package("numpy", "arrays")),
+    ("runtime", _native),
+    ("MLIR bindings", _bindings),
+    ("target cpu", _cpu),
+    ("target vulkan", _target("vulkan")),
+    ("target metal", _target("metal")),
+    ("target cuda", _target("cuda")),
+    ("cache", _cache),
+    ("xarray", _package("xarray", "DataArrays in and out")),
+    ("xtensor-opt", _opt),
+]
+
+
+def _devices(options: argparse.Namespace) -> int:
+    from . import _native
+
+    print(f"cpu  {_processor()}, {_native.num_threads()} threads")
+    return 0
+
+
+def _processor() -> str:
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
