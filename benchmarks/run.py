@@ -160,8 +160,15 @@ def main() -> None:
         peers = available(options.peers.split(","))
         ceilings(console)
 
-        table = Table("workload (float32, 2 threads)", *peers, "ours / fastest peer", "first: ours",
-                      "first: JAX", "ratio", "first in a second process")
+        table = Table(
+            "workload (float32, 2 threads)",
+            *peers,
+            "ours / fastest peer",
+            "first: ours",
+            "first: JAX",
+            "ratio",
+            "first in a second process",
+        )
         for name in names:
             result = measure(name, peers, options.rounds)
             times = {peer: t for peer, (_, t) in result.items()}
@@ -178,11 +185,9 @@ def main() -> None:
             )
         console.print(table)
         if "matmul" in names:
-            console.print(f"matmul 1024, ours / OpenBLAS called directly: "
-                          f"{openblas_ratio(options.rounds)}")
+            console.print(f"matmul 1024, ours / OpenBLAS called directly: {openblas_ratio(options.rounds)}")
         if "small" in names:
-            console.print("8-element call: "
-                          + ", ".join(f"{label} {pretty(t)}" for label, t in small_calls()))
+            console.print("8-element call: " + ", ".join(f"{label} {pretty(t)}" for label, t in small_calls()))
         if not options.no_memory and "jax" in peers:
             memory = Table("peak memory (MiB)", "ours", "JAX", "ratio")
             for name in names:

@@ -54,9 +54,7 @@ def loss(params: Params, image: xt.Array, label: xt.Array) -> xt.Array:
 
 
 @xt.jit
-def step(
-    params: Params, velocity: Params, image: xt.Array, label: xt.Array
-) -> tuple[Params, Params, xt.Array]:
+def step(params: Params, velocity: Params, image: xt.Array, label: xt.Array) -> tuple[Params, Params, xt.Array]:
     value, gradient = xt.value_and_grad(loss)(params, image, label)
     velocity = {k: MOMENTUM * velocity[k] - RATE * gradient[k] for k in params}
     params = {k: params[k] + velocity[k] for k in params}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Our own code under AddressSanitizer and UBSan: a second build, then lit and pytest once on it.
-# MLIR and CPython are not instrumented, so leaks and container overflows are not looked for.
+# MLIR and CPython are not instrumented, so leaks, container overflows and what LLVM's allocators
+# poison by hand are not looked for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
@@ -9,7 +10,7 @@ cmake --build build/asan
 runtime=$(clang-22 -print-file-name=libclang_rt.asan-x86_64.so)
 [ -e "$runtime" ] || runtime=$(clang-22 -print-file-name=libclang_rt.asan.so)
 export LD_PRELOAD=$runtime
-export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:use_sigaltstack=0
+export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0:use_sigaltstack=0
 export UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONPATH=$PWD/build/asan/python_packages XTENSOR_BUILD=$PWD/build/asan
 .venv/bin/lit -q test

@@ -11,9 +11,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
 def main() -> None:
-    pages = subprocess.run(
-        ["git", "ls-files", "*.md"], capture_output=True, text=True, check=True
-    ).stdout.split()
+    pages = subprocess.run(["git", "ls-files", "*.md"], capture_output=True, text=True, check=True).stdout.split()
     broken = [
         f"{page}: {target}"
         for page in pages

@@ -102,8 +102,10 @@ def check(tarball: Path, release: str) -> None:
             digest.update(block)
     expected = KNOWN.get(release)
     if expected is None:
-        sys.exit(f"MLIR {release} is not known: its source has SHA-256 {digest.hexdigest()}; "
-                 f"if you trust it, add it to KNOWN in {__file__}")
+        sys.exit(
+            f"MLIR {release} is not known: its source has SHA-256 {digest.hexdigest()}; "
+            f"if you trust it, add it to KNOWN in {__file__}"
+        )
     if digest.hexdigest() != expected:
         sys.exit(f"{tarball.name} has SHA-256 {digest.hexdigest()}, expected {expected}")
 
@@ -129,18 +131,19 @@ def trim(cmakelists: Path) -> None:
     def cut(start: str, end: str | None) -> None:
         nonlocal text
         first = text.index(start)
-        text = text[:first] + (text[text.index(end, first):] if end else "")
+        text = text[:first] + (text[text.index(end, first) :] if end else "")
 
     # What is instantiated at the end is instantiated by our own CMakeLists.txt instead.
     cut("#" * 80 + "\n# Common CAPI dependency DSO.", None)
     # The test dialect is no part of a product.
-    cut("# TODO: Figure out how to put this in the test tree.",
-        "declare_mlir_python_extension(MLIRPythonExtension.MLIRPythonSupport")
+    cut(
+        "# TODO: Figure out how to put this in the test tree.",
+        "declare_mlir_python_extension(MLIRPythonExtension.MLIRPythonSupport",
+    )
     # One copy of LLVM in the process: the shared one.
     text = re.sub(r"\bLLVMSupport\b", "LLVM", text)
     # Headers are not shipped, and ODS files are the installed ones.
-    text = re.sub(r"declare_mlir_python_sources\(MLIRPythonCAPI\.HeaderSources.*?\n\)\n", "", text,
-                  flags=re.S)
+    text = re.sub(r"declare_mlir_python_sources\(MLIRPythonCAPI\.HeaderSources.*?\n\)\n", "", text, flags=re.S)
     text = text.replace('"../../include/mlir/', '"${XTENSOR_MLIR_TD}/mlir/')
     text = re.sub(r"set\(MLIRPythonModules_ROOT_PREFIX[^\n]*\n", "", text)
     text = text.replace(

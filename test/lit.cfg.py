@@ -14,9 +14,7 @@ build = os.environ.get("XTENSOR_BUILD", os.path.join(root, "build", "Release"))
 config.test_exec_root = os.path.join(build, "test")
 os.makedirs(config.test_exec_root, exist_ok=True)
 llvm = os.environ.get("XTENSOR_LLVM_BIN", "/usr/lib/llvm-22/bin")
-config.environment["PATH"] = os.pathsep.join(
-    [os.path.join(build, "bin"), llvm, os.environ.get("PATH", "")]
-)
+config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), llvm, os.environ.get("PATH", "")])
 for name in ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS", "PYTHONPATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -8,7 +8,6 @@ from typing import Any
 from .errors import ArgumentTypeError, DimensionError
 
 
-
 def describe(dims: Sequence[str], shape: Sequence[Any] | None = None) -> str:
     """(batch: 64, time: 3), the form that errors show operands in."""
     if shape is None:

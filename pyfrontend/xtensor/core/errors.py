@@ -75,7 +75,7 @@ class CompileError(Error, RuntimeError):
     """The compiler refused a program that tracing let through."""
 
 
-IndexError = IndexError_  # noqa: A001
+IndexError = IndexError_
 IndexError_.__name__ = IndexError_.__qualname__ = "IndexError"
 for _cls in (Error, *Error.__subclasses__(), SizeError):
     _cls.__module__ = "xtensor"

@@ -160,7 +160,7 @@ def paths(tree: Any) -> list[str]:
     return out
 
 
-def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:  # noqa: A001 (tree.map, as in JAX)
+def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """`fn` of every leaf, and of the leaves at the same place in each of `rest`. Dicts match by key."""
     first, shape = flatten(tree)
     others = []

@@ -188,8 +188,7 @@ def _coordinates(
 
 # Functions for which xarray keeps attributes although it drops them in arithmetic.
 _KEEP = frozenset(
-    "abs neg isel head tail thin transpose rename swap_dims expand_dims squeeze stack unstack broadcast_like pad roll "
-    "shift flip astype clip round where cumsum cumprod sort real imag conj".split()
+    ["abs", "neg", "isel", "head", "tail", "thin", "transpose", "rename", "swap_dims", "expand_dims", "squeeze", "stack", "unstack", "broadcast_like", "pad", "roll", "shift", "flip", "astype", "clip", "round", "where", "cumsum", "cumprod", "sort", "real", "imag", "conj"]
 )
 
 

@@ -163,9 +163,7 @@ def _comparable(x: ArrayLike, y: ArrayLike) -> list[Tracer]:
     common = p.result_type(*read)
     if any(_weak_int(v) for v in read) and p.is_integer(common) and common != p.U8:
         common = p.I8
-    elif common == p.U8 and any(is_scalar(v) and v < 0 for v in read):
-        common = p.F8
-    elif any(is_scalar(v) and p.is_integer(common) and v > np.iinfo(common).max for v in read):
+    elif (common == p.U8 and any(is_scalar(v) and v < 0 for v in read)) or any(is_scalar(v) and p.is_integer(common) and v > np.iinfo(common).max for v in read):
         common = p.F8
     return [p.cast(v, common) for v in read]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import EllipsisType
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,6 @@ else:
     Array = ArrayLike = object
 
 # What a dim argument may be: nothing or `...` for all dims, one name, or several.
-Dims: TypeAlias = Union[str, Iterable[str], EllipsisType, None]
+Dims: TypeAlias = str | Iterable[str] | EllipsisType | None
 
 __all__ = ["Array", "ArrayLike", "Dims"]

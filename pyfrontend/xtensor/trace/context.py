@@ -111,7 +111,7 @@ def array_type(spec: Spec) -> ir.Type:
 
 
 def _quote(name: str) -> str:
-    plain = "".join(c if c.isalnum() and c.isascii() or c in "_~ '.-" else _escape(c) for c in name)
+    plain = "".join(c if (c.isalnum() and c.isascii()) or c in "_~ '.-" else _escape(c) for c in name)
     return f'"{plain}"'
 
 
