@@ -9,7 +9,6 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -293,10 +292,10 @@ void Fusion::rebuild(linalg::GenericOp op) {
 
 struct FuseElementwise : xtensor::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
-    for (Block &block : getOperation().getFunctionBody()) {
+    forEachBlock(getOperation(), [](Block &block) {
       resolveDims(block);
       Fusion(block).run();
-    }
+    });
   }
 };
 

@@ -9,7 +9,6 @@
 #include "Group/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -237,8 +236,7 @@ void Grouping::run() {
 
 struct Group : xtensor::impl::GroupBase<Group> {
   void runOnOperation() override {
-    for (Block &block : getOperation().getFunctionBody())
-      Grouping(block).run();
+    forEachBlock(getOperation(), [](Block &block) { Grouping(block).run(); });
   }
 };
 

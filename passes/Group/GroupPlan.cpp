@@ -13,8 +13,11 @@ namespace xtensor {
 static constexpr int64_t kEnoughIterations = 64;
 /// Elements per iteration: long enough to hide the call, short enough for L1.
 static constexpr int64_t kMinElements = 1024, kMaxElements = 8192;
-/// A row shorter than this is worth taking several at a time.
-static constexpr int64_t kShortRow = 512;
+/// A row shorter than this is worth taking several at a time: always where all
+/// loops are shared, later where values of one element per row would be scalars.
+static constexpr int64_t kShortRow = 512, kShortInnerRow = 128;
+/// Blocks of short rows: at least so many if there are rows enough.
+static constexpr int64_t kWantedBlocks = 16;
 /// Columns per block: a multiple of a cache line, at least two vectors long.
 static constexpr int64_t kMinColumns = 64, kMaxColumns = 512;
 
@@ -183,6 +186,16 @@ std::optional<Plan> SharedDims::planRows(ArrayRef<unsigned> order) const {
     plan.dims.push_back({d, 1});
     plan.iterations *= estimate(sizes[d]);
     inner /= std::max<int64_t>(1, estimate(sizes[d]));
+  }
+  if (!plan.dims.empty() && inner < kShortInnerRow && plain[plan.dims.back().shared]) {
+    // A math function of one element per row: vectors of rows, not scalars.
+    ForallDim &dim = plan.dims.back();
+    int64_t size = estimate(sizes[dim.shared]);
+    plan.iterations /= std::max<int64_t>(1, size);
+    int64_t target = std::min(kMinElements * 2 / std::max<int64_t>(1, inner),
+                              size * plan.iterations / kWantedBlocks);
+    dim.block = chooseBlock(sizes[dim.shared], std::max<int64_t>(16, target), 16);
+    plan.iterations *= blocksOf(sizes[dim.shared], dim.block);
   }
   if (plan.iterations < 8)
     for (unsigned d : order) {

@@ -5,6 +5,7 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
@@ -133,6 +134,19 @@ Operation *reductionCombiner(linalg::GenericOp op) {
   if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1)
     return nullptr;
   return combiners.front();
+}
+
+void forEachBlock(Operation *root, llvm::function_ref<void(Block &)> action) {
+  for (Region &region : root->getRegions())
+    for (Block &block : region) {
+      SmallVector<Operation *> loops;
+      for (Operation &op : block)
+        if (op.getNumRegions() && !isa<linalg::LinalgOp, scf::ForallOp, tensor::GenerateOp>(op))
+          loops.push_back(&op);
+      for (Operation *loop : loops)
+        forEachBlock(loop, action);
+      action(block);
+    }
 }
 
 } // namespace xtensor

@@ -43,6 +43,10 @@ mlir::OpFoldResult splatOf(mlir::Value value);
 /// element in a reduction with one result; null otherwise.
 mlir::Operation *reductionCombiner(mlir::linalg::GenericOp op);
 
+/// Calls `action` on every block of tensor code in `root`: function and loop
+/// bodies, not the bodies of linalg ops and not loops that are groups already.
+void forEachBlock(mlir::Operation *root, llvm::function_ref<void(mlir::Block &)> action);
+
 } // namespace xtensor
 
 #endif // XTENSOR_PASSES_GROUP_LINALGKINDS_H

@@ -9,7 +9,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -250,8 +249,9 @@ void Split::emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFold
 
 struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {
   void runOnOperation() override {
-    SmallVector<linalg::GenericOp> ops(
-        getOperation().getFunctionBody().getOps<linalg::GenericOp>());
+    SmallVector<linalg::GenericOp> ops;
+    forEachBlock(getOperation(),
+                 [&](Block &block) { llvm::append_range(ops, block.getOps<linalg::GenericOp>()); });
     for (linalg::GenericOp op : ops) {
       if (op.getNumReductionLoops() == 0 || isGemm(op) ||
           estimateIterations(op) * std::max(1u, bodyCost(op)) < kMinWork)

@@ -91,3 +91,58 @@ func.func @dynamic(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   } -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
+
+// -----
+
+// Short rows with a value per row: blocks of rows, so that the exp of a row's
+// sum is taken in vectors.
+// CHECK-LABEL: func.func @rows_of_eight
+// CHECK: scf.forall (%[[I:.*]]) = (0) to (4096) step (256)
+// CHECK: linalg.generic {{.*}}["parallel", "reduction"]} ins(%{{.*}} : tensor<256x8xf32>) outs(%{{.*}} : tensor<256xf32>)
+// CHECK: linalg.generic {{.*}}["parallel"]} ins(%{{.*}} : tensor<256xf32>)
+// CHECK: math.exp
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#v = affine_map<(i) -> (i)>
+func.func @rows_of_eight(%x: tensor<4096x8xf32>) -> tensor<4096xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<4096xf32>
+  %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4096xf32>) -> tensor<4096xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4096x8xf32>) outs(%f0 : tensor<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<4096xf32>
+  %e1 = tensor.empty() : tensor<4096xf32>
+  %1 = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]} ins(%0 : tensor<4096xf32>) outs(%e1 : tensor<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<4096xf32>
+  return %1 : tensor<4096xf32>
+}
+
+// -----
+
+// The body of a sequential loop is grouped like a function; a group is not
+// grouped again.
+// CHECK-LABEL: func.func @loop
+// CHECK: scf.for
+// CHECK: scf.forall
+// CHECK-NOT: scf.forall (
+// CHECK: scf.yield
+#id = affine_map<(i, j) -> (i, j)>
+func.func @loop(%x: tensor<64x1024xf32>, %n: index) -> tensor<64x1024xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %t = %c0 to %n step %c1 iter_args(%s = %x) -> (tensor<64x1024xf32>) {
+    %e0 = tensor.empty() : tensor<64x1024xf32>
+    %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<64x1024xf32>) outs(%e0 : tensor<64x1024xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %v = math.tanh %a : f32
+      linalg.yield %v : f32
+    } -> tensor<64x1024xf32>
+    scf.yield %0 : tensor<64x1024xf32>
+  }
+  return %r : tensor<64x1024xf32>
+}
