@@ -119,6 +119,8 @@ def _masked_softmax(scores: Tracer, mask: ArrayLike, key: str) -> Tracer:
     if mask.dtype != p.BOOL:
         raise fail(DTypeError, "attention", "the mask is bool: True where a query may attend", mask)
     aligned("attention", scores, mask)
+    sizes = union_sizes("attention", (scores, mask))
+    mask = extend(mask, sizes, tuple(sizes))
     lowest = p.constant(-np.inf, scores.dtype)
     scores = build.select(mask, scores, lowest)
     e = build.unary("exp", build.binary("sub", scores, shift_of(scores, (key,))))

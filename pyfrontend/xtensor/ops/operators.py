@@ -111,7 +111,7 @@ def divmod(x: ArrayLike, y: ArrayLike, /) -> tuple[Array, Array]:
 def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
     """x ** y. The result has the union of the dims. ArgumentError for an integer to a negative int."""
     if isinstance(y, (int, float)) and not isinstance(y, (bool, np.generic)):
-        if y in (-1, -0.5, 0.5, 2, 3, 4):
+        if y in (-1, 0.5, 2, 3, 4):
             return _static_power(x, y)
     return _power(x, y)
 
@@ -137,21 +137,12 @@ def _static_power(x: ArrayLike, exponent: float, /) -> Array:
     if exponent == -1 and isinstance(exponent, int):
         _check_negative_power(x, exponent)
     (x,) = _no_bool(p.promote(x, exponent)[:1])
-    if exponent in (0.5, -0.5):
-        return _root(x, exponent)
+    if exponent == 0.5:
+        return build.unary("sqrt", x)
     if exponent == -1:
         return build.binary("div", p.constant(1, x.dtype), x)
     y = build.binary("mul", x, x)
     return y if exponent == 2 else build.binary("mul", y, x if exponent == 3 else y)
-
-
-def _root(x: Tracer, exponent: float) -> Tracer:
-    # pow(-inf, +-0.5) is inf or 0 and pow(-0.0, +-0.5) is positive: sqrt differs only there.
-    y = build.binary("add", build.unary("sqrt", x), p.zero(x.dtype))
-    y = build.select(
-        build.compare("eq", x, p.constant(-np.inf, x.dtype)), p.constant(np.inf, x.dtype), y
-    )
-    return y if exponent > 0 else build.binary("div", p.constant(1, x.dtype), y)
 
 
 # ---- comparisons ------------------------------------------------------------

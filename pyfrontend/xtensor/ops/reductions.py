@@ -193,8 +193,6 @@ def count_nonzero(x: ArrayLike, /, dim: Dims = None) -> Array:
 def _position(name: str, x: Tracer, dims: tuple[str, ...], skipna: bool | None) -> Tracer:
     """The first position of the extremum in the dims taken as one, in the order given."""
     _no_empty(name, x, dims)
-    if not dims:
-        return build.cast(build.compare("ne", x, x), p.I8) if not x.dims else _zeros_of(x)
     if x.dtype == p.BOOL:
         x = build.cast(x, np.dtype("u1"))
     x = _without_nan(x, -np.inf if name == "argmax" else np.inf, skipna)
@@ -202,10 +200,6 @@ def _position(name: str, x: Tracer, dims: tuple[str, ...], skipna: bool | None) 
         return build.reduce(name, x, dims)
     merged = build.merge(x, dims, "flat~")
     return build.reduce(name, merged, ("flat~",))
-
-
-def _zeros_of(x: Tracer) -> Tracer:
-    return build.broadcast(p.zero(p.I8), x.dims, {d: size_of(x, d) for d in x.dims})
 
 
 def _positions(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Any:
@@ -217,7 +211,7 @@ def _positions(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Any:
         return _position(name, x, (dim_of(name, x, dim),), skipna)
     dims = dims_of(name, x, dim)
     if not dims:
-        raise fail(ArgumentError, name, "no dim is given", x, instead='Write dim="name"')
+        return {}
     flat = _position(name, x, dims, skipna)
     found: dict[str, Tracer] = {}
     for d in reversed(dims):

@@ -1,0 +1,100 @@
+"""dot and @ against xarray and numpy.einsum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from against import DIMS, examples, ours, same, several
+from hypothesis import given
+from hypothesis import strategies as st
+
+import xtensor as xt
+
+KINDS = ("i4", "i8", "f4", "f8")
+
+
+@st.composite
+def products(draw, count: int):
+    """Arrays, and a dim argument that their dot can take."""
+    xs = draw(several(count, KINDS))
+    there = list(dict.fromkeys(d for x in xs for d in x.dims))
+    some = draw(st.lists(st.sampled_from(there), unique=True)) if there else []
+    return xs, draw(st.sampled_from([None, ..., some, tuple(some)] + ([some[0]] if some else [])))
+
+
+def einsum(xs, dim) -> xr.DataArray:
+    there = list(dict.fromkeys(d for x in xs for d in x.dims))
+    if dim is None:
+        dim = [d for d in there if sum(d in x.dims for x in xs) > 1]
+    over = there if dim is ... else [dim] if isinstance(dim, str) else list(dim)
+    out = [d for d in there if d not in over]
+    arguments = [a for x in xs for a in (x.values, [DIMS.index(d) for d in x.dims])]
+    return xr.DataArray(np.einsum(*arguments, [DIMS.index(d) for d in out]), dims=out)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_dot_of_any_number_of_arrays(count: int) -> None:
+    @examples(30)
+    @given(products(count))
+    def check(case) -> None:
+        xs, dim = case
+        want = einsum(xs, dim).astype(np.result_type(*xs))
+        same(xt.dot(*map(ours, xs), dim=dim), want, rtol=1e-5 if want.dtype == "f4" else None)
+
+    check()
+
+
+@examples(30)
+@given(products(2))
+def test_as_in_xarray(case) -> None:
+    (x, y), dim = case
+    same(xt.dot(ours(x), ours(y), dim=dim), xr.dot(x, y, dim=dim), rtol=1e-5)
+    same(ours(x).dot(ours(y), dim=dim), x.dot(y, dim=dim), rtol=1e-5)
+    same(ours(x) @ ours(y), x @ y, rtol=1e-5)
+
+
+def test_matrix_products_by_name() -> None:
+    a, b = np.random.default_rng(1).normal(size=(2, 17, 23))
+    x, y = xt.array(a, dims=("i", "k")), xt.array(b, dims=("j", "k"))
+    np.testing.assert_allclose((x @ y).values, a @ b.T, rtol=1e-12)
+    np.testing.assert_allclose((y @ x).transpose("i", "j").values, a @ b.T, rtol=1e-12)
+
+
+def test_outer_product() -> None:
+    x, y = xt.array([1.0, 2], dims="a"), xt.array([3.0, 4, 5], dims="b")
+    assert xt.dot(x, y).values.tolist() == [[3, 4, 5], [6, 8, 10]]
+    z = xt.array([1.0, 2], dims="a")
+    assert xt.dot(x, z, dim=()).values.tolist() == [1, 4]
+
+
+def test_a_dim_of_one_operand_is_summed() -> None:
+    x, y = xt.ones(a=2, b=3), xt.ones(b=3, c=4)
+    assert xt.dot(x, y, dim=["b", "c"]).values.tolist() == [12, 12]
+
+
+def test_bools_multiply_and_add_as_logic() -> None:
+    x = xt.array([[True, True], [False, False]], dims=("a", "b"))
+    got = xt.dot(x, xt.array([True, True], dims="b"))
+    assert got.dtype == bool
+    assert got.values.tolist() == [True, False]
+
+
+def test_chain_is_contracted_in_pairs() -> None:
+    a, b, c = np.ones((40, 40)), np.ones((40, 40)), np.ones((40, 40))
+    xs = xt.array(a, dims=("i", "j")), xt.array(b, dims=("j", "k")), xt.array(c, dims=("k", "l"))
+    got = xt.dot(*xs)
+    assert got.dims == ("i", "l")
+    np.testing.assert_allclose(got.values, a @ b @ c)
+
+
+def test_errors_name_what_is_wrong() -> None:
+    x, y = xt.ones(a=2, b=3), xt.ones(b=3)
+    with pytest.raises(ValueError, match="no operand has dim 'z'"):
+        xt.dot(x, y, dim="z")
+    with pytest.raises(ValueError, match="'b'"):
+        xt.dot(x, xt.ones(b=4))
+    with pytest.raises(ValueError, match="no arrays"):
+        xt.dot()
+    with pytest.raises(TypeError):
+        x @ "a"

@@ -1,0 +1,211 @@
+"""Reductions over named dims against xarray, NumPy and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from against import DIMS, DTYPES, FLOATS, examples, named, ours, same
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special
+
+import xtensor as xt
+
+quiet = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+SLACK = {"f2": 4e-3, "f4": 4e-6, "f8": 1e-12}
+
+
+@st.composite
+def reduced(draw, dtypes=DTYPES, sizes=(0, 1, 2, 3, 5)):
+    """An array and a dim argument for it."""
+    x = draw(named(dtypes, sizes=sizes))
+    some = draw(st.lists(st.sampled_from(x.dims), unique=True)) if x.dims else []
+    forms = [None, ..., some, tuple(some)] + ([some[0]] if some else [])
+    return x, draw(st.sampled_from(forms))
+
+
+def close(got, want):
+    same(got, want, rtol=SLACK.get(np.dtype(want.dtype).str[1:], 0))
+
+
+@quiet
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std"])
+def test_moments(name: str) -> None:
+    @examples(40)
+    @given(reduced())
+    def check(case) -> None:
+        x, dim = case
+        if name in ("var", "std") and x.dtype == "f2":
+            x = x.astype("f4")
+        if x.dtype.kind != "f":
+            # xarray gives the array itself, unwidened, for no dims.
+            wide = {"u": "u8"}.get(x.dtype.kind, "i8") if name in ("sum", "prod") else "f8"
+            x = x.astype(wide) if dim is not None and dim is not ... and not len(dim) else x
+        want = getattr(x, name)(dim, skipna=False)
+        close(getattr(ours(x), name)(dim), want)
+        close(getattr(xt, name)(ours(x), dim), want)
+
+    check()
+
+
+@quiet
+@pytest.mark.parametrize("name", ["min", "max", "any", "all"])
+def test_extrema_and_logic(name: str) -> None:
+    @examples(25)
+    @given(reduced(sizes=(1, 2, 3, 5)))
+    def check(case) -> None:
+        x, dim = case
+        close(getattr(ours(x), name)(dim), getattr(x, name)(dim))
+
+    check()
+
+
+def test_logic_over_nothing() -> None:
+    x = xt.zeros(a=0)
+    assert x.any().item() is False
+    assert x.all().item() is True
+
+
+@quiet
+@pytest.mark.parametrize("ddof", [1, 2])
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_ddof(name: str, ddof: int) -> None:
+    x = xr.DataArray(np.array([[1.0, 5, 2], [0, 1, 3]]), dims=("a", "b"))
+    for dim in ("a", "b", None):
+        close(getattr(xt, name)(ours(x), dim, ddof=ddof), getattr(x, name)(dim, ddof=ddof, skipna=False))
+
+
+@quiet
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "min", "max"])
+def test_skipna(name: str) -> None:
+    v = np.array([[1.0, np.nan, 2], [np.nan, np.nan, np.nan], [3, 4, 4]])
+    x = xr.DataArray(v, dims=("a", "b"))
+    for dim in ("a", "b", None):
+        close(getattr(xt, name)(ours(x), dim, skipna=True), getattr(x, name)(dim, skipna=True))
+        close(getattr(xt, name)(ours(x), dim), getattr(x, name)(dim, skipna=False))
+
+
+def test_nan_is_not_hidden() -> None:
+    x = xt.array([1.0, np.nan, 3.0], dims="a")
+    for f in (xt.sum, xt.mean, xt.max, xt.min, xt.std):
+        assert np.isnan(f(x).item())
+    assert x.argmax().item() == 1
+    assert xt.argmax(x, "a", skipna=True).item() == 2
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_positions(name: str) -> None:
+    @examples(25)
+    @given(reduced(sizes=(1, 2, 3, 5)))
+    def check(case) -> None:
+        x, dim = case
+        if not x.dims:
+            return
+        got = getattr(xt, name)(ours(x), dim)
+        if dim is None:
+            same(got, xr.DataArray(getattr(x.values, name)()))
+        elif isinstance(dim, str):
+            same(got, getattr(x, name)(dim))
+        elif dim is ... or len(dim):
+            want = getattr(x, name)(dim)
+            assert list(got) == list(want)
+            for d in want:
+                same(got[d], want[d])
+
+    check()
+
+
+def test_positions_serve_isel() -> None:
+    x = xt.array(np.array([[1, 9, 3], [7, 5, 4]]), dims=("a", "b"))
+    assert x.isel(x.argmax(...)).item() == 9
+    assert x.isel(b=x.argmax("b")).values.tolist() == [9, 7]
+    assert xt.idxmin(x, "a").values.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="dim is needed"):
+        x.idxmax()
+
+
+def test_labels_of_a_dataarray() -> None:
+    x = xr.DataArray([[1.0, 9, 3], [7, 5, 4]], dims=("a", "b"), coords={"b": [10, 20, 30]})
+    xr.testing.assert_equal(xt.idxmax(x, "b"), x.idxmax("b").astype("i8"))
+
+
+@examples(20)
+@given(reduced())
+def test_count_nonzero(case) -> None:
+    x, dim = case
+    same(xt.count_nonzero(ours(x), dim), (x != 0).astype("i8").sum(dim))
+
+
+@pytest.mark.parametrize("ord", [2, 1, 3, 1.5, np.inf, -np.inf, 0, -1])
+@pytest.mark.parametrize("dtype", [*FLOATS, "i4"])
+@quiet
+def test_norm(ord: float, dtype: str) -> None:
+    v = np.array([[1, -2, 3], [0, 0, 0], [4, 0, -1]], dtype)
+    x = xt.array(v, dims=("a", "b"))
+    want = np.linalg.norm(v, ord, axis=1)
+    same(xt.norm(x, "b", ord=ord), xr.DataArray(want.astype("f8" if dtype == "i4" else dtype), dims="a"), rtol=1e-6)
+
+
+def test_norm_over_several_dims() -> None:
+    v = np.arange(6.0).reshape(2, 3)
+    assert xt.norm(xt.array(v, dims=("a", "b"))).item() == pytest.approx(np.linalg.norm(v))
+
+
+@quiet
+@examples(25)
+@given(reduced(dtypes=(*FLOATS, "i4")))
+def test_logsumexp(case) -> None:
+    x, dim = case
+    dims = x.dims if dim is None or dim is ... else (dim,) if isinstance(dim, str) else tuple(dim)
+    if 0 in [x.sizes[d] for d in dims] and x.size == 0:
+        assert (xt.logsumexp(ours(x), dim).values == -np.inf).all()
+        return
+    axes = tuple(x.dims.index(d) for d in dims)
+    want = special.logsumexp(x.values, axis=axes) if axes else x.values.astype(np.result_type(x.dtype, "f4"))
+    rest = [d for d in x.dims if d not in dims]
+    close(xt.logsumexp(ours(x), dim), xr.DataArray(want, dims=rest))
+
+
+def test_logsumexp_at_infinities() -> None:
+    inf = np.inf
+    v = np.array([[-inf, -inf], [-inf, 0], [inf, 0], [inf, inf], [inf, -inf], [np.nan, 0], [1000, 1000]])
+    same(xt.logsumexp(xt.array(v, dims=("a", "b")), "b"), xr.DataArray(special.logsumexp(v, axis=1), dims="a"))
+
+
+def test_sixteen_bit_floats_add_up_wide() -> None:
+    x = xt.array(np.full(5000, 0.1, "f2"), dims="a")
+    assert x.sum().item() == pytest.approx(500, rel=2e-3)
+    assert x.mean().dtype == np.dtype("f2")
+    assert x.mean().item() == pytest.approx(0.1, rel=1e-3)
+
+
+def test_sum_over_no_dims_only_widens() -> None:
+    x = xt.array(np.array([1, 2], "i1"), dims="a")
+    same(xt.sum(x, dim=()), xr.DataArray(np.array([1, 2], "i8"), dims="a"))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "std", "max", "any", "norm", "logsumexp", "argmax", "count_nonzero"])
+def test_unknown_and_repeated_dims_are_errors(name: str) -> None:
+    x = xt.ones(a=2, b=3)
+    f = getattr(xt, name)
+    with pytest.raises(ValueError, match="'time'.*'a', 'b'"):
+        f(x, "time")
+    with pytest.raises(ValueError, match="twice"):
+        f(x, ["a", "a"])
+    with pytest.raises(TypeError, match="axis"):
+        f(x, 0)
+
+
+@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
+def test_extrema_of_nothing_are_errors(name: str) -> None:
+    with pytest.raises(ValueError, match="size 0"):
+        getattr(xt, name)(xt.zeros(a=0, b=2), "a")
+    assert getattr(xt, name)(xt.zeros(a=0, b=2), "b").shape == (0,)
+
+
+def test_order_of_dims_does_not_matter() -> None:
+    x = xr.DataArray(np.random.default_rng(0).normal(size=(2, 3, 4)), dims=DIMS)
+    for order in (("a", "b", "c"), ("c", "a", "b"), ("b", "c", "a")):
+        got = ours(x.transpose(*order)).mean(["a", "c"])
+        np.testing.assert_allclose(got.values, x.mean(["a", "c"]).values, rtol=1e-14)
