@@ -83,7 +83,7 @@ def _average(x: Tracer, dims: tuple[str, ...]) -> Tracer:
 def attention(
     q: ArrayLike, k: ArrayLike, v: ArrayLike, /, dims: tuple[str, str, str], mask: ArrayLike | None = None
 ) -> Array:
-    """softmax(q . k / sqrt(size of feature)) v, with dims=(query, key, feature): the other dims of q, query, those of v.
+    """softmax(q . k / sqrt(size of feature)) v, with dims=(query, key, feature): dims of q, then of v, less these.
 
     `q` has query and feature, `k` key and feature, `v` key; what else they have goes together by name.
     Where `mask` is False a query does not attend; one that attends to nothing gives 0.
@@ -166,5 +166,3 @@ def _label_entropy(x: Tracer, labels: Tracer, dim: str) -> Tracer:
     total = log_of_sum(x, (dim,), shift_of(x, (dim,)))
     chosen = as_tracer(_read(x, {dim: labels}, "cross_entropy", None))
     return build.binary("sub", *aligned("cross_entropy", total, chosen))
-
-

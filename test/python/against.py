@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+import xtensor as xt
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-
-import xtensor as xt
 
 DIMS = ("a", "b", "c")
 SIZES = (0, 1, 2, 3, 5)
@@ -34,13 +33,13 @@ def values(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
         return random.random(shape) < 0.5
     if kind in "iu":
         return random.integers(0 if kind == "u" else -7, 8, shape).astype(dtype)
-    return (np.round(random.normal(size=shape) * 4) / 2 + random.normal(size=shape) * (random.random(shape) < 0.6)).astype(dtype)
+    return (
+        np.round(random.normal(size=shape) * 4) / 2 + random.normal(size=shape) * (random.random(shape) < 0.6)
+    ).astype(dtype)
 
 
 @st.composite
-def named(
-    draw: Any, dtypes: tuple[str, ...] = FLOATS, least: int = 0, sizes: tuple[int, ...] = SIZES
-) -> xr.DataArray:
+def named(draw: Any, dtypes: tuple[str, ...] = FLOATS, least: int = 0, sizes: tuple[int, ...] = SIZES) -> xr.DataArray:
     """An array over some of the dims in some order."""
     (x,) = draw(several(1, dtypes, least, sizes))
     return x

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+import xtensor as xt
 from against import DIMS, examples, ours, same, several
 from hypothesis import given
 from hypothesis import strategies as st
-
-import xtensor as xt
 
 KINDS = ("i4", "i8", "f4", "f8")
 

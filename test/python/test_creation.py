@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
-from against import DTYPES, same
-
 import xtensor as xt
+from against import DTYPES, same
 
 
 def both(f):
@@ -62,7 +61,8 @@ def test_full_like() -> None:
 
 
 @pytest.mark.parametrize(
-    "bounds", [(5,), (0,), (2, 7), (2, 7, 2), (7, 2, -2), (3, 3), (0.5, 3.0), (0, 1, 0.1), (30,), (0.0, 40.0, 0.7), (100, 0, -3)]
+    "bounds",
+    [(5,), (0,), (2, 7), (2, 7, 2), (7, 2, -2), (3, 3), (0.5, 3.0), (0, 1, 0.1), (30,), (0.0, 40.0, 0.7), (100, 0, -3)],
 )
 def test_arange(bounds: tuple[float, ...]) -> None:
     want = xr.DataArray(np.arange(*bounds), dims="i")

@@ -53,9 +53,7 @@ class TestType:
         assert {t: 1}[ArrayType("float32", ("b", "t"), (2, 3))] == 1
 
     def test_names_built_at_run_time_are_the_same_names(self) -> None:
-        assert ArrayType("bool", ("".join(["long", "name"]),), (1,)) is ArrayType(
-            "bool", ("longname",), (1,)
-        )
+        assert ArrayType("bool", ("".join(["long", "name"]),), (1,)) is ArrayType("bool", ("longname",), (1,))
 
     def test_a_type_leaves_the_table_when_nobody_uses_it(self) -> None:
         before = resident_bytes()
@@ -143,9 +141,7 @@ class TestFromBuffer:
         assert native.from_buffer([[1, 2], [3, 4]], ("i", "j")).dtype == "int64"
         assert native.from_buffer(2.5, ()).item() == 2.5
         assert native.from_buffer([1, 2], ("i",), "float16").dtype == "float16"
-        assert np.asarray(
-            native.from_buffer(np.float64([1.5, 2]), ("i",), dtype="int8")
-        ).tolist() == [1, 2]
+        assert np.asarray(native.from_buffer(np.float64([1.5, 2]), ("i",), dtype="int8")).tolist() == [1, 2]
         a = array([1, 2, 3])
         b = native.from_buffer(a, ("z",))
         assert b.dims == ("z",) and b._pointer == a._pointer
@@ -169,9 +165,7 @@ class TestFromBuffer:
             (np.zeros(2), 3, TypeError, "int"),
         ],
     )
-    def test_wrong_arguments(
-        self, data: object, dims: object, error: type[Exception], text: str
-    ) -> None:
+    def test_wrong_arguments(self, data: object, dims: object, error: type[Exception], text: str) -> None:
         with pytest.raises(error, match=text):
             native.from_buffer(data, dims)  # type: ignore[arg-type]
 
@@ -321,9 +315,7 @@ class TestDlpack:
         source = np.arange(6).reshape(2, 3).astype(dtype)
         a = native.from_buffer(source, ("i", "j"))
         out = np.from_dlpack(a)
-        assert (
-            out.ctypes.data == a._pointer and out.dtype == source.dtype and not out.flags.writeable
-        )
+        assert out.ctypes.data == a._pointer and out.dtype == source.dtype and not out.flags.writeable
         np.testing.assert_array_equal(out, source)
         assert np.from_dlpack(a, copy=True).flags.writeable
 

@@ -56,9 +56,7 @@ void meets(void **b, const int64_t *n, status *s) { /* says "here", waits for an
 def code(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     folder = tmp_path_factory.mktemp("code")
     (folder / "code.c").write_text(SOURCE)
-    subprocess.run(
-        ["cc", "-O1", "-shared", "-fPIC", "code.c", "-o", "code.so"], cwd=folder, check=True
-    )
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "code.c", "-o", "code.so"], cwd=folder, check=True)
     library = ctypes.CDLL(str(folder / "code.so"))
     names = ["twice", "twice_any", "outer", "scale", "nothing", "out_of_range", "fails", "meets"]
     return {n: ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names}
@@ -92,15 +90,8 @@ class TestExecutable:
         assert np.asarray(bare(np.float32([1, 2, 3, 4]))).tolist() == [2, 4, 6, 8]
 
     def test_no_inputs_and_no_outputs(self, code: dict[str, int]) -> None:
-        assert (
-            Executable(code["nothing"], [], [ArrayType("float64", (), ())]).run([])[0].item() == 7
-        )
-        assert (
-            Executable(code["twice_any"], [("float32", ("a",), (None,))], []).run(
-                [np.zeros(0, "f4")]
-            )
-            == ()
-        )
+        assert Executable(code["nothing"], [], [ArrayType("float64", (), ())]).run([])[0].item() == 7
+        assert Executable(code["twice_any"], [("float32", ("a",), (None,))], []).run([np.zeros(0, "f4")]) == ()
 
     @pytest.mark.parametrize("n", [0, 1, 5, 1000, 100_000])
     def test_dynamic_size(self, code: dict[str, int], n: int) -> None:
@@ -123,9 +114,7 @@ class TestExecutable:
         for n, m in [(2, 3), (3, 2), (0, 4), *((k, k + 1) for k in range(20)), (2, 3)]:
             z, w = e(np.arange(n, dtype="f4"), np.arange(m, dtype="f4"))
             assert z.shape == (1, n * m) and w.shape == (n,) and w.dims == ("k",)
-            np.testing.assert_array_equal(
-                np.asarray(z)[0], np.outer(np.arange(n), np.arange(m)).ravel()
-            )
+            np.testing.assert_array_equal(np.asarray(z)[0], np.outer(np.arange(n), np.arange(m)).ravel())
 
     def test_equal_names_are_equal_sizes(self, code: dict[str, int]) -> None:
         e = Executable(code["outer"], [ANY, ANY], [ANY, ANY])
@@ -150,9 +139,7 @@ class TestExecutable:
             ((None,), "NoneType"),
         ],
     )
-    def test_arguments_that_do_not_fit(
-        self, code: dict[str, int], arguments: tuple, text: str
-    ) -> None:
+    def test_arguments_that_do_not_fit(self, code: dict[str, int], arguments: tuple, text: str) -> None:
         e = Executable(code["twice"], [F4], [F4])
         with pytest.raises(TypeError, match=text):
             e(*arguments)

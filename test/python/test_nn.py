@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+import xtensor as xt
 from against import examples, ours, same, several
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
-
-import xtensor as xt
 
 INF = np.inf
 
@@ -106,7 +105,10 @@ def test_cross_entropy() -> None:
     same(xt.nn.cross_entropy(x.T, xt.array(labels.astype("u1") % 6, dims="n"), dim="class").transpose("n"),
          xr.DataArray(-logs[np.arange(4), labels.astype("u1") % 6], dims="n"))  # fmt: skip
     soft = special.softmax(rows(1), 1)
-    same(xt.nn.cross_entropy(x, xt.array(soft, dims=("n", "class")), dim="class"), xr.DataArray(-(soft * logs).sum(1), dims="n"))
+    same(
+        xt.nn.cross_entropy(x, xt.array(soft, dims=("n", "class")), dim="class"),
+        xr.DataArray(-(soft * logs).sum(1), dims="n"),
+    )
 
 
 def test_cross_entropy_at_impossible_classes() -> None:
@@ -222,7 +224,9 @@ def compare(f, peer, *arrays: tuple[np.ndarray, tuple[str, ...]], rtol: float = 
     want, gradients = peer(weights, *(v for v, _ in arrays))
     np.testing.assert_allclose(y.values, want, rtol=rtol, atol=rtol)
     w = xt.array(weights, dims=y.dims)
-    got = xt.grad(lambda *xs: (f(*xs) * w).sum(), wrt=tuple(range(len(arrays))))(*(xt.array(v, dims=d) for v, d in arrays))
+    got = xt.grad(lambda *xs: (f(*xs) * w).sum(), wrt=tuple(range(len(arrays))))(
+        *(xt.array(v, dims=d) for v, d in arrays)
+    )
     for mine, theirs in zip(got, gradients, strict=True):
         np.testing.assert_allclose(mine.values, theirs, rtol=rtol, atol=rtol)
 

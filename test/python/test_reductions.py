@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+import xtensor as xt
 from against import DIMS, DTYPES, FLOATS, examples, named, ours, same
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
-
-import xtensor as xt
 
 quiet = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 SLACK = {"f2": 4e-3, "f4": 4e-6, "f8": 1e-12}
@@ -189,7 +188,7 @@ def test_sum_over_no_dims_only_widens() -> None:
 def test_unknown_and_repeated_dims_are_errors(name: str) -> None:
     x = xt.ones(a=2, b=3)
     f = getattr(xt, name)
-    with pytest.raises(ValueError, match="'time'.*'a', 'b'"):
+    with pytest.raises(ValueError, match=r"'time'.*'a', 'b'"):
         f(x, "time")
     with pytest.raises(ValueError, match="twice"):
         f(x, ["a", "a"])

@@ -75,9 +75,7 @@ class TestParallelFor:
         ("n", "grain"),
         [(0, 1), (1, 1), (7, 1), (7, 3), (100, 1), (1000, 7), (5, 100), (64, 0), (-3, 1)],
     )
-    def test_chunks_cover_the_range_once(
-        self, threads: ctypes.CDLL, count: int, n: int, grain: int
-    ) -> None:
+    def test_chunks_cover_the_range_once(self, threads: ctypes.CDLL, count: int, n: int, grain: int) -> None:
         threads.xt_set_num_threads(count)
         for _ in range(20):
             chunks = chunks_of(threads, n, grain)
@@ -119,9 +117,7 @@ class TestParallelFor:
         def caller() -> None:
             for _ in range(50):
                 total: list[int] = []
-                threads.xt_parallel_for(
-                    BODY(lambda _, b, e, t=total: t.append(e - b)), None, 500, 1
-                )
+                threads.xt_parallel_for(BODY(lambda _, b, e, t=total: t.append(e - b)), None, 500, 1)
                 totals.append(sum(total))
 
         callers = [threading.Thread(target=caller) for _ in range(6)]
@@ -163,16 +159,10 @@ class TestParallelFor:
             == "fine"
         )
 
-    @pytest.mark.parametrize(
-        ("value", "expected"), [("3", 3), ("nonsense", None), ("0", None), ("-1", None)]
-    )
-    def test_the_environment_sets_the_number(
-        self, rt: ctypes.CDLL, value: str, expected: int | None
-    ) -> None:
+    @pytest.mark.parametrize(("value", "expected"), [("3", 3), ("nonsense", None), ("0", None), ("-1", None)])
+    def test_the_environment_sets_the_number(self, rt: ctypes.CDLL, value: str, expected: int | None) -> None:
         code = f"import ctypes; print(ctypes.CDLL({find_library()!r}).xt_num_threads())"
-        assert int(run_python(code, XTENSOR_NUM_THREADS=value)) == (
-            expected or len(os.sched_getaffinity(0))
-        )
+        assert int(run_python(code, XTENSOR_NUM_THREADS=value)) == (expected or len(os.sched_getaffinity(0)))
 
     def test_affinity_limits_the_number(self, rt: ctypes.CDLL) -> None:
         code = (
@@ -208,9 +198,7 @@ def multiply(
     before = c.copy()
     left = a[:, : m if trans[0] else k]
     right = b[:, : k if trans[1] else n]
-    expected = (left.T if trans[0] else left).astype("f8") @ (
-        right.T if trans[1] else right
-    ).astype("f8")
+    expected = (left.T if trans[0] else left).astype("f8") @ (right.T if trans[1] else right).astype("f8")
     f = rt.xt_gemm_f32 if dtype == "f4" else rt.xt_gemm_f64
     f(
         *trans,
@@ -226,9 +214,7 @@ def multiply(
         accumulate,
     )
     tolerance = (1e-6 if dtype == "f4" else 1e-14) * (k + 8) ** 0.5 * 8
-    np.testing.assert_allclose(
-        c[:, :n], expected + 2.5 * accumulate, rtol=tolerance, atol=tolerance
-    )
+    np.testing.assert_allclose(c[:, :n], expected + 2.5 * accumulate, rtol=tolerance, atol=tolerance)
     np.testing.assert_array_equal(c[:, n:], before[:, n:])
 
 
@@ -249,18 +235,14 @@ class TestGemm:
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
     @pytest.mark.parametrize("trans", list(itertools.product((0, 1), repeat=2)))
     @pytest.mark.parametrize("size", SMALL + EMPTY, ids=str)
-    def test_small(
-        self, rt: ctypes.CDLL, dtype: str, trans: tuple[int, int], size: tuple[int, int, int]
-    ) -> None:
+    def test_small(self, rt: ctypes.CDLL, dtype: str, trans: tuple[int, int], size: tuple[int, int, int]) -> None:
         for accumulate, pad in itertools.product((0, 1), (0, 3)):
             multiply(rt, dtype, *size, trans, accumulate, pad)
 
     @pytest.mark.parametrize("count", [1, 2, 5])
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
     @pytest.mark.parametrize("size", LARGE, ids=str)
-    def test_large(
-        self, threads: ctypes.CDLL, dtype: str, size: tuple[int, int, int], count: int
-    ) -> None:
+    def test_large(self, threads: ctypes.CDLL, dtype: str, size: tuple[int, int, int], count: int) -> None:
         threads.xt_set_num_threads(count)
         for trans, accumulate in itertools.product(itertools.product((0, 1), repeat=2), (0, 1)):
             multiply(threads, dtype, *size, trans, accumulate, 2)
@@ -273,9 +255,7 @@ class TestGemm:
             results = []
             for _ in range(10):
                 c = np.empty((m, n), "f4")
-                threads.xt_gemm_f32(
-                    0, 0, m, n, k, a.ctypes.data, k, b.ctypes.data, n, c.ctypes.data, n, 0
-                )
+                threads.xt_gemm_f32(0, 0, m, n, k, a.ctypes.data, k, b.ctypes.data, n, c.ctypes.data, n, 0)
                 results.append(c.tobytes())
             assert len(set(results)) == 1
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+import xtensor as xt
 from against import DIMS, DTYPES, NUMBERS, examples, named, ours, same, several
 from hypothesis import given
 from hypothesis import strategies as st
-
-import xtensor as xt
 
 
 def example() -> xr.DataArray:
@@ -107,7 +106,9 @@ def test_stack_and_unstack() -> None:
 @examples(20)
 @given(several(3, DTYPES), st.lists(st.sampled_from(DIMS), unique=True, max_size=2))
 def test_broadcast(xs: tuple[xr.DataArray, ...], exclude: list[str]) -> None:
-    for got, want in zip(xt.broadcast(*map(ours, xs), exclude=exclude), xr.broadcast(*xs, exclude=exclude), strict=True):
+    for got, want in zip(
+        xt.broadcast(*map(ours, xs), exclude=exclude), xr.broadcast(*xs, exclude=exclude), strict=True
+    ):
         same(got, want)
     x, y, _ = xs
     # xarray keeps several excluded dims in the order of a set.
@@ -147,7 +148,10 @@ def test_pad(mode: str, widths: dict) -> None:
 @pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
 def test_pad_further_than_the_array(mode: str) -> None:
     for v in (np.arange(3.0), np.arange(1.0)):
-        same(xt.pad(xt.array(v, dims="t"), {"t": (7, 5)}, mode=mode), xr.DataArray(np.pad(v, (7, 5), mode=mode), dims="t"))
+        same(
+            xt.pad(xt.array(v, dims="t"), {"t": (7, 5)}, mode=mode),
+            xr.DataArray(np.pad(v, (7, 5), mode=mode), dims="t"),
+        )
 
 
 def test_pad_values() -> None:

@@ -145,10 +145,10 @@ class ArrayMethods:
 
     # ---- comparisons ----
 
-    def __eq__(self, other: Any) -> Self:  # type: ignore[override]
+    def __eq__(self, other: Any) -> Self:
         return NotImplemented if _foreign(other) else _ops.equal(self, other)
 
-    def __ne__(self, other: Any) -> Self:  # type: ignore[override]
+    def __ne__(self, other: Any) -> Self:
         return NotImplemented if _foreign(other) else _ops.not_equal(self, other)
 
     def __lt__(self, other: ArrayLike) -> Self:
@@ -266,7 +266,7 @@ class ArrayMethods:
     # ---- shape ----
 
     @property
-    def T(self) -> Self:
+    def T(self) -> Self:  # noqa: N802 (NumPy's name)
         """The dims in reverse order."""
         return _ops.transpose(self)
 
@@ -347,9 +347,7 @@ class ArrayMethods:
         """Elements to read with a mode for what lies outside: x.at(a=i).get(mode="clip")."""
         return import_module("xtensor.ops.indexing").At(self)
 
-    def isel(
-        self, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any
-    ) -> Self:
+    def isel(self, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any) -> Self:
         """Elements by position along dims."""
         return _ops.isel(self, indexers, missing_dims=missing_dims, **keywords)
 

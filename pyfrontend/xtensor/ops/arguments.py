@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -21,9 +21,7 @@ def describe(x: Any) -> str:
     return describe_array(x) if isinstance(x, Tracer) else repr(x)
 
 
-def fail(
-    kind: type[Error], op: str, problem: str, *operands: Any, instead: str = ""
-) -> Error:
+def fail(kind: type[Error], op: str, problem: str, *operands: Any, instead: str = "") -> Error:
     """The exception to raise: what is wrong with `op`, its operands, what to write instead."""
     text = f"xt.{op}: {problem}"
     if operands:
@@ -70,9 +68,7 @@ def names_of(op: str, dims: Any) -> tuple[str, ...]:
     return as_names(dims)
 
 
-def by_dim(
-    op: str, mapping: Mapping[str, Any] | None, keywords: Mapping[str, Any], what: str
-) -> dict[str, Any]:
+def by_dim(op: str, mapping: Mapping[str, Any] | None, keywords: Mapping[str, Any], what: str) -> dict[str, Any]:
     """What a function takes as a dict or as keywords, one form at a time."""
     if mapping is None:
         return dict(keywords)
@@ -116,7 +112,7 @@ def integer(op: str, value: Any, what: str) -> int:
         raise fail(ArgumentTypeError, op, f"{what} is an int, not {value!r}") from None
 
 
-def is_scalar(value: Any) -> bool:
+def is_scalar(value: Any) -> TypeGuard[bool | int | float]:
     """Whether `value` is a Python scalar, whose dtype is weak."""
     return isinstance(value, (bool, int, float)) and not isinstance(value, np.generic)
 

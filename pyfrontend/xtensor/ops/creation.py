@@ -121,9 +121,7 @@ def full_like(x: ArrayLike, value: ArrayLike, /, dtype: Any = None) -> Array:
 # ---- ranges -----------------------------------------------------------------
 
 
-def arange(
-    start: float, stop: float | None = None, step: float = 1, /, *, dim: str = "i", dtype: Any = None
-) -> Array:
+def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: str = "i", dtype: Any = None) -> Array:
     """start, start + step, .. below stop along `dim`; one number counts from 0: arange(5, dim="time")."""
     if stop is None:
         start, stop = 0, start
@@ -165,15 +163,13 @@ def linspace(
     check_name(dim)
     if is_scalar(start) and is_scalar(stop) and (not tracing() or count <= SMALL):
         wanted = None if dtype is None else as_dtype(dtype)
-        values = np.linspace(start, stop, count, endpoint=endpoint, dtype=wanted)
+        values = np.asarray(np.linspace(start, stop, count, endpoint=endpoint, dtype=wanted))
         return build.constant(values, (dim,)) if tracing() else _concrete(values, (dim,))
     return _linspace(start, stop, count, dim, endpoint, dtype)
 
 
 @op
-def _linspace(
-    start: ArrayLike, stop: ArrayLike, n: int, dim: str, endpoint: bool, dtype: Any, /
-) -> Array:
+def _linspace(start: ArrayLike, stop: ArrayLike, n: int, dim: str, endpoint: bool, dtype: Any, /) -> Array:
     lo, hi = p.promote(start, stop)
     lo, hi = p.as_mean(lo), p.as_mean(hi)
     wanted = lo.dtype if dtype is None else as_dtype(dtype)

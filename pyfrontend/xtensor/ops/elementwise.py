@@ -26,9 +26,7 @@ def _float_function(name: str, what: str, like: str = "") -> object:
         return build.unary(name, p.as_float(x))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"{what}, element by element: the dims of `x`; integers in the float NumPy gives.{like}"
-    )
+    function.__doc__ = f"{what}, element by element: the dims of `x`; integers in the float NumPy gives.{like}"
     return op(function)
 
 
@@ -133,13 +131,13 @@ def negative(x: ArrayLike, /) -> Array:
 @op
 def positive(x: ArrayLike, /) -> Array:
     """+x: `x` itself. DTypeError for bool."""
-    return p.no_bool("positive", as_tracer(x), "Cast it first: x.astype(\"i1\")")
+    return p.no_bool("positive", as_tracer(x), 'Cast it first: x.astype("i1")')
 
 
 @op
 def sign(x: ArrayLike, /) -> Array:
     """-1, 0 or 1 (NaN stays): dims and dtype of `x`. DTypeError for bool. The derivative is 0."""
-    x = p.no_bool("sign", as_tracer(x), "Cast it first: x.astype(\"i1\")")
+    x = p.no_bool("sign", as_tracer(x), 'Cast it first: x.astype("i1")')
     if x.dtype.kind == "u":
         return build.cast(p.as_bool(x), x.dtype)
     return build.unary("sign", x)

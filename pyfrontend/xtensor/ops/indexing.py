@@ -45,7 +45,7 @@ class Positions:
 
     @property
     def sizes(self) -> dict[str, int]:
-        return dict(zip(self.dims, self.values.shape))
+        return dict(zip(self.dims, self.values.shape, strict=True))
 
     def traced(self) -> Tracer:
         return build.constant(self.values.astype("i8"), self.dims)
@@ -305,7 +305,7 @@ class _Reader:
             for d, size in index.sizes.items():
                 if isinstance(seen.get(d), int) and isinstance(size, int) and seen[d] != size:
                     raise fail(
-                        SizeError, self.name, f"the index of dim {dim!r} has {d!r} of size {size}, elsewhere it is {seen[d]}",
+                        SizeError, self.name, f"the index of dim {dim!r} has {d!r} of size {size}, not {seen[d]}",
                         self.x, instead="Rename the index's dim for an outer product",
                     )  # fmt: skip
                 seen[d] = size
@@ -403,7 +403,7 @@ def keyed(x: Any, key: Any) -> dict[str, Any]:
         raise fail(IndexError_, "isel", f"{count} indices for {len(dims)} dims {dims}")
     if dots:
         parts[dots[0] : dots[0] + 1] = [slice(None)] * (len(dims) - count)
-    return {d: part for d, part in zip(dims, parts) if not _is_full(part)}
+    return {d: part for d, part in zip(dims, parts, strict=False) if not _is_full(part)}
 
 
 def _is_full(part: Any) -> bool:
@@ -439,7 +439,7 @@ class Selection:
         if mode is not None and mode not in MODES:
             raise fail(ArgumentError, "at.get", f"mode is one of {MODES}, not {mode!r}")
         if fill_value is not None and mode != "fill":
-            raise fail(ArgumentError, "at.get", "fill_value goes with mode=\"fill\"")
+            raise fail(ArgumentError, "at.get", 'fill_value goes with mode="fill"')
         return read("at.get", self._x, self._indexers, mode=mode, fill_value=fill_value)
 
 
@@ -485,8 +485,10 @@ def take(x: ArrayLike, indices: Any, /, dim: str) -> Array:
 
 def take_along(x: ArrayLike, indices: Any, /, dim: str) -> Array:
     """Elements along `dim` at positions that differ from place to place: `indices` shares the other dims of `x`."""
-    if not hasattr(x, "dims"):
-        x = _concrete(x)
+    return _take_along(x if hasattr(x, "dims") else _concrete(x), indices, dim)
+
+
+def _take_along(x: Any, indices: Any, dim: str) -> Any:
     y = read("take_along", x, {dim_of("take_along", x, dim): indices})
     order = [d for d in x.dims if d in y.dims]
     if tuple(order) == tuple(y.dims)[: len(order)]:

@@ -110,15 +110,14 @@ def divmod(x: ArrayLike, y: ArrayLike, /) -> tuple[Array, Array]:
 
 def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
     """x ** y. The result has the union of the dims. ArgumentError for an integer to a negative int."""
-    if isinstance(y, (int, float)) and not isinstance(y, (bool, np.generic)):
-        if y in (-1, 0.5, 2, 3, 4):
-            return _static_power(x, y)
+    if is_scalar(y) and not isinstance(y, bool) and y in (-1, 0.5, 2, 3, 4):
+        return _static_power(x, y)
     return _power(x, y)
 
 
 @op
 def _power(x: ArrayLike, y: ArrayLike, /) -> Array:
-    if is_scalar(y) and y < 0 and not isinstance(y, float):
+    if isinstance(y, int) and y < 0:
         _check_negative_power(x, y)
     return _binary("pow", "pow", *_no_bool(p.promote(x, y)))
 
@@ -154,7 +153,9 @@ def _comparable(x: ArrayLike, y: ArrayLike) -> list[Tracer]:
     common = p.result_type(*read)
     if any(_weak_int(v) for v in read) and p.is_integer(common) and common != p.U8:
         common = p.I8
-    elif (common == p.U8 and any(is_scalar(v) and v < 0 for v in read)) or any(is_scalar(v) and p.is_integer(common) and v > np.iinfo(common).max for v in read):
+    elif (common == p.U8 and any(is_scalar(v) and v < 0 for v in read)) or any(
+        is_scalar(v) and p.is_integer(common) and v > np.iinfo(common).max for v in read
+    ):
         common = p.F8
     return [p.cast(v, common) for v in read]
 
@@ -246,9 +247,7 @@ def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
     one, nought, inf = (p.constant(v, x.dtype) for v in (1, 0, np.inf))
     largest = build.binary("maximum", build.unary("abs", x), build.unary("abs", y))
     largest = build.stop_gradient(largest)
-    usable = build.binary(
-        "and", build.compare("gt", largest, nought), build.compare("lt", largest, inf)
-    )
+    usable = build.binary("and", build.compare("gt", largest, nought), build.compare("lt", largest, inf))
     scale = build.select(usable, largest, one)
     a, b = build.binary("div", x, scale), build.binary("div", y, scale)
     total = build.binary("add", build.binary("mul", a, a), build.binary("mul", b, b))
@@ -281,7 +280,7 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     """
     x, y = aligned("nextafter", *p.promote_float(x, y))
     if x.dtype not in (p.F4, p.F8):
-        raise fail(DTypeError, "nextafter", "takes f4 and f8", x, instead="Cast first: x.astype(\"f4\")")
+        raise fail(DTypeError, "nextafter", "takes f4 and f8", x, instead='Cast first: x.astype("f4")')
     info = np.finfo(x.dtype)
     u = float(info.eps) / 2
     tiny = p.constant(info.smallest_subnormal, x.dtype)
@@ -363,8 +362,7 @@ def clip(
     if (lo is not None and min is not None) or (hi is not None and max is not None):
         raise fail(ArgumentError, "clip", "a bound is given twice", instead="Write xt.clip(x, lo, hi)")
     lo, hi = (min if lo is None else lo), (max if hi is None else hi)
-    bounds = [v for v in (lo, hi) if v is not None]
-    y, *bounds = p.promote(x, *bounds)
+    y, *bounds = p.promote(x, *(v for v in (lo, hi) if v is not None))
     aligned("clip", y, *bounds)
     if lo is not None:
         y = _extreme_of("maximum", "or", y, bounds[0])
@@ -376,9 +374,7 @@ def _extreme_of(kind: str, logic: str, x: Tracer, y: Tracer) -> Tracer:
 
 
 @op
-def select(
-    conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], default: ArrayLike = 0, /
-) -> Array:
+def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], default: ArrayLike = 0, /) -> Array:
     """The choice whose condition holds first, else `default`. The result has the union of the dims."""
     if len(conditions) != len(choices):
         raise fail(
@@ -388,15 +384,13 @@ def select(
     y, *values = p.promote(default, *choices)
     tests = [p.as_bool(c) for c in conditions]
     aligned("select", *tests, *values, y)
-    for test, value in zip(reversed(tests), reversed(values)):
+    for test, value in zip(reversed(tests), reversed(values), strict=True):
         y = build.select(test, value, y)
     return y
 
 
 @op
-def isclose(
-    x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Array:
+def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """Whether |x - y| <= atol + rtol * |y|: bools with the union of the dims."""
     x, y = aligned("isclose", *p.promote_float(x, y))
     bound = build.binary(

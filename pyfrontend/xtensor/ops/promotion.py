@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import bfloat16 as BF16
-from ..core.dtypes import is_float, is_integer
+from ..core.dtypes import bfloat16, is_float, is_integer
 from ..core.errors import DTypeError
 from ..trace import build
 from ..trace.tracer import Tracer, as_tracer
@@ -48,11 +47,11 @@ def result_type(*xs: Any) -> np.dtype:
 
 def _pair(a: np.dtype, b: np.dtype) -> np.dtype:
     """NumPy's promotion; bfloat16 counts as a float of 16 bits with few digits."""
-    if a == b or BF16 not in (a, b):
+    if a == b or bfloat16 not in (a, b):
         return np.promote_types(a, b)
-    other = b if a == BF16 else a
+    other = b if a == bfloat16 else a
     if other.itemsize == 1:
-        return BF16
+        return bfloat16
     return F4 if other == F2 else np.promote_types(F2, other)
 
 
@@ -78,7 +77,8 @@ def float_dtype(dtype: np.dtype) -> np.dtype:
     """The float NumPy's sqrt, exp .. give for `dtype` (i1 -> f2, i2 -> f4, i8 -> f8)."""
     if is_float(dtype):
         return dtype
-    return {1: F2, 2: F4}.get(dtype.itemsize, F8)
+    by_size: dict[int, np.dtype] = {1: F2, 2: F4}
+    return by_size.get(dtype.itemsize, F8)
 
 
 def as_float(x: Any) -> Tracer:
@@ -93,7 +93,7 @@ def promote_float(*xs: Any) -> list[Tracer]:
     """The arrays cast to the float dtype of their common dtype."""
     read = [x if is_scalar(x) else as_tracer(x) for x in xs]
     common = result_type(*read)
-    strong = any(not is_scalar(x) and not x.weak for x in read)
+    strong = any(isinstance(x, Tracer) and not x.weak for x in read)
     dtype = float_dtype(common) if strong else F8
     return [cast(x, dtype) for x in read]
 
@@ -118,7 +118,7 @@ def sum_dtype(dtype: np.dtype) -> np.dtype:
 
 def accumulator(dtype: np.dtype) -> np.dtype:
     """The dtype to add up in: 16-bit floats add up in f4."""
-    return F4 if dtype in (F2, BF16) else dtype
+    return F4 if dtype in (F2, bfloat16) else dtype
 
 
 def as_bool(x: Any) -> Tracer:

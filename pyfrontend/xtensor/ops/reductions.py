@@ -44,7 +44,7 @@ def count(x: Tracer, dims: tuple[str, ...], dtype: np.dtype) -> Tracer:
     total = p.constant(known, dtype)
     for d in dims:
         if not is_static(x, d):
-            total = build.binary("mul", total, build.cast(size_of(x, d), dtype))
+            total = build.binary("mul", total, build.cast(build.size(x, d), dtype))
     return total
 
 
@@ -54,9 +54,7 @@ def _present(x: Tracer, dims: tuple[str, ...], dtype: np.dtype) -> Tracer:
     return _reduce("sum", there, dims)
 
 
-def _number_of(
-    x: Tracer, dims: tuple[str, ...], dtype: np.dtype, skipna: bool | None
-) -> Tracer:
+def _number_of(x: Tracer, dims: tuple[str, ...], dtype: np.dtype, skipna: bool | None) -> Tracer:
     if skipna and p.is_float(x.dtype):
         return _present(x, dims, dtype)
     return count(x, dims, dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from types import EllipsisType
 from typing import Any
 
@@ -109,7 +110,7 @@ def as_dims(x: ArrayLike, /, *dims: str) -> Array:
     names = names_of("as_dims", dims)
     if len(names) != len(x.dims):
         raise fail(DimensionError, "as_dims", f"{len(names)} names for {len(x.dims)} dims", x)
-    changed = {old: new for old, new in zip(x.dims, names) if old != new}
+    changed = {old: new for old, new in zip(x.dims, names, strict=True) if old != new}
     return build.rename(x, changed) if changed else x
 
 
@@ -143,7 +144,7 @@ def _expand_dims(x: ArrayLike, sizes: dict[str, int], axis: Any = None, /) -> Ar
     if len(axes) != len(sizes):
         raise fail(ArgumentError, "expand_dims", f"{len(axes)} axes for {len(sizes)} new dims", x)
     places: dict[int, str] = {}
-    for d, place in zip(sizes, axes):
+    for d, place in zip(sizes, axes, strict=True):
         if not -rank <= place < rank or place % rank in places:
             raise fail(ArgumentError, "expand_dims", f"axis={axis} does not fit rank {rank}", x)
         places[place % rank] = d
@@ -198,10 +199,7 @@ def _stack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
         merged = dims_of("stack", x, listed)
         if new in x.dims and new not in merged:
             raise fail(DimensionError, "stack", f"dim {new!r} is there already", x)
-        if not merged:
-            x = extend(x, {new: 1}, (*x.dims, new))
-        else:
-            x = build.merge(x, merged, new)
+        x = build.merge(x, merged, new) if merged else extend(x, {new: 1}, (*x.dims, new))
     return x
 
 
@@ -264,7 +262,7 @@ def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> 
 
 
 def _broadcast_to(name: str, xs: list[Tracer], like: list[Tracer], exclude: Dims) -> list[Tracer]:
-    left_out = () if exclude is None else names_of(name, exclude)  # type: ignore[arg-type]
+    left_out = () if exclude is None else names_of(name, exclude)
     sizes: dict[str, Size] = union_sizes(name, like, besides=left_out)
     order = tuple(d for x in like for d in x.dims if d not in left_out)
     order = tuple(dict.fromkeys(order))
@@ -295,7 +293,7 @@ def join(xs: Sequence[Tracer], dim: str) -> Tracer:
 
 @op
 def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array, ...]:
-    """`x` in pieces along `dim`: so many equal ones, or cut at the positions of a list. SizeError if they are not equal."""
+    """`x` in pieces along `dim`: so many equal ones, or cut at positions. SizeError if they are not equal."""
     x = as_tracer(x)
     (dim,) = dims_of("split", x, [dim])
     size = static_size("split", x, dim)
@@ -309,9 +307,7 @@ def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array,
                 instead="Give the cut points as a list",
             )  # fmt: skip
         cuts = [size // pieces * i for i in range(pieces + 1)]
-    return tuple(
-        build.slice(x, {dim: (start, max(stop - start, 0), 1)}) for start, stop in zip(cuts, cuts[1:])
-    )
+    return tuple(build.slice(x, {dim: (start, max(stop - start, 0), 1)}) for start, stop in pairwise(cuts))
 
 
 def shape_sizes(x: Tracer) -> dict[str, Size]:
