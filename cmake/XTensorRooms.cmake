@@ -12,4 +12,22 @@ function(xtensor_add_pass_library room)
     DEPENDS XTensor${room}IncGen XTensorIncGen)
   target_link_libraries(XTensor${room} PUBLIC XTensorDialect ${ARG_LINK})
   mlir_target_link_libraries(XTensor${room} PUBLIC MLIRPass ${ARG_MLIR})
+  xtensor_precompile(XTensor${room})
+endfunction()
+
+# Parse cmake/Precompiled.h once, with the dialect's library, and let `library` use the result:
+# MLIR's headers are most of the time that a source takes.
+function(xtensor_precompile library)
+  if(NOT XTENSOR_PRECOMPILE)
+    return()
+  endif()
+  if(library STREQUAL "XTensorDialect")
+    target_precompile_headers(${library} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/Precompiled.h)
+  else()
+    target_precompile_headers(${library} REUSE_FROM XTensorDialect)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # A time in the result would make every build a new one for ccache.
+    target_compile_options(${library} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
 endfunction()
