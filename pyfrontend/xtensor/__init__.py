@@ -1,9 +1,9 @@
 """xtensor: arrays with named dimensions, compiled.
 
-    import xtensor as xt
+import xtensor as xt
 
-    x = xt.array(data, dims=("sample", "pixel"))
-    xt.jit(lambda x, w: xt.tanh(xt.dot(x, w, dim="pixel")))(x, w)
+x = xt.array(data, dims=("sample", "pixel"))
+xt.jit(lambda x, w: xt.tanh(xt.dot(x, w, dim="pixel")))(x, w)
 """
 
 from . import nn, testing

@@ -41,11 +41,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     show.add_argument("target", metavar="FILE.py:FUNCTION")
-    show.add_argument("--phase", default="linalg", help=f"one of {', '.join(PHASES)} (default: linalg)")
-    show.add_argument("--arg", action="append", metavar="SPEC", help="an argument's dims, sizes and dtype")
+    show.add_argument(
+        "--phase", default="linalg", help=f"one of {', '.join(PHASES)} (default: linalg)"
+    )
+    show.add_argument(
+        "--arg", action="append", metavar="SPEC", help="an argument's dims, sizes and dtype"
+    )
     show.add_argument("--locations", action="store_true", help="print file:line of every op")
     show.set_defaults(run=_show)
-    doctor = commands.add_parser("doctor", help="what is installed, which targets work, what is missing")
+    doctor = commands.add_parser(
+        "doctor", help="what is installed, which targets work, what is missing"
+    )
     doctor.set_defaults(run=_doctor)
     devices = commands.add_parser("devices", help="what programs can run on here")
     devices.set_defaults(run=_devices)
@@ -89,7 +95,9 @@ def _load(target: str) -> tuple[Callable[..., Any], dict[str, Any]]:
         found = getattr(found, part, None)
     if not callable(found):
         functions = sorted(k for k, v in module.items() if inspect.isfunction(v))
-        raise ArgumentError(f"{path} has no function {name!r}; it has {', '.join(functions)}", where="")
+        raise ArgumentError(
+            f"{path} has no function {name!r}; it has {', '.join(functions)}", where=""
+        )
     return found, module
 
 
@@ -100,7 +108,10 @@ def parse_spec(text: str) -> Spec:
     for part in filter(None, (p.strip() for p in dims.split(","))):
         found = re.fullmatch(r"([^=]+)=(\d+|\?)", part)
         if not found:
-            raise ArgumentError(f'--arg {text!r}: write "batch=64,pixel=784:f4", with ? for a dynamic size', where="")
+            raise ArgumentError(
+                f'--arg {text!r}: write "batch=64,pixel=784:f4", with ? for a dynamic size',
+                where="",
+            )
         sizes[found[1].strip()] = None if found[2] == "?" else int(found[2])
     return Spec(tuple(sizes), tuple(sizes.values()), as_dtype(dtype.strip() or "f8"))
 
@@ -205,14 +216,18 @@ def _cache() -> str:
 
     found = cache.directory()
     if found is None:
-        raise _Missing("compiled objects are kept in memory only: unset XTENSOR_CACHE_DIR, or name a folder")
+        raise _Missing(
+            "compiled objects are kept in memory only: unset XTENSOR_CACHE_DIR, or name a folder"
+        )
     Path(found).mkdir(parents=True, exist_ok=True)
     files = [p for p in Path(found).rglob("*") if p.is_file()]
     return f"{found}: {len(files)} objects, {sum(p.stat().st_size for p in files) / 1e6:.1f} MB"
 
 
 def _opt() -> str:
-    found = shutil.which("xtensor-opt") or shutil.which("xtensor-opt", path=str(Path(sys.executable).parent))
+    found = shutil.which("xtensor-opt") or shutil.which(
+        "xtensor-opt", path=str(Path(sys.executable).parent)
+    )
     if not found:
         raise _Missing("runs passes on text; built by `make setup`, found on PATH")
     return found
@@ -242,7 +257,9 @@ def _devices(options: argparse.Namespace) -> int:
 
 def _processor() -> str:
     try:
-        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        found = re.search(
+            r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
+        )
     except OSError:
         found = None
     return found[1] if found else platform.processor() or platform.machine()

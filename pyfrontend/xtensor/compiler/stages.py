@@ -77,5 +77,3 @@ class Compiled(Lowered):
         except TypeError as error:
             raise ArgumentTypeError(str(error)) from None
         return self.program.tree.unflatten(results)
-
-

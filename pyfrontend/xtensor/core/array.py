@@ -79,7 +79,9 @@ class Array(_native.Array, ArrayMethods):
     def item(self) -> bool | int | float:
         """The value of an array of one element as a Python number."""
         if self.size != 1:
-            raise ArgumentError(f"item() needs an array of one element, got {describe(self.dims, self.shape)}")
+            raise ArgumentError(
+                f"item() needs an array of one element, got {describe(self.dims, self.shape)}"
+            )
         return _native.as_numpy(self).item()
 
     def _scalar(self, what: str) -> Any:
@@ -104,7 +106,9 @@ class Array(_native.Array, ArrayMethods):
 
     def __index__(self) -> int:
         if self.ndim or self.dtype.kind not in "iu":
-            raise ArgumentTypeError(f"an int is needed here, got {self.dtype} {describe(self.dims, self.shape)}")
+            raise ArgumentTypeError(
+                f"an int is needed here, got {self.dtype} {describe(self.dims, self.shape)}"
+            )
         return int(self._scalar("int()"))
 
     def __len__(self) -> int:
@@ -168,7 +172,9 @@ def _unpickle(data: np.ndarray[Any, Any], dims: tuple[str, ...], meta: Any) -> A
 _native.set_array_class(Array)
 
 
-def array(data: Any, dims: Any = None, *, dtype: dtypes.DTypeLike = None, copy: bool | None = None) -> Array:
+def array(
+    data: Any, dims: Any = None, *, dtype: dtypes.DTypeLike = None, copy: bool | None = None
+) -> Array:
     """An array from NumPy, anything with DLPack or the buffer protocol, nested lists, or a number.
 
     `dims` names the axes, outermost first: ``xt.array(data, dims=("sample", "pixel"))``; one name may be given bare.
@@ -222,8 +228,12 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
 
 def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:
     if values.dtype.kind == "c":
-        raise DTypeError(f"arrays of {values.dtype} are not supported yet; use the real and the imaginary part")
-    raise DTypeError(f"arrays of {values.dtype} are not supported; arrays hold bools, ints and floats")
+        raise DTypeError(
+            f"arrays of {values.dtype} are not supported yet; use the real and the imaginary part"
+        )
+    raise DTypeError(
+        f"arrays of {values.dtype} are not supported; arrays hold bools, ints and floats"
+    )
 
 
 def _wrong_count(names: tuple[str, ...], shape: tuple[int, ...]) -> DimensionError:
@@ -252,6 +262,8 @@ def as_array(x: Any) -> Array:
 
 def check_device(device: str) -> None:
     if device in ("vulkan", "metal", "cuda", "gpu"):
-        raise UnsupportedError(f"there is no {device!r} target in this build; arrays live on the \"cpu\"")
+        raise UnsupportedError(
+            f'there is no {device!r} target in this build; arrays live on the "cpu"'
+        )
     if device != "cpu":
         raise ArgumentError(f"there is no device {device!r}; devices are 'cpu'")

@@ -46,7 +46,9 @@ def from_xarray(x: xarray.DataArray) -> Array:
         if not isinstance(d, str):
             raise DimensionError(f"the DataArray's dim {d!r} is no string; rename it")
     if x.dtype.kind not in "biufV":
-        raise DTypeError(f"a DataArray of {x.dtype} cannot become an array; arrays hold bools, ints and floats")
+        raise DTypeError(
+            f"a DataArray of {x.dtype} cannot become an array; arrays hold bools, ints and floats"
+        )
     made = array(x.values, tuple(x.dims))
     labels = labels_of(x)
     if not labels.coords and labels.name is None and not labels.attrs:
@@ -59,7 +61,13 @@ def to_xarray(x: Array) -> xarray.DataArray:
     import xarray
 
     labels = labels_of(x)
-    return xarray.DataArray(x.values, dims=x.dims, coords=dict(labels.coords), name=labels.name, attrs=dict(labels.attrs))
+    return xarray.DataArray(
+        x.values,
+        dims=x.dims,
+        coords=dict(labels.coords),
+        name=labels.name,
+        attrs=dict(labels.attrs),
+    )
 
 
 # -- which coordinates still apply ------------------------------------------------------------------------------------
@@ -114,7 +122,9 @@ class Origins:
         for result in o.results:
             self.known[result] = self._through(o, operands, self._dims(result))
 
-    def _through(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
+    def _through(
+        self, o: Any, operands: list[Any], dims: Sequence[str]
+    ) -> dict[str, frozenset[Origin]]:
         name, a = o.name, o.attributes
         if name in _LOST:
             return {}
@@ -125,7 +135,8 @@ class Origins:
         if name == "xtensor.scatter":
             operands = operands[:1]
         joined = {
-            d: frozenset().union(*(self.known.get(x, {}).get(d, frozenset()) for x in operands)) for d in dims
+            d: frozenset().union(*(self.known.get(x, {}).get(d, frozenset()) for x in operands))
+            for d in dims
         }
         touched: dict[str, Any] = {}
         if name == "xtensor.slice":
@@ -145,13 +156,21 @@ class Origins:
             touched = {d.value: None for d in a["along"]}
         for d, step in touched.items():
             if d in joined:
-                joined[d] = frozenset((i, x, (*steps, step)) for i, x, steps in joined[d]) if step else frozenset()
+                joined[d] = (
+                    frozenset((i, x, (*steps, step)) for i, x, steps in joined[d])
+                    if step
+                    else frozenset()
+                )
         return joined
 
 
 def _take(variable: xarray.Variable, dim: str, steps: tuple[Any, ...]) -> xarray.Variable:
     for _, offset, n, stride in steps:
-        where = slice(None, None, -1) if n is None else slice(offset, offset + (n - 1) * stride + 1 if n else offset, stride)
+        where = (
+            slice(None, None, -1)
+            if n is None
+            else slice(offset, offset + (n - 1) * stride + 1 if n else offset, stride)
+        )
         variable = variable.isel({dim: where})
     return variable
 
@@ -192,7 +211,9 @@ _KEEP = frozenset(
 )
 
 
-def relabel(program: Program, results: list[Array], sources: Mapping[int, Any], op: str = "") -> list[Any]:
+def relabel(
+    program: Program, results: list[Array], sources: Mapping[int, Any], op: str = ""
+) -> list[Any]:
     """Results as DataArrays where one went in (else as Arrays with labels), with the coordinates that still apply."""
     origins = program.notes.get("origins")
     if origins is None:

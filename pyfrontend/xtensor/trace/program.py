@@ -55,13 +55,17 @@ def result_leaves(result: Any, name: str) -> tuple[list[Tracer], tree.TreeDef]:
 
 
 def trace(
-    fn: Callable[[list[Tracer]], Any], specs: Sequence[Spec], name: str = "f", names: Sequence[str] | None = None
+    fn: Callable[[list[Tracer]], Any],
+    specs: Sequence[Spec],
+    name: str = "f",
+    names: Sequence[str] | None = None,
 ) -> Program:
     """Runs `fn` on tracers of `specs`, once."""
     with lock, diagnosed(Error):
         with Root(specs, names) as root:
             arguments = [
-                Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
+                Tracer(v, weak=s.weak, scope=root, spec=s)
+                for v, s in zip(root.block.arguments, specs, strict=True)
             ]
             results, structure = result_leaves(fn(arguments), name)
             root.finish(results)

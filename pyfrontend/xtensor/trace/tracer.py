@@ -37,7 +37,9 @@ class DynamicSize:
 
     __int__ = __index__ = __float__ = __bool__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __neg__ = _refuse
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = (
+        __neg__
+    ) = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
     def __eq__(self, other: object) -> bool:
@@ -67,7 +69,11 @@ class Tracer(ArrayMethods):
     weak: bool
 
     def __init__(
-        self, value: ir.Value, weak: bool = False, scope: Scope | None = None, spec: Spec | None = None
+        self,
+        value: ir.Value,
+        weak: bool = False,
+        scope: Scope | None = None,
+        spec: Spec | None = None,
     ) -> None:
         self.value = value
         self.weak = weak
@@ -89,7 +95,8 @@ class Tracer(ArrayMethods):
     @property
     def shape(self) -> tuple[Any, ...]:
         return tuple(
-            DynamicSize(self, d) if n is None else n for d, n in zip(self.spec.dims, self.spec.shape, strict=True)
+            DynamicSize(self, d) if n is None else n
+            for d, n in zip(self.spec.dims, self.spec.shape, strict=True)
         )
 
     @property
@@ -127,13 +134,20 @@ class Tracer(ArrayMethods):
         )
 
     def __int__(self) -> int:
-        self._no_value("int() needs a number", 'Write x.astype("i8") for a cast, or make it a static argument')
+        self._no_value(
+            "int() needs a number", 'Write x.astype("i8") for a cast, or make it a static argument'
+        )
 
     def __index__(self) -> int:
-        self._no_value("a Python int is needed here", "Make the argument static: xt.jit(f, static=...)")
+        self._no_value(
+            "a Python int is needed here", "Make the argument static: xt.jit(f, static=...)"
+        )
 
     def __float__(self) -> float:
-        self._no_value("float() needs a number", 'Write x.astype("f8") for a cast, or make it a static argument')
+        self._no_value(
+            "float() needs a number",
+            'Write x.astype("f8") for a cast, or make it a static argument',
+        )
 
     def item(self) -> Any:
         self._no_value("item() reads a value", "Return the array, and read what the call gives")
@@ -157,13 +171,22 @@ class Tracer(ArrayMethods):
 
     @property
     def values(self) -> NoReturn:
-        self._no_value("values reads the array", "Return the array from the function, or use xt functions on it")
+        self._no_value(
+            "values reads the array",
+            "Return the array from the function, or use xt functions on it",
+        )
 
     def to_numpy(self) -> NoReturn:
-        self._no_value("to_numpy() reads the array", "Return the array from the function, or use xt functions on it")
+        self._no_value(
+            "to_numpy() reads the array",
+            "Return the array from the function, or use xt functions on it",
+        )
 
     def to_xarray(self) -> NoReturn:
-        self._no_value("to_xarray() reads the array", "Return the array from the function and convert what the call gives")
+        self._no_value(
+            "to_xarray() reads the array",
+            "Return the array from the function and convert what the call gives",
+        )
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         self._no_value("NumPy was asked to read an array", "Use the xt function of the same name")
@@ -221,7 +244,9 @@ def as_tracer(x: Any) -> Tracer:
 def scalar(x: bool | int | float) -> Tracer:
     from . import build
 
-    dtype = np.dtype("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
+    dtype = np.dtype(
+        "bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64"
+    )
     try:
         tracer = build.constant(np.asarray(x, dtype))
     except OverflowError:
@@ -234,7 +259,9 @@ def not_an_array(x: Any, what: str = "") -> Error:
     if isinstance(x, complex):
         return DTypeError(f"{what}complex numbers are not supported yet, got {x!r}")
     if isinstance(x, (list, tuple)):
-        return ArgumentTypeError(f"{what}a {type(x).__name__} is no array. Name its dims: xt.array({x!r:.60}, dims=...)")
+        return ArgumentTypeError(
+            f"{what}a {type(x).__name__} is no array. Name its dims: xt.array({x!r:.60}, dims=...)"
+        )
     return ArgumentTypeError(
         f"{what}expected an array, a DataArray or a number, got {type(x).__module__}.{type(x).__qualname__}: {x!r:.80}"
     )

@@ -139,9 +139,7 @@ def conform(t: Any, like: Tracer, what: str) -> Tracer:
 # -- which arguments --------------------------------------------------------------------------------------------------
 
 
-def float_leaves(
-    subtree: Any, what: str, transform: str
-) -> tuple[list[Tracer], tree.TreeDef]:
+def float_leaves(subtree: Any, what: str, transform: str) -> tuple[list[Tracer], tree.TreeDef]:
     """The arrays of an argument to differentiate by; integers are an error that names them."""
     leaves, structure = tree.flatten(subtree)
     tracers = []
@@ -150,7 +148,7 @@ def float_leaves(
         if not dtypes.is_float(x.dtype):
             raise DTypeError(
                 f"{transform}: argument {what}{path} is {x.dtype.name} {describe(x.dims, x.shape)}; derivatives are "
-                f"taken by floats. {'Write 2.0 for 2, or x' if x.weak else 'Write x'}.astype(\"f4\"), or leave it out "
+                f'taken by floats. {"Write 2.0 for 2, or x" if x.weak else "Write x"}.astype("f4"), or leave it out '
                 "of wrt="
             )
         tracers.append(x)
@@ -182,5 +180,3 @@ def same_structure(expected: tree.TreeDef, given: Any, what: str) -> list[Any]:
         raise ArgumentError(
             f"{what} must have the structure {expected!r}, got {tree.structure(given)!r}"
         ) from None
-
-

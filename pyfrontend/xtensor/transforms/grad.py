@@ -83,7 +83,9 @@ class _Chosen:
                 return which
             if which in self.positional and self.positional.index(which) < len(args):
                 return self.positional.index(which)
-        there = f"{len(args)} positional arguments" + (f" and {', '.join(kwargs)}" if kwargs else "")
+        there = f"{len(args)} positional arguments" + (
+            f" and {', '.join(kwargs)}" if kwargs else ""
+        )
         raise ArgumentError(
             f"{self.kind}: there is no argument {which!r} in this call of {name_of(self.fn)}, which has {there}"
         )
@@ -134,7 +136,10 @@ def _run(
 
     pullback = Pullback(body, primals)
     loss, *aux = pullback.results
-    cotangents = [full_like(loss, 1.0), *(full_like(a, 0.0) for a in aux if dtypes.is_float(a.dtype))]
+    cotangents = [
+        full_like(loss, 1.0),
+        *(full_like(a, 0.0) for a in aux if dtypes.is_float(a.dtype)),
+    ]
     left = iter(pullback(cotangents))
     gradients = [s.unflatten([next(left) for _ in range(s.size)]) for s in structures]
     gradient = gradients[0] if chosen.single else tuple(gradients)

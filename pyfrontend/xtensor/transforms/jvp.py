@@ -15,16 +15,16 @@ from .derivative import ByFunction, conform, pushforward, same_structure
 from .jit import Jitted
 
 
-def jvp(
-    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
-) -> tuple[Any, Any]:
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """`f(*primals)` and its derivative along `tangents`, one for each primal.
 
     A tangent aligns with its primal by name; None stands for zero, and is what integers have. Where a result is
     an integer, its tangent is None.
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise ArgumentTypeError("jvp(f, primals, tangents): both are tuples, one entry per argument of f")
+        raise ArgumentTypeError(
+            "jvp(f, primals, tangents): both are tuples, one entry per argument of f"
+        )
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp: {len(primals)} primals and {len(tangents)} tangents")
     if tracing():
