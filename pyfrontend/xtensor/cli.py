@@ -41,17 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     show.add_argument("target", metavar="FILE.py:FUNCTION")
-    show.add_argument(
-        "--phase", default="linalg", help=f"one of {', '.join(PHASES)} (default: linalg)"
-    )
-    show.add_argument(
-        "--arg", action="append", metavar="SPEC", help="an argument's dims, sizes and dtype"
-    )
+    show.add_argument("--phase", default="linalg", help=f"one of {', '.join(PHASES)} (default: linalg)")
+    show.add_argument("--arg", action="append", metavar="SPEC", help="an argument's dims, sizes and dtype")
     show.add_argument("--locations", action="store_true", help="print file:line of every op")
     show.set_defaults(run=_show)
-    doctor = commands.add_parser(
-        "doctor", help="what is installed, which targets work, what is missing"
-    )
+    doctor = commands.add_parser("doctor", help="what is installed, which targets work, what is missing")
     doctor.set_defaults(run=_doctor)
     devices = commands.add_parser("devices", help="what programs can run on here")
     devices.set_defaults(run=_devices)
@@ -95,9 +89,7 @@ def _load(target: str) -> tuple[Callable[..., Any], dict[str, Any]]:
         found = getattr(found, part, None)
     if not callable(found):
         functions = sorted(k for k, v in module.items() if inspect.isfunction(v))
-        raise ArgumentError(
-            f"{path} has no function {name!r}; it has {', '.join(functions)}", where=""
-        )
+        raise ArgumentError(f"{path} has no function {name!r}; it has {', '.join(functions)}", where="")
     return found, module
 
 
@@ -151,7 +143,7 @@ def _doctor(options: argparse.Namespace) -> int:
         try:
             found = check()
             print(f"  ok       {name:<22} {found}")
-        except _Missing as missing:
+        except _MissingError as missing:
             print(f"  missing  {name:<22} {missing}")
         except Exception as error:
             good = False
@@ -159,7 +151,7 @@ def _doctor(options: argparse.Namespace) -> int:
     return 0 if good else 1
 
 
-class _Missing(Exception):
+class _MissingError(Exception):
     """Not there, and not needed; the text says what it is for and how to get it."""
 
 
@@ -172,7 +164,7 @@ def _package(name: str, purpose: str) -> Callable[[], str]:
         try:
             module = importlib.import_module(name)
         except ImportError:
-            raise _Missing(f"{purpose}: pip install {name}") from None
+            raise _MissingError(f"{purpose}: pip install {name}") from None
         return f"{module.__version__}"
 
     return check
@@ -206,7 +198,7 @@ def _cpu() -> str:
 
 def _target(name: str) -> Callable[[], str]:
     def check() -> str:
-        raise _Missing(f"this version generates code for the CPU only; {name} is planned")
+        raise _MissingError(f"this version generates code for the CPU only; {name} is planned")
 
     return check
 
@@ -216,20 +208,16 @@ def _cache() -> str:
 
     found = cache.directory()
     if found is None:
-        raise _Missing(
-            "compiled objects are kept in memory only: unset XTENSOR_CACHE_DIR, or name a folder"
-        )
+        raise _MissingError("compiled objects are kept in memory only: unset XTENSOR_CACHE_DIR, or name a folder")
     Path(found).mkdir(parents=True, exist_ok=True)
     files = [p for p in Path(found).rglob("*") if p.is_file()]
     return f"{found}: {len(files)} objects, {sum(p.stat().st_size for p in files) / 1e6:.1f} MB"
 
 
 def _opt() -> str:
-    found = shutil.which("xtensor-opt") or shutil.which(
-        "xtensor-opt", path=str(Path(sys.executable).parent)
-    )
+    found = shutil.which("xtensor-opt") or shutil.which("xtensor-opt", path=str(Path(sys.executable).parent))
     if not found:
-        raise _Missing("runs passes on text; built by `make setup`, found on PATH")
+        raise _MissingError("runs passes on text; built by `make setup`, found on PATH")
     return found
 
 
@@ -257,9 +245,7 @@ def _devices(options: argparse.Namespace) -> int:
 
 def _processor() -> str:
     try:
-        found = re.search(
-            r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
-        )
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
         found = None
     return found[1] if found else platform.processor() or platform.machine()

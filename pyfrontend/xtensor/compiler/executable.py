@@ -27,7 +27,8 @@ def native_type(spec: Spec) -> Any:
     """What _native calls this type: an ArrayType, or (dtype, dims, sizes) when some sizes are dynamic."""
     if spec.is_dynamic:
         return spec.dtype.name, spec.dims, spec.shape
-    return _native.ArrayType(spec.dtype.name, spec.dims, spec.shape)
+    sizes = [n for n in spec.shape if n is not None]
+    return _native.ArrayType(spec.dtype.name, spec.dims, sizes)
 
 
 def load(program: Program, options: CompileOptions | None = None) -> Any:
@@ -51,11 +52,7 @@ def phase_text(program: Program, phase: str, locations: bool = False) -> str:
     check_phase(phase)
     with lock, diagnosed(CompileError):
         if phase == "traced":
-            return str(
-                program.module.operation.get_asm(
-                    enable_debug_info=locations, pretty_debug_info=locations
-                )
-            )
+            return str(program.module.operation.get_asm(enable_debug_info=locations, pretty_debug_info=locations))
         return str(_compiler().as_text(program.module, phase, locations))
 
 
@@ -63,9 +60,7 @@ def phase_text(program: Program, phase: str, locations: bool = False) -> str:
 
 
 def output_types(program: Program) -> list[Any]:
-    known = {
-        d for s in program.all_inputs for d, n in zip(s.dims, s.shape, strict=True) if n is None
-    }
+    known = {d for s in program.all_inputs for d, n in zip(s.dims, s.shape, strict=True) if n is None}
     if all(not s.is_dynamic for s in program.outputs):
         return [native_type(s) for s in program.outputs]
     returned = list(program.main.regions[0].blocks[0].operations)[-1].operation.operands
@@ -107,18 +102,14 @@ def _size(value: ir.Value, dim: str, known: set[str]) -> list[int | str]:
     for operand in operands:
         if str(operand.type).startswith("!xtensor.array") and dim in spec_of(operand.type).dims:
             return _size(operand, dim, known)
-    raise UnsupportedError(
-        f"the size of the result's dim {dim!r} does not follow from the arguments' dynamic dims"
-    )
+    raise UnsupportedError(f"the size of the result's dim {dim!r} does not follow from the arguments' dynamic dims")
 
 
 def _size_value(value: ir.Value, known: set[str]) -> list[int | str]:
     owner: Any = value.owner
     if owner.name == "xtensor.size":
         return _size(owner.operands[0], owner.attributes["dim"].value, known)
-    raise UnsupportedError(
-        "a result's size is computed from values; sizes follow from the arguments' dims only"
-    )
+    raise UnsupportedError("a result's size is computed from values; sizes follow from the arguments' dims only")
 
 
 def _raise_index_error(site: Any, index: int, size: int) -> None:

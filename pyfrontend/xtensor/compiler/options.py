@@ -23,9 +23,7 @@ PHASES = (
 
 def check_phase(phase: str) -> str:
     if phase not in PHASES:
-        raise ArgumentError(
-            f"there is no phase {phase!r}; phases are, in order: {', '.join(PHASES)}"
-        )
+        raise ArgumentError(f"there is no phase {phase!r}; phases are, in order: {', '.join(PHASES)}")
     return phase
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -79,9 +80,7 @@ class Array(_native.Array, ArrayMethods):
     def item(self) -> bool | int | float:
         """The value of an array of one element as a Python number."""
         if self.size != 1:
-            raise ArgumentError(
-                f"item() needs an array of one element, got {describe(self.dims, self.shape)}"
-            )
+            raise ArgumentError(f"item() needs an array of one element, got {describe(self.dims, self.shape)}")
         return _native.as_numpy(self).item()
 
     def _scalar(self, what: str) -> Any:
@@ -106,9 +105,7 @@ class Array(_native.Array, ArrayMethods):
 
     def __index__(self) -> int:
         if self.ndim or self.dtype.kind not in "iu":
-            raise ArgumentTypeError(
-                f"an int is needed here, got {self.dtype} {describe(self.dims, self.shape)}"
-            )
+            raise ArgumentTypeError(f"an int is needed here, got {self.dtype} {describe(self.dims, self.shape)}")
         return int(self._scalar("int()"))
 
     def __len__(self) -> int:
@@ -129,7 +126,7 @@ class Array(_native.Array, ArrayMethods):
         first = f"{self.dims[0]}=..." if self.ndim else "..."
         raise ArgumentTypeError(f"arrays cannot be assigned to. Write x = x.at({first}).set(value)")
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
     # -- text ---------------------------------------------------------------------------------------------------------
 
@@ -166,15 +163,13 @@ class Array(_native.Array, ArrayMethods):
 
 def _unpickle(data: np.ndarray[Any, Any], dims: tuple[str, ...], meta: Any) -> Array:
     made: Array = _native.from_buffer(data, dims)
-    return made if meta is None else made.with_meta(meta)  # type: ignore[attr-defined]
+    return made if meta is None else made.with_meta(meta)
 
 
 _native.set_array_class(Array)
 
 
-def array(
-    data: Any, dims: Any = None, *, dtype: dtypes.DTypeLike = None, copy: bool | None = None
-) -> Array:
+def array(data: Any, dims: Any = None, *, dtype: dtypes.DTypeLike = None, copy: bool | None = None) -> Array:
     """An array from NumPy, anything with DLPack or the buffer protocol, nested lists, or a number.
 
     `dims` names the axes, outermost first: ``xt.array(data, dims=("sample", "pixel"))``; one name may be given bare.
@@ -204,15 +199,14 @@ def array(
     names = as_names(dims)
     if len(names) != values.ndim:
         raise _wrong_count(names, values.shape)
-    return _native.from_buffer(values, names)  # type: ignore[no-any-return]
+    return _native.from_buffer(values, names)
 
 
 def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.ndarray[Any, Any]:
     if not isinstance(data, (np.ndarray, np.generic)) and hasattr(data, "__dlpack__"):
-        try:
+        # A dtype or device that NumPy does not take this way it may take by __array__.
+        with suppress(BufferError, RuntimeError, TypeError):
             data = np.from_dlpack(data)
-        except (BufferError, RuntimeError, TypeError):
-            pass  # a dtype or device that NumPy does not take this way: __array__ may
     try:
         values = np.asarray(data)
     except ValueError as error:
@@ -228,12 +222,8 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
 
 def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:
     if values.dtype.kind == "c":
-        raise DTypeError(
-            f"arrays of {values.dtype} are not supported yet; use the real and the imaginary part"
-        )
-    raise DTypeError(
-        f"arrays of {values.dtype} are not supported; arrays hold bools, ints and floats"
-    )
+        raise DTypeError(f"arrays of {values.dtype} are not supported yet; use the real and the imaginary part")
+    raise DTypeError(f"arrays of {values.dtype} are not supported; arrays hold bools, ints and floats")
 
 
 def _wrong_count(names: tuple[str, ...], shape: tuple[int, ...]) -> DimensionError:
@@ -262,8 +252,6 @@ def as_array(x: Any) -> Array:
 
 def check_device(device: str) -> None:
     if device in ("vulkan", "metal", "cuda", "gpu"):
-        raise UnsupportedError(
-            f'there is no {device!r} target in this build; arrays live on the "cpu"'
-        )
+        raise UnsupportedError(f'there is no {device!r} target in this build; arrays live on the "cpu"')
     if device != "cpu":
         raise ArgumentError(f"there is no device {device!r}; devices are 'cpu'")

@@ -26,9 +26,7 @@ def check_name(name: Any) -> str:
     if not isinstance(name, str):
         raise ArgumentTypeError(f"a dim's name is a string, got {name!r} ({type(name).__name__})")
     if not name or "~" in name:
-        raise DimensionError(
-            f"{name!r} cannot be a dim's name: it must not be empty or contain '~'"
-        )
+        raise DimensionError(f"{name!r} cannot be a dim's name: it must not be empty or contain '~'")
     return name
 
 

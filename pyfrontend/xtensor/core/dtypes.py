@@ -30,9 +30,7 @@ _ALIASES: dict[Any, DType] = {
 _MLIR = {"bool": "i1", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 _MLIR |= {f"int{n}": f"i{n}" for n in (8, 16, 32, 64)}
 _MLIR |= {f"uint{n}": f"ui{n}" for n in (8, 16, 32, 64)}
-_FROM_MLIR = {
-    text: np.dtype(name) if name != "bfloat16" else bfloat16 for name, text in _MLIR.items()
-}
+_FROM_MLIR = {text: np.dtype(name) if name != "bfloat16" else bfloat16 for name, text in _MLIR.items()}
 
 
 def as_dtype(dtype: Any) -> DType:

@@ -55,7 +55,7 @@ class DTypeError(Error, TypeError):
     """A dtype that the operation is not defined for."""
 
 
-class IndexError_(Error, builtins.IndexError):  # noqa: N801 (shown and exported as IndexError)
+class IndexError_(Error, builtins.IndexError):  # noqa: N801, N818 (shown and exported as IndexError)
     """A position outside of its dim."""
 
 

@@ -51,9 +51,7 @@ class option:  # noqa: N801 (used like a function)
     def __init__(self, **options: Any) -> None:
         for name, value in options.items():
             if name not in _CHOICES:
-                raise ArgumentError(
-                    f"there is no option {name!r}; options are {', '.join(_CHOICES)}"
-                )
+                raise ArgumentError(f"there is no option {name!r}; options are {', '.join(_CHOICES)}")
             if value not in _CHOICES[name]:
                 allowed = " or ".join(map(repr, _CHOICES[name]))
                 raise ArgumentError(f"option {name}= is {allowed}, got {value!r}")

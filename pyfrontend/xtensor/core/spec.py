@@ -17,9 +17,7 @@ class Spec:
 
     __slots__ = ("_hash", "dims", "dtype", "shape", "weak")
 
-    def __init__(
-        self, dims: Sequence[str], shape: Sequence[int | None], dtype: DType, weak: bool = False
-    ) -> None:
+    def __init__(self, dims: Sequence[str], shape: Sequence[int | None], dtype: DType, weak: bool = False) -> None:
         self.dims = tuple(dims)
         self.shape = tuple(shape)
         self.dtype = dtype
@@ -57,17 +55,11 @@ class Spec:
         return f"Spec{describe(self.dims, self.shape)[:-1]}{', ' if self.dims else ''}{self.dtype.name})"
 
 
-def spec(
-    sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = "float64", **kw: int | None
-) -> Spec:
+def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = "float64", **kw: int | None) -> Spec:
     """An array's dims and dtype without its values, to lower or export a function at: ``xt.spec(batch=None, pixel=784,
     dtype="f4")``. A size of None is a dynamic dim."""
     both = {**(sizes or {}), **kw}
     for name, size in both.items():
         if size is not None and (not isinstance(size, (int, np.integer)) or size < 0):
-            raise ArgumentError(
-                f"spec: the size of {name!r} is a non-negative int or None, got {size!r}"
-            )
-    return Spec(
-        as_names(both), [None if n is None else int(n) for n in both.values()], as_dtype(dtype)
-    )
+            raise ArgumentError(f"spec: the size of {name!r} is a non-negative int or None, got {size!r}")
+    return Spec(as_names(both), [None if n is None else int(n) for n in both.values()], as_dtype(dtype))

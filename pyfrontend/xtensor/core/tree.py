@@ -167,9 +167,7 @@ def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     for other in rest:
         found, other_shape = flatten(_in_order_of(tree, other))
         if other_shape != shape:
-            raise ArgumentError(
-                f"tree.map: the trees have different structures: {shape!r} and {other_shape!r}"
-            )
+            raise ArgumentError(f"tree.map: the trees have different structures: {shape!r} and {other_shape!r}")
         others.append(found)
     return shape.unflatten([fn(*xs) for xs in zip(first, *others, strict=True)])
 
@@ -194,14 +192,6 @@ def leaves_at(structure: TreeDef, tree: Any) -> list[Any]:
         keys: Any = structure.meta
         if set(keys) == set(tree):
             meta, children = keys, [tree[k] for k in keys]
-    if (
-        kind is not structure.kind
-        or meta != structure.meta
-        or len(children) != len(structure.children)
-    ):
+    if kind is not structure.kind or meta != structure.meta or len(children) != len(structure.children):
         raise ArgumentError(f"expected {structure!r}, got {tree!r:.80}")
-    return [
-        leaf
-        for s, child in zip(structure.children, children, strict=True)
-        for leaf in leaves_at(s, child)
-    ]
+    return [leaf for s, child in zip(structure.children, children, strict=True) for leaf in leaves_at(s, child)]

@@ -13,7 +13,5 @@ from ..core.errors import ArgumentTypeError
 def from_dlpack(x: Any, dims: Any) -> Array:
     """An array over the memory of anything with `__dlpack__`; `dims` names its axes."""
     if not hasattr(x, "__dlpack__"):
-        raise ArgumentTypeError(
-            f"from_dlpack needs an object with __dlpack__, got {type(x).__name__}"
-        )
-    return _native.from_dlpack(x, as_names(dims))  # type: ignore[no-any-return]
+        raise ArgumentTypeError(f"from_dlpack needs an object with __dlpack__, got {type(x).__name__}")
+    return _native.from_dlpack(x, as_names(dims))

@@ -46,14 +46,12 @@ def from_xarray(x: xarray.DataArray) -> Array:
         if not isinstance(d, str):
             raise DimensionError(f"the DataArray's dim {d!r} is no string; rename it")
     if x.dtype.kind not in "biufV":
-        raise DTypeError(
-            f"a DataArray of {x.dtype} cannot become an array; arrays hold bools, ints and floats"
-        )
+        raise DTypeError(f"a DataArray of {x.dtype} cannot become an array; arrays hold bools, ints and floats")
     made = array(x.values, tuple(x.dims))
     labels = labels_of(x)
     if not labels.coords and labels.name is None and not labels.attrs:
         return made
-    return made.with_meta(labels)  # type: ignore[attr-defined,no-any-return]
+    return made.with_meta(labels)
 
 
 def to_xarray(x: Array) -> xarray.DataArray:
@@ -122,9 +120,7 @@ class Origins:
         for result in o.results:
             self.known[result] = self._through(o, operands, self._dims(result))
 
-    def _through(
-        self, o: Any, operands: list[Any], dims: Sequence[str]
-    ) -> dict[str, frozenset[Origin]]:
+    def _through(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
         name, a = o.name, o.attributes
         if name in _LOST:
             return {}
@@ -134,10 +130,7 @@ class Origins:
             return {d: source.get(back.get(d, d), frozenset()) for d in dims}
         if name == "xtensor.scatter":
             operands = operands[:1]
-        joined = {
-            d: frozenset().union(*(self.known.get(x, {}).get(d, frozenset()) for x in operands))
-            for d in dims
-        }
+        joined = {d: frozenset().union(*(self.known.get(x, {}).get(d, frozenset()) for x in operands)) for d in dims}
         touched: dict[str, Any] = {}
         if name == "xtensor.slice":
             parts = zip(a["dims"], a["offsets"], a["sizes"], a["strides"], strict=True)
@@ -156,11 +149,7 @@ class Origins:
             touched = {d.value: None for d in a["along"]}
         for d, step in touched.items():
             if d in joined:
-                joined[d] = (
-                    frozenset((i, x, (*steps, step)) for i, x, steps in joined[d])
-                    if step
-                    else frozenset()
-                )
+                joined[d] = frozenset((i, x, (*steps, step)) for i, x, steps in joined[d]) if step else frozenset()
         return joined
 
 
@@ -178,6 +167,8 @@ def _take(variable: xarray.Variable, dim: str, steps: tuple[Any, ...]) -> xarray
 def _coordinates(
     origins: dict[str, frozenset[Origin]], sizes: Mapping[str, int], labels: Mapping[int, Labels]
 ) -> dict[str, xarray.Variable]:
+    import xarray
+
     found: dict[str, xarray.Variable] = {}
     conflicting: set[str] = set()
     for i, label in labels.items():
@@ -188,7 +179,8 @@ def _coordinates(
             moved = variable
             for d in variable.dims:
                 moved = _take(moved, str(d), here[str(d)][1])
-            moved = moved.rename({d: here[str(d)][0] for d in variable.dims})
+            renamed = [here[str(d)][0] for d in variable.dims]
+            moved = xarray.Variable(renamed, moved.data, moved.attrs)
             if any(moved.sizes[d] != sizes[str(d)] for d in moved.dims):
                 continue
             new = here[name][0] if name in variable.dims else name
@@ -206,14 +198,14 @@ def _coordinates(
 
 
 # Functions for which xarray keeps attributes although it drops them in arithmetic.
-_KEEP = frozenset(
-    ["abs", "neg", "isel", "head", "tail", "thin", "transpose", "rename", "swap_dims", "expand_dims", "squeeze", "stack", "unstack", "broadcast_like", "pad", "roll", "shift", "flip", "astype", "clip", "round", "where", "cumsum", "cumprod", "sort", "real", "imag", "conj"]
-)
+_KEEP = frozenset([
+    "abs", "neg", "isel", "head", "tail", "thin", "transpose", "rename", "swap_dims", "expand_dims",
+    "squeeze", "stack", "unstack", "broadcast_like", "pad", "roll", "shift", "flip", "astype",
+    "clip", "round", "where", "cumsum", "cumprod", "sort", "real", "imag", "conj",
+])  # fmt: skip
 
 
-def relabel(
-    program: Program, results: list[Array], sources: Mapping[int, Any], op: str = ""
-) -> list[Any]:
+def relabel(program: Program, results: list[Array], sources: Mapping[int, Any], op: str = "") -> list[Any]:
     """Results as DataArrays where one went in (else as Arrays with labels), with the coordinates that still apply."""
     origins = program.notes.get("origins")
     if origins is None:
@@ -225,7 +217,7 @@ def relabel(
     attrs = _attributes(labels.values()) if keeps_attrs(op) else {}
     out: list[Any] = []
     for result, where in zip(results, origins, strict=True):
-        made = result.with_meta(Labels(_coordinates(where, result.sizes, labels), name, attrs))  # type: ignore[attr-defined]
+        made = result.with_meta(Labels(_coordinates(where, result.sizes, labels), name, attrs))
         out.append(to_xarray(made) if as_dataarray else made)
     return out
 

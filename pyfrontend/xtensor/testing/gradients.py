@@ -38,9 +38,7 @@ def check_gradients(
     for mode in modes:
         if mode not in ("forward", "reverse"):
             raise ArgumentError(f"check_gradients: modes are 'forward' and 'reverse', got {mode!r}")
-    primals = tree.map(
-        lambda x: array(x) if isinstance(x, (int, float)) else as_array(x), tuple(args)
-    )
+    primals = tree.map(lambda x: array(x) if isinstance(x, (int, float)) else as_array(x), tuple(args))
     floats = [x.dtype.name for x in tree.leaves(primals) if dtypes.is_float(x.dtype)]
     if not floats:
         raise ArgumentError("check_gradients: no argument is a float array")
@@ -71,19 +69,15 @@ def _check(
         _, tangent = jvp(f, primals, direction)
         moved = [np.asarray(t, np.float64) for t in tree.leaves(tangent)]
         for got, want in zip(moved, expected, strict=True):
-            np.testing.assert_allclose(
-                got, want, rtol, atol * _scale(want), err_msg=f"forward mode{path}"
-            )
+            np.testing.assert_allclose(got, want, rtol, atol * _scale(want), err_msg=f"forward mode{path}")
     if "reverse" in modes:
         _, back = vjp(f, *primals)
         gradient = back(cotangent)
-        got = _inner(gradient, direction)
+        product = _inner(gradient, direction)
         cts = [np.asarray(t, np.float64) for t in tree.leaves(cotangent)]
-        want = sum(float(np.sum(c * e)) for c, e in zip(cts, expected, strict=True))
+        wanted = sum(float(np.sum(c * e)) for c, e in zip(cts, expected, strict=True))
         scale = sum(float(np.sum(np.abs(c * e))) for c, e in zip(cts, expected, strict=True))
-        np.testing.assert_allclose(
-            got, want, rtol, atol * max(1.0, scale), err_msg=f"reverse mode{path}"
-        )
+        np.testing.assert_allclose(product, wanted, rtol, atol * max(1.0, scale), err_msg=f"reverse mode{path}")
     if order > 1:
         rest = (order - 1, modes, step, rtol * 10, atol * 10, rng)
         if "forward" in modes:
@@ -98,17 +92,13 @@ def _random(x: Array, rng: np.random.Generator) -> Array | None:
     return array(rng.standard_normal(x.shape).astype(x.dtype), x.dims)
 
 
-def _difference(
-    f: Callable[..., Any], primals: Any, direction: Any, step: float
-) -> list[np.ndarray[Any, Any]]:
+def _difference(f: Callable[..., Any], primals: Any, direction: Any, step: float) -> list[np.ndarray[Any, Any]]:
     leaves, structure = tree.flatten(primals)
     moves = tree.leaves_at(structure, direction)
 
     def at(t: float) -> list[Any]:
         moved = [
-            x
-            if v is None
-            else array((x.values + np.asarray(t, x.dtype) * v.values).astype(x.dtype), x.dims)
+            x if v is None else array((x.values + np.asarray(t, x.dtype) * v.values).astype(x.dtype), x.dims)
             for x, v in zip(leaves, moves, strict=True)
         ]
         return tree.leaves(f(*structure.unflatten(moved)))
@@ -122,9 +112,7 @@ def _difference(
 
 def _inner(a: Any, b: Any) -> float:
     pairs = zip(tree.leaves(a), tree.leaves(b), strict=True)
-    return sum(
-        float(np.sum(np.asarray(x, np.float64) * np.asarray(y, np.float64))) for x, y in pairs
-    )
+    return sum(float(np.sum(np.asarray(x, np.float64) * np.asarray(y, np.float64))) for x, y in pairs)
 
 
 def _scale(x: np.ndarray[Any, Any]) -> float:

@@ -104,10 +104,7 @@ _specs: dict[Any, Spec] = {}
 @functools.lru_cache(maxsize=4096)
 def array_type(spec: Spec) -> ir.Type:
     """!xtensor.array<...> of a Spec; whether it is weak is no part of the type."""
-    dims = "".join(
-        f"{_quote(d)}: {'?' if n is None else n}, "
-        for d, n in zip(spec.dims, spec.shape, strict=True)
-    )
+    dims = "".join(f"{_quote(d)}: {'?' if n is None else n}, " for d, n in zip(spec.dims, spec.shape, strict=True))
     return mlir().Type.parse(f"!xtensor.array<{dims}{dtypes.to_mlir(spec.dtype)}>", context())
 
 

@@ -42,9 +42,7 @@ options.on_change(forget_compiled)
 
 def scalar_array(x: bool | int | float) -> Any:
     """A Python number as an array without dims."""
-    name = _NUMBERS.get(type(x)) or (
-        "bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64"
-    )
+    name = _NUMBERS.get(type(x)) or ("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
     try:
         return _native.from_scalar(x, name)
     except OverflowError:
@@ -105,6 +103,8 @@ class Function(_native.Function):
 class Op(Function):
     """A public function over arrays."""
 
+    __name__: str
+
     def __repr__(self) -> str:
         return f"<function xtensor.{self.__name__}>"
 
@@ -134,10 +134,7 @@ class _Arguments:
                 self.labelled[len(self.arrays)] = x
             self.array(x)
         elif is_array and isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
-            spec = (
-                _WEAK.get(cls)
-                or _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
-            )
+            spec = _WEAK.get(cls) or _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
             self.key.append(spec)
             self.arrays.append(scalar_array(x))
             self.specs.append(spec)
@@ -270,9 +267,7 @@ class _Eager:
         if found.labelled:
             from ..interop.xarray import relabel
 
-            return entry.tree.unflatten(
-                relabel(entry.program, entry(found.arrays), found.labelled, self.name)
-            )
+            return entry.tree.unflatten(relabel(entry.program, entry(found.arrays), found.labelled, self.name))
         return entry.result(found.arrays)
 
     def compile(self, found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
@@ -281,9 +276,7 @@ class _Eager:
         def body(tracers: list[Tracer]) -> Any:
             left = iter(tracers)
             new_args = [_replace(x, self.is_array(i), left) for i, x in enumerate(args)]
-            new_kwargs = {
-                k: _replace(x, self.by_name.get(k, False), left) for k, x in kwargs.items()
-            }
+            new_kwargs = {k: _replace(x, self.by_name.get(k, False), left) for k, x in kwargs.items()}
             return self.fn(*new_args, **new_kwargs)
 
         return Entry(trace(body, specs, self.name))
@@ -298,18 +291,14 @@ class _Eager:
                 hash(x)
             except TypeError:
                 if not isinstance(x, (list, dict, slice, np.ndarray)):
-                    return ArgumentTypeError(
-                        f"xt.{self.name}: {what} is an unhashable {type(x).__name__}: {x!r:.80}"
-                    )
+                    return ArgumentTypeError(f"xt.{self.name}: {what} is an unhashable {type(x).__name__}: {x!r:.80}")
         return ArgumentTypeError(f"xt.{self.name}: an argument that is no array must be hashable")
 
 
 @overload
 def op(fn: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
-def op(
-    *, static: Callable[..., Any] | None = None
-) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def op(*, static: Callable[..., Any] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def op(fn: Any = None, /, *, static: Any = None) -> Any:
     """Makes a function over tracers a public one, for tracers and concrete arrays alike.
 
@@ -317,7 +306,11 @@ def op(fn: Any = None, /, *, static: Any = None) -> Any:
     static: hashable, and part of what is compiled for. `static(*args, **kwargs) -> (args, kwargs)` makes it so.
     """
     if fn is None:
-        return lambda f: op(f, static=static)
+        return functools.partial(_make, static=static)
+    return _make(fn, static)
+
+
+def _make(fn: Any, static: Any) -> Any:
     slow = _Eager(fn, static)
     function = Op(slow)
     functools.update_wrapper(function, fn)

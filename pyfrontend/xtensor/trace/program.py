@@ -64,8 +64,7 @@ def trace(
     with lock, diagnosed(Error):
         with Root(specs, names) as root:
             arguments = [
-                Tracer(v, weak=s.weak, scope=root, spec=s)
-                for v, s in zip(root.block.arguments, specs, strict=True)
+                Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
             ]
             results, structure = result_leaves(fn(arguments), name)
             root.finish(results)

@@ -69,9 +69,7 @@ class Root(Scope):
             "func.func",
             attributes={
                 "sym_name": ir.StringAttr.get("main", context=ctx),
-                "function_type": ir.TypeAttr.get(
-                    ir.FunctionType.get(types, [], context=ctx), context=ctx
-                ),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [], context=ctx), context=ctx),
             },
             regions=1,
             loc=here,

@@ -37,9 +37,7 @@ class DynamicSize:
 
     __int__ = __index__ = __float__ = __bool__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = (
-        __neg__
-    ) = _refuse
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __neg__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
     def __eq__(self, other: object) -> bool:
@@ -95,8 +93,7 @@ class Tracer(ArrayMethods):
     @property
     def shape(self) -> tuple[Any, ...]:
         return tuple(
-            DynamicSize(self, d) if n is None else n
-            for d, n in zip(self.spec.dims, self.spec.shape, strict=True)
+            DynamicSize(self, d) if n is None else n for d, n in zip(self.spec.dims, self.spec.shape, strict=True)
         )
 
     @property
@@ -134,14 +131,10 @@ class Tracer(ArrayMethods):
         )
 
     def __int__(self) -> int:
-        self._no_value(
-            "int() needs a number", 'Write x.astype("i8") for a cast, or make it a static argument'
-        )
+        self._no_value("int() needs a number", 'Write x.astype("i8") for a cast, or make it a static argument')
 
     def __index__(self) -> int:
-        self._no_value(
-            "a Python int is needed here", "Make the argument static: xt.jit(f, static=...)"
-        )
+        self._no_value("a Python int is needed here", "Make the argument static: xt.jit(f, static=...)")
 
     def __float__(self) -> float:
         self._no_value(
@@ -200,7 +193,7 @@ class Tracer(ArrayMethods):
     def __reduce__(self) -> NoReturn:
         self._no_value("pickling reads the array", "Return the array from the function")
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 def unnamed(x: Any, what: str = "an array") -> DimensionError:
@@ -221,7 +214,7 @@ def as_tracer(x: Any) -> Tracer:
         check_alive(x)
         return x
     if isinstance(x, _native.Array):
-        return current().root.capture(x)
+        return current().root.capture(x)  # type: ignore[arg-type]
     if cls is bool or cls is int or cls is float:
         return scalar(x)
     if isinstance(x, (np.generic, np.ndarray)):
@@ -244,9 +237,7 @@ def as_tracer(x: Any) -> Tracer:
 def scalar(x: bool | int | float) -> Tracer:
     from . import build
 
-    dtype = np.dtype(
-        "bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64"
-    )
+    dtype = np.dtype("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
     try:
         tracer = build.constant(np.asarray(x, dtype))
     except OverflowError:

@@ -45,14 +45,14 @@ class Static:
         return hash((type(self.value), self.value))
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Static)
-            and type(self.value) is type(other.value)
-            and self.value == other.value
-        )
+        return isinstance(other, Static) and type(self.value) is type(other.value) and self.value == other.value
 
 
-tree.register(Static, lambda s: ((), s), lambda s, _: s.value)
+def _value(s: Any, _: Any) -> Any:
+    return s.value
+
+
+tree.register(Static, lambda s: ((), s), _value)
 
 
 class StaticNames:
@@ -83,16 +83,12 @@ class StaticNames:
                 if 0 <= which < len(positional):
                     self.names.add(positional[which])
             else:
-                raise ArgumentTypeError(
-                    f"static= takes names or positions of parameters, got {which!r}"
-                )
+                raise ArgumentTypeError(f"static= takes names or positions of parameters, got {which!r}")
 
     def __bool__(self) -> bool:
         return bool(self.positions or self.names)
 
-    def mark(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def mark(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with the static ones in a `Static`."""
         new = tuple(self._wrap(x, str(i)) if i in self.positions else x for i, x in enumerate(args))
         return new, {k: self._wrap(v, k) if k in self.names else v for k, v in kwargs.items()}
@@ -143,11 +139,7 @@ class Call:
             chosen = dict(fixed)
             replaced = [chosen.get(i, x) for i, x in enumerate(leaves)]
             self.structure = tree.structure(_open(self.structure, replaced))
-        self.specs = (
-            [t if isinstance(t, Spec) else spec_of_type(t) for t in types]
-            if dynamic_dims or abstract
-            else []
-        )
+        self.specs = [t if isinstance(t, Spec) else spec_of_type(t) for t in types] if dynamic_dims or abstract else []
         if dynamic_dims:
             self.specs = [_with_dynamic(s, dynamic_dims) for s in self.specs]
             _check_equal(self.arrays, dynamic_dims)

@@ -30,19 +30,14 @@ def _region(body: Body, primals: Sequence[Tracer]) -> tuple[ir.Block, list[Trace
     block = ir.Block.create_at_start(holder.regions[0], types, [here] * len(types))
     with Scope(block, scope) as inner:
         arguments = [
-            Tracer(v, weak=p.weak, scope=inner, spec=p.spec)
-            for v, p in zip(block.arguments, primals, strict=True)
+            Tracer(v, weak=p.weak, scope=inner, spec=p.spec) for v, p in zip(block.arguments, primals, strict=True)
         ]
         results = body(arguments)
-        ir.Operation.create(
-            "xtensor.yield", operands=[r.value for r in results], loc=here, ip=inner.ip
-        )
+        ir.Operation.create("xtensor.yield", operands=[r.value for r in results], loc=here, ip=inner.ip)
     return block, results
 
 
-def _create(
-    name: str, block: ir.Block, operands: Sequence[Any], attributes: Any, results: Any
-) -> Any:
+def _create(name: str, block: ir.Block, operands: Sequence[Any], attributes: Any, results: Any) -> Any:
     op = c.mlir().Operation.create(
         "xtensor." + name,
         results=results,
@@ -87,9 +82,7 @@ class Pullback:
         return [Tracer(v) for v in op.results]
 
 
-def pushforward(
-    body: Body, primals: Sequence[Tracer], tangents: Sequence[Tracer]
-) -> tuple[list[Tracer], list[Tracer]]:
+def pushforward(body: Body, primals: Sequence[Tracer], tangents: Sequence[Tracer]) -> tuple[list[Tracer], list[Tracer]]:
     """The results, and the tangents of the float ones."""
     block, inner = _region(body, primals)
     types = [r.value.type for r in inner]
@@ -107,8 +100,7 @@ def pushforward(
 
 def full_like(x: Tracer, value: float) -> Tracer:
     """`value` with the dims and dtype of `x`."""
-    sizes = {d: n for d, n in x.sizes.items()}
-    return build.broadcast(build.constant(np.asarray(value, x.dtype)), x.dims, sizes)
+    return build.broadcast(build.constant(np.asarray(value, x.dtype)), x.dims, x.sizes)
 
 
 def conform(t: Any, like: Tracer, what: str) -> Tracer:
@@ -129,11 +121,9 @@ def conform(t: Any, like: Tracer, what: str) -> Tracer:
             )
     if given.dtype != like.dtype:
         if not given.weak and not (given.ndim == 0 and not dtypes.is_float(given.dtype)):
-            raise DTypeError(
-                f"{what} is {given.dtype} and its array {like.dtype}: write .astype({like.dtype.name!r})"
-            )
+            raise DTypeError(f"{what} is {given.dtype} and its array {like.dtype}: write .astype({like.dtype.name!r})")
         given = build.cast(given, like.dtype)
-    return build.broadcast(given, like.dims, {d: like.sizes[d] for d in like.dims})
+    return build.broadcast(given, like.dims, like.sizes)
 
 
 # -- which arguments --------------------------------------------------------------------------------------------------
@@ -177,6 +167,4 @@ def same_structure(expected: tree.TreeDef, given: Any, what: str) -> list[Any]:
     try:
         return tree.leaves_at(expected, given)
     except ArgumentError:
-        raise ArgumentError(
-            f"{what} must have the structure {expected!r}, got {tree.structure(given)!r}"
-        ) from None
+        raise ArgumentError(f"{what} must have the structure {expected!r}, got {tree.structure(given)!r}") from None

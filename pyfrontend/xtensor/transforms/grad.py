@@ -83,9 +83,7 @@ class _Chosen:
                 return which
             if which in self.positional and self.positional.index(which) < len(args):
                 return self.positional.index(which)
-        there = f"{len(args)} positional arguments" + (
-            f" and {', '.join(kwargs)}" if kwargs else ""
-        )
+        there = f"{len(args)} positional arguments" + (f" and {', '.join(kwargs)}" if kwargs else "")
         raise ArgumentError(
             f"{self.kind}: there is no argument {which!r} in this call of {name_of(self.fn)}, which has {there}"
         )

@@ -25,6 +25,7 @@ class Jitted(Function, Generic[P, R]):
 
     __wrapped__: Callable[P, R]
     __name__: str
+    _compiler: _Compiler
 
     def __new__(
         cls,
@@ -80,9 +81,7 @@ class Jitted(Function, Generic[P, R]):
 class _Compiler:
     """The slow path of a jitted function: what cannot be found by comparing types."""
 
-    def __init__(
-        self, fn: Callable[..., Any], static: StaticNames, dynamic_dims: Sequence[str] | str
-    ) -> None:
+    def __init__(self, fn: Callable[..., Any], static: StaticNames, dynamic_dims: Sequence[str] | str) -> None:
         names = (dynamic_dims,) if isinstance(dynamic_dims, str) else tuple(dynamic_dims)
         self.fn = fn
         self.name = name_of(fn)
@@ -110,9 +109,7 @@ class _Compiler:
         if call.labelled:
             from ..interop.xarray import relabel
 
-            return entry.tree.unflatten(
-                relabel(entry.program, entry(call.arrays), call.labelled, self.name)
-            )
+            return entry.tree.unflatten(relabel(entry.program, entry(call.arrays), call.labelled, self.name))
         return entry.result(call.arrays)
 
     def types(self, args: tuple[Any, ...]) -> list[Any] | None:

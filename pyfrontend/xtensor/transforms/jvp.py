@@ -22,9 +22,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     an integer, its tangent is None.
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise ArgumentTypeError(
-            "jvp(f, primals, tangents): both are tuples, one entry per argument of f"
-        )
+        raise ArgumentTypeError("jvp(f, primals, tangents): both are tuples, one entry per argument of f")
     if len(primals) != len(tangents):
         raise ArgumentError(f"jvp: {len(primals)} primals and {len(tangents)} tangents")
     if tracing():
