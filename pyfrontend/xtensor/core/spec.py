@@ -15,13 +15,14 @@ from .errors import ArgumentError
 class Spec:
     """Dims with sizes (None: known only when the program runs) and a dtype. `weak`: stands for a Python scalar."""
 
-    __slots__ = ("_hash", "dims", "dtype", "shape", "weak")
+    __slots__ = ("_hash", "dims", "dtype", "is_dynamic", "shape", "weak")
 
     def __init__(self, dims: Sequence[str], shape: Sequence[int | None], dtype: DType, weak: bool = False) -> None:
         self.dims = tuple(dims)
         self.shape = tuple(shape)
         self.dtype = dtype
         self.weak = weak
+        self.is_dynamic = None in self.shape
         self._hash = hash((self.dims, self.shape, dtype, weak))
 
     def __hash__(self) -> int:
@@ -46,10 +47,6 @@ class Spec:
     @property
     def ndim(self) -> int:
         return len(self.dims)
-
-    @property
-    def is_dynamic(self) -> bool:
-        return None in self.shape
 
     def __repr__(self) -> str:
         return f"Spec{describe(self.dims, self.shape)[:-1]}{', ' if self.dims else ''}{self.dtype.name})"

@@ -92,9 +92,10 @@ class Tracer(ArrayMethods):
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        return tuple(
-            DynamicSize(self, d) if n is None else n for d, n in zip(self.spec.dims, self.spec.shape, strict=True)
-        )
+        spec = self.spec
+        if not spec.is_dynamic:
+            return spec.shape
+        return tuple(DynamicSize(self, d) if n is None else n for d, n in zip(spec.dims, spec.shape, strict=True))
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -22,51 +22,59 @@ if TYPE_CHECKING:
 Body = Callable[[list[Tracer]], list[Tracer]]
 
 
-def _region(body: Body, primals: Sequence[Tracer]) -> tuple[ir.Block, list[Tracer]]:
-    """A block, not in its op yet, with the function traced into it."""
+def _request(
+    name: str,
+    body: Body,
+    primals: Sequence[Tracer],
+    tangents: Sequence[Tracer],
+    attributes: dict[str, ir.Attribute],
+    more: Callable[[list[Tracer]], list[ir.Type]],
+) -> list[ir.Value]:
+    """Adds `xtensor.<name>` with `body` traced into its region; `more` tells its result types beyond the yielded ones.
+
+    An op is made with its result types, which the body decides: a placeholder holds the region until then. It stands in
+    the function, so that all goes away together when the body raises.
+    """
     ir, scope, here = c.mlir(), current(), location.of_user()
-    holder = ir.Operation.create("builtin.module", regions=1, loc=here, ip=False)
+    placeholder = ir.Operation.create("builtin.module", regions=1, loc=here, ip=scope.ip)
     types = [p.value.type for p in primals]
-    block = ir.Block.create_at_start(holder.regions[0], types, [here] * len(types))
+    block = ir.Block.create_at_start(placeholder.regions[0], types, [here] * len(types))
     with Scope(block, scope) as inner:
         arguments = [
             Tracer(v, weak=p.weak, scope=inner, spec=p.spec) for v, p in zip(block.arguments, primals, strict=True)
         ]
         results = body(arguments)
         ir.Operation.create("xtensor.yield", operands=[r.value for r in results], loc=here, ip=inner.ip)
-    return block, results
-
-
-def _create(name: str, block: ir.Block, operands: Sequence[Any], attributes: Any, results: Any) -> Any:
-    op = c.mlir().Operation.create(
+    op = ir.Operation.create(
         "xtensor." + name,
-        results=results,
-        operands=[x.value for x in operands],
-        attributes=attributes,
+        results=[r.value.type for r in results] + more(results),
+        operands=[x.value for x in (*primals, *tangents)],
+        attributes={"wrt": c.integers_attribute(tuple(range(len(primals)))), **attributes},
         regions=1,
-        loc=location.of_user(),
-        ip=current().ip,
+        loc=here,
+        ip=scope.ip,
     )
     block.append_to(op.regions[0])
-    return op
+    placeholder.erase()
+    return list(op.results)
+
+
+def _moving(results: list[Tracer]) -> list[ir.Type]:
+    return [r.value.type for r in results if dtypes.is_float(r.dtype)]
 
 
 class Pullback:
     """The transpose of a function's derivative, usable any number of times while its trace lasts."""
 
     def __init__(self, body: Body, primals: Sequence[Tracer]) -> None:
-        ir, ctx = c.mlir(), c.context()
-        block, inner = _region(body, primals)
-        types = [r.value.type for r in inner]
         self.primals = list(primals)
-        cotangents = [t for t, r in zip(types, inner, strict=True) if dtypes.is_float(r.dtype)]
-        kind = ir.FunctionType.get(cotangents, [p.value.type for p in primals], context=ctx)
-        handle = ir.Type.parse(f"!xtensor.linear<{kind}>", ctx)
-        wrt = {"wrt": c.integers_attribute(tuple(range(len(primals))))}
-        op = _create("pullback", block, primals, wrt, [*types, handle])
-        *values, self.handle = op.results
-        self.scope = current()
+        *values, self.handle = _request("pullback", body, primals, (), {}, self._handle_type)
         self.results = [Tracer(v) for v in values]
+
+    def _handle_type(self, results: list[Tracer]) -> list[ir.Type]:
+        ir, ctx = c.mlir(), c.context()
+        kind = ir.FunctionType.get(_moving(results), [p.value.type for p in self.primals], context=ctx)
+        return [ir.Type.parse(f"!xtensor.linear<{kind}>", ctx)]
 
     def __call__(self, cotangents: Sequence[Tracer]) -> list[Tracer]:
         """Cotangents of the float results to cotangents of the primals."""
@@ -84,15 +92,11 @@ class Pullback:
 
 def pushforward(body: Body, primals: Sequence[Tracer], tangents: Sequence[Tracer]) -> tuple[list[Tracer], list[Tracer]]:
     """The results, and the tangents of the float ones."""
-    block, inner = _region(body, primals)
-    types = [r.value.type for r in inner]
-    moved = [t for t, r in zip(types, inner, strict=True) if dtypes.is_float(r.dtype)]
-    n = len(primals)
-    segments = c.mlir().DenseI32ArrayAttr.get([n, len(tangents)], context=c.context())
-    attributes = {"wrt": c.integers_attribute(tuple(range(n))), "operandSegmentSizes": segments}
-    op = _create("pushforward", block, [*primals, *tangents], attributes, [*types, *moved])
-    values = [Tracer(v) for v in op.results]
-    return values[: len(types)], values[len(types) :]
+    segments = c.mlir().DenseI32ArrayAttr.get([len(primals), len(tangents)], context=c.context())
+    attributes = {"operandSegmentSizes": segments}
+    values = [Tracer(v) for v in _request("pushforward", body, primals, tangents, attributes, _moving)]
+    moved = len(values) - sum(dtypes.is_float(v.dtype) for v in values) // 2
+    return values[:moved], values[moved:]
 
 
 # -- cotangents and tangents ------------------------------------------------------------------------------------------

@@ -1,0 +1,79 @@
+"""Pytrees: structure out, leaves out, both back in."""
+
+from collections import namedtuple
+from dataclasses import dataclass
+
+import pytest
+import xtensor as xt
+
+Point = namedtuple("Point", "x y")
+
+
+@dataclass
+class Layer:
+    w: object
+    b: object = None
+
+
+def roundtrip(value):
+    leaves, structure = xt.tree.flatten(value)
+    return leaves, xt.tree.unflatten(structure, leaves)
+
+
+@pytest.mark.parametrize(
+    ("value", "leaves"),
+    [
+        (3, [3]),
+        ((1, [2, {"a": 3}]), [1, 2, 3]),
+        (Point(1, (2,)), [1, 2]),
+        (Layer(1, [2, None]), [1, 2]),
+        (None, []),
+        ({"b": 1, "a": 2}, [1, 2]),
+        ((), []),
+    ],
+)
+def test_flatten_then_unflatten_gives_the_same(value, leaves):
+    found, again = roundtrip(value)
+    assert found == leaves
+    assert again == value
+    assert type(again) is type(value)
+
+
+def test_structures_compare_by_kind_keys_and_shape():
+    structure = xt.tree.structure
+    assert structure((1, 2)) == structure((3, 4))
+    assert hash(structure((1, 2))) == hash(structure((3, 4)))
+    assert structure((1, 2)) != structure([1, 2])
+    assert structure({"a": 1}) != structure({"b": 1})
+    assert structure((1, None)) != structure((1, 2))
+
+
+def test_map_matches_dicts_by_key():
+    a, b = {"x": 1, "y": [2]}, {"y": [20], "x": 10}
+    assert xt.tree.map(lambda p, q: p + q, a, b) == {"x": 11, "y": [22]}
+
+
+def test_map_over_different_structures_is_an_error():
+    with pytest.raises(xt.ArgumentError, match="different structures"):
+        xt.tree.map(lambda p, q: p, {"x": 1}, {"x": (1, 2)})
+
+
+def test_a_registered_class_is_a_tree():
+    class Pair:
+        def __init__(self, a, b, name):
+            self.a, self.b, self.name = a, b, name
+
+    xt.tree.register(Pair, lambda p: ((p.a, p.b), p.name), lambda name, ab: Pair(*ab, name))
+    leaves, again = roundtrip(Pair(1, (2, 3), "p"))
+    assert leaves == [1, 2, 3]
+    assert (again.a, again.b, again.name) == (1, (2, 3), "p")
+
+
+def test_paths_say_where_a_leaf_is():
+    assert xt.tree.paths({"w": [1, 2], "p": Point(3, 4), "l": Layer(5)}) == [
+        "['w'][0]",
+        "['w'][1]",
+        "['p'].x",
+        "['p'].y",
+        "['l'].w",
+    ]
