@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
@@ -68,7 +70,7 @@ public:
         if (!isAbsorbed(generic))
           rebuild(generic);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) && op.use_empty())
+      if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) && isOpTriviallyDead(&op))
         op.erase();
   }
 
@@ -186,10 +188,11 @@ public:
       return it->second;
     Value result;
     if (OpFoldResult splat = splatOf(value)) {
-      result = dyn_cast<Value>(splat);
-      if (!result)
-        result =
-            arith::ConstantOp::create(b, value.getLoc(), cast<TypedAttr>(cast<Attribute>(splat)));
+      Attribute constant = dyn_cast<Attribute>(splat);
+      if (constant || matchPattern(cast<Value>(splat), m_Constant(&constant)))
+        result = arith::ConstantOp::create(b, value.getLoc(), cast<TypedAttr>(constant));
+      else
+        result = cast<Value>(splat);
     } else {
       result = inlineProducer(producerOf(value), access);
     }
