@@ -4,14 +4,13 @@
 # poison by hand are not looked for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 cmake --preset asan >/dev/null
 cmake --build build/asan
 runtime=$(clang-22 -print-file-name=libclang_rt.asan-x86_64.so)
 [ -e "$runtime" ] || runtime=$(clang-22 -print-file-name=libclang_rt.asan.so)
-export LD_PRELOAD=$runtime
 export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0:use_sigaltstack=0
 export UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONPATH=$PWD/build/asan/python_packages XTENSOR_BUILD=$PWD/build/asan
+export LD_PRELOAD=$runtime
 .venv/bin/lit -q test
-.venv/bin/python -m pytest -q -x "$@"
+.venv/bin/python -m pytest -q "$@"

@@ -1,61 +1,88 @@
 #!/usr/bin/env bash
-# Everything into .venv, from a bare Debian 12: Debian packages, Python packages, the build.
-# Called by make when an input of the build has changed; each step does nothing when it is done.
+# Everything into .venv, from a bare Debian 12: Debian packages, Python packages, the sources of
+# MLIR's own Python bindings, the build, the install. Each step is skipped when what it depends on
+# has not changed since it last succeeded. XTENSOR_PEERS=1 adds the libraries that tests compare with.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+python=${PYTHON:-python3}
+inputs=(CMakeLists.txt cmake compiler dialects passes pyfrontend pyproject.toml runtime scripts tools)
+step() { printf '%4ds  %s\n' "$SECONDS" "$1"; }
 
-packages=(clang-22 lld-22 llvm-22-dev libmlir-22-dev mlir-22-tools cmake ninja-build ccache
-          clang-format-22 libclang-rt-22-dev python3-venv python3-dev dpkg-dev)
-missing=()
-for package in "${packages[@]}"; do
-  case $package in
-    # Any recent ones will do, wherever they come from.
-    cmake | ccache) command -v "$package" >/dev/null && continue ;;
-    ninja-build) command -v ninja >/dev/null && continue ;;
-    python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null && continue ;;
-    python3-dev)
-      python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' \
-        2>/dev/null && continue ;;
-  esac
-  [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
-    missing+=("$package")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-  as_root=()
+# What the installed package is made of, whatever the clock says about it.
+fingerprint() {
+  {
+    dpkg-query -W -f '${Version}\n' libmlir-22-dev 2>/dev/null || true
+    pwd
+    find "${inputs[@]}" -type f -not -name '*.md' -not -path '*/__pycache__/*' -print0 |
+      sort -z | xargs -0 sha256sum
+  } | sha256sum
+}
+
+# install_requirements FILE: pip, unless this very file was installed before.
+install_requirements() {
+  local stamp=.venv/.installed-$(basename "$1")
+  cmp -s "$1" "$stamp" && return
+  step "Python packages: $1"
+  .venv/bin/python -m pip install -q --disable-pip-version-check -r "$1"
+  cp "$1" "$stamp"
+}
+
+install_debian_packages() {
+  local package missing=() as_root=()
+  for package in clang-22 clang-format-22 libclang-rt-22-dev libmlir-22-dev lld-22 llvm-22-dev \
+    mlir-22-tools ccache cmake ninja-build python3-dev python3-venv xz-utils; do
+    case $package in
+      # Any recent ones will do, wherever they come from.
+      ccache | cmake) command -v $package >/dev/null && continue ;;
+      ninja-build) command -v ninja >/dev/null && continue ;;
+      xz-utils) command -v xz >/dev/null && continue ;;
+      python3-venv) "$python" -c 'import ensurepip, venv' 2>/dev/null && continue ;;
+      python3-dev)
+        "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' \
+          2>/dev/null && continue ;;
+    esac
+    [ "$(dpkg-query -W -f '${db:Status-Status}' $package 2>/dev/null)" = installed ] ||
+      missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
   if [ "$(id -u)" != 0 ]; then
-    if ! sudo -n true 2>/dev/null; then
+    if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
       echo "These Debian packages are missing, and neither root nor sudo is at hand:" >&2
       echo "    ${missing[*]}" >&2
       echo "Have them installed, then call make again:" >&2
-      echo "    apt-get install --no-install-recommends ${missing[*]}" >&2
+      echo "    apt-get update && apt-get install --no-install-recommends ${missing[*]}" >&2
       exit 1
     fi
     as_root=(sudo)
   fi
-  echo "installing Debian packages: ${missing[*]}"
+  step "Debian packages: ${missing[*]}"
   "${as_root[@]}" apt-get update -qq
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-fi
+}
 
-[ -x .venv/bin/python ] || python3 -m venv .venv
-wanted=$(cat scripts/requirements.txt)
-if [ "$(cat .venv/.requirements 2>/dev/null)" != "$wanted" ]; then
-  echo "installing Python packages"
-  .venv/bin/python -m pip install -q --disable-pip-version-check -r scripts/requirements.txt
-  echo "$wanted" >.venv/.requirements
-fi
+if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/null)" != "$(fingerprint)" ]; then
+  install_debian_packages
+  if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    echo "Python 3.11 or newer is needed; name one with PYTHON=..., as in: PYTHON=python3.11 make setup" >&2
+    exit 1
+  fi
+  [ -x .venv/bin/python ] || "$python" -m venv .venv
+  # The build wants these, and asks again for the folder: a download in the background is free here.
+  .venv/bin/python scripts/fetch_mlir_python.py >/dev/null &
+  fetch=$!
+  install_requirements scripts/requirements.txt
+  wait "$fetch"
 
-echo "building"
-export CC=clang-22 CXX=clang++-22
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
-llvm=$(llvm-config-22 --prefix)
-.venv/bin/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
-  --force-reinstall . \
-  -C cmake.define.MLIR_DIR="$llvm/lib/cmake/mlir" \
-  -C cmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache \
-  -C cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache
-for tool in xtensor-opt xtensor-lsp-server; do
-  ln -sf "$PWD/build/Release/bin/$tool" .venv/bin/$tool
-done
-touch .venv/.installed
+  step "C++ build and install"
+  CC=clang-22 CXX=clang++-22 .venv/bin/python -m pip install -q --disable-pip-version-check \
+    --no-index --no-build-isolation --no-deps --force-reinstall .
+  for tool in xtensor-opt xtensor-lsp-server; do
+    ln -sf "$PWD/build/Release/bin/$tool" ".venv/bin/$tool"
+  done
+  fingerprint >.venv/.installed
+  step "set up"
+fi
+if [ "${XTENSOR_PEERS:-0}" = 1 ]; then
+  install_requirements scripts/requirements-peers.txt
+fi
