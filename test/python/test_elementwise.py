@@ -335,3 +335,11 @@ def test_accidental_outer_products_can_be_forbidden() -> None:
 def test_bool_minus_bool_is_an_error() -> None:
     with pytest.raises(TypeError, match=r"x \^ y"):
         xt.array([True], dims="a") - xt.array([True], dims="a")
+
+
+def test_dataarrays_mix_with_ours_on_either_side() -> None:
+    peer = xr.DataArray(np.arange(6.0).reshape(2, 3), dims=("a", "b"), coords={"b": [1, 2, 3]})
+    x = xt.array(np.ones(3), dims="b")
+    xr.testing.assert_identical(peer + x, peer + 1)
+    xr.testing.assert_identical(x + peer, (peer + 1).transpose("b", "a"))
+    xr.testing.assert_identical(xt.multiply(peer, peer), peer * peer)

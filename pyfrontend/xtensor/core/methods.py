@@ -43,6 +43,13 @@ class ArrayMethods:
     __array_ufunc__ = None
     __array_priority__ = 1000
 
+    @property
+    def variable(self) -> Any:
+        """What xarray computes with where a DataArray stands left of an operator: dims and values."""
+        import xarray
+
+        return xarray.Variable(self.dims, self.values)  # type: ignore[attr-defined]
+
     # ---- arithmetic ----
 
     def __add__(self, other: ArrayLike) -> Self:
