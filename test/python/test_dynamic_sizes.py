@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+import xtensor as xt
 from against import ours, same, values
 from scipy import special
-
-import xtensor as xt
 
 FUNCTIONS = {
     "arithmetic": (lambda x: x * x + 1, lambda x: x * x + 1),

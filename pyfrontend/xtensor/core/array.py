@@ -31,16 +31,6 @@ class Array(_native.Array, ArrayMethods):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        dims: tuple[str, ...]
-        shape: tuple[int, ...]
-        sizes: dict[str, int]
-        ndim: int
-        size: int
-        nbytes: int
-        meta: Any
-        type: Any
-
     @property
     def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
         return DTYPES[self.type.dtype]

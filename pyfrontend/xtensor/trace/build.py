@@ -123,7 +123,7 @@ def _dense(array: np.ndarray[Any, Any]) -> ir.Attribute:
         if dtypes.is_float(array.dtype):
             scalar = ir.FloatAttr.get(element, float(first), loc=location.unknown())
         else:
-            scalar = ir.Attribute.parse(f"{_literal(first)} : {element}", ctx)
+            scalar = ir.Attribute.parse(_literal(first, element), ctx)
         return ir.DenseElementsAttr.get_splat(shaped, scalar)
     if array.dtype.kind == "b":
         values = [ir.BoolAttr.get(bool(v), context=ctx) for v in array.reshape(-1)]
@@ -134,10 +134,10 @@ def _dense(array: np.ndarray[Any, Any]) -> ir.Attribute:
     return ir.DenseElementsAttr.get(raw, type=element, shape=list(array.shape), context=ctx)
 
 
-def _literal(value: Any) -> str:
+def _literal(value: Any, element: ir.Type) -> str:
     if isinstance(value, np.bool_):
         return "true" if value else "false"
-    return str(int(value))
+    return f"{int(value)} : {element}"
 
 
 def iota(dim: str, size: int | Tracer | DynamicSize, dtype: dtypes.DType = _INT64) -> Tracer:

@@ -17,7 +17,10 @@ from .context import spec_of
 from .scope import Scope, check_alive, current
 
 if TYPE_CHECKING:
+    from ..core.array import Array as _Base  # type checkers see one kind of array
     from ..mlir import ir
+else:
+    _Base = ArrayMethods
 
 
 class DynamicSize:
@@ -55,7 +58,7 @@ class DynamicSize:
         return "?"
 
 
-class Tracer(ArrayMethods):
+class Tracer(_Base):
     """An array whose values come when the traced function runs. `weak`: it stands for a Python scalar, whose dtype
     gives way to that of what it meets."""
 
@@ -83,7 +86,7 @@ class Tracer(ArrayMethods):
         return self.spec.dims
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
         return self.spec.dtype
 
     @property
@@ -194,7 +197,7 @@ class Tracer(ArrayMethods):
     def __reduce__(self) -> NoReturn:
         self._no_value("pickling reads the array", "Return the array from the function")
 
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__
 
 
 def unnamed(x: Any, what: str = "an array") -> DimensionError:

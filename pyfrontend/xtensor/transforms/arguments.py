@@ -120,7 +120,8 @@ class Call:
         if static:
             args, kwargs = static.mark(args, kwargs)
         leaves, self.structure = tree.flatten((args, kwargs))
-        self.plain = not kwargs and len(leaves) == len(args) and not static
+        self.plain = not kwargs and not static and all(x is y for x, y in zip(leaves, args, strict=False))
+        self.plain = self.plain and len(leaves) == len(args)
         self.arrays: list[Any] = []
         self.specs: list[Spec] = []
         self.labelled: dict[int, Any] = {}
