@@ -1,0 +1,133 @@
+// Choosers: who is chosen is worked out once, as a residual; what happens to the tangent is
+// then an ordinary linear op, which has its transpose already. So it is for prod, whose
+// residuals are the products of the others.
+#include "Autodiff/Linearizer.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+/// Where `x` is what was chosen: `y`, or a NaN, which always wins.
+static Value owns(ImplicitLocOpBuilder &b, Value x, Value y) {
+  Value chosen = CompareOp::create(b, ComparePredicate::eq, x, y);
+  return OrOp::create(b, chosen, IsnanOp::create(b, x).getResult());
+}
+
+/// Ties share evenly: each owner gets 1 / the number of owners.
+static Value shareAmongOwners(Linearizer &l, Operation *o) {
+  auto op = cast<ReduceOp>(o);
+  ImplicitLocOpBuilder &b = l.primal;
+  Type element = arrayType(op.getX()).getElementType();
+  Value one = scalar(b, b.getLoc(), element, 1), zero = scalar(b, b.getLoc(), element, 0);
+  Value owners = SelectOp::create(b, owns(b, op.getX(), op.getY()), one, zero);
+  Value count = ReduceOp::create(b, ReduceKind::sum, owners, op.getDims());
+  Value share = DivOp::create(b, one, count);
+  Value sum = ContractOp::create(l.linear, ValueRange{owners, l.tangent(op.getX())}, op.getDims(),
+                                 ArrayAttr());
+  return MulOp::create(l.linear, share, sum);
+}
+
+/// The same for two arrays: all to the owner, half to each where both own.
+static Value shareAmongTwo(Linearizer &l, Operation *op) {
+  ImplicitLocOpBuilder &b = l.primal;
+  Value y = op->getResult(0);
+  Expr::Context context{b, arrayType(y).getElementType()};
+  Value own[2] = {owns(b, op->getOperand(0), y), owns(b, op->getOperand(1), y)};
+  Value sum;
+  for (unsigned i : {0, 1}) {
+    Value t = l.tangent(op->getOperand(i));
+    if (!t)
+      continue;
+    Expr alone = where(Expr(context, own[1 - i]), 0.5, 1);
+    Value share = where(Expr(context, own[i]), alone, 0).materialize(context);
+    Value term = MulOp::create(l.linear, share, t);
+    sum = sum ? AddOp::create(l.linear, sum, term).getResult() : term;
+  }
+  return sum;
+}
+
+//===- prod ----------------------------------------------------------------===//
+
+/// The product over `dim` as a tree of pairwise products: exact at zeros and at any order,
+/// since nothing is divided.
+static Value pairwiseProduct(ImplicitLocOpBuilder &b, Value x, StringAttr dim) {
+  ArrayAttr dims = b.getArrayAttr({dim});
+  Value odd; // what halving left over, of size 1
+  auto slice = [&](Value v, int64_t offset, int64_t size) -> Value {
+    return SliceOp::create(b, v, dims, offset, size, int64_t(1));
+  };
+  int64_t size = arrayType(x).getSize(dim);
+  while (size > 1) {
+    if (size % 2) {
+      Value last = slice(x, size - 1, 1);
+      odd = odd ? MulOp::create(b, odd, last).getResult() : last;
+    }
+    size /= 2;
+    x = MulOp::create(b, slice(x, 0, size), slice(x, size, size));
+  }
+  if (odd)
+    x = MulOp::create(b, x, odd);
+  return SqueezeOp::create(b, x, dims);
+}
+
+/// One dim after the other: the static ones as trees, the others as reductions over one dim,
+/// which `sumOfProductsOfOthers` knows.
+static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
+  auto op = cast<ReduceOp>(o);
+  auto isTree = [&](Attribute dim) {
+    ArrayType type = arrayType(op.getX());
+    return !type.isDynamic(dim) && type.getSize(dim) > 0;
+  };
+  if (op.getDims().size() == 1 && !isTree(op.getDims()[0]))
+    return {};
+  Value x = op.getX();
+  for (Attribute dim : op.getDims())
+    if (isTree(dim))
+      x = pairwiseProduct(b, x, cast<StringAttr>(dim));
+  for (Attribute dim : op.getDims())
+    if (!isTree(dim))
+      x = ReduceOp::create(b, ReduceKind::prod, x, b.getArrayAttr({dim}));
+  return x;
+}
+
+/// Over a dim whose size only the call knows, the partial derivatives are the products of all
+/// others: quadratic in the size, and again made of ops with exact derivatives.
+static Value sumOfProductsOfOthers(Linearizer &l, Operation *o) {
+  auto op = cast<ReduceOp>(o);
+  ImplicitLocOpBuilder &b = l.primal;
+  Value x = op.getX();
+  ArrayType type = arrayType(x);
+  auto dim = cast<StringAttr>(op.getDims()[0]);
+  StringAttr other = freshName(dim, {type});
+  Value size = type.isDynamic(dim) ? l.sizeOf(x, dim) : Value();
+  auto positions = [&](StringAttr name) -> Value {
+    auto along = ArrayType::get(b.getContext(), {name}, {type.getSize(dim)}, b.getI64Type());
+    return IotaOp::create(b, along, size);
+  };
+  Value self = CompareOp::create(b, ComparePredicate::eq, positions(dim), positions(other));
+  Value copy = RenameOp::create(b, x, b.getArrayAttr({dim}), b.getArrayAttr({other}));
+  Value one = scalar(b, b.getLoc(), type.getElementType(), 1);
+  Value others = ReduceOp::create(b, ReduceKind::prod,
+                                  SelectOp::create(b, self, one, copy).getResult(),
+                                  b.getArrayAttr({other}));
+  return ContractOp::create(l.linear, ValueRange{others, l.tangent(x)}, op.getDims(), ArrayAttr());
+}
+
+//===- the table -----------------------------------------------------------===//
+
+static Rule chooser(ChooseFn choose, StringRef text, ExpandFn expand = nullptr) {
+  Rule rule{Table::Chooser};
+  rule.choose = choose;
+  rule.expand = expand;
+  rule.text = text;
+  return rule;
+}
+#define CHOOSE(fn) fn, #fn
+
+void xtensor::addChooserRules(Rules &rules) {
+  rules.add<MaximumOp>(chooser(CHOOSE(shareAmongTwo)));
+  rules.add<MinimumOp>(chooser(CHOOSE(shareAmongTwo)));
+  rules.add<ReduceOp>(ReduceKind::max, "max", chooser(CHOOSE(shareAmongOwners)));
+  rules.add<ReduceOp>(ReduceKind::min, "min", chooser(CHOOSE(shareAmongOwners)));
+  rules.add<ReduceOp>(ReduceKind::prod, "prod",
+                      chooser(CHOOSE(sumOfProductsOfOthers), expandProduct));
+}

@@ -1,0 +1,65 @@
+// Partial derivatives written as formulas: an Expr is an array or a number, its operators emit
+// ops, and numbers are folded as long as they meet only numbers.
+#ifndef XTENSOR_AUTODIFF_EXPR_H
+#define XTENSOR_AUTODIFF_EXPR_H
+
+#include "XTensor/XTensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace xtensor {
+
+class Expr {
+public:
+  /// Where a formula's ops go and what its numbers become.
+  struct Context {
+    mlir::ImplicitLocOpBuilder &builder;
+    mlir::Type element;
+  };
+
+  Expr(double number) : number(number) {}
+  /// An array known to hold one value everywhere is a number.
+  Expr(Context &context, mlir::Value value);
+
+  bool isNumber() const { return !value; }
+  bool is(double n) const { return !value && number == n; }
+  mlir::Value materialize(Context &context) const;
+
+  friend Expr operator+(Expr x, Expr y);
+  friend Expr operator-(Expr x, Expr y);
+  friend Expr operator*(Expr x, Expr y);
+  friend Expr operator/(Expr x, Expr y);
+  friend Expr operator-(Expr x);
+  friend Expr cos(Expr x);
+  friend Expr cosh(Expr x);
+  friend Expr exp(Expr x);
+  friend Expr log(Expr x);
+  friend Expr rsqrt(Expr x);
+  friend Expr sign(Expr x);
+  friend Expr sin(Expr x);
+  friend Expr sinh(Expr x);
+  friend Expr copysign(Expr x, Expr y);
+  friend Expr floorDiv(Expr x, Expr y);
+  friend Expr pow(Expr x, Expr y);
+  /// x * y, where a zero y gives zero even by an infinite x.
+  friend Expr scale(Expr x, Expr y);
+
+  // Conditions: bool arrays, or the numbers 0 and 1.
+  friend Expr equal(Expr x, Expr y);
+  friend Expr isnan(Expr x);
+  friend Expr both(Expr x, Expr y);
+  friend Expr either(Expr x, Expr y);
+  friend Expr where(Expr condition, Expr x, Expr y);
+
+private:
+  /// The arity-independent part of the functions above.
+  template <typename Op, typename Fold> static Expr unary(Expr x, Fold fold);
+  template <typename Op, typename Fold> static Expr binary(Expr x, Expr y, Fold fold);
+
+  Context *context = nullptr;
+  mlir::Value value;
+  double number = 0;
+};
+
+} // namespace xtensor
+
+#endif // XTENSOR_AUTODIFF_EXPR_H

@@ -1,0 +1,289 @@
+// Linear ops and their transposes. Dims are not matched here: what a row returns is summed
+// over the dims that the operand lacks, broadcast to those it misses and put in its order, so
+// that sum, broadcast, squeeze and add all transpose as `same`.
+#include "Autodiff/Linearizer.h"
+#include "Autodiff/Transposer.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+//===- elementwise ---------------------------------------------------------===//
+
+static Value same(Transposer &, Operation *, unsigned, Value ct) { return ct; }
+
+static Value negate(Transposer &t, Operation *, unsigned, Value ct) {
+  return NegOp::create(t.b, ct);
+}
+
+static Value negateSecond(Transposer &t, Operation *, unsigned i, Value ct) {
+  return i == 0 ? ct : NegOp::create(t.b, ct).getResult();
+}
+
+/// What is there of a sum.
+static Value addPresent(Linearizer &l, Operation *, ArrayRef<Value> tangents) {
+  if (!tangents[0] || !tangents[1])
+    return tangents[0] ? tangents[0] : tangents[1];
+  return AddOp::create(l.linear, tangents[0], tangents[1]);
+}
+
+static Value subPresent(Linearizer &l, Operation *, ArrayRef<Value> tangents) {
+  if (!tangents[1])
+    return tangents[0];
+  if (!tangents[0])
+    return NegOp::create(l.linear, tangents[1]);
+  return SubOp::create(l.linear, tangents[0], tangents[1]);
+}
+
+static Value productWithOthers(Transposer &t, Operation *op, unsigned i, Value ct) {
+  SmallVector<Value> inputs{ct};
+  for (OpOperand &other : op->getOpOperands())
+    if (other.getOperandNumber() != i)
+      inputs.push_back(t.residual(other.get()));
+  return t.product(inputs, arrayType(op->getOperand(i)));
+}
+
+/// A zero wins on either side: that of the cotangent over an infinite factor, too.
+static Value scaleByOther(Transposer &t, Operation *op, unsigned i, Value ct) {
+  if (i == 1)
+    return ScaleOp::create(t.b, t.residual(op->getOperand(0)), ct);
+  return ScaleOp::create(t.b, ct, t.residual(op->getOperand(1)));
+}
+
+static Value zeroLike(OpBuilder &b, Location loc, Value v) {
+  return scalar(b, loc, arrayType(v).getElementType(), 0);
+}
+
+static Value selectPresent(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
+  auto op = cast<SelectOp>(o);
+  Value zero = zeroLike(l.linear, l.linear.getLoc(), op.getY());
+  return SelectOp::create(l.linear, op.getCondition(), tangents[1] ? tangents[1] : zero,
+                          tangents[2] ? tangents[2] : zero);
+}
+
+static Value selectCotangent(Transposer &t, Operation *op, unsigned i, Value ct) {
+  Value zero = zeroLike(t.b, t.b.getLoc(), ct);
+  return SelectOp::create(t.b, t.residual(op->getOperand(0)), i == 1 ? ct : zero,
+                          i == 1 ? zero : ct);
+}
+
+static Value castBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  return CastOp::create(t.b, ct, arrayType(cast<CastOp>(o).getX()).getElementType());
+}
+
+//===- names, sizes and order ----------------------------------------------===//
+
+static Value renameBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<RenameOp>(o);
+  return RenameOp::create(t.b, ct, op.getTo(), op.getFrom());
+}
+
+static Value reverseBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  return ReverseOp::create(t.b, ct, cast<ReverseOp>(o).getDims());
+}
+
+static Value padBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<SliceOp>(o);
+  ArrayType type = arrayType(op.getX());
+  SmallVector<int64_t> high, interior;
+  for (auto [dim, offset, size, stride] :
+       llvm::zip_equal(op.getDims(), op.getOffsets(), op.getSizes(), op.getStrides())) {
+    int64_t last = size == 0 ? offset : offset + (size - 1) * stride + 1;
+    high.push_back(type.getSize(dim) - last);
+    interior.push_back(stride - 1);
+  }
+  return PadOp::create(t.b, ct, zeroLike(t.b, t.b.getLoc(), ct), op.getDims(), op.getOffsets(),
+                       high, interior);
+}
+
+/// An absent operand or value is a zero.
+static Value padPresent(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
+  auto op = cast<PadOp>(o);
+  Value x = tangents[0] ? tangents[0] : l.zeroLike(op.getX());
+  Value value = tangents[1] ? tangents[1] : zeroLike(l.linear, l.linear.getLoc(), op.getX());
+  return PadOp::create(l.linear, x, value, op.getDims(), op.getLow(), op.getHigh(),
+                       op.getInterior());
+}
+
+/// The operand gets what lies where it was put, the value what lies elsewhere.
+static Value sliceBack(Transposer &t, Operation *o, unsigned i, Value ct) {
+  auto op = cast<PadOp>(o);
+  ArrayType type = arrayType(op.getX());
+  if (i == 0) {
+    SmallVector<int64_t> sizes, strides;
+    for (auto [dim, interior] : llvm::zip_equal(op.getDims(), op.getInterior())) {
+      sizes.push_back(type.getSize(dim));
+      strides.push_back(interior + 1);
+    }
+    return SliceOp::create(t.b, ct, op.getDims(), op.getLow(), sizes, strides);
+  }
+  // Only the padded dims matter, the others have static and dynamic sizes of their own.
+  Type i1 = t.b.getI1Type();
+  ArrayType padded = reordered(type, op.getDims().getValue()).withElement(i1);
+  Value inside = conform(t.b, t.b.getLoc(), scalar(t.b, t.b.getLoc(), i1, 0), padded, {});
+  Value outside = PadOp::create(t.b, inside, scalar(t.b, t.b.getLoc(), i1, 1), op.getDims(),
+                                op.getLow(), op.getHigh(), op.getInterior());
+  return SelectOp::create(t.b, outside, ct, zeroLike(t.b, t.b.getLoc(), ct));
+}
+
+static Value concatPresent(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
+  auto op = cast<ConcatOp>(o);
+  SmallVector<Value> inputs;
+  for (auto [input, t] : llvm::zip_equal(op.getInputs(), tangents))
+    inputs.push_back(t ? t : l.zeroLike(input));
+  return ConcatOp::create(l.linear, inputs, op.getDim());
+}
+
+static Value sliceOwn(Transposer &t, Operation *o, unsigned i, Value ct) {
+  auto op = cast<ConcatOp>(o);
+  int64_t offset = 0;
+  for (Value before : op.getInputs().take_front(i))
+    offset += arrayType(before).getSize(op.getDimAttr());
+  int64_t size = arrayType(op.getInputs()[i]).getSize(op.getDimAttr());
+  return SliceOp::create(t.b, ct, t.b.getArrayAttr({op.getDimAttr()}), offset, size, int64_t(1));
+}
+
+static Value mergeBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<SplitOp>(o);
+  return MergeOp::create(t.b, ct, op.getInto(), op.getDim());
+}
+
+/// split wants static sizes; elements of a merged dynamic dim are read by position.
+static Value splitBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<MergeOp>(o);
+  ArrayType type = reordered(arrayType(op.getX()), op.getDims().getValue());
+  if (type.hasStaticShape())
+    return SplitOp::create(t.b, ct, op.getIntoAttr(), op.getDims(),
+                           t.b.getDenseI64ArrayAttr(type.getShape()));
+  Location loc = t.b.getLoc();
+  Type i64 = t.b.getI64Type();
+  Value position, stride = scalar(t.b, loc, i64, 1);
+  for (auto [name, size] :
+       llvm::reverse(llvm::zip_equal(type.getDimNames(), type.getShape()))) {
+    auto along = ArrayType::get(t.b.getContext(), {name}, {size}, i64);
+    SmallVector<Value> known = t.sizes(along);
+    Value term = IotaOp::create(t.b, along, known.empty() ? Value() : known[0]);
+    term = MulOp::create(t.b, term, stride);
+    position = position ? AddOp::create(t.b, position, term).getResult() : term;
+    Value extent = known.empty() ? scalar(t.b, loc, i64, static_cast<double>(size)) : known[0];
+    stride = MulOp::create(t.b, stride, extent);
+  }
+  return GatherOp::create(t.b, IndexMode::clip, ct, position,
+                          t.b.getArrayAttr({op.getIntoAttr()}));
+}
+
+//===- index ---------------------------------------------------------------===//
+
+/// Once the primal op has raised or not, its derivative need not check again.
+static IndexMode derivativeMode(IndexMode mode) {
+  return mode == IndexMode::raise ? IndexMode::clip : mode;
+}
+
+static Value gatherTangent(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
+  auto op = cast<GatherOp>(o);
+  return GatherOp::create(l.linear, derivativeMode(op.getMode()), tangents[0], op.getIndices(),
+                          op.getAlong());
+}
+
+static SmallVector<Value> residuals(Transposer &t, ValueRange values) {
+  return llvm::map_to_vector(values, [&](Value v) { return t.residual(v); });
+}
+
+static Value scatterBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<GatherOp>(o);
+  return ScatterOp::create(t.b, ScatterKind::add, derivativeMode(op.getMode()),
+                           t.zero(arrayType(op.getSource())), residuals(t, op.getIndices()), ct,
+                           op.getAlong());
+}
+
+static Value scatterTangent(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
+  auto op = cast<ScatterOp>(o);
+  Value updates = tangents[1 + op.getIndices().size()];
+  if (!updates)
+    return tangents[0];
+  Value target = tangents[0] ? tangents[0] : l.zeroLike(op.getTarget());
+  return ScatterOp::create(l.linear, op.getKind(), derivativeMode(op.getMode()), target,
+                           op.getIndices(), updates, op.getAlong());
+}
+
+/// Where `index` lies inside of a dim of size `size`; negative positions count from the end.
+static Value isInRange(Transposer &t, Value index, Value size) {
+  Type element = arrayType(index).getElementType();
+  size = t.b.createOrFold<CastOp>(size, element);
+  Value below = CompareOp::create(t.b, ComparePredicate::lt, index, size);
+  if (element.isUnsignedInteger())
+    return below;
+  Value above =
+      CompareOp::create(t.b, ComparePredicate::ge, index, NegOp::create(t.b, size).getResult());
+  return AndOp::create(t.b, below, above);
+}
+
+/// The updates get what lies where they went; those that were dropped went nowhere.
+static Value gatherBack(Transposer &t, Operation *o, unsigned i, Value ct) {
+  auto op = cast<ScatterOp>(o);
+  if (i == 0)
+    return ct;
+  SmallVector<Value> indices = residuals(t, op.getIndices());
+  Value read = GatherOp::create(t.b, IndexMode::clip, ct, indices, op.getAlong());
+  if (op.getMode() != IndexMode::drop)
+    return read;
+  Value inside;
+  ArrayType target = arrayType(op.getTarget());
+  for (auto [index, dim] : llvm::zip_equal(indices, op.getAlong())) {
+    // An index that cannot hold the dim's size is compared as i64.
+    if (!arrayType(index).getElementType().isInteger(64))
+      index = CastOp::create(t.b, index, t.b.getI64Type());
+    auto along = ArrayType::get(t.b.getContext(), {cast<StringAttr>(dim)}, {target.getSize(dim)},
+                                t.b.getI64Type());
+    SmallVector<Value> known = t.sizes(along);
+    Value size = known.empty() ? scalar(t.b, t.b.getLoc(), t.b.getI64Type(),
+                                        static_cast<double>(target.getSize(dim)))
+                               : known[0];
+    Value here = isInRange(t, index, size);
+    inside = inside ? AndOp::create(t.b, inside, here).getResult() : here;
+  }
+  return SelectOp::create(t.b, inside, read, zeroLike(t.b, t.b.getLoc(), read));
+}
+
+//===- the table -----------------------------------------------------------===//
+
+#define TRANSPOSE(fn) fn, #fn
+
+static Rule linear(Linearity how, SmallVector<unsigned, 2> operands, TransposeFn transpose,
+                   StringRef text, ForwardFn forward = nullptr) {
+  Rule rule{Table::Linear};
+  rule.linearity = how;
+  rule.operands = std::move(operands);
+  rule.forward = forward;
+  rule.transpose = transpose;
+  rule.text = text;
+  return rule;
+}
+
+void xtensor::addLinearRules(Rules &rules) {
+  const Linearity jointly = Linearity::Jointly, each = Linearity::Each;
+  rules.add<AddOp>(linear(jointly, {}, TRANSPOSE(same), addPresent));
+  rules.add<BroadcastOp>(linear(jointly, {0}, TRANSPOSE(same)));
+  rules.add<CastOp>(linear(jointly, {}, TRANSPOSE(castBack)));
+  rules.add<ConcatOp>(linear(jointly, {}, TRANSPOSE(sliceOwn), concatPresent));
+  rules.add<ContractOp>(linear(each, {}, TRANSPOSE(productWithOthers)));
+  rules.add<GatherOp>(linear(jointly, {0}, TRANSPOSE(scatterBack), gatherTangent));
+  rules.add<MergeOp>(linear(jointly, {}, TRANSPOSE(splitBack)));
+  rules.add<MulOp>(linear(each, {}, TRANSPOSE(productWithOthers)));
+  rules.add<NegOp>(linear(jointly, {}, TRANSPOSE(negate)));
+  rules.add<PadOp>(linear(jointly, {}, TRANSPOSE(sliceBack), padPresent));
+  rules.add<ReduceOp>(ReduceKind::sum, "sum", linear(jointly, {}, TRANSPOSE(same)));
+  rules.add<RenameOp>(linear(jointly, {}, TRANSPOSE(renameBack)));
+  rules.add<ReverseOp>(linear(jointly, {}, TRANSPOSE(reverseBack)));
+  rules.add<ScaleOp>(linear(each, {}, TRANSPOSE(scaleByOther)));
+  rules.add<SelectOp>(linear(jointly, {1, 2}, TRANSPOSE(selectCotangent), selectPresent));
+  rules.add<SizedOp>(linear(jointly, {0}, TRANSPOSE(same)));
+  rules.add<SliceOp>(linear(jointly, {}, TRANSPOSE(padBack)));
+  rules.add<SplitOp>(linear(jointly, {}, TRANSPOSE(mergeBack)));
+  rules.add<SqueezeOp>(linear(jointly, {}, TRANSPOSE(same)));
+  rules.add<SubOp>(linear(jointly, {}, TRANSPOSE(negateSecond), subPresent));
+
+  // Integer operands have no tangent, so of these the float operands are the linear ones: the
+  // updates come after however many indices there are.
+  rules.add<ScatterOp>(ScatterKind::add, "add",
+                       linear(jointly, {}, TRANSPOSE(gatherBack), scatterTangent));
+}

@@ -1,0 +1,323 @@
+#include "Autodiff/Linearizer.h"
+#include "Autodiff/Passes.h"
+#include "Autodiff/Transposer.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace xtensor {
+#define GEN_PASS_DEF_LINEARIZE
+#include "Autodiff/Passes.h.inc"
+} // namespace xtensor
+
+Location xtensor::derived(Location loc, StringRef how) {
+  auto mark = StringAttr::get(loc.getContext(), how);
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    if (fused.getMetadata() == mark)
+      return loc;
+  return FusedLoc::get({loc}, mark, loc.getContext());
+}
+
+//===- sizes ---------------------------------------------------------------===//
+
+Linearizer::Linearizer(Operation *request)
+    : primal(request->getLoc(), request->getContext()),
+      linear(derived(request->getLoc(), "tangent"), request->getContext()), request(request) {}
+
+void Linearizer::knowSizes(ArrayType type, ValueRange sizes) {
+  for (auto [name, size] : llvm::zip_equal(dynamicDims(type), sizes))
+    sizeOfName.try_emplace(name, size);
+}
+
+SmallVector<Value> Linearizer::sizes(Value v) {
+  SmallVector<StringAttr> names = dynamicDims(arrayType(v));
+  auto known = [&](StringAttr name) { return sizeOfName.lookup(name); };
+  if (!llvm::all_of(names, known)) {
+    OpBuilder::InsertionGuard guard(primal);
+    primal.setInsertionPointAfterValue(v);
+    knowSizes(arrayType(v), sizesOf(primal, derived(v.getLoc(), "residual"), v));
+  }
+  return llvm::map_to_vector(names, known);
+}
+
+Value Linearizer::sizeOf(Value v, StringAttr dim) {
+  sizes(v);
+  return sizeOfName.lookup(dim);
+}
+
+//===- tangents ------------------------------------------------------------===//
+
+Value Linearizer::zeroLike(Value v) {
+  return zeros(linear, linear.getLoc(), arrayType(v), sizes(v));
+}
+
+Value Linearizer::tangentOrZero(Value v) {
+  Value t = tangent(v);
+  return t ? t : zeroLike(v);
+}
+
+void Linearizer::setInput(Value v, Value t) {
+  tangents[v] = t;
+  for (StringAttr name : dynamicDims(arrayType(v)))
+    namesOfInputs.insert(name);
+}
+
+void Linearizer::setTangent(Value v, Value t) {
+  // A size that the map does not list would be lost once the primal value is gone.
+  bool pinned = llvm::any_of(dynamicDims(arrayType(v)),
+                             [&](StringAttr name) { return !namesOfInputs.contains(name); });
+  tangents[v] = pinned ? SizedOp::create(linear, t.getType(), t, sizes(v)).getResult() : t;
+}
+
+//===- the walk ------------------------------------------------------------===//
+
+bool Linearizer::isActive(Operation *op) const {
+  bool active = false;
+  forEachUse(op, [&](OpOperand &operand) { active |= tangents.contains(operand.get()); });
+  return active && llvm::any_of(op->getResults(), isFloat);
+}
+
+/// The first of the ops that take the place of `op`, or null if it stays.
+Operation *Linearizer::expand(Operation *op) {
+  const Rule *rule = Rules::get().lookup(op);
+  if (!rule || !rule->expand)
+    return nullptr;
+  Operation *before = op->getPrevNode();
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  Value result = rule->expand(b, op);
+  if (!result)
+    return nullptr;
+  Operation *first = before ? before->getNextNode() : &op->getBlock()->front();
+  op->getResult(0).replaceAllUsesWith(result);
+  op->erase();
+  return first;
+}
+
+LogicalResult Linearizer::run(Block &block) {
+  Operation *next = &block.front();
+  while (Operation *op = next) {
+    next = op->getNextNode();
+    if (!next) // the terminator
+      return success();
+    if (!isActive(op))
+      continue;
+    if (Operation *first = expand(op))
+      next = first;
+    else if (failed(visit(op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Linearizer::visit(Operation *op) {
+  const Rule *rule = Rules::get().lookup(op);
+  if (!rule || rule->table == Table::Request || rule->table == Table::NoTangent) {
+    InFlightDiagnostic error = op->emitOpError("has no derivative");
+    error.attachNote(request->getLoc()) << "needed by this " << request->getName();
+    return error;
+  }
+  primal.setInsertionPointAfter(op);
+  primal.setLoc(derived(op->getLoc(), "residual"));
+  linear.setLoc(derived(op->getLoc(), "tangent"));
+  Value t;
+  switch (rule->table) {
+  case Table::Elementwise:
+    t = linearizeElementwise(op, *rule);
+    break;
+  case Table::Linear:
+    t = linearizeLinear(op, *rule);
+    break;
+  case Table::Chooser:
+    t = rule->choose(*this, op);
+    break;
+  case Table::Control:
+    return rule->linearizeControl(*this, op);
+  case Table::NoTangent:
+  case Table::Request:
+    break;
+  }
+  if (!t)
+    return success();
+  Value y = op->getResult(0);
+  // A rule's result may lack dims or have them in another order.
+  if (t.getType() != y.getType())
+    t = conform(linear, linear.getLoc(), t, arrayType(y), sizes(y));
+  setTangent(y, t);
+  return success();
+}
+
+static Value plus(ImplicitLocOpBuilder &b, Value sum, Value term) {
+  return sum ? AddOp::create(b, sum, term).getResult() : term;
+}
+
+/// d * t in the order of `like` where one of the two orders has it.
+static Value times(ImplicitLocOpBuilder &b, Value d, Value t, ArrayType like) {
+  bool swap = unionOf({arrayType(d), arrayType(t)}, like.getElementType()) != like;
+  return swap ? MulOp::create(b, t, d) : MulOp::create(b, d, t);
+}
+
+/// The sum of partial * tangent, over the operands that have one.
+Value Linearizer::linearizeElementwise(Operation *op, const Rule &rule) {
+  Value y = op->getResult(0), sum;
+  Expr::Context context{primal, arrayType(y).getElementType()};
+  Expr a(context, op->getOperand(0)), b(context, op->getOperands().back());
+  for (auto [operand, partial] : llvm::zip_equal(op->getOperands(), rule.partials)) {
+    Value t = tangent(operand);
+    if (!t)
+      continue;
+    Expr d = partial.formula(a, b, Expr(context, y));
+    if (d.is(0))
+      continue;
+    if (d.is(-1))
+      t = NegOp::create(linear, t);
+    else if (!d.is(1))
+      t = times(linear, d.materialize(context), t, arrayType(y));
+    sum = plus(linear, sum, t);
+  }
+  return sum;
+}
+
+/// The op itself on the tangents: once if it is linear in all operands together, once per
+/// operand (the product rule) otherwise.
+Value Linearizer::linearizeLinear(Operation *op, const Rule &rule) {
+  SmallVector<Value> present(op->getNumOperands());
+  for (OpOperand &operand : op->getOpOperands())
+    if (rule.isLinearIn(operand.getOperandNumber()))
+      present[operand.getOperandNumber()] = tangent(operand.get());
+  if (llvm::none_of(present, [](Value t) { return t != nullptr; }))
+    return {};
+  if (rule.forward)
+    return rule.forward(*this, op, present);
+
+  Value sum;
+  if (rule.linearity == Linearity::Jointly) {
+    assert(llvm::count(present, Value()) ==
+               static_cast<int64_t>(op->getNumOperands()) - 1 &&
+           "ops with several tangents say what to do with absent ones");
+    Operation *copy = linear.clone(*op);
+    copy->setLoc(linear.getLoc());
+    for (auto [i, t] : llvm::enumerate(present))
+      if (t)
+        copy->setOperand(i, t);
+    return copy->getResult(0);
+  }
+  // Set one operand, not one value: y * y has two terms.
+  for (auto [i, t] : llvm::enumerate(present)) {
+    if (!t)
+      continue;
+    Operation *copy = linear.clone(*op);
+    copy->setLoc(linear.getLoc());
+    copy->setOperand(i, t);
+    sum = plus(linear, sum, copy->getResult(0));
+  }
+  return sum;
+}
+
+//===- requests ------------------------------------------------------------===//
+
+/// Moves the body of `op` before it and makes its linear map; `results` receives the primal
+/// results.
+static FailureOr<LinearOp> linearize(Operation *op, Block *body, ValueRange args,
+                                     ArrayRef<int64_t> wrt, SmallVectorImpl<Value> &results) {
+  MLIRContext *context = op->getContext();
+  Linearizer l(op);
+  Location loc = l.linear.getLoc();
+
+  // The map's sizes are known only at the end; so far it has inputs alone.
+  Operation *yield = body->getTerminator();
+  SmallVector<Type> inputs, outputs;
+  for (int64_t i : wrt)
+    inputs.push_back(args[i].getType());
+  for (Value v : yield->getOperands())
+    if (isFloat(v))
+      outputs.push_back(v.getType());
+  OpBuilder b(op);
+  auto type = LinearType::get(context, FunctionType::get(context, inputs, outputs));
+  auto map = LinearOp::create(b, loc, type, ValueRange());
+  Block *linearBody = l.linear.createBlock(&map.getBodyRegion());
+
+  b.setInsertionPoint(map);
+  for (Value arg : args)
+    if (!arrayType(arg).hasStaticShape())
+      l.knowSizes(arrayType(arg), sizesOf(b, loc, arg));
+  SmallVector<Value> sizes;
+  for (int64_t i : wrt) {
+    l.setInput(body->getArgument(i), linearBody->addArgument(args[i].getType(), loc));
+    llvm::append_range(sizes, l.sizes(body->getArgument(i)));
+  }
+  if (failed(l.run(*body)))
+    return failure();
+
+  l.linear.setLoc(loc);
+  SmallVector<Value> tangents;
+  for (Value v : yield->getOperands())
+    if (isFloat(v)) {
+      tangents.push_back(l.tangentOrZero(v));
+      llvm::append_range(sizes, l.sizes(v));
+    }
+  YieldOp::create(l.linear, tangents);
+  map.getSizesMutable().assign(sizes);
+
+  for (auto [arg, value] : llvm::zip_equal(body->getArguments(), args))
+    arg.replaceAllUsesWith(value);
+  llvm::append_range(results, yield->getOperands());
+  yield->erase();
+  op->getBlock()->getOperations().splice(map->getIterator(), body->getOperations());
+  return map;
+}
+
+static LogicalResult linearize(PullbackOp op) {
+  SmallVector<Value> results;
+  auto map = linearize(op, op.getBody(), op.getArgs(), op.getWrt(), results);
+  if (failed(map))
+    return failure();
+  OpBuilder b(op);
+  results.push_back(TransposedOp::create(b, op.getLoc(), op.getBack().getType(), *map));
+  op->replaceAllUsesWith(results);
+  op->erase();
+  return success();
+}
+
+static LogicalResult linearize(PushforwardOp op) {
+  SmallVector<Value> results;
+  auto map = linearize(op, op.getBody(), op.getArgs(), op.getWrt(), results);
+  if (failed(map))
+    return failure();
+  OpBuilder b(op);
+  auto apply =
+      ApplyOp::create(b, derived(op.getLoc(), "tangent"),
+                      map->getMap().getType().getMap().getResults(), *map, op.getTangents());
+  llvm::append_range(results, apply.getResults());
+  op->replaceAllUsesWith(results);
+  op->erase();
+  return success();
+}
+
+/// Requests whose region holds no derivative op at all, neither another request nor the
+/// application of a handle: those have to be expanded first.
+static SmallVector<Operation *> readyRequests(Operation *root) {
+  SmallVector<Operation *> ready;
+  DenseSet<Operation *> blocked;
+  root->walk([&](Operation *op) { // innermost first
+    if (!isRequest(op))
+      return;
+    if (isa<PullbackOp, PushforwardOp>(op) && !blocked.contains(op))
+      ready.push_back(op);
+    for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+      if (!blocked.insert(parent).second)
+        break;
+  });
+  return ready;
+}
+
+namespace {
+struct Linearize : xtensor::impl::LinearizeBase<Linearize> {
+  void runOnOperation() final {
+    for (Operation *op : readyRequests(getOperation())) {
+      auto pullback = dyn_cast<PullbackOp>(op);
+      if (failed(pullback ? linearize(pullback) : linearize(cast<PushforwardOp>(op))))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,35 @@
+#include "Simplify/Passes.h"
+#include "XTensor/Dims.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace xtensor {
+#define GEN_PASS_DEF_SIMPLIFY
+#include "Simplify/Passes.h.inc"
+} // namespace xtensor
+
+namespace {
+struct Simplify : xtensor::impl::SimplifyBase<Simplify> {
+  LogicalResult initialize(MLIRContext *context) final {
+    RewritePatternSet list(context);
+    for (RegisteredOperationName op : context->getRegisteredOperationsByDialect("xtensor"))
+      op.getCanonicalizationPatterns(list, context);
+    patterns = std::move(list);
+    return success();
+  }
+
+  void runOnOperation() final {
+    if (failed(applyPatternsGreedily(getOperation(), patterns)))
+      return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    DominanceInfo dominance(getOperation());
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
+  }
+
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

@@ -1,0 +1,119 @@
+"""Requests for derivatives, nested to any order, around functions written with the dialect's builders.
+
+A `Function` maps IR values to IR values. `pull` and `push` make functions of functions, `compiled` runs the
+derivative passes over one and gives back something to call with NumPy arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from evaluate import Evaluator
+from xtensor.mlir import ir, passmanager
+from xtensor.mlir.dialects import func
+from xtensor.mlir.dialects import xtensor as xtd
+
+PASSES = (
+    "xtensor-differentiate",
+    "xtensor-simplify",
+    "xtensor-verify-differentiated",
+)
+
+Values = Sequence[ir.Value]
+
+
+@functools.cache
+def context() -> ir.Context:
+    made = ir.Context()
+    for dialect in ("func", "xtensor"):
+        _ = made.dialects[dialect]  # loads it
+    return made
+
+
+@dataclass
+class Function:
+    """`emit` maps values of types `inputs` (as text without `!xtensor.array`) to values."""
+
+    inputs: list[str]
+    emit: Callable[..., Values]
+
+    def types(self) -> list[ir.Type]:
+        return [ir.Type.parse(f"!xtensor.array<{t}>", context()) for t in self.inputs]
+
+    @functools.cached_property
+    def outputs(self) -> list[ir.Type]:
+        """Types of the results, found by emitting once."""
+        module = ir.Module.create(ir.Location.unknown(context()))
+        return [v.type for v in _emit(self, module, "f")]
+
+
+def _emit(fn: Function, module: ir.Module, name: str) -> Values:
+    with ir.InsertionPoint(module.body), ir.Location.unknown(context()):
+        op = func.FuncOp(name, (fn.types(), []))
+        entry = op.add_entry_block()
+        with ir.InsertionPoint(entry):
+            results = fn.emit(*entry.arguments)
+            func.ReturnOp(results)
+        signature = ir.FunctionType.get(fn.types(), [v.type for v in results])
+        op.attributes["function_type"] = ir.TypeAttr.get(signature)
+    return results
+
+
+def is_float(type_: ir.Type) -> bool:
+    return "f" in str(xtd.ArrayType(type_).element_type)
+
+
+def _body(region: ir.Region, fn: Function) -> None:
+    block = region.blocks.append(*fn.types())
+    with ir.InsertionPoint(block):
+        xtd.yield_(fn.emit(*block.arguments))
+
+
+def pull(fn: Function, wrt: Sequence[int]) -> Function:
+    """(arguments, cotangents of the float results) -> cotangents of the arguments `wrt`."""
+    floats = [t for t in fn.outputs if is_float(t)]
+    gradients = [fn.types()[i] for i in wrt]
+
+    def emit(*values: ir.Value) -> Values:
+        n = len(fn.inputs)
+        handle = xtd.LinearType.get(floats, gradients, context())
+        op = xtd.PullbackOp(fn.outputs, handle, values[:n], wrt)
+        _body(op.regions[0], fn)
+        return list(xtd.ApplyOp(gradients, op.back, values[n:]).results)
+
+    return Function([*fn.inputs, *map(_text, floats)], emit)
+
+
+def push(fn: Function, wrt: Sequence[int]) -> Function:
+    """(arguments, tangents of the arguments `wrt`) -> tangents of the float results."""
+    floats = [t for t in fn.outputs if is_float(t)]
+
+    def emit(*values: ir.Value) -> Values:
+        n = len(fn.inputs)
+        op = xtd.PushforwardOp([*fn.outputs, *floats], values[:n], wrt, values[n:])
+        _body(op.regions[0], fn)
+        return list(op.results)[len(fn.outputs) :]
+
+    return Function([*fn.inputs, *(fn.inputs[i] for i in wrt)], emit)
+
+
+def _text(type_: ir.Type) -> str:
+    return str(type_).removeprefix("!xtensor.array<").removesuffix(">")
+
+
+def module_of(fn: Function) -> ir.Module:
+    module = ir.Module.create(ir.Location.unknown(context()))
+    _emit(fn, module, "f")
+    assert module.operation.verify()
+    return module
+
+
+def compiled(fn: Function, passes: Sequence[str] = PASSES) -> Callable[..., list[np.ndarray]]:
+    module = module_of(fn)
+    if passes:
+        passmanager.PassManager.parse(f"builtin.module({','.join(passes)})", context()).run(module.operation)
+    evaluator = Evaluator(module)
+    return functools.partial(evaluator.call, "f")

@@ -1,0 +1,311 @@
+"""A slow evaluator of the xtensor dialect: what each op means, on NumPy arrays, one op at a time.
+
+It reads a module through MLIR's own bindings and runs one of its functions. Derivative ops are not
+known here: they are expanded first. Floats of 16 bits are computed in their own precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+from scipy import special
+from xtensor.mlir import ir
+from xtensor.mlir.dialects import xtensor as xtd
+
+DTYPES = {
+    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64, "i1": np.bool_,
+    "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+    "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32, "ui64": np.uint64,
+}  # fmt: skip
+
+
+@dataclass
+class Named:
+    """An array whose axes have names."""
+
+    dims: tuple[str, ...]
+    data: np.ndarray
+
+    def __post_init__(self) -> None:
+        assert len(self.dims) == np.ndim(self.data), (self.dims, np.shape(self.data))
+
+    def size(self, dim: str) -> int:
+        return self.data.shape[self.dims.index(dim)]
+
+    def over(self, dims: Sequence[str]) -> np.ndarray:
+        """In the order of `dims`, with an axis of length 1 for each one missing."""
+        assert set(self.dims) <= set(dims), (self.dims, dims)
+        data = self.data.transpose([self.dims.index(d) for d in dims if d in self.dims])
+        return data.reshape([self.size(d) if d in self.dims else 1 for d in dims])
+
+
+def union(arrays: Sequence[Named]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(d for a in arrays for d in a.dims))
+
+
+def as_type(value: np.ndarray, op: ir.Operation) -> np.ndarray:
+    """With the element type that the op's result has."""
+    return np.asarray(value).astype(DTYPES[str(xtd.ArrayType(op.result.type).element_type)])
+
+
+# ---- elementwise -------------------------------------------------------------
+
+
+def scale(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.where(b == 0, np.zeros_like(b), a * b)
+
+
+def floor_div(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.dtype.kind in "iu":
+        return np.where(b == 0, 0, a // np.where(b == 0, 1, b))
+    return np.floor(a / b)
+
+
+def mod(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.dtype.kind in "iu":
+        return np.where(b == 0, 0, a % np.where(b == 0, 1, b))
+    return np.mod(a, b)
+
+
+def shift(left: bool) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    def run(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        width = a.dtype.itemsize * 8
+        outside = (b < 0) | (b >= width)
+        amount = np.where(outside, 0, b).astype(a.dtype)
+        if left:
+            return np.where(outside, 0, a << amount)
+        return np.where(outside, np.where(a < 0, -1, 0), a >> amount)
+
+    return run
+
+
+ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
+    "abs": np.abs, "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh,
+    "atan": np.arctan, "atanh": np.arctanh, "cbrt": np.cbrt, "ceil": np.ceil, "cos": np.cos, "cosh": np.cosh,
+    "erf": special.erf, "erfc": special.erfc, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1,
+    "floor": np.floor, "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan, "log": np.log,
+    "log10": np.log10, "log1p": np.log1p, "log2": np.log2, "neg": np.negative, "not": np.invert,
+    "round": np.rint, "rsqrt": lambda x: 1 / np.sqrt(x), "sign": np.sign, "sin": np.sin, "sinh": np.sinh,
+    "sqrt": np.sqrt, "stop_gradient": lambda x: x, "tan": np.tan, "tanh": np.tanh, "trunc": np.trunc,
+    "add": np.add, "and": np.bitwise_and, "atan2": np.arctan2, "copysign": np.copysign, "div": np.divide,
+    "floor_div": floor_div, "maximum": np.maximum, "minimum": np.minimum, "mod": mod, "mul": np.multiply,
+    "or": np.bitwise_or, "pow": np.power, "scale": scale, "shl": shift(True), "shr": shift(False),
+    "sub": np.subtract, "xor": np.bitwise_xor, "select": np.where,
+}  # fmt: skip
+COMPARE = [np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal]
+
+
+def names(attribute: ir.Attribute) -> list[str]:
+    return [ir.StringAttr(a).value for a in ir.ArrayAttr(attribute)]
+
+
+def name(attribute: ir.Attribute) -> str:
+    return ir.StringAttr(attribute).value
+
+
+def kind(op: ir.Operation, attribute: str) -> int:
+    return ir.IntegerAttr(op.attributes[attribute]).value
+
+
+def amounts(attribute: ir.Attribute) -> list[int]:
+    return list(ir.DenseI64ArrayAttr(attribute))
+
+
+class Evaluator:
+    def __init__(self, module: ir.Module) -> None:
+        self.module = module  # its ops do not keep it alive
+        self.functions = {name(f.attributes["sym_name"]): f for f in module.body.operations}
+
+    def call(self, function: str, *args: np.ndarray) -> list[np.ndarray]:
+        """Runs a function; arrays are given and returned in the order of its types' dims."""
+        (block,) = self.functions[function].regions[0].blocks
+        env: dict[ir.Value, Named] = {}
+        for parameter, value in zip(block.arguments, args, strict=True):
+            dims = tuple(n for n, _ in xtd.ArrayType(parameter.type).dims)
+            env[parameter] = Named(dims, np.asarray(value))
+        with np.errstate(all="ignore"):
+            return [a.data for a in self.block(block, env)]
+
+    def block(self, block: ir.Block, env: dict[ir.Value, Named]) -> list[Named]:
+        for view in block.operations:
+            op = view.operation
+            operands = [env[v] for v in op.operands]
+            short = op.name.removeprefix("xtensor.")
+            if op.name in ("func.return", "xtensor.yield"):
+                return operands
+            if short in ELEMENTWISE:
+                out = self.elementwise(ELEMENTWISE[short], op, operands)
+            else:
+                out = getattr(self, short)(op, *operands)
+            expected = [n for n, _ in xtd.ArrayType(op.result.type).dims]
+            assert list(out.dims) == expected, (op.name, out.dims, expected)
+            env[op.result] = Named(out.dims, as_type(out.data, op))
+        raise AssertionError("a block without terminator")
+
+    @staticmethod
+    def elementwise(fn: Callable[..., np.ndarray], op: ir.Operation, operands: list[Named]) -> Named:
+        # select takes its dims from the branches before the condition, as the others in order.
+        order = operands[1:] + operands[:1] if op.name == "xtensor.select" else operands
+        dims = tuple(n for n, _ in xtd.ArrayType(op.result.type).dims)
+        assert set(dims) == set(union(order))
+        values = [a.over(dims) for a in operands]
+        shape = np.broadcast_shapes(*[v.shape for v in values])
+        return Named(dims, np.broadcast_to(fn(*values), shape))
+
+    def compare(self, op: ir.Operation, lhs: Named, rhs: Named) -> Named:
+        return self.elementwise(COMPARE[kind(op, "predicate")], op, [lhs, rhs])
+
+    def cast(self, op: ir.Operation, x: Named) -> Named:
+        return Named(x.dims, as_type(x.data != 0 if str(op.attributes["to"]) == "i1" else x.data, op))
+
+    # ---- constants -----------------------------------------------------------
+
+    def constant(self, op: ir.Operation) -> Named:
+        value = ir.DenseElementsAttr(op.attributes["value"])
+        type_ = xtd.ArrayType(op.result.type)
+        dtype, shape = DTYPES[str(type_.element_type)], [s for _, s in type_.dims]
+        if value.is_splat:
+            splat = value.get_splat_value()
+            data = np.full(shape, ir.FloatAttr(splat).value if dtype in FLOATS else ir.IntegerAttr(splat).value, dtype)
+        else:
+            data = np.array(list(value), dtype).reshape(shape)
+        return Named(tuple(n for n, _ in type_.dims), data)
+
+    def iota(self, op: ir.Operation, size: Named | None = None) -> Named:
+        ((dim, known),) = xtd.ArrayType(op.result.type).dims
+        return Named((dim,), np.arange(known if size is None else int(size.data)))
+
+    def size(self, op: ir.Operation, x: Named) -> Named:
+        return Named((), np.asarray(x.size(name(op.attributes["dim"]))))
+
+    # ---- reductions ----------------------------------------------------------
+
+    def reduce(self, op: ir.Operation, x: Named) -> Named:
+        fn = [np.sum, np.prod, np.max, np.min, np.any, np.all, np.argmax, np.argmin][kind(op, "kind")]
+        dims = names(op.attributes["dims"])
+        axes = tuple(x.dims.index(d) for d in dims)
+        kept = tuple(d for d in x.dims if d not in dims)
+        if fn in (np.argmax, np.argmin):
+            return Named(kept, fn(x.data, axis=axes[0]))
+        return Named(kept, fn(x.data, axis=axes))
+
+    def contract(self, op: ir.Operation, *inputs: Named) -> Named:
+        dims = union(inputs)
+        letters = {d: i for i, d in enumerate(dims)}
+        out = [n for n, _ in xtd.ArrayType(op.result.type).dims]
+        assert set(out) == set(dims) - set(names(op.attributes["over"]))
+        flat = [v for a in inputs for v in (a.data, [letters[d] for d in a.dims])]
+        return Named(tuple(out), np.einsum(*flat, [letters[d] for d in out]))
+
+    # ---- shape ---------------------------------------------------------------
+
+    def rename(self, op: ir.Operation, x: Named) -> Named:
+        to = dict(zip(names(op.attributes["from"]), names(op.attributes["to"]), strict=True))
+        return Named(tuple(to.get(d, d) for d in x.dims), x.data)
+
+    def broadcast(self, op: ir.Operation, x: Named, *sizes: Named) -> Named:
+        dims = xtd.ArrayType(op.result.type).dims
+        given = iter(sizes)
+        shape = [x.size(n) if n in x.dims else int(next(given).data) if s is None else s for n, s in dims]
+        order = tuple(n for n, _ in dims)
+        return Named(order, np.broadcast_to(x.over(order), shape))
+
+    def sized(self, op: ir.Operation, x: Named, *sizes: Named) -> Named:
+        return x
+
+    def squeeze(self, op: ir.Operation, x: Named) -> Named:
+        dims = names(op.attributes["dims"])
+        data = x.data.squeeze(tuple(x.dims.index(d) for d in dims))
+        return Named(tuple(d for d in x.dims if d not in dims), data)
+
+    def slice(self, op: ir.Operation, x: Named) -> Named:
+        index = [slice(None)] * x.data.ndim
+        lists = [amounts(op.attributes[a]) for a in ("offsets", "sizes", "strides")]
+        for dim, offset, size, stride in zip(names(op.attributes["dims"]), *lists, strict=True):
+            index[x.dims.index(dim)] = slice(offset, offset + size * stride, stride) if size else slice(0, 0)
+        return Named(x.dims, x.data[tuple(index)])
+
+    def pad(self, op: ir.Operation, x: Named, value: Named) -> Named:
+        shape, index = list(x.data.shape), [slice(None)] * x.data.ndim
+        lists = [amounts(op.attributes[a]) for a in ("low", "high", "interior")]
+        for dim, low, high, interior in zip(names(op.attributes["dims"]), *lists, strict=True):
+            axis = x.dims.index(dim)
+            stretched = shape[axis] + max(shape[axis] - 1, 0) * interior
+            index[axis] = slice(low, low + stretched, interior + 1)
+            shape[axis] = low + stretched + high
+        out = np.full(shape, value.data, x.data.dtype)
+        out[tuple(index)] = x.data
+        return Named(x.dims, out)
+
+    def concat(self, op: ir.Operation, *inputs: Named) -> Named:
+        dims = inputs[0].dims
+        return Named(dims, np.concatenate([a.over(dims) for a in inputs], dims.index(name(op.attributes["dim"]))))
+
+    def merge(self, op: ir.Operation, x: Named) -> Named:
+        dims = names(op.attributes["dims"])
+        kept = [d for d in x.dims if d not in dims]
+        data = x.over([*kept, *dims])
+        shape = [*data.shape[: len(kept)], int(np.prod(data.shape[len(kept) :]))]
+        return Named((*kept, name(op.attributes["into"])), data.reshape(shape))
+
+    def split(self, op: ir.Operation, x: Named) -> Named:
+        dim = name(op.attributes["dim"])
+        kept = [d for d in x.dims if d != dim]
+        data = x.over([*kept, dim])
+        shape = [*data.shape[:-1], *amounts(op.attributes["sizes"])]
+        return Named((*kept, *names(op.attributes["into"])), data.reshape(shape))
+
+    def reverse(self, op: ir.Operation, x: Named) -> Named:
+        return Named(x.dims, np.flip(x.data, [x.dims.index(d) for d in names(op.attributes["dims"])]))
+
+    # ---- index ---------------------------------------------------------------
+
+    @staticmethod
+    def positions(
+        source: Named, indices: Sequence[Named], along: list[str], mode: int
+    ) -> tuple[tuple[str, ...], list[np.ndarray], np.ndarray]:
+        """The view's dims, where its elements are in `source`, and which of them are inside."""
+        kept = [d for d in source.dims if d not in along]
+        fresh = [d for d in union(indices) if d not in kept]
+        dims: list[str] = []
+        for d in source.dims:
+            if d in kept:
+                dims.append(d)
+            elif fresh:
+                dims += fresh
+                fresh = []
+        sizes = {d: source.size(d) for d in kept} | {d: i.size(d) for i in indices for d in i.dims if d not in kept}
+        shape = [sizes[d] for d in dims]
+        inside = np.ones(shape, bool)
+        where = []
+        for d in source.dims:
+            if d in kept:
+                at = Named((d,), np.arange(source.size(d))).over(dims)
+            else:
+                at = indices[along.index(d)].over(dims).astype(np.int64)
+                n = source.size(d)
+                outside = (at < -n) | (at >= n)
+                if mode == 0 and outside.any():
+                    raise IndexError(f"index {at[outside].flat[0]} is out of range for dim {d!r} of size {n}")
+                at = np.clip(np.where(at < 0, at + n, at), 0, n - 1)
+                inside = inside & ~outside if mode == 2 else inside
+            where.append(np.broadcast_to(at, shape))
+        return tuple(dims), where, np.broadcast_to(inside, shape)
+
+    def gather(self, op: ir.Operation, source: Named, *indices: Named) -> Named:
+        dims, where, _ = self.positions(source, indices, names(op.attributes["along"]), kind(op, "mode"))
+        return Named(dims, source.data[tuple(where)])
+
+    def scatter(self, op: ir.Operation, target: Named, *others: Named) -> Named:
+        *indices, updates = others
+        dims, where, inside = self.positions(target, indices, names(op.attributes["along"]), kind(op, "mode"))
+        values = np.broadcast_to(updates.over(dims), inside.shape)
+        out = np.array(target.data)
+        np.add.at(out, tuple(w[inside] for w in where), values[inside])
+        return Named(target.dims, out)
+
+
+FLOATS = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)

@@ -1,0 +1,260 @@
+"""For each derivative rule, a function that uses the op and points at which it is differentiated.
+
+`exact` holds gradients worked out by hand at ties and singular points, where no difference quotient helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from derivatives import Function, context
+from xtensor.mlir import ir
+from xtensor.mlir.dialects import xtensor as xt
+
+K, M = xt.ReduceKind, xt.IndexMode
+NAN, INF = float("nan"), float("inf")
+
+
+@dataclass
+class Exact:
+    """Gradients by each argument in `wrt` at `at` for the cotangent `ct` (of the only result)."""
+
+    at: list[object]
+    ct: object
+    gradients: list[object]
+
+
+@dataclass
+class Case:
+    inputs: list[str]
+    fn: Callable[..., ir.Value]
+    wrt: list[int] | None = None
+    low: float = 0.3
+    high: float = 0.9
+    at: dict[int, object] = field(default_factory=dict)  # arguments that are not random floats
+    smooth: bool = True
+    exact: list[Exact] = field(default_factory=list)
+
+    def function(self) -> Function:
+        return Function(self.inputs, lambda *values: [self.fn(*values)])
+
+    def differentiated(self) -> list[int]:
+        return self.wrt if self.wrt is not None else [i for i, t in enumerate(self.inputs) if "f64" in t]
+
+    def values(self, rng: np.random.Generator, dynamic: int = 4) -> list[np.ndarray]:
+        out = []
+        for i, text in enumerate(self.inputs):
+            shape = [int(s) if s.strip() != "?" else dynamic for _, s in (p.split(":") for p in text.split(",")[:-1])]
+            out.append(np.asarray(self.at[i]) if i in self.at else rng.uniform(self.low, self.high, shape))
+        return out
+
+
+def number(value: float, element: str = "f64") -> ir.Value:
+    type_ = ir.Type.parse(element, context())
+    attribute = ir.FloatAttr.get(type_, value) if element[0] in "fb" else ir.IntegerAttr.get(type_, int(value))
+    dense = ir.DenseElementsAttr.get_splat(ir.RankedTensorType.get([], type_), attribute)
+    return xt.constant(ir.Type.parse(f"!xtensor.array<{element}>", context()), dense)
+
+
+def unary(op: Callable[..., ir.Value], low: float = 0.3, high: float = 0.9, **kw: object) -> Case:
+    return Case(["a: 3, f64"], op, low=low, high=high, **kw)  # type: ignore[arg-type]
+
+
+def flat(op: Callable[..., ir.Value]) -> Case:
+    """Piecewise constant: no tangent passes, at the jump neither."""
+    return unary(op, exact=[Exact([[0.0, 0.5, 2.0]], [1.0, 1.0, 1.0], [[0.0, 0.0, 0.0]])])
+
+
+def binary(op: Callable[..., ir.Value], low: float = 0.3, high: float = 0.9, **kw: object) -> Case:
+    """Two operands that share one dim and each broadcast over one of the other's."""
+    return Case(["a: 3, b: 2, f64", "c: 2, a: 3, f64"], op, low=low, high=high, **kw)  # type: ignore[arg-type]
+
+
+def vectors(op: Callable[..., ir.Value], *exact: Exact, **kw: object) -> Case:
+    return Case(["a: 3, f64", "a: 3, f64"], op, exact=list(exact), **kw)  # type: ignore[arg-type]
+
+
+ONES = [1.0, 1.0, 1.0]
+TIES = Exact([[3.0, 3, 1, 5, 5]], 4.0, [[0.0, 0, 0, 2, 2]])
+TIES_BELOW = Exact([[1.0, 3, 1, 5, 5]], 4.0, [[2.0, 0, 2, 0, 0]])
+
+CASES: dict[str, list[Case]] = {
+    "abs": [unary(xt.abs, exact=[Exact([[-2.0, 0.0, 2.0]], [1.0, 10, 100], [[-1.0, 0, 100]])])],
+    "acos": [unary(xt.acos)],
+    "acosh": [unary(xt.acosh, 1.3, 3)],
+    "asin": [unary(xt.asin)],
+    "asinh": [unary(xt.asinh, -2, 2)],
+    "atan": [unary(xt.atan, -2, 2)],
+    "atanh": [unary(xt.atanh)],
+    "cbrt": [unary(xt.cbrt)],
+    "ceil": [flat(xt.ceil)],
+    "cos": [unary(xt.cos, -2, 2)],
+    "cosh": [unary(xt.cosh, -2, 2)],
+    "erf": [unary(xt.erf, -2, 2)],
+    "erfc": [unary(xt.erfc, -2, 2)],
+    "exp": [unary(xt.exp, -2, 2)],
+    "exp2": [unary(xt.exp2, -2, 2)],
+    "expm1": [unary(xt.expm1, -2, 2)],
+    "floor": [flat(xt.floor)],
+    "log": [unary(xt.log)],
+    "log10": [unary(xt.log10)],
+    "log1p": [unary(xt.log1p)],
+    "log2": [unary(xt.log2)],
+    "round": [flat(xt.round)],
+    "rsqrt": [unary(xt.rsqrt)],
+    "sign": [flat(xt.sign)],
+    "sin": [unary(xt.sin, -2, 2)],
+    "sinh": [unary(xt.sinh, -2, 2)],
+    "sqrt": [unary(xt.sqrt)],
+    "stop_gradient": [
+        Case(
+            ["a: 3, f64"],
+            lambda x: xt.mul(x, xt.stop_gradient(x)),
+            smooth=False,
+            exact=[Exact([[2.0, 0, -1]], ONES, [[2.0, 0, -1]])],
+        )
+    ],
+    "tan": [unary(xt.tan)],
+    "tanh": [unary(xt.tanh, -2, 2)],
+    "trunc": [flat(xt.trunc)],
+    "atan2": [binary(xt.atan2, -2, 2)],
+    "copysign": [
+        binary(xt.copysign, -2, 2),
+        vectors(xt.copysign, Exact([[0.0, -2, 2], [1.0, 1, -1]], ONES, [[0.0, -1, -1], [0.0, 0, 0]])),
+    ],
+    "div": [binary(xt.div), Case(["a: 3, f64"], lambda x: xt.div(x, x))],
+    "floor_div": [vectors(xt.floor_div, Exact([[4.0, 1, -1], [2.0, 3, 3]], ONES, [[0.0] * 3, [0.0] * 3]))],
+    "mod": [
+        binary(xt.mod, at={0: [[7.3, -7.3], [1.2, 0.1], [5.5, -0.2]]}),
+        vectors(xt.mod, Exact([[4.0, 7.0, -7.0], [2.0, 3, 3]], ONES, [ONES, [-2.0, -2, 3]])),
+    ],
+    "pow": [
+        binary(xt.pow, 0.3, 2),
+        vectors(xt.pow, Exact([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]], ONES, [[1.0, 0, 0], [0.0, 0, 0]])),
+        vectors(xt.pow, Exact([[-2.0, -2.0, 0.0], [2.0, 3.0, 3.0]], ONES, [[-4.0, 12, 0], [NAN, NAN, 0]])),
+        Case(["a: 3, f64"], lambda x: xt.pow(x, number(3.0)), low=-2, high=2,
+             exact=[Exact([[-2.0, 0, 1]], ONES, [[12.0, 0, 3]])]),
+        Case(["a: 3, f64"], lambda x: xt.pow(x, x)),
+    ],
+    "maximum": [
+        binary(xt.maximum),
+        vectors(xt.maximum, Exact([[1.0, 2, 5], [1.0, 3, 4]], [2.0, 2, 2], [[1.0, 0, 2], [1.0, 2, 0]])),
+        vectors(xt.maximum, Exact([[NAN, 1, NAN], [1.0, NAN, NAN]], ONES, [[1.0, 0, 0.5], [0.0, 1, 0.5]])),
+        Case(["a: 3, f64"], lambda x: xt.maximum(x, number(0.0)), low=-1, high=1,
+             exact=[Exact([[-1.0, 0, 1]], ONES, [[0.0, 0.5, 1]])]),
+    ],
+    "minimum": [
+        binary(xt.minimum),
+        vectors(xt.minimum, Exact([[1.0, 2, 5], [1.0, 3, 4]], [2.0, 2, 2], [[1.0, 2, 0], [1.0, 0, 2]])),
+        vectors(xt.minimum, Exact([[NAN, 1, NAN], [1.0, NAN, NAN]], ONES, [[1.0, 0, 0.5], [0.0, 1, 0.5]])),
+    ],
+    # ---- linear --------------------------------------------------------------
+    "add": [binary(xt.add), Case(["a: 3, f64"], lambda x: xt.add(x, x)),
+            Case(["a: 3, f64", "b: 2, f64"], xt.add, wrt=[1])],
+    "sub": [binary(xt.sub), Case(["a: 3, f64", "b: 2, f64"], xt.sub, wrt=[1])],
+    "neg": [unary(xt.neg)],
+    "mul": [
+        binary(xt.mul),
+        Case(["a: 3, f64"], lambda x: xt.mul(xt.mul(x, x), x)),
+        Case(["a: 2, f64", "b: 3, f64"], lambda x, y: xt.reduce(K.sum, xt.mul(x, y), ["a", "b"]),
+             exact=[Exact([[2.0, 5], [3.0, 4, 6]], 1.0, [[13.0, 13], [7.0, 7, 7]])]),
+    ],
+    "scale": [
+        binary(xt.scale),
+        vectors(xt.scale, Exact([[INF, NAN, 2.0], [0.0, 0, 3]], ONES, [[0.0, 0, 3], [INF, NAN, 2]])),
+        vectors(xt.scale, Exact([[INF, NAN, 2.0], [0.0, 0, 3]], [0.0, 0, 1], [[0.0, 0, 3], [0.0, 0, 2]])),
+    ],
+    "select": [
+        Case(["a: 3, i1", "a: 3, b: 2, f64", "c: 2, f64"], xt.select, at={0: [True, False, True]}),
+        Case(["a: 3, i1", "f64", "b: 2, f64"], xt.select, at={0: [True, False, True]}, wrt=[1]),
+        # The branch not chosen contributes exactly 0, to second order as well.
+        Case(["a: 3, f64"], lambda x: xt.select(xt.compare(xt.ComparePredicate.gt, x, number(0.0)),
+                                                xt.mul(x, xt.log(x)), number(0.0)),
+             exact=[Exact([[0.0, -1, 1]], ONES, [[0.0, 0, 1]]), Exact([[NAN, -1, 1]], ONES, [[0.0, 0, 1]])]),
+        Case(["a: 3, f64"], lambda x: xt.select(xt.compare(xt.ComparePredicate.gt, x, number(0.0)),
+                                                xt.sqrt(x), x),
+             exact=[Exact([[0.0, -1, 1]], ONES, [[1.0, 1, 0.5]])]),
+        Case(["a: 3, f64", "f64"], lambda x, w: xt.select(xt.compare(xt.ComparePredicate.ne, x, number(0.0)),
+                                                          xt.div(w, xt.mul(x, x)), w),
+             exact=[Exact([[0.0, 1, 2], 1.0], ONES, [[0.0, -2, -0.25], 2.25])]),
+    ],
+    "cast": [Case(["a: 3, f64"], lambda x: xt.cast(xt.cast(x, ir.F64Type.get(context())), ir.F64Type.get(context()))),
+             Case(["a: 3, f64"], lambda x: xt.cast(xt.cast(x, ir.F32Type.get(context())), ir.F64Type.get(context())),
+                  smooth=False, exact=[Exact([[1.0, 2, 3]], [1.0, 2, 4], [[1.0, 2, 4]])]),
+             Case(["a: 3, f64"], lambda x: xt.mul(x, xt.cast(xt.cast(x, ir.IntegerType.get_signless(32, context())),
+                                                            ir.F64Type.get(context()))),
+                  smooth=False, exact=[Exact([[1.5, -2.5, 0.5]], ONES, [[1.0, -2, 0]])])],
+    "reduce sum": [Case(["a: 3, b: 2, f64"], lambda x: xt.reduce(K.sum, x, ["a"])),
+                   Case(["t: ?, b: 2, f64"], lambda x: xt.reduce(K.sum, xt.mul(x, x), ["t"])),
+                   Case(["t: ?, b: 2, f64"], lambda x: xt.reduce(K.sum, xt.rename(x, ["t"], ["u"]), ["u", "b"]))],
+    "broadcast": [Case(["a: 3, f64"], lambda x: xt.broadcast(ir.Type.parse("!xtensor.array<b: 2, a: 3, f64>", context()),
+                                                             x, [])),
+                  Case(["a: 3, f64", "n: ?, f64"],
+                       lambda x, y: xt.broadcast(ir.Type.parse("!xtensor.array<a: 3, n: ?, f64>", context()),
+                                                 x, [xt.size(y, "n")]), wrt=[0])],
+    "contract": [
+        Case(["i: 2, k: 3, f64", "k: 3, j: 4, f64"], lambda x, y: xt.contract([x, y], ["k"])),
+        Case(["i: 2, k: 3, f64", "k: 3, j: 4, f64"], lambda x, y: xt.contract([x, y], ["k"], order=["j", "i"])),
+        Case(["i: 2, k: 3, f64", "k: 3, f64"], lambda x, y: xt.contract([x, y, x], ["k"])),
+        Case(["i: 2, k: 3, f64", "j: 3, f64"], lambda x, y: xt.contract([x, y], ["k"])),
+        Case(["b: 2, i: 2, k: 3, f64", "k: 3, j: 2, b: 2, f64"], lambda x, y: xt.contract([x, y], ["k"])),
+        Case(["t: ?, k: 3, f64", "k: 3, t: ?, f64"], lambda x, y: xt.contract([x, y], ["k", "t"])),
+    ],
+    "rename": [Case(["a: 3, b: 3, f64", "a: 3, f64"], lambda x, y: xt.mul(xt.rename(x, ["a", "b"], ["b", "a"]), y))],
+    "squeeze": [Case(["a: 3, b: 1, f64"], lambda x: xt.squeeze(x, ["b"]))],
+    "slice": [Case(["a: 7, b: 2, f64"], lambda x: xt.slice(x, ["a", "b"], [1, 0], [2, 1], [3, 1])),
+              Case(["a: 7, f64"], lambda x: xt.slice(x, ["a"], [3], [0], [1])),
+              Case(["a: 7, t: ?, f64"], lambda x: xt.slice(x, ["a"], [0], [4], [2]))],
+    "pad": [Case(["a: 3, b: 2, f64", "f64"], lambda x, v: xt.pad(x, v, ["a"], [1], [2], [1])),
+            Case(["a: 3, b: 2, f64"], lambda x: xt.pad(x, number(1.0), ["b", "a"], [0, 1], [2, 0], [0, 3])),
+            Case(["a: 3, b: 2, f64", "f64"], lambda x, v: xt.pad(x, v, ["a"], [1], [2], [1]), wrt=[1],
+                 exact=[Exact([np.zeros((3, 2)), 0.0], np.array([[1.0, 2]] * 8), [5 * 3.0]),
+                        Exact([np.zeros((3, 2)), 0.0], np.array([[0.0, 0], [INF, INF]] + [[1.0, 2]] * 6), [12.0])])],
+    "concat": [Case(["a: 3, b: 2, f64", "b: 2, a: 1, f64"], lambda x, y: xt.concat([x, y, x], "a")),
+               Case(["a: 3, t: ?, f64", "a: 2, t: ?, f64"], lambda x, y: xt.concat([x, y], "a"), wrt=[1])],
+    "merge": [Case(["a: 3, b: 2, c: 2, f64"], lambda x: xt.merge(x, ["c", "a"], "z")),
+              Case(["t: ?, b: 2, c: 2, f64"], lambda x: xt.merge(x, ["c", "t"], "z"))],
+    "split": [Case(["z: 6, c: 2, f64"], lambda x: xt.split(x, "z", ["a", "b"], [2, 3]))],
+    "reverse": [Case(["a: 3, b: 2, f64"], lambda x: xt.reverse(x, ["a"]))],
+    "sized": [Case(["t: ?, f64"], lambda x: xt.sized(x.type, x, [xt.size(x, "t")]))],
+    "gather": [
+        Case(["r: 4, c: 3, f64", "p: 5, i64"], lambda x, i: xt.gather(M.raise_, x, [i], ["r"]),
+             at={1: [0, 2, 2, -1, 0]}),
+        Case(["r: 4, c: 3, f64", "p: 2, i32", "p: 2, i32"], lambda x, i, j: xt.gather(M.raise_, x, [i, j], ["r", "c"]),
+             at={1: np.array([1, 1], np.int32), 2: np.array([2, 2], np.int32)}),
+        Case(["r: 4, c: 3, f64", "p: 2, i64", "q: 2, i64"], lambda x, i, j: xt.gather(M.clip, x, [i, j], ["r", "c"]),
+             at={1: [1, 9], 2: [0, -9]}),
+        Case(["r: 4, c: 3, f64", "c: 3, i64"], lambda x, i: xt.gather(M.raise_, x, [i], ["r"]), at={1: [1, 1, 3]}),
+        Case(["t: ?, c: 3, f64", "p: 2, i64"], lambda x, i: xt.gather(M.raise_, x, [i], ["t"]), at={1: [1, 1]}),
+    ],
+    "scatter add": [
+        Case(["r: 4, c: 3, f64", "p: 3, i64", "p: 3, c: 3, f64"],
+             lambda x, i, u: xt.scatter(xt.ScatterKind.add, M.drop, x, [i], u, ["r"]), at={1: [1, 1, -1]}),
+        Case(["r: 4, c: 3, f64", "p: 3, i64", "c: 3, f64"],
+             lambda x, i, u: xt.scatter(xt.ScatterKind.add, M.drop, x, [i], u, ["r"]), at={1: [1, 7, -9]},
+             exact=[Exact([np.zeros((4, 3)), [1, 7, -9], [0.0, 0, 0]], np.arange(12.0).reshape(4, 3),
+                          [np.arange(12.0).reshape(4, 3), [3.0, 4, 5]])]),
+        Case(["r: 4, f64", "p: 3, i64", "p: 3, f64"],
+             lambda x, i, u: xt.scatter(xt.ScatterKind.add, M.clip, x, [i], u, ["r"]), at={1: [1, 7, -9]}, wrt=[2]),
+        Case(["t: ?, f64", "p: 3, i64", "p: 3, f64"],
+             lambda x, i, u: xt.scatter(xt.ScatterKind.add, M.drop, x, [i], u, ["t"]), at={1: [1, 7, -9]}),
+    ],
+    # ---- choosers ------------------------------------------------------------
+    "reduce max": [Case(["a: 3, b: 2, f64"], lambda x: xt.reduce(K.max, x, ["a"])),
+                   Case(["a: 5, f64"], lambda x: xt.reduce(K.max, x, ["a"]), smooth=False,
+                        exact=[TIES, Exact([[NAN, 1.0, 9, NAN, 0]], 4.0, [[2.0, 0, 0, 2, 0]])])],
+    "reduce min": [Case(["a: 3, b: 2, f64"], lambda x: xt.reduce(K.min, x, ["b", "a"])),
+                   Case(["a: 5, f64"], lambda x: xt.reduce(K.min, x, ["a"]), smooth=False, exact=[TIES_BELOW])],
+    "reduce prod": [
+        Case(["a: 5, b: 2, f64"], lambda x: xt.reduce(K.prod, x, ["a"])),
+        Case(["a: 3, b: 2, f64"], lambda x: xt.reduce(K.prod, x, ["a", "b"])),
+        Case(["t: ?, b: 2, f64"], lambda x: xt.reduce(K.prod, x, ["t"])),
+        Case(["t: ?, b: 2, f64"], lambda x: xt.reduce(K.prod, x, ["t", "b"])),
+        Case(["a: 4, f64"], lambda x: xt.reduce(K.prod, x, ["a"]), at={0: [0.0, 2, 0, 3]},
+             exact=[Exact([[0.0, 2, 4, 3]], 1.0, [[24.0, 0, 0, 0]]), Exact([[0.0, 2, 0, 3]], 1.0, [[0.0] * 4])]),
+        Case(["t: ?, f64"], lambda x: xt.reduce(K.prod, x, ["t"]), at={0: [0.0, 2, 0, 3]},
+             exact=[Exact([[0.0, 2, 4, 3]], 1.0, [[24.0, 0, 0, 0]]), Exact([[0.0, 2, 0, 3]], 1.0, [[0.0] * 4])]),
+    ],
+}  # fmt: skip
