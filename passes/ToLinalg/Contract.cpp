@@ -1,0 +1,189 @@
+// Contractions of two arrays. A matrix product is brought to where a library takes it as it is:
+// each operand and the result is, per batch element, one matrix with a leading dimension.
+// Everything else is a plain loop nest.
+#include "ToLinalg/Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+/// The dims of a contraction by where they occur.
+struct Roles {
+  Names batch, left, right, contracted;
+};
+
+/// An operand in memory.
+struct Matrix {
+  Value array;
+  Value tensor;
+  Names order;
+  Type element; // in memory
+};
+
+} // namespace
+
+static Roles classify(ArrayType left, ArrayType right, ArrayType result) {
+  Roles roles;
+  for (StringAttr name : result.getDimNames())
+    (left.hasDim(name) ? right.hasDim(name) ? roles.batch : roles.left : roles.right)
+        .push_back(name);
+  for (StringAttr name : left.getDimNames())
+    if (!result.hasDim(name))
+      roles.contracted.push_back(name);
+  return roles;
+}
+
+static Names only(ArrayRef<StringAttr> order, ArrayRef<StringAttr> dims) {
+  Names result;
+  for (StringAttr name : order)
+    if (llvm::is_contained(dims, name))
+      result.push_back(name);
+  return result;
+}
+
+static Names joined(std::initializer_list<ArrayRef<StringAttr>> parts) {
+  Names result;
+  for (ArrayRef<StringAttr> part : parts)
+    llvm::append_range(result, part);
+  return result;
+}
+
+/// Whether the dims `rows` and `columns` each lie next to each other in `order`, so that they
+/// merge into one, and the innermost dim is one of theirs.
+static bool isMatrix(ArrayRef<StringAttr> order, ArrayRef<StringAttr> rows,
+                     ArrayRef<StringAttr> columns) {
+  auto group = [&](StringAttr name) {
+    return llvm::is_contained(rows, name) ? 1 : llvm::is_contained(columns, name) ? 2 : 0;
+  };
+  unsigned changes[3] = {0, 0, 0};
+  int previous = 0;
+  for (StringAttr name : order) {
+    int current = group(name);
+    if (current != previous)
+      ++changes[current];
+    previous = current;
+  }
+  return previous != 0 && changes[1] <= 1 && changes[2] <= 1;
+}
+
+/// Saturates; a dynamic size counts as large.
+static int64_t estimateSize(ArrayType type) {
+  int64_t size = 1;
+  for (int64_t dim : type.getShape())
+    size = std::min<int64_t>(size * (dim == ArrayType::kDynamic ? 4096 : dim), int64_t(1) << 40);
+  return size;
+}
+
+static Value multiplyAdd(OpBuilder &b, Location loc, ValueRange x, Value acc, Type element,
+                         Type memory) {
+  // Operands that were widened in memory are used as they are.
+  auto widened = [&](Value v) { return v.getType() == memory ? v : load(b, loc, v, element); };
+  Value left = widened(x[0]), right = widened(x[1]);
+  if (isa<FloatType>(memory))
+    return arith::AddFOp::create(b, loc, acc, arith::MulFOp::create(b, loc, left, right));
+  return arith::AddIOp::create(b, loc, acc, arith::MulIOp::create(b, loc, left, right));
+}
+
+/// sum of left * right over all loops that `order` lacks, as a tensor with the dims `order`.
+static Value emitLoops(ContractOp op, ArrayRef<View> inputs, ArrayRef<StringAttr> loops,
+                       ArrayRef<StringAttr> order, Lowering &to) {
+  ArrayType type = reordered(arrayType(op.getY()),
+                             SmallVector<Attribute>(order.begin(), order.end()));
+  Type element = type.getElementType(), memory = computeType(element);
+  Value zero = to.filled(type.withElement(memory), to.number(memory, 0));
+  Value result =
+      to.generic(inputs, zero, to.mapTo(loops, order), loops.size() - order.size(),
+                 [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
+                   return SmallVector<Value>{multiplyAdd(b, loc, x, old[0], element, memory)};
+                 })
+          .front();
+  if (memory == storageType(element))
+    return result;
+  View sum{View::Tensor, result, to.b.getMultiDimIdentityMap(type.getRank()), element};
+  return to.elementwise(type, sum, [&](OpBuilder &b, Location loc, ValueRange x) {
+    return store(b, loc, x.front(), element);
+  });
+}
+
+//===- matrix products -----------------------------------------------------===//
+
+/// Brings an operand into `order`, with elements wide enough for a library.
+static void pack(Matrix &operand, Names order, Lowering &to) {
+  operand.tensor = to.packed(operand.array, order, operand.element);
+  operand.order = std::move(order);
+}
+
+static bool isWidened(const Matrix &operand) {
+  return operand.element != storageType(arrayType(operand.array).getElementType());
+}
+
+static void emitMatrixProduct(ContractOp op, Roles roles, Lowering &to) {
+  ArrayType type = arrayType(op.getY());
+  Type memory = computeType(type.getElementType());
+  auto operand = [&](Value array) {
+    Stored stored = to.stored(array);
+    return Matrix{array, stored.tensor, stored.order, memory};
+  };
+  Matrix left = operand(op.getInputs()[0]), right = operand(op.getInputs()[1]);
+  Names wanted(type.getDimNames());
+  // C = A B with the dims of A first; else the transposed product.
+  auto swap = [&] {
+    std::swap(left, right);
+    std::swap(roles.left, roles.right);
+  };
+  Names free = only(wanted, joined({roles.left, roles.right}));
+  if (llvm::is_contained(roles.right, free.front()))
+    swap();
+
+  // The contracted dims merge only if both operands have them in one order.
+  bool leftFits = isMatrix(left.order, roles.left, roles.contracted);
+  bool rightFits = isMatrix(right.order, roles.contracted, roles.right);
+  Names inner = only(left.order, roles.contracted);
+  if (inner != only(right.order, roles.contracted) && leftFits && rightFits) {
+    bool packLeft = estimateSize(arrayType(left.array)) <= estimateSize(arrayType(right.array));
+    (packLeft ? leftFits : rightFits) = false;
+  }
+  if (!leftFits && rightFits)
+    inner = only(right.order, roles.contracted);
+  if (!leftFits)
+    pack(left, joined({roles.batch, roles.left, inner}), to);
+  else if (isWidened(left))
+    pack(left, left.order, to);
+  if (!rightFits)
+    pack(right, joined({roles.batch, inner, roles.right}), to);
+  else if (isWidened(right))
+    pack(right, right.order, to);
+
+  Names rows = only(left.order, roles.left), columns = only(right.order, roles.right);
+  Names order = joined({roles.batch, rows, columns});
+  if (isMatrix(wanted, rows, columns) && only(wanted, rows) == rows &&
+      only(wanted, columns) == columns)
+    order = wanted;
+  Names loops = joined({roles.batch, rows, columns, inner});
+  View inputs[] = {{View::Tensor, left.tensor, to.mapTo(loops, left.order), memory},
+                   {View::Tensor, right.tensor, to.mapTo(loops, right.order), memory}};
+  to.setStored(op.getY(), emitLoops(op, inputs, loops, order, to), order);
+}
+
+void xtensor::lowerContract(ContractOp op, Lowering &to) {
+  Value left = op.getInputs()[0], right = op.getInputs()[1];
+  ArrayType type = arrayType(op.getY());
+  Roles roles = classify(arrayType(left), arrayType(right), type);
+  if (type.isFloat() && !roles.left.empty() && !roles.right.empty() && !roles.contracted.empty())
+    return emitMatrixProduct(op, roles, to);
+
+  Names loops = joined({type.getDimNames(), roles.contracted});
+  View inputs[] = {to.access(left, loops), to.access(right, loops)};
+  for (unsigned d = type.getRank(); d < loops.size(); ++d) {
+    if (readsPlainly(inputs[0], d) || readsPlainly(inputs[1], d))
+      continue;
+    Stored stored = to.stored(left);
+    inputs[0] = {View::Tensor, stored.tensor, to.mapTo(loops, stored.order),
+                 type.getElementType()};
+    break;
+  }
+  to.setTensor(op.getY(), emitLoops(op, inputs, loops, type.getDimNames(), to));
+}

@@ -1,0 +1,135 @@
+// Contractions of any number of arrays become contractions of two (see Passes.td).
+#include "ToLinalg/Passes.h"
+#include "XTensor/Dims.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_DECOMPOSECONTRACT
+#include "ToLinalg/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+/// Replaces one contract.
+class Decomposition {
+public:
+  explicit Decomposition(ContractOp op)
+      : b(op), loc(op.getLoc()), type(arrayType(op.getY())), arrays(op.getInputs()),
+        over(op.getOver().begin(), op.getOver().end()) {}
+
+  Value run() {
+    takeNumbers();
+    for (Value &array : arrays)
+      array = sumOwnDims(array);
+    while (arrays.size() > 2)
+      contractSmallest();
+    Value result = arrays[0];
+    if (arrays.size() == 2)
+      result = contractPair(arrays[0], arrays[1], over, b.getArrayAttr(dimsOf(type)));
+    if (arrayType(result) != type)
+      result = BroadcastOp::create(b, loc, type, result, ValueRange());
+    return factor ? MulOp::create(b, loc, result, factor) : result;
+  }
+
+private:
+  static int64_t sizeOf(ArrayType type) {
+    int64_t size = 1;
+    for (int64_t dim : type.getShape())
+      size = std::min<int64_t>(size * (dim == ArrayType::kDynamic ? 4096 : dim), int64_t(1) << 40);
+    return size;
+  }
+
+  /// Numbers without dims multiply the result or an operand, whichever is smallest.
+  void takeNumbers() {
+    SmallVector<Value> numbers, rest;
+    for (Value array : arrays)
+      (arrayType(array).getRank() ? rest : numbers).push_back(array);
+    if (rest.empty() || numbers.empty())
+      return;
+    arrays = rest;
+    Value *smallest = &arrays.front();
+    for (Value &array : arrays)
+      if (sizeOf(arrayType(array)) < sizeOf(arrayType(*smallest)))
+        smallest = &array;
+    Value product = numbers.front();
+    for (Value number : llvm::drop_begin(numbers))
+      product = MulOp::create(b, loc, product, number);
+    if (sizeOf(type) <= sizeOf(arrayType(*smallest)))
+      factor = product;
+    else
+      *smallest = MulOp::create(b, loc, *smallest, product);
+  }
+
+  Value sumOwnDims(Value array) {
+    SmallVector<Attribute> own;
+    for (Attribute dim : over)
+      if (arrayType(array).hasDim(dim) &&
+          llvm::none_of(arrays, [&](Value other) {
+            return other != array && arrayType(other).hasDim(dim);
+          }) &&
+          llvm::count(arrays, array) == 1)
+        own.push_back(dim);
+    if (own.empty())
+      return array;
+    llvm::erase_if(over, [&](Attribute dim) { return llvm::is_contained(own, dim); });
+    return ReduceOp::create(b, loc, ReduceKind::sum, array, b.getArrayAttr(own));
+  }
+
+  /// The dims that nothing but `x` and `y` still needs.
+  SmallVector<Attribute> contractible(unsigned x, unsigned y) {
+    SmallVector<Attribute> dims;
+    for (Attribute dim : over) {
+      bool elsewhere = false;
+      for (auto [i, array] : llvm::enumerate(arrays))
+        elsewhere |= i != x && i != y && arrayType(array).hasDim(dim);
+      if (!elsewhere && (arrayType(arrays[x]).hasDim(dim) || arrayType(arrays[y]).hasDim(dim)))
+        dims.push_back(dim);
+    }
+    return dims;
+  }
+
+  void contractSmallest() {
+    std::tuple<int64_t, int64_t, unsigned, unsigned> best = {INT64_MAX, INT64_MAX, 0, 0};
+    for (unsigned x = 0; x < arrays.size(); ++x)
+      for (unsigned y = x + 1; y < arrays.size(); ++y) {
+        ArrayType pair[] = {arrayType(arrays[x]), arrayType(arrays[y])};
+        ArrayType all = unionOf(pair, type.getElementType());
+        best = std::min(best, {sizeOf(minus(all, contractible(x, y))), sizeOf(all), x, y});
+      }
+    auto [size, work, x, y] = best;
+    SmallVector<Attribute> dims = contractible(x, y);
+    Value product = contractPair(arrays[x], arrays[y], dims, /*order=*/{});
+    arrays[x] = product;
+    arrays.erase(arrays.begin() + y);
+  }
+
+  Value contractPair(Value x, Value y, SmallVector<Attribute> dims, ArrayAttr order) {
+    if (dims.empty())
+      return MulOp::create(b, loc, x, y);
+    llvm::erase_if(over, [&](Attribute dim) { return llvm::is_contained(dims, dim); });
+    return ContractOp::create(b, loc, ValueRange{x, y}, b.getArrayAttr(dims), order);
+  }
+
+  OpBuilder b;
+  Location loc;
+  ArrayType type;
+  SmallVector<Value> arrays;
+  Value factor; // of the result
+  SmallVector<Attribute> over;
+};
+
+struct DecomposeContractPass : xtensor::impl::DecomposeContractBase<DecomposeContractPass> {
+  void runOnOperation() override {
+    SmallVector<ContractOp> ops;
+    getOperation().walk([&](ContractOp op) { ops.push_back(op); });
+    for (ContractOp op : ops) {
+      Value result = Decomposition(op).run();
+      op.getY().replaceAllUsesWith(result);
+      op.erase();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,90 @@
+// Gather: a loop over the result whose body reads the source at computed positions. Every position
+// is clamped, whatever the mode, so that no access is ever outside; `raise` reports on the side.
+#include "ToLinalg/Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+Value xtensor::fromEnd(OpBuilder &b, Location loc, Value index64, Value size, Type element) {
+  if (isUnsigned(element))
+    return index64;
+  Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
+  Value negative =
+      b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, index64, zero);
+  Value counted = b.createOrFold<arith::AddIOp>(loc, index64, size);
+  return b.createOrFold<arith::SelectOp>(loc, negative, counted, index64);
+}
+
+Value xtensor::clampedIndex(OpBuilder &b, Location loc, Value index64, Value size) {
+  Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
+  Value one = arith::ConstantIntOp::create(b, loc, 1, 64);
+  Value last = b.createOrFold<arith::SubIOp>(loc, size, one);
+  Value index = b.createOrFold<arith::MinSIOp>(loc, index64, last);
+  index = b.createOrFold<arith::MaxSIOp>(loc, index, zero);
+  return b.createOrFold<arith::IndexCastOp>(loc, b.getIndexType(), index);
+}
+
+/// Reads `source` at `indices`, or gives 0 where it is empty: a size that is only known at run
+/// time may be 0.
+static Value readGuarded(OpBuilder &b, Location loc, const View &source, ValueRange indices,
+                         ArrayRef<Value> dynamicSizes) {
+  if (dynamicSizes.empty() || source.kind != View::Tensor)
+    return Lowering::elementAt(b, loc, source, indices);
+  Value zero = arith::ConstantIntOp::create(b, loc, 0, 64), filled;
+  for (Value size : dynamicSizes) {
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, size, zero);
+    filled = filled ? arith::AndIOp::create(b, loc, filled, some) : some;
+  }
+  auto guard = scf::IfOp::create(
+      b, loc, filled,
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc, Lowering::elementAt(b, loc, source, indices));
+      },
+      [&](OpBuilder &b, Location loc) {
+        Type type = storageType(source.element);
+        scf::YieldOp::create(
+            b, loc, ValueRange{arith::ConstantOp::create(b, loc, b.getZeroAttr(type))});
+      });
+  return guard.getResult(0);
+}
+
+void xtensor::lowerGather(GatherOp op, Lowering &to) {
+  ArrayType source = arrayType(op.getSource()), type = arrayType(op.getY());
+  View from = to.view(op.getSource());
+  if (from.kind == View::Scalar)
+    return to.setScalar(op.getY(), from.source);
+
+  SmallVector<View> inputs;
+  SmallVector<Value> sizes, dynamicSizes;
+  for (auto [index, dim] : llvm::zip_equal(op.getIndices(), op.getAlong())) {
+    auto along = cast<StringAttr>(dim);
+    if (op.getMode() == IndexMode::raise)
+      checkIndex(index, along, source, to);
+    inputs.push_back(to.access(index, type.getDimNames()));
+    sizes.push_back(to.b.createOrFold<arith::IndexCastOp>(to.loc(), to.b.getI64Type(),
+                                                          to.sizeValue(along, source)));
+    if (source.isDynamic(along))
+      dynamicSizes.push_back(sizes.back());
+  }
+  Value result =
+      to.elementwise(type, inputs, [&](OpBuilder &b, Location loc, ValueRange x) {
+        SmallVector<Value> indices;
+        for (StringAttr dim : source.getDimNames()) {
+          unsigned i = llvm::find(op.getAlong(), dim) - op.getAlong().begin();
+          if (i == op.getAlong().size()) {
+            indices.push_back(linalg::IndexOp::create(b, loc, type.find(dim)));
+            continue;
+          }
+          Type element = arrayType(op.getIndices()[i]).getElementType();
+          Value position =
+              fromEnd(b, loc, toI64(b, loc, x[i], element), sizes[i], element);
+          indices.push_back(clampedIndex(b, loc, position, sizes[i]));
+        }
+        return readGuarded(b, loc, from, indices, dynamicSizes);
+      });
+  to.setTensor(op.getY(), result);
+}

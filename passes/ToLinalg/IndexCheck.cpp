@@ -1,0 +1,93 @@
+// `raise`: before a gather or scatter one number is worked out per index array, the position that
+// lies farthest outside, and the program reports it. The reduction is an ordinary linalg op and
+// only numbers reach the call, so neither fusion nor bufferisation has an order to keep.
+#include "ToLinalg/Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+/// Whether every element is known to be a position in a dim of `size`.
+static bool isKnownInside(Value index, ArrayType source, StringAttr dim) {
+  int64_t size = source.getSize(dim);
+  if (size == ArrayType::kDynamic)
+    return false;
+  DenseElementsAttr known;
+  if (matchPattern(index, m_Constant(&known))) {
+    bool isSigned = !isUnsigned(known.getElementType());
+    return llvm::all_of(known.getValues<APInt>(), [&](const APInt &value) {
+      if (!isSigned)
+        return value.ult(size);
+      return value.getSExtValue() < size && value.getSExtValue() >= -size;
+    });
+  }
+  auto iota = index.getDefiningOp<IotaOp>();
+  return iota && !iota.getSize() && arrayType(index).getShape()[0] <= size;
+}
+
+static void declareReport(Lowering &to) {
+  auto module = to.getFunc()->getParentOfType<ModuleOp>();
+  if (module.lookupSymbol("xt_report_index"))
+    return;
+  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  Type i64 = b.getI64Type();
+  auto report = func::FuncOp::create(b, module.getLoc(), "xt_report_index",
+                                     b.getFunctionType({b.getI32Type(), i64, i64}, {}));
+  report.setPrivate();
+}
+
+void xtensor::checkIndex(Value index, StringAttr dim, ArrayType source, Lowering &to) {
+  ArrayType type = arrayType(index);
+  if (isKnownInside(index, source, dim) || llvm::is_contained(type.getShape(), 0) ||
+      !to.firstCheck(index, dim, source.getSize(dim)))
+    return;
+  OpBuilder &b = to.b;
+  Location loc = to.loc();
+  Type element = type.getElementType();
+  Value size = b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), to.sizeValue(dim, source));
+  // Counted from the start and read as unsigned, what is outside is what is not below the size,
+  // and the largest is the farthest outside.
+  Value zero = to.constant(b.getI64IntegerAttr(0));
+  View view = to.view(index);
+  Value worst;
+  if (view.kind == View::Scalar) {
+    worst = fromEnd(b, loc, toI64(b, loc, view.source, element), size, element);
+  } else {
+    Stored stored = to.stored(index);
+    unsigned rank = type.getRank();
+    auto number = ArrayType::get(b.getContext(), {}, {}, b.getI64Type());
+    View input{View::Tensor, stored.tensor, b.getMultiDimIdentityMap(rank), element};
+    Value reduced =
+        to.generic(input, to.filled(number, zero), AffineMap::get(rank, 0, b.getContext()), rank,
+                   [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
+                     Value position =
+                         fromEnd(b, loc, toI64(b, loc, x.front(), element), size, element);
+                     return SmallVector<Value>{
+                         arith::MaxUIOp::create(b, loc, old.front(), position)};
+                   })
+            .front();
+    worst = Lowering::elementAt(
+        b, loc, {View::Tensor, reduced, AffineMap::get(0, 0, b.getContext()), b.getI64Type()}, {});
+  }
+  Value outside = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge, worst, size);
+  if (source.isDynamic(dim))
+    for (StringAttr own : dynamicDims(type)) {
+      // Over no indices the reduction gives 0, which is outside of an empty dim.
+      Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                                         to.sizeValue(own, type), to.index(0));
+      outside = arith::AndIOp::create(b, loc, outside, some);
+    }
+  declareReport(to);
+  Value site = to.constant(b.getI32IntegerAttr(to.addSite(dim)));
+  scf::IfOp::create(b, loc, outside, [&](OpBuilder &b, Location loc) {
+    // As the user wrote it: a position before the start was counted from the end.
+    Value before = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, worst, zero);
+    Value back = arith::SubIOp::create(b, loc, worst, size);
+    Value written = arith::SelectOp::create(b, loc, before, back, worst);
+    func::CallOp::create(b, loc, "xt_report_index", TypeRange(), ValueRange{site, written, size});
+    scf::YieldOp::create(b, loc);
+  });
+}

@@ -1,0 +1,150 @@
+// The state of lowering one function: where each array is found, as a view, and how to build
+// linalg ops that read views. The op families (Elementwise, Reduce, Contract, Shape, Index) say
+// what is computed.
+#ifndef XTENSOR_TOLINALG_LOWERING_H
+#define XTENSOR_TOLINALG_LOWERING_H
+
+#include "ToLinalg/TypeConversion.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/IR/AffineMap.h"
+
+namespace xtensor {
+
+using Names = llvm::SmallVector<mlir::StringAttr>;
+
+/// How to get at the elements of an array. `map` goes from the array's dims, in order, to the
+/// axes of a tensor, or (iota) to the element itself; a scalar is one value for all elements.
+/// Renames, broadcasts, slices, reversals and new orders only change the map.
+struct View {
+  enum Kind { Tensor, Scalar, Iota } kind = Tensor;
+  mlir::Value source; // null for iota
+  mlir::AffineMap map;
+  mlir::Type element; // as in the array's type
+
+  /// The same elements at `access`(loops).
+  View at(mlir::AffineMap access) const;
+  /// Every axis is a dim of its own and every dim an axis.
+  bool isPermutation() const { return kind == Tensor && map.isPermutation(); }
+};
+
+/// A tensor whose axes are an array's dims in some order.
+struct Stored {
+  mlir::Value tensor;
+  Names order;
+};
+
+class Lowering {
+public:
+  Lowering(mlir::func::FuncOp func, mlir::ArrayAttr &sites)
+      : b(func.getContext()), func(func), sites(sites) {}
+
+  mlir::OpBuilder b;
+  mlir::Location loc() const { return location; }
+  void at(mlir::Operation *op) {
+    b.setInsertionPoint(op);
+    location = op->getLoc();
+  }
+
+  //===- where arrays are ---===//
+  void set(mlir::Value array, View view) { views[array] = view; }
+  void setTensor(mlir::Value array, mlir::Value tensor);
+  void setScalar(mlir::Value array, mlir::Value scalar);
+  /// `tensor` has the array's dims in `order`.
+  void setStored(mlir::Value array, mlir::Value tensor, llvm::ArrayRef<mlir::StringAttr> order);
+  View view(mlir::Value array) const { return views.lookup(array); }
+  /// Read in loops over `loops`, among them all of the array's dims.
+  View access(mlir::Value array, llvm::ArrayRef<mlir::StringAttr> loops) const;
+  /// The array as a tensor of its converted type.
+  mlir::Value tensor(mlir::Value array);
+  /// The array as a tensor in whichever order it is stored; a slice becomes a
+  /// tensor.extract_slice, anything else that is no permutation a copy.
+  Stored stored(mlir::Value array);
+  /// A copy with the dims in `order` and `element` in memory (null: the array's own).
+  mlir::Value packed(mlir::Value array, llvm::ArrayRef<mlir::StringAttr> order,
+                     mlir::Type element = {});
+
+  //===- sizes ---===//
+  void noteSize(mlir::StringAttr name, mlir::Value index) { sizes.try_emplace(name, index); }
+  void noteSizes(mlir::Value tensor, ArrayType type);
+  mlir::OpFoldResult sizeOf(mlir::StringAttr name, ArrayType type);
+  mlir::Value sizeValue(mlir::StringAttr name, ArrayType type);
+  /// The value of a size operand (an i64 array without dims) as an index.
+  mlir::Value indexOf(mlir::Value sizeArray);
+  mlir::Value index(int64_t value);
+
+  //===- building ---===//
+  mlir::Value empty(ArrayType type, mlir::Type element = {});
+  /// Of `stored` (in memory form) in every element.
+  mlir::Value filled(ArrayType type, mlir::Value stored);
+  mlir::Value constant(mlir::TypedAttr attr);
+  /// A number in the memory form of `element`.
+  mlir::Value number(mlir::Type element, double value);
+
+  /// Elements of the inputs in memory form, old values of the outputs -> new values.
+  using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      mlir::OpBuilder &, mlir::Location, mlir::ValueRange, mlir::ValueRange)>;
+  llvm::SmallVector<mlir::Value> generic(llvm::ArrayRef<View> inputs, mlir::ValueRange inits,
+                                         llvm::ArrayRef<mlir::AffineMap> initMaps,
+                                         unsigned reductions, Body body);
+  /// A result of `type`, elementwise in loops over its dims.
+  mlir::Value elementwise(ArrayType type, llvm::ArrayRef<View> inputs,
+                          llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
+                                                         mlir::ValueRange)>
+                              body);
+  /// The element at `indices` (index values for the view's dims), in memory form.
+  static mlir::Value elementAt(mlir::OpBuilder &b, mlir::Location loc, const View &view,
+                               mlir::ValueRange indices);
+  /// From `loops` to `dims`.
+  mlir::AffineMap mapTo(llvm::ArrayRef<mlir::StringAttr> loops,
+                        llvm::ArrayRef<mlir::StringAttr> dims) const;
+
+  //===- reports of the compiled program ---===//
+  /// Number of the place in the source that a report names.
+  int32_t addSite(mlir::StringAttr dim);
+  /// Whether the pair is new: one check per index array and dim's size is enough.
+  bool firstCheck(mlir::Value index, mlir::Attribute dim, int64_t size) {
+    return checked.insert({{index.getAsOpaquePointer(), dim.getAsOpaquePointer()}, size}).second;
+  }
+  mlir::func::FuncOp getFunc() const { return func; }
+
+private:
+  mlir::Value copied(const View &view, ArrayType type);
+
+  mlir::func::FuncOp func;
+  mlir::ArrayAttr &sites;
+  mlir::Location location = mlir::UnknownLoc::get(func.getContext());
+  llvm::DenseMap<mlir::Value, View> views;
+  llvm::DenseMap<mlir::Value, mlir::Value> tensors; // in the array's order, made on demand
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> sizes;
+  llvm::DenseSet<std::pair<std::pair<const void *, const void *>, int64_t>> checked;
+};
+
+/// Whether every dim that a loop over `type` needs is read plainly by some map: linalg infers
+/// loop sizes from those.
+bool readsPlainly(const View &view, unsigned loop);
+
+//===- op families ---------------------------------------------------------===//
+
+void lowerElementwise(mlir::Operation *op, Lowering &to);
+void lowerReduce(ReduceOp op, Lowering &to);
+void lowerContract(ContractOp op, Lowering &to);
+mlir::LogicalResult lowerShape(mlir::Operation *op, Lowering &to);
+void lowerGather(GatherOp op, Lowering &to);
+void lowerScatter(ScatterOp op, Lowering &to);
+/// Makes the program report an index outside of `dim` (IndexCheck.cpp).
+void checkIndex(mlir::Value index, mlir::StringAttr dim, ArrayType source, Lowering &to);
+/// An index with negative ones counted from the end, not yet clamped; `size` is an i64.
+mlir::Value fromEnd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index64, mlir::Value size,
+                    mlir::Type element);
+/// Into [0, size), as an index; 0 where size is 0.
+mlir::Value clampedIndex(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index64,
+                         mlir::Value size);
+
+/// What an elementwise op computes of one element, on compute types (NumberRules.cpp); the
+/// result may be in memory form already. `element` is the operands' element type.
+mlir::Value emitElement(mlir::OpBuilder &b, mlir::Operation *op, mlir::ValueRange x,
+                        mlir::Type element, mlir::Type result);
+
+} // namespace xtensor
+
+#endif // XTENSOR_TOLINALG_LOWERING_H

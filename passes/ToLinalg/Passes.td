@@ -1,0 +1,70 @@
+// Passes that take a program from named arrays to linalg on tensors. Each description says why,
+// then shows IR before ==> after; test/passes/ToLinalg has the same examples.
+#ifndef XTENSOR_TOLINALG_PASSES
+#define XTENSOR_TOLINALG_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+//===- on named arrays -----------------------------------------------------===//
+
+def DecomposeContract : Pass<"xtensor-decompose-contract", "::mlir::func::FuncOp"> {
+  let summary = "Contract arrays two at a time, the smallest intermediate first";
+  let description = [{
+    A product of three matrices done in one loop nest costs n^4, two at a time 2 n^3, and only
+    pairs can be given to a library. Dims that a single operand has are summed before it meets
+    another; numbers without dims multiply whichever of result and operand is smallest; a pair
+    with nothing to contract is a plain product, which fuses with its neighbours. After this
+    pass every contract has two operands and contracts dims that both have.
+
+    ```mlir
+    %y = xtensor.contract %a, %b, %v over [j, k]      // (i, j), (j, k), (k)
+    ```
+    ==>
+    ```mlir
+    %bv = xtensor.contract %b, %v over [k]            // (j)
+    %y = xtensor.contract %a, %bv over [j]            // (i)
+    ```
+  }];
+  let dependentDialects = ["::xtensor::XTensorDialect"];
+}
+
+//===- to tensors ----------------------------------------------------------===//
+
+def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "Names become axes";
+  let description = [{
+    The one place where dims get positions. An op's loops are its result's dims in order, then
+    the dims it reduces; each operand is read through an affine map, so a rename, a broadcast, a
+    slice or a reversal is never an op, let alone a copy. Numbers that are known stand in the
+    bodies. Functions keep the named types of arguments and results as `xtensor.type`.
+
+    ```mlir
+    %1 = xtensor.slice %b [i] offsets [1] sizes [4] strides [2] : !xtensor.array<i: 9, f32>
+    %2 = xtensor.mul %a, %1 : !xtensor.array<j: 3, i: 4, f32>, !xtensor.array<i: 4, f32>
+    ```
+    ==>
+    ```mlir
+    %0 = tensor.empty() : tensor<3x4xf32>
+    %1 = linalg.generic {
+        indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1 * 2 + 1)>,
+                         affine_map<(d0, d1) -> (d0, d1)>],
+        iterator_types = ["parallel", "parallel"]}
+        ins(%a, %b : tensor<3x4xf32>, tensor<9xf32>) outs(%0 : tensor<3x4xf32>) { mulf }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def VerifyLinalg : Pass<"xtensor-verify-linalg", "::mlir::ModuleOp"> {
+  let summary = "No op or type of xtensor is left";
+  let description = [{
+    The contract of the `linalg` phase. What comes later knows nothing of names, so an op that
+    was left would fail there without a hint; here the error is at the user's line and says
+    which pass should have taken the op away.
+  }];
+}
+
+#endif // XTENSOR_TOLINALG_PASSES

@@ -1,0 +1,187 @@
+// Reductions: linalg.fill with the neutral element, then one linalg.generic whose loops are the
+// result's dims and then the reduced ones.
+#include "ToLinalg/Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace xtensor;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+/// What the combination starts from, as an attribute of `type` (bool: i8).
+static TypedAttr neutral(OpBuilder &b, ReduceKind kind, Type type, bool isUnsigned) {
+  bool larger = kind == ReduceKind::max || kind == ReduceKind::argmax;
+  bool extremum = larger || kind == ReduceKind::min || kind == ReduceKind::argmin;
+  if (auto real = dyn_cast<FloatType>(type)) {
+    if (extremum)
+      return b.getFloatAttr(real, APFloat::getInf(real.getFloatSemantics(), larger));
+    return b.getFloatAttr(real, kind == ReduceKind::prod ? 1.0 : 0.0);
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  APInt value(width, kind == ReduceKind::prod || kind == ReduceKind::all ? 1 : 0);
+  if (extremum && isUnsigned)
+    value = larger ? APInt::getMinValue(width) : APInt::getMaxValue(width);
+  else if (extremum)
+    value = larger ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width);
+  return b.getIntegerAttr(type, value);
+}
+
+static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Value acc, Value x,
+                     bool isUnsigned) {
+  bool real = isa<FloatType>(x.getType());
+  switch (kind) {
+  case ReduceKind::sum:
+    return real ? b.createOrFold<arith::AddFOp>(loc, acc, x)
+                : b.createOrFold<arith::AddIOp>(loc, acc, x);
+  case ReduceKind::prod:
+    return real ? b.createOrFold<arith::MulFOp>(loc, acc, x)
+                : b.createOrFold<arith::MulIOp>(loc, acc, x);
+  case ReduceKind::max:
+    return real         ? b.createOrFold<arith::MaximumFOp>(loc, acc, x)
+           : isUnsigned ? b.createOrFold<arith::MaxUIOp>(loc, acc, x)
+                        : b.createOrFold<arith::MaxSIOp>(loc, acc, x);
+  case ReduceKind::min:
+    return real         ? b.createOrFold<arith::MinimumFOp>(loc, acc, x)
+           : isUnsigned ? b.createOrFold<arith::MinUIOp>(loc, acc, x)
+                        : b.createOrFold<arith::MinSIOp>(loc, acc, x);
+  case ReduceKind::any:
+    return b.createOrFold<arith::OrIOp>(loc, acc, x);
+  case ReduceKind::all:
+    return b.createOrFold<arith::AndIOp>(loc, acc, x);
+  default:
+    return {};
+  }
+}
+
+/// Whether `x` replaces the best so far: strictly better, or the first NaN.
+static Value isBetter(OpBuilder &b, Location loc, bool larger, Value x, Value best,
+                      bool isUnsigned) {
+  if (!isa<FloatType>(x.getType())) {
+    CmpIPredicate p = isUnsigned ? (larger ? CmpIPredicate::ugt : CmpIPredicate::ult)
+                                 : (larger ? CmpIPredicate::sgt : CmpIPredicate::slt);
+    return arith::CmpIOp::create(b, loc, p, x, best);
+  }
+  Value better =
+      arith::CmpFOp::create(b, loc, larger ? CmpFPredicate::UGT : CmpFPredicate::ULT, x, best);
+  Value isNumber = arith::CmpFOp::create(b, loc, CmpFPredicate::ORD, best, best);
+  return arith::AndIOp::create(b, loc, better, isNumber);
+}
+
+namespace {
+/// A reduction with its operand ready to be looped over.
+struct Reduction {
+  View input;
+  AffineMap output;
+  unsigned rank, reduced;
+};
+} // namespace
+
+static Reduction prepare(ReduceOp op, Lowering &to) {
+  ArrayType from = arrayType(op.getX()), type = arrayType(op.getY());
+  Names loops(type.getDimNames());
+  // In the operand's order, whatever order they are named in: memory is read forwards.
+  for (StringAttr name : from.getDimNames())
+    if (!type.hasDim(name))
+      loops.push_back(name);
+  unsigned rank = type.getRank();
+  View input = to.access(op.getX(), loops);
+  for (unsigned d = rank; d < loops.size(); ++d)
+    if (!readsPlainly(input, d)) {
+      Stored stored = to.stored(op.getX());
+      input = {View::Tensor, stored.tensor, to.mapTo(loops, stored.order), from.getElementType()};
+      break;
+    }
+  return {input, AffineMap::getMultiDimIdentityMap(loops.size(), op.getContext())
+                     .getMajorSubMap(rank),
+          rank, static_cast<unsigned>(loops.size()) - rank};
+}
+
+static void lowerArgReduce(ReduceOp op, Lowering &to) {
+  ArrayType type = arrayType(op.getY());
+  Type element = arrayType(op.getX()).getElementType();
+  bool larger = op.getKind() == ReduceKind::argmax;
+  Reduction r = prepare(op, to);
+  Value best = to.constant(neutral(to.b, op.getKind(), storageType(element), isUnsigned(element)));
+  Value bests = to.filled(type.withElement(element), best);
+  Value positions = to.filled(type, to.constant(to.b.getI64IntegerAttr(0)));
+  SmallVector<Value> results = to.generic(
+      r.input, {bests, positions}, {r.output, r.output}, r.reduced,
+      [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
+        Value better = isBetter(b, loc, larger, load(b, loc, x.front(), element),
+                                load(b, loc, old[0], element), isUnsigned(element));
+        Value here = linalg::IndexOp::create(b, loc, r.rank);
+        here = arith::IndexCastOp::create(b, loc, b.getI64Type(), here);
+        return SmallVector<Value>{arith::SelectOp::create(b, loc, better, x.front(), old[0]),
+                                  arith::SelectOp::create(b, loc, better, here, old[1])};
+      });
+  to.setTensor(op.getY(), results[1]);
+}
+
+/// Reducing copies of one number needs no loop; null if it does.
+static Value reducedScalar(ReduceOp op, Lowering &to) {
+  View view = to.view(op.getX());
+  ArrayType from = arrayType(op.getX());
+  if (view.kind != View::Scalar)
+    return {};
+  switch (op.getKind()) {
+  case ReduceKind::max:
+  case ReduceKind::min:
+    return view.source;
+  case ReduceKind::sum:
+    break;
+  default:
+    return {};
+  }
+  Value count = to.index(1);
+  for (Attribute dim : op.getDims())
+    count = to.b.createOrFold<arith::MulIOp>(to.loc(), count,
+                                             to.sizeValue(cast<StringAttr>(dim), from));
+  Type element = from.getElementType(), compute = computeType(element);
+  Value x = load(to.b, to.loc(), view.source, element), y;
+  count = to.b.createOrFold<arith::IndexCastOp>(to.loc(), to.b.getI64Type(), count);
+  if (isa<FloatType>(compute)) {
+    count = to.b.createOrFold<arith::SIToFPOp>(to.loc(), compute, count);
+    y = to.b.createOrFold<arith::MulFOp>(to.loc(), x, count);
+  } else {
+    if (!compute.isInteger(64))
+      count = to.b.createOrFold<arith::TruncIOp>(to.loc(), compute, count);
+    y = to.b.createOrFold<arith::MulIOp>(to.loc(), x, count);
+  }
+  return store(to.b, to.loc(), y, element);
+}
+
+void xtensor::lowerReduce(ReduceOp op, Lowering &to) {
+  ReduceKind kind = op.getKind();
+  if (kind == ReduceKind::argmax || kind == ReduceKind::argmin)
+    return lowerArgReduce(op, to);
+  if (Value scalar = reducedScalar(op, to))
+    return to.setScalar(op.getY(), scalar);
+
+  ArrayType type = arrayType(op.getY());
+  Type element = type.getElementType();
+  // Half precision would stop growing at 2048 and 256.
+  bool wide = isHalf(element) && (kind == ReduceKind::sum || kind == ReduceKind::prod);
+  Type memory = wide ? computeType(element) : storageType(element);
+  bool isBool = element.isInteger(1);
+  Reduction r = prepare(op, to);
+  Value init = to.constant(neutral(to.b, kind, memory, isUnsigned(element)));
+  Value result =
+      to.generic(r.input, to.filled(type, init), r.output, r.reduced,
+                 [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
+                   // 0 and 1 combine as they are.
+                   Value value = isBool ? x.front() : load(b, loc, x.front(), element);
+                   Value acc = isBool || wide ? old[0] : load(b, loc, old[0], element);
+                   value = combine(b, loc, kind, acc, value, isUnsigned(element));
+                   return SmallVector<Value>{wide ? value : store(b, loc, value, element)};
+                 })
+          .front();
+  if (wide)
+    result = to.elementwise(type, View{View::Tensor, result,
+                                       to.b.getMultiDimIdentityMap(type.getRank()), element},
+                            [&](OpBuilder &b, Location loc, ValueRange x) {
+                              return store(b, loc, x.front(), element);
+                            });
+  to.setTensor(op.getY(), result);
+}

@@ -1,0 +1,283 @@
+// Constants and changes of shape. Most are a new view of what is there; data moves only for pad,
+// concat, and for a merge of dims that are not neighbours in memory.
+#include "ToLinalg/Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+static StringAttr name(Attribute attr) { return cast<StringAttr>(attr); }
+
+//===- constants and sizes -------------------------------------------------===//
+
+static LogicalResult lower(ConstantOp op, Lowering &to) {
+  Type element = arrayType(op.getY()).getElementType(), memory = storageType(element);
+  auto type = RankedTensorType::get(op.getValue().getShapedType().getShape(), memory);
+  if (auto dense = dyn_cast<DenseElementsAttr>(op.getValue())) {
+    if (element.isInteger(1))
+      dense = cast<DenseElementsAttr>(op.getValue())
+                  .mapValues(memory, llvm::function_ref<APInt(const APInt &)>(
+                                         [](const APInt &value) { return value.zext(8); }));
+    else if (element != memory)
+      dense = dense.bitcast(memory);
+    if (dense.isSplat()) {
+      to.setScalar(op.getY(), to.constant(cast<TypedAttr>(dense.getSplatValue<Attribute>())));
+      return success();
+    }
+    to.setTensor(op.getY(), to.constant(dense));
+    return success();
+  }
+  auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
+  if (!resource || element.isInteger(1))
+    return op.emitError("constant: only dense elements and, but for bools, resources are lowered");
+  to.setTensor(op.getY(),
+               to.constant(DenseResourceElementsAttr::get(type, resource.getRawHandle())));
+  return success();
+}
+
+static LogicalResult lower(IotaOp op, Lowering &to) {
+  ArrayType type = arrayType(op.getY());
+  if (op.getSize())
+    to.noteSize(type.getDimNames()[0], to.indexOf(op.getSize()));
+  to.set(op.getY(),
+         {View::Iota, Value(), to.b.getMultiDimIdentityMap(1), type.getElementType()});
+  return success();
+}
+
+static LogicalResult lower(SizeOp op, Lowering &to) {
+  Value size = to.sizeValue(op.getDimAttr(), arrayType(op.getX()));
+  to.setScalar(op.getY(),
+               to.b.createOrFold<arith::IndexCastOp>(to.loc(), to.b.getI64Type(), size));
+  return success();
+}
+
+//===- views ---------------------------------------------------------------===//
+
+static LogicalResult lower(RenameOp op, Lowering &to) {
+  ArrayType from = arrayType(op.getX()), type = arrayType(op.getY());
+  for (auto [before, after] : llvm::zip_equal(from.getDimNames(), type.getDimNames()))
+    if (from.isDynamic(before))
+      to.noteSize(after, to.sizeValue(before, from));
+  to.set(op.getY(), to.view(op.getX()));
+  return success();
+}
+
+static LogicalResult lower(BroadcastOp op, Lowering &to) {
+  ArrayType from = arrayType(op.getX()), type = arrayType(op.getY());
+  auto size = op.getSizes().begin();
+  for (StringAttr dim : dynamicDims(type))
+    if (!from.hasDim(dim))
+      to.noteSize(dim, to.indexOf(*size++));
+  to.set(op.getY(), to.access(op.getX(), type.getDimNames()));
+  return success();
+}
+
+/// Reads dim i of the operand at `exprs[i]` of the result's dims.
+static void setThrough(Value result, Value operand, ArrayRef<AffineExpr> exprs, Lowering &to) {
+  auto access =
+      AffineMap::get(arrayType(result).getRank(), 0, exprs, result.getContext());
+  to.set(result, to.view(operand).at(access));
+}
+
+static SmallVector<AffineExpr> dimExprs(ArrayType type) {
+  return llvm::map_to_vector(llvm::seq<unsigned>(type.getRank()), [&](unsigned d) {
+    return getAffineDimExpr(d, type.getContext());
+  });
+}
+
+static LogicalResult lower(SqueezeOp op, Lowering &to) {
+  ArrayType from = arrayType(op.getX());
+  SmallVector<AffineExpr> exprs;
+  unsigned next = 0;
+  for (StringAttr dim : from.getDimNames())
+    exprs.push_back(llvm::is_contained(op.getDims(), dim)
+                        ? getAffineConstantExpr(0, op.getContext())
+                        : getAffineDimExpr(next++, op.getContext()));
+  setThrough(op.getY(), op.getX(), exprs, to);
+  return success();
+}
+
+static LogicalResult lower(SliceOp op, Lowering &to) {
+  ArrayType from = arrayType(op.getX());
+  SmallVector<AffineExpr> exprs = dimExprs(from);
+  for (auto [dim, offset, stride] :
+       llvm::zip_equal(op.getDims(), op.getOffsets(), op.getStrides())) {
+    AffineExpr &expr = exprs[from.find(dim)];
+    expr = expr * stride + offset;
+  }
+  setThrough(op.getY(), op.getX(), exprs, to);
+  return success();
+}
+
+static LogicalResult lower(ReverseOp op, Lowering &to) {
+  ArrayType type = arrayType(op.getX());
+  SmallVector<AffineExpr> exprs = dimExprs(type);
+  SmallVector<StringAttr> dynamic;
+  for (Attribute dim : op.getDims()) {
+    AffineExpr &expr = exprs[type.find(dim)];
+    if (type.isDynamic(dim))
+      dynamic.push_back(name(dim));
+    else
+      expr = (type.getSize(dim) - 1) - expr;
+  }
+  if (dynamic.empty()) {
+    setThrough(op.getY(), op.getX(), exprs, to);
+    return success();
+  }
+  // A map knows no size that is only known at run time.
+  View from = to.view(op.getX()).at(AffineMap::get(type.getRank(), 0, exprs, op.getContext()));
+  SmallVector<Value> sizes =
+      llvm::map_to_vector(dynamic, [&](StringAttr dim) { return to.sizeValue(dim, type); });
+  Value result = to.elementwise(type, {}, [&](OpBuilder &b, Location loc, ValueRange) {
+    SmallVector<Value> indices;
+    for (unsigned d = 0, e = type.getRank(); d < e; ++d)
+      indices.push_back(linalg::IndexOp::create(b, loc, d));
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    for (auto [dim, size] : llvm::zip_equal(dynamic, sizes)) {
+      Value &index = indices[type.find(dim)];
+      index = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, size, one), index);
+    }
+    return Lowering::elementAt(b, loc, from, indices);
+  });
+  to.setTensor(op.getY(), result);
+  return success();
+}
+
+//===- merge and split -----------------------------------------------------===//
+
+static LogicalResult lower(MergeOp op, Lowering &to) {
+  ArrayType from = arrayType(op.getX());
+  Names dims = llvm::map_to_vector(op.getDims(), name);
+  if (llvm::any_of(dims, [&](StringAttr dim) { return from.isDynamic(dim); })) {
+    Value size = to.index(1);
+    for (StringAttr dim : dims)
+      size = to.b.createOrFold<arith::MulIOp>(to.loc(), size, to.sizeValue(dim, from));
+    to.noteSize(op.getIntoAttr(), size);
+  }
+  Stored stored = to.stored(op.getX());
+  auto first = std::search(stored.order.begin(), stored.order.end(), dims.begin(), dims.end());
+  if (first == stored.order.end()) {
+    Names order;
+    for (StringAttr dim : from.getDimNames())
+      if (!llvm::is_contained(dims, dim))
+        order.push_back(dim);
+    llvm::append_range(order, dims);
+    stored = {to.packed(op.getX(), order), order};
+    first = stored.order.end() - dims.size();
+  }
+  unsigned at = first - stored.order.begin();
+  Names order(stored.order);
+  order.erase(order.begin() + at, order.begin() + at + dims.size());
+  order.insert(order.begin() + at, op.getIntoAttr());
+  SmallVector<ReassociationIndices> groups;
+  for (unsigned axis = 0, i = 0; i < order.size(); ++i) {
+    groups.emplace_back();
+    for (unsigned n = i == at ? dims.size() : 1; n; --n)
+      groups.back().push_back(axis++);
+  }
+  Value merged = stored.tensor;
+  if (dims.size() > 1) {
+    ArrayType result = arrayType(op.getY());
+    SmallVector<int64_t> shape =
+        llvm::map_to_vector(order, [&](StringAttr dim) { return result.getSize(dim); });
+    merged = tensor::CollapseShapeOp::create(
+        to.b, to.loc(), RankedTensorType::get(shape, storageType(result.getElementType())), merged,
+        groups);
+  }
+  to.setStored(op.getY(), merged, order);
+  return success();
+}
+
+static LogicalResult lower(SplitOp op, Lowering &to) {
+  ArrayType from = arrayType(op.getX()), type = arrayType(op.getY());
+  Names into = llvm::map_to_vector(op.getInto(), name);
+  if (into.empty()) {
+    SmallVector<AffineExpr> exprs = dimExprs(type);
+    exprs.insert(exprs.begin() + from.find(op.getDimAttr()),
+                 getAffineConstantExpr(0, op.getContext()));
+    setThrough(op.getY(), op.getX(), exprs, to);
+    return success();
+  }
+  Stored stored = to.stored(op.getX());
+  Names order;
+  SmallVector<ReassociationIndices> groups;
+  for (StringAttr dim : stored.order) {
+    ReassociationIndices group;
+    for (StringAttr part : dim == op.getDimAttr() ? ArrayRef<StringAttr>(into) : dim) {
+      group.push_back(order.size());
+      order.push_back(part);
+    }
+    groups.push_back(group);
+  }
+  Value split = stored.tensor;
+  if (into.size() > 1) {
+    SmallVector<OpFoldResult> sizes =
+        llvm::map_to_vector(order, [&](StringAttr dim) { return to.sizeOf(dim, type); });
+    SmallVector<int64_t> shape =
+        llvm::map_to_vector(order, [&](StringAttr dim) { return type.getSize(dim); });
+    split = tensor::ExpandShapeOp::create(
+        to.b, to.loc(), RankedTensorType::get(shape, storageType(type.getElementType())), split,
+        groups, sizes);
+  }
+  to.setStored(op.getY(), split, order);
+  return success();
+}
+
+//===- pad and concat ------------------------------------------------------===//
+
+static Value inserted(Value part, Value whole, ArrayRef<int64_t> offsets, ArrayRef<int64_t> strides,
+                      ArrayType type, Lowering &to) {
+  SmallVector<OpFoldResult> sizes =
+      llvm::map_to_vector(type.getDimNames(), [&](StringAttr dim) { return to.sizeOf(dim, type); });
+  return tensor::InsertSliceOp::create(to.b, to.loc(), part, whole,
+                                       getAsIndexOpFoldResult(to.b.getContext(), offsets), sizes,
+                                       getAsIndexOpFoldResult(to.b.getContext(), strides));
+}
+
+static LogicalResult lower(PadOp op, Lowering &to) {
+  ArrayType from = arrayType(op.getX()), type = arrayType(op.getY());
+  SmallVector<int64_t> offsets(from.getRank(), 0), strides(from.getRank(), 1);
+  for (auto [dim, low, interior] : llvm::zip_equal(op.getDims(), op.getLow(), op.getInterior())) {
+    offsets[from.find(dim)] = low;
+    strides[from.find(dim)] = interior + 1;
+  }
+  Value value = Lowering::elementAt(to.b, to.loc(), to.view(op.getValue()), {});
+  Value whole = to.filled(type, value);
+  if (!llvm::is_contained(from.getShape(), 0))
+    whole = inserted(to.tensor(op.getX()), whole, offsets, strides, from, to);
+  to.setTensor(op.getY(), whole);
+  return success();
+}
+
+static LogicalResult lower(ConcatOp op, Lowering &to) {
+  ArrayType type = arrayType(op.getY());
+  Value whole = to.empty(type);
+  SmallVector<int64_t> offsets(type.getRank(), 0), strides(type.getRank(), 1);
+  int64_t axis = type.find(op.getDimAttr());
+  for (Value input : op.getInputs()) {
+    ArrayType from = reordered(arrayType(input), dimsOf(type));
+    Value part = from == arrayType(input) ? to.tensor(input) : to.packed(input, type.getDimNames());
+    if (from.getShape()[axis] == 0)
+      continue;
+    whole = inserted(part, whole, offsets, strides, from, to);
+    offsets[axis] += from.getShape()[axis];
+  }
+  to.setTensor(op.getY(), whole);
+  return success();
+}
+
+LogicalResult xtensor::lowerShape(Operation *op, Lowering &to) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<ConstantOp, IotaOp, SizeOp, RenameOp, BroadcastOp, SqueezeOp, SliceOp, ReverseOp,
+            MergeOp, SplitOp, PadOp, ConcatOp>([&](auto known) { return lower(known, to); })
+      .Case<SizedOp>([&](SizedOp sized) {
+        to.set(sized.getY(), to.view(sized.getX()));
+        return success();
+      })
+      .Default([](Operation *) { return failure(); });
+}

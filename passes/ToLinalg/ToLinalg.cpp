@@ -1,0 +1,144 @@
+// Names become axes (see Passes.td): each function is walked once, in order, and every op is
+// handed to its family.
+#include "ToLinalg/Lowering.h"
+#include "ToLinalg/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_TOLINALG
+#include "ToLinalg/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+using namespace xtensor;
+
+static bool isArray(Value value) { return isa<ArrayType>(value.getType()); }
+
+/// What the op family needs of a contract is made by xtensor-decompose-contract.
+static bool isPair(ContractOp op) {
+  if (op.getInputs().size() != 2)
+    return false;
+  return llvm::all_of(op.getInputs(), [&](Value input) {
+    return llvm::all_of(op.getOver(),
+                        [&](Attribute dim) { return arrayType(input).hasDim(dim); });
+  });
+}
+
+static void lowerCall(func::CallOp op, Lowering &to) {
+  SmallVector<Value> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(isArray(operand) ? to.tensor(operand) : operand);
+  auto call = func::CallOp::create(to.b, to.loc(), op.getCallee(),
+                                   convertTypes(op.getResultTypes()), operands);
+  for (auto [before, after] : llvm::zip_equal(op.getResults(), call.getResults())) {
+    if (!isArray(before)) {
+      before.replaceAllUsesWith(after);
+      continue;
+    }
+    to.setTensor(before, after);
+    to.noteSizes(after, arrayType(before));
+  }
+}
+
+static LogicalResult lower(Operation *op, Lowering &to) {
+  if (op->hasTrait<trait::Elementwise>()) {
+    // Identities have the trait for its types alone.
+    if (auto stop = dyn_cast<StopGradientOp>(op))
+      to.set(stop.getY(), to.view(stop.getX()));
+    else
+      lowerElementwise(op, to);
+    return success();
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return lowerReduce(reduce, to), success();
+  if (auto contract = dyn_cast<ContractOp>(op)) {
+    if (!isPair(contract))
+      return op->emitError("contract: only pairs that share what is summed have a lowering; run "
+                           "xtensor-decompose-contract before xtensor-to-linalg");
+    return lowerContract(contract, to), success();
+  }
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return lowerGather(gather, to), success();
+  if (auto scatter = dyn_cast<ScatterOp>(op))
+    return lowerScatter(scatter, to), success();
+  if (succeeded(lowerShape(op, to)))
+    return success();
+  return op->emitError() << "'" << op->getName() << "' has no lowering to linalg; if it is part "
+                         << "of a derivative, xtensor-inline-derivatives should have expanded it";
+}
+
+static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites) {
+  convertSignature(func);
+  if (func.isExternal())
+    return success();
+  if (!func.getBody().hasOneBlock())
+    return func.emitError("expected a function with one block");
+  Block &body = func.getBody().front();
+  SmallVector<Operation *> old;
+  for (Operation &op : body)
+    old.push_back(&op);
+  Lowering to(func, sites);
+  to.b.setInsertionPointToStart(&body);
+  unsigned count = func.getNumArguments();
+  for (unsigned i = 0; i < count; ++i) {
+    BlockArgument before = body.getArgument(count + i), after = body.getArgument(i);
+    if (!isArray(before)) {
+      before.replaceAllUsesWith(after);
+      continue;
+    }
+    to.setTensor(before, after);
+    to.noteSizes(after, arrayType(before));
+  }
+
+  SmallVector<Operation *> dead;
+  for (Operation *op : old) {
+    to.at(op);
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      lowerCall(call, to);
+    } else if (op->hasTrait<OpTrait::IsTerminator>()) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isArray(operand.get()))
+          operand.set(to.tensor(operand.get()));
+      continue;
+    } else if (!isa<XTensorDialect>(op->getDialect())) {
+      continue;
+    } else if (failed(lower(op, to))) {
+      return failure();
+    }
+    dead.push_back(op);
+  }
+  for (Operation *op : llvm::reverse(dead))
+    op->erase();
+  dropOldArguments(func);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  return success();
+}
+
+namespace {
+struct ToLinalgPass : xtensor::impl::ToLinalgBase<ToLinalgPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    ArrayAttr sites = ArrayAttr::get(&getContext(), {});
+    SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+    for (func::FuncOp func : functions)
+      if (failed(lowerFunction(func, sites)))
+        return signalPassFailure();
+    if (!sites.empty())
+      module->setAttr("xtensor.sites", sites);
+  }
+};
+} // namespace
+
+void xtensor::buildToLinalgPipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createDecomposeContract());
+  pm.addPass(createToLinalg());
+  pm.addPass(createVerifyLinalg());
+}
