@@ -107,13 +107,19 @@ OpFoldResult Emitter::outsideSize(Value value, unsigned dim) {
 /// The range of a loop, from the operand where it is easiest to read: from a
 /// static size, else from the allocation of a result, else from an input.
 OpFoldResult Emitter::rangeOf(linalg::GenericOp op, unsigned loop) {
-  int64_t size = op.getStaticLoopRanges()[loop];
-  if (!ShapedType::isDynamic(size))
-    return outer.getIndexAttr(size);
+  OpFoldResult dynamic;
   for (OpOperand &operand : llvm::reverse(op->getOpOperands()))
-    for (auto [k, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
-      if (auto plain = dyn_cast<AffineDimExpr>(expr); plain && plain.getPosition() == loop)
+    for (auto [k, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+      auto plain = dyn_cast<AffineDimExpr>(expr);
+      if (!plain || plain.getPosition() != loop)
+        continue;
+      if (!cast<RankedTensorType>(operand.get().getType()).isDynamicDim(k))
         return outsideSize(operand.get(), k);
+      if (!dynamic)
+        dynamic = outsideSize(operand.get(), k);
+    }
+  if (dynamic)
+    return dynamic;
   llvm_unreachable("every loop of a linalg op has an operand that tells its range");
 }
 
@@ -204,8 +210,9 @@ Emitter::Slice Emitter::sliceOf(linalg::GenericOp op, OpOperand *operand, OpBuil
       places.push_back(getAffineConstantExpr(-1, context));
       slice.offsets.push_back(b.getIndexAttr(0));
       auto plain = dyn_cast<AffineDimExpr>(expr);
-      slice.sizes.push_back(plain ? rangeOf(op, plain.getPosition())
-                                  : outsideSize(operand->get(), k));
+      bool isDynamic = cast<RankedTensorType>(operand->get().getType()).isDynamicDim(k);
+      slice.sizes.push_back(plain && isDynamic ? rangeOf(op, plain.getPosition())
+                                               : outsideSize(operand->get(), k));
     }
     slice.keptSizes.push_back(slice.sizes.back());
     shape.push_back(getConstantIntValue(slice.sizes.back()).value_or(ShapedType::kDynamic));
