@@ -1,5 +1,6 @@
 #include "Autodiff/Passes.h"
 #include "Autodiff/Rules.h"
+#include "Simplify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -69,3 +70,10 @@ struct Differentiate : xtensor::impl::DifferentiateBase<Differentiate> {
   }
 };
 } // namespace
+
+void xtensor::buildDifferentiatePipeline(OpPassManager &pm) {
+  pm.addPass(createDifferentiate());
+  pm.addPass(createSplitPullbacks());
+  pm.addPass(createSimplify());
+  pm.addPass(createVerifyDifferentiated());
+}

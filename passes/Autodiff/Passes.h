@@ -7,6 +7,7 @@
 
 namespace mlir {
 class ModuleOp;
+class OpPassManager;
 } // namespace mlir
 
 namespace xtensor {
@@ -14,6 +15,9 @@ namespace xtensor {
 #include "Autodiff/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
 #include "Autodiff/Passes.h.inc"
+
+/// From a simplified program to one without derivative ops.
+void buildDifferentiatePipeline(mlir::OpPassManager &pm);
 } // namespace xtensor
 
 #endif // XTENSOR_AUTODIFF_PASSES_H

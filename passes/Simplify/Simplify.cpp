@@ -1,6 +1,7 @@
 #include "Simplify/Passes.h"
 #include "XTensor/Dims.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -33,3 +34,5 @@ struct Simplify : xtensor::impl::SimplifyBase<Simplify> {
   FrozenRewritePatternSet patterns;
 };
 } // namespace
+
+void xtensor::buildSimplifyPipeline(OpPassManager &pm) { pm.addPass(createSimplify()); }
