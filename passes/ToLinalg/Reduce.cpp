@@ -93,9 +93,12 @@ static Reduction prepare(ReduceOp op, Lowering &to) {
       input = {View::Tensor, stored.tensor, to.mapTo(loops, stored.order), from.getElementType()};
       break;
     }
-  return {input, AffineMap::getMultiDimIdentityMap(loops.size(), op.getContext())
-                     .getMajorSubMap(rank),
-          rank, static_cast<unsigned>(loops.size()) - rank};
+  // Not getMajorSubMap: of no results that gives a null map.
+  SmallVector<AffineExpr> kept;
+  for (unsigned d = 0; d < rank; ++d)
+    kept.push_back(getAffineDimExpr(d, op.getContext()));
+  return {input, AffineMap::get(loops.size(), 0, kept, op.getContext()), rank,
+          static_cast<unsigned>(loops.size()) - rank};
 }
 
 static void lowerArgReduce(ReduceOp op, Lowering &to) {
