@@ -153,6 +153,11 @@ class Origins:
         return joined
 
 
+def origins(program: Program) -> list[dict[str, frozenset[Origin]]]:
+    """For each result, where its dims come from."""
+    return Origins(program).results
+
+
 def _take(variable: xarray.Variable, dim: str, steps: tuple[Any, ...]) -> xarray.Variable:
     for _, offset, n, stride in steps:
         where = (
@@ -165,7 +170,7 @@ def _take(variable: xarray.Variable, dim: str, steps: tuple[Any, ...]) -> xarray
 
 
 def _coordinates(
-    origins: dict[str, frozenset[Origin]], sizes: Mapping[str, int], labels: Mapping[int, Labels]
+    origins: Mapping[str, frozenset[Origin]], sizes: Mapping[str, int], labels: Mapping[int, Labels]
 ) -> dict[str, xarray.Variable]:
     import xarray
 
@@ -205,11 +210,10 @@ _KEEP = frozenset([
 ])  # fmt: skip
 
 
-def relabel(program: Program, results: list[Array], sources: Mapping[int, Any], op: str = "") -> list[Any]:
+def relabel(
+    origins: Sequence[Mapping[str, frozenset[Origin]]], results: list[Array], sources: Mapping[int, Any], op: str = ""
+) -> list[Any]:
     """Results as DataArrays where one went in (else as Arrays with labels), with the coordinates that still apply."""
-    origins = program.notes.get("origins")
-    if origins is None:
-        origins = program.notes["origins"] = Origins(program).results
     labels = {i: labels_of(x) for i, x in sources.items()}
     as_dataarray = any(is_dataarray(x) for x in sources.values())
     first = next(iter(labels.values()))

@@ -59,14 +59,15 @@ def spec_of_type(type_: Any) -> Spec:
 class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
-    __slots__ = ("captured", "executable", "program", "tree", "unwrap")
+    __slots__ = ("captured", "executable", "origins", "tree", "unwrap")
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, labelled: bool) -> None:
         from ..compiler.executable import load
+        from ..interop.xarray import origins
 
         self.executable = load(program)
         self.captured = list(program.captured)
-        self.program = program
+        self.origins = origins(program) if labelled else None
         self.tree = program.tree
         self.unwrap = program.tree == _SINGLE
 
@@ -254,7 +255,7 @@ class _Eager:
             found.plain = False
             found.key.append(name)
             found.scan(x, self.by_name.get(name, False))
-        key = (options.current(), *found.key)
+        key = (options.current(), bool(found.labelled), *found.key)
         try:
             entry = self.entries.get(key)
         except TypeError:
@@ -267,7 +268,7 @@ class _Eager:
         if found.labelled:
             from ..interop.xarray import relabel
 
-            return entry.tree.unflatten(relabel(entry.program, entry(found.arrays), found.labelled, self.name))
+            return entry.tree.unflatten(relabel(entry.origins, entry(found.arrays), found.labelled, self.name))
         return entry.result(found.arrays)
 
     def compile(self, found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
@@ -279,7 +280,7 @@ class _Eager:
             new_kwargs = {k: _replace(x, self.by_name.get(k, False), left) for k, x in kwargs.items()}
             return self.fn(*new_args, **new_kwargs)
 
-        return Entry(trace(body, specs, self.name))
+        return Entry(trace(body, specs, self.name), bool(found.labelled))
 
     def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:
         named = [
@@ -313,6 +314,6 @@ def op(fn: Any = None, /, *, static: Any = None) -> Any:
 def _make(fn: Any, static: Any) -> Any:
     slow = _Eager(fn, static)
     function = Op(slow)
-    functools.update_wrapper(function, fn)
+    functools.update_wrapper(function, fn, updated=())
     slow.function = function
     return function

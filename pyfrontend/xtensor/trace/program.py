@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..core import tree
@@ -28,7 +28,6 @@ class Program:
     captured: tuple[Array, ...]
     tree: tree.TreeDef
     name: str = "f"
-    notes: dict[str, Any] = field(default_factory=dict)
 
     @property
     def all_inputs(self) -> tuple[Spec, ...]:
@@ -69,11 +68,13 @@ def trace(
             results, structure = result_leaves(fn(arguments), name)
             root.finish(results)
         root.module.operation.verify()
+        captured = tuple(a for a, _ in root.captured.values())
+        root.captured.clear()  # tracers refer to the root: no cycle may keep the module
     return Program(
         root.module,
         tuple(specs),
         tuple(spec_of(r.value.type) for r in results),
-        tuple(a for a, _ in root.captured.values()),
+        captured,
         structure,
         name,
     )
