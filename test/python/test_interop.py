@@ -42,6 +42,8 @@ def test_an_array_without_labels_becomes_a_bare_dataarray():
         (lambda v: xt.isel(v, place=slice(1, 3)), lambda v: v.isel(place=slice(1, 3))),
         (lambda v: xt.isel(v, place=slice(None, None, 2)), lambda v: v.isel(place=slice(None, None, 2))),
         (lambda v: xt.isel(v, place=slice(None, None, -1)), lambda v: v.isel(place=slice(None, None, -1))),
+        (lambda v: xt.isel(v, time=1), lambda v: v.isel(time=1)),
+        (lambda v: xt.isel(v, time=-1, place=slice(0, 2)), lambda v: v.isel(time=-1, place=slice(0, 2))),
         (lambda v: xt.rename(v, place="site"), lambda v: v.rename(place="site")),
     ],
 )
@@ -83,6 +85,11 @@ def test_a_dim_that_was_reordered_loses_its_coordinates():
     out = xt.jit(lambda v: xt.concat([v, v], "time"))(temperature())
     assert "time" not in out.coords
     assert "place" in out.coords
+
+
+def test_neighbours_of_one_array_keep_what_is_certain():
+    out = xt.jit(lambda v: v.isel(place=slice(1, 3)) - v.isel(place=slice(0, 2)))(temperature())
+    assert set(out.coords) == {"time", "run"}
 
 
 def test_gradients_of_dataarrays_are_dataarrays():

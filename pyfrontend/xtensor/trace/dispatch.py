@@ -67,7 +67,7 @@ class Entry:
 
         self.executable = load(program)
         self.captured = list(program.captured)
-        self.origins = origins(program) if labelled else None
+        self.origins = origins(program) if labelled else []
         self.tree = program.tree
         self.unwrap = program.tree == _SINGLE
 
