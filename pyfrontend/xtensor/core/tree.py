@@ -181,10 +181,10 @@ def _in_order_of(tree: Any, other: Any) -> Any:
 
 
 def leaves_at(structure: TreeDef, tree: Any) -> list[Any]:
-    """What `tree` has at the leaves of `structure`: subtrees and None included."""
-    if structure.kind is _LEAF:
-        return [tree]
+    """What `tree` has at the leaves of `structure`; None may stand for a leaf."""
     found = _children(tree)
+    if structure.kind is _LEAF and (found is None or tree is None):
+        return [tree]
     if found is None:
         raise ArgumentError(f"expected {structure!r}, got {tree!r:.80}")
     kind, meta, children = found

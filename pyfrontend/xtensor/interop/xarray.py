@@ -232,7 +232,10 @@ _KEEP = frozenset([
 
 
 def relabel(
-    origins: Sequence[Mapping[str, frozenset[Origin]]], results: list[Array], sources: Mapping[int, Any], op: str = ""
+    origins: Sequence[Mapping[str, frozenset[Origin]]],
+    results: Sequence[Array],
+    sources: Mapping[int, Any],
+    op: str = "",
 ) -> list[Any]:
     """Results as DataArrays where one went in (else as Arrays with labels), with the coordinates that still apply."""
     labels = {i: labels_of(x) for i, x in sources.items()}

@@ -59,7 +59,7 @@ def spec_of_type(type_: Any) -> Spec:
 class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
-    __slots__ = ("captured", "executable", "origins", "tree", "unwrap")
+    __slots__ = ("captured", "executable", "origins", "unflatten", "unwrap")
 
     def __init__(self, program: Program, labelled: bool) -> None:
         from ..compiler.executable import load
@@ -68,25 +68,29 @@ class Entry:
         self.executable = load(program)
         self.captured = list(program.captured)
         self.origins = origins(program) if labelled else []
-        self.tree = program.tree
+        self.unflatten: Callable[[Sequence[Any]], Any] = program.tree.unflatten
+        if program.places is not None:
+            structure, places = program.tree, program.places
+            self.unflatten = lambda results: structure.unflatten([results[i] for i in places])
         self.unwrap = program.tree == _SINGLE
 
-    def __call__(self, arrays: list[Any]) -> list[Any]:
-        return list(self.executable.run(arrays + self.captured if self.captured else arrays))
+    def run(self, arrays: list[Any]) -> Sequence[Any]:
+        found: tuple[Any, ...] = self.executable.run(arrays + self.captured if self.captured else arrays)
+        return found
 
     def result(self, arrays: list[Any]) -> Any:
-        results = self.executable.run(arrays + self.captured if self.captured else arrays)
-        return results[0] if self.unwrap else self.tree.unflatten(results)
+        results = self.run(arrays)
+        return results[0] if self.unwrap else self.unflatten(results)
+
+    def labelled_result(self, arrays: list[Any], labelled: dict[int, Any], name: str) -> Any:
+        """As DataArrays where one went in."""
+        from ..interop.xarray import relabel
+
+        return self.unflatten(relabel(self.origins, self.run(arrays), labelled, name))
 
     def register(self, function: Any, types: Sequence[Any] | None) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit)."""
-        function.add(
-            types,
-            self.executable,
-            self.unwrap,
-            None if self.unwrap else self.tree.unflatten,
-            self.captured,
-        )
+        function.add(types, self.executable, self.unwrap, None if self.unwrap else self.unflatten, self.captured)
 
 
 _SINGLE = tree.structure(0)
@@ -266,9 +270,7 @@ class _Eager:
                 types = [type(x) if type(x) in _NUMBERS else x.type for x in args]
                 entry.register(self.function, types)
         if found.labelled:
-            from ..interop.xarray import relabel
-
-            return entry.tree.unflatten(relabel(entry.origins, entry(found.arrays), found.labelled, self.name))
+            return entry.labelled_result(found.arrays, found.labelled, self.name)
         return entry.result(found.arrays)
 
     def compile(self, found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:

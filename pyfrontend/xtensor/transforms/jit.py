@@ -107,9 +107,7 @@ class _Compiler:
             if call.plain and not (self.dynamic and call.has_numbers):
                 entry.register(self.function, self.types(args))
         if call.labelled:
-            from ..interop.xarray import relabel
-
-            return entry.tree.unflatten(relabel(entry.origins, entry(call.arrays), call.labelled, self.name))
+            return entry.labelled_result(call.arrays, call.labelled, self.name)
         return entry.result(call.arrays)
 
     def types(self, args: tuple[Any, ...]) -> list[Any] | None:
