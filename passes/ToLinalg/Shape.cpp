@@ -75,7 +75,6 @@ static LogicalResult lower(BroadcastOp op, Lowering &to) {
   return success();
 }
 
-/// Reads dim i of the operand at `exprs[i]` of the result's dims.
 /// The source without what lies behind the array's end. An axis that is read as a plain dim gives
 /// a loop its range, so it must have the dim's size (`x[0:2]` reads nothing else of `x`).
 static Value cut(const View &view, ArrayType type, Lowering &to) {
@@ -103,6 +102,7 @@ static Value cut(const View &view, ArrayType type, Lowering &to) {
                                         view.source, offsets, sizes, strides);
 }
 
+/// Reads dim i of the operand at `exprs[i]` of the result's dims.
 static void setThrough(Value result, Value operand, ArrayRef<AffineExpr> exprs, Lowering &to) {
   ArrayType type = arrayType(result);
   auto access = AffineMap::get(type.getRank(), 0, exprs, result.getContext());
