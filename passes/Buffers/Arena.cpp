@@ -1,0 +1,255 @@
+// Temporaries share one block of memory per call; scratch of parallel bodies goes to the stack.
+#include "Buffers/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_ARENA
+#include "Buffers/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+int64_t alignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+int64_t bytesPerElement(MemRefType type) {
+  if (type.getElementType().isIndex())
+    return 8;
+  return (type.getElementTypeBitWidth() + 7) / 8;
+}
+
+/// A temporary and the ops of its home block between which it is alive.
+struct Temporary {
+  memref::AllocOp alloc;
+  int64_t begin, end;
+  int64_t bytes;      // -1: known at run time
+  int64_t offset = 0; // in the static part
+  Value dynamicOffset;
+};
+
+struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
+  using ArenaBase::ArenaBase;
+
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (func.isDeclaration())
+      return;
+    llvm::MapVector<Block *, SmallVector<memref::AllocOp>> homes;
+    SmallVector<memref::AllocOp> unused;
+    func.walk([&](memref::AllocOp alloc) {
+      if (alloc->hasAttr("xtensor.arena"))
+        return;
+      if (alloc.use_empty())
+        return unused.push_back(alloc);
+      homes[homeOf(alloc, func)].push_back(alloc);
+    });
+    for (memref::AllocOp alloc : unused)
+      alloc.erase();
+    if (homes.empty())
+      return;
+    BufferViewFlowAnalysis aliases(func);
+    for (auto &[home, allocs] : homes)
+      place(*home, allocs, aliases, home != &func.getBody().front());
+  }
+
+  /// The body of the outermost forall around `alloc`, or the function's.
+  static Block *homeOf(memref::AllocOp alloc, func::FuncOp func) {
+    Block *home = &func.getBody().front();
+    for (Operation *op = alloc->getParentOp(); op != func; op = op->getParentOp())
+      if (auto forall = dyn_cast<scf::ForallOp>(op))
+        home = forall.getBody();
+    return home;
+  }
+
+  void place(Block &home, ArrayRef<memref::AllocOp> allocs, BufferViewFlowAnalysis &aliases,
+             bool inForall) {
+    llvm::DenseMap<Operation *, int64_t> position;
+    for (Operation &op : home)
+      position[&op] = position.size();
+    SmallVector<Temporary> temporaries;
+    SmallVector<memref::AllocOp> alone;
+    for (memref::AllocOp alloc : allocs) {
+      MemRefType type = alloc.getType();
+      Temporary t{alloc, INT64_MAX, -1, -1, 0, {}};
+      if (type.hasStaticShape())
+        t.bytes = alignUp(type.getNumElements() * bytesPerElement(type));
+      else if (!hoistSizes(alloc, home)) {
+        alone.push_back(alloc);
+        continue;
+      }
+      for (Value alias : aliases.resolve(alloc))
+        for (Operation *user : alias.getUsers()) {
+          Operation *at = home.findAncestorOpInBlock(*user);
+          int64_t p = at ? position.lookup(at) : 0;
+          t.begin = std::min(t.begin, p);
+          t.end = std::max(t.end, p);
+        }
+      temporaries.push_back(t);
+    }
+    int64_t bytes = packStatic(temporaries);
+    bool dynamic = llvm::any_of(temporaries, [](auto &t) { return t.bytes < 0; });
+    if (bytes || dynamic)
+      replaceAll(home, temporaries, bytes, inForall && !dynamic && bytes <= maxStackBytes);
+    for (memref::AllocOp alloc : alone)
+      replaceAlone(alloc);
+    for (Temporary &t : temporaries)
+      t.alloc.erase();
+  }
+
+  /// Moves the computation of the sizes to the start of `home` if it can be done there.
+  static bool hoistSizes(memref::AllocOp alloc, Block &home) {
+    SmallVector<Operation *> slice; // users before definitions
+    SmallVector<Value> pending(alloc.getDynamicSizes());
+    while (!pending.empty()) {
+      Value value = pending.pop_back_val();
+      Operation *op = value.getDefiningOp();
+      if (!op || !home.findAncestorOpInBlock(*op)) {
+        Block *block = value.getParentBlock();
+        if (block == &home || !home.getParentOp()->isAncestor(block->getParentOp()))
+          continue; // an argument of the home block, or defined further out
+        return false;
+      }
+      if (!isPure(op) || op->getNumRegions())
+        return false;
+      if (auto dim = dyn_cast<memref::DimOp>(op); dim && !isa<BlockArgument>(dim.getSource()))
+        return false;
+      slice.push_back(op);
+      llvm::append_range(pending, op->getOperands());
+    }
+    // The last one visited may be needed by any before it.
+    SmallPtrSet<Operation *, 8> moved;
+    for (Operation *op : llvm::reverse(slice)) {
+      if (!moved.insert(op).second)
+        continue;
+      op->moveBefore(&home, home.begin());
+      for (bool again = true; again;) {
+        again = false;
+        for (Value operand : op->getOperands())
+          if (Operation *def = operand.getDefiningOp();
+              def && def->getBlock() == &home && op->isBeforeInBlock(def)) {
+            op->moveAfter(def);
+            again = true;
+          }
+      }
+    }
+    return true;
+  }
+
+  /// First fit in order of size; temporaries that are alive together do not overlap.
+  static int64_t packStatic(SmallVectorImpl<Temporary> &temporaries) {
+    SmallVector<Temporary *> order, placed;
+    for (Temporary &t : temporaries)
+      if (t.bytes >= 0)
+        order.push_back(&t);
+    llvm::stable_sort(order, [](auto *a, auto *b) { return a->bytes > b->bytes; });
+    int64_t total = 0;
+    for (Temporary *t : order) {
+      SmallVector<Temporary *> busy; // sorted by offset
+      for (Temporary *p : placed)
+        if (p->begin <= t->end && t->begin <= p->end)
+          busy.push_back(p);
+      llvm::sort(busy, [](auto *a, auto *b) { return a->offset < b->offset; });
+      for (Temporary *p : busy)
+        if (t->offset + t->bytes > p->offset && t->offset < p->offset + p->bytes)
+          t->offset = p->offset + p->bytes;
+      total = std::max(total, t->offset + t->bytes);
+      placed.push_back(t);
+    }
+    return total;
+  }
+
+  void replaceAll(Block &home, SmallVectorImpl<Temporary> &temporaries, int64_t bytes,
+                  bool onStack) {
+    // After the sizes that were hoisted: before the first op that is not pure.
+    Operation *first = &home.front();
+    while (isPure(first) && !first->getNumRegions() && !first->hasTrait<OpTrait::IsTerminator>())
+      first = first->getNextNode();
+    OpBuilder b(first);
+    Location loc = temporaries.front().alloc.getLoc();
+    if (onStack) {
+      Value stack = memref::AllocaOp::create(b, loc, MemRefType::get({bytes}, b.getI8Type()),
+                                             b.getI64IntegerAttr(kAlignment));
+      return viewAll(b, loc, temporaries, stack);
+    }
+    auto constant = [&](int64_t v) -> Value { return arith::ConstantIndexOp::create(b, loc, v); };
+    Value total = constant(bytes);
+    SmallVector<Temporary *> places; // of dynamic size
+    for (Temporary &t : temporaries) {
+      if (t.bytes >= 0)
+        continue;
+      // The place of a dead temporary with the very same size serves again.
+      auto same = llvm::find_if(places, [&](Temporary *p) {
+        return p->alloc.getType() == t.alloc.getType() && p->end < t.begin &&
+               llvm::equal(p->alloc.getDynamicSizes(), t.alloc.getDynamicSizes());
+      });
+      if (same != places.end()) {
+        t.dynamicOffset = (*same)->dynamicOffset;
+        *same = &t;
+        continue;
+      }
+      t.dynamicOffset = total;
+      total = arith::AddIOp::create(b, loc, total, dynamicBytes(b, t.alloc));
+      places.push_back(&t);
+    }
+    Value arena = acquire(b, loc, total);
+    viewAll(b, loc, temporaries, arena);
+    b.setInsertionPoint(home.getTerminator());
+    memref::DeallocOp::create(b, loc, arena);
+  }
+
+  static Value dynamicBytes(OpBuilder &b, memref::AllocOp alloc) {
+    Location loc = alloc.getLoc();
+    int64_t fixed = bytesPerElement(alloc.getType());
+    for (int64_t size : alloc.getType().getShape())
+      if (!ShapedType::isDynamic(size))
+        fixed *= size;
+    Value bytes = arith::ConstantIndexOp::create(b, loc, fixed);
+    for (Value size : alloc.getDynamicSizes())
+      bytes = arith::MulIOp::create(b, loc, bytes, size);
+    Value add = arith::ConstantIndexOp::create(b, loc, kAlignment - 1);
+    Value mask = arith::ConstantIndexOp::create(b, loc, -kAlignment);
+    return arith::AndIOp::create(b, loc, arith::AddIOp::create(b, loc, bytes, add), mask);
+  }
+
+  static Value acquire(OpBuilder &b, Location loc, Value bytes) {
+    auto arena =
+        memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()),
+                                ValueRange(bytes), b.getI64IntegerAttr(kAlignment));
+    arena->setAttr("xtensor.arena", b.getUnitAttr());
+    return arena;
+  }
+
+  static void viewAll(OpBuilder &b, Location loc, ArrayRef<Temporary> temporaries, Value memory) {
+    for (Temporary t : temporaries) {
+      Value offset = t.dynamicOffset;
+      if (!offset)
+        offset = arith::ConstantIndexOp::create(b, loc, t.offset);
+      Value view = memref::ViewOp::create(b, t.alloc.getLoc(), t.alloc.getType(), memory, offset,
+                                          t.alloc.getDynamicSizes());
+      t.alloc.replaceAllUsesWith(view);
+    }
+  }
+
+  static void replaceAlone(memref::AllocOp alloc) {
+    OpBuilder b(alloc);
+    Location loc = alloc.getLoc();
+    Value arena = acquire(b, loc, dynamicBytes(b, alloc));
+    Value view =
+        memref::ViewOp::create(b, loc, alloc.getType(), arena,
+                               arith::ConstantIndexOp::create(b, loc, 0), alloc.getDynamicSizes());
+    alloc.replaceAllUsesWith(view);
+    b.setInsertionPoint(alloc->getBlock()->getTerminator());
+    memref::DeallocOp::create(b, loc, arena);
+    alloc.erase();
+  }
+};
+
+} // namespace

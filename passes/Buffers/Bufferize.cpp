@@ -1,0 +1,53 @@
+// Bufferization: upstream's one-shot analysis, told that arguments are read-only.
+#include "Buffers/Passes.h"
+
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_BUFFERIZE
+#include "Buffers/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+
+namespace {
+
+struct BufferizePass : xtensor::impl::BufferizeBase<BufferizePass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Builder b(&getContext());
+    for (auto func : module.getOps<func::FuncOp>())
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        if (isa<TensorType>(func.getArgument(i).getType()))
+          func.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
+                          b.getBoolAttr(false));
+
+    // The analysis that this needs is worth its time only where parts are inserted.
+    bool inserts = module->walk([](tensor::InsertSliceOp) { return WalkResult::interrupt(); })
+                       .wasInterrupted();
+    IRRewriter rewriter(&getContext());
+    if (inserts && failed(bufferization::eliminateEmptyTensors(rewriter, module)))
+      return signalPassFailure();
+
+    bufferization::OneShotBufferizationOptions options;
+    options.bufferizeFunctionBoundaries = true;
+    options.allowReturnAllocsFromLoops = true;
+    options.setFunctionBoundaryTypeConversion(bufferization::LayoutMapOption::IdentityLayoutMap);
+    bufferization::BufferizationState state;
+    if (failed(bufferization::runOneShotModuleBufferize(module, options, state)))
+      return signalPassFailure();
+    for (auto func : module.getOps<func::FuncOp>())
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        func.removeArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName);
+  }
+};
+
+} // namespace

@@ -1,0 +1,24 @@
+// Passes from tensors to buffers that the caller and one arena provide.
+#ifndef XTENSOR_PASSES_BUFFERS_PASSES_H
+#define XTENSOR_PASSES_BUFFERS_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace xtensor {
+
+#define GEN_PASS_DECL
+#include "Buffers/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "Buffers/Passes.h.inc"
+
+/// The phase "buffers": tensors in, memrefs in one arena out.
+void buildBuffersPipeline(mlir::OpPassManager &pm);
+
+/// The interfaces that bufferization looks up by dialect.
+void registerBufferInterfaces(mlir::DialectRegistry &registry);
+
+} // namespace xtensor
+
+#endif // XTENSOR_PASSES_BUFFERS_PASSES_H
