@@ -17,12 +17,13 @@ static constexpr llvm::StringLiteral kVersion = "xtensor 0.1.0 codegen 1";
 
 //===- phases --------------------------------------------------------------===//
 
-static LogicalResult runPhases(ModuleOp module, StringRef to, StringRef dumpFolder = "") {
+static LogicalResult runPhases(ModuleOp module, StringRef from, StringRef to,
+                               StringRef dumpFolder = "") {
   PassManager pm(module.getContext());
 #ifdef NDEBUG
   pm.enableVerifier(false);
 #endif
-  addPhases(pm, "traced", to, dumpFolder);
+  addPhases(pm, from, to, dumpFolder);
   return pm.run(module);
 }
 
@@ -32,7 +33,7 @@ static OwningOpRef<ModuleOp> copyOf(ModuleOp module) { return cast<ModuleOp>(mod
 FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool locations) {
   OwningOpRef<ModuleOp> copy = copyOf(module);
   bool assembly = phase == "asm";
-  if (failed(runPhases(*copy, assembly ? "llvm" : phase)))
+  if (failed(runPhases(*copy, "traced", assembly ? "llvm" : phase)))
     return failure();
   if (assembly) {
     auto code = Jit::get().generate(*copy, "entry", CodeFormat::assembly);
@@ -66,10 +67,10 @@ static std::vector<Site> sitesOf(ModuleOp module) {
 
 /// Hash of everything that the object depends on. Locations count only where an error would
 /// tell them: at reads by index.
-static std::string keyOf(ModuleOp module) {
+static std::string keyOf(ModuleOp module, StringRef from) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << kVersion << '\n' << Jit::get().description() << '\n';
+  os << kVersion << '\n' << Jit::get().description() << '\n' << from << '\n';
   module->print(os);
   module->walk([&](Operation *op) {
     if (isa<GatherOp, ScatterOp>(op))
@@ -105,7 +106,7 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
   // Entries are named by key: of two objects with one name the linker would take the first.
   static llvm::StringMap<Compiled> loaded;
   Compiled compiled;
-  compiled.key = keyOf(module);
+  compiled.key = keyOf(module, options.from);
   if (auto it = loaded.find(compiled.key); it != loaded.end() && options.dumpFolder.empty())
     return it->second;
   std::string entry = "xt_" + compiled.key;
@@ -120,7 +121,7 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
     }
   if (!object) {
     OwningOpRef<ModuleOp> copy = copyOf(module);
-    if (failed(runPhases(*copy, "llvm", options.dumpFolder)))
+    if (failed(runPhases(*copy, options.from, "llvm", options.dumpFolder)))
       return failure();
     compiled.sites = sitesOf(*copy);
     if (Operation *function = copy->lookupSymbol("entry"))

@@ -15,6 +15,8 @@ struct CompilerOptions {
   std::string cacheFolder;
   /// Folder for one file per phase; empty: none.
   std::string dumpFolder;
+  /// The phase that the module is in.
+  std::string from = "traced";
 };
 
 /// Where an index is read: what an IndexError is told by.
@@ -30,7 +32,7 @@ struct Compiled {
   bool fromCache = false;
 };
 
-/// Compiles `module`, which is in phase `traced` and stays as it is.
+/// Compiles `module`, which is in phase `options.from` and stays as it is.
 mlir::FailureOr<Compiled> compile(mlir::ModuleOp module, const CompilerOptions &options);
 
 /// `module` as it is after `phase` (a name of `phaseNames`, or `asm`).

@@ -15,20 +15,10 @@
 #ifdef XTENSOR_HAS_SCHEDULE
 #include "Schedule/Passes.h"
 #endif
-#ifdef XTENSOR_HAS_BUFFERS
 #include "Buffers/Passes.h"
-#endif
-#ifdef XTENSOR_HAS_CPU
 #include "CPU/Passes.h"
-#endif
-#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/MemRef/Transforms/AllocationOpInterfaceImpl.h"
-#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -51,11 +41,6 @@ ArrayRef<llvm::StringLiteral> xtensor::phaseNames() { return kPhases; }
 int xtensor::phaseIndex(StringRef phase) {
   auto it = llvm::find(kPhases, phase);
   return it == std::end(kPhases) ? -1 : it - std::begin(kPhases);
-}
-
-static void parsed(OpPassManager &pm, StringRef pipeline) {
-  if (failed(parsePassPipeline(pipeline, pm)))
-    llvm::report_fatal_error("a pipeline of ours does not parse");
 }
 
 static void addSimplified(OpPassManager &pm) {
@@ -94,42 +79,15 @@ static void addScheduled(OpPassManager &pm) {
 #endif
 }
 
-static void addBuffers(OpPassManager &pm) {
-#ifdef XTENSOR_HAS_BUFFERS
-  buildBuffersPipeline(pm);
-#else
-  parsed(pm, "one-shot-bufferize{bufferize-function-boundaries=1 "
-             "function-boundary-type-conversion=identity-layout-map},"
-             "buffer-results-to-out-params{hoist-static-allocs=1 modify-public-functions=1},"
-             "canonicalize,cse");
-#endif
-}
-
-static void addCpu(OpPassManager &pm) {
-#ifdef XTENSOR_HAS_CPU
-  buildCPUPipeline(pm);
-#else
-  parsed(pm, "func.func(scf-forall-to-for,convert-linalg-to-loops),canonicalize,cse");
-#endif
-}
-
 static void addLlvm(OpPassManager &pm) {
   pm.addPass(createMakeEntryPass());
-#ifdef XTENSOR_HAS_CPU
   buildToLLVMPipeline(pm);
-#else
-  parsed(pm, "expand-strided-metadata,lower-affine,func.func(arith-expand,math-expand-ops,"
-             "memref-expand),convert-vector-to-llvm,finalize-memref-to-llvm,convert-scf-to-cf,"
-             "convert-math-to-llvm,convert-math-to-libm,convert-func-to-llvm,"
-             "convert-arith-to-llvm,convert-index-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,"
-             "reconcile-unrealized-casts");
-#endif
 }
 
 void xtensor::addPhase(OpPassManager &pm, StringRef phase) {
-  static constexpr void (*kAdd[])(OpPassManager &) = {nullptr,    addSimplified, addDifferentiated,
-                                                      addLinalg,  addGrouped,    addScheduled,
-                                                      addBuffers, addCpu,        addLlvm};
+  static constexpr void (*kAdd[])(OpPassManager &) = {
+      nullptr,      addSimplified,        addDifferentiated, addLinalg, addGrouped,
+      addScheduled, buildBuffersPipeline, buildCPUPipeline,  addLlvm};
   if (auto *add = kAdd[phaseIndex(phase)])
     add(pm);
 }
@@ -212,25 +170,15 @@ void xtensor::registerAllXTensorPasses() {
 #ifdef XTENSOR_HAS_SCHEDULE
   registerSchedulePasses();
 #endif
-#ifdef XTENSOR_HAS_BUFFERS
   registerBuffersPasses();
-#endif
-#ifdef XTENSOR_HAS_CPU
   registerCPUPasses();
-#endif
   registerPass(createMakeEntryPass);
   registerPhases();
 }
 
 void xtensor::registerAllXTensorDialects(DialectRegistry &registry) {
   registry.insert<XTensorDialect, func::FuncDialect, LLVM::LLVMDialect>();
-  arith::registerBufferizableOpInterfaceExternalModels(registry);
-  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
-  linalg::registerBufferizableOpInterfaceExternalModels(registry);
-  // Without this one hoisting allocations does nothing, silently, and results are copied.
-  memref::registerAllocationOpInterfaceExternalModels(registry);
-  scf::registerBufferizableOpInterfaceExternalModels(registry);
-  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  registerBufferInterfaces(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

@@ -1,0 +1,128 @@
+// xtensor-to-llvm: all that is left, to the LLVM dialect.
+#include "CPU/MemRefPointers.h"
+#include "CPU/Passes.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_CONVERTTOLLVM
+#include "CPU/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+using namespace xtensor;
+using namespace xtensor::cpu;
+
+namespace {
+
+struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
+  LogicalResult initialize(MLIRContext *context) override {
+    LowerToLLVMOptions options(context);
+    types = std::make_shared<LLVMTypeConverter>(context, options);
+    RewritePatternSet views(context), flow(context), all(context);
+    memref::populateExpandStridedMetadataPatterns(views);
+    viewPatterns = std::make_shared<FrozenRewritePatternSet>(std::move(views));
+    populateSCFToControlFlowConversionPatterns(flow);
+    flowPatterns = std::make_shared<FrozenRewritePatternSet>(std::move(flow));
+    arith::populateCeilFloorDivExpandOpsPatterns(all);
+    arith::populateArithToLLVMConversionPatterns(*types, all);
+    populateMathToLLVMConversionPatterns(*types, all);
+    populateMathToLibmConversionPatterns(all, /*benefit=*/0);
+    populateFinalizeMemRefToLLVMConversionPatterns(*types, all);
+    populateVectorToLLVMConversionPatterns(*types, all, /*reassociateFPReductions=*/true);
+    cf::populateControlFlowToLLVMConversionPatterns(*types, all);
+    populateFuncToLLVMConversionPatterns(*types, all);
+    llvmPatterns = std::make_shared<FrozenRewritePatternSet>(std::move(all));
+    return success();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    acquireArenas(module);
+    SmallVector<Operation *> views;
+    module.walk([&](Operation *op) {
+      if (isa<memref::SubViewOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
+              memref::ExtractStridedMetadataOp>(op))
+        views.push_back(op);
+    });
+    if (!views.empty()) {
+      GreedyRewriteConfig config;
+      config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+      (void)applyOpPatternsGreedily(views, *viewPatterns, config);
+    }
+    ConversionTarget flow(getContext());
+    flow.addIllegalDialect<scf::SCFDialect>();
+    flow.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    if (failed(applyPartialConversion(module, flow, *flowPatterns)))
+      return signalPassFailure();
+    LLVMConversionTarget target(getContext());
+    target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
+    if (failed(applyFullConversion(module, target, *llvmPatterns)))
+      return signalPassFailure();
+    SmallVector<UnrealizedConversionCastOp> casts;
+    module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+    reconcileUnrealizedCasts(casts);
+  }
+
+  /// memref.alloc and memref.dealloc of arenas become calls of the runtime.
+  void acquireArenas(ModuleOp module) {
+    SmallVector<memref::AllocOp> allocs;
+    SmallVector<memref::DeallocOp> deallocs;
+    module.walk([&](Operation *op) {
+      if (auto alloc = dyn_cast<memref::AllocOp>(op))
+        allocs.push_back(alloc);
+      else if (auto dealloc = dyn_cast<memref::DeallocOp>(op))
+        deallocs.push_back(dealloc);
+    });
+    if (allocs.empty())
+      return;
+    OpBuilder b(module.getBodyRegion());
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    Type i64 = b.getI64Type();
+    auto declare = [&](StringRef name, FunctionType type) {
+      auto callee = func::FuncOp::create(b, module.getLoc(), name, type);
+      callee.setPrivate();
+      return callee;
+    };
+    auto acquire = declare("xt_arena_acquire", b.getFunctionType({i64}, {pointer}));
+    auto release = declare("xt_arena_release", b.getFunctionType({pointer}, {}));
+    for (memref::DeallocOp dealloc : deallocs) {
+      b.setInsertionPoint(dealloc);
+      Value p = takeApart(b, dealloc.getLoc(), *types, dealloc.getMemref())[0];
+      func::CallOp::create(b, dealloc.getLoc(), release, p);
+      dealloc.erase();
+    }
+    for (memref::AllocOp alloc : allocs) {
+      b.setInsertionPoint(alloc);
+      Location loc = alloc.getLoc();
+      Value bytes = arith::IndexCastOp::create(b, loc, i64, alloc.getDynamicSizes()[0]);
+      Value p = func::CallOp::create(b, loc, acquire, bytes).getResult(0);
+      alloc.replaceAllUsesWith(memrefFrom(b, loc, *types, alloc.getType(), {p, bytes}));
+      alloc.erase();
+    }
+  }
+
+  std::shared_ptr<FrozenRewritePatternSet> viewPatterns, flowPatterns, llvmPatterns;
+  std::shared_ptr<LLVMTypeConverter> types;
+};
+
+} // namespace

@@ -1,0 +1,138 @@
+// xtensor-emit-vectors: every linalg op on buffers becomes loops over vectors, or a library call.
+#include "CPU/Gemm.h"
+#include "CPU/LoopEmitter.h"
+#include "CPU/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_EMITVECTORS
+#include "CPU/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+using namespace xtensor;
+using namespace xtensor::cpu;
+
+namespace {
+
+/// Vector instructions that one thread does in two microseconds, about.
+constexpr int64_t kGrainWork = 8192;
+
+int64_t estimate(int64_t size) { return ShapedType::isDynamic(size) ? 256 : size; }
+
+int64_t workOf(linalg::LinalgOp op) {
+  int64_t elements = 1, cost = 1;
+  for (int64_t range : op.getStaticLoopRanges())
+    elements *= estimate(range);
+  for (Operation &inner : *op.getBlock())
+    cost += isa_and_nonnull<math::MathDialect>(inner.getDialect()) ? 16 : 1;
+  return elements * cost / 16;
+}
+
+struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
+  using EmitVectorsBase::EmitVectorsBase;
+
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (func.isDeclaration())
+      return;
+    func.walk([&](memref::CopyOp copy) {
+      OpBuilder b(copy);
+      linalg::CopyOp::create(b, copy.getLoc(), copy.getSource(), copy.getTarget());
+      copy.erase();
+    });
+    func.walk([&](scf::ForallOp forall) { setGrain(forall); });
+    SmallVector<Block *> blocks;
+    func.walk([&](Block *block) {
+      if (!isa<linalg::LinalgOp>(block->getParentOp()))
+        blocks.push_back(block);
+    });
+    Views views;
+    for (Block *block : blocks)
+      if (failed(emitBlock(*block, views)))
+        return signalPassFailure();
+    eraseDead(func);
+  }
+
+  /// Iterations that make about two microseconds.
+  static void setGrain(scf::ForallOp forall) {
+    Builder b(forall);
+    int64_t grain = 0;
+    if (auto schedule = forall->getAttrOfType<DictionaryAttr>("xtensor.schedule"))
+      if (auto chosen = schedule.getAs<IntegerAttr>("grain"))
+        grain = chosen.getInt();
+    if (!grain) {
+      int64_t work = 1;
+      forall.walk([&](linalg::LinalgOp op) { work += workOf(op); });
+      grain = (kGrainWork + work - 1) / work;
+    }
+    forall->setAttr("xtensor.grain", b.getI64IntegerAttr(grain));
+  }
+
+  LogicalResult emitBlock(Block &block, Views &views) {
+    SmallVector<linalg::LinalgOp> run;
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+        run.push_back(linalgOp);
+        continue;
+      }
+      bool passes = !op.getNumRegions() && (isMemoryEffectFree(&op) || isa<memref::AllocOp>(op));
+      if (passes && !op.hasTrait<OpTrait::IsTerminator>())
+        continue;
+      if (failed(emit(run, &op, views)))
+        return failure();
+      run.clear();
+    }
+    return success();
+  }
+
+  LogicalResult emit(ArrayRef<linalg::LinalgOp> ops, Operation *before, Views &views) {
+    if (ops.empty())
+      return success();
+    SmallVector<Kernel, 0> kernels;
+    for (linalg::LinalgOp op : ops) {
+      auto kernel = buildKernel(op, views);
+      if (failed(kernel))
+        return failure();
+      if (copiesToItself(*kernel))
+        op->erase();
+      else
+        kernels.push_back(std::move(*kernel));
+    }
+    OpBuilder b(before);
+    int64_t bits = vectorBits ? vectorBits : hostVectorBits();
+    VectorTarget target{bits, bits == 512};
+    kernels = fuseKernels(std::move(kernels));
+    for (Kernel &kernel : kernels)
+      if (!emitGemm(b, kernel))
+        emitLoops(b, kernel, views, target);
+    for (Kernel &kernel : kernels)
+      for (Stage &stage : kernel.stages)
+        stage.op->erase();
+    return success();
+  }
+
+  /// What bufferization leaves of an insertion that was computed in place.
+  static bool copiesToItself(Kernel &kernel) {
+    Stage &stage = kernel.stages.front();
+    return isa<linalg::CopyOp>(stage.op.getOperation()) &&
+           stage.operands[0].samePlaces(stage.operands[1]);
+  }
+
+  /// Views that were folded into addresses, and buffers that nothing reads any more.
+  static void eraseDead(func::FuncOp func) {
+    SmallVector<Operation *> ops;
+    func.walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : llvm::reverse(ops))
+      if (op->use_empty() && op->getNumResults() &&
+          (isa<memref::AllocOp>(op) || isOpTriviallyDead(op)))
+        op->erase();
+  }
+};
+
+} // namespace

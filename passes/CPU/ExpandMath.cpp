@@ -1,0 +1,49 @@
+// xtensor-expand-math: polynomials for the math functions that are present.
+#include "CPU/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_EXPANDMATH
+#include "CPU/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+
+namespace {
+
+bool hasPolynomial(StringRef name) {
+  return llvm::is_contained({"math.exp", "math.tanh", "math.log"}, name);
+}
+
+struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    populateMathPolynomialApproximationPatterns(set, hasPolynomial);
+    patterns = std::make_shared<FrozenRewritePatternSet>(std::move(set));
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<Operation *> ops; // the driver visits these and what replaces them, nothing else
+    getOperation().walk([&](Operation *op) {
+      if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+          hasPolynomial(op->getName().getStringRef()) &&
+          getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+        ops.push_back(op);
+    });
+    if (ops.empty())
+      return;
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    (void)applyOpPatternsGreedily(ops, *patterns, config);
+  }
+
+  std::shared_ptr<FrozenRewritePatternSet> patterns;
+};
+
+} // namespace

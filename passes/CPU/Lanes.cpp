@@ -1,0 +1,400 @@
+#include "CPU/Lanes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace xtensor::cpu;
+
+LaneEmitter::LaneEmitter(OpBuilder &b, Kernel &kernel, Views &views, int vectorLoop, int64_t width)
+    : width(width), vectorLoop(vectorLoop), b(b), loc(kernel.stages.front().op.getLoc()),
+      kernel(kernel), views(views), ivs(kernel.ranges.size()) {
+  for (Stage &stage : kernel.stages)
+    for (unsigned i = 0; i < stage.operands.size(); ++i) {
+      const Access &access = stage.operands[i];
+      auto same = llvm::find_if(places, [&](const Place &p) {
+        return access.base ? p.access.samePlaces(access)
+                           : !p.access.base && p.access.scalar == access.scalar;
+      });
+      if (same == places.end())
+        same = places.insert(places.end(), Place{access, false, false, false, {}});
+      same->written |= access.base && i >= stage.numInputs();
+      placeIds[{&stage, i}] = same - places.begin();
+    }
+  for (Place &p : places) {
+    if (!p.access.base)
+      continue;
+    p.hoistable = !kernel.writes(p.access.base);
+    p.isDead = p.written && isKernelLocal(p);
+    p.linear = p.access.offset.materialize(b, loc);
+  }
+}
+
+/// True if only this kernel uses the buffer, and writes an element before it reads it.
+bool LaneEmitter::isKernelLocal(const Place &place) {
+  auto alloc = place.access.base.getDefiningOp<memref::AllocOp>();
+  if (!alloc)
+    return false;
+  SmallVector<Value> views{alloc.getResult()};
+  while (!views.empty())
+    for (Operation *user : views.pop_back_val().getUsers()) {
+      if (isa<ViewLikeOpInterface>(user)) {
+        views.push_back(user->getResult(0));
+        continue;
+      }
+      if (llvm::none_of(kernel.stages, [&](const Stage &s) { return s.op == user; }))
+        return false;
+    }
+  for (Stage &stage : kernel.stages)
+    for (unsigned i = 0; i < stage.operands.size(); ++i) {
+      if (stage.operands[i].base != place.access.base)
+        continue;
+      if (i < stage.numInputs())
+        return false;
+      unsigned output = i - stage.numInputs();
+      return !stage.isReduction() && (!stage.readsOutput(output) || stage.inits[output]);
+    }
+  return false;
+}
+
+//===- loops ---------------------------------------------------------------===//
+
+void LaneEmitter::enter(unsigned loop, Value iv) {
+  ivs[loop] = iv;
+  for (Place &p : places) {
+    if (p.access.isInvariant(loop))
+      continue;
+    const Extent &stride = p.access.strides[loop];
+    Value step = stride.is(1) ? iv : arith::MulIOp::create(b, loc, iv, stride.materialize(b, loc));
+    p.linear = arith::AddIOp::create(b, loc, p.linear, step);
+  }
+}
+
+LaneEmitter::State LaneEmitter::save() const {
+  State state{{}, ivs, loaded};
+  for (const Place &p : places)
+    state.linear.push_back(p.linear);
+  return state;
+}
+
+void LaneEmitter::restore(State state) {
+  ivs = std::move(state.ivs);
+  loaded = std::move(state.loaded);
+  for (auto [p, linear] : llvm::zip(places, state.linear))
+    p.linear = linear;
+}
+
+void LaneEmitter::preload(ArrayRef<unsigned> remaining, int64_t unroll) {
+  point.clear();
+  for (unsigned id = 0; id < places.size(); ++id) {
+    Place &p = places[id];
+    if (!p.access.base || !p.hoistable ||
+        !llvm::all_of(remaining, [&](unsigned loop) { return p.access.isInvariant(loop); }))
+      continue;
+    bool varies = vectorLoop >= 0 && !p.access.isInvariant(vectorLoop);
+    for (int64_t u = 0; u < (varies ? unroll : 1); ++u)
+      if (!loaded.contains({id, u})) {
+        Lane value = read(id, u);
+        loaded[{id, u}] = value;
+      }
+  }
+}
+
+//===- values --------------------------------------------------------------===//
+
+Value LaneEmitter::constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+
+Type LaneEmitter::wide(Type type) const { return VectorType::get({width}, type); }
+
+Value LaneEmitter::constantOf(TypedAttr attribute, bool vector) {
+  if (vector)
+    attribute = DenseElementsAttr::get(cast<VectorType>(wide(attribute.getType())),
+                                       ArrayRef<Attribute>(attribute));
+  return arith::ConstantOp::create(b, loc, attribute);
+}
+
+Value LaneEmitter::laneNumbers(Type type) {
+  SmallVector<Attribute> numbers;
+  for (int64_t i = 0; i < width; ++i)
+    numbers.push_back(b.getIntegerAttr(type, i));
+  return arith::ConstantOp::create(b, loc,
+                                   DenseElementsAttr::get(cast<VectorType>(wide(type)), numbers));
+}
+
+Value LaneEmitter::vectorOf(Lane lane) {
+  if (!isWide() || lane.kind == Lane::Vector)
+    return lane.value;
+  Type type = lane.value.getType();
+  Value all = vector::BroadcastOp::create(b, loc, wide(type), lane.value);
+  if (lane.kind == Lane::Iota)
+    all = arith::AddIOp::create(b, loc, all, laneNumbers(type));
+  return all;
+}
+
+Value LaneEmitter::allLanes() {
+  return mask ? mask : constantOf(b.getBoolAttr(true), /*vector=*/true);
+}
+
+//===- memory --------------------------------------------------------------===//
+
+Value LaneEmitter::elementIndex(const Place &p, int64_t u) {
+  if (!u || vectorLoop < 0 || p.access.isInvariant(vectorLoop))
+    return p.linear;
+  Value step = (p.access.strides[vectorLoop] * Extent(u * width)).materialize(b, loc);
+  return arith::AddIOp::create(b, loc, p.linear, step);
+}
+
+/// What masked lanes hold: 1, so that an integer division by it does not trap.
+static TypedAttr harmless(OpBuilder &b, Type type) {
+  if (isa<FloatType>(type))
+    return b.getFloatAttr(type, 0.0);
+  return b.getIntegerAttr(type, 1);
+}
+
+Lane LaneEmitter::loadWide(Value base, Value index, Type elementType) {
+  auto type = cast<VectorType>(wide(elementType));
+  Value row = views.flat(base);
+  if (!mask)
+    return {vector::LoadOp::create(b, loc, type, row, index), Lane::Vector};
+  return {vector::MaskedLoadOp::create(b, loc, type, row, index, mask,
+                                       constantOf(harmless(b, elementType), true)),
+          Lane::Vector};
+}
+
+/// Distance of each lane from the first one.
+Value LaneEmitter::stridedOffsets(const Extent &stride) {
+  Value lanes = laneNumbers(b.getIndexType());
+  Value step =
+      vector::BroadcastOp::create(b, loc, wide(b.getIndexType()), stride.materialize(b, loc));
+  return arith::MulIOp::create(b, loc, lanes, step);
+}
+
+static bool hardwareGathers(Type type) {
+  return type.isIntOrFloat() &&
+         (type.getIntOrFloatBitWidth() == 32 || type.getIntOrFloatBitWidth() == 64);
+}
+
+Lane LaneEmitter::gather(Value base, Value first, Value offsets, Type elementType) {
+  auto type = cast<VectorType>(wide(elementType));
+  Value row = views.flat(base);
+  Value rest = constantOf(harmless(b, elementType), true);
+  if (hardwareGathers(elementType))
+    return {vector::GatherOp::create(b, loc, type, row, first, offsets, allLanes(), rest),
+            Lane::Vector};
+  if (mask) // a lane without an element reads the first one
+    offsets = arith::SelectOp::create(b, loc, mask, offsets, constantOf(b.getIndexAttr(0), true));
+  Value result = rest;
+  for (int64_t lane = 0; lane < width; ++lane) {
+    Value offset = vector::ExtractOp::create(b, loc, offsets, lane);
+    Value at = arith::AddIOp::create(b, loc, first, offset);
+    Value element = memref::LoadOp::create(b, loc, row, at);
+    result = vector::InsertOp::create(b, loc, element, result, lane);
+  }
+  return {result, Lane::Vector};
+}
+
+void LaneEmitter::scatter(Value base, Value first, Value offsets, Value value) {
+  Value row = views.flat(base);
+  Type elementType = cast<VectorType>(value.getType()).getElementType();
+  if (hardwareGathers(elementType) || mask) {
+    vector::ScatterOp::create(b, loc, /*resultType=*/Type(), row, first, offsets, allLanes(),
+                              value);
+    return;
+  }
+  for (int64_t lane = 0; lane < width; ++lane) {
+    Value offset = vector::ExtractOp::create(b, loc, offsets, lane);
+    Value at = arith::AddIOp::create(b, loc, first, offset);
+    memref::StoreOp::create(b, loc, vector::ExtractOp::create(b, loc, value, lane), row, at);
+  }
+}
+
+Lane LaneEmitter::read(unsigned id, int64_t u) {
+  const Place &p = places[id];
+  if (!p.access.base)
+    return {p.access.scalar};
+  bool uniform = !isWide() || p.access.isInvariant(vectorLoop);
+  int64_t key = uniform && vectorLoop >= 0 && p.access.isInvariant(vectorLoop) ? 0 : u;
+  if (auto it = point.find({id, key}); it != point.end())
+    return it->second;
+  if (auto it = loaded.find({id, key}); it != loaded.end())
+    return it->second;
+  Lane value = [&]() -> Lane {
+    Value index = elementIndex(p, u);
+    if (uniform)
+      return {memref::LoadOp::create(b, loc, views.flat(p.access.base), index)};
+    const Extent &stride = p.access.strides[vectorLoop];
+    if (stride.is(1))
+      return loadWide(p.access.base, index, p.access.elementType);
+    if (stride.is(-1) && !mask) {
+      Value last = arith::SubIOp::create(b, loc, index, constant(width - 1));
+      Lane reversed = loadWide(p.access.base, last, p.access.elementType);
+      SmallVector<int64_t> order;
+      for (int64_t i = width; i-- > 0;)
+        order.push_back(i);
+      return {vector::ShuffleOp::create(b, loc, reversed.value, reversed.value, order),
+              Lane::Vector};
+    }
+    return gather(p.access.base, index, stridedOffsets(stride), p.access.elementType);
+  }();
+  point[{id, key}] = value;
+  return value;
+}
+
+void LaneEmitter::write(unsigned id, int64_t u, Lane value) {
+  Place &p = places[id];
+  bool invariant = vectorLoop >= 0 && p.access.isInvariant(vectorLoop);
+  if (p.written)
+    point[{id, invariant ? 0 : u}] = value;
+  if (p.isDead)
+    return;
+  Value index = elementIndex(p, u);
+  if (!isWide() || invariant) {
+    memref::StoreOp::create(b, loc, value.value, views.flat(p.access.base), index);
+    return;
+  }
+  Value all = vectorOf(value);
+  const Extent &stride = p.access.strides[vectorLoop];
+  if (!stride.is(1))
+    return scatter(p.access.base, index, stridedOffsets(stride), all);
+  Value row = views.flat(p.access.base);
+  if (mask)
+    vector::MaskedStoreOp::create(b, loc, row, index, mask, all);
+  else
+    vector::StoreOp::create(b, loc, all, row, index);
+}
+
+//===- bodies --------------------------------------------------------------===//
+
+SmallVector<Lane> LaneEmitter::evaluate(Stage &stage, int64_t u, ArrayRef<Value> old) {
+  llvm::DenseMap<Value, Lane> values;
+  Block *block = stage.op.getBlock();
+  for (unsigned i = 0; i < block->getNumArguments(); ++i) {
+    BlockArgument argument = block->getArgument(i);
+    if (argument.use_empty())
+      continue;
+    unsigned output = i - stage.numInputs();
+    if (i >= stage.numInputs() && old[output])
+      values[argument] = {old[output], isWide() ? Lane::Vector : Lane::Uniform};
+    else if (i >= stage.numInputs() && stage.inits[output])
+      values[argument] = {stage.inits[output]};
+    else
+      values[argument] = read(placeOf(stage, i), u);
+  }
+  if (!stage.vectorizable) {
+    IRMapping map;
+    for (auto &[from, to] : values)
+      map.map(from, to.value);
+    for (Operation &op : block->without_terminator()) {
+      Operation *copy = nullptr;
+      if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+        int loop = stage.loopOf[index.getDim()];
+        map.map(index.getResult(), loop < 0 ? constant(0) : ivs[loop]);
+        continue;
+      }
+      copy = b.clone(op, map);
+      copy->walk([&](linalg::IndexOp index) {
+        int loop = stage.loopOf[index.getDim()];
+        index.replaceAllUsesWith(loop < 0 ? constant(0) : ivs[loop]);
+        index.erase();
+      });
+    }
+    SmallVector<Lane> results;
+    for (Value v : block->getTerminator()->getOperands())
+      results.push_back({map.lookupOrDefault(v)});
+    return results;
+  }
+  // What accumulates f16 as f32 arrives wide, and leaves wide.
+  SmallVector<Value> yielded(block->getTerminator()->getOperands());
+  SmallPtrSet<Operation *, 4> skipped;
+  for (auto [i, c] : llvm::enumerate(stage.combiners))
+    if (c.widen && old[i]) {
+      values[c.widen->getResult(0)] = {old[i], isWide() ? Lane::Vector : Lane::Uniform};
+      yielded[i] = c.narrow->getOperand(0);
+      skipped.insert(c.widen);
+      skipped.insert(c.narrow);
+    }
+  for (Operation &op : block->without_terminator())
+    if (!skipped.contains(&op))
+      values[op.getResult(0)] = evaluate(op, stage, u, values);
+  SmallVector<Lane> results;
+  for (Value v : yielded) {
+    auto it = values.find(v);
+    results.push_back(it == values.end() ? Lane{v} : it->second);
+  }
+  return results;
+}
+
+Lane LaneEmitter::evaluate(Operation &op, Stage &stage, int64_t u,
+                           llvm::DenseMap<Value, Lane> &values) {
+  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    int loop = stage.loopOf[index.getDim()];
+    if (loop < 0)
+      return {constant(0)};
+    if (loop != vectorLoop || !isWide())
+      return {ivs[loop]};
+    Value first = u ? arith::AddIOp::create(b, loc, ivs[loop], constant(u * width)) : ivs[loop];
+    return {first, Lane::Iota};
+  }
+  SmallVector<Lane> operands;
+  for (Value v : op.getOperands()) {
+    auto it = values.find(v);
+    operands.push_back(it == values.end() ? Lane{v} : it->second);
+  }
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return readByIndex(load, ArrayRef(operands).drop_front());
+
+  auto cloneWith = [&](ValueRange inputs, bool vector) {
+    OperationState state(op.getLoc(), op.getName());
+    state.addOperands(inputs);
+    for (Type t : op.getResultTypes())
+      state.addTypes(vector ? wide(t) : t);
+    state.addAttributes(op.getAttrs());
+    return b.create(state)->getResult(0);
+  };
+  auto scalars = [&] {
+    return llvm::map_to_vector(operands, [](const Lane &l) { return l.value; });
+  };
+  if (llvm::all_of(operands, [](const Lane &l) { return l.kind == Lane::Uniform; }))
+    return {cloneWith(scalars(), false)};
+  if (operands[0].kind == Lane::Iota) {
+    bool shifts = isa<arith::AddIOp, arith::SubIOp>(op) && operands[1].kind == Lane::Uniform;
+    if (shifts || isa<arith::IndexCastOp>(op))
+      return {cloneWith(scalars(), false), Lane::Iota};
+  }
+  SmallVector<Value> vectors;
+  for (const Lane &lane : operands)
+    vectors.push_back(vectorOf(lane));
+  return {cloneWith(vectors, true), Lane::Vector};
+}
+
+Lane LaneEmitter::readByIndex(memref::LoadOp load, ArrayRef<Lane> indices) {
+  View view = views.of(load.getMemRef());
+  Offset first = view.offset;
+  Value offsets; // per lane, beyond `first`
+  bool contiguous = true, uniform = true;
+  for (auto [index, stride] : llvm::zip(indices, view.strides)) {
+    if (index.kind != Lane::Vector) {
+      first.add(index.value, stride);
+      if (index.kind == Lane::Uniform)
+        continue;
+    }
+    uniform = false;
+    contiguous &= index.kind == Lane::Iota && stride.is(1) && !offsets;
+    Value lanes = index.kind == Lane::Iota ? laneNumbers(b.getIndexType()) : index.value;
+    if (!stride.is(1)) {
+      Value step =
+          vector::BroadcastOp::create(b, loc, wide(b.getIndexType()), stride.materialize(b, loc));
+      lanes = arith::MulIOp::create(b, loc, lanes, step);
+    }
+    offsets = offsets ? arith::AddIOp::create(b, loc, offsets, lanes).getResult() : lanes;
+  }
+  Value at = first.materialize(b, loc);
+  Type elementType = load.getMemRefType().getElementType();
+  if (uniform)
+    return {memref::LoadOp::create(b, loc, views.flat(view.base), at)};
+  if (contiguous)
+    return loadWide(view.base, at, elementType);
+  return gather(view.base, at, offsets, elementType);
+}

@@ -1,0 +1,93 @@
+// One element, or one vector of elements, of a kernel: reads operands, evaluates bodies, writes.
+#ifndef XTENSOR_PASSES_CPU_LANES_H
+#define XTENSOR_PASSES_CPU_LANES_H
+
+#include "CPU/Stage.h"
+
+namespace xtensor::cpu {
+
+/// A value of the body for all lanes at once.
+struct Lane {
+  enum Kind { Uniform, Iota, Vector }; // the same, first + lane number, any
+  mlir::Value value;
+  Kind kind = Uniform;
+};
+
+/// A distinct access of the kernel; stages that read and write the same element share it.
+struct Place {
+  Access access;
+  bool written = false;
+  bool hoistable = false; // nothing in the kernel writes to its buffer
+  bool isDead = false;    // nothing outside of the kernel reads what is written
+  mlir::Value linear;     // index of the element, for the loops entered so far
+};
+
+/// The state at the insertion point: which loops are entered, which values are at hand.
+class LaneEmitter {
+public:
+  LaneEmitter(mlir::OpBuilder &b, Kernel &kernel, Views &views, int vectorLoop, int64_t width);
+
+  /// Lanes from here on; 1: a single element.
+  int64_t width;
+  int vectorLoop;
+  mlir::Value mask; // of the lanes; null: all
+
+  bool isWide() const { return width > 1; }
+  mlir::Type wide(mlir::Type type) const;
+
+  /// Opens loop `loop` at `iv`. `State` puts things back as they were.
+  void enter(unsigned loop, mlir::Value iv);
+  mlir::Value ivOf(unsigned loop) const { return ivs[loop]; }
+  struct State {
+    llvm::SmallVector<mlir::Value> linear, ivs;
+    llvm::DenseMap<std::pair<unsigned, int64_t>, Lane> loaded;
+  };
+  State save() const;
+  void restore(State state);
+
+  /// Loads now what no loop of `remaining` changes.
+  void preload(llvm::ArrayRef<unsigned> remaining, int64_t unroll);
+  /// Forgets what was written and read at the last element.
+  void beginPoint() { point.clear(); }
+
+  unsigned placeOf(const Stage &stage, unsigned operand) const {
+    return placeIds.lookup({&stage, operand});
+  }
+  Place &place(unsigned id) { return places[id]; }
+  Lane read(unsigned place, int64_t u);
+  void write(unsigned place, int64_t u, Lane value);
+  /// The yielded values of `stage` in vector `u`; `old` are the values of its outputs, or null
+  /// where the body shall read memory.
+  llvm::SmallVector<Lane> evaluate(Stage &stage, int64_t u, llvm::ArrayRef<mlir::Value> old);
+  /// The operand that a reduction combines with the old value.
+  mlir::Value vectorOf(Lane lane);
+
+  mlir::Value constant(int64_t value);
+  mlir::Value constantOf(mlir::TypedAttr attribute, bool vector);
+
+private:
+  mlir::Value elementIndex(const Place &place, int64_t u);
+  mlir::Value allLanes();
+  mlir::Value laneNumbers(mlir::Type type);
+  Lane loadWide(mlir::Value base, mlir::Value index, mlir::Type elementType);
+  Lane gather(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);
+  void scatter(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Value value);
+  mlir::Value stridedOffsets(const Extent &stride);
+  Lane evaluate(mlir::Operation &op, Stage &stage, int64_t u,
+                llvm::DenseMap<mlir::Value, Lane> &values);
+  Lane readByIndex(mlir::memref::LoadOp load, llvm::ArrayRef<Lane> indices);
+  bool isKernelLocal(const Place &place);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  Kernel &kernel;
+  Views &views;
+  llvm::SmallVector<Place, 0> places;
+  llvm::DenseMap<std::pair<const Stage *, unsigned>, unsigned> placeIds;
+  llvm::SmallVector<mlir::Value> ivs;
+  llvm::DenseMap<std::pair<unsigned, int64_t>, Lane> loaded, point;
+};
+
+} // namespace xtensor::cpu
+
+#endif // XTENSOR_PASSES_CPU_LANES_H

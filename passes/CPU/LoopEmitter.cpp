@@ -1,0 +1,457 @@
+#include "CPU/LoopEmitter.h"
+
+#include "CPU/Lanes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace xtensor::cpu;
+
+namespace {
+
+/// Vectors in flight of a reduction: additions take four cycles and two start per cycle.
+constexpr int64_t kReductionUnroll = 8;
+/// Row accumulators of a reduction along an outer dim: as many as stay in registers.
+constexpr int64_t kColumnUnroll = 8;
+
+/// An output that is accumulated in values that loops carry.
+struct Accumulator {
+  Stage *stage;
+  unsigned output;
+  const Combiner *combiner; // null: the body itself is applied again and again
+  Type type;
+};
+
+/// A loop bound: a constant where it is known.
+struct Bound {
+  int64_t constant = 0;
+  Value value; // null: the constant
+};
+
+int64_t widestBits(const Kernel &kernel) {
+  int64_t widest = 8;
+  bool has64 = false;
+  auto see = [&](Type type, bool inMemory) {
+    if (!type.isIntOrFloat() || type.isInteger(1))
+      return;
+    int64_t bits = type.getIntOrFloatBitWidth();
+    has64 |= bits == 64 && inMemory;
+    // 64-bit integers that only appear on the way are positions: two vectors of them will do.
+    if (bits == 64 && !inMemory && !isa<FloatType>(type))
+      return;
+    widest = std::max(widest, bits);
+  };
+  for (const Stage &stage : kernel.stages) {
+    for (unsigned i = 0; i < stage.operands.size(); ++i) {
+      bool position = i >= stage.numInputs() && stage.numInputs() && stage.isReduction();
+      see(stage.operands[i].elementType, !position);
+    }
+    for (Operation &op : *stage.op.getBlock())
+      for (Type type : op.getResultTypes())
+        see(type, false);
+  }
+  return widest;
+}
+
+class LoopEmitter {
+public:
+  LoopEmitter(OpBuilder &b, Kernel &kernel, Views &views, VectorTarget target)
+      : b(b), kernel(kernel), target(target), loc(kernel.stages.front().op.getLoc()),
+        width(target.bits / widestBits(kernel)), vectorLoop(chooseVectorLoop()),
+        lanes(b, kernel, views, vectorLoop, vectorLoop < 0 ? 1 : width) {}
+
+  void run();
+
+private:
+  using Values = SmallVector<Value>;
+  using Body = llvm::function_ref<Values(ValueRange)>;
+
+  // Choices.
+  int chooseVectorLoop();
+  int64_t chooseUnroll() const;
+
+  // Loops.
+  Values loop(unsigned index, Bound from, Bound to, int64_t step, ValueRange carried, Body body);
+  Bound rangeOf(unsigned index) const { return ranges[index]; }
+  /// The largest multiple of `step` that `to` - `from` holds, plus `from`.
+  Bound wholeSteps(Bound from, Bound to, int64_t step);
+  bool isEmpty(Bound from, Bound to) const {
+    return !from.value && !to.value && from.constant >= to.constant;
+  }
+  Value valueOf(Bound bound) { return bound.value ? bound.value : lanes.constant(bound.constant); }
+  Value maskFor(Bound to, Value iv);
+
+  void nestOuter(unsigned k);
+  void parallelInnermost();
+  void parallelBlock(int64_t unroll);
+  void reducedInnermost();
+  Values nestReduced(unsigned k, ValueRange carried, Body innermost);
+
+  // Points.
+  Values point(int64_t unroll, ValueRange accumulators);
+  Value start(const Accumulator &a, int64_t u);
+  Value neutral(const Accumulator &a, bool vector);
+  void finish(const Accumulator &a, int64_t u, Value value);
+  Value combine(const Accumulator &a, Value x, Value y);
+
+  OpBuilder &b;
+  Kernel &kernel;
+  VectorTarget target;
+  Location loc;
+  int64_t width;
+  int vectorLoop;
+  LaneEmitter lanes;
+  SmallVector<Bound> ranges;
+  SmallVector<unsigned> outer, reduced; // without the vector loop
+  SmallVector<Accumulator> accumulators;
+};
+
+//===- choices -------------------------------------------------------------===//
+
+/// The loop along which most operands are contiguous; -1 if no loop is worth it.
+int LoopEmitter::chooseVectorLoop() {
+  if (!llvm::all_of(kernel.stages, [](const Stage &s) { return s.vectorizable; }))
+    return -1;
+  int best = -1, bestScore = 0;
+  for (int loop = kernel.ranges.size(); loop-- > 0;) {
+    bool possible = true;
+    int score = 1;
+    for (Stage &stage : kernel.stages) {
+      if (stage.reduced[loop])
+        for (const Combiner &c : stage.combiners)
+          possible &= static_cast<bool>(c);
+      for (unsigned i = 0; i < stage.operands.size(); ++i) {
+        const Access &a = stage.operands[i];
+        if (a.isInvariant(loop))
+          continue;
+        bool written = i >= stage.numInputs();
+        bool unit = a.strides[loop].is(1) || (!written && a.strides[loop].is(-1));
+        score += unit ? (written ? 6 : 4) : (written ? -8 : -2);
+      }
+    }
+    const Extent &range = kernel.ranges[loop];
+    if (range.isConstant() && range.constant < 4 && kernel.ranges.size() > 1)
+      score -= 6;
+    if (range.isConstant() && range.constant < 2)
+      possible = false;
+    if (possible && score > bestScore) {
+      best = loop;
+      bestScore = score;
+    }
+  }
+  return best;
+}
+
+int64_t LoopEmitter::chooseUnroll() const {
+  if (accumulators.empty() || vectorLoop < 0)
+    return 1;
+  bool isReduced = kernel.isReduced(vectorLoop);
+  // Calls of math functions are long chains of their own, and spill.
+  int64_t cost = 0;
+  for (const Stage &stage : kernel.stages)
+    for (Operation &op : *stage.op.getBlock())
+      cost += isa_and_nonnull<math::MathDialect>(op.getDialect()) &&
+                      !isa<math::AbsFOp, math::FmaOp, math::SqrtOp>(op)
+                  ? 8
+                  : 1;
+  int64_t unroll = isReduced ? kReductionUnroll : kColumnUnroll;
+  while (unroll > 1 && unroll * cost > 32)
+    unroll /= 2;
+  while (unroll > 1 && unroll * static_cast<int64_t>(accumulators.size()) > 16)
+    unroll /= 2;
+  const Extent &range = kernel.ranges[vectorLoop];
+  if (range.isConstant())
+    while (unroll > 1 && unroll * width > range.constant)
+      unroll /= 2;
+  return unroll;
+}
+
+//===- loops ---------------------------------------------------------------===//
+
+LoopEmitter::Values LoopEmitter::loop(unsigned index, Bound from, Bound to, int64_t step,
+                                      ValueRange carried, Body body) {
+  if (isEmpty(from, to))
+    return Values(carried);
+  LaneEmitter::State state = lanes.save();
+  Values results;
+  if (!from.value && !to.value && to.constant - from.constant <= step) {
+    lanes.enter(index, lanes.constant(from.constant));
+    results = body(carried);
+  } else {
+    auto op = scf::ForOp::create(b, loc, valueOf(from), valueOf(to), lanes.constant(step), carried);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(op.getBody());
+    lanes.enter(index, op.getInductionVar());
+    Values next = body(op.getRegionIterArgs());
+    if (carried.empty())
+      (void)next;
+    else
+      scf::YieldOp::create(b, loc, next);
+    results = Values(op.getResults());
+  }
+  lanes.restore(std::move(state));
+  return results;
+}
+
+Bound LoopEmitter::wholeSteps(Bound from, Bound to, int64_t step) {
+  if (step == 1)
+    return to;
+  if (!from.value && !to.value)
+    return {from.constant + (to.constant - from.constant) / step * step, {}};
+  Value start = valueOf(from);
+  Value length = arith::SubIOp::create(b, loc, valueOf(to), start);
+  Value rest = arith::RemUIOp::create(b, loc, length, lanes.constant(step));
+  return {0, arith::SubIOp::create(b, loc, valueOf(to), rest)};
+}
+
+Value LoopEmitter::maskFor(Bound to, Value iv) {
+  auto maskType = VectorType::get({lanes.width}, b.getI1Type());
+  if (auto known = getConstantIntValue(iv); known && !to.value) {
+    SmallVector<bool> on;
+    for (int64_t i = 0; i < lanes.width; ++i)
+      on.push_back(*known + i < to.constant);
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(maskType, on));
+  }
+  Type i32 = b.getI32Type();
+  SmallVector<Attribute> numbers;
+  for (int64_t i = 0; i < lanes.width; ++i)
+    numbers.push_back(b.getI32IntegerAttr(i));
+  auto type = VectorType::get({lanes.width}, i32);
+  Value left = arith::SubIOp::create(b, loc, valueOf(to), iv);
+  left = arith::MinSIOp::create(b, loc, left, lanes.constant(lanes.width));
+  left = arith::IndexCastOp::create(b, loc, i32, left);
+  return arith::CmpIOp::create(
+      b, loc, arith::CmpIPredicate::slt,
+      arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, numbers)),
+      vector::BroadcastOp::create(b, loc, type, left));
+}
+
+void LoopEmitter::run() {
+  for (const Extent &range : kernel.ranges)
+    ranges.push_back(range.isConstant() ? Bound{range.constant, {}}
+                                        : Bound{0, range.materialize(b, loc)});
+  for (unsigned i = 0; i < kernel.ranges.size(); ++i)
+    if (static_cast<int>(i) != vectorLoop)
+      (kernel.isReduced(i) ? reduced : outer).push_back(i);
+  for (Stage &stage : kernel.stages)
+    if (stage.isReduction())
+      for (unsigned i = 0; i < stage.numOutputs(); ++i) {
+        const Combiner &c = stage.combiners[i];
+        // One output that is no plain reduction keeps the whole body together.
+        bool plain = llvm::all_of(stage.combiners, [](const Combiner &c) { return bool(c); });
+        accumulators.push_back(
+            {&stage, i, plain ? &c : nullptr, plain ? c.type() : stage.output(i).elementType});
+      }
+  SmallVector<unsigned> all = llvm::to_vector(llvm::seq<unsigned>(0, kernel.ranges.size()));
+  lanes.preload(all, 1);
+  nestOuter(0);
+}
+
+void LoopEmitter::nestOuter(unsigned k) {
+  if (k == outer.size())
+    return vectorLoop >= 0 && kernel.isReduced(vectorLoop) ? reducedInnermost()
+                                                           : parallelInnermost();
+  loop(outer[k], {}, rangeOf(outer[k]), 1, {}, [&](ValueRange) {
+    SmallVector<unsigned> remaining(llvm::drop_begin(outer, k + 1));
+    remaining.append(reduced);
+    if (vectorLoop >= 0)
+      remaining.push_back(vectorLoop);
+    lanes.preload(remaining, 1);
+    nestOuter(k + 1);
+    return Values();
+  });
+}
+
+LoopEmitter::Values LoopEmitter::nestReduced(unsigned k, ValueRange carried, Body innermost) {
+  if (k == reduced.size())
+    return innermost(carried);
+  return loop(reduced[k], {}, rangeOf(reduced[k]), 1, carried,
+              [&](ValueRange args) { return nestReduced(k + 1, args, innermost); });
+}
+
+/// The vector loop, if any, is outside of the reduced ones.
+void LoopEmitter::parallelInnermost() {
+  if (vectorLoop < 0)
+    return parallelBlock(1);
+  int64_t unroll = chooseUnroll();
+  Bound end = rangeOf(vectorLoop), done;
+  auto blocks = [&](Bound to, int64_t step, int64_t count) {
+    if (isEmpty(done, to))
+      return;
+    loop(vectorLoop, done, to, step, {}, [&](ValueRange) {
+      parallelBlock(count);
+      return Values();
+    });
+    done = to;
+  };
+  blocks(wholeSteps(done, end, unroll * width), unroll * width, unroll);
+  if (!target.masks) {
+    if (unroll > 1)
+      blocks(wholeSteps(done, end, width), width, 1);
+    lanes.width = 1;
+    blocks(end, 1, 1);
+    lanes.width = width;
+    return;
+  }
+  if (isEmpty(done, end))
+    return;
+  bool whole = !done.value && !end.value && (end.constant - done.constant) % width == 0;
+  loop(vectorLoop, done, end, width, {}, [&](ValueRange) {
+    if (!whole)
+      lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
+    parallelBlock(1);
+    lanes.mask = {};
+    return Values();
+  });
+}
+
+/// All reduced loops for `unroll` vectors side by side.
+void LoopEmitter::parallelBlock(int64_t unroll) {
+  lanes.preload(reduced, unroll);
+  Values starts;
+  for (const Accumulator &a : accumulators)
+    for (int64_t u = 0; u < unroll; ++u)
+      starts.push_back(start(a, u));
+  Values ends = nestReduced(0, starts, [&](ValueRange args) { return point(unroll, args); });
+  lanes.beginPoint();
+  for (auto [i, a] : llvm::enumerate(accumulators))
+    for (int64_t u = 0; u < unroll; ++u)
+      finish(a, u, ends[i * unroll + u]);
+}
+
+/// The vector loop is reduced: one vector per accumulator and unrolled copy, joined at the end.
+void LoopEmitter::reducedInnermost() {
+  int64_t unroll = chooseUnroll();
+  Bound end = rangeOf(vectorLoop);
+  bool aligned = !end.value && end.constant % width == 0;
+  bool scalarTail = !target.masks && !aligned;
+  // Vectors first, then, for a scalar tail, the elements.
+  Values starts;
+  for (const Accumulator &a : accumulators)
+    starts.append(unroll, neutral(a, true));
+  if (scalarTail)
+    for (const Accumulator &a : accumulators)
+      starts.push_back(neutral(a, false));
+  unsigned numVectors = accumulators.size() * unroll;
+
+  Values ends = nestReduced(0, starts, [&](ValueRange args) {
+    lanes.preload(static_cast<unsigned>(vectorLoop), unroll);
+    Values vectors(args.take_front(numVectors)), elements(args.drop_front(numVectors));
+    Bound done, to = wholeSteps({}, end, unroll * width);
+    vectors = loop(vectorLoop, done, to, unroll * width, vectors,
+                   [&](ValueRange in) { return point(unroll, in); });
+    done = to;
+    // One vector at a time: the first of each accumulator's.
+    Values firsts;
+    for (unsigned i = 0; i < accumulators.size(); ++i)
+      firsts.push_back(vectors[i * unroll]);
+    to = target.masks ? end : wholeSteps(done, end, width);
+    bool masked = target.masks && !aligned;
+    if (unroll > 1 || masked)
+      firsts = loop(vectorLoop, done, to, width, firsts, [&](ValueRange in) {
+        if (masked)
+          lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
+        Values out = point(1, in);
+        lanes.mask = {};
+        return out;
+      });
+    for (unsigned i = 0; i < accumulators.size(); ++i)
+      vectors[i * unroll] = firsts[i];
+    if (scalarTail) {
+      if (unroll > 1)
+        done = to;
+      lanes.width = 1;
+      elements =
+          loop(vectorLoop, done, end, 1, elements, [&](ValueRange in) { return point(1, in); });
+      lanes.width = width;
+    }
+    vectors.append(elements);
+    return vectors;
+  });
+
+  for (auto [i, a] : llvm::enumerate(accumulators)) {
+    ArrayRef<Value> copies = ArrayRef(ends).slice(i * unroll, unroll);
+    Values joined(copies);
+    while (joined.size() > 1) {
+      Values half;
+      for (unsigned k = 0; k < joined.size(); k += 2)
+        half.push_back(combine(a, joined[k], joined[k + 1]));
+      joined = half;
+    }
+    auto reassociate =
+        isa<FloatType>(a.type) ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none;
+    Value sum = vector::ReductionOp::create(b, loc, a.combiner->kind, joined[0], reassociate);
+    lanes.width = 1;
+    if (scalarTail)
+      sum = combine(a, sum, ends[numVectors + i]);
+    lanes.beginPoint();
+    finish(a, 0, combine(a, start(a, 0), sum));
+    lanes.width = width;
+  }
+}
+
+//===- points --------------------------------------------------------------===//
+
+Value LoopEmitter::neutral(const Accumulator &a, bool vector) {
+  return lanes.constantOf(a.combiner->neutral, vector);
+}
+
+/// The old value of the output, as it is accumulated.
+Value LoopEmitter::start(const Accumulator &a, int64_t u) {
+  Value init = a.stage->inits[a.output];
+  Lane old =
+      init ? Lane{init} : lanes.read(lanes.placeOf(*a.stage, a.stage->numInputs() + a.output), u);
+  Value value = lanes.isWide() ? lanes.vectorOf(old) : old.value;
+  if (a.combiner && a.combiner->widen)
+    value = arith::ExtFOp::create(b, loc, lanes.isWide() ? lanes.wide(a.type) : a.type, value);
+  return value;
+}
+
+void LoopEmitter::finish(const Accumulator &a, int64_t u, Value value) {
+  if (a.combiner && a.combiner->narrow) {
+    Type type = a.stage->output(a.output).elementType;
+    value = arith::TruncFOp::create(b, loc, lanes.isWide() ? lanes.wide(type) : type, value);
+  }
+  lanes.write(lanes.placeOf(*a.stage, a.stage->numInputs() + a.output), u,
+              {value, lanes.isWide() ? Lane::Vector : Lane::Uniform});
+}
+
+Value LoopEmitter::combine(const Accumulator &a, Value x, Value y) {
+  return vector::makeArithReduction(b, loc, a.combiner->kind, x, y);
+}
+
+/// Runs every stage once per vector; takes and returns the accumulators.
+LoopEmitter::Values LoopEmitter::point(int64_t unroll, ValueRange in) {
+  Values out(in);
+  lanes.beginPoint();
+  for (int64_t u = 0; u < unroll; ++u) {
+    unsigned next = 0; // accumulator
+    for (Stage &stage : kernel.stages) {
+      Values old(stage.numOutputs());
+      unsigned first = next;
+      if (stage.isReduction())
+        for (unsigned i = 0; i < stage.numOutputs(); ++i)
+          old[i] = in[(next++) * unroll + u];
+      SmallVector<Lane> results = lanes.evaluate(stage, u, old);
+      for (unsigned i = 0; i < stage.numOutputs(); ++i) {
+        if (!stage.isReduction()) {
+          lanes.write(lanes.placeOf(stage, stage.numInputs() + i), u, results[i]);
+          continue;
+        }
+        Value value = lanes.vectorOf(results[i]);
+        if (lanes.mask)
+          value = arith::SelectOp::create(b, loc, lanes.mask, value, old[i]);
+        out[(first + i) * unroll + u] = value;
+      }
+    }
+  }
+  return out;
+}
+
+} // namespace
+
+void xtensor::cpu::emitLoops(OpBuilder &b, Kernel &kernel, Views &views, VectorTarget target) {
+  LoopEmitter(b, kernel, views, target).run();
+}

@@ -1,0 +1,68 @@
+#include "CPU/MemRefPointers.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+/// Calls `f(isStride, position)` for every field that `type` leaves open; -1: the offset.
+template <typename F>
+static void forEachOpenField(MemRefType type, F f) {
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (type.isDynamicDim(d))
+      f(false, d);
+  if (type.getLayout().isIdentity())
+    return;
+  auto [strides, offset] = type.getStridesAndOffset();
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (ShapedType::isDynamic(strides[d]))
+      f(true, d);
+  if (ShapedType::isDynamic(offset))
+    f(true, -1);
+}
+
+SmallVector<Value> xtensor::cpu::takeApart(OpBuilder &b, Location loc,
+                                           const LLVMTypeConverter &types, Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  Value whole =
+      UnrealizedConversionCastOp::create(b, loc, types.convertType(type), memref).getResult(0);
+  MemRefDescriptor descriptor(whole);
+  SmallVector<Value> parts = {descriptor.alignedPtr(b, loc)};
+  forEachOpenField(type, [&](bool stride, int64_t d) {
+    parts.push_back(!stride ? descriptor.size(b, loc, d)
+                    : d < 0 ? descriptor.offset(b, loc)
+                            : descriptor.stride(b, loc, d));
+  });
+  return parts;
+}
+
+Value xtensor::cpu::memrefFrom(OpBuilder &b, Location loc, const LLVMTypeConverter &types,
+                               MemRefType type, ValueRange parts) {
+  auto descriptor = MemRefDescriptor::poison(b, loc, types.convertType(type));
+  descriptor.setAllocatedPtr(b, loc, parts[0]);
+  descriptor.setAlignedPtr(b, loc, parts[0]);
+  SmallVector<Value> sizes(type.getRank()), strides(type.getRank());
+  Value offset;
+  unsigned next = 1;
+  forEachOpenField(type, [&](bool stride, int64_t d) {
+    (!stride ? sizes[d] : d < 0 ? offset : strides[d]) = parts[next++];
+  });
+  auto constant = [&](int64_t v) -> Value {
+    return LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(v));
+  };
+  auto [staticStrides, staticOffset] = type.getStridesAndOffset();
+  descriptor.setOffset(b, loc, offset ? offset : constant(staticOffset));
+  Value running = constant(1);
+  for (int64_t d = type.getRank(); d-- > 0;) {
+    if (!sizes[d])
+      sizes[d] = constant(type.getDimSize(d));
+    if (!strides[d])
+      strides[d] = ShapedType::isDynamic(staticStrides[d]) ? running : constant(staticStrides[d]);
+    descriptor.setSize(b, loc, d, sizes[d]);
+    descriptor.setStride(b, loc, d, strides[d]);
+    if (d && !type.hasStaticShape())
+      running = LLVM::MulOp::create(b, loc, strides[d], sizes[d]);
+  }
+  Value whole = descriptor;
+  return UnrealizedConversionCastOp::create(b, loc, type, whole).getResult(0);
+}

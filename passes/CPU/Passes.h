@@ -1,0 +1,26 @@
+// Passes from linalg on buffers to the LLVM dialect, for CPUs.
+#ifndef XTENSOR_PASSES_CPU_PASSES_H
+#define XTENSOR_PASSES_CPU_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace xtensor {
+
+#define GEN_PASS_DECL
+#include "CPU/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "CPU/Passes.h.inc"
+
+/// The phase "cpu": loops over vectors, parallel bodies outlined.
+void buildCPUPipeline(mlir::OpPassManager &pm);
+/// The phase "llvm".
+void buildToLLVMPipeline(mlir::OpPassManager &pm);
+
+/// Bits of the widest vectors that this machine computes with.
+int64_t hostVectorBits();
+
+} // namespace xtensor
+
+#endif // XTENSOR_PASSES_CPU_PASSES_H

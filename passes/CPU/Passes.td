@@ -1,0 +1,105 @@
+// Passes from linalg on buffers to the LLVM dialect. Each description says why,
+// then shows IR before ==> after; test/passes/CPU has the same examples.
+
+#ifndef XTENSOR_PASSES_CPU
+#define XTENSOR_PASSES_CPU
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertToLLVM : Pass<"xtensor-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Convert everything that is left to the LLVM dialect, in one conversion";
+  let description = [{
+    One conversion over all dialects visits each op once; a pass per dialect
+    costs several times as much. Patterns are built once per pass object.
+    Arenas become calls of the runtime.
+
+    ```mlir
+    %a = memref.alloc(%n) {xtensor.arena} : memref<?xi8>
+    ```
+    ==>
+    ```mlir
+    %p = llvm.call @xt_arena_acquire(%n) : (i64) -> !llvm.ptr
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
+def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::func::FuncOp"> {
+  let summary = "Write linalg ops on buffers as loops over vectors, or as library calls";
+  let description = [{
+    Tiling and vectorizing in several generic steps compiles slower and runs
+    slower than writing the loops down at once. Every operand is a base, an
+    offset and one stride per loop; views and permuted, strided or reversed maps
+    are nothing else. Neighbouring loops that all operands walk as one are
+    merged, ops over the same loops share one nest and hand values over in
+    registers. The loop along which most operands are contiguous is taken in
+    vectors, the remainder with a mask where that is cheap. Reductions keep
+    several vectors in flight. Products of matrices become calls of xt_gemm_*,
+    which the loops of a batch surround.
+
+    ```mlir
+    linalg.fill ins(%zero) outs(%s : memref<f32>)
+    linalg.generic {..["reduction"]} ins(%x : memref<1024xf32>) outs(%s : memref<f32>) { addf }
+    ```
+    ==>
+    ```mlir
+    %acc = scf.for %i = %c0 to %c1024 step %c16 iter_args(%a = %neutral) -> vector<16xf32> {
+      %v = vector.load %x[%i]
+      %n = arith.addf %v, %a
+      scf.yield %n
+    }
+    %sum = vector.reduction <add>, %acc
+    memref.store %sum, %s[]
+    ```
+  }];
+  let options = [Option<"vectorBits", "vector-bits", "int64_t", "0",
+                        "width of vectors; 0: this machine's">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def ExpandMath : Pass<"xtensor-expand-math", "::mlir::func::FuncOp"> {
+  let summary = "Evaluate math functions of f32 vectors in vector instructions";
+  let description = [{
+    A call per lane costs ten times what a polynomial does. Accuracy of each
+    function is in the README; those without a good polynomial stay calls.
+
+    ```mlir
+    %y = math.exp %x : vector<16xf32>
+    ```
+    ==>
+    ```mlir
+    %k = math.floor ..
+    %p = math.fma ..
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
+  let summary = "Hand the bodies of parallel loops to the thread pool";
+  let description = [{
+    The body of a loop over independent iterations becomes a function over a
+    range of them; what it uses from around goes through one block of memory on
+    the caller's stack. Loops with too little work stay where they are. Equal
+    bodies become one function, so that repeated layers are compiled once.
+
+    ```mlir
+    scf.forall (%i) in (64) { .. }
+    ```
+    ==>
+    ```mlir
+    func.func private @parallel0(%context: !llvm.ptr, %begin: i64, %end: i64) { scf.for .. }
+    ..
+    call @xt_parallel_for(%body, %context, %c64, %grain)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif // XTENSOR_PASSES_CPU

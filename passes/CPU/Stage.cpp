@@ -1,0 +1,384 @@
+#include "CPU/Stage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace xtensor::cpu;
+
+//===- bodies --------------------------------------------------------------===//
+
+static bool isIndexed(linalg::LinalgOp op) {
+  return llvm::any_of(*op.getBlock(), [](Operation &o) { return isa<linalg::IndexOp>(o); });
+}
+
+/// Ops that do to every lane what they do to a number; index and load are known to the emitter.
+static bool isVectorizable(Operation &op) {
+  if (op.getNumRegions())
+    return false;
+  return OpTrait::hasElementwiseMappableTraits(&op) ||
+         isa<arith::ConstantOp, linalg::IndexOp, memref::LoadOp, linalg::YieldOp>(op);
+}
+
+static std::optional<vector::CombiningKind> combiningKind(Operation *op) {
+  using Kind = vector::CombiningKind;
+  return llvm::TypeSwitch<Operation *, std::optional<Kind>>(op)
+      .Case<arith::AddFOp, arith::AddIOp>([](auto) { return Kind::ADD; })
+      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return Kind::MUL; })
+      .Case([](arith::MaximumFOp) { return Kind::MAXIMUMF; })
+      .Case([](arith::MinimumFOp) { return Kind::MINIMUMF; })
+      .Case([](arith::MaxNumFOp) { return Kind::MAXNUMF; })
+      .Case([](arith::MinNumFOp) { return Kind::MINNUMF; })
+      .Case([](arith::MaxSIOp) { return Kind::MAXSI; })
+      .Case([](arith::MinSIOp) { return Kind::MINSI; })
+      .Case([](arith::MaxUIOp) { return Kind::MAXUI; })
+      .Case([](arith::MinUIOp) { return Kind::MINUI; })
+      .Case([](arith::AndIOp) { return Kind::AND; })
+      .Case([](arith::OrIOp) { return Kind::OR; })
+      .Case([](arith::XOrIOp) { return Kind::XOR; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+static TypedAttr neutralElement(vector::CombiningKind kind, Type type) {
+  using Kind = vector::CombiningKind;
+  Builder b(type.getContext());
+  if (auto real = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = real.getFloatSemantics();
+    switch (kind) {
+    case Kind::ADD: // -0 + x is x for every x
+      return b.getFloatAttr(type, llvm::APFloat::getZero(semantics, /*Negative=*/true));
+    case Kind::MUL:
+      return b.getFloatAttr(type, 1.0);
+    case Kind::MAXIMUMF:
+      return b.getFloatAttr(type, llvm::APFloat::getInf(semantics, true));
+    case Kind::MINIMUMF:
+      return b.getFloatAttr(type, llvm::APFloat::getInf(semantics));
+    case Kind::MAXNUMF:
+    case Kind::MINNUMF:
+      return b.getFloatAttr(type, llvm::APFloat::getNaN(semantics));
+    default:
+      return {};
+    }
+  }
+  if (!type.isInteger())
+    return {};
+  unsigned bits = type.getIntOrFloatBitWidth();
+  llvm::APInt value = [&] {
+    switch (kind) {
+    case Kind::MUL:
+      return llvm::APInt(bits, 1);
+    case Kind::MAXSI:
+      return llvm::APInt::getSignedMinValue(bits);
+    case Kind::MINSI:
+      return llvm::APInt::getSignedMaxValue(bits);
+    case Kind::MINUI:
+    case Kind::AND:
+      return llvm::APInt::getAllOnes(bits);
+    default:
+      return llvm::APInt::getZero(bits);
+    }
+  }();
+  return b.getIntegerAttr(type, value);
+}
+
+/// Recognises yield(narrow(combine(widen(old), new))), with or without the conversions.
+static Combiner findCombiner(Stage &stage, unsigned output) {
+  Combiner c;
+  Value result = stage.op.getBlock()->getTerminator()->getOperand(output);
+  Value old = stage.outputArgument(output);
+  if (auto narrow = result.getDefiningOp<arith::TruncFOp>()) {
+    if (!old.hasOneUse() || !isa<arith::ExtFOp>(*old.user_begin()) || !result.hasOneUse())
+      return {};
+    c.widen = *old.user_begin();
+    c.narrow = narrow;
+    old = c.widen->getResult(0);
+    result = narrow.getIn();
+  }
+  Operation *op = result.getDefiningOp();
+  if (!op || op->getNumOperands() != 2 || !old.hasOneUse() || *old.user_begin() != op ||
+      !result.hasOneUse())
+    return {};
+  auto kind = combiningKind(op);
+  if (!kind)
+    return {};
+  c.neutral = neutralElement(*kind, result.getType());
+  if (!c.neutral)
+    return {};
+  c.kind = *kind;
+  c.op = op;
+  c.newOperand = op->getOperand(0) == old ? 1 : 0;
+  return c;
+}
+
+//===- loops ---------------------------------------------------------------===//
+
+bool Kernel::touches(Value base) const {
+  return llvm::any_of(stages, [&](const Stage &s) {
+    return llvm::any_of(
+               s.operands,
+               [&](const Access &a) { return a.base && !Views::disjoint(a.base, base); }) ||
+           llvm::any_of(s.gathered, [&](Value v) { return !Views::disjoint(v, base); });
+  });
+}
+
+bool Kernel::writes(Value base) const {
+  return llvm::any_of(stages, [&](const Stage &s) {
+    for (unsigned i = 0; i < s.numOutputs(); ++i)
+      if (s.output(i).base && !Views::disjoint(s.output(i).base, base))
+        return true;
+    return false;
+  });
+}
+
+namespace {
+
+/// Reorders, drops and merges the loops of a single stage.
+class LoopSimplifier {
+public:
+  LoopSimplifier(Kernel &kernel) : kernel(kernel), stage(kernel.stages.front()) {}
+
+  void run() {
+    stage.loopOf.resize(kernel.ranges.size());
+    for (unsigned i = 0; i < stage.loopOf.size(); ++i)
+      stage.loopOf[i] = i;
+    for (unsigned loop = kernel.ranges.size(); loop-- > 0;)
+      if (kernel.ranges[loop].is(1))
+        drop(loop);
+    sortLoops();
+    if (isIndexed(stage.op))
+      return; // merged loops have no index of their own
+    for (unsigned loop = kernel.ranges.size(); loop-- > 1;)
+      if (canMerge(loop - 1, loop))
+        merge(loop - 1, loop);
+  }
+
+private:
+  void drop(unsigned loop) {
+    kernel.ranges.erase(kernel.ranges.begin() + loop);
+    stage.reduced.erase(stage.reduced.begin() + loop);
+    for (Access &a : stage.operands)
+      if (a.base)
+        a.strides.erase(a.strides.begin() + loop);
+    for (int &l : stage.loopOf)
+      l = l == static_cast<int>(loop) ? -1 : l > static_cast<int>(loop) ? l - 1 : l;
+  }
+
+  /// Parallel loops as the output is stored, reduced loops as the first input is stored.
+  void sortLoops() {
+    auto weight = [&](unsigned loop) -> int64_t {
+      int64_t most = 0;
+      auto see = [&](const Access &a) {
+        if (!a.base || a.strides[loop].is(0))
+          return;
+        int64_t stride = std::abs(a.strides[loop].constant);
+        for (unsigned i = 0; i < a.strides[loop].factors.size(); ++i)
+          stride *= 4096;
+        most = most ? most : stride;
+      };
+      for (unsigned i = 0; i < stage.numOutputs(); ++i)
+        see(stage.output(i));
+      for (unsigned i = 0; i < stage.numInputs(); ++i)
+        see(stage.operands[i]);
+      return most;
+    };
+    SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, kernel.ranges.size()));
+    llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+      if (stage.reduced[a] != stage.reduced[b])
+        return !stage.reduced[a];
+      return weight(a) > weight(b);
+    });
+    permute(kernel.ranges, order);
+    permute(stage.reduced, order);
+    for (Access &a : stage.operands)
+      if (a.base)
+        permute(a.strides, order);
+    for (int &l : stage.loopOf)
+      if (l >= 0)
+        l = llvm::find(order, static_cast<unsigned>(l)) - order.begin();
+  }
+
+  template <typename T>
+  static void permute(T &list, ArrayRef<unsigned> order) {
+    T old = list;
+    for (auto [to, from] : llvm::enumerate(order))
+      list[to] = old[from];
+  }
+
+  bool canMerge(unsigned outer, unsigned inner) {
+    if (stage.reduced[outer] != stage.reduced[inner])
+      return false;
+    return llvm::all_of(stage.operands, [&](const Access &a) {
+      return !a.base || a.strides[outer] == a.strides[inner] * kernel.ranges[inner];
+    });
+  }
+
+  void merge(unsigned outer, unsigned inner) {
+    kernel.ranges[outer] = kernel.ranges[outer] * kernel.ranges[inner];
+    for (Access &a : stage.operands)
+      if (a.base)
+        a.strides[outer] = a.strides[inner];
+    drop(inner);
+  }
+
+  Kernel &kernel;
+  Stage &stage;
+};
+
+} // namespace
+
+FailureOr<Kernel> xtensor::cpu::buildKernel(linalg::LinalgOp op, Views &views) {
+  Kernel kernel;
+  Stage stage;
+  stage.op = op;
+  kernel.ranges.resize(op.getNumLoops());
+  SmallVector<bool> known(op.getNumLoops());
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!isa<MemRefType>(operand.get().getType())) {
+      Access number;
+      number.scalar = operand.get();
+      number.elementType = operand.get().getType();
+      number.strides.assign(op.getNumLoops(), Extent(0));
+      stage.operands.push_back(number);
+      continue;
+    }
+    View view = views.of(operand.get());
+    auto access = Views::access(view, map);
+    if (!access)
+      return op->emitError("operand ")
+             << operand.getOperandNumber()
+             << " is read in a pattern that is not linear: " << AffineMapAttr::get(map);
+    for (auto [d, expr] : llvm::enumerate(map.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && !known[dim.getPosition()]) {
+        kernel.ranges[dim.getPosition()] = view.sizes[d];
+        known[dim.getPosition()] = true;
+      }
+    stage.operands.push_back(*access);
+  }
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (auto [loop, range] : llvm::enumerate(ranges)) {
+    if (!ShapedType::isDynamic(range))
+      kernel.ranges[loop] = Extent(range);
+    else if (!known[loop])
+      return op->emitError("the range of loop ") << loop << " cannot be told";
+  }
+  for (utils::IteratorType type : op.getIteratorTypesArray())
+    stage.reduced.push_back(type == utils::IteratorType::reduction);
+  stage.inits.resize(op.getNumDpsInits());
+  stage.vectorizable = llvm::all_of(*op.getBlock(), isVectorizable);
+  op.getBlock()->walk([&](Operation *inner) {
+    if (auto load = dyn_cast<memref::LoadOp>(inner))
+      stage.gathered.push_back(views.of(load.getMemRef()).base);
+  });
+  for (unsigned i = 0; i < stage.numOutputs(); ++i)
+    stage.combiners.push_back(stage.isReduction() ? findCombiner(stage, i) : Combiner());
+  kernel.stages.push_back(std::move(stage));
+  LoopSimplifier(kernel).run();
+  return kernel;
+}
+
+//===- fusion --------------------------------------------------------------===//
+
+/// Calls `f` with each access of `stage` and whether it writes.
+template <typename F>
+static void forEachAccess(const Stage &stage, F f) {
+  for (unsigned i = 0; i < stage.operands.size(); ++i)
+    if (stage.operands[i].base)
+      f(stage.operands[i], i >= stage.numInputs());
+}
+
+bool xtensor::cpu::conflict(const Kernel &a, const Kernel &b) {
+  auto writesWhatIsRead = [](const Kernel &writer, const Kernel &reader) {
+    return llvm::any_of(writer.stages, [&](const Stage &s) {
+      for (unsigned i = 0; i < s.numOutputs(); ++i)
+        if (s.output(i).base && reader.touches(s.output(i).base))
+          return true;
+      return false;
+    });
+  };
+  return writesWhatIsRead(a, b) || writesWhatIsRead(b, a);
+}
+
+/// True if every iteration has its own place.
+static bool isInjective(const Access &access, const Kernel &kernel) {
+  for (unsigned loop = 0; loop < kernel.ranges.size(); ++loop)
+    if (access.strides[loop].is(0) && !kernel.ranges[loop].is(1))
+      return false;
+  return true;
+}
+
+bool xtensor::cpu::canFuse(const Kernel &earlier, const Kernel &later) {
+  if (earlier.ranges != later.ranges || earlier.ranges.empty())
+    return false;
+  for (const Stage &s : earlier.stages)
+    for (const Stage &t : later.stages) {
+      // A nest of one loop may reduce for one stage and not for another; deeper nests agree.
+      if (earlier.ranges.size() > 1 && s.reduced != t.reduced)
+        return false;
+      if (!s.vectorizable || !t.vectorizable)
+        return false;
+      bool legal = llvm::none_of(s.gathered, [&](Value v) { return later.writes(v); }) &&
+                   llvm::none_of(t.gathered, [&](Value v) { return earlier.writes(v); });
+      forEachAccess(s, [&](const Access &x, bool xWrites) {
+        forEachAccess(t, [&](const Access &y, bool yWrites) {
+          if ((xWrites || yWrites) && !Views::disjoint(x.base, y.base))
+            legal &= x.samePlaces(y) && isInjective(x, earlier);
+        });
+      });
+      if (!legal)
+        return false;
+    }
+  return true;
+}
+
+/// If `kernel` does nothing but fill its one output with a scalar: that scalar.
+static Value filledWith(const Kernel &kernel) {
+  if (kernel.stages.size() != 1)
+    return {};
+  auto fill = dyn_cast<linalg::FillOp>(kernel.stages.front().op.getOperation());
+  return fill ? fill.getInputs()[0] : Value();
+}
+
+/// Lets the outputs of `reader` start from the scalar they were just filled with.
+static void takeFills(Kernel &reader, SmallVectorImpl<Kernel> &done) {
+  Stage &stage = reader.stages.front();
+  for (unsigned i = 0; i < stage.numOutputs(); ++i) {
+    Value memref = stage.op.getDpsInits()[i];
+    // The loops must write all of it, or what was filled remains.
+    if (!stage.op.getMatchingIndexingMap(stage.op.getDpsInitOperand(i)).isProjectedPermutation())
+      continue;
+    for (unsigned k = done.size(); k-- > 0;) {
+      Value scalar = filledWith(done[k]);
+      if (scalar && done[k].stages.front().op.getDpsInits()[0] == memref) {
+        // Other stages must not count on the fill.
+        stage.inits[i] = scalar;
+        done[k].stages.front().op->erase();
+        done.erase(done.begin() + k);
+        break;
+      }
+      if (done[k].touches(stage.output(i).base))
+        break;
+    }
+  }
+}
+
+SmallVector<Kernel, 0> xtensor::cpu::fuseKernels(SmallVector<Kernel, 0> kernels) {
+  SmallVector<Kernel, 0> done;
+  for (Kernel &kernel : kernels) {
+    takeFills(kernel, done);
+    Kernel *host = nullptr;
+    for (Kernel &candidate : llvm::reverse(done)) {
+      if (canFuse(candidate, kernel)) {
+        host = &candidate;
+        break;
+      }
+      if (conflict(candidate, kernel))
+        break;
+    }
+    if (host)
+      llvm::move(kernel.stages, std::back_inserter(host->stages));
+    else
+      done.push_back(std::move(kernel));
+  }
+  return done;
+}

@@ -1,0 +1,74 @@
+// A linalg op as a loop nest over strided accesses, and several of them in one nest.
+#ifndef XTENSOR_PASSES_CPU_STAGE_H
+#define XTENSOR_PASSES_CPU_STAGE_H
+
+#include "CPU/Strided.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace xtensor::cpu {
+
+/// How a reduction's body joins the old value of its output with a new one.
+struct Combiner {
+  mlir::Operation *op = nullptr; // null: the body is no plain reduction
+  mlir::vector::CombiningKind kind = mlir::vector::CombiningKind::ADD;
+  mlir::TypedAttr neutral;          // of the type that is accumulated
+  unsigned newOperand = 0;          // of `op`
+  mlir::Operation *widen = nullptr; // f16 and bf16 accumulate as f32:
+  mlir::Operation *narrow = nullptr;
+
+  explicit operator bool() const { return op; }
+  mlir::Type type() const { return op->getResult(0).getType(); }
+};
+
+struct Stage {
+  mutable mlir::linalg::LinalgOp op;          // a handle: MLIR's accessors are not const
+  llvm::SmallVector<Access, 4> operands;      // inputs, then outputs
+  llvm::SmallVector<mlir::Value, 1> inits;    // per output: the scalar it starts from, or null
+  llvm::SmallVector<Combiner, 1> combiners;   // per output
+  llvm::SmallVector<bool, 4> reduced;         // per loop
+  llvm::SmallVector<int, 4> loopOf;           // of the op's loops: ours, or -1 (a loop of one)
+  llvm::SmallVector<mlir::Value, 1> gathered; // buffers that the body reads by index
+  bool vectorizable = true;
+
+  unsigned numInputs() const { return op.getNumDpsInputs(); }
+  unsigned numOutputs() const { return op.getNumDpsInits(); }
+  Access &output(unsigned i) { return operands[numInputs() + i]; }
+  const Access &output(unsigned i) const { return operands[numInputs() + i]; }
+  mlir::BlockArgument outputArgument(unsigned i) {
+    return op.getBlock()->getArgument(numInputs() + i);
+  }
+  bool isReduction() const { return llvm::is_contained(reduced, true); }
+  /// True if the body reads the old value of output `i`.
+  bool readsOutput(unsigned i) { return !outputArgument(i).use_empty(); }
+};
+
+/// Stages that run together, element by element, in one loop nest.
+struct Kernel {
+  llvm::SmallVector<Extent, 4> ranges;
+  llvm::SmallVector<Stage, 4> stages;
+
+  bool isReduced(unsigned loop) const {
+    return llvm::any_of(stages, [&](const Stage &s) { return s.reduced[loop]; });
+  }
+  bool touches(mlir::Value base) const;
+  bool writes(mlir::Value base) const;
+};
+
+/// The loop nest of `op`: unit loops dropped, loops in storage order of the output, neighbours
+/// that all operands walk as one merged. Fails with a diagnostic where a map is not linear.
+mlir::FailureOr<Kernel> buildKernel(mlir::linalg::LinalgOp op, Views &views);
+
+/// True if running `later` inside the loops of `earlier` computes the same.
+bool canFuse(const Kernel &earlier, const Kernel &later);
+/// True if the two may not change places.
+bool conflict(const Kernel &a, const Kernel &b);
+
+/// Puts the kernels of a block, given in program order, into as few loop nests as can be, and lets
+/// reductions start from the scalar that their output was filled with.
+llvm::SmallVector<Kernel, 0> fuseKernels(llvm::SmallVector<Kernel, 0> kernels);
+
+} // namespace xtensor::cpu
+
+#endif // XTENSOR_PASSES_CPU_STAGE_H

@@ -1,0 +1,304 @@
+#include "CPU/Strided.h"
+
+#include "XTensor/XTensor.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace xtensor::cpu;
+
+//===- extents -------------------------------------------------------------===//
+
+Extent::Extent(OpFoldResult size) {
+  if (auto known = getConstantIntValue(size))
+    constant = *known;
+  else
+    factors.push_back(cast<Value>(size));
+}
+
+Extent Extent::operator*(const Extent &other) const {
+  Extent product(constant * other.constant);
+  if (!product.constant)
+    return product;
+  product.factors = factors;
+  product.factors.append(other.factors);
+  llvm::sort(product.factors,
+             [](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); });
+  return product;
+}
+
+static Value constantIndex(OpBuilder &b, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+Value Extent::materialize(OpBuilder &b, Location loc) const {
+  if (isConstant())
+    return constantIndex(b, loc, constant);
+  Value product = factors.front();
+  for (Value factor : llvm::drop_begin(factors))
+    product = arith::MulIOp::create(b, loc, product, factor);
+  if (constant != 1)
+    product = arith::MulIOp::create(b, loc, product, constantIndex(b, loc, constant));
+  return product;
+}
+
+void Offset::add(OpFoldResult index, const Extent &stride) {
+  auto known = getConstantIntValue(index);
+  if (known && stride.isConstant()) {
+    constant += *known * stride.constant;
+    return;
+  }
+  if (stride.is(0) || (known && *known == 0))
+    return;
+  if (known) { // the sizes are the index then, so that equal offsets look equal
+    Extent rest(*known * stride.constant);
+    rest.factors.assign(std::next(stride.factors.begin()), stride.factors.end());
+    terms.push_back({stride.factors.front(), rest});
+    return;
+  }
+  terms.push_back({cast<Value>(index), stride});
+}
+
+Value Offset::materialize(OpBuilder &b, Location loc) const {
+  Value sum;
+  auto plus = [&](Value v) { sum = sum ? arith::AddIOp::create(b, loc, sum, v).getResult() : v; };
+  for (const auto &[index, stride] : terms)
+    plus(stride.is(1) ? index : arith::MulIOp::create(b, loc, index, stride.materialize(b, loc)));
+  if (constant || !sum)
+    plus(constantIndex(b, loc, constant));
+  return sum;
+}
+
+//===- views ---------------------------------------------------------------===//
+
+OpFoldResult Views::argumentSize(BlockArgument argument, int64_t dim) {
+  auto func = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
+  auto read = [&](Value &size) {
+    if (!size)
+      size = memref::DimOp::create(b, func.getLoc(), argument, dim);
+    return size;
+  };
+  auto type = func.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), "xtensor.type");
+  if (type)
+    if (auto array = dyn_cast<xtensor::ArrayType>(type.getValue()))
+      return read(named[array.getDimNames()[dim]]);
+  return read(unnamed[{argument, dim}]);
+}
+
+View Views::contiguous(Value memref, ArrayRef<OpFoldResult> sizes) {
+  View view;
+  view.base = memref;
+  view.strides.resize(sizes.size());
+  for (OpFoldResult size : sizes)
+    view.sizes.push_back(Extent(size));
+  Extent stride(1);
+  for (int64_t d = sizes.size() - 1; d >= 0; --d) {
+    view.strides[d] = stride;
+    stride = stride * view.sizes[d];
+  }
+  return view;
+}
+
+View Views::of(Value memref) {
+  auto it = known.find(memref);
+  if (it != known.end())
+    return it->second;
+  auto type = cast<MemRefType>(memref.getType());
+  Operation *op = memref.getDefiningOp();
+  auto remember = [&](View view) { return known[memref] = std::move(view); };
+
+  if (auto subview = dyn_cast_or_null<memref::SubViewOp>(op)) {
+    View source = of(subview.getSource()), view;
+    view.base = source.base;
+    view.offset = source.offset;
+    llvm::SmallBitVector dropped = subview.getDroppedDims();
+    for (auto [d, offset, size, stride] : llvm::enumerate(
+             subview.getMixedOffsets(), subview.getMixedSizes(), subview.getMixedStrides())) {
+      view.offset.add(offset, source.strides[d]);
+      if (dropped.test(d))
+        continue;
+      view.sizes.push_back(Extent(size));
+      view.strides.push_back(source.strides[d] * Extent(stride));
+    }
+    return remember(view);
+  }
+  if (auto cast = dyn_cast_or_null<memref::CastOp>(op))
+    if (isa<MemRefType>(cast.getSource().getType()))
+      return remember(of(cast.getSource()));
+  if (auto collapse = dyn_cast_or_null<memref::CollapseShapeOp>(op)) {
+    View source = of(collapse.getSrc()), view;
+    view.base = source.base;
+    view.offset = source.offset;
+    for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
+      Extent size(1), stride(1);
+      for (int64_t d : group) {
+        // A unit dim may have any stride; the last other one counts.
+        if (!source.sizes[d].is(1) || size.is(1))
+          stride = source.strides[d];
+        size = size * source.sizes[d];
+      }
+      view.sizes.push_back(size);
+      view.strides.push_back(stride);
+    }
+    return remember(view);
+  }
+  if (auto expand = dyn_cast_or_null<memref::ExpandShapeOp>(op)) {
+    View source = of(expand.getSrc()), view;
+    view.base = source.base;
+    view.offset = source.offset;
+    view.strides.resize(type.getRank());
+    for (OpFoldResult size : getMixedValues(expand.getStaticOutputShape(), expand.getOutputShape(),
+                                            expand.getContext()))
+      view.sizes.push_back(Extent(size));
+    for (auto [k, group] : llvm::enumerate(expand.getReassociationIndices())) {
+      Extent stride = source.strides[k];
+      for (int64_t d : llvm::reverse(group)) {
+        view.strides[d] = stride;
+        stride = stride * view.sizes[d];
+      }
+    }
+    return remember(view);
+  }
+  if (auto reinterpret = dyn_cast_or_null<memref::ReinterpretCastOp>(op))
+    if (auto source = dyn_cast<MemRefType>(reinterpret.getSource().getType());
+        source && source.getLayout().isIdentity()) {
+      View whole = of(reinterpret.getSource()), view;
+      view.base = whole.base;
+      view.offset = whole.offset;
+      view.offset.add(reinterpret.getMixedOffsets()[0], Extent(1));
+      for (auto [size, stride] :
+           llvm::zip(reinterpret.getMixedSizes(), reinterpret.getMixedStrides())) {
+        view.sizes.push_back(Extent(size));
+        view.strides.push_back(Extent(stride));
+      }
+      if (type.getLayout().isIdentity())
+        return remember([&] {
+          View plain = contiguous(view.base, reinterpret.getMixedSizes());
+          plain.offset = view.offset;
+          return plain;
+        }());
+      return remember(view);
+    }
+
+  SmallVector<OpFoldResult> sizes;
+  Builder attributes(memref.getContext());
+  auto argument = dyn_cast<BlockArgument>(memref);
+  bool ofFunction = argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  OpBuilder b(memref.getContext());
+  b.setInsertionPointAfterValue(memref);
+  Location loc = memref.getLoc();
+  unsigned dynamic = 0;
+  std::optional<memref::ExtractStridedMetadataOp> metadata;
+  if (!type.getLayout().isIdentity())
+    metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    if (!type.isDynamicDim(d))
+      sizes.push_back(attributes.getIndexAttr(type.getDimSize(d)));
+    else if (ofFunction)
+      sizes.push_back(argumentSize(argument, d));
+    else if (auto alloc = dyn_cast_or_null<memref::AllocOp>(op))
+      sizes.push_back(getAsOpFoldResult(alloc.getDynamicSizes()[dynamic++]));
+    else if (auto view = dyn_cast_or_null<memref::ViewOp>(op))
+      sizes.push_back(getAsOpFoldResult(view.getSizes()[dynamic++]));
+    else if (metadata)
+      sizes.push_back(metadata->getSizes()[d]);
+    else
+      sizes.push_back(memref::DimOp::create(b, loc, memref, d).getResult());
+  }
+  View view = contiguous(memref, sizes);
+  if (metadata) {
+    auto [strides, offset] = type.getStridesAndOffset();
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      view.strides[d] = ShapedType::isDynamic(strides[d]) ? Extent(metadata->getStrides()[d])
+                                                          : Extent(strides[d]);
+    if (ShapedType::isDynamic(offset))
+      view.offset.add(metadata->getOffset(), Extent(1));
+    else
+      view.offset.constant = offset;
+  }
+  return remember(view);
+}
+
+//===- accesses ------------------------------------------------------------===//
+
+/// Adds `scale` times `expr` to the strides and the constant; false if it is not linear.
+static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> coefficients,
+                      int64_t &constant) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    coefficients[dim.getPosition()] += scale;
+    return true;
+  }
+  if (auto number = dyn_cast<AffineConstantExpr>(expr)) {
+    constant += scale * number.getValue();
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (binary.getKind() == AffineExprKind::Add)
+    return addLinear(binary.getLHS(), scale, coefficients, constant) &&
+           addLinear(binary.getRHS(), scale, coefficients, constant);
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return binary.getKind() == AffineExprKind::Mul && factor &&
+         addLinear(binary.getLHS(), scale * factor.getValue(), coefficients, constant);
+}
+
+std::optional<Access> Views::access(const View &view, AffineMap map) {
+  Access access;
+  access.base = view.base;
+  access.elementType = cast<MemRefType>(view.base.getType()).getElementType();
+  access.offset = view.offset;
+  access.strides.assign(map.getNumDims(), Extent(0));
+  Builder b(map.getContext());
+  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+    SmallVector<int64_t> coefficients(map.getNumDims());
+    int64_t constant = 0;
+    if (!addLinear(expr, 1, coefficients, constant))
+      return std::nullopt;
+    access.offset.add(b.getIndexAttr(constant), view.strides[d]);
+    for (auto [loop, coefficient] : llvm::enumerate(coefficients)) {
+      if (!coefficient)
+        continue;
+      Extent step = view.strides[d] * Extent(coefficient);
+      Extent &stride = access.strides[loop];
+      if (stride.is(0))
+        stride = step;
+      else if (stride.factors == step.factors) // a diagonal
+        stride.constant += step.constant;
+      else
+        return std::nullopt;
+    }
+  }
+  return access;
+}
+
+Value Views::flat(Value base) {
+  Value &row = rows[base];
+  if (row)
+    return row;
+  auto type = cast<MemRefType>(base.getType());
+  if (type.getRank() == 1 && type.getLayout().isIdentity())
+    return row = base;
+  OpBuilder b(base.getContext());
+  b.setInsertionPointAfterValue(base);
+  // Nothing asks a row for its size.
+  int64_t size = type.hasStaticShape() && type.getLayout().isIdentity() ? type.getNumElements() : 1;
+  auto rowType = MemRefType::get({size}, type.getElementType(), MemRefLayoutAttrInterface(),
+                                 type.getMemorySpace());
+  return row = memref::ReinterpretCastOp::create(b, base.getLoc(), rowType, base, 0,
+                                                 ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
+}
+
+/// A buffer of its own, as opposed to something that may be a view of another.
+static bool isIdentified(Value base) {
+  if (auto argument = dyn_cast<BlockArgument>(base))
+    return isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  return base.getDefiningOp<memref::AllocOp>() || base.getDefiningOp<memref::AllocaOp>() ||
+         base.getDefiningOp<memref::GetGlobalOp>();
+}
+
+bool Views::disjoint(Value base, Value other) {
+  return base != other && isIdentified(base) && isIdentified(other);
+}
