@@ -152,11 +152,14 @@ std::unique_ptr<MemoryBuffer> xtensor::Jit::generate(mlir::ModuleOp module, Stri
 
 Expected<void *> xtensor::Jit::link(std::unique_ptr<MemoryBuffer> object, StringRef entry) {
   std::lock_guard<std::mutex> lock(impl->mutex);
-  auto &library = impl->linker->getMainJITDylib();
-  if (Error error = impl->linker->addObjectFile(library.createResourceTracker(), std::move(object)))
+  auto tracker = impl->linker->getMainJITDylib().createResourceTracker();
+  if (Error error = impl->linker->addObjectFile(tracker, std::move(object)))
     return std::move(error);
   auto address = impl->linker->lookup(entry);
-  if (!address)
+  if (!address) {
+    // Else the same program, tried again, would fail for being there already.
+    consumeError(tracker->remove());
     return address.takeError();
+  }
   return address->toPtr<void *>();
 }

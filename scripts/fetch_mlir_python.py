@@ -78,21 +78,26 @@ def download(release: str, into: Path) -> Path:
         "-o", f"Dir::State::Lists={lists}",
         "-o", f"Dir::Cache={into}",
         "-o", "APT::Sandbox::User=",
+        # A stale mirror of another suite is no reason to stop: what counts is the checksum.
+        "-o", "Acquire::Check-Valid-Until=false",
     ]  # fmt: skip
-    subprocess.run(["apt-get", *options, "-qq", "update"], cwd=into, check=False)
+    update = subprocess.run(
+        ["apt-get", *options, "-qq", "update"], cwd=into, check=False, capture_output=True, text=True
+    )
     shown = run("apt-cache", *options, "showsrc", PACKAGE, cwd=into)
     versions = re.findall(r"^Version: (\S+)", shown, re.M)
     candidates = [v for v in dict.fromkeys(versions) if re.match(rf"(?:\d+:)?{release}-", v)]
+    said = [update.stderr]
     for version in candidates:
         done = subprocess.run(
-            ["apt-get", *options, "-qq", "source", "--download-only", "--tar-only",
-             f"{PACKAGE}={version}"],
-            cwd=into, check=False,
+            ["apt-get", *options, "-qq", "source", "--download-only", "--tar-only", f"{PACKAGE}={version}"],
+            cwd=into, check=False, capture_output=True, text=True,
         )  # fmt: skip
         found = sorted(into.glob(f"{PACKAGE}_*{release}*.orig.tar.*"))
         if done.returncode == 0 and found:
             return found[0]
-    sys.exit(f"no source package of {PACKAGE} {release} can be had; found {versions}")
+        said.append(done.stderr)
+    sys.exit(f"no source package of {PACKAGE} {release} can be had; found {versions}\n" + "".join(said))
 
 
 def check(tarball: Path, release: str) -> None:

@@ -90,8 +90,8 @@ static Value multiplyAdd(OpBuilder &b, Location loc, ValueRange x, Value acc, Ty
 /// sum of left * right over all loops that `order` lacks, as a tensor with the dims `order`.
 static Value emitLoops(ContractOp op, ArrayRef<View> inputs, ArrayRef<StringAttr> loops,
                        ArrayRef<StringAttr> order, Lowering &to) {
-  ArrayType type = reordered(arrayType(op.getY()),
-                             SmallVector<Attribute>(order.begin(), order.end()));
+  ArrayType type =
+      reordered(arrayType(op.getY()), SmallVector<Attribute>(order.begin(), order.end()));
   Type element = type.getElementType(), memory = computeType(element);
   Value zero = to.filled(type.withElement(memory), to.number(memory, 0));
   Value result =
@@ -181,8 +181,7 @@ void xtensor::lowerContract(ContractOp op, Lowering &to) {
     if (readsPlainly(inputs[0], d) || readsPlainly(inputs[1], d))
       continue;
     Stored stored = to.stored(left);
-    inputs[0] = {View::Tensor, stored.tensor, to.mapTo(loops, stored.order),
-                 type.getElementType()};
+    inputs[0] = {View::Tensor, stored.tensor, to.mapTo(loops, stored.order), type.getElementType()};
     break;
   }
   to.setTensor(op.getY(), emitLoops(op, inputs, loops, type.getDimNames(), to));

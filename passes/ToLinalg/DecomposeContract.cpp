@@ -66,9 +66,9 @@ private:
     SmallVector<Attribute> own;
     for (Attribute dim : over)
       if (arrayType(array).hasDim(dim) &&
-          llvm::none_of(arrays, [&](Value other) {
-            return other != array && arrayType(other).hasDim(dim);
-          }) &&
+          llvm::none_of(
+              arrays,
+              [&](Value other) { return other != array && arrayType(other).hasDim(dim); }) &&
           llvm::count(arrays, array) == 1)
         own.push_back(dim);
     if (own.empty())

@@ -13,8 +13,7 @@ Value xtensor::fromEnd(OpBuilder &b, Location loc, Value index64, Value size, Ty
   if (isUnsigned(element))
     return index64;
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
-  Value negative =
-      b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, index64, zero);
+  Value negative = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, index64, zero);
   Value counted = b.createOrFold<arith::AddIOp>(loc, index64, size);
   return b.createOrFold<arith::SelectOp>(loc, negative, counted, index64);
 }
@@ -46,8 +45,8 @@ static Value readGuarded(OpBuilder &b, Location loc, const View &source, ValueRa
       },
       [&](OpBuilder &b, Location loc) {
         Type type = storageType(source.element);
-        scf::YieldOp::create(
-            b, loc, ValueRange{arith::ConstantOp::create(b, loc, b.getZeroAttr(type))});
+        scf::YieldOp::create(b, loc,
+                             ValueRange{arith::ConstantOp::create(b, loc, b.getZeroAttr(type))});
       });
   return guard.getResult(0);
 }
@@ -70,21 +69,19 @@ void xtensor::lowerGather(GatherOp op, Lowering &to) {
     if (source.isDynamic(along))
       dynamicSizes.push_back(sizes.back());
   }
-  Value result =
-      to.elementwise(type, inputs, [&](OpBuilder &b, Location loc, ValueRange x) {
-        SmallVector<Value> indices;
-        for (StringAttr dim : source.getDimNames()) {
-          unsigned i = llvm::find(op.getAlong(), dim) - op.getAlong().begin();
-          if (i == op.getAlong().size()) {
-            indices.push_back(linalg::IndexOp::create(b, loc, type.find(dim)));
-            continue;
-          }
-          Type element = arrayType(op.getIndices()[i]).getElementType();
-          Value position =
-              fromEnd(b, loc, toI64(b, loc, x[i], element), sizes[i], element);
-          indices.push_back(clampedIndex(b, loc, position, sizes[i]));
-        }
-        return readGuarded(b, loc, from, indices, dynamicSizes);
-      });
+  Value result = to.elementwise(type, inputs, [&](OpBuilder &b, Location loc, ValueRange x) {
+    SmallVector<Value> indices;
+    for (StringAttr dim : source.getDimNames()) {
+      unsigned i = llvm::find(op.getAlong(), dim) - op.getAlong().begin();
+      if (i == op.getAlong().size()) {
+        indices.push_back(linalg::IndexOp::create(b, loc, type.find(dim)));
+        continue;
+      }
+      Type element = arrayType(op.getIndices()[i]).getElementType();
+      Value position = fromEnd(b, loc, toI64(b, loc, x[i], element), sizes[i], element);
+      indices.push_back(clampedIndex(b, loc, position, sizes[i]));
+    }
+    return readGuarded(b, loc, from, indices, dynamicSizes);
+  });
   to.setTensor(op.getY(), result);
 }

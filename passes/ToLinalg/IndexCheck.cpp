@@ -61,13 +61,12 @@ void xtensor::checkIndex(Value index, StringAttr dim, ArrayType source, Lowering
     auto number = ArrayType::get(b.getContext(), {}, {}, b.getI64Type());
     View input{View::Tensor, stored.tensor, b.getMultiDimIdentityMap(rank), element};
     Value reduced =
-        to.generic(input, to.filled(number, zero), AffineMap::get(rank, 0, b.getContext()), rank,
-                   [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
-                     Value position =
-                         fromEnd(b, loc, toI64(b, loc, x.front(), element), size, element);
-                     return SmallVector<Value>{
-                         arith::MaxUIOp::create(b, loc, old.front(), position)};
-                   })
+        to.generic(
+              input, to.filled(number, zero), AffineMap::get(rank, 0, b.getContext()), rank,
+              [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
+                Value position = fromEnd(b, loc, toI64(b, loc, x.front(), element), size, element);
+                return SmallVector<Value>{arith::MaxUIOp::create(b, loc, old.front(), position)};
+              })
             .front();
     worst = Lowering::elementAt(
         b, loc, {View::Tensor, reduced, AffineMap::get(0, 0, b.getContext()), b.getI64Type()}, {});
@@ -76,8 +75,8 @@ void xtensor::checkIndex(Value index, StringAttr dim, ArrayType source, Lowering
   if (source.isDynamic(dim))
     for (StringAttr own : dynamicDims(type)) {
       // Over no indices the reduction gives 0, which is outside of an empty dim.
-      Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
-                                         to.sizeValue(own, type), to.index(0));
+      Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, to.sizeValue(own, type),
+                                         to.index(0));
       outside = arith::AndIOp::create(b, loc, outside, some);
     }
   declareReport(to);

@@ -20,8 +20,8 @@ View View::at(AffineMap access) const {
 void Lowering::setTensor(Value array, Value tensor) {
   ArrayType type = arrayType(array);
   tensors[array] = tensor;
-  set(array, {View::Tensor, tensor, b.getMultiDimIdentityMap(type.getRank()),
-              type.getElementType()});
+  set(array,
+      {View::Tensor, tensor, b.getMultiDimIdentityMap(type.getRank()), type.getElementType()});
 }
 
 void Lowering::setScalar(Value array, Value scalar) {
@@ -63,8 +63,7 @@ Value Lowering::tensor(Value array) {
 }
 
 Value Lowering::copied(const View &from, ArrayType type) {
-  return elementwise(type, from,
-                     [](OpBuilder &, Location, ValueRange x) { return x.front(); });
+  return elementwise(type, from, [](OpBuilder &, Location, ValueRange x) { return x.front(); });
 }
 
 namespace {
@@ -149,12 +148,11 @@ Value Lowering::packed(Value array, ArrayRef<StringAttr> order, Type element) {
   SmallVector<Attribute> dims(order.begin(), order.end());
   ArrayType result = reordered(type, dims).withElement(element);
   Type from = type.getElementType();
-  return elementwise(result, access(array, order),
-                     [&](OpBuilder &b, Location loc, ValueRange x) {
-                       if (element == from)
-                         return x.front();
-                       return store(b, loc, load(b, loc, x.front(), from), element);
-                     });
+  return elementwise(result, access(array, order), [&](OpBuilder &b, Location loc, ValueRange x) {
+    if (element == from)
+      return x.front();
+    return store(b, loc, load(b, loc, x.front(), from), element);
+  });
 }
 
 //===- sizes ---------------------------------------------------------------===//
@@ -233,8 +231,7 @@ Value Lowering::elementAt(OpBuilder &b, Location loc, const View &view, ValueRan
 }
 
 SmallVector<Value> Lowering::generic(ArrayRef<View> inputs, ValueRange inits,
-                                     ArrayRef<AffineMap> initMaps, unsigned reductions,
-                                     Body body) {
+                                     ArrayRef<AffineMap> initMaps, unsigned reductions, Body body) {
   // Each (tensor, map) is an operand once; the rest is written into the body.
   SmallVector<Value> operands;
   SmallVector<AffineMap> maps;
@@ -282,8 +279,8 @@ SmallVector<Value> Lowering::generic(ArrayRef<View> inputs, ValueRange inits,
       if (isOpTriviallyDead(&op))
         op.erase();
   };
-  auto op = linalg::GenericOp::create(b, location, inits.getTypes(), operands, inits, maps, kinds,
-                                      build);
+  auto op =
+      linalg::GenericOp::create(b, location, inits.getTypes(), operands, inits, maps, kinds, build);
   return SmallVector<Value>(op.getResults());
 }
 
@@ -298,8 +295,7 @@ Value Lowering::elementwise(ArrayType type, ArrayRef<View> inputs,
 
 bool xtensor::readsPlainly(const View &view, unsigned loop) {
   return view.kind == View::Tensor &&
-         llvm::is_contained(view.map.getResults(),
-                            getAffineDimExpr(loop, view.map.getContext()));
+         llvm::is_contained(view.map.getResults(), getAffineDimExpr(loop, view.map.getContext()));
 }
 
 int32_t Lowering::addSite(StringAttr dim) {

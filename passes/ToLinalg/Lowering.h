@@ -87,10 +87,9 @@ public:
                                          llvm::ArrayRef<mlir::AffineMap> initMaps,
                                          unsigned reductions, Body body);
   /// A result of `type`, elementwise in loops over its dims.
-  mlir::Value elementwise(ArrayType type, llvm::ArrayRef<View> inputs,
-                          llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
-                                                         mlir::ValueRange)>
-                              body);
+  mlir::Value elementwise(
+      ArrayType type, llvm::ArrayRef<View> inputs,
+      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)> body);
   /// The element at `indices` (index values for the view's dims), in memory form.
   static mlir::Value elementAt(mlir::OpBuilder &b, mlir::Location loc, const View &view,
                                mlir::ValueRange indices);

@@ -62,21 +62,21 @@ static Value tryFunctions(Numbers &b, Operation *op, Value x, Function<Named, Ma
 }
 
 static Value emitFloatFunction(Numbers &b, Operation *op, Value x) {
-  return tryFunctions(
-      b, op, x, Function<AcosOp, math::AcosOp>(), Function<AcoshOp, math::AcoshOp>(),
-      Function<AsinOp, math::AsinOp>(), Function<AsinhOp, math::AsinhOp>(),
-      Function<AtanOp, math::AtanOp>(), Function<AtanhOp, math::AtanhOp>(),
-      Function<CbrtOp, math::CbrtOp>(), Function<CeilOp, math::CeilOp>(),
-      Function<CosOp, math::CosOp>(), Function<CoshOp, math::CoshOp>(),
-      Function<ErfOp, math::ErfOp>(), Function<ErfcOp, math::ErfcOp>(),
-      Function<ExpOp, math::ExpOp>(), Function<Exp2Op, math::Exp2Op>(),
-      Function<Expm1Op, math::ExpM1Op>(), Function<FloorOp, math::FloorOp>(),
-      Function<LogOp, math::LogOp>(), Function<Log10Op, math::Log10Op>(),
-      Function<Log1pOp, math::Log1pOp>(), Function<Log2Op, math::Log2Op>(),
-      Function<RoundOp, math::RoundEvenOp>(), Function<RsqrtOp, math::RsqrtOp>(),
-      Function<SinOp, math::SinOp>(), Function<SinhOp, math::SinhOp>(),
-      Function<SqrtOp, math::SqrtOp>(), Function<TanOp, math::TanOp>(),
-      Function<TanhOp, math::TanhOp>(), Function<TruncOp, math::TruncOp>());
+  return tryFunctions(b, op, x, Function<AcosOp, math::AcosOp>(),
+                      Function<AcoshOp, math::AcoshOp>(), Function<AsinOp, math::AsinOp>(),
+                      Function<AsinhOp, math::AsinhOp>(), Function<AtanOp, math::AtanOp>(),
+                      Function<AtanhOp, math::AtanhOp>(), Function<CbrtOp, math::CbrtOp>(),
+                      Function<CeilOp, math::CeilOp>(), Function<CosOp, math::CosOp>(),
+                      Function<CoshOp, math::CoshOp>(), Function<ErfOp, math::ErfOp>(),
+                      Function<ErfcOp, math::ErfcOp>(), Function<ExpOp, math::ExpOp>(),
+                      Function<Exp2Op, math::Exp2Op>(), Function<Expm1Op, math::ExpM1Op>(),
+                      Function<FloorOp, math::FloorOp>(), Function<LogOp, math::LogOp>(),
+                      Function<Log10Op, math::Log10Op>(), Function<Log1pOp, math::Log1pOp>(),
+                      Function<Log2Op, math::Log2Op>(), Function<RoundOp, math::RoundEvenOp>(),
+                      Function<RsqrtOp, math::RsqrtOp>(), Function<SinOp, math::SinOp>(),
+                      Function<SinhOp, math::SinhOp>(), Function<SqrtOp, math::SqrtOp>(),
+                      Function<TanOp, math::TanOp>(), Function<TanhOp, math::TanhOp>(),
+                      Function<TruncOp, math::TruncOp>());
 }
 
 //===- of one number -------------------------------------------------------===//
@@ -223,8 +223,7 @@ static Value emitIntegerPower(Numbers &b, Value x, Value y) {
   }
   auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, i); };
   auto loop = scf::ForOp::create(
-      b, index(0), index(b.type.getIntOrFloatBitWidth()), index(1),
-      ValueRange{b.number(1), x, y},
+      b, index(0), index(b.type.getIntOrFloatBitWidth()), index(1), ValueRange{b.number(1), x, y},
       [&](OpBuilder &inner, Location loc, Value, ValueRange carried) {
         Numbers n(inner, loc, b.type, b.isUnsigned);
         Value one = n.number(1), result = carried[0], square = carried[1], rest = carried[2];
@@ -334,9 +333,8 @@ Value xtensor::emitElement(OpBuilder &builder, Operation *op, ValueRange v, Type
         Value dead = b.cmp(CmpFPredicate::OEQ, y, b.number(0));
         return b.select(dead, b.number(0), b.of<arith::MulFOp>(x, y));
       })
-      .Case<CompareOp>([&](CompareOp compare) {
-        return emitCompare(b, compare.getPredicate(), x, y);
-      })
+      .Case<CompareOp>(
+          [&](CompareOp compare) { return emitCompare(b, compare.getPredicate(), x, y); })
       .Case<SelectOp>([&](auto) { return b.select(x, y, v[2]); })
       .Default([](Operation *) { return Value(); });
 }

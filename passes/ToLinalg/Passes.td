@@ -36,7 +36,8 @@ def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
     The one place where dims get positions. An op's loops are its result's dims in order, then
     the dims it reduces; each operand is read through an affine map, so a rename, a broadcast, a
     slice or a reversal is never an op, let alone a copy. Numbers that are known stand in the
-    bodies. Functions keep the named types of arguments and results as `xtensor.type`.
+    bodies. Functions keep the named types of arguments and results as `xtensor.type`, and their
+    arguments are marked as not writable: they are the caller's.
 
     ```mlir
     %1 = xtensor.slice %b [i] offsets [1] sizes [4] strides [2] : !xtensor.array<i: 9, f32>
@@ -53,7 +54,8 @@ def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = [
-    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
 }

@@ -93,11 +93,7 @@ static Reduction prepare(ReduceOp op, Lowering &to) {
       input = {View::Tensor, stored.tensor, to.mapTo(loops, stored.order), from.getElementType()};
       break;
     }
-  // Not getMajorSubMap: of no results that gives a null map.
-  SmallVector<AffineExpr> kept;
-  for (unsigned d = 0; d < rank; ++d)
-    kept.push_back(getAffineDimExpr(d, op.getContext()));
-  return {input, AffineMap::get(loops.size(), 0, kept, op.getContext()), rank,
+  return {input, to.mapTo(loops, type.getDimNames()), rank,
           static_cast<unsigned>(loops.size()) - rank};
 }
 
@@ -181,10 +177,10 @@ void xtensor::lowerReduce(ReduceOp op, Lowering &to) {
                  })
           .front();
   if (wide)
-    result = to.elementwise(type, View{View::Tensor, result,
-                                       to.b.getMultiDimIdentityMap(type.getRank()), element},
-                            [&](OpBuilder &b, Location loc, ValueRange x) {
-                              return store(b, loc, x.front(), element);
-                            });
+    result = to.elementwise(
+        type, View{View::Tensor, result, to.b.getMultiDimIdentityMap(type.getRank()), element},
+        [&](OpBuilder &b, Location loc, ValueRange x) {
+          return store(b, loc, x.front(), element);
+        });
   to.setTensor(op.getY(), result);
 }

@@ -15,8 +15,8 @@ namespace {
 class ScatterLoops {
 public:
   ScatterLoops(ScatterOp op, Lowering &to)
-      : op(op), to(to), target(arrayType(op.getTarget())),
-        element(target.getElementType()), memory(computeType(element)) {
+      : op(op), to(to), target(arrayType(op.getTarget())), element(target.getElementType()),
+        memory(computeType(element)) {
     SmallVector<Attribute> along(op.getAlong().begin(), op.getAlong().end());
     auto types = llvm::map_to_vector(op.getIndices(), [](Value v) { return arrayType(v); });
     indices = unionOf(types, element);
@@ -148,8 +148,8 @@ private:
     return result;
   }
   Value extract(Value tensor, const Box &box) {
-    auto type = RankedTensorType::get(
-        box.shape, cast<RankedTensorType>(tensor.getType()).getElementType());
+    auto type =
+        RankedTensorType::get(box.shape, cast<RankedTensorType>(tensor.getType()).getElementType());
     return tensor::ExtractSliceOp::create(to.b, to.loc(), type, tensor, box.offsets, box.lengths,
                                           box.strides);
   }
@@ -157,14 +157,12 @@ private:
   Value addSlice(Value carried, ArrayRef<Value> at, Value inside) {
     OpBuilder &b = to.b;
     Location loc = to.loc();
-    Box place = box(target.getDimNames(), target, [&](unsigned axis, StringAttr) {
-      return at[axis];
-    });
+    Box place =
+        box(target.getDimNames(), target, [&](unsigned axis, StringAttr) { return at[axis]; });
     View update = to.view(op.getUpdates());
     if (update.kind != View::Scalar) {
-      Box part = box(updates.order, arrayType(op.getUpdates()), [&](unsigned, StringAttr dim) {
-        return position[indices.find(dim)];
-      });
+      Box part = box(updates.order, arrayType(op.getUpdates()),
+                     [&](unsigned, StringAttr dim) { return position[indices.find(dim)]; });
       update = {View::Tensor, extract(updates.tensor, part), to.mapTo(sliced, part.dims), element};
     } else {
       update.map = AffineMap::get(sliced.size(), 0, b.getContext());
@@ -173,8 +171,7 @@ private:
     Value row = to.generic(update, old, b.getMultiDimIdentityMap(sliced.size()), /*reductions=*/0,
                            [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
                              Value value = load(b, loc, x.front(), element);
-                             return SmallVector<Value>{
-                                 sum(b, loc, old.front(), value, inside)};
+                             return SmallVector<Value>{sum(b, loc, old.front(), value, inside)};
                            })
                     .front();
     return tensor::InsertSliceOp::create(b, loc, row, carried, place.offsets, place.lengths,

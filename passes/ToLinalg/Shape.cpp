@@ -44,15 +44,13 @@ static LogicalResult lower(IotaOp op, Lowering &to) {
   ArrayType type = arrayType(op.getY());
   if (op.getSize())
     to.noteSize(type.getDimNames()[0], to.indexOf(op.getSize()));
-  to.set(op.getY(),
-         {View::Iota, Value(), to.b.getMultiDimIdentityMap(1), type.getElementType()});
+  to.set(op.getY(), {View::Iota, Value(), to.b.getMultiDimIdentityMap(1), type.getElementType()});
   return success();
 }
 
 static LogicalResult lower(SizeOp op, Lowering &to) {
   Value size = to.sizeValue(op.getDimAttr(), arrayType(op.getX()));
-  to.setScalar(op.getY(),
-               to.b.createOrFold<arith::IndexCastOp>(to.loc(), to.b.getI64Type(), size));
+  to.setScalar(op.getY(), to.b.createOrFold<arith::IndexCastOp>(to.loc(), to.b.getI64Type(), size));
   return success();
 }
 
@@ -77,17 +75,46 @@ static LogicalResult lower(BroadcastOp op, Lowering &to) {
   return success();
 }
 
+/// The source without what lies behind the array's end. An axis that is read as a plain dim gives
+/// a loop its range, so it must have the dim's size (`x[0:2]` reads nothing else of `x`).
+static Value cut(const View &view, ArrayType type, Lowering &to) {
+  auto source = cast<RankedTensorType>(view.source.getType());
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<int64_t> shape(source.getShape());
+  bool shorter = false;
+  for (auto [axis, expr] : llvm::enumerate(view.map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    int64_t size = dim ? type.getShape()[dim.getPosition()] : ShapedType::kDynamic;
+    if (size != ShapedType::kDynamic && size != shape[axis]) {
+      shape[axis] = size;
+      shorter = true;
+    }
+    sizes.push_back(shape[axis] == ShapedType::kDynamic
+                        ? tensor::getMixedSize(to.b, to.loc(), view.source, axis)
+                        : OpFoldResult(to.b.getIndexAttr(shape[axis])));
+  }
+  if (!shorter)
+    return view.source;
+  SmallVector<OpFoldResult> offsets(shape.size(), to.b.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(shape.size(), to.b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(to.b, to.loc(),
+                                        RankedTensorType::get(shape, source.getElementType()),
+                                        view.source, offsets, sizes, strides);
+}
+
 /// Reads dim i of the operand at `exprs[i]` of the result's dims.
 static void setThrough(Value result, Value operand, ArrayRef<AffineExpr> exprs, Lowering &to) {
-  auto access =
-      AffineMap::get(arrayType(result).getRank(), 0, exprs, result.getContext());
-  to.set(result, to.view(operand).at(access));
+  ArrayType type = arrayType(result);
+  auto access = AffineMap::get(type.getRank(), 0, exprs, result.getContext());
+  View view = to.view(operand).at(access);
+  if (view.kind == View::Tensor)
+    view.source = cut(view, type, to);
+  to.set(result, view);
 }
 
 static SmallVector<AffineExpr> dimExprs(ArrayType type) {
-  return llvm::map_to_vector(llvm::seq<unsigned>(type.getRank()), [&](unsigned d) {
-    return getAffineDimExpr(d, type.getContext());
-  });
+  return llvm::map_to_vector(llvm::seq<unsigned>(type.getRank()),
+                             [&](unsigned d) { return getAffineDimExpr(d, type.getContext()); });
 }
 
 static LogicalResult lower(SqueezeOp op, Lowering &to) {

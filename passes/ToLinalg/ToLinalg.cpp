@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,8 +26,7 @@ static bool isPair(ContractOp op) {
   if (op.getInputs().size() != 2)
     return false;
   return llvm::all_of(op.getInputs(), [&](Value input) {
-    return llvm::all_of(op.getOver(),
-                        [&](Attribute dim) { return arrayType(input).hasDim(dim); });
+    return llvm::all_of(op.getOver(), [&](Attribute dim) { return arrayType(input).hasDim(dim); });
   });
 }
 

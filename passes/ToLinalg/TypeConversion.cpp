@@ -64,9 +64,13 @@ Value xtensor::toI64(OpBuilder &b, Location loc, Value stored, Type element) {
 void xtensor::convertSignature(func::FuncOp func) {
   FunctionType type = func.getFunctionType();
   auto name = StringAttr::get(func.getContext(), "xtensor.type");
+  auto writable = StringAttr::get(func.getContext(), "bufferization.writable");
   for (auto [i, input] : llvm::enumerate(type.getInputs()))
-    if (isa<ArrayType>(input))
+    if (isa<ArrayType>(input)) {
       func.setArgAttr(i, name, TypeAttr::get(input));
+      // What the caller passes stays as it is: an update in place works on a copy.
+      func.setArgAttr(i, writable, BoolAttr::get(func.getContext(), false));
+    }
   for (auto [i, result] : llvm::enumerate(type.getResults()))
     if (isa<ArrayType>(result))
       func.setResultAttr(i, name, TypeAttr::get(result));

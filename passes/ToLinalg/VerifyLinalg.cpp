@@ -32,8 +32,8 @@ struct VerifyLinalgPass : xtensor::impl::VerifyLinalgBase<VerifyLinalgPass> {
                  llvm::any_of(func.getResultTypes(), isNamed);
       if (!named)
         return WalkResult::advance();
-      op->emitError() << "'" << op->getName() << "' is left in the linalg phase: "
-                      << likelyCause(op);
+      op->emitError() << "'" << op->getName()
+                      << "' is left in the linalg phase: " << likelyCause(op);
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 
-ALL_DTYPES = "bool i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8".split()
+ALL_DTYPES = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..trace.program import Program
 
 _ARITHMETIC = re.compile(r"\b(?:arith|math)\.(?!constant|index|extui|extsi|trunci|extf|truncf|cmpi|select)\w+")
-_GENERIC = re.compile(r"linalg\.generic\b.*?\n\s*\} ->", re.DOTALL)
+_ALIAS = re.compile(r"^(#map\d*) = affine_map<\(([^)]*)\) -> \(([^)]*)\)>", re.MULTILINE)
+_GENERIC = re.compile(r"linalg\.generic \{indexing_maps = \[([^\]]*)\].*?\n\s*\} ->", re.DOTALL)
+_TENSOR = re.compile(r"tensor<((?:[\d?]+x)*)\w+>")
 
 
 def _bytes(spec: Spec) -> int:
@@ -26,18 +28,20 @@ def _bytes(spec: Spec) -> int:
 def cost(program: Program) -> dict[str, int]:
     """flops: arithmetic ops times the elements of their loops; bytes: of arguments and results; arena: temporaries."""
     moved = sum(_bytes(s) for s in (*program.all_inputs, *program.outputs))
-    flops = sum(_loop_flops(text) for text in _GENERIC.findall(phase_text(program, "linalg")))
+    linalg = phase_text(program, "linalg")
+    aliases = {name: results.split(", ") for name, _, results in _ALIAS.findall(linalg)}
+    flops = sum(_loop_flops(found, aliases) for found in _GENERIC.finditer(linalg))
     arena = re.search(r"xt_arena_acquire\(\s*%?\w*\)|arena_bytes = (\d+)", phase_text(program, "buffers"))
     return {"flops": flops, "bytes": moved, "arena": int(arena[1]) if arena and arena[1] else 0}
 
 
-def _loop_flops(generic: str) -> int:
+def _loop_flops(generic: re.Match[str], aliases: dict[str, list[str]]) -> int:
     """Arithmetic of the body times the iterations, told from the operands' sizes and indexing maps."""
-    maps = re.findall(r"affine_map<\(([^)]*)\) -> \(([^)]*)\)>", generic)
-    shapes = re.findall(r"tensor<((?:\d+x)*)\w+>", generic.split("{")[0] + generic.split("ins(")[-1].split("{")[0])
+    header, _, body = generic[0].partition("^bb0")
+    shapes = _TENSOR.findall(header)
     sizes: dict[str, int] = {}
-    for (_, results), shape in zip(maps, shapes, strict=False):
-        for expr, n in zip(results.split(", "), shape.split("x"), strict=False):
-            if re.fullmatch(r"d\d+", expr) and n:
+    for name, shape in zip(generic[1].split(", "), shapes, strict=False):
+        for expr, n in zip(aliases.get(name, []), shape.split("x"), strict=False):
+            if re.fullmatch(r"d\d+", expr):
                 sizes[expr] = int(n)
-    return len(_ARITHMETIC.findall(generic)) * math.prod(sizes.values())
+    return len(_ARITHMETIC.findall(body)) * math.prod(sizes.values())

@@ -76,4 +76,4 @@ class Compiled(Lowered):
             results = self.executable.run([*given, *self.captured])
         except TypeError as error:
             raise ArgumentTypeError(str(error)) from None
-        return self.program.tree.unflatten(results)
+        return self.program.tree.unflatten(self.program.leaves(results))

@@ -4,6 +4,7 @@ a class."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -54,6 +55,12 @@ class _Leaf:
 _LEAF = _Leaf
 _LEAF_DEF = TreeDef(_LEAF, None, ())
 _registry: dict[type, tuple[_Flatten, _Unflatten]] = {}
+_leaf_types: set[type] = set()  # classes whose instances are known to be leaves
+
+
+@functools.lru_cache(maxsize=4096)
+def _structure(kind: Any, meta: Hashable, children: tuple[TreeDef, ...]) -> TreeDef:
+    return TreeDef(kind, meta, children)
 
 
 def register(cls: C, flatten: _Flatten | None = None, unflatten: _Unflatten | None = None) -> C:
@@ -62,6 +69,7 @@ def register(cls: C, flatten: _Flatten | None = None, unflatten: _Unflatten | No
     if flatten is None or unflatten is None:
         raise ArgumentError(f"tree.register({cls.__name__}): give both flatten and unflatten")
     _registry[cls] = (flatten, unflatten)
+    _leaf_types.discard(cls)
     return cls
 
 
@@ -110,17 +118,19 @@ def _build(tree: TreeDef, leaves: Any) -> Any:
 def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
     """The leaves from left to right, and the structure around them."""
     out: list[Any] = []
+    return out, _visit(tree, out, is_leaf)
 
-    def visit(x: Any) -> TreeDef:
-        if is_leaf is None or not is_leaf(x):
-            found = _children(x)
-            if found is not None:
-                kind, meta, children = found
-                return TreeDef(kind, meta, tuple([visit(c) for c in children]))
-        out.append(x)
-        return _LEAF_DEF
 
-    return out, visit(tree)
+def _visit(x: Any, out: list[Any], is_leaf: Callable[[Any], bool] | None) -> TreeDef:
+    cls = type(x)
+    if cls not in _leaf_types and (is_leaf is None or not is_leaf(x)):
+        found = _children(x)
+        if found is not None:
+            kind, meta, children = found
+            return _structure(kind, meta, tuple([_visit(c, out, is_leaf) for c in children]))
+        _leaf_types.add(cls)
+    out.append(x)
+    return _LEAF_DEF
 
 
 def unflatten(structure: TreeDef, leaves: Iterable[Any]) -> Any:
@@ -181,10 +191,10 @@ def _in_order_of(tree: Any, other: Any) -> Any:
 
 
 def leaves_at(structure: TreeDef, tree: Any) -> list[Any]:
-    """What `tree` has at the leaves of `structure`: subtrees and None included."""
-    if structure.kind is _LEAF:
-        return [tree]
+    """What `tree` has at the leaves of `structure`; None may stand for a leaf."""
     found = _children(tree)
+    if structure.kind is _LEAF and (found is None or tree is None):
+        return [tree]
     if found is None:
         raise ArgumentError(f"expected {structure!r}, got {tree!r:.80}")
     kind, meta, children = found

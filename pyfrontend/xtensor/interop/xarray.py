@@ -73,6 +73,7 @@ def to_xarray(x: Array) -> xarray.DataArray:
 # A dim of a value comes from a dim of an argument, unchanged or through steps: (argument, dim, steps).
 Origin = tuple[int, str, tuple[Any, ...]]
 _LOST = frozenset({"xtensor.iota", "xtensor.constant", "xtensor.size"})
+_POINTS = "~points"  # under this name: dims that an int picked one position of
 
 
 class Origins:
@@ -127,10 +128,14 @@ class Origins:
         if name == "xtensor.rename":
             back = {t.value: f.value for f, t in zip(a["from"], a["to"], strict=True)}
             source = self.known.get(operands[0], {})
-            return {d: source.get(back.get(d, d), frozenset()) for d in dims}
+            return {d: source.get(back.get(d, d), frozenset()) for d in (*dims, _POINTS)}
         if name == "xtensor.scatter":
             operands = operands[:1]
-        joined = {d: frozenset().union(*(self.known.get(x, {}).get(d, frozenset()) for x in operands)) for d in dims}
+        sources = [self.known.get(x, {}) for x in operands]
+        joined = {d: frozenset().union(*(s.get(d, frozenset()) for s in sources)) for d in (*dims, _POINTS)}
+        if name == "xtensor.squeeze":
+            gone = (sources[0].get(d.value, frozenset()) for d in a["dims"])
+            joined[_POINTS] = joined[_POINTS].union(*gone)
         touched: dict[str, Any] = {}
         if name == "xtensor.slice":
             parts = zip(a["dims"], a["offsets"], a["sizes"], a["strides"], strict=True)
@@ -153,6 +158,11 @@ class Origins:
         return joined
 
 
+def origins(program: Program) -> list[dict[str, frozenset[Origin]]]:
+    """For each result, where its dims come from."""
+    return Origins(program).results
+
+
 def _take(variable: xarray.Variable, dim: str, steps: tuple[Any, ...]) -> xarray.Variable:
     for _, offset, n, stride in steps:
         where = (
@@ -164,36 +174,52 @@ def _take(variable: xarray.Variable, dim: str, steps: tuple[Any, ...]) -> xarray
     return variable
 
 
+def _places(origins: Mapping[str, frozenset[Origin]], argument: int) -> dict[str, tuple[str, tuple[Any, ...]]]:
+    """For each dim of an argument, the one dim of the result that it became, and how; none where there are two."""
+    places: dict[str, set[tuple[str, tuple[Any, ...]]]] = {}
+    for d, froms in origins.items():
+        for j, x, steps in froms:
+            if j == argument:
+                places.setdefault(x, set()).add((d, steps))
+    return {x: next(iter(found)) for x, found in places.items() if len(found) == 1}
+
+
 def _coordinates(
-    origins: dict[str, frozenset[Origin]], sizes: Mapping[str, int], labels: Mapping[int, Labels]
+    origins: Mapping[str, frozenset[Origin]], sizes: Mapping[str, int], labels: Mapping[int, Labels]
 ) -> dict[str, xarray.Variable]:
     import xarray
 
     found: dict[str, xarray.Variable] = {}
     conflicting: set[str] = set()
+    touched: set[str] = set()
     for i, label in labels.items():
-        here = {x: (d, steps) for d, froms in origins.items() for j, x, steps in froms if j == i}
+        here = _places(origins, i)
         for name, variable in label.coords.items():
             if not all(d in here for d in variable.dims):
                 continue
-            moved = variable
-            for d in variable.dims:
-                moved = _take(moved, str(d), here[str(d)][1])
-            renamed = [here[str(d)][0] for d in variable.dims]
-            moved = xarray.Variable(renamed, moved.data, moved.attrs)
-            if any(moved.sizes[d] != sizes[str(d)] for d in moved.dims):
+            moved, new_dims = variable, []
+            for d in map(str, variable.dims):
+                new, steps = here[d]
+                moved = _take(moved, d, steps)
+                if new == _POINTS:
+                    moved = moved.isel({d: 0})
+                else:
+                    new_dims.append(new)
+                if steps:
+                    touched.add(name)
+            moved = xarray.Variable(new_dims, moved.data, moved.attrs)
+            if any(moved.sizes[d] != sizes[str(d)] for d in new_dims):
                 continue
-            new = here[name][0] if name in variable.dims else name
-            other = found.get(new)
-            if other is None:
-                found[new] = moved
-            elif not other.equals(moved):
-                if new in moved.dims:
-                    raise DimensionError(
-                        f"the coordinates of dim {new!r} differ between the operands. Align them first: "
-                        'xarray.align(a, b, join="inner")'
-                    )
-                conflicting.add(new)
+            new = here[name][0] if name in variable.dims and here[name][0] != _POINTS else name
+            other = found.setdefault(new, moved)
+            if other.equals(moved):
+                continue
+            if new in new_dims and name not in touched:
+                raise DimensionError(
+                    f"the coordinates of dim {new!r} differ between the operands. Align them first: "
+                    'xarray.align(a, b, join="inner")'
+                )
+            conflicting.add(new)
     return {k: v for k, v in found.items() if k not in conflicting}
 
 
@@ -205,11 +231,13 @@ _KEEP = frozenset([
 ])  # fmt: skip
 
 
-def relabel(program: Program, results: list[Array], sources: Mapping[int, Any], op: str = "") -> list[Any]:
+def relabel(
+    origins: Sequence[Mapping[str, frozenset[Origin]]],
+    results: Sequence[Array],
+    sources: Mapping[int, Any],
+    op: str = "",
+) -> list[Any]:
     """Results as DataArrays where one went in (else as Arrays with labels), with the coordinates that still apply."""
-    origins = program.notes.get("origins")
-    if origins is None:
-        origins = program.notes["origins"] = Origins(program).results
     labels = {i: labels_of(x) for i, x in sources.items()}
     as_dataarray = any(is_dataarray(x) for x in sources.values())
     first = next(iter(labels.values()))

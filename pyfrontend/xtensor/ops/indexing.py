@@ -159,7 +159,9 @@ def read(
     plan = {d: _read_index(name, x, d, indexers[d]) for d in there}
     if not tracing() and not isinstance(x, Tracer) and not any(isinstance(i, Tracer) for i in plan.values()):
         if mode is None and all(isinstance(i, (int, slice)) for i in plan.values()):
-            return _view(name, x, plan)
+            if x.meta is None:
+                return _view(name, x, plan)
+            return _read(x, plan, name, mode, fill_value)  # labels follow the program
         plan = {d: _as_argument(name, x, d, i, mode) for d, i in plan.items()}
     return _read(x, plan, name, mode, fill_value)
 

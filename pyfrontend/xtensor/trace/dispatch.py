@@ -59,33 +59,38 @@ def spec_of_type(type_: Any) -> Spec:
 class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
-    __slots__ = ("captured", "executable", "program", "tree", "unwrap")
+    __slots__ = ("captured", "executable", "origins", "unflatten", "unwrap")
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, labelled: bool) -> None:
         from ..compiler.executable import load
+        from ..interop.xarray import origins
 
         self.executable = load(program)
         self.captured = list(program.captured)
-        self.program = program
-        self.tree = program.tree
+        self.origins = origins(program) if labelled else []
+        self.unflatten: Callable[[Sequence[Any]], Any] = program.tree.unflatten
+        if program.places is not None:
+            structure, places = program.tree, program.places
+            self.unflatten = lambda results: structure.unflatten([results[i] for i in places])
         self.unwrap = program.tree == _SINGLE
 
-    def __call__(self, arrays: list[Any]) -> list[Any]:
-        return list(self.executable.run(arrays + self.captured if self.captured else arrays))
+    def run(self, arrays: list[Any]) -> Sequence[Any]:
+        found: tuple[Any, ...] = self.executable.run(arrays + self.captured if self.captured else arrays)
+        return found
 
     def result(self, arrays: list[Any]) -> Any:
-        results = self.executable.run(arrays + self.captured if self.captured else arrays)
-        return results[0] if self.unwrap else self.tree.unflatten(results)
+        results = self.run(arrays)
+        return results[0] if self.unwrap else self.unflatten(results)
+
+    def labelled_result(self, arrays: list[Any], labelled: dict[int, Any], name: str) -> Any:
+        """As DataArrays where one went in."""
+        from ..interop.xarray import relabel
+
+        return self.unflatten(relabel(self.origins, self.run(arrays), labelled, name))
 
     def register(self, function: Any, types: Sequence[Any] | None) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit)."""
-        function.add(
-            types,
-            self.executable,
-            self.unwrap,
-            None if self.unwrap else self.tree.unflatten,
-            self.captured,
-        )
+        function.add(types, self.executable, self.unwrap, None if self.unwrap else self.unflatten, self.captured)
 
 
 _SINGLE = tree.structure(0)
@@ -254,7 +259,7 @@ class _Eager:
             found.plain = False
             found.key.append(name)
             found.scan(x, self.by_name.get(name, False))
-        key = (options.current(), *found.key)
+        key = (options.current(), bool(found.labelled), *found.key)
         try:
             entry = self.entries.get(key)
         except TypeError:
@@ -265,9 +270,7 @@ class _Eager:
                 types = [type(x) if type(x) in _NUMBERS else x.type for x in args]
                 entry.register(self.function, types)
         if found.labelled:
-            from ..interop.xarray import relabel
-
-            return entry.tree.unflatten(relabel(entry.program, entry(found.arrays), found.labelled, self.name))
+            return entry.labelled_result(found.arrays, found.labelled, self.name)
         return entry.result(found.arrays)
 
     def compile(self, found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
@@ -279,7 +282,7 @@ class _Eager:
             new_kwargs = {k: _replace(x, self.by_name.get(k, False), left) for k, x in kwargs.items()}
             return self.fn(*new_args, **new_kwargs)
 
-        return Entry(trace(body, specs, self.name))
+        return Entry(trace(body, specs, self.name), bool(found.labelled))
 
     def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:
         named = [
@@ -313,6 +316,6 @@ def op(fn: Any = None, /, *, static: Any = None) -> Any:
 def _make(fn: Any, static: Any) -> Any:
     slow = _Eager(fn, static)
     function = Op(slow)
-    functools.update_wrapper(function, fn)
+    functools.update_wrapper(function, fn, updated=())
     slow.function = function
     return function

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..core import tree
@@ -28,7 +28,11 @@ class Program:
     captured: tuple[Array, ...]
     tree: tree.TreeDef
     name: str = "f"
-    notes: dict[str, Any] = field(default_factory=dict)
+    places: tuple[int, ...] | None = None  # of each leaf among the outputs, where these are fewer
+
+    def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
+        """One result per leaf; a value that is returned twice is computed and stored once."""
+        return results if self.places is None else [results[i] for i in self.places]
 
     @property
     def all_inputs(self) -> tuple[Spec, ...]:
@@ -54,6 +58,15 @@ def result_leaves(result: Any, name: str) -> tuple[list[Tracer], tree.TreeDef]:
     return tracers, structure
 
 
+def _unique(results: list[Tracer]) -> tuple[list[Tracer], tuple[int, ...] | None]:
+    """Each value once, and where each result is among them (None: as they come)."""
+    first: dict[Any, int] = {}
+    places = tuple(first.setdefault(r.value, len(first)) for r in results)
+    if len(first) == len(results):
+        return results, None
+    return [results[places.index(i)] for i in range(len(first))], places
+
+
 def trace(
     fn: Callable[[list[Tracer]], Any],
     specs: Sequence[Spec],
@@ -67,13 +80,17 @@ def trace(
                 Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
             ]
             results, structure = result_leaves(fn(arguments), name)
-            root.finish(results)
+            unique, places = _unique(results)
+            root.finish(unique)
         root.module.operation.verify()
+        captured = tuple(a for a, _ in root.captured.values())
+        root.captured.clear()  # tracers refer to the root: no cycle may keep the module
     return Program(
         root.module,
         tuple(specs),
-        tuple(spec_of(r.value.type) for r in results),
-        tuple(a for a, _ in root.captured.values()),
+        tuple(spec_of(r.value.type) for r in unique),
+        captured,
         structure,
         name,
+        places,
     )

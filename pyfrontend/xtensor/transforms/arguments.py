@@ -106,7 +106,7 @@ class StaticNames:
 class Call:
     """The arrays of one call, and the key that everything else about it makes."""
 
-    __slots__ = ("arrays", "key", "labelled", "plain", "specs", "structure")
+    __slots__ = ("arrays", "has_numbers", "key", "labelled", "plain", "specs", "structure")
 
     def __init__(
         self,
@@ -120,8 +120,9 @@ class Call:
         if static:
             args, kwargs = static.mark(args, kwargs)
         leaves, self.structure = tree.flatten((args, kwargs))
-        self.plain = not kwargs and not static and all(x is y for x, y in zip(leaves, args, strict=False))
-        self.plain = self.plain and len(leaves) == len(args)
+        self.has_numbers = False
+        self.plain = not kwargs and not static and len(leaves) == len(args)
+        self.plain = self.plain and all(x is y for x, y in zip(leaves, args, strict=True))
         self.arrays: list[Any] = []
         self.specs: list[Spec] = []
         self.labelled: dict[int, Any] = {}
@@ -170,6 +171,7 @@ class Call:
             if _is_enum(x):
                 return None
             self.arrays.append(scalar_array(x))
+            self.has_numbers = True
             return _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
         if is_dataarray(x):
             from ..core.array import as_array

@@ -43,7 +43,7 @@ class Jitted(Function, Generic[P, R]):
         compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims)
         StaticNames(fn, donate)  # names and positions are checked; memory is not reused yet
         self = super().__new__(cls, compiler)
-        functools.update_wrapper(self, fn)
+        functools.update_wrapper(self, fn, updated=())
         if not hasattr(self, "__name__"):
             self.__name__ = name_of(fn)
         self._compiler = compiler
@@ -100,16 +100,14 @@ class _Compiler:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(args, kwargs, self.fn, self.static, self.dynamic)
-        key = (options.current(), call.key)
+        key = (options.current(), bool(call.labelled), call.key)
         entry = self.entries.get(key)
         if entry is None:
-            entry = self.entries[key] = Entry(self.program(call))
-            if call.plain:
+            entry = self.entries[key] = Entry(self.program(call), bool(call.labelled))
+            if call.plain and not (self.dynamic and call.has_numbers):
                 entry.register(self.function, self.types(args))
         if call.labelled:
-            from ..interop.xarray import relabel
-
-            return entry.tree.unflatten(relabel(entry.program, entry(call.arrays), call.labelled, self.name))
+            return entry.labelled_result(call.arrays, call.labelled, self.name)
         return entry.result(call.arrays)
 
     def types(self, args: tuple[Any, ...]) -> list[Any] | None:

@@ -25,14 +25,14 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     """
     if tracing():
         return _traced(f, primals)
-    forward, backward = _compiled(f)
+    forward, _ = _compiled(f)
     result = forward(*primals)
     structure = tree.structure(result)
 
     def back(cotangent: Any) -> tuple[Any, ...]:
         try:
             given = same_structure(structure, cotangent, "the cotangent")
-            found: tuple[Any, ...] = backward(primals, given)
+            found: tuple[Any, ...] = _compiled(f)[1](primals, given)
             return found
         except Error as error:
             raise error.with_traceback(None) from None

@@ -5,7 +5,7 @@
 // CHECK-DAG: #[[ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG: #[[ODD:.*]] = affine_map<(d0, d1) -> (d1 * 2 + 1)>
 // CHECK-LABEL: func.func @slice_is_a_map
-// CHECK-SAME: (%[[A:.*]]: tensor<3x4xf32> {xtensor.type = !xtensor.array<j: 3, i: 4, f32>}, %[[B:.*]]: tensor<9xf32>
+// CHECK-SAME: (%[[A:.*]]: tensor<3x4xf32> {bufferization.writable = false, xtensor.type = !xtensor.array<j: 3, i: 4, f32>}, %[[B:.*]]: tensor<9xf32>
 // CHECK-NEXT: %[[E:.*]] = tensor.empty() : tensor<3x4xf32>
 // CHECK-NEXT: %[[R:.*]] = linalg.generic {indexing_maps = [#[[ID]], #[[ODD]], #[[ID]]], iterator_types = ["parallel", "parallel"]} ins(%[[A]], %[[B]]
 // CHECK: arith.mulf

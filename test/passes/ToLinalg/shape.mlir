@@ -1,0 +1,76 @@
+// Constants and changes of shape: new views where they suffice, one copy where they do not.
+// RUN: xtensor-opt %s --split-input-file --xtensor-to-linalg --xtensor-verify-linalg | FileCheck %s
+
+// Neighbours in memory merge wherever they stand; the new dim comes last by its map.
+// CHECK-LABEL: func.func @merge_neighbours
+// CHECK: %[[C:.*]] = tensor.collapse_shape %arg0 {{\[}}[0, 1], [2]] : tensor<2x3x4xf32> into tensor<6x4xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[C]]
+// CHECK: math.exp
+// CHECK-NOT: linalg.generic
+func.func @merge_neighbours(%x: !xtensor.array<a: 2, b: 3, c: 4, f32>) -> !xtensor.array<c: 4, z: 6, f32> {
+  %m = xtensor.merge %x [a, b] into z : !xtensor.array<a: 2, b: 3, c: 4, f32>
+  %y = xtensor.exp %m : !xtensor.array<c: 4, z: 6, f32>
+  return %y : !xtensor.array<c: 4, z: 6, f32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @merge_others
+// CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<2x3xf32>) outs(%{{.*}} : tensor<3x2xf32>)
+// CHECK: tensor.collapse_shape %[[P]] {{\[}}[0, 1]]
+func.func @merge_others(%x: !xtensor.array<a: 2, b: 3, f32>) -> !xtensor.array<z: 6, f32> {
+  %m = xtensor.merge %x [b, a] into z : !xtensor.array<a: 2, b: 3, f32>
+  return %m : !xtensor.array<z: 6, f32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @split
+// CHECK: %[[N:.*]] = tensor.dim
+// CHECK: %[[S:.*]] = tensor.expand_shape %arg0 {{\[}}[0, 1], [2]] output_shape [2, 3, %[[N]]] : tensor<6x?xf32> into tensor<2x3x?xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[S]]
+func.func @split(%x: !xtensor.array<z: 6, n: ?, f32>) -> !xtensor.array<n: ?, a: 2, b: 3, f32> {
+  %s = xtensor.split %x z into [a, b] sizes [2, 3] : !xtensor.array<z: 6, n: ?, f32>
+  %y = xtensor.exp %s : !xtensor.array<n: ?, a: 2, b: 3, f32>
+  return %y : !xtensor.array<n: ?, a: 2, b: 3, f32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @pad
+// CHECK: %[[V:.*]] = tensor.extract %arg1[]
+// CHECK: %[[F:.*]] = linalg.fill ins(%[[V]] : f32)
+// CHECK: tensor.insert_slice %arg0 into %[[F]][1] [3] [2] : tensor<3xf32> into tensor<8xf32>
+func.func @pad(%x: !xtensor.array<a: 3, f32>, %v: !xtensor.array<f32>) -> !xtensor.array<a: 8, f32> {
+  %y = xtensor.pad %x with %v [a] low [1] high [2] interior [1] : !xtensor.array<a: 3, f32>, !xtensor.array<f32>
+  return %y : !xtensor.array<a: 8, f32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @concat
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<5xf32>
+// CHECK: %[[A:.*]] = tensor.insert_slice %arg0 into %[[E]][0] [2] [1]
+// CHECK: tensor.insert_slice %arg1 into %[[A]][2] [3] [1]
+func.func @concat(%x: !xtensor.array<a: 2, f32>, %y: !xtensor.array<a: 3, f32>) -> !xtensor.array<a: 5, f32> {
+  %z = xtensor.concat %x, %y along a : !xtensor.array<a: 2, f32>, !xtensor.array<a: 3, f32>
+  return %z : !xtensor.array<a: 5, f32>
+}
+
+// -----
+
+// Positions are worked out, not stored; larger constants are tensors.
+// CHECK-LABEL: func.func @known
+// CHECK: %[[C:.*]] = arith.constant dense<[1, 5]> : tensor<2xi64>
+// CHECK: linalg.generic {{.*}} ins(%[[C]] : tensor<2xi64>)
+// CHECK: %[[I:.*]] = linalg.index 1
+// CHECK: arith.addi %[[I]], %{{.*}} : index
+// CHECK: arith.muli
+// CHECK-NOT: linalg.generic
+func.func @known() -> !xtensor.array<a: 2, b: 3, i64> {
+  %c = xtensor.constant dense<[1, 5]> : tensor<2xi64> as !xtensor.array<a: 2, i64>
+  %i = xtensor.iota : !xtensor.array<b: 4, i64>
+  %s = xtensor.slice %i [b] offsets [1] sizes [3] strides [1] : !xtensor.array<b: 4, i64>
+  %y = xtensor.mul %c, %s : !xtensor.array<a: 2, i64>, !xtensor.array<b: 3, i64>
+  return %y : !xtensor.array<a: 2, b: 3, i64>
+}

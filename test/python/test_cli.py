@@ -1,0 +1,107 @@
+"""The command line: show, doctor, devices, and its errors."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from xtensor.cli import main, parse_spec
+
+PROGRAM = """
+import numpy as np
+import xtensor as xt
+
+def plain(x, y):
+    return xt.tanh(x * y)
+
+def annotated(x: xt.spec(i=3, dtype="f4"), s=2.0):
+    return (x * s).sum()
+
+class Model:
+    def loss(x: xt.spec(i=3)):
+        return x.sum()
+
+gradient = xt.grad(annotated)
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(PROGRAM))
+    return path
+
+
+def show(capsys, *args):
+    status = main(["show", *map(str, args)])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_show_takes_specs(program, capsys):
+    status, out, _ = show(capsys, f"{program}:plain", "--phase", "traced", "--arg", "i=4:f4", "--arg", "i=4,j=?:f4")
+    assert status == 0
+    assert "i: 4, j: ?, f32" in out
+    assert "xtensor.tanh" in out
+
+
+def test_show_takes_annotations_and_defaults(program, capsys):
+    status, out, _ = show(capsys, f"{program}:annotated", "--phase", "traced", "--locations")
+    assert status == 0
+    assert "i: 3, f32" in out
+    assert "program.py" in out
+
+
+def test_show_of_methods_and_transformed_functions(program, capsys):
+    assert show(capsys, f"{program}:Model.loss", "--phase", "traced")[0] == 0
+    status, out, _ = show(capsys, f"{program}:gradient", "--phase", "traced")
+    assert status == 0
+    assert "xtensor.pullback" in out
+
+
+def test_show_takes_example_args(program, capsys):
+    with program.open("a") as f:
+        f.write("example_args = {'plain': (xt.spec(k=5, dtype='f4'), 1.0)}\n")
+    status, out, _ = show(capsys, f"{program}:plain", "--phase", "traced")
+    assert status == 0
+    assert "k: 5" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["{}:plain"], ["'x'", "--arg", "example_args"]),
+        (["{}:missing"], ["missing", "plain"]),
+        (["{}"], ["FILE.py:FUNCTION"]),
+        (["nowhere.py:f"], ["nowhere.py"]),
+        (["{}:annotated", "--phase", "nope"], ["nope", "linalg"]),
+        (["{}:plain", "--arg", "i:4"], ["i:4"]),
+        (["{}:plain", "--arg", "i=3", "--arg", "i=4"], ["'i'", "program.py:6"]),
+    ],
+)
+def test_errors_are_one_message_and_exit_1(program, capsys, args, words):
+    status, out, err = show(capsys, *[a.format(program) for a in args])
+    assert status == 1
+    assert out == ""
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err
+
+
+def test_specs_are_read():
+    assert repr(parse_spec("batch=64, time=?:f4")) == "Spec(batch: 64, time: ?, float32)"
+    assert repr(parse_spec(":i8")) == "Spec(int64)"
+
+
+def test_doctor_and_devices(capsys):
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert "target cpu" in out
+    assert "BROKEN" not in out
+    assert main(["devices"]) == 0
+    assert capsys.readouterr().out.startswith("cpu")
+
+
+def test_it_is_a_command():
+    out = subprocess.run([sys.executable, "-m", "xtensor.cli", "--version"], capture_output=True, text=True, check=True)
+    assert out.stdout.startswith("xtensor ")

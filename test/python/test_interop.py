@@ -1,0 +1,137 @@
+"""xarray and DLPack: in wherever arrays go, out where they went in, without copies."""
+
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+
+
+def temperature():
+    return xr.DataArray(
+        np.arange(6.0).reshape(2, 3),
+        dims=("time", "place"),
+        coords={"time": [10, 20], "place": ["x", "y", "z"], "height": ("place", [1.0, 2.0, 3.0]), "run": 7},
+        name="temperature",
+        attrs={"units": "K"},
+    )
+
+
+def test_as_array_shares_memory_and_to_xarray_gives_it_all_back():
+    da = temperature()
+    x = xt.as_array(da)
+    assert np.shares_memory(x.values, da.values)
+    assert x.dims == ("time", "place")
+    xr.testing.assert_identical(x.to_xarray(), da)
+
+
+def test_an_array_without_labels_becomes_a_bare_dataarray():
+    x = xt.array([1.0, 2.0], "t")
+    xr.testing.assert_identical(x.to_xarray(), xr.DataArray([1.0, 2.0], dims="t"))
+    assert np.shares_memory(x.to_xarray().values, x.values)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (lambda v: xt.negative(v), lambda v: -v),
+        (lambda v: xt.add(v, 1.0), lambda v: v + 1.0),
+        (lambda v: xt.multiply(v, v), lambda v: v * v),
+        (lambda v: xt.sum(v, dim="time"), lambda v: v.sum("time")),
+        (lambda v: xt.mean(v), lambda v: v.mean()),
+        (lambda v: xt.transpose(v, "place", "time"), lambda v: v.transpose("place", "time")),
+        (lambda v: xt.isel(v, place=slice(1, 3)), lambda v: v.isel(place=slice(1, 3))),
+        (lambda v: xt.isel(v, place=slice(None, None, 2)), lambda v: v.isel(place=slice(None, None, 2))),
+        (lambda v: xt.isel(v, place=slice(None, None, -1)), lambda v: v.isel(place=slice(None, None, -1))),
+        (lambda v: xt.isel(v, time=1), lambda v: v.isel(time=1)),
+        (lambda v: xt.isel(v, time=-1, place=slice(0, 2)), lambda v: v.isel(time=-1, place=slice(0, 2))),
+        (lambda v: xt.rename(v, place="site"), lambda v: v.rename(place="site")),
+    ],
+)
+def test_operations_keep_what_xarray_keeps(ours, theirs):
+    got, want = ours(temperature()), theirs(temperature())
+    assert isinstance(got, xr.DataArray)
+    xr.testing.assert_identical(got, want)
+
+
+def test_names_and_attributes_that_differ_are_dropped():
+    a = temperature()
+    b = temperature().rename("other").assign_attrs(units="C", source="model")
+    got, want = xt.add(a, b), a + b
+    xr.testing.assert_identical(got, want)
+
+
+def test_coordinates_that_differ_are_an_error():
+    a = temperature()
+    b = temperature().assign_coords(time=[20, 30])
+    with pytest.raises(xt.DimensionError, match=r"xarray\.align"):
+        xt.add(a, b)
+
+
+def test_jit_takes_dataarrays_and_gives_them():
+    f = xt.jit(lambda v, s: {"scaled": v * s, "last": v.isel(time=slice(1, 2)), "total": v.sum()})
+    da = temperature()
+    for _ in range(2):
+        out = f(da, 2.0)
+        np.testing.assert_array_equal(out["scaled"].values, da.values * 2)
+        assert out["scaled"].coords["time"].values.tolist() == [10, 20]
+        assert out["last"].coords["time"].values.tolist() == [20]
+        assert out["total"].coords["run"].item() == 7
+        assert set(out["total"].coords) == {"run"}
+    plain = f(xt.array(da.values, da.dims), 2.0)
+    assert isinstance(plain["scaled"], xt.Array)
+
+
+def test_a_dim_that_was_reordered_loses_its_coordinates():
+    out = xt.jit(lambda v: xt.concat([v, v], "time"))(temperature())
+    assert "time" not in out.coords
+    assert "place" in out.coords
+
+
+def test_neighbours_of_one_array_keep_what_is_certain():
+    out = xt.jit(lambda v: v.isel(place=slice(1, 3)) - v.isel(place=slice(0, 2)))(temperature())
+    assert set(out.coords) == {"time", "run"}
+
+
+def test_gradients_of_dataarrays_are_dataarrays():
+    da = temperature()
+    g = xt.grad(lambda v: (v * v).sum())(da)
+    assert isinstance(g, xr.DataArray)
+    np.testing.assert_allclose(g.values, 2 * da.values)
+    xr.testing.assert_equal(g.coords.to_dataset(), da.coords.to_dataset())
+
+
+def test_labels_travel_on_arrays():
+    x = xt.as_array(temperature())
+    y = (x * 2.0).isel(time=slice(1, 2)).to_xarray()
+    assert y.coords["time"].values.tolist() == [20]
+
+
+def test_captured_dataarrays():
+    da = temperature()
+    f = xt.jit(lambda v: v * da)
+    out = f(xt.array(np.full((2, 3), 2.0), ("time", "place")))
+    np.testing.assert_array_equal(out.values, da.values * 2)
+
+
+def test_dlpack_both_ways_without_copies():
+    values = np.arange(4.0)
+    x = xt.from_dlpack(values, dims="i")
+    assert np.shares_memory(x.values, values)
+    assert np.shares_memory(np.from_dlpack(x), values)
+    with pytest.raises(xt.ArgumentTypeError):
+        xt.from_dlpack([1.0], dims="i")
+
+
+def test_torch_both_ways():
+    torch = pytest.importorskip("torch", reason="PyTorch is compared with where it is installed")
+    t = torch.arange(4.0)
+    x = xt.array(t, dims="i")
+    assert x.values.ctypes.data == t.data_ptr()
+    back = torch.from_dlpack(x)
+    assert back.data_ptr() == t.data_ptr()
+
+
+def test_numpy_asks_for_dtypes_and_copies():
+    x = xt.array([1.5, 2.5], "i")
+    assert np.asarray(x, dtype="f4").dtype == np.float32
+    assert not np.shares_memory(np.array(x, copy=True), x.values)

@@ -1,0 +1,106 @@
+"""Stages: trace, lower, compile; the program after every phase; dumps; the cache on disk."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import xtensor as xt
+from xtensor.compiler.options import PHASES
+
+x = xt.array(np.arange(6, dtype="f4").reshape(2, 3), dims=("a", "b"))
+f = xt.jit(lambda v, s: xt.tanh(v * s).sum("b"))
+
+
+def test_tracing_shows_the_program_with_its_names():
+    traced = f.trace(x, 2.0)
+    text = traced.as_text()
+    assert "!xtensor.array<a: 2, b: 3, f32>" in text
+    assert "xtensor.reduce sum" in text
+    assert traced.outputs[0].dims == ("a",)
+    assert "Traced" in repr(traced)
+
+
+def test_locations_are_the_users_lines():
+    text = f.trace(x, 2.0).as_text(locations=True)
+    line = f.__wrapped__.__code__.co_firstlineno
+    assert f"{os.path.basename(__file__)}" in text
+    assert f":{line}:" in text
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_every_phase_has_text(phase):
+    assert f.lower(x, 2.0).as_text(phase).strip()
+    assert f.as_text(phase, x, 2.0).strip()
+
+
+def test_phases_are_what_their_names_say():
+    lowered = xt.jit(xt.grad(lambda v: (v * v).sum())).lower(x)
+    assert "xtensor.pullback" in lowered.as_text("simplified")
+    assert "xtensor.pullback" not in lowered.as_text("differentiated")
+    assert "linalg.generic" in lowered.as_text("linalg")
+    assert "!xtensor.array" not in lowered.as_text("linalg").replace("xtensor.type = !xtensor.array", "")
+    assert "memref" in lowered.as_text("buffers")
+    assert "llvm" in lowered.as_text("llvm")
+
+
+def test_lower_from_specs():
+    lowered = f.lower(xt.spec(a=2, b=3, dtype="f4"), xt.spec(dtype="f8"))
+    assert "a: 2, b: 3, f32" in lowered.as_text("traced")
+    dynamic = xt.jit(lambda v: v * 2.0).lower(xt.spec(a=None, dtype="f4"))
+    assert "a: ?" in dynamic.as_text("traced")
+
+
+def test_compiled_is_called_by_position_with_arrays_or_numpy():
+    compiled = f.lower(x, 2.0).compile()
+    want = np.tanh(x.values * 2).sum(1)
+    np.testing.assert_allclose(compiled(x, 2.0).values, want, rtol=1e-6)
+    np.testing.assert_allclose(compiled(x.values, 2.0).values, want, rtol=1e-6)
+    with pytest.raises(xt.ArgumentTypeError, match="2 inputs"):
+        compiled(x)
+    with pytest.raises(xt.ArgumentTypeError):
+        compiled(x.astype("f8"), 2.0)
+
+
+def test_captured_arrays_come_along_to_compiled():
+    y = xt.array(np.ones(3, "f4"), "b")
+    compiled = xt.jit(lambda v: v + y).lower(x).compile()
+    np.testing.assert_allclose(compiled(x).values, x.values + 1)
+
+
+def test_cost_counts_bytes_and_flops():
+    cost = xt.jit(lambda v, w: v * w + 1.0).cost(x, x)
+    assert cost["bytes"] == 3 * 24
+    assert cost["flops"] == 2 * 6
+
+
+def test_dump_phases_writes_numbered_files(tmp_path):
+    with xt.debug.dump_phases(tmp_path):
+        xt.jit(lambda v: v * 3.25)(x)
+    (folder,) = tmp_path.iterdir()
+    names = sorted(p.name for p in folder.iterdir())
+    assert names[0] == "00-traced.mlir"
+    assert len(names) == len(PHASES)
+    xt.jit(lambda v: v * 3.5)(x)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_environment_asks_for_dumps_and_a_cache(tmp_path):
+    program = (
+        "import numpy as np, xtensor as xt\n"
+        "x = xt.array(np.ones(3, 'f4'), 'i')\n"
+        "print(xt.jit(lambda v: v * 2.0 + 0.125)(x).values.tolist())\n"
+    )
+    env = os.environ | {"XTENSOR_DUMP": str(tmp_path / "dump"), "XTENSOR_CACHE_DIR": str(tmp_path / "cache")}
+    for _ in range(2):
+        out = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
+        assert out.stdout.strip() == "[2.125, 2.125, 2.125]"
+    assert any((tmp_path / "dump").iterdir())
+    assert any(p.is_file() for p in (tmp_path / "cache").rglob("*"))
+
+
+def test_import_loads_neither_mlir_nor_xarray():
+    program = "import sys, xtensor; print('xarray' in sys.modules, 'xtensor.mlir.ir' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["False", "False"]
