@@ -247,3 +247,29 @@ def test_against_jax():
     np.testing.assert_allclose(got[0].item(), want[0])
     for ours, other in zip(got[1], want[1], strict=True):
         np.testing.assert_allclose(ours.values, other, rtol=1e-10)
+
+
+def test_a_kept_pullback_runs_the_function_once():
+    from xtensor.transforms.arguments import Call
+    from xtensor.transforms.split import Split
+
+    def f(w, x):
+        return xt.tanh(w * x)
+
+    found = Split(f, Call((w, x), {}, f))
+    assert found.residuals == [0, -1, -2]  # the result itself, and both arguments
+
+
+def test_vjp_with_nothing_to_differentiate():
+    y, back = xt.vjp(lambda i: i + 1, ints)
+    np.testing.assert_array_equal(y.values, ints.values + 1)
+    assert back(None) == (None,)
+
+
+def test_vjp_of_captured_repeated_and_passed_through():
+    (a, b, c), back = xt.vjp(lambda w: (w * x, w, w), w)
+    (g,) = back((1.0, 2.0, w))
+    np.testing.assert_allclose(g.values, x.values.sum(0) + 2.0 + w.values)
+    np.testing.assert_allclose(b.values, w.values)
+    np.testing.assert_allclose(c.values, w.values)
+    assert set(a.dims) == {"a", "b"}

@@ -81,7 +81,7 @@ def trace(
             ]
             results, structure = result_leaves(fn(arguments), name)
             unique, places = _unique(results)
-            root.finish(unique)
+            root.finish([r.value for r in unique])
         root.module.operation.verify()
         captured = tuple(a for a, _ in root.captured.values())
         root.captured.clear()  # tracers refer to the root: no cycle may keep the module

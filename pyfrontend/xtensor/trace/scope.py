@@ -103,11 +103,10 @@ class Root(Scope):
             found = self.captured[id(array)] = (array, Tracer(value, scope=self, spec=spec))
         return found[1]
 
-    def finish(self, results: Sequence[Tracer]) -> None:
+    def finish(self, values: Sequence[ir.Value]) -> None:
         """Adds the return and gives the function its type."""
         ir, ctx = mlir(), context()
-        values = [r.value for r in results]
-        ir.Operation.create("func.return", operands=values, loc=location.of_user(), ip=self.ip)
+        ir.Operation.create("func.return", operands=list(values), loc=location.of_user(), ip=self.ip)
         types = [a.type for a in self.block.arguments]
         kind = ir.FunctionType.get(types, [v.type for v in values], context=ctx)
         self.function.attributes["function_type"] = ir.TypeAttr.get(kind, context=ctx)

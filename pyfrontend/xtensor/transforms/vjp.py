@@ -6,12 +6,14 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ..core import dtypes, tree
+from .. import _native
+from ..core import dtypes, options, tree
 from ..core.errors import Error
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer
-from .arguments import name_of
+from . import split
+from .arguments import Call, name_of
 from .derivative import ByFunction, Pullback, conform, same_structure
 from .jit import Jitted
 
@@ -21,21 +23,79 @@ Back = Callable[[Any], tuple[Any, ...]]
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     """`f(*primals)`, and `back`: a cotangent of the result to a tuple of cotangents, one per primal.
 
-    A cotangent aligns with its result by name; integer results have none (give None). Integer primals get None.
+    `f` runs once; `back` keeps what it needs of that run. A cotangent aligns with its result by name; integer results
+    have none (give None). Integer primals get None.
     """
-    if tracing():
-        return _traced(f, primals)
-    forward, _ = _compiled(f)
+    try:
+        if tracing():
+            return _traced(f, primals)
+        call = Call(primals, {}, f)
+        if call.labelled:
+            return _by_recomputing(f, primals)
+        return _kept(f)(f, call)
+    except Error as error:
+        raise error.with_traceback(None) from None
+
+
+class _Kept:
+    """A function as two compiled ones for each types of its primals: one gives the results and what the derivative
+    needs besides, the other takes that and the cotangents."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.entries: dict[Any, split.Split] = {}
+
+    def __call__(self, f: Callable[..., Any], call: Call) -> tuple[Any, Back]:
+        key = (options.current(), call.key)
+        found = self.entries.get(key)
+        if found is None:
+            found = self.entries[key] = split.Split(f, call)
+        entry = found
+        inputs = [*call.arrays, *entry.captured]
+        outputs = entry.forward.run(inputs)
+        residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
+
+        def back(cotangent: Any) -> tuple[Any, ...]:
+            try:
+                given = same_structure(entry.shape, cotangent, "the cotangent")
+                cts = [_exact(given[i], t) for i, t in entry.cotangents]
+                found: list[Any] = [None] * len(call.arrays)
+                for i, g in zip(entry.moving, entry.backward.run([*residuals, *cts]), strict=True):
+                    found[i] = g
+                args, _ = call.structure.unflatten(found)
+                return tuple(args)
+            except Error as error:
+                raise error.with_traceback(None) from None
+
+        return entry.shape.unflatten(outputs[: entry.shape.size]), back
+
+
+_kept = ByFunction(_Kept)
+
+
+def _exact(t: Any, type_: Any) -> Any:
+    """A cotangent as the compiled code takes it: of just this type."""
+    if isinstance(t, _native.Array) and t.type is type_:
+        return t
+    if t is None:
+        t = 0.0
+    return _conform(t, _native.empty(type_))
+
+
+@Jitted
+def _conform(t: Any, like: Any) -> Any:
+    return conform(t, like, "the cotangent")
+
+
+def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:
+    """For DataArrays: `back` runs `f` again, and gives DataArrays."""
+    forward, _ = _pair(f)
     result = forward(*primals)
     structure = tree.structure(result)
 
     def back(cotangent: Any) -> tuple[Any, ...]:
-        try:
-            given = same_structure(structure, cotangent, "the cotangent")
-            found: tuple[Any, ...] = _compiled(f)[1](primals, given)
-            return found
-        except Error as error:
-            raise error.with_traceback(None) from None
+        given = same_structure(structure, cotangent, "the cotangent")
+        found: tuple[Any, ...] = _pair(f)[1](primals, given)
+        return found
 
     return result, back
 
@@ -52,15 +112,14 @@ def _make(f: Callable[..., Any]) -> tuple[Jitted[..., Any], Jitted[..., Any]]:
 
     def backward(primals: tuple[Any, ...], cotangents: list[Any]) -> Any:
         result, back = _traced(held(), primals)
-        structure = tree.structure(result)
-        return back(structure.unflatten(cotangents))
+        return back(tree.structure(result).unflatten(cotangents))
 
     forward.__name__ = name_of(f)
     backward.__name__ = f"vjp({name_of(f)})"
     return Jitted(forward), Jitted(backward)
 
 
-_compiled = ByFunction(_make)
+_pair = ByFunction(_make)
 
 
 def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:

@@ -1,0 +1,85 @@
+"""A pullback that outlives its call, as two programs: results with residuals, and residuals with cotangents to
+gradients. The compiler chooses the residuals (its pass split-pullbacks)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..compiler.executable import load, native_type
+from ..core import dtypes, tree
+from ..core.errors import Error
+from ..trace import context as c
+from ..trace import location
+from ..trace.program import Program, result_leaves
+from ..trace.scope import Root
+from ..trace.tracer import Tracer
+from .arguments import Call, name_of
+from .derivative import Pullback
+
+if TYPE_CHECKING:
+    from ..mlir import ir
+
+_PASSES = "builtin.module(xtensor-simplify,xtensor-differentiate,xtensor-split-pullbacks,xtensor-simplify)"
+
+
+class Split:
+    """`f` at the types of one call.
+
+    forward gives the results, then residuals. `residuals` says where each input of backward is found: a result of
+    forward by its number, an input of forward by -1 - its number. backward takes cotangents of the results in
+    `cotangents` (number and type) after them, and gives the gradients of the arrays numbered in `moving`.
+    """
+
+    def __init__(self, f: Callable[..., Any], call: Call) -> None:
+        name = name_of(f)
+        with c.lock, c.diagnosed(Error):
+            module = self._trace(f, call, name)
+            main, back = (view.operation for view in module.body.operations)
+            self.residuals = [int(i) for i in back.attributes["xtensor.residuals"]]
+            del back.attributes["xtensor.residuals"], main.attributes["xtensor.back"]
+            other = c.mlir().Module.create(location.of_user())
+            moved = back.clone(ip=c.mlir().InsertionPoint(other.body))
+            moved.attributes["sym_name"] = c.string_attribute("main")
+            back.erase()
+            forward, backward = _program(module, name), _program(other, f"{name}.back")
+        self.forward, self.backward = load(forward), load(backward)
+        self.cotangents = [
+            (i, native_type(s)) for i, s in enumerate(forward.outputs[: self.shape.size]) if dtypes.is_float(s.dtype)
+        ]
+
+    def _trace(self, f: Callable[..., Any], call: Call, name: str) -> ir.Module:
+        specs = call.full_specs()
+        shapes: list[tree.TreeDef] = []
+        with Root(specs) as root:
+            arguments = [
+                Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
+            ]
+            self.moving = [i for i, x in enumerate(arguments) if dtypes.is_float(x.dtype)]
+
+            def body(tracers: list[Tracer]) -> list[Tracer]:
+                new = list(arguments)
+                for i, tracer in zip(self.moving, tracers, strict=True):
+                    new[i] = tracer
+                args, _ = call.structure.unflatten(new)
+                results, shape = result_leaves(f(*args), name)
+                shapes.append(shape)
+                return results
+
+            pullback = Pullback(body, [arguments[i] for i in self.moving])
+            root.finish([*(r.value for r in pullback.results), pullback.handle])
+        self.shape = shapes[0]
+        self.captured = [a for a, _ in root.captured.values()]
+        root.captured.clear()
+        root.module.operation.verify()
+        from ..mlir.passmanager import PassManager
+
+        PassManager.parse(_PASSES, c.context()).run(root.module.operation)
+        return root.module
+
+
+def _program(module: ir.Module, name: str) -> Program:
+    main = module.body.operations[0].operation
+    kind = main.attributes["function_type"].value
+    inputs, outputs = (tuple(c.spec_of(t) for t in types) for types in (kind.inputs, kind.results))
+    return Program(module, inputs, outputs, (), tree.structure([0] * len(outputs)), name)
