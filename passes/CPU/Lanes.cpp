@@ -370,7 +370,7 @@ Lane LaneEmitter::evaluate(Operation &op, Stage &stage, int64_t u,
 }
 
 Lane LaneEmitter::readByIndex(memref::LoadOp load, ArrayRef<Lane> indices) {
-  View view = views.of(load.getMemRef());
+  StridedView view = views.of(load.getMemRef());
   Offset first = view.offset;
   Value offsets; // per lane, beyond `first`
   bool contiguous = true, uniform = true;

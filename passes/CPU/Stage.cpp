@@ -242,7 +242,7 @@ FailureOr<Kernel> xtensor::cpu::buildKernel(linalg::LinalgOp op, Views &views) {
       stage.operands.push_back(number);
       continue;
     }
-    View view = views.of(operand.get());
+    StridedView view = views.of(operand.get());
     auto access = Views::access(view, map);
     if (!access)
       return op->emitError("operand ")

@@ -87,8 +87,8 @@ OpFoldResult Views::argumentSize(BlockArgument argument, int64_t dim) {
   return read(unnamed[{argument, dim}]);
 }
 
-View Views::contiguous(Value memref, ArrayRef<OpFoldResult> sizes) {
-  View view;
+StridedView Views::contiguous(Value memref, ArrayRef<OpFoldResult> sizes) {
+  StridedView view;
   view.base = memref;
   view.strides.resize(sizes.size());
   for (OpFoldResult size : sizes)
@@ -101,16 +101,16 @@ View Views::contiguous(Value memref, ArrayRef<OpFoldResult> sizes) {
   return view;
 }
 
-View Views::of(Value memref) {
+StridedView Views::of(Value memref) {
   auto it = known.find(memref);
   if (it != known.end())
     return it->second;
   auto type = cast<MemRefType>(memref.getType());
   Operation *op = memref.getDefiningOp();
-  auto remember = [&](View view) { return known[memref] = std::move(view); };
+  auto remember = [&](StridedView view) { return known[memref] = std::move(view); };
 
   if (auto subview = dyn_cast_or_null<memref::SubViewOp>(op)) {
-    View source = of(subview.getSource()), view;
+    StridedView source = of(subview.getSource()), view;
     view.base = source.base;
     view.offset = source.offset;
     llvm::SmallBitVector dropped = subview.getDroppedDims();
@@ -128,7 +128,7 @@ View Views::of(Value memref) {
     if (isa<MemRefType>(cast.getSource().getType()))
       return remember(of(cast.getSource()));
   if (auto collapse = dyn_cast_or_null<memref::CollapseShapeOp>(op)) {
-    View source = of(collapse.getSrc()), view;
+    StridedView source = of(collapse.getSrc()), view;
     view.base = source.base;
     view.offset = source.offset;
     for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
@@ -145,7 +145,7 @@ View Views::of(Value memref) {
     return remember(view);
   }
   if (auto expand = dyn_cast_or_null<memref::ExpandShapeOp>(op)) {
-    View source = of(expand.getSrc()), view;
+    StridedView source = of(expand.getSrc()), view;
     view.base = source.base;
     view.offset = source.offset;
     view.strides.resize(type.getRank());
@@ -164,7 +164,7 @@ View Views::of(Value memref) {
   if (auto reinterpret = dyn_cast_or_null<memref::ReinterpretCastOp>(op))
     if (auto source = dyn_cast<MemRefType>(reinterpret.getSource().getType());
         source && source.getLayout().isIdentity()) {
-      View whole = of(reinterpret.getSource()), view;
+      StridedView whole = of(reinterpret.getSource()), view;
       view.base = whole.base;
       view.offset = whole.offset;
       view.offset.add(reinterpret.getMixedOffsets()[0], Extent(1));
@@ -175,7 +175,7 @@ View Views::of(Value memref) {
       }
       if (type.getLayout().isIdentity())
         return remember([&] {
-          View plain = contiguous(view.base, reinterpret.getMixedSizes());
+          StridedView plain = contiguous(view.base, reinterpret.getMixedSizes());
           plain.offset = view.offset;
           return plain;
         }());
@@ -207,7 +207,7 @@ View Views::of(Value memref) {
     else
       sizes.push_back(memref::DimOp::create(b, loc, memref, d).getResult());
   }
-  View view = contiguous(memref, sizes);
+  StridedView view = contiguous(memref, sizes);
   if (metadata) {
     auto [strides, offset] = type.getStridesAndOffset();
     for (int64_t d = 0; d < type.getRank(); ++d)
@@ -245,7 +245,7 @@ static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> c
          addLinear(binary.getLHS(), scale * factor.getValue(), coefficients, constant);
 }
 
-std::optional<Access> Views::access(const View &view, AffineMap map) {
+std::optional<Access> Views::access(const StridedView &view, AffineMap map) {
   Access access;
   access.base = view.base;
   access.elementType = cast<MemRefType>(view.base.getType()).getElementType();

@@ -43,7 +43,7 @@ struct Offset {
 };
 
 /// What a memref shows of its base buffer.
-struct View {
+struct StridedView {
   mlir::Value base;
   Offset offset;
   llvm::SmallVector<Extent, 4> sizes, strides;
@@ -67,9 +67,9 @@ struct Access {
 /// function say that they are equal.
 class Views {
 public:
-  View of(mlir::Value memref);
+  StridedView of(mlir::Value memref);
   /// The access of `view` through `map`; none if the map is not a sum of multiples of loops.
-  static std::optional<Access> access(const View &view, mlir::AffineMap map);
+  static std::optional<Access> access(const StridedView &view, mlir::AffineMap map);
   /// All of `base` as one row of elements.
   mlir::Value flat(mlir::Value base);
 
@@ -77,10 +77,10 @@ public:
   static bool disjoint(mlir::Value base, mlir::Value other);
 
 private:
-  View contiguous(mlir::Value memref, llvm::ArrayRef<mlir::OpFoldResult> sizes);
+  StridedView contiguous(mlir::Value memref, llvm::ArrayRef<mlir::OpFoldResult> sizes);
   mlir::OpFoldResult argumentSize(mlir::BlockArgument argument, int64_t dim);
 
-  llvm::DenseMap<mlir::Value, View> known;
+  llvm::DenseMap<mlir::Value, StridedView> known;
   llvm::DenseMap<mlir::Value, mlir::Value> rows;
   llvm::DenseMap<mlir::Attribute, mlir::Value> named;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> unnamed;
