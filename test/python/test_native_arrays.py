@@ -246,7 +246,7 @@ class TestArray:
             native.from_scalar("1", "float32")
 
     def test_item_of_many_is_an_error(self) -> None:
-        with pytest.raises(ValueError, match=r"one element.*\('a',\).*\(2,\)"):
+        with pytest.raises(ValueError, match=r"one element.*a.*2"):
             array([1, 2]).item()
 
     def test_not_made_by_calling_the_class(self) -> None:
