@@ -23,6 +23,12 @@
 
 using namespace llvm;
 
+#if defined(__x86_64__)
+// Declared for their addresses only: runtime/HalfConversion.cpp says what they return.
+extern "C" void xt_truncdfhf2();
+extern "C" void xt_truncdfbf2();
+#endif
+
 struct xtensor::Jit::Impl {
   std::unique_ptr<TargetMachine> machine;
   std::unique_ptr<orc::LLJIT> linker;
@@ -45,6 +51,10 @@ static orc::SymbolMap runtimeSymbols(orc::ExecutionSession &session) {
   define("xt_gemm_f64", &xt_gemm_f64);
   define("xt_begin_call", &xt_begin_call);
   define("xt_report_index", &xt_report_index);
+#if defined(__x86_64__)
+  define("__truncdfhf2", &xt_truncdfhf2);
+  define("__truncdfbf2", &xt_truncdfbf2);
+#endif
   return symbols;
 }
 

@@ -58,6 +58,10 @@ XT_API void xt_gemm_f64(int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, 
 /* The matrix library behind xt_gemm, in words. */
 XT_API const char *xt_blas_name(void);
 
+/* Bits of the nearest float16 and bfloat16, ties to even. */
+XT_API uint16_t xt_half_bits(double value);
+XT_API uint16_t xt_bfloat16_bits(double value);
+
 /* Buffers that are kept when freed, up to a bound ($XTENSOR_CACHE_BYTES). 64-byte aligned; null if
  * there is no memory. xt_free wants the same `bytes`. */
 XT_API void *xt_alloc(size_t bytes);

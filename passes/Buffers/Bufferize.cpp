@@ -26,7 +26,7 @@ struct BufferizePass : xtensor::impl::BufferizeBase<BufferizePass> {
     Builder b(&getContext());
     for (auto func : module.getOps<func::FuncOp>())
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
-        if (isa<TensorType>(func.getArgument(i).getType()))
+        if (isa<TensorType>(func.getArgumentTypes()[i]))
           func.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
                           b.getBoolAttr(false));
 

@@ -45,7 +45,8 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     flowPatterns = std::make_shared<FrozenRewritePatternSet>(std::move(flow));
     arith::populateCeilFloorDivExpandOpsPatterns(all);
     arith::populateArithToLLVMConversionPatterns(*types, all);
-    populateMathToLLVMConversionPatterns(*types, all);
+    // Else log1p(x) becomes log(1 + x), which is 0 where x is small.
+    populateMathToLLVMConversionPatterns(*types, all, /*approximateLog1p=*/false);
     populateMathToLibmConversionPatterns(all, /*benefit=*/0);
     populateFinalizeMemRefToLLVMConversionPatterns(*types, all);
     populateVectorToLLVMConversionPatterns(*types, all, /*reassociateFPReductions=*/true);

@@ -17,7 +17,9 @@ using namespace mlir;
 namespace {
 
 bool hasPolynomial(StringRef name) {
-  return llvm::is_contained({"math.exp", "math.tanh", "math.log"}, name);
+  return llvm::is_contained({"math.exp", "math.expm1", "math.tanh", "math.log", "math.log1p",
+                             "math.log2", "math.erf", "math.acos"},
+                            name);
 }
 
 struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {

@@ -16,9 +16,7 @@ from rule_cases import CASES, Case, Exact
 
 ALL = [pytest.param(case, id=f"{name}-{i}") for name, cases in CASES.items() for i, case in enumerate(cases)]
 SMOOTH = [p for p in ALL if p.values[0].smooth]
-EXACT = [
-    pytest.param(p.values[0], exact, id=f"{p.id}-{i}") for p in ALL for i, exact in enumerate(p.values[0].exact)
-]
+EXACT = [pytest.param(p.values[0], exact, id=f"{p.id}-{i}") for p in ALL for i, exact in enumerate(p.values[0].exact)]
 
 
 def dot(xs: Sequence[np.ndarray], ys: Sequence[np.ndarray]) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from ctypes import c_int64, c_size_t, c_void_p
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 from xtensor import _native  # noqa: F401  (loads the library)
@@ -403,3 +404,25 @@ class TestMemory:
         rt.xt_arena_release(p), rt.xt_arena_release(q)
         assert rt.xt_arena_acquire(size) in (p, q)
         rt.xt_arena_release(None)
+
+
+class TestHalfPrecision:
+    """Double to half precision in one rounding, as NumPy and ml_dtypes have it."""
+
+    @pytest.mark.parametrize(
+        ("function", "dtype"), [("xt_half_bits", np.float16), ("xt_bfloat16_bits", ml_dtypes.bfloat16)]
+    )
+    def test_rounds_to_nearest_even(self, rt: ctypes.CDLL, function: str, dtype: type) -> None:
+        convert = getattr(rt, function)
+        convert.argtypes, convert.restype = [ctypes.c_double], ctypes.c_uint16
+        rng = np.random.default_rng(0)
+        values = np.concatenate(
+            [
+                rng.standard_normal(2000) * 10.0 ** rng.uniform(-45, 42, 2000),
+                np.nextafter(65520.0, [0.0, 65520.0, np.inf]),
+                [0.0, -0.0, np.inf, -np.inf, 2.0**-25, np.nextafter(2.0**-25, 1), 1e-300],
+            ]
+        )
+        with np.errstate(over="ignore"):
+            want = values.astype(dtype).view(np.uint16)
+        assert [convert(v) for v in values] == want.tolist()
