@@ -7,13 +7,27 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
-#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include <dlfcn.h>
 
 using namespace mlir;
 using namespace xtensor;
 
-// Raised when generated code changes for the same input.
-static constexpr llvm::StringLiteral kVersion = "xtensor 0.1.0 codegen 1";
+/// Which compiler this is: another build may generate other code for the same program. A build is
+/// told by the file that holds this function.
+static const std::string &compilerIdentity() {
+  static const std::string identity = [] {
+    std::string text = "xtensor 0.1.0";
+    Dl_info self;
+    llvm::sys::fs::file_status status;
+    if (dladdr(reinterpret_cast<void *>(&compilerIdentity), &self) &&
+        !llvm::sys::fs::status(self.dli_fname, status))
+      text += " " + std::to_string(status.getSize()) + " " +
+              std::to_string(status.getLastModificationTime().time_since_epoch().count());
+    return text;
+  }();
+  return identity;
+}
 
 //===- phases --------------------------------------------------------------===//
 
@@ -70,7 +84,7 @@ static std::vector<Site> sitesOf(ModuleOp module) {
 static std::string keyOf(ModuleOp module, StringRef from) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << kVersion << '\n' << Jit::get().description() << '\n' << from << '\n';
+  os << compilerIdentity() << '\n' << Jit::get().description() << '\n' << from << '\n';
   module->print(os);
   module->walk([&](Operation *op) {
     if (isa<GatherOp, ScatterOp>(op))
