@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Our own code under AddressSanitizer and UBSan: a second build, then lit and pytest once on it.
 # MLIR and CPython are not instrumented, so leaks, container overflows and what LLVM's allocators
-# poison by hand are not looked for.
+# poison by hand are not looked for. Reports go to the real standard error, hence --capture=sys.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset asan >/dev/null
@@ -10,7 +10,8 @@ runtime=$(clang-22 -print-file-name=libclang_rt.asan-x86_64.so)
 [ -e "$runtime" ] || runtime=$(clang-22 -print-file-name=libclang_rt.asan.so)
 export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0:use_sigaltstack=0
 export UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_SYMBOLIZER_PATH=$(llvm-config-22 --bindir)/llvm-symbolizer
 export PYTHONPATH=$PWD/build/asan/python_packages XTENSOR_BUILD=$PWD/build/asan
 export LD_PRELOAD=$runtime
 .venv/bin/lit -q test
-.venv/bin/python -m pytest -q "$@"
+.venv/bin/python -m pytest -q --capture=sys "$@"

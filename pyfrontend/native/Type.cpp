@@ -1,6 +1,7 @@
 // Interning of array types, and their Python class.
 #include "Type.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <structmember.h>
@@ -222,7 +223,7 @@ Type *xtensor::internType(Dtype dtype, PyObject *dims, const int64_t *sizes) {
   auto [from, to] = table().equal_range(hash);
   for (; from != to; ++from) {
     Type *t = from->second;
-    if (t->dtype == dtype && t->dims == dims && memcmp(t->sizes, sizes, rank * sizeof *sizes) == 0)
+    if (t->dtype == dtype && t->dims == dims && std::equal(sizes, sizes + rank, t->sizes))
       return reinterpret_cast<Type *>(Py_NewRef(reinterpret_cast<PyObject *>(t)));
   }
   return makeType(dtype, dims, rank, sizes, hash);
