@@ -106,9 +106,9 @@ static Value sumOfProductsOfOthers(Linearizer &l, Operation *o) {
   Value self = CompareOp::create(b, ComparePredicate::eq, positions(dim), positions(other));
   Value copy = RenameOp::create(b, x, b.getArrayAttr({dim}), b.getArrayAttr({other}));
   Value one = scalar(b, b.getLoc(), type.getElementType(), 1);
-  Value others = ReduceOp::create(b, ReduceKind::prod,
-                                  SelectOp::create(b, self, one, copy).getResult(),
-                                  b.getArrayAttr({other}));
+  Value others =
+      ReduceOp::create(b, ReduceKind::prod, SelectOp::create(b, self, one, copy).getResult(),
+                       b.getArrayAttr({other}));
   return ContractOp::create(l.linear, ValueRange{others, l.tangent(x)}, op.getDims(), ArrayAttr());
 }
 

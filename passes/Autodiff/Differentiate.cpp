@@ -15,9 +15,8 @@ namespace xtensor {
 
 /// A map that a function returns waits for split-pullbacks.
 static bool isKept(Operation *op) {
-  return isa<LinearOp>(op) && llvm::all_of(op->getUsers(), [](Operation *user) {
-           return isa<func::ReturnOp>(user);
-         });
+  return isa<LinearOp>(op) &&
+         llvm::all_of(op->getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); });
 }
 
 static int64_t countRequests(Operation *root) {

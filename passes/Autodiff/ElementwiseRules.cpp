@@ -1,22 +1,27 @@
 // Elementwise partials: one line per op, one formula per operand, from the operands a and b
-// and the result y. 0 means that no tangent passes.
+// and the result y. 0 means that no tangent passes. A third formula is a factor of both.
 #include "Autodiff/Rules.h"
 
 using namespace mlir;
 using namespace xtensor;
 
-#define D(...) Partial{[](Expr a, Expr b, Expr y) -> Expr { return __VA_ARGS__; }, #__VA_ARGS__}
+#define D(...)                                                                                     \
+  Partial {                                                                                        \
+    [](Expr a, Expr b, Expr y) -> Expr { return __VA_ARGS__; }, #__VA_ARGS__                       \
+  }
 
 static constexpr double kLn2 = 0.69314718055994530942;
 static constexpr double kInvLn10 = 0.43429448190325182765;
 static constexpr double kInvLn2 = 1.44269504088896340736;
 static constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 
-template <typename Op> static void row(Rules &rules, Partial x) {
+template <typename Op>
+static void row(Rules &rules, Partial x) {
   rules.add<Op>({Table::Elementwise, {x}});
 }
-template <typename Op> static void row(Rules &rules, Partial lhs, Partial rhs) {
-  rules.add<Op>({Table::Elementwise, {lhs, rhs}});
+template <typename Op>
+static void row(Rules &rules, Partial lhs, Partial rhs, std::optional<Partial> factor = {}) {
+  rules.add<Op>({Table::Elementwise, {lhs, rhs}, factor});
 }
 
 void xtensor::addElementwiseRules(Rules &rules) {
@@ -52,9 +57,9 @@ void xtensor::addElementwiseRules(Rules &rules) {
   row<TanhOp>(rules, D(1 - y * y));
   row<TruncOp>(rules, D(0));
 
-  row<Atan2Op>(rules, D(b / (a * a + b * b)), D(-a / (a * a + b * b)));
+  row<Atan2Op>(rules, D(b), D(-a), D(1 / (a * a + b * b)));
   row<CopysignOp>(rules, D(sign(a) * copysign(1, b)), D(0));
-  row<DivOp>(rules, D(1 / b), D(-(y * (1 / b))));
+  row<DivOp>(rules, D(1), D(-y), D(1 / b));
   row<FloorDivOp>(rules, D(0), D(0));
   row<ModOp>(rules, D(1), D(-floorDiv(a, b)));
   // b a^(b-1) is 0 * inf at a = b = 0, where the power is constant in a; y log a has the limit

@@ -23,17 +23,18 @@ Expr::Expr(Context &context, Value value) : context(&context), value(value) {
 }
 
 Value Expr::materialize(Context &context) const {
-  return value ? value
-               : scalar(context.builder, context.builder.getLoc(), context.element, number);
+  return value ? value : scalar(context.builder, context.builder.getLoc(), context.element, number);
 }
 
-template <typename Op, typename Fold> Expr Expr::unary(Expr x, Fold fold) {
+template <typename Op, typename Fold>
+Expr Expr::unary(Expr x, Fold fold) {
   if (x.isNumber())
     return Expr(fold(x.number));
   return {*x.context, Op::create(x.context->builder, x.value)};
 }
 
-template <typename Op, typename Fold> Expr Expr::binary(Expr x, Expr y, Fold fold) {
+template <typename Op, typename Fold>
+Expr Expr::binary(Expr x, Expr y, Fold fold) {
   if (x.isNumber() && y.isNumber())
     return Expr(fold(x.number, y.number));
   Context &context = x.isNumber() ? *y.context : *x.context;

@@ -52,8 +52,10 @@ public:
 
 private:
   /// The arity-independent part of the functions above.
-  template <typename Op, typename Fold> static Expr unary(Expr x, Fold fold);
-  template <typename Op, typename Fold> static Expr binary(Expr x, Expr y, Fold fold);
+  template <typename Op, typename Fold>
+  static Expr unary(Expr x, Fold fold);
+  template <typename Op, typename Fold>
+  static Expr binary(Expr x, Expr y, Fold fold);
 
   Context *context = nullptr;
   mlir::Value value;

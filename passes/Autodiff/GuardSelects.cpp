@@ -45,10 +45,10 @@ static Value guarded(MulOp mul, const DenseSet<Value> &linear) {
 static void guard(Block &block, const DenseSet<Value> &linear, bool all) {
   DenseSet<Value> reaching;
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    bool holdsSelect = op.walk([](Operation *nested) {
-                           return isa<SelectOp, ScaleOp>(nested) ? WalkResult::interrupt()
-                                                                 : WalkResult::advance();
-                         }).wasInterrupted();
+    bool holdsSelect =
+        op.walk([](Operation *nested) {
+            return isa<SelectOp, ScaleOp>(nested) ? WalkResult::interrupt() : WalkResult::advance();
+          }).wasInterrupted();
     bool reaches =
         all || llvm::any_of(op.getResults(), [&](Value v) { return reaching.contains(v); });
     if (!reaches && !holdsSelect)

@@ -1,6 +1,7 @@
 #include "Autodiff/Linearizer.h"
 #include "Autodiff/Passes.h"
 #include "Autodiff/Transposer.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -113,6 +114,8 @@ LogicalResult Linearizer::visit(Operation *op) {
   const Rule *rule = Rules::get().lookup(op);
   if (!rule || rule->table == Table::Request || rule->table == Table::NoTangent) {
     InFlightDiagnostic error = op->emitOpError("has no derivative");
+    if (isa<CallOpInterface>(op))
+      error << "; inline the function first";
     error.attachNote(request->getLoc()) << "needed by this " << request->getName();
     return error;
   }
@@ -174,6 +177,10 @@ Value Linearizer::linearizeElementwise(Operation *op, const Rule &rule) {
       t = times(linear, d.materialize(context), t, arrayType(y));
     sum = plus(linear, sum, t);
   }
+  if (sum && rule.factor) {
+    Expr d = rule.factor->formula(a, b, Expr(context, y));
+    sum = times(linear, d.materialize(context), sum, arrayType(y));
+  }
   return sum;
 }
 
@@ -191,8 +198,7 @@ Value Linearizer::linearizeLinear(Operation *op, const Rule &rule) {
 
   Value sum;
   if (rule.linearity == Linearity::Jointly) {
-    assert(llvm::count(present, Value()) ==
-               static_cast<int64_t>(op->getNumOperands()) - 1 &&
+    assert(llvm::count(present, Value()) == static_cast<int64_t>(op->getNumOperands()) - 1 &&
            "ops with several tangents say what to do with absent ones");
     Operation *copy = linear.clone(*op);
     copy->setLoc(linear.getLoc());

@@ -5,7 +5,8 @@
 using namespace mlir;
 using namespace xtensor;
 
-template <typename... Ops> static void rows(Rules &rules, Table table) {
+template <typename... Ops>
+static void rows(Rules &rules, Table table) {
   (rules.add<Ops>({table}), ...);
 }
 

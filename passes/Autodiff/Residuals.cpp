@@ -47,9 +47,8 @@ SmallVector<Value> xtensor::chooseResiduals(Region &region, Block &user,
       continue;
     b.setInsertionPointToStart(&user);
     Value again = b.clone(op)->getResult(0);
-    result.replaceUsesWithIf(again, [&](OpOperand &use) {
-      return own->isAncestor(use.getOwner()->getParentRegion());
-    });
+    result.replaceUsesWithIf(
+        again, [&](OpOperand &use) { return own->isAncestor(use.getOwner()->getParentRegion()); });
     needed.remove(result);
     for (Value v : op.getOperands())
       if (isInside(v))

@@ -78,6 +78,8 @@ void Rules::print(raw_ostream &os) const {
       line << ", transpose: ";
     }
     llvm::interleave(rule.partials, line, [&](const Partial &p) { line << p.text; }, "; ");
+    if (rule.factor)
+      line << "; times " << rule.factor->text;
     line << rule.text;
     os << "  " << (text.empty() ? row->key : llvm::formatv("{0,-16}", row->key).str()) << text
        << '\n';

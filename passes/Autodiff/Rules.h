@@ -50,6 +50,8 @@ using ExpandFn = mlir::Value (*)(mlir::ImplicitLocOpBuilder &, mlir::Operation *
 struct Rule {
   Table table;
   llvm::SmallVector<Partial, 2> partials = {};
+  /// What all partials have in common, if anything: multiplied with once, after their sum.
+  std::optional<Partial> factor = std::nullopt;
 
   Linearity linearity = Linearity::None;
   llvm::SmallVector<unsigned, 2> operands = {}; ///< the linear ones; empty: all
@@ -80,10 +82,12 @@ public:
   /// Names of the ops (with their kinds) of `context`'s dialect that are in no table.
   llvm::SmallVector<std::string> missing(mlir::MLIRContext *context) const;
 
-  template <typename Op> void add(Rule rule) {
+  template <typename Op>
+  void add(Rule rule) {
     add(mlir::TypeID::get<Op>(), kNoKind, Op::getOperationName(), "", std::move(rule));
   }
-  template <typename Op, typename Kind> void add(Kind kind, llvm::StringRef text, Rule rule) {
+  template <typename Op, typename Kind>
+  void add(Kind kind, llvm::StringRef text, Rule rule) {
     add(mlir::TypeID::get<Op>(), static_cast<unsigned>(kind), Op::getOperationName(), text,
         std::move(rule));
   }

@@ -1,4 +1,5 @@
 #include "Simplify/Passes.h"
+#include "Simplify/Patterns.h"
 #include "XTensor/Dims.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Pass/PassManager.h"
@@ -19,6 +20,9 @@ struct Simplify : xtensor::impl::SimplifyBase<Simplify> {
     RewritePatternSet list(context);
     for (RegisteredOperationName op : context->getRegisteredOperationsByDialect("xtensor"))
       op.getCanonicalizationPatterns(list, context);
+    addBroadcastPatterns(list);
+    addConstantPatterns(list);
+    addContractPatterns(list);
     patterns = std::move(list);
     return success();
   }

@@ -11,8 +11,12 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
-from derivatives import Function, compiled, pull, push
+import ml_dtypes
+from derivatives import Function, compiled, expanded, kept, pull, push
+from evaluate import Evaluator
 from rule_cases import CASES, Case, Exact
+from xtensor.mlir import ir
+from xtensor.mlir.dialects import xtensor as xt
 
 ALL = [pytest.param(case, id=f"{name}-{i}") for name, cases in CASES.items() for i, case in enumerate(cases)]
 SMOOTH = [p for p in ALL if p.values[0].smooth]
@@ -105,3 +109,33 @@ def test_third_order() -> None:
     values = [np.array([0.1, 0.7, -1.2]), np.ones(3), np.ones(3)]
     third = compiled(pull(hessian, [0]))(*values, np.ones(3))
     check(third, difference(hessian, values, [0], [np.ones(3)]), 1e-8)
+
+
+SPLIT = ["xtensor-differentiate", "xtensor-split-pullbacks", "xtensor-simplify", "xtensor-verify-differentiated"]
+
+
+@pytest.mark.parametrize("case", [p for p in SMOOTH if p.id.endswith("-0")])
+def test_a_kept_pullback_is_two_functions(case: Case) -> None:
+    fn, wrt, values, _, cts = prepared(case)
+    module = expanded(kept(fn, wrt), SPLIT)
+    evaluator = Evaluator(module)
+    results = evaluator.call("f", *values)
+    places = list(ir.DenseI64ArrayAttr(evaluator.functions["f.back"].attributes["xtensor.residuals"]))
+    residuals = [results[p] if p >= 0 else values[-1 - p] for p in places]
+    check(evaluator.call("f.back", *residuals, *cts), compiled(pull(fn, wrt))(*values, *cts), 0)
+
+
+@pytest.mark.parametrize(("element", "dtype"), [("f16", np.float16), ("bf16", ml_dtypes.bfloat16), ("f32", np.float32)])
+def test_gradients_have_the_arguments_dtype(element: str, dtype: type) -> None:
+    def emit(x: ir.Value, y: ir.Value) -> list[ir.Value]:
+        z = xt.div(xt.tanh(xt.mul(x, y)), xt.add(xt.exp(y), xt.reduce(xt.ReduceKind.max, x, ["a"])))
+        return [xt.reduce(xt.ReduceKind.sum, z, ["a", "b"])]
+
+    def run(element: str, dtype: type) -> list[np.ndarray]:
+        fn = Function([f"a: 3, {element}", f"b: 2, {element}"], emit)
+        at = np.array([0.5, 1.5, -1]).astype(dtype), np.array([0.25, -0.5]).astype(dtype), np.ones((), dtype)
+        return compiled(pull(fn, [0, 1]))(*at)
+
+    for got, exact in zip(run(element, dtype), run("f64", np.float64), strict=True):
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got.astype(np.float64), exact, rtol=0.05, atol=0.02)

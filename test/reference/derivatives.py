@@ -100,6 +100,20 @@ def push(fn: Function, wrt: Sequence[int]) -> Function:
     return Function([*fn.inputs, *(fn.inputs[i] for i in wrt)], emit)
 
 
+def kept(fn: Function, wrt: Sequence[int]) -> Function:
+    """The results and, last, the handle of the pullback itself."""
+    floats = [t for t in fn.outputs if is_float(t)]
+    gradients = [fn.types()[i] for i in wrt]
+
+    def emit(*values: ir.Value) -> Values:
+        handle = xtd.LinearType.get(floats, gradients, context())
+        op = xtd.PullbackOp(fn.outputs, handle, values, wrt)
+        _body(op.regions[0], fn)
+        return list(op.results)
+
+    return Function(fn.inputs, emit)
+
+
 def _text(type_: ir.Type) -> str:
     return str(type_).removeprefix("!xtensor.array<").removesuffix(">")
 
@@ -111,9 +125,11 @@ def module_of(fn: Function) -> ir.Module:
     return module
 
 
-def compiled(fn: Function, passes: Sequence[str] = PASSES) -> Callable[..., list[np.ndarray]]:
+def expanded(fn: Function, passes: Sequence[str] = PASSES) -> ir.Module:
     module = module_of(fn)
-    if passes:
-        passmanager.PassManager.parse(f"builtin.module({','.join(passes)})", context()).run(module.operation)
-    evaluator = Evaluator(module)
-    return functools.partial(evaluator.call, "f")
+    passmanager.PassManager.parse(f"builtin.module({','.join(passes)})", context()).run(module.operation)
+    return module
+
+
+def compiled(fn: Function) -> Callable[..., list[np.ndarray]]:
+    return functools.partial(Evaluator(expanded(fn)).call, "f")

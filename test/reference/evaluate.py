@@ -147,10 +147,7 @@ class Evaluator:
 
     @staticmethod
     def elementwise(fn: Callable[..., np.ndarray], op: ir.Operation, operands: list[Named]) -> Named:
-        # select takes its dims from the branches before the condition, as the others in order.
-        order = operands[1:] + operands[:1] if op.name == "xtensor.select" else operands
-        dims = tuple(n for n, _ in xtd.ArrayType(op.result.type).dims)
-        assert set(dims) == set(union(order))
+        dims = union(operands)
         values = [a.over(dims) for a in operands]
         shape = np.broadcast_shapes(*[v.shape for v in values])
         return Named(dims, np.broadcast_to(fn(*values), shape))

@@ -51,11 +51,15 @@ class Case:
         return out
 
 
+def array(text: str) -> ir.Type:
+    return ir.Type.parse(f"!xtensor.array<{text}>", context())
+
+
 def number(value: float, element: str = "f64") -> ir.Value:
     type_ = ir.Type.parse(element, context())
     attribute = ir.FloatAttr.get(type_, value) if element[0] in "fb" else ir.IntegerAttr.get(type_, int(value))
     dense = ir.DenseElementsAttr.get_splat(ir.RankedTensorType.get([], type_), attribute)
-    return xt.constant(ir.Type.parse(f"!xtensor.array<{element}>", context()), dense)
+    return xt.constant(array(element), dense)
 
 
 def unary(op: Callable[..., ir.Value], low: float = 0.3, high: float = 0.9, **kw: object) -> Case:
@@ -189,11 +193,9 @@ CASES: dict[str, list[Case]] = {
     "reduce sum": [Case(["a: 3, b: 2, f64"], lambda x: xt.reduce(K.sum, x, ["a"])),
                    Case(["t: ?, b: 2, f64"], lambda x: xt.reduce(K.sum, xt.mul(x, x), ["t"])),
                    Case(["t: ?, b: 2, f64"], lambda x: xt.reduce(K.sum, xt.rename(x, ["t"], ["u"]), ["u", "b"]))],
-    "broadcast": [Case(["a: 3, f64"], lambda x: xt.broadcast(ir.Type.parse("!xtensor.array<b: 2, a: 3, f64>", context()),
-                                                             x, [])),
+    "broadcast": [Case(["a: 3, f64"], lambda x: xt.broadcast(array("b: 2, a: 3, f64"), x, [])),
                   Case(["a: 3, f64", "n: ?, f64"],
-                       lambda x, y: xt.broadcast(ir.Type.parse("!xtensor.array<a: 3, n: ?, f64>", context()),
-                                                 x, [xt.size(y, "n")]), wrt=[0])],
+                       lambda x, y: xt.broadcast(array("a: 3, n: ?, f64"), x, [xt.size(y, "n")]), wrt=[0])],
     "contract": [
         Case(["i: 2, k: 3, f64", "k: 3, j: 4, f64"], lambda x, y: xt.contract([x, y], ["k"])),
         Case(["i: 2, k: 3, f64", "k: 3, j: 4, f64"], lambda x, y: xt.contract([x, y], ["k"], order=["j", "i"])),

@@ -1,0 +1,18 @@
+// The rewrites of xtensor-simplify, by what they remove.
+#ifndef XTENSOR_SIMPLIFY_PATTERNS_H
+#define XTENSOR_SIMPLIFY_PATTERNS_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace xtensor {
+
+/// Broadcasts that the op reading them implies anyway.
+void addBroadcastPatterns(mlir::RewritePatternSet &patterns);
+/// Arithmetic on values that are one number everywhere.
+void addConstantPatterns(mlir::RewritePatternSet &patterns);
+/// Sums of products that are simpler as something else, or the other way round.
+void addContractPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace xtensor
+
+#endif // XTENSOR_SIMPLIFY_PATTERNS_H

@@ -1,0 +1,35 @@
+// d/da: sign(a)
+// RUN: xtensor-opt %s --xtensor-linearize | FileCheck %s --check-prefix=LINEAR
+// RUN: xtensor-opt %s --xtensor-linearize --xtensor-transpose | FileCheck %s --check-prefix=BACK
+
+!a = !xtensor.array<a: 3, f32>
+func.func @abs(%a: !a) -> (!a, !xtensor.linear<(!a) -> !a>) {
+  %p, %back = xtensor.pullback at(%a) wrt [0] {
+  ^bb0(%x: !a):
+    %r = xtensor.abs %x : !a
+    xtensor.yield %r : !a
+  } : (!a) -> (!a, !xtensor.linear<(!a) -> !a>)
+  return %p, %back : !a, !xtensor.linear<(!a) -> !a>
+}
+
+// LINEAR-LABEL: func.func @abs(
+// LINEAR-SAME: %[[A:[a-z0-9]+]]:
+// LINEAR-NEXT: %[[V0:.+]] = xtensor.abs %[[A]]
+// LINEAR-NEXT: %[[V1:.+]] = xtensor.sign %[[A]]
+// LINEAR-NEXT: %[[V2:.+]] = xtensor.linear {
+// LINEAR-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
+// LINEAR-NEXT: %[[V3:.+]] = xtensor.mul %[[V1]], %[[T0]]
+// LINEAR-NEXT: xtensor.yield %[[V3]]
+// LINEAR-NEXT: }
+// LINEAR-NEXT: %[[V4:.+]] = xtensor.transposed %[[V2]]
+// LINEAR: return
+
+// BACK-LABEL: func.func @abs(
+// BACK-SAME: %[[A:[a-z0-9]+]]:
+// BACK: %[[V1:.+]] = xtensor.sign
+// BACK: %[[V2:.+]] = xtensor.linear {
+// BACK-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
+// BACK-NEXT: %[[V3:.+]] = xtensor.mul %[[T0]], %[[V1]]
+// BACK-NEXT: xtensor.yield %[[V3]]
+// BACK-NEXT: }
+// BACK: return

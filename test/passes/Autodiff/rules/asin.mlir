@@ -1,0 +1,40 @@
+// d/da: rsqrt((1 - a) * (1 + a))
+// RUN: xtensor-opt %s --xtensor-linearize | FileCheck %s --check-prefix=LINEAR
+// RUN: xtensor-opt %s --xtensor-linearize --xtensor-transpose | FileCheck %s --check-prefix=BACK
+
+!a = !xtensor.array<a: 3, f32>
+func.func @asin(%a: !a) -> (!a, !xtensor.linear<(!a) -> !a>) {
+  %p, %back = xtensor.pullback at(%a) wrt [0] {
+  ^bb0(%x: !a):
+    %r = xtensor.asin %x : !a
+    xtensor.yield %r : !a
+  } : (!a) -> (!a, !xtensor.linear<(!a) -> !a>)
+  return %p, %back : !a, !xtensor.linear<(!a) -> !a>
+}
+
+// LINEAR-LABEL: func.func @asin(
+// LINEAR-SAME: %[[A:[a-z0-9]+]]:
+// LINEAR-NEXT: %[[V0:.+]] = xtensor.asin %[[A]]
+// LINEAR-NEXT: %[[V1:.+]] = xtensor.constant dense<1.000000e+00>
+// LINEAR-NEXT: %[[V2:.+]] = xtensor.sub %[[V1]], %[[A]]
+// LINEAR-NEXT: %[[V3:.+]] = xtensor.constant dense<1.000000e+00>
+// LINEAR-NEXT: %[[V4:.+]] = xtensor.add %[[V3]], %[[A]]
+// LINEAR-NEXT: %[[V5:.+]] = xtensor.mul %[[V2]], %[[V4]]
+// LINEAR-NEXT: %[[V6:.+]] = xtensor.rsqrt %[[V5]]
+// LINEAR-NEXT: %[[V7:.+]] = xtensor.linear {
+// LINEAR-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
+// LINEAR-NEXT: %[[V8:.+]] = xtensor.mul %[[V6]], %[[T0]]
+// LINEAR-NEXT: xtensor.yield %[[V8]]
+// LINEAR-NEXT: }
+// LINEAR-NEXT: %[[V9:.+]] = xtensor.transposed %[[V7]]
+// LINEAR: return
+
+// BACK-LABEL: func.func @asin(
+// BACK-SAME: %[[A:[a-z0-9]+]]:
+// BACK: %[[V6:.+]] = xtensor.rsqrt
+// BACK: %[[V7:.+]] = xtensor.linear {
+// BACK-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
+// BACK-NEXT: %[[V8:.+]] = xtensor.mul %[[T0]], %[[V6]]
+// BACK-NEXT: xtensor.yield %[[V8]]
+// BACK-NEXT: }
+// BACK: return

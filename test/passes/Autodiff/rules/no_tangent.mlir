@@ -1,0 +1,44 @@
+// Ops whose results have no derivative end the way of a tangent without a word, however much
+// their operands depend on the argument: here nothing but x * r is left.
+// RUN: xtensor-opt %s --xtensor-linearize | FileCheck %s
+
+!x = !xtensor.array<a: 3, f32>
+!i = !xtensor.array<a: 3, i64>
+!b = !xtensor.array<a: 3, i1>
+
+// CHECK-LABEL: func.func @no_tangent(
+// CHECK: xtensor.linear {
+// CHECK-NEXT: ^bb0(%[[T:[a-z0-9]+]]:
+// CHECK-NEXT: %[[U:.+]] = xtensor.mul %[[T]], %{{.+}}
+// CHECK-NEXT: xtensor.yield %[[U]]
+func.func @no_tangent(%x: !x) -> (!x, !xtensor.linear<(!x) -> !x>) {
+  %y, %back = xtensor.pullback at(%x) wrt [0] {
+  ^bb0(%x_: !x):
+    %one = xtensor.constant dense<1> : tensor<i64> as !xtensor.array<i64>
+    %iota = xtensor.iota : !i
+    %size = xtensor.size %x_ a : !x
+    %isfinite = xtensor.isfinite %x_ : !x
+    %isinf = xtensor.isinf %x_ : !x
+    %isnan = xtensor.isnan %x_ : !x
+    %compare = xtensor.compare lt %x_, %x_ : !x, !x
+    %and = xtensor.and %isinf, %isnan : !b, !b
+    %or = xtensor.or %and, %compare : !b, !b
+    %xor = xtensor.xor %or, %isfinite : !b, !b
+    %not = xtensor.not %xor : !b
+    %any = xtensor.reduce any %not over [a] : !b
+    %all = xtensor.reduce all %not over [a] : !b
+    %argmax = xtensor.reduce argmax %x_ over [a] : !x
+    %argmin = xtensor.reduce argmin %x_ over [a] : !x
+    %shl = xtensor.shl %iota, %argmax : !i, !xtensor.array<i64>
+    %shr = xtensor.shr %shl, %argmin : !i, !xtensor.array<i64>
+    %ints = xtensor.add %shr, %size : !i, !xtensor.array<i64>
+    %n = xtensor.mul %ints, %one : !i, !xtensor.array<i64>
+    %f = xtensor.cast %n to f32 : !i
+    %c = xtensor.and %any, %all : !xtensor.array<i1>, !xtensor.array<i1>
+    %d = xtensor.cast %c to f32 : !xtensor.array<i1>
+    %r = xtensor.add %f, %d : !x, !xtensor.array<f32>
+    %y_ = xtensor.mul %x_, %r : !x, !x
+    xtensor.yield %y_ : !x
+  } : (!x) -> (!x, !xtensor.linear<(!x) -> !x>)
+  return %y, %back : !x, !xtensor.linear<(!x) -> !x>
+}
