@@ -1,7 +1,7 @@
 """A slow evaluator of the xtensor dialect: what each op means, on NumPy arrays, one op at a time.
 
 It reads a module through MLIR's own bindings and runs one of its functions. Derivative ops are not
-known here: they are expanded first. Floats of 16 bits are computed in their own precision.
+known here: they are expanded first.
 """
 
 from __future__ import annotations
@@ -194,7 +194,8 @@ class Evaluator:
         letters = {d: i for i, d in enumerate(dims)}
         out = [n for n, _ in xtd.ArrayType(op.result.type).dims]
         assert set(out) == set(dims) - set(names(op.attributes["over"]))
-        flat = [v for a in inputs for v in (a.data, [letters[d] for d in a.dims])]
+        wide = np.float32 if inputs[0].data.dtype.itemsize == 2 and inputs[0].data.dtype.kind not in "iu" else None
+        flat = [v for a in inputs for v in (a.data.astype(wide or a.data.dtype), [letters[d] for d in a.dims])]
         return Named(tuple(out), np.einsum(*flat, [letters[d] for d in out]))
 
     # ---- shape ---------------------------------------------------------------
