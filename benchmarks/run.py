@@ -17,6 +17,8 @@ from collections.abc import Callable
 
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=true")
 os.environ.setdefault("OMP_NUM_THREADS", "2")
+# Some environments pin OpenBLAS to the kernels of an older processor; peers choose their own.
+os.environ.pop("OPENBLAS_CORETYPE", None)
 
 import numpy as np
 from rich.console import Console

@@ -31,8 +31,10 @@ def native_type(spec: Spec) -> Any:
     return _native.ArrayType(spec.dtype.name, spec.dims, sizes)
 
 
-def load(program: Program, options: CompileOptions | None = None) -> Any:
-    """Compiles `program`, or finds it compiled on disk: an _native.Executable."""
+def load(program: Program, options: CompileOptions | None = None, unwrap: bool = False) -> Any:
+    """Compiles `program`, or finds it compiled on disk: an _native.Executable.
+
+    unwrap: its call returns the one array instead of a tuple."""
     debug.dump(program)
     options = options or CompileOptions()
     with lock, diagnosed(CompileError):
@@ -44,6 +46,7 @@ def load(program: Program, options: CompileOptions | None = None) -> Any:
         outputs,
         compiled.sites,
         compiled,
+        unwrap,
     )
 
 

@@ -63,11 +63,20 @@ class Compiled(Lowered):
         super().__init__(program, call)
         self.executable = load(program)
         self.captured = list(program.captured)
+        # One array out and nothing to add to what comes in: the call can be left to C altogether.
+        leaf = object()
+        plain = not self.captured and len(program.outputs) == 1 and program.tree.unflatten([leaf]) is leaf
+        self._direct = load(program, unwrap=True) if plain else None
 
     def compile(self) -> Compiled:
         return self
 
     def __call__(self, *arrays: Any) -> Any:
+        if self._direct is not None:
+            try:
+                return self._direct(*arrays)
+            except TypeError:
+                pass  # an argument that C does not take: told or converted below
         from ..core.errors import ArgumentTypeError
         from ..trace.dispatch import scalar_array
 
