@@ -6,6 +6,34 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+/// --compile-to=P --compile-from=P --dump-phases=DIR, in short for the pipeline
+/// --xtensor-compile="to=P from=P dump=DIR". No global options: words are rewritten before
+/// anything reads them.
+static std::vector<std::string> withPhases(int argc, char **argv) {
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kShort[] = {
+      {"compile-to", "to"}, {"compile-from", "from"}, {"dump-phases", "dump"}};
+  std::vector<std::string> words;
+  std::string options;
+  for (int i = 0; i < argc; ++i) {
+    llvm::StringRef word(argv[i]);
+    auto [name, value] = word.split('=');
+    bool taken = false;
+    if (i > 0 && name.consume_front("-")) {
+      name.consume_front("-");
+      for (const auto &[from, to] : kShort)
+        if (name == from && !value.empty()) {
+          options += (options.empty() ? "" : " ") + (to + "=" + value).str();
+          taken = true;
+        }
+    }
+    if (!taken)
+      words.push_back(word.str());
+  }
+  if (!options.empty())
+    words.push_back("--xtensor-compile=" + options);
+  return words;
+}
+
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
   xtensor::registerAllXTensorPasses();
@@ -14,6 +42,10 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllToLLVMIRTranslations(registry);
   registry.insert<xtensor::XTensorDialect>();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "xtensor's passes on text\n", registry));
+  std::vector<std::string> words = withPhases(argc, argv);
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      static_cast<int>(pointers.size()), pointers.data(), "xtensor's passes on text\n", registry));
 }

@@ -1,0 +1,16 @@
+// The phases by name: stop after one, go on from one, and a file for each.
+// RUN: xtensor-opt %s --compile-to=linalg | FileCheck %s --check-prefix=LINALG
+// RUN: xtensor-opt %s --compile-to=differentiated | xtensor-opt --compile-from=differentiated --compile-to=linalg | FileCheck %s --check-prefix=LINALG
+// RUN: rm -rf %t && xtensor-opt %s --dump-phases=%t -o %t.mlir && FileCheck %s --check-prefix=LLVM --input-file=%t/8-llvm.mlir
+// RUN: FileCheck %s --check-prefix=TRACED --input-file=%t/0-traced.mlir
+// RUN: not xtensor-opt %s --compile-to=nowhere 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+
+// LINALG-NOT: xtensor.tanh
+// LINALG: math.tanh
+// LLVM: llvm.func @entry
+// TRACED: xtensor.tanh
+// UNKNOWN: no such phase: nowhere; there are traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm
+func.func @main(%x: !xtensor.array<i: 4, f32>) -> !xtensor.array<i: 4, f32> {
+  %0 = xtensor.tanh %x : !xtensor.array<i: 4, f32>
+  return %0 : !xtensor.array<i: 4, f32>
+}
