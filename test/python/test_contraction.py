@@ -97,3 +97,20 @@ def test_errors_name_what_is_wrong() -> None:
         xt.dot()
     with pytest.raises(TypeError):
         x @ "a"
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+@pytest.mark.parametrize(
+    "order", ["ik,kj", "ki,kj", "ik,jk", "bik,bkj", "kbi,jkb", "ik,k", "k,ki", "i,j", "bk,bk", "abk,kab"]
+)
+def test_larger_products_of_every_order(order: str, dtype: str) -> None:
+    size = {"i": 65, "j": 37, "k": 70, "b": 3, "a": 5}
+    random = np.random.default_rng(3)
+    left, right = order.split(",")
+    xs = [(random.normal(size=[size[d] for d in dims]) * 4).astype(dtype) for dims in (left, right)]
+    out = "".join(d for d in dict.fromkeys(left + right) if d != "k")
+    got = xt.dot(
+        *(xt.array(x, dims=tuple(dims)) for x, dims in zip(xs, (left, right), strict=True)),
+        dim="k" if "k" in order else (),
+    )
+    same(got, xr.DataArray(np.einsum(f"{order}->{out}", *xs), dims=tuple(out)), rtol=2e-4 if dtype == "f4" else 1e-11)

@@ -343,3 +343,21 @@ def test_dataarrays_mix_with_ours_on_either_side() -> None:
     xr.testing.assert_identical(peer + x, peer + 1)
     xr.testing.assert_identical(x + peer, (peer + 1).transpose("b", "a"))
     xr.testing.assert_identical(xt.multiply(peer, peer), peer * peer)
+
+
+@quiet
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("name", [n for n in UNARY if n not in ("tan", "reciprocal")])
+def test_whole_vectors_and_what_is_left_over(name: str, dtype: str) -> None:
+    v = (np.random.default_rng(0).normal(size=1003) * 3).astype(dtype)
+    with np.errstate(all="ignore"):
+        check(name, UNARY[name](v), getattr(xt, name)(xt.array(v, dims="a")), slack=8)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_mixed_orders_of_larger_arrays(dtype: str) -> None:
+    random = np.random.default_rng(1)
+    x = xr.DataArray(random.normal(size=(33, 67)).astype(dtype), dims=("a", "b"))
+    y = xr.DataArray(random.normal(size=(67, 5, 33)).astype(dtype), dims=("b", "c", "a"))
+    same(ours(x) * ours(y) + ours(y).transpose("c", "a", "b"), x * y + y)
+    same(xt.where(ours(x) > 0, ours(y), ours(x)), xr.where(x > 0, y, x))

@@ -208,3 +208,14 @@ def test_order_of_dims_does_not_matter() -> None:
     for order in (("a", "b", "c"), ("c", "a", "b"), ("b", "c", "a")):
         got = ours(x.transpose(*order)).mean(["a", "c"])
         np.testing.assert_allclose(got.values, x.mean(["a", "c"]).values, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "?"])
+@pytest.mark.parametrize("name", ["sum", "mean", "std", "max", "min", "any", "all", "argmax", "prod"])
+def test_larger_arrays_over_every_dim(name: str, dtype: str) -> None:
+    random = np.random.default_rng(2)
+    v = random.normal(size=(19, 37, 70)) * 2 if name != "prod" else 1 + random.normal(size=(19, 37, 70)) / 50
+    x = xr.DataArray(v.astype(dtype), dims=DIMS)
+    for dim in ("a", "b", "c") + (() if name == "argmax" else (["a", "c"], ["c", "b"], None)):
+        want = getattr(x, name)(dim) if name in ("any", "all") else getattr(x, name)(dim, skipna=False)
+        same(getattr(xt, name)(ours(x), dim), want, rtol=2e-5 if dtype == "f4" else 1e-11)
