@@ -48,7 +48,6 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     Block *block = entry.addEntryBlock();
     b.setInsertionPointToStart(block);
 
-    auto reporter = LLVM::LLVMFuncOp();
     if (getOperation()->hasAttr("xtensor.sites")) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(getOperation().getBody());
@@ -64,6 +63,11 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     LLVMTypeConverter types(context, options);
     Type i64 = b.getI64Type();
     // Dynamic dims by name over the inputs; those of the outputs follow, one by one.
+    auto inputs = main->getAttrOfType<IntegerAttr>("xtensor.inputs");
+    auto namedType = [&](unsigned i) {
+      return !inputs || i < inputs.getInt() ? main.getArgAttrOfType<TypeAttr>(i, "xtensor.type")
+                                            : TypeAttr();
+    };
     llvm::MapVector<Attribute, int64_t> names;
     int64_t count = 0;
     auto sizeAt = [&](int64_t k) -> Value {
@@ -72,7 +76,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
       return LLVM::LoadOp::create(b, i64, address);
     };
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
-      if (auto named = main.getArgAttrOfType<TypeAttr>(i, "xtensor.type"))
+      if (TypeAttr named = namedType(i))
         for (StringAttr dim : dynamicDims(cast<ArrayType>(named.getValue())))
           if (names.insert({dim, count}).second)
             ++count;
@@ -87,7 +91,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
       Value slot = LLVM::GEPOp::create(b, pointer, pointer, block->getArgument(0),
                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
       Value data = LLVM::LoadOp::create(b, pointer, slot);
-      auto named = main.getArgAttrOfType<TypeAttr>(i, "xtensor.type");
+      TypeAttr named = namedType(i);
       SmallVector<Value> sizes;
       for (auto [d, size] : llvm::enumerate(memref.getShape())) {
         if (size != ShapedType::kDynamic)

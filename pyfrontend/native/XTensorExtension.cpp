@@ -81,7 +81,9 @@ struct Compiled {
   XTensorCompiled compiled;
 };
 
-MlirStringRef refOf(const std::string &text) { return mlirStringRefCreate(text.data(), text.size()); }
+MlirStringRef refOf(const std::string &text) {
+  return mlirStringRefCreate(text.data(), text.size());
+}
 nb::str str(MlirStringRef text) { return nb::str(text.data, text.length); }
 
 std::string option(const nb::dict &options, const char *name) {
