@@ -257,13 +257,23 @@ static LogicalResult lower(SplitOp op, Lowering &to) {
 
 //===- pad and concat ------------------------------------------------------===//
 
-static Value inserted(Value part, Value whole, ArrayRef<int64_t> offsets, ArrayRef<int64_t> strides,
-                      ArrayType type, Lowering &to) {
+/// `whole` with the array written into it, whose dims are `type`'s in any order. Written by a
+/// generic, so that views need no copy of their own and what computes them can fuse.
+static Value inserted(Value array, Value whole, ArrayRef<int64_t> offsets,
+                      ArrayRef<int64_t> strides, ArrayType type, Lowering &to) {
   SmallVector<OpFoldResult> sizes =
       llvm::map_to_vector(type.getDimNames(), [&](StringAttr dim) { return to.sizeOf(dim, type); });
-  return tensor::InsertSliceOp::create(to.b, to.loc(), part, whole,
-                                       getAsIndexOpFoldResult(to.b.getContext(), offsets), sizes,
-                                       getAsIndexOpFoldResult(to.b.getContext(), strides));
+  SmallVector<OpFoldResult> starts = getAsIndexOpFoldResult(to.b.getContext(), offsets);
+  SmallVector<OpFoldResult> steps = getAsIndexOpFoldResult(to.b.getContext(), strides);
+  Value place =
+      tensor::ExtractSliceOp::create(to.b, to.loc(), tensorType(type), whole, starts, sizes, steps);
+  Value written = to.generic(to.access(array, type.getDimNames()), place,
+                             to.b.getMultiDimIdentityMap(type.getRank()), /*reductions=*/0,
+                             [](OpBuilder &, Location, ValueRange x, ValueRange) {
+                               return SmallVector<Value>{x.front()};
+                             })
+                      .front();
+  return tensor::InsertSliceOp::create(to.b, to.loc(), written, whole, starts, sizes, steps);
 }
 
 static LogicalResult lower(PadOp op, Lowering &to) {
@@ -276,7 +286,7 @@ static LogicalResult lower(PadOp op, Lowering &to) {
   Value value = Lowering::elementAt(to.b, to.loc(), to.view(op.getValue()), {});
   Value whole = to.filled(type, value);
   if (!llvm::is_contained(from.getShape(), 0))
-    whole = inserted(to.tensor(op.getX()), whole, offsets, strides, from, to);
+    whole = inserted(op.getX(), whole, offsets, strides, from, to);
   to.setTensor(op.getY(), whole);
   return success();
 }
@@ -288,10 +298,9 @@ static LogicalResult lower(ConcatOp op, Lowering &to) {
   int64_t axis = type.find(op.getDimAttr());
   for (Value input : op.getInputs()) {
     ArrayType from = reordered(arrayType(input), dimsOf(type));
-    Value part = from == arrayType(input) ? to.tensor(input) : to.packed(input, type.getDimNames());
     if (from.getShape()[axis] == 0)
       continue;
-    whole = inserted(part, whole, offsets, strides, from, to);
+    whole = inserted(input, whole, offsets, strides, from, to);
     offsets[axis] += from.getShape()[axis];
   }
   to.setTensor(op.getY(), whole);

@@ -40,7 +40,9 @@ func.func @split(%x: !xtensor.array<z: 6, n: ?, f32>) -> !xtensor.array<n: ?, a:
 // CHECK-LABEL: func.func @pad
 // CHECK: %[[V:.*]] = tensor.extract %arg1[]
 // CHECK: %[[F:.*]] = linalg.fill ins(%[[V]] : f32)
-// CHECK: tensor.insert_slice %arg0 into %[[F]][1] [3] [2] : tensor<3xf32> into tensor<8xf32>
+// CHECK: %[[S:.*]] = tensor.extract_slice %[[F]][1] [3] [2]
+// CHECK: %[[W:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<3xf32>) outs(%[[S]] : tensor<3xf32>)
+// CHECK: tensor.insert_slice %[[W]] into %[[F]][1] [3] [2] : tensor<3xf32> into tensor<8xf32>
 func.func @pad(%x: !xtensor.array<a: 3, f32>, %v: !xtensor.array<f32>) -> !xtensor.array<a: 8, f32> {
   %y = xtensor.pad %x with %v [a] low [1] high [2] interior [1] : !xtensor.array<a: 3, f32>, !xtensor.array<f32>
   return %y : !xtensor.array<a: 8, f32>
@@ -50,8 +52,12 @@ func.func @pad(%x: !xtensor.array<a: 3, f32>, %v: !xtensor.array<f32>) -> !xtens
 
 // CHECK-LABEL: func.func @concat
 // CHECK: %[[E:.*]] = tensor.empty() : tensor<5xf32>
-// CHECK: %[[A:.*]] = tensor.insert_slice %arg0 into %[[E]][0] [2] [1]
-// CHECK: tensor.insert_slice %arg1 into %[[A]][2] [3] [1]
+// CHECK: %[[S:.*]] = tensor.extract_slice %[[E]][0] [2] [1]
+// CHECK: linalg.generic {{.*}} ins(%arg0 : tensor<2xf32>) outs(%[[S]] : tensor<2xf32>)
+// CHECK: %[[A:.*]] = tensor.insert_slice %{{.*}} into %[[E]][0] [2] [1]
+// CHECK: %[[T:.*]] = tensor.extract_slice %[[A]][2] [3] [1]
+// CHECK: linalg.generic {{.*}} ins(%arg1 : tensor<3xf32>) outs(%[[T]] : tensor<3xf32>)
+// CHECK: tensor.insert_slice %{{.*}} into %[[A]][2] [3] [1]
 func.func @concat(%x: !xtensor.array<a: 2, f32>, %y: !xtensor.array<a: 3, f32>) -> !xtensor.array<a: 5, f32> {
   %z = xtensor.concat %x, %y along a : !xtensor.array<a: 2, f32>, !xtensor.array<a: 3, f32>
   return %z : !xtensor.array<a: 5, f32>
