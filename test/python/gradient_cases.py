@@ -1,0 +1,274 @@
+"""The functions whose derivatives are checked: every op of the dialect that has one, and what is composed of them.
+
+Arguments are float64 with distinct values away from kinks and ties, which have tests of their own (test_gradients.py).
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xtensor as xt
+from xtensor.trace import build
+
+
+@dataclass(frozen=True)
+class Arg:
+    """A float64 argument: values spread over [lo, hi], all different, in random order."""
+
+    sizes: dict[str, int]
+    lo: float = -1.6
+    hi: float = 1.7
+    grid: float = 0.0  # multiples of it, where differences must be exact in a narrow dtype
+
+    def values(self, rng: np.random.Generator) -> np.ndarray:
+        n = math.prod(self.sizes.values())
+        spread = np.linspace(self.lo, self.hi, n) if n > 1 else np.full(n, 0.3 * self.lo + 0.7 * self.hi)
+        spread = spread + rng.uniform(-0.05, 0.05, n) * (self.hi - self.lo) / max(n, 1)
+        if self.grid:
+            spread = np.round(spread / self.grid) * self.grid
+        return rng.permutation(spread).reshape(tuple(self.sizes.values()))
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    f: Callable[..., Any]
+    args: tuple[Arg, ...]
+    step: float = 1e-3
+
+    def primals(self) -> list[xt.Array]:
+        rng = np.random.default_rng(zlib.crc32(self.name.encode()))
+        return [xt.array(a.values(rng), tuple(a.sizes)) for a in self.args]
+
+
+CASES: list[Case] = []
+
+
+def case(name: str, f: Callable[..., Any], *args: Arg | dict[str, int], step: float = 1e-3) -> None:
+    CASES.append(Case(name, f, tuple(a if isinstance(a, Arg) else Arg(a) for a in args), step))
+
+
+A = {"a": 4}
+AB = {"a": 2, "b": 3}
+BC = {"b": 3, "c": 2}
+POSITIVE = Arg(AB, 0.3, 2.4)
+I8 = np.dtype("i8")
+
+
+def positions(values: Any, *dims: str) -> xt.Array:
+    return xt.array(np.asarray(values, I8), dims)
+
+
+# -- one array, element by element --------------------------------------------
+
+for name in ("asinh", "atan", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "sin", "sinh", "tanh"):
+    case(name, getattr(xt, name), Arg(AB, -1.55, 1.9))
+for name in ("acos", "asin", "atanh"):
+    case(name, getattr(xt, name), Arg(AB, -0.8, 0.75))
+for name in ("log", "log10", "log2", "rsqrt", "sqrt"):
+    case(name, getattr(xt, name), POSITIVE)
+case("acosh", xt.acosh, Arg(AB, 1.3, 3.0))
+case("log1p", xt.log1p, Arg(AB, -0.6, 2.0))
+case("tan", xt.tan, Arg(AB, -1.1, 1.0))
+for name in ("ceil", "floor", "round", "trunc", "sign"):
+    case(name, getattr(xt, name), Arg(AB, -1.8, 1.75))
+for name in (
+    "abs",
+    "negative",
+    "positive",
+    "square",
+    "deg2rad",
+    "rad2deg",
+    "sigmoid",
+    "softplus",
+    "log_sigmoid",
+    "relu",
+    "silu",
+    "gelu",
+):
+    case(name, getattr(xt, name), Arg(AB, -1.55, 1.9))
+case("reciprocal", xt.reciprocal, POSITIVE)
+case("nan_to_num", xt.nan_to_num, AB)
+case("scalar", lambda x: xt.sin(x) * x, Arg({}, 0.4, 0.9))
+case("one element", lambda x: xt.exp(x), {"a": 1})
+
+# -- two and three arrays -----------------------------------------------------
+
+for name in ("add", "subtract", "multiply"):
+    case(name, getattr(xt, name), AB, BC)
+case("divide", xt.divide, AB, Arg(BC, 0.5, 2.2))
+case("remainder", xt.remainder, Arg(AB, -3.6, 3.3), Arg(BC, 0.7, 1.3))
+case("floor_divide", xt.floor_divide, Arg(AB, -3.6, 3.3), Arg(BC, 0.7, 1.3))
+case("pow", xt.pow, POSITIVE, BC)
+case("pow of negative", lambda x: xt.pow(x, 5.0), AB)
+for exponent in (-1, -0.5, 0.5, 2, 3, 4, 2.5):
+    case(f"pow {exponent}", lambda x, e=exponent: x**e, POSITIVE)
+case("maximum", xt.maximum, AB, Arg(BC, -1.41, 1.33))
+case("minimum", xt.minimum, AB, Arg(BC, -1.41, 1.33))
+case("atan2", xt.atan2, AB, Arg(BC, -1.3, 1.2))
+case("copysign", xt.copysign, AB, Arg(BC, -1.3, 1.2))
+case("scale", lambda x, y: build.binary("scale", x, y), AB, Arg(BC, 0.5, 1.5))
+case("hypot", xt.hypot, AB, Arg(BC, -1.3, 1.2))
+case("logaddexp", xt.logaddexp, AB, BC)
+case("clip", lambda x: xt.clip(x, -0.7, 0.9), Arg({"a": 3, "b": 3}, -1.5, 1.6))
+case("clip by arrays", xt.clip, Arg({"a": 3, "b": 3}), Arg({"b": 3}, -0.9, -0.5), Arg({"a": 3}, 0.5, 0.8))
+case("where", lambda x, y: xt.where(x > 0, x * y, xt.sin(y)), AB, BC)
+case("select", lambda x, y: xt.select([x > 0.5, x < -0.5], [x * x, y], x * y), AB, {"b": 3})
+case("mask", lambda x: x.where(x > 0, 2.0), AB)
+case("same operand", lambda x: x * x / (1.5 + x * x), AB)
+case("outer by names", lambda x, y: x * y, {"a": 2}, {"b": 3})
+case("scalar and array", lambda x, y: x * y + x, {}, AB)
+
+# -- casts --------------------------------------------------------------------
+
+for dtype in ("float32", "float16", "bfloat16"):
+    case(
+        f"cast {dtype}",
+        lambda x, t=dtype: x.astype(t).astype("float64") * 3.0,
+        Arg(AB, -1.5, 1.5, grid=0.125),
+        step=0.25,
+    )
+
+# -- reductions ---------------------------------------------------------------
+
+ABC = {"a": 2, "b": 3, "c": 2}
+for kind in ("sum", "prod", "max", "min", "mean", "var", "std", "norm", "logsumexp"):
+    reduction = getattr(xt, kind)
+    case(f"{kind} one dim", lambda x, f=reduction: f(x, "b"), ABC)
+    case(f"{kind} two dims", lambda x, f=reduction: f(x, ("c", "a")), ABC)
+    case(f"{kind} all dims", lambda x, f=reduction: f(x), AB)
+for order in (1, 3, math.inf, -math.inf, 0.5):
+    case(f"norm {order}", lambda x, o=order: xt.norm(x, "b", ord=o), AB)
+case("var ddof", lambda x: xt.var(x, "b", ddof=1), AB)
+case("std ddof", lambda x: xt.std(x, "b", ddof=1), AB)
+case("prod of one", lambda x: xt.prod(x, "b"), {"a": 3, "b": 1})
+case("sum skipna", lambda x: xt.sum(x, "b", skipna=True), AB)
+case("mean skipna", lambda x: xt.mean(x, "b", skipna=True), AB)
+case("count", lambda x: x * xt.count_nonzero(x, "b"), AB)
+
+# -- contractions -------------------------------------------------------------
+
+case("dot", lambda x, y: xt.dot(x, y, dim="b"), AB, BC)
+case("dot batched", lambda x, y: xt.dot(x, y, dim="k"), {"n": 2, "a": 2, "k": 3}, {"k": 3, "n": 2, "c": 2})
+case("dot of itself", lambda x: xt.dot(x, x), AB)
+case("matmul", lambda x, y: x @ y, AB, BC)
+case("dot three", lambda x, y, z: xt.dot(x, y, z, dim=("b", "c")), AB, BC, {"c": 2, "d": 2})
+case("dot sums alone", lambda x, y: xt.dot(x, y, dim=("a", "b")), AB, BC)
+case("outer product", lambda x, y: xt.dot(x, y, dim=()), {"a": 2}, {"b": 3})
+case("contract 1", lambda x: build.contract([x], ("a",), ("c", "b")), ABC)
+case("contract order", lambda x, y: build.contract([x, y], ("b",), ("c", "a")), AB, BC)
+case("contract 3", lambda x, y, z: build.contract([x, y, z], ("b",), ("c", "a")), AB, BC, {"a": 2, "b": 3})
+case("contract 3 repeated", lambda x, y: build.contract([x, y, x], ("b",), ("a", "c")), AB, BC)
+case("contract all repeated", lambda x: build.contract([x, x, x], ("a", "b"), ()), AB)
+case("contract square renamed", lambda x: build.contract([x, build.rename(x, {"a": "c"})], ("b",), None), AB)
+case("gram matrix", lambda x: xt.dot(x, x.rename(a="c"), dim="b"), AB)
+
+# -- dims ---------------------------------------------------------------------
+
+case("rename", lambda x: x.rename(a="z") * 2.0, AB)
+case("rename swapped", lambda x: xt.sin(x) * x.rename(a="b", b="a"), {"a": 3, "b": 3})
+case("transpose", lambda x: xt.exp(x.transpose("c", "a", "b")), ABC)
+case("transpose squared", lambda x, y: x.transpose("b", "a") * y, AB, {"b": 3, "a": 2})
+case("broadcast_like", lambda x, y: xt.broadcast_like(x * x, y), {"b": 3}, AB)
+case("expand_dims", lambda x: (x * x).expand_dims({"z": 2}), A)
+case("squeeze", lambda x: xt.sin(x.squeeze("b")), {"a": 3, "b": 1, "c": 2})
+case("stack", lambda x: xt.exp(x.stack(z=("c", "a"))), ABC)
+case("unstack", lambda x: xt.exp(x.unstack(z={"p": 2, "q": 3})), {"z": 6, "b": 2})
+case("concat", lambda x, y: xt.concat([x * x, y, x], dim="b"), AB, {"a": 2, "b": 2})
+case("concat broadcasts", lambda x, y: xt.concat([x, y * y], dim="a"), AB, {"b": 3})
+case("concat new dim", lambda x, y: xt.concat([x, y * x], dim="z"), AB, AB)
+case("split", lambda x: (lambda p: p[0] * p[1])(xt.split(x, 2, dim="a")), {"a": 4, "b": 2})
+case("flip", lambda x: x * xt.flip(x, dim=("a", "b")), AB)
+
+# -- positions ----------------------------------------------------------------
+
+LONG = {"a": 7, "b": 2}
+case("slice", lambda x: xt.sin(x.isel(a=slice(1, 5))), LONG)
+case("slice step", lambda x: xt.sin(x.isel(a=slice(1, None, 3), b=slice(0, 1))), LONG)
+case("slice backwards", lambda x: xt.sin(x.isel(a=slice(5, 0, -2))), LONG)
+case("slice empty", lambda x: x.isel(a=slice(3, 3)).sum() + xt.sin(x).sum(), LONG)
+case("isel int", lambda x: xt.sin(x.isel(a=-2)), LONG)
+case("head tail thin", lambda x: x.head(a=3) * x.tail(a=3) * x.thin(a=3), LONG)
+case("diff", lambda x: xt.sin(xt.diff(x, "a", n=2)), LONG)
+case("pad interior", lambda x, v: xt.exp(build.pad(x, v, {"a": (1, 2, 2), "b": (0, 1, 0)})), AB, {})
+case("pad value", lambda x, v: xt.exp(xt.pad(x, {"a": (1, 2)}, constant_values=v)), AB, {})
+for mode in ("constant", "edge", "reflect", "symmetric", "wrap"):
+    case(f"pad {mode}", lambda x, m=mode: xt.sin(xt.pad(x, {"a": (1, 2), "b": 1}, mode=m)), {"a": 4, "b": 2})
+case("roll", lambda x: x * xt.roll(x, {"a": 2, "b": -1}), LONG)
+case("shift", lambda x: x * xt.shift(x, {"a": 2}, fill_value=0.5), LONG)
+case("shift back", lambda x: x * xt.shift(x, {"a": -1}, fill_value=0.0), LONG)
+case("tile", lambda x: xt.sin(xt.tile(x, {"a": 3})), AB)
+case("repeat", lambda x: xt.sin(xt.repeat(x, 2, dim="b")), AB)
+case("repeat counts", lambda x: xt.sin(xt.repeat(x, [2, 0, 3], dim="b")), AB)
+case("gather outer", lambda x: xt.sin(x.isel(a=positions([0, 2, -1, 2], "i"), b=positions([1, 0], "j"))), LONG)
+case("gather pointwise", lambda x: xt.sin(x.isel(a=positions([6, 1, 1], "p"), b=positions([0, -1, 1], "p"))), LONG)
+case("gather along kept", lambda x: xt.sin(x.isel(a=positions([3, -3], "b"))), LONG)
+case("gather scalar", lambda x: xt.sin(x.isel(a=positions(4))), LONG)
+case("gather two dims", lambda x: x.isel(a=positions([[0, 6, 0], [3, 3, -7]], "i", "j")) ** 2, LONG)
+case(
+    "gather same name",
+    lambda x: xt.sin(build.gather("raise", x, {"a": build.constant(np.array([1, 1, 0]), ("a",))})),
+    LONG,
+)
+case(
+    "gather clip", lambda x: xt.sin(build.gather("clip", x, {"a": build.constant(np.array([9, -9, 2]), ("i",))})), LONG
+)
+case("at get fill", lambda x: xt.sin(x.at(a=positions([2, 9, 2], "i")).get(mode="fill", fill_value=0.5)), LONG)
+case("take", lambda x: xt.sin(xt.take(x, positions([5, 5, 0], "i"), dim="a")), LONG)
+case("take_along", lambda x: xt.sin(xt.take_along(x, positions([[6, 0], [6, 1], [2, 2]], "a", "b"), dim="a")), LONG)
+case("argmax then isel", lambda x: xt.sin(x.isel(a=xt.argmax(x, "a"))), LONG)
+case(
+    "scatter",
+    lambda x, u: xt.sin(build.scatter("add", "drop", x, {"a": build.constant(np.array([1, 4, 1, 9]), ("i",))}, u)),
+    LONG,
+    {"i": 4},
+)
+case(
+    "scatter outer",
+    lambda x, u: xt.sin(
+        build.scatter(
+            "add",
+            "raise",
+            x,
+            {"a": build.constant(np.array([1, -1, 1]), ("i",)), "b": build.constant(np.array([0, 0]), ("j",))},
+            u,
+        )
+    ),
+    LONG,
+    {"j": 2, "i": 3},
+)
+
+# -- networks -----------------------------------------------------------------
+
+ROWS = {"n": 2, "c": 3}
+case("softmax", lambda x: xt.nn.softmax(x, "c"), ROWS)
+case("softmax two dims", lambda x: xt.nn.softmax(x, ("n", "c")), ROWS)
+case("log_softmax", lambda x: xt.nn.log_softmax(x, "c"), ROWS)
+case("layer_norm", lambda x, w, b: xt.nn.layer_norm(x, "c", weight=w, bias=b), ROWS, {"c": 3}, {"c": 3})
+case(
+    "attention",
+    lambda q, k, v: xt.nn.attention(q, k, v, dims=("q", "k", "f")),
+    {"q": 2, "f": 2},
+    {"k": 3, "f": 2},
+    {"k": 3, "v": 2},
+)
+case(
+    "attention masked",
+    lambda q, k, v: xt.nn.attention(
+        q, k, v, dims=("q", "k", "f"), mask=xt.array([[True, False, True], [False, False, False]], ("q", "k"))
+    ),
+    {"q": 2, "f": 2},
+    {"k": 3, "f": 2},
+    {"k": 3, "v": 2},
+)
+case("cross_entropy", lambda x: xt.nn.cross_entropy(x, positions([2, 0], "n"), dim="c"), ROWS)
+case("cross_entropy soft", lambda x, t: xt.nn.cross_entropy(x, t, dim="c"), ROWS, Arg({"c": 3, "n": 2}, 0.1, 0.9))
+case("mlp", lambda x, w, u: xt.tanh(xt.tanh(x @ w) @ u), {"n": 2, "i": 3}, {"i": 3, "h": 2}, {"h": 2, "o": 2})
+case("fan out", lambda x: (lambda y: y * y.sum("b") + xt.exp(y))(xt.sin(x)), AB)
+case("several results", lambda x, y: (x * y, {"s": xt.sin(x).sum("a")}), AB, {"b": 3})
+case("unused argument", lambda x, y: xt.sin(x), AB, {"c": 2})

@@ -1,0 +1,128 @@
+"""Every derivative rule against finite differences in float64: both modes, and both modes of each to second order."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+from gradient_cases import CASES, Case
+
+RTOL, ATOL = 1e-7, 1e-8
+
+
+def close(got: Any, want: Any, what: str, scale: float = 1.0) -> None:
+    got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
+    size = max(1.0, scale, float(np.max(np.abs(want), initial=0.0)))
+    np.testing.assert_allclose(got, want, rtol=RTOL, atol=ATOL * size, err_msg=what)
+
+
+def eighths(rng: np.random.Generator, like: Any) -> xt.Array:
+    """Directions and weights: none 0, and exact in any float dtype."""
+    return xt.array(rng.integers(2, 12, like.shape) / 8 * rng.choice([-1.0, 1.0], like.shape), like.dims)
+
+
+def difference(f: Callable[[list[xt.Array]], list[np.ndarray]], at: list[xt.Array], along: list[Any], h: float) -> Any:
+    """The derivative of `f` along a direction: central differences of fourth order."""
+
+    def moved(t: float) -> list[np.ndarray]:
+        return f([xt.array(x.values + t * v, x.dims) for x, v in zip(at, along, strict=True)])
+
+    near = [(p - m) / (2 * h) for p, m in zip(moved(h), moved(-h), strict=True)]
+    far = [(p - m) / (4 * h) for p, m in zip(moved(2 * h), moved(-2 * h), strict=True)]
+    return [(4 * n - f_) / 3 for n, f_ in zip(near, far, strict=True)]
+
+
+def leaves(tree: Any) -> list[np.ndarray]:
+    return [np.asarray(x.values, np.float64) for x in xt.tree.leaves(tree)]
+
+
+def inner(a: list[np.ndarray], b: list[np.ndarray]) -> float:
+    return sum(float(np.sum(x * y)) for x, y in zip(a, b, strict=True))
+
+
+class Setup:
+    """A case with its arguments, a direction for them and weights for its results."""
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.f = case, case.f
+        rng = np.random.default_rng(zlib.crc32(b"directions of " + case.name.encode()))
+        self.x = case.primals()
+        self.value = xt.jit(self.f)
+        self.y = self.value(*self.x)
+        assert all(np.isfinite(y).all() for y in leaves(self.y)), "the case itself is not finite"
+        self.v = [eighths(rng, x) for x in self.x]
+        self.ct = xt.tree.map(lambda y: eighths(rng, y), self.y)
+
+    def back(self, *x: Any) -> tuple[Any, ...]:
+        return xt.vjp(self.f, *x)[1](self.ct)
+
+
+IDS = [c.name for c in CASES]
+
+
+def test_cases_have_names_of_their_own() -> None:
+    assert len(set(IDS)) == len(IDS)
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_first_order(case: Case) -> None:
+    s = Setup(case)
+
+    def run(x: list[Any], v: list[Any]) -> Any:
+        return xt.jvp(s.f, tuple(x), tuple(v)), s.back(*x)
+
+    (y, dy), gradient = xt.jit(run)(s.x, s.v)
+    for got, want in zip(leaves(y), leaves(s.y), strict=True):
+        close(got, want, "the value beside the derivative")
+
+    def value(x: list[xt.Array]) -> list[np.ndarray]:
+        return leaves(s.value(*x))
+
+    along = [np.asarray(v.values) for v in s.v]
+    for got, want in zip(leaves(dy), difference(value, s.x, along, case.step), strict=True):
+        close(got, want, "forward mode against differences")
+
+    weights = leaves(s.ct)
+    for i, (x, g) in enumerate(zip(s.x, gradient, strict=True)):
+        assert (g.dims, g.shape, g.dtype) == (x.dims, x.shape, x.dtype)
+        want = np.zeros(x.shape)
+        for place in np.ndindex(x.shape):
+            unit = [np.zeros(a.shape) for a in s.x]
+            unit[i][place] = 1.0
+            want[place] = inner(weights, difference(value, s.x, unit, case.step))
+        close(g, want, f"reverse mode against differences, argument {i}")
+    moved, pulled = inner(weights, leaves(dy)), inner(leaves(gradient), along)
+    assert moved == pytest.approx(pulled, rel=1e-12, abs=1e-12 * max(1.0, float(sum(np.abs(w).sum() for w in weights))))
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_second_order(case: Case) -> None:
+    s = Setup(case)
+
+    def run(x: list[Any], v: list[Any]) -> dict[str, Any]:
+        x, v = tuple(x), tuple(v)
+
+        def forward(*at: Any) -> Any:
+            return xt.jvp(s.f, at, v)[1]
+
+        return {
+            "forward over reverse": xt.jvp(s.back, x, v)[1],
+            "reverse over reverse": xt.vjp(s.back, *x)[1](v),
+            "reverse over forward": xt.vjp(forward, *x)[1](s.ct),
+            "forward over forward": xt.jvp(forward, x, v)[1],
+        }
+
+    got = xt.jit(run)(s.x, s.v)
+    along = [np.asarray(v.values) for v in s.v]
+    gradient = xt.jit(s.back)
+    want = difference(lambda x: leaves(gradient(*x)), s.x, along, case.step)
+    scale = max(float(np.max(np.abs(g), initial=0.0)) for g in leaves(gradient(*s.x)))
+    for how in ("forward over reverse", "reverse over reverse", "reverse over forward"):
+        for i, (g, w) in enumerate(zip(leaves(got[how]), want, strict=True)):
+            close(g, w, f"{how}, argument {i}", scale)
+    twice = inner(leaves(s.ct), leaves(got["forward over forward"]))
+    close(twice, inner(want, along), "forward over forward", scale)
