@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 INSTALL = "{} is not installed: pip install 'xtensor-mlir[test-peers]'"
-SIZES = {"a": 2, "b": 3, "c": 4}
+SMALL = {"a": 2, "b": 3, "c": 4}
+# Whole vectors and what is left over, more than one thread.
+LARGE = {"a": 9, "b": 33, "c": 131}
 
 
 class Named:
@@ -20,11 +23,12 @@ class Named:
 
     def __init__(self, peer: Peer, value: Any, dims: tuple[str, ...]) -> None:
         self.peer, self.value, self.dims = peer, value, dims
+        self.sizes = dict(zip(dims, value.shape, strict=True))
 
     def with_dims(self, dims: tuple[str, ...]) -> Any:
         """The bare value over a superset of the dims, missing ones of size 1."""
         order = [self.dims.index(d) for d in dims if d in self.dims]
-        shape = [SIZES[d] if d in self.dims else 1 for d in dims]
+        shape = [self.sizes.get(d, 1) for d in dims]
         return self.peer.reshape(self.peer.transpose(self.value, order), shape)
 
 
@@ -130,7 +134,8 @@ def run_ours(program: list[Instruction], inputs: list[Any]) -> Any:
         elif name in BINARY:
             y = BINARY[name][0](values[rest[0]], values[rest[1]])
         elif name == "dot":
-            y = xt.dot(values[rest[0]], values[rest[1]], dim=rest[2])
+            x, other = values[rest[0]], values[rest[1]]
+            y = xt.dot(x, other, dim=rest[2]) / math.prod((x.sizes | other.sizes)[d] for d in rest[2])
         else:
             x, dim = values[rest[0]], rest[1]
             if name in REDUCTIONS:
@@ -164,7 +169,7 @@ def run_peer(peer: Peer, program: list[Instruction], inputs: list[Named]) -> Any
             if name == "dot":
                 product = left * right
                 for d in rest[2]:
-                    product = peer.reduce("sum", product, dims.index(d))
+                    product = peer.reduce("mean", product, dims.index(d))
                     dims = tuple(e for e in dims if e != d)
                 y = Named(peer, product, dims)
             else:
@@ -194,8 +199,11 @@ def run_peer(peer: Peer, program: list[Instruction], inputs: list[Named]) -> Any
 
 
 @st.composite
-def programs(draw: Callable[..., Any]) -> tuple[list[tuple[str, ...]], list[Instruction], int]:
-    names = list(SIZES)
+def programs(draw: Callable[..., Any]) -> tuple[dict[str, int], list[tuple[str, ...]], list[Instruction], int]:
+    sizes = draw(st.sampled_from([SMALL, LARGE]))
+    names = list(sizes)
+    # Sums and products of many would leave the range in which programs stay tame.
+    reductions = REDUCTIONS if sizes is SMALL else tuple(r for r in REDUCTIONS if r not in ("sum", "prod"))
     some_dims = st.sets(st.sampled_from(names), min_size=1).flatmap(lambda s: st.permutations(sorted(s))).map(tuple)
     inputs = draw(st.lists(some_dims, min_size=1, max_size=3))
     dims = list(inputs)
@@ -220,20 +228,22 @@ def programs(draw: Callable[..., Any]) -> tuple[list[tuple[str, ...]], list[Inst
         else:
             dim = draw(st.sampled_from(dims[i]))
             if kind == "reduce":
-                program.append((draw(st.sampled_from(REDUCTIONS)), i, dim))
+                program.append((draw(st.sampled_from(reductions)), i, dim))
                 dims.append(tuple(d for d in dims[i] if d != dim))
                 continue
             name = draw(st.sampled_from(MOVES))
-            size = SIZES[dim]
+            size = sizes[dim]
             extra = [draw(st.lists(st.integers(0, size - 1), min_size=size, max_size=size))] if name == "take" else []
             program.append((name, i, dim, *extra))
             dims.append((dim, *(d for d in dims[i] if d != dim)) if name == "transpose" else dims[i])
-    return inputs, program, draw(st.integers(0, 2**32 - 1))
+    return sizes, inputs, program, draw(st.integers(0, 2**32 - 1))
 
 
-def compare(peer: Peer, inputs: list[tuple[str, ...]], program: list[Instruction], seed: int) -> None:
+def compare(
+    peer: Peer, sizes: dict[str, int], inputs: list[tuple[str, ...]], program: list[Instruction], seed: int
+) -> None:
     rng = np.random.default_rng(seed)
-    arrays = [rng.uniform(-1.5, 1.5, [SIZES[d] for d in dims]) for dims in inputs]
+    arrays = [rng.uniform(-1.5, 1.5, [sizes[d] for d in dims]) for dims in inputs]
 
     def theirs(*xs: Any) -> Any:
         return run_peer(peer, program, [Named(peer, x, d) for x, d in zip(xs, inputs, strict=True)])
