@@ -1,22 +1,12 @@
 #include "Pipelines.h"
 
-#ifdef XTENSOR_HAS_SIMPLIFY
-#include "Simplify/Passes.h"
-#endif
-#ifdef XTENSOR_HAS_AUTODIFF
 #include "Autodiff/Passes.h"
-#endif
-#ifdef XTENSOR_HAS_TOLINALG
-#include "ToLinalg/Passes.h"
-#endif
-#ifdef XTENSOR_HAS_GROUP
-#include "Group/Passes.h"
-#endif
-#ifdef XTENSOR_HAS_SCHEDULE
-#include "Schedule/Passes.h"
-#endif
 #include "Buffers/Passes.h"
 #include "CPU/Passes.h"
+#include "Group/Passes.h"
+#include "Schedule/Passes.h"
+#include "Simplify/Passes.h"
+#include "ToLinalg/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/InitAllPasses.h"
@@ -43,41 +33,14 @@ int xtensor::phaseIndex(StringRef phase) {
   return it == std::end(kPhases) ? -1 : it - std::begin(kPhases);
 }
 
-static void addSimplified(OpPassManager &pm) {
-#ifdef XTENSOR_HAS_SIMPLIFY
-  buildSimplifyPipeline(pm);
-#else
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-#endif
-}
-
-static void addDifferentiated(OpPassManager &pm) {
-#ifdef XTENSOR_HAS_AUTODIFF
-  buildDifferentiatePipeline(pm);
-#endif
-}
-
-static void addLinalg(OpPassManager &pm) {
-#ifdef XTENSOR_HAS_TOLINALG
-  buildToLinalgPipeline(pm);
-#endif
-}
-
 static void addGrouped(OpPassManager &pm) {
-#ifdef XTENSOR_HAS_GROUP
   auto &function = pm.nest<func::FuncOp>();
   function.addPass(createFuseElementwise());
   function.addPass(createSplitReductions());
   function.addPass(createGroup());
-#endif
 }
 
-static void addScheduled(OpPassManager &pm) {
-#ifdef XTENSOR_HAS_SCHEDULE
-  pm.addNestedPass<func::FuncOp>(createSchedule());
-#endif
-}
+static void addScheduled(OpPassManager &pm) { pm.addNestedPass<func::FuncOp>(createSchedule()); }
 
 static void addLlvm(OpPassManager &pm) {
   pm.addPass(createMakeEntryPass());
@@ -86,8 +49,9 @@ static void addLlvm(OpPassManager &pm) {
 
 void xtensor::addPhase(OpPassManager &pm, StringRef phase) {
   static constexpr void (*kAdd[])(OpPassManager &) = {
-      nullptr,      addSimplified,        addDifferentiated, addLinalg, addGrouped,
-      addScheduled, buildBuffersPipeline, buildCPUPipeline,  addLlvm};
+      nullptr,    buildSimplifyPipeline, buildDifferentiatePipeline, buildToLinalgPipeline,
+      addGrouped, addScheduled,          buildBuffersPipeline,       buildCPUPipeline,
+      addLlvm};
   if (auto *add = kAdd[phaseIndex(phase)])
     add(pm);
 }
@@ -155,21 +119,11 @@ static void registerPhases() {
 }
 
 void xtensor::registerAllXTensorPasses() {
-#ifdef XTENSOR_HAS_SIMPLIFY
   registerSimplifyPasses();
-#endif
-#ifdef XTENSOR_HAS_AUTODIFF
   registerAutodiffPasses();
-#endif
-#ifdef XTENSOR_HAS_TOLINALG
   registerToLinalgPasses();
-#endif
-#ifdef XTENSOR_HAS_GROUP
   registerGroupPasses();
-#endif
-#ifdef XTENSOR_HAS_SCHEDULE
   registerSchedulePasses();
-#endif
   registerBuffersPasses();
   registerCPUPasses();
   registerPass(createMakeEntryPass);
