@@ -1,0 +1,37 @@
+// RUN: xtensor-opt %s --xtensor-arena --cse | FileCheck %s
+
+// %a is dead when %c begins: they share bytes. %b is alive with both.
+// CHECK-LABEL: func.func @reuse
+// CHECK: %[[BYTES:.*]] = arith.constant 128 : index
+// CHECK: %[[ARENA:.*]] = memref.alloc(%[[BYTES]]) {alignment = 64 : i64, xtensor.arena} : memref<?xi8>
+// CHECK: %[[A:.*]] = memref.view %[[ARENA]][%c0
+// CHECK: %[[B:.*]] = memref.view %[[ARENA]][%c64
+// CHECK: linalg.copy ins(%[[A]] {{.*}} outs(%[[B]]
+// CHECK: linalg.copy ins(%[[B]] {{.*}} outs(%[[A]]
+// CHECK: memref.dealloc %[[ARENA]]
+func.func @reuse(%x: memref<16xf32>, %y: memref<16xf32>) {
+  %a = memref.alloc() : memref<16xf32>
+  %b = memref.alloc() : memref<16xf32>
+  %c = memref.alloc() : memref<16xf32>
+  linalg.copy ins(%x : memref<16xf32>) outs(%a : memref<16xf32>)
+  linalg.copy ins(%a : memref<16xf32>) outs(%b : memref<16xf32>)
+  linalg.copy ins(%b : memref<16xf32>) outs(%c : memref<16xf32>)
+  linalg.copy ins(%c : memref<16xf32>) outs(%y : memref<16xf32>)
+  return
+}
+
+// Small scratch of a parallel body is on the stack.
+// CHECK-LABEL: func.func @scratch
+// CHECK: scf.forall
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<64xi8>
+// CHECK-NOT: xtensor.arena
+func.func @scratch(%x: memref<4x16xf32>, %y: memref<4x16xf32>) {
+  scf.forall (%i) in (4) {
+    %row = memref.subview %x[%i, 0] [1, 16] [1, 1] : memref<4x16xf32> to memref<16xf32, strided<[1], offset: ?>>
+    %out = memref.subview %y[%i, 0] [1, 16] [1, 1] : memref<4x16xf32> to memref<16xf32, strided<[1], offset: ?>>
+    %a = memref.alloc() : memref<16xf32>
+    linalg.copy ins(%row : memref<16xf32, strided<[1], offset: ?>>) outs(%a : memref<16xf32>)
+    linalg.copy ins(%a : memref<16xf32>) outs(%out : memref<16xf32, strided<[1], offset: ?>>)
+  }
+  return
+}

@@ -1,0 +1,108 @@
+// RUN: xtensor-opt %s --xtensor-emit-vectors="vector-bits=512" | FileCheck %s
+// RUN: xtensor-opt %s --xtensor-emit-vectors="vector-bits=256" | FileCheck %s --check-prefix=NARROW
+#id = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+#back = affine_map<(d0) -> (99 - d0)>
+#id2 = affine_map<(d0, d1) -> (d0, d1)>
+#mk = affine_map<(d0, d1, d2) -> (d0, d2)>
+#nk = affine_map<(d0, d1, d2) -> (d1, d2)>
+#mn = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// A reduction starts from what its output was filled with, keeps several vectors in flight, and is
+// stored once.
+// CHECK-LABEL: func.func @sum
+// CHECK-NOT: linalg.fill
+// CHECK: %[[ACC:.*]]:8 = scf.for {{.*}} step %c128
+// CHECK-COUNT-8: vector.load
+// CHECK: vector.reduction <add>
+// CHECK-COUNT-1: memref.store
+// CHECK-NOT: memref.store
+func.func @sum(%x: memref<1024xf32>, %s: memref<f32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%s : memref<f32>)
+  linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]} ins(%x : memref<1024xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// Contiguous dims merge into one loop; 100 elements are six vectors and a masked one. Without cheap
+// masks the rest is done one by one.
+// CHECK-LABEL: func.func @tail
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c96{{.*}} step %c16
+// CHECK: vector.load
+// CHECK-NOT: scf.for
+// CHECK: vector.maskedload
+// CHECK: vector.maskedstore
+// NARROW-LABEL: func.func @tail
+// NARROW: scf.for %{{.*}} to %c96{{.*}} step %c8
+// NARROW: vector<8xf32>
+// NARROW: scf.for
+// NARROW: memref.load
+// NARROW-NOT: maskedload
+func.func @tail(%x: memref<4x25xf32>, %y: memref<4x25xf32>) {
+  linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x25xf32>) outs(%y : memref<4x25xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// A reversed operand is loaded as a vector and shuffled.
+// CHECK-LABEL: func.func @reversed
+// CHECK: %[[V:.*]] = vector.load
+// CHECK: vector.shuffle %[[V]], %[[V]] [15, 14, 13,
+func.func @reversed(%x: memref<100xf32>, %y: memref<100xf32>) {
+  linalg.generic {indexing_maps = [#back, #id], iterator_types = ["parallel"]} ins(%x : memref<100xf32>) outs(%y : memref<100xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// exp and sum share a loop; what is only handed over needs no memory.
+// CHECK-LABEL: func.func @fused
+// CHECK-NOT: memref.alloc
+// CHECK: scf.for
+// CHECK: vector.load
+// CHECK: math.exp
+// CHECK-NOT: vector.store
+// CHECK: arith.addf
+// CHECK: vector.reduction
+func.func @fused(%x: memref<1024xf32>, %s: memref<f32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = memref.alloc() : memref<1024xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<1024xf32>) outs(%e : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%s : memref<f32>)
+  linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]} ins(%e : memref<1024xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// A product of matrices is a call; the fill becomes "do not accumulate", the second factor is
+// transposed.
+// CHECK-LABEL: func.func @gemm
+// CHECK-NOT: linalg.fill
+// CHECK: call @xt_gemm_f32(%c0_i64, %c1_i64,
+// NARROW-LABEL: func.func @gemm
+func.func @gemm(%a: memref<64x32xf32>, %b: memref<48x32xf32>, %c: memref<64x48xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<64x48xf32>)
+  linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x32xf32>, memref<48x32xf32>) outs(%c : memref<64x48xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %m = arith.mulf %x, %y : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  }
+  return
+}
