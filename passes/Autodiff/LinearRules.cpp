@@ -171,15 +171,12 @@ static Value splitBack(Transposer &t, Operation *o, unsigned, Value ct) {
 
 //===- index ---------------------------------------------------------------===//
 
-/// Once the primal op has raised or not, its derivative need not check again.
-static IndexMode derivativeMode(IndexMode mode) {
-  return mode == IndexMode::raise ? IndexMode::clip : mode;
-}
+// Derivatives keep `raise`: the primal op that would report is gone where nobody uses its value.
+// Where it is not, the lowering checks an index once.
 
 static Value gatherTangent(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
   auto op = cast<GatherOp>(o);
-  return GatherOp::create(l.linear, derivativeMode(op.getMode()), tangents[0], op.getIndices(),
-                          op.getAlong());
+  return GatherOp::create(l.linear, op.getMode(), tangents[0], op.getIndices(), op.getAlong());
 }
 
 static SmallVector<Value> residuals(Transposer &t, ValueRange values) {
@@ -188,9 +185,8 @@ static SmallVector<Value> residuals(Transposer &t, ValueRange values) {
 
 static Value scatterBack(Transposer &t, Operation *o, unsigned, Value ct) {
   auto op = cast<GatherOp>(o);
-  return ScatterOp::create(t.b, ScatterKind::add, derivativeMode(op.getMode()),
-                           t.zero(arrayType(op.getSource())), residuals(t, op.getIndices()), ct,
-                           op.getAlong());
+  return ScatterOp::create(t.b, ScatterKind::add, op.getMode(), t.zero(arrayType(op.getSource())),
+                           residuals(t, op.getIndices()), ct, op.getAlong());
 }
 
 static Value scatterTangent(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
@@ -199,8 +195,8 @@ static Value scatterTangent(Linearizer &l, Operation *o, ArrayRef<Value> tangent
   if (!updates)
     return tangents[0];
   Value target = tangents[0] ? tangents[0] : l.zeroLike(op.getTarget());
-  return ScatterOp::create(l.linear, op.getKind(), derivativeMode(op.getMode()), target,
-                           op.getIndices(), updates, op.getAlong());
+  return ScatterOp::create(l.linear, op.getKind(), op.getMode(), target, op.getIndices(), updates,
+                           op.getAlong());
 }
 
 /// Where `index` lies inside of a dim of size `size`; negative positions count from the end.
@@ -221,7 +217,9 @@ static Value gatherBack(Transposer &t, Operation *o, unsigned i, Value ct) {
   if (i == 0)
     return ct;
   SmallVector<Value> indices = residuals(t, op.getIndices());
-  Value read = GatherOp::create(t.b, IndexMode::clip, ct, indices, op.getAlong());
+  bool raises = op.getMode() == IndexMode::raise;
+  Value read = GatherOp::create(t.b, raises ? IndexMode::raise : IndexMode::clip, ct, indices,
+                                op.getAlong());
   if (op.getMode() != IndexMode::drop)
     return read;
   Value inside;

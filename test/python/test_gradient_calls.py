@@ -69,6 +69,14 @@ def test_cotangent_of_other_dims() -> None:
         xt.jvp(lambda x: 2 * x, (X,), (Y,))
 
 
+def test_cotangent_of_fixed_size_where_the_dim_is_dynamic() -> None:
+    fixed = a(1.0, 2.0)
+    with pytest.raises(xt.SizeError, match=r"cotangent.*size 2 along 'a'.*dynamic"):
+        xt.jit(lambda x: xt.vjp(lambda x: 2 * x, x)[1](fixed), dynamic_dims=("a",))(X)
+    doubled = xt.jit(lambda x, ct: xt.vjp(lambda x: 2 * x, x)[1](ct), dynamic_dims=("a",))(X, fixed)
+    np.testing.assert_array_equal(doubled[0].values, [2, 4])
+
+
 # -- dtypes -------------------------------------------------------------------
 
 
@@ -94,6 +102,20 @@ def test_integer_arguments_beside() -> None:
     _, moved = xt.jvp(lambda x, n: (x * n, n + 1), (X, n), (a(1.0, 1.0), None))
     np.testing.assert_array_equal(moved[0].values, [2, 3])
     assert moved[1] is None
+
+
+def test_an_index_out_of_range_is_found_where_only_the_gradient_is_used() -> None:
+    def read(x: Any, i: Any) -> Any:
+        return xt.sum(x.isel(a=i))
+
+    i = xt.array([1, 7], "i")
+    for f in (xt.grad(read), xt.jit(xt.grad(read)), xt.grad(lambda x, i: xt.jvp(lambda x: read(x, i), (x,), (x,))[1])):
+        with pytest.raises(xt.IndexError, match=r"7.*size 2.*'a'"):
+            f(X, i)
+    with pytest.raises(xt.IndexError, match=r"5.*size 2.*'a'"):
+        xt.grad(lambda x, label: xt.nn.cross_entropy(x, label, dim="a"))(X, xt.array(5, ()))
+    second = xt.jvp(xt.grad(read), (X, xt.array([1, -2], "i")), (X, None))[1]
+    np.testing.assert_array_equal(second.values, [0, 0])
 
 
 def test_integer_loss() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import dtypes, tree
 from ..core.dims import describe
-from ..core.errors import ArgumentError, DimensionError, DTypeError
+from ..core.errors import ArgumentError, DimensionError, DTypeError, SizeError
 from ..trace import build, location
 from ..trace import context as c
 from ..trace.scope import Scope, current
@@ -118,9 +118,11 @@ def conform(t: Any, like: Tracer, what: str) -> Tracer:
         )
     for d in given.dims:
         a, b = given.spec.sizes[d], like.spec.sizes[d]
-        if a is not None and b is not None and a != b:
-            raise DimensionError(
-                f"{what} has size {a} along {d!r} and its array has {b}: {describe(given.dims, given.shape)} for "
+        # A dynamic size is equal to itself alone.
+        if a != b:
+            sizes = ["a dynamic size" if n is None else f"size {n}" for n in (a, b)]
+            raise SizeError(
+                f"{what} has {sizes[0]} along {d!r} and its array {sizes[1]}: {describe(given.dims, given.shape)} for "
                 f"{describe(like.dims, like.shape)}"
             )
     if given.dtype != like.dtype:

@@ -19,7 +19,7 @@ func.func @gather(%a: !a, %b: !b) -> (!r, !xtensor.linear<(!r) -> !a>) {
 // LINEAR-NEXT: %[[V0:.+]] = xtensor.gather raise %[[A]] at %[[B]] along [r]
 // LINEAR-NEXT: %[[V1:.+]] = xtensor.linear {
 // LINEAR-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
-// LINEAR-NEXT: %[[V2:.+]] = xtensor.gather clip %[[T0]] at %[[B]] along [r]
+// LINEAR-NEXT: %[[V2:.+]] = xtensor.gather raise %[[T0]] at %[[B]] along [r]
 // LINEAR-NEXT: xtensor.yield %[[V2]]
 // LINEAR-NEXT: }
 // LINEAR-NEXT: %[[V3:.+]] = xtensor.transposed %[[V1]]
@@ -31,7 +31,7 @@ func.func @gather(%a: !a, %b: !b) -> (!r, !xtensor.linear<(!r) -> !a>) {
 // BACK-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
 // BACK-NEXT: %[[V2:.+]] = xtensor.constant dense<0.000000e+00>
 // BACK-NEXT: %[[V3:.+]] = xtensor.broadcast %[[V2]] : (!xtensor.array<f32>) -> !xtensor.array<r: 4, c: 3, f32>
-// BACK-NEXT: %[[V4:.+]] = xtensor.scatter add clip %[[V3]] at %[[B]] with %[[T0]] along [r]
+// BACK-NEXT: %[[V4:.+]] = xtensor.scatter add raise %[[V3]] at %[[B]] with %[[T0]] along [r]
 // BACK-NEXT: xtensor.yield %[[V4]]
 // BACK-NEXT: }
 // BACK: return
