@@ -2,6 +2,7 @@
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
 
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -12,6 +13,7 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -41,6 +43,8 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     RewritePatternSet views(context), flow(context), all(context);
     memref::populateExpandStridedMetadataPatterns(views);
     viewPatterns = std::make_shared<FrozenRewritePatternSet>(std::move(views));
+    // Views with dynamic strides compute their offsets by affine maps.
+    populateAffineToStdConversionPatterns(flow);
     populateSCFToControlFlowConversionPatterns(flow);
     flowPatterns = std::make_shared<FrozenRewritePatternSet>(std::move(flow));
     arith::populateCeilFloorDivExpandOpsPatterns(all);
@@ -71,7 +75,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       (void)applyOpPatternsGreedily(views, *viewPatterns, config);
     }
     ConversionTarget flow(getContext());
-    flow.addIllegalDialect<scf::SCFDialect>();
+    flow.addIllegalDialect<affine::AffineDialect, scf::SCFDialect>();
     flow.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(module, flow, *flowPatterns)))
       return signalPassFailure();

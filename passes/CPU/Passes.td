@@ -21,7 +21,8 @@ def ConvertToLLVM : Pass<"xtensor-to-llvm", "::mlir::ModuleOp"> {
     %p = llvm.call @xt_arena_acquire(%n) : (i64) -> !llvm.ptr
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::cf::ControlFlowDialect"];
 }
 
 def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::func::FuncOp"> {

@@ -66,6 +66,7 @@ IDS = [c.name for c in CASES]
 
 def test_cases_have_names_of_their_own() -> None:
     assert len(set(IDS)) == len(IDS)
+    assert set(DYNAMIC) <= set(IDS)
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
@@ -126,3 +127,58 @@ def test_second_order(case: Case) -> None:
             close(g, w, f"{how}, argument {i}", scale)
     twice = inner(leaves(s.ct), leaves(got["forward over forward"]))
     close(twice, inner(want, along), "forward over forward", scale)
+
+
+# Dims that may be of any size when the function is compiled: every family of rules.
+DYNAMIC = {
+    "sin": "ab",
+    "multiply": "abc",
+    "pow": "ac",
+    "maximum": "abc",
+    "where": "abc",
+    "sum one dim": "abc",
+    "prod two dims": "abc",
+    "max all dims": "ab",
+    "std two dims": "abc",
+    "logsumexp one dim": "ab",
+    "contract 3 repeated": "abc",
+    "dot three": "abcd",
+    "transpose": "abc",
+    "broadcast_like": "ab",
+    "expand_dims": "a",
+    "stack": "b",
+    "unstack": "b",
+    "concat": "a",
+    "concat broadcasts": "b",
+    "flip": "ab",
+    "slice backwards": "b",
+    "head tail thin": "b",
+    "shift": "b",
+    "gather outer": "ab",
+    "gather pointwise": "ab",
+    "scatter": "ab",
+    "softmax": "nc",
+    "layer_norm": "nc",
+    "attention": "qkfv",
+    "cross_entropy soft": "nc",
+    "mlp": "niho",
+}
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.name in DYNAMIC], ids=lambda c: c.name)
+def test_dynamic_dims(case: Case) -> None:
+    s = Setup(case)
+
+    def run(x: list[Any], v: list[Any], ct: Any) -> Any:
+        x, v = tuple(x), tuple(v)
+
+        def back(*at: Any) -> Any:
+            return xt.vjp(s.f, *at)[1](ct)
+
+        return xt.jvp(s.f, x, v), back(*x), xt.jvp(back, x, v)[1], xt.vjp(back, *x)[1](v)
+
+    got = xt.jit(run, dynamic_dims=tuple(DYNAMIC[case.name]))(s.x, s.v, s.ct)
+    want = xt.jit(run)(s.x, s.v, s.ct)
+    for g, w in zip(xt.tree.leaves(got), xt.tree.leaves(want), strict=True):
+        assert (g.dims, g.shape) == (w.dims, w.shape)
+        np.testing.assert_allclose(g.values, w.values, rtol=1e-12, atol=1e-12)
