@@ -51,6 +51,8 @@ static orc::SymbolMap runtimeSymbols(orc::ExecutionSession &session) {
   define("xt_gemm_f64", &xt_gemm_f64);
   define("xt_begin_call", &xt_begin_call);
   define("xt_report_index", &xt_report_index);
+#define XT_ROUTINE(name) define(#name, &name);
+#include "Routines.def"
 #if defined(__x86_64__)
   define("__truncdfhf2", &xt_truncdfhf2);
   define("__truncdfbf2", &xt_truncdfbf2);

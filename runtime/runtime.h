@@ -58,6 +58,22 @@ XT_API void xt_gemm_f64(int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, 
 /* The matrix library behind xt_gemm, in words. */
 XT_API const char *xt_blas_name(void);
 
+/* One operand of a routine: strides count elements, may be 0, and may come in any order. bool is
+ * XT_I8, and unsigned integers have the codes of the signed ones. */
+enum { XT_I8, XT_I16, XT_I32, XT_I64, XT_F16, XT_BF16, XT_F32, XT_F64 };
+typedef struct xt_array {
+  void *data; /* the first element */
+  int32_t type;
+  int32_t rank;
+  const int64_t *sizes;
+  const int64_t *strides;
+} xt_array;
+
+/* What the op xtensor.library calls: ins, then outs; options as the routine's comment says. Ins and
+ * outs do not overlap. */
+#define XT_ROUTINE(name) XT_API void name(const xt_array *arrays, const int64_t *options);
+#include "Routines.def"
+
 /* Bits of the nearest float16 and bfloat16, ties to even. */
 XT_API uint16_t xt_half_bits(double value);
 XT_API uint16_t xt_bfloat16_bits(double value);

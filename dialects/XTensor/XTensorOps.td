@@ -6,6 +6,7 @@ include "XTensor/Base.td"
 include "XTensor/DiffOps.td"
 include "XTensor/ElementwiseOps.td"
 include "XTensor/IndexOps.td"
+include "XTensor/LibraryOps.td"
 include "XTensor/ReduceOps.td"
 include "XTensor/ShapeOps.td"
 

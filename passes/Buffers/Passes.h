@@ -18,6 +18,8 @@ void buildBuffersPipeline(mlir::OpPassManager &pm);
 
 /// The interfaces that bufferization looks up by dialect.
 void registerBufferInterfaces(mlir::DialectRegistry &registry);
+/// Of them, that of xtensor.library (LibraryBuffers.cpp).
+void registerLibraryBuffers(mlir::DialectRegistry &registry);
 
 } // namespace xtensor
 

@@ -6,6 +6,30 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CallLibrary : Pass<"xtensor-call-library", "::mlir::ModuleOp"> {
+  let summary = "Call the routines of the runtime, with their operands described on the stack";
+  let description = [{
+    A routine works on any sizes and strides, and on several element types: it
+    gets one xt_array per operand (runtime.h), in the order of axes that the op
+    states, and its integers. After outlining, so that equal bodies are equal
+    still.
+
+    ```mlir
+    xtensor.library "xt_name" ins(%x : memref<4x?xf32>) outs(%y : memref<4xf32>)
+        {options = array<i64: 1>}
+    ```
+    ==>
+    ```mlir
+    %arrays = llvm.alloca %c2 x !llvm.struct<(ptr, i32, i32, ptr, ptr)>
+    %numbers = llvm.alloca %c7 x i64       // options, then sizes and strides
+    llvm.store ..
+    call @xt_name(%arrays, %numbers) : (!llvm.ptr, !llvm.ptr) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def ConvertToLLVM : Pass<"xtensor-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert everything that is left to the LLVM dialect, in one conversion";
   let description = [{

@@ -25,6 +25,7 @@ void xtensor::buildCPUPipeline(OpPassManager &pm) {
   func.addPass(createExpandMath());
   func.addPass(createCSEPass());
   pm.addPass(createOutlineParallel());
+  pm.addPass(createCallLibrary());
 }
 
 void xtensor::buildToLLVMPipeline(OpPassManager &pm) { pm.addPass(createConvertToLLVM()); }

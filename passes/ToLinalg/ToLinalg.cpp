@@ -106,7 +106,7 @@ static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites) {
         if (isArray(operand.get()))
           operand.set(to.tensor(operand.get()));
       continue;
-    } else if (!isa<XTensorDialect>(op->getDialect())) {
+    } else if (!isa<XTensorDialect>(op->getDialect()) || isa<LibraryOp>(op)) {
       continue;
     } else if (failed(lower(op, to))) {
       return failure();

@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllToLLVMIRTranslations(registry);
-  registry.insert<xtensor::XTensorDialect>();
+  xtensor::registerAllXTensorDialects(registry);
   std::vector<std::string> words = withPhases(argc, argv);
   std::vector<char *> pointers;
   for (std::string &word : words)

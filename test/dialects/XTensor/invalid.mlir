@@ -253,3 +253,48 @@ func.func @f(%l: !xtensor.linear<(!xtensor.array<i: 2, f32>) -> !xtensor.array<f
   %0 = xtensor.apply %l(%x) : !xtensor.linear<(!xtensor.array<i: 2, f32>) -> !xtensor.array<f32>>, (!xtensor.array<f32>) -> !xtensor.array<f32>
   return
 }
+
+// -----
+
+// library_c1
+func.func @f(%t: tensor<3xf32>, %m: memref<3xf32>) {
+  // expected-error@+1 {{'xtensor.library' op mixes tensors and memory}}
+  xtensor.library "xt_name" ins(%t : tensor<3xf32>) outs(%m : memref<3xf32>)
+  return
+}
+
+// -----
+
+// library_c1
+func.func @f(%t: tensor<3xf32>) {
+  // expected-error@+1 {{'xtensor.library' op has results ('tensor<4xf32>'), expected those of its outs ('tensor<3xf32>')}}
+  %r = xtensor.library "xt_name" outs(%t : tensor<3xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// library_c2
+func.func @f(%m: memref<3x4xf32>) {
+  // expected-error@+1 {{'xtensor.library' op has 2 orders of axes for 1 operands}}
+  xtensor.library "xt_name" outs(%m : memref<3x4xf32>) {axes = [array<i64: 0, 1>, array<i64: 0, 1>]}
+  return
+}
+
+// -----
+
+// library_c2
+func.func @f(%m: memref<3x4xf32>) {
+  // expected-error@+1 {{'xtensor.library' op order [1, -1] of operand 0 must have each of its 2 axes once, and -1 for axes that are not there}}
+  xtensor.library "xt_name" outs(%m : memref<3x4xf32>) {axes = [array<i64: 1, -1>]}
+  return
+}
+
+// -----
+
+// library_c3
+func.func @f(%m: memref<3x4xf32>) {
+  // expected-error@+1 {{'xtensor.library' op has no out to write to}}
+  "xtensor.library"(%m) <{routine = "xt_name", operandSegmentSizes = array<i32: 1, 0>}> : (memref<3x4xf32>) -> ()
+  return
+}

@@ -11,7 +11,7 @@
 // CHECK-NEXT: ^bb0(%[[T:[a-z0-9]+]]:
 // CHECK-NEXT: %[[U:.+]] = xtensor.mul %[[T]], %{{.+}}
 // CHECK-NEXT: xtensor.yield %[[U]]
-func.func @no_tangent(%x: !x) -> (!x, !xtensor.linear<(!x) -> !x>) {
+func.func @no_tangent(%x: !x, %t: tensor<3xf32>) -> (!x, !xtensor.linear<(!x) -> !x>) {
   %y, %back = xtensor.pullback at(%x) wrt [0] {
   ^bb0(%x_: !x):
     %one = xtensor.constant dense<1> : tensor<i64> as !xtensor.array<i64>
@@ -37,6 +37,7 @@ func.func @no_tangent(%x: !x) -> (!x, !xtensor.linear<(!x) -> !x>) {
     %c = xtensor.and %any, %all : !xtensor.array<i1>, !xtensor.array<i1>
     %d = xtensor.cast %c to f32 : !xtensor.array<i1>
     %r = xtensor.add %f, %d : !x, !xtensor.array<f32>
+    %out = xtensor.library "xt_name" outs(%t : tensor<3xf32>) -> tensor<3xf32>
     %y_ = xtensor.mul %x_, %r : !x, !x
     xtensor.yield %y_ : !x
   } : (!x) -> (!x, !xtensor.linear<(!x) -> !x>)

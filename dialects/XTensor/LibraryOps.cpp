@@ -1,0 +1,61 @@
+// The call of a routine of the runtime: what it reads and writes, and its constraints.
+#include "XTensor/XTensor.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+void LibraryOp::build(OpBuilder &b, OperationState &state, StringRef routine, ValueRange inputs,
+                      ValueRange outs, ArrayAttr axes, ArrayRef<int64_t> options, bool contiguous) {
+  SmallVector<Type> results;
+  for (Value out : outs)
+    if (isa<TensorType>(out.getType()))
+      results.push_back(out.getType());
+  build(b, state, results, b.getStringAttr(routine), inputs, outs, axes,
+        b.getDenseI64ArrayAttr(options), contiguous ? b.getUnitAttr() : UnitAttr());
+}
+
+LogicalResult LibraryOp::verify() {
+  if (getOuts().empty())
+    return emitOpError("has no out to write to");
+  SmallVector<Type> wanted;
+  for (Value operand : getOperands())
+    if (isa<TensorType>(operand.getType()) != isa<TensorType>(getOuts()[0].getType()))
+      return emitOpError("mixes tensors and memory");
+  for (Value out : getOuts())
+    if (isa<TensorType>(out.getType()))
+      wanted.push_back(out.getType());
+  if (getResultTypes() != TypeRange(wanted))
+    return emitOpError() << "has results (" << getResultTypes() << "), expected those of its outs ("
+                         << wanted << ")";
+  if (!getAxes())
+    return success();
+  if (getAxes()->size() != getNumOperands())
+    return emitOpError() << "has " << getAxes()->size() << " orders of axes for "
+                         << getNumOperands() << " operands";
+  for (auto [i, operand, order] :
+       llvm::enumerate(getOperands(), getAxes()->getAsRange<DenseI64ArrayAttr>())) {
+    int64_t rank = cast<ShapedType>(operand.getType()).getRank();
+    SmallVector<bool> seen(rank);
+    bool fits = true;
+    for (int64_t axis : order.asArrayRef())
+      if (axis != -1)
+        fits &= axis >= 0 && axis < rank && !std::exchange(seen[axis], true);
+    if (!fits || llvm::is_contained(seen, false))
+      return emitOpError() << "order [" << order.asArrayRef() << "] of operand " << i
+                           << " must have each of its " << rank
+                           << " axes once, and -1 for axes that are not there";
+  }
+  return success();
+}
+
+void LibraryOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    effects.emplace_back(MemoryEffects::Read::get(), &operand, SideEffects::DefaultResource::get());
+    if (operand.getOperandNumber() >= getInputs().size())
+      effects.emplace_back(MemoryEffects::Write::get(), &operand,
+                           SideEffects::DefaultResource::get());
+  }
+}

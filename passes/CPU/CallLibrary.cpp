@@ -1,0 +1,177 @@
+// xtensor-call-library: xtensor.library on memory becomes a call of the routine in the runtime,
+// which finds its operands described on the stack.
+#include "CPU/Passes.h"
+
+#include "XTensor/XTensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "runtime.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_CALLLIBRARY
+#include "CPU/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+int32_t codeOf(Type element) {
+  if (element.isF16())
+    return XT_F16;
+  if (element.isBF16())
+    return XT_BF16;
+  if (element.isF32())
+    return XT_F32;
+  if (element.isF64())
+    return XT_F64;
+  switch (element.isIndex() ? 64 : element.getIntOrFloatBitWidth()) {
+  case 8:
+    return XT_I8;
+  case 16:
+    return XT_I16;
+  case 32:
+    return XT_I32;
+  default:
+    return XT_I64;
+  }
+}
+
+int64_t bytesOf(Type element) {
+  return element.isIndex() ? 8 : element.getIntOrFloatBitWidth() / 8;
+}
+
+/// Writes the arguments of one call and makes it.
+class CallEmitter {
+public:
+  explicit CallEmitter(LibraryOp op)
+      : op(op), b(op), loc(op.getLoc()), pointer(LLVM::LLVMPointerType::get(op.getContext())),
+        i64(b.getI64Type()) {}
+
+  void emit() {
+    // xt_array
+    Type i32 = b.getI32Type();
+    auto array =
+        LLVM::LLVMStructType::getLiteral(op.getContext(), {pointer, i32, i32, pointer, pointer});
+    SmallVector<SmallVector<int64_t>> orders;
+    int64_t count = op.getOptions().size();
+    for (unsigned i = 0; i < op.getNumOperands(); ++i) {
+      orders.push_back(orderOf(i));
+      count += 2 * orders.back().size();
+    }
+    Value arrays = stack(array, op.getNumOperands());
+    numbers = stack(i64, std::max<int64_t>(count, 1));
+    Value options = place(numbers, i64, 0);
+    for (int64_t option : op.getOptions())
+      push(constant(i64, option));
+    for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
+      auto type = cast<MemRefType>(operand.getType());
+      Value metadata[2] = {place(numbers, i64, next), {}};
+      auto [sizes, strides] = describe(operand);
+      pushInOrder(sizes, orders[i], 1);
+      metadata[1] = place(numbers, i64, next);
+      pushInOrder(strides, orders[i], 0);
+      Value fields[] = {address(operand), constant(i32, codeOf(type.getElementType())),
+                        constant(i32, orders[i].size()), metadata[0], metadata[1]};
+      for (auto [f, value] : llvm::enumerate(fields))
+        LLVM::StoreOp::create(b, loc, value,
+                              LLVM::GEPOp::create(b, loc, pointer, array, arrays,
+                                                  ArrayRef<LLVM::GEPArg>{int32_t(i), int32_t(f)}));
+    }
+    func::CallOp::create(b, loc, callee(), ValueRange{arrays, options});
+    op.erase();
+  }
+
+private:
+  SmallVector<int64_t> orderOf(unsigned i) {
+    if (op.getAxes())
+      return SmallVector<int64_t>(cast<DenseI64ArrayAttr>((*op.getAxes())[i]).asArrayRef());
+    return llvm::to_vector(
+        llvm::seq<int64_t>(cast<MemRefType>(op.getOperand(i).getType()).getRank()));
+  }
+
+  /// Sizes and strides as i64, constants where the type has them.
+  std::pair<SmallVector<Value>, SmallVector<Value>> describe(Value memref) {
+    auto type = cast<MemRefType>(memref.getType());
+    auto [strides, offset] = type.getStridesAndOffset();
+    memref::ExtractStridedMetadataOp metadata;
+    auto known = [&](int64_t value, bool isStride, int64_t axis) -> Value {
+      if (!ShapedType::isDynamic(value))
+        return constant(i64, value);
+      if (!metadata)
+        metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
+      return asI64(isStride ? metadata.getStrides()[axis] : metadata.getSizes()[axis]);
+    };
+    std::pair<SmallVector<Value>, SmallVector<Value>> result;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+      result.first.push_back(known(type.getDimSize(axis), false, axis));
+      result.second.push_back(known(strides[axis], true, axis));
+    }
+    return result;
+  }
+
+  Value address(Value memref) {
+    auto type = cast<MemRefType>(memref.getType());
+    int64_t offset = type.getStridesAndOffset().second;
+    Value bytes = asI64(memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref));
+    Value start = constant(i64, offset);
+    if (ShapedType::isDynamic(offset))
+      start = asI64(memref::ExtractStridedMetadataOp::create(b, loc, memref).getOffset());
+    if (offset != 0)
+      bytes = arith::AddIOp::create(
+          b, loc, bytes,
+          b.createOrFold<arith::MulIOp>(loc, start, constant(i64, bytesOf(type.getElementType()))));
+    return LLVM::IntToPtrOp::create(b, loc, pointer, bytes);
+  }
+
+  void push(Value number) { LLVM::StoreOp::create(b, loc, number, place(numbers, i64, next++)); }
+  void pushInOrder(ArrayRef<Value> values, ArrayRef<int64_t> order, int64_t missing) {
+    for (int64_t axis : order)
+      push(axis < 0 ? constant(i64, missing) : values[axis]);
+  }
+
+  Value place(Value base, Type type, int64_t i) {
+    return LLVM::GEPOp::create(b, loc, pointer, type, base, ArrayRef<LLVM::GEPArg>{int32_t(i)});
+  }
+  /// Once per function, not per iteration of a loop around the call.
+  Value stack(Type type, int64_t count) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&op->getParentOfType<func::FuncOp>().getBody().front());
+    return LLVM::AllocaOp::create(b, loc, pointer, type, constant(i64, count));
+  }
+  Value constant(Type type, int64_t value) {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
+  }
+  Value asI64(Value index) { return arith::IndexCastOp::create(b, loc, i64, index); }
+
+  func::FuncOp callee() {
+    auto module = op->getParentOfType<ModuleOp>();
+    if (auto found = module.lookupSymbol<func::FuncOp>(op.getRoutine()))
+      return found;
+    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+    auto callee = func::FuncOp::create(top, module.getLoc(), op.getRoutine(),
+                                       top.getFunctionType({pointer, pointer}, {}));
+    callee.setPrivate();
+    return callee;
+  }
+
+  LibraryOp op;
+  OpBuilder b;
+  Location loc;
+  Type pointer, i64;
+  Value numbers;
+  int64_t next = 0;
+};
+
+struct CallLibraryPass : xtensor::impl::CallLibraryBase<CallLibraryPass> {
+  void runOnOperation() override {
+    SmallVector<LibraryOp> ops;
+    getOperation()->walk([&](LibraryOp op) { ops.push_back(op); });
+    for (LibraryOp op : ops)
+      CallEmitter(op).emit();
+  }
+};
+
+} // namespace
