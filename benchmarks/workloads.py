@@ -237,6 +237,40 @@ def glm(rng: np.random.Generator) -> Workload:
     return data, {"ours": ours, "jax": jax, "torch": torch}
 
 
+def _scan(scan: str, axis: int) -> Callable[[np.random.Generator], Workload]:
+    """Value and gradient of a running sum or maximum, weighted so that no cotangent is constant."""
+
+    def make(rng: np.random.Generator) -> Workload:
+        data: Data = {"x": (_f4(rng, 4096, 1024), ("row", "column")), "w": (_f4(rng, 4096, 1024), ("row", "column"))}
+
+        def ours(x, w):
+            import xtensor as xt
+
+            run = {"sum": xt.cumsum, "max": xt.cummax}[scan]
+            return xt.value_and_grad(lambda x: xt.sum(run(x, dim=("row", "column")[axis]) * w))(x)
+
+        def jax(x, w):
+            import jax
+            import jax.numpy as jnp
+
+            run = {"sum": jnp.cumsum, "max": jax.lax.cummax}[scan]
+            return jax.value_and_grad(lambda x: (run(x, axis) * w).sum())(x)
+
+        def torch(x, w):
+            import torch
+
+            def loss(x):
+                y = torch.cumsum(x, axis) if scan == "sum" else torch.cummax(x, axis).values
+                return (y * w).sum()
+
+            gradient, value = torch.func.grad_and_value(loss)(x)
+            return value, gradient
+
+        return data, {"ours": ours, "jax": jax, "torch": torch}
+
+    return make
+
+
 def small(rng: np.random.Generator) -> Workload:
     data: Data = {"x": (_f4(rng, 8), ("i",))}
     return data, _each(lambda m: lambda x: x * 2 + 1)
@@ -270,6 +304,10 @@ WORKLOADS: dict[str, tuple[str, Callable[[np.random.Generator], Workload]]] = {
     "attention": ("attention, 8x512x64", attention),
     "moments": ("mean and var over the middle dim, [64,512,256]", moments),
     "glm": ("logistic GLM gradient, 100,000x32, 50 groups", glm),
+    "cumsum": ("value and gradient of cumsum, last dim, [4096,1024]", _scan("sum", 1)),
+    "cumsum0": ("value and gradient of cumsum, first dim, [4096,1024]", _scan("sum", 0)),
+    "cummax": ("value and gradient of cummax, last dim, [4096,1024]", _scan("max", 1)),
+    "cummax0": ("value and gradient of cummax, first dim, [4096,1024]", _scan("max", 0)),
     "small": ("x*2+1 on 8 elements", small),
 }
 

@@ -8,6 +8,8 @@ include "XTensor/ElementwiseOps.td"
 include "XTensor/IndexOps.td"
 include "XTensor/LibraryOps.td"
 include "XTensor/ReduceOps.td"
+include "XTensor/ScanOps.td"
 include "XTensor/ShapeOps.td"
+include "XTensor/WindowOps.td"
 
 #endif // XTENSOR_OPS_TD

@@ -169,6 +169,28 @@ static Value splitBack(Transposer &t, Operation *o, unsigned, Value ct) {
   return GatherOp::create(t.b, IndexMode::clip, ct, position, t.b.getArrayAttr({op.getIntoAttr()}));
 }
 
+//===- windows -------------------------------------------------------------===//
+
+static Value overlapAdd(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<WindowOp>(o);
+  int64_t length = arrayType(op.getX()).getSize(op.getDimAttr());
+  return OverlapAddOp::create(t.b, ct, op.getDim(), op.getInto(), length, op.getStride(),
+                              op.getDilation());
+}
+
+/// The windows that were added up: there may be room for more of them.
+static Value windowsBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<OverlapAddOp>(o);
+  ArrayType type = arrayType(op.getX());
+  int64_t size = type.getSize(op.getFromAttr()), windows = type.getSize(op.getDimAttr());
+  if (size == 0 || windows == 0)
+    return t.zero(type);
+  Value all =
+      WindowOp::create(t.b, ct, op.getDim(), op.getFrom(), size, op.getStride(), op.getDilation());
+  return t.b.createOrFold<SliceOp>(all, t.b.getArrayAttr({op.getDimAttr()}), ArrayRef<int64_t>(0),
+                                   ArrayRef<int64_t>(windows), ArrayRef<int64_t>(1));
+}
+
 //===- index ---------------------------------------------------------------===//
 
 // Derivatives keep `raise`: the primal op that would report is gone where nobody uses its value.
@@ -266,6 +288,7 @@ void xtensor::addLinearRules(Rules &rules) {
   rules.add<MergeOp>(linear(jointly, {}, TRANSPOSE(splitBack)));
   rules.add<MulOp>(linear(each, {}, TRANSPOSE(productWithOthers)));
   rules.add<NegOp>(linear(jointly, {}, TRANSPOSE(negate)));
+  rules.add<OverlapAddOp>(linear(jointly, {}, TRANSPOSE(windowsBack)));
   rules.add<PadOp>(linear(jointly, {}, TRANSPOSE(sliceBack), padPresent));
   rules.add<ReduceOp>(ReduceKind::sum, "sum", linear(jointly, {}, TRANSPOSE(same)));
   rules.add<RenameOp>(linear(jointly, {}, TRANSPOSE(renameBack)));
@@ -277,6 +300,7 @@ void xtensor::addLinearRules(Rules &rules) {
   rules.add<SplitOp>(linear(jointly, {}, TRANSPOSE(mergeBack)));
   rules.add<SqueezeOp>(linear(jointly, {}, TRANSPOSE(same)));
   rules.add<SubOp>(linear(jointly, {}, TRANSPOSE(negateSecond), subPresent));
+  rules.add<WindowOp>(linear(jointly, {}, TRANSPOSE(overlapAdd)));
 
   // Integer operands have no tangent, so of these the float operands are the linear ones: the
   // updates come after however many indices there are.

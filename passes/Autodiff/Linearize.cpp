@@ -128,7 +128,8 @@ LogicalResult Linearizer::visit(Operation *op) {
     t = linearizeElementwise(op, *rule);
     break;
   case Table::Linear:
-    t = linearizeLinear(op, *rule);
+    // Linear in some operands only: the others need residuals.
+    t = rule->choose ? rule->choose(*this, op) : linearizeLinear(op, *rule);
     break;
   case Table::Chooser:
     t = rule->choose(*this, op);

@@ -11,7 +11,7 @@ static bool isCheap(Operation *op) {
   return isa<AbsOp, AddOp, AndOp, BroadcastOp, CastOp, CompareOp, ConstantOp, CopysignOp, DivOp,
              IotaOp, IsfiniteOp, IsinfOp, IsnanOp, MaximumOp, MinimumOp, MulOp, NegOp, NotOp, OrOp,
              RenameOp, ReverseOp, RsqrtOp, ScaleOp, SelectOp, SignOp, SizeOp, SqrtOp, SqueezeOp,
-             StopGradientOp, SubOp, XorOp>(op);
+             StopGradientOp, SubOp, WindowOp, XorOp>(op);
 }
 
 /// Whether `v` has no more elements than `than`, as far as dims tell.

@@ -30,6 +30,7 @@ Rules::Rules() {
   addElementwiseRules(*this);
   addLinearRules(*this);
   addChooserRules(*this);
+  addScanRules(*this);
   addControlRules(*this);
   addNoTangentRules(*this);
 }
@@ -53,6 +54,8 @@ const Rule *Rules::lookup(Operation *op) const {
   unsigned kind = kNoKind;
   if (auto reduce = dyn_cast<ReduceOp>(op))
     kind = static_cast<unsigned>(reduce.getKind());
+  else if (auto cumulative = dyn_cast<CumulativeOp>(op))
+    kind = static_cast<unsigned>(cumulative.getKind());
   else if (auto scatter = dyn_cast<ScatterOp>(op))
     kind = static_cast<unsigned>(scatter.getKind());
   auto it = index.find({op->getName().getTypeID(), kind});
@@ -101,6 +104,9 @@ SmallVector<std::string> Rules::missing(MLIRContext *context) const {
     if (op.getTypeID() == TypeID::get<ReduceOp>())
       for (unsigned kind = 0; kind <= getMaxEnumValForReduceKind(); ++kind)
         need(key + " " + stringifyReduceKind(static_cast<ReduceKind>(kind)));
+    else if (op.getTypeID() == TypeID::get<CumulativeOp>())
+      for (unsigned kind = 0; kind <= getMaxEnumValForCumulativeKind(); ++kind)
+        need(key + " " + stringifyCumulativeKind(static_cast<CumulativeKind>(kind)));
     else if (op.getTypeID() == TypeID::get<ScatterOp>())
       for (unsigned kind = 0; kind <= getMaxEnumValForScatterKind(); ++kind)
         need(key + " " + stringifyScatterKind(static_cast<ScatterKind>(kind)));

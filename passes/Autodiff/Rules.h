@@ -115,6 +115,7 @@ void addControlRules(Rules &);
 void addElementwiseRules(Rules &);
 void addLinearRules(Rules &);
 void addNoTangentRules(Rules &);
+void addScanRules(Rules &);
 
 } // namespace xtensor
 

@@ -54,7 +54,7 @@ bool LaneEmitter::isKernelLocal(const Place &place) {
       if (i < stage.numInputs())
         return false;
       unsigned output = i - stage.numInputs();
-      return !stage.isReduction() && (!stage.readsOutput(output) || stage.inits[output]);
+      return !stage.isCarried(output) && (!stage.readsOutput(output) || stage.inits[output]);
     }
   return false;
 }
@@ -324,6 +324,30 @@ SmallVector<Lane> LaneEmitter::evaluate(Stage &stage, int64_t u, ArrayRef<Value>
     results.push_back(it == values.end() ? Lane{v} : it->second);
   }
   return results;
+}
+
+SmallVector<Lane> LaneEmitter::evaluateSome(Stage &stage, ValueRange wanted,
+                                            llvm::DenseMap<Value, Lane> &values) {
+  Block *block = stage.op.getBlock();
+  SmallPtrSet<Operation *, 8> needed;
+  SmallVector<Value> work(wanted);
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (values.contains(value))
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == block)
+      values[value] = read(placeOf(stage, argument.getArgNumber()), 0);
+    else if (Operation *op = value.getDefiningOp();
+             op && op->getBlock() == block && needed.insert(op).second)
+      llvm::append_range(work, op->getOperands());
+  }
+  for (Operation &op : block->without_terminator())
+    if (needed.contains(&op))
+      values[op.getResult(0)] = evaluate(op, stage, 0, values);
+  return llvm::map_to_vector(wanted, [&](Value v) {
+    auto it = values.find(v);
+    return it == values.end() ? Lane{v} : it->second;
+  });
 }
 
 Lane LaneEmitter::evaluate(Operation &op, Stage &stage, int64_t u,

@@ -1,6 +1,6 @@
 #include "CPU/LoopEmitter.h"
 
-#include "CPU/Lanes.h"
+#include "CPU/ScanVector.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -45,7 +45,8 @@ int64_t widestBits(const Kernel &kernel) {
   };
   for (const Stage &stage : kernel.stages) {
     for (unsigned i = 0; i < stage.operands.size(); ++i) {
-      bool position = i >= stage.numInputs() && stage.numInputs() && stage.isReduction();
+      bool position =
+          i >= stage.numInputs() && stage.numInputs() && stage.isReduction() && !stage.scan;
       see(stage.operands[i].elementType, !position);
     }
     for (Operation &op : *stage.op.getBlock())
@@ -73,7 +74,9 @@ private:
   int64_t chooseUnroll() const;
 
   // Loops.
-  Values loop(unsigned index, Bound from, Bound to, int64_t step, ValueRange carried, Body body);
+  /// `backwards`: from the last step to the first; `to` - `from` is a multiple of `step` then.
+  Values loop(unsigned index, Bound from, Bound to, int64_t step, ValueRange carried, Body body,
+              bool backwards = false);
   Bound rangeOf(unsigned index) const { return ranges[index]; }
   /// The largest multiple of `step` that `to` - `from` holds, plus `from`.
   Bound wholeSteps(Bound from, Bound to, int64_t step);
@@ -87,6 +90,7 @@ private:
   void parallelInnermost();
   void parallelBlock(int64_t unroll);
   void reducedInnermost();
+  void scannedInnermost();
   Values nestReduced(unsigned k, ValueRange carried, Body innermost);
 
   // Points.
@@ -95,6 +99,9 @@ private:
   Value neutral(const Accumulator &a, bool vector);
   void finish(const Accumulator &a, int64_t u, Value value);
   Value combine(const Accumulator &a, Value x, Value y);
+
+  // Scans along the vector.
+  Values scanPoint(ValueRange carried);
 
   OpBuilder &b;
   Kernel &kernel;
@@ -119,7 +126,9 @@ int LoopEmitter::chooseVectorLoop() {
     bool possible = true;
     int score = 1;
     for (Stage &stage : kernel.stages) {
-      if (stage.reduced[loop])
+      if (stage.reduced[loop] && stage.scan)
+        possible &= stage.scan->known;
+      else if (stage.reduced[loop])
         for (const Combiner &c : stage.combiners)
           possible &= static_cast<bool>(c);
       for (unsigned i = 0; i < stage.operands.size(); ++i) {
@@ -171,7 +180,7 @@ int64_t LoopEmitter::chooseUnroll() const {
 //===- loops ---------------------------------------------------------------===//
 
 LoopEmitter::Values LoopEmitter::loop(unsigned index, Bound from, Bound to, int64_t step,
-                                      ValueRange carried, Body body) {
+                                      ValueRange carried, Body body, bool backwards) {
   if (isEmpty(from, to))
     return Values(carried);
   LaneEmitter::State state = lanes.save();
@@ -183,7 +192,13 @@ LoopEmitter::Values LoopEmitter::loop(unsigned index, Bound from, Bound to, int6
     auto op = scf::ForOp::create(b, loc, valueOf(from), valueOf(to), lanes.constant(step), carried);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(op.getBody());
-    lanes.enter(index, op.getInductionVar());
+    Value iv = op.getInductionVar();
+    if (backwards) {
+      Value ends = arith::AddIOp::create(b, loc, valueOf(from), valueOf(to));
+      ends = arith::SubIOp::create(b, loc, ends, lanes.constant(step));
+      iv = arith::SubIOp::create(b, loc, ends, iv);
+    }
+    lanes.enter(index, iv);
     Values next = body(op.getRegionIterArgs());
     if (carried.empty())
       (void)next;
@@ -238,6 +253,8 @@ void LoopEmitter::run() {
   for (Stage &stage : kernel.stages)
     if (stage.isReduction())
       for (unsigned i = 0; i < stage.numOutputs(); ++i) {
+        if (!stage.isCarried(i))
+          continue;
         const Combiner &c = stage.combiners[i];
         // One output that is no plain reduction keeps the whole body together.
         bool plain = llvm::all_of(stage.combiners, [](const Combiner &c) { return bool(c); });
@@ -250,9 +267,11 @@ void LoopEmitter::run() {
 }
 
 void LoopEmitter::nestOuter(unsigned k) {
-  if (k == outer.size())
-    return vectorLoop >= 0 && kernel.isReduced(vectorLoop) ? reducedInnermost()
-                                                           : parallelInnermost();
+  if (k == outer.size()) {
+    if (vectorLoop < 0 || !kernel.isReduced(vectorLoop))
+      return parallelInnermost();
+    return kernel.scan() ? scannedInnermost() : reducedInnermost();
+  }
   loop(outer[k], {}, rangeOf(outer[k]), 1, {}, [&](ValueRange) {
     SmallVector<unsigned> remaining(llvm::drop_begin(outer, k + 1));
     remaining.append(reduced);
@@ -267,8 +286,10 @@ void LoopEmitter::nestOuter(unsigned k) {
 LoopEmitter::Values LoopEmitter::nestReduced(unsigned k, ValueRange carried, Body innermost) {
   if (k == reduced.size())
     return innermost(carried);
-  return loop(reduced[k], {}, rangeOf(reduced[k]), 1, carried,
-              [&](ValueRange args) { return nestReduced(k + 1, args, innermost); });
+  const Scan *scan = kernel.scan();
+  return loop(
+      reduced[k], {}, rangeOf(reduced[k]), 1, carried,
+      [&](ValueRange args) { return nestReduced(k + 1, args, innermost); }, scan && scan->reverse);
 }
 
 /// The vector loop, if any, is outside of the reduced ones.
@@ -431,21 +452,87 @@ LoopEmitter::Values LoopEmitter::point(int64_t unroll, ValueRange in) {
     for (Stage &stage : kernel.stages) {
       Values old(stage.numOutputs());
       unsigned first = next;
-      if (stage.isReduction())
-        for (unsigned i = 0; i < stage.numOutputs(); ++i)
+      for (unsigned i = 0; i < stage.numOutputs(); ++i)
+        if (stage.isCarried(i))
           old[i] = in[(next++) * unroll + u];
       SmallVector<Lane> results = lanes.evaluate(stage, u, old);
       for (unsigned i = 0; i < stage.numOutputs(); ++i) {
-        if (!stage.isReduction()) {
+        if (!stage.isCarried(i)) {
           lanes.write(lanes.placeOf(stage, stage.numInputs() + i), u, results[i]);
           continue;
         }
         Value value = lanes.vectorOf(results[i]);
         if (lanes.mask)
           value = arith::SelectOp::create(b, loc, lanes.mask, value, old[i]);
-        out[(first + i) * unroll + u] = value;
+        out[first++ * unroll + u] = value;
       }
     }
+  }
+  return out;
+}
+
+//===- scans ---------------------------------------------------------------===//
+
+/// The scanned loop is the vector loop. The running value is carried in all lanes.
+void LoopEmitter::scannedInnermost() {
+  bool reverse = kernel.scan()->reverse;
+  Bound end = rangeOf(vectorLoop), whole = wholeSteps({}, end, width);
+  Values carried;
+  for (const Accumulator &a : accumulators)
+    carried.push_back(start(a, 0));
+  lanes.preload(static_cast<unsigned>(vectorLoop), 1);
+  auto vectors = [&] {
+    carried = loop(
+        vectorLoop, {}, whole, width, carried, [&](ValueRange in) { return scanPoint(in); },
+        reverse);
+  };
+  auto rest = [&] {
+    if (isEmpty(whole, end))
+      return;
+    if (target.masks) {
+      carried = loop(vectorLoop, whole, end, width, carried, [&](ValueRange in) {
+        lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
+        Values out = scanPoint(in);
+        lanes.mask = {};
+        return out;
+      });
+      return;
+    }
+    Values elements;
+    for (Value v : carried)
+      elements.push_back(vector::ExtractOp::create(b, loc, v, 0));
+    lanes.width = 1;
+    elements = loop(
+        vectorLoop, whole, end, 1, elements, [&](ValueRange in) { return point(1, in); }, reverse);
+    lanes.width = width;
+    carried.clear();
+    for (Value v : elements)
+      carried.push_back(lanes.vectorOf({v}));
+  };
+  if (reverse)
+    rest();
+  vectors();
+  if (!reverse)
+    rest();
+  lanes.width = 1;
+  lanes.beginPoint();
+  for (auto [a, v] : llvm::zip(accumulators, carried))
+    finish(a, 0, vector::ExtractOp::create(b, loc, v, 0));
+  lanes.width = width;
+}
+
+/// Every stage at one vector of steps; takes and returns the running values.
+LoopEmitter::Values LoopEmitter::scanPoint(ValueRange carried) {
+  Values out;
+  lanes.beginPoint();
+  for (Stage &stage : kernel.stages) {
+    if (stage.scan) {
+      out.push_back(scanVector(b, loc, lanes, stage, carried[out.size()]));
+      continue;
+    }
+    SmallVector<Lane> results = lanes.evaluate(stage, 0, Values(stage.numOutputs()));
+    for (unsigned i = 0; i < stage.numOutputs(); ++i)
+      lanes.write(lanes.placeOf(stage, stage.numInputs() + i), 0, results[i]);
   }
   return out;
 }

@@ -110,6 +110,87 @@ static Combiner findCombiner(Stage &stage, unsigned output) {
   return c;
 }
 
+/// The other operand of `op` if one of the two is `value`.
+static Value otherOperand(Operation *op, Value value) {
+  if (op->getNumOperands() != 2 || op->getOperand(0) == op->getOperand(1))
+    return {};
+  if (op->getOperand(0) == value)
+    return op->getOperand(1);
+  return op->getOperand(1) == value ? op->getOperand(0) : Value();
+}
+
+static bool isZero(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+  return number && number.getValue().isZero();
+}
+
+/// `product` as `decay` * x where a zero decay gives zero: x, or null.
+static Value matchDecay(Value product, Value &decay) {
+  auto select = product.getDefiningOp<arith::SelectOp>();
+  if (!select || !isZero(select.getTrueValue()))
+    return {};
+  auto test = select.getCondition().getDefiningOp<arith::CmpFOp>();
+  auto times = select.getFalseValue().getDefiningOp<arith::MulFOp>();
+  if (!test || !times || test.getPredicate() != arith::CmpFPredicate::OEQ || !isZero(test.getRhs()))
+    return {};
+  decay = test.getLhs();
+  return otherOperand(times, decay);
+}
+
+/// Recognises the steps that a vector can take several of at once (see Scan).
+static Scan findScan(Stage &stage, bool reverse) {
+  Operation *yield = stage.op.getBlock()->getTerminator();
+  Scan scan;
+  scan.reverse = reverse;
+  scan.running = stage.outputArgument(1);
+  scan.next = yield->getOperand(1);
+  Operation *op = scan.next.getDefiningOp();
+  if (!op || op->getBlock() != stage.op.getBlock())
+    return scan;
+  Operation *reader = nullptr; // of the running value, beside what is shown
+  if (Value sum = matchDecay(scan.next, scan.decay)) {
+    reader = sum.getDefiningOp<arith::AddFOp>();
+    scan.element = reader ? otherOperand(reader, scan.running) : Value();
+    scan.decaysElement = true;
+  } else if (auto add = dyn_cast<arith::AddFOp>(op)) {
+    for (Value side : {add.getLhs(), add.getRhs()})
+      if (Value value = matchDecay(side, scan.decay); value && value == scan.running) {
+        scan.element = otherOperand(add, side);
+        reader = cast<arith::SelectOp>(side.getDefiningOp()).getFalseValue().getDefiningOp();
+        break;
+      }
+  }
+  if (!scan.element) {
+    scan.decay = {};
+    scan.decaysElement = false;
+    auto kind = combiningKind(op);
+    if (!kind)
+      return scan;
+    scan.kind = *kind;
+    scan.element = otherOperand(op, scan.running);
+    reader = op;
+  }
+  if (!scan.element)
+    return scan;
+  scan.neutral = neutralElement(scan.kind, scan.next.getType());
+  // What is combined must be known before the running value is.
+  SmallPtrSet<Operation *, 8> early;
+  SmallVector<Value> work{scan.element};
+  if (scan.decay)
+    work.push_back(scan.decay);
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (value == scan.running)
+      return scan;
+    Operation *def = value.getDefiningOp();
+    if (def && def->getBlock() == stage.op.getBlock() && early.insert(def).second)
+      llvm::append_range(work, def->getOperands());
+  }
+  scan.known = scan.neutral && reader;
+  return scan;
+}
+
 //===- loops ---------------------------------------------------------------===//
 
 bool Kernel::touches(Value base) const {
@@ -270,8 +351,12 @@ FailureOr<Kernel> xtensor::cpu::buildKernel(linalg::LinalgOp op, Views &views) {
     if (auto load = dyn_cast<memref::LoadOp>(inner))
       stage.gathered.push_back(views.of(load.getMemRef()).base);
   });
+  auto order = op->getAttrOfType<StringAttr>("xtensor.scan");
+  if (order && stage.isReduction())
+    stage.scan = findScan(stage, order.getValue() == "reverse");
   for (unsigned i = 0; i < stage.numOutputs(); ++i)
-    stage.combiners.push_back(stage.isReduction() ? findCombiner(stage, i) : Combiner());
+    stage.combiners.push_back(stage.isReduction() && !stage.scan ? findCombiner(stage, i)
+                                                                 : Combiner());
   kernel.stages.push_back(std::move(stage));
   LoopSimplifier(kernel).run();
   return kernel;
@@ -317,6 +402,12 @@ bool xtensor::cpu::canFuse(const Kernel &earlier, const Kernel &later) {
         return false;
       if (!s.vectorizable || !t.vectorizable)
         return false;
+      // A scan sets the order of the steps; what else is reduced has its own.
+      if (s.scan || t.scan) {
+        bool both = s.scan && t.scan;
+        if (both ? s.scan->reverse != t.scan->reverse : s.isReduction() && t.isReduction())
+          return false;
+      }
       bool legal = llvm::none_of(s.gathered, [&](Value v) { return later.writes(v); }) &&
                    llvm::none_of(t.gathered, [&](Value v) { return earlier.writes(v); });
       forEachAccess(s, [&](const Access &x, bool xWrites) {

@@ -22,11 +22,26 @@ struct Combiner {
   mlir::Type type() const { return op->getResult(0).getType(); }
 };
 
+/// A running combination (`xtensor.scan`): its reduced loop is walked in order. Output 0 has an
+/// element for each step, output 1 is the running value.
+struct Scan {
+  bool reverse = false;
+  mlir::Value running, next; // before and after a step, in the body
+  /// What is known of next = element + decay * running, or = combine(running, element), so that
+  /// several steps can be taken at once.
+  bool known = false;
+  mlir::vector::CombiningKind kind = mlir::vector::CombiningKind::ADD;
+  mlir::TypedAttr neutral;
+  mlir::Value element, decay; // no decay: 1
+  bool decaysElement = false; // next = decay * (running + element)
+};
+
 struct Stage {
-  mutable mlir::linalg::LinalgOp op;          // a handle: MLIR's accessors are not const
-  llvm::SmallVector<Access, 4> operands;      // inputs, then outputs
-  llvm::SmallVector<mlir::Value, 1> inits;    // per output: the scalar it starts from, or null
-  llvm::SmallVector<Combiner, 1> combiners;   // per output
+  mutable mlir::linalg::LinalgOp op;        // a handle: MLIR's accessors are not const
+  llvm::SmallVector<Access, 4> operands;    // inputs, then outputs
+  llvm::SmallVector<mlir::Value, 1> inits;  // per output: the scalar it starts from, or null
+  llvm::SmallVector<Combiner, 1> combiners; // per output
+  std::optional<Scan> scan;
   llvm::SmallVector<bool, 4> reduced;         // per loop
   llvm::SmallVector<int, 4> loopOf;           // of the op's loops: ours, or -1 (a loop of one)
   llvm::SmallVector<mlir::Value, 1> gathered; // buffers that the body reads by index
@@ -40,6 +55,8 @@ struct Stage {
     return op.getBlock()->getArgument(numInputs() + i);
   }
   bool isReduction() const { return llvm::is_contained(reduced, true); }
+  /// True if loops carry output `i`; the others are written at every step.
+  bool isCarried(unsigned i) const { return isReduction() && (!scan || i == 1); }
   /// True if the body reads the old value of output `i`.
   bool readsOutput(unsigned i) { return !outputArgument(i).use_empty(); }
 };
@@ -51,6 +68,13 @@ struct Kernel {
 
   bool isReduced(unsigned loop) const {
     return llvm::any_of(stages, [&](const Stage &s) { return s.reduced[loop]; });
+  }
+  /// The first stage that is a scan, or null. All scans of a kernel walk the same way.
+  const Scan *scan() const {
+    for (const Stage &stage : stages)
+      if (stage.scan)
+        return &*stage.scan;
+    return nullptr;
   }
   bool touches(mlir::Value base) const;
   bool writes(mlir::Value base) const;

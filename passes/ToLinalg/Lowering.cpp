@@ -298,6 +298,15 @@ bool xtensor::readsPlainly(const View &view, unsigned loop) {
          llvm::is_contained(view.map.getResults(), getAffineDimExpr(loop, view.map.getContext()));
 }
 
+bool xtensor::readsWindows(const View &view) {
+  return view.kind == View::Tensor && llvm::any_of(view.map.getResults(), [&](AffineExpr expr) {
+           unsigned dims = 0;
+           for (unsigned d = 0; d < view.map.getNumDims(); ++d)
+             dims += expr.isFunctionOfDim(d);
+           return dims > 1;
+         });
+}
+
 int32_t Lowering::addSite(StringAttr dim) {
   std::string place;
   if (auto line = location->findInstanceOf<FileLineColLoc>())

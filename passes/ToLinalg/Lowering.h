@@ -121,15 +121,27 @@ private:
 /// Whether every dim that a loop over `type` needs is read plainly by some map: linalg infers
 /// loop sizes from those.
 bool readsPlainly(const View &view, unsigned loop);
+/// Whether an axis is read at a sum of two loops.
+bool readsWindows(const View &view);
 
 //===- op families ---------------------------------------------------------===//
 
 void lowerElementwise(mlir::Operation *op, Lowering &to);
 void lowerReduce(ReduceOp op, Lowering &to);
+/// What a reduction starts from, as an attribute of `type` (bool: i8).
+mlir::TypedAttr neutralElement(mlir::OpBuilder &b, ReduceKind kind, mlir::Type type,
+                               bool isUnsigned);
+/// One step of a reduction; null for argmax and argmin.
+mlir::Value combine(mlir::OpBuilder &b, mlir::Location loc, ReduceKind kind, mlir::Value acc,
+                    mlir::Value x, bool isUnsigned);
+void lowerCumulative(CumulativeOp op, Lowering &to);
+void lowerRecurrence(RecurrenceOp op, Lowering &to);
 void lowerContract(ContractOp op, Lowering &to);
 mlir::LogicalResult lowerShape(mlir::Operation *op, Lowering &to);
 void lowerGather(GatherOp op, Lowering &to);
 void lowerScatter(ScatterOp op, Lowering &to);
+void lowerWindow(WindowOp op, Lowering &to);
+void lowerOverlapAdd(OverlapAddOp op, Lowering &to);
 /// Makes the program report an index outside of `dim` (IndexCheck.cpp).
 void checkIndex(mlir::Value index, mlir::StringAttr dim, ArrayType source, Lowering &to);
 /// An index with negative ones counted from the end, not yet clamped; `size` is an i64.

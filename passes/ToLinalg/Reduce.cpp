@@ -10,8 +10,7 @@ using namespace xtensor;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-/// What the combination starts from, as an attribute of `type` (bool: i8).
-static TypedAttr neutral(OpBuilder &b, ReduceKind kind, Type type, bool isUnsigned) {
+TypedAttr xtensor::neutralElement(OpBuilder &b, ReduceKind kind, Type type, bool isUnsigned) {
   bool larger = kind == ReduceKind::max || kind == ReduceKind::argmax;
   bool extremum = larger || kind == ReduceKind::min || kind == ReduceKind::argmin;
   if (auto real = dyn_cast<FloatType>(type)) {
@@ -28,8 +27,8 @@ static TypedAttr neutral(OpBuilder &b, ReduceKind kind, Type type, bool isUnsign
   return b.getIntegerAttr(type, value);
 }
 
-static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Value acc, Value x,
-                     bool isUnsigned) {
+Value xtensor::combine(OpBuilder &b, Location loc, ReduceKind kind, Value acc, Value x,
+                       bool isUnsigned) {
   bool real = isa<FloatType>(x.getType());
   switch (kind) {
   case ReduceKind::sum:
@@ -72,7 +71,7 @@ static Value isBetter(OpBuilder &b, Location loc, bool larger, Value x, Value be
 namespace {
 /// A reduction with its operand ready to be looped over.
 struct Reduction {
-  View input;
+  SmallVector<View, 2> inputs; // the operand; then what only tells the range of a loop
   AffineMap output;
   unsigned rank, reduced;
 };
@@ -86,14 +85,23 @@ static Reduction prepare(ReduceOp op, Lowering &to) {
     if (!type.hasDim(name))
       loops.push_back(name);
   unsigned rank = type.getRank();
-  View input = to.access(op.getX(), loops);
-  for (unsigned d = rank; d < loops.size(); ++d)
-    if (!readsPlainly(input, d)) {
-      Stored stored = to.stored(op.getX());
-      input = {View::Tensor, stored.tensor, to.mapTo(loops, stored.order), from.getElementType()};
-      break;
+  SmallVector<View, 2> inputs{to.access(op.getX(), loops)};
+  for (unsigned d = rank; d < loops.size(); ++d) {
+    if (readsPlainly(inputs[0], d))
+      continue;
+    if (readsWindows(inputs[0])) {
+      // A window is read where it lies; a tensor that nobody reads tells its size.
+      ArrayType range = reordered(from, {loops[d]});
+      inputs.push_back(
+          {View::Tensor, to.empty(range), to.mapTo(loops, loops[d]), from.getElementType()});
+      continue;
     }
-  return {input, to.mapTo(loops, type.getDimNames()), rank,
+    Stored stored = to.stored(op.getX());
+    inputs = {
+        View{View::Tensor, stored.tensor, to.mapTo(loops, stored.order), from.getElementType()}};
+    break;
+  }
+  return {inputs, to.mapTo(loops, type.getDimNames()), rank,
           static_cast<unsigned>(loops.size()) - rank};
 }
 
@@ -102,11 +110,12 @@ static void lowerArgReduce(ReduceOp op, Lowering &to) {
   Type element = arrayType(op.getX()).getElementType();
   bool larger = op.getKind() == ReduceKind::argmax;
   Reduction r = prepare(op, to);
-  Value best = to.constant(neutral(to.b, op.getKind(), storageType(element), isUnsigned(element)));
+  Value best =
+      to.constant(neutralElement(to.b, op.getKind(), storageType(element), isUnsigned(element)));
   Value bests = to.filled(type.withElement(element), best);
   Value positions = to.filled(type, to.constant(to.b.getI64IntegerAttr(0)));
   SmallVector<Value> results = to.generic(
-      r.input, {bests, positions}, {r.output, r.output}, r.reduced,
+      r.inputs, {bests, positions}, {r.output, r.output}, r.reduced,
       [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
         Value better = isBetter(b, loc, larger, load(b, loc, x.front(), element),
                                 load(b, loc, old[0], element), isUnsigned(element));
@@ -165,9 +174,9 @@ void xtensor::lowerReduce(ReduceOp op, Lowering &to) {
   Type memory = wide ? computeType(element) : storageType(element);
   bool isBool = element.isInteger(1);
   Reduction r = prepare(op, to);
-  Value init = to.constant(neutral(to.b, kind, memory, isUnsigned(element)));
+  Value init = to.constant(neutralElement(to.b, kind, memory, isUnsigned(element)));
   Value result =
-      to.generic(r.input, to.filled(type, init), r.output, r.reduced,
+      to.generic(r.inputs, to.filled(type, init), r.output, r.reduced,
                  [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
                    // 0 and 1 combine as they are.
                    Value value = isBool ? x.front() : load(b, loc, x.front(), element);

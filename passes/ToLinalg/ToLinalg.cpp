@@ -57,6 +57,14 @@ static LogicalResult lower(Operation *op, Lowering &to) {
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return lowerReduce(reduce, to), success();
+  if (auto cumulative = dyn_cast<CumulativeOp>(op))
+    return lowerCumulative(cumulative, to), success();
+  if (auto recurrence = dyn_cast<RecurrenceOp>(op))
+    return lowerRecurrence(recurrence, to), success();
+  if (auto window = dyn_cast<WindowOp>(op))
+    return lowerWindow(window, to), success();
+  if (auto overlapAdd = dyn_cast<OverlapAddOp>(op))
+    return lowerOverlapAdd(overlapAdd, to), success();
   if (auto contract = dyn_cast<ContractOp>(op)) {
     if (!isPair(contract))
       return op->emitError("contract: only pairs that share what is summed have a lowering; run "

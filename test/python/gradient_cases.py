@@ -243,6 +243,21 @@ case(
     {"j": 2, "i": 3},
 )
 
+# -- scans and windows --------------------------------------------------------
+
+ABC = {"a": 3, "b": 4, "c": 2}
+for scan in (xt.cumsum, xt.cumprod, xt.cummax, xt.cummin, xt.cumlogsumexp):
+    name = scan.__name__
+    case(f"{name} last", lambda x, f=scan: f(x, "b"), AB)
+    case(f"{name} first", lambda x, f=scan: f(x, "a"), ABC)
+    case(f"{name} reverse", lambda x, f=scan: f(x, "b", reverse=True), ABC)
+    case(f"{name} exclusive", lambda x, f=scan: f(x, "a", exclusive=True).isel(a=slice(1, None)), ABC)
+    case(f"{name} all", lambda x, f=scan: f(x), AB)
+case("cumprod with zeros", lambda x: xt.cumprod(x * xt.array([1.0, 0.0, 1.0, 0.0], "a"), "a"), A)
+case("recurrence", lambda a, x: build.recurrence(a, x, "b"), POSITIVE, {"b": 3, "c": 2})
+case("window", lambda x: build.window(x, "a", "w", 3, 2), {"a": 7})
+case("overlap_add", lambda x: build.overlap_add(x, "a", "w", 8, 2), {"a": 3, "w": 3})
+
 # -- networks -----------------------------------------------------------------
 
 ROWS = {"n": 2, "c": 3}

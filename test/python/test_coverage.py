@@ -24,7 +24,11 @@ from xtensor.mlir.dialects import xtensor as dialect
 TABLES = ("elementwise", "linear", "chooser", "control", "no tangent", "request")
 DIFFERENTIABLE = TABLES[:4]
 # Their kinds have rules, lowerings and tests of their own.
-KINDS: dict[str, type[IntEnum]] = {"reduce": dialect.ReduceKind, "scatter": dialect.ScatterKind}
+KINDS: dict[str, type[IntEnum]] = {
+    "cumulative": dialect.CumulativeKind,
+    "reduce": dialect.ReduceKind,
+    "scatter": dialect.ScatterKind,
+}
 
 
 def spelled(kind: IntEnum) -> str:

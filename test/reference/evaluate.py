@@ -198,6 +198,72 @@ class Evaluator:
         flat = [v for a in inputs for v in (a.data.astype(wide or a.data.dtype), [letters[d] for d in a.dims])]
         return Named(tuple(out), np.einsum(*flat, [letters[d] for d in out]))
 
+    # ---- scans ---------------------------------------------------------------
+
+    @staticmethod
+    def steps(op: ir.Operation, x: np.ndarray, axis: int) -> np.ndarray:
+        """With the scanned axis first, the first step first; its own inverse but for the axis."""
+        return np.flip(np.moveaxis(x, axis, 0), 0) if "reverse" in op.attributes else np.moveaxis(x, axis, 0)
+
+    def cumulative(self, op: ir.Operation, x: Named) -> Named:
+        fn = [np.add, np.multiply, np.maximum, np.minimum][kind(op, "kind")]
+        axis = x.dims.index(name(op.attributes["dim"]))
+        data = self.steps(op, x.data, axis)
+        limits = np.iinfo(x.data.dtype) if x.data.dtype.kind in "iu" else None
+        identity = [0, 1, limits.min if limits else -np.inf, limits.max if limits else np.inf][kind(op, "kind")]
+        running = np.full(data.shape[1:], identity, data.dtype)
+        out = np.empty_like(data)
+        for t in range(len(data)):
+            after = fn(running, data[t])
+            out[t] = running if "exclusive" in op.attributes else after
+            running = after
+        if "reverse" in op.attributes:
+            out = np.flip(out, 0)
+        return Named(x.dims, np.moveaxis(out, 0, axis))
+
+    def recurrence(self, op: ir.Operation, decay: Named, x: Named) -> Named:
+        dims = union([decay, x])
+        axis = dims.index(name(op.attributes["dim"]))
+        both = np.broadcast_arrays(decay.over(dims), x.over(dims))
+        a, b = (self.steps(op, v, axis) for v in both)
+        running = np.zeros(b.shape[1:], b.dtype)
+        out = np.empty_like(b)
+        late = "late" in op.attributes
+        for t in range(len(b)):
+            after = scale(running + b[t], a[t]) if late else scale(running, a[t]) + b[t]
+            out[t] = running + b[t] if late else running if "exclusive" in op.attributes else after
+            running = after
+        if "reverse" in op.attributes:
+            out = np.flip(out, 0)
+        return Named(dims, np.moveaxis(out, 0, axis))
+
+    # ---- windows -------------------------------------------------------------
+
+    def window(self, op: ir.Operation, x: Named) -> Named:
+        size, stride, dilation = (ir.IntegerAttr(op.attributes[a]).value for a in ("size", "stride", "dilation"))
+        axis = x.dims.index(name(op.attributes["dim"]))
+        count = dict(xtd.ArrayType(op.result.type).dims)[x.dims[axis]]
+        at = np.arange(count)[:, None] * stride + np.arange(size) * dilation
+        data = np.take(x.data, at.reshape(-1), axis)
+        data = data.reshape(*data.shape[:axis], count, size, *data.shape[axis + 1 :])
+        return Named((*x.dims, name(op.attributes["into"])), np.moveaxis(data, axis + 1, -1))
+
+    def overlap_add(self, op: ir.Operation, x: Named) -> Named:
+        length, stride, dilation = (ir.IntegerAttr(op.attributes[a]).value for a in ("length", "stride", "dilation"))
+        dim, place = name(op.attributes["dim"]), name(op.attributes["from"])
+        kept = [d for d in x.dims if d != place]
+        axis = kept.index(dim)
+        data = x.over([*kept, place])
+        shape = list(data.shape[:-1])
+        shape[axis] = length
+        out = np.zeros(shape, data.dtype)
+        for w in range(data.shape[-1]):
+            index: list[slice | int] = [slice(None)] * len(kept)
+            first = w * dilation
+            index[axis] = slice(first, first + data.shape[axis] * stride, stride)
+            out[tuple(index)] += data[..., w]
+        return Named(tuple(kept), out)
+
     # ---- shape ---------------------------------------------------------------
 
     def rename(self, op: ir.Operation, x: Named) -> Named:

@@ -13,7 +13,7 @@ from derivatives import Function, context
 from xtensor.mlir import ir
 from xtensor.mlir.dialects import xtensor as xt
 
-K, M = xt.ReduceKind, xt.IndexMode
+K, M, C = xt.ReduceKind, xt.IndexMode, xt.CumulativeKind
 NAN, INF = float("nan"), float("inf")
 
 
@@ -82,6 +82,43 @@ def vectors(op: Callable[..., ir.Value], *exact: Exact, **kw: object) -> Case:
 
 ONES = [1.0, 1.0, 1.0]
 TIES = Exact([[3.0, 3, 1, 5, 5]], 4.0, [[0.0, 0, 0, 2, 2]])
+SCANNED, WEIGHTS = [3.0, 3, 1, 5, 5], [1.0, 10, 100, 1000, 10000]
+
+
+def running(kind: object, *gradients: list[float]) -> list[Case]:
+    """Every form along every dim; then the gradients of SCANNED in each form."""
+    forms = [(r, e) for r in (None, True) for e in (None, True)]
+
+    def fn(dim: str, reverse: bool | None, exclusive: bool | None) -> Callable[..., ir.Value]:
+        return lambda x: xt.cumulative(kind, x, dim, reverse=reverse, exclusive=exclusive)
+
+    def finite(f: Callable[..., ir.Value]) -> Callable[..., ir.Value]:
+        """The identity that an exclusive scan starts with may be infinite, which no difference can be of."""
+        return lambda x: (lambda y: xt.select(xt.isfinite(y), y, number(0.0)))(f(x))
+
+    return [
+        *[Case(["a: 4, b: 3, f64"], finite(fn(dim, r, e)) if e else fn(dim, r, e)) for dim in "ab" for r, e in forms],
+        Case(["t: ?, b: 2, f64"], fn("t", True, None)),
+        *[
+            Case(["t: 5, f64"], fn("t", *form), smooth=False, exact=[Exact([SCANNED], WEIGHTS, [g])])
+            for form, g in zip([forms[0], forms[1], forms[2], forms[3]], gradients, strict=True)
+        ],
+    ]
+
+
+def recurring(**form: bool) -> list[Case]:
+    def fn(dim: str) -> Callable[..., ir.Value]:
+        return lambda a, x: xt.recurrence(a, x, dim, **form)
+
+    return [
+        Case(["a: 4, b: 3, f64", "b: 3, a: 4, f64"], fn("a")),
+        Case(["b: 3, f64", "a: 4, c: 2, f64"], fn("a")),
+        Case(["a: 4, f64", "b: 3, f64"], fn("a"), wrt=[1]),
+        Case(["t: ?, f64", "b: 2, t: ?, f64"], fn("t")),
+        Case(["a: 5, f64", "a: 5, f64"], fn("a"), at={0: [0.5, 0, 2, 0, 0]}),
+    ]
+
+
 TIES_BELOW = Exact([[1.0, 3, 1, 5, 5]], 4.0, [[2.0, 0, 2, 0, 0]])
 
 CASES: dict[str, list[Case]] = {
@@ -243,7 +280,37 @@ CASES: dict[str, list[Case]] = {
         Case(["t: ?, f64", "p: 3, i64", "p: 3, f64"],
              lambda x, i, u: xt.scatter(xt.ScatterKind.add, M.drop, x, [i], u, ["t"]), at={1: [1, 7, -9]}),
     ],
+    "cumulative sum": running(C.sum, [11111.0, 11110, 11100, 11000, 10000], [11110.0, 11100, 11000, 10000, 0],
+                              [1.0, 11, 111, 1111, 11111], [0.0, 1, 11, 111, 1111]),
+    "recurrence": [*recurring(), *recurring(reverse=True), *recurring(exclusive=True), *recurring(late=True),
+                   *recurring(reverse=True, exclusive=True), *recurring(reverse=True, late=True)],
+    "window": [Case(["a: 7, b: 2, f64"], lambda x: xt.window(x, "a", "w", 3, 2, 1)),
+               Case(["a: 7, b: 2, f64"], lambda x: xt.window(x, "a", "w", 3, 1, 2)),
+               Case(["a: 8, t: ?, f64"], lambda x: xt.window(x, "a", "w", 2, 3, 1)),
+               Case(["a: 2, f64"], lambda x: xt.window(x, "a", "w", 3, 1, 1))],
+    "overlap_add": [Case(["a: 3, w: 3, b: 2, f64"], lambda x: xt.overlap_add(x, "a", "w", 7, 2, 1)),
+                    Case(["w: 2, a: 3, t: ?, f64"], lambda x: xt.overlap_add(x, "a", "w", 9, 1, 3)),
+                    Case(["a: 0, w: 3, f64"], lambda x: xt.overlap_add(x, "a", "w", 2, 1, 1))],
     # ---- choosers ------------------------------------------------------------
+    "cumulative max": [
+        *running(C.max, [1.0, 110, 0, 1000, 10000], [10.0, 1100, 0, 10000, 0],
+                 [0.0, 0, 0, 1111, 10000], [0.0, 0, 0, 111, 1000]),
+        Case(["t: 4, f64"], lambda x: xt.cumulative(C.max, x, "t"), smooth=False,
+             exact=[Exact([[1.0, NAN, 3, NAN]], [1.0, 10, 100, 1000], [[1.0, 110, 0, 1000]])]),
+    ],
+    "cumulative min": running(C.min, [1.0, 10, 11100, 0, 0], [10.0, 100, 11000, 0, 0],
+                              [0.0, 0, 111, 1000, 10000], [0.0, 0, 11, 100, 1000]),
+    "cumulative prod": [
+        *running(C.prod, [765331.0, 765330, 2295900, 459000, 450000],
+                 [153310.0, 153300, 459000, 90000, 0],
+                 [75.0, 325, 3475, 5695, 15695],
+                 [0.0, 25, 325, 565, 1565]),
+        Case(["t: 5, f64"], lambda x: xt.cumulative(C.prod, x, "t"), at={0: [2.0, 0, 2, 2, 3]},
+             exact=[Exact([[2.0, 0, 2, 2, 3]], [1.0] * 5, [[1.0, 38, 0, 0, 0]]),
+                    Exact([[2.0, 0, 2, 0, 3]], [1.0] * 5, [[1.0, 6, 0, 0, 0]])]),
+        Case(["t: 5, f64"], lambda x: xt.cumulative(C.prod, x, "t", exclusive=True), at={0: [2.0, 0, 2, 0, 3]},
+             exact=[Exact([[2.0, 1, 2, 2, 3]], [1.0] * 5, [[8.0, 14, 6, 4, 0]])]),
+    ],
     "reduce max": [Case(["a: 3, b: 2, f64"], lambda x: xt.reduce(K.max, x, ["a"])),
                    Case(["a: 5, f64"], lambda x: xt.reduce(K.max, x, ["a"]), smooth=False,
                         exact=[TIES, Exact([[NAN, 1.0, 9, NAN, 0]], 4.0, [[2.0, 0, 0, 2, 0]])])],

@@ -270,6 +270,32 @@ class ArrayMethods:
         """The product with `other`, summed over `dim` (the dims both have)."""
         return _ops.dot(self, other, dim=dim)
 
+    # ---- scans ----
+
+    def cumsum(
+        self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False, skipna: bool | None = None
+    ) -> Self:
+        """Running sum along `dim`."""
+        return _ops.cumsum(self, dim, reverse=reverse, exclusive=exclusive, skipna=skipna)
+
+    def cumprod(
+        self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False, skipna: bool | None = None
+    ) -> Self:
+        """Running product along `dim`."""
+        return _ops.cumprod(self, dim, reverse=reverse, exclusive=exclusive, skipna=skipna)
+
+    def cummax(self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Self:
+        """Running maximum along `dim`."""
+        return _ops.cummax(self, dim, reverse=reverse, exclusive=exclusive)
+
+    def cummin(self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Self:
+        """Running minimum along `dim`."""
+        return _ops.cummin(self, dim, reverse=reverse, exclusive=exclusive)
+
+    def cumlogsumexp(self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Self:
+        """Running log of the sum of exponentials along `dim`."""
+        return _ops.cumlogsumexp(self, dim, reverse=reverse, exclusive=exclusive)
+
     # ---- shape ----
 
     @property

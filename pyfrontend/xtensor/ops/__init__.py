@@ -114,6 +114,7 @@ from .reductions import (
     sum,
     var,
 )  # fmt: skip
+from .scans import cumlogsumexp, cummax, cummin, cumprod, cumsum
 from .shape import (
     as_dims,
     broadcast,
@@ -163,6 +164,11 @@ __all__ = [
     "cos",
     "cosh",
     "count_nonzero",
+    "cumlogsumexp",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
     "deg2rad",
     "diff",
     "divide",

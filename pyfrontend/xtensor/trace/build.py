@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
 _REDUCTIONS = {"sum": 0, "prod": 1, "max": 2, "min": 3, "any": 4, "all": 5, "argmax": 6, "argmin": 7}
+_SCANS = {"sum": 0, "prod": 1, "max": 2, "min": 3}
 _MODES = {"raise": 0, "clip": 1, "drop": 2}
 _SCATTERS = {"add": 0}
 _INT64 = np.dtype("int64")
@@ -168,6 +169,25 @@ def reduce(kind: str, x: Tracer, dims: Sequence[str]) -> Tracer:
     )
 
 
+def cumulative(kind: str, x: Tracer, dim: str, *, reverse: bool = False, exclusive: bool = False) -> Tracer:
+    """Running sum, prod, max or min along `dim`: the dims of `x`."""
+    flags = _flags(reverse=reverse, exclusive=exclusive)
+    return _one(
+        "cumulative", (x,), {"kind": c.enum_attribute(_SCANS[kind]), "dim": c.string_attribute(dim), **flags}
+    )
+
+
+def recurrence(decay: Tracer, x: Tracer, dim: str, *, reverse: bool = False, exclusive: bool = False) -> Tracer:
+    """y[t] = decay[t] * y[t - 1] + x[t] along `dim`, from 0: the union of the dims."""
+    flags = _flags(reverse=reverse, exclusive=exclusive)
+    return _one("recurrence", (decay, x), {"dim": c.string_attribute(dim), **flags})
+
+
+def _flags(**flags: bool) -> dict[str, ir.Attribute]:
+    """Unit attributes for those that are set."""
+    return {name: c.mlir().UnitAttr.get(context=c.context()) for name, on in flags.items() if on}
+
+
 def contract(xs: Sequence[Tracer], over: Sequence[str], order: Sequence[str] | None = None) -> Tracer:
     """The product of `xs` summed over the dims `over`."""
     attributes = {"over": c.names_attribute(tuple(over))}
@@ -262,6 +282,34 @@ def split(x: Tracer, dim: str, sizes: Mapping[str, int]) -> Tracer:
             "dim": c.string_attribute(dim),
             "into": c.names_attribute(tuple(sizes)),
             "sizes": c.integers_attribute(tuple(int(n) for n in sizes.values())),
+        },
+    )
+
+
+def window(x: Tracer, dim: str, into: str, size: int, stride: int = 1, dilation: int = 1) -> Tracer:
+    """The windows along `dim`, which they replace; the places inside of each are a new last dim."""
+    numbers = {"size": size, "stride": stride, "dilation": dilation}
+    return _one(
+        "window",
+        (x,),
+        {
+            "dim": c.string_attribute(dim),
+            "into": c.string_attribute(into),
+            **{name: c.integer_attribute(n) for name, n in numbers.items()},
+        },
+    )
+
+
+def overlap_add(x: Tracer, dim: str, from_: str, length: int, stride: int = 1, dilation: int = 1) -> Tracer:
+    """Windows along `dim`, their places along `from_`, added up where they lie in `length` elements."""
+    numbers = {"length": length, "stride": stride, "dilation": dilation}
+    return _one(
+        "overlap_add",
+        (x,),
+        {
+            "dim": c.string_attribute(dim),
+            "from": c.string_attribute(from_),
+            **{name: c.integer_attribute(n) for name, n in numbers.items()},
         },
     )
 

@@ -152,6 +152,12 @@ def string_attribute(text: str) -> ir.Attribute:
 
 
 @functools.lru_cache(maxsize=4096)
+def integer_attribute(value: int) -> ir.Attribute:
+    ir, ctx = mlir(), context()
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context=ctx), value)
+
+
+@functools.lru_cache(maxsize=4096)
 def integers_attribute(values: tuple[int, ...]) -> ir.Attribute:
     return mlir().DenseI64ArrayAttr.get(list(values), context=context())
 

@@ -67,3 +67,14 @@ func.func @broadcast_factor(%x: !x, %y: !xtensor.array<b: 3, f32>) -> !xtensor.a
   %1 = xtensor.contract %x, %0 over [b] : !x, !x
   return %1 : !xtensor.array<a: 2, f32>
 }
+
+// Of one element there is nothing to combine; before it there is the identity.
+// CHECK-LABEL: func @scan_of_one
+// CHECK-NEXT: %[[Y:.*]] = xtensor.cumulative sum %arg0 along t {exclusive}
+// CHECK-NEXT: return %arg0, %[[Y]]
+func.func @scan_of_one(%x: !xtensor.array<t: 1, a: 2, f32>)
+    -> (!xtensor.array<t: 1, a: 2, f32>, !xtensor.array<t: 1, a: 2, f32>) {
+  %0 = xtensor.cumulative prod %x along t : !xtensor.array<t: 1, a: 2, f32>
+  %1 = xtensor.cumulative sum %x along t {exclusive} : !xtensor.array<t: 1, a: 2, f32>
+  return %0, %1 : !xtensor.array<t: 1, a: 2, f32>, !xtensor.array<t: 1, a: 2, f32>
+}

@@ -47,5 +47,16 @@ func.func @infer(%x: !x, %w: !w, %s: !xtensor.array<f32>, %k: !xtensor.array<p: 
   %18 = xtensor.scatter add drop %x at %k with %s along [b] : !x, !xtensor.array<f32>, !xtensor.array<p: 5, i64>
   // CHECK: "xtensor.merge"{{.*}} -> !xtensor.array<z: ?, ui8>
   %19 = xtensor.merge %n [i, t] into z : !xtensor.array<i: ?, t: ?, ui8>
+  // CHECK: "xtensor.cumulative"{{.*}} -> !xtensor.array<b: 4, i: 3, f32>
+  %20 = xtensor.cumulative max %x along b {exclusive, reverse} : !x
+  // CHECK: "xtensor.recurrence"{{.*}} -> !xtensor.array<b: 4, i: 3, o: 2, f32>
+  %21 = xtensor.recurrence %x, %w along i {late} : !x, !w
+  // Whole windows only.
+  // CHECK: "xtensor.window"{{.*}} -> !xtensor.array<b: 1, i: 3, p: 2, f32>
+  %22 = xtensor.window %x b into p size 2 stride 2 dilation 2 : !x
+  // CHECK: "xtensor.window"{{.*}} -> !xtensor.array<b: 0, i: 3, p: 5, f32>
+  %23 = xtensor.window %x b into p size 5 stride 1 dilation 1 : !x
+  // CHECK: "xtensor.overlap_add"{{.*}} -> !xtensor.array<b: 10, f32>
+  %24 = xtensor.overlap_add %x b from i length 10 stride 2 dilation 1 : !x
   return
 }

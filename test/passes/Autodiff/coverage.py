@@ -27,7 +27,7 @@ for line in sys.stdin:
         elif table != "request":
             if not (here / "rules" / file).exists():
                 problems.append(f"{key}: no rules/{file}")
-            if f'"{key}": [' not in numbers:
+            if f'"{key}": ' not in numbers:
                 problems.append(f"{key}: no case in reference/rule_cases.py")
 assert len(known) > 50, "the tables were not read"
 problems += [f"rules/{f.name}: no such rule" for f in (here / "rules").glob("*.mlir")

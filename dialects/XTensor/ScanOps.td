@@ -1,0 +1,57 @@
+// Running combinations along one named dim.
+#ifndef XTENSOR_SCAN_OPS_TD
+#define XTENSOR_SCAN_OPS_TD
+
+include "XTensor/Base.td"
+
+def XTensor_CumulativeKind : I32EnumAttr<"CumulativeKind", "running combination", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>, I32EnumAttrCase<"max", 2>,
+    I32EnumAttrCase<"min", 3>]> {
+  let cppNamespace = "::xtensor";
+}
+
+def XTensor_CumulativeOp : XTensor_InferredOp<"cumulative"> {
+  let summary = "Running sum, product, maximum or minimum along a dim";
+  let description = [{
+    Element t combines elements 0 to t: those before t with `exclusive`, which starts from the
+    identity (0, 1, the lowest, the highest number). `reverse` walks from the last element to
+    the first. NaN, once met, stays.
+
+    Constraint: (cumulative_c1) the dim is one of the operand's.
+
+    Example: `xtensor.cumulative max %x along t {reverse, exclusive} :
+    !xtensor.array<t: 4, space: 3, f32>`
+  }];
+  let arguments = (ins XTensor_CumulativeKind:$kind, XTensor_NumberArray:$x, StrAttr:$dim,
+                       UnitAttr:$reverse, UnitAttr:$exclusive);
+  let results = (outs XTensor_NumberArray:$y);
+  let assemblyFormat = "$kind $x `along` custom<Name>($dim) attr-dict `:` type($x)";
+  let hasFolder = 1;
+}
+
+def XTensor_RecurrenceOp : XTensor_InferredOp<"recurrence"> {
+  let summary = "Linear recurrence of first order along a dim";
+  let description = [{
+    y[t] = decay[t] * y[t - 1] + input[t], from 0. Where `decay` is 0 the past is forgotten,
+    an infinite one too: zeros cut a dim into segments. `exclusive` gives the value before step
+    t; `late` applies the decay of the step before, y[t] = decay[t - 1] * y[t - 1] + input[t];
+    `reverse` walks from the last element to the first. The derivatives of running products
+    and extrema are of this form, and so are its own.
+
+    Constraints: (recurrence_c1) operands have one float type and equal sizes for equal names,
+    (recurrence_c2) the dim is one of theirs, (recurrence_c3) `exclusive` and `late` exclude
+    each other.
+
+    Example: `xtensor.recurrence %decay, %input along t : !xtensor.array<t: 4, f32>,
+    !xtensor.array<t: 4, space: 3, f32>`
+  }];
+  let arguments = (ins XTensor_FloatArray:$decay, XTensor_FloatArray:$input, StrAttr:$dim,
+                       UnitAttr:$reverse, UnitAttr:$exclusive, UnitAttr:$late);
+  let results = (outs XTensor_FloatArray:$y);
+  let assemblyFormat = [{
+    $decay `,` $input `along` custom<Name>($dim) attr-dict `:` type($decay) `,` type($input)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // XTENSOR_SCAN_OPS_TD

@@ -1,0 +1,99 @@
+"""Running sums, products, extrema and log-sums along dims.
+
+`dim` is None or `...` (all dims), one name, or several, which are scanned one after another. `reverse` walks from the
+last element to the first; `exclusive` leaves an element's own value out and starts with the identity (0, 1, -inf, inf,
+-inf; for integers the lowest and the highest number). NaN, once met, stays. All have derivatives of every order, in
+both modes, in time linear in the size; ties of cummax and cummin give all to the latest element in scan order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..trace import build
+from ..trace.dispatch import op
+from ..trace.tracer import Tracer, as_tracer
+from . import promotion as p
+from .arguments import dims_of
+from .types import Array, ArrayLike, Dims
+
+
+def _without_nan(x: Tracer, value: float, skipna: bool | None) -> Tracer:
+    if not skipna or not p.is_float(x.dtype):
+        return x
+    return build.select(build.unary("isnan", x), p.constant(value, x.dtype), x)
+
+
+@op
+def cumsum(
+    x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False, skipna: bool | None = None
+) -> Array:
+    """Running sum along `dim`: the dims of `x`; integers and bools widen to 64 bits."""
+    x = as_tracer(x)
+    dims = dims_of("cumsum", x, dim)
+    y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 0, skipna)
+    for d in dims:
+        y = build.cumulative("sum", y, d, reverse=reverse, exclusive=exclusive)
+    return y
+
+
+@op
+def cumprod(
+    x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False, skipna: bool | None = None
+) -> Array:
+    """Running product along `dim`: the dims of `x`; integers and bools widen to 64 bits. Gradients are exact at 0."""
+    x = as_tracer(x)
+    dims = dims_of("cumprod", x, dim)
+    y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
+    for d in dims:
+        y = build.cumulative("prod", y, d, reverse=reverse, exclusive=exclusive)
+    return y
+
+
+def _extremum(name: str, kind: str, x: Tracer, dim: Dims, reverse: bool, exclusive: bool) -> Tracer:
+    dims = dims_of(name, x, dim)
+    y = p.cast(x, np.dtype("u1")) if x.dtype == p.BOOL else x
+    for d in dims:
+        y = build.cumulative(kind, y, d, reverse=reverse, exclusive=exclusive)
+    return p.as_bool(y) if x.dtype == p.BOOL else y
+
+
+@op
+def cummax(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Array:
+    """Running maximum along `dim`: the dims and dtype of `x`. The gradient goes to the latest owner in scan order."""
+    return _extremum("cummax", "max", as_tracer(x), dim, reverse, exclusive)
+
+
+@op
+def cummin(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Array:
+    """Running minimum along `dim`: the dims and dtype of `x`. The gradient goes to the latest owner in scan order."""
+    return _extremum("cummin", "min", as_tracer(x), dim, reverse, exclusive)
+
+
+@op
+def cumlogsumexp(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Array:
+    """log(cumsum(exp(x))) along `dim` without overflow: the dims of `x`; -inf where all so far is."""
+    x = p.as_float(x)
+    y = p.cast(x, p.accumulator(x.dtype))
+    for d in dims_of("cumlogsumexp", x, dim):
+        y = _running_log_sum(y, d, reverse, exclusive)
+    return p.cast(y, x.dtype)
+
+
+def _running_log_sum(x: Tracer, dim: str, reverse: bool, exclusive: bool) -> Tracer:
+    """The sum is kept relative to the running maximum: s[t] = exp(m[t - 1] - m[t]) s[t - 1] + exp(x[t] - m[t]).
+
+    No weight is above 1, and the maximum needs no derivative: the result does not depend on it.
+    """
+    fixed, zero = build.stop_gradient(x), p.zero(x.dtype)
+
+    def finite(m: Tracer) -> Tracer:
+        return build.select(build.unary("isfinite", m), m, zero)
+
+    m = finite(build.cumulative("max", fixed, dim, reverse=reverse, exclusive=False))
+    before = build.cumulative("max", fixed, dim, reverse=reverse, exclusive=True)
+    decay = build.unary("exp", build.binary("minimum", build.binary("sub", before, m), zero))
+    weight = build.unary("exp", build.binary("sub", x, m))
+    total = build.recurrence(decay, weight, dim, reverse=reverse, exclusive=exclusive)
+    log = build.binary("add", build.unary("log", total), finite(before) if exclusive else m)
+    return build.select(build.compare("eq", total, zero), p.constant(-np.inf, x.dtype), log)
