@@ -93,6 +93,33 @@ def test_static_arguments_by_name_and_position():
         assert calls == [(2, "up"), (2, "up"), (2, "down")]
 
 
+@dataclass(frozen=True)
+class Factor:
+    value: object
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda v: v, lambda v: (v,), lambda v: ("k", (v, 2)), Factor, lambda v: Factor((v,)),
+             lambda v: frozenset([v])]
+)  # fmt: skip
+def test_static_values_are_told_apart_where_they_are_equal(wrap):
+    def unwrap(k):
+        while not isinstance(k, (int, float, np.number)):
+            k = k.value if isinstance(k, Factor) else k[-1][0] if len(k) == 2 else next(iter(k))
+        return k
+
+    counted = Counted(lambda x, k: x * unwrap(k))
+    f = xt.jit(counted, static="k")
+    ints = xt.array([1, 2], dims="a")
+    for _ in range(2):
+        assert f(ints, k=wrap(1)).dtype == np.dtype("i8")
+        assert f(ints, k=wrap(1.0)).dtype == np.dtype("f8")
+        assert not np.signbit(f(ints, k=wrap(0.0)).values).any()
+        assert np.signbit(f(ints, k=wrap(-0.0)).values).all()
+        assert f(ints, k=wrap(np.float32(1))).dtype == np.dtype("f8")
+    assert counted.traces == 5
+
+
 def test_static_values_that_are_equal_but_of_other_types_differ():
     f = xt.jit(lambda x, n: x if isinstance(n, bool) else x + n, static="n")
     assert f(y, 1).values[0] == 1

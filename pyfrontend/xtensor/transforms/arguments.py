@@ -12,6 +12,7 @@ from .. import _native
 from ..core import tree
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
+from ..core.identity import identity
 from ..core.spec import Spec
 from ..interop.xarray import is_dataarray
 from ..trace.dispatch import _WEAK, scalar_array, spec_of_type
@@ -34,18 +35,19 @@ def signature_of(fn: Callable[..., Any]) -> inspect.Signature | None:
 
 
 class Static:
-    """A static argument's place in the structure of a call; compares by type and value."""
+    """A static argument's place in the structure of a call; compares by what the value means (`identity`)."""
 
-    __slots__ = ("value",)
+    __slots__ = ("key", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
+        self.key = identity(value)
 
     def __hash__(self) -> int:
-        return hash((type(self.value), self.value))
+        return hash(self.key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Static) and type(self.value) is type(other.value) and self.value == other.value
+        return isinstance(other, Static) and self.key == other.key
 
 
 def _value(s: Any, _: Any) -> Any:
@@ -95,12 +97,11 @@ class StaticNames:
 
     def _wrap(self, x: Any, which: str) -> Static:
         try:
-            hash(x)
+            return Static(x)
         except TypeError:
             raise ArgumentTypeError(
                 f"static argument {which} of {name_of(self.fn)} must be hashable, got {type(x).__name__}"
             ) from None
-        return Static(x)
 
 
 class Call:
