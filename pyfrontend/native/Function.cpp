@@ -1,5 +1,6 @@
 // Function: a Python callable that finds the executable for its arguments by comparing pointers,
-// and asks Python (the slow path: trace, compile, add) for everything else.
+// and asks Python (the slow path: trace, compile, add) for everything else. What was compiled under
+// other options than those in force is not found.
 #include "Function.h"
 #include "Executable.h"
 
@@ -12,6 +13,19 @@ namespace {
 PyTypeObject *functionClass;
 // Traces open in this thread: while there are any, a call is to be traced, not run.
 thread_local int traceDepth __attribute__((tls_model("initial-exec"))) = 0;
+
+// The options of the process, and the context variable that holds a block's (core/options.py); null
+// until Python sets them. Each combination is one object, so pointers tell them apart.
+PyObject *processOptions = nullptr, *blockOptions = nullptr;
+
+/// The options in force in this context, borrowed: blocks and this module keep all of them alive.
+PyObject *currentOptions() {
+  PyObject *found = nullptr;
+  if (blockOptions && PyContextVar_Get(blockOptions, nullptr, &found) < 0)
+    PyErr_Clear();
+  Py_XDECREF(found);
+  return found && found != Py_None ? found : processOptions;
+}
 
 /// What one argument must be: an array of this type, or a Python number of this class.
 struct Filter {
@@ -33,6 +47,7 @@ struct Entry {
   int64_t inputBytes = 0;
   PyObject *captured = nullptr; // tuple of arrays, passed after the arguments; may be null
   PyObject *wrapper = nullptr;  // called with the results; may be null
+  PyObject *options = Py_XNewRef(currentOptions()); // in force when it was compiled
 
   ~Entry() {
     for (Filter &f : filters)
@@ -40,6 +55,7 @@ struct Entry {
     Py_XDECREF(executable);
     Py_XDECREF(captured);
     Py_XDECREF(wrapper);
+    Py_XDECREF(options);
   }
   size_t capturedCount() const { return captured ? PyTuple_GET_SIZE(captured) : 0; }
 };
@@ -97,9 +113,11 @@ bool patternsMatch(const Entry &entry, PyObject *const *args, size_t n, void **b
 }
 
 /// The call through entry i; `hit` says whether it fits. Without a hit, returns null.
-PyObject *tryEntry(std::vector<Entry *> &entries, size_t i, PyObject *const *args, size_t n,
-                   bool &hit) {
+PyObject *tryEntry(std::vector<Entry *> &entries, size_t i, PyObject *options,
+                   PyObject *const *args, size_t n, bool &hit) {
   Entry &entry = *entries[i];
+  if (entry.options != options)
+    return nullptr;
   Signature &s = *entry.executable->signature;
   size_t inputs = s.inputs.size();
   if (inputs != n + entry.capturedCount())
@@ -134,9 +152,10 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
   Function *f = self(o);
   if (!keywords && traceDepth == 0) {
     auto &entries = *f->entries;
+    PyObject *options = currentOptions();
     bool hit = false;
     for (size_t i = 0; i < entries.size(); ++i) {
-      PyObject *result = tryEntry(entries, i, args, PyVectorcall_NARGS(nargsf), hit);
+      PyObject *result = tryEntry(entries, i, options, args, PyVectorcall_NARGS(nargsf), hit);
       if (hit)
         return result;
     }
@@ -380,7 +399,19 @@ PyObject *exitTrace(PyObject *, PyObject *) {
 }
 PyObject *getTraceDepth(PyObject *, PyObject *) { return PyLong_FromLong(traceDepth); }
 
+PyObject *setOptions(PyObject *, PyObject *args) {
+  PyObject *process, *block;
+  if (!PyArg_ParseTuple(args, "OO!:set_options", &process, &PyContextVar_Type, &block))
+    return nullptr;
+  Py_XSETREF(processOptions, Py_NewRef(process));
+  Py_XSETREF(blockOptions, Py_NewRef(block));
+  Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
+    {"set_options", setOptions, METH_VARARGS,
+     "set_options(process, block)\n--\n\nThe options of the process, and the context variable that "
+     "holds those of a block or None. A Function runs only what was added under the same object."},
     {"enter_trace", enterTrace, METH_NOARGS,
      "enter_trace()\n--\n\nUntil exit_trace(), every Function takes its slow path in this thread."},
     {"exit_trace", exitTrace, METH_NOARGS, "exit_trace()\n--\n\nEnds what enter_trace() began."},

@@ -1,11 +1,17 @@
-"""Options of the whole process that change what programs mean: `xt.option(outer="forbid")`."""
+"""Options that change what programs mean, of the process and of a block: `xt.option(outer="forbid")`.
+
+The values in force are one object per combination, so that compiled calls are told apart by comparing pointers
+(native/Function.cpp reads the same context variable).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .. import _native
 from .errors import ArgumentError
 
 _CHOICES = {"outer": ("allow", "forbid"), "index": ("raise", "clip")}
@@ -20,46 +26,71 @@ class Options:
     index: str = "raise"
 
 
-_current = Options()
-_listeners: list[Callable[[], None]] = []
+_combinations: dict[Options, Options] = {}
 
 
-def on_change(listener: Callable[[], None]) -> None:
-    """`listener` is called after each change."""
-    _listeners.append(listener)
+def _one(options: Options) -> Options:
+    """The one object that stands for this combination."""
+    return _combinations.setdefault(options, options)
 
 
-def _set(value: Options) -> None:
-    global _current
-    if value != _current:
-        _current = value
-        for listener in _listeners:
-            listener()
+_process = _one(Options())
+_here: ContextVar[Options | None] = ContextVar("xtensor.option", default=None)
+_native.set_options(_process, _here)
 
 
 def current() -> Options:
-    return _current
+    """The options in force here."""
+    return _here.get() or _process
+
+
+def _set_process(**changes: str) -> None:
+    global _process
+    _process = _one(replace(_process, **changes))
+    _native.set_options(_process, _here)
 
 
 class option:  # noqa: N801 (used like a function)
-    """Sets options, for good when called, for a block when used as a context manager.
+    """Sets options: a plain call for the whole process, `with` for what runs inside of the block alone.
 
     ``xt.option(outer="forbid")`` makes a broadcast in which each operand lacks a dim of the other an error.
     ``xt.option(index="clip")`` makes reads outside of a dim take the nearest element instead of failing.
+
+    Other threads and tasks never see a block's options. A plain call holds here at once, elsewhere as soon as its
+    result is dropped, which for a statement is at once, too: until then it may still become a block.
     """
 
+    _entered = False
+
     def __init__(self, **options: Any) -> None:
+        self._changes: dict[str, str] = {}
         for name, value in options.items():
             if name not in _CHOICES:
                 raise ArgumentError(f"there is no option {name!r}; options are {', '.join(_CHOICES)}")
             if value not in _CHOICES[name]:
                 allowed = " or ".join(map(repr, _CHOICES[name]))
                 raise ArgumentError(f"option {name}= is {allowed}, got {value!r}")
-        self._before = _current
-        _set(replace(_current, **options))
+        self._changes = options
+        self._before = [_here.get()]
+        self._thread = threading.get_ident()
+        self._mine = _one(replace(current(), **options))
+        _here.set(self._mine)
 
     def __enter__(self) -> Options:
-        return _current
+        if self._entered or _here.get() is not self._mine:
+            self._before.append(_here.get())
+            self._mine = _one(replace(current(), **self._changes))
+            _here.set(self._mine)
+        self._entered = True
+        return self._mine
 
     def __exit__(self, *exc: object) -> None:
-        _set(self._before)
+        _here.set(self._before.pop())
+
+    def __del__(self) -> None:
+        if self._entered or not self._changes:
+            return
+        _set_process(**self._changes)
+        if threading.get_ident() == self._thread and _here.get() is self._mine:
+            # Outside of any block the process's options hold; inside of one the change stays until its end.
+            _here.set(None if self._before == [None] else self._mine)

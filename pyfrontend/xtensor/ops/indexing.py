@@ -153,17 +153,23 @@ def read(
     """What all kinds of reading come down to."""
     if not hasattr(x, "dims"):
         x = as_tracer(x) if tracing() else _concrete(x)
-    if type(x).__name__ == "DataArray" and mode is None:
+    if _is_dataarray(x) and mode is None and current().index == "raise":
         return x.isel(_for_xarray(indexers), missing_dims=missing_dims)
     there = present(name, x, indexers, missing_dims)
     plan = {d: _read_index(name, x, d, indexers[d]) for d in there}
     if not tracing() and not isinstance(x, Tracer) and not any(isinstance(i, Tracer) for i in plan.values()):
         if mode is None and all(isinstance(i, (int, slice)) for i in plan.values()):
-            if x.meta is None:
+            if not _is_dataarray(x) and x.meta is None:
                 return _view(name, x, plan)
             return _read(x, plan, name, mode, fill_value)  # labels follow the program
         plan = {d: _as_argument(name, x, d, i, mode) for d, i in plan.items()}
     return _read(x, plan, name, mode, fill_value)
+
+
+def _is_dataarray(x: Any) -> bool:
+    from ..interop.xarray import is_dataarray
+
+    return is_dataarray(x)
 
 
 def _concrete(x: Any) -> Any:
@@ -183,10 +189,16 @@ def _view(name: str, x: Any, plan: Mapping[str, int | slice]) -> Any:
     """Ints and slices of a concrete array: a strided view, copied only if it must be."""
     from ..core.array import array
 
+    clips = current().index == "clip"
+    places = dict(plan)
     for d, i in plan.items():
         if isinstance(i, int):
-            _check(name, np.asarray(i), d, x.sizes[d])
-    key = tuple(plan.get(d, slice(None)) for d in x.dims)
+            size = x.sizes[d]
+            if clips and size:
+                places[d] = max(-size, min(i, size - 1))
+            else:
+                _check(name, np.asarray(i), d, size)
+    key = tuple(places.get(d, slice(None)) for d in x.dims)
     kept = tuple(d for d in x.dims if not isinstance(plan.get(d), int))
     return array(np.asarray(x.values)[key], dims=kept)
 

@@ -7,13 +7,13 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
-from weakref import WeakSet
 
 import numpy as np
 
 from .. import _native
 from ..core import options, tree
 from ..core.errors import ArgumentError, ArgumentTypeError, Error
+from ..core.identity import identity
 from ..core.spec import Spec
 from .program import Program, trace
 from .scope import check_alive, tracing
@@ -27,17 +27,6 @@ R = TypeVar("R")
 _NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
 _WEAK = {cls: Spec((), (), np.dtype(name), weak=cls is not bool) for cls, name in _NUMBERS.items()}
 _LITERALS = frozenset({str, type(None), type(...), bytes, type, np.dtype})
-
-_functions: WeakSet[Any] = WeakSet()
-
-
-def forget_compiled() -> None:
-    """Sends every function through its slow path once, where the options are looked at."""
-    for function in list(_functions):
-        function.clear()
-
-
-options.on_change(forget_compiled)
 
 
 def scalar_array(x: bool | int | float) -> Any:
@@ -98,11 +87,6 @@ _SINGLE = tree.structure(0)
 
 class Function(_native.Function):
     """A callable whose calls on plain arrays run compiled code straight from C++."""
-
-    def __new__(cls, slow_path: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        self = super().__new__(cls, slow_path)
-        _functions.add(self)
-        return self
 
 
 class Op(Function):
@@ -189,8 +173,14 @@ class _Arguments:
         elif is_array and type(x) not in _LITERALS:
             raise not_an_array(x)
         else:
-            # 1, 1.0 and True are equal, and so are 0.0 and -0.0.
-            self.key.append((type(x), x.hex() if isinstance(x, float) else x))
+            self.key.append(self.static(x))
+
+    @staticmethod
+    def static(x: Any) -> Any:
+        try:
+            return identity(x)
+        except TypeError:  # unhashable: the look-up says which argument it is
+            return x
 
 
 def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
@@ -202,7 +192,7 @@ def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
     if type(x) in (tuple, list):
         return type(x)([_replace(item, is_array, tracers) for item in x])
     if isinstance(x, dict):
-        return type(x)((k, _replace(v, is_array, tracers)) for k, v in x.items())
+        return {k: _replace(v, is_array, tracers) for k, v in x.items()}
     if is_array and isinstance(x, (np.generic, np.ndarray)):
         return next(tracers)
     if isinstance(x, slice):
