@@ -113,24 +113,29 @@ static Value emitFloatTest(Numbers &b, Operation *op, Value x) {
 }
 
 /// A float outside of the integer's range becomes the nearest integer, NaN 0: the plain
-/// conversion would be undefined.
+/// conversion would be undefined. Where no float is the largest integer (2^31 - 1 in f32), what
+/// lies above is converted from the next float below and replaced afterwards.
 static Value emitFloatToInteger(Numbers &b, Value x, Type to, bool isUnsigned) {
   unsigned width = to.getIntOrFloatBitWidth();
   auto type = cast<FloatType>(x.getType());
-  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  bool exact = false;
   auto bound = [&](APInt integer) -> Value {
-    APFloat value(semantics);
-    value.convertFromAPInt(integer, !isUnsigned, APFloat::rmTowardZero);
+    APFloat value(type.getFloatSemantics());
+    exact = value.convertFromAPInt(integer, !isUnsigned, APFloat::rmTowardZero) == APFloat::opOK;
     return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
   };
+  APInt largest = isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
   Value low = bound(isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width));
-  Value high = bound(isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
+  Value high = bound(largest);
   x = b.select(b.cmp(CmpFPredicate::UNO, x, x), b.number(0), x);
   x = b.select(b.cmp(CmpFPredicate::OLT, x, low), low, x);
-  x = b.select(b.cmp(CmpFPredicate::OGT, x, high), high, x);
-  if (isUnsigned)
-    return b.createOrFold<arith::FPToUIOp>(to, x);
-  return b.createOrFold<arith::FPToSIOp>(to, x);
+  Value above = b.cmp(CmpFPredicate::OGT, x, high);
+  x = b.select(above, high, x);
+  Value y =
+      isUnsigned ? b.createOrFold<arith::FPToUIOp>(to, x) : b.createOrFold<arith::FPToSIOp>(to, x);
+  if (exact)
+    return y;
+  return b.select(above, arith::ConstantOp::create(b, b.getIntegerAttr(to, largest)), y);
 }
 
 static Value emitCast(Numbers &b, Value x, Type result) {

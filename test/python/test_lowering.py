@@ -159,6 +159,21 @@ def test_casts_are_numpys_where_the_value_fits_and_never_undefined() -> None:
     same(run(lambda x: build.cast(x, np.dtype("int32")), (wild, "i")), np.int32([0, high, low, high, low]))
 
 
+@pytest.mark.parametrize("to", INTEGERS)
+@pytest.mark.parametrize("dtype", ["float16", bfloat16, "float32", "float64"])
+def test_casts_to_integers_saturate_exactly(dtype: Any, to: str) -> None:
+    low, high = np.iinfo(to).min, np.iinfo(to).max
+    powers = [2.0**k for k in (7, 8, 15, 16, 31, 32, 63, 64)]
+    with np.errstate(all="ignore"):
+        edges = np.array([NAN, INF, -INF, 3e30, -3e30, -0.75, 255.5, *powers, *(-v for v in powers)]).astype(dtype)
+    below = np.nextafter(edges, np.array(0, dtype))
+    x = np.concatenate([edges, below, np.zeros(50, dtype)])  # longer than a vector
+    want = [0 if np.isnan(v) else max(low, min(high, int(v) if np.isfinite(v) else high if v > 0 else low))
+            for v in x.astype("float64")]  # fmt: skip
+    got = run(lambda x: build.cast(x, np.dtype(to)), (x, "i"))
+    assert [int(v) for v in got] == want
+
+
 def test_select_and_bools() -> None:
     c, x, y = np.array([True, False, True]), np.float32([[1, 2, 3], [4, 5, NAN]]), np.float32([7, 8])
     got = run(lambda c, x, y: build.select(c, x, y), (c, "j"), (x, "ij"), (y, "i"))
