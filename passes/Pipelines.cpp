@@ -90,7 +90,16 @@ struct CompileOptions : PassPipelineOptions<CompileOptions> {
 
 } // namespace
 
+/// What the input must be to be in `phase`, as far as a pass checks it.
+static void addContract(OpPassManager &pm, StringRef phase) {
+  if (phase == "differentiated")
+    pm.addPass(createVerifyDifferentiated());
+  else if (phaseIndex(phase) >= phaseIndex("linalg"))
+    pm.addPass(createVerifyLinalg());
+}
+
 void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringRef dumpDir) {
+  addContract(pm, from);
   if (!dumpDir.empty())
     pm.addPass(std::make_unique<DumpPhase>(dumpDir, from));
   for (int i = phaseIndex(from) + 1; i <= phaseIndex(to); ++i) {
@@ -112,6 +121,11 @@ static void registerPhases() {
                        << "; there are ";
           llvm::interleaveComma(kPhases, llvm::errs());
           llvm::errs() << '\n';
+          std::exit(1);
+        }
+        if (phaseIndex(options.from) > phaseIndex(options.to)) {
+          llvm::errs() << "phase " << options.to << " lies before " << options.from
+                       << ", in which the input is\n";
           std::exit(1);
         }
         addPhases(pm, options.from, options.to, options.dump);

@@ -4,12 +4,17 @@
 // RUN: rm -rf %t && xtensor-opt %s --dump-phases=%t -o %t.mlir && FileCheck %s --check-prefix=LLVM --input-file=%t/8-llvm.mlir
 // RUN: FileCheck %s --check-prefix=TRACED --input-file=%t/0-traced.mlir
 // RUN: not xtensor-opt %s --compile-to=nowhere 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not xtensor-opt %s --compile-from=linalg 2>&1 | FileCheck %s --check-prefix=CONTRACT
+// RUN: not xtensor-opt %s --compile-from=llvm 2>&1 | FileCheck %s --check-prefix=CONTRACT
+// RUN: not xtensor-opt %s --compile-from=llvm --compile-to=linalg 2>&1 | FileCheck %s --check-prefix=BACKWARDS
 
 // LINALG-NOT: xtensor.tanh
 // LINALG: math.tanh
 // LLVM: llvm.func @entry
 // TRACED: xtensor.tanh
 // UNKNOWN: no such phase: nowhere; there are traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm
+// CONTRACT: is left in the linalg phase
+// BACKWARDS: phase linalg lies before llvm, in which the input is
 func.func @main(%x: !xtensor.array<i: 4, f32>) -> !xtensor.array<i: 4, f32> {
   %0 = xtensor.tanh %x : !xtensor.array<i: 4, f32>
   return %0 : !xtensor.array<i: 4, f32>
