@@ -59,10 +59,10 @@ static xtensor::Compiled &get(XTensorCompiled compiled) {
 }
 static MlirStringRef wrapped(const std::string &text) { return wrap(StringRef(text)); }
 
-XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder,
+XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder, uint64_t cacheLimit,
                                MlirStringRef dumpFolder) {
-  auto compiled =
-      xtensor::compile(unwrap(module), {unwrap(cacheFolder).str(), unwrap(dumpFolder).str()});
+  auto compiled = xtensor::compile(
+      unwrap(module), {unwrap(cacheFolder).str(), cacheLimit, unwrap(dumpFolder).str()});
   return {failed(compiled) ? nullptr : new xtensor::Compiled(*compiled)};
 }
 void xtensorCompiledDestroy(XTensorCompiled compiled) { delete &get(compiled); }

@@ -37,9 +37,9 @@ typedef struct XTensorCompiled {
 } XTensorCompiled;
 
 /* Compiles the module, which is in phase `traced` and stays as it is. Null on failure, with
- * diagnostics. Empty folders: no cache, no dump. */
+ * diagnostics. Empty folders: no cache, no dump. The cache holds `cacheLimit` bytes. */
 MLIR_CAPI_EXPORTED XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder,
-                                                  MlirStringRef dumpFolder);
+                                                  uint64_t cacheLimit, MlirStringRef dumpFolder);
 MLIR_CAPI_EXPORTED void xtensorCompiledDestroy(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED void *xtensorCompiledGetEntry(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED bool xtensorCompiledIsFromCache(XTensorCompiled compiled);

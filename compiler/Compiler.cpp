@@ -124,7 +124,7 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
   if (auto it = loaded.find(compiled.key); it != loaded.end() && options.dumpFolder.empty())
     return it->second;
   std::string entry = "xt_" + compiled.key;
-  ObjectCache cache(options.cacheFolder);
+  ObjectCache cache(options.cacheFolder, options.cacheLimit);
   std::unique_ptr<llvm::MemoryBuffer> object;
   if (options.dumpFolder.empty())
     if (auto file = cache.find(compiled.key)) {

@@ -13,6 +13,8 @@ namespace xtensor {
 struct CompilerOptions {
   /// Folder of compiled objects; empty: none.
   std::string cacheFolder;
+  /// How many bytes that folder may hold.
+  uint64_t cacheLimit = uint64_t(256) << 20;
   /// Folder for one file per phase; empty: none.
   std::string dumpFolder;
   /// The phase that the module is in.

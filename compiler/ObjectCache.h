@@ -1,5 +1,6 @@
 // Compiled objects on disk, shared by processes. A file is written beside its place and renamed,
-// so that a reader sees all of it or nothing; what does not check is taken as absent.
+// so that a reader sees all of it or nothing; what does not check is taken as absent. The folder is
+// kept below a number of bytes: the files read or written longest ago go first.
 #ifndef XTENSOR_COMPILER_OBJECTCACHE_H
 #define XTENSOR_COMPILER_OBJECTCACHE_H
 
@@ -11,8 +12,8 @@ namespace xtensor {
 
 class ObjectCache {
 public:
-  /// An empty folder name keeps nothing.
-  explicit ObjectCache(llvm::StringRef folder) : folder(folder.str()) {}
+  /// An empty folder name keeps nothing; `limit` is in bytes.
+  ObjectCache(llvm::StringRef folder, uint64_t limit) : folder(folder.str()), limit(limit) {}
 
   /// What was stored under `key`, or null.
   std::unique_ptr<llvm::MemoryBuffer> find(llvm::StringRef key) const;
@@ -21,7 +22,10 @@ public:
 
 private:
   std::string path(llvm::StringRef key) const;
+  /// Removes files until three quarters of the limit are left, if there is more than the limit.
+  void trim() const;
   std::string folder;
+  uint64_t limit;
 };
 
 } // namespace xtensor

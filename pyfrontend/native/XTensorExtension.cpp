@@ -93,8 +93,9 @@ std::string option(const nb::dict &options, const char *name) {
 
 Compiled *compile(py::PyModule &module, const nb::dict &options) {
   std::string cache = option(options, "cache_dir"), dump = option(options, "dump_dir");
+  uint64_t limit = nb::cast<uint64_t>(options["cache_limit"]);
   py::PyMlirContext::ErrorCapture errors(module.getContext());
-  XTensorCompiled compiled = xtensorCompile(module.get(), refOf(cache), refOf(dump));
+  XTensorCompiled compiled = xtensorCompile(module.get(), refOf(cache), limit, refOf(dump));
   if (!compiled.ptr)
     throw py::MLIRError("compilation failed", errors.take());
   return new Compiled(compiled);
@@ -128,7 +129,8 @@ void bindCompiler(nb::module_ &m) {
         return sites;
       });
   m.def("compile", &compile, nb::arg("module"), nb::arg("options"),
-        "Compiles a traced module; options: cache_dir and dump_dir, folders or empty.");
+        "Compiles a traced module; options: cache_dir and dump_dir, folders or empty, and "
+        "cache_limit, the bytes that cache_dir may hold.");
   m.def("as_text", &textAfter, nb::arg("module"), nb::arg("phase"), nb::arg("locations") = false,
         "The module as it is after a phase.");
 }

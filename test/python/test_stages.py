@@ -100,6 +100,30 @@ def test_the_environment_asks_for_dumps_and_a_cache(tmp_path):
     assert any(p.is_file() for p in (tmp_path / "cache").rglob("*"))
 
 
+def test_the_cache_keeps_to_its_size(tmp_path):
+    program = (
+        "import numpy as np, xtensor as xt\n"
+        "x = xt.array(np.ones(3, 'f4'), 'i')\n"
+        "for i in range(12):\n"
+        "    xt.jit(lambda v: v * 2.0 + np.float32(i))(x)\n"
+    )
+    old = tmp_path / "old.o"
+    old.write_bytes(b"x" * 10_000)
+    os.utime(old, (1, 1))
+    left = tmp_path / "write-dead.tmp"
+    left.write_bytes(b"x")
+    os.utime(left, (1, 1))
+    env = os.environ | {"XTENSOR_CACHE_DIR": str(tmp_path), "XTENSOR_CACHE_MB": "0.02"}
+    subprocess.run([sys.executable, "-c", program], env=env, check=True)
+    kept = list(tmp_path.glob("*.o"))
+    assert 0 < sum(p.stat().st_size for p in kept) <= 0.02 * 2**20
+    assert old not in kept
+    assert not left.exists()
+    env["XTENSOR_CACHE_MB"] = "lots"
+    out = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert "XTENSOR_CACHE_MB is a number of megabytes, not 'lots'" in out.stderr
+
+
 def test_import_loads_neither_mlir_nor_xarray():
     program = "import sys, xtensor; print('xarray' in sys.modules, 'xtensor.mlir.ir' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

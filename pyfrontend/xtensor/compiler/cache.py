@@ -1,9 +1,14 @@
-"""The cache of compiled objects on disk: $XTENSOR_CACHE_DIR, else a folder under the user's cache; empty: none."""
+"""The cache of compiled objects on disk: $XTENSOR_CACHE_DIR, else a folder under the user's cache; empty: none.
+
+It holds $XTENSOR_CACHE_MB (256); what was used longest ago goes first.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+from ..core.errors import ArgumentError
 
 
 def directory() -> str | None:
@@ -13,6 +18,18 @@ def directory() -> str | None:
         return given or None
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return str(Path(base) / "xtensor")
+
+
+def limit() -> int:
+    """How many bytes of compiled objects are kept."""
+    given = os.environ.get("XTENSOR_CACHE_MB", "256")
+    try:
+        found = int(float(given) * 2**20)
+    except (ValueError, OverflowError):
+        found = -1
+    if found >= 0:
+        return found
+    raise ArgumentError(f"XTENSOR_CACHE_MB is a number of megabytes, not {given!r}")
 
 
 def clear() -> int:

@@ -36,4 +36,4 @@ class CompileOptions:
     def as_dict(self) -> dict[str, Any]:
         from . import cache
 
-        return {"cache_dir": cache.directory() or ""}
+        return {"cache_dir": cache.directory() or "", "cache_limit": cache.limit()}
