@@ -1,6 +1,6 @@
 """Pytrees: structure out, leaves out, both back in."""
 
-from collections import namedtuple
+from collections import Counter, OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass
 
 import pytest
@@ -77,3 +77,34 @@ def test_paths_say_where_a_leaf_is():
         "['p'].y",
         "['l'].w",
     ]
+
+
+@pytest.mark.parametrize("value", [defaultdict(list, a=1, b=[2]), OrderedDict(b=1, a=2), Counter(a=3, b=4)])
+def test_dicts_of_other_classes_come_back_as_they_are(value):
+    _, again = roundtrip(value)
+    assert type(again) is type(value)
+    assert again == value
+    assert xt.tree.map(lambda a, b: a + b, value, value) == xt.tree.map(lambda a: 2 * a, value)
+    if isinstance(value, defaultdict):
+        assert again["new"] == []
+        assert xt.tree.structure(value) != xt.tree.structure(defaultdict(int, value))
+
+
+def test_a_dict_that_needs_arguments_says_so():
+    class Table(dict):
+        def __init__(self, name):
+            super().__init__()
+
+    table = Table("t")
+    table["a"] = 1
+    with pytest.raises(xt.ArgumentTypeError, match="register"):
+        roundtrip(table)
+
+
+def test_a_tree_that_contains_itself_is_refused():
+    loop = [1.0]
+    loop.append(loop)
+    with pytest.raises(xt.ArgumentError, match="contains itself"):
+        xt.tree.flatten(loop)
+    with pytest.raises(xt.ArgumentError, match="contains itself"):
+        xt.jit(lambda v: v)(loop)

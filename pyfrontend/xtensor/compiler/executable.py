@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from ..core.errors import CompileError, IndexError_, UnsupportedError
+from ..core.dims import describe_array
+from ..core.errors import CompileError, IndexError_, SizeError, UnsupportedError
 from ..core.spec import Spec
 from ..trace.context import diagnosed, lock, mlir, spec_of
 from . import debug
@@ -28,7 +29,10 @@ def native_type(spec: Spec) -> Any:
     if spec.is_dynamic:
         return spec.dtype.name, spec.dims, spec.shape
     sizes = [n for n in spec.shape if n is not None]
-    return _native.ArrayType(spec.dtype.name, spec.dims, sizes)
+    try:
+        return _native.ArrayType(spec.dtype.name, spec.dims, sizes)
+    except ValueError as error:
+        raise SizeError(f"{describe_array(spec)}: {error}") from None
 
 
 def load(program: Program, options: CompileOptions | None = None, unwrap: bool = False) -> Any:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from .errors import ArgumentError
+from .errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["TreeDef", "flatten", "leaves", "map", "paths", "register", "structure", "unflatten"]
 
@@ -46,6 +47,18 @@ class TreeDef:
 
     def __repr__(self) -> str:
         return f"TreeDef({self.unflatten(['*'] * self.size)!r})"
+
+
+class _DefaultKeys(tuple[Any, ...]):
+    """The keys of a defaultdict, with what it makes for a missing one."""
+
+    factory: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _DefaultKeys) and self.factory is other.factory and tuple.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.factory, tuple.__hash__(self)))
 
 
 class _Leaf:
@@ -86,6 +99,10 @@ def _children(x: Any) -> tuple[Any, Hashable, Sequence[Any]] | None:
         return cls, meta, children
     if isinstance(x, tuple) and hasattr(cls, "_fields"):
         return cls, None, x
+    if isinstance(x, defaultdict):
+        keys = _DefaultKeys(x)
+        keys.factory = x.default_factory
+        return cls, keys, tuple(x.values())
     if isinstance(x, dict):
         return cls, tuple(x), tuple(x.values())
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
@@ -111,14 +128,31 @@ def _build(tree: TreeDef, leaves: Any) -> Any:
         return kind(*built)
     names: Any = tree.meta
     if issubclass(kind, dict):
-        return kind(zip(names, built, strict=True))
+        return _mapping(kind, names, built)
     return kind(**dict(zip(names, built, strict=True)))
+
+
+def _mapping(kind: Any, keys: Any, values: Iterable[Any]) -> Any:
+    """A dict of class `kind`. What subclasses make of pairs is their own affair (Counter counts them)."""
+    if kind is dict:
+        return dict(zip(keys, values, strict=True))
+    try:
+        made = kind(keys.factory) if isinstance(keys, _DefaultKeys) else kind()
+    except TypeError:
+        hint = "xt.tree.register tells how one is made"
+        raise ArgumentTypeError(f"a {kind.__name__} in a pytree cannot be made from nothing; {hint}") from None
+    for key, value in zip(keys, values, strict=True):
+        made[key] = value
+    return made
 
 
 def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
     """The leaves from left to right, and the structure around them."""
     out: list[Any] = []
-    return out, _visit(tree, out, is_leaf)
+    try:
+        return out, _visit(tree, out, is_leaf)
+    except RecursionError:
+        raise ArgumentError(f"a pytree contains itself, or is nested too deeply: a {type(tree).__name__}") from None
 
 
 def _visit(x: Any, out: list[Any], is_leaf: Callable[[Any], bool] | None) -> TreeDef:
@@ -184,7 +218,8 @@ def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
 
 def _in_order_of(tree: Any, other: Any) -> Any:
     if isinstance(tree, dict) and isinstance(other, dict) and tree.keys() == other.keys():
-        return type(tree)((k, _in_order_of(v, other[k])) for k, v in tree.items())
+        _, keys, _ = _children(tree)  # type: ignore[misc]
+        return _mapping(type(tree), keys, [_in_order_of(v, other[k]) for k, v in tree.items()])
     if type(tree) in (list, tuple) and type(other) is type(tree) and len(tree) == len(other):
         return type(tree)([_in_order_of(a, b) for a, b in zip(tree, other, strict=True)])
     return other

@@ -7,11 +7,20 @@ from typing import Any
 from .. import _native
 from ..core.array import Array
 from ..core.dims import as_names
-from ..core.errors import ArgumentTypeError
+from ..core.errors import ArgumentTypeError, DimensionError, DTypeError, UnsupportedError
 
 
 def from_dlpack(x: Any, dims: Any) -> Array:
     """An array over the memory of anything with `__dlpack__`; `dims` names its axes."""
     if not hasattr(x, "__dlpack__"):
         raise ArgumentTypeError(f"from_dlpack needs an object with __dlpack__, got {type(x).__name__}")
-    return _native.from_dlpack(x, as_names(dims))
+    names = as_names(dims)
+    try:
+        return _native.from_dlpack(x, names)
+    except TypeError as error:
+        hint = "; give the real and the imaginary part apart" if "code 5" in str(error) else ""
+        raise DTypeError(f"xt.from_dlpack: {error}{hint}") from None
+    except ValueError as error:
+        raise DimensionError(f"xt.from_dlpack: {error}. Give one name per axis") from None
+    except BufferError as error:
+        raise UnsupportedError(f"xt.from_dlpack: {error}") from None

@@ -18,7 +18,7 @@ from ..trace.dispatch import op, tracing
 from ..trace.tracer import DynamicSize, Tracer, as_tracer
 from . import promotion as p
 from .arguments import by_dim, extend, fail, integer, is_scalar, names_of
-from .shape import check_size, shape_sizes
+from .shape import check_bytes, check_size, shape_sizes
 from .types import Array, ArrayLike
 
 SMALL = 16
@@ -34,8 +34,9 @@ def _sizes(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, An
     return found
 
 
-def _filled(sizes: dict[str, Any], value: Any, dtype: np.dtype) -> Any:
+def _filled(name: str, sizes: dict[str, Any], value: Any, dtype: np.dtype) -> Any:
     """An array of one value, a traced one where a trace is active."""
+    check_bytes(name, sizes, dtype)
     traced = isinstance(value, Tracer) or any(not isinstance(s, int) for s in sizes.values())
     if not traced and not tracing():
         return _concrete(np.full(tuple(sizes.values()), value, dtype), tuple(sizes))
@@ -54,12 +55,12 @@ def _concrete(values: np.ndarray, dims: tuple[str, ...]) -> Any:
 
 def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = "f8", **keywords: int) -> Array:
     """Zeros with the dims and sizes given: zeros(time=3, space=4, dtype="f4") or zeros({"time": 3})."""
-    return _filled(_sizes("zeros", sizes, keywords), 0, as_dtype(dtype))
+    return _filled("zeros", _sizes("zeros", sizes, keywords), 0, as_dtype(dtype))
 
 
 def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = "f8", **keywords: int) -> Array:
     """Ones with the dims and sizes given: ones(time=3, space=4, dtype="f4") or ones({"time": 3})."""
-    return _filled(_sizes("ones", sizes, keywords), 1, as_dtype(dtype))
+    return _filled("ones", _sizes("ones", sizes, keywords), 1, as_dtype(dtype))
 
 
 def full(*sizes_and_value: Any, dtype: Any = None, **keywords: int) -> Array:
@@ -80,7 +81,7 @@ def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
         raise fail(DimensionError, name, f"the value has {rank} dims", value, instead="Write x.broadcast_like(y)")
     if is_scalar(value) or isinstance(value, np.generic):
         found = np.asarray(value).dtype if dtype is None else as_dtype(dtype)
-        return _filled(sizes, value, found)
+        return _filled(name, sizes, value, found)
     if not tracing() and not isinstance(value, Tracer) and all(isinstance(s, int) for s in sizes.values()):
         return _fill(name, sizes, np.asarray(getattr(value, "values", value))[()], dtype)
     return _spread(value, sizes, dtype)

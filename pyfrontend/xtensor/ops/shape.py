@@ -9,7 +9,9 @@ from itertools import pairwise
 from types import EllipsisType
 from typing import Any
 
-from ..core.dims import check_name, unknown
+import numpy as np
+
+from ..core.dims import check_name, describe, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..trace import build
 from ..trace.dispatch import op
@@ -157,8 +159,21 @@ def check_size(name: str, dim: str, size: Any) -> None:
     """A size of a dim that is to be made."""
     if isinstance(size, (Tracer, DynamicSize)):
         return
-    if integer(name, size, f"the size of dim {dim!r}") < 0:
+    if isinstance(size, (bool, np.bool_)):
+        raise fail(ArgumentTypeError, name, f"the size of dim {dim!r} is an int, not {size!r}")
+    found = integer(name, size, f"the size of dim {dim!r}")
+    if found < 0:
         raise fail(SizeError, name, f"the size of dim {dim!r} is negative: {size}")
+    if found >= 2**63:
+        raise fail(SizeError, name, f"the size of dim {dim!r} is {size}, more than a memory has (2**63 - 1)")
+
+
+def check_bytes(name: str, sizes: Mapping[str, Any], dtype: np.dtype) -> None:
+    """That an array of these sizes can have an address for each byte."""
+    static = [int(s) for s in sizes.values() if not isinstance(s, (Tracer, DynamicSize))]
+    if math.prod(static) * dtype.itemsize >= 2**63:
+        shown = describe(tuple(sizes), tuple(sizes.values()))
+        raise fail(SizeError, name, f"{dtype} {shown} is larger than the address space (2**63 - 1 bytes)")
 
 
 @op
