@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from ..ops.indexing import At
     from ..ops.types import ArrayLike, Dims
-
-    Self = Any
 
 
 class _Functions:
@@ -152,10 +150,10 @@ class ArrayMethods:
 
     # ---- comparisons ----
 
-    def __eq__(self, other: Any) -> Self:
+    def __eq__(self, other: Any) -> Self:  # type: ignore[override]
         return NotImplemented if _foreign(other) else _ops.equal(self, other)
 
-    def __ne__(self, other: Any) -> Self:
+    def __ne__(self, other: Any) -> Self:  # type: ignore[override]
         return NotImplemented if _foreign(other) else _ops.not_equal(self, other)
 
     def __lt__(self, other: ArrayLike) -> Self:

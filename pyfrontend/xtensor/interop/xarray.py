@@ -212,7 +212,7 @@ def _coordinates(
                 continue
             new = here[name][0] if name in variable.dims and here[name][0] != _POINTS else name
             other = found.setdefault(new, moved)
-            if other.equals(moved):
+            if other.equals(moved):  # type: ignore[no-untyped-call]
                 continue
             if new in new_dims and name not in touched:
                 raise DimensionError(
@@ -273,7 +273,9 @@ def keeps_attrs(op: str) -> bool:
     """As xarray is set: by default it keeps attributes always (2025.11 and later), or for some functions only."""
     import xarray
 
-    option = xarray.get_options().get("keep_attrs", "default")
+    option = xarray.get_options().get(  # type: ignore[no-untyped-call]
+        "keep_attrs", "default"
+    )
     if option != "default":
         return bool(option)
     version = tuple(int(p) for p in xarray.__version__.split(".")[:2])

@@ -16,10 +16,10 @@ from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import integer
-from .types import Array, ArrayLike
+from .types import Array, ArrayLike, Elementwise
 
 
-def _float_function(name: str, what: str, like: str = "") -> object:
+def _float_function(name: str, what: str, like: str = "") -> Elementwise:
     """The public function over the dialect's float op `name`."""
 
     def function(x: ArrayLike, /) -> Array:
@@ -56,7 +56,7 @@ tan = _float_function("tan", "Tangent of radians")
 tanh = _float_function("tanh", "Hyperbolic tangent")
 
 
-def _rounding(name: str, what: str) -> object:
+def _rounding(name: str, what: str) -> Elementwise:
     """A function that leaves integers and bools as they are."""
 
     def function(x: ArrayLike, /) -> Array:
@@ -98,7 +98,7 @@ def _round_integer(x: Tracer, places: int) -> Tracer:
     return build.cast(y, x.dtype)
 
 
-def _float_test(name: str, what: str) -> object:
+def _float_test(name: str, what: str) -> Elementwise:
     def function(x: ArrayLike, /) -> Array:
         x = as_tracer(x)
         if p.is_float(x.dtype):

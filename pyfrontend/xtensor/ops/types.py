@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import EllipsisType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,26 @@ if TYPE_CHECKING:
 else:
     Array = ArrayLike = object
 
+
+class Elementwise(Protocol):
+    """A public function of one array."""
+
+    __name__: str
+    __qualname__: str
+
+    def __call__(self, x: ArrayLike, /) -> Array: ...
+
+
+class Elementwise2(Protocol):
+    """A public function of two arrays."""
+
+    __name__: str
+    __qualname__: str
+
+    def __call__(self, x: ArrayLike, y: ArrayLike, /) -> Array: ...
+
+
 # What a dim argument may be: nothing or `...` for all dims, one name, or several.
 Dims: TypeAlias = str | Iterable[str] | EllipsisType | None
 
-__all__ = ["Array", "ArrayLike", "Dims"]
+__all__ = ["Array", "ArrayLike", "Dims", "Elementwise", "Elementwise2"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from ..core import options
 from ..core.array import check_device
@@ -27,6 +27,10 @@ class Jitted(Function, Generic[P, R]):
     __name__: str
     _compiler: _Compiler
 
+    if TYPE_CHECKING:  # the call itself is C++
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
     def __new__(
         cls,
         fn: Callable[P, R],
@@ -48,7 +52,7 @@ class Jitted(Function, Generic[P, R]):
             self.__name__ = name_of(fn)
         self._compiler = compiler
         compiler.function = self
-        return cast("Jitted[P, R]", self)
+        return self
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass

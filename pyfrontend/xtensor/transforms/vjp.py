@@ -15,7 +15,7 @@ from ..trace.tracer import Tracer, as_tracer
 from . import split
 from .arguments import Call, name_of
 from .derivative import ByFunction, Pullback, conform, same_structure
-from .jit import Jitted
+from .jit import Jitted, jit
 
 Back = Callable[[Any], tuple[Any, ...]]
 
@@ -81,7 +81,7 @@ def _exact(t: Any, type_: Any) -> Any:
     return _conform(t, _native.empty(type_))
 
 
-@Jitted
+@jit
 def _conform(t: Any, like: Any) -> Any:
     return conform(t, like, "the cotangent")
 
