@@ -284,6 +284,29 @@ def test_nextafter(dtype: str) -> None:
     same(got, xr.DataArray(np.nextafter(x, y), dims=("i", "j")), rtol=0, atol=0)
 
 
+@quiet
+@pytest.mark.parametrize("towards", [-np.inf, -0.0, 0.0, 1, 3, np.inf, np.nan])
+def test_nextafter_of_every_half(towards: float) -> None:
+    v = np.arange(2**16, dtype="u2").view("f2")
+    v = v[v != 0] if towards == 0 else v  # at equal zeros NumPy's f2 gives x, C gives y
+    got = xt.nextafter(xt.array(v, dims="i"), xt.array(np.array(towards, "f2"))).values
+    want = np.nextafter(v, np.array(towards, "f2"))
+    number = ~np.isnan(want)
+    assert np.isnan(got[~number]).all()
+    np.testing.assert_array_equal(got[number].view("u2"), want[number].view("u2"))
+
+
+@pytest.mark.parametrize("name", ["atan2", "hypot", "copysign", "logaddexp", "nextafter"])
+def test_floats_of_two_arrays_are_those_of_numpys_loops(name: str) -> None:
+    peer = getattr(np, {"atan2": "arctan2"}.get(name, name))
+    for a in DTYPES:
+        for b in (*DTYPES, True, 3, 2.5):
+            x = np.ones(2, a)
+            y = np.ones(2, b) if isinstance(b, str) else b
+            got = getattr(xt, name)(xt.array(x, dims="i"), xt.array(y, dims="i") if isinstance(b, str) else y)
+            assert got.dtype == peer(x, y).dtype, (a, b)
+
+
 def test_hypot_and_logaddexp_at_the_edges() -> None:
     x, y = np.meshgrid(EDGES, EDGES)
     a, b = xt.array(x, dims=("i", "j")), xt.array(y, dims=("i", "j"))

@@ -146,6 +146,22 @@ def test_norm(ord: float, dtype: str) -> None:
     same(xt.norm(x, "b", ord=ord), xr.DataArray(want.astype("f8" if dtype == "i4" else dtype), dims="a"), rtol=1e-6)
 
 
+@pytest.mark.parametrize("ord", [-1, -2, -0.5, 0.5, 1, 2, 3, np.inf, -np.inf, 0])
+def test_the_derivative_of_a_norm_at_zeros_is_finite(ord: float) -> None:
+    x = xt.array([[0.0, 2.0, -3.0], [0.0, 0.0, 0.0], [1.0, 2.0, 4.0]], dims=("a", "b"))
+    g = xt.grad(lambda x: xt.norm(x, "b", ord=ord).sum())(x).values
+    if ord in (-1, -2, -0.5, 2, 3):
+        np.testing.assert_array_equal(g[1], 0)
+    if ord < 0 and np.isfinite(ord):
+        np.testing.assert_array_equal(g[0], 0)
+    assert np.isfinite(g[1:]).all() or 0 < ord < 1
+    h = 1e-6
+    for j in range(3):
+        step = h * np.eye(3)[j]
+        up, down = (np.linalg.norm(x.values[2] + s, ord) for s in (step, -step))
+        assert g[2, j] == pytest.approx((up - down) / (2 * h), abs=1e-8)
+
+
 def test_norm_over_several_dims() -> None:
     v = np.arange(6.0).reshape(2, 3)
     assert xt.norm(xt.array(v, dims=("a", "b"))).item() == pytest.approx(np.linalg.norm(v))

@@ -6,11 +6,12 @@ names must have equal sizes. dtypes promote as in NumPy 2, Python scalars being 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.dtypes import bfloat16, finfo
 from ..core.errors import ArgumentError, DimensionError, DTypeError
 from ..core.options import current
 from ..trace import build
@@ -18,7 +19,7 @@ from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import fail, is_scalar, reorder, union_sizes
-from .types import Array, ArrayLike
+from .types import Array, ArrayLike, Elementwise2
 
 
 def aligned(name: str, *xs: Tracer) -> tuple[Tracer, ...]:
@@ -49,7 +50,7 @@ def _no_bool(xs: Sequence[Tracer]) -> list[Tracer]:
     return [build.cast(x, p.I1) if x.dtype == p.BOOL else x for x in xs]
 
 
-def _named(function: Callable[..., Any], name: str, doc: str) -> Any:
+def _named(function: Elementwise2, name: str, doc: str) -> Elementwise2:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return op(function)
@@ -166,7 +167,7 @@ def _weak_int(x: Any) -> bool:
     return x.weak and x.dtype.kind == "i"
 
 
-def _comparison(name: str, predicate: str, sign: str) -> Any:
+def _comparison(name: str, predicate: str, sign: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return build.compare(predicate, *aligned(name, *_comparable(x, y)))
 
@@ -184,7 +185,7 @@ greater_equal = _comparison("greater_equal", "ge", ">=")
 # ---- bits and logic ---------------------------------------------------------
 
 
-def _bitwise(name: str, kind: str, sign: str) -> Any:
+def _bitwise(name: str, kind: str, sign: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         x, y = p.promote(x, y)
         p.only_integer(name, x, y)
@@ -202,7 +203,7 @@ bitwise_left_shift = _bitwise("bitwise_left_shift", "shl", "<<")
 bitwise_right_shift = _bitwise("bitwise_right_shift", "shr", ">>")
 
 
-def _logical(name: str, kind: str) -> Any:
+def _logical(name: str, kind: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _binary(name, kind, p.as_bool(x), p.as_bool(y))
 
@@ -217,7 +218,7 @@ logical_xor = _logical("logical_xor", "xor")
 # ---- more functions of two arrays -------------------------------------------
 
 
-def _extremum(name: str, kind: str, logic: str, what: str) -> Any:
+def _extremum(name: str, kind: str, logic: str, what: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         x, y = p.promote(x, y)
         return _binary(name, logic if x.dtype == p.BOOL else kind, x, y)
@@ -229,7 +230,7 @@ maximum = _extremum("maximum", "maximum", "or", "larger")
 minimum = _extremum("minimum", "minimum", "and", "smaller")
 
 
-def _float_binary(name: str, what: str) -> Any:
+def _float_binary(name: str, what: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _binary(name, name, *p.promote_float(x, y))
 
@@ -275,15 +276,19 @@ def logaddexp(x: ArrayLike, y: ArrayLike, /) -> Array:
 def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     """The next representable value after x towards y. The result has the union of the dims.
 
-    f4 and f8 only. After Rump, Zimmermann, Boldo and Melquiond, "Computing predecessor and
-    successor in rounding to nearest" (BIT 49, 2009), algorithm 2.
+    f2, f4 and f8; f2 is computed in f4, whose digits are enough to round once, at the end. After
+    Rump, Zimmermann, Boldo and Melquiond, "Computing predecessor and successor in rounding to
+    nearest" (BIT 49, 2009), algorithm 2.
     """
     x, y = aligned("nextafter", *p.promote_float(x, y))
-    if x.dtype not in (p.F4, p.F8):
-        raise fail(DTypeError, "nextafter", "takes f4 and f8", x, instead='Cast first: x.astype("f4")')
-    info = np.finfo(x.dtype)
+    dtype = x.dtype
+    if dtype == bfloat16:
+        raise fail(DTypeError, "nextafter", "takes f2, f4 and f8", x, instead='Cast first: x.astype("f4")')
+    info = finfo(dtype)
+    if dtype == p.F2:
+        x, y = p.cast(x, p.F4), p.cast(y, p.F4)
     u = float(info.eps) / 2
-    tiny = p.constant(info.smallest_subnormal, x.dtype)
+    tiny = p.constant(float(info.smallest_subnormal), x.dtype)
     phi, grow, shrink = (p.constant(v, x.dtype) for v in (u * (1 + 2 * u), 1 / u, u))
     small = p.constant(float(info.smallest_subnormal) / u, x.dtype)
     nought, inf = p.zero(x.dtype), p.constant(np.inf, x.dtype)
@@ -301,13 +306,17 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     least = build.binary("add", x, build.binary("mul", direction, tiny))
     z = build.select(build.compare("lt", size, small), least, middle)
     far = p.constant(float(info.smallest_normal) / u / u, x.dtype)
-    z = build.select(build.compare("gt", size, far), usual, z)
+    z = p.cast(build.select(build.compare("gt", size, far), usual, z), dtype)
+    # The last step to zero keeps the sign.
+    z = build.select(
+        build.compare("eq", z, p.zero(dtype)), build.binary("copysign", p.zero(dtype), p.cast(x, dtype)), z
+    )
     # Towards zero from infinity comes the largest finite value.
-    largest = build.binary("copysign", p.constant(info.max, x.dtype), x)
+    largest = build.binary("copysign", p.constant(float(info.max), dtype), p.cast(x, dtype))
     z = build.select(build.compare("eq", size, inf), largest, z)
-    z = build.select(build.compare("eq", x, y), build.binary("add", y, nought), z)
+    z = build.select(build.compare("eq", x, y), p.cast(y, dtype), z)
     broken = build.binary("or", build.unary("isnan", x), build.unary("isnan", y))
-    return build.select(broken, p.constant(np.nan, x.dtype), z)
+    return build.select(broken, p.constant(np.nan, dtype), z)
 
 
 # ---- choosing ---------------------------------------------------------------
@@ -392,7 +401,7 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
 @op
 def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """Whether |x - y| <= atol + rtol * |y|: bools with the union of the dims."""
-    x, y = aligned("isclose", *p.promote_float(x, y))
+    x, y = aligned("isclose", *(p.as_mean(v) for v in p.promote(x, y)))
     bound = build.binary(
         "add",
         p.constant(atol, x.dtype),

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import bfloat16, is_float, is_integer
+from ..core.dtypes import bfloat16
+from ..core.dtypes import is_float as is_float
+from ..core.dtypes import is_integer as is_integer
 from ..core.errors import DTypeError
 from ..trace import build
 from ..trace.tracer import Tracer, as_tracer
@@ -90,12 +92,23 @@ def as_float(x: Any) -> Tracer:
 
 
 def promote_float(*xs: Any) -> list[Tracer]:
-    """The arrays cast to the float dtype of their common dtype."""
+    """The arrays cast to the float NumPy computes in: the least that each of them fits (u1 and i1 -> f2)."""
     read = [x if is_scalar(x) else as_tracer(x) for x in xs]
-    common = result_type(*read)
-    strong = any(isinstance(x, Tracer) and not x.weak for x in read)
-    dtype = float_dtype(common) if strong else F8
+    dtype = float_of(*read)
     return [cast(x, dtype) for x in read]
+
+
+def float_of(*xs: Any) -> np.dtype:
+    """The float that arrays and scalars compute in together. A loop of NumPy takes operands that cast to its dtype
+    safely, so the operands' own floats promote, not their common integer."""
+    dtypes = [x.dtype for x in xs if _weak_kind(x) is None]
+    common = result_type(*xs)
+    if not dtypes:
+        return F8
+    if bfloat16 in dtypes or any(_weak_kind(x) is not None for x in xs):
+        # A Python number may widen them: bool to i8, integers to f8.
+        return float_dtype(common)
+    return result_type(*map(float_dtype, dtypes))
 
 
 def mean_dtype(dtype: np.dtype) -> np.dtype:

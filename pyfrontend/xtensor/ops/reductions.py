@@ -290,8 +290,11 @@ def _norm(x: Tracer, dims: tuple[str, ...], ord: float) -> Tracer:
     if ord == 0:
         return _reduce("sum", build.cast(nonzero, x.dtype), dims)
     if ord < 0:
-        total = _reduce("sum", build.binary("pow", size, p.constant(ord, x.dtype)), dims)
-        return build.binary("pow", total, p.constant(1 / ord, x.dtype))
+        # One 0 makes the norm 0: kept out of the powers, whose derivatives are infinite there.
+        kept = build.select(nonzero, size, p.constant(1, x.dtype))
+        total = _reduce("sum", build.binary("pow", kept, p.constant(ord, x.dtype)), dims)
+        root = build.binary("pow", total, p.constant(1 / ord, x.dtype))
+        return build.select(_reduce("all", nonzero, dims), root, nought)
     powers = build.select(nonzero, build.binary("pow", size, p.constant(ord, x.dtype)), nought)
     total = _reduce("sum", powers, dims)
     root = build.binary("pow", total, p.constant(1 / ord, x.dtype))
