@@ -22,6 +22,14 @@ bool hasPolynomial(StringRef name) {
                             name);
 }
 
+/// The polynomial of erf takes the sign by `x < 0`: erf(-0.0) would be 0.0.
+void keepSignOfZero(math::ErfOp op) {
+  OpBuilder b(op->getContext());
+  b.setInsertionPointAfter(op);
+  Value y = math::CopySignOp::create(b, op.getLoc(), op.getResult(), op.getOperand());
+  op.getResult().replaceAllUsesExcept(y, y.getDefiningOp());
+}
+
 struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
@@ -40,6 +48,9 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
     });
     if (ops.empty())
       return;
+    for (Operation *op : ops)
+      if (auto erf = dyn_cast<math::ErfOp>(op))
+        keepSignOfZero(erf);
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
     (void)applyOpPatternsGreedily(ops, *patterns, config);

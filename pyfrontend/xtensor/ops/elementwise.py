@@ -293,14 +293,17 @@ def relu(x: ArrayLike, /) -> Array:
 
 @op
 def silu(x: ArrayLike, /) -> Array:
-    """x * sigmoid(x): the dims of `x`."""
+    """x * sigmoid(x): the dims of `x`. In f4 0 below -88, where exp(x) is no normal number."""
     x = p.as_float(x)
     return build.binary("mul", x, as_tracer(sigmoid(x)))
 
 
 @op
 def gelu(x: ArrayLike, /) -> Array:
-    """x times the normal distribution function at x (the exact form): the dims of `x`."""
+    """x times the normal distribution function at x (the exact form): the dims of `x`.
+
+    Far in the left tail up to x * x units in the last place off, as SciPy's ndtr is.
+    """
     x = p.as_float(x)
     tail = build.unary("erfc", build.binary("mul", x, p.constant(-math.sqrt(0.5), x.dtype)))
     return build.binary("mul", build.binary("mul", p.constant(0.5, x.dtype), x), tail)
