@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reference pages from TableGen into build/docs, and a check that links between pages resolve.
+# Reference pages from TableGen into build/docs; links between pages resolve, and the Python of pages runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=build/docs
@@ -12,4 +12,5 @@ for table in passes/*/Passes.td; do
   tblgen -gen-pass-doc "$table" >"$out/passes-$room.md"
 done
 .venv/bin/python scripts/check_links.py
+.venv/bin/python scripts/run_pages.py
 echo "reference pages: $out"

@@ -1,0 +1,93 @@
+"""Run the Python of Markdown pages: each page's ```python blocks, in order, are one program.
+
+A statement with a comment `# SomeError: text` after it must raise that error, and its message must hold the text;
+`...` in the text stands for anything. Comments go on over the lines below the statement.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+EXPECTED = re.compile(r"#\s*(?:xt\.)?(\w*Error): (.*)")
+
+
+def program_of(page: Path) -> str:
+    """The page with everything that is not Python blanked out: lines keep their numbers."""
+    text = page.read_text()
+    kept = [""] * (text.count("\n") + 1)
+    for block in BLOCK.finditer(text):
+        first = text.count("\n", 0, block.start(1))
+        for i, line in enumerate(block[1].splitlines()):
+            kept[first + i] = line
+    return "\n".join(kept)
+
+
+def expected_error(lines: list[str], statement: ast.stmt, until: int) -> tuple[str, str] | None:
+    """The error that the comments between this statement and the next one promise."""
+    last = statement.end_lineno or statement.lineno
+    comments = [lines[last - 1][statement.end_col_offset :].strip()]
+    for line in lines[last : until - 1]:
+        if not line.startswith("#"):
+            break
+        comments.append(line)
+    found = EXPECTED.match(comments[0]) or (EXPECTED.match(comments[1]) if len(comments) > 1 else None)
+    if found is None:
+        return None
+    rest = comments[1 if EXPECTED.match(comments[0]) else 2 :]
+    return found[1], " ".join([found[2], *(c.lstrip("# ") for c in rest)])
+
+
+def holds(message: str, promised: str) -> bool:
+    parts = [re.escape(" ".join(p.split())) for p in promised.split("...")]
+    return re.search(".*?".join(parts), " ".join(message.split())) is not None
+
+
+def run(page: Path) -> list[str]:
+    """What is wrong with the program of a page."""
+    source = program_of(page)
+    lines = source.splitlines()
+    names: dict[str, Any] = {"__name__": "__main__"}
+    wrong: list[str] = []
+    body = ast.parse(source, str(page)).body
+    for statement, following in zip(body, [*body[1:], None], strict=True):
+        place = f"{page}:{statement.lineno}"
+        promised = expected_error(lines, statement, following.lineno if following else len(lines) + 1)
+        try:
+            exec(compile(ast.Module([statement], []), str(page), "exec"), names)
+        except Exception as error:
+            if promised is None:
+                wrong.append(f"{place}: {type(error).__name__}: {error}")
+            elif type(error).__name__ != promised[0] or not holds(str(error), promised[1]):
+                wrong.append(f"{place}: promised {': '.join(promised)}\n    but got {type(error).__name__}: {error}")
+        else:
+            if promised is not None:
+                wrong.append(f"{place}: promised {promised[0]}, and nothing was raised")
+    return wrong
+
+
+def main(arguments: list[str]) -> None:
+    if len(arguments) == 2 and arguments[0] == "--one":
+        page = Path(arguments[1]).resolve()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)  # what a page writes
+            wrong = run(page)
+        sys.exit("\n".join(wrong) if wrong else 0)
+    found = arguments or subprocess.check_output(["git", "ls-files", "*.md"], text=True).split()
+    pages = [p for p in found if BLOCK.search(Path(p).read_text())]
+    alone = [sys.executable, __file__, "--one"]
+    failed = [p for p in pages if subprocess.run([*alone, p], stdout=subprocess.DEVNULL).returncode]
+    if failed:
+        sys.exit(f"pages whose Python does not do what they say: {', '.join(failed)}")
+    print(f"the Python of {', '.join(pages)} runs")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
