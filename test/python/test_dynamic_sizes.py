@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -31,14 +33,59 @@ FUNCTIONS = {
     "norm": (lambda x: xt.norm(x, "t"), lambda x: xr.DataArray(np.linalg.norm(x.values, axis=0), dims="f")),
 }
 
+LEAST = {"one": 2, "argmax": 1, "logsumexp": 1, "softmax": 1}  # SciPy refuses to be given nothing
+
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_size(name: str) -> None:
     f, peer = FUNCTIONS[name]
     g = xt.jit(f, dynamic_dims=("t",))
-    for size in (2, 3, 17):
+    for size in (2, 1, 0, 3, 17):
+        if size < LEAST.get(name, 0):
+            continue
         x = xr.DataArray(values((size, 3), "f8", size), dims=("t", "f"))
+        with warnings.catch_warnings():  # means of nothing
+            warnings.simplefilter("ignore", RuntimeWarning)
+            want = peer(x)
+        same(g(ours(x)), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_two_dynamic_dims(name: str) -> None:
+    f, peer = FUNCTIONS[name]
+    if name == "other dim":  # reads positions of f
+        with pytest.raises(IndexError):
+            xt.jit(f, dynamic_dims=("t", "f"))(xt.ones(t=2, f=2))
+    g = xt.jit(f, dynamic_dims=("t", "f"))
+    for t, n in ((2, 3), (5, 4), (4, 5), (3, 19)):
+        x = xr.DataArray(values((t, n), "f8", t + n), dims=("t", "f"))
         same(g(ours(x)), peer(x), rtol=1e-12)
+
+
+SMOOTH = [n for n in FUNCTIONS if n not in ("argmax", "zeros_like")]
+
+
+@pytest.mark.parametrize("dynamic", [("t",), ("t", "f")])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradients_at_every_size(name: str, dynamic: tuple[str, ...]) -> None:
+    f, _ = FUNCTIONS[name]
+
+    def loss(x: xt.Array) -> xt.Array:
+        return xt.square(f(x)).sum()
+
+    g, fixed = xt.jit(xt.grad(loss), dynamic_dims=dynamic), xt.grad(loss)
+    h = 1e-6
+    for size in (2, 1, 0, 3, 17):
+        if size < LEAST.get(name, 0) or (size <= 1 and name == "var"):
+            continue
+        x = np.random.default_rng(size).normal(size=(size, 3))
+        got = g(xt.array(x, dims=("t", "f"))).values
+        np.testing.assert_allclose(got, fixed(xt.array(x, dims=("t", "f"))).values, rtol=1e-12, atol=1e-14)
+        if not size:
+            continue
+        step = np.random.default_rng(1).normal(size=x.shape)
+        up, down = (loss(xt.array(x + s * step, dims=("t", "f"))).item() for s in (h, -h))
+        assert (got * step).sum() == pytest.approx((up - down) / (2 * h), rel=1e-6, abs=1e-7)
 
 
 def test_two_arrays_of_one_dynamic_dim() -> None:

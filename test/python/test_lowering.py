@@ -33,7 +33,7 @@ def same(got: Any, expected: Any, rtol: float = 2e-6) -> None:
     if expected.dtype.kind in "biu":
         np.testing.assert_array_equal(got, expected)
     else:
-        tolerance = {2: 1e-2, 4: rtol, 8: rtol / 100}[expected.dtype.itemsize]
+        tolerance = {2: 1e-3, 4: rtol, 8: rtol * 2**-29}[expected.dtype.itemsize]  # as many units in the last place
         wide = np.float64 if expected.dtype.itemsize == 8 else np.float32
         np.testing.assert_allclose(got.astype(wide), expected.astype(wide), rtol=tolerance, atol=tolerance / 10)
 
