@@ -144,26 +144,83 @@ struct UnusedInScan : OpRewritePattern<ScanOp> {
   }
 };
 
+/// Replaces what reads a carry that its body hands on unchanged by the first value, but for that
+/// yield itself.
+bool replaceConstantCarry(PatternRewriter &rewriter, Value argument, Value first, Operation *yield,
+                          unsigned i) {
+  bool changed = false;
+  rewriter.replaceUsesWithIf(argument, first, [&](OpOperand &use) {
+    bool own = use.getOwner() == yield && use.getOperandNumber() == i;
+    changed |= !own;
+    return !own;
+  });
+  return changed;
+}
+
 /// A carry that the body hands on unchanged has its first value throughout.
-struct ConstantCarry : OpRewritePattern<ScanOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &rewriter) const override {
+template <typename Op>
+struct ConstantCarry : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Block &body = op.getBodyRegion().front();
+    Operation *yield = &body.back();
+    OperandRange carries = op->getOperands();
+    if constexpr (std::is_same_v<Op, ScanOp>)
+      carries = op.getCarry();
     bool changed = false;
-    for (auto [argument, next, first, result] :
-         llvm::zip(op.getCarryArguments(), op.getYieldedCarries(), op.getCarry(),
-                   op.getResults())) {
-      if (next != argument && next != first)
+    for (auto [i, first] : llvm::enumerate(carries)) {
+      Value argument = body.getArgument(i);
+      if (yield->getOperand(i) != argument)
         continue;
-      if (argument.use_empty() || (argument.hasOneUse() && next == argument && result.use_empty()))
-        continue;
-      // A next value that is the first one is no reader of the argument.
-      if (next == first)
-        continue;
-      rewriter.replaceAllUsesExcept(argument, first, op.getYield());
-      rewriter.replaceAllUsesWith(result, first);
-      changed = true;
+      changed |= replaceConstantCarry(rewriter, argument, first, yield, i);
+      if constexpr (std::is_same_v<Op, WhileOp>)
+        changed |= replaceConstantCarry(rewriter, op.getCondRegion().front().getArgument(i), first,
+                                        yield, i);
+      if (!op->getResult(i).use_empty()) {
+        rewriter.replaceAllUsesWith(op->getResult(i), first);
+        changed = true;
+      }
     }
     return success(changed);
+  }
+};
+
+/// What is stacked and is the same at every step, or is what was scanned over, is there already;
+/// what is stacked twice is stacked once.
+struct KnownStack : OpRewritePattern<ScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &rewriter) const override {
+    Block &body = *op.getBody();
+    bool changed = false;
+    auto replace = [&](Value stack, Value by) {
+      rewriter.replaceAllUsesWith(stack, by);
+      changed = true;
+    };
+    llvm::SmallDenseMap<Value, Value> stackOf;
+    for (auto [value, stack] : llvm::zip_equal(op.getYieldedStacked(), op.getStacked())) {
+      if (stack.use_empty())
+        continue;
+      if (auto [it, isNew] = stackOf.insert({value, stack}); !isNew) {
+        replace(stack, it->second);
+        continue;
+      }
+      rewriter.setInsertionPoint(op);
+      auto argument = dyn_cast<BlockArgument>(value);
+      if (argument && argument.getOwner() == &body && argument.getArgNumber() >= op.getNumCarries())
+        replace(stack, conform(rewriter, op.getLoc(),
+                               op.getOver()[argument.getArgNumber() - op.getNumCarries()],
+                               arrayType(stack), {}));
+      else if (!op->isAncestor(value.getParentBlock()->getParentOp()))
+        replace(stack, repeated(op, value, arrayType(stack), rewriter));
+    }
+    return success(changed);
+  }
+
+  static Value repeated(ScanOp op, Value value, ArrayType type, PatternRewriter &rewriter) {
+    SmallVector<Value> sizes;
+    if (type.isDynamic(op.getDimAttr()))
+      sizes.push_back(op.getStepsValue(rewriter));
+    return BroadcastOp::create(rewriter, op.getLoc(), type, value, sizes);
   }
 };
 
@@ -228,9 +285,9 @@ void SwitchOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCont
 }
 
 void WhileOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<UnusedInWhile>(context);
+  patterns.add<ConstantCarry<WhileOp>, UnusedInWhile>(context);
 }
 
 void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<ConstantCarry, UnusedInScan>(context);
+  patterns.add<ConstantCarry<ScanOp>, KnownStack, UnusedInScan>(context);
 }
