@@ -1,22 +1,14 @@
 // Ops with regions: how each linearises, transposes and is checked for linearity.
-#include "Autodiff/Linearizer.h"
 #include "Autodiff/Rules.h"
 
 using namespace mlir;
 using namespace xtensor;
 
-static LogicalResult refuse(Linearizer &, Operation *op) {
-  return op->emitOpError("has no derivative yet");
-}
-
 template <typename... Ops>
-static void rows(Rules &rules, Rule rule) {
-  (rules.add<Ops>(rule), ...);
+static void rows(Rules &rules) {
+  (rules.add<Ops>({Table::Request}), ...);
 }
 
 void xtensor::addControlRules(Rules &rules) {
-  Rule control{Table::Control};
-  control.linearizeControl = refuse;
-  rows<ScanOp, SwitchOp, WhileOp>(rules, control);
-  rows<CheckpointOp, CustomDerivativeOp, VectorizeOp>(rules, {Table::Request});
+  rows<CheckpointOp, CustomDerivativeOp, ScanOp, SwitchOp, VectorizeOp, WhileOp>(rules);
 }

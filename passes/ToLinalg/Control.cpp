@@ -228,14 +228,16 @@ static Value stackedInto(Value stack, Value array, Value at, ArrayRef<OpFoldResu
 static LogicalResult lowerScan(ScanOp op, Lowering &to, LowerBlock body) {
   OpBuilder &b = to.b;
   StringAttr dim = op.getDimAttr();
-  if (op.getSize())
-    to.noteSize(dim, to.indexOf(op.getSize()));
+  int64_t known = op.getSteps();
+  Value steps;
+  if (op.getSize()) {
+    steps = to.indexOf(op.getSize());
+    to.noteSize(dim, steps);
+  } else {
+    steps = known == ArrayType::kDynamic ? to.knownSize(dim) : to.index(known);
+  }
   if (failed(knowSizes(op, to)))
     return failure();
-  int64_t known = op.getSteps();
-  Value steps = op.getSize()                   ? to.indexOf(op.getSize())
-                : known != ArrayType::kDynamic ? to.index(known)
-                                               : to.knownSize(dim);
 
   SmallVector<Scanned> over;
   for (Value array : op.getOver())
