@@ -68,8 +68,8 @@ LogicalResult WhileOp::verify() {
     return emitOpError() << "the condition yields (" << more.getTypes()
                          << "), expected one bool without dims";
   if (getResultTypes() != carries)
-    return emitOpError() << "the results are (" << getResultTypes() << "), the carries ("
-                         << carries << ")";
+    return emitOpError() << "the results are (" << getResultTypes() << "), the carries (" << carries
+                         << ")";
   return checkYields(*this, "the body", getBodyRegion(), carries);
 }
 
@@ -176,10 +176,9 @@ LogicalResult CustomDerivativeOp::verify() {
     return emitOpError("has neither a pushforward nor a forward and a backward");
   SmallVector<Type> tangents = floatTypes(args);
   SmallVector<Type> moved = floatTypes(results);
-  if (hasPushforward() && (failed(checkRegion(*this, "the pushforward", getPushforward(),
-                                              joined(args, tangents))) ||
-                           failed(checkYields(*this, "the pushforward", getPushforward(),
-                                              joined(results, moved)))))
+  if (hasPushforward() &&
+      (failed(checkRegion(*this, "the pushforward", getPushforward(), joined(args, tangents))) ||
+       failed(checkYields(*this, "the pushforward", getPushforward(), joined(results, moved)))))
     return failure();
   if (!hasPullback())
     return success();
@@ -187,8 +186,8 @@ LogicalResult CustomDerivativeOp::verify() {
     return failure();
   TypeRange kept = yielded(getForward()).getTypes();
   if (kept.size() < results.size() || kept.take_front(results.size()) != results)
-    return emitOpError() << "the forward yields (" << kept << "), expected the results ("
-                         << results << ") and then residuals";
+    return emitOpError() << "the forward yields (" << kept << "), expected the results (" << results
+                         << ") and then residuals";
   if (failed(checkRegion(*this, "the backward", getBackward(),
                          joined(kept.drop_front(results.size()), moved))))
     return failure();

@@ -93,8 +93,7 @@ struct UnusedInScan : OpRewritePattern<ScanOp> {
     Block &body = *op.getBody();
     SmallVector<bool> keepYields;
     SmallVector<Value> needed;
-    for (auto [result, value] :
-         llvm::zip_equal(op.getResults(), op.getYield().getValues())) {
+    for (auto [result, value] : llvm::zip_equal(op.getResults(), op.getYield().getValues())) {
       bool used = !result.use_empty();
       keepYields.push_back(used);
       if (!used)

@@ -41,10 +41,11 @@ static Value writtenTo(Value place, Value array, Lowering &to) {
   if (to.view(array).source == place)
     return place;
   View from = to.access(array, type.getDimNames());
-  return to.generic(from, place, to.b.getMultiDimIdentityMap(type.getRank()), /*reductions=*/0,
-                    [](OpBuilder &, Location, ValueRange x, ValueRange) {
-                      return SmallVector<Value>{x.front()};
-                    })
+  return to
+      .generic(from, place, to.b.getMultiDimIdentityMap(type.getRank()), /*reductions=*/0,
+               [](OpBuilder &, Location, ValueRange x, ValueRange) {
+                 return SmallVector<Value>{x.front()};
+               })
       .front();
 }
 
@@ -274,8 +275,8 @@ static LogicalResult lowerScan(ScanOp op, Lowering &to, LowerBlock body) {
   to.at(yield);
   SmallVector<Value> next(inits.size());
   for (unsigned i = carries; i < next.size(); ++i)
-    next[i] = stackedInto(loop.getRegionIterArg(i), yield.getValues()[i], at, sizes[i - carries],
-                          to);
+    next[i] =
+        stackedInto(loop.getRegionIterArg(i), yield.getValues()[i], at, sizes[i - carries], to);
   for (unsigned i = 0; i < carries; ++i)
     next[i] = writtenTo(loop.getRegionIterArg(i), yield.getValues()[i], to);
   scf::YieldOp::create(b, to.loc(), next);

@@ -281,7 +281,7 @@ def test_a_scan_in_a_branch_in_a_scan() -> None:
 
 def test_carries_swap_places() -> None:
     a, b = arr(np.arange(3.0), "i"), arr(np.arange(3.0) + 10, "i")
-    (x, y), ys = xt.scan(lambda c, _: ((c[1], c[0] + c[1]), c[0]), (a, b), dim="t", length=5)
+    (x, y), _ = xt.scan(lambda c, _: ((c[1], c[0] + c[1]), c[0]), (a, b), dim="t", length=5)
     u, v = a.values, b.values
     for _ in range(5):
         u, v = v, u + v
@@ -329,9 +329,7 @@ def test_arguments_are_not_written() -> None:
 
 
 def test_dynamic_sizes() -> None:
-    f = xt.jit(
-        lambda x: xt.scan(lambda c, e: (c * 0.5 + e, e.sum()), x.sum("t"), x, dim="t"), dynamic_dims=("t", "i")
-    )
+    f = xt.jit(lambda x: xt.scan(lambda c, e: (c * 0.5 + e, e.sum()), x.sum("t"), x, dim="t"), dynamic_dims=("t", "i"))
     for n, m in ((4, 3), (0, 2), (7, 5)):
         x = RNG.normal(size=(n, m))
         carry, ys = f(arr(x, "t", "i"))
@@ -352,7 +350,7 @@ def test_indices_out_of_range_inside() -> None:
         return xt.scan(lambda c, k: (c + x.isel(a=k), c), 0.0, i, dim="t")[0]
 
     assert xt.jit(f)(x, arr([1, -1, 3], "t")).item() == 7
-    with pytest.raises(xt.IndexError, match="'a'.*4|4.*'a'"):
+    with pytest.raises(xt.IndexError, match=r"'a'.*4|4.*'a'"):
         xt.jit(f)(x, arr([1, 4, 0], "t"))
 
 
@@ -510,7 +508,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         xt.DimensionError,
         r"bool \(t: 6, i: 3\).*\.any\(\)",
     ),
-    "while predicate no bool": (lambda: xt.while_loop(lambda c: c, lambda c: c - 1, 3), xt.DTypeError, "must be a bool"),
+    "while predicate no bool": (
+        lambda: xt.while_loop(lambda c: c, lambda c: c - 1, 3),
+        xt.DTypeError,
+        "must be a bool",
+    ),
     "xs without the dim": (
         lambda: xt.scan(lambda c, e: (c, e), 0.0, {"a": X, "b": arr(1.0)}, dim="t"),
         xt.DimensionError,

@@ -106,7 +106,9 @@ class Origins:
         found = [self.known.get(v, {}) for v in values if v not in self.free]
         empty: frozenset[Origin] = frozenset()
         dims = dict.fromkeys(d for f in found for d in f)
-        return {d: empty.union(*(f.get(d, empty) for f in found)) if all(f.get(d) for f in found) else empty for d in dims}
+        return {
+            d: empty.union(*(f.get(d, empty) for f in found)) if all(f.get(d) for f in found) else empty for d in dims
+        }
 
     def _choice(self, o: Any) -> None:
         ends = [self._block(region.blocks[0]) for region in o.regions]
@@ -116,14 +118,16 @@ class Origins:
     def _loop(self, o: Any) -> None:
         """A carry is its first value or any next one."""
         operands, body = list(o.operands), o.regions[len(o.regions) - 1].blocks[0]
-        carries, along = operands, None
+        carries, along = operands, ""
         if o.name == "xtensor.scan":
             along = o.attributes["dim"].value
             sizes = o.attributes["operandSegmentSizes"]
             carries, over = operands[: sizes[0]], operands[sizes[0] : sizes[0] + sizes[1]]
             for argument, x in zip(list(body.arguments)[len(carries) :], over, strict=True):
                 self.known[argument] = {d: f for d, f in self.known.get(x, {}).items() if d != along}
-            places: frozenset[Origin] = frozenset().union(*(self.known.get(x, {}).get(along, frozenset()) for x in over))
+            places: frozenset[Origin] = frozenset().union(
+                *(self.known.get(x, {}).get(along, frozenset()) for x in over)
+            )
         arguments = list(body.arguments)[: len(carries)]
         for argument, first in zip(arguments, carries, strict=True):
             self.known[argument] = self.known.get(first, {})
@@ -149,9 +153,11 @@ class Origins:
     def _operation(self, o: Any) -> None:
         operands = list(o.operands)
         if o.name == "xtensor.switch":
-            return self._choice(o)
+            self._choice(o)
+            return
         if o.name in ("xtensor.scan", "xtensor.while"):
-            return self._loop(o)
+            self._loop(o)
+            return
         for region in o.regions:
             for block in region.blocks:
                 for argument, operand in zip(block.arguments, operands, strict=False):

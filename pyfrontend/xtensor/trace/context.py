@@ -163,12 +163,6 @@ def integers_attribute(values: tuple[int, ...]) -> ir.Attribute:
 
 
 @functools.lru_cache(maxsize=256)
-def integer_attribute(value: int) -> ir.Attribute:
-    ir, ctx = mlir(), context()
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context=ctx), value)
-
-
-@functools.lru_cache(maxsize=256)
 def enum_attribute(value: int) -> ir.Attribute:
     ir, ctx = mlir(), context()
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(32, context=ctx), value)

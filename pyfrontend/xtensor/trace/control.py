@@ -195,7 +195,11 @@ def _switch(op: str, selector: Tracer, branches: Sequence[Callable[..., Any]], a
             common = joined
         specs.append(common)
     for i, found in enumerate(leaves):
-        leaves[i] = regions.trace(i, (), lambda _, found=found: [_fit(x, s) for x, s in zip(found, specs, strict=True)])
+
+        def fitted(_: list[Tracer], found: list[Tracer] = found) -> list[Tracer]:
+            return [_fit(x, s) for x, s in zip(found, specs, strict=True)]
+
+        leaves[i] = regions.trace(i, (), fitted)
     values = regions.finish("switch", [c.array_type(s) for s in specs], (selector,), {}, leaves)
     return structure.unflatten(_results(values, specs))
 
@@ -272,12 +276,12 @@ def while_loop(
 ) -> Any:
     """`body` over and over, from `init`, for as long as `keep_on(carry)` holds and at most `max_steps` times."""
     carry = _Carry(op, init)
+
+    def step(arguments: list[Tracer]) -> list[Tracer]:
+        return carry.leaves_of(body(carry.unflatten(arguments)), body)
+
     while True:
         regions = Regions(2)
-
-        def step(arguments: list[Tracer]) -> list[Tracer]:
-            return carry.leaves_of(body(carry.unflatten(arguments)), body)
-
         found = regions.trace(1, carry.specs, step)
         specs = carry.specs
         if carry.settle(found, body):
@@ -314,28 +318,26 @@ def scan(
     over, x_structure = _scanned(op, xs, dim)
     steps = _steps(op, over, tree.paths(xs), dim, length)
     elements = [_without(x.spec, dim, weak) for x in over]
+
+    def step(arguments: list[Tracer]) -> tuple[list[Tracer], list[Tracer], tree.TreeDef]:
+        given = carry.unflatten(arguments[: len(carry.specs)])
+        result = f(given, x_structure.unflatten(arguments[len(carry.specs) :]))
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise ArgumentTypeError(
+                f"xt.{op}: {name_of(f)} must return a tuple (carry, y), got {type(result).__name__}"
+            )
+        ys, structure = result_leaves(result[1], name_of(f))
+        for y, path in zip(ys, tree.paths(result[1]), strict=True):
+            if dim in y.dims:
+                raise DimensionError(
+                    f"xt.{op}: {name_of(f)} returned {_show(y.spec)} as y{path}, which has dim {dim!r} already; "
+                    f"ys are stacked along it. Rename it: y.rename({{{dim!r}: ...}})"
+                )
+        return carry.leaves_of(result[0], f), ys, structure
+
     while True:
         regions = Regions(1)
-        structures: list[tree.TreeDef] = []
-
-        def step(arguments: list[Tracer]) -> tuple[list[Tracer], list[Tracer]]:
-            given = carry.unflatten(arguments[: len(carry.specs)])
-            result = f(given, x_structure.unflatten(arguments[len(carry.specs) :]))
-            if not isinstance(result, tuple) or len(result) != 2:
-                raise ArgumentTypeError(
-                    f"xt.{op}: {name_of(f)} must return a tuple (carry, y), got {type(result).__name__}"
-                )
-            ys, structure = result_leaves(result[1], name_of(f))
-            structures.append(structure)
-            for y, path in zip(ys, tree.paths(result[1]), strict=True):
-                if dim in y.dims:
-                    raise DimensionError(
-                        f"xt.{op}: {name_of(f)} returned {_show(y.spec)} as y{path}, which has dim {dim!r} already; "
-                        f"ys are stacked along it. Rename it: y.rename({{{dim!r}: ...}})"
-                    )
-            return carry.leaves_of(result[0], f), ys
-
-        found, ys = regions.trace(0, [*carry.specs, *elements], step)
+        found, ys, structure = regions.trace(0, [*carry.specs, *elements], step)
         if carry.settle(found, f):
             break
         regions.discard()
@@ -357,7 +359,7 @@ def scan(
     types = [c.array_type(s) for s in (*carry.specs, *stacked)]
     values = regions.finish("scan", types, [*operands, *size], attributes, [[*nexts, *ys]])
     results = _results(values, [*carry.specs, *stacked])
-    return carry.unflatten(results[: len(carry.specs)]), structures[-1].unflatten(results[len(carry.specs) :])
+    return carry.unflatten(results[: len(carry.specs)]), structure.unflatten(results[len(carry.specs) :])
 
 
 def _scanned(op: str, xs: Any, dim: str) -> tuple[list[Tracer], tree.TreeDef]:

@@ -25,18 +25,14 @@ class Regions:
         self.scope = current()
         self.here = location.of_user()
         self.scopes: list[Scope | None] = [None] * count
-        self.placeholder = c.mlir().Operation.create(
-            "builtin.module", regions=count, loc=self.here, ip=self.scope.ip
-        )
+        self.placeholder = c.mlir().Operation.create("builtin.module", regions=count, loc=self.here, ip=self.scope.ip)
 
     def trace(self, i: int, specs: Sequence[Spec], fn: Callable[[list[Tracer]], T]) -> T:
         """`fn` on arguments of `specs`, into region `i`. More calls add to the same region, without arguments."""
         scope = self.scopes[i]
         if scope is None:
             types = [c.array_type(s) for s in specs]
-            block = c.mlir().Block.create_at_start(
-                self.placeholder.regions[i], types, [self.here] * len(types)
-            )
+            block = c.mlir().Block.create_at_start(self.placeholder.regions[i], types, [self.here] * len(types))
             scope = self.scopes[i] = Scope(block, self.scope)
         with scope:
             values = scope.block.arguments if specs else ()

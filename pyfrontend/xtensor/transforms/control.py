@@ -100,7 +100,7 @@ def scan(
         length = _count("scan", "length", length)
     if tracing():
         return control.scan(f, carry, xs, dim, bool(reverse), length)
-    return _eager("scan", (f,), (carry, xs), dim=dim, reverse=bool(reverse), length=length)  # type: ignore[no-any-return]
+    return _eager("scan", (f,), (carry, xs), dim=dim, reverse=bool(reverse), length=length)
 
 
 def map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
@@ -139,14 +139,20 @@ def _count(op: str, what: str, n: Any) -> int:
 
 # -- on concrete arrays -----------------------------------------------------------------------------------------------
 
-_OPS: dict[str, Callable[..., Any]] = {
-    "cond": lambda f, p, args: control.cond(p, *f, args),
-    "switch": lambda f, i, args: control.switch(i, f, args),
-    "while_loop": lambda f, init, max_steps: control.while_loop(*f, init, max_steps),
-    "fori_loop": lambda f, init, *dynamic, bounds: control.fori_loop(*(bounds or dynamic), *f, init),
-    "scan": lambda f, carry, xs, dim, reverse, length: control.scan(*f, carry, xs, dim, reverse, length),
-    "map": lambda f, xs, dim: _map(*f, xs, dim),
-}
+
+def _inline(op: str, f: Sequence[Any], args: tuple[Any, ...], static: dict[str, Any]) -> Any:
+    if op == "cond":
+        return control.cond(args[0], f[0], f[1], args[1])
+    if op == "switch":
+        return control.switch(args[0], f, args[1])
+    if op == "while_loop":
+        return control.while_loop(f[0], f[1], args[0], static["max_steps"])
+    if op == "fori_loop":
+        lo, hi = static["bounds"] or args[1:]
+        return control.fori_loop(lo, hi, f[0], args[0])
+    if op == "scan":
+        return control.scan(f[0], args[0], args[1], static["dim"], static["reverse"], static["length"])
+    return _map(f[0], args[0], static["dim"])
 
 
 class _Compiled:
@@ -179,7 +185,7 @@ def _compiled(op: str, functions: Sequence[Callable[..., Any]], static: dict[str
     held = [_hold(f) for f in functions]
 
     def run(*args: Any) -> Any:
-        return _OPS[op]([h() for h in held], *args, **static)
+        return _inline(op, [h() for h in held], args, static)
 
     run.__name__ = f"{op}({', '.join(name_of(f) for f in functions)})"
     return Jitted(run)
