@@ -196,12 +196,16 @@ struct LoopBuffersPass : xtensor::impl::LoopBuffersBase<LoopBuffersPass> {
           loop->isAncestor(rootOf(value).getParentBlock()->getParentOp())) {
         b.setInsertionPoint(loop);
         auto type = cast<MemRefType>(value.getType());
-        if (!type.hasStaticShape()) {
+        if (type.hasStaticShape()) {
+          place = memref::AllocOp::create(
+              b, loc, MemRefType::get(type.getShape(), type.getElementType()));
+        } else if (j < places.size() && places[j] &&
+                   cast<MemRefType>(places[j].getType()).getShape() == type.getShape()) {
+          place = allocateLike(b, loc, places[j]); // a carry keeps its sizes
+        } else {
           loop.emitError("a loop condition hands on a new buffer of unknown size");
           return signalPassFailure();
         }
-        place = memref::AllocOp::create(b, loc,
-                                        MemRefType::get(type.getShape(), type.getElementType()));
         if (place.getType() != type)
           place = memref::CastOp::create(b, loc, type, place);
         handed.push_back({value, place});

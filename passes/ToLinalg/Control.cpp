@@ -38,9 +38,14 @@ static Value writtenTo(Value place, Value array, Lowering &to) {
   if (isNumber(array))
     return numberOf(array, to);
   ArrayType type = arrayType(array);
-  if (to.view(array).source == place)
-    return place;
   View from = to.access(array, type.getDimNames());
+  if (from.source == place) {
+    if (from.map.isIdentity())
+      return place;
+    // Another view of the place itself cannot be written into it element by element.
+    from.source = to.tensor(array);
+    from.map = to.b.getMultiDimIdentityMap(type.getRank());
+  }
   return to
       .generic(from, place, to.b.getMultiDimIdentityMap(type.getRank()), /*reductions=*/0,
                [](OpBuilder &, Location, ValueRange x, ValueRange) {
