@@ -197,8 +197,8 @@ struct LoopBuffersPass : xtensor::impl::LoopBuffersBase<LoopBuffersPass> {
         b.setInsertionPoint(loop);
         auto type = cast<MemRefType>(value.getType());
         if (type.hasStaticShape()) {
-          place = memref::AllocOp::create(
-              b, loc, MemRefType::get(type.getShape(), type.getElementType()));
+          place = memref::AllocOp::create(b, loc,
+                                          MemRefType::get(type.getShape(), type.getElementType()));
         } else if (j < places.size() && places[j] &&
                    cast<MemRefType>(places[j].getType()).getShape() == type.getShape()) {
           place = allocateLike(b, loc, places[j]); // a carry keeps its sizes

@@ -428,6 +428,45 @@ def test_steps_cost_no_ops() -> None:
     assert len(text(10).splitlines()) == len(text(10_000).splitlines())
 
 
+def test_cost_counts_steps() -> None:
+    f = xt.jit(lambda x: xt.scan(lambda c, e: (c + xt.tanh(e), None), xt.zeros(i=7), x, dim="t")[0])
+    assert f.cost(xt.spec(t=100, i=7))["flops"] == 1400
+    g = xt.jit(lambda x: xt.scan(lambda c, e: (c * 0.5 + e, c), 0.0, x, dim="t")[0])
+    assert g.cost(xt.spec(t=100))["flops"] == 200
+
+
+@pytest.mark.parametrize("dynamic", [(), ("i", "j")], ids=["static", "dynamic"])
+@pytest.mark.parametrize("sizes", [(3, 4), (200, 150)], ids=["small", "parallel"])
+@pytest.mark.parametrize("body", ["in place", "across", "both", "order"])
+def test_a_while_loop_with_every_kind_of_update(body: str, sizes: tuple[int, int], dynamic: tuple[str, ...]) -> None:
+    """In place, from neighbours, and two carries that need each other's old values."""
+    a, b = RNG.normal(size=sizes), RNG.normal(size=sizes)
+
+    def shift(m: Any, x: Any) -> Any:
+        return xt.flip(x, dim="i") if m is xt else x[::-1]
+
+    def step(m: Any, n: Any, x: Any, y: Any) -> Any:
+        if body == "in place":
+            return n + 1, m.tanh(x) * 0.9, y - x
+        if body == "across":
+            return n + 1, shift(m, x) * 0.5 + x, y
+        if body == "both":
+            return n + 1, shift(m, y) + 0.5 * x, m.sin(x)
+        return n + 1, (y.transpose("j", "i") if m is xt else y), x
+
+    def f(x: Any, y: Any) -> Any:
+        keep_on = lambda s: (s[0] < 4) & ((s[1] * s[1]).sum() < 1e9)  # noqa: E731
+        return xt.while_loop(keep_on, lambda s: step(xt, *s), (0, x, y))
+
+    n, x, y = xt.jit(f, dynamic_dims=dynamic)(arr(a, "i", "j"), arr(b, "i", "j"))
+    u, v = a, b
+    for _ in range(4):
+        _, u, v = step(np, 0, u, v)
+    assert n.item() == 4
+    np.testing.assert_allclose(x.values, u, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(y.values, v, rtol=1e-9, atol=1e-12)
+
+
 def test_dataarrays_keep_the_coordinates_that_apply() -> None:
     x = xr.DataArray(XS, dims=("t", "i"), coords={"t": np.arange(6) * 10, "i": list("abc")})
     carry, ys = xt.scan(lambda c, e: (c + e, c * 2), xt.zeros(i=3, dtype="f4"), x, dim="t")

@@ -59,7 +59,7 @@ func.func @while_in_place(%x: memref<8xf32>, %p: i1) -> memref<8xf32> {
 
 // What every branch gives is known without them.
 // CHECK-LABEL: func.func @branches
-// CHECK-SAME: (%{{.*}}: index, %[[X:.*]]: memref<8xf32>
+// CHECK-SAME: (%{{[a-z0-9]+}}: index, %[[X:[a-z0-9]+]]: memref<8xf32>
 // CHECK: %[[N:.*]] = scf.index_switch %{{.*}} -> index
 // CHECK: case 0 {
 // CHECK: scf.yield %{{.*}} : index
