@@ -46,6 +46,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     // Views with dynamic strides compute their offsets by affine maps.
     populateAffineToStdConversionPatterns(flow);
     populateSCFToControlFlowConversionPatterns(flow);
+    populateMathToLibmConversionPatterns(flow);
     flowPatterns = std::make_shared<FrozenRewritePatternSet>(std::move(flow));
     arith::populateCeilFloorDivExpandOpsPatterns(all);
     arith::populateArithToLLVMConversionPatterns(*types, all);
@@ -76,6 +77,8 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     }
     ConversionTarget flow(getContext());
     flow.addIllegalDialect<affine::AffineDialect, scf::SCFDialect>();
+    // Else expm1(x) becomes exp(x) - 1, which has no digits left where x is small.
+    flow.addIllegalOp<math::ExpM1Op>();
     flow.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(module, flow, *flowPatterns)))
       return signalPassFailure();

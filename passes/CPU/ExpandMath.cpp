@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
+#include <cmath>
+
 namespace xtensor {
 #define GEN_PASS_DEF_EXPANDMATH
 #include "CPU/Passes.h.inc"
@@ -30,6 +32,31 @@ void keepSignOfZero(math::ErfOp op) {
   op.getResult().replaceAllUsesExcept(y, y.getDefiningOp());
 }
 
+/// The polynomials of log and log2 read the exponent, which numbers below the smallest normal one
+/// do not have: these are scaled up before, and what that adds is taken off the result.
+template <typename LogOp>
+void scaleSubnormals(LogOp op, double shift) {
+  constexpr double kScale = 1 << 24, kSmallestNormal = 0x1p-126;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Type type = op.getType();
+  auto constant = [&](double value) -> Value {
+    TypedAttr attr = b.getF32FloatAttr(value);
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      attr = DenseElementsAttr::get(shaped, cast<FloatAttr>(attr).getValue());
+    return arith::ConstantOp::create(b, loc, attr);
+  };
+  Value x = op.getOperand();
+  Value small =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, constant(kSmallestNormal));
+  Value scaled = arith::MulFOp::create(b, loc, x, constant(kScale));
+  op.getOperandMutable().assign(arith::SelectOp::create(b, loc, small, scaled, x));
+  b.setInsertionPointAfter(op);
+  Value excess = arith::SelectOp::create(b, loc, small, constant(shift), constant(0.0));
+  Value y = arith::SubFOp::create(b, loc, op.getResult(), excess);
+  op.getResult().replaceAllUsesExcept(y, y.getDefiningOp());
+}
+
 struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
@@ -48,9 +75,14 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
     });
     if (ops.empty())
       return;
-    for (Operation *op : ops)
-      if (auto erf = dyn_cast<math::ErfOp>(op))
+    for (Operation *op : ops) {
+      if (auto log = dyn_cast<math::LogOp>(op))
+        scaleSubnormals(log, 24 * std::log(2.0));
+      else if (auto log2 = dyn_cast<math::Log2Op>(op))
+        scaleSubnormals(log2, 24);
+      else if (auto erf = dyn_cast<math::ErfOp>(op))
         keepSignOfZero(erf);
+    }
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
     (void)applyOpPatternsGreedily(ops, *patterns, config);

@@ -214,7 +214,7 @@ static std::pair<Value, Value> emitFloatDivision(Numbers &b, Value x, Value y) {
 }
 
 /// Powers by squaring, wrapping; the exponent counts as unsigned.
-static Value emitIntegerPower(Numbers &b, Value x, Value y) {
+static Value emitUnsignedPower(Numbers &b, Value x, Value y) {
   APInt exponent;
   if (matchPattern(y, m_ConstantInt(&exponent))) {
     Value result = b.number(1);
@@ -238,6 +238,20 @@ static Value emitIntegerPower(Numbers &b, Value x, Value y) {
                                            n.of<arith::ShRUIOp>(rest, one)});
       });
   return loop.getResult(0);
+}
+
+/// To a negative exponent: the integer part, which is 0 unless the base is 1 or -1. For these the
+/// exponent's last bit decides, with or without its sign.
+static Value emitIntegerPower(Numbers &b, Value x, Value y) {
+  Value power = emitUnsignedPower(b, x, y);
+  APInt exponent;
+  if (b.isUnsigned || (matchPattern(y, m_ConstantInt(&exponent)) && exponent.isNonNegative()))
+    return power;
+  Value zero = b.number(0);
+  Value unit = b.of<arith::OrIOp>(b.cmp(CmpIPredicate::eq, x, b.number(1)),
+                                  b.cmp(CmpIPredicate::eq, x, b.number(-1)));
+  Value defined = b.of<arith::OrIOp>(b.cmp(CmpIPredicate::sge, y, zero), unit);
+  return b.select(defined, power, zero);
 }
 
 /// The exponents for which NumPy takes a shortcut, too, and 3.

@@ -69,6 +69,24 @@ def test_float32_in_ulp(name: str) -> None:
     assert np.all(np.abs(got[finite & ~normal]) <= SMALLEST_NORMAL)
 
 
+@pytest.mark.parametrize("name", ["expm1", "log1p", "sinh", "tanh"])
+def test_float64_near_zero(name: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(20_000) * 10.0 ** rng.uniform(-300, 0, 20_000)
+    x = x[(x > -1) & (np.abs(x) >= np.finfo("f8").tiny)]
+    want = getattr(np, name)(x)
+    got = getattr(xt, name)(xt.array(x, dims="i")).values
+    assert np.max(np.abs(got - want) / np.spacing(np.abs(want))) <= 2
+
+
+@pytest.mark.parametrize("name", ["log", "log2", "log10"])
+def test_logarithms_of_subnormal_float32(name: str) -> None:
+    x = np.array([1e-45, 1e-40, 3e-39, 1.1754942e-38, 1.1754944e-38, 0.0, -1e-40], "f4")
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(x.astype("f8")).astype("f4")
+    np.testing.assert_allclose(getattr(xt, name)(xt.array(x, dims="i")).values, want, rtol=3e-7)
+
+
 @pytest.mark.parametrize("name", BOUNDS)
 def test_special_values(name: str) -> None:
     x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e30], "f4")
