@@ -80,9 +80,38 @@ struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
   std::string folder, phase;
 };
 
+/// Refuses what no phase will be able to compile, before the phases turn it into something else.
+struct CheckProgram : PassWrapper<CheckProgram, OperationPass<ModuleOp>> {
+  CheckProgram(bool needsMain) : needsMain(needsMain) {}
+  StringRef getName() const final { return "CheckProgram"; }
+  void runOnOperation() final {
+    markAllAnalysesPreserved();
+    ModuleOp module = getOperation();
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (needsMain && (!main || main.isDeclaration())) {
+      if (main)
+        main.emitError("function @main has no body: nothing is there to compile");
+      else
+        module.emitError("there is no function @main: name the one to compile so");
+      return signalPassFailure();
+    }
+    module.walk([&](func::CallOp call) {
+      auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+      if (!callee || callee.isDeclaration())
+        return;
+      call.emitError("calls between functions are not compiled: run --inline before");
+      signalPassFailure();
+    });
+  }
+  bool needsMain;
+};
+
 struct CompileOptions : PassPipelineOptions<CompileOptions> {
-  Option<std::string> to{*this, "to", llvm::cl::desc("the phase to stop after"),
-                         llvm::cl::init("llvm")};
+  Option<std::string> to{
+      *this, "to",
+      llvm::cl::desc("the phase to stop after: traced, simplified, differentiated, linalg, "
+                     "grouped, scheduled, buffers, cpu or llvm"),
+      llvm::cl::init("llvm")};
   Option<std::string> from{*this, "from", llvm::cl::desc("the phase that the input is in"),
                            llvm::cl::init("traced")};
   Option<std::string> dump{*this, "dump", llvm::cl::desc("folder for one file per phase")};
@@ -100,9 +129,12 @@ static void addContract(OpPassManager &pm, StringRef phase) {
 
 void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringRef dumpDir) {
   addContract(pm, from);
+  int first = phaseIndex(from), last = phaseIndex(to), buffers = phaseIndex("buffers");
+  if (first < buffers && last >= buffers)
+    pm.addPass(std::make_unique<CheckProgram>(last >= phaseIndex("llvm")));
   if (!dumpDir.empty())
     pm.addPass(std::make_unique<DumpPhase>(dumpDir, from));
-  for (int i = phaseIndex(from) + 1; i <= phaseIndex(to); ++i) {
+  for (int i = first + 1; i <= last; ++i) {
     addPhase(pm, kPhases[i]);
     if (!dumpDir.empty())
       pm.addPass(std::make_unique<DumpPhase>(dumpDir, kPhases[i]));
@@ -120,6 +152,8 @@ static void registerPhases() {
                        << (phaseIndex(options.from) < 0 ? options.from : options.to)
                        << "; there are ";
           llvm::interleaveComma(kPhases, llvm::errs());
+          if (options.to == "asm")
+            llvm::errs() << "; assembly is no IR: `xtensor show FILE.py:FUNCTION --phase asm`";
           llvm::errs() << '\n';
           std::exit(1);
         }

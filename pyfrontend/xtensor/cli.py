@@ -11,15 +11,20 @@ import re
 import runpy
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+import traceback
+import types
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .compiler.options import PHASES
+from .compiler.options import PHASES, check_phase
+from .core.dims import as_names
 from .core.dtypes import as_dtype
 from .core.errors import ArgumentError, Error
 from .core.spec import Spec
+from .trace.dispatch import Function
 
 _SHOW = """\
 Prints a function of a file as it is after a phase of the compiler. What it is traced at is, in this order:
@@ -55,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Error as error:
         print(f"xtensor {options.command}: {error}", file=sys.stderr)
         return 1
+    except _UserError as error:
+        print(f"xtensor {options.command}: {error}", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         # The reader (head, less) has seen enough; closing stdout again must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -68,10 +76,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _show(options: argparse.Namespace) -> int:
     from .transforms.jit import Jitted, jit
 
+    with _option("--phase"):
+        check_phase(options.phase)
     function, module = _load(options.target)
     args = [parse_spec(a) for a in options.arg] if options.arg else _example_args(function, module)
+    _check_count(function, args)
     jitted = function if isinstance(function, Jitted) else jit(function)
-    lowered = jitted.lower(*args)
+    with _users_code():
+        lowered = jitted.lower(*args)
     print(lowered.as_text(options.phase, locations=options.locations))
     return 0
 
@@ -83,14 +95,58 @@ def _load(target: str) -> tuple[Callable[..., Any], dict[str, Any]]:
     if not Path(path).is_file():
         raise ArgumentError(f"there is no file {path}", where="")
     sys.path.insert(0, str(Path(path).resolve().parent))
-    module = runpy.run_path(path, run_name="__xtensor__")
+    with _users_code():
+        module = runpy.run_path(path, run_name="__xtensor__")
     found: Any = module.get(name.split(".")[0])
     for part in name.split(".")[1:]:
         found = getattr(found, part, None)
     if not callable(found):
-        functions = sorted(k for k, v in module.items() if inspect.isfunction(v))
+        kinds = (types.FunctionType, Function)
+        functions = sorted(k for k, v in module.items() if isinstance(v, kinds) and v.__module__ == "__xtensor__")
         raise ArgumentError(f"{path} has no function {name!r}; it has {', '.join(functions)}", where="")
     return found, module
+
+
+class _UserError(Exception):
+    """What the user's own code raised, with its place in it."""
+
+
+@contextmanager
+def _users_code() -> Iterator[None]:
+    """Exceptions of the file that is looked at are told with its own frames."""
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        package = str(Path(__file__).parent)
+        own = [f for f in frames if not f.filename.startswith(package) and "runpy" not in f.filename]
+        if not own:
+            raise
+        shown = "".join(traceback.format_list(own) + traceback.format_exception_only(error))
+        raise _UserError(f"the file raised an exception\n{shown.rstrip()}") from None
+
+
+@contextmanager
+def _option(name: str) -> Iterator[None]:
+    """Errors are about an option of the command, not about a line of Python."""
+    try:
+        yield
+    except Error as error:
+        raise ArgumentError(f"{name}: {str(error).splitlines()[0]}", where="") from None
+
+
+def _check_count(function: Callable[..., Any], args: Sequence[Any]) -> None:
+    try:
+        inspect.signature(function).bind(*args)
+    except TypeError as error:
+        name = getattr(function, "__name__", "the function")
+        raise ArgumentError(
+            f"{len(args)} arguments are given to {name}{inspect.signature(function)}: {error}", where=""
+        ) from None
+    except ValueError:
+        pass  # nothing tells its parameters: the call does
 
 
 def parse_spec(text: str) -> Spec:
@@ -104,18 +160,26 @@ def parse_spec(text: str) -> Spec:
                 f'--arg {text!r}: write "batch=64,pixel=784:f4", with ? for a dynamic size',
                 where="",
             )
+        if found[1].strip() in sizes:
+            raise ArgumentError(f"--arg {text!r}: dim {found[1].strip()!r} is named twice", where="")
         sizes[found[1].strip()] = None if found[2] == "?" else int(found[2])
-    return Spec(tuple(sizes), tuple(sizes.values()), as_dtype(dtype.strip() or "f8"))
+    with _option(f"--arg {text!r}"):
+        return Spec(as_names(sizes), tuple(sizes.values()), as_dtype(dtype.strip() or "f8"))
 
 
 def _example_args(function: Callable[..., Any], module: dict[str, Any]) -> Sequence[Any]:
     example = module.get("example_args")
     if callable(example):
-        example = example()
+        with _users_code():
+            example = example()
     name = getattr(function, "__name__", "")
     if isinstance(example, dict):
         example = example.get(name)
     if example is not None:
+        if not isinstance(example, (list, tuple)):
+            raise ArgumentError(
+                f"example_args of {name} are a tuple, one entry per argument, not {type(example).__name__}", where=""
+            )
         return list(example)
     args = []
     for p in inspect.signature(function, eval_str=True).parameters.values():

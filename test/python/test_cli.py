@@ -1,5 +1,6 @@
 """The command line: show, doctor, devices, and its errors."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -22,6 +23,13 @@ class Model:
         return x.sum()
 
 gradient = xt.grad(annotated)
+
+@xt.jit
+def compiled(x):
+    return x
+
+def raises(x):
+    return {}["mine"]
 """
 
 
@@ -77,6 +85,11 @@ def test_show_takes_example_args(program, capsys):
         (["{}:annotated", "--phase", "nope"], ["nope", "linalg"]),
         (["{}:plain", "--arg", "i:4"], ["i:4"]),
         (["{}:plain", "--arg", "i=3", "--arg", "i=4"], ["'i'", "program.py:6"]),
+        (["{}:plain", "--arg", "i=3,i=4"], ["'i=3,i=4'", "'i' is named twice"]),
+        (["{}:plain", "--arg", "i=3:f33"], ["--arg 'i=3:f33'", "float32"]),
+        (["{}:plain", *["--arg", ":f4"] * 3], ["3 arguments", "plain(x, y)"]),
+        (["{}:missing"], ["annotated, compiled, gradient, plain, raises"]),
+        (["{}:raises", "--arg", ":f4"], ["program.py", "in raises", "KeyError: 'mine'"]),
     ],
 )
 def test_errors_are_one_message_and_exit_1(program, capsys, args, words):
@@ -84,8 +97,28 @@ def test_errors_are_one_message_and_exit_1(program, capsys, args, words):
     assert status == 1
     assert out == ""
     assert "Traceback" not in err
+    assert __file__ not in err
+    assert "cli.py" not in err
     for word in words:
         assert word in err
+
+
+def test_example_args_of_a_wrong_kind(program, capsys):
+    with program.open("a") as f:
+        f.write("example_args = 3\n")
+    status, _, err = show(capsys, f"{program}:plain")
+    assert status == 1
+    assert "example_args of plain are a tuple" in err
+
+
+def test_phases_that_cannot_be_dumped_are_told(program):
+    path = program.with_name("run.py")
+    path.write_text("import xtensor as xt\nxt.exp(xt.ones(i=2))\n")
+    run = [sys.executable, str(path)]
+    out = subprocess.run(run, env={**os.environ, "XTENSOR_DUMP": "/proc/nope"}, capture_output=True, text=True)
+    assert out.returncode == 1
+    assert "xtensor.ArgumentError: xt.exp: phases cannot be dumped to /proc/nope" in out.stderr
+    assert "debug.py" not in out.stderr
 
 
 def test_specs_are_read():

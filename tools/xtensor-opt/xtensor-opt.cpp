@@ -7,8 +7,8 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 /// --compile-to=P --compile-from=P --dump-phases=DIR, in short for the pipeline
-/// --xtensor-compile="to=P from=P dump=DIR". No global options: words are rewritten before
-/// anything reads them.
+/// --xtensor-compile="to=P from=P dump=DIR"; a value may be the next word, too. No global options:
+/// words are rewritten before anything reads them.
 static std::vector<std::string> withPhases(int argc, char **argv) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kShort[] = {
       {"compile-to", "to"}, {"compile-from", "from"}, {"dump-phases", "dump"}};
@@ -21,9 +21,17 @@ static std::vector<std::string> withPhases(int argc, char **argv) {
     if (i > 0 && name.consume_front("-")) {
       name.consume_front("-");
       for (const auto &[from, to] : kShort)
-        if (name == from && !value.empty()) {
+        if (name == from) {
+          if (!word.contains('=') && i + 1 < argc)
+            value = argv[++i];
+          if (value.empty()) {
+            llvm::errs() << "--" << name << " needs a value: --" << name << "="
+                         << (to == "dump" ? "DIR" : "PHASE") << '\n';
+            std::exit(1);
+          }
           options += (options.empty() ? "" : " ") + (to + "=" + value).str();
           taken = true;
+          break;
         }
     }
     if (!taken)
@@ -32,6 +40,17 @@ static std::vector<std::string> withPhases(int argc, char **argv) {
   if (!options.empty())
     words.push_back("--xtensor-compile=" + options);
   return words;
+}
+
+static std::string help() {
+  std::string text =
+      "xtensor's passes on text\n\n"
+      "  --compile-to=PHASE --compile-from=PHASE --dump-phases=DIR run whole phases; "
+      "a PHASE is\n  ";
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(xtensor::phaseNames(), os);
+  os << '\n';
+  return text;
 }
 
 int main(int argc, char **argv) {
@@ -46,6 +65,6 @@ int main(int argc, char **argv) {
   std::vector<char *> pointers;
   for (std::string &word : words)
     pointers.push_back(word.data());
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      static_cast<int>(pointers.size()), pointers.data(), "xtensor's passes on text\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(static_cast<int>(pointers.size()), pointers.data(), help(), registry));
 }

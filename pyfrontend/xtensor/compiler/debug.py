@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..core.errors import ArgumentError
 from .options import PHASES
 
 if TYPE_CHECKING:
@@ -43,8 +44,14 @@ def dump(program: Program) -> Path | None:
     _count += 1
     name = re.sub(r"\W+", "_", program.name).strip("_") or "f"
     folder = Path(_directory) / f"{_count:04d}-{name}"
-    folder.mkdir(parents=True, exist_ok=True)
-    for i, phase in enumerate(PHASES):
-        suffix = {"llvm": "ll", "asm": "s"}.get(phase, "mlir")
-        (folder / f"{i:02d}-{phase}.{suffix}").write_text(phase_text(program, phase))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for i, phase in enumerate(PHASES):
+            suffix = {"llvm": "ll", "asm": "s"}.get(phase, "mlir")
+            (folder / f"{i:02d}-{phase}.{suffix}").write_text(phase_text(program, phase))
+    except OSError as error:
+        raise ArgumentError(
+            f"phases cannot be dumped to {folder}: {error.strerror}. Set XTENSOR_DUMP, or give "
+            "xt.debug.dump_phases, a folder that can be written to"
+        ) from None
     return folder
