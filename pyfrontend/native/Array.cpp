@@ -106,7 +106,7 @@ Array *viewOf(Array *a, Type *type) {
 PyObject *view(PyObject *o, PyObject *arg) {
   Array *a = self(o);
   if (!isType(arg))
-    return PyErr_Format(PyExc_TypeError, "view() wants an ArrayType, not %s",
+    return PyErr_Format(PyExc_TypeError, "_view() wants an ArrayType, not %s",
                         Py_TYPE(arg)->tp_name);
   auto *type = reinterpret_cast<Type *>(arg);
   if (type->nbytes != a->type->nbytes ||
@@ -125,10 +125,10 @@ PyObject *withMeta(PyObject *o, PyObject *meta) {
 
 PyMethodDef methods[] = {
     {"item", item, METH_NOARGS, "item()\n--\n\nThe only element as a Python number."},
-    {"view", view, METH_O,
-     "view(type)\n--\n\nThe same memory under another ArrayType of as many bytes; no meta."},
-    {"with_meta", withMeta, METH_O,
-     "with_meta(meta)\n--\n\nThe same array with `meta` attached (None: nothing)."},
+    {"_view", view, METH_O,
+     "_view(type)\n--\n\nThe same memory under another ArrayType of as many bytes; no meta."},
+    {"_with_meta", withMeta, METH_O,
+     "_with_meta(meta)\n--\n\nThe same array with `meta` attached (None: nothing)."},
     {"__array__", (PyCFunction)(void *)arrayDunder, METH_VARARGS | METH_KEYWORDS,
      "__array__(dtype=None, *, copy=None)\n--\n\nA read-only NumPy array over the same memory "
      "where possible."},

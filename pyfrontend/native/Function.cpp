@@ -4,6 +4,7 @@
 #include "Function.h"
 #include "Executable.h"
 
+#include <limits>
 #include <structmember.h>
 
 using namespace xtensor;
@@ -11,6 +12,8 @@ using namespace xtensor;
 namespace {
 
 PyTypeObject *functionClass;
+PyObject *packageFolder; // with the separator at its end; null: unknown
+PyObject *errorClass;    // the package's own errors
 // Traces open in this thread: while there are any, a call is to be traced, not run.
 thread_local int traceDepth __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -32,6 +35,9 @@ struct Filter {
   Type *type;           // owned
   PyTypeObject *number; // null: an array
   Dtype dtype;          // of the number
+  // An int outside is for Python to refuse: it does not fit the dtype it meets.
+  int64_t least = std::numeric_limits<int64_t>::min();
+  int64_t most = std::numeric_limits<int64_t>::max();
 };
 
 /// One signature. With filters, all that depends on the types is worked out beforehand; without,
@@ -91,6 +97,9 @@ bool filtersMatch(const Entry &entry, PyObject *const *args, void **buffers, uin
         PyErr_Clear(); // an int too large: Python decides
         return false;
       }
+      auto value = static_cast<int64_t>(numbers[i]);
+      if (value < f.least || value > f.most)
+        return false;
       buffers[i] = &numbers[i];
     }
     ++i;
@@ -148,6 +157,45 @@ PyObject *tryEntry(std::vector<Entry *> &entries, size_t i, PyObject *options,
   return result;
 }
 
+bool isInternal(PyTracebackObject *entry) {
+  PyCodeObject *code = PyFrame_GetCode(entry->tb_frame);
+  bool found = PyUnicode_Check(code->co_filename) &&
+               PyUnicode_Tailmatch(code->co_filename, packageFolder, 0, PY_SSIZE_T_MAX, -1) == 1;
+  Py_DECREF(code);
+  return found;
+}
+
+/// Leaves the frames of people's code in the traceback of the exception that is set. One that the
+/// package did not raise on purpose keeps them all: it is ours to explain.
+void trimTraceback() {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  bool ours = packageFolder && errorClass && PyErr_GivenExceptionMatches(type, errorClass) == 1;
+  if (traceback && packageFolder) {
+    auto *last = reinterpret_cast<PyTracebackObject *>(traceback);
+    while (last->tb_next)
+      last = last->tb_next;
+    if (ours || !isInternal(last)) {
+      auto *head = reinterpret_cast<PyTracebackObject *>(traceback);
+      for (PyTracebackObject **at = &head; *at;) {
+        if (!isInternal(*at)) {
+          at = &(*at)->tb_next;
+          continue;
+        }
+        PyTracebackObject *gone = *at;
+        *at = reinterpret_cast<PyTracebackObject *>(Py_XNewRef((PyObject *)gone->tb_next));
+        Py_DECREF(gone);
+      }
+      traceback = reinterpret_cast<PyObject *>(head);
+    }
+    // The exception may be an object already that holds the traceback as it was.
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (value && PyExceptionInstance_Check(value))
+      PyException_SetTraceback(value, traceback ? traceback : Py_None);
+  }
+  PyErr_Restore(type, value, traceback);
+}
+
 PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject *keywords) {
   Function *f = self(o);
   if (!keywords && traceDepth == 0) {
@@ -163,6 +211,8 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
   PyObject *slowPath = Py_NewRef(f->slowPath);
   PyObject *result = PyObject_Vectorcall(slowPath, args, nargsf, keywords);
   Py_DECREF(slowPath);
+  if (!result)
+    trimTraceback();
   return result;
 }
 
@@ -287,8 +337,34 @@ bool parseFilters(PyObject *types, Entry &entry) {
   return !PyErr_Occurred();
 }
 
+/// Reads tuples (argument, least, most): the ints that the entry takes there.
+bool parseRanges(PyObject *ranges, Entry &entry) {
+  PyObject *list = PySequence_Fast(ranges, "ranges must be a sequence of (argument, least, most)");
+  if (!list)
+    return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list) && !PyErr_Occurred(); ++i) {
+    Py_ssize_t argument;
+    long long least, most;
+    PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+    if (!PyTuple_Check(item)) {
+      PyErr_Format(PyExc_TypeError, "a range is a tuple (argument, least, most), not %R", item);
+    } else if (PyArg_ParseTuple(item, "nLL", &argument, &least, &most)) {
+      size_t n = argument < 0 ? entry.filters.size() : argument;
+      if (n >= entry.filters.size() || entry.filters[n].number != &PyLong_Type ||
+          entry.filters[n].dtype != Dtype::Int64) {
+        PyErr_Format(PyExc_ValueError, "argument %zd is no int64: it has no range", argument);
+        continue;
+      }
+      entry.filters[n].least = least;
+      entry.filters[n].most = most;
+    }
+  }
+  Py_DECREF(list);
+  return !PyErr_Occurred();
+}
+
 /// Works out what a filtered entry knows beforehand.
-bool fillEntry(PyObject *types, Entry &entry) {
+bool fillEntry(PyObject *types, PyObject *ranges, Entry &entry) {
   Signature &s = *entry.executable->signature;
   for (size_t i = 0; i < entry.capturedCount(); ++i)
     if (!isArray(PyTuple_GET_ITEM(entry.captured, i))) {
@@ -303,7 +379,7 @@ bool fillEntry(PyObject *types, Entry &entry) {
     return true;
   entry.filtered = true;
   entry.sizes.resize(s.dynamicDims.size());
-  if (!parseFilters(types, entry))
+  if (!parseFilters(types, entry) || (ranges && !parseRanges(ranges, entry)))
     return false;
   for (const TypePattern &p : s.outputs) {
     Type *type = resolve(p, entry.sizes.data());
@@ -315,13 +391,13 @@ bool fillEntry(PyObject *types, Entry &entry) {
 }
 
 PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
-  static const char *keywords[] = {"in_types",       "executable", "unwrap",
-                                   "result_wrapper", "captured",   nullptr};
-  PyObject *types, *executable, *wrapper = Py_None, *captured = nullptr;
+  static const char *keywords[] = {"in_types", "executable", "unwrap", "result_wrapper",
+                                   "captured", "ranges",     nullptr};
+  PyObject *types, *executable, *wrapper = Py_None, *captured = nullptr, *ranges = nullptr;
   int unwrap = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOO:add", const_cast<char **>(keywords),
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOOO:add", const_cast<char **>(keywords),
                                    &types, executableClass, &executable, &unwrap, &wrapper,
-                                   &captured))
+                                   &captured, &ranges))
     return nullptr;
   auto *entry = new Entry;
   entry->executable = reinterpret_cast<Executable *>(Py_NewRef(executable));
@@ -329,7 +405,7 @@ PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
   entry->wrapper = wrapper == Py_None ? nullptr : Py_NewRef(wrapper);
   if (captured && captured != Py_None)
     entry->captured = PySequence_Tuple(captured);
-  if (PyErr_Occurred() || !fillEntry(types, *entry)) {
+  if (PyErr_Occurred() || !fillEntry(types, ranges, *entry)) {
     drop(entry);
     return nullptr;
   }
@@ -347,14 +423,15 @@ PyObject *getSize(PyObject *o, void *) { return PyLong_FromSize_t(self(o)->entri
 
 PyMethodDef methods[] = {{"add", (PyCFunction)(void *)add, METH_VARARGS | METH_KEYWORDS,
                           "add(in_types, executable, unwrap=False, result_wrapper=None, "
-                          "captured=())\n--\n\nFrom now on calls with arguments "
+                          "captured=(), ranges=())\n--\n\nFrom now on calls with arguments "
                           "of these types run `executable`. A type: an ArrayType, or int, float or "
                           "bool for a Python number where the "
                           "executable takes an array without dims. in_types=None: whatever fits "
                           "the executable, sizes free where it is "
                           "dynamic. `captured` arrays are passed after the arguments. The result: "
                           "a tuple of arrays; with unwrap=True the "
-                          "only one; with result_wrapper what it returns for that."},
+                          "only one; with result_wrapper what it returns for that. ranges: tuples "
+                          "(argument, least, most); an int outside is left to slow_path."},
                          {"clear", clear, METH_NOARGS, "clear()\n--\n\nForgets all signatures."},
                          {}};
 PyGetSetDef getters[] = {
@@ -408,10 +485,22 @@ PyObject *setOptions(PyObject *, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+PyObject *setTrimmed(PyObject *, PyObject *args) {
+  PyObject *folder, *error;
+  if (!PyArg_ParseTuple(args, "UO:set_trimmed", &folder, &error))
+    return nullptr;
+  Py_XSETREF(packageFolder, Py_NewRef(folder));
+  Py_XSETREF(errorClass, Py_NewRef(error));
+  Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
     {"set_options", setOptions, METH_VARARGS,
      "set_options(process, block)\n--\n\nThe options of the process, and the context variable that "
      "holds those of a block or None. A Function runs only what was added under the same object."},
+    {"set_trimmed", setTrimmed, METH_VARARGS,
+     "set_trimmed(folder, error)\n--\n\nCalls of a Function leave frames of code in `folder` out "
+     "of the tracebacks of `error` and of what people's own code raises."},
     {"enter_trace", enterTrace, METH_NOARGS,
      "enter_trace()\n--\n\nUntil exit_trace(), every Function takes its slow path in this thread."},
     {"exit_trace", exitTrace, METH_NOARGS, "exit_trace()\n--\n\nEnds what enter_trace() began."},

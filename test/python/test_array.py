@@ -70,6 +70,32 @@ def test_dtype_converts_and_copy_copies():
     assert not np.shares_memory(xt.array(values, "a", copy=True).values, values)
 
 
+def test_numbers_that_an_integer_dtype_does_not_hold_are_refused():
+    for data in (300, [300], [[1, -1]], [float("nan")]):
+        dims = ("a", "b")[: np.ndim(data)]
+        with pytest.raises(xt.ArgumentError, match="does not fit uint8"):
+            xt.array(data, dims=dims, dtype="u1")
+    # An array of another dtype is cast, as by NumPy.
+    assert xt.array(np.array([300]), dims="a", dtype="u1").values.tolist() == [44]
+
+
+def test_an_array_with_names_is_transposed_by_name():
+    x = xt.array([[1, 2, 3], [4, 5, 6]], dims=("a", "b"))
+    for data in (x, x.to_xarray()):
+        y = xt.array(data, dims=("b", "a"), dtype="f4")
+        assert y.dims == ("b", "a")
+        assert y.dtype == np.float32
+        assert y.values.tolist() == [[1, 4], [2, 5], [3, 6]]
+        with pytest.raises(xt.DimensionError, match="as_dims"):
+            xt.array(data, dims=("a", "c"))
+
+
+def test_masks_are_not_dropped():
+    with pytest.raises(xt.ArgumentTypeError, match="filled"):
+        xt.array(np.ma.masked_array([1.0, 2.0], [False, True]), dims="a")
+    assert xt.array(np.ma.masked_array([1.0, 2.0]), dims="a").values.tolist() == [1.0, 2.0]
+
+
 def test_big_endian_data_is_converted():
     values = np.array([1, 2, 3], ">i4")
     assert xt.array(values, "a").values.tolist() == [1, 2, 3]
@@ -146,3 +172,17 @@ def test_equal_names_intern_equal_types():
     x, y = xt.array([1.0], "a"), xt.array([2.0], "a")
     assert x.type is y.type
     assert x.type is not xt.array([1.0], "b").type
+
+
+def test_only_what_is_public_is_listed():
+    assert {"softmax", "attention"} <= set(dir(xt.nn))
+    assert {"np", "math", "build", "Tracer"}.isdisjoint(dir(xt.nn))
+    assert {"array", "nn", "jit"} <= set(dir(xt))
+    assert {"trace", "core", "interop"}.isdisjoint(dir(xt))
+    assert {"view", "with_meta"}.isdisjoint(dir(xt.Array))
+
+
+def test_round_of_an_array():
+    x = xt.array([1.26, 2.5], dims="a")
+    assert round(x).values.tolist() == [1.0, 2.0]
+    assert round(x, 1).values.tolist() == [1.3, 2.5]

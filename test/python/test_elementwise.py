@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -175,6 +177,13 @@ def test_powers_of_integers() -> None:
         x**-1
 
 
+def test_integers_to_negative_powers_give_the_integer_part() -> None:
+    x = xt.array([2, 1, -1, -1, 0, -5, 3], dims="a")
+    y = xt.array([-2, -3, -3, -4, -1, -1, 2], dims="a")
+    for dtype in ("i1", "i4", "i8"):
+        assert (x.astype(dtype) ** y.astype(dtype)).values.tolist() == [0, 1, -1, 1, 0, 0, 9]
+
+
 @pytest.mark.parametrize("scalar", [True, 3, 2.5])
 @pytest.mark.parametrize("dtype", [*DTYPES])
 def test_python_scalars_are_weak(scalar: float, dtype: str) -> None:
@@ -202,6 +211,74 @@ def test_integers_out_of_range_compare_rightly() -> None:
     assert (x < 300).values.tolist() == [True, True]
     assert (x >= -1).values.tolist() == [True, True]
     assert (x == 256).values.tolist() == [False, False]
+
+
+@pytest.mark.parametrize("other", [-1, 0, 5, 2**63, 2**64 - 1, 2**64, -(2**70)])
+@pytest.mark.parametrize("dtype", ["u8", "i8"])
+def test_comparisons_with_any_python_int(dtype: str, other: int) -> None:
+    v = np.array([5, 0, np.iinfo(dtype).max], dtype)
+    x = xt.array(v, dims="a")
+    for sign in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
+        want = [sign(int(e), other) for e in v]
+        mirrored = [sign(other, int(e)) for e in v]
+        assert sign(x, other).values.tolist() == want
+        assert sign(other, x).values.tolist() == mirrored
+        assert xt.jit(lambda x, sign=sign: sign(x, other))(x).values.tolist() == want
+        if -(2**63) <= other < 2**63:
+            assert xt.jit(lambda x, n, sign=sign: sign(n, x))(x, other).values.tolist() == mirrored
+
+
+SMALL = xt.array(np.array([1, 200], "u1"), dims="a")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda u, n: u + n,
+        lambda u, n: n - u,
+        lambda u, n: u * n,
+        lambda u, n: u // n,
+        lambda u, n: u % n,
+        lambda u, n: u & n,
+        xt.minimum,
+        lambda u, n: xt.clip(u, n, 255),
+        lambda u, n: xt.where(u > 1, n, u),
+        lambda u, n: xt.full_like(u, n),
+    ],
+)
+@pytest.mark.parametrize("n", [300, -5, 2**63])
+def test_ints_that_do_not_fit_are_refused(program: Callable[..., xt.Array], n: int) -> None:
+    message = rf"{n} does not fit uint8 \(0 to 255\)"
+    compiled = xt.jit(program)
+    assert compiled(SMALL, 7).dtype == SMALL.dtype
+    for call in (program, lambda u, n: xt.jit(lambda u: program(u, n))(u)):
+        with pytest.raises(xt.ArgumentError, match=message):
+            call(SMALL, n)
+    with pytest.raises(xt.ArgumentError, match=message if n < 2**63 else "64 bits"):
+        compiled(SMALL, n)
+    assert compiled(SMALL, 7).dtype == SMALL.dtype
+
+
+def test_true_division_is_in_floats_before_an_int_must_fit() -> None:
+    np.testing.assert_array_equal((SMALL / 300).values, np.array([1, 200], "u1") / 300)
+    np.testing.assert_array_equal((3_000_000_000 / SMALL.astype("i4")).values, 3e9 / np.array([1, 200]))
+    np.testing.assert_array_equal(xt.jit(lambda u, n: n / u)(SMALL, -300).values, -300 / np.array([1, 200]))
+
+
+def test_floats_of_small_integers_mix_as_in_numpy() -> None:
+    kinds = ["?", "i1", "u1", "i2", "u2", "i4", "f2", "f4"]
+    for a, b in itertools.product(kinds, kinds):
+        x, y = np.ones(2, a), np.ones(2, b)
+        got = xt.hypot(xt.array(x, dims="a"), xt.array(y, dims="a"))
+        assert got.dtype == np.hypot(x, y).dtype, (a, b)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8"])
+def test_reciprocals_of_integers(dtype: str) -> None:
+    info = np.iinfo(dtype)
+    v = np.array([info.min, info.min + 1, 1, 2, info.max - 1, info.max], dtype)
+    want = np.where(np.abs(v.astype(object)) == 1, v, 0)
+    assert xt.reciprocal(xt.array(v, dims="a")).values.tolist() == want.tolist()
 
 
 def test_bfloat16() -> None:

@@ -16,6 +16,10 @@ def temperature():
     )
 
 
+def later(v):
+    return v.isel(time=[0]).assign_coords(time=[30])
+
+
 def test_as_array_shares_memory_and_to_xarray_gives_it_all_back():
     da = temperature()
     x = xt.as_array(da)
@@ -45,6 +49,22 @@ def test_an_array_without_labels_becomes_a_bare_dataarray():
         (lambda v: xt.isel(v, time=1), lambda v: v.isel(time=1)),
         (lambda v: xt.isel(v, time=-1, place=slice(0, 2)), lambda v: v.isel(time=-1, place=slice(0, 2))),
         (lambda v: xt.rename(v, place="site"), lambda v: v.rename(place="site")),
+        (lambda v: xt.diff(v, "place"), lambda v: v.diff("place")),
+        (lambda v: xt.diff(v, "place", 2), lambda v: v.diff("place", 2)),
+        (lambda v: xt.diff(v, "place", label="lower"), lambda v: v.diff("place", label="lower")),
+        (lambda v: xt.shift(v, place=1), lambda v: v.shift(place=1)),
+        (lambda v: xt.roll(v, place=-1, time=1), lambda v: v.roll(place=-1, time=1)),
+        (lambda v: xt.pad(v, time=(1, 2), constant_values=0.5), lambda v: v.pad(time=(1, 2), constant_values=0.5)),
+        (lambda v: xt.pad(v, time=1, mode="edge"), lambda v: v.pad(time=1, mode="edge")),
+        (lambda v: xt.zeros_like(v), xr.zeros_like),
+        (lambda v: xt.full_like(v, 2.0), lambda v: xr.full_like(v, 2.0)),
+        (lambda v: xt.concat([v, later(v)], dim="time"), lambda v: xr.concat([v, later(v)], dim="time")),
+        (lambda v: xt.concat([v, v], dim="new"), lambda v: xr.concat([v, v], dim="new")),
+        (
+            lambda v: xt.concat([v.isel(place=slice(2)), v.isel(place=[2])], dim="place"),
+            lambda v: xr.concat([v.isel(place=slice(2)), v.isel(place=[2])], dim="place"),
+        ),
+        (xt.jit(lambda v: xt.roll(v, place=1) * 2.0), lambda v: v.roll(place=1) * 2.0),
     ],
 )
 def test_operations_keep_what_xarray_keeps(ours, theirs):
@@ -81,8 +101,9 @@ def test_jit_takes_dataarrays_and_gives_them():
     assert isinstance(plain["scaled"], xt.Array)
 
 
-def test_a_dim_that_was_reordered_loses_its_coordinates():
-    out = xt.jit(lambda v: xt.concat([v, v], "time"))(temperature())
+def test_joined_to_something_without_labels_a_dim_has_none():
+    v = temperature()
+    out = xt.jit(lambda v, w: xt.concat([v, w], "time"))(v, v.drop_vars("time"))
     assert "time" not in out.coords
     assert "place" in out.coords
 
@@ -120,6 +141,13 @@ def test_dlpack_both_ways_without_copies():
     assert np.shares_memory(np.from_dlpack(x), values)
     with pytest.raises(xt.ArgumentTypeError):
         xt.from_dlpack([1.0], dims="i")
+
+
+def test_bfloat16_of_torch():
+    torch = pytest.importorskip("torch")
+    t = torch.tensor([1.5, -2.0], dtype=torch.bfloat16)
+    assert xt.array(t, "i").dtype == xt.bfloat16
+    assert xt.array(t, "i").astype("f4").values.tolist() == [1.5, -2.0]
 
 
 def test_torch_both_ways():

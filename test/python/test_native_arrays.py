@@ -258,18 +258,18 @@ class TestArray:
 
     def test_view_is_the_same_memory_under_another_type(self) -> None:
         a = array([1, 2, 3, 4])
-        b = a.view(ArrayType("float32", ("i", "j"), (2, 2)))
+        b = a._view(ArrayType("float32", ("i", "j"), (2, 2)))
         assert b._pointer == a._pointer and b.dims == ("i", "j")
-        assert b.view(ArrayType("int32", ("k",), (4,))).dtype == "int32"
+        assert b._view(ArrayType("int32", ("k",), (4,))).dtype == "int32"
         with pytest.raises(ValueError, match="differ in bytes"):
-            a.view(ArrayType("float32", ("i",), (3,)))
+            a._view(ArrayType("float32", ("i",), (3,)))
         with pytest.raises(TypeError, match="ArrayType"):
-            a.view("f4")  # type: ignore[arg-type]
+            a._view("f4")  # type: ignore[arg-type]
 
     def test_meta(self) -> None:
         a, meta = array([1]), {"name": "x"}
         count = sys.getrefcount(meta)
-        b = a.with_meta(meta)
+        b = a._with_meta(meta)
         assert a.meta is None and b.meta is meta and b._pointer == a._pointer
         b.meta = None
         assert b.meta is None

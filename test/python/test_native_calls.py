@@ -304,7 +304,7 @@ class TestFunction:
             assert f(other)[1][0] is other
         assert f() == ("slow", (), {}) and f(x, x)[0] == "slow"
         assert f(x, n=1) == ("slow", (x,), {"n": 1}) and f(x=x)[2] == {"x": x}
-        assert f(x.with_meta("meta"))[0] == "slow"
+        assert f(x._with_meta("meta"))[0] == "slow"
         f.clear()
         assert f.size == 0 and f(x)[0] == "slow"
 
@@ -355,6 +355,16 @@ class TestFunction:
         i1 = ArrayType("int8", (), ())
         f.add([F4, int], Executable(code["scale"], [F4, i1], [F4]), unwrap=True)
         assert f(x, 300)[0] == "slow" and f(x, 2**100)[0] == "slow"
+
+    def test_integers_outside_of_a_range_go_to_python(self, code: dict[str, int]) -> None:
+        f, i8 = Function(self.slow), ArrayType("int64", (), ())
+        executable = Executable(code["nothing"], [i8], [i8])
+        f.add([int], executable, unwrap=True, ranges=[(0, -2, 5)])
+        assert f(-3)[0] == "slow" and f(6)[0] == "slow" and f(2**63)[0] == "slow"
+        assert isinstance(f(-2), native.Array) and isinstance(f(5), native.Array)
+        for ranges, error in [([(1, 0, 1)], ValueError), ([3], TypeError), (3, TypeError), ([("a", 0, 1)], TypeError)]:
+            with pytest.raises(error):
+                f.add([int], executable, unwrap=True, ranges=ranges)
 
     def test_captured_arrays_are_passed_last(self, code: dict[str, int]) -> None:
         f, x, factor = Function(self.slow), array([1, 2, 3, 4]), native.from_scalar(5, "float32")

@@ -15,6 +15,7 @@ from . import dtypes
 from .dims import as_names, describe
 from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, UnsupportedError
 from .methods import ArrayMethods
+from .ranges import does_not_fit, fits
 
 if TYPE_CHECKING:
     import xarray
@@ -153,7 +154,7 @@ class Array(_native.Array, ArrayMethods):
 
 def _unpickle(data: np.ndarray[Any, Any], dims: tuple[str, ...], meta: Any) -> Array:
     made: Array = _native.from_buffer(data, dims)
-    return made if meta is None else made.with_meta(meta)
+    return made if meta is None else made._with_meta(meta)
 
 
 _native.set_array_class(Array)
@@ -164,17 +165,19 @@ def array(data: Any, dims: Any = None, *, dtype: dtypes.DTypeLike = None, copy: 
 
     `dims` names the axes, outermost first: ``xt.array(data, dims=("sample", "pixel"))``; one name may be given bare.
     Memory is shared where it is row-major, aligned and of the dtype (unless `copy`): do not write to it while the array
-    is in use. Raises DimensionError when there are axes without names.
+    is in use. Raises DimensionError when there are axes without names. An array that has names already is transposed
+    to the order of `dims`.
     """
-    if _is_dataarray(data):
-        return as_array(data) if dims is None else as_array(data).transpose(*as_names(dims))
-    if isinstance(data, _native.Array):
-        made: Any = data
+    if _is_dataarray(data) or isinstance(data, _native.Array):
+        made = as_array(data)
         if dims is not None:
             names = as_names(dims)
-            if len(names) != made.ndim:
-                raise _wrong_count(names, made.shape)
-            made = _native.from_buffer(made.values, names)
+            if set(names) != set(made.dims):
+                raise DimensionError(
+                    f"xt.array: the data has dims {made.dims} already, not {names}. "
+                    f"Name them anew by x.as_dims(..) or x.rename(..)"
+                )
+            made = made.transpose(*names)
         return made if dtype is None else made.astype(dtype)
     if hasattr(data, "spec") and hasattr(data, "scope"):
         raise ArgumentTypeError(f"xt.array copies concrete data; {data!r} is an array already")
@@ -197,17 +200,39 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
         # A dtype or device that NumPy does not take this way it may take by __array__.
         with suppress(BufferError, RuntimeError, TypeError):
             data = np.from_dlpack(data)
+        if not isinstance(data, np.ndarray) and hasattr(data, "shape"):
+            with suppress(BufferError, RuntimeError, TypeError, ValueError):
+                data = _native.from_dlpack(data, [f"axis {i}" for i in range(len(data.shape))]).values
+    if type(data).__name__ == "Dataset":
+        raise ArgumentTypeError("xt.array: a Dataset holds several arrays. Take one by its name: dataset[name]")
+    if isinstance(data, np.ma.MaskedArray):
+        if np.ma.is_masked(data):
+            raise ArgumentTypeError("xt.array: arrays have no masks. Write data.filled(value), for instance NaN")
+        data = data.data
     try:
         values = np.asarray(data)
     except ValueError as error:
         raise ArgumentError(f"xt.array: {error}") from None
+    except (TypeError, RuntimeError) as error:
+        kind = f"{type(data).__module__}.{type(data).__qualname__}"
+        raise ArgumentTypeError(f"xt.array: NumPy cannot read {kind}: {error}") from None
     if dtype is None:
         dtype = dtypes.as_dtype(values.dtype) if values.dtype.kind in "biufV" else _no_dtype(values)
     if values.dtype != dtype:
+        if dtype.kind in "iu" and values.size and not isinstance(data, (np.ndarray, np.generic)):
+            _check_fit(values, dtype)
         values = values.astype(dtype)
     elif copy:
         values = values.copy()
     return values
+
+
+def _check_fit(values: np.ndarray[Any, Any], dtype: dtypes.DType) -> None:
+    """Python numbers that an integer dtype does not hold are an error; arrays of another dtype are cast."""
+    if values.dtype.kind in "iuf":
+        for extreme in (values.min().item(), values.max().item()):
+            if not fits(extreme, dtype):
+                raise does_not_fit(extreme, dtype, "Give a dtype= that holds it")
 
 
 def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:

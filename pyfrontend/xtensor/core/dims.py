@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .errors import ArgumentTypeError, DimensionError
@@ -30,8 +30,18 @@ def check_name(name: Any) -> str:
     return name
 
 
+def ordered(dims: Any) -> Any:
+    """`dims`, which must not be a set: its order, and so that of axes, would change from run to run."""
+    if isinstance(dims, (set, frozenset)):
+        listed = ", ".join(sorted(map(repr, dims)))
+        raise ArgumentTypeError(f"a set has no order: write a tuple, ({listed}{',' * (len(dims) == 1)})")
+    return dims
+
+
 def as_names(dims: Any) -> tuple[str, ...]:
     """The names of a new array's dims: one name or a sequence of different ones."""
+    if not isinstance(ordered(dims), Iterable):
+        raise ArgumentTypeError(f"dims are names, not {dims!r}")
     names = (dims,) if isinstance(dims, str) else tuple(dims)
     for name in names:
         check_name(name)
@@ -51,4 +61,4 @@ def suggestion(name: str, have: Sequence[str]) -> str:
 def unknown(op: str, name: Any, have: Sequence[str]) -> DimensionError:
     listed = ", ".join(map(repr, have)) if have else "none"
     hint = suggestion(name, have) if isinstance(name, str) else ""
-    return DimensionError(f"{op}: there is no dim {name!r}; the array's dims are {listed}{hint}")
+    return DimensionError(f"xt.{op}: there is no dim {name!r}; the array's dims are {listed}{hint}")

@@ -5,8 +5,13 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 import sys
+from collections.abc import Iterable, Iterator
 from types import FrameType
+from typing import Any
+
+from .. import _native
 
 __all__ = [
     "ArgumentError",
@@ -18,11 +23,26 @@ __all__ = [
     "IndexError",
     "IndexError_",
     "SizeError",
+    "TracerError",
     "UnsupportedError",
 ]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MARK = "\n  at "
+
+
+# How the dialect's own messages begin.
+_DIALECT_OP = re.compile(r"^[a-z_]+: ")
+
+
+def _operands(arguments: Iterable[Any]) -> Iterator[str]:
+    """`float32 (a: 2, b: 3)` for each array among the arguments."""
+    for x in arguments:
+        if isinstance(x, (list, tuple)):
+            yield from _operands(x)
+        elif hasattr(x, "dims") and hasattr(x, "dtype"):
+            sizes = (f"{d}: {n if isinstance(n, int) else '?'}" for d, n in zip(x.dims, x.shape, strict=True))
+            yield f"{x.dtype.name} ({', '.join(sizes)})"
 
 
 def user_frame() -> FrameType | None:
@@ -33,14 +53,30 @@ def user_frame() -> FrameType | None:
     return frame
 
 
+def user_line() -> str | None:
+    """FILE:LINE of that frame."""
+    frame = user_frame()
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else None
+
+
 class Error(Exception):
     """Base of every exception raised on purpose. `where` is FILE:LINE; by default the caller's."""
 
     def __init__(self, message: str, where: str | None = None) -> None:
         if where is None and _MARK not in message:
-            frame = user_frame()
-            where = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else None
+            where = user_line()
         super().__init__(f"{message}{_MARK}{where}" if where else message)
+
+    def of(self, op: str, arguments: Iterable[Any]) -> None:
+        """Names the public function that failed, and its arrays, unless the message does."""
+        text, mark, where = str(self.args[0]).partition(_MARK)
+        if text.startswith("xt."):
+            return
+        text = f"xt.{op}: {_DIALECT_OP.sub('', text)}"
+        operands = ", ".join(_operands(arguments))
+        if operands and "operands: " not in text:
+            text += f" (operands: {operands})"
+        self.args = (text + mark + where,)
 
 
 class DimensionError(Error, ValueError):
@@ -71,6 +107,10 @@ class UnsupportedError(Error, NotImplementedError):
     """Something that is known and not there yet, or not on this machine."""
 
 
+class TracerError(Error, RuntimeError):
+    """A traced array was used where it means nothing: after its trace has ended, or in another thread."""
+
+
 class CompileError(Error, RuntimeError):
     """The compiler refused a program that tracing let through."""
 
@@ -79,3 +119,5 @@ IndexError = IndexError_
 IndexError_.__name__ = IndexError_.__qualname__ = "IndexError"
 for _cls in (Error, *Error.__subclasses__(), SizeError):
     _cls.__module__ = "xtensor"
+
+_native.set_trimmed(_PACKAGE, Error)

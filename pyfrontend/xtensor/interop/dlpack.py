@@ -22,5 +22,5 @@ def from_dlpack(x: Any, dims: Any) -> Array:
         raise DTypeError(f"xt.from_dlpack: {error}{hint}") from None
     except ValueError as error:
         raise DimensionError(f"xt.from_dlpack: {error}. Give one name per axis") from None
-    except BufferError as error:
+    except (BufferError, RuntimeError) as error:
         raise UnsupportedError(f"xt.from_dlpack: {error}") from None

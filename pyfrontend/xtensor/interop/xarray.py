@@ -51,7 +51,7 @@ def from_xarray(x: xarray.DataArray) -> Array:
     labels = labels_of(x)
     if not labels.coords and labels.name is None and not labels.attrs:
         return made
-    return made.with_meta(labels)
+    return made._with_meta(labels)
 
 
 def to_xarray(x: Array) -> xarray.DataArray:
@@ -81,7 +81,7 @@ class Origins:
 
     def __init__(self, program: Program) -> None:
         self.known: dict[Any, dict[str, frozenset[Origin]]] = {}
-        self.free: set[Any] = set()  # values that no argument has a part in
+        self.kept = program.labels
         block = program.main.regions[0].blocks[0]
         for i, argument in enumerate(block.arguments):
             self.known[argument] = {d: frozenset({(i, d, ())}) for d in self._dims(argument)}
@@ -100,64 +100,8 @@ class Origins:
             self._operation(view.operation)
         return list(block.operations)[-1].operation
 
-    def _either(self, values: Iterable[Any]) -> dict[str, frozenset[Origin]]:
-        """Of a value that is one of these: as of their sum, but a dim that is moved in one of them is lost. One that
-        no argument has a part in goes with any other."""
-        found = [self.known.get(v, {}) for v in values if v not in self.free]
-        empty: frozenset[Origin] = frozenset()
-        dims = dict.fromkeys(d for f in found for d in f)
-        return {
-            d: empty.union(*(f.get(d, empty) for f in found)) if all(f.get(d) for f in found) else empty for d in dims
-        }
-
-    def _choice(self, o: Any) -> None:
-        ends = [self._block(region.blocks[0]) for region in o.regions]
-        for i, result in enumerate(o.results):
-            self.known[result] = self._either([end.operands[i] for end in ends])
-
-    def _loop(self, o: Any) -> None:
-        """A carry is its first value or any next one."""
-        operands, body = list(o.operands), o.regions[len(o.regions) - 1].blocks[0]
-        carries, along = operands, ""
-        if o.name == "xtensor.scan":
-            along = o.attributes["dim"].value
-            sizes = o.attributes["operandSegmentSizes"]
-            carries, over = operands[: sizes[0]], operands[sizes[0] : sizes[0] + sizes[1]]
-            for argument, x in zip(list(body.arguments)[len(carries) :], over, strict=True):
-                self.known[argument] = {d: f for d, f in self.known.get(x, {}).items() if d != along}
-            places: frozenset[Origin] = frozenset().union(
-                *(self.known.get(x, {}).get(along, frozenset()) for x in over)
-            )
-        arguments = list(body.arguments)[: len(carries)]
-        for argument, first in zip(arguments, carries, strict=True):
-            self.known[argument] = self.known.get(first, {})
-            if first in self.free:
-                self.free.add(argument)
-        for left in (3, 2, 1, 0):
-            ends = list(self._block(body).operands)
-            found = [self._either(pair) for pair in zip(carries, ends[: len(carries)], strict=True)]
-            if left == 1:  # moved at every step: nothing is left to follow
-                found = [{} for _ in carries]
-            settled = all(self.known[a] == f for a, f in zip(arguments, found, strict=True))
-            for argument, f, end in zip(arguments, found, ends, strict=False):
-                self.known[argument] = f
-                if end not in self.free:
-                    self.free.discard(argument)
-            if settled:
-                break
-        for result, f in zip(o.results, found, strict=False):
-            self.known[result] = f
-        for result, y in zip(list(o.results)[len(carries) :], ends[len(carries) :], strict=True):
-            self.known[result] = {**self.known.get(y, {}), along: places}
-
     def _operation(self, o: Any) -> None:
         operands = list(o.operands)
-        if o.name == "xtensor.switch":
-            self._choice(o)
-            return
-        if o.name in ("xtensor.scan", "xtensor.while"):
-            self._loop(o)
-            return
         for region in o.regions:
             for block in region.blocks:
                 for argument, operand in zip(block.arguments, operands, strict=False):
@@ -177,8 +121,9 @@ class Origins:
             return
         for result in o.results:
             self.known[result] = self._through(o, operands, self._dims(result))
-            if all(x in self.free for x in operands):
-                self.free.add(result)
+            if result in self.kept:
+                source, steps = self.kept[result]
+                self.known[result] = {d: _stepped(f, steps.get(d)) for d, f in self.known.get(source, {}).items()}
 
     def _through(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
         name, a = o.name, o.attributes
@@ -202,9 +147,13 @@ class Origins:
         elif name == "xtensor.reverse":
             touched = {d.value: ("slice", -1, None, -1) for d in a["dims"]}
         elif name == "xtensor.pad":
-            touched = {d.value: None for d in a["dims"]}
+            parts = zip(a["dims"], a["low"], a["high"], a["interior"], strict=True)
+            touched = {
+                d.value: None if int(i) else ("pad", int(low), int(high), "constant") for d, low, high, i in parts
+            }
         elif name == "xtensor.concat":
-            touched = {a["dim"].value: None}
+            d = a["dim"].value
+            return {**joined, d: _in_a_row([s.get(d, frozenset()) for s in sources])}
         elif name == "xtensor.merge":
             touched = {a["into"].value: None}
         elif name == "xtensor.split":
@@ -213,8 +162,20 @@ class Origins:
             touched = {d.value: None for d in a["along"]}
         for d, step in touched.items():
             if d in joined:
-                joined[d] = frozenset((i, x, (*steps, step)) for i, x, steps in joined[d]) if step else frozenset()
+                joined[d] = _stepped(joined[d], step) if step else frozenset()
         return joined
+
+
+def _stepped(origins: frozenset[Origin], step: Any) -> frozenset[Origin]:
+    return frozenset((i, x, (*steps, step)) for i, x, steps in origins) if step else origins
+
+
+def _in_a_row(parts: Sequence[frozenset[Origin]]) -> frozenset[Origin]:
+    """Where the positions of pieces in a row come from: counted as those of the first piece, the others in its step."""
+    if not all(parts):
+        return frozenset()
+    i, x, _ = first = min(parts[0], key=repr)
+    return frozenset({(i, x, (("concat", (first, *(min(p, key=repr) for p in parts[1:]))),))})
 
 
 def origins(program: Program) -> list[dict[str, frozenset[Origin]]]:
@@ -222,8 +183,24 @@ def origins(program: Program) -> list[dict[str, frozenset[Origin]]]:
     return Origins(program).results
 
 
-def _take(variable: xarray.Variable, dim: str, steps: tuple[Any, ...]) -> xarray.Variable:
-    for _, offset, n, stride in steps:
+def _take(
+    name: str, variable: xarray.Variable, dim: str, steps: tuple[Any, ...], labels: Mapping[int, Labels]
+) -> xarray.Variable | None:
+    """What the steps make of a coordinate along `dim`; None if another array lacks what they need."""
+    import xarray
+
+    for kind, *parameters in steps:
+        if kind == "concat":
+            pieces = [_piece(name, variable, dim, piece, labels) for piece in parameters[0]]
+            if any(p is None for p in pieces):
+                return None
+            variable = xarray.Variable.concat([p for p in pieces if p is not None], dim)  # type: ignore[no-untyped-call]
+            continue
+        if kind == "pad":
+            low, high, mode = parameters
+            variable = variable.pad({dim: (low, high)}, mode=mode)
+            continue
+        offset, n, stride = parameters
         where = (
             slice(None, None, -1)
             if n is None
@@ -231,6 +208,25 @@ def _take(variable: xarray.Variable, dim: str, steps: tuple[Any, ...]) -> xarray
         )
         variable = variable.isel({dim: where})
     return variable
+
+
+def _piece(
+    name: str, like: xarray.Variable, dim: str, origin: Origin, labels: Mapping[int, Labels]
+) -> xarray.Variable | None:
+    """The coordinate of one of the arrays in a row."""
+    i, x, steps = origin
+    found = labels[i].coords.get(x if name == dim else name) if i in labels else None
+    if found is None or found.ndim != like.ndim:
+        return None
+    found = _renamed(found, x, dim)
+    return _take(name, found, dim, steps, labels) if set(found.dims) == set(like.dims) else None
+
+
+def _renamed(variable: xarray.Variable, old: str, new: str) -> xarray.Variable:
+    """`variable` as no index, with one dim under another name."""
+    import xarray
+
+    return xarray.Variable([new if d == old else d for d in variable.dims], variable.data, variable.attrs)
 
 
 def _places(origins: Mapping[str, frozenset[Origin]], argument: int) -> dict[str, tuple[str, tuple[Any, ...]]]:
@@ -243,11 +239,27 @@ def _places(origins: Mapping[str, frozenset[Origin]], argument: int) -> dict[str
     return {x: next(iter(found)) for x, found in places.items() if len(found) == 1}
 
 
+def _moved(
+    name: str, variable: xarray.Variable, here: Mapping[str, tuple[str, tuple[Any, ...]]], labels: Mapping[int, Labels]
+) -> xarray.Variable | None:
+    """A coordinate of an argument as one of the result."""
+    import xarray
+
+    dims: list[str] = []
+    for d in map(str, variable.dims):
+        new, steps = here[d]
+        taken = _take(name, variable, d, steps, labels)
+        if taken is None:
+            return None
+        variable = taken.isel({d: 0}) if new == _POINTS else taken
+        if new != _POINTS:
+            dims.append(new)
+    return xarray.Variable(dims, variable.data, variable.attrs)
+
+
 def _coordinates(
     origins: Mapping[str, frozenset[Origin]], sizes: Mapping[str, int], labels: Mapping[int, Labels]
 ) -> dict[str, xarray.Variable]:
-    import xarray
-
     found: dict[str, xarray.Variable] = {}
     conflicting: set[str] = set()
     touched: set[str] = set()
@@ -256,17 +268,12 @@ def _coordinates(
         for name, variable in label.coords.items():
             if not all(d in here for d in variable.dims):
                 continue
-            moved, new_dims = variable, []
-            for d in map(str, variable.dims):
-                new, steps = here[d]
-                moved = _take(moved, d, steps)
-                if new == _POINTS:
-                    moved = moved.isel({d: 0})
-                else:
-                    new_dims.append(new)
-                if steps:
-                    touched.add(name)
-            moved = xarray.Variable(new_dims, moved.data, moved.attrs)
+            moved = _moved(name, variable, here, labels)
+            if moved is None:
+                continue
+            new_dims = list(map(str, moved.dims))
+            if any(here[str(d)][1] for d in variable.dims):
+                touched.add(name)
             if any(moved.sizes[d] != sizes[str(d)] for d in new_dims):
                 continue
             new = here[name][0] if name in variable.dims and here[name][0] != _POINTS else name
@@ -304,7 +311,7 @@ def relabel(
     attrs = _attributes(labels.values()) if keeps_attrs(op) else {}
     out: list[Any] = []
     for result, where in zip(results, origins, strict=True):
-        made = result.with_meta(Labels(_coordinates(where, result.sizes, labels), name, attrs))
+        made = result._with_meta(Labels(_coordinates(where, result.sizes, labels), name, attrs))
         out.append(to_xarray(made) if as_dataarray else made)
     return out
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..core.dims import check_name
 from ..core.dtypes import as_dtype
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from ..core.ranges import does_not_fit, fits
 from ..trace import build
 from ..trace.dispatch import op, tracing
 from ..trace.tracer import DynamicSize, Tracer, as_tracer
@@ -38,6 +39,8 @@ def _filled(name: str, sizes: dict[str, Any], value: Any, dtype: np.dtype) -> An
     """An array of one value, a traced one where a trace is active."""
     check_bytes(name, sizes, dtype)
     traced = isinstance(value, Tracer) or any(not isinstance(s, int) for s in sizes.values())
+    if is_scalar(value) and p.is_integer(dtype) and not fits(value, dtype):
+        raise does_not_fit(value, dtype, "Give a dtype= that holds it")
     if not traced and not tracing():
         return _concrete(np.full(tuple(sizes.values()), value, dtype), tuple(sizes))
     return extend(p.cast(value, dtype), _traced_sizes(sizes), tuple(sizes))
@@ -87,21 +90,21 @@ def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
     return _spread(value, sizes, dtype)
 
 
-@op
+@op(name="full")
 def _spread(value: ArrayLike, sizes: dict[str, Any], dtype: Any = None, /) -> Array:
     value = as_tracer(value)
     wanted = value.dtype if dtype is None else as_dtype(dtype)
     return extend(p.cast(value, wanted), _traced_sizes(sizes), tuple(sizes))
 
 
-@op
+@op(name="full_like")
 def _like(x: ArrayLike, value: ArrayLike, dtype: Any = None, /) -> Array:
     x = as_tracer(x)
     wanted = x.dtype if dtype is None else as_dtype(dtype)
     if not is_scalar(value) and as_tracer(value).dims:
         raise fail(DimensionError, "full_like", "the value has dims", as_tracer(value),
                    instead="Write value.broadcast_like(x)")  # fmt: skip
-    return extend(p.cast(value, wanted), shape_sizes(x), x.dims)
+    return build.labelled(extend(p.cast(value, wanted), shape_sizes(x), x.dims), x)
 
 
 def zeros_like(x: ArrayLike, /, dtype: Any = None) -> Array:
@@ -171,8 +174,7 @@ def linspace(
 
 @op
 def _linspace(start: ArrayLike, stop: ArrayLike, n: int, dim: str, endpoint: bool, dtype: Any, /) -> Array:
-    lo, hi = p.promote(start, stop)
-    lo, hi = p.as_mean(lo), p.as_mean(hi)
+    lo, hi = p.promote_mean(start, stop)
     wanted = lo.dtype if dtype is None else as_dtype(dtype)
     positions = build.iota(dim, n, p.I8)
     span = max(n - 1 if endpoint else n, 1)

@@ -194,7 +194,9 @@ def reciprocal(x: ArrayLike, /) -> Array:
     one = p.constant(1, x.dtype)
     if p.is_float(x.dtype):
         return build.binary("div", one, x)
-    unit = build.compare("eq", build.binary("mul", x, x), one)
+    unit = build.compare("eq", x, one)
+    if x.dtype.kind == "i":
+        unit = build.binary("or", unit, build.compare("eq", x, p.constant(-1, x.dtype)))
     return build.select(unit, x, p.zero(x.dtype))
 
 
@@ -237,7 +239,10 @@ def astype(x: ArrayLike, dtype: object, /) -> Array:
     """`x` converted to `dtype`: floats to integers truncate, numbers to bool compare with 0."""
     x = as_tracer(x)
     wanted = as_dtype(dtype)
-    return p.as_bool(x) if wanted == p.BOOL else p.cast(x, wanted)
+    if wanted == p.BOOL:
+        return p.as_bool(x)
+    # Asked for: integers that do not fit wrap, also where `x` is a Python int.
+    return x if x.dtype == wanted else build.cast(x, wanted)
 
 
 @op

@@ -77,12 +77,12 @@ def roll(x: ArrayLike, shifts: Mapping[str, int] | None = None, /, **keywords: i
 
 @op
 def _roll(x: ArrayLike, shifts: dict[str, int], /) -> Array:
-    x = as_tracer(x)
+    x = y = as_tracer(x)
     for dim, shift_ in _amounts("roll", x, shifts):
         size = static_size("roll", x, dim)
         if size and shift_ % size:
-            x = read_positions(x, dim, np.roll(np.arange(size), shift_ % size))
-    return x
+            y = read_positions(y, dim, np.roll(np.arange(size), shift_ % size))
+    return build.labelled(y, x)
 
 
 def _amounts(name: str, x: Tracer, by: dict[str, Any]) -> list[tuple[str, int]]:
@@ -108,15 +108,16 @@ def _shift(x: ArrayLike, shifts: dict[str, int], fill_value: ArrayLike | None = 
     else:
         x, fill = p.promote(x, fill_value)
     _scalar("shift", "fill_value", fill)
+    y = x
     for dim, amount in _amounts("shift", x, shifts):
         size = static_size("shift", x, dim)
         gap = min(size, max(amount, -amount))
         if gap == 0:
             continue
-        kept = build.slice(x, {dim: (0 if amount > 0 else gap, size - gap, 1)})
+        kept = build.slice(y, {dim: (0 if amount > 0 else gap, size - gap, 1)})
         low, high = (gap, 0) if amount > 0 else (0, gap)
-        x = build.pad(kept, fill, {dim: (low, high, 0)})
-    return x
+        y = build.pad(kept, fill, {dim: (low, high, 0)})
+    return build.labelled(y, x)
 
 
 def _scalar(name: str, what: str, value: Tracer) -> None:
@@ -178,7 +179,8 @@ def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Arra
         left = max(static_size("diff", x, dim) - 1, 0)
         start = min(1, int(x.sizes[dim]))
         later = build.slice(x, {dim: (start, left, 1)})
-        x = as_tracer(minus(later, build.slice(x, {dim: (0, left, 1)})))
+        y = as_tracer(minus(later, build.slice(x, {dim: (0, left, 1)})))
+        x = build.labelled(y, x, {dim: ("slice", start if label == "upper" else 0, left, 1)})
     return x
 
 
@@ -222,7 +224,7 @@ def _pad(x: ArrayLike, widths: dict[str, Any], mode: str, constant_values: Any, 
         positions = np.arange(size)
         if low + high:
             positions = np.pad(positions, (low, high), mode=mode)  # type: ignore[call-overload]
-        x = read_positions(x, dim, positions)
+        x = build.labelled(read_positions(x, dim, positions), x, {dim: ("pad", low, high, mode)})
     return x
 
 

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import bfloat16, finfo
-from ..core.errors import ArgumentError, DimensionError, DTypeError
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..core.options import current
+from ..core.ranges import fits
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import fail, is_scalar, reorder, union_sizes
+from .arguments import extend, fail, is_scalar, number, reorder, size_of, union_sizes
 from .types import Array, ArrayLike, Elementwise2
 
 
@@ -88,8 +89,7 @@ def multiply(x: ArrayLike, y: ArrayLike, /) -> Array:
 @op
 def divide(x: ArrayLike, y: ArrayLike, /) -> Array:
     """x / y; integers give f8. The result has the union of the dims."""
-    x, y = p.promote(x, y)
-    return _binary("divide", "div", p.as_mean(x), p.as_mean(y))
+    return _binary("divide", "div", *p.promote_mean(x, y))
 
 
 @op
@@ -116,7 +116,7 @@ def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
     return _power(x, y)
 
 
-@op
+@op(name="pow")
 def _power(x: ArrayLike, y: ArrayLike, /) -> Array:
     if isinstance(y, int) and y < 0:
         _check_negative_power(x, y)
@@ -131,7 +131,7 @@ def _check_negative_power(x: Any, y: int) -> None:
         )  # fmt: skip
 
 
-@op
+@op(name="pow")
 def _static_power(x: ArrayLike, exponent: float, /) -> Array:
     """x to one of the exponents that need no pow: products, roots and reciprocals."""
     if exponent == -1 and isinstance(exponent, int):
@@ -148,28 +148,43 @@ def _static_power(x: ArrayLike, exponent: float, /) -> Array:
 # ---- comparisons ------------------------------------------------------------
 
 
-def _comparable(x: ArrayLike, y: ArrayLike) -> list[Tracer]:
-    """Both in a dtype in which a Python int out of the other's range compares rightly."""
-    read = [v if is_scalar(v) else as_tracer(v) for v in (x, y)]
-    common = p.result_type(*read)
-    if any(_weak_int(v) for v in read) and p.is_integer(common) and common != p.U8:
-        common = p.I8
-    elif (common == p.U8 and any(is_scalar(v) and v < 0 for v in read)) or any(
-        is_scalar(v) and p.is_integer(common) and v > np.iinfo(common).max for v in read
-    ):
-        common = p.F8
-    return [p.cast(v, common) for v in read]
+_MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+# What holds for a number and one below it.
+_ABOVE = ("ne", "gt", "ge")
+
+
+def _compare(name: str, predicate: str, x: ArrayLike, y: ArrayLike) -> Tracer:
+    """Python ints compare by their value, also with integers whose dtype does not hold them."""
+    x, y = ((v if is_scalar(v) else as_tracer(v)) for v in (x, y))
+    if _weak_int(x) and not _weak_int(y):
+        x, y, predicate = y, x, _MIRRORED[predicate]
+    common = p.result_type(x, y)
+    if not _weak_int(y) or not p.is_integer(common):
+        return build.compare(predicate, *aligned(name, p.cast(x, common), p.cast(y, common)))
+    known = y.known if isinstance(y, Tracer) else y
+    if known is not None and not fits(known, p.U8 if common == p.U8 else p.I8):
+        holds = predicate in _ABOVE if known < 0 else _MIRRORED[predicate] in _ABOVE
+        x = as_tracer(x)
+        return extend(p.constant(holds, p.BOOL), {d: size_of(x, d) for d in x.dims}, x.dims)
+    if common != p.U8:
+        return build.compare(predicate, p.cast(x, p.I8), p.cast(y, p.I8))
+    if known is not None:
+        return build.compare(predicate, as_tracer(x), p.cast(known, p.U8))
+    y = as_tracer(y)
+    found = build.compare(predicate, as_tracer(x), build.cast(y, p.U8))
+    below = build.compare("lt", y, p.zero(p.I8))
+    return build.select(below, p.constant(predicate in _ABOVE, p.BOOL), found)
 
 
 def _weak_int(x: Any) -> bool:
     if is_scalar(x):
-        return isinstance(x, int) and not isinstance(x, bool) and -(2**63) <= x < 2**63
+        return isinstance(x, int) and not isinstance(x, bool)
     return x.weak and x.dtype.kind == "i"
 
 
 def _comparison(name: str, predicate: str, sign: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
-        return build.compare(predicate, *aligned(name, *_comparable(x, y)))
+        return _compare(name, predicate, x, y)
 
     return _named(function, name, f"x {sign} y, as bools. {UNION}")
 
@@ -333,7 +348,7 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
     return build.select(*aligned("where", condition, x, y))
 
 
-@op
+@op(name="where")
 def mask(x: ArrayLike, condition: ArrayLike, other: ArrayLike | None = None, /) -> Array:
     """x where `condition` holds, else `other` (NaN): x.where(condition, other), the dims of x first."""
     x = as_tracer(x)
@@ -385,6 +400,12 @@ def _extreme_of(kind: str, logic: str, x: Tracer, y: Tracer) -> Tracer:
 @op
 def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], default: ArrayLike = 0, /) -> Array:
     """The choice whose condition holds first, else `default`. The result has the union of the dims."""
+    for given in (conditions, choices):
+        if not isinstance(given, (list, tuple)):
+            raise fail(
+                ArgumentTypeError, "select", f"takes lists of conditions and choices, not {type(given).__name__}",
+                instead="Write xt.select([x > 0], [x], 0), or xt.where(x > 0, x, 0)",
+            )  # fmt: skip
     if len(conditions) != len(choices):
         raise fail(
             ArgumentError, "select", f"{len(conditions)} conditions but {len(choices)} choices",
@@ -401,7 +422,8 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
 @op
 def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """Whether |x - y| <= atol + rtol * |y|: bools with the union of the dims."""
-    x, y = aligned("isclose", *(p.as_mean(v) for v in p.promote(x, y)))
+    x, y = aligned("isclose", *p.promote_mean(x, y))
+    rtol, atol = number("isclose", rtol, "rtol"), number("isclose", atol, "atol")
     bound = build.binary(
         "add",
         p.constant(atol, x.dtype),

@@ -10,7 +10,9 @@ from ..core.dtypes import bfloat16
 from ..core.dtypes import is_float as is_float
 from ..core.dtypes import is_integer as is_integer
 from ..core.errors import DTypeError
+from ..core.ranges import does_not_fit, fits
 from ..trace import build
+from ..trace.scope import current
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import fail, is_scalar
 
@@ -58,14 +60,20 @@ def _pair(a: np.dtype, b: np.dtype) -> np.dtype:
 
 
 def cast(x: Any, dtype: np.dtype) -> Tracer:
-    """`x` as an array of `dtype`; Python scalars become constants of it."""
+    """`x` as an array of `dtype`; Python scalars become constants of it, and ArgumentError says if one does not fit."""
+    if isinstance(x, Tracer) and x.known is not None:
+        x = x.known
     if is_scalar(x):
-        if is_integer(dtype) and not np.iinfo(dtype).min <= x <= np.iinfo(dtype).max:
-            raise OverflowError(f"Python integer {x} out of bounds for {dtype}")
+        if is_integer(dtype) and not fits(x, dtype):
+            raise does_not_fit(x, dtype)
         with np.errstate(over="ignore"):
             return build.constant(np.asarray(x, dtype))
     x = as_tracer(x)
-    return x if x.dtype == dtype else build.cast(x, dtype)
+    if x.dtype == dtype:
+        return x
+    if x.weak and is_integer(dtype) and is_integer(x.dtype):
+        current().root.meets(x.value, dtype)
+    return build.cast(x, dtype)
 
 
 def promote(*xs: Any) -> list[Tracer]:
@@ -95,6 +103,13 @@ def promote_float(*xs: Any) -> list[Tracer]:
     """The arrays cast to the float NumPy computes in: the least that each of them fits (u1 and i1 -> f2)."""
     read = [x if is_scalar(x) else as_tracer(x) for x in xs]
     dtype = float_of(*read)
+    return [cast(x, dtype) for x in read]
+
+
+def promote_mean(*xs: Any) -> list[Tracer]:
+    """The arrays cast to the dtype of a mean of their common dtype: a Python int need fit the float only."""
+    read = [x if is_scalar(x) else as_tracer(x) for x in xs]
+    dtype = mean_dtype(result_type(*read))
     return [cast(x, dtype) for x in read]
 
 

@@ -64,6 +64,15 @@ def _one(
 # -- element by element -----------------------------------------------------------------------------------------------
 
 
+def labelled(y: Tracer, x: Tracer, steps: Mapping[str, Any] | None = None) -> Tracer:
+    """`y`, whose coordinates are those of `x`, whatever was computed in between: an op that moves values but not labels.
+    `steps` says what became of a dim's positions: ("slice", offset, size, stride) or
+    ("pad", low, high, mode)."""
+    if y.value != x.value:
+        current().root.labels[y.value] = x.value, dict(steps or {})
+    return y
+
+
 def unary(op: str, x: Tracer) -> Tracer:
     """abs, exp, not, isnan ... of `x`: its dims."""
     return _one(op, (x,))

@@ -42,11 +42,11 @@ def context() -> ir.Context:
 def _remember(diagnostic: Any) -> bool:
     if diagnostic.severity == mlir().DiagnosticSeverity.ERROR:
         notes = "".join(f"\n  note: {n.message}" for n in diagnostic.notes)
-        _messages.append((diagnostic.message + notes, _file_line(str(diagnostic.location))))
+        _messages.append((diagnostic.message + notes, file_line(str(diagnostic.location))))
     return True
 
 
-def _file_line(location: str) -> str:
+def file_line(location: str) -> str:
     found = re.search(r'"((?:[^"\\]|\\.)+)":(\d+)', location)
     return f"{found[1]}:{found[2]}" if found else ""
 
@@ -56,7 +56,7 @@ def error_from(exc: BaseException, fallback: type[Error] = CompileError) -> Erro
     messages = list(_messages)
     _messages.clear()
     for d in getattr(exc, "error_diagnostics", None) or ():
-        messages.append((d.message, _file_line(str(d.location))))
+        messages.append((d.message, file_line(str(d.location))))
     if not messages:
         return fallback(f"{type(exc).__name__}: {exc}")
     text, where = messages[0]

@@ -3,6 +3,7 @@ traced and compiled once per argument types, and from then on found by C++ witho
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +13,8 @@ import numpy as np
 
 from .. import _native
 from ..core import options, tree
+from ..core.calls import checked, misfit
+from ..core.dims import ordered
 from ..core.errors import ArgumentError, ArgumentTypeError, Error
 from ..core.identity import identity
 from ..core.spec import Spec
@@ -48,14 +51,16 @@ def spec_of_type(type_: Any) -> Spec:
 class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
-    __slots__ = ("captured", "executable", "origins", "unflatten", "unwrap")
+    __slots__ = ("captured", "executable", "inline", "origins", "ranges", "unflatten", "unwrap")
 
-    def __init__(self, program: Program, labelled: bool) -> None:
+    def __init__(self, program: Program, labelled: bool, inline: bool = False) -> None:
         from ..compiler.executable import load
         from ..interop.xarray import origins
 
         self.executable = load(program)
         self.captured = list(program.captured)
+        self.ranges = program.ranges
+        self.inline = inline  # the function is one op: what is wrong with it is wrong at the caller's line
         self.origins = origins(program) if labelled else []
         self.unflatten: Callable[[Sequence[Any]], Any] = program.tree.unflatten
         if program.places is not None:
@@ -64,6 +69,8 @@ class Entry:
         self.unwrap = program.tree == _SINGLE
 
     def run(self, arrays: list[Any]) -> Sequence[Any]:
+        for r in self.ranges:
+            r.check(int(arrays[r.argument]), self.inline)
         found: tuple[Any, ...] = self.executable.run(arrays + self.captured if self.captured else arrays)
         return found
 
@@ -79,7 +86,16 @@ class Entry:
 
     def register(self, function: Any, types: Sequence[Any] | None) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit)."""
-        function.add(types, self.executable, self.unwrap, None if self.unwrap else self.unflatten, self.captured)
+        wrapper = None if self.unwrap else self.unflatten
+        function.add(types, self.executable, self.unwrap, wrapper, self.captured, self._int_ranges())
+
+    def _int_ranges(self) -> list[tuple[int, int, int]]:
+        """(argument, least, most) of each argument that is a Python int and meets smaller integers."""
+        found: dict[int, tuple[int, int]] = {}
+        for r in self.ranges:
+            least, most = found.get(r.argument, (r.least, r.most))
+            found[r.argument] = max(least, r.least), min(most, r.most)
+        return [(argument, *bounds) for argument, bounds in found.items()]
 
 
 _SINGLE = tree.structure(0)
@@ -122,6 +138,9 @@ class _Arguments:
             if x.meta is not None:
                 self.labelled[len(self.arrays)] = x
             self.array(x)
+        elif _is_wide(x):
+            self.key.append((int, x))
+            self.plain = False
         elif is_array and isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
             spec = _WEAK.get(cls) or _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
             self.key.append(spec)
@@ -183,11 +202,16 @@ class _Arguments:
             return x
 
 
+def _is_wide(x: Any) -> bool:
+    """Whether `x` is an int beyond 64 bits with sign, which some dtypes hold: part of the program, no argument."""
+    return isinstance(x, int) and not -(2**63) <= x < 2**63
+
+
 def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
     """The arguments again, with tracers where `_Arguments.scan` found arrays."""
     if isinstance(x, _native.Array):
         return next(tracers)
-    if is_array and isinstance(x, (bool, int, float)):
+    if is_array and isinstance(x, (bool, int, float)) and not _is_wide(x):
         return next(tracers)
     if type(x) in (tuple, list):
         return type(x)([_replace(item, is_array, tracers) for item in x])
@@ -202,22 +226,41 @@ def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
     return next(tracers) if is_dataarray(x) else x
 
 
+class _Takes(enum.IntEnum):
+    """Whether a parameter takes arrays."""
+
+    NONE = 0
+    ONE = 1
+    SEVERAL = 2
+
+    @classmethod
+    def of(cls, annotation: str) -> _Takes:
+        if "ArrayLike" not in annotation:
+            return cls.NONE
+        return cls.SEVERAL if "[" in annotation else cls.ONE
+
+    def check(self, x: Any) -> None:
+        """Lists are refused here: later their numbers are arrays."""
+        if self is _Takes.ONE and type(x) in (list, tuple, dict):
+            raise not_an_array(x)
+
+
 class _Eager:
     """Calls of a public function: inline while tracing, else through its compiled signatures."""
 
     __slots__ = ("by_name", "entries", "fn", "function", "name", "positional", "rest", "static")
 
-    def __init__(self, fn: Callable[..., Any], static: Callable[..., Any] | None) -> None:
+    def __init__(self, fn: Callable[..., Any], static: Callable[..., Any] | None, name: str | None) -> None:
         self.fn = fn
-        self.name = fn.__name__
+        self.name = name or fn.__name__.lstrip("_")
         self.static = static
         self.function: Any = None
         self.entries: dict[Any, Entry] = {}
-        self.positional: list[bool] = []
-        self.by_name: dict[str, bool] = {}
-        self.rest = False
+        self.positional: list[_Takes] = []
+        self.by_name: dict[str, _Takes] = {}
+        self.rest = _Takes.NONE
         for p in inspect.signature(fn).parameters.values():
-            takes = "ArrayLike" in str(p.annotation)
+            takes = _Takes.of(str(p.annotation))
             if p.kind is p.VAR_POSITIONAL:
                 self.rest = takes
             elif p.kind is not p.VAR_KEYWORD:
@@ -231,9 +274,15 @@ class _Eager:
                 return self.fn(*args, **kwargs)
             return self.eager(args, kwargs)
         except Error as error:
-            raise error.with_traceback(None) from None
+            error.of(self.name, (*args, *kwargs.values()))
+            raise error from None
+        except TypeError:
+            wrong = misfit(self.name, self.fn, args, kwargs)
+            if wrong is None:
+                raise
+        raise wrong
 
-    def is_array(self, i: int) -> bool:
+    def is_array(self, i: int) -> _Takes:
         return self.positional[i] if i < len(self.positional) else self.rest
 
     def eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -244,11 +293,14 @@ class _Eager:
             is_array = self.is_array(i)
             if not is_array:
                 found.plain = False
-            found.scan(x, is_array)
+            is_array.check(x)
+            found.scan(x, bool(is_array))
         for name, x in kwargs.items():
             found.plain = False
             found.key.append(name)
-            found.scan(x, self.by_name.get(name, False))
+            is_array = self.by_name.get(name, _Takes.NONE)
+            is_array.check(x)
+            found.scan(x, bool(is_array))
         key = (options.current(), bool(found.labelled), *found.key)
         try:
             entry = self.entries.get(key)
@@ -268,11 +320,11 @@ class _Eager:
 
         def body(tracers: list[Tracer]) -> Any:
             left = iter(tracers)
-            new_args = [_replace(x, self.is_array(i), left) for i, x in enumerate(args)]
-            new_kwargs = {k: _replace(x, self.by_name.get(k, False), left) for k, x in kwargs.items()}
+            new_args = [_replace(x, bool(self.is_array(i)), left) for i, x in enumerate(args)]
+            new_kwargs = {k: _replace(x, bool(self.by_name.get(k)), left) for k, x in kwargs.items()}
             return self.fn(*new_args, **new_kwargs)
 
-        return Entry(trace(body, specs, self.name), bool(found.labelled))
+        return Entry(trace(body, specs, self.name), bool(found.labelled), inline=True)
 
     def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:
         named = [
@@ -283,6 +335,7 @@ class _Eager:
             try:
                 hash(x)
             except TypeError:
+                ordered(x)
                 if not isinstance(x, (list, dict, slice, np.ndarray)):
                     return ArgumentTypeError(f"xt.{self.name}: {what} is an unhashable {type(x).__name__}: {x!r:.80}")
         return ArgumentTypeError(f"xt.{self.name}: an argument that is no array must be hashable")
@@ -291,20 +344,29 @@ class _Eager:
 @overload
 def op(fn: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
-def op(*, static: Callable[..., Any] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-def op(fn: Any = None, /, *, static: Any = None) -> Any:
+def op(
+    *, static: Callable[..., Any] | None = None, name: str | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def op(fn: Any = None, /, *, static: Any = None, name: str | None = None) -> Any:
     """Makes a function over tracers a public one, for tracers and concrete arrays alike.
 
     Parameters annotated with ArrayLike take arrays; so does any argument that holds an Array. Everything else is
-    static: hashable, and part of what is compiled for. `static(*args, **kwargs) -> (args, kwargs)` makes it so.
+    static: hashable, and part of what is compiled for. `static(*args, **kwargs) -> (args, kwargs)` makes it so. `name`
+    is how errors call the function, by default its own without underscores in front.
     """
     if fn is None:
-        return functools.partial(_make, static=static)
-    return _make(fn, static)
+        return functools.partial(_make, static=static, name=name)
+    return _make(fn, static, name)
 
 
-def _make(fn: Any, static: Any) -> Any:
-    slow = _Eager(fn, static)
+def plain(fn: Callable[P, R]) -> Callable[P, R]:
+    """A public function that calls others, with the errors and the short tracebacks that they have."""
+    found: Callable[P, R] = functools.update_wrapper(Op(checked(fn, trim=False)), fn, updated=())
+    return found
+
+
+def _make(fn: Any, static: Any, name: str | None) -> Any:
+    slow = _Eager(fn, static, name)
     function = Op(slow)
     functools.update_wrapper(function, fn, updated=())
     slow.function = function

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..core import tree
 from ..core.errors import ArgumentTypeError, Error
+from ..core.ranges import Range
 from ..core.spec import Spec
 from .context import diagnosed, lock, spec_of
 from .scope import Root
@@ -29,6 +30,8 @@ class Program:
     tree: tree.TreeDef
     name: str = "f"
     places: tuple[int, ...] | None = None  # of each leaf among the outputs, where these are fewer
+    ranges: tuple[Range, ...] = ()  # of the arguments that are Python ints
+    labels: Mapping[Any, tuple[Any, Mapping[str, Any]]] = field(default_factory=dict)  # as Root has them
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -93,4 +96,6 @@ def trace(
         structure,
         name,
         places,
+        tuple(root.ranges.values()),
+        root.labels,
     )

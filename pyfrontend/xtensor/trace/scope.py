@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from ..core.errors import Error
+from ..core.dtypes import DType
+from ..core.errors import TracerError, user_line
+from ..core.ranges import Range
 from ..core.spec import Spec
 from . import location
 from .context import array_type, context, lock, mlir
@@ -23,10 +25,6 @@ class _Local(threading.local):
 
 
 local = _Local()
-
-
-class TracerError(Error):
-    """A tracer was used where it means nothing: after its trace has ended, or in another thread."""
 
 
 class Scope:
@@ -58,7 +56,7 @@ class Scope:
 class Root(Scope):
     """A function under construction. Concrete arrays met on the way become its hidden last arguments."""
 
-    __slots__ = ("captured", "function", "module")
+    __slots__ = ("captured", "function", "labels", "module", "numbers", "ranges")
 
     def __init__(self, specs: Sequence[Spec], names: Sequence[str] | None = None) -> None:
         ir, ctx = mlir(), context()
@@ -80,6 +78,10 @@ class Root(Scope):
         super().__init__(block, None)
         self.root = self
         self.captured: dict[int, tuple[Array, Tracer]] = {}
+        self.numbers = {a: i for i, (a, s) in enumerate(zip(block.arguments, specs, strict=True)) if s.weak}
+        self.ranges: dict[tuple[int, DType], Range] = {}
+        # value -> (another value, steps by dim): the first one's positions are labelled as the other's after the steps.
+        self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
 
     def __enter__(self) -> Root:
         lock.acquire()
@@ -102,6 +104,12 @@ class Root(Scope):
             value = self.block.add_argument(array_type(spec), location.of_user())
             found = self.captured[id(array)] = (array, Tracer(value, scope=self, spec=spec))
         return found[1]
+
+    def meets(self, value: ir.Value, dtype: DType) -> None:
+        """Remembers that a Python int becomes one of `dtype`: calls check that it fits."""
+        number = self.numbers.get(value) if self.numbers else None
+        if number is not None and (number, dtype) not in self.ranges:
+            self.ranges[number, dtype] = Range(number, dtype, user_line())
 
     def finish(self, values: Sequence[ir.Value]) -> None:
         """Adds the return and gives the function its type."""

@@ -24,7 +24,8 @@ else:
 
 
 class DynamicSize:
-    """The size of a dynamic dim: a number when the program runs, none while it is traced."""
+    """The size of a dynamic dim: a number when the program runs, none while it is traced. In arithmetic it is a traced
+    int64 that gives way to the dtype of what it meets, as a Python int does."""
 
     __slots__ = ("dim", "tracer")
 
@@ -39,9 +40,6 @@ class DynamicSize:
         )
 
     __int__ = __index__ = __float__ = __bool__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __neg__ = _refuse
-    __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
     def __eq__(self, other: object) -> bool:
         # Within one function, equal names are equal sizes.
@@ -58,16 +56,31 @@ class DynamicSize:
         return "?"
 
 
+def _forward(name: str) -> Any:
+    def method(self: DynamicSize, *others: Any) -> Any:
+        return getattr(as_tracer(self), name)(*others)
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    for _prefix in ("", "r"):
+        setattr(DynamicSize, f"__{_prefix}{_name}__", _forward(f"__{_prefix}{_name}__"))
+for _name in ("neg", "abs", "lt", "le", "gt", "ge"):
+    setattr(DynamicSize, f"__{_name}__", _forward(f"__{_name}__"))
+
+
 class Tracer(_Base):
     """An array whose values come when the traced function runs. `weak`: it stands for a Python scalar, whose dtype
-    gives way to that of what it meets."""
+    gives way to that of what it meets; `known` is that scalar where it is part of the program."""
 
-    __slots__ = ("__weakref__", "scope", "spec", "value", "weak")
+    __slots__ = ("__weakref__", "known", "scope", "spec", "value", "weak")
 
     value: ir.Value
     scope: Scope
     spec: Spec
     weak: bool
+    known: bool | int | float | None
 
     def __init__(
         self,
@@ -75,9 +88,11 @@ class Tracer(_Base):
         weak: bool = False,
         scope: Scope | None = None,
         spec: Spec | None = None,
+        known: bool | int | float | None = None,
     ) -> None:
         self.value = value
         self.weak = weak
+        self.known = known
         self.scope = current() if scope is None else scope
         self.spec = spec_of(value.type) if spec is None else spec
 
@@ -219,6 +234,11 @@ def as_tracer(x: Any) -> Tracer:
         return x
     if isinstance(x, _native.Array):
         return current().root.capture(x)  # type: ignore[arg-type]
+    if cls is DynamicSize:
+        from . import build
+
+        size = build.size(x.tracer, x.dim)
+        return Tracer(size.value, weak=True, scope=size.scope, spec=Spec((), (), size.dtype, weak=True))
     if cls is bool or cls is int or cls is float:
         return scalar(x)
     if isinstance(x, (np.generic, np.ndarray)):
@@ -246,7 +266,7 @@ def scalar(x: bool | int | float) -> Tracer:
         tracer = build.constant(np.asarray(x, dtype))
     except OverflowError:
         raise ArgumentError(f"the int {x} does not fit into 64 bits") from None
-    return Tracer(tracer.value, weak=True, scope=tracer.scope, spec=Spec((), (), dtype, weak=True))
+    return Tracer(tracer.value, weak=True, scope=tracer.scope, spec=Spec((), (), dtype, weak=True), known=x)
 
 
 def not_an_array(x: Any, what: str = "") -> Error:

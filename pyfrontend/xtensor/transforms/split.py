@@ -70,6 +70,7 @@ class Split:
             root.finish([*(r.value for r in pullback.results), pullback.handle])
         self.shape = shapes[0]
         self.captured = [a for a, _ in root.captured.values()]
+        self.ranges = tuple(root.ranges.values())
         root.captured.clear()
         root.module.operation.verify()
         from ..mlir.passmanager import PassManager

@@ -9,6 +9,7 @@ from typing import Any
 from .. import _native
 from ..core import dtypes, options, tree
 from ..core.errors import Error
+from ..trace.dispatch import plain
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer
@@ -20,21 +21,19 @@ from .jit import Jitted, jit
 Back = Callable[[Any], tuple[Any, ...]]
 
 
+@plain
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     """`f(*primals)`, and `back`: a cotangent of the result to a tuple of cotangents, one per primal.
 
     `f` runs once; `back` keeps what it needs of that run. A cotangent aligns with its result by name; integer results
     have none (give None). Integer primals get None.
     """
-    try:
-        if tracing():
-            return _traced(f, primals)
-        call = Call(primals, {}, f)
-        if call.labelled:
-            return _by_recomputing(f, primals)
-        return _kept(f)(f, call)
-    except Error as error:
-        raise error.with_traceback(None) from None
+    if tracing():
+        return _traced(f, primals)
+    call = Call(primals, {}, f)
+    if call.labelled:
+        return _by_recomputing(f, primals)
+    return _kept(f)(f, call)
 
 
 class _Kept:
@@ -51,6 +50,8 @@ class _Kept:
             found = self.entries[key] = split.Split(f, call)
         entry = found
         inputs = [*call.arrays, *entry.captured]
+        for r in entry.ranges:
+            r.check(int(inputs[r.argument]), False)
         outputs = entry.forward.run(inputs)
         residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
 

@@ -1,0 +1,70 @@
+"""Calls that do not fit a function's parameters, with the words that people bring from NumPy and JAX: what to write
+instead."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+from .errors import ArgumentTypeError, Error
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def misfit(name: str, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Error | None:
+    """The error about arguments that `fn` has no parameters for; None if it has."""
+    signature = inspect.signature(fn)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        return ArgumentTypeError(f"xt.{name}: {error}. {_instead(name, signature, args, kwargs)}")
+    return None
+
+
+def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    known = signature.parameters
+    dims = next((x.dims for x in args if hasattr(x, "dims")), ())
+    some = repr(dims[0]) if dims else '"time"'
+    if "dim" in known and ("axis" in kwargs or "axes" in kwargs):
+        return f"Dims have names, not numbers: write dim={some}"
+    if "dim" in known and "dims" in kwargs:
+        return f"Write dim={kwargs['dims']!r}"
+    if "dims" in known and "dim" in kwargs:
+        return f"Write dims={kwargs['dim']!r}"
+    if "keepdims" in kwargs:
+        return 'It is not needed: results go together by name, as in x - x.mean("time")'
+    if "wrt" in known and "argnums" in kwargs:
+        return f"Write wrt={kwargs['argnums']!r}"
+    names = tuple(x for x in args if isinstance(x, str))
+    if "dim" in known and len(names) > 1:
+        return f"Several dims go in one tuple: dim={names!r}"
+    if name in ("zeros", "ones") and any(isinstance(x, int) for x in args):
+        return f"Sizes have names: write xt.{name}(row=3, col=4)"
+    shown = ", ".join(str(p.replace(annotation=p.empty)) for p in known.values() if p.name != "self")
+    return f"Its parameters are ({shown})"
+
+
+def checked(fn: Callable[P, R], trim: bool = True) -> Callable[P, R]:
+    """`fn`, with an `Error` for calls that it has no parameters for, and its name and arrays in what it raises.
+    `trim`: without the frames inside of it."""
+    shown = fn.__name__
+
+    @functools.wraps(fn)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return fn(*args, **kwargs)
+        except Error as error:
+            error.of(shown, (*args, *kwargs.values()))
+            if trim:
+                error.with_traceback(None)
+            raise error from None
+        except TypeError:
+            wrong = misfit(shown, fn, args, kwargs)
+            if wrong is None:
+                raise
+        raise wrong
+
+    return call

@@ -1,0 +1,52 @@
+"""Python ints and the integer dtypes they meet: an int that does not fit is an error, never wrapped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .dtypes import DType
+from .errors import ArgumentError
+
+
+def fits(value: float, dtype: DType) -> bool:
+    """Whether an integer dtype holds `value` (NaN and the infinities are held by none)."""
+    info = np.iinfo(dtype)
+    return int(info.min) <= value <= int(info.max)
+
+
+def does_not_fit(value: float, dtype: DType, instead: str = "", where: str | None = None) -> ArgumentError:
+    """The error about a number that an integer dtype does not hold; it names one that does."""
+    info = np.iinfo(dtype)
+    if not instead:
+        instead = f"Cast the array first: x.astype({_wider(value, dtype)!r})"
+    return ArgumentError(f"{value} does not fit {dtype.name} ({info.min} to {info.max}). {instead}", where)
+
+
+def _wider(value: float, dtype: DType) -> str:
+    if isinstance(value, int) and -(2**63) <= value < 2**64:
+        return str(np.promote_types(dtype, np.min_scalar_type(value)).name)
+    return "float64"
+
+
+@dataclass(frozen=True)
+class Range:
+    """An argument of a program, given as a Python int, meets this dtype at FILE:LINE `where`."""
+
+    argument: int
+    dtype: DType
+    where: str | None
+
+    @property
+    def least(self) -> int:
+        return int(np.iinfo(self.dtype).min)
+
+    @property
+    def most(self) -> int:
+        return min(int(np.iinfo(self.dtype).max), 2**63 - 1)
+
+    def check(self, value: int, here: bool) -> None:
+        """`here`: the error is about the caller's line, not about the one inside of the function."""
+        if not fits(value, self.dtype):
+            raise does_not_fit(value, self.dtype, where=None if here else self.where)
