@@ -9,7 +9,9 @@ xt.jit(lambda x, w: xt.tanh(xt.dot(x, w, dim="pixel")))(x, w)
 from . import nn, testing
 from .compiler import debug
 from .core import tree
-from .core.array import Array, array, as_array
+from .core.array import Array
+from .core.array import array as _array
+from .core.array import as_array as _as_array
 from .core.dtypes import bfloat16
 from .core.errors import (
     ArgumentError,
@@ -20,18 +22,27 @@ from .core.errors import (
     Error,
     IndexError,
     SizeError,
+    TracerError,
     UnsupportedError,
 )
 from .core.options import option
-from .core.spec import Spec, spec
-from .interop.dlpack import from_dlpack
+from .core.spec import Spec
+from .core.spec import spec as _spec
+from .interop.dlpack import from_dlpack as _from_dlpack
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
-from .transforms.control import cond, fori_loop, map, scan, switch, while_loop
+from .trace.dispatch import plain as _plain
 from .transforms.grad import grad, value_and_grad
 from .transforms.jit import Jitted, jit
 from .transforms.jvp import jvp
 from .transforms.vjp import vjp
+
+array, as_array, from_dlpack, spec = _plain(_array), _plain(_as_array), _plain(_from_dlpack), _plain(_spec)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
 
 __version__ = "0.1.0"
 
@@ -47,27 +58,22 @@ __all__ = [
     "Jitted",
     "SizeError",
     "Spec",
+    "TracerError",
     "UnsupportedError",
     "array",
     "as_array",
     "bfloat16",
-    "cond",
     "debug",
-    "fori_loop",
     "from_dlpack",
     "grad",
     "jit",
     "jvp",
-    "map",
     "nn",
     "option",
-    "scan",
     "spec",
-    "switch",
     "testing",
     "tree",
     "value_and_grad",
     "vjp",
-    "while_loop",
     *_ops,
 ]

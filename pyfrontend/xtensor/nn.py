@@ -9,7 +9,7 @@ import numpy as np
 
 from .core.errors import ArgumentError, DimensionError, DTypeError
 from .ops import promotion as p
-from .ops.arguments import dim_of, dims_of, extend, fail, names_of, resolve, size_of, union_sizes
+from .ops.arguments import dim_of, dims_of, extend, fail, names_of, number, resolve, size_of, union_sizes
 from .ops.contraction import contract
 from .ops.indexing import _read, one_hot
 from .ops.operators import aligned
@@ -20,6 +20,10 @@ from .trace.dispatch import op
 from .trace.tracer import Tracer, as_tracer
 
 __all__ = ["attention", "cross_entropy", "layer_norm", "log_softmax", "one_hot", "softmax"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def _total(x: Tracer, dims: tuple[str, ...]) -> Tracer:
@@ -66,7 +70,9 @@ def layer_norm(
     wide = p.cast(x, p.accumulator(x.dtype))
     centred = build.binary("sub", wide, _average(wide, dims))
     variance = _average(build.binary("mul", centred, centred), dims)
-    scale = build.unary("rsqrt", build.binary("add", variance, p.constant(eps, wide.dtype)))
+    scale = build.unary(
+        "rsqrt", build.binary("add", variance, p.constant(number("layer_norm", eps, "eps"), wide.dtype))
+    )
     y = p.cast(build.binary("mul", centred, scale), x.dtype)
     if weight is not None:
         y = build.binary("mul", *aligned("layer_norm", *p.promote(y, weight)))

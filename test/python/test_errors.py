@@ -7,6 +7,8 @@ import traceback
 
 import numpy as np
 import pytest
+import torch
+import xarray as xr
 import xtensor as xt
 
 x = xt.array(np.ones((3, 4), "f4"), dims=("a", "b"))
@@ -25,6 +27,7 @@ ints = xt.array(np.arange(4), dims="b")
         (xt.ArgumentTypeError, TypeError),
         (xt.UnsupportedError, NotImplementedError),
         (xt.CompileError, RuntimeError),
+        (xt.TracerError, RuntimeError),
     ],
 )
 def test_every_error_is_an_xt_error_and_the_builtin_people_expect(kind, base):
@@ -54,15 +57,34 @@ def test_inside_a_traced_function_the_line_is_the_functions():
     assert str(caught.value).endswith(f"{__file__}:{line_of('inside')}")
 
 
-def test_tracebacks_hold_few_frames_of_the_package():
-    for fail in (lambda: x + b5, lambda: xt.jit(lambda x, y: x + y)(x, b5)):
-        try:
-            fail()
-        except xt.Error as error:
-            ours = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
-            assert len(ours) <= 2
-        else:
-            pytest.fail("no error")
+def user_error(x):
+    raise KeyError("mine")  # raised
+
+
+@pytest.mark.parametrize(
+    ("frames", "program"),
+    [
+        (1, lambda: x + b5),
+        (1, lambda: x.sum("c")),
+        (0, lambda: xt.sum(x, "c")),
+        (0, lambda: xt.zeros(3)),
+        (0, lambda: xt.array(np.ones(2))),
+        (0, lambda: xt.isel(x, a=7)),
+        (0, lambda: xt.jit(lambda x, y: xt.add(x, y))(x, b5)),
+        (0, lambda: xt.grad(lambda x: x)(x)),
+        (0, lambda: xt.vjp(lambda x: xt.sum(x, "c"), x)),
+        (0, lambda: xt.jit(user_error)(x)),
+        (0, lambda: xt.grad(user_error)(x)),
+        (0, lambda: xt.jvp(user_error, (x,), (x,))),
+    ],
+)
+def test_tracebacks_hold_the_users_frames(frames, program):
+    with pytest.raises((xt.Error, KeyError)) as caught:
+        program()
+    found = traceback.extract_tb(caught.value.__traceback__)
+    assert sum("xtensor" in f.filename and f.filename != __file__ for f in found) <= frames
+    if isinstance(caught.value, KeyError):
+        assert found[-1].lineno == line_of("raised")
 
 
 CASES = {
@@ -116,6 +138,64 @@ CASES = {
     "names from DLPack": (xt.DimensionError, ["('a', 'b')"], lambda: xt.from_dlpack(np.ones(2), dims=("a", "b"))),
     "device": (xt.UnsupportedError, ["cuda"], lambda: xt.jit(lambda x: x, device="cuda")),
     "spec called": (xt.ArgumentTypeError, ["lower"], lambda: xt.jit(lambda x: x)(xt.spec(a=3))),
+    "range of full": (xt.ArgumentError, ["300", "uint8"], lambda: xt.full(300, i=3, dtype="u1")),
+    "range of pad": (xt.ArgumentError, ["300", "int8"], lambda: xt.pad(ints.astype("i1"), b=1, constant_values=300)),
+    "set of names": (xt.ArgumentTypeError, ["order", "'a', 'b'"], lambda: xt.array(np.ones((2, 3)), dims={"b", "a"})),
+    "set of new dims": (xt.ArgumentTypeError, ["order"], lambda: x.expand_dims({"c", "d"})),
+    "set of summed dims": (xt.ArgumentTypeError, ["order"], lambda: xt.sum(x, dim={"a", "b"})),
+    "set to dot over": (xt.ArgumentTypeError, ["order"], lambda: xt.dot(x, x, dim={"a", "b"})),
+    "set to DLPack": (xt.ArgumentTypeError, ["order"], lambda: xt.from_dlpack(np.ones((2, 3)), {"a", "b"})),
+    "frozen set": (xt.ArgumentTypeError, ["order"], lambda: xt.flip(x, frozenset({"a", "b"}))),
+    "select of arrays": (xt.ArgumentTypeError, ["list"], lambda: xt.select(x > 0, x, 0)),
+    "static position": (xt.ArgumentError, ["7", "2 (x, n)"], lambda: xt.jit(lambda x, n: x, static=7)),
+    "static kind": (xt.ArgumentTypeError, ["2.5"], lambda: xt.jit(lambda x, n: x, static=2.5)),
+    "dynamic dim": (xt.DimensionError, ["'nope'", "'a', 'b'"], lambda: xt.jit(lambda x: x, dynamic_dims="nope")(x)),
+    "dynamic kind": (xt.ArgumentTypeError, ["3"], lambda: xt.jit(lambda x: x, dynamic_dims=3)),
+    "spec of a set": (xt.ArgumentTypeError, ["dict"], lambda: xt.spec({"a"})),
+    "ufunc": (xt.ArgumentTypeError, ["np.arcsin", "xt.asin(x)"], lambda: np.arcsin(x)),
+    "ufunc of traced": (xt.ArgumentTypeError, ["np.sin", "xt.sin(x)"], lambda: xt.jit(lambda x: np.sin(x))(x)),
+    "numpy function": (xt.ArgumentTypeError, ["np.mean", "xt.mean(x)"], lambda: np.mean(x)),
+    "numpy reads traced": (xt.ArgumentTypeError, ["np.sort"], lambda: xt.jit(lambda x: np.sort(x))(x)),
+    "axis": (xt.ArgumentTypeError, ["xt.mean", "dim='a'"], lambda: x.mean(axis=0)),
+    "axis of function": (xt.ArgumentTypeError, ["xt.mean", "dim='a'"], lambda: xt.mean(x, axis=0)),
+    "axis of traced": (xt.ArgumentTypeError, ["dim='a'"], lambda: xt.jit(lambda x: x.mean(axis=0))(x)),
+    "keepdims": (xt.ArgumentTypeError, ["by name"], lambda: x.max(keepdims=True)),
+    "dims for dim": (xt.ArgumentTypeError, ["dim='a'"], lambda: x.sum(dims="a")),
+    "several dims": (xt.ArgumentTypeError, ["dim=('a', 'b')"], lambda: x.sum("a", "b")),
+    "positional sizes": (xt.ArgumentTypeError, ["xt.zeros(row=3"], lambda: xt.zeros(3, 4)),
+    "argnums": (xt.ArgumentTypeError, ["wrt=0"], lambda: xt.grad(lambda x: x.sum(), argnums=0)),
+    "concat of one": (xt.ArgumentTypeError, ["list", "(a: 3, b: 4)"], lambda: xt.concat(x, dim="a")),
+    "concat of a number": (xt.ArgumentTypeError, ["list"], lambda: xt.concat(5, dim="a")),
+    "concat along two": (xt.ArgumentTypeError, ["one name", "('a',)"], lambda: xt.concat([x, x], dim=("a",))),
+    "list to sum": (xt.ArgumentTypeError, ["xt.sum", "xt.array([1, 2, 3]"], lambda: xt.sum([1, 2, 3])),
+    "list to add": (xt.ArgumentTypeError, ["xt.add", "xt.array([1, 2]", "(a: 3, b: 4)"], lambda: xt.add(x, [1, 2])),
+    "matrix to add": (xt.DimensionError, ["xt.add", "(3, 4)", "float32 (a: 3, b: 4)"], lambda: x + np.ones((3, 4))),
+    "string to exp": (xt.ArgumentTypeError, ["xt.exp", "str"], lambda: xt.exp("a")),
+    "repeated dim": (xt.DimensionError, ["xt.transpose", "twice"], lambda: x.transpose("a", "a")),
+    "other sizes": (xt.SizeError, ["xt.add", "isel(b=slice(4))"], lambda: x + b5),
+    "size 1": (xt.SizeError, ["does not stretch"], lambda: x + b5.isel(b=[0])),
+    "ddof": (xt.ArgumentTypeError, ["xt.std", "ddof", "'a'"], lambda: x.std(ddof="a")),
+    "ddof list": (xt.ArgumentTypeError, ["xt.var", "[1]"], lambda: x.var(ddof=[1])),
+    "eps": (xt.ArgumentTypeError, ["layer_norm", "eps"], lambda: xt.nn.layer_norm(x, dim="a", eps="a")),
+    "names as sizes": (xt.ArgumentTypeError, ["xt.zeros({"], lambda: xt.zeros(("a", "b"))),
+    "unstack of name": (xt.ArgumentTypeError, ["x.unstack(b={"], lambda: x.unstack("b", c=2, d=2)),
+    "split in words": (xt.ArgumentTypeError, ["xt.split(x, 2, dim='b')"], lambda: xt.split(x, "b", 2)),
+    "bytes as dim": (xt.ArgumentTypeError, ["b'a'"], lambda: xt.sum(x, dim=b"a")),
+    "array as value": (xt.DimensionError, ["float32 (a: 3, b: 4)"], lambda: xt.full(x, c=2)),
+    "dataset": (xt.ArgumentTypeError, ["dataset[name]"], lambda: xt.array(xr.Dataset({"v": ("i", [1.0])}))),
+    "tensor with grad": (xt.ArgumentTypeError, ["detach"], lambda: xt.array(torch.ones(3, requires_grad=True), "i")),
+    "complex DLPack": (
+        xt.DTypeError,
+        ["xt.from_dlpack"],
+        lambda: xt.from_dlpack(torch.ones(3, dtype=torch.cfloat), "i"),
+    ),
+    "index while it runs": (
+        xt.IndexError,
+        ["float32 (a: 3, b: 4)", "int64 (k: 1)", "mode="],
+        lambda: xt.jit(lambda x, i: x.isel(a=i))(x, xt.array([7], "k")),
+    ),
+    "index at once": (xt.IndexError, ["xt.isel", "index 7", "'a'", "mode="], lambda: x.isel(a=xt.array([7], "k"))),
+    "cotangent tree": (xt.ArgumentError, ["structure (*, *), got *"], lambda: xt.vjp(lambda x: (x, x), x)[1](x)),
     "spec size": (xt.ArgumentError, ["-1"], lambda: xt.spec(a=-1)),
 }
 

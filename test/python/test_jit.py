@@ -265,6 +265,21 @@ def test_dynamic_sizes_are_no_numbers():
         xt.jit(f, dynamic_dims="batch")(v)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_dynamic_sizes_in_arithmetic(dtype):
+    def f(v):
+        n = v.sizes["batch"]
+        return v.sum() / n, v * n, (n + 1) // 2, -n % 5, v.sum() / v.size, n > 2
+
+    static, dynamic = xt.jit(f), xt.jit(f, dynamic_dims="batch")
+    for n in (1, 3):
+        v = xt.array(np.arange(4 * n).reshape(n, 4), dims=("batch", "b"), dtype=dtype)
+        for got, want in zip(dynamic(v), static(v), strict=True):
+            np.testing.assert_array_equal(got.values, want.values)
+        for got, want in zip(dynamic(v)[:2], static(v)[:2], strict=True):
+            assert got.dtype == want.dtype
+
+
 def test_dynamic_dims_of_one_name_have_one_size():
     f = xt.jit(lambda p, q: p + q, dynamic_dims="i")
     a, b = xt.array([1.0], "i"), xt.array([1.0, 2.0], "i")

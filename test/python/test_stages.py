@@ -57,10 +57,25 @@ def test_compiled_is_called_by_position_with_arrays_or_numpy():
     want = np.tanh(x.values * 2).sum(1)
     np.testing.assert_allclose(compiled(x, 2.0).values, want, rtol=1e-6)
     np.testing.assert_allclose(compiled(x.values, 2.0).values, want, rtol=1e-6)
-    with pytest.raises(xt.ArgumentTypeError, match="2 inputs"):
+    with pytest.raises(xt.ArgumentTypeError, match="takes 2 arrays, got 1"):
         compiled(x)
-    with pytest.raises(xt.ArgumentTypeError):
+    with pytest.raises(xt.DTypeError, match=r"float64 .*compiled for float32"):
         compiled(x.astype("f8"), 2.0)
+    with pytest.raises(xt.DimensionError, match=r"\(b: 3, a: 2\).*compiled for.*\(a: 2, b: 3\)"):
+        compiled(x.T, 2.0)
+    with pytest.raises(xt.SizeError, match=r"argument 0 of compiled .*a: 1"):
+        compiled(x.isel(a=[0]), 2.0)
+
+
+def test_ints_that_do_not_fit_are_refused_by_compiled_code_too():
+    add = xt.jit(lambda u, n: u + n)
+    u = xt.array([1, 2], "i", dtype="u1")
+    compiled = add.lower(u, 7).compile()
+    assert compiled(u, 250).values.tolist() == [251, 252]
+    with pytest.raises(xt.ArgumentError, match="256 does not fit uint8"):
+        compiled(u, 256)
+    with pytest.raises(xt.ArgumentError, match="-1 does not fit uint8"):
+        xt.vjp(lambda x, u, n: x * (u + n), xt.array(2.0), u, -1)
 
 
 def test_captured_arrays_come_along_to_compiled():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from ..core.dims import describe_array
+from ..core.dims import describe, describe_array
 from ..core.errors import CompileError, IndexError_, SizeError, UnsupportedError
 from ..core.spec import Spec
-from ..trace.context import diagnosed, lock, mlir, spec_of
+from ..trace.context import diagnosed, file_line, lock, mlir, spec_of
 from . import debug
 from .options import CompileOptions, check_phase
 
@@ -48,7 +49,7 @@ def load(program: Program, options: CompileOptions | None = None, unwrap: bool =
         compiled.entry,
         [native_type(s) for s in program.all_inputs],
         outputs,
-        compiled.sites,
+        _sites(program, compiled.sites),
         compiled,
         unwrap,
     )
@@ -106,15 +107,9 @@ def _size(value: ir.Value, dim: str, known: set[str]) -> list[int | str]:
         have = spec_of(operands[0].type).dims
         new = [d for d, n in zip(spec.dims, spec.shape, strict=True) if d not in have and n is None]
         return _size_value(operands[1 + new.index(dim)], known)
-    if name == "xtensor.scan" and attributes["dim"].value == dim and attributes["operandSegmentSizes"][2]:
-        return _size_value(operands[-1], known)
     for operand in operands:
         if str(operand.type).startswith("!xtensor.array") and dim in spec_of(operand.type).dims:
             return _size(operand, dim, known)
-    if name and len(owner.regions):
-        place = next(i for i, result in enumerate(owner.results) if result == value)
-        body = owner.regions[len(owner.regions) - 1].blocks[0]
-        return _size(list(body.operations)[-1].operation.operands[place], dim, known)
     raise UnsupportedError(f"the size of the result's dim {dim!r} does not follow from the arguments' dynamic dims")
 
 
@@ -126,17 +121,32 @@ def _size_value(value: ir.Value, known: set[str]) -> list[int | str]:
 
 
 def _raise_index_error(site: Any, index: int, size: int) -> None:
-    dim, where = "", None
-    if isinstance(site, dict):
-        dim, where = site.get("dim", ""), site.get("loc")
-    elif isinstance(site, (tuple, list)) and len(site) == 2:
-        dim, where = site
-    named = f" of dim {dim!r}" if dim else ""
-    text = (
-        f"index {index} is out of range for size {size}{named}: valid are {-size} to {size - 1}. "
-        'Ask for mode="clip" where the nearest element is meant'
-    )
+    dim, where, operands = site if isinstance(site, tuple) else ("", None, "")
+    text = f"index {index} is out of range for size {size} of dim {dim!r}"
+    if operands:
+        text += f" (operands: {operands})"
+    text += '. Positions go from -size to size - 1; x.at(..).get(mode="clip" or "fill") takes others'
     raise IndexError_(text, str(where) if where else None)
+
+
+def _sites(program: Program, sites: Sequence[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    """Where an index may be out of range: dim, FILE:LINE, and the operands of the op there."""
+    operands: dict[str, str] = {}
+
+    def visit(operation: Any) -> None:
+        for region in operation.regions:
+            for block in region.blocks:
+                for view in block.operations:
+                    o = view.operation
+                    if o.name in ("xtensor.gather", "xtensor.scatter"):
+                        arrays = (spec_of(x.type) for x in o.operands)
+                        shown = ", ".join(f"{s.dtype.name} {describe(s.dims, s.shape)}" for s in arrays)
+                        operands.setdefault(file_line(str(o.location)), shown)
+                    visit(o)
+
+    if sites:
+        visit(program.module.operation)
+    return [(dim, where, operands.get(where, "")) for dim, where in sites]
 
 
 _native.set_index_error(_raise_index_error)

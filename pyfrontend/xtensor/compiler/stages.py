@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..core.dims import describe_array
+from ..core.errors import ArgumentTypeError, DimensionError, DTypeError, Error, SizeError
 from ..core.spec import Spec
 from ..trace.program import Program
 from .executable import load, phase_text
@@ -65,11 +68,37 @@ class Compiled(Lowered):
         self.captured = list(program.captured)
         # One array out and nothing to add to what comes in: the call can be left to C altogether.
         leaf = object()
-        plain = not self.captured and len(program.outputs) == 1 and program.tree.unflatten([leaf]) is leaf
+        plain = (
+            not self.captured
+            and not program.ranges
+            and len(program.outputs) == 1
+            and program.tree.unflatten([leaf]) is leaf
+        )
         self._direct = load(program, unwrap=True) if plain else None
 
     def compile(self) -> Compiled:
         return self
+
+    def _misfit(self, given: Sequence[Any]) -> Error | None:
+        """What distinguishes the arguments from those that this was compiled for."""
+        wanted = self.inputs
+        if len(given) != len(wanted):
+            return ArgumentTypeError(f"compiled {self.program.name} takes {len(wanted)} arrays, got {len(given)}")
+        for i, (x, spec) in enumerate(zip(given, wanted, strict=True)):
+            if not hasattr(x, "dims"):
+                continue
+            kind: type[Error] = SizeError
+            if tuple(x.dims) != spec.dims:
+                kind = DimensionError
+            elif x.dtype != spec.dtype:
+                kind = DTypeError
+            elif all(n in (None, m) for n, m in zip(spec.shape, x.shape, strict=True)):
+                continue
+            return kind(
+                f"argument {i} of compiled {self.program.name} is {describe_array(x)}, and it was compiled for "
+                f"{describe_array(spec)}. Call the jitted function, which compiles for what it gets"
+            )
+        return None
 
     def __call__(self, *arrays: Any) -> Any:
         if self._direct is not None:
@@ -77,12 +106,14 @@ class Compiled(Lowered):
                 return self._direct(*arrays)
             except TypeError:
                 pass  # an argument that C does not take: told or converted below
-        from ..core.errors import ArgumentTypeError
         from ..trace.dispatch import scalar_array
 
         given = [scalar_array(x) if isinstance(x, (bool, int, float)) else x for x in arrays]
+        for r in self.program.ranges:
+            if r.argument < len(given):
+                r.check(int(given[r.argument]), False)
         try:
             results = self.executable.run([*given, *self.captured])
         except TypeError as error:
-            raise ArgumentTypeError(str(error)) from None
+            raise self._misfit(given) or ArgumentTypeError(str(error)) from None
         return self.program.tree.unflatten(self.program.leaves(results))

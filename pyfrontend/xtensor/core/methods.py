@@ -10,6 +10,9 @@ from importlib import import_module
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Self
 
+from .calls import checked
+from .errors import ArgumentTypeError
+
 if TYPE_CHECKING:
     from ..ops.indexing import At
     from ..ops.types import ArrayLike, Dims
@@ -27,6 +30,31 @@ class _Functions:
 _ops = _Functions()
 
 
+# NumPy's ufuncs of the operators, and the method of ours that takes the left operand as its argument.
+_REFLECTED = {
+    "add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__",
+    "floor_divide": "__rfloordiv__", "remainder": "__rmod__", "divmod": "__rdivmod__", "power": "__rpow__",
+    "matmul": "__rmatmul__", "bitwise_and": "__rand__", "bitwise_or": "__ror__", "bitwise_xor": "__rxor__",
+    "left_shift": "__rlshift__", "right_shift": "__rrshift__", "equal": "__eq__", "not_equal": "__ne__",
+    "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__",
+}  # fmt: skip
+# NumPy's functions that have another name here.
+_OUR_NAMES = {
+    "absolute": "abs", "fabs": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
+    "arctan": "atan", "arctanh": "atanh", "arctan2": "atan2", "power": "pow", "float_power": "pow", "rint": "round",
+    "amax": "max", "amin": "min", "concatenate": "concat", "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift", "conjugate": "conj", "degrees": "rad2deg", "radians": "deg2rad",
+    "true_divide": "divide", "mod": "remainder", "around": "round",
+}  # fmt: skip
+
+
+def _numpy_called(name: str) -> ArgumentTypeError:
+    ours = _OUR_NAMES.get(name, name)
+    if hasattr(import_module("xtensor.ops"), ours):
+        return ArgumentTypeError(f"np.{name} of a named array: write xt.{ours}(x)")
+    return ArgumentTypeError(f"np.{name} of a named array: np.asarray(x) gives its values, without names, to NumPy")
+
+
 def _foreign(other: Any) -> bool:
     """Whether an operand is for somebody else to handle: neither an array nor a number."""
     return isinstance(other, (str, bytes, Mapping)) or other is None
@@ -37,9 +65,21 @@ class ArrayMethods:
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
-    # NumPy's arrays and scalars leave binary operators to us.
-    __array_ufunc__ = None
     __array_priority__ = 1000
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """NumPy's functions are refused; its arrays and scalars left of an operator leave it to us."""
+        reflected = _REFLECTED.get(ufunc.__name__) if method == "__call__" and not kwargs else None
+        if reflected is not None and inputs[0] is not self and len(inputs) == 2 and inputs[1] is self:
+            return getattr(self, reflected)(inputs[0])
+        raise _numpy_called(ufunc.__name__)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's other functions read the values; those that call our methods with numbers of axes are refused."""
+        try:
+            return function._implementation(*args, **kwargs)
+        except TypeError:
+            raise _numpy_called(function.__name__) from None
 
     @property
     def variable(self) -> Any:
@@ -112,6 +152,9 @@ class ArrayMethods:
 
     def __abs__(self) -> Self:
         return _ops.abs(self)
+
+    def __round__(self, decimals: int | None = None) -> Self:
+        return _ops.round(self, decimals or 0)
 
     # ---- bits ----
 
@@ -393,3 +436,8 @@ class ArrayMethods:
     def thin(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
         """Every n-th element along dims."""
         return _ops.thin(self, indexers, **keywords)
+
+
+for _name, _method in list(vars(ArrayMethods).items()):
+    if callable(_method) and not _name.startswith("_"):
+        setattr(ArrayMethods, _name, checked(_method))

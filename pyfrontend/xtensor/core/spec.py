@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .dims import as_names, describe
 from .dtypes import DType, DTypeLike, as_dtype
-from .errors import ArgumentError
+from .errors import ArgumentError, ArgumentTypeError
 
 
 class Spec:
@@ -55,8 +55,10 @@ class Spec:
 def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = "float64", **kw: int | None) -> Spec:
     """An array's dims and dtype without its values, to lower or export a function at: ``xt.spec(batch=None, pixel=784,
     dtype="f4")``. A size of None is a dynamic dim."""
+    if sizes is not None and not isinstance(sizes, Mapping):
+        raise ArgumentTypeError(f"xt.spec: sizes are a dict from dims, not {sizes!r}. Write xt.spec(batch=64)")
     both = {**(sizes or {}), **kw}
     for name, size in both.items():
         if size is not None and (not isinstance(size, (int, np.integer)) or size < 0):
-            raise ArgumentError(f"spec: the size of {name!r} is a non-negative int or None, got {size!r}")
+            raise ArgumentError(f"xt.spec: the size of {name!r} is a non-negative int or None, got {size!r}")
     return Spec(as_names(both), [None if n is None else int(n) for n in both.values()], as_dtype(dtype))

@@ -45,6 +45,9 @@ class TreeDef:
     def unflatten(self, leaves: Iterable[Any]) -> Any:
         return _build(self, iter(leaves))
 
+    def __str__(self) -> str:
+        return repr(self.unflatten(["*"] * self.size)).replace("'*'", "*")
+
     def __repr__(self) -> str:
         return f"TreeDef({self.unflatten(['*'] * self.size)!r})"
 

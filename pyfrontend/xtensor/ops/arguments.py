@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from ..core.dims import as_names, check_name, describe_array, unknown
+from ..core.dims import as_names, check_name, describe_array, ordered, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, Error, SizeError
 from ..trace import build
 from ..trace.tracer import DynamicSize, Tracer
@@ -18,7 +18,7 @@ Size: TypeAlias = "int | Tracer"
 
 def describe(x: Any) -> str:
     """`float32 (a: 2, b: 3)`, as errors show an operand."""
-    return describe_array(x) if isinstance(x, Tracer) else repr(x)
+    return describe_array(x) if hasattr(x, "dims") and hasattr(x, "dtype") else f"{x!r:.80}"
 
 
 def fail(kind: type[Error], op: str, problem: str, *operands: Any, instead: str = "") -> Error:
@@ -35,12 +35,12 @@ def resolve(op: str, have: Sequence[str], dim: Any) -> tuple[str, ...]:
     """The names in `have` that `dim` means: all for None and `...`, else one or several, each once."""
     if dim is None or dim is ...:
         return tuple(have)
-    if not isinstance(dim, Iterable):
+    if not isinstance(dim, Iterable) or isinstance(dim, bytes):
         raise fail(
             ArgumentTypeError, op, f"dim is a name, names, None or ..., not {dim!r}",
             instead=f"There are no axis numbers; the dims are {tuple(have)}",
         )  # fmt: skip
-    names = (dim,) if isinstance(dim, str) else tuple(dim)
+    names = (dim,) if isinstance(dim, str) else tuple(ordered(dim))
     for name in names:
         if name not in have:
             raise unknown(op, name, have)
@@ -63,7 +63,7 @@ def dim_of(op: str, x: Any, dim: Any) -> str:
 
 def names_of(op: str, dims: Any) -> tuple[str, ...]:
     """One name or several, none twice."""
-    if not isinstance(dims, Iterable):
+    if not isinstance(dims, Iterable) or isinstance(dims, bytes):
         raise fail(ArgumentTypeError, op, f"dims are names, not {dims!r}")
     return as_names(dims)
 
@@ -72,13 +72,14 @@ def by_dim(op: str, mapping: Mapping[str, Any] | None, keywords: Mapping[str, An
     """What a function takes as a dict or as keywords, one form at a time."""
     if mapping is None:
         return dict(keywords)
+    if not isinstance(mapping, Mapping):
+        first = "" if what == "sizes" else "x, "
+        raise fail(
+            ArgumentTypeError, op, f"{what} are a dict from dims, not {describe(mapping)}",
+            instead=f"Write xt.{op}({first}{{\"dim\": ...}}) or xt.{op}({first}dim=...)",
+        )  # fmt: skip
     if keywords:
         raise fail(ArgumentError, op, f"{what} come as a dict or as keywords, not as both")
-    if not isinstance(mapping, Mapping):
-        raise fail(
-            ArgumentTypeError, op, f"{what} are a dict from dims, not {mapping!r}",
-            instead=f"Write xt.{op}(x, {{\"dim\": ...}})",
-        )  # fmt: skip
     return {check_name(d): v for d, v in mapping.items()}
 
 
@@ -112,6 +113,13 @@ def integer(op: str, value: Any, what: str) -> int:
         raise fail(ArgumentTypeError, op, f"{what} is an int, not {value!r}") from None
 
 
+def number(op: str, value: Any, what: str) -> float:
+    """A static int or float argument."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise fail(ArgumentTypeError, op, f"{what} is a number, not {describe(value)}")
+    return value if isinstance(value, (int, float)) else value.item()
+
+
 def is_scalar(value: Any) -> TypeGuard[bool | int | float]:
     """Whether `value` is a Python scalar, whose dtype is weak."""
     return isinstance(value, (bool, int, float)) and not isinstance(value, np.generic)
@@ -133,10 +141,15 @@ def union_sizes(op: str, xs: Sequence[Tracer], besides: Iterable[str] = ()) -> d
             elif is_static(x, dim) and x.sizes[dim] != sizes[dim]:
                 raise fail(
                     SizeError, op, f"dim {dim!r} has size {sizes[dim]} here and {x.sizes[dim]} there",
-                    owner[dim], x,
-                    instead="Size 1 does not stretch: squeeze, isel or rename the dim first",
+                    owner[dim], x, instead=_unequal(dim, int(sizes[dim]), x.sizes[dim]),
                 )  # fmt: skip
     return sizes
+
+
+def _unequal(dim: str, a: int, b: int) -> str:
+    if 1 in (a, b):
+        return "Size 1 does not stretch: squeeze, isel or rename the dim first"
+    return f"Slice the larger one, .isel({dim}=slice({min(a, b)})), or rename the dim of one"
 
 
 def extend(x: Tracer, sizes: Mapping[str, Size], order: Sequence[str]) -> Tracer:

@@ -224,7 +224,7 @@ def _check(name: str, values: np.ndarray, dim: str, size: int) -> None:
         raise out_of_range(name, int(outside.flat[0]), dim, size)
 
 
-@op
+@op(name="isel")
 def _read(
     x: ArrayLike, plan: dict[str, Any], name: str = "isel", mode: str | None = None, fill_value: Any = None, /
 ) -> Array:

@@ -17,7 +17,7 @@ from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import dim_of, dims_of, fail, is_static, size_of
+from .arguments import dim_of, dims_of, fail, is_static, number, size_of
 from .types import Array, ArrayLike, Dims
 
 
@@ -98,18 +98,18 @@ def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
 def _variance(x: Tracer, dims: tuple[str, ...], ddof: float, skipna: bool | None) -> Tracer:
     centred = build.binary("sub", x, _mean(x, dims, skipna))
     squares = _reduce("sum", _without_nan(build.binary("mul", centred, centred), 0, skipna), dims)
-    number = _number_of(x, dims, x.dtype, skipna)
+    n = _number_of(x, dims, x.dtype, skipna)
     if ddof:
-        number = build.binary("sub", number, p.constant(ddof, x.dtype))
-        number = build.binary("maximum", number, p.zero(x.dtype))
-    return build.binary("div", squares, number)
+        n = build.binary("sub", n, p.constant(ddof, x.dtype))
+        n = build.binary("maximum", n, p.zero(x.dtype))
+    return build.binary("div", squares, n)
 
 
 @op
 def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
     """Variance over `dim`, divided by n - ddof: the other dims of `x`; f8 for integers."""
     x = as_tracer(x)
-    y = _variance(_wide(x), dims_of("var", x, dim), ddof, skipna)
+    y = _variance(_wide(x), dims_of("var", x, dim), number("var", ddof, "ddof"), skipna)
     return p.cast(y, p.mean_dtype(x.dtype))
 
 
@@ -123,7 +123,7 @@ def _root(x: Tracer) -> Tracer:
 def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
     """Standard deviation over `dim`: the other dims of `x`. The derivative at a constant is 0."""
     x = as_tracer(x)
-    y = _root(_variance(_wide(x), dims_of("std", x, dim), ddof, skipna))
+    y = _root(_variance(_wide(x), dims_of("std", x, dim), number("std", ddof, "ddof"), skipna))
     return p.cast(y, p.mean_dtype(x.dtype))
 
 

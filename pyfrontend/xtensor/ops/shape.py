@@ -220,6 +220,11 @@ def _stack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
 
 def unstack(x: ArrayLike, dim: Mapping[str, Mapping[str, int]] | None = None, /, **keywords: Any) -> Array:
     """One dim as several new last dims, the last one running fastest: unstack(x, z={"a": 2, "b": 3})."""
+    if isinstance(dim, str):
+        raise fail(
+            ArgumentTypeError, "unstack", "the new dims come as a dict with their sizes", x,
+            instead=f"Write x.unstack({dim}={{\"a\": 2, \"b\": 3}})",
+        )  # fmt: skip
     return _unstack(x, by_dim("unstack", dim, keywords, "dims"))
 
 
@@ -290,8 +295,15 @@ def _broadcast_to(name: str, xs: list[Tracer], like: list[Tracer], exclude: Dims
 @op
 def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
     """The arrays one after another along `dim`; a new dim comes first. Other dims broadcast by name; dtypes promote."""
+    if not isinstance(arrays, (list, tuple)):
+        raise fail(
+            ArgumentTypeError, "concat", "takes a list of arrays", arrays,
+            instead='Write xt.concat([x, y], dim="a")',
+        )  # fmt: skip
     if not arrays:
         raise fail(ArgumentError, "concat", "no arrays are given", instead='Write xt.concat([x, y], dim="a")')
+    if not isinstance(dim, str):
+        raise fail(ArgumentTypeError, "concat", f"dim is one name, not {dim!r}")
     check_name(dim)
     xs = p.promote(*[as_tracer(x) for x in arrays])
     sizes = union_sizes("concat", xs, besides=(dim,))
@@ -310,6 +322,11 @@ def join(xs: Sequence[Tracer], dim: str) -> Tracer:
 def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array, ...]:
     """`x` in pieces along `dim`: so many equal ones, or cut at positions. SizeError if they are not equal."""
     x = as_tracer(x)
+    if isinstance(parts, str):
+        raise fail(
+            ArgumentTypeError, "split", f"parts are a number or cut points, not {parts!r}", x,
+            instead=f"Write xt.split(x, 2, dim={parts!r})",
+        )  # fmt: skip
     (dim,) = dims_of("split", x, [dim])
     size = static_size("split", x, dim)
     if isinstance(parts, Iterable):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,8 @@ class StaticNames:
     """Which arguments of `fn` are static: given by position, by name, or both."""
 
     def __init__(self, fn: Callable[..., Any], static: Any) -> None:
+        if not isinstance(static, (str, int, Iterable)):
+            raise ArgumentTypeError(f"static= takes names or positions of parameters, got {static!r}")
         given = (static,) if isinstance(static, (str, int)) else tuple(static)
         self.positions: set[int] = set()
         self.names: set[str] = set()
@@ -70,6 +72,7 @@ class StaticNames:
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         positional = [p.name for p in parameters if p.kind in kinds]
         known = {p.name for p in parameters}
+        takes_more = any(p.kind is p.VAR_POSITIONAL for p in parameters) or signature is None
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters) or signature is None
         for which in given:
             if isinstance(which, str):
@@ -81,6 +84,14 @@ class StaticNames:
                 if which in positional:
                     self.positions.add(positional.index(which))
             elif isinstance(which, int) and not isinstance(which, bool):
+                if not takes_more and not -len(positional) <= which < len(positional):
+                    raise ArgumentError(
+                        f"jit(static={static!r}): {name_of(fn)} has no parameter {which}; it has {len(positional)} "
+                        f"({', '.join(positional)})"
+                    )
+                if which < 0 and takes_more:
+                    raise ArgumentError(f"jit(static={static!r}): the last argument of {name_of(fn)} varies: name it")
+                which %= max(len(positional), which + 1)
                 self.positions.add(which)
                 if 0 <= which < len(positional):
                     self.names.add(positional[which])

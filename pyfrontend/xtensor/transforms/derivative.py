@@ -173,4 +173,4 @@ def same_structure(expected: tree.TreeDef, given: Any, what: str) -> list[Any]:
     try:
         return tree.leaves_at(expected, given)
     except ArgumentError:
-        raise ArgumentError(f"{what} must have the structure {expected!r}, got {tree.structure(given)!r}") from None
+        raise ArgumentError(f"{what} must have the structure {expected}, got {tree.structure(given)}") from None

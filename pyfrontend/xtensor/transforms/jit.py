@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from ..core import options
 from ..core.array import check_device
 from ..core.dims import check_name
-from ..core.errors import ArgumentTypeError, Error
+from ..core.errors import ArgumentTypeError, DimensionError, Error
+from ..core.spec import Spec
 from ..trace import program as programs
 from ..trace.dispatch import _NUMBERS, Entry, Function
 from ..trace.program import Program
@@ -86,6 +87,8 @@ class _Compiler:
     """The slow path of a jitted function: what cannot be found by comparing types."""
 
     def __init__(self, fn: Callable[..., Any], static: StaticNames, dynamic_dims: Sequence[str] | str) -> None:
+        if not isinstance(dynamic_dims, Iterable):
+            raise ArgumentTypeError(f"jit(dynamic_dims=): names of dims are needed, got {dynamic_dims!r}")
         names = (dynamic_dims,) if isinstance(dynamic_dims, str) else tuple(dynamic_dims)
         self.fn = fn
         self.name = name_of(fn)
@@ -95,12 +98,9 @@ class _Compiler:
         self.function: Any = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            if tracing():
-                return self.fn(*args, **kwargs)
-            return self.call(args, kwargs)
-        except Error as error:
-            raise error.with_traceback(None) from None
+        if tracing():
+            return self.fn(*args, **kwargs)
+        return self.call(args, kwargs)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(args, kwargs, self.fn, self.static, self.dynamic)
@@ -125,7 +125,19 @@ class _Compiler:
             return self.fn(*args, **kwargs)
 
         specs = call.full_specs()
+        if self.dynamic and not self.entries:
+            self.check_dynamic(specs)
         return programs.trace(body, specs, self.name, self.names(call, len(specs)))
+
+    def check_dynamic(self, specs: Sequence[Spec]) -> None:
+        """At the first call: a dynamic dim that no argument has is a slip of the pen."""
+        there = {d: None for s in specs for d in s.dims}
+        missing = sorted(self.dynamic.difference(there))
+        if missing:
+            raise DimensionError(
+                f"jit(dynamic_dims=): no argument of {self.name} has dim {', '.join(map(repr, missing))}; the "
+                f"arguments' dims are {', '.join(map(repr, there)) or 'none'}"
+            )
 
     def names(self, call: Call, count: int) -> list[str] | None:
         """Names of the parameters, where each is one array."""
@@ -171,7 +183,8 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     device: "cpu".   donate: arguments whose memory may be reused (accepted; nothing is reused yet).
 
     Python numbers are arguments like arrays: another value compiles nothing again. Arrays that `f` reads from outside
-    become arguments too.
+    become arguments too, those that it finds when it is traced: a global name that is bound to another array later has
+    no effect. Pass what changes as an argument.
     """
     if f is None:
         return lambda g: Jitted(g, **options)
