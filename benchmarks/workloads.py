@@ -271,6 +271,51 @@ def _scan(scan: str, axis: int) -> Callable[[np.random.Generator], Workload]:
     return make
 
 
+def rnn(rng: np.random.Generator) -> Workload:
+    data: Data = {
+        "h": (_f4(rng, 64, 128), ("batch", "unit")),
+        "x": (_f4(rng, 1000, 64, 128), ("time", "batch", "unit")),
+        "w": (_f4(rng, 128, 128) / 12, ("unit", "out")),
+    }
+
+    def ours(h, x, w):
+        import xtensor as xt
+
+        def step(h, x):
+            h = xt.tanh(xt.dot(h, w, dim="unit").rename(out="unit") + x)
+            return h, h
+
+        return xt.scan(step, h, x, dim="time")
+
+    def jax(h, x, w):
+        import jax
+        import jax.numpy as jnp
+
+        def step(h, x):
+            h = jnp.tanh(h @ w + x)
+            return h, h
+
+        return jax.lax.scan(step, h, x)
+
+    return data, {"ours": ours, "jax": jax}
+
+
+def recurrence(rng: np.random.Generator) -> Workload:
+    data: Data = {"x": (_f4(rng, 1_000_000), ("time",))}
+
+    def ours(x):
+        import xtensor as xt
+
+        return xt.scan(lambda c, e: (c * 0.9 + e, c), np.float32(0), x, dim="time")
+
+    def jax(x):
+        import jax
+
+        return jax.lax.scan(lambda c, e: (c * 0.9 + e, c), np.float32(0), x)
+
+    return data, {"ours": ours, "jax": jax}
+
+
 def small(rng: np.random.Generator) -> Workload:
     data: Data = {"x": (_f4(rng, 8), ("i",))}
     return data, _each(lambda m: lambda x: x * 2 + 1)
@@ -308,6 +353,8 @@ WORKLOADS: dict[str, tuple[str, Callable[[np.random.Generator], Workload]]] = {
     "cumsum0": ("value and gradient of cumsum, first dim, [4096,1024]", _scan("sum", 0)),
     "cummax": ("value and gradient of cummax, last dim, [4096,1024]", _scan("max", 1)),
     "cummax0": ("value and gradient of cummax, first dim, [4096,1024]", _scan("max", 0)),
+    "rnn": ("RNN by scan, 1000 steps of [64,128] by [128,128]", rnn),
+    "recurrence": ("c*0.9+x by scan, 1,000,000 steps", recurrence),
     "small": ("x*2+1 on 8 elements", small),
 }
 

@@ -4,4 +4,11 @@
 using namespace mlir;
 using namespace xtensor;
 
-void xtensor::addControlRules(Rules &) {}
+template <typename... Ops>
+static void rows(Rules &rules) {
+  (rules.add<Ops>({Table::Request}), ...);
+}
+
+void xtensor::addControlRules(Rules &rules) {
+  rows<CheckpointOp, CustomDerivativeOp, ScanOp, SwitchOp, VectorizeOp, WhileOp>(rules);
+}

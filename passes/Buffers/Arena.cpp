@@ -26,7 +26,54 @@ int64_t bytesPerElement(MemRefType type) {
   return (type.getElementTypeBitWidth() + 7) / 8;
 }
 
-/// A temporary and the ops of its home block between which it is alive.
+/// Where the ops of a block stand, one after another; an op that holds temporaries spans what
+/// is inside of it, so that those of a loop's body are told apart.
+class Positions {
+public:
+  Positions(Block &home, ArrayRef<memref::AllocOp> allocs) {
+    for (memref::AllocOp alloc : allocs)
+      for (Operation *op = alloc->getParentOp(); op != home.getParentOp(); op = op->getParentOp())
+        if (!holders.insert(op).second)
+          break;
+    number(home);
+  }
+
+  /// The first and last position where `alloc` is in use by `users`. What a body allocates and
+  /// nothing outside of it reads is another one at every step.
+  std::pair<int64_t, int64_t> lifetime(memref::AllocOp alloc, ArrayRef<Operation *> users,
+                                       Block &home) const {
+    Block *block = alloc->getBlock();
+    while (block != &home && !llvm::all_of(users, [&](Operation *user) {
+             return block->findAncestorOpInBlock(*user);
+           }))
+      block = block->getParentOp()->getBlock();
+    std::pair<int64_t, int64_t> life = {INT64_MAX, -1};
+    for (Operation *user : users) {
+      Operation *at = block->findAncestorOpInBlock(*user);
+      auto [begin, end] = at ? spans.lookup(at) : std::make_pair(int64_t(0), int64_t(0));
+      life = {std::min(life.first, begin), std::max(life.second, end)};
+    }
+    return life;
+  }
+
+private:
+  void number(Block &block) {
+    for (Operation &op : block) {
+      int64_t begin = next++;
+      if (holders.contains(&op))
+        for (Region &region : op.getRegions())
+          for (Block &inner : region)
+            number(inner);
+      spans[&op] = {begin, next - 1};
+    }
+  }
+
+  llvm::DenseSet<Operation *> holders;
+  llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> spans;
+  int64_t next = 0;
+};
+
+/// A temporary and the positions between which it is alive.
 struct Temporary {
   memref::AllocOp alloc;
   int64_t begin, end;
@@ -71,9 +118,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
 
   void place(Block &home, ArrayRef<memref::AllocOp> allocs, BufferViewFlowAnalysis &aliases,
              bool inForall) {
-    llvm::DenseMap<Operation *, int64_t> position;
-    for (Operation &op : home)
-      position[&op] = position.size();
+    Positions positions(home, allocs);
     SmallVector<Temporary> temporaries;
     SmallVector<memref::AllocOp> alone;
     for (memref::AllocOp alloc : allocs) {
@@ -85,13 +130,10 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
         alone.push_back(alloc);
         continue;
       }
+      SmallVector<Operation *> users;
       for (Value alias : aliases.resolve(alloc))
-        for (Operation *user : alias.getUsers()) {
-          Operation *at = home.findAncestorOpInBlock(*user);
-          int64_t p = at ? position.lookup(at) : 0;
-          t.begin = std::min(t.begin, p);
-          t.end = std::max(t.end, p);
-        }
+        llvm::append_range(users, alias.getUsers());
+      std::tie(t.begin, t.end) = positions.lifetime(alloc, users, home);
       temporaries.push_back(t);
     }
     int64_t bytes = packStatic(temporaries);

@@ -1,4 +1,4 @@
-// Loops that carry buffers get one fixed place per buffer.
+// Loops that carry buffers, and branches that give them, get one fixed place per buffer.
 #include "Buffers/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -60,14 +60,53 @@ struct LoopBuffersPass : xtensor::impl::LoopBuffersBase<LoopBuffersPass> {
   void runOnOperation() override {
     SmallVector<Operation *> loops;
     getOperation()->walk([&](Operation *op) { // inner loops first
-      if (isa<scf::ForOp, scf::WhileOp>(op) && llvm::any_of(op->getResultTypes(), isMemRef))
+      if (isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(op) &&
+          llvm::any_of(op->getResultTypes(), isMemRef))
         loops.push_back(op);
     });
     for (Operation *op : loops)
       if (auto loop = dyn_cast<scf::ForOp>(op))
         settle(loop);
+      else if (auto loop = dyn_cast<scf::WhileOp>(op))
+        settle(loop);
       else
-        settle(cast<scf::WhileOp>(op));
+        settleBranches(op);
+  }
+
+  /// A buffer that every branch has written to and gives is known outside.
+  static void settleBranches(Operation *op) {
+    SmallVector<Operation *> yields;
+    for (Region &region : op->getRegions())
+      yields.push_back(region.front().getTerminator());
+    BitVector known(op->getNumResults());
+    for (OpResult result : op->getResults()) {
+      unsigned i = result.getResultNumber();
+      Value first = yields.front()->getOperand(i);
+      if (!isBuffer(first) || op->isAncestor(first.getParentBlock()->getParentOp()) ||
+          !llvm::all_of(yields, [&](Operation *y) { return y->getOperand(i) == first; }))
+        continue;
+      result.replaceAllUsesWith(first);
+      known.set(i);
+    }
+    if (known.none())
+      return;
+    for (Operation *yield : yields)
+      yield->eraseOperands(known);
+    OperationState state(op->getLoc(), op->getName(), op->getOperands(), {}, op->getAttrs());
+    for (OpResult result : op->getResults())
+      if (!known.test(result.getResultNumber()))
+        state.addTypes(result.getType());
+    for (unsigned i = 0; i < op->getNumRegions(); ++i)
+      state.addRegion();
+    OpBuilder b(op);
+    Operation *slim = b.create(state);
+    for (auto [from, to] : llvm::zip_equal(op->getRegions(), slim->getRegions()))
+      to.takeBody(from);
+    unsigned next = 0;
+    for (OpResult result : op->getResults())
+      if (!known.test(result.getResultNumber()))
+        result.replaceAllUsesWith(slim->getResult(next++));
+    op->erase();
   }
 
   static bool isMemRef(Type type) { return isa<MemRefType>(type); }
@@ -139,8 +178,12 @@ struct LoopBuffersPass : xtensor::impl::LoopBuffersBase<LoopBuffersPass> {
     for (auto [i, init] : llvm::enumerate(loop.getInits())) {
       if (!isBuffer(init))
         continue;
-      places[i] = allocateLike(b, loc, init);
-      memref::CopyOp::create(b, loc, init, places[i]);
+      if (isUpdatedInPlace(loop, i)) {
+        places[i] = init;
+      } else {
+        places[i] = allocateLike(b, loc, init);
+        memref::CopyOp::create(b, loc, init, places[i]);
+      }
       loop.getBeforeArguments()[i].replaceAllUsesWith(places[i]);
     }
     // What the condition hands on: a carried buffer as it is, anything else through its own place.
@@ -153,12 +196,16 @@ struct LoopBuffersPass : xtensor::impl::LoopBuffersBase<LoopBuffersPass> {
           loop->isAncestor(rootOf(value).getParentBlock()->getParentOp())) {
         b.setInsertionPoint(loop);
         auto type = cast<MemRefType>(value.getType());
-        if (!type.hasStaticShape()) {
+        if (type.hasStaticShape()) {
+          place = memref::AllocOp::create(b, loc,
+                                          MemRefType::get(type.getShape(), type.getElementType()));
+        } else if (j < places.size() && places[j] &&
+                   cast<MemRefType>(places[j].getType()).getShape() == type.getShape()) {
+          place = allocateLike(b, loc, places[j]); // a carry keeps its sizes
+        } else {
           loop.emitError("a loop condition hands on a new buffer of unknown size");
           return signalPassFailure();
         }
-        place = memref::AllocOp::create(b, loc,
-                                        MemRefType::get(type.getShape(), type.getElementType()));
         if (place.getType() != type)
           place = memref::CastOp::create(b, loc, type, place);
         handed.push_back({value, place});
@@ -175,6 +222,13 @@ struct LoopBuffersPass : xtensor::impl::LoopBuffersBase<LoopBuffersPass> {
     b.setInsertionPoint(yield);
     copyToPlaces(b, loc, copies);
     dropBuffers(loop);
+  }
+
+  /// Both regions hand on the buffer that they were given.
+  static bool isUpdatedInPlace(scf::WhileOp loop, unsigned i) {
+    return i < loop.getNumResults() &&
+           loop.getConditionOp().getArgs()[i] == loop.getBeforeArguments()[i] &&
+           loop.getYieldOp().getOperand(i) == loop.getAfterArguments()[i];
   }
 
   void dropBuffers(scf::WhileOp loop) {

@@ -128,6 +128,8 @@ private:
       if (!consumer || consumer->getBlock() != &block || !consumer.isDpsInput(&use) ||
           !consumer.hasPureTensorSemantics() || isGemm(consumer))
         return false;
+      if (readsAcross(op, info, consumer, use))
+        return false;
       broadcast |= estimateIterations(consumer) > size;
       uses += last != consumer;
       last = consumer;
@@ -152,6 +154,23 @@ private:
     return producer.getMatchingIndexingMap(operand)
         .compose(inversePermutation(out))
         .compose(access);
+  }
+
+  /// What the consumer overwrites must be read where it is written, or the whole of it would
+  /// have to be kept.
+  bool readsAcross(linalg::GenericOp op, const Producer &info, linalg::GenericOp consumer,
+                   OpOperand &use) const {
+    OpOperand *init = consumer.getDpsInitOperand(0);
+    Value place = init->get();
+    if (!info.inputs.contains(place) || place.getDefiningOp<tensor::EmptyOp>())
+      return false;
+    AffineMap access = consumer.getMatchingIndexingMap(&use);
+    AffineMap out = consumer.getMatchingIndexingMap(init);
+    llvm::SmallSetVector<Access, 8> inputs;
+    for (OpOperand *operand : op.getDpsInputOperands())
+      collect(operand->get(), throughProducer(op, operand, access), inputs);
+    return llvm::any_of(
+        inputs, [&](const Access &read) { return read.first == place && read.second != out; });
   }
 
   /// The inputs of the fused op, each (value, map) once.

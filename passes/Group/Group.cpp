@@ -45,6 +45,7 @@ private:
   bool tryMerge(unsigned first, unsigned second, Round round,
                 std::optional<std::pair<OpOperand *, OpOperand *>> sibling = std::nullopt);
   bool restrictByEdges(unsigned first, unsigned second, std::optional<Pairs> &pairs);
+  bool restrictByPlaces(unsigned first, linalg::GenericOp writer, std::optional<Pairs> &pairs);
   bool isWorthIt(const SharedDims &a, const SharedDims &b, const SharedDims &both, Round round);
   std::optional<unsigned> sharedDim(Operation *op, AffineMap map, unsigned result);
   Pairs matches(Operation *a, AffineMap mapA, Operation *b, AffineMap mapB);
@@ -78,6 +79,29 @@ Grouping::Pairs Grouping::matches(Operation *a, AffineMap mapA, Operation *b, Af
   return pairs;
 }
 
+/// Keeps the pairs along which `first` reads what `writer` overwrites just where it is written:
+/// an iteration must not write what another one still reads.
+bool Grouping::restrictByPlaces(unsigned first, linalg::GenericOp writer,
+                                std::optional<Pairs> &pairs) {
+  for (OpOperand &init : writer.getDpsInitsMutable()) {
+    if (!initOf(init.get()).contents)
+      continue;
+    AffineMap out = writer.getMatchingIndexingMap(&init);
+    for (Operation *op : graph.members(first)) {
+      auto reader = cast<linalg::GenericOp>(op);
+      for (OpOperand *operand : reader.getDpsInputOperands()) {
+        if (operand->get() != init.get())
+          continue;
+        Pairs here = matches(op, reader.getMatchingIndexingMap(operand), writer, out);
+        if (!pairs)
+          return false;
+        llvm::erase_if(*pairs, [&](auto pair) { return !llvm::is_contained(here, pair); });
+      }
+    }
+  }
+  return true;
+}
+
 /// Keeps the pairs that every edge between the groups agrees with. False if
 /// an edge forbids the merge.
 bool Grouping::restrictByEdges(unsigned first, unsigned second, std::optional<Pairs> &pairs) {
@@ -97,6 +121,8 @@ bool Grouping::restrictByEdges(unsigned first, unsigned second, std::optional<Pa
       }
       llvm::erase_if(*pairs, [&](auto pair) { return !llvm::is_contained(here, pair); });
     }
+    if (!restrictByPlaces(first, consumer, pairs))
+      return false;
     bool captures = false;
     op->getRegion(0).walk([&](Operation *inner) {
       for (Value value : inner->getOperands())

@@ -90,6 +90,8 @@ private:
   llvm::DenseMap<std::pair<Value, unsigned>, OpFoldResult> outsideSizes;
   llvm::DenseMap<std::pair<Value, AffineMap>, Value> extracted;
   llvm::DenseMap<Value, Value> inside; // value of a member -> its part
+  /// What is overwritten, and in which part -> the same under construction.
+  llvm::DenseMap<std::pair<Value, AffineMap>, Value> overwritten;
   SmallVector<std::pair<unsigned, Slice>, 0> inserts;
 };
 
@@ -134,7 +136,9 @@ void Emitter::createForall() {
     Value init = op.getDpsInitOperand(result.getResultNumber())->get();
     bool readsContents = initOf(init).contents && !inside.contains(init) &&
                          !llvm::is_contained(members, init.getDefiningOp());
-    if (readsContents) {
+    // A place that was made further out is there to be written into.
+    auto empty = init.getDefiningOp<tensor::EmptyOp>();
+    if (readsContents || (empty && empty->getBlock() != op->getBlock())) {
       inits.push_back(init);
       continue;
     }
@@ -312,8 +316,11 @@ void Emitter::emitMember(OpBuilder &b, linalg::GenericOp op) {
     Value part = inside.lookup(value);
     if (!part) {
       Value &known = extracted[{value, slice.place}];
-      if (!known)
-        known = extract(b, value, slice);
+      if (!known) {
+        // Of what is overwritten an iteration reads its own part only.
+        Value whole = overwritten.lookup({value, slice.place});
+        known = extract(b, whole ? whole : value, slice);
+      }
       part = known;
     }
     inputs.push_back(part);
@@ -355,6 +362,13 @@ scf::ForallOp Emitter::run() {
   createForall();
   OpBuilder b = OpBuilder::atBlockTerminator(forall.getBody());
   readInductionVariables(b);
+  for (auto [result, init, part] :
+       llvm::zip_equal(results, forall.getOutputs(), forall.getRegionIterArgs())) {
+    auto op = cast<linalg::GenericOp>(result.getOwner());
+    OpOperand *operand = op.getDpsInitOperand(result.getResultNumber());
+    if (operand->get() == init && initOf(init).contents)
+      overwritten[{init, sliceOf(op, operand, b).place}] = part;
+  }
   for (Operation *op : members)
     emitMember(b, cast<linalg::GenericOp>(op));
   b.setInsertionPointToStart(forall.getTerminator().getBody());

@@ -2,6 +2,8 @@
 
 #include "Group/GroupGraph.h"
 
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -15,6 +17,7 @@ static constexpr unsigned kSearchLimit = 512;
 GroupGraph::GroupGraph(Block &block) {
   unsigned last = 0;
   bool hasEffect = false;
+  llvm::DenseMap<Value, SmallVector<unsigned>> readers; // of what the block is given
   for (Operation &op : block) {
     unsigned id = groups.size();
     groupOfOp[&op] = id;
@@ -24,7 +27,15 @@ GroupGraph::GroupGraph(Block &block) {
     groups.emplace_back();
     groups.back().ops.push_back(&op);
     groups.back().position = id;
+    // What a loop carries is written after everything has read it, so that one place will do.
+    if (auto writer = dyn_cast<DestinationStyleOpInterface>(op))
+      for (Value init : writer.getDpsInits())
+        for (unsigned reader : readers.lookup(init))
+          groups[reader].users.push_back(id);
     auto dependOn = [&](Value value) {
+      if (value.getParentBlock() == &block && isa<BlockArgument>(value) &&
+          isa<TensorType>(value.getType()))
+        readers[value].push_back(id);
       Operation *def = value.getDefiningOp();
       if (def && def != &op && def->getBlock() == &block)
         groups[groupOfOp.lookup(def)].users.push_back(id);

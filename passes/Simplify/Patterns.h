@@ -13,6 +13,9 @@ void addConstantPatterns(mlir::RewritePatternSet &patterns);
 /// Sums of products that are simpler as something else, or the other way round.
 void addContractPatterns(mlir::RewritePatternSet &patterns);
 
+/// Moves what is the same at every step of a loop out of it.
+void hoistInvariants(mlir::Operation *root);
+
 } // namespace xtensor
 
 #endif // XTENSOR_SIMPLIFY_PATTERNS_H

@@ -30,6 +30,7 @@ struct Simplify : xtensor::impl::SimplifyBase<Simplify> {
   void runOnOperation() final {
     if (failed(applyPatternsGreedily(getOperation(), patterns)))
       return signalPassFailure();
+    hoistInvariants(getOperation());
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(getOperation());
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());

@@ -52,14 +52,16 @@ View Lowering::access(Value array, ArrayRef<StringAttr> loops) const {
 }
 
 Value Lowering::tensor(Value array) {
-  Value &known = tensors[array];
-  if (known)
+  if (Value known = tensors.lookup(array))
     return known;
   View from = view(array);
   ArrayType type = arrayType(array);
   if (from.isPermutation() && from.map.isIdentity())
-    return known = from.source;
-  return known = from.kind == View::Scalar ? filled(type, from.source) : copied(from, type);
+    return tensors[array] = from.source;
+  OpBuilder::InsertionGuard guard(b);
+  leaveLoopsAround(array).tensors.push_back(array);
+  Value made = from.kind == View::Scalar ? filled(type, from.source) : copied(from, type);
+  return tensors[array] = made;
 }
 
 Value Lowering::copied(const View &from, ArrayType type) {
@@ -145,6 +147,8 @@ Value Lowering::packed(Value array, ArrayRef<StringAttr> order, Type element) {
   ArrayType type = arrayType(array);
   if (!element)
     element = type.getElementType();
+  OpBuilder::InsertionGuard guard(b);
+  leaveLoopsAround(array);
   SmallVector<Attribute> dims(order.begin(), order.end());
   ArrayType result = reordered(type, dims).withElement(element);
   Type from = type.getElementType();
@@ -153,6 +157,38 @@ Value Lowering::packed(Value array, ArrayRef<StringAttr> order, Type element) {
       return x.front();
     return store(b, loc, load(b, loc, x.front(), from), element);
   });
+}
+
+//===- regions -------------------------------------------------------------===//
+
+void Lowering::enter(Operation *op, Block *old, bool isLoop) {
+  Frame frame;
+  frame.op = op;
+  frame.old = old;
+  frame.isLoop = isLoop;
+  frames.push_back(std::move(frame));
+}
+
+void Lowering::leave() {
+  Frame frame = frames.pop_back_val();
+  for (Value array : frame.tensors)
+    tensors.erase(array);
+  for (StringAttr name : frame.sizes)
+    sizes.erase(name);
+  for (const Check &check : frame.checks)
+    checked.erase(check);
+}
+
+Lowering::Frame &Lowering::leaveLoopsAround(Value array) {
+  Block *home = array.getParentBlock();
+  unsigned level = frames.size() - 1;
+  for (Block *block = b.getInsertionBlock(); level && frames[level].isLoop; --level) {
+    if (home == block || home == frames[level].old)
+      break;
+    b.setInsertionPoint(frames[level].op);
+    block = frames[level].op->getBlock();
+  }
+  return frames[level];
 }
 
 //===- sizes ---------------------------------------------------------------===//

@@ -64,7 +64,12 @@ public:
                      mlir::Type element = {});
 
   //===- sizes ---===//
-  void noteSize(mlir::StringAttr name, mlir::Value index) { sizes.try_emplace(name, index); }
+  void noteSize(mlir::StringAttr name, mlir::Value index) {
+    if (sizes.try_emplace(name, index).second)
+      frames.back().sizes.push_back(name);
+  }
+  /// The size of `name`, or null while nothing that has it was met.
+  mlir::Value knownSize(mlir::StringAttr name) const { return sizes.lookup(name); }
   void noteSizes(mlir::Value tensor, ArrayType type);
   mlir::OpFoldResult sizeOf(mlir::StringAttr name, ArrayType type);
   mlir::Value sizeValue(mlir::StringAttr name, ArrayType type);
@@ -97,17 +102,41 @@ public:
   mlir::AffineMap mapTo(llvm::ArrayRef<mlir::StringAttr> loops,
                         llvm::ArrayRef<mlir::StringAttr> dims) const;
 
+  //===- regions ---===//
+  /// Between the two, code goes into a region of `op`, whose block was `old` before: what is
+  /// made there is forgotten at the end. A loop's captured arrays are brought to memory before it.
+  void enter(mlir::Operation *op, mlir::Block *old, bool isLoop);
+  void leave();
+
   //===- reports of the compiled program ---===//
   /// Number of the place in the source that a report names.
   int32_t addSite(mlir::StringAttr dim);
   /// Whether the pair is new: one check per index array and dim's size is enough.
   bool firstCheck(mlir::Value index, mlir::Attribute dim, int64_t size) {
-    return checked.insert({{index.getAsOpaquePointer(), dim.getAsOpaquePointer()}, size}).second;
+    Check check = {{index.getAsOpaquePointer(), dim.getAsOpaquePointer()}, size};
+    if (!checked.insert(check).second)
+      return false;
+    frames.back().checks.push_back(check);
+    return true;
   }
   mlir::func::FuncOp getFunc() const { return func; }
 
 private:
+  using Check = std::pair<std::pair<const void *, const void *>, int64_t>;
+  /// What became known since a region was entered; the function itself is the first.
+  struct Frame {
+    mlir::Operation *op = nullptr;
+    mlir::Block *old = nullptr;
+    bool isLoop = false;
+    llvm::SmallVector<mlir::Value> tensors;
+    llvm::SmallVector<mlir::StringAttr> sizes;
+    llvm::SmallVector<Check> checks;
+  };
+
   mlir::Value copied(const View &view, ArrayType type);
+  /// Moves the insertion point out of the loops that `array` comes into from outside; returns
+  /// the frame that it is in then.
+  Frame &leaveLoopsAround(mlir::Value array);
 
   mlir::func::FuncOp func;
   mlir::ArrayAttr &sites;
@@ -115,7 +144,8 @@ private:
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, mlir::Value> tensors; // in the array's order, made on demand
   llvm::DenseMap<mlir::StringAttr, mlir::Value> sizes;
-  llvm::DenseSet<std::pair<std::pair<const void *, const void *>, int64_t>> checked;
+  llvm::DenseSet<Check> checked;
+  llvm::SmallVector<Frame, 2> frames = {Frame()};
 };
 
 /// Whether every dim that a loop over `type` needs is read plainly by some map: linalg infers
@@ -142,6 +172,9 @@ void lowerGather(GatherOp op, Lowering &to);
 void lowerScatter(ScatterOp op, Lowering &to);
 void lowerWindow(WindowOp op, Lowering &to);
 void lowerOverlapAdd(OverlapAddOp op, Lowering &to);
+/// The loop or branches; the regions' ops are lowered by `body`.
+using LowerBlock = llvm::function_ref<mlir::LogicalResult(mlir::Block &)>;
+mlir::LogicalResult lowerControl(mlir::Operation *op, Lowering &to, LowerBlock body);
 /// Makes the program report an index outside of `dim` (IndexCheck.cpp).
 void checkIndex(mlir::Value index, mlir::StringAttr dim, ArrayType source, Lowering &to);
 /// An index with negative ones counted from the end, not yet clamped; `size` is an i64.

@@ -81,32 +81,23 @@ static LogicalResult lower(Operation *op, Lowering &to) {
                          << "of a derivative, xtensor-inline-derivatives should have expanded it";
 }
 
-static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites) {
-  convertSignature(func);
-  if (func.isExternal())
-    return success();
-  if (!func.getBody().hasOneBlock())
-    return func.emitError("expected a function with one block");
-  Block &body = func.getBody().front();
+static LogicalResult lowerBlock(Block &block, Lowering &to, SmallVectorImpl<Operation *> &dead) {
   SmallVector<Operation *> old;
-  for (Operation &op : body)
+  for (Operation &op : block)
     old.push_back(&op);
-  Lowering to(func, sites);
-  to.b.setInsertionPointToStart(&body);
-  unsigned count = func.getNumArguments();
-  for (unsigned i = 0; i < count; ++i) {
-    BlockArgument before = body.getArgument(count + i), after = body.getArgument(i);
-    if (!isArray(before)) {
-      before.replaceAllUsesWith(after);
-      continue;
-    }
-    to.setTensor(before, after);
-    to.noteSizes(after, arrayType(before));
-  }
-
-  SmallVector<Operation *> dead;
   for (Operation *op : old) {
     to.at(op);
+    if (isa<ScanOp, SwitchOp, WhileOp>(op)) {
+      // Before what its regions hold: in the end users go first.
+      dead.push_back(op);
+      if (failed(lowerControl(op, to, [&](Block &body) { return lowerBlock(body, to, dead); })))
+        return failure();
+      continue;
+    }
+    if (isa<YieldOp>(op)) {
+      dead.push_back(op);
+      continue;
+    }
     if (auto call = dyn_cast<func::CallOp>(op)) {
       lowerCall(call, to);
     } else if (op->hasTrait<OpTrait::IsTerminator>()) {
@@ -121,12 +112,49 @@ static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites) {
     }
     dead.push_back(op);
   }
+  return success();
+}
+
+static void eraseUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (isOpTriviallyDead(&op)) {
+      op.erase();
+      continue;
+    }
+    if (!isa<linalg::LinalgOp>(op))
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          eraseUnused(inner);
+  }
+}
+
+static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites) {
+  convertSignature(func);
+  if (func.isExternal())
+    return success();
+  if (!func.getBody().hasOneBlock())
+    return func.emitError("expected a function with one block");
+  Block &body = func.getBody().front();
+  Lowering to(func, sites);
+  to.b.setInsertionPointToStart(&body);
+  unsigned count = func.getNumArguments();
+  for (unsigned i = 0; i < count; ++i) {
+    BlockArgument before = body.getArgument(count + i), after = body.getArgument(i);
+    if (!isArray(before)) {
+      before.replaceAllUsesWith(after);
+      continue;
+    }
+    to.setTensor(before, after);
+    to.noteSizes(after, arrayType(before));
+  }
+
+  SmallVector<Operation *> dead;
+  if (failed(lowerBlock(body, to, dead)))
+    return failure();
   for (Operation *op : llvm::reverse(dead))
     op->erase();
   dropOldArguments(func);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseUnused(body);
   return success();
 }
 

@@ -32,6 +32,7 @@ from .interop.dlpack import from_dlpack as _from_dlpack
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
 from .trace.dispatch import plain as _plain
+from .transforms.control import cond, fori_loop, map, scan, switch, while_loop
 from .transforms.grad import grad, value_and_grad
 from .transforms.jit import Jitted, jit
 from .transforms.jvp import jvp
@@ -63,17 +64,23 @@ __all__ = [
     "array",
     "as_array",
     "bfloat16",
+    "cond",
     "debug",
+    "fori_loop",
     "from_dlpack",
     "grad",
     "jit",
     "jvp",
+    "map",
     "nn",
     "option",
+    "scan",
     "spec",
+    "switch",
     "testing",
     "tree",
     "value_and_grad",
     "vjp",
+    "while_loop",
     *_ops,
 ]

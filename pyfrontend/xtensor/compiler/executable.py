@@ -107,9 +107,15 @@ def _size(value: ir.Value, dim: str, known: set[str]) -> list[int | str]:
         have = spec_of(operands[0].type).dims
         new = [d for d, n in zip(spec.dims, spec.shape, strict=True) if d not in have and n is None]
         return _size_value(operands[1 + new.index(dim)], known)
+    if name == "xtensor.scan" and attributes["dim"].value == dim and attributes["operandSegmentSizes"][2]:
+        return _size_value(operands[-1], known)
     for operand in operands:
         if str(operand.type).startswith("!xtensor.array") and dim in spec_of(operand.type).dims:
             return _size(operand, dim, known)
+    if name and len(owner.regions):
+        place = next(i for i, result in enumerate(owner.results) if result == value)
+        body = owner.regions[len(owner.regions) - 1].blocks[0]
+        return _size(list(body.operations)[-1].operation.operands[place], dim, known)
     raise UnsupportedError(f"the size of the result's dim {dim!r} does not follow from the arguments' dynamic dims")
 
 

@@ -81,6 +81,7 @@ class Origins:
 
     def __init__(self, program: Program) -> None:
         self.known: dict[Any, dict[str, frozenset[Origin]]] = {}
+        self.free: set[Any] = set()  # values that no argument has a part in
         self.kept = program.labels
         block = program.main.regions[0].blocks[0]
         for i, argument in enumerate(block.arguments):
@@ -100,8 +101,64 @@ class Origins:
             self._operation(view.operation)
         return list(block.operations)[-1].operation
 
+    def _either(self, values: Iterable[Any]) -> dict[str, frozenset[Origin]]:
+        """Of a value that is one of these: as of their sum, but a dim that is moved in one of them is lost. One that
+        no argument has a part in goes with any other."""
+        found = [self.known.get(v, {}) for v in values if v not in self.free]
+        empty: frozenset[Origin] = frozenset()
+        dims = dict.fromkeys(d for f in found for d in f)
+        return {
+            d: empty.union(*(f.get(d, empty) for f in found)) if all(f.get(d) for f in found) else empty for d in dims
+        }
+
+    def _choice(self, o: Any) -> None:
+        ends = [self._block(region.blocks[0]) for region in o.regions]
+        for i, result in enumerate(o.results):
+            self.known[result] = self._either([end.operands[i] for end in ends])
+
+    def _loop(self, o: Any) -> None:
+        """A carry is its first value or any next one."""
+        operands, body = list(o.operands), o.regions[len(o.regions) - 1].blocks[0]
+        carries, along = operands, ""
+        if o.name == "xtensor.scan":
+            along = o.attributes["dim"].value
+            sizes = o.attributes["operandSegmentSizes"]
+            carries, over = operands[: sizes[0]], operands[sizes[0] : sizes[0] + sizes[1]]
+            for argument, x in zip(list(body.arguments)[len(carries) :], over, strict=True):
+                self.known[argument] = {d: f for d, f in self.known.get(x, {}).items() if d != along}
+            places: frozenset[Origin] = frozenset().union(
+                *(self.known.get(x, {}).get(along, frozenset()) for x in over)
+            )
+        arguments = list(body.arguments)[: len(carries)]
+        for argument, first in zip(arguments, carries, strict=True):
+            self.known[argument] = self.known.get(first, {})
+            if first in self.free:
+                self.free.add(argument)
+        for left in (3, 2, 1, 0):
+            ends = list(self._block(body).operands)
+            found = [self._either(pair) for pair in zip(carries, ends[: len(carries)], strict=True)]
+            if left == 1:  # moved at every step: nothing is left to follow
+                found = [{} for _ in carries]
+            settled = all(self.known[a] == f for a, f in zip(arguments, found, strict=True))
+            for argument, f, end in zip(arguments, found, ends, strict=False):
+                self.known[argument] = f
+                if end not in self.free:
+                    self.free.discard(argument)
+            if settled:
+                break
+        for result, f in zip(o.results, found, strict=False):
+            self.known[result] = f
+        for result, y in zip(list(o.results)[len(carries) :], ends[len(carries) :], strict=True):
+            self.known[result] = {**self.known.get(y, {}), along: places}
+
     def _operation(self, o: Any) -> None:
         operands = list(o.operands)
+        if o.name == "xtensor.switch":
+            self._choice(o)
+            return
+        if o.name in ("xtensor.scan", "xtensor.while"):
+            self._loop(o)
+            return
         for region in o.regions:
             for block in region.blocks:
                 for argument, operand in zip(block.arguments, operands, strict=False):
@@ -121,6 +178,8 @@ class Origins:
             return
         for result in o.results:
             self.known[result] = self._through(o, operands, self._dims(result))
+            if all(x in self.free for x in operands):
+                self.free.add(result)
             if result in self.kept:
                 source, steps = self.kept[result]
                 self.known[result] = {d: _stepped(f, steps.get(d)) for d, f in self.known.get(source, {}).items()}

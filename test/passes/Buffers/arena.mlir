@@ -35,3 +35,33 @@ func.func @scratch(%x: memref<4x16xf32>, %y: memref<4x16xf32>) {
   }
   return
 }
+
+// Temporaries of a loop's body share bytes among each other, but not with what is alive around
+// the loop; all of them are there before it.
+// CHECK-LABEL: func.func @in_a_loop
+// CHECK: %[[BYTES:.*]] = arith.constant 192 : index
+// CHECK: %[[ARENA:.*]] = memref.alloc(%[[BYTES]]) {alignment = 64 : i64, xtensor.arena} : memref<?xi8>
+// CHECK-NOT: memref.alloc
+// CHECK: scf.for
+// CHECK: linalg.copy ins(%[[X:.*]] : memref<16xf32>) outs(%[[A:.*]] : memref<16xf32>)
+// CHECK: linalg.copy ins(%[[A]] : memref<16xf32>) outs(%[[B:.*]] : memref<16xf32>)
+// CHECK: linalg.copy ins(%[[B]] : memref<16xf32>) outs(%[[A]] : memref<16xf32>)
+// CHECK: linalg.copy ins(%[[A]] : memref<16xf32>) outs(%[[X]] : memref<16xf32>)
+func.func @in_a_loop(%y: memref<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %x = memref.alloc() : memref<16xf32>
+  linalg.copy ins(%y : memref<16xf32>) outs(%x : memref<16xf32>)
+  scf.for %i = %c0 to %c4 step %c1 {
+    %a = memref.alloc() : memref<16xf32>
+    %b = memref.alloc() : memref<16xf32>
+    %c = memref.alloc() : memref<16xf32>
+    linalg.copy ins(%x : memref<16xf32>) outs(%a : memref<16xf32>)
+    linalg.copy ins(%a : memref<16xf32>) outs(%b : memref<16xf32>)
+    linalg.copy ins(%b : memref<16xf32>) outs(%c : memref<16xf32>)
+    linalg.copy ins(%c : memref<16xf32>) outs(%x : memref<16xf32>)
+  }
+  linalg.copy ins(%x : memref<16xf32>) outs(%y : memref<16xf32>)
+  return
+}

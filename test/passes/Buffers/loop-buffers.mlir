@@ -37,3 +37,42 @@ func.func @swap(%x: memref<8xf32>, %y: memref<8xf32>) -> (memref<8xf32>, memref<
   }
   return %r#0, %r#1 : memref<8xf32>, memref<8xf32>
 }
+
+// A while loop that updates what it carries has a place already.
+// CHECK-LABEL: func.func @while_in_place
+// CHECK-SAME: (%[[X:.*]]: memref<8xf32>, %{{.*}}: i1)
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: memref.copy
+// CHECK: scf.while : () -> () {
+// CHECK: linalg.copy ins(%[[X]] {{.*}} outs(%[[X]]
+// CHECK: return %[[X]]
+func.func @while_in_place(%x: memref<8xf32>, %p: i1) -> memref<8xf32> {
+  %r = scf.while (%a = %x) : (memref<8xf32>) -> memref<8xf32> {
+    scf.condition(%p) %a : memref<8xf32>
+  } do {
+  ^bb0(%a: memref<8xf32>):
+    linalg.copy ins(%a : memref<8xf32>) outs(%a : memref<8xf32>)
+    scf.yield %a : memref<8xf32>
+  }
+  return %r : memref<8xf32>
+}
+
+// What every branch gives is known without them.
+// CHECK-LABEL: func.func @branches
+// CHECK-SAME: (%{{[a-z0-9]+}}: index, %[[X:[a-z0-9]+]]: memref<8xf32>
+// CHECK: %[[N:.*]] = scf.index_switch %{{.*}} -> index
+// CHECK: case 0 {
+// CHECK: scf.yield %{{.*}} : index
+// CHECK: default {
+// CHECK: return %[[X]], %[[N]]
+func.func @branches(%i: index, %x: memref<8xf32>, %y: memref<8xf32>) -> (memref<8xf32>, index) {
+  %r:2 = scf.index_switch %i -> memref<8xf32>, index
+  case 0 {
+    linalg.copy ins(%y : memref<8xf32>) outs(%x : memref<8xf32>)
+    scf.yield %x, %i : memref<8xf32>, index
+  }
+  default {
+    scf.yield %x, %i : memref<8xf32>, index
+  }
+  return %r#0, %r#1 : memref<8xf32>, index
+}

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 # Gone before this phase; not-lowered.mlir holds what happens otherwise.
-DERIVATIVES = {"apply", "linear", "pullback", "pushforward", "transposed", "yield"}
+DERIVATIVES = {
+    "apply", "checkpoint", "custom_derivative", "linear", "pullback", "pushforward", "transposed", "vectorize", "yield",
+}  # fmt: skip
 
 
 def main(dialect: Path, tests: Path) -> int:

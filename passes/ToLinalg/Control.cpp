@@ -1,0 +1,413 @@
+// Ops with regions become scf ops on tensors. Numbers without dims are carried as numbers, so a
+// scalar recurrence never touches memory; arrays are carried as tensors that the end of the body
+// writes in place. What is scanned over is read by slices of where it is stored, and what is
+// stacked is written into slices of one tensor.
+#include "ToLinalg/Lowering.h"
+
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+//===- values that cross a region's border ---------------------------------===//
+
+static bool isNumber(Value array) { return arrayType(array).getRank() == 0; }
+
+/// The only element of an array without dims, in memory form.
+static Value numberOf(Value array, Lowering &to) {
+  return Lowering::elementAt(to.b, to.loc(), to.view(array), {});
+}
+
+/// As a loop carries it.
+static Value carried(Value array, Lowering &to) {
+  return isNumber(array) ? numberOf(array, to) : to.tensor(array);
+}
+
+static void setCarried(Value array, Value value, Lowering &to) {
+  if (isNumber(array))
+    to.setScalar(array, value);
+  else
+    to.setTensor(array, value);
+}
+
+/// `array` written into `place`, a tensor of its type; numbers as they are.
+static Value writtenTo(Value place, Value array, Lowering &to) {
+  if (isNumber(array))
+    return numberOf(array, to);
+  ArrayType type = arrayType(array);
+  View from = to.access(array, type.getDimNames());
+  if (from.source == place) {
+    if (from.map.isIdentity())
+      return place;
+    // Another view of the place itself cannot be written into it element by element.
+    from.source = to.tensor(array);
+    from.map = to.b.getMultiDimIdentityMap(type.getRank());
+  }
+  return to
+      .generic(from, place, to.b.getMultiDimIdentityMap(type.getRank()), /*reductions=*/0,
+               [](OpBuilder &, Location, ValueRange x, ValueRange) {
+                 return SmallVector<Value>{x.front()};
+               })
+      .front();
+}
+
+/// Moves the ops of an xtensor region's block into an empty block of scf.
+static void moveOps(Block &from, Block &into) {
+  while (!into.empty())
+    into.front().erase();
+  into.getOperations().splice(into.end(), from.getOperations());
+}
+
+static YieldOp yieldOf(Block &block) { return cast<YieldOp>(block.back()); }
+
+//===- sizes ---------------------------------------------------------------===//
+
+/// Sizes that ops of a region give names which only its results have outside.
+static void noteSizesInside(Operation *op, Lowering &to) {
+  auto note = [&](StringAttr name, Value size) {
+    if (to.knownSize(name))
+      return;
+    if (auto of = size.getDefiningOp<SizeOp>()) {
+      ArrayType type = arrayType(of.getX());
+      if (!type.isDynamic(of.getDimAttr()) || to.knownSize(of.getDimAttr()))
+        to.noteSize(name, to.sizeValue(of.getDimAttr(), type));
+    } else if (!op->isAncestor(size.getParentBlock()->getParentOp())) {
+      to.noteSize(name, to.indexOf(size));
+    }
+  };
+  op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+    if (auto iota = dyn_cast<IotaOp>(inner); iota && iota.getSize()) {
+      note(arrayType(iota.getY()).getDimNames()[0], iota.getSize());
+    } else if (auto rename = dyn_cast<RenameOp>(inner)) {
+      ArrayType from = arrayType(rename.getX());
+      for (auto [before, after] :
+           llvm::zip_equal(from.getDimNames(), arrayType(rename.getY()).getDimNames()))
+        if (from.isDynamic(before) && to.knownSize(before) && !to.knownSize(after))
+          to.noteSize(after, to.knownSize(before));
+    } else if (auto broadcast = dyn_cast<BroadcastOp>(inner)) {
+      ArrayType from = arrayType(broadcast.getX());
+      auto size = broadcast.getSizes().begin();
+      for (StringAttr name : dynamicDims(broadcast.getType()))
+        if (!from.hasDim(name))
+          note(name, *size++);
+    } else if (auto scan = dyn_cast<ScanOp>(inner); scan && scan.getSize()) {
+      note(scan.getDimAttr(), scan.getSize());
+    }
+  });
+}
+
+/// Every dynamic dim of `op`'s results has a size before the op.
+static LogicalResult knowSizes(Operation *op, Lowering &to) {
+  auto unknown = [&]() -> StringAttr {
+    for (Value result : op->getResults())
+      for (StringAttr name : dynamicDims(arrayType(result)))
+        if (!to.knownSize(name))
+          return name;
+    return {};
+  };
+  if (!unknown())
+    return success();
+  noteSizesInside(op, to);
+  if (StringAttr name = unknown())
+    return op->emitError() << "'" << op->getName() << "': the size of dim " << name
+                           << " is worked out inside of a region and needed outside";
+  return success();
+}
+
+//===- scan ----------------------------------------------------------------===//
+
+namespace {
+
+/// An array that is read position by position along a dim.
+class Scanned {
+public:
+  Scanned(Value array, StringAttr dim, Lowering &to)
+      : type(arrayType(array)), position(type.find(dim)), view(to.view(array)) {
+    if (!find()) {
+      to.tensor(array);
+      view = {View::Tensor, to.tensor(array), to.b.getMultiDimIdentityMap(type.getRank()),
+              type.getElementType()};
+      find();
+    }
+    if (isScattered()) {
+      // Reading one element per cache line, again at every step, costs more than a copy.
+      Names order{dim};
+      for (StringAttr name : type.getDimNames())
+        if (name != dim)
+          order.push_back(name);
+      view = {View::Tensor, to.packed(array, order), to.mapTo(type.getDimNames(), order),
+              type.getElementType()};
+      find();
+    }
+    if (view.kind == View::Tensor)
+      sizes = tensor::getMixedSizes(to.b, to.loc(), view.source);
+  }
+
+  /// What `element` (the body's argument) is at index `at`.
+  void set(Value element, Value at, Lowering &to) const {
+    OpBuilder &b = to.b;
+    SmallVector<Value> indices(type.getRank());
+    indices[position] = at;
+    if (isNumber(element))
+      return to.setScalar(element, Lowering::elementAt(b, to.loc(), view, indices));
+    View part = view;
+    part.map = withoutDim(view.map, axis);
+    if (axis >= 0) {
+      SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), lengths(sizes);
+      SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
+      offsets[axis] = affine::expandAffineExpr(b, to.loc(), view.map.getResult(axis), indices, {});
+      lengths[axis] = b.getIndexAttr(1);
+      auto whole = cast<RankedTensorType>(view.source.getType());
+      SmallVector<int64_t> shape(whole.getShape());
+      shape.erase(shape.begin() + axis);
+      part.source = tensor::ExtractSliceOp::create(b, to.loc(), whole.clone(shape), view.source,
+                                                   offsets, lengths, ones);
+    }
+    if (part.kind == View::Tensor && part.map.isIdentity())
+      return to.setTensor(element, part.source);
+    to.set(element, part);
+  }
+
+private:
+  /// The axis that the dim goes along, and nothing else does; -1: none does. False if the view
+  /// has no such axis.
+  bool find() {
+    axis = -1;
+    if (view.kind == View::Scalar)
+      return true;
+    for (auto [i, expr] : llvm::enumerate(view.map.getResults())) {
+      if (!expr.isFunctionOfDim(position))
+        continue;
+      bool alone = true;
+      for (unsigned d = 0; d < view.map.getNumDims(); ++d)
+        alone &= d == position || !expr.isFunctionOfDim(d);
+      if (axis >= 0 || !alone || view.kind == View::Iota)
+        return view.kind == View::Iota && alone && type.getRank() == 1;
+      axis = i;
+    }
+    return true;
+  }
+
+  bool isScattered() const {
+    return view.kind == View::Tensor && axis >= 0 && type.getRank() > 1 &&
+           axis + 1 == static_cast<int>(view.map.getNumResults());
+  }
+
+  AffineMap withoutDim(AffineMap map, int axis) const {
+    MLIRContext *context = map.getContext();
+    SmallVector<AffineExpr> dims, results;
+    for (unsigned d = 0; d < map.getNumDims(); ++d)
+      dims.push_back(d == position ? getAffineConstantExpr(0, context)
+                                   : getAffineDimExpr(d - (d > position), context));
+    for (auto [i, expr] : llvm::enumerate(map.getResults()))
+      if (static_cast<int>(i) != axis)
+        results.push_back(expr.replaceDims(dims));
+    return AffineMap::get(map.getNumDims() - 1, 0, results, context);
+  }
+
+  ArrayType type;
+  unsigned position;
+  View view;
+  int axis = -1;
+  SmallVector<OpFoldResult> sizes;
+};
+
+} // namespace
+
+/// `array` at position `at` of the first axis of `stack`.
+static Value stackedInto(Value stack, Value array, Value at, ArrayRef<OpFoldResult> sizes,
+                         Lowering &to) {
+  OpBuilder &b = to.b;
+  if (isNumber(array))
+    return tensor::InsertOp::create(b, to.loc(), numberOf(array, to), stack, at);
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), lengths(sizes);
+  SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
+  offsets[0] = at;
+  lengths[0] = b.getIndexAttr(1);
+  return tensor::InsertSliceOp::create(b, to.loc(), to.tensor(array), stack, offsets, lengths,
+                                       ones);
+}
+
+static LogicalResult lowerScan(ScanOp op, Lowering &to, LowerBlock body) {
+  OpBuilder &b = to.b;
+  StringAttr dim = op.getDimAttr();
+  int64_t known = op.getSteps();
+  Value steps;
+  if (op.getSize()) {
+    steps = to.indexOf(op.getSize());
+    to.noteSize(dim, steps);
+  } else {
+    steps = known == ArrayType::kDynamic ? to.knownSize(dim) : to.index(known);
+  }
+  if (failed(knowSizes(op, to)))
+    return failure();
+
+  SmallVector<Scanned> over;
+  for (Value array : op.getOver())
+    over.emplace_back(array, dim, to);
+  SmallVector<Value> inits;
+  for (Value array : op.getCarry())
+    inits.push_back(carried(array, to));
+  SmallVector<SmallVector<OpFoldResult>> sizes;
+  for (Value stack : op.getStacked()) {
+    auto empty = to.empty(arrayType(stack)).getDefiningOp<tensor::EmptyOp>();
+    inits.push_back(empty);
+    sizes.push_back(empty.getMixedSizes());
+  }
+  Value zero = to.index(0), one = to.index(1);
+  auto loop = scf::ForOp::create(b, to.loc(), zero, steps, one, inits);
+  Block &old = *op.getBody();
+  moveOps(old, *loop.getBody());
+  to.enter(loop, &old, /*isLoop=*/true);
+  b.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  if (op.getReverse()) {
+    Value last = arith::SubIOp::create(b, to.loc(), steps, one);
+    at = arith::SubIOp::create(b, to.loc(), last, at);
+  }
+  unsigned carries = op.getNumCarries();
+  for (unsigned i = 0; i < carries; ++i)
+    setCarried(old.getArgument(i), loop.getRegionIterArg(i), to);
+  for (unsigned i = 0; i < over.size(); ++i)
+    over[i].set(old.getArgument(carries + i), at, to);
+  if (failed(body(*loop.getBody())))
+    return failure();
+
+  YieldOp yield = yieldOf(*loop.getBody());
+  to.at(yield);
+  SmallVector<Value> next(inits.size());
+  for (unsigned i = carries; i < next.size(); ++i)
+    next[i] =
+        stackedInto(loop.getRegionIterArg(i), yield.getValues()[i], at, sizes[i - carries], to);
+  for (unsigned i = 0; i < carries; ++i)
+    next[i] = writtenTo(loop.getRegionIterArg(i), yield.getValues()[i], to);
+  scf::YieldOp::create(b, to.loc(), next);
+  to.leave();
+  for (auto [array, value] : llvm::zip_equal(op.getResults(), loop.getResults()))
+    setCarried(array, value, to);
+  return success();
+}
+
+//===- while ---------------------------------------------------------------===//
+
+static LogicalResult lowerWhile(WhileOp op, Lowering &to, LowerBlock body) {
+  OpBuilder &b = to.b;
+  if (failed(knowSizes(op, to)))
+    return failure();
+  SmallVector<Value> inits;
+  for (Value array : op.getInit())
+    inits.push_back(carried(array, to));
+  unsigned carries = inits.size();
+  if (op.getMaxSteps())
+    inits.push_back(to.index(0));
+  TypeRange types = ValueRange(inits).getTypes();
+  SmallVector<Location> locs(inits.size(), to.loc());
+  auto loop = scf::WhileOp::create(b, to.loc(), types, inits);
+  Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
+  Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
+  Location loc = to.loc();
+
+  auto lowerRegion = [&](Block &old, Block &block) {
+    moveOps(old, block);
+    to.enter(loop, &old, /*isLoop=*/true);
+    for (unsigned i = 0; i < carries; ++i)
+      setCarried(old.getArgument(i), block.getArgument(i), to);
+    if (failed(body(block)))
+      return YieldOp();
+    YieldOp yield = yieldOf(block);
+    to.at(yield);
+    return yield;
+  };
+  YieldOp more = lowerRegion(op.getCondRegion().front(), *before);
+  if (!more)
+    return failure();
+  Value flag = load(b, loc, numberOf(more.getValues().front(), to), b.getI1Type());
+  if (op.getMaxSteps()) {
+    Value limit = to.index(static_cast<int64_t>(*op.getMaxSteps()));
+    Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                        before->getArguments().back(), limit);
+    flag = arith::AndIOp::create(b, loc, flag, below);
+  }
+  scf::ConditionOp::create(b, loc, flag, before->getArguments());
+  to.leave();
+
+  YieldOp yield = lowerRegion(op.getBodyRegion().front(), *after);
+  if (!yield)
+    return failure();
+  SmallVector<Value> next;
+  for (unsigned i = 0; i < carries; ++i)
+    next.push_back(writtenTo(after->getArgument(i), yield.getValues()[i], to));
+  if (op.getMaxSteps())
+    next.push_back(arith::AddIOp::create(b, loc, after->getArguments().back(), to.index(1)));
+  scf::YieldOp::create(b, loc, next);
+  to.leave();
+  for (auto [array, value] : llvm::zip(op.getResults(), loop.getResults()))
+    setCarried(array, value, to);
+  return success();
+}
+
+//===- switch --------------------------------------------------------------===//
+
+/// Every branch writes into the same places, so that the results are in one of a kind.
+static LogicalResult lowerSwitch(SwitchOp op, Lowering &to, LowerBlock body) {
+  OpBuilder &b = to.b;
+  if (failed(knowSizes(op, to)))
+    return failure();
+  SmallVector<Value> places;
+  SmallVector<Type> types;
+  for (Value result : op.getResults()) {
+    ArrayType type = arrayType(result);
+    places.push_back(isNumber(result) ? Value() : to.empty(type));
+    types.push_back(isNumber(result) ? storageType(type.getElementType())
+                                     : places.back().getType());
+  }
+  unsigned count = op.getBranches().size();
+  Value selector = numberOf(op.getSelector(), to);
+  Operation *branch;
+  SmallVector<Block *> blocks; // in the order of the op's regions
+  if (count <= 2) {
+    Value positive = arith::CmpIOp::create(b, to.loc(), arith::CmpIPredicate::sgt, selector,
+                                           to.constant(b.getI64IntegerAttr(count == 2 ? 0 : -1)));
+    if (count == 1)
+      positive = to.constant(b.getBoolAttr(true));
+    auto choice = scf::IfOp::create(b, to.loc(), types, positive, /*withElseRegion=*/true);
+    branch = choice;
+    blocks = {choice.elseBlock(), choice.thenBlock()};
+  } else {
+    Value low = arith::MaxSIOp::create(b, to.loc(), selector, to.constant(b.getI64IntegerAttr(0)));
+    Value at = arith::IndexCastOp::create(b, to.loc(), b.getIndexType(), low);
+    auto cases = llvm::to_vector(llvm::seq<int64_t>(0, count - 1));
+    auto choice = scf::IndexSwitchOp::create(b, to.loc(), types, at, cases, cases.size());
+    branch = choice;
+    for (Region &region : choice.getCaseRegions())
+      blocks.push_back(&region.emplaceBlock());
+    blocks.push_back(&choice.getDefaultRegion().emplaceBlock());
+  }
+  for (auto [region, block] : llvm::zip(op.getBranches(), blocks)) {
+    moveOps(region.front(), *block);
+    to.enter(branch, &region.front(), /*isLoop=*/false);
+    if (failed(body(*block)))
+      return failure();
+    YieldOp yield = yieldOf(*block);
+    to.at(yield);
+    SmallVector<Value> values;
+    for (auto [array, place] : llvm::zip_equal(yield.getValues(), places))
+      values.push_back(writtenTo(place, array, to));
+    scf::YieldOp::create(b, to.loc(), values);
+    to.leave();
+  }
+  for (auto [array, value] : llvm::zip_equal(op.getResults(), branch->getResults()))
+    setCarried(array, value, to);
+  return success();
+}
+
+LogicalResult xtensor::lowerControl(Operation *op, Lowering &to, LowerBlock body) {
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return lowerScan(scan, to, body);
+  if (auto loop = dyn_cast<WhileOp>(op))
+    return lowerWhile(loop, to, body);
+  return lowerSwitch(cast<SwitchOp>(op), to, body);
+}

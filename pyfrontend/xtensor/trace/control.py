@@ -1,0 +1,440 @@
+"""Control flow while tracing: switch, while and scan around traced functions, with carries and branches of any
+structure. What a Python scalar starts as gives way to what the body makes of it; everything else keeps its type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from ..core import dtypes, tree
+from ..core.dims import describe
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error, SizeError
+from ..core.spec import Spec
+from . import build
+from . import context as c
+from .program import result_leaves
+from .regions import Regions
+from .scope import current
+from .tracer import DynamicSize, Tracer, as_tracer
+
+if TYPE_CHECKING:
+    from ..mlir import ir
+
+_INT64 = np.dtype("int64")
+_BOOL = np.dtype(bool)
+
+
+def spec(x: Tracer) -> Spec:
+    """The type of a tracer, with whether it is weak."""
+    s = x.spec
+    return s if s.weak == x.weak else Spec(s.dims, s.shape, s.dtype, x.weak)
+
+
+def _show(s: Spec) -> str:
+    return f"{s.dtype.name} {describe(s.dims, s.shape)}"
+
+
+# -- two types that should be one -------------------------------------------------------------------------------------
+
+
+def _weak_fits(weak: Spec, dtype: np.dtype[Any]) -> bool:
+    """Whether a Python scalar may become `dtype` without changing its kind."""
+    return _rank(weak.dtype) <= _rank(dtype)
+
+
+def _rank(dtype: np.dtype[Any]) -> int:
+    return 2 if dtypes.is_float(dtype) else int(dtype != _BOOL)
+
+
+def _join(a: Spec, b: Spec) -> Spec | None:
+    """The type that both can have, with the dims in the order of `a`; None if there is none."""
+    if a.sizes != b.sizes:
+        return None
+    if a.dtype == b.dtype:
+        dtype = a.dtype
+    elif a.weak and b.weak:
+        dtype = max(a.dtype, b.dtype, key=_rank)
+    elif a.weak and _weak_fits(a, b.dtype):
+        dtype = b.dtype
+    elif b.weak and _weak_fits(b, a.dtype):
+        dtype = a.dtype
+    else:
+        return None
+    return Spec(a.dims, a.shape, dtype, a.weak and b.weak)
+
+
+def _difference(a: Spec, b: Spec) -> tuple[type[Error], str, str]:
+    """The kind of error, the first difference and what to do about it."""
+    new = [d for d in b.dims if d not in a.dims]
+    gone = [d for d in a.dims if d not in b.dims]
+    if new:
+        return (
+            DimensionError,
+            f"dim {new[0]!r}, which only the second has",
+            f"Give the first the dim {new[0]!r} too, or reduce the second over it",
+        )
+    if gone:
+        return (
+            DimensionError,
+            f"dim {gone[0]!r}, which only the first has",
+            "Write .broadcast_like(...) to give the second that dim",
+        )
+    for d in a.dims:
+        if a.sizes[d] != b.sizes[d]:
+            sizes = ["?" if s.sizes[d] is None else str(s.sizes[d]) for s in (a, b)]
+            return SizeError, f"the size of dim {d!r}, {sizes[0]} and {sizes[1]}", "Both need one size"
+    return (
+        DTypeError,
+        f"the dtype, {a.dtype.name} and {b.dtype.name}",
+        f'Write .astype("{a.dtype.name}") on the second',
+    )
+
+
+def _structures_differ(a: tree.TreeDef, b: tree.TreeDef, path: str = "") -> str:
+    """Where two structures first differ."""
+    at = path or "the top"
+    if a.kind is not b.kind:
+        return f"at {at}: {a!r} and {b!r}"
+    if isinstance(a.meta, tuple) and isinstance(b.meta, tuple) and a.meta != b.meta:
+        only = [f"{k!r}" for k in (*a.meta, *b.meta) if (k in a.meta) != (k in b.meta)]
+        return f"at {at}: the keys {', '.join(only) or 'in another order'}"
+    if len(a.children) != len(b.children):
+        return f"at {at}: {len(a.children)} and {len(b.children)} entries"
+    for i, (x, y) in enumerate(zip(a.children, b.children, strict=True)):
+        if x != y:
+            step = f"[{a.meta[i]!r}]" if isinstance(a.meta, tuple) else f"[{i}]"
+            return _structures_differ(x, y, path + step)
+    return f"at {at}"
+
+
+def _fit(x: Tracer, to: Spec) -> Tracer:
+    """`x` with the dtype and the order of dims of `to`."""
+    if x.dtype != to.dtype:
+        x = build.cast(x, to.dtype)
+    return build.broadcast(x, to.dims)
+
+
+def _results(values: Sequence[ir.Value], specs: Sequence[Spec]) -> list[Tracer]:
+    return [Tracer(v, weak=s.weak, spec=s) for v, s in zip(values, specs, strict=True)]
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    return getattr(fn, "__name__", type(fn).__name__)
+
+
+def _scalar_of(op: str, what: str, x: Any, kind: str) -> Tracer:
+    """An array without dims that must hold a bool or an integer."""
+    found = as_tracer(x)
+    if found.dims:
+        raise DimensionError(
+            f"xt.{op}: {what} is {_show(found.spec)}, with {', '.join(map(repr, found.dims))} left. "
+            + (
+                "Write .all() or .any() at its end; or xt.where to choose element by element, xt.vectorize for one "
+                "decision per instance"
+                if kind == "bool"
+                else "It must be one integer without dims"
+            )
+        )
+    if kind == "bool" and found.dtype != _BOOL:
+        raise DTypeError(f"xt.{op}: {what} must be a bool, and is {found.dtype.name}. Write a comparison, as x != 0")
+    if kind == "integer" and not dtypes.is_integer(found.dtype):
+        raise DTypeError(f'xt.{op}: {what} must be an integer, and is {found.dtype.name}. Write .astype("i8")')
+    return found
+
+
+# -- switch -----------------------------------------------------------------------------------------------------------
+
+
+def cond(predicate: Any, yes: Callable[..., Any], no: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """`yes(*args)` where the predicate holds, else `no(*args)`."""
+    p = _scalar_of("cond", "the predicate", predicate, "bool")
+    return _switch("cond", build.cast(p, _INT64), (no, yes), args)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[Any]) -> Any:
+    """`branches[index](*args)`, the index clamped into range."""
+    if not branches:
+        raise ArgumentError("xt.switch: there is no branch to choose from")
+    i = _scalar_of("switch", "the index", index, "integer")
+    if i.dtype == np.dtype("uint64"):
+        i = build.binary("minimum", i, build.constant(np.uint64(len(branches))))
+    return _switch("switch", i if i.dtype == _INT64 else build.cast(i, _INT64), tuple(branches), args)
+
+
+def _switch(op: str, selector: Tracer, branches: Sequence[Callable[..., Any]], args: Sequence[Any]) -> Any:
+    regions = Regions(len(branches))
+    leaves: list[list[Tracer]] = []
+    structure: tree.TreeDef | None = None
+    paths: list[str] = []
+    for i, branch in enumerate(branches):
+
+        def body(_: list[Tracer], branch: Callable[..., Any] = branch) -> tuple[list[Tracer], tree.TreeDef, Any]:
+            result = branch(*args)
+            found, shape = result_leaves(result, name_of(branch))
+            return found, shape, tree.paths(result)
+
+        found, shape, at = regions.trace(i, (), body)
+        if structure is None:
+            structure, paths = shape, at
+        elif shape != structure:
+            raise ArgumentError(
+                f"xt.{op}: the branches {name_of(branches[0])} and {name_of(branch)} return different structures, "
+                f"{structure!r} and {shape!r}; they differ {_structures_differ(structure, shape)}"
+            )
+        leaves.append(found)
+    assert structure is not None
+    specs: list[Spec] = []
+    for k, path in enumerate(paths):
+        common = spec(leaves[0][k])
+        for branch, found in zip(branches[1:], leaves[1:], strict=True):
+            joined = _join(common, spec(found[k]))
+            if joined is None:
+                _branches_differ(op, (branches[0], branch), path, common, spec(found[k]))
+            common = joined
+        specs.append(common)
+    for i, found in enumerate(leaves):
+
+        def fitted(_: list[Tracer], found: list[Tracer] = found) -> list[Tracer]:
+            return [_fit(x, s) for x, s in zip(found, specs, strict=True)]
+
+        leaves[i] = regions.trace(i, (), fitted)
+    values = regions.finish("switch", [c.array_type(s) for s in specs], (selector,), {}, leaves)
+    return structure.unflatten(_results(values, specs))
+
+
+def _branches_differ(op: str, branches: Sequence[Callable[..., Any]], path: str, a: Spec, b: Spec) -> NoReturn:
+    kind, difference, instead = _difference(a, b)
+    first, second = map(name_of, branches)
+    raise kind(
+        f"xt.{op}: the branches {first} and {second} return different types{f' at {path}' if path else ''}: {_show(a)} "
+        f"and {_show(b)}; the first difference is {difference}. {instead}"
+    )
+
+
+# -- carries ----------------------------------------------------------------------------------------------------------
+
+
+class _Carry:
+    """What a loop hands from step to step."""
+
+    def __init__(self, op: str, init: Any) -> None:
+        self.op = op
+        leaves, self.structure = tree.flatten(init)
+        self.paths = tree.paths(init)
+        self.init = [as_tracer(x) for x in leaves]
+        self.specs = [spec(x) for x in self.init]
+
+    def unflatten(self, leaves: Sequence[Tracer]) -> Any:
+        return self.structure.unflatten(leaves)
+
+    def leaves_of(self, result: Any, fn: Callable[..., Any]) -> list[Tracer]:
+        """What `fn` returned as the next carry."""
+        found, shape = tree.flatten(result)
+        if shape != self.structure:
+            try:
+                found = tree.leaves_at(self.structure, result)
+            except ArgumentError:
+                raise ArgumentError(
+                    f"xt.{self.op}: the carry changes its structure. It starts as {self.structure!r} and "
+                    f"{name_of(fn)} returns {shape!r}; they differ {_structures_differ(self.structure, shape)}"
+                ) from None
+        return result_leaves(found, name_of(fn))[0]
+
+    def settle(self, found: Sequence[Tracer], fn: Callable[..., Any]) -> bool:
+        """Whether the carry's types hold; if Python scalars give way, `specs` are the next to try."""
+        specs = []
+        for s, x, path in zip(self.specs, found, self.paths, strict=True):
+            joined = _join(s, spec(x))
+            if joined is None or (joined.dtype != s.dtype and not s.weak):
+                self._changes(s, spec(x), path, fn)
+            specs.append(joined)
+        settled = specs == self.specs
+        self.specs = specs
+        return settled
+
+    def _changes(self, a: Spec, b: Spec, path: str, fn: Callable[..., Any]) -> NoReturn:
+        kind, difference, instead = _difference(a, b)
+        raise kind(
+            f"xt.{self.op}: the carry changes its type{f' at {path}' if path else ''}. It comes in as {_show(a)} and "
+            f"{name_of(fn)} returns {_show(b)}; the first difference is {difference}. {instead}"
+        )
+
+    def start(self) -> list[Tracer]:
+        return [_fit(x, s) for x, s in zip(self.init, self.specs, strict=True)]
+
+    def fit(self, found: Sequence[Tracer]) -> list[Tracer]:
+        return [_fit(x, s) for x, s in zip(found, self.specs, strict=True)]
+
+
+# -- while ------------------------------------------------------------------------------------------------------------
+
+
+def while_loop(
+    keep_on: Callable[[Any], Any], body: Callable[[Any], Any], init: Any, max_steps: int | None, op: str = "while_loop"
+) -> Any:
+    """`body` over and over, from `init`, for as long as `keep_on(carry)` holds and at most `max_steps` times."""
+    carry = _Carry(op, init)
+
+    def step(arguments: list[Tracer]) -> list[Tracer]:
+        return carry.leaves_of(body(carry.unflatten(arguments)), body)
+
+    while True:
+        regions = Regions(2)
+        found = regions.trace(1, carry.specs, step)
+        specs = carry.specs
+        if carry.settle(found, body):
+            break
+        regions.discard()
+    more = regions.trace(
+        0, specs, lambda a: _scalar_of(op, f"what {name_of(keep_on)} returned", keep_on(carry.unflatten(a)), "bool")
+    )
+    nexts = regions.trace(1, (), lambda _: carry.fit(found))
+    attributes: dict[str, ir.Attribute] = {}
+    if max_steps is not None:
+        attributes["max_steps"] = c.integer_attribute(max_steps)
+    types = [c.array_type(s) for s in carry.specs]
+    values = regions.finish("while", types, carry.start(), attributes, [[more], nexts])
+    return carry.unflatten(_results(values, carry.specs))
+
+
+# -- scan -------------------------------------------------------------------------------------------------------------
+
+
+def scan(
+    f: Callable[[Any, Any], Any],
+    init: Any,
+    xs: Any,
+    dim: str,
+    reverse: bool,
+    length: int | DynamicSize | None,
+    op: str = "scan",
+    weak: bool = False,
+) -> tuple[Any, Any]:
+    """`carry, y = f(carry, x)` at each position of `dim` in `xs`. The last carry, and the ys with `dim` first.
+    `weak`: the elements of `xs` stand for Python scalars."""
+    carry = _Carry(op, init)
+    over, x_structure = _scanned(op, xs, dim)
+    steps = _steps(op, over, tree.paths(xs), dim, length)
+    elements = [_without(x.spec, dim, weak) for x in over]
+
+    def step(arguments: list[Tracer]) -> tuple[list[Tracer], list[Tracer], tree.TreeDef]:
+        given = carry.unflatten(arguments[: len(carry.specs)])
+        result = f(given, x_structure.unflatten(arguments[len(carry.specs) :]))
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise ArgumentTypeError(
+                f"xt.{op}: {name_of(f)} must return a tuple (carry, y), got {type(result).__name__}"
+            )
+        ys, structure = result_leaves(result[1], name_of(f))
+        for y, path in zip(ys, tree.paths(result[1]), strict=True):
+            if dim in y.dims:
+                raise DimensionError(
+                    f"xt.{op}: {name_of(f)} returned {_show(y.spec)} as y{path}, which has dim {dim!r} already; "
+                    f"ys are stacked along it. Rename it: y.rename({{{dim!r}: ...}})"
+                )
+        return carry.leaves_of(result[0], f), ys, structure
+
+    while True:
+        regions = Regions(1)
+        found, ys, structure = regions.trace(0, [*carry.specs, *elements], step)
+        if carry.settle(found, f):
+            break
+        regions.discard()
+    nexts = regions.trace(0, (), lambda _: carry.fit(found))
+    n = None if isinstance(steps, Tracer) else steps
+    stacked = [Spec((dim, *y.dims), (n, *y.spec.shape), y.dtype) for y in ys]
+    attributes: dict[str, ir.Attribute] = {"dim": c.string_attribute(dim)}
+    if reverse:
+        attributes["reverse"] = c.mlir().UnitAttr.get(context=c.context())
+    operands = [*carry.start(), *over]
+    size: list[Tracer] = []
+    if not over and isinstance(steps, Tracer):
+        size = [steps]
+    elif not over:
+        attributes["length"] = c.integer_attribute(steps)
+    attributes["operandSegmentSizes"] = c.mlir().DenseI32ArrayAttr.get(
+        [len(carry.specs), len(over), len(size)], context=c.context()
+    )
+    types = [c.array_type(s) for s in (*carry.specs, *stacked)]
+    values = regions.finish("scan", types, [*operands, *size], attributes, [[*nexts, *ys]])
+    results = _results(values, [*carry.specs, *stacked])
+    return carry.unflatten(results[: len(carry.specs)]), structure.unflatten(results[len(carry.specs) :])
+
+
+def _scanned(op: str, xs: Any, dim: str) -> tuple[list[Tracer], tree.TreeDef]:
+    leaves, structure = tree.flatten(xs)
+    over = [as_tracer(x) for x in leaves]
+    for x, path in zip(over, tree.paths(xs), strict=True):
+        if dim not in x.dims:
+            have = ", ".join(map(repr, x.dims)) if x.dims else "none"
+            raise DimensionError(
+                f"xt.{op}: there is no dim {dim!r} in xs{path}, {_show(x.spec)}; its dims are {have}. What is the same "
+                "at every step is used in the function as it is"
+            )
+    return over, structure
+
+
+def _without(s: Spec, dim: str, weak: bool) -> Spec:
+    kept = [(d, n) for d, n in zip(s.dims, s.shape, strict=True) if d != dim]
+    return Spec([d for d, _ in kept], [n for _, n in kept], s.dtype, weak)
+
+
+def _steps(
+    op: str, over: Sequence[Tracer], paths: Sequence[str], dim: str, length: int | DynamicSize | None
+) -> int | Tracer:
+    """The number of steps: an int, or a size that is known when the program runs."""
+    if not over:
+        if length is None:
+            raise ArgumentError(f"xt.{op}: without xs, length= says how many steps there are")
+        return build.as_size(length) if isinstance(length, DynamicSize) else length
+    first = over[0].spec.sizes[dim]
+    for x, path in zip(over[1:], paths[1:], strict=True):
+        if x.spec.sizes[dim] != first:
+            raise SizeError(
+                f"xt.{op}: dim {dim!r} has different sizes in xs{paths[0]}, {_show(over[0].spec)}, and xs{path}, "
+                f"{_show(x.spec)}"
+            )
+    if isinstance(length, int) and first is not None and first != length:
+        raise SizeError(
+            f"xt.{op}: length={length}, and dim {dim!r} has size {first} in xs{paths[0]}, {_show(over[0].spec)}"
+        )
+    return build.size(over[0], dim) if first is None else first
+
+
+# -- loops over a range -----------------------------------------------------------------------------------------------
+
+
+def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> Any:
+    """`carry = body(i, carry)` for i from `lo` up to `hi`."""
+    if isinstance(lo, int) and isinstance(hi, int):
+        first = build.constant(np.int64(lo))
+
+        def step(carry: Any, i: Tracer) -> tuple[Any, None]:
+            at = build.binary("add", i, first) if lo else i
+            return body(Tracer(at.value, weak=True, spec=at.spec), carry), None
+
+        step.__name__ = name_of(body)
+        dim = f"step~{_depth()}"
+        return scan(step, init, build.iota(dim, max(hi - lo, 0)), dim, False, None, "fori_loop", weak=True)[0]
+    first, last = (_scalar_of("fori_loop", what, x, "integer") for what, x in (("lo", lo), ("hi", hi)))
+    start, end = (x if x.dtype == _INT64 else build.cast(x, _INT64) for x in (first, last))
+
+    def advance(state: tuple[Tracer, Any]) -> tuple[Tracer, Any]:
+        i, carry = state
+        return build.binary("add", i, build.constant(np.int64(1))), body(
+            Tracer(i.value, weak=True, spec=i.spec, scope=i.scope), carry
+        )
+
+    advance.__name__ = name_of(body)
+    begin = Tracer(start.value, spec=Spec((), (), _INT64), scope=start.scope)
+    _, found = while_loop(lambda s: build.compare("lt", s[0], end), advance, (begin, init), None, "fori_loop")
+    return found
+
+
+def _depth() -> int:
+    """How many regions are open: nested loops get different names for their steps."""
+    depth, scope = 0, current().parent
+    while scope is not None:
+        depth, scope = depth + 1, scope.parent
+    return depth

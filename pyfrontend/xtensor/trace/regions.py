@@ -1,0 +1,70 @@
+"""Ops with regions: functions traced into the regions of an op that is made when their results are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from ..core.spec import Spec
+from . import context as c
+from . import location
+from .scope import Scope, current
+from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from ..mlir import ir
+
+T = TypeVar("T")
+
+
+class Regions:
+    """The regions of an op to be. An op is made with its result types, which the regions decide: a placeholder holds
+    them until then. It stands in the function, so that all goes away together when a traced function raises."""
+
+    def __init__(self, count: int) -> None:
+        self.scope = current()
+        self.here = location.of_user()
+        self.scopes: list[Scope | None] = [None] * count
+        self.placeholder = c.mlir().Operation.create("builtin.module", regions=count, loc=self.here, ip=self.scope.ip)
+
+    def trace(self, i: int, specs: Sequence[Spec], fn: Callable[[list[Tracer]], T]) -> T:
+        """`fn` on arguments of `specs`, into region `i`. More calls add to the same region, without arguments."""
+        scope = self.scopes[i]
+        if scope is None:
+            types = [c.array_type(s) for s in specs]
+            block = c.mlir().Block.create_at_start(self.placeholder.regions[i], types, [self.here] * len(types))
+            scope = self.scopes[i] = Scope(block, self.scope)
+        with scope:
+            values = scope.block.arguments if specs else ()
+            arguments = [Tracer(v, weak=s.weak, scope=scope, spec=s) for v, s in zip(values, specs, strict=True)]
+            return fn(arguments)
+
+    def discard(self) -> None:
+        self.placeholder.erase()
+
+    def finish(
+        self,
+        name: str,
+        results: Sequence[ir.Type],
+        operands: Sequence[Tracer],
+        attributes: dict[str, ir.Attribute],
+        yields: Sequence[Sequence[Tracer]],
+    ) -> list[ir.Value]:
+        """`xtensor.<name>` with these regions, each yielding its part of `yields`."""
+        op = c.mlir().Operation.create(
+            "xtensor." + name,
+            results=list(results),
+            operands=[x.value for x in operands],
+            attributes=attributes,
+            regions=len(self.scopes),
+            loc=self.here,
+            ip=self.scope.ip,
+        )
+        for i, scope in enumerate(self.scopes):
+            assert scope is not None
+            c.mlir().Operation.create(
+                "xtensor.yield", operands=[x.value for x in yields[i]], loc=self.here, ip=scope.ip
+            )
+            scope.block.append_to(op.regions[i])
+        self.placeholder.erase()
+        return list(op.results)

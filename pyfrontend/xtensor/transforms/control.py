@@ -1,0 +1,198 @@
+"""Control flow on arrays and pytrees of them: cond, switch, while_loop, fori_loop, scan, map. Inside a traced function
+they become ops with regions; on concrete arrays the whole loop is compiled, once per functions and types."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.dims import check_name
+from ..core.errors import ArgumentError, ArgumentTypeError, Error
+from ..ops.types import ArrayLike
+from ..trace import control
+from ..trace.scope import tracing
+from ..trace.tracer import DynamicSize
+from .arguments import name_of
+from .derivative import ByFunction
+from .jit import Jitted
+
+__all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
+
+
+def cond(predicate: ArrayLike, yes: Callable[..., Any], no: Callable[..., Any], *args: Any) -> Any:
+    """`yes(*args)` where `predicate` is true, else `no(*args)`: only one of the two runs.
+
+    predicate: a bool without dims. The two return the same structure with arrays of the same dims, sizes and dtypes; a
+    Python scalar takes the dtype of its counterpart. xt.where chooses element by element.
+    Raises DimensionError where the predicate has dims, DTypeError where it is no bool.
+    """
+    _check_functions("cond", yes, no)
+    if tracing():
+        return control.cond(predicate, yes, no, args)
+    return _eager("cond", (yes, no), (predicate, args))
+
+
+def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any) -> Any:
+    """`branches[index](*args)`: only that one runs. An index outside is clamped into range.
+
+    index: an integer without dims. The branches return the same structure, as for `cond`.
+    """
+    branches = tuple(branches)
+    _check_functions("switch", *branches)
+    if tracing():
+        return control.switch(index, branches, args)
+    if not branches:
+        raise ArgumentError("xt.switch: there is no branch to choose from")
+    return _eager("switch", branches, (index, args))
+
+
+def while_loop(
+    keep_on: Callable[[Any], Any], body: Callable[[Any], Any], init: Any, max_steps: int | None = None
+) -> Any:
+    """`carry = body(carry)`, from `init`, for as long as `keep_on(carry)` is true.
+
+    init: any structure of arrays, whose dims, sizes and dtypes `body` keeps. keep_on: gives a bool without dims.
+    max_steps: the loop stops after so many steps. A loop that has it can be differentiated in reverse mode.
+    """
+    _check_functions("while_loop", keep_on, body)
+    if max_steps is not None:
+        max_steps = _count("while_loop", "max_steps", max_steps)
+    if tracing():
+        return control.while_loop(keep_on, body, init, max_steps)
+    return _eager("while_loop", (keep_on, body), (init,), max_steps=max_steps)
+
+
+def fori_loop(lo: ArrayLike, hi: ArrayLike, body: Callable[[Any, Any], Any], init: Any) -> Any:
+    """`carry = body(i, carry)` for i = lo, lo + 1, ... up to and without `hi`; gives the last carry.
+
+    Python ints as bounds make it a scan, which has derivatives in both modes; traced bounds a while loop, which has
+    forward ones.
+    """
+    _check_functions("fori_loop", body)
+    lo, hi = (int(x) if hasattr(x, "__index__") and not hasattr(x, "dims") else x for x in (lo, hi))
+    if tracing():
+        return control.fori_loop(lo, hi, body, init)
+    if isinstance(lo, int) and isinstance(hi, int):
+        return _eager("fori_loop", (body,), (init,), bounds=(lo, hi))
+    return _eager("fori_loop", (body,), (init, lo, hi), bounds=None)
+
+
+def scan(
+    f: Callable[[Any, Any], Any],
+    carry: Any,
+    xs: Any = None,
+    *,
+    dim: str,
+    reverse: bool = False,
+    length: int | None = None,
+) -> tuple[Any, Any]:
+    """`carry, y = f(carry, x)` at each position of `dim`; gives the last carry, and the ys with `dim` first.
+
+    xs: any structure of arrays that all have `dim`, with one size; `f` gets their elements, which lack it. None: `f`
+    gets None, `length` times. carry: any structure of arrays, whose dims, sizes and dtypes `f` keeps.
+    reverse: from the last position to the first; a y stands where its x was.
+    The loop is compiled as a loop: its length costs no compile time.
+    """
+    _check_functions("scan", f)
+    check_name(dim)
+    if length is not None and not isinstance(length, DynamicSize):
+        length = _count("scan", "length", length)
+    if tracing():
+        return control.scan(f, carry, xs, dim, bool(reverse), length)
+    return _eager("scan", (f,), (carry, xs), dim=dim, reverse=bool(reverse), length=length)
+
+
+def map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
+    """`f(x)` at each position of `dim`, one after another; the results with `dim` first.
+
+    xs: any structure of arrays that all have `dim`. xt.vectorize computes all positions at once instead.
+    """
+    _check_functions("map", f)
+    check_name(dim)
+    if tracing():
+        return _map(f, xs, dim)
+    return _eager("map", (f,), (xs,), dim=dim)
+
+
+def _map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
+    def step(_: None, x: Any) -> tuple[None, Any]:
+        return None, f(x)
+
+    step.__name__ = name_of(f)
+    return control.scan(step, None, xs, dim, False, None, "map")[1]
+
+
+def _check_functions(op: str, *functions: Any) -> None:
+    for f in functions:
+        if not callable(f):
+            raise ArgumentTypeError(f"xt.{op} needs functions, got {type(f).__name__}: {f!r:.60}")
+
+
+def _count(op: str, what: str, n: Any) -> int:
+    if isinstance(n, bool) or not hasattr(n, "__index__") or hasattr(n, "dims"):
+        raise ArgumentTypeError(f"xt.{op}: {what} is an int, got {n!r:.80}")
+    if int(n) < 0:
+        raise ArgumentError(f"xt.{op}: {what} must not be negative, and is {int(n)}")
+    return int(n)
+
+
+# -- on concrete arrays -----------------------------------------------------------------------------------------------
+
+
+def _inline(op: str, f: Sequence[Any], args: tuple[Any, ...], static: dict[str, Any]) -> Any:
+    if op == "cond":
+        return control.cond(args[0], f[0], f[1], args[1])
+    if op == "switch":
+        return control.switch(args[0], f, args[1])
+    if op == "while_loop":
+        return control.while_loop(f[0], f[1], args[0], static["max_steps"])
+    if op == "fori_loop":
+        lo, hi = static["bounds"] or args[1:]
+        return control.fori_loop(lo, hi, f[0], args[0])
+    if op == "scan":
+        return control.scan(f[0], args[0], args[1], static["dim"], static["reverse"], static["length"])
+    return _map(f[0], args[0], static["dim"])
+
+
+class _Compiled:
+    """What is compiled for a function and those that come after it, for as long as it lives."""
+
+    def __init__(self, _: Callable[..., Any]) -> None:
+        self.next = ByFunction(_Compiled)
+        self.by_op: dict[Any, Jitted[..., Any]] = {}
+
+
+_first = ByFunction(_Compiled)
+
+
+def _eager(op: str, functions: Sequence[Callable[..., Any]], args: tuple[Any, ...], **static: Any) -> Any:
+    try:
+        node = _first(functions[0])
+        for f in functions[1:]:
+            node = node.next(f)
+        key = (op, *static.values())
+        found = node.by_op.get(key)
+        if found is None:
+            found = node.by_op[key] = _compiled(op, functions, static)
+        return found(*args)
+    except Error as error:
+        raise error.with_traceback(None) from None
+
+
+def _compiled(op: str, functions: Sequence[Callable[..., Any]], static: dict[str, Any]) -> Jitted[..., Any]:
+    # The cache that holds this is keyed by the functions weakly; holding them here would keep all forever.
+    held = [_hold(f) for f in functions]
+
+    def run(*args: Any) -> Any:
+        return _inline(op, [h() for h in held], args, static)
+
+    run.__name__ = f"{op}({', '.join(name_of(f) for f in functions)})"
+    return Jitted(run)
+
+
+def _hold(f: Callable[..., Any]) -> Callable[[], Any]:
+    try:
+        return weakref.ref(f)
+    except TypeError:
+        return lambda: f
