@@ -89,26 +89,16 @@ static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
   return x;
 }
 
-/// Over a dim whose size only the call knows, the partial derivatives are the products of all
-/// others: quadratic in the size, and again made of ops with exact derivatives.
+/// Over a dim whose size only the call knows, the partial derivatives are the products of what is
+/// before and what is after: linear in the size, and again made of ops with exact derivatives.
 static Value sumOfProductsOfOthers(Linearizer &l, Operation *o) {
   auto op = cast<ReduceOp>(o);
-  ImplicitLocOpBuilder &b = l.primal;
   Value x = op.getX();
-  ArrayType type = arrayType(x);
-  auto dim = cast<StringAttr>(op.getDims()[0]);
-  StringAttr other = freshName(dim, {type});
-  Value size = type.isDynamic(dim) ? l.sizeOf(x, dim) : Value();
-  auto positions = [&](StringAttr name) -> Value {
-    auto along = ArrayType::get(b.getContext(), {name}, {type.getSize(dim)}, b.getI64Type());
-    return IotaOp::create(b, along, size);
+  StringRef dim = cast<StringAttr>(op.getDims()[0]);
+  auto side = [&](bool reverse) -> Value {
+    return CumulativeOp::create(l.primal, CumulativeKind::prod, x, dim, reverse, true);
   };
-  Value self = CompareOp::create(b, ComparePredicate::eq, positions(dim), positions(other));
-  Value copy = RenameOp::create(b, x, b.getArrayAttr({dim}), b.getArrayAttr({other}));
-  Value one = scalar(b, b.getLoc(), type.getElementType(), 1);
-  Value others =
-      ReduceOp::create(b, ReduceKind::prod, SelectOp::create(b, self, one, copy).getResult(),
-                       b.getArrayAttr({other}));
+  Value others = MulOp::create(l.primal, side(false), side(true));
   return ContractOp::create(l.linear, ValueRange{others, l.tangent(x)}, op.getDims(), ArrayAttr());
 }
 

@@ -12,6 +12,8 @@ void addBroadcastPatterns(mlir::RewritePatternSet &patterns);
 void addConstantPatterns(mlir::RewritePatternSet &patterns);
 /// Sums of products that are simpler as something else, or the other way round.
 void addContractPatterns(mlir::RewritePatternSet &patterns);
+/// Windows that are stored only to be added up.
+void addWindowPatterns(mlir::RewritePatternSet &patterns);
 
 /// Moves what is the same at every step of a loop out of it.
 void hoistInvariants(mlir::Operation *root);

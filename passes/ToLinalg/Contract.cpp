@@ -148,9 +148,14 @@ static void emitMatrixProduct(ContractOp op, Roles roles, Lowering &to) {
   }
   if (!leftFits && rightFits)
     inner = only(right.order, roles.contracted);
-  if (!leftFits)
-    pack(left, joined({roles.batch, roles.left, inner}), to);
-  else if (isWidened(left))
+  if (!leftFits) {
+    // Windows overlap along a free dim, which is copied in whole runs if it comes last.
+    bool slides = readsWindows(to.view(left.array));
+    pack(left,
+         slides ? joined({roles.batch, inner, roles.left})
+                : joined({roles.batch, roles.left, inner}),
+         to);
+  } else if (isWidened(left))
     pack(left, left.order, to);
   if (!rightFits)
     pack(right, joined({roles.batch, inner, roles.right}), to);
@@ -176,10 +181,14 @@ void xtensor::lowerContract(ContractOp op, Lowering &to) {
     return emitMatrixProduct(op, roles, to);
 
   Names loops = joined({type.getDimNames(), roles.contracted});
-  View inputs[] = {to.access(left, loops), to.access(right, loops)};
+  SmallVector<View, 3> inputs = {to.access(left, loops), to.access(right, loops)};
   for (unsigned d = type.getRank(); d < loops.size(); ++d) {
     if (readsPlainly(inputs[0], d) || readsPlainly(inputs[1], d))
       continue;
+    if (readsWindows(inputs[0]) || readsWindows(inputs[1])) {
+      inputs.push_back(to.range(loops[d], arrayType(left), loops));
+      continue;
+    }
     Stored stored = to.stored(left);
     inputs[0] = {View::Tensor, stored.tensor, to.mapTo(loops, stored.order), type.getElementType()};
     break;

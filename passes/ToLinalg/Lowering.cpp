@@ -159,6 +159,11 @@ Value Lowering::packed(Value array, ArrayRef<StringAttr> order, Type element) {
   });
 }
 
+View Lowering::range(StringAttr loop, ArrayType type, ArrayRef<StringAttr> loops) {
+  ArrayType along = reordered(type, {loop});
+  return {View::Tensor, empty(along), mapTo(loops, loop), type.getElementType()};
+}
+
 //===- regions -------------------------------------------------------------===//
 
 void Lowering::enter(Operation *op, Block *old, bool isLoop) {

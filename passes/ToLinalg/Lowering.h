@@ -63,6 +63,9 @@ public:
   mlir::Value packed(mlir::Value array, llvm::ArrayRef<mlir::StringAttr> order,
                      mlir::Type element = {});
 
+  /// A tensor that nobody reads, which tells the range of a loop that others read in a sum.
+  View range(mlir::StringAttr loop, ArrayType type, llvm::ArrayRef<mlir::StringAttr> loops);
+
   //===- sizes ---===//
   void noteSize(mlir::StringAttr name, mlir::Value index) {
     if (sizes.try_emplace(name, index).second)
@@ -168,6 +171,10 @@ void lowerCumulative(CumulativeOp op, Lowering &to);
 void lowerRecurrence(RecurrenceOp op, Lowering &to);
 void lowerContract(ContractOp op, Lowering &to);
 mlir::LogicalResult lowerShape(mlir::Operation *op, Lowering &to);
+/// `whole` with the array written into it, whose dims are `type`'s in any order. Written by a
+/// generic, so that views need no copy of their own and what computes them can fuse.
+mlir::Value inserted(mlir::Value array, mlir::Value whole, llvm::ArrayRef<int64_t> offsets,
+                     llvm::ArrayRef<int64_t> strides, ArrayType type, Lowering &to);
 void lowerGather(GatherOp op, Lowering &to);
 void lowerScatter(ScatterOp op, Lowering &to);
 void lowerWindow(WindowOp op, Lowering &to);

@@ -90,10 +90,7 @@ static Reduction prepare(ReduceOp op, Lowering &to) {
     if (readsPlainly(inputs[0], d))
       continue;
     if (readsWindows(inputs[0])) {
-      // A window is read where it lies; a tensor that nobody reads tells its size.
-      ArrayType range = reordered(from, {loops[d]});
-      inputs.push_back(
-          {View::Tensor, to.empty(range), to.mapTo(loops, loops[d]), from.getElementType()});
+      inputs.push_back(to.range(loops[d], from, loops));
       continue;
     }
     Stored stored = to.stored(op.getX());

@@ -257,10 +257,8 @@ static LogicalResult lower(SplitOp op, Lowering &to) {
 
 //===- pad and concat ------------------------------------------------------===//
 
-/// `whole` with the array written into it, whose dims are `type`'s in any order. Written by a
-/// generic, so that views need no copy of their own and what computes them can fuse.
-static Value inserted(Value array, Value whole, ArrayRef<int64_t> offsets,
-                      ArrayRef<int64_t> strides, ArrayType type, Lowering &to) {
+Value xtensor::inserted(Value array, Value whole, ArrayRef<int64_t> offsets,
+                        ArrayRef<int64_t> strides, ArrayType type, Lowering &to) {
   SmallVector<OpFoldResult> sizes =
       llvm::map_to_vector(type.getDimNames(), [&](StringAttr dim) { return to.sizeOf(dim, type); });
   SmallVector<OpFoldResult> starts = getAsIndexOpFoldResult(to.b.getContext(), offsets);

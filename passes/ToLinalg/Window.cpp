@@ -1,9 +1,7 @@
-// Windows are a view: an axis is read at a sum of two loops, and nothing moves. Their transpose
-// adds one slice per place inside of a window, each a vector operation of its own.
+// Windows are a view: an axis is read at a sum of two loops, and nothing moves. So is their
+// transpose, read at a difference, once there are zeros where no window starts.
 #include "ToLinalg/Lowering.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -25,62 +23,42 @@ void xtensor::lowerWindow(WindowOp op, Lowering &to) {
 void xtensor::lowerOverlapAdd(OverlapAddOp op, Lowering &to) {
   ArrayType from = arrayType(op.getX()), type = arrayType(op.getY());
   Type element = type.getElementType(), memory = computeType(element);
-  ArrayType part = minus(from, {op.getFromAttr()});
+  StringAttr dim = op.getDimAttr(), place = op.getFromAttr();
   if (llvm::is_contained(from.getShape(), 0))
     return to.setScalar(op.getY(), to.number(element, 0));
 
-  Value whole = to.filled(type.withElement(memory), to.number(memory, 0));
-  OpBuilder &b = to.b;
-  Location loc = to.loc();
-  Stored windows = to.stored(op.getX());
-  auto loop = scf::ForOp::create(b, loc, to.index(0), to.index(from.getSize(op.getFromAttr())),
-                                 to.index(1), whole);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value place = loop.getInductionVar(), sum = loop.getRegionIterArgs().front();
-    // All windows, at one place inside.
-    SmallVector<OpFoldResult> offsets, sizes, ones(windows.order.size(), b.getIndexAttr(1));
-    SmallVector<int64_t> shape;
-    Names order;
-    for (StringAttr dim : windows.order) {
-      bool isPlace = dim == op.getFromAttr();
-      offsets.push_back(isPlace ? OpFoldResult(place) : OpFoldResult(b.getIndexAttr(0)));
-      sizes.push_back(isPlace ? OpFoldResult(b.getIndexAttr(1)) : to.sizeOf(dim, from));
-      if (isPlace)
-        continue;
-      shape.push_back(from.getSize(dim));
-      order.push_back(dim);
-    }
-    Value slice =
-        tensor::ExtractSliceOp::create(b, loc, RankedTensorType::get(shape, storageType(element)),
-                                       windows.tensor, offsets, sizes, ones);
-    // Where they lie.
-    SmallVector<OpFoldResult> starts, lengths, steps;
-    for (StringAttr dim : type.getDimNames()) {
-      bool isAlong = dim == op.getDimAttr();
-      Value start = arith::MulIOp::create(b, loc, place, to.index(op.getDilation()));
-      starts.push_back(isAlong ? OpFoldResult(start) : OpFoldResult(b.getIndexAttr(0)));
-      lengths.push_back(to.sizeOf(dim, part));
-      steps.push_back(b.getIndexAttr(isAlong ? op.getStride() : 1));
-    }
-    auto partType = RankedTensorType::get(part.getShape(), memory);
-    Value old = tensor::ExtractSliceOp::create(b, loc, partType, sum, starts, lengths, steps);
-    View input{View::Tensor, slice, to.mapTo(part.getDimNames(), order), element};
-    Value added =
-        to.generic(input, old, b.getMultiDimIdentityMap(part.getRank()), /*reductions=*/0,
-                   [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
-                     return SmallVector<Value>{combine(b, loc, ReduceKind::sum, old[0],
-                                                       load(b, loc, x[0], element), false)};
-                   })
-            .front();
-    Value next =
-        tensor::InsertSliceOp::create(b, loc, added, sum, starts, lengths, steps).getResult();
-    scf::YieldOp::create(b, loc, next);
-  }
-  Value result = loop.getResult(0);
+  // The windows at their starts, with zeros before, between and behind.
+  int64_t reach = (from.getSize(place) - 1) * static_cast<int64_t>(op.getDilation());
+  unsigned axis = from.find(dim);
+  SmallVector<int64_t> shape(from.getShape()), offsets(from.getRank(), 0),
+      strides(from.getRank(), 1);
+  shape[axis] = type.getSize(dim) + reach;
+  offsets[axis] = reach;
+  strides[axis] = op.getStride();
+  auto padded = ArrayType::get(op.getContext(), from.getDimNames(), shape, element);
+  Value whole =
+      inserted(op.getX(), to.filled(padded, to.number(element, 0)), offsets, strides, from, to);
+
+  // Element t is place w of the window that starts w * dilation before it.
+  Names loops(type.getDimNames());
+  loops.push_back(place);
+  AffineMap access = to.mapTo(loops, padded.getDimNames());
+  SmallVector<AffineExpr> exprs(access.getResults());
+  exprs[axis] =
+      exprs[axis] + reach -
+      getAffineDimExpr(loops.size() - 1, op.getContext()) * static_cast<int64_t>(op.getDilation());
+  View windows{View::Tensor, whole, AffineMap::get(loops.size(), 0, exprs, op.getContext()),
+               element};
+  Value zero = to.filled(type.withElement(memory), to.number(memory, 0));
+  Value result = to.generic(windows, zero, to.mapTo(loops, type.getDimNames()), /*reductions=*/1,
+                            [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
+                              return SmallVector<Value>{combine(b, loc, ReduceKind::sum, old[0],
+                                                                load(b, loc, x[0], element),
+                                                                /*isUnsigned=*/false)};
+                            })
+                     .front();
   if (memory != storageType(element)) {
-    View sum{View::Tensor, result, b.getMultiDimIdentityMap(type.getRank()), element};
+    View sum{View::Tensor, result, to.b.getMultiDimIdentityMap(type.getRank()), element};
     result = to.elementwise(type, sum, [&](OpBuilder &b, Location loc, ValueRange x) {
       return store(b, loc, x.front(), element);
     });

@@ -6,7 +6,7 @@ x = xt.array(data, dims=("sample", "pixel"))
 xt.jit(lambda x, w: xt.tanh(xt.dot(x, w, dim="pixel")))(x, w)
 """
 
-from . import nn, testing
+from . import nn, signal, testing
 from .compiler import debug
 from .core import tree
 from .core.array import Array
@@ -75,6 +75,7 @@ __all__ = [
     "nn",
     "option",
     "scan",
+    "signal",
     "spec",
     "switch",
     "testing",

@@ -11,6 +11,7 @@ from .core.errors import ArgumentError, DimensionError, DTypeError
 from .ops import promotion as p
 from .ops.arguments import dim_of, dims_of, extend, fail, names_of, number, resolve, size_of, union_sizes
 from .ops.contraction import contract
+from .ops.convolution import avg_pool, conv, max_pool
 from .ops.indexing import _read, one_hot
 from .ops.operators import aligned
 from .ops.reductions import any_empty, count, log_of_sum, shift_of
@@ -19,7 +20,17 @@ from .trace import build
 from .trace.dispatch import op
 from .trace.tracer import Tracer, as_tracer
 
-__all__ = ["attention", "cross_entropy", "layer_norm", "log_softmax", "one_hot", "softmax"]
+__all__ = [
+    "attention",
+    "avg_pool",
+    "conv",
+    "cross_entropy",
+    "layer_norm",
+    "log_softmax",
+    "max_pool",
+    "one_hot",
+    "softmax",
+]
 
 
 def __dir__() -> list[str]:

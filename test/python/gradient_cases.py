@@ -257,6 +257,21 @@ case("cumprod with zeros", lambda x: xt.cumprod(x * xt.array([1.0, 0.0, 1.0, 0.0
 case("recurrence", lambda a, x: build.recurrence(a, x, "b"), POSITIVE, {"b": 3, "c": 2})
 case("window", lambda x: build.window(x, "a", "w", 3, 2), {"a": 7})
 case("overlap_add", lambda x: build.overlap_add(x, "a", "w", 8, 2), {"a": 3, "w": 3})
+for kind in ("sum", "mean", "max", "min", "prod", "var", "std"):
+    case(f"rolling {kind}", lambda x, k=kind: getattr(x.rolling(a=3), k)().isel(a=slice(2, None)), {"a": 6, "b": 2})
+    case(f"coarsen {kind}", lambda x, k=kind: getattr(x.coarsen(a=3), k)(), {"b": 2, "a": 6})
+case("rolling min_periods", lambda x: x.rolling(a=3, min_periods=1, center=True).mean(), {"a": 5, "b": 2})
+case(
+    "conv",
+    lambda x, w: xt.nn.conv(x, w, dims={"h": "kh", "w": "kw"}, dim="i", padding=1, stride={"h": 2}, dilation={"w": 2}),
+    {"i": 2, "h": 4, "w": 5},
+    {"o": 2, "i": 2, "kh": 2, "kw": 2},
+)
+case("conv grouped", lambda x, w: xt.nn.conv(x, w, dims={"t": "k"}), {"c": 2, "t": 5}, {"c": 2, "k": 3})
+case("max_pool", lambda x: xt.nn.max_pool(x, {"h": 2, "w": 3}, 1), {"h": 4, "w": 5})
+case("avg_pool", lambda x: xt.nn.avg_pool(x, {"h": 2}, padding=1), {"h": 4, "w": 2})
+case("convolve", lambda x, k: xt.signal.convolve(x, k, dims=("t", "k")), {"b": 2, "t": 5}, {"k": 3})
+case("convolve same", lambda x, k: xt.signal.convolve(x, k, dims=("t", "k"), mode="same"), {"t": 3}, {"k": 4, "b": 2})
 
 # -- networks -----------------------------------------------------------------
 

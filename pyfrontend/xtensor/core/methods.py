@@ -16,6 +16,7 @@ from .errors import ArgumentTypeError
 if TYPE_CHECKING:
     from ..ops.indexing import At
     from ..ops.types import ArrayLike, Dims
+    from ..ops.windows import Coarsen, Rolling
 
 
 class _Functions:
@@ -410,6 +411,31 @@ class ArrayMethods:
     def diff(self, dim: str, /, n: int = 1, *, label: str = "upper") -> Self:
         """n-th difference of neighbours along `dim`."""
         return _ops.diff(self, dim, n, label=label)
+
+    # ---- windows ----
+
+    def rolling(
+        self,
+        windows: str | Mapping[str, int] | None = None,
+        window: int | None = None,
+        /,
+        min_periods: int | None = None,
+        center: bool | Mapping[str, bool] = False,
+        **keywords: Any,
+    ) -> Rolling:
+        """Sliding windows along dims: x.rolling(t=3).mean()."""
+        return _ops.rolling(self, windows, window, min_periods=min_periods, center=center, **keywords)
+
+    def coarsen(
+        self,
+        blocks: Mapping[str, int] | None = None,
+        /,
+        boundary: str = "exact",
+        side: str | Mapping[str, str] = "left",
+        **keywords: int,
+    ) -> Coarsen:
+        """Blocks of neighbours as single elements: x.coarsen(t=2).mean()."""
+        return _ops.coarsen(self, blocks, boundary=boundary, side=side, **keywords)
 
     # ---- indexing ----
 

@@ -213,6 +213,11 @@ class Origins:
         elif name == "xtensor.concat":
             d = a["dim"].value
             return {**joined, d: _in_a_row([s.get(d, frozenset()) for s in sources])}
+        elif name == "xtensor.window":
+            size, stride, dilation = (int(a[n]) for n in ("size", "stride", "dilation"))
+            touched = {a["dim"].value: ("windows", (size - 1) * dilation) if stride == 1 else None}
+        elif name == "xtensor.overlap_add":
+            touched = {a["dim"].value: None}
         elif name == "xtensor.merge":
             touched = {a["into"].value: None}
         elif name == "xtensor.split":
@@ -226,7 +231,16 @@ class Origins:
 
 
 def _stepped(origins: frozenset[Origin], step: Any) -> frozenset[Origin]:
-    return frozenset((i, x, (*steps, step)) for i, x, steps in origins) if step else origins
+    return frozenset((i, x, _after(steps, step)) for i, x, steps in origins) if step else origins
+
+
+def _after(steps: tuple[Any, ...], step: Any) -> tuple[Any, ...]:
+    """A dim that shrinks to its whole windows and is padded by as much, or the other way, has its old positions."""
+    if steps and {step[0], steps[-1][0]} == {"windows", "pad"}:
+        windows, pad = (step, steps[-1]) if step[0] == "windows" else (steps[-1], step)
+        if windows[1] == pad[1] + pad[2]:
+            return steps[:-1]
+    return (*steps, step)
 
 
 def _in_a_row(parts: Sequence[frozenset[Origin]]) -> frozenset[Origin]:
@@ -245,7 +259,7 @@ def origins(program: Program) -> list[dict[str, frozenset[Origin]]]:
 def _take(
     name: str, variable: xarray.Variable, dim: str, steps: tuple[Any, ...], labels: Mapping[int, Labels]
 ) -> xarray.Variable | None:
-    """What the steps make of a coordinate along `dim`; None if another array lacks what they need."""
+    """What the steps make of a coordinate along `dim`; None if it has no place or an array lacks what they need."""
     import xarray
 
     for kind, *parameters in steps:
@@ -255,6 +269,8 @@ def _take(
                 return None
             variable = xarray.Variable.concat([p for p in pieces if p is not None], dim)  # type: ignore[no-untyped-call]
             continue
+        if kind == "windows":
+            return None
         if kind == "pad":
             low, high, mode = parameters
             variable = variable.pad({dim: (low, high)}, mode=mode)

@@ -131,6 +131,7 @@ from .shape import (
     transpose,
     unstack,
 )  # fmt: skip
+from .windows import coarsen, rolling
 
 __all__ = [
     "abs",
@@ -160,6 +161,7 @@ __all__ = [
     "cbrt",
     "ceil",
     "clip",
+    "coarsen",
     "concat",
     "conj",
     "copysign",
@@ -244,6 +246,7 @@ __all__ = [
     "rename",
     "repeat",
     "roll",
+    "rolling",
     "round",
     "rsqrt",
     "select",

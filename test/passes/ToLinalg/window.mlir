@@ -28,15 +28,29 @@ func.func @contracted(%x: !xtensor.array<t: 9, f32>, %k: !xtensor.array<w: 3, f3
 
 // -----
 
+// Zeros before, between and behind the starts; then element t is read at a difference.
+// CHECK-DAG: #[[X:.*]] = affine_map<(d0, d1, d2) -> (d0 - d2 + 2, d2, d1)>
 // CHECK-LABEL: func.func @added
-// CHECK: %[[ZERO:.*]] = linalg.fill {{.*}} -> tensor<9x?xf32>
-// CHECK: scf.for %[[P:.*]] = %{{.*}} iter_args(%[[SUM:.*]] = %[[ZERO]])
-// CHECK: tensor.extract_slice %arg0[0, %[[P]], 0] [4, 1, %{{.*}}] [1, 1, 1]
-// CHECK: %[[START:.*]] = arith.muli %[[P]]
-// CHECK: %[[OLD:.*]] = tensor.extract_slice %[[SUM]][%[[START]], 0] [4, %{{.*}}] [2, 1]
-// CHECK: linalg.generic {{.*}} outs(%[[OLD]]
-// CHECK: tensor.insert_slice
+// CHECK: %[[ZERO:.*]] = linalg.fill {{.*}} -> tensor<11x3x?xf32>
+// CHECK: %[[STARTS:.*]] = tensor.extract_slice %[[ZERO]][2, 0, 0] [4, 3, %{{.*}}] [2, 1, 1]
+// CHECK: linalg.generic {{.*}} outs(%[[STARTS]]
+// CHECK: %[[WHOLE:.*]] = tensor.insert_slice
+// CHECK: linalg.generic {indexing_maps = [#[[X]], #{{.*}}], iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[WHOLE]]
 func.func @added(%x: !xtensor.array<t: 4, w: 3, b: ?, f32>) -> !xtensor.array<t: 9, b: ?, f32> {
   %y = xtensor.overlap_add %x t from w length 9 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, b: ?, f32>
   return %y : !xtensor.array<t: 9, b: ?, f32>
+}
+
+// -----
+
+// Where both operands hide the size of a loop, nothing is copied either.
+// CHECK-LABEL: func.func @convolved
+// CHECK: %[[RANGE:.*]] = tensor.empty() : tensor<3xf32>
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg1, %[[RANGE]]
+// CHECK-NOT: linalg.generic
+func.func @convolved(%x: !xtensor.array<t: 9, f32>, %k: !xtensor.array<w: 3, f32>) -> !xtensor.array<t: 7, f32> {
+  %w = xtensor.window %x t into w size 3 stride 1 dilation 1 : !xtensor.array<t: 9, f32>
+  %r = xtensor.reverse %k [w] : !xtensor.array<w: 3, f32>
+  %y = xtensor.contract %w, %r over [w] : !xtensor.array<t: 7, w: 3, f32>, !xtensor.array<w: 3, f32>
+  return %y : !xtensor.array<t: 7, f32>
 }

@@ -1,0 +1,103 @@
+#include "Simplify/Patterns.h"
+#include "XTensor/Dims.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+/// The windows of `x`, padded with zeros, that meet at each element which `op` adds up: place w of
+/// a window is what place size - 1 - w of `op`'s operand was.
+Value meetingWindows(OpBuilder &b, Value x, OverlapAddOp op) {
+  Location loc = op.getLoc();
+  StringAttr dim = op.getDimAttr();
+  // Windows along other dims stay views: the padding goes beneath them.
+  if (auto inner = x.getDefiningOp<WindowOp>();
+      inner && inner.getDimAttr() != dim && inner.getIntoAttr() != dim)
+    return WindowOp::create(b, loc, meetingWindows(b, inner.getX(), op), inner.getDim(),
+                            inner.getInto(), inner.getSize(), inner.getStride(),
+                            inner.getDilation());
+  ArrayType type = arrayType(x);
+  int64_t size = arrayType(op.getX()).getSize(op.getFromAttr());
+  int64_t stride = op.getStride(), dilation = op.getDilation();
+  int64_t low = (size - 1) * dilation;
+  int64_t high = static_cast<int64_t>(op.getLength()) - (type.getSize(dim) - 1) * stride - 1;
+  if (low || high || stride > 1) {
+    SmallVector<Attribute> dims{dim};
+    SmallVector<int64_t> lows{low}, highs{high}, interiors{stride - 1};
+    if (auto pad = x.getDefiningOp<PadOp>();
+        pad && isSplat(pad.getValue(), 0) && !llvm::is_contained(pad.getDims(), dim)) {
+      llvm::append_range(dims, pad.getDims());
+      llvm::append_range(lows, pad.getLow());
+      llvm::append_range(highs, pad.getHigh());
+      llvm::append_range(interiors, pad.getInterior());
+      x = pad.getX();
+    }
+    x = PadOp::create(b, loc, x, scalar(b, loc, type.getElementType(), 0), b.getArrayAttr(dims),
+                      lows, highs, interiors);
+  }
+  return WindowOp::create(b, loc, x, op.getDim(), op.getFrom(), size, int64_t(1), dilation);
+}
+
+/// overlap_add (a[t] * k[w]) ==> the windows of a, contracted with k backwards: nothing of the
+/// size of all windows is stored.
+template <typename Product>
+struct OverlapOfProduct : OpRewritePattern<OverlapAddOp> {
+  using OpRewritePattern<OverlapAddOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OverlapAddOp op, PatternRewriter &rewriter) const override {
+    auto product = op.getX().getDefiningOp<Product>();
+    ArrayType windows = arrayType(op.getX());
+    StringAttr dim = op.getDimAttr(), from = op.getFromAttr();
+    // Zeros between the windows' starts would be multiplied as well.
+    if (!product || op.getStride() != 1 || windows.getSize(dim) == 0 || windows.getSize(from) == 0)
+      return failure();
+    SmallVector<Attribute> over{from};
+    if (auto contract = dyn_cast<ContractOp>(*product))
+      llvm::append_range(over, contract.getOver());
+    unsigned along = 0;
+    for (Value factor : product->getOperands()) {
+      ArrayType type = arrayType(factor);
+      along += type.hasDim(dim);
+      if (type.hasDim(dim) && type.hasDim(from))
+        return failure();
+    }
+    if (along != 1)
+      return failure();
+    SmallVector<Value> factors(product->getOperands());
+    for (Value &factor : factors) {
+      if (arrayType(factor).hasDim(dim))
+        factor = meetingWindows(rewriter, factor, op);
+      else if (arrayType(factor).hasDim(from))
+        factor = ReverseOp::create(rewriter, op.getLoc(), factor, rewriter.getArrayAttr({from}));
+    }
+    rewriter.replaceOpWithNewOp<ContractOp>(op, factors, rewriter.getArrayAttr(over),
+                                            rewriter.getArrayAttr(dimsOf(arrayType(op.getY()))));
+    return success();
+  }
+};
+
+/// The same of windows that were broadcast over their places: a sum over windows.
+struct OverlapOfBroadcast : OpRewritePattern<OverlapAddOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(OverlapAddOp op, PatternRewriter &rewriter) const override {
+    auto broadcast = op.getX().getDefiningOp<BroadcastOp>();
+    StringAttr dim = op.getDimAttr(), from = op.getFromAttr();
+    if (!broadcast || llvm::is_contained(broadcast.getType().getShape(), 0))
+      return failure();
+    ArrayType type = arrayType(broadcast.getX());
+    if (!type.hasDim(dim) || type.hasDim(from))
+      return failure();
+    Value sum = ReduceOp::create(rewriter, op.getLoc(), ReduceKind::sum,
+                                 meetingWindows(rewriter, broadcast.getX(), op),
+                                 rewriter.getArrayAttr({from}));
+    rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), sum, broadcast.getSizes());
+    return success();
+  }
+};
+
+} // namespace
+
+void xtensor::addWindowPatterns(RewritePatternSet &patterns) {
+  patterns.add<OverlapOfProduct<ContractOp>, OverlapOfProduct<MulOp>, OverlapOfBroadcast>(
+      patterns.getContext());
+}

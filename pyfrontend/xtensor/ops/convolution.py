@@ -1,0 +1,191 @@
+"""Convolutions and pooling: windows that are contracted with a kernel, or reduced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..trace import build
+from ..trace.dispatch import op
+from ..trace.tracer import Tracer, as_tracer
+from . import promotion as p
+from .arguments import dims_of, fail, fresh, integer, reorder, static_size
+from .contraction import contract
+from .types import Array, ArrayLike, Dims
+from .windows import checked, windows
+
+
+def _by_window(
+    name: str, x: Tracer, amounts: int | Mapping[str, int] | None, dims: Mapping[str, Any], default: Any, what: str
+) -> dict[str, int]:
+    """One int per dim that windows lie along; what is not given is the default (a dict by dim, or one)."""
+    wanted: Mapping[str, Any] = {}
+    if amounts is not None:
+        wanted = amounts if isinstance(amounts, Mapping) else dict.fromkeys(dims, amounts)
+    foreign = [d for d in wanted if d not in dims]
+    if foreign:
+        raise fail(DimensionError, name, f"a {what} for {foreign[0]!r}, but windows lie along {tuple(dims)}", x)
+    given = checked(name, x, wanted, what)
+    by_default = default if isinstance(default, Mapping) else dict.fromkeys(dims, default)
+    return {d: given[d] if d in given else by_default[d] for d in dims}
+
+
+def _padding(name: str, x: Tracer, padding: Any, reach: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """(before, after) per dim. "same": as many as leave the size as it is under a stride of 1."""
+    if isinstance(padding, Mapping):
+        foreign = [d for d in padding if d not in reach]
+        if foreign:
+            raise fail(DimensionError, name, f"padding for {foreign[0]!r}, but windows lie along {tuple(reach)}", x)
+    else:
+        padding = dict.fromkeys(reach, padding)
+    found = {}
+    for dim, n in reach.items():
+        amount = padding.get(dim, 0)
+        if isinstance(amount, str):
+            if amount not in ("same", "valid"):
+                raise fail(ArgumentError, name, f"padding is 'same', 'valid' or numbers, not {amount!r}", x)
+            total = n - 1 if amount == "same" else 0
+            amount = (total // 2, total - total // 2)
+        pair = tuple(amount) if isinstance(amount, (tuple, list)) else (amount, amount)
+        if len(pair) != 2:
+            raise fail(ArgumentTypeError, name, f"the padding of {dim!r} is (before, after), not {amount!r}", x)
+        low, high = (integer(name, n, f"the padding of {dim!r}") for n in pair)
+        if low < 0 or high < 0:
+            raise fail(ArgumentError, name, f"the padding of {dim!r} is negative: {amount!r}", x)
+        found[dim] = (low, high)
+    return found
+
+
+def _padded(x: Tracer, value: float, amounts: Mapping[str, tuple[int, int]]) -> Tracer:
+    needed = {d: (low, high, 0) for d, (low, high) in amounts.items() if low or high}
+    return build.pad(x, _constant(value, x.dtype), needed) if needed else x
+
+
+def _constant(value: float, dtype: np.dtype) -> Tracer:
+    if value == -np.inf and not p.is_float(dtype):
+        return p.constant(np.iinfo(dtype).min, dtype)
+    return p.constant(value, dtype)
+
+
+def _fits(name: str, x: Tracer, dim: str, reach: int) -> None:
+    have = static_size(name, x, dim)
+    if have < reach:
+        raise fail(
+            SizeError, name, f"a window of {reach} elements does not fit into dim {dim!r} of size {have}", x,
+            instead=f'Pad it: padding={{"{dim}": (before, after)}}',
+        )  # fmt: skip
+
+
+@op
+def conv(
+    x: ArrayLike, w: ArrayLike, /, dims: dict[str, str], dim: Dims = (), *, stride: int | dict[str, int] | None = None,
+    padding: Any = 0, dilation: int | dict[str, int] | None = None,
+) -> Array:  # fmt: skip
+    """Cross-correlation of `x` with the kernel `w`: the dims of `x`, then of `w`, less the kernel's own and `dim`.
+
+    `dims` says which dim of `w` slides along which of `x`: {"h": "kh", "w": "kw"}. `dim` is contracted (the channels
+    that go in). Other names that both have go together (groups, batches). `stride`, `dilation`: an int, or ints by
+    dim; `padding`: an int, (before, after), "same" or "valid", or these by dim.
+    """
+    x, w = p.promote(x, w)
+    p.no_bool("conv", x, 'Cast them first: x.astype("f4")')
+    if not isinstance(dims, Mapping) or not dims:
+        raise fail(
+            ArgumentTypeError, "conv", f"dims is a dict from dims of x to dims of the kernel, not {dims!r}", x, w,
+            instead='Write dims={"h": "kh", "w": "kw"}',
+        )  # fmt: skip
+    along, places = tuple(dims), tuple(dims.values())
+    dims_of("conv", x, along)
+    dims_of("conv (kernel)", w, places)
+    over = dims_of("conv", x, dim)
+    dims_of("conv (kernel)", w, over)
+    for d in places:
+        if d in x.dims:
+            raise fail(DimensionError, "conv", f"the kernel's dim {d!r} is one of x, too", x, w)
+    for d in along:
+        if d in w.dims:
+            raise fail(DimensionError, "conv", f"the kernel slides along {d!r}, and has it as well", x, w)
+    steps = _by_window("conv", x, stride, dims, 1, "stride")
+    gaps = _by_window("conv", x, dilation, dims, 1, "dilation")
+    reach = {d: (static_size("conv", w, k) - 1) * gaps[d] + 1 for d, k in dims.items()}
+    y = _padded(x, 0, _padding("conv", x, padding, reach))
+    for d, k in dims.items():
+        _fits("conv", y, d, reach[d])
+        y = build.window(y, d, k, static_size("conv", w, k), steps[d], gaps[d])
+    order = (*x.dims, *(d for d in w.dims if d not in x.dims and d not in places))
+    return contract([y, w], (*over, *places), (*order, *places))
+
+
+def _pooled(name: str, kind: str, x: Tracer, sizes: Any, stride: Any, padding: Any) -> Tracer:
+    if not isinstance(sizes, Mapping):
+        raise fail(
+            ArgumentTypeError, name, f"windows are a dict from dims to lengths, not {sizes!r}", x,
+            instead=f'Write xt.nn.{name}(x, {{"h": 2, "w": 2}})',
+        )  # fmt: skip
+    lengths = checked(name, x, sizes, "window")
+    steps = _by_window(name, x, stride, lengths, lengths, "stride")
+    y = _padded(x, -np.inf if kind == "max" else 0, _padding(name, x, padding, lengths))
+    names = []
+    for d, n in lengths.items():
+        _fits(name, y, d, n)
+        names.append(fresh(y.dims, "window"))
+        y = windows(y, d, n, names[-1], steps[d])
+    return reorder(build.reduce(kind, y, tuple(names)) if names else y, x.dims)
+
+
+@op
+def max_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, padding: Any = 0) -> Array:
+    """Largest value of each window: the dims of `x`. `windows` gives lengths by dim, `stride` is these by default.
+
+    Padding never wins. Ties share the gradient.
+    """
+    return _pooled("max_pool", "max", as_tracer(x), windows, stride, padding)
+
+
+@op
+def avg_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, padding: Any = 0) -> Array:
+    """Mean of each window: the dims of `x`. `windows` gives lengths by dim, `stride` is these by default.
+
+    Padding counts as zeros.
+    """
+    x = p.as_mean(x)
+    total = _pooled("avg_pool", "sum", x, windows, stride, padding)
+    return build.binary("div", total, p.constant(float(np.prod([*windows.values()])), x.dtype))
+
+
+MODES = ("full", "same", "valid")
+
+
+@op
+def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "full") -> Array:
+    """Convolution of `x` along dims[0] with `k` along dims[1]: the dims of `x`, then those that only `k` has.
+
+    Sizes as scipy.signal.convolve has them: "full" n + m - 1, "same" n, "valid" where both overlap whole,
+    |n - m| + 1. Other names that both have go together.
+    """
+    x, k = p.promote(x, k)
+    p.no_bool("convolve", x, 'Cast them first: x.astype("f4")')
+    if mode not in MODES:
+        raise fail(ArgumentError, "signal.convolve", f"mode is one of {MODES}, not {mode!r}", x, k)
+    if isinstance(dims, str) or len(dims) != 2:
+        raise fail(DimensionError, "signal.convolve", f"dims are (dim of x, dim of the kernel), not {dims!r}", x, k)
+    time, kernel = dims
+    dims_of("signal.convolve", x, time)
+    dims_of("signal.convolve (kernel)", k, kernel)
+    if kernel == time:
+        into = fresh((*x.dims, *k.dims), "kernel")
+        k, kernel = build.rename(k, {kernel: into}), into
+    if kernel in x.dims or time in k.dims:
+        raise fail(DimensionError, "signal.convolve", f"{time!r} and {kernel!r} are dims of one operand each", x, k)
+    n, m = static_size("signal.convolve", x, time), static_size("signal.convolve", k, kernel)
+    if n == 0 or m == 0:
+        raise fail(SizeError, "signal.convolve", "nothing to convolve: an operand is empty", x, k)
+    start, length = {"full": (0, n + m - 1), "same": ((m - 1) // 2, n)}.get(mode, (min(n, m) - 1, abs(n - m) + 1))
+    low = m - 1 - start
+    y = _padded(x, 0, {time: (low, length + m - 1 - n - low)})
+    y = build.window(y, time, kernel, m)
+    order = (*x.dims, *(d for d in k.dims if d not in x.dims))
+    return contract([y, build.reverse(k, (kernel,))], (kernel,), order)

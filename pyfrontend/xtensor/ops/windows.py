@@ -1,0 +1,352 @@
+"""Sliding windows and blocks along dims: rolling and coarsen, as in xarray.
+
+A window is a view: what is reduced over it reads the source where it lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.dims import unknown
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..trace import build
+from ..trace.dispatch import op
+from ..trace.tracer import Tracer, as_tracer
+from . import promotion as p
+from .arguments import by_dim, describe, extend, fail, fresh, integer, reorder, size_of, static_size
+from .operators import missing_dtype, where
+from .types import Array, ArrayLike
+
+
+def checked(name: str, x: Tracer, amounts: Mapping[str, Any], what: str, least: int = 1) -> dict[str, int]:
+    """Ints by dim, each a dim of `x` and at least `least`."""
+    missing = [d for d in amounts if d not in x.dims]
+    if missing:
+        raise unknown(name, missing[0], x.dims)
+    found = {d: integer(name, n, f"the {what} of {d!r}") for d, n in amounts.items()}
+    for dim, n in found.items():
+        if n < least:
+            raise fail(ArgumentError, name, f"the {what} of {dim!r} is {least} or more, not {n}", x)
+    return found
+
+
+def blocks(x: Tracer, dim: str, size: int, into: str) -> Tracer:
+    """`dim` cut into blocks of `size`, which divides it; the places inside of each are the last dim `into`."""
+    count = static_size("window", x, dim) // size
+    order = (*x.dims, into)
+    return reorder(build.split(x, dim, {dim: count, into: size}), order)
+
+
+def windows(x: Tracer, dim: str, size: int, into: str, stride: int = 1, dilation: int = 1) -> Tracer:
+    """The whole windows along `dim`; the places inside of each are the last dim `into`."""
+    length = static_size("window", x, dim)
+    if stride == size and dilation == 1 and length % size == 0:
+        return blocks(x, dim, size, into)
+    return build.window(x, dim, into, size, stride, dilation)
+
+
+# -- rolling ----------------------------------------------------------------------------------------------------------
+
+
+def _reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
+    if kind == "mean":
+        return build.binary("div", _reduced("sum", x, dims), p.constant(_count(x, dims), x.dtype))
+    if kind in ("var", "std"):
+        centred = build.binary("sub", x, _reduced("mean", x, dims))
+        y = _reduced("mean", build.binary("mul", centred, centred), dims)
+        return y if kind == "var" else _root(y)
+    return build.reduce(kind, x, dims)
+
+
+def _root(x: Tracer) -> Tracer:
+    """The square root, whose derivative at 0 counts as 0."""
+    zero, one = p.zero(x.dtype), p.constant(1, x.dtype)
+    flat = build.compare("eq", x, zero)
+    return build.select(flat, zero, build.unary("sqrt", build.select(flat, one, x)))
+
+
+def _count(x: Tracer, dims: tuple[str, ...]) -> int:
+    return int(np.prod([static_size("rolling", x, d) for d in dims]))
+
+
+@op
+def _construct(
+    x: ArrayLike, names: dict[str, str], sizes: dict[str, int], center: dict[str, bool], stride: dict[str, int],
+    fill_value: ArrayLike, /,
+) -> Array:  # fmt: skip
+    x = as_tracer(x)
+    x = p.cast(x, missing_dtype("rolling", x))
+    fill = p.cast(fill_value, x.dtype)
+    for dim, size in sizes.items():
+        low = size // 2 if center[dim] else size - 1
+        x = build.pad(x, fill, {dim: (low, size - 1 - low, 0)})
+        x = build.window(x, dim, names[dim], size, stride[dim])
+    return x
+
+
+@op
+def _rolled(
+    kind: str, x: ArrayLike, sizes: dict[str, int], center: dict[str, bool], min_periods: int | None, /
+) -> Array:
+    x = as_tracer(x)
+    x = p.cast(x, missing_dtype("rolling", x))
+    if min_periods is not None:
+        return _rolled_present(kind, x, sizes, center, min_periods)
+    nan, shape = p.constant(np.nan, x.dtype), {d: size_of(x, d) for d in x.dims}
+    if any(size > static_size("rolling", x, d) for d, size in sizes.items()):
+        return extend(nan, shape, tuple(shape))
+    names: list[str] = []
+    y = x
+    for dim, size in sizes.items():
+        names.append(fresh(y.dims, "window"))
+        y = windows(y, dim, size, names[-1])
+    y = reorder(_reduced(kind, y, tuple(names)), x.dims)
+    for dim, size in sizes.items():
+        low = size // 2 if center[dim] else size - 1
+        y = build.pad(y, nan, {dim: (low, size - 1 - low, 0)})
+    return y
+
+
+def _rolled_present(kind: str, x: Tracer, sizes: dict[str, int], center: dict[str, bool], min_periods: int) -> Tracer:
+    """Of what is there in each window, where that is at least `min_periods` elements."""
+    there = build.compare("eq", x, x)
+    neutral = {"max": -np.inf, "min": np.inf, "prod": 1.0}.get(kind, 0.0)
+    x = build.select(there, x, p.constant(neutral, x.dtype))
+    present = p.cast(there, x.dtype)
+    names = {}
+    for dim, size in sizes.items():
+        names[dim] = fresh(x.dims, "window")
+        low = size // 2 if center[dim] else size - 1
+        amount = {dim: (low, size - 1 - low, 0)}
+        x = build.window(build.pad(x, p.constant(neutral, x.dtype), amount), dim, names[dim], size)
+        present = build.window(build.pad(present, p.zero(x.dtype), amount), dim, names[dim], size)
+    over = tuple(names.values())
+    number = build.reduce("sum", present, over)
+    at_least_one = build.binary("maximum", number, p.constant(1, x.dtype))
+    if kind in ("mean", "var", "std"):
+        y = mean = build.binary("div", build.reduce("sum", x, over), at_least_one)
+        if kind != "mean":
+            centred = build.binary("mul", build.binary("sub", x, mean), present)
+            squares = build.reduce("sum", build.binary("mul", centred, centred), over)
+            y = build.binary("div", squares, at_least_one)
+            y = y if kind == "var" else _root(y)
+    else:
+        y = build.reduce(kind, x, over)
+    enough = build.compare("ge", number, p.constant(max(min_periods, 1), x.dtype))
+    return build.select(enough, y, p.constant(np.nan, x.dtype))
+
+
+class Rolling:
+    """Windows that end at each element of a dim (`center`: that lie around it). Where one is not whole: NaN."""
+
+    __slots__ = ("_array", "_center", "_min_periods", "_sizes")
+
+    def __init__(self, x: Any, sizes: dict[str, int], center: dict[str, bool], min_periods: int | None) -> None:
+        self._array, self._sizes, self._center, self._min_periods = x, sizes, center, min_periods
+
+    def __repr__(self) -> str:
+        windows = ", ".join(f"{d}={n}" for d, n in self._sizes.items())
+        return f"Rolling({windows}) of {describe(self._array)}"
+
+    def _reduce(self, kind: str) -> Any:
+        return _rolled(kind, self._array, self._sizes, self._center, self._min_periods)
+
+    def sum(self) -> Any:
+        """Sum over each window: the dims of the array."""
+        return self._reduce("sum")
+
+    def mean(self) -> Any:
+        """Mean over each window: the dims of the array."""
+        return self._reduce("mean")
+
+    def max(self) -> Any:
+        """Largest value of each window: the dims of the array; ties share the gradient."""
+        return self._reduce("max")
+
+    def min(self) -> Any:
+        """Smallest value of each window: the dims of the array; ties share the gradient."""
+        return self._reduce("min")
+
+    def prod(self) -> Any:
+        """Product over each window: the dims of the array."""
+        return self._reduce("prod")
+
+    def var(self) -> Any:
+        """Variance over each window: the dims of the array."""
+        return self._reduce("var")
+
+    def std(self) -> Any:
+        """Standard deviation over each window: the dims of the array; derivative 0 where all are equal."""
+        return self._reduce("std")
+
+    def construct(
+        self,
+        window_dim: str | Mapping[str, str] | None = None,
+        /,
+        stride: int | Mapping[str, int] = 1,
+        fill_value: ArrayLike = float("nan"),
+        **keywords: str,
+    ) -> Any:
+        """The windows themselves, their places as new last dims: construct("w") or construct(t="w")."""
+        if isinstance(window_dim, str):
+            window_dim = dict.fromkeys(self._sizes, window_dim)
+        names = by_dim("rolling.construct", window_dim, keywords, "names")
+        lacking = [d for d in self._sizes if d not in names]
+        if lacking or len(names) > len(self._sizes):
+            raise fail(
+                ArgumentError, "rolling.construct", f"one name per dim {tuple(self._sizes)} is needed, not {names}"
+            )  # fmt: skip
+        taken = [*self._array.dims, *names.values()]
+        twice = [n for n in names.values() if taken.count(n) > 1]
+        if twice:
+            raise fail(DimensionError, "rolling.construct", f"dim {twice[0]!r} would be there twice", self._array)
+        steps = dict(stride) if isinstance(stride, Mapping) else dict.fromkeys(self._sizes, stride)
+        steps = {d: integer("rolling.construct", steps.get(d, 1), f"the stride of {d!r}") for d in self._sizes}
+        return _construct(self._array, names, self._sizes, self._center, steps, fill_value)
+
+    def reduce(self, function: Callable[..., Any], /, **keywords: Any) -> Any:
+        """`function(windows, dim)` over each window, where it is whole: the dims of the array."""
+        names = {d: fresh([*self._array.dims, *self._sizes], f"window_{d}") for d in self._sizes}
+        over = tuple(names.values())
+        y = function(self.construct(names), over if len(over) > 1 else over[0], **keywords)
+        if self._min_periods is None:
+            whole = _rolled("sum", self._array, self._sizes, self._center, None)
+            return where(whole == whole, y, float("nan"))
+        return y
+
+
+def rolling(
+    x: ArrayLike,
+    windows: str | Mapping[str, int] | None = None,
+    window: int | None = None,
+    /,
+    min_periods: int | None = None,
+    center: bool | Mapping[str, bool] = False,
+    **keywords: Any,
+) -> Rolling:
+    """Sliding windows along dims: rolling(x, t=3), rolling(x, "t", 3) or rolling(x, dim="t", window=3).
+
+    `.mean() .sum() .max() .min() .prod() .var() .std() .reduce(function) .construct(name)`. `min_periods`: how many
+    elements that are not NaN a window needs (all of them by default).
+    """
+    array = _array(x)
+    if windows is None and window is None and set(keywords) == {"dim", "window"}:
+        windows, window = keywords.pop("dim"), keywords.pop("window")
+    if isinstance(windows, str):
+        if window is None:
+            raise fail(ArgumentError, "rolling", f"how long a window is along {windows!r} is not given", array)
+        windows = {windows: window}
+    elif window is not None:
+        raise fail(ArgumentTypeError, "rolling", f"a length goes with the name of a dim, not with {windows!r}", array)
+    sizes = checked("rolling", array, by_dim("rolling", windows, keywords, "windows"), "window")
+    if not sizes:
+        raise fail(ArgumentError, "rolling", "no dim is given", array, instead="Write x.rolling(time=3)")
+    if min_periods is not None and min_periods < 0:
+        raise fail(ArgumentError, "rolling", f"min_periods is 0 or more, not {min_periods}", array)
+    centred = dict(center) if isinstance(center, Mapping) else dict.fromkeys(sizes, bool(center))
+    return Rolling(x, sizes, {d: bool(centred.get(d, False)) for d in sizes}, min_periods)
+
+
+def _array(x: Any) -> Any:
+    """What has dims: traced, concrete or a DataArray as it is."""
+    return x if hasattr(x, "dims") and hasattr(x, "dtype") else as_tracer(x)
+
+
+# -- coarsen ----------------------------------------------------------------------------------------------------------
+
+
+@op
+def _coarsened(kind: str, x: ArrayLike, sizes: dict[str, int], boundary: str, side: dict[str, str], /) -> Array:
+    x = as_tracer(x)
+    x = p.as_mean(x) if kind in ("mean", "var", "std") else x
+    if kind in ("sum", "prod"):
+        x = p.cast(x, p.sum_dtype(x.dtype))
+    y, names = _cut(x, sizes, boundary, side)
+    return reorder(_reduced(kind, y, names), x.dims)
+
+
+def _cut(x: Tracer, sizes: dict[str, int], boundary: str, side: dict[str, str]) -> tuple[Tracer, tuple[str, ...]]:
+    names = []
+    for dim, size in sizes.items():
+        rest = static_size("coarsen", x, dim) % size
+        if rest and boundary == "exact":
+            raise fail(
+                SizeError, "coarsen", f"blocks of {size} do not divide dim {dim!r} of size {x.sizes[dim]}", x,
+                instead='Write boundary="trim" to leave out the rest',
+            )  # fmt: skip
+        if rest:
+            length = static_size("coarsen", x, dim) - rest
+            x = build.slice(x, {dim: (rest if side[dim] == "right" else 0, length, 1)})
+        names.append(fresh(x.dims, "block"))
+        x = blocks(x, dim, size, names[-1])
+    return x, tuple(names)
+
+
+class Coarsen:
+    """Blocks of neighbours along dims, each of which becomes one element."""
+
+    __slots__ = ("_array", "_boundary", "_side", "_sizes")
+
+    def __init__(self, x: Any, sizes: dict[str, int], boundary: str, side: dict[str, str]) -> None:
+        self._array, self._sizes, self._boundary, self._side = x, sizes, boundary, side
+
+    def __repr__(self) -> str:
+        blocks = ", ".join(f"{d}={n}" for d, n in self._sizes.items())
+        return f"Coarsen({blocks}) of {describe(self._array)}"
+
+    def _reduce(self, kind: str) -> Any:
+        return _coarsened(kind, self._array, self._sizes, self._boundary, self._side)
+
+    def sum(self) -> Any:
+        """Sum of each block: the dims of the array; integers widen to 64 bits."""
+        return self._reduce("sum")
+
+    def mean(self) -> Any:
+        """Mean of each block: the dims of the array."""
+        return self._reduce("mean")
+
+    def max(self) -> Any:
+        """Largest value of each block: the dims of the array."""
+        return self._reduce("max")
+
+    def min(self) -> Any:
+        """Smallest value of each block: the dims of the array."""
+        return self._reduce("min")
+
+    def prod(self) -> Any:
+        """Product of each block: the dims of the array; integers widen to 64 bits."""
+        return self._reduce("prod")
+
+    def var(self) -> Any:
+        """Variance of each block: the dims of the array."""
+        return self._reduce("var")
+
+    def std(self) -> Any:
+        """Standard deviation of each block: the dims of the array; derivative 0 where all are equal."""
+        return self._reduce("std")
+
+
+def coarsen(
+    x: ArrayLike,
+    blocks: Mapping[str, int] | None = None,
+    /,
+    boundary: str = "exact",
+    side: str | Mapping[str, str] = "left",
+    **keywords: int,
+) -> Coarsen:
+    """Blocks of neighbours as single elements: coarsen(x, a=2).mean() sum max min prod var std.
+
+    `boundary="trim"` leaves out what does not fill a block, at the end or, with side="right", at the start.
+    """
+    array = _array(x)
+    sizes = checked("coarsen", array, by_dim("coarsen", blocks, keywords, "blocks"), "block")
+    if boundary not in ("exact", "trim"):
+        raise fail(ArgumentError, "coarsen", f"boundary is 'exact' or 'trim', not {boundary!r}", array)
+    sides = dict(side) if isinstance(side, Mapping) else dict.fromkeys(sizes, side)
+    sides = {d: sides.get(d, "left") for d in sizes}
+    if not set(sides.values()) <= {"left", "right"}:
+        raise fail(ArgumentError, "coarsen", f"side is 'left' or 'right', not {side!r}", array)
+    return Coarsen(x, sizes, boundary, sides)

@@ -1,0 +1,5 @@
+"""Signals along named dims: `xt.signal`."""
+
+from .ops.convolution import convolve
+
+__all__ = ["convolve"]

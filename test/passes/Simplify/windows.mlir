@@ -1,0 +1,52 @@
+// What windows of a product add up to is a contraction of windows: nothing as large as all of them is stored.
+// RUN: xtensor-opt %s --xtensor-simplify | FileCheck %s
+
+// CHECK-LABEL: func.func @of_contraction
+// CHECK: %[[P:.*]] = xtensor.pad %arg0 with %{{.*}} [t] low [2] high [2] interior [0]
+// CHECK: %[[W:.*]] = xtensor.window %[[P]] t into w size 3 stride 1 dilation 1
+// CHECK: %[[K:.*]] = xtensor.reverse %arg1 [w]
+// CHECK: xtensor.contract %[[W]], %[[K]] over [w, o] order [n, t, i]
+func.func @of_contraction(%ct: !xtensor.array<n: ?, t: 5, o: 4, f32>, %k: !xtensor.array<o: 4, w: 3, i: 2, f32>)
+    -> !xtensor.array<n: ?, t: 7, i: 2, f32> {
+  %0 = xtensor.contract %ct, %k over [o] : !xtensor.array<n: ?, t: 5, o: 4, f32>, !xtensor.array<o: 4, w: 3, i: 2, f32>
+  %1 = xtensor.overlap_add %0 t from w length 7 stride 1 dilation 1 : !xtensor.array<n: ?, t: 5, w: 3, i: 2, f32>
+  return %1 : !xtensor.array<n: ?, t: 7, i: 2, f32>
+}
+
+// Two dims: one padding beneath both windows.
+// CHECK-LABEL: func.func @of_two
+// CHECK: xtensor.pad %arg0 with %{{.*}} [h, t] low [1, 2] high [1, 2] interior [0, 0]
+// CHECK: xtensor.window
+// CHECK: xtensor.window
+// CHECK-NOT: xtensor.overlap_add
+func.func @of_two(%ct: !xtensor.array<h: 4, t: 5, f32>, %k: !xtensor.array<v: 2, w: 3, f32>)
+    -> !xtensor.array<h: 5, t: 7, f32> {
+  %0 = xtensor.mul %ct, %k : !xtensor.array<h: 4, t: 5, f32>, !xtensor.array<v: 2, w: 3, f32>
+  %1 = xtensor.overlap_add %0 t from w length 7 stride 1 dilation 1 : !xtensor.array<h: 4, t: 5, v: 2, w: 3, f32>
+  %2 = xtensor.overlap_add %1 h from v length 5 stride 1 dilation 1 : !xtensor.array<h: 4, t: 7, v: 2, f32>
+  return %2 : !xtensor.array<h: 5, t: 7, f32>
+}
+
+// The same value at all places of a window: a sum over windows, strided ones too.
+// CHECK-LABEL: func.func @of_broadcast
+// CHECK: %[[P:.*]] = xtensor.pad %arg0 with %{{.*}} [t] low [2] high [3] interior [1]
+// CHECK: %[[W:.*]] = xtensor.window %[[P]] t into w size 3 stride 1 dilation 1
+// CHECK: xtensor.reduce sum %[[W]] over [w]
+func.func @of_broadcast(%ct: !xtensor.array<t: 4, f32>) -> !xtensor.array<t: 10, f32> {
+  %0 = xtensor.broadcast %ct : (!xtensor.array<t: 4, f32>) -> !xtensor.array<t: 4, w: 3, f32>
+  %1 = xtensor.overlap_add %0 t from w length 10 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
+  return %1 : !xtensor.array<t: 10, f32>
+}
+
+// Each window has weights of its own: added up as they are. So are strided products, whose zeros between would be
+// multiplied.
+// CHECK-LABEL: func.func @kept
+// CHECK-COUNT-2: xtensor.overlap_add
+func.func @kept(%a: !xtensor.array<t: 4, w: 3, f32>, %k: !xtensor.array<w: 3, f32>, %ct: !xtensor.array<t: 4, f32>)
+    -> (!xtensor.array<t: 6, f32>, !xtensor.array<t: 9, f32>) {
+  %0 = xtensor.mul %a, %k : !xtensor.array<t: 4, w: 3, f32>, !xtensor.array<w: 3, f32>
+  %1 = xtensor.overlap_add %0 t from w length 6 stride 1 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
+  %2 = xtensor.mul %ct, %k : !xtensor.array<t: 4, f32>, !xtensor.array<w: 3, f32>
+  %3 = xtensor.overlap_add %2 t from w length 9 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
+  return %1, %3 : !xtensor.array<t: 6, f32>, !xtensor.array<t: 9, f32>
+}

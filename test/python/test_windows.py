@@ -1,0 +1,320 @@
+"""Windows: rolling and coarsen against xarray, convolutions and pooling against PyTorch and SciPy, all with gradients.
+
+Finite differences in both modes and to second order run over the cases of gradient_cases.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+from against import examples, named, ours, same
+from hypothesis import given
+from hypothesis import strategies as st
+
+KINDS = ("sum", "mean", "max", "min", "prod", "var", "std")
+
+
+def array(*sizes: int, dims: str, seed: int = 0, dtype: str = "f8") -> xr.DataArray:
+    values = np.random.default_rng(seed).normal(size=sizes).astype(dtype)
+    return xr.DataArray(values, dims=tuple(dims))
+
+
+# ---- rolling ---------------------------------------------------------------------------------------------------------
+
+
+@examples(120)
+@given(x=named(("f4", "f8"), least=1, sizes=(1, 2, 3, 5, 9)), data=st.data())
+def test_rolling_is_xarrays(x: xr.DataArray, data: Any) -> None:
+    dim = data.draw(st.sampled_from(x.dims))
+    size = data.draw(st.integers(1, x.sizes[dim]))
+    center, kind = data.draw(st.booleans()), data.draw(st.sampled_from(KINDS))
+    want = getattr(x.rolling({dim: size}, center=center), kind)()
+    got = getattr(ours(x).rolling({dim: size}, center=center), kind)()
+    narrow = x.dtype == np.float32
+    # xarray keeps running sums, with an error of its own.
+    same(got, want.astype(x.dtype), rtol=2e-3 if narrow else 1e-7, atol=5e-3 if narrow else 1e-6)
+
+
+@examples(60)
+@given(x=named(("f8",), least=1, sizes=(1, 3, 5, 9)), data=st.data())
+def test_rolling_needs_as_many_as_asked_for(x: xr.DataArray, data: Any) -> None:
+    x = x.where(np.random.default_rng(0).random(x.shape) > 0.2)
+    dim = data.draw(st.sampled_from(x.dims))
+    size = data.draw(st.integers(1, x.sizes[dim]))
+    least, kind = data.draw(st.integers(1, size)), data.draw(st.sampled_from(KINDS))
+    want = getattr(x.rolling({dim: size}, min_periods=least), kind)()
+    same(getattr(ours(x).rolling({dim: size}, min_periods=least), kind)(), want, rtol=1e-7, atol=1e-6)
+
+
+def test_rolling_over_two_dims() -> None:
+    x = array(6, 7, 2, dims="abc")
+    for kind in KINDS:
+        want = getattr(x.rolling(a=3, b=2, center={"a": True, "b": False}), kind)()
+        got = getattr(ours(x).rolling(a=3, b=2, center={"a": True, "b": False}), kind)()
+        same(got, want, rtol=1e-9)
+
+
+def test_all_spellings() -> None:
+    x = ours(array(6, dims="t"))
+    want = x.rolling(t=3).mean().values
+    for r in (x.rolling("t", 3), x.rolling({"t": 3}), x.rolling(dim="t", window=3), xt.rolling(x, t=3)):
+        np.testing.assert_array_equal(r.mean().values, want)
+    assert "t=3" in repr(x.rolling(t=3))
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("center", [False, True])
+def test_construct_is_xarrays(stride: int, center: bool) -> None:
+    x = array(3, 8, dims="at")
+    want = x.rolling(t=3, center=center).construct("w", stride=stride)
+    same(ours(x).rolling(t=3, center=center).construct("w", stride=stride), want)
+    want = x.rolling(t=3, a=2, center=center).construct(t="w", a="v", fill_value=0.0)
+    same(ours(x).rolling(t=3, a=2, center=center).construct(t="w", a="v", fill_value=0.0), want)
+
+
+def test_reduce_takes_any_function() -> None:
+    x = array(3, 8, dims="at")
+    want = x.rolling(t=3).reduce(np.ptp)
+    got = ours(x).rolling(t=3).reduce(lambda w, dim: xt.max(w, dim) - xt.min(w, dim))
+    same(got, want)
+    same(ours(x).rolling(t=3).reduce(xt.logsumexp), np.log(np.exp(x).rolling(t=3).sum()), rtol=1e-9)
+
+
+def test_integers_become_floats() -> None:
+    x = xr.DataArray(np.arange(5), dims="t")
+    same(ours(x).rolling(t=2).sum(), x.rolling(t=2).sum())
+
+
+def test_a_window_longer_than_the_dim_is_nowhere_whole() -> None:
+    x = ours(array(2, 3, dims="at"))
+    assert np.isnan(x.rolling(t=4).sum().values).all()
+
+
+def test_coordinates_stay_where_places_do() -> None:
+    x = array(6, 2, dims="ta").assign_coords(t=np.arange(6) * 10, a=[1, 2])
+    for center in (False, True):
+        got = xt.rolling(x, t=3, center=center).mean()
+        assert isinstance(got, xr.DataArray)
+        xr.testing.assert_allclose(got, x.rolling(t=3, center=center).mean())
+    assert "t" not in xt.coarsen(x, t=2).mean().coords
+    assert "a" in xt.coarsen(x, t=2).mean().coords
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean", "max", "min", "prod", "var"])
+@pytest.mark.parametrize("dim", ["a", "t"])
+def test_rolling_gradients_are_pytorchs(kind: str, dim: str) -> None:
+    torch = pytest.importorskip("torch")
+    x, size = array(7, 40, dims="at"), 4
+    axis = x.dims.index(dim)
+    leaf = torch.from_numpy(x.values.copy()).requires_grad_()
+    windows = leaf.unfold(axis, size, 1)
+    reduced = {
+        "max": lambda w: w.amax(-1),
+        "min": lambda w: w.amin(-1),
+        "var": lambda w: w.var(-1, correction=0),
+    }.get(kind, lambda w: getattr(torch, kind)(w, -1))(windows)
+    weights = np.random.default_rng(1).normal(size=tuple(reduced.shape))
+    (gradient,) = torch.autograd.grad(reduced, leaf, torch.from_numpy(weights))
+
+    def loss(v: Any) -> Any:
+        y = getattr(v.rolling({dim: size}), kind)().isel({dim: slice(size - 1, None)})
+        return xt.sum(y * xt.array(weights, x.dims))
+
+    np.testing.assert_allclose(xt.grad(loss)(ours(x)).values, gradient.numpy(), rtol=1e-9, atol=1e-11)
+
+
+def test_std_of_equal_values_has_no_slope() -> None:
+    gradient = xt.grad(lambda x: xt.sum(x.rolling(t=2).std().isel(t=slice(1, None))))(xt.ones(t=4))
+    np.testing.assert_array_equal(gradient.values, np.zeros(4))
+
+
+# ---- coarsen ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_coarsen_is_xarrays(kind: str) -> None:
+    x = array(6, 4, 7, dims="abc")
+    same(getattr(ours(x).coarsen(a=2, b=4), kind)(), getattr(x.coarsen(a=2, b=4), kind)(), rtol=1e-9)
+    for side in ("left", "right"):
+        want = getattr(x.coarsen(c=3, boundary="trim", side=side), kind)()
+        same(getattr(ours(x).coarsen(c=3, boundary="trim", side=side), kind)(), want, rtol=1e-9)
+    whole = xr.DataArray(np.arange(6), dims="a")
+    want = getattr(whole.coarsen(a=3), kind)()
+    same(getattr(ours(whole).coarsen(a=3), kind)(), want, rtol=1e-9)
+
+
+def test_coarsen_gradient() -> None:
+    gradient = xt.grad(lambda x: xt.sum(x.coarsen(a=2).max() * xt.array([1.0, 10], "a")))(xt.array([1.0, 2, 5, 5], "a"))
+    assert gradient.values.tolist() == [0, 1, 5, 5]
+
+
+# ---- convolution -----------------------------------------------------------------------------------------------------
+
+CONV = [
+    {},
+    {"stride": 2},
+    {"padding": 1},
+    {"padding": 2, "stride": (1, 2), "dilation": (2, 1)},
+    {"stride": 3, "padding": (0, 1)},
+]
+
+
+def by_dim(options: dict[str, Any]) -> dict[str, Any]:
+    return {k: dict(zip("hw", v, strict=True)) if isinstance(v, tuple) else v for k, v in options.items()}
+
+
+@pytest.mark.parametrize("options", CONV)
+def test_conv_is_pytorchs(options: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(2, 3, 9, 11)), rng.normal(size=(4, 3, 3, 2))
+    leaves = [torch.from_numpy(v.copy()).requires_grad_() for v in (x, w)]
+    want = torch.nn.functional.conv2d(*leaves, **options)
+
+    def conv(x: Any, w: Any) -> Any:
+        return xt.nn.conv(x, w, dims={"h": "kh", "w": "kw"}, dim="i", **by_dim(options))
+
+    y, back = xt.vjp(conv, xt.array(x, ("n", "i", "h", "w")), xt.array(w, ("o", "i", "kh", "kw")))
+    assert y.dims == ("n", "h", "w", "o")
+    y = xt.transpose(y, "n", "o", "h", "w")
+    np.testing.assert_allclose(y.values, want.detach().numpy(), rtol=1e-10, atol=1e-12)
+    weights = rng.normal(size=tuple(want.shape))
+    for ours_, theirs in zip(
+        back(xt.array(weights, ("n", "o", "h", "w"))),
+        torch.autograd.grad(want, leaves, torch.from_numpy(weights)),
+        strict=True,
+    ):
+        np.testing.assert_allclose(ours_.values, theirs.numpy(), rtol=1e-9, atol=1e-11)
+
+
+def test_conv_shares_what_both_have() -> None:
+    """A group is a name that both operands have; one per channel is a depthwise convolution."""
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(2, 3, 10)), rng.normal(size=(3, 4))
+    want = torch.nn.functional.conv1d(torch.from_numpy(x), torch.from_numpy(w[:, None]), groups=3)
+    y = xt.nn.conv(xt.array(x, ("n", "c", "t")), xt.array(w, ("c", "k")), dims={"t": "k"})
+    np.testing.assert_allclose(y.values, want.numpy(), rtol=1e-10)
+
+
+def test_conv_with_a_dynamic_batch() -> None:
+    rng = np.random.default_rng(0)
+    w = xt.array(rng.normal(size=(4, 3, 3)), ("o", "i", "k"))
+
+    def loss(x: Any) -> Any:
+        return xt.sum(xt.square(xt.nn.max_pool(xt.nn.conv(x, w, dims={"t": "k"}, dim="i", padding="same"), {"t": 2})))
+
+    run = xt.jit(xt.grad(loss), dynamic_dims=("n",))
+    for n in (1, 5, 0):
+        x = xt.array(rng.normal(size=(n, 3, 8)), ("n", "i", "t"))
+        np.testing.assert_allclose(run(x).values, xt.grad(loss)(x).values, rtol=1e-10, atol=1e-12)
+
+
+def test_same_padding_keeps_sizes() -> None:
+    for k in (1, 2, 3, 4):
+        y = xt.nn.conv(xt.ones(t=7), xt.ones(k=k), dims={"t": "k"}, padding="same")
+        want = np.convolve(np.ones(7), np.ones(k))[(k - 1) - (k - 1) // 2 :][:7]
+        np.testing.assert_array_equal(y.values, want)
+
+
+@pytest.mark.parametrize(("sizes", "stride"), [((2, 2), None), ((3, 2), 1), ((2, 3), (2, 1)), ((3, 3), 2)])
+@pytest.mark.parametrize("padding", [0, 1])
+def test_pools_are_pytorchs(sizes: tuple[int, int], stride: Any, padding: int) -> None:
+    torch = pytest.importorskip("torch")
+    x = np.random.default_rng(0).normal(size=(2, 3, 8, 10))
+    named_ = xt.array(x, ("n", "c", "h", "w"))
+    for name in ("max_pool", "avg_pool"):
+        leaf = torch.from_numpy(x.copy()).requires_grad_()
+        want = getattr(torch.nn.functional, f"{name}2d")(leaf, sizes, stride, padding)
+        steps = dict(zip("hw", stride, strict=True)) if isinstance(stride, tuple) else stride
+        y, back = xt.vjp(
+            lambda x, name=name, steps=steps: getattr(xt.nn, name)(
+                x, dict(zip("hw", sizes, strict=True)), steps, padding=padding
+            ),
+            named_,
+        )
+        np.testing.assert_allclose(y.values, want.detach().numpy(), rtol=1e-12, atol=1e-12)
+        weights = np.random.default_rng(1).normal(size=y.shape)
+        (gradient,) = torch.autograd.grad(want, leaf, torch.from_numpy(weights))
+        np.testing.assert_allclose(back(xt.array(weights, y.dims))[0].values, gradient.numpy(), rtol=1e-10, atol=1e-12)
+
+
+def test_max_pool_of_integers() -> None:
+    x = xt.array(np.array([3, -1, 4, 1], "i4"), "t")
+    assert xt.nn.max_pool(x, {"t": 2}).values.tolist() == [3, 4]
+    assert xt.nn.max_pool(x, {"t": 3}, padding={"t": (2, 0)}).values.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (5, 3), (6, 4), (3, 5), (4, 7), (40, 9)])
+def test_convolve_is_scipys(mode: str, n: int, m: int) -> None:
+    signal = pytest.importorskip("scipy.signal")
+    rng = np.random.default_rng(0)
+    x, k = rng.normal(size=(2, n)), rng.normal(size=m)
+    want = np.stack([signal.convolve(row, k, mode) for row in x])
+    y = xt.signal.convolve(xt.array(x, ("a", "time")), xt.array(k, "kernel"), dims=("time", "kernel"), mode=mode)
+    assert y.dims == ("a", "time")
+    np.testing.assert_allclose(y.values, want, rtol=1e-10, atol=1e-12)
+
+
+def test_convolve_gradients_are_correlations() -> None:
+    rng = np.random.default_rng(0)
+    x, k = rng.normal(size=12), rng.normal(size=4)
+    weights = rng.normal(size=15)
+    _, back = xt.vjp(lambda x, k: xt.signal.convolve(x, k, dims=("t", "m")), xt.array(x, "t"), xt.array(k, "m"))
+    gx, gk = back(xt.array(weights, "t"))
+    np.testing.assert_allclose(gx.values, np.correlate(weights, k, "valid"), rtol=1e-10)
+    np.testing.assert_allclose(gk.values, np.correlate(weights, x, "valid"), rtol=1e-10)
+
+
+# ---- no copies -------------------------------------------------------------------------------------------------------
+
+
+def test_windows_are_read_where_they_lie() -> None:
+    x = xt.ones(a=64, t=1024, dtype="f4")
+    text = xt.jit(lambda x: xt.sum(x.rolling(t=9).sum().isel(t=slice(8, None)))).lower(x).as_text("linalg")
+    assert "tensor<64x1016x9xf32>" not in text
+    text = (
+        xt.jit(lambda x, k: xt.signal.convolve(x, k, dims=("t", "k"), mode="valid"))
+        .lower(x, xt.ones(k=9, dtype="f4"))
+        .as_text("linalg")
+    )
+    assert "tensor<64x1016x9xf32>" not in text
+
+
+# ---- errors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: x.rolling(z=2), "'z'"),
+        (lambda x: x.rolling(t=0), "1 or more, not 0"),
+        (lambda x: x.rolling(), "no dim"),
+        (lambda x: x.rolling("t"), "how long"),
+        (lambda x: x.rolling(t=2).construct("a"), "'a' would be there twice"),
+        (lambda x: x.coarsen(t=3).sum(), "do not divide dim 't'"),
+        (lambda x: x.coarsen(t=2, boundary="wrap"), "boundary"),
+        (lambda x: xt.nn.conv(x, xt.ones(k=2), dims={"z": "k"}), "'z'"),
+        (lambda x: xt.nn.conv(x, xt.ones(k=2), dims={"t": "q"}), "'q'"),
+        (lambda x: xt.nn.conv(x, xt.ones(a=2), dims={"t": "a"}), "one of x, too"),
+        (lambda x: xt.nn.conv(x, xt.ones(k=9), dims={"t": "k"}), "9 elements does not fit"),
+        (lambda x: xt.nn.conv(x, xt.ones(k=2), dims={"t": "k"}, stride={"a": 2}), "windows lie along"),
+        (lambda x: xt.nn.max_pool(x, {"t": 9}), "does not fit"),
+        (lambda x: xt.nn.max_pool(x, 2), "dict"),
+        (lambda x: xt.signal.convolve(x, xt.ones(k=2), dims=("t", "k"), mode="half"), "mode"),
+        (lambda x: xt.signal.convolve(x, xt.ones(k=2), dims=("t", "a")), "'a'"),
+    ],
+)
+def test_errors_say_what_is_wrong(call: Any, message: str) -> None:
+    with pytest.raises(xt.Error, match=message):
+        call(xt.ones(a=2, t=8))
+
+
+def test_a_dynamic_dim_has_no_windows() -> None:
+    with pytest.raises(xt.DimensionError, match="dynamic"):
+        xt.jit(lambda x: x.rolling(t=2).sum(), dynamic_dims=("t",))(xt.ones(t=4))
