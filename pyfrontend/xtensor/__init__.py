@@ -6,12 +6,12 @@ x = xt.array(data, dims=("sample", "pixel"))
 xt.jit(lambda x, w: xt.tanh(xt.dot(x, w, dim="pixel")))(x, w)
 """
 
+from types import FunctionType
+
 from . import nn, signal, testing
 from .compiler import debug
 from .core import tree
-from .core.array import Array
-from .core.array import array as _array
-from .core.array import as_array as _as_array
+from .core.array import Array, array, as_array
 from .core.dtypes import bfloat16
 from .core.errors import (
     ArgumentError,
@@ -26,9 +26,8 @@ from .core.errors import (
     UnsupportedError,
 )
 from .core.options import option
-from .core.spec import Spec
-from .core.spec import spec as _spec
-from .interop.dlpack import from_dlpack as _from_dlpack
+from .core.spec import Spec, spec
+from .interop.dlpack import from_dlpack
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
 from .trace.dispatch import plain as _plain
@@ -37,8 +36,6 @@ from .transforms.grad import grad, value_and_grad
 from .transforms.jit import Jitted, jit
 from .transforms.jvp import jvp
 from .transforms.vjp import vjp
-
-array, as_array, from_dlpack, spec = _plain(_array), _plain(_as_array), _plain(_from_dlpack), _plain(_spec)
 
 
 def __dir__() -> list[str]:
@@ -85,3 +82,7 @@ __all__ = [
     "while_loop",
     *_ops,
 ]
+
+for _name in __all__:
+    if isinstance(globals()[_name], FunctionType):
+        globals()[_name] = _plain(globals()[_name])

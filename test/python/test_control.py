@@ -89,6 +89,23 @@ def test_a_python_scalar_takes_the_other_branch_s_dtype() -> None:
     assert xt.cond(False, lambda: 1, lambda: x).dtype == np.float32
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda u, n: xt.cond(u > 1, lambda: u, lambda: n),
+        lambda u, n: xt.cond(u > 1, lambda m: u + m, lambda m: u, n),
+        lambda u, n: xt.fori_loop(0, 2, lambda i, c: c + n, u),
+        lambda u, n: xt.while_loop(lambda c: c < 5, lambda c: c + n, u),
+    ],
+)
+def test_a_python_int_must_fit_what_it_meets(program: Callable[..., Any]) -> None:
+    u = xt.array(3, dtype="u1")
+    assert program(u, 7).dtype == np.dtype("u1")
+    for call in (program, lambda u, n: xt.jit(lambda u: program(u, n))(u), xt.jit(program)):
+        with pytest.raises(xt.ArgumentError, match="300 does not fit uint8"):
+            call(u, 300)
+
+
 def test_only_the_branch_taken_raises() -> None:
     x, i = arr(np.arange(3.0), "a"), arr(np.int64(7))
     f = xt.jit(lambda p, i: xt.cond(p, lambda: x.isel(a=i), lambda: 0.0))
@@ -472,9 +489,9 @@ def test_dataarrays_keep_the_coordinates_that_apply() -> None:
     carry, ys = xt.scan(lambda c, e: (c + e, c * 2), xt.zeros(i=3, dtype="f4"), x, dim="t")
     assert isinstance(carry, xr.DataArray) and list(carry.coords["i"].values) == list("abc")
     assert list(ys.coords["t"].values) == list(range(0, 60, 10)) and list(ys.coords["i"].values) == list("abc")
-    moved = xt.fori_loop(0, 2, lambda _, c: xt.roll(c, {"i": 1}), x)
+    moved = xt.fori_loop(0, 2, lambda _, c: xt.flip(c, "i"), x)
     assert "i" not in moved.coords
-    chosen = xt.cond(True, lambda a: a, lambda a: xt.roll(a, {"i": 1}), x)
+    chosen = xt.cond(True, lambda a: a, lambda a: xt.flip(a, "i"), x)
     assert "t" in chosen.coords and "i" not in chosen.coords
 
 

@@ -66,6 +66,7 @@ def user_error(x):
     [
         (1, lambda: x + b5),
         (1, lambda: x.sum("c")),
+        (1, lambda: x[7]),
         (0, lambda: xt.sum(x, "c")),
         (0, lambda: xt.zeros(3)),
         (0, lambda: xt.array(np.ones(2))),
@@ -177,6 +178,14 @@ CASES = {
     "ddof": (xt.ArgumentTypeError, ["xt.std", "ddof", "'a'"], lambda: x.std(ddof="a")),
     "ddof list": (xt.ArgumentTypeError, ["xt.var", "[1]"], lambda: x.var(ddof=[1])),
     "eps": (xt.ArgumentTypeError, ["layer_norm", "eps"], lambda: xt.nn.layer_norm(x, dim="a", eps="a")),
+    "room of the op": (xt.DimensionError, ["xt.nn.softmax: there is no dim 'c'"], lambda: xt.nn.softmax(x, "c")),
+    "room, by fail": (xt.DimensionError, ["xt.nn.layer_norm: no dim"], lambda: xt.nn.layer_norm(x, dim=())),
+    "option of jit": (xt.ArgumentTypeError, ["statics", "dynamic_dims"], lambda: xt.jit(lambda x: x, statics=1)),
+    "int while it runs": (
+        xt.ArgumentError,
+        ["xt.multiply: 300 does not fit int8"],
+        lambda: xt.jit(lambda x, n: x.astype("i1") * n)(x, 300),
+    ),
     "names as sizes": (xt.ArgumentTypeError, ["xt.zeros({"], lambda: xt.zeros(("a", "b"))),
     "unstack of name": (xt.ArgumentTypeError, ["x.unstack(b={"], lambda: x.unstack("b", c=2, d=2)),
     "split in words": (xt.ArgumentTypeError, ["xt.split(x, 2, dim='b')"], lambda: xt.split(x, "b", 2)),
@@ -191,7 +200,7 @@ CASES = {
     ),
     "index while it runs": (
         xt.IndexError,
-        ["float32 (a: 3, b: 4)", "int64 (k: 1)", "mode="],
+        ["xt.isel: index 7", "float32 (a: 3, b: 4)", "int64 (k: 1)", "mode="],
         lambda: xt.jit(lambda x, i: x.isel(a=i))(x, xt.array([7], "k")),
     ),
     "index at once": (xt.IndexError, ["xt.isel", "index 7", "'a'", "mode="], lambda: x.isel(a=xt.array([7], "k"))),

@@ -127,16 +127,16 @@ def _size_value(value: ir.Value, known: set[str]) -> list[int | str]:
 
 
 def _raise_index_error(site: Any, index: int, size: int) -> None:
-    dim, where, operands = site if isinstance(site, tuple) else ("", None, "")
-    text = f"index {index} is out of range for size {size} of dim {dim!r}"
+    dim, where, operands, op = site if isinstance(site, tuple) else ("", None, "", "")
+    text = f"{f'xt.{op}: ' if op else ''}index {index} is out of range for size {size} of dim {dim!r}"
     if operands:
         text += f" (operands: {operands})"
     text += '. Positions go from -size to size - 1; x.at(..).get(mode="clip" or "fill") takes others'
     raise IndexError_(text, str(where) if where else None)
 
 
-def _sites(program: Program, sites: Sequence[tuple[str, str]]) -> list[tuple[str, str, str]]:
-    """Where an index may be out of range: dim, FILE:LINE, and the operands of the op there."""
+def _sites(program: Program, sites: Sequence[tuple[str, str]]) -> list[tuple[str, str, str, str]]:
+    """Where an index may be out of range: dim, FILE:LINE, the operands of the op there, and its public function."""
     operands: dict[str, str] = {}
 
     def visit(operation: Any) -> None:
@@ -152,7 +152,7 @@ def _sites(program: Program, sites: Sequence[tuple[str, str]]) -> list[tuple[str
 
     if sites:
         visit(program.module.operation)
-    return [(dim, where, operands.get(where, "")) for dim, where in sites]
+    return [(dim, where, operands.get(where, ""), program.ops.get(where, "")) for dim, where in sites]
 
 
 _native.set_index_error(_raise_index_error)

@@ -70,7 +70,11 @@ class Error(Exception):
     def of(self, op: str, arguments: Iterable[Any]) -> None:
         """Names the public function that failed, and its arrays, unless the message does."""
         text, mark, where = str(self.args[0]).partition(_MARK)
+        room, dot, name = op.rpartition(".")
+        if dot and text.startswith(f"xt.{name}:"):
+            text = text.replace("xt.", f"xt.{room}.", 1)
         if text.startswith("xt."):
+            self.args = (text + mark + where,)
             return
         text = f"xt.{op}: {_DIALECT_OP.sub('', text)}"
         operands = ", ".join(_operands(arguments))

@@ -465,5 +465,5 @@ class ArrayMethods:
 
 
 for _name, _method in list(vars(ArrayMethods).items()):
-    if callable(_method) and not _name.startswith("_"):
+    if callable(_method) and (not _name.startswith("_") or _name == "__getitem__"):
         setattr(ArrayMethods, _name, checked(_method))

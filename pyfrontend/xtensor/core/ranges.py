@@ -16,12 +16,15 @@ def fits(value: float, dtype: DType) -> bool:
     return int(info.min) <= value <= int(info.max)
 
 
-def does_not_fit(value: float, dtype: DType, instead: str = "", where: str | None = None) -> ArgumentError:
+def does_not_fit(
+    value: float, dtype: DType, instead: str = "", where: str | None = None, op: str = ""
+) -> ArgumentError:
     """The error about a number that an integer dtype does not hold; it names one that does."""
     info = np.iinfo(dtype)
     if not instead:
         instead = f"Cast the array first: x.astype({_wider(value, dtype)!r})"
-    return ArgumentError(f"{value} does not fit {dtype.name} ({info.min} to {info.max}). {instead}", where)
+    name = f"xt.{op}: " if op else ""
+    return ArgumentError(f"{name}{value} does not fit {dtype.name} ({info.min} to {info.max}). {instead}", where)
 
 
 def _wider(value: float, dtype: DType) -> str:
@@ -37,6 +40,7 @@ class Range:
     argument: int
     dtype: DType
     where: str | None
+    op: str = ""
 
     @property
     def least(self) -> int:
@@ -49,4 +53,4 @@ class Range:
     def check(self, value: int, here: bool) -> None:
         """`here`: the error is about the caller's line, not about the one inside of the function."""
         if not fits(value, self.dtype):
-            raise does_not_fit(value, self.dtype, where=None if here else self.where)
+            raise does_not_fit(value, self.dtype) if here else does_not_fit(value, self.dtype, "", self.where, self.op)

@@ -12,7 +12,6 @@ from ..core.dtypes import is_integer as is_integer
 from ..core.errors import DTypeError
 from ..core.ranges import does_not_fit, fits
 from ..trace import build
-from ..trace.scope import current
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import fail, is_scalar
 
@@ -68,12 +67,7 @@ def cast(x: Any, dtype: np.dtype) -> Tracer:
             raise does_not_fit(x, dtype)
         with np.errstate(over="ignore"):
             return build.constant(np.asarray(x, dtype))
-    x = as_tracer(x)
-    if x.dtype == dtype:
-        return x
-    if x.weak and is_integer(dtype) and is_integer(x.dtype):
-        current().root.meets(x.value, dtype)
-    return build.cast(x, dtype)
+    return build.meet(as_tracer(x), dtype)
 
 
 def promote(*xs: Any) -> list[Tracer]:

@@ -11,10 +11,11 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.errors import SizeError
+from ..core.ranges import does_not_fit, fits
 from ..core.spec import Spec
 from . import context as c
 from . import location
-from .scope import check_alive, current
+from .scope import check_alive, current, local
 from .tracer import DynamicSize, Tracer
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def emit(
         check_alive(x)
     scope = current()
     try:
-        return c.mlir().Operation.create(
+        made = c.mlir().Operation.create(
             "xtensor." + name,
             results=results,
             operands=[x.value for x in operands],
@@ -50,6 +51,9 @@ def emit(
         )
     except Exception as exc:
         raise c.error_from(exc) from None
+    if name in ("gather", "scatter") and local.op:
+        scope.root.ops[c.file_line(str(made.location))] = local.op
+    return made
 
 
 def _one(
@@ -95,6 +99,18 @@ def select(condition: Tracer, x: Tracer, y: Tracer) -> Tracer:
 
 def cast(x: Tracer, dtype: dtypes.DType) -> Tracer:
     return _one("cast", (x,), {"to": c.mlir().TypeAttr.get(c.element_type(dtype), context=c.context())})
+
+
+def meet(x: Tracer, dtype: dtypes.DType) -> Tracer:
+    """`x` in the dtype of what it meets. A Python int must fit an integer one: ArgumentError, now or at the call."""
+    if x.dtype == dtype:
+        return x
+    if x.weak and dtypes.is_integer(dtype):
+        if x.known is not None and not fits(x.known, dtype):
+            raise does_not_fit(x.known, dtype)
+        if dtypes.is_integer(x.dtype):
+            current().root.meets(x.value, dtype)
+    return cast(x, dtype)
 
 
 def stop_gradient(x: Tracer) -> Tracer:

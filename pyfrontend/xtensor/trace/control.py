@@ -111,9 +111,7 @@ def _structures_differ(a: tree.TreeDef, b: tree.TreeDef, path: str = "") -> str:
 
 def _fit(x: Tracer, to: Spec) -> Tracer:
     """`x` with the dtype and the order of dims of `to`."""
-    if x.dtype != to.dtype:
-        x = build.cast(x, to.dtype)
-    return build.broadcast(x, to.dims)
+    return build.broadcast(build.meet(x, to.dtype), to.dims)
 
 
 def _results(values: Sequence[ir.Value], specs: Sequence[Spec]) -> list[Tracer]:

@@ -19,7 +19,7 @@ from ..core.errors import ArgumentError, ArgumentTypeError, Error
 from ..core.identity import identity
 from ..core.spec import Spec
 from .program import Program, trace
-from .scope import check_alive, tracing
+from .scope import check_alive, local, tracing
 from .tracer import Tracer, as_tracer, not_an_array, unnamed
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
@@ -253,6 +253,9 @@ class _Eager:
     def __init__(self, fn: Callable[..., Any], static: Callable[..., Any] | None, name: str | None) -> None:
         self.fn = fn
         self.name = name or fn.__name__.lstrip("_")
+        room = fn.__module__.removeprefix("xtensor.")
+        if not room.startswith("ops.") and "." not in room and fn.__module__ != room:
+            self.name = f"{room}.{self.name}"  # xt.nn.softmax
         self.static = static
         self.function: Any = None
         self.entries: dict[Any, Entry] = {}
@@ -271,7 +274,7 @@ class _Eager:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             if tracing():
-                return self.fn(*args, **kwargs)
+                return self.inline(args, kwargs)
             return self.eager(args, kwargs)
         except Error as error:
             error.of(self.name, (*args, *kwargs.values()))
@@ -281,6 +284,15 @@ class _Eager:
             if wrong is None:
                 raise
         raise wrong
+
+    def inline(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The body, as a part of what is being traced."""
+        before = local.op
+        local.op = before or self.name
+        try:
+            return self.fn(*args, **kwargs)
+        finally:
+            local.op = before
 
     def is_array(self, i: int) -> _Takes:
         return self.positional[i] if i < len(self.positional) else self.rest
@@ -322,7 +334,7 @@ class _Eager:
             left = iter(tracers)
             new_args = [_replace(x, bool(self.is_array(i)), left) for i, x in enumerate(args)]
             new_kwargs = {k: _replace(x, bool(self.by_name.get(k)), left) for k, x in kwargs.items()}
-            return self.fn(*new_args, **new_kwargs)
+            return self.inline(new_args, new_kwargs)
 
         return Entry(trace(body, specs, self.name), bool(found.labelled), inline=True)
 

@@ -31,6 +31,7 @@ class Program:
     name: str = "f"
     places: tuple[int, ...] | None = None  # of each leaf among the outputs, where these are fewer
     ranges: tuple[Range, ...] = ()  # of the arguments that are Python ints
+    ops: Mapping[str, str] = field(default_factory=dict)  # as Root has them
     labels: Mapping[Any, tuple[Any, Mapping[str, Any]]] = field(default_factory=dict)  # as Root has them
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
@@ -97,5 +98,6 @@ def trace(
         name,
         places,
         tuple(root.ranges.values()),
+        root.ops,
         root.labels,
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 class _Local(threading.local):
     scope: Scope | None = None
+    op: str = ""  # the public function that is being traced, for messages of compiled code
 
 
 local = _Local()
@@ -56,7 +57,7 @@ class Scope:
 class Root(Scope):
     """A function under construction. Concrete arrays met on the way become its hidden last arguments."""
 
-    __slots__ = ("captured", "function", "labels", "module", "numbers", "ranges")
+    __slots__ = ("captured", "function", "labels", "module", "numbers", "ops", "ranges")
 
     def __init__(self, specs: Sequence[Spec], names: Sequence[str] | None = None) -> None:
         ir, ctx = mlir(), context()
@@ -80,6 +81,7 @@ class Root(Scope):
         self.captured: dict[int, tuple[Array, Tracer]] = {}
         self.numbers = {a: i for i, (a, s) in enumerate(zip(block.arguments, specs, strict=True)) if s.weak}
         self.ranges: dict[tuple[int, DType], Range] = {}
+        self.ops: dict[str, str] = {}  # FILE:LINE of what reads or writes by position -> the public function
         # value -> (another value, steps by dim): the first one's positions are labelled as the other's after the steps.
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
 
@@ -109,7 +111,7 @@ class Root(Scope):
         """Remembers that a Python int becomes one of `dtype`: calls check that it fits."""
         number = self.numbers.get(value) if self.numbers else None
         if number is not None and (number, dtype) not in self.ranges:
-            self.ranges[number, dtype] = Range(number, dtype, user_line())
+            self.ranges[number, dtype] = Range(number, dtype, user_line(), local.op)
 
     def finish(self, values: Sequence[ir.Value]) -> None:
         """Adds the return and gives the function its type."""

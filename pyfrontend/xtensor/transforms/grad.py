@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 from ..core import dtypes, tree
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
-from ..trace.dispatch import plain
 from ..trace.program import result_leaves
 from ..trace.tracer import Tracer
 from .arguments import name_of, signature_of
@@ -19,7 +18,6 @@ from .jit import Jitted
 Wrt: TypeAlias = "int | str | Sequence[int | str]"
 
 
-@plain
 def grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:
     """The gradient of `f`, whose result is a float array without dims, by the arguments `wrt`.
 
@@ -31,7 +29,6 @@ def grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[.
     return _transform(f, wrt, has_aux, "grad")
 
 
-@plain
 def value_and_grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:
     """As `grad`, with the loss: (loss, gradient), or ((loss, aux), gradient) with `has_aux`."""
     return _transform(f, wrt, has_aux, "value_and_grad")

@@ -21,6 +21,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+_OPTIONS = ("static", "dynamic_dims", "device", "donate")
+
+
 class Jitted(Function, Generic[P, R]):
     """A compiled function. Call it; or look inside: `trace`, `lower`, `cost`, `as_text`."""
 
@@ -186,6 +189,9 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     become arguments too, those that it finds when it is traced: a global name that is bound to another array later has
     no effect. Pass what changes as an argument.
     """
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown:
+        raise ArgumentTypeError(f"xt.jit: there is no option {unknown[0]}=; options are {', '.join(_OPTIONS)}")
     if f is None:
         return lambda g: Jitted(g, **options)
     return Jitted(f, **options)

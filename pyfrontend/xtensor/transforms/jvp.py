@@ -7,7 +7,6 @@ from typing import Any
 
 from ..core import dtypes, tree
 from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
-from ..trace.dispatch import plain
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer
@@ -16,7 +15,6 @@ from .derivative import ByFunction, conform, pushforward, same_structure
 from .jit import Jitted
 
 
-@plain
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """`f(*primals)` and its derivative along `tangents`, one for each primal.
 

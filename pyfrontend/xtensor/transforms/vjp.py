@@ -9,7 +9,6 @@ from typing import Any
 from .. import _native
 from ..core import dtypes, options, tree
 from ..core.errors import Error
-from ..trace.dispatch import plain
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer
@@ -21,7 +20,6 @@ from .jit import Jitted, jit
 Back = Callable[[Any], tuple[Any, ...]]
 
 
-@plain
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     """`f(*primals)`, and `back`: a cotangent of the result to a tuple of cotangents, one per primal.
 
