@@ -73,6 +73,8 @@ def test_blocks_nest_and_end_with_an_exception() -> None:
     assert not is_forbidden()
     with pytest.raises(xt.ArgumentError):
         xt.option(outer="forbid", index="perhaps")
+    with pytest.raises(TypeError):
+        xt.option("forbid")
     assert not is_forbidden()
 
 

@@ -15,6 +15,12 @@ def example() -> xr.DataArray:
     return xr.DataArray(np.arange(24, dtype="f4").reshape(2, 3, 4), dims=("a", "b", "c"))
 
 
+def test_differences_of_more_than_there_is_are_empty() -> None:
+    x = xt.array([1.0, 4.0, 9.0], dims="a")
+    for n in (3, 4, 2**62):  # one step per n would never end
+        assert x.diff("a", n=n).shape == (0,)
+
+
 def test_transpose() -> None:
     peer = example()
     x = ours(peer)

@@ -108,3 +108,9 @@ def test_a_tree_that_contains_itself_is_refused():
         xt.tree.flatten(loop)
     with pytest.raises(xt.ArgumentError, match="contains itself"):
         xt.jit(lambda v: v)(loop)
+
+
+@pytest.mark.parametrize("leaves", [[], [1], [1, 2, 3]])
+def test_the_leaves_are_as_many_as_the_structure_has(leaves):
+    with pytest.raises(xt.ArgumentError, match="2 leaves"):
+        xt.tree.unflatten(xt.tree.structure((1, 2)), leaves)

@@ -60,20 +60,20 @@ class option:  # noqa: N801 (used like a function)
     result is dropped, which for a statement is at once, too: until then it may still become a block.
     """
 
-    _entered = False
+    _entered = True  # until the arguments are read: there is nothing to set
 
     def __init__(self, **options: Any) -> None:
-        self._changes: dict[str, str] = {}
         for name, value in options.items():
             if name not in _CHOICES:
                 raise ArgumentError(f"there is no option {name!r}; options are {', '.join(_CHOICES)}")
             if value not in _CHOICES[name]:
                 allowed = " or ".join(map(repr, _CHOICES[name]))
                 raise ArgumentError(f"option {name}= is {allowed}, got {value!r}")
-        self._changes = options
+        self._changes: dict[str, str] = options
         self._before = [_here.get()]
         self._thread = threading.get_ident()
         self._mine = _one(replace(current(), **options))
+        self._entered = False
         _here.set(self._mine)
 
     def __enter__(self) -> Options:
@@ -88,7 +88,7 @@ class option:  # noqa: N801 (used like a function)
         _here.set(self._before.pop())
 
     def __del__(self) -> None:
-        if self._entered or not self._changes:
+        if self._entered:
             return
         _set_process(**self._changes)
         if threading.get_ident() == self._thread and _here.get() is self._mine:

@@ -59,6 +59,7 @@ def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = "f
         raise ArgumentTypeError(f"xt.spec: sizes are a dict from dims, not {sizes!r}. Write xt.spec(batch=64)")
     both = {**(sizes or {}), **kw}
     for name, size in both.items():
-        if size is not None and (not isinstance(size, (int, np.integer)) or size < 0):
+        whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+        if size is not None and not (whole and 0 <= size < 2**63):
             raise ArgumentError(f"xt.spec: the size of {name!r} is a non-negative int or None, got {size!r}")
     return Spec(as_names(both), [None if n is None else int(n) for n in both.values()], as_dtype(dtype))

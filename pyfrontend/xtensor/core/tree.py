@@ -43,7 +43,14 @@ class TreeDef:
         )
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
-        return _build(self, iter(leaves))
+        left = iter(leaves)
+        try:
+            built = _build(self, left)
+        except StopIteration:
+            raise ArgumentError(f"{self!r} has {self.size} leaves; fewer are given") from None
+        if next(left, _LEAF) is not _LEAF:
+            raise ArgumentError(f"{self!r} has {self.size} leaves; more are given")
+        return built
 
     def __str__(self) -> str:
         return repr(self.unflatten(["*"] * self.size)).replace("'*'", "*")

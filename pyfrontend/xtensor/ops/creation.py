@@ -5,6 +5,7 @@ Sizes come by keyword or, for dims of any name, as a dict: zeros(time=3, space=4
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,6 +49,13 @@ def _filled(name: str, sizes: dict[str, Any], value: Any, dtype: np.dtype) -> An
 
 def _traced_sizes(sizes: Mapping[str, Any]) -> dict[str, Any]:
     return {d: build.size(s.tracer, s.dim) if isinstance(s, DynamicSize) else s for d, s in sizes.items()}
+
+
+def _counted(name: str, count: float, dim: str) -> None:
+    """That an array of `count` numbers along `dim` can be."""
+    if count > 0:
+        check_size(name, dim, math.ceil(min(count, 2.0**64)))
+        check_bytes(name, {dim: math.ceil(count)}, p.F8)
 
 
 def _concrete(values: np.ndarray, dims: tuple[str, ...]) -> Any:
@@ -132,12 +140,15 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
     for v in (start, stop, step):
         if not isinstance(v, (int, float, np.integer, np.floating)) or isinstance(v, bool):
             raise fail(ArgumentTypeError, "arange", f"start, stop and step are numbers, not {v!r}")
+    if any(v != v for v in (start, stop, step)):
+        raise fail(ArgumentError, "arange", f"start, stop and step are {start}, {stop} and {step}")
     if step == 0:
         raise fail(ArgumentError, "arange", "step is 0")
     check_name(dim)
     wanted = None if dtype is None else as_dtype(dtype)
     if wanted == p.BOOL:
         raise fail(DTypeError, "arange", "is not defined for bool")
+    _counted("arange", (stop - start) / step, dim)
     values = np.arange(start, stop, step)
     wanted = values.dtype if wanted is None else wanted
     if not tracing():
@@ -165,6 +176,7 @@ def linspace(
     if count < 0:
         raise fail(ArgumentError, "linspace", f"{n} values")
     check_name(dim)
+    _counted("linspace", count, dim)
     if is_scalar(start) and is_scalar(stop) and (not tracing() or count <= SMALL):
         wanted = None if dtype is None else as_dtype(dtype)
         values = np.asarray(np.linspace(start, stop, count, endpoint=endpoint, dtype=wanted))
@@ -194,6 +206,7 @@ def eye(n: int, m: int | None = None, /, *, dims: tuple[str, str] = ("row", "col
         raise fail(DimensionError, "eye", f"takes two dims, not {dims!r}", instead='Write dims=("row", "col")')
     sizes = _sizes("eye", {names[0]: n, names[1]: n if m is None else m}, {})
     wanted = as_dtype(dtype)
+    check_bytes("eye", sizes, wanted)
     if not tracing():
         return _concrete(np.eye(*sizes.values(), dtype=wanted), names)
     row, col = (build.iota(d, s, p.I8) for d, s in sizes.items())

@@ -6,16 +6,18 @@ Floats keep their dtype. Integers and bools are computed in the float that NumPy
 
 from __future__ import annotations
 
+import builtins
 import math
 
 import numpy as np
 
 from ..core.dtypes import as_dtype, finfo
+from ..core.errors import ArgumentError
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import integer
+from .arguments import fail, integer
 from .types import Array, ArrayLike, Elementwise
 
 
@@ -80,6 +82,8 @@ def round(x: ArrayLike, /, decimals: int = 0) -> Array:
     if x.dtype == p.BOOL:
         x = p.as_float(x)
     places = integer("round", decimals, "decimals")
+    if builtins.abs(places) > 300:
+        raise fail(ArgumentError, "round", f"decimals is -300 to 300, not {places}", x)
     if places == 0 or not p.is_float(x.dtype):
         return _round_integer(x, places)
     scale = p.constant(10.0 ** max(places, -places), x.dtype)

@@ -175,6 +175,7 @@ def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Arra
     if label not in ("upper", "lower"):
         raise fail(ArgumentError, "diff", f"label is 'upper' or 'lower', not {label!r}", x)
     minus = not_equal if x.dtype == p.BOOL else subtract
+    times = min(times, static_size("diff", x, dim)) if times else 0  # nothing is left after that
     for _ in range(times):
         left = max(static_size("diff", x, dim) - 1, 0)
         start = min(1, int(x.sizes[dim]))
@@ -237,6 +238,8 @@ def _pair(name: str, dim: str, width: Any) -> tuple[int, int]:
         raise fail(
             ArgumentError, name, f"the width of {dim!r} is negative: {width!r}", instead="Write x.isel to cut"
         )  # fmt: skip
+    if max(low, high) >= 2**62:
+        raise fail(SizeError, name, f"the width of {dim!r} is {width!r}, more than a memory has")
     return low, high
 
 
