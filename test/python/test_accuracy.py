@@ -32,7 +32,7 @@ BOUNDS: dict[str, tuple[Reference, float, float]] = {
     "exp": (np.exp, 6, 1),
     "exp2": (np.exp2, 1, 1),
     "expm1": (np.expm1, 6, 2),
-    "log": (np.log, 1, 1),
+    "log": (np.log, 1.5, 1),
     "log10": (np.log10, 2.5, 2),
     "log1p": (np.log1p, 3, 1),
     "log2": (np.log2, 2, 1),
