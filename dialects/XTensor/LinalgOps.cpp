@@ -1,0 +1,164 @@
+// Result types of dense linear algebra: which two dims are the matrix, and what becomes of them.
+#include "XTensor/TypeInference.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+/// The type of the matrix if `dims` are its row and column dim; `square`: of equal sizes.
+static FailureOr<ArrayType> checkMatrix(StringRef op, MaybeLoc loc, Value value, ArrayAttr dims,
+                                        bool square) {
+  auto a = dyn_cast<ArrayType>(value.getType());
+  if (!a || !(a.getElementType().isF32() || a.getElementType().isF64()))
+    return emitOptionalError(loc, op, ": matrices are arrays of f32 or f64");
+  if (dims.size() != 2)
+    return emitOptionalError(loc, op, ": expected two dims, row and column, got ", dims.size());
+  if (failed(checkDims(op, loc, a, dims.getValue())))
+    return failure();
+  if (square && a.getSize(dims[0]) != a.getSize(dims[1]))
+    return emitOptionalError(loc, op, ": dims ", dims[0], " and ", dims[1],
+                             " must have equal sizes, the matrix must be square; it has (",
+                             describeDims(a), ")");
+  return a;
+}
+
+static LogicalResult checkInner(StringRef op, MaybeLoc loc, ArrayType a, StringAttr inner) {
+  if (a.hasDim(inner))
+    return emitOptionalError(loc, op, ": the new inner dim ", inner,
+                             " is a dim of the matrix already; it has (", describeDims(a), ")");
+  return success();
+}
+
+/// `a` with the dim `from` replaced by `to` of `size`.
+static ArrayType replaced(ArrayType a, Attribute from, StringAttr to, int64_t size) {
+  SmallVector<StringAttr> names(a.getDimNames());
+  SmallVector<int64_t> shape(a.getShape());
+  int64_t axis = a.find(from);
+  names[axis] = to;
+  shape[axis] = size;
+  return ArrayType::get(a.getContext(), names, shape, a.getElementType());
+}
+
+static ArrayType withTrailing(ArrayType a, StringAttr name, int64_t size) {
+  SmallVector<StringAttr> names(a.getDimNames());
+  SmallVector<int64_t> shape(a.getShape());
+  names.push_back(name);
+  shape.push_back(size);
+  return ArrayType::get(a.getContext(), names, shape, a.getElementType());
+}
+
+/// The smaller of both sizes, or `?`.
+static int64_t innerSize(ArrayType a, ArrayAttr dims) {
+  int64_t rows = a.getSize(dims[0]), columns = a.getSize(dims[1]);
+  if (rows == ArrayType::kDynamic || columns == ArrayType::kDynamic)
+    return ArrayType::kDynamic;
+  return std::min(rows, columns);
+}
+
+static ArrayType batchOf(ArrayType a, ArrayAttr dims) { return minus(a, dims.getValue()); }
+
+LogicalResult CholeskyOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
+                                           Types &types) {
+  auto a = checkMatrix("cholesky", loc, adaptor.getA(), adaptor.getDims(), /*square=*/true);
+  if (failed(a))
+    return failure();
+  types.push_back(*a);
+  return success();
+}
+
+LogicalResult EighOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor, Types &types) {
+  ArrayAttr dims = adaptor.getDims();
+  StringAttr inner = adaptor.getInnerAttr();
+  auto a = checkMatrix("eigh", loc, adaptor.getA(), dims, /*square=*/true);
+  if (failed(a) || failed(checkInner("eigh", loc, *a, inner)))
+    return failure();
+  int64_t size = innerSize(*a, dims);
+  types.append({withTrailing(batchOf(*a, dims), inner, size), replaced(*a, dims[1], inner, size)});
+  return success();
+}
+
+LogicalResult LuOp::inferReturnTypes(MLIRContext *context, MaybeLoc loc, Adaptor adaptor,
+                                     Types &types) {
+  ArrayAttr dims = adaptor.getDims();
+  auto a = checkMatrix("lu", loc, adaptor.getA(), dims, /*square=*/false);
+  if (failed(a))
+    return failure();
+  ArrayType order = minus(*a, {dims[1]}).withElement(IntegerType::get(context, 64));
+  types.append({*a, order, order, batchOf(*a, dims)});
+  return success();
+}
+
+LogicalResult PinvOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor, Types &types) {
+  ArrayAttr dims = adaptor.getDims();
+  auto a = checkMatrix("pinv", loc, adaptor.getA(), dims, /*square=*/false);
+  if (failed(a))
+    return failure();
+  SmallVector<Attribute> order = dimsOf(*a);
+  std::swap(order[a->find(dims[0])], order[a->find(dims[1])]);
+  types.push_back(reordered(*a, order));
+  return success();
+}
+
+LogicalResult QrOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor, Types &types) {
+  ArrayAttr dims = adaptor.getDims();
+  StringAttr inner = adaptor.getInnerAttr();
+  auto a = checkMatrix("qr", loc, adaptor.getA(), dims, /*square=*/false);
+  if (failed(a) || failed(checkInner("qr", loc, *a, inner)))
+    return failure();
+  int64_t size = innerSize(*a, dims);
+  types.append({replaced(*a, dims[1], inner, size), replaced(*a, dims[0], inner, size)});
+  return success();
+}
+
+LogicalResult SvdOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor, Types &types) {
+  ArrayAttr dims = adaptor.getDims();
+  StringAttr inner = adaptor.getInnerAttr();
+  auto a = checkMatrix("svd", loc, adaptor.getA(), dims, /*square=*/false);
+  if (failed(a) || failed(checkInner("svd", loc, *a, inner)))
+    return failure();
+  int64_t size = innerSize(*a, dims);
+  types.append({replaced(*a, dims[1], inner, size), withTrailing(batchOf(*a, dims), inner, size),
+                replaced(*a, dims[0], inner, size)});
+  return success();
+}
+
+/// b has the dim `from` and gets `to` in its place.
+static LogicalResult inferSolution(StringRef op, MaybeLoc loc, Value matrix, Value rhs,
+                                   ArrayAttr dims, StringAttr from, StringAttr to, Types &types) {
+  auto a = checkMatrix(op, loc, matrix, dims, /*square=*/true);
+  if (failed(a))
+    return failure();
+  auto b = dyn_cast<ArrayType>(rhs.getType());
+  if (!b || b.getElementType() != a->getElementType())
+    return emitOptionalError(loc, op, ": the right-hand side must be an array of ",
+                             a->getElementType());
+  if (!b.hasDim(from) || b.hasDim(to))
+    return emitOptionalError(loc, op, ": the right-hand side has ", from, " and not ", to,
+                             ", which the result has instead; it has (", describeDims(b), ")");
+  if (failed(inferUnion(op, loc, {*a, b}, a->getElementType())))
+    return failure();
+  auto x = inferUnion(op, loc, {batchOf(*a, dims), replaced(b, from, to, a->getSize(to))},
+                      a->getElementType());
+  if (failed(x))
+    return failure();
+  types.push_back(*x);
+  return success();
+}
+
+static StringAttr nameAt(ArrayAttr dims, unsigned i) {
+  return i < dims.size() ? cast<StringAttr>(dims[i]) : StringAttr();
+}
+
+LogicalResult SolveOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
+                                        Types &types) {
+  ArrayAttr dims = adaptor.getDims();
+  bool back = adaptor.getTransposed();
+  return inferSolution("solve", loc, adaptor.getA(), adaptor.getB(), dims, nameAt(dims, back),
+                       nameAt(dims, !back), types);
+}
+
+LogicalResult TriangularSolveOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
+                                                  Types &types) {
+  ArrayAttr dims = adaptor.getDims();
+  return inferSolution("triangular_solve", loc, adaptor.getA(), adaptor.getB(), dims,
+                       nameAt(dims, 0), nameAt(dims, 1), types);
+}

@@ -1,0 +1,142 @@
+// Dense linear algebra on matrices that two named dims span; all other dims are batches.
+#ifndef XTENSOR_LINALG_OPS_TD
+#define XTENSOR_LINALG_OPS_TD
+
+include "XTensor/Base.td"
+
+def XTensor_MatrixArray : XTensor_ArrayOf<"e.isF32() || e.isF64()", "f32 or f64">;
+
+/// Works on each matrix that `dims`, its row and its column dim, span.
+class XTensor_MatrixOp<string mnemonic> : XTensor_InferredOp<mnemonic> {
+  // In every description: (matrix_c1) dims are two different dims of the matrix, row and column,
+  // (matrix_c2) where a square matrix is needed their sizes are equal, (matrix_c3) a new inner dim
+  // has a name that the matrix does not have.
+}
+
+class XTensor_FactorOp<string mnemonic> : XTensor_MatrixOp<mnemonic> {
+  let arguments = (ins XTensor_MatrixArray:$a, StrArrayAttr:$dims);
+  let assemblyFormat = "$a `on` custom<Names>($dims) attr-dict `:` type($a)";
+}
+
+class XTensor_InnerFactorOp<string mnemonic> : XTensor_MatrixOp<mnemonic> {
+  let arguments = (ins XTensor_MatrixArray:$a, StrArrayAttr:$dims, StrAttr:$inner);
+  let assemblyFormat = [{
+    $a `on` custom<Names>($dims) `inner` custom<Name>($inner) attr-dict `:` type($a)
+  }];
+}
+
+def XTensor_CholeskyOp : XTensor_FactorOp<"cholesky"> {
+  let summary = "The lower triangular L of which L L^T is the symmetric part of a matrix";
+  let description = [{
+    Of (A + A^T) / 2; zeros above the diagonal. NaN on and below it where the matrix is not
+    positive definite. Constraints: matrix_c1, matrix_c2.
+
+    Example: `xtensor.cholesky %a on [row, col] : !xtensor.array<row: 4, col: 4, f32>`
+  }];
+  let results = (outs XTensor_MatrixArray:$l);
+}
+
+def XTensor_EighOp : XTensor_InnerFactorOp<"eigh"> {
+  let summary = "Eigenvalues, ascending, and orthonormal eigenvectors of a symmetric matrix";
+  let description = [{
+    Of (A + A^T) / 2. `w` has the inner dim, `v` it instead of the column dim. NaN where the
+    matrix holds one. Constraints: matrix_c1, matrix_c2, matrix_c3.
+
+    Example: `%w, %v = xtensor.eigh %a on [row, col] inner rank :
+    !xtensor.array<row: 4, col: 4, f32>`
+  }];
+  let results = (outs XTensor_MatrixArray:$w, XTensor_MatrixArray:$v);
+}
+
+def XTensor_LuOp : XTensor_FactorOp<"lu"> {
+  let summary = "LU factors with partial pivoting, in one matrix";
+  let description = [{
+    The rows of A in `order` are L U: `packed` holds U on and above the diagonal and the unit
+    lower triangular L below. `inverse` is the inverse permutation, `parity` its sign, 1 or -1.
+    A singular matrix has a zero on U's diagonal. Constraints: matrix_c1.
+
+    Example: `%packed, %order, %inverse, %parity = xtensor.lu %a on [row, col] :
+    !xtensor.array<row: 4, col: 3, f32>`
+  }];
+  let results = (outs XTensor_MatrixArray:$packed, XTensor_IntegerArray:$order,
+                      XTensor_IntegerArray:$inverse, XTensor_MatrixArray:$parity);
+}
+
+def XTensor_PinvOp : XTensor_FactorOp<"pinv"> {
+  let summary = "Moore-Penrose inverse";
+  let description = [{
+    The dims change places: what has the column dim is mapped back from what has the row dim.
+    Singular values up to eps * max(rows, columns) * the largest count as 0.
+    Constraints: matrix_c1.
+
+    Example: `xtensor.pinv %a on [row, col] : !xtensor.array<row: 4, col: 3, f32>`
+  }];
+  let results = (outs XTensor_MatrixArray:$p);
+}
+
+def XTensor_QrOp : XTensor_InnerFactorOp<"qr"> {
+  let summary = "Reduced QR factors";
+  let description = [{
+    `q` has the inner dim, of the smaller of both sizes, instead of the column dim, `r` instead of
+    the row dim. Signs are LAPACK's. Constraints: matrix_c1, matrix_c3.
+
+    Example: `%q, %r = xtensor.qr %a on [row, col] inner rank :
+    !xtensor.array<row: 4, col: 3, f32>`
+  }];
+  let results = (outs XTensor_MatrixArray:$q, XTensor_MatrixArray:$r);
+}
+
+def XTensor_SolveOp : XTensor_MatrixOp<"solve"> {
+  let summary = "x of A x = b, for a square matrix";
+  let description = [{
+    `b` has the row dim, `x` the column dim in its place; `transposed` solves A^T x = b, the other
+    way around. The dims of `x`: the matrix's batch dims, then those of `b`. Not finite where A is
+    singular. Constraints: matrix_c1, matrix_c2, (solve_c1) `b` has the dim that the equation
+    sums to and not the other, (solve_c2) equal names have equal sizes, and element types are
+    equal.
+
+    Example: `xtensor.solve %a, %b on [row, col] : !xtensor.array<row: 4, col: 4, f32>,
+    !xtensor.array<row: 4, f32>`
+  }];
+  let arguments = (ins XTensor_MatrixArray:$a, XTensor_MatrixArray:$b, StrArrayAttr:$dims,
+                       UnitAttr:$transposed);
+  let results = (outs XTensor_MatrixArray:$x);
+  let assemblyFormat = [{
+    $a `,` $b `on` custom<Names>($dims) (`transposed` $transposed^)? attr-dict
+    `:` type($a) `,` type($b)
+  }];
+}
+
+def XTensor_SvdOp : XTensor_InnerFactorOp<"svd"> {
+  let summary = "Reduced singular value decomposition, values descending";
+  let description = [{
+    A = U diag(s) Vh: `u` has the inner dim, of the smaller of both sizes, instead of the column
+    dim, `s` it alone, `vh` instead of the row dim. NaN where the matrix holds one or an infinity.
+    Constraints: matrix_c1, matrix_c3.
+
+    Example: `%u, %s, %vh = xtensor.svd %a on [row, col] inner rank :
+    !xtensor.array<row: 4, col: 3, f32>`
+  }];
+  let results = (outs XTensor_MatrixArray:$u, XTensor_MatrixArray:$s, XTensor_MatrixArray:$vh);
+}
+
+def XTensor_TriangularSolveOp : XTensor_MatrixOp<"triangular_solve"> {
+  let summary = "x of A x = b, for a triangular matrix";
+  let description = [{
+    As `solve`, but only one triangle of A is read, the lower one unless `upper`; `unit`: its
+    diagonal is not read and counts as ones. The transposed matrix is the same one with its dims
+    in the other order and the other triangle.
+    Constraints: matrix_c1, matrix_c2, solve_c1, solve_c2.
+
+    Example: `xtensor.triangular_solve %a, %b on [row, col] {upper} :
+    !xtensor.array<row: 4, col: 4, f32>, !xtensor.array<row: 4, rhs: 2, f32>`
+  }];
+  let arguments = (ins XTensor_MatrixArray:$a, XTensor_MatrixArray:$b, StrArrayAttr:$dims,
+                       UnitAttr:$upper, UnitAttr:$unit);
+  let results = (outs XTensor_MatrixArray:$x);
+  let assemblyFormat = [{
+    $a `,` $b `on` custom<Names>($dims) attr-dict `:` type($a) `,` type($b)
+  }];
+}
+
+#endif // XTENSOR_LINALG_OPS_TD

@@ -1,0 +1,355 @@
+// Dense linear algebra: factors are residuals, and the tangent is made of linear ops: triangular
+// solves, contractions and masks. Formulas: Giles, "Collected matrix derivative results for forward
+// and reverse mode algorithmic differentiation" (2008); Murray, "Differentiation of the Cholesky
+// decomposition" (2016); Golub and Pereyra (1973) for the pseudoinverse.
+#include "Autodiff/Linearizer.h"
+#include "Autodiff/Transposer.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+/// The algebra of one rule: arrays whose matrix dims have the names that the formula gives them.
+class Algebra {
+public:
+  Algebra(Linearizer &l, Operation *op) : l(l), b(l.primal), t(l.linear), op(op) {
+    for (Value v : op->getOperands())
+      known.push_back(arrayType(v));
+    for (Value v : op->getResults())
+      known.push_back(arrayType(v));
+  }
+
+  /// A name that no array of this rule has.
+  StringAttr fresh(StringAttr like) {
+    StringAttr name = freshName(like, known);
+    known.push_back(ArrayType::get(name.getContext(), {name}, {1}, l.primal.getF32Type()));
+    return name;
+  }
+
+  using Names = ArrayRef<std::pair<StringAttr, StringAttr>>;
+  static Value renamed(ImplicitLocOpBuilder &b, Value v, Names names) {
+    SmallVector<Attribute> from, to;
+    for (auto [before, after] : names) {
+      from.push_back(before);
+      to.push_back(after);
+    }
+    return RenameOp::create(b, v, b.getArrayAttr(from), b.getArrayAttr(to));
+  }
+  static Value contract(ImplicitLocOpBuilder &b, Value x, Value y, ArrayRef<StringAttr> over) {
+    SmallVector<Attribute> dims(over.begin(), over.end());
+    return ContractOp::create(b, ValueRange{x, y}, b.getArrayAttr(dims), ArrayAttr());
+  }
+  static Value solve(ImplicitLocOpBuilder &b, Value a, Value rhs, StringAttr row, StringAttr column,
+                     bool upper, bool unit = false) {
+    return TriangularSolveOp::create(b, a, rhs, b.getArrayAttr({row, column}), upper, unit);
+  }
+  Value positions(StringAttr name, Value like, StringAttr dim) {
+    int64_t size = arrayType(like).getSize(dim);
+    auto along = ArrayType::get(b.getContext(), {name}, {size}, b.getI64Type());
+    return IotaOp::create(b, along, size == ArrayType::kDynamic ? l.sizeOf(like, dim) : Value());
+  }
+  /// Where position(row) `predicate` position(column); the sizes are those of `like`'s dims.
+  Value where(ComparePredicate predicate, StringAttr row, Value rowLike, StringAttr rowDim,
+              StringAttr column, Value columnLike, StringAttr columnDim) {
+    return CompareOp::create(b, predicate, positions(row, rowLike, rowDim),
+                             positions(column, columnLike, columnDim));
+  }
+  Value where(ComparePredicate predicate, StringAttr row, StringAttr column, Value like) {
+    return where(predicate, row, like, row, column, like, column);
+  }
+  Value identity(StringAttr row, Value rowLike, StringAttr rowDim, StringAttr column,
+                 Value columnLike, StringAttr columnDim) {
+    Value on = where(ComparePredicate::eq, row, rowLike, rowDim, column, columnLike, columnDim);
+    return SelectOp::create(b, on, number(b, 1), number(b, 0));
+  }
+  Value number(ImplicitLocOpBuilder &b, double value) {
+    return scalar(b, b.getLoc(), arrayType(op->getOperand(0)).getElementType(), value);
+  }
+  Value masked(ImplicitLocOpBuilder &b, Value mask, Value v) {
+    return SelectOp::create(b, mask, v, number(b, 0));
+  }
+  /// 1 / x, and 0 where x is 0.
+  Value inverse(Value x) {
+    Value zero = number(b, 0), one = number(b, 1);
+    Value isZero = CompareOp::create(b, ComparePredicate::eq, x, zero);
+    Value safe = SelectOp::create(b, isZero, one, x);
+    return SelectOp::create(b, isZero, zero, DivOp::create(b, one, safe).getResult());
+  }
+  /// 1 / x off the diagonal (p, k), 0 on it; k is a dim of `like`, p is another name for it.
+  Value gaps(Value x, StringAttr p, StringAttr k, Value like) {
+    Value on = where(ComparePredicate::eq, p, like, k, k, like, k);
+    Value safe = SelectOp::create(b, on, number(b, 1), x);
+    return SelectOp::create(b, on, number(b, 0), DivOp::create(b, number(b, 1), safe).getResult());
+  }
+  /// The first `size` along `dim`.
+  static Value head(ImplicitLocOpBuilder &b, Value v, StringAttr dim, int64_t size) {
+    int64_t now = arrayType(v).getSize(dim);
+    if (size == ArrayType::kDynamic || now == ArrayType::kDynamic || now <= size)
+      return v;
+    return SliceOp::create(b, v, b.getArrayAttr({dim}), int64_t(0), size, int64_t(1));
+  }
+  Value padded(Value v, StringAttr dim, int64_t size) {
+    int64_t now = arrayType(v).getSize(dim);
+    if (size == ArrayType::kDynamic || now == ArrayType::kDynamic || size <= now)
+      return v;
+    return PadOp::create(b, v, number(b, 0), b.getArrayAttr({dim}), ArrayRef<int64_t>{0},
+                         ArrayRef<int64_t>{size - now}, ArrayRef<int64_t>{0});
+  }
+
+  Linearizer &l;
+  ImplicitLocOpBuilder &b, &t;
+  Operation *op;
+
+private:
+  SmallVector<ArrayType> known;
+};
+
+StringAttr rowOf(ArrayAttr dims) { return cast<StringAttr>(dims[0]); }
+StringAttr columnOf(ArrayAttr dims) { return cast<StringAttr>(dims[1]); }
+
+} // namespace
+
+/// L phi(L^-1 dA L^-T), where phi takes the lower triangle of the symmetric part, half of the
+/// diagonal.
+static void choleskyTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
+  auto op = cast<CholeskyOp>(o);
+  Algebra m(l, op);
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
+  StringAttr p = m.fresh(row), q = m.fresh(column);
+  Value dA = l.tangent(op.getA());
+  // L^-1 dA, then L^-1 of its transpose: dims p, the index of dA's column, and column.
+  Value half = m.solve(m.t, op.getL(), m.renamed(m.t, dA, {{column, q}}), row, column, false);
+  Value x = m.solve(m.t, op.getL(), m.renamed(m.t, half, {{column, p}, {q, row}}), row, column,
+                    /*upper=*/false);
+  Value both = AddOp::create(m.t, x, m.renamed(m.t, x, {{p, column}, {column, p}}));
+  Value below = m.where(ComparePredicate::gt, p, op.getL(), row, column, op.getL(), column);
+  Value on = m.where(ComparePredicate::eq, p, op.getL(), row, column, op.getL(), column);
+  Value weight = SelectOp::create(m.b, on, m.number(m.b, 0.25), m.number(m.b, 0.5));
+  Value inside = OrOp::create(m.b, below, on);
+  Value phi = m.masked(m.t, inside, MulOp::create(m.t, weight, both).getResult());
+  tangents[0] = m.contract(m.t, m.renamed(m.t, op.getL(), {{column, p}}), phi, {p});
+}
+
+/// dV = V (F * V^T dA V), dw = diag(V^T dA V), F = 1 / (w_j - w_i), 0 on the diagonal. Vectors of
+/// equal eigenvalues have no derivative: infinities say so.
+static void eighTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
+  auto op = cast<EighOp>(o);
+  Algebra m(l, op);
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims()), k = op.getInnerAttr();
+  StringAttr p = m.fresh(k);
+  Value w = op.getW(), v = op.getV(), vp = m.renamed(m.b, v, {{k, p}});
+  Value av = m.contract(m.t, l.tangent(op.getA()), m.renamed(m.b, v, {{row, column}}), {column});
+  Value s = m.contract(m.t, vp, av, {row});
+  tangents[0] = m.contract(m.t, s, m.identity(p, v, k, k, v, k), {p});
+  Value both = AddOp::create(m.t, s, m.renamed(m.t, s, {{p, k}, {k, p}}));
+  Value f = m.gaps(SubOp::create(m.b, w, m.renamed(m.b, w, {{k, p}})), p, k, v);
+  f = MulOp::create(m.b, f, m.number(m.b, 0.5));
+  tangents[1] = m.contract(m.t, vp, MulOp::create(m.t, f, both), {p});
+}
+
+/// With G = L^-1 P dA, U = D U1 (U1 unit upper triangular) and H = G U1^-1: dU = triu(H) U1 and
+/// dL = L tril(H D^-1, -1). Only the pivots before the last are divided by, so that this holds, and
+/// with it the gradient of a determinant, for matrices that lack one rank.
+static void luTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
+  auto op = cast<LuOp>(o);
+  Algebra m(l, op);
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
+  StringAttr p = m.fresh(row), q = m.fresh(column);
+  ArrayType type = arrayType(op.getA());
+  int64_t rows = type.getSize(row), columns = type.getSize(column);
+  auto eq = ComparePredicate::eq, gt = ComparePredicate::gt, lt = ComparePredicate::lt;
+  Value packed = op.getPacked(), zero = m.number(m.b, 0), one = m.number(m.b, 1);
+  // L as a square matrix (row, p), with ones on the diagonal that packed lacks.
+  Value left =
+      m.renamed(m.b, m.padded(m.head(m.b, packed, column, rows), column, rows), {{column, p}});
+  Value lower = SelectOp::create(m.b, m.where(gt, row, p, left), left, zero);
+  lower = SelectOp::create(m.b, m.where(eq, row, p, left), one, lower);
+  // U as a square matrix (q, column).
+  Value right =
+      m.renamed(m.b, m.padded(m.head(m.b, packed, row, columns), row, columns), {{row, q}});
+  Value on = m.where(eq, q, column, right);
+  Value pivots =
+      ReduceOp::create(m.b, ReduceKind::sum, m.masked(m.b, on, right), m.b.getArrayAttr({column}));
+  Value inverse = m.inverse(pivots);
+  Value upper = SelectOp::create(m.b, m.where(lt, q, column, right),
+                                 MulOp::create(m.b, right, inverse).getResult(), zero);
+  upper = SelectOp::create(m.b, on, one, upper);
+
+  Value sorted = GatherOp::create(m.t, IndexMode::clip, l.tangent(op.getA()),
+                                  ValueRange{op.getOrder()}, m.b.getArrayAttr({row}));
+  Value g = m.solve(m.t, lower, sorted, row, p, /*upper=*/false, /*unit=*/true);
+  // H U1 = G is U1^T H^T = G^T.
+  Value h = m.solve(m.t, upper, g, column, q, /*upper=*/false, /*unit=*/true);
+  Value below = m.where(gt, p, left, p, q, right, q), above = NotOp::create(m.b, below);
+  Value strict = MulOp::create(m.t, m.masked(m.t, below, h), inverse);
+  Value dL = m.contract(m.t, lower, strict, {p});
+  Value dU = m.contract(m.t, m.masked(m.t, above, h), upper, {q});
+  tangents[0] =
+      AddOp::create(m.t, m.renamed(m.t, dL, {{q, column}}), m.renamed(m.t, dU, {{p, row}}));
+}
+
+/// -P dA P + P P^T dA^T (I - A P) + (I - P A) dA^T P^T P, for matrices of constant rank.
+static void pinvTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
+  auto op = cast<PinvOp>(o);
+  Algebra m(l, op);
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
+  StringAttr r = m.fresh(row), c = m.fresh(column);
+  Value a = op.getA(), p = op.getP(); // p: (column, row)
+  Value dA = m.renamed(m.t, l.tangent(a), {{row, r}, {column, c}});
+  Value pr = m.renamed(m.b, p, {{row, r}}), pc = m.renamed(m.b, p, {{column, c}});
+  auto complement = [&](StringAttr x, StringAttr y, Value like, Value product) -> Value {
+    return SubOp::create(m.b, m.identity(x, like, x, y, product, y), product);
+  };
+  Value rows = m.contract(m.b, m.renamed(m.b, a, {{row, r}}), p, {column});    // A P (r, row)
+  Value columns = m.contract(m.b, p, m.renamed(m.b, a, {{column, c}}), {row}); // P A (column, c)
+  Value restOfRows = complement(r, row, pr, rows);
+  Value restOfColumns = complement(column, c, p, columns);
+  Value first = m.contract(m.t, m.contract(m.t, pr, dA, {r}), pc, {c});
+  Value ppt = m.contract(m.b, p, pc, {row}), ptp = m.contract(m.b, pr, p, {column});
+  Value second = m.contract(m.t, m.contract(m.t, ppt, dA, {c}), restOfRows, {r});
+  Value third = m.contract(m.t, m.contract(m.t, restOfColumns, dA, {c}), ptp, {r});
+  tangents[0] = SubOp::create(m.t, AddOp::create(m.t, second, third).getResult(), first);
+}
+
+/// With R1 the square part of R, X = dA1 R1^-1 and W the skew-symmetric matrix that has the lower
+/// triangle of Q^T X: dQ = Q (W - Q^T X) + X, dR = Q^T dA - W R.
+static void qrTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
+  auto op = cast<QrOp>(o);
+  Algebra m(l, op);
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims()), k = op.getInnerAttr();
+  StringAttr p = m.fresh(k), j = m.fresh(column);
+  Value q = op.getQ(), r = op.getR(), dA = l.tangent(op.getA());
+  int64_t inner = arrayType(q).getSize(k);
+  Value square = m.renamed(m.b, m.head(m.b, r, column, inner), {{column, j}}); // (k, j)
+  Value part = m.renamed(m.t, m.head(m.t, dA, column, inner), {{column, j}});
+  Value x = m.solve(m.t, square, part, j, k, /*upper=*/false); // (row, k)
+  Value qp = m.renamed(m.b, q, {{k, p}});
+  Value s = m.contract(m.t, qp, x, {row}); // (p, k)
+  Value low = m.masked(m.t, m.where(ComparePredicate::gt, p, q, k, k, q, k), s);
+  Value w = SubOp::create(m.t, low, m.renamed(m.t, low, {{p, k}, {k, p}}));
+  Value turned = m.contract(m.t, qp, SubOp::create(m.t, w, s).getResult(), {p});
+  tangents[0] = AddOp::create(m.t, turned, x);
+  Value moved = m.contract(m.t, w, r, {k}); // (p, column)
+  tangents[1] = SubOp::create(m.t, m.contract(m.t, q, dA, {row}), m.renamed(m.t, moved, {{p, k}}));
+}
+
+/// With S = U^T dA V and F = 1 / (s_j^2 - s_i^2): ds = diag(S), dU = U (F * (S s + (S s)^T)) and
+/// dV = V (F * (s S + (s S)^T)), plus what leaves the space that U or V span. As in eigh, vectors
+/// of equal singular values, or of 0, have no derivative.
+static void svdTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
+  auto op = cast<SvdOp>(o);
+  Algebra m(l, op);
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims()), k = op.getInnerAttr();
+  StringAttr p = m.fresh(k);
+  Value u = op.getU(), s = op.getS(), vh = op.getVh(), dA = l.tangent(op.getA());
+  ArrayType type = arrayType(op.getA());
+  int64_t rows = type.getSize(row), columns = type.getSize(column);
+  bool dynamic = rows == ArrayType::kDynamic || columns == ArrayType::kDynamic;
+  Value up = m.renamed(m.b, u, {{k, p}}), sp = m.renamed(m.b, s, {{k, p}});
+  Value vp = m.renamed(m.b, vh, {{k, p}});
+  Value ua = m.contract(m.t, up, dA, {row});   // U^T dA (p, column)
+  Value S = m.contract(m.t, ua, vh, {column}); // (p, k)
+  tangents[1] = m.contract(m.t, S, m.identity(p, u, k, k, u, k), {p});
+  Value gaps = MulOp::create(m.b, SubOp::create(m.b, s, sp).getResult(),
+                             AddOp::create(m.b, s, sp).getResult());
+  Value f = m.gaps(gaps, p, k, u);
+  auto symmetric = [&](Value x) -> Value {
+    Value both = AddOp::create(m.t, x, m.renamed(m.t, x, {{p, k}, {k, p}}));
+    return MulOp::create(m.t, f, both);
+  };
+  tangents[0] = m.contract(m.t, up, symmetric(MulOp::create(m.t, S, s)), {p});
+  tangents[2] = m.contract(m.t, symmetric(MulOp::create(m.t, S, sp)), vp, {p});
+  Value inverse = DivOp::create(m.b, m.number(m.b, 1), s);
+  if (dynamic || rows > columns) {
+    Value av = m.contract(m.t, dA, vh, {column});
+    Value rest = SubOp::create(m.t, av, m.contract(m.t, up, S, {p}));
+    rest = MulOp::create(m.t, rest, inverse);
+    tangents[0] = AddOp::create(m.t, tangents[0], rest);
+  }
+  if (dynamic || columns > rows) {
+    // U^T dA - S Vh, with S's rows as k.
+    Value turned = m.renamed(m.t, S, {{p, k}, {k, p}});
+    Value rest = SubOp::create(m.t, m.renamed(m.t, ua, {{p, k}}), m.contract(m.t, turned, vp, {p}));
+    rest = MulOp::create(m.t, rest, inverse);
+    tangents[2] = AddOp::create(m.t, tangents[2], rest);
+  }
+}
+
+//===- solves --------------------------------------------------------------===//
+
+/// The right-hand side's tangent less dA x: what is there of it.
+static Value rhsTangent(Algebra &m, Value a, Value b, Value x, Value dA, StringAttr over) {
+  Value t = m.l.tangent(b);
+  if (!dA)
+    return t;
+  Value moved = m.contract(m.t, dA, x, {over});
+  return t ? SubOp::create(m.t, t, moved).getResult() : NegOp::create(m.t, moved).getResult();
+}
+
+static void solveTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
+  auto op = cast<SolveOp>(o);
+  Algebra m(l, op);
+  StringAttr over = cast<StringAttr>(op.getDims()[op.getTransposed() ? 0 : 1]);
+  Value rhs = rhsTangent(m, op.getA(), op.getB(), op.getX(), l.tangent(op.getA()), over);
+  tangents[0] = SolveOp::create(l.linear, op.getA(), rhs, op.getDims(), op.getTransposed());
+}
+
+static Value solveBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<SolveOp>(o);
+  return SolveOp::create(t.b, t.residual(op.getA()), ct, op.getDims(), !op.getTransposed());
+}
+
+static void triangularSolveTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
+  auto op = cast<TriangularSolveOp>(o);
+  Algebra m(l, op);
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
+  Value dA = l.tangent(op.getA());
+  if (dA) {
+    auto inside = op.getUpper() ? (op.getUnit() ? ComparePredicate::lt : ComparePredicate::le)
+                                : (op.getUnit() ? ComparePredicate::gt : ComparePredicate::ge);
+    dA = m.masked(m.t, m.where(inside, row, column, op.getA()), dA);
+  }
+  Value rhs = rhsTangent(m, op.getA(), op.getB(), op.getX(), dA, column);
+  tangents[0] = TriangularSolveOp::create(l.linear, op.getA(), rhs, op.getDims(), op.getUpper(),
+                                          op.getUnit());
+}
+
+static Value triangularSolveBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<TriangularSolveOp>(o);
+  ArrayAttr turned = t.b.getArrayAttr({op.getDims()[1], op.getDims()[0]});
+  return TriangularSolveOp::create(t.b, t.residual(op.getA()), ct, turned, !op.getUpper(),
+                                   op.getUnit());
+}
+
+//===- the table -----------------------------------------------------------===//
+
+static Rule factors(TangentsFn tangents, StringRef text) {
+  Rule rule{Table::Chooser};
+  rule.tangents = tangents;
+  rule.text = text;
+  return rule;
+}
+
+/// Linear in the right-hand side, a product rule in the matrix.
+static Rule linearInRhs(TangentsFn tangents, TransposeFn transpose, StringRef text) {
+  Rule rule{Table::Linear};
+  rule.linearity = Linearity::Jointly;
+  rule.operands = {1};
+  rule.tangents = tangents;
+  rule.transpose = transpose;
+  rule.text = text;
+  return rule;
+}
+#define NAMED(fn) fn, #fn
+
+void xtensor::addFactorRules(Rules &rules) {
+  rules.add<CholeskyOp>(factors(NAMED(choleskyTangent)));
+  rules.add<EighOp>(factors(NAMED(eighTangent)));
+  rules.add<LuOp>(factors(NAMED(luTangent)));
+  rules.add<PinvOp>(factors(NAMED(pinvTangent)));
+  rules.add<QrOp>(factors(NAMED(qrTangent)));
+  rules.add<SvdOp>(factors(NAMED(svdTangent)));
+  rules.add<SolveOp>(linearInRhs(solveTangent, NAMED(solveBack)));
+  rules.add<TriangularSolveOp>(linearInRhs(triangularSolveTangent, NAMED(triangularSolveBack)));
+}

@@ -1,0 +1,215 @@
+// Dense linear algebra: each op is one call of a routine of the runtime. Matrices go in as they are
+// stored: the call states in which order the routine sees the axes, batches first.
+#include "ToLinalg/Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+/// Collects the operands of one call. The routine sees every array with the axes of `batch`, then
+/// those that each array names.
+class Call {
+public:
+  Call(Lowering &to, ArrayType batch) : to(to), batch(batch.getDimNames()) {}
+
+  void in(Value array, ArrayRef<StringAttr> trailing) {
+    Stored stored = to.stored(array);
+    in(stored.tensor, stored.order, trailing);
+  }
+  void in(Value tensor, ArrayRef<StringAttr> order, ArrayRef<StringAttr> trailing) {
+    inputs.push_back(tensor);
+    inputAxes.push_back(axes(order, trailing));
+  }
+  void out(ArrayType type, ArrayRef<StringAttr> trailing) {
+    outs.push_back(to.empty(type));
+    outAxes.push_back(axes(type.getDimNames(), trailing));
+  }
+  SmallVector<Value> emit(StringRef routine, ArrayRef<int64_t> options = {}) {
+    SmallVector<Attribute> all = inputAxes;
+    llvm::append_range(all, outAxes);
+    auto call =
+        LibraryOp::create(to.b, to.loc(), routine, inputs, outs, to.b.getArrayAttr(all), options);
+    return SmallVector<Value>(call.getResults());
+  }
+
+private:
+  Attribute axes(ArrayRef<StringAttr> order, ArrayRef<StringAttr> trailing) {
+    Names seen(batch);
+    llvm::append_range(seen, trailing);
+    SmallVector<int64_t> places;
+    for (StringAttr name : seen) {
+      auto *found = llvm::find(order, name);
+      places.push_back(found == order.end() ? -1 : found - order.begin());
+    }
+    return to.b.getDenseI64ArrayAttr(places);
+  }
+
+  Lowering &to;
+  Names batch;
+  SmallVector<Value> inputs, outs;
+  SmallVector<Attribute> inputAxes, outAxes;
+};
+
+ArrayType batchOf(ArrayType type, ArrayAttr dims) { return minus(type, dims.getValue()); }
+StringAttr rowOf(ArrayAttr dims) { return cast<StringAttr>(dims[0]); }
+StringAttr columnOf(ArrayAttr dims) { return cast<StringAttr>(dims[1]); }
+
+/// The inner dim of a factorisation has the smaller of both sizes.
+void noteInner(StringAttr inner, ArrayType type, ArrayAttr dims, Lowering &to) {
+  if (!type.isDynamic(dims[0]) && !type.isDynamic(dims[1]))
+    return;
+  Value rows = to.sizeValue(rowOf(dims), type), columns = to.sizeValue(columnOf(dims), type);
+  to.noteSize(inner, arith::MinSIOp::create(to.b, to.loc(), rows, columns));
+}
+
+/// Sizes that only a call knows are compared by the call.
+void checkSquare(ArrayType type, ArrayAttr dims, Lowering &to) {
+  if (!type.isDynamic(dims[0]) || !type.isDynamic(dims[1]))
+    return;
+  OpBuilder &b = to.b;
+  Location loc = to.loc();
+  auto sizeOf = [&](StringAttr name) -> Value {
+    return arith::IndexCastOp::create(b, loc, b.getI64Type(), to.sizeValue(name, type));
+  };
+  Value rows = sizeOf(rowOf(dims)), columns = sizeOf(columnOf(dims));
+  Value differ = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, rows, columns);
+  // The report names one dim; what no user can spell says that there are two.
+  auto both =
+      b.getStringAttr("~square~ " + rowOf(dims).getValue() + "~ " + columnOf(dims).getValue());
+  reportWhere(differ, both, rows, columns, to);
+}
+
+/// The factors of a matrix: packed, order, inverse, parity, each in the order of the op's types;
+/// made once, whoever asks.
+SmallVector<Value> luOf(Value a, ArrayAttr dims, Lowering &to) {
+  SmallVector<Value> &known = to.factors[{a, dims}];
+  if (!known.empty() &&
+      known.front().getParentRegion()->isAncestor(to.b.getInsertionBlock()->getParent()))
+    return known;
+  ArrayType type = arrayType(a), batch = batchOf(type, dims);
+  StringAttr row = rowOf(dims), column = columnOf(dims);
+  ArrayType order = minus(type, {column}).withElement(to.b.getI64Type());
+  Call call(to, batch);
+  call.in(a, {row, column});
+  call.out(type, {row, column});
+  call.out(order, {row});
+  call.out(order, {row});
+  call.out(batch, {});
+  return known = call.emit("xt_lu");
+}
+
+void lower(CholeskyOp op, Lowering &to) {
+  ArrayType type = arrayType(op.getA());
+  checkSquare(type, op.getDims(), to);
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
+  Call call(to, batchOf(type, op.getDims()));
+  call.in(op.getA(), {row, column});
+  call.out(arrayType(op.getL()), {row, column});
+  to.setTensor(op.getL(), call.emit("xt_cholesky")[0]);
+}
+
+void lower(EighOp op, Lowering &to) {
+  ArrayType type = arrayType(op.getA());
+  checkSquare(type, op.getDims(), to);
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims()), inner = op.getInnerAttr();
+  noteInner(inner, type, op.getDims(), to);
+  Call call(to, batchOf(type, op.getDims()));
+  call.in(op.getA(), {row, column});
+  call.out(arrayType(op.getW()), {inner});
+  call.out(arrayType(op.getV()), {row, inner});
+  SmallVector<Value> results = call.emit("xt_eigh");
+  to.setTensor(op.getW(), results[0]);
+  to.setTensor(op.getV(), results[1]);
+}
+
+void lower(LuOp op, Lowering &to) {
+  // Derivatives and determinants count on it where sizes are not known.
+  checkSquare(arrayType(op.getA()), op.getDims(), to);
+  for (auto [result, tensor] : llvm::zip_equal(op->getResults(), luOf(op.getA(), op.getDims(), to)))
+    to.setTensor(result, tensor);
+}
+
+void lower(PinvOp op, Lowering &to) {
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
+  Call call(to, batchOf(arrayType(op.getA()), op.getDims()));
+  call.in(op.getA(), {row, column});
+  call.out(arrayType(op.getP()), {column, row});
+  to.setTensor(op.getP(), call.emit("xt_pinv")[0]);
+}
+
+void lower(QrOp op, Lowering &to) {
+  ArrayType type = arrayType(op.getA());
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims()), inner = op.getInnerAttr();
+  noteInner(inner, type, op.getDims(), to);
+  Call call(to, batchOf(type, op.getDims()));
+  call.in(op.getA(), {row, column});
+  call.out(arrayType(op.getQ()), {row, inner});
+  call.out(arrayType(op.getR()), {inner, column});
+  SmallVector<Value> results = call.emit("xt_qr");
+  to.setTensor(op.getQ(), results[0]);
+  to.setTensor(op.getR(), results[1]);
+}
+
+void lower(SvdOp op, Lowering &to) {
+  ArrayType type = arrayType(op.getA());
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims()), inner = op.getInnerAttr();
+  noteInner(inner, type, op.getDims(), to);
+  Call call(to, batchOf(type, op.getDims()));
+  call.in(op.getA(), {row, column});
+  call.out(arrayType(op.getU()), {row, inner});
+  call.out(arrayType(op.getS()), {inner});
+  call.out(arrayType(op.getVh()), {inner, column});
+  SmallVector<Value> results = call.emit("xt_svd");
+  for (auto [result, tensor] : llvm::zip_equal(op->getResults(), results))
+    to.setTensor(result, tensor);
+}
+
+/// The dims of a right-hand side or solution beside the batch: that of the equation, then the rest.
+Names withRest(ArrayType type, StringAttr first, ArrayType batch) {
+  Names names{first};
+  for (StringAttr name : type.getDimNames())
+    if (name != first && !batch.hasDim(name))
+      names.push_back(name);
+  return names;
+}
+
+void lower(SolveOp op, Lowering &to) {
+  ArrayAttr dims = op.getDims();
+  ArrayType type = arrayType(op.getA()), batch = batchOf(type, dims), x = arrayType(op.getX());
+  StringAttr row = rowOf(dims), column = columnOf(dims);
+  checkSquare(type, dims, to);
+  SmallVector<Value> lu = luOf(op.getA(), dims, to);
+  Call call(to, batch);
+  call.in(lu[0], type.getDimNames(), {row, column});
+  Names order(minus(type, {column}).getDimNames());
+  call.in(lu[op.getTransposed() ? 2 : 1], order, {row});
+  auto from = op.getTransposed() ? column : row, into = op.getTransposed() ? row : column;
+  call.in(op.getB(), withRest(arrayType(op.getB()), from, batch));
+  call.out(x, withRest(x, into, batch));
+  to.setTensor(op.getX(), call.emit("xt_lu_solve", {op.getTransposed()})[0]);
+}
+
+void lower(TriangularSolveOp op, Lowering &to) {
+  ArrayAttr dims = op.getDims();
+  ArrayType batch = batchOf(arrayType(op.getA()), dims), x = arrayType(op.getX());
+  StringAttr row = rowOf(dims), column = columnOf(dims);
+  checkSquare(arrayType(op.getA()), dims, to);
+  Call call(to, batch);
+  call.in(op.getA(), {row, column});
+  call.in(op.getB(), withRest(arrayType(op.getB()), row, batch));
+  call.out(x, withRest(x, column, batch));
+  to.setTensor(op.getX(), call.emit("xt_triangular_solve", {op.getUpper(), op.getUnit()})[0]);
+}
+
+} // namespace
+
+LogicalResult xtensor::lowerFactors(Operation *op, Lowering &to) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<CholeskyOp, EighOp, LuOp, PinvOp, QrOp, SolveOp, SvdOp, TriangularSolveOp>(
+          [&](auto known) { return lower(known, to), success(); })
+      .Default([](Operation *) { return failure(); });
+}

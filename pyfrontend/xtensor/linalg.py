@@ -1,0 +1,385 @@
+"""Dense linear algebra: `xt.linalg`. Two named dims are the matrix, all others are batches.
+
+`dims=(row, col)` says which two. Python ints and integer arrays become f8, as in NumPy; 16-bit floats are computed in
+f4. Nothing raises for what the numbers are: a matrix that has no such factor gives NaN, or infinities, for its instance
+alone. New inner dims are named by `inner=`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from .core.dims import check_name
+from .core.errors import ArgumentError, DimensionError, SizeError, UnsupportedError
+from .ops import promotion as p
+from .ops.arguments import dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, union_sizes
+from .ops.contraction import contract
+from .ops.reductions import _norm, _wide
+from .ops.types import Array, ArrayLike
+from .trace import build
+from .trace.dispatch import op
+from .trace.tracer import Tracer, as_tracer
+
+__all__ = [
+    "cholesky", "det", "diagonal", "eigh", "inv", "lstsq", "lu", "matrix_power", "norm", "pinv", "qr", "slogdet",
+    "solve", "svd", "trace", "triangular_solve",
+]  # fmt: skip
+
+Pair = tuple[str, str]
+MATRIX: Pair = ("row", "col")
+
+
+# -- arguments --------------------------------------------------------------------------------------------------------
+
+
+def _pair(name: str, x: Tracer, dims: Any) -> Pair:
+    """(row, col): two different dims of `x`."""
+    if isinstance(dims, str) or not isinstance(dims, (tuple, list)) or len(dims) != 2:
+        raise fail(
+            DimensionError, f"linalg.{name}", f"dims are the matrix's row and column dim, not {dims!r}", x,
+            instead='Write dims=("row", "col")',
+        )  # fmt: skip
+    row, col = dims_of(f"linalg.{name}", x, dims)
+    return row, col
+
+
+def _square(name: str, x: Tracer, dims: Pair) -> None:
+    sizes = [x.sizes[d] if is_static(x, d) else None for d in dims]
+    if sizes[0] != sizes[1]:
+        raise fail(
+            SizeError, f"linalg.{name}", f"the matrix must be square: dims {dims} have sizes "
+            f"{x.sizes[dims[0]]} and {x.sizes[dims[1]]}", x,
+            instead="Use lstsq, pinv, qr or svd for matrices that are not",
+        )  # fmt: skip
+
+
+def _lapack(name: str) -> None:
+    if _native.lapack_name() is None:
+        raise UnsupportedError(
+            f"xt.linalg.{name}: this xtensor was built without LAPACK. Build it with OpenBLAS "
+            "(pip install scipy-openblas32); `xtensor doctor` says what it found"
+        )
+
+
+def _float_dtype(x: Tracer) -> np.dtype:
+    return x.dtype if p.is_float(x.dtype) else p.F8
+
+
+def _as_matrix(name: str, a: Any, dims: Any, square: bool = False) -> tuple[Tracer, Pair, np.dtype]:
+    """The matrix in f4 or f8, its two dims, and the dtype that results have."""
+    x = as_tracer(a)
+    pair = _pair(name, x, dims)
+    if square:
+        _square(name, x, pair)
+    _lapack(name)
+    dtype = _float_dtype(x)
+    return p.cast(x, p.accumulator(dtype)), pair, dtype
+
+
+def _system(name: str, a: Any, b: Any, dims: Any) -> tuple[Tracer, Tracer, Pair, np.dtype]:
+    """Matrix and right-hand side in one dtype; the right-hand side has the row dim and not the column dim."""
+    x, y = as_tracer(a), as_tracer(b)
+    row, col = pair = _pair(name, x, dims)
+    if row not in y.dims or col in y.dims:
+        raise fail(
+            DimensionError, f"linalg.{name}", f"the right-hand side has dim {row!r} and not {col!r}, which the result "
+            "has instead", x, y, instead="Rename its dims",
+        )  # fmt: skip
+    union_sizes(f"linalg.{name}", (x, y))
+    _lapack(name)
+    dtype = p.result_type(_float_dtype(x), _float_dtype(y))
+    wide = p.accumulator(dtype)
+    return p.cast(x, wide), p.cast(y, wide), pair, dtype
+
+
+def _inner(name: str, x: Tracer, inner: Any) -> str:
+    if not isinstance(inner, str):
+        raise fail(ArgumentError, f"linalg.{name}", f"inner is the name of one new dim, not {inner!r}", x)
+    check_name(inner)
+    if inner in x.dims:
+        raise fail(
+            DimensionError, f"linalg.{name}", f"the new inner dim {inner!r} is a dim of the matrix already", x,
+            instead='Name it otherwise: inner="component"',
+        )  # fmt: skip
+    return inner
+
+
+def _least(x: Tracer, dims: Pair) -> int | None:
+    """The smaller of both sizes, where they are known."""
+    if not all(is_static(x, d) for d in dims):
+        return None
+    return min(int(x.sizes[d]) for d in dims)
+
+
+def _head(x: Tracer, dim: str, size: int | None) -> Tracer:
+    if size is None or not is_static(x, dim) or x.sizes[dim] == size:
+        return x
+    return build.slice(x, {dim: (0, size, 1)})
+
+
+def _compare(predicate: str, x: Tracer, row: str, col: str) -> Tracer:
+    """How the positions along two dims of `x` compare."""
+    at = [build.iota(d, size_of(x, d)) for d in (row, col)]
+    return build.compare(predicate, *at)
+
+
+def _replaced(x: Tracer, *names: tuple[str, str]) -> tuple[str, ...]:
+    """The dims of `x` with some under other names."""
+    new = dict(names)
+    return tuple(new.get(d, d) for d in x.dims)
+
+
+# -- factors ----------------------------------------------------------------------------------------------------------
+
+
+@op
+def cholesky(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """The lower triangular L with A = L L^T: the dims of `a`; NaN where A is not positive definite.
+
+    Of the symmetric part (A + A^T) / 2, as JAX does: the gradient is symmetric.
+    """
+    x, pair, dtype = _as_matrix("cholesky", a, dims, square=True)
+    return p.cast(build.factor("cholesky", x, pair)[0], dtype)
+
+
+@op
+def qr(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array]:
+    """q, r with A = Q R, reduced: q has `inner` instead of col, r instead of row; its size is the smaller of both."""
+    x, pair, dtype = _as_matrix("qr", a, dims)
+    q, r = build.factor("qr", x, pair, _inner("qr", x, inner))
+    return p.cast(q, dtype), p.cast(r, dtype)
+
+
+@op
+def eigh(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array]:
+    """w, v: eigenvalues, ascending, and eigenvectors of a symmetric matrix; w has `inner`, v row and `inner`.
+
+    Of the symmetric part (A + A^T) / 2. Vectors of equal eigenvalues have no derivative.
+    """
+    x, pair, dtype = _as_matrix("eigh", a, dims, square=True)
+    w, v = build.factor("eigh", x, pair, _inner("eigh", x, inner))
+    return p.cast(w, dtype), p.cast(v, dtype)
+
+
+@op
+def svd(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array, Array]:
+    """u, s, vh with A = U diag(s) Vh, reduced, s descending: u has row and `inner`, s `inner`, vh `inner` and col."""
+    x, pair, dtype = _as_matrix("svd", a, dims)
+    u, s, vh = build.factor("svd", x, pair, _inner("svd", x, inner))
+    return p.cast(u, dtype), p.cast(s, dtype), p.cast(vh, dtype)
+
+
+@op
+def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array, Array]:
+    """p, l, u with A = P L U, partial pivoting: p has row and row', l row' and `inner`, u `inner` and col.
+
+    xt.dot(p, l, u) is A. Where both sizes are dynamic the matrix must be square.
+    """
+    x, (row, col), dtype = _as_matrix("lu", a, dims)
+    inner = _inner("lu", x, inner)
+    moved = f"{row}'"
+    if moved in (*x.dims, inner):
+        raise fail(DimensionError, "linalg.lu", f"the permuted rows are named {moved!r}, which is a dim already", x)
+    packed, order, _, _ = build.factor("lu", x, (row, col))
+    least = _least(x, (row, col))
+    zero, one = p.zero(x.dtype), p.constant(1, x.dtype)
+    at = build.compare("eq", build.rename(order, {row: moved}), build.iota(row, size_of(x, row)))
+    permutation = reorder(p.cast(at, dtype), _replaced(x, (col, moved)))
+    lower = build.rename(_head(packed, col, least), {row: moved, col: inner})
+    dims_of_lower = lower.dims
+    lower = build.select(_compare("gt", lower, moved, inner), lower, zero)
+    lower = build.select(_compare("eq", lower, moved, inner), one, lower)
+    upper = build.rename(_head(packed, row, least), {row: inner})
+    dims_of_upper = upper.dims
+    upper = build.select(_compare("le", upper, inner, col), upper, zero)
+    return permutation, p.cast(reorder(lower, dims_of_lower), dtype), p.cast(reorder(upper, dims_of_upper), dtype)
+
+
+# -- solutions --------------------------------------------------------------------------------------------------------
+
+
+@op
+def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """x with A x = b: `b` has the row dim, x the col dim in its place; the batch dims of `a`, then those of `b`.
+
+    A singular A gives infinities or NaN.
+    """
+    x, y, pair, dtype = _system("solve", a, b, dims)
+    _square("solve", x, pair)
+    return p.cast(build.solve(x, y, pair), dtype)
+
+
+@op
+def triangular_solve(
+    a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX, lower: bool = True, unit: bool = False
+) -> Array:
+    """x with A x = b for a triangular A, of which the other triangle is not read; dims as for `solve`.
+
+    unit: the diagonal counts as ones. The transposed system is the same one with dims=(col, row) and the other
+    triangle: triangular_solve(l, y, dims=("col", "row"), lower=False).
+    """
+    x, y, pair, dtype = _system("triangular_solve", a, b, dims)
+    _square("triangular_solve", x, pair)
+    return p.cast(build.triangular_solve(x, y, pair, upper=not lower, unit=unit), dtype)
+
+
+@op
+def inv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """The inverse: as `a`, with row and col in each other's place (it maps what has the row dim to col).
+
+    A singular matrix gives infinities or NaN.
+    """
+    x, pair, dtype = _as_matrix("inv", a, dims, square=True)
+    return p.cast(_inverse(x, pair), dtype)
+
+
+def _inverse(x: Tracer, pair: Pair) -> Tracer:
+    row, col = pair
+    right = fresh(x.dims, row)
+    at = build.compare("eq", build.iota(row, size_of(x, row)), build.iota(right, size_of(x, row)))
+    found = build.rename(build.solve(x, build.cast(at, x.dtype), pair), {right: row})
+    return reorder(found, _replaced(x, (row, col), (col, row)))
+
+
+@op
+def pinv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """The Moore-Penrose inverse: as `a`, with row and col in each other's place.
+
+    Singular values up to eps * max(rows, columns) times the largest count as 0. Derivatives hold where the rank does
+    not change (Golub and Pereyra 1973).
+    """
+    x, pair, dtype = _as_matrix("pinv", a, dims)
+    return p.cast(build.factor("pinv", x, pair)[0], dtype)
+
+
+@op
+def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """The x of least norm that minimises |A x - b|: `b` has the row dim, x the col dim."""
+    x, y, (row, col), dtype = _system("lstsq", a, b, dims)
+    inverse = build.factor("pinv", x, (row, col))[0]
+    batch = [d for d in x.dims if d not in (row, col)]
+    order = dict.fromkeys([*batch, *_replaced(y, (row, col))])
+    return p.cast(contract([inverse, y], (row,), tuple(order)), dtype)
+
+
+@op
+def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """The determinant: the batch dims of `a`. Its gradient is exact where at most one rank is missing."""
+    x, (row, col), dtype = _as_matrix("det", a, dims, square=True)
+    packed, _, _, parity = build.factor("lu", x, (row, col))
+    product = build.reduce("prod", _diagonal(packed, row, col), (row,))
+    return p.cast(reorder(build.binary("mul", parity, product), parity.dims), dtype)
+
+
+@op
+def slogdet(a: ArrayLike, /, dims: Pair = MATRIX) -> tuple[Array, Array]:
+    """sign, logabsdet of the determinant: the batch dims of `a`; 0 and -inf for a singular matrix."""
+    x, (row, col), dtype = _as_matrix("slogdet", a, dims, square=True)
+    packed, _, _, parity = build.factor("lu", x, (row, col))
+    pivots = _diagonal(packed, row, col)
+    sign = build.binary("mul", parity, build.reduce("prod", build.unary("sign", pivots), (row,)))
+    logs = build.reduce("sum", build.unary("log", build.unary("abs", pivots)), (row,))
+    return p.cast(build.stop_gradient(sign), dtype), p.cast(logs, dtype)
+
+
+# -- from the elements ------------------------------------------------------------------------------------------------
+
+
+def _diagonal(x: Tracer, row: str, col: str) -> Tracer:
+    """The diagonal, under the name of the row dim."""
+    least = _least(x, (row, col))
+    x = _head(_head(x, row, least), col, least)
+    kept = tuple(d for d in x.dims if d != col)
+    # By position: what lies beside the diagonal is not read.
+    at = build.iota(row, size_of(x, row))
+    if least == 0:
+        return reorder(build.squeeze(build.pad(x, p.zero(x.dtype), {col: (1, 0, 0)}), (col,)), kept)
+    return reorder(build.gather("clip", x, {row: at, col: at}), kept)
+
+
+@op
+def diagonal(a: ArrayLike, /, dims: Pair = MATRIX, inner: str | None = None) -> Array:
+    """The elements at equal positions: `a` without col, along row (or `inner`); any dtype, any two dims."""
+    x = as_tracer(a)
+    row, col = _pair("diagonal", x, dims)
+    found = _diagonal(x, row, col)
+    return found if inner is None else build.rename(found, {row: _inner("diagonal", x, inner)})
+
+
+@op
+def trace(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """The sum of the diagonal: the batch dims of `a`; integers widen to 64 bits."""
+    x = as_tracer(a)
+    row, col = _pair("trace", x, dims)
+    found = p.cast(_diagonal(x, row, col), p.accumulator(p.sum_dtype(x.dtype)))
+    return p.cast(build.reduce("sum", found, (row,)), p.sum_dtype(x.dtype))
+
+
+@op
+def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
+    """Matrix norm over dims=(row, col): "fro" (None), "nuc", 1, -1, 2, -2, inf or -inf; or vector norm over one dim.
+
+    1 is the largest sum of absolute values of a column, inf of a row, 2 the largest singular value, "nuc" their sum.
+    """
+    a = as_tracer(x)
+    dtype = p.mean_dtype(a.dtype)
+    wide = _wide(a)
+    if isinstance(dims, (tuple, list)) and len(dims) == 1:
+        order = 2.0 if ord is None else ord
+        return p.cast(_norm(wide, dims_of("linalg.norm", a, dims), float(order)), dtype)
+    row, col = _pair("norm", a, dims)
+    if ord is None or ord == "fro":
+        return p.cast(_norm(wide, (row, col), 2.0), dtype)
+    if ord in (2, -2, "nuc"):
+        _lapack("norm")
+        s = build.factor("svd", wide, (row, col), fresh(a.dims, "rank"))[1]
+        (inner,) = (d for d in s.dims if d not in a.dims)
+        kind = "sum" if ord == "nuc" else "max" if ord == 2 else "min"
+        return p.cast(build.reduce(kind, s, (inner,)), dtype)
+    if ord in (1, -1, math.inf, -math.inf):
+        summed, kept = (row, col) if abs(ord) == 1 else (col, row)
+        sums = build.reduce("sum", build.unary("abs", wide), (summed,))
+        return p.cast(build.reduce("max" if ord > 0 else "min", sums, (kept,)), dtype)
+    raise fail(
+        ArgumentError, "linalg.norm", f"there is no matrix norm ord={ord!r}", a,
+        instead='There are "fro", "nuc", 1, -1, 2, -2, inf and -inf',
+    )  # fmt: skip
+
+
+@op
+def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
+    """A to the integer power `n`, row and col being one space: the dims of `a`; negative powers are of the inverse."""
+    x = as_tracer(a)
+    row, col = pair = _pair("matrix_power", x, dims)
+    _square("matrix_power", x, pair)
+    power = integer("linalg.matrix_power", n, "the power")
+    if x.dtype == p.BOOL:
+        x = p.cast(x, p.I8)
+    dtype = x.dtype
+    if power < 0:
+        x, pair, dtype = _as_matrix("matrix_power", a, dims, square=True)
+        x = build.rename(_inverse(x, pair), {row: col, col: row})
+        x, power = reorder(x, as_tracer(a).dims), -power
+    if power == 0:
+        same = build.cast(_compare("eq", x, row, col), dtype)
+        return extend(same, {d: size_of(x, d) for d in x.dims}, x.dims)
+    between = fresh(x.dims, col)
+
+    def times(left: Tracer, right: Tracer) -> Tracer:
+        pieces = [build.rename(left, {col: between}), build.rename(right, {row: between})]
+        return build.contract(pieces, (between,), x.dims)
+
+    result: Tracer | None = None
+    square = x
+    while True:
+        if power & 1:
+            result = square if result is None else times(result, square)
+        power >>= 1
+        if not power:
+            assert result is not None
+            return p.cast(result, dtype)
+        square = times(square, square)

@@ -1,0 +1,327 @@
+// Factorisations of batches of matrices: Cholesky, LU, QR, eigenvalues, singular values and the
+// pseudoinverse. Each instance is copied, whatever its strides, factored column-major by LAPACK
+// (small Cholesky factors by a kernel of ours), and its factors are written to where they are
+// wanted. What LAPACK cannot do becomes NaN; it never sees one, since some versions do not come
+// back from that.
+#include "Lapack.h"
+#include "Matrices.h"
+#include "Pool.h"
+#include "SmallMatrices.h"
+
+#include <mutex>
+
+using namespace xtensor;
+
+//===- threads -------------------------------------------------------------===//
+
+static std::mutex libraryThreads;
+
+LibraryThreads::LibraryThreads(int64_t count, int64_t size) {
+  constexpr int64_t kLarge = 256;
+  static std::once_flag once;
+  std::call_once(once, [] { XT_BLAS(openblas_set_num_threads)(1); });
+  threaded = size >= kLarge && count < xt_num_threads() && !insideParallelLoop() &&
+             libraryThreads.try_lock();
+  if (threaded)
+    XT_BLAS(openblas_set_num_threads)(xt_num_threads());
+}
+
+LibraryThreads::~LibraryThreads() {
+  if (!threaded)
+    return;
+  XT_BLAS(openblas_set_num_threads)(1);
+  libraryThreads.unlock();
+}
+
+namespace {
+
+template <typename T>
+constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
+
+/// Runs body(offsets, scratch) for each instance of the batch that all arrays share.
+template <typename Body>
+void forEachMatrix(const xt_array *arrays, int count, const int *trailing, int64_t size,
+                   double work, size_t bytes, Body body) {
+  Batches loops(arrays, count, trailing);
+  int64_t instances = loops.count();
+  LibraryThreads threads(instances, size);
+  auto range = [&](int64_t begin, int64_t end) {
+    int64_t at[Batches::kMaxArrays];
+    for (int64_t i = begin; i < end; ++i) {
+      Scratch scratch(bytes);
+      loops.offsets(i, at);
+      body(at, scratch);
+    }
+  };
+  if (threads.own())
+    range(0, instances);
+  else
+    forInstances(instances, work, range);
+}
+
+int64_t rowsOf(const xt_array &a) { return a.sizes[a.rank - 2]; }
+int64_t columnsOf(const xt_array &a) { return a.sizes[a.rank - 1]; }
+
+/// to = (a + a^T) / 2.
+template <typename T>
+void copySymmetric(const Matrix<T> &a, const Matrix<T> &to) {
+  constexpr int64_t kBlock = 16;
+  int64_t n = a.rows;
+  for (int64_t i0 = 0; i0 < n; i0 += kBlock)
+    for (int64_t j0 = 0; j0 < n; j0 += kBlock)
+      for (int64_t i = i0; i < std::min(n, i0 + kBlock); ++i)
+        for (int64_t j = j0; j < std::min(n, j0 + kBlock); ++j)
+          to.at(i, j) = T(0.5) * a.at(i, j) + T(0.5) * a.at(j, i);
+}
+
+//===- Cholesky ------------------------------------------------------------===//
+
+template <typename T>
+void cholesky(const xt_array *arrays) {
+  int64_t n = rowsOf(arrays[0]);
+  bool square = n == columnsOf(arrays[0]), small = n <= kSmallMatrix;
+  int64_t leading = (n + 15) / 16 * 16;
+  const int trailing[] = {2, 2};
+  forEachMatrix(arrays, 2, trailing, n, double(n) * n * n / 3, Scratch::bytesFor<T>(n * leading),
+                [&](const int64_t *at, Scratch &scratch) {
+                  Matrix<T> a = matrixOf<T>(arrays[0], at[0]), l = matrixOf<T>(arrays[1], at[1]);
+                  T *s = scratch.take<T>(n * leading);
+                  bool done = square;
+                  if (square) {
+                    if (small)
+                      for (int64_t i = 0; i < n; ++i)
+                        std::fill_n(s + i * leading + n, leading - n, T(0));
+                    copySymmetric(a, Matrix<T>{s, n, n, leading, 1});
+                    // Row-major U^T U is column-major L L^T.
+                    done = small ? factorUpper(n, s, leading)
+                                 : lapack::potrf('L', int(n), s, int(leading)) == 0;
+                    for (int64_t i = 0; i < n && done; ++i)
+                      done = std::isfinite(s[i * leading + i]);
+                  }
+                  for (int64_t i = 0; i < l.rows; ++i)
+                    for (int64_t j = 0; j < l.columns; ++j)
+                      l.at(i, j) = j > i ? T(0) : done ? s[j * leading + i] : kNaN<T>;
+                });
+}
+
+//===- LU ------------------------------------------------------------------===//
+
+template <typename T>
+void lu(const xt_array *arrays) {
+  int64_t m = rowsOf(arrays[0]), n = columnsOf(arrays[0]), k = std::min(m, n);
+  const int trailing[] = {2, 2, 1, 1, 0};
+  forEachMatrix(arrays, 5, trailing, k, double(m) * n * k * 2 / 3,
+                Scratch::bytesFor<T>(m * n) + Scratch::bytesFor<int>(k),
+                [&](const int64_t *at, Scratch &scratch) {
+                  Matrix<T> a = matrixOf<T>(arrays[0], at[0]),
+                            packed = matrixOf<T>(arrays[1], at[1]);
+                  Matrix<int64_t> order = columnOf<int64_t>(arrays[2], at[2]),
+                                  inverse = columnOf<int64_t>(arrays[3], at[3]);
+                  T *parity = static_cast<T *>(arrays[4].data) + at[4];
+                  for (int64_t i = 0; i < m; ++i)
+                    order.at(i, 0) = inverse.at(i, 0) = i;
+                  *parity = 1;
+                  if (!a.isFinite()) {
+                    packed.fill(kNaN<T>);
+                    return;
+                  }
+                  T *copied = scratch.take<T>(m * n);
+                  int *pivots = scratch.take<int>(k);
+                  Matrix<T> here{copied, m, n, 1, std::max<int64_t>(m, 1)};
+                  copy(a, here);
+                  if (k > 0)
+                    lapack::getrf(int(m), int(n), copied, int(std::max<int64_t>(m, 1)), pivots);
+                  copy(here, packed);
+                  for (int64_t i = 0; i < k; ++i) {
+                    int64_t other = pivots[i] - 1;
+                    if (other == i)
+                      continue;
+                    std::swap(order.at(i, 0), order.at(other, 0));
+                    *parity = -*parity;
+                  }
+                  for (int64_t i = 0; i < m; ++i)
+                    inverse.at(order.at(i, 0), 0) = i;
+                });
+}
+
+//===- QR ------------------------------------------------------------------===//
+
+template <typename T>
+void qr(const xt_array *arrays) {
+  int64_t m = rowsOf(arrays[0]), n = columnsOf(arrays[0]), k = std::min(m, n);
+  int lda = int(std::max<int64_t>(m, 1));
+  T sizes[2] = {1, 1}, none = 0;
+  if (k > 0) {
+    lapack::geqrf(int(m), int(n), &none, lda, &none, &sizes[0], -1);
+    lapack::orgqr(int(m), int(k), int(k), &none, lda, &none, &sizes[1], -1);
+  }
+  int work = int(std::max(sizes[0], sizes[1])) + 1;
+  const int trailing[] = {2, 2, 2};
+  forEachMatrix(arrays, 3, trailing, k, 4.0 * m * n * k,
+                Scratch::bytesFor<T>(m * n) + Scratch::bytesFor<T>(k) + Scratch::bytesFor<T>(work),
+                [&](const int64_t *at, Scratch &scratch) {
+                  Matrix<T> a = matrixOf<T>(arrays[0], at[0]), q = matrixOf<T>(arrays[1], at[1]),
+                            r = matrixOf<T>(arrays[2], at[2]);
+                  if (k == 0)
+                    return;
+                  if (!a.isFinite()) {
+                    q.fill(kNaN<T>);
+                    r.fill(kNaN<T>);
+                    return;
+                  }
+                  T *copied = scratch.take<T>(m * n), *tau = scratch.take<T>(k);
+                  T *space = scratch.take<T>(work);
+                  copy(a, Matrix<T>{copied, m, n, 1, m});
+                  lapack::geqrf(int(m), int(n), copied, lda, tau, space, work);
+                  for (int64_t i = 0; i < k; ++i)
+                    for (int64_t j = 0; j < n; ++j)
+                      r.at(i, j) = j < i ? T(0) : copied[i + j * m];
+                  lapack::orgqr(int(m), int(k), int(k), copied, lda, tau, space, work);
+                  copy(Matrix<T>{copied, m, k, 1, m}, q);
+                });
+}
+
+//===- eigenvalues ---------------------------------------------------------===//
+
+template <typename T>
+void eigh(const xt_array *arrays) {
+  int64_t n = rowsOf(arrays[0]);
+  bool square = n == columnsOf(arrays[0]);
+  int lda = int(std::max<int64_t>(n, 1)), isize = 1;
+  T size = 1, none = 0;
+  if (n > 0)
+    lapack::syevd(int(n), &none, lda, &none, &size, -1, &isize, -1);
+  int work = int(size) + 1;
+  const int trailing[] = {2, 1, 2};
+  forEachMatrix(arrays, 3, trailing, n, 9.0 * n * n * n,
+                Scratch::bytesFor<T>(n * n) + Scratch::bytesFor<T>(n) + Scratch::bytesFor<T>(work) +
+                    Scratch::bytesFor<int>(isize),
+                [&](const int64_t *at, Scratch &scratch) {
+                  Matrix<T> a = matrixOf<T>(arrays[0], at[0]), w = columnOf<T>(arrays[1], at[1]),
+                            v = matrixOf<T>(arrays[2], at[2]);
+                  T *copied = scratch.take<T>(n * n), *values = scratch.take<T>(n);
+                  T *space = scratch.take<T>(work);
+                  int *ispace = scratch.take<int>(isize);
+                  bool done = square && a.isFinite();
+                  if (done && n > 0) {
+                    copySymmetric(a, Matrix<T>{copied, n, n, 1, n});
+                    done =
+                        lapack::syevd(int(n), copied, lda, values, space, work, ispace, isize) == 0;
+                  }
+                  if (!done) {
+                    w.fill(kNaN<T>);
+                    v.fill(kNaN<T>);
+                    return;
+                  }
+                  copy(Matrix<T>{values, n, 1, 1, 1}, w);
+                  copy(Matrix<T>{copied, n, n, 1, n}, v);
+                });
+}
+
+//===- singular values -----------------------------------------------------===//
+
+/// The singular value decomposition of one matrix, column-major.
+template <typename T>
+struct Singular {
+  int64_t m, n, k;
+  int work = 1;
+
+  Singular(const xt_array &a) : m(rowsOf(a)), n(columnsOf(a)), k(std::min(m, n)) {
+    if (k == 0)
+      return;
+    T size = 1, none = 0;
+    int inone = 0;
+    lapack::gesdd(int(m), int(n), &none, int(m), &none, &none, int(m), &none, int(k), &size, -1,
+                  &inone);
+    work = int(size) + 1;
+  }
+  size_t bytes() const {
+    return Scratch::bytesFor<T>(m * n) + Scratch::bytesFor<T>(k) + Scratch::bytesFor<T>(m * k) +
+           Scratch::bytesFor<T>(k * n) + Scratch::bytesFor<T>(work) + Scratch::bytesFor<int>(8 * k);
+  }
+  double cost() const { return 12.0 * m * n * k; }
+
+  T *s = nullptr, *u = nullptr, *vt = nullptr;
+
+  bool run(Matrix<T> a, Scratch &scratch) {
+    T *copied = scratch.take<T>(m * n);
+    s = scratch.take<T>(k), u = scratch.take<T>(m * k), vt = scratch.take<T>(k * n);
+    T *space = scratch.take<T>(work);
+    int *ispace = scratch.take<int>(8 * k);
+    if (!a.isFinite())
+      return false;
+    if (k == 0)
+      return true;
+    copy(a, Matrix<T>{copied, m, n, 1, m});
+    return lapack::gesdd(int(m), int(n), copied, int(m), s, u, int(m), vt, int(k), space, work,
+                         ispace) == 0;
+  }
+};
+
+template <typename T>
+void svd(const xt_array *arrays) {
+  Singular<T> plan(arrays[0]);
+  const int trailing[] = {2, 2, 1, 2};
+  forEachMatrix(arrays, 4, trailing, plan.k, plan.cost(), plan.bytes(),
+                [&](const int64_t *at, Scratch &scratch) {
+                  Matrix<T> u = matrixOf<T>(arrays[1], at[1]), s = columnOf<T>(arrays[2], at[2]),
+                            vh = matrixOf<T>(arrays[3], at[3]);
+                  Singular<T> one = plan;
+                  if (!one.run(matrixOf<T>(arrays[0], at[0]), scratch)) {
+                    u.fill(kNaN<T>);
+                    s.fill(kNaN<T>);
+                    vh.fill(kNaN<T>);
+                    return;
+                  }
+                  copy(Matrix<T>{one.u, one.m, one.k, 1, one.m}, u);
+                  copy(Matrix<T>{one.s, one.k, 1, 1, 1}, s);
+                  copy(Matrix<T>{one.vt, one.k, one.n, 1, one.k}, vh);
+                });
+}
+
+template <typename T>
+void pinv(const xt_array *arrays) {
+  Singular<T> plan(arrays[0]);
+  const int trailing[] = {2, 2};
+  forEachMatrix(arrays, 2, trailing, plan.k, plan.cost(), plan.bytes(),
+                [&](const int64_t *at, Scratch &scratch) {
+                  Matrix<T> p = matrixOf<T>(arrays[1], at[1]); // n x m
+                  Singular<T> one = plan;
+                  if (!one.run(matrixOf<T>(arrays[0], at[0]), scratch))
+                    return p.fill(kNaN<T>);
+                  int64_t m = one.m, n = one.n, k = one.k;
+                  T smallest =
+                      k ? std::numeric_limits<T>::epsilon() * T(std::max(m, n)) * one.s[0] : T(0);
+                  for (int64_t r = 0; r < k; ++r) {
+                    T factor = one.s[r] > smallest ? 1 / one.s[r] : T(0);
+                    for (int64_t j = 0; j < n; ++j)
+                      one.vt[r + j * k] *= factor;
+                  }
+                  for (int64_t i = 0; i < n; ++i)
+                    for (int64_t j = 0; j < m; ++j) {
+                      T sum = 0;
+                      for (int64_t r = 0; r < k; ++r)
+                        sum += one.vt[r + i * k] * one.u[j + r * m];
+                      p.at(i, j) = sum;
+                    }
+                });
+}
+
+} // namespace
+
+const char *xt_lapack_name(void) { return xt_blas_name(); }
+
+#define XT_FOR_TYPES(fn) arrays[0].type == XT_F32 ? fn<float>(arrays) : fn<double>(arrays)
+
+// a -> l
+void xt_cholesky(const xt_array *arrays, const int64_t *) { XT_FOR_TYPES(cholesky); }
+// a -> w, v
+void xt_eigh(const xt_array *arrays, const int64_t *) { XT_FOR_TYPES(eigh); }
+// a -> packed, order, inverse, parity
+void xt_lu(const xt_array *arrays, const int64_t *) { XT_FOR_TYPES(lu); }
+// a -> p
+void xt_pinv(const xt_array *arrays, const int64_t *) { XT_FOR_TYPES(pinv); }
+// a -> q, r
+void xt_qr(const xt_array *arrays, const int64_t *) { XT_FOR_TYPES(qr); }
+// a -> u, s, vh
+void xt_svd(const xt_array *arrays, const int64_t *) { XT_FOR_TYPES(svd); }

@@ -1,0 +1,68 @@
+// The LAPACK routines that the runtime needs, as overloads for float and double, and the number of
+// threads that OpenBLAS takes for them. All matrices are column-major.
+#pragma once
+
+#include "Blas.h"
+
+#include <cstddef>
+
+#define XT_LAPACK(name) XT_BLAS(name)
+
+#define XT_LAPACK_OF(T, p)                                                                         \
+  extern "C" {                                                                                     \
+  void XT_LAPACK(p##potrf_)(const char *, const int *, T *, const int *, int *, size_t);           \
+  void XT_LAPACK(p##getrf_)(const int *, const int *, T *, const int *, int *, int *);             \
+  void XT_LAPACK(p##geqrf_)(const int *, const int *, T *, const int *, T *, T *, const int *,     \
+                            int *);                                                                \
+  void XT_LAPACK(p##orgqr_)(const int *, const int *, const int *, T *, const int *, const T *,    \
+                            T *, const int *, int *);                                              \
+  void XT_LAPACK(p##syevd_)(const char *, const char *, const int *, T *, const int *, T *, T *,   \
+                            const int *, int *, const int *, int *, size_t, size_t);               \
+  void XT_LAPACK(p##gesdd_)(const char *, const int *, const int *, T *, const int *, T *, T *,    \
+                            const int *, T *, const int *, T *, const int *, int *, int *,         \
+                            size_t);                                                               \
+  void XT_BLAS(cblas_##p##trsm)(int, int, int, int, int, int, int, T, const T *, int, T *, int);   \
+  }                                                                                                \
+  namespace xtensor::lapack {                                                                      \
+  inline int potrf(char uplo, int n, T *a, int lda) {                                              \
+    int info = 0;                                                                                  \
+    XT_LAPACK(p##potrf_)(&uplo, &n, a, &lda, &info, 1);                                            \
+    return info;                                                                                   \
+  }                                                                                                \
+  inline int getrf(int m, int n, T *a, int lda, int *pivots) {                                     \
+    int info = 0;                                                                                  \
+    XT_LAPACK(p##getrf_)(&m, &n, a, &lda, pivots, &info);                                          \
+    return info;                                                                                   \
+  }                                                                                                \
+  inline int geqrf(int m, int n, T *a, int lda, T *tau, T *work, int size) {                       \
+    int info = 0;                                                                                  \
+    XT_LAPACK(p##geqrf_)(&m, &n, a, &lda, tau, work, &size, &info);                                \
+    return info;                                                                                   \
+  }                                                                                                \
+  inline int orgqr(int m, int n, int k, T *a, int lda, const T *tau, T *work, int size) {          \
+    int info = 0;                                                                                  \
+    XT_LAPACK(p##orgqr_)(&m, &n, &k, a, &lda, tau, work, &size, &info);                            \
+    return info;                                                                                   \
+  }                                                                                                \
+  inline int syevd(int n, T *a, int lda, T *w, T *work, int size, int *iwork, int isize) {         \
+    int info = 0;                                                                                  \
+    XT_LAPACK(p##syevd_)("V", "L", &n, a, &lda, w, work, &size, iwork, &isize, &info, 1, 1);       \
+    return info;                                                                                   \
+  }                                                                                                \
+  inline int gesdd(int m, int n, T *a, int lda, T *s, T *u, int ldu, T *vt, int ldvt, T *work,     \
+                   int size, int *iwork) {                                                         \
+    int info = 0;                                                                                  \
+    XT_LAPACK(p##gesdd_)("S", &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work, &size, iwork, &info,   \
+                         1);                                                                       \
+    return info;                                                                                   \
+  }                                                                                                \
+  /* op(A) X = B in place of B, column-major. */                                                   \
+  inline void trsm(bool upper, bool transposed, bool unit, int n, int k, const T *a, int lda,      \
+                   T *b, int ldb) {                                                                \
+    XT_BLAS(cblas_##p##trsm)(102, 141, upper ? 121 : 122, transposed ? 112 : 111,                  \
+                             unit ? 132 : 131, n, k, T(1), a, lda, b, ldb);                        \
+  }                                                                                                \
+  }
+
+XT_LAPACK_OF(float, s)
+XT_LAPACK_OF(double, d)

@@ -1,0 +1,27 @@
+// The routines of dense linear algebra on machines without LAPACK. The front end refuses a program
+// that needs them (xt_lapack_name), so that nothing but a program compiled elsewhere gets here.
+#include "runtime.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+const char *xt_lapack_name(void) { return nullptr; }
+
+[[noreturn]] static void refuse(const char *name) {
+  fprintf(stderr,
+          "xtensor: %s needs LAPACK, and this runtime was built without: build it with "
+          "OpenBLAS (pip install scipy-openblas32)\n",
+          name);
+  abort();
+}
+
+#define XT_MISSING(name)                                                                           \
+  void name(const xt_array *, const int64_t *) { refuse(#name); }
+XT_MISSING(xt_cholesky)
+XT_MISSING(xt_eigh)
+XT_MISSING(xt_lu)
+XT_MISSING(xt_lu_solve)
+XT_MISSING(xt_pinv)
+XT_MISSING(xt_qr)
+XT_MISSING(xt_svd)
+XT_MISSING(xt_triangular_solve)

@@ -1,0 +1,222 @@
+// Triangular solves, and solves with LU factors: xt_triangular_solve, xt_lu_solve. Right-hand sides
+// are copied into the result's place or into scratch, which any strides allow, and solved there.
+#include "Lapack.h"
+#include "Matrices.h"
+#include "SmallMatrices.h"
+
+using namespace xtensor;
+
+namespace {
+
+/// A triangle of a matrix.
+template <typename T>
+struct Triangle {
+  Matrix<const T> a;
+  bool upper, unit;
+
+  Triangle transposed() const { return {a.transposed(), !upper, unit}; }
+
+  /// X of this X = X, row-major with `columns` columns.
+  void solveSmall(T *x, int64_t columns) const {
+    int64_t n = a.rows;
+    if (!upper)
+      return solveLower(n, a.data, a.rowStride, a.columnStride, unit, x, columns);
+    // Seen from its last element, an upper triangle is a lower one; the rows of X turn with it.
+    for (int64_t i = 0; i < n / 2; ++i)
+      std::swap_ranges(x + i * columns, x + (i + 1) * columns, x + (n - 1 - i) * columns);
+    const T *last = a.data + (n - 1) * (a.rowStride + a.columnStride);
+    solveLower(n, last, -a.rowStride, -a.columnStride, unit, x, columns);
+    for (int64_t i = 0; i < n / 2; ++i)
+      std::swap_ranges(x + i * columns, x + (i + 1) * columns, x + (n - 1 - i) * columns);
+  }
+
+  /// The same on a column-major X; `spare` holds n * n where neither stride is 1.
+  void solveLarge(T *x, int64_t columns, T *spare) const {
+    int n = static_cast<int>(a.rows), k = static_cast<int>(columns);
+    if (a.rowStride == 1 && a.columnStride >= n)
+      return lapack::trsm(upper, false, unit, n, k, a.data, int(a.columnStride), x, n);
+    if (a.columnStride == 1 && a.rowStride >= n)
+      return lapack::trsm(!upper, true, unit, n, k, a.data, int(a.rowStride), x, n);
+    copy(a, Matrix<T>{spare, n, n, 1, n});
+    lapack::trsm(upper, false, unit, n, k, spare, n, x, n);
+  }
+};
+
+/// The triangles to solve with, one after the other, and where rows go before and after.
+template <typename T>
+struct Steps {
+  Triangle<T> first, second;
+  bool two = false;
+  const int64_t *before = nullptr, *after = nullptr; // row i is taken from row [i]
+  int64_t beforeStride = 0, afterStride = 0;
+};
+
+template <typename T>
+class Solver {
+public:
+  Solver(int64_t n, int64_t columns) : n(n), columns(columns), small(n <= kSmallMatrix) {
+    width = !small ? columns : columns == 1 ? 1 : kSolveColumns;
+  }
+  size_t bytes() const {
+    return 2 * Scratch::bytesFor<T>(n * width) + (small ? 0 : Scratch::bytesFor<T>(n * n));
+  }
+
+  void run(const Steps<T> &steps, Matrix<T> b, Matrix<T> x, Scratch &scratch) const {
+    T *block = scratch.take<T>(n * width), *moved = scratch.take<T>(n * width);
+    T *spare = small ? nullptr : scratch.take<T>(n * n);
+    for (int64_t c = 0; c < columns; c += width) {
+      int64_t now = std::min(width, columns - c);
+      Matrix<T> from = part(b, c, now), to = part(x, c, now), here = layout(block, now);
+      if (small && now < width)
+        std::fill_n(block, n * width, T(0));
+      take(from, here, steps.before, steps.beforeStride);
+      solve(steps.first, block, spare);
+      if (steps.two)
+        solve(steps.second, block, spare);
+      if (steps.after) {
+        Matrix<T> other = layout(moved, now);
+        take(here, other, steps.after, steps.afterStride);
+        here = other;
+      }
+      copy(here, to);
+    }
+  }
+
+private:
+  static Matrix<T> part(Matrix<T> m, int64_t c, int64_t now) {
+    return {m.data + c * m.columnStride, m.rows, now, m.rowStride, m.columnStride};
+  }
+  Matrix<T> layout(T *block, int64_t now) const {
+    return small ? Matrix<T>{block, n, now, width, 1} : Matrix<T>{block, n, now, 1, n};
+  }
+  void solve(const Triangle<T> &triangle, T *block, T *spare) const {
+    small ? triangle.solveSmall(block, width) : triangle.solveLarge(block, columns, spare);
+  }
+  static void take(Matrix<T> from, Matrix<T> to, const int64_t *rows, int64_t stride) {
+    if (!rows)
+      return copy(from, to);
+    for (int64_t i = 0; i < to.rows; ++i) {
+      int64_t source = std::clamp<int64_t>(rows[i * stride], 0, to.rows - 1);
+      for (int64_t j = 0; j < to.columns; ++j)
+        to.at(i, j) = from.at(source, j);
+    }
+  }
+
+  int64_t n, columns, width;
+  bool small;
+};
+
+/// The axes of a right-hand side after the batch and the equation's own: the last ones that are
+/// walked with one stride are its columns, the others join the loops over instances.
+struct Columns {
+  int64_t size = 1, bStride = 1, xStride = 1;
+
+  Columns(const xt_array &b, const xt_array &x, int firstRest, Batches &loops, int before) {
+    bool open = true, any = false;
+    for (int d = x.rank - 1; d >= firstRest; --d) {
+      int64_t n = x.sizes[d];
+      if (n == 1)
+        continue;
+      if (!any) {
+        size = n, bStride = b.strides[d], xStride = x.strides[d], any = true;
+      } else if (open && b.strides[d] == size * bStride && x.strides[d] == size * xStride) {
+        size *= n;
+      } else {
+        open = false;
+        if (before == 1)
+          loops.add(n, {0, b.strides[d], x.strides[d]});
+        else
+          loops.add(n, {0, 0, b.strides[d], x.strides[d]});
+      }
+    }
+  }
+};
+
+template <typename T, typename MakeSteps>
+void solveAll(const xt_array &a, const xt_array &b, const xt_array &x, Batches &loops,
+              const Columns &columns, int bIndex, MakeSteps makeSteps) {
+  int batch = a.rank - 2;
+  int64_t n = a.sizes[batch];
+  // A matrix that is not square has no solution; sizes that only a call knows are checked here.
+  bool square = n == a.sizes[batch + 1];
+  int64_t count = loops.count();
+  if (n == 0 || columns.size == 0 || count == 0)
+    return;
+  Solver<T> solver(n, columns.size);
+  LibraryThreads threads(count, n);
+  auto body = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Scratch scratch(solver.bytes());
+      int64_t at[Batches::kMaxArrays];
+      loops.offsets(i, at);
+      Matrix<T> from{static_cast<T *>(b.data) + at[bIndex], n, columns.size, b.strides[batch],
+                     columns.bStride};
+      Matrix<T> to{static_cast<T *>(x.data) + at[bIndex + 1], x.sizes[batch], columns.size,
+                   x.strides[batch], columns.xStride};
+      if (!square) {
+        to.fill(std::numeric_limits<T>::quiet_NaN());
+        continue;
+      }
+      solver.run(makeSteps(at), from, to, scratch);
+    }
+  };
+  if (threads.own())
+    return body(0, count);
+  forInstances(count, double(n) * n * columns.size, body);
+}
+
+template <typename T>
+Matrix<const T> constMatrix(const xt_array &a, int64_t offset) {
+  Matrix<T> m = matrixOf<T>(a, offset);
+  return {m.data, m.rows, m.columns, m.rowStride, m.columnStride};
+}
+
+template <typename T>
+void triangularSolve(const xt_array *arrays, const int64_t *options) {
+  const xt_array &a = arrays[0], &b = arrays[1], &x = arrays[2];
+  bool upper = options[0] != 0, unit = options[1] != 0;
+  int batch = a.rank - 2;
+  int trailing[] = {2, b.rank - batch, x.rank - batch};
+  Batches loops(arrays, 3, trailing);
+  Columns columns(b, x, batch + 1, loops, 1);
+  solveAll<T>(a, b, x, loops, columns, 1, [&](const int64_t *at) {
+    Steps<T> steps;
+    steps.first = {constMatrix<T>(a, at[0]), upper, unit};
+    return steps;
+  });
+}
+
+template <typename T>
+void luSolve(const xt_array *arrays, const int64_t *options) {
+  const xt_array &a = arrays[0], &order = arrays[1], &b = arrays[2], &x = arrays[3];
+  bool transposed = options[0] != 0;
+  int batch = a.rank - 2;
+  int trailing[] = {2, 1, b.rank - batch, x.rank - batch};
+  Batches loops(arrays, 4, trailing);
+  Columns columns(b, x, batch + 1, loops, 2);
+  solveAll<T>(a, b, x, loops, columns, 2, [&](const int64_t *at) {
+    Triangle<T> l{constMatrix<T>(a, at[0]), /*upper=*/false, /*unit=*/true};
+    Triangle<T> u{constMatrix<T>(a, at[0]), /*upper=*/true, /*unit=*/false};
+    const int64_t *rows = static_cast<const int64_t *>(order.data) + at[1];
+    Steps<T> steps;
+    steps.two = true;
+    steps.first = transposed ? u.transposed() : l;
+    steps.second = transposed ? l.transposed() : u;
+    (transposed ? steps.after : steps.before) = rows;
+    (transposed ? steps.afterStride : steps.beforeStride) = order.strides[batch];
+    return steps;
+  });
+}
+
+} // namespace
+
+// a, b -> x. options: upper, unit.
+void xt_triangular_solve(const xt_array *arrays, const int64_t *options) {
+  arrays[0].type == XT_F32 ? triangularSolve<float>(arrays, options)
+                           : triangularSolve<double>(arrays, options);
+}
+
+// packed factors, order (transposed: its inverse), b -> x. options: transposed.
+void xt_lu_solve(const xt_array *arrays, const int64_t *options) {
+  arrays[0].type == XT_F32 ? luSolve<float>(arrays, options) : luSolve<double>(arrays, options);
+}

@@ -1,0 +1,94 @@
+// Dense linear algebra: one call per op, on matrices as they are stored, whose axes the call names:
+// batches first, then row and column. -1 is a batch dim that an operand lacks.
+// RUN: xtensor-opt %s --split-input-file --xtensor-to-linalg --xtensor-verify-linalg | FileCheck %s
+
+!a = !xtensor.array<row: 4, batch: 2, col: 4, f32>
+
+// CHECK-LABEL: func.func @cholesky(
+// CHECK-SAME: %[[A:.*]]: tensor<4x2x4xf32>
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<4x2x4xf32>
+// CHECK: %[[L:.*]] = xtensor.library "xt_cholesky" ins(%[[A]] : tensor<4x2x4xf32>) outs(%[[E]] : tensor<4x2x4xf32>)
+// CHECK-SAME: axes = [array<i64: 1, 0, 2>, array<i64: 1, 0, 2>]
+// CHECK: return %[[L]]
+func.func @cholesky(%a: !a) -> !a {
+  %l = xtensor.cholesky %a on [row, col] : !a
+  return %l : !a
+}
+
+// -----
+
+// A permuted matrix is no copy.
+!a = !xtensor.array<row: 4, batch: 2, col: 4, f32>
+!p = !xtensor.array<batch: 2, col: 4, row: 4, f32>
+!x = !xtensor.array<batch: 2, n: 3, col: 4, f32>
+!b = !xtensor.array<n: 3, row: 4, f32>
+
+// CHECK-LABEL: func.func @triangular_solve(
+// CHECK-SAME: %[[A:.*]]: tensor<4x2x4xf32> {{.*}}, %[[B:.*]]: tensor<3x4xf32>
+// CHECK-NOT: linalg
+// CHECK: xtensor.library "xt_triangular_solve" ins(%[[A]], %[[B]] :
+// CHECK-SAME: axes = [array<i64: 1, 0, 2>, array<i64: -1, 1, 0>, array<i64: 0, 2, 1>], options = array<i64: 1, 0>
+func.func @triangular_solve(%a: !a, %b: !b) -> !x {
+  %p = xtensor.broadcast %a : (!a) -> !p
+  %x = xtensor.triangular_solve %p, %b on [row, col] {upper} : !p, !b
+  return %x : !x
+}
+
+// -----
+
+// Solves with a matrix, and with its transpose, share the factors with whoever else wants them.
+!a = !xtensor.array<row: 4, col: 4, f64>
+!b = !xtensor.array<row: 4, f64>
+!x = !xtensor.array<col: 4, f64>
+!i = !xtensor.array<row: 4, i64>
+!s = !xtensor.array<f64>
+
+// CHECK-LABEL: func.func @solve(
+// CHECK: %[[LU:.*]]:4 = xtensor.library "xt_lu"
+// CHECK-NOT: "xt_lu"
+// CHECK: xtensor.library "xt_lu_solve" ins(%[[LU]]#0, %[[LU]]#1, %{{.*}} options = array<i64: 0>
+// CHECK: xtensor.library "xt_lu_solve" ins(%[[LU]]#0, %[[LU]]#2, %{{.*}} options = array<i64: 1>
+// CHECK: return %{{.*}}, %{{.*}}, %[[LU]]#3
+func.func @solve(%a: !a, %b: !b, %c: !x) -> (!x, !b, !s) {
+  %x = xtensor.solve %a, %b on [row, col] : !a, !b
+  %y = xtensor.solve %a, %c on [row, col] transposed : !a, !x
+  %p, %o, %i, %s = xtensor.lu %a on [row, col] : !a
+  return %x, %y, %s : !x, !b, !s
+}
+
+// -----
+
+// The inner dim's size follows from the matrix's.
+!a = !xtensor.array<row: ?, col: 4, f32>
+!q = !xtensor.array<row: ?, k: ?, f32>
+!r = !xtensor.array<k: ?, col: 4, f32>
+
+// CHECK-LABEL: func.func @qr(
+// CHECK: %[[K:.*]] = arith.minsi
+// CHECK: tensor.empty(%{{.*}}, %[[K]]) : tensor<?x?xf32>
+// CHECK: xtensor.library "xt_qr"
+func.func @qr(%a: !a) -> (!q, !r) {
+  %q, %r = xtensor.qr %a on [row, col] inner k : !a
+  return %q, %r : !q, !r
+}
+
+// -----
+
+!a = !xtensor.array<row: 3, col: 4, f32>
+!s = !xtensor.array<row: 3, col: 3, f32>
+!u = !xtensor.array<row: 3, k: 3, f32>
+!k = !xtensor.array<k: 3, f32>
+!v = !xtensor.array<k: 3, col: 4, f32>
+!p = !xtensor.array<col: 4, row: 3, f32>
+
+// CHECK-LABEL: func.func @others(
+// CHECK: xtensor.library "xt_svd"
+// CHECK: xtensor.library "xt_pinv"
+// CHECK-SAME: axes = [array<i64: 0, 1>, array<i64: 0, 1>]
+// CHECK: xtensor.library "xt_eigh"
+func.func @others(%a: !a, %s: !s) -> (!u, !k, !v, !p, !k, !u) {
+  %u, %d, %v = xtensor.svd %a on [row, col] inner k : !a
+  %p = xtensor.pinv %a on [row, col] : !a
+  %w, %e = xtensor.eigh %s on [row, col] inner k : !s
+  return %u, %d, %v, %p, %w, %e : !u, !k, !v, !p, !k, !u
+}

@@ -1,0 +1,486 @@
+"""xt.linalg against NumPy, SciPy, JAX and PyTorch: values over batches, orders, sizes and dtypes; gradients; errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+import xtensor as xt
+
+RNG = np.random.default_rng(7)
+F8 = np.dtype("f8")
+
+
+def random(*shape: int, dtype: str = "f8") -> np.ndarray:
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def definite(*shape: int, dtype: str = "f8") -> np.ndarray:
+    x = RNG.standard_normal(shape)
+    return (x @ np.swapaxes(x, -1, -2) + shape[-1] * np.eye(shape[-1])).astype(dtype)
+
+
+def close(got: Any, expected: Any, dtype: Any = F8) -> None:
+    tolerance = 2e-4 if np.dtype(dtype) == np.float32 else 1e-9
+    np.testing.assert_allclose(np.asarray(got), expected, rtol=tolerance, atol=tolerance)
+
+
+def matrix(values: np.ndarray) -> xt.Array:
+    """The last two axes are row and col."""
+    batch = ("b1", "b2", "b3")[: values.ndim - 2]
+    return xt.array(values, (*batch, "row", "col"))
+
+
+SHAPES = [(3, 3), (4, 5, 5), (2, 3, 4, 4), (1, 1), (2, 0, 0), (0, 3, 3), (3, 40, 40), (2, 130, 130)]
+ANY = [*SHAPES, (5, 3), (3, 5), (2, 6, 2), (2, 2, 6), (3, 0), (0, 3), (2, 70, 110), (1, 4), (4, 1)]
+
+
+# -- values -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_cholesky(shape: tuple[int, ...], dtype: str) -> None:
+    a = definite(*shape, dtype=dtype)
+    got = xt.linalg.cholesky(matrix(a), dims=("row", "col"))
+    assert got.dims == matrix(a).dims
+    assert got.dtype == dtype
+    close(got, np.linalg.cholesky(a), dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_solve(shape: tuple[int, ...], dtype: str) -> None:
+    a, b = definite(*shape, dtype=dtype), random(*shape[:-1], 3, dtype=dtype)
+    got = xt.linalg.solve(matrix(a), matrix(b).rename(col="rhs"), dims=("row", "col"))
+    assert got.dims == (*matrix(a).dims[:-2], "col", "rhs")
+    close(got, np.linalg.solve(a, b), dtype)
+    one = xt.linalg.solve(matrix(a), matrix(b).isel(col=0), dims=("row", "col"))
+    close(one, np.linalg.solve(a, b)[..., 0], dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 3, 33, 130])
+def test_triangular_solve(n: int, lower: bool, unit: bool, dtype: str) -> None:
+    a = (random(n, n) / (n + 1) + 3 * np.eye(n)).astype(dtype)
+    b = random(n, 35, dtype=dtype)
+    for rhs in (b, b[:, 0]):
+        x = xt.array(rhs, ("row", "k")[: rhs.ndim])
+        got = xt.linalg.triangular_solve(matrix(a), x, lower=lower, unit=unit)
+        close(got, scipy.linalg.solve_triangular(a, rhs, lower=lower, unit_diagonal=unit), dtype)
+        turned = xt.linalg.triangular_solve(
+            matrix(a), x.rename(row="col"), dims=("col", "row"), lower=not lower, unit=unit
+        )
+        close(turned, scipy.linalg.solve_triangular(a, rhs, lower=lower, unit_diagonal=unit, trans="T"), dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", ANY)
+def test_qr(shape: tuple[int, ...], dtype: str) -> None:
+    a = random(*shape, dtype=dtype)
+    q, r = xt.linalg.qr(matrix(a), dims=("row", "col"))
+    batch = matrix(a).dims[:-2]
+    assert (q.dims, r.dims) == ((*batch, "row", "rank"), (*batch, "rank", "col"))
+    qs, rs = np.linalg.qr(a)
+    close(q, qs, dtype)
+    close(r, rs, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", ANY)
+def test_svd(shape: tuple[int, ...], dtype: str) -> None:
+    a = random(*shape, dtype=dtype)
+    u, s, vh = xt.linalg.svd(matrix(a), dims=("row", "col"))
+    batch = matrix(a).dims[:-2]
+    assert (u.dims, s.dims, vh.dims) == ((*batch, "row", "rank"), (*batch, "rank"), (*batch, "rank", "col"))
+    close(s, np.linalg.svd(a, compute_uv=False), dtype)
+    close(xt.dot(u * s, vh, dim="rank").transpose(*matrix(a).dims), a, dtype)
+    k = min(shape[-2:])
+    eye = np.broadcast_to(np.eye(k), (*shape[:-2], k, k))
+    close(xt.dot(u, u.rename(rank="r2"), dim="row"), eye, dtype)
+    close(xt.dot(vh, vh.rename(rank="r2"), dim="col"), eye, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_eigh(shape: tuple[int, ...], dtype: str) -> None:
+    a = definite(*shape, dtype=dtype)
+    w, v = xt.linalg.eigh(matrix(a), dims=("row", "col"))
+    batch = matrix(a).dims[:-2]
+    assert (w.dims, v.dims) == ((*batch, "rank"), (*batch, "row", "rank"))
+    close(w / shape[-1] if shape[-1] else w, np.linalg.eigh(a)[0] / max(shape[-1], 1), dtype)
+    moved = xt.dot(matrix(a), v.rename(row="col"), dim="col") - v * w
+    close(moved / max(shape[-1], 1) ** 2, np.zeros(moved.shape), dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", ANY)
+def test_lu(shape: tuple[int, ...], dtype: str) -> None:
+    a = random(*shape, dtype=dtype)
+    p, lower, upper = xt.linalg.lu(matrix(a), dims=("row", "col"))
+    batch = matrix(a).dims[:-2]
+    assert (p.dims, lower.dims, upper.dims) == (
+        (*batch, "row", "row'"),
+        (*batch, "row'", "rank"),
+        (*batch, "rank", "col"),
+    )
+    if a.size:
+        for got, expected in zip((p, lower, upper), scipy.linalg.lu(a), strict=True):
+            close(got, expected, dtype)
+    close(xt.dot(p, lower, upper, dim=("row'", "rank")).transpose(*matrix(a).dims), a, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_inverse_and_determinant(shape: tuple[int, ...], dtype: str) -> None:
+    a = definite(*shape, dtype=dtype) / max(shape[-1], 1)
+    a = a + 0.1 * random(*shape, dtype=dtype) / max(shape[-1], 1)
+    got = xt.linalg.inv(matrix(a), dims=("row", "col"))
+    assert got.dims == (*matrix(a).dims[:-2], "col", "row")
+    close(got, np.linalg.inv(a), dtype)
+    sign, log = xt.linalg.slogdet(matrix(a))
+    expected = np.linalg.slogdet(a)
+    close(sign, expected.sign, dtype)
+    close(log, expected.logabsdet, dtype)
+    close(xt.linalg.det(matrix(a)).values / np.exp(expected.logabsdet), expected.sign, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [s for s in ANY if min(s[-2:]) < 50])
+def test_pseudoinverse_and_least_squares(shape: tuple[int, ...], dtype: str) -> None:
+    a = (random(*shape) / max(*shape[-2:], 1) + 2 * np.eye(*shape[-2:])).astype(dtype)
+    got = xt.linalg.pinv(matrix(a), dims=("row", "col"))
+    assert got.dims == (*matrix(a).dims[:-2], "col", "row")
+    scale = max(1.0, np.abs(np.linalg.pinv(a)).max(initial=1.0))
+    close(got / scale, np.linalg.pinv(a) / scale, dtype)
+    b = random(*shape[:-1], 2, dtype=dtype)
+    x = xt.linalg.lstsq(matrix(a), matrix(b).rename(col="k"))
+    assert x.dims == (*matrix(a).dims[:-2], "col", "k")
+    close(x / scale, np.linalg.pinv(a) @ b / scale, dtype)
+
+
+def test_least_squares_of_low_rank() -> None:
+    a = random(6, 2) @ random(2, 4)
+    b = random(6)
+    got = xt.linalg.lstsq(matrix(a), xt.array(b, "row"))
+    close(got, np.linalg.lstsq(a, b)[0])
+
+
+def test_diagonal_and_trace() -> None:
+    a = random(2, 3, 5)
+    close(xt.linalg.diagonal(matrix(a)), np.diagonal(a, axis1=-2, axis2=-1))
+    close(xt.linalg.trace(matrix(a)), np.trace(a, axis1=-2, axis2=-1))
+    close(xt.linalg.trace(matrix(a), dims=("col", "row")), np.trace(a, axis1=-2, axis2=-1))
+    found = xt.linalg.diagonal(matrix(a[0].T), inner="k")
+    assert found.dims == ("k",)
+    close(found, np.diagonal(a[0].T))
+    assert xt.linalg.trace(xt.array([[1, 2], [3, 4]], ("row", "col"))).values.dtype == np.int64
+    assert xt.linalg.trace(xt.zeros(row=0, col=3)).item() == 0
+    np.testing.assert_array_equal(
+        xt.linalg.diagonal(xt.array([[True, False], [False, False]], ("row", "col"))), [True, False]
+    )
+
+
+@pytest.mark.parametrize("order", [None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf])
+def test_norm(order: Any) -> None:
+    a = random(2, 3, 4)
+    close(xt.linalg.norm(matrix(a), order), np.linalg.norm(a, order, axis=(-2, -1)))
+    close(xt.linalg.norm(matrix(a), order, dims=("col", "row")), np.linalg.norm(a, order, axis=(-1, -2)))
+    assert xt.linalg.norm(matrix(a), dims=("col",)).dims == ("b1", "row")
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, -1, -3])
+def test_matrix_power(n: int) -> None:
+    a = random(2, 3, 3) + 2 * np.eye(3)
+    got = xt.linalg.matrix_power(matrix(a), n)
+    assert got.dims == ("b1", "row", "col")
+    close(got, np.linalg.matrix_power(a, n))
+    whole = np.array([[1, 2], [3, 4]])
+    if n >= 0:
+        np.testing.assert_array_equal(xt.linalg.matrix_power(matrix(whole), n).values, np.linalg.matrix_power(whole, n))
+
+
+# -- names, orders, dtypes --------------------------------------------------------------------------------------------
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "cholesky": lambda a: xt.linalg.cholesky(a),
+    "eigh": lambda a: xt.linalg.eigh(a)[0],
+    "svd": lambda a: xt.linalg.svd(a)[1],
+    "qr": lambda a: xt.linalg.qr(a)[0],
+    "lu": lambda a: xt.linalg.lu(a)[1],
+    "inv": lambda a: xt.linalg.inv(a),
+    "pinv": lambda a: xt.linalg.pinv(a),
+    "det": lambda a: xt.linalg.det(a),
+    "slogdet": lambda a: xt.linalg.slogdet(a)[1],
+    "diagonal": lambda a: xt.linalg.diagonal(a),
+    "trace": lambda a: xt.linalg.trace(a),
+    "norm": lambda a: xt.linalg.norm(a, 2),
+    "power": lambda a: xt.linalg.matrix_power(a, -2),
+    "solve": lambda a: xt.linalg.solve(a, a.isel(col=slice(0, 2)).rename(col="k")),
+    "triangular_solve": lambda a: xt.linalg.triangular_solve(a, a.isel(col=0)),
+    "lstsq": lambda a: xt.linalg.lstsq(a, a.isel(col=0)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_stored_order_is_no_matter(name: str) -> None:
+    f, a = FUNCTIONS[name], xt.array(definite(2, 3, 4, 4), ("x", "y", "row", "col"))
+    expected = f(a)
+    for order in (("row", "x", "col", "y"), ("col", "row", "y", "x"), ("y", "col", "x", "row")):
+        moved = f(a.transpose(*order))
+        close(moved.transpose(*expected.dims), expected.values)
+        traced = xt.jit(lambda v, f=f, order=order: f((v * 1.0).transpose(*order)))(a)
+        close(traced.transpose(*expected.dims), expected.values)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_slices_and_steps(name: str) -> None:
+    wide = definite(8, 8) + 8 * np.eye(8)
+    f = FUNCTIONS[name]
+    got = xt.jit(lambda v: f(v.isel(row=slice(0, None, 2), col=slice(None, None, 2))))(matrix(wide))
+    close(got, f(matrix(np.ascontiguousarray(wide[::2, ::2]))).values)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_dynamic_batch(name: str) -> None:
+    f = FUNCTIONS[name]
+    run = xt.jit(f, dynamic_dims=("b1",))
+    for n in (3, 1, 5):
+        a = matrix(definite(n, 4, 4))
+        close(run(a), f(a).values)
+
+
+@pytest.mark.parametrize("name", ["cholesky", "inv", "det", "slogdet", "solve", "triangular_solve", "trace", "power"])
+def test_dynamic_matrix(name: str) -> None:
+    f = FUNCTIONS[name]
+    if name == "solve":
+        f = lambda a: xt.linalg.solve(a, xt.sum(a, "col"))  # noqa: E731
+    if name == "triangular_solve":
+        f = lambda a: xt.linalg.triangular_solve(a, xt.sum(a, "col"))  # noqa: E731
+    run = xt.jit(f, dynamic_dims=("row", "col"))
+    for n in (3, 1, 5):
+        a = matrix(definite(2, n, n))
+        close(run(a), f(a).values)
+
+
+def test_batches_meet_by_name() -> None:
+    a, b = definite(2, 4, 4), random(3, 4)
+    got = xt.linalg.solve(matrix(a), xt.array(b, ("i", "row")))
+    assert got.dims == ("b1", "i", "col")
+    close(got, np.linalg.solve(a[:, None], b[None, :, :, None])[..., 0])
+    both = xt.linalg.solve(matrix(a), xt.array(random(4, 2), ("row", "b1")))
+    assert both.dims == ("b1", "col")
+    several = xt.array(random(2, 4, 3), ("k", "row", "m"))
+    got = xt.linalg.triangular_solve(matrix(a), several)
+    assert got.dims == ("b1", "k", "col", "m")
+    expected = [[scipy.linalg.solve_triangular(x, y, lower=True) for y in several.values] for x in a]
+    close(got, expected)
+
+
+def test_integers_and_halves() -> None:
+    whole = np.array([[4, 1], [1, 3]], "i2")
+    for f in (FUNCTIONS["cholesky"], FUNCTIONS["inv"], FUNCTIONS["det"]):
+        assert f(matrix(whole)).dtype == np.float64
+    close(xt.linalg.inv(matrix(whole)), np.linalg.inv(whole))
+    for dtype in (np.dtype("f2"), xt.bfloat16):
+        half = matrix(whole).astype(dtype)
+        got = xt.linalg.cholesky(half)
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got.astype("f8"), np.linalg.cholesky(whole), rtol=1e-2)
+    assert xt.linalg.solve(matrix(whole), xt.array([1.0, 2.0], "row").astype("f4")).dtype == np.float64
+
+
+# -- singular and worse -----------------------------------------------------------------------------------------------
+
+
+def test_one_bad_instance_spoils_no_other() -> None:
+    a = definite(3, 4, 4)
+    a[1] = -a[1]
+    got = xt.linalg.cholesky(matrix(a)).values
+    assert np.isnan(got[1][np.tril_indices(4)]).all()
+    assert (got[1][np.triu_indices(4, 1)] == 0).all()
+    close(got[[0, 2]], np.linalg.cholesky(a[[0, 2]]))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("n", [3, 120])
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n not in ("diagonal", "trace")])
+def test_not_a_number_comes_back(name: str, n: int, bad: float) -> None:
+    a = definite(n, n)
+    a[n - 1, 0] = a[0, n - 1] = bad
+    assert not np.isfinite(FUNCTIONS[name](matrix(a)).values).all()
+
+
+def test_singular() -> None:
+    a = matrix(np.array([[1.0, 2.0], [2.0, 4.0]]))
+    assert xt.linalg.det(a).item() == 0
+    sign, log = xt.linalg.slogdet(a)
+    assert (sign.item(), log.item()) == (0, -math.inf)
+    assert not np.isfinite(xt.linalg.inv(a).values).any()
+    assert not np.isfinite(xt.linalg.solve(a, xt.array([1.0, 1.0], "row")).values).any()
+
+
+def test_gradient_of_determinant_at_singular_matrices() -> None:
+    a = random(4, 4)
+    a[2] = a[0] + 2 * a[1]
+    u, s, vh = np.linalg.svd(a)
+    others = np.array([np.prod(np.delete(s, i)) for i in range(4)])
+    adjugate = np.linalg.det(u) * np.linalg.det(vh) * (u * others) @ vh
+    close(xt.grad(xt.linalg.det)(matrix(a)), adjugate)
+    exact = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 3.0]])
+    close(xt.grad(xt.linalg.det)(matrix(exact)), [[12, -6, 0], [-6, 3, 0], [0, 0, 0]])
+    for rank in (0, 1):
+        low = np.zeros((3, 3))
+        low[:rank, :rank] = 2
+        close(xt.grad(xt.linalg.det)(matrix(low)), np.zeros((3, 3)))
+
+
+# -- gradients --------------------------------------------------------------------------------------------------------
+
+GRADIENTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any], tuple[int, ...]]] = {
+    # ours, JAX's or PyTorch's given their linalg and the array, the matrix's shape
+    "cholesky": (lambda a: xt.linalg.cholesky(a), lambda m, a: m.linalg.cholesky(a), (3, 4, 4)),
+    "inv": (lambda a: xt.linalg.inv(a), lambda m, a: m.linalg.inv(a), (3, 4, 4)),
+    "det": (lambda a: xt.linalg.det(a), lambda m, a: m.linalg.det(a), (3, 4, 4)),
+    "slogdet": (lambda a: xt.linalg.slogdet(a)[1], lambda m, a: m.linalg.slogdet(a)[1], (3, 4, 4)),
+    "eigenvalues": (lambda a: xt.linalg.eigh(a)[0], lambda m, a: m.linalg.eigh(a)[0], (3, 4, 4)),
+    "eigenvectors": (lambda a: xt.linalg.eigh(a)[1] ** 2, lambda m, a: m.linalg.eigh(a)[1] ** 2, (4, 4)),
+    "singular values": (lambda a: xt.linalg.svd(a)[1], lambda m, a: m.linalg.svd(a, full_matrices=False)[1], (3, 5, 4)),
+    "left vectors": (lambda a: xt.linalg.svd(a)[0] ** 2, lambda m, a: m.linalg.svd(a, full_matrices=False)[0] ** 2,
+                     (5, 4)),
+    "right vectors": (lambda a: xt.linalg.svd(a)[2] ** 2, lambda m, a: m.linalg.svd(a, full_matrices=False)[2] ** 2,
+                      (4, 5)),
+    "q": (lambda a: xt.linalg.qr(a)[0], lambda m, a: m.linalg.qr(a)[0], (5, 4)),
+    "r": (lambda a: xt.linalg.qr(a)[1], lambda m, a: m.linalg.qr(a)[1], (5, 4)),
+    "pinv": (lambda a: xt.linalg.pinv(a), lambda m, a: m.linalg.pinv(a), (5, 4)),
+    "pinv wide": (lambda a: xt.linalg.pinv(a), lambda m, a: m.linalg.pinv(a), (4, 5)),
+    "power": (lambda a: xt.linalg.matrix_power(a, 3), lambda m, a: m.linalg.matrix_power(a, 3), (4, 4)),
+}  # fmt: skip
+
+
+def point(name: str, shape: tuple[int, ...]) -> np.ndarray:
+    return definite(*shape) if name in ("cholesky", "eigenvalues", "eigenvectors") else random(*shape)
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients_against_jax(name: str) -> None:
+    jax = pytest.importorskip("jax")
+    ours, theirs, shape = GRADIENTS[name]
+    a = point(name, shape)
+    w = random(*np.shape(ours(matrix(a))))
+    jax.config.update("jax_enable_x64", True)
+    expected = jax.grad(lambda v: (theirs(jax.numpy, v) * w).sum())(jax.numpy.asarray(a))
+    weights = xt.array(w, ours(matrix(a)).dims)
+    close(xt.grad(lambda v: xt.sum(ours(v) * weights))(matrix(a)), expected)
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients_against_torch(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    ours, theirs, shape = GRADIENTS[name]
+    a = point(name, shape)
+    w = random(*np.shape(ours(matrix(a))))
+    v = torch.tensor(a, requires_grad=True)
+    symmetric = name in ("cholesky", "eigenvalues", "eigenvectors")
+    (theirs(torch, (v + v.mT) / 2 if symmetric else v) * torch.tensor(w)).sum().backward()
+    weights = xt.array(w, ours(matrix(a)).dims)
+    close(xt.grad(lambda v: xt.sum(ours(v) * weights))(matrix(a)), v.grad)
+
+
+@pytest.mark.parametrize("n", [8, 32, 64, 120])
+def test_gradient_of_large_batches(n: int) -> None:
+    torch = pytest.importorskip("torch")
+    a, w = definite(4, n, n), random(4, n, n)
+    v = torch.tensor(a, requires_grad=True)
+    (torch.linalg.cholesky((v + v.mT) / 2) * torch.tensor(w)).sum().backward()
+    weights = xt.array(w, ("b1", "row", "col"))
+    close(xt.grad(lambda v: xt.sum(xt.linalg.cholesky(v) * weights))(matrix(a)), v.grad)
+
+
+def test_equal_eigenvalues() -> None:
+    a = matrix(np.diag([2.0, 2.0, 5.0]))
+    close(xt.grad(lambda v: xt.sum(xt.linalg.eigh(v)[0]))(a), np.eye(3))
+    close(xt.grad(lambda v: xt.sum(xt.linalg.svd(v)[1]))(a), np.eye(3))
+    close(xt.grad(lambda v: xt.linalg.norm(v, "nuc"))(a), np.eye(3))
+    # Their vectors have no derivative, and that is seen.
+    for f in (lambda v: xt.linalg.eigh(v)[1], lambda v: xt.linalg.svd(v)[0]):
+        weights = xt.array(random(3, 3), f(a).dims)
+        assert not np.isfinite(xt.grad(lambda v, f=f, w=weights: xt.sum(f(v) * w))(a).values).all()
+
+
+def test_vjp_keeps_factors() -> None:
+    a = matrix(definite(3, 3))
+    y, back = xt.vjp(lambda v: xt.linalg.slogdet(v)[1], a)
+    (g,) = back(xt.array(1.0))
+    close(g, np.linalg.inv(a.values).T)
+    assert y.dims == ()
+
+
+def test_cost() -> None:
+    a = matrix(definite(3, 8, 8))
+    b = xt.array(random(3, 8, 2), ("b1", "row", "k"))
+    assert xt.jit(xt.linalg.cholesky).cost(a)["flops"] == round(3 * 8**3 / 3)
+    assert xt.jit(xt.linalg.triangular_solve).cost(a, b)["flops"] == 3 * 8**2 * 2
+    assert xt.jit(xt.linalg.solve).cost(a, b)["flops"] == round(3 * 2 * 8**3 / 3) + 2 * 3 * 8**2 * 2
+
+
+# -- xarray -----------------------------------------------------------------------------------------------------------
+
+
+def test_coordinates() -> None:
+    xr = pytest.importorskip("xarray")
+    a = xr.DataArray(definite(2, 3, 3), dims=("t", "row", "col"), coords={"t": [5, 6], "row": list("abc")})
+    w, v = xt.linalg.eigh(a, dims=("row", "col"))
+    assert list(w.coords) == ["t"]
+    assert sorted(v.coords) == ["row", "t"]
+    _, lower, upper = xt.linalg.lu(a)
+    assert "row'" not in lower.coords
+    assert list(upper.coords) == ["t"]
+    assert list(xt.linalg.det(a).coords) == ["t"]
+
+
+# -- errors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (lambda a: xt.linalg.cholesky(a, dims="ab"), "row and column dim"),
+        (lambda a: xt.linalg.cholesky(a, dims=("row",)), "row and column dim"),
+        (lambda a: xt.linalg.cholesky(a, dims=("row", "time")), "time"),
+        (lambda a: xt.linalg.cholesky(a, dims=("row", "row")), "named twice"),
+        (lambda a: xt.linalg.cholesky(a.isel(row=[0, 1])), "must be square"),
+        (lambda a: xt.linalg.det(a.isel(row=[0, 1])), "must be square"),
+        (lambda a: xt.linalg.solve(a, xt.zeros(z=3)), "right-hand side has dim 'row'"),
+        (lambda a: xt.linalg.solve(a, xt.zeros(row=3, col=3)), "not 'col'"),
+        (lambda a: xt.linalg.solve(a, xt.zeros(row=4)), "size"),
+        (lambda a: xt.linalg.qr(a, inner="row"), "is a dim of the matrix already"),
+        (lambda a: xt.linalg.qr(a, inner=3), "inner is the name"),
+        (lambda a: xt.linalg.norm(a, "bad"), "there is no matrix norm"),
+        (lambda a: xt.linalg.matrix_power(a, 1.5), "the power is an int"),
+    ],
+)
+def test_errors(f: Callable[[Any], Any], words: str) -> None:
+    with pytest.raises(xt.Error, match=words) as caught:
+        f(matrix(np.eye(3)))
+    assert __file__ in str(caught.value)
+
+
+def test_square_is_checked_by_the_call_where_sizes_are_dynamic() -> None:
+    for name in ("cholesky", "det", "inv", "triangular_solve"):
+        f = FUNCTIONS[name] if name != "triangular_solve" else lambda a: xt.linalg.triangular_solve(a, xt.sum(a, "col"))
+        run = xt.jit(f, dynamic_dims=("row", "col"))
+        with pytest.raises(xt.SizeError, match="must be square: dims 'row' and 'col' have sizes 3 and 2"):
+            run(matrix(np.ones((3, 2))))
+
+
+def test_without_lapack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xt._native, "lapack_name", lambda: None)
+    with pytest.raises(xt.UnsupportedError, match="built without LAPACK"):
+        xt.linalg.qr(xt.array(np.eye(2), ("row", "col")), inner="fresh")

@@ -1,0 +1,75 @@
+"""Dense linear algebra for the evaluator: each op on each instance of a batch, by NumPy and SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.linalg
+from xtensor.mlir import ir
+
+if TYPE_CHECKING:
+    from evaluate import Named
+
+Matrices = Sequence[np.ndarray]
+
+
+def names(attribute: ir.Attribute) -> list[str]:
+    return [ir.StringAttr(a).value for a in ir.ArrayAttr(attribute)]
+
+
+def each(
+    fn: Callable[..., Matrices], inputs: Sequence[tuple[Named, Sequence[str]]], outputs: Sequence[Sequence[str]]
+) -> list[tuple[list[str], np.ndarray]]:
+    """`fn` on every instance; the dims beside each input and output are its own, all others the batch."""
+    own = {d for _, dims in inputs for d in dims}
+    batch = list(dict.fromkeys(d for x, _ in inputs for d in x.dims if d not in own))
+    data = [x.over([*batch, *dims]) for x, dims in inputs]
+    shape = np.broadcast_shapes(*[v.shape[: len(batch)] for v in data])
+    data = [np.broadcast_to(v, (*shape, *v.shape[len(batch) :])) for v in data]
+    found = [fn(*[v[i] for v in data]) for i in np.ndindex(*shape)]
+    parts = [np.stack([np.asarray(f[k]) for f in found]) for k in range(len(outputs))]
+    return [([*batch, *dims], v.reshape((*shape, *v.shape[1:]))) for dims, v in zip(outputs, parts, strict=True)]
+
+
+def symmetric(a: np.ndarray) -> np.ndarray:
+    return (a + a.T) / 2
+
+
+def packed_lu(a: np.ndarray) -> Matrices:
+    packed, pivots = scipy.linalg.lu_factor(a)
+    order, parity = np.arange(len(a)), 1.0
+    for i, other in enumerate(pivots):
+        if other != i:
+            order[[i, other]] = order[[other, i]]
+            parity = -parity
+    return packed, order, np.argsort(order), np.asarray(parity)
+
+
+def factors(op: ir.Operation, short: str, a: Named) -> list[tuple[list[str], np.ndarray]]:
+    row, col = names(op.attributes["dims"])
+    inner = ir.StringAttr(op.attributes["inner"]).value if "inner" in op.attributes else ""
+    functions: dict[str, tuple[Callable[..., Matrices], list[list[str]]]] = {
+        "cholesky": (lambda a: [np.linalg.cholesky(symmetric(a))], [[row, col]]),
+        "eigh": (lambda a: np.linalg.eigh(symmetric(a)), [[inner], [row, inner]]),
+        "lu": (packed_lu, [[row, col], [row], [row], []]),
+        "pinv": (lambda a: [np.linalg.pinv(a)], [[col, row]]),
+        "qr": (np.linalg.qr, [[row, inner], [inner, col]]),
+        "svd": (lambda a: np.linalg.svd(a, full_matrices=False), [[row, inner], [inner], [inner, col]]),
+    }
+    fn, outputs = functions[short]
+    return each(fn, [(a, (row, col))], outputs)
+
+
+def solutions(op: ir.Operation, short: str, a: Named, b: Named) -> list[tuple[list[str], np.ndarray]]:
+    row, col = names(op.attributes["dims"])
+    flags = {f for f in ("upper", "unit", "transposed") if f in op.attributes}
+
+    def fn(a: np.ndarray, b: np.ndarray) -> Matrices:
+        if short == "solve":
+            return [np.linalg.solve(a.T if flags else a, b)]
+        return [scipy.linalg.solve_triangular(a, b, lower="upper" not in flags, unit_diagonal="unit" in flags)]
+
+    source, target = (col, row) if "transposed" in flags else (row, col)
+    return each(fn, [(a, (row, col)), (b, (source,))], [[target]])
