@@ -16,21 +16,45 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ad
   return success();
 }
 
+/// Checks that `updates` fits what a gather reads of `target`.
+static LogicalResult checkUpdates(StringRef op, StringRef what, MaybeLoc loc, Value updates,
+                                  ArrayType target, ArrayType view) {
+  auto type = dyn_cast<ArrayType>(updates.getType());
+  if (!type || type.getElementType() != target.getElementType())
+    return emitOptionalError(loc, op, ": ", what, " must be an array of ", target.getElementType());
+  if (failed(inferUnion(op, loc, {view, type}, target.getElementType())))
+    return failure();
+  if (SmallVector<Attribute> extra = lacking(type, view); !extra.empty())
+    return emitOptionalError(loc, op, ": ", what, " have dim ", extra.front(),
+                             ", which the selected view lacks; it has (", describeDims(view), ")");
+  return success();
+}
+
 LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
                                           Types &types) {
   auto target = dyn_cast<ArrayType>(adaptor.getTarget().getType());
-  auto updates = dyn_cast<ArrayType>(adaptor.getUpdates().getType());
   auto view =
       inferGather("scatter", loc, target, adaptor.getIndices(), adaptor.getAlong().getValue());
-  if (failed(view))
+  if (failed(view) ||
+      failed(checkUpdates("scatter", "updates", loc, adaptor.getUpdates(), target, *view)))
     return failure();
-  if (!updates || updates.getElementType() != target.getElementType())
-    return emitOptionalError(loc, "scatter: updates must be an array of ", target.getElementType());
-  if (failed(inferUnion("scatter", loc, {*view, updates}, target.getElementType())))
-    return failure();
-  if (SmallVector<Attribute> extra = lacking(updates, *view); !extra.empty())
-    return emitOptionalError(loc, "scatter: updates have dim ", extra.front(),
-                             ", which the selected view lacks; it has (", describeDims(*view), ")");
+  ScatterKind kind = adaptor.getKind();
+  if (target.isBool() && (kind == ScatterKind::add || kind == ScatterKind::mul))
+    return emitOptionalError(loc, "scatter: ", stringifyScatterKind(kind),
+                             " is not for bools; use set, max or min");
   types.push_back(target);
+  return success();
+}
+
+LogicalResult AccumulateOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
+                                             Types &types) {
+  auto start = dyn_cast<ArrayType>(adaptor.getStart().getType());
+  auto view =
+      inferGather("accumulate", loc, start, adaptor.getIndices(), adaptor.getAlong().getValue());
+  if (failed(view) ||
+      failed(checkUpdates("accumulate", "factors", loc, adaptor.getFactors(), start, *view)) ||
+      failed(checkUpdates("accumulate", "terms", loc, adaptor.getTerms(), start, *view)))
+    return failure();
+  types.push_back(adaptor.getKind() == AccumulateKind::last ? start : *view);
   return success();
 }

@@ -9,7 +9,12 @@ def XTensor_IndexMode : I32EnumAttr<"IndexMode", "what an index outside of the d
   let cppNamespace = "::xtensor";
 }
 def XTensor_ScatterKind : I32EnumAttr<"ScatterKind", "update", [
-    I32EnumAttrCase<"add", 0>]> {
+    I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"set", 1>, I32EnumAttrCase<"mul", 2>,
+    I32EnumAttrCase<"max", 3>, I32EnumAttrCase<"min", 4>]> {
+  let cppNamespace = "::xtensor";
+}
+def XTensor_AccumulateKind : I32EnumAttr<"AccumulateKind", "what a recurrence gives", [
+    I32EnumAttrCase<"last", 0>, I32EnumAttrCase<"states", 1>]> {
   let cppNamespace = "::xtensor";
 }
 
@@ -41,11 +46,15 @@ def XTensor_GatherOp : XTensor_InferredOp<"gather"> {
 def XTensor_ScatterOp : XTensor_InferredOp<"scatter"> {
   let summary = "A copy of the target with updates combined in at given positions";
   let description = [{
-    The transpose of `gather`: `updates` has dims from what a gather of the target at the same
-    indices has; a missing one broadcasts. Updates at one position accumulate. `drop` leaves
-    out what lies outside of the target.
+    `updates` has dims from what a gather of the target at the same indices has; a missing one
+    broadcasts. Updates at one position are combined one after another in index order: row-major
+    over the index arrays' dims in the order of their names, so that stored order means nothing.
+    `set` keeps the last. NaN wins `max` and `min`. `drop` leaves out what lies outside.
+
     Constraints: as gather's, and (scatter_c1) target and updates have one element type,
-    (scatter_c2) the updates' dims are among those of the gathered view.
+    (scatter_c2) the updates' dims are among those of the gathered view, (scatter_c3) `add` and
+    `mul` are not for bools.
+
     Example: `xtensor.scatter add drop %t at %i with %u along [row] :
     !xtensor.array<row: 9, f32>, !xtensor.array<pick: 3, f32>, !xtensor.array<pick: 3, i64>`
   }];
@@ -56,6 +65,31 @@ def XTensor_ScatterOp : XTensor_InferredOp<"scatter"> {
   let assemblyFormat = [{
     $kind $mode $target `at` $indices `with` $updates `along` custom<Names>($along)
     attr-dict `:` type($target) `,` type($updates) `,` type($indices)
+  }];
+}
+
+def XTensor_AccumulateOp : XTensor_InferredOp<"accumulate"> {
+  let summary = "state <- factor * state + term, by the updates of each position in turn";
+  let description = [{
+    What `scatter mul` is the case of with terms 0, and closed under differentiation: linear in
+    start and terms, and its own transpose with the order of updates reversed. `last` gives the
+    states after all updates, `states` the one that each update found, with the dims of the
+    gathered view, and 0 for an update that was dropped. Index order is as scatter's.
+
+    Constraints: as scatter's for factors and terms, and (accumulate_c1) elements are floats.
+
+    Example: `xtensor.accumulate last drop %start at %i times %f plus %t along [row] :
+    !xtensor.array<row: 9, f32>, !xtensor.array<pick: 3, f32>, !xtensor.array<f32>,
+    !xtensor.array<pick: 3, i64>`
+  }];
+  let arguments = (ins XTensor_AccumulateKind:$kind, XTensor_IndexMode:$mode,
+                       XTensor_FloatArray:$start, XTensor_FloatArray:$terms,
+                       XTensor_FloatArray:$factors, Variadic<XTensor_IntegerArray>:$indices,
+                       StrArrayAttr:$along, UnitAttr:$reverse);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = [{
+    $kind $mode $start `at` $indices `times` $factors `plus` $terms `along` custom<Names>($along)
+    attr-dict `:` type($start) `,` type($factors) `,` type($terms) `,` type($indices)
   }];
 }
 

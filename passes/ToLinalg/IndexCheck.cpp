@@ -79,14 +79,18 @@ void xtensor::checkIndex(Value index, StringAttr dim, ArrayType source, Lowering
                                          to.index(0));
       outside = arith::AndIOp::create(b, loc, outside, some);
     }
+  // As the user wrote it: a position before the start was counted from the end.
+  Value before = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, worst, zero);
+  Value back = arith::SubIOp::create(b, loc, worst, size);
+  Value written = arith::SelectOp::create(b, loc, before, back, worst);
+  reportWhere(outside, dim, written, size, to);
+}
+
+void xtensor::reportWhere(Value condition, StringAttr dim, Value index, Value size, Lowering &to) {
   declareReport(to);
-  Value site = to.constant(b.getI32IntegerAttr(to.addSite(dim)));
-  scf::IfOp::create(b, loc, outside, [&](OpBuilder &b, Location loc) {
-    // As the user wrote it: a position before the start was counted from the end.
-    Value before = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, worst, zero);
-    Value back = arith::SubIOp::create(b, loc, worst, size);
-    Value written = arith::SelectOp::create(b, loc, before, back, worst);
-    func::CallOp::create(b, loc, "xt_report_index", TypeRange(), ValueRange{site, written, size});
+  Value site = to.constant(to.b.getI32IntegerAttr(to.addSite(dim)));
+  scf::IfOp::create(to.b, to.loc(), condition, [&](OpBuilder &b, Location loc) {
+    func::CallOp::create(b, loc, "xt_report_index", TypeRange(), ValueRange{site, index, size});
     scf::YieldOp::create(b, loc);
   });
 }

@@ -1,9 +1,12 @@
-// Scatter: loops over the index elements that carry the target along. The dims no index array has
-// are added as one slice, so that each step is a vector operation. Steps run one after another:
-// updates at one position accumulate in index order, the same in every run.
+// Updates by position: loops over the index elements that carry the target along, in index order,
+// so that what is accumulated is the same in every run. The dims that no index array has are
+// updated as one slice, a vector operation. Threads share the work by the target's places, never
+// by updates: along dims that index arrays and target have in common, or, where whole rows are
+// updated, by blocks of rows, each of which looks at all positions and takes its own.
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -12,181 +15,441 @@ using namespace xtensor;
 
 namespace {
 
-class ScatterLoops {
+/// Elements below which threads are not worth it.
+constexpr int64_t kParallelWork = 1 << 16;
+/// Rows shorter than this are not worth looking at each position once per block.
+constexpr int64_t kParallelRow = 16;
+/// A target of so many elements is worth copying in blocks, if that is most of the work.
+constexpr int64_t kParallelCopy = 1 << 18;
+constexpr int64_t kBlocks = 8;
+
+int64_t product(ArrayRef<int64_t> sizes) {
+  int64_t all = 1;
+  for (int64_t size : sizes)
+    all = std::min<int64_t>(all * (ShapedType::isDynamic(size) ? 4096 : size), int64_t(1) << 40);
+  return all;
+}
+
+/// A part of a dim: from `offset` (null: 0), `length` long.
+struct Span {
+  Value offset;
+  OpFoldResult length;
+  int64_t size;
+};
+using Spans = llvm::SmallDenseMap<StringAttr, Span, 4>;
+
+/// The operands of a tensor.extract_slice or insert_slice.
+struct Box {
+  SmallVector<OpFoldResult> offsets, lengths, strides;
+  SmallVector<int64_t> shape;
+  Names dims;
+};
+
+class UpdateLoops {
 public:
-  ScatterLoops(ScatterOp op, Lowering &to)
-      : op(op), to(to), target(arrayType(op.getTarget())), element(target.getElementType()),
-        memory(computeType(element)) {
-    SmallVector<Attribute> along(op.getAlong().begin(), op.getAlong().end());
-    auto types = llvm::map_to_vector(op.getIndices(), [](Value v) { return arrayType(v); });
-    indices = unionOf(types, element);
-    for (StringAttr dim : minus(target, along).getDimNames())
-      if (!indices.hasDim(dim))
-        sliced.push_back(dim);
+  /// What an update makes of the old value, in compute types.
+  using Combine = llvm::function_ref<Value(OpBuilder &, Location, Value old, ValueRange updates)>;
+
+  UpdateLoops(Lowering &to, Value target, ValueRange indices, ArrayAttr along, IndexMode mode,
+              ArrayRef<Value> updates, Combine combine)
+      : to(to), b(to.b), loc(to.loc()), target(target), type(arrayType(target)), along(along),
+        indices(indices), mode(mode), updates(updates), combine(combine),
+        element(type.getElementType()), memory(storageType(element)) {
+    auto types = llvm::map_to_vector(indices, [](Value v) { return arrayType(v); });
+    written = unionOf(types, element);
+    ArrayType kept = minus(type, along.getValue());
+    for (StringAttr dim : kept.getDimNames())
+      (written.hasDim(dim) ? aligned : sliced).push_back(dim);
+    // Stored order means nothing: updates that may meet are taken in the order of names.
+    for (StringAttr dim : written.getDimNames())
+      if (!kept.hasDim(dim))
+        inOrder.push_back(dim);
+    llvm::sort(inOrder, [](StringAttr a, StringAttr b) { return a.getValue() < b.getValue(); });
   }
 
-  Value run() {
-    for (auto [index, dim] : llvm::zip_equal(op.getIndices(), op.getAlong())) {
-      auto along = cast<StringAttr>(dim);
-      if (op.getMode() == IndexMode::raise)
-        checkIndex(index, along, target, to);
-      sizes.push_back(to.b.createOrFold<arith::IndexCastOp>(to.loc(), to.b.getI64Type(),
-                                                            to.sizeValue(along, target)));
-    }
-    // Half precision accumulates in f32.
-    View start = to.view(op.getTarget());
-    Value carried;
-    if (start.kind == View::Scalar)
-      carried = to.filled(target.withElement(memory), load(to.b, to.loc(), start.source, element));
+  /// Half precision is kept in f32 until the end.
+  void accumulate() {
+    if (isHalf(element))
+      memory = computeType(element);
+  }
+  void goBackwards() { backwards = true; }
+
+  /// The target after all updates.
+  Value last() {
+    prepare();
+    Value result;
+    if (isParallel())
+      result = aligned.empty() ? inBlocks() : alongAligned();
     else
-      carried = isHalf(element) ? to.packed(op.getTarget(), target.getDimNames(), memory)
-                                : to.tensor(op.getTarget());
-    if (!sliced.empty() && to.view(op.getUpdates()).kind != View::Scalar)
-      updates = to.stored(op.getUpdates());
-    Value result = loop(0, carried);
-    if (!isHalf(element))
+      result = loop(0, start()).front();
+    if (memory == storageType(element))
       return result;
-    View sum{View::Tensor, result, to.b.getMultiDimIdentityMap(target.getRank()), element};
-    return to.elementwise(target, sum, [&](OpBuilder &b, Location loc, ValueRange x) {
+    View sum{View::Tensor, result, b.getMultiDimIdentityMap(type.getRank()), element};
+    return to.elementwise(type, sum, [&](OpBuilder &b, Location loc, ValueRange x) {
       return store(b, loc, x.front(), element);
     });
   }
 
+  /// What each update found: an array of `view`, which has the dims of a gather.
+  Value states(ArrayType view) {
+    prepare();
+    found = view;
+    Value none = to.filled(view, to.number(element, 0));
+    return loop(0, {start(), none})[1];
+  }
+
 private:
-  /// Loops over the dims of the index arrays from the `depth`th on.
-  Value loop(unsigned depth, Value carried) {
-    if (depth == indices.getRank())
-      return step(carried);
-    OpBuilder &b = to.b;
-    Value end = to.sizeValue(indices.getDimNames()[depth], indices);
-    if (depth == 0)
-      for (auto [size, dim] : llvm::zip_equal(sizes, op.getAlong()))
-        if (target.isDynamic(dim)) {
-          // Nothing fits into an empty target.
-          Value zero = to.constant(b.getI64IntegerAttr(0));
-          Value isEmpty = arith::CmpIOp::create(b, to.loc(), arith::CmpIPredicate::eq, size, zero);
-          end = arith::SelectOp::create(b, to.loc(), isEmpty, to.index(0), end);
-        }
-    auto loop = scf::ForOp::create(b, to.loc(), to.index(0), end, to.index(1), carried);
+  void prepare() {
+    for (auto [index, dim] : llvm::zip_equal(indices, along)) {
+      auto name = cast<StringAttr>(dim);
+      if (mode == IndexMode::raise)
+        checkIndex(index, name, type, to);
+      sizes.push_back(
+          b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), to.sizeValue(name, type)));
+    }
+    for (Value update : updates)
+      stored.push_back(sliced.empty() || to.view(update).kind == View::Scalar ? Stored()
+                                                                              : to.stored(update));
+  }
+
+  /// A tensor that may be written to, or a copy of one; bufferization tells which.
+  Value start() {
+    View view = to.view(target);
+    if (view.kind == View::Scalar)
+      return to.filled(type.withElement(element), inMemory(view.source));
+    return isWide() ? to.packed(target, type.getDimNames(), memory) : to.tensor(target);
+  }
+  bool isWide() const { return memory != storageType(element); }
+  Value inMemory(Value stored) { return isWide() ? load(b, loc, stored, element) : stored; }
+
+  //===- threads ---===//
+
+  bool isParallel() {
+    int64_t row = 1, count = product(written.getShape()), all = product(type.getShape());
+    for (StringAttr dim : sliced)
+      row *= product(type.getSize(dim));
+    if (!aligned.empty())
+      return count * row >= kParallelWork;
+    if (!inOrder.empty() && row >= kParallelRow && count * row >= kParallelWork)
+      return true;
+    return !isTemporary() && all >= kParallelCopy && 4 * kBlocks * count <= all;
+  }
+
+  /// A temporary is updated where it is, anything else is copied part by part.
+  bool isTemporary() {
+    View view = to.view(target);
+    return isWide() || (view.kind == View::Tensor && target.hasOneUse() && view.map.isIdentity() &&
+                        isa_and_nonnull<linalg::LinalgOp>(view.source.getDefiningOp()));
+  }
+
+  /// A loop whose iterations own the parts `spans` of the target.
+  Value forall(ArrayRef<OpFoldResult> ends, int64_t work,
+               llvm::function_ref<Spans(ValueRange)> spansOf) {
+    View view = to.view(target);
+    bool inPlace = isTemporary();
+    Stored source;
+    if (!inPlace && view.kind != View::Scalar)
+      source = to.stored(target);
+    Value init = inPlace ? start() : to.empty(type, memory);
+    auto loop = scf::ForallOp::create(b, loc, ends, init, std::nullopt);
+    loop->setAttr("xtensor.work", b.getI64IntegerAttr(work));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    position.push_back(loop.getInductionVar());
-    Value next = this->loop(depth + 1, loop.getRegionIterArgs().front());
-    position.pop_back();
-    scf::YieldOp::create(b, to.loc(), next);
+    Spans spans = spansOf(loop.getInductionVars());
+    Value out = loop.getRegionIterArgs().front();
+    Box place = box(type.getDimNames(), type, spans, /*drop=*/false);
+    Value part = extract(out, place);
+    if (!inPlace && view.kind == View::Scalar) {
+      part = linalg::FillOp::create(b, loc, inMemory(view.source), part).getResult(0);
+    } else if (!inPlace) {
+      Box own = box(source.order, type, spans, /*drop=*/false);
+      View copied{View::Tensor, extract(source.tensor, own),
+                  to.mapTo(type.getDimNames(), source.order), element};
+      part = to.generic(copied, part, b.getMultiDimIdentityMap(type.getRank()), /*reductions=*/0,
+                        [](OpBuilder &, Location, ValueRange x, ValueRange) {
+                          return SmallVector<Value>{x.front()};
+                        })
+                 .front();
+    }
+    owned = spans;
+    Value result = this->loop(0, part).front();
+    owned.clear();
+    b.setInsertionPointToStart(loop.getTerminator().getBody());
+    tensor::ParallelInsertSliceOp::create(b, loc, result, out, place.offsets, place.lengths,
+                                          place.strides);
     return loop.getResult(0);
   }
 
-  /// Adds one update; where it is dropped, what changes nothing.
-  Value sum(OpBuilder &b, Location loc, Value old, Value update, Value inside) const {
-    if (isa<FloatType>(memory)) {
-      Value none = arith::ConstantOp::create(b, loc, b.getFloatAttr(memory, -0.0));
-      update = inside ? arith::SelectOp::create(b, loc, inside, update, none) : update;
-      return arith::AddFOp::create(b, loc, old, update);
-    }
-    Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(memory));
-    update = inside ? arith::SelectOp::create(b, loc, inside, update, none) : update;
-    return arith::AddIOp::create(b, loc, old, update);
-  }
-
-  Value step(Value carried) {
-    OpBuilder &b = to.b;
-    Location loc = to.loc();
-    Value inside;
-    SmallVector<Value> along;
-    for (auto [index, size] : llvm::zip_equal(op.getIndices(), sizes)) {
-      Type type = arrayType(index).getElementType();
-      View view = to.access(index, indices.getDimNames());
-      Value written = Lowering::elementAt(b, loc, view, position);
-      Value counted = fromEnd(b, loc, toI64(b, loc, written, type), size, type);
-      along.push_back(clampedIndex(b, loc, counted, size));
-      if (op.getMode() == IndexMode::drop) {
-        Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, counted, size);
-        inside = inside ? arith::AndIOp::create(b, loc, inside, fits) : fits;
+  /// Updates of different places along these dims never meet.
+  Value alongAligned() {
+    SmallVector<OpFoldResult> ends;
+    for (StringAttr dim : aligned)
+      ends.push_back(to.sizeOf(dim, type));
+    SmallVector<int64_t> one;
+    for (StringAttr dim : inOrder)
+      one.push_back(written.getSize(dim));
+    int64_t copied = product(minus(type, attributes(aligned)).getShape());
+    return forall(ends, product(one) + copied / 8 + 1, [&](ValueRange at) {
+      Spans spans;
+      for (auto [dim, index] : llvm::zip_equal(aligned, at)) {
+        position[dim] = index;
+        spans[dim] = {index, b.getIndexAttr(1), 1};
       }
-    }
-    SmallVector<Value> at;
-    for (StringAttr dim : target.getDimNames()) {
-      unsigned i = llvm::find(op.getAlong(), dim) - op.getAlong().begin();
-      if (i < op.getAlong().size())
-        at.push_back(along[i]);
-      else
-        at.push_back(indices.hasDim(dim) ? position[indices.find(dim)] : to.index(0));
-    }
-    return sliced.empty() ? addNumber(carried, at, inside) : addSlice(carried, at, inside);
+      return spans;
+    });
   }
 
-  Value addNumber(Value carried, ValueRange at, Value inside) {
-    OpBuilder &b = to.b;
-    Location loc = to.loc();
-    View view = to.access(op.getUpdates(), indices.getDimNames());
-    Value update = load(b, loc, Lowering::elementAt(b, loc, view, position), element);
-    Value old = tensor::ExtractOp::create(b, loc, carried, at);
-    return tensor::InsertOp::create(b, loc, sum(b, loc, old, update, inside), carried, at);
+  /// The longest of the dims that are written along, in blocks.
+  Value inBlocks() {
+    auto dim = cast<StringAttr>(*llvm::max_element(along, [&](Attribute a, Attribute b) {
+      return product(type.getSize(a)) < product(type.getSize(b));
+    }));
+    int64_t size = type.getSize(dim), step = (size + kBlocks - 1) / kBlocks;
+    bool even = !ShapedType::isDynamic(size) && size % kBlocks == 0;
+    Value whole = to.sizeValue(dim, type), length = to.index(step);
+    if (ShapedType::isDynamic(size)) {
+      Value up = arith::AddIOp::create(b, loc, whole, to.index(kBlocks - 1));
+      length = arith::DivUIOp::create(b, loc, up, to.index(kBlocks));
+    }
+    int64_t work = product(written.getShape()) + product(type.getShape()) / (16 * kBlocks);
+    return forall(OpFoldResult(b.getIndexAttr(kBlocks)), work, [&](ValueRange at) {
+      Value from = arith::MulIOp::create(b, loc, at.front(), length);
+      if (even)
+        return Spans{{dim, {from, b.getIndexAttr(step), step}}};
+      from = arith::MinSIOp::create(b, loc, from, whole);
+      Value rest = arith::SubIOp::create(b, loc, whole, from);
+      Value here = arith::MinSIOp::create(b, loc, rest, length);
+      return Spans{{dim, {from, here, ShapedType::kDynamic}}};
+    });
   }
 
-  /// The axes of `order` that are sliced dims whole, the others at one place.
-  struct Box {
-    SmallVector<OpFoldResult> offsets, lengths, strides;
-    SmallVector<int64_t> shape;
-    Names dims;
-  };
-  Box box(ArrayRef<StringAttr> order, ArrayType type,
-          llvm::function_ref<Value(unsigned, StringAttr)> place) {
+  //===- the loops ---===//
+
+  static SmallVector<Attribute> attributes(ArrayRef<StringAttr> names) {
+    return {names.begin(), names.end()};
+  }
+
+  SmallVector<Value> loop(unsigned depth, ValueRange carried) {
+    // Where no thread has its part, dims that are aligned are looped over like the others.
+    Names dims = inOrder;
+    if (owned.empty())
+      dims.insert(dims.begin(), aligned.begin(), aligned.end());
+    if (depth == dims.size())
+      return step(carried);
+    StringAttr dim = dims[depth];
+    Value end = to.sizeValue(dim, written);
+    auto loop = scf::ForOp::create(b, loc, to.index(0), end, to.index(1), carried);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value at = loop.getInductionVar();
+    if (backwards)
+      at = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, end, to.index(1)), at);
+    position[dim] = at;
+    scf::YieldOp::create(b, loc, this->loop(depth + 1, loop.getRegionIterArgs()));
+    return SmallVector<Value>(loop.getResults());
+  }
+
+  SmallVector<Value> positionsOf(ArrayRef<StringAttr> dims) {
+    return llvm::map_to_vector(dims, [&](StringAttr dim) { return position.lookup(dim); });
+  }
+
+  SmallVector<Value> step(ValueRange carried) {
+    Value taken; // whether this update is made here; null: always
+    auto require = [&](Value condition) {
+      taken = taken ? arith::AndIOp::create(b, loc, taken, condition).getResult() : condition;
+    };
+    Spans place = owned;
+    for (auto [index, size, name] : llvm::zip_equal(indices, sizes, along)) {
+      auto dim = cast<StringAttr>(name);
+      Type kind = arrayType(index).getElementType();
+      View view = to.access(index, written.getDimNames());
+      Value at = Lowering::elementAt(b, loc, view, positionsOf(written.getDimNames()));
+      Value counted = fromEnd(b, loc, toI64(b, loc, at, kind), size, kind);
+      Value clamped = clampedIndex(b, loc, counted, size);
+      if (mode == IndexMode::drop)
+        require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, counted, size));
+      else if (type.isDynamic(dim)) // nothing fits into an empty target
+        require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, clamped,
+                                      to.sizeValue(dim, type)));
+      if (auto part = owned.find(dim); part != owned.end()) {
+        clamped = arith::SubIOp::create(b, loc, clamped, part->second.offset);
+        Value length = getValue(part->second.length);
+        require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, clamped, length));
+      }
+      place[dim] = {clamped, b.getIndexAttr(1), 1};
+    }
+    for (StringAttr dim : aligned)
+      place[dim] = {owned.empty() ? position.lookup(dim) : to.index(0), b.getIndexAttr(1), 1};
+    auto update = [&] {
+      return sliced.empty() ? updateNumber(carried, place) : updateSlice(carried, place);
+    };
+    if (!taken)
+      return update();
+    auto branch = scf::IfOp::create(b, loc, carried.getTypes(), taken, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+    scf::YieldOp::create(b, loc, update());
+    b.setInsertionPointToStart(&branch.getElseRegion().front());
+    scf::YieldOp::create(b, loc, carried);
+    return SmallVector<Value>(branch.getResults());
+  }
+
+  Value getValue(OpFoldResult size) {
+    if (auto value = dyn_cast<Value>(size))
+      return value;
+    return to.index(cast<IntegerAttr>(cast<Attribute>(size)).getInt());
+  }
+
+  /// The value that `old` has after an update, both as in memory.
+  Value combined(OpBuilder &b, Location loc, Value old, ValueRange updates) const {
+    Value before = isWide() ? old : load(b, loc, old, element);
+    SmallVector<Value> values;
+    for (Value update : updates)
+      values.push_back(load(b, loc, update, element));
+    Value after = combine(b, loc, before, values);
+    return isWide() ? after : store(b, loc, after, element);
+  }
+  /// The value of a state as the array of states holds it.
+  Value asState(OpBuilder &b, Location loc, Value old) const {
+    return isWide() ? store(b, loc, old, element) : old;
+  }
+
+  SmallVector<Value> updateNumber(ValueRange carried, const Spans &place) {
+    SmallVector<Value> at, values;
+    for (StringAttr dim : type.getDimNames())
+      at.push_back(place.lookup(dim).offset);
+    for (Value update : updates) {
+      View view = to.access(update, written.getDimNames());
+      values.push_back(Lowering::elementAt(b, loc, view, positionsOf(written.getDimNames())));
+    }
+    Value old = tensor::ExtractOp::create(b, loc, carried[0], at);
+    SmallVector<Value> next{
+        tensor::InsertOp::create(b, loc, combined(b, loc, old, values), carried[0], at)};
+    if (found)
+      next.push_back(tensor::InsertOp::create(b, loc, asState(b, loc, old), carried[1],
+                                              positionsOf(found.getDimNames())));
+    return next;
+  }
+
+  SmallVector<Value> updateSlice(ValueRange carried, const Spans &place) {
+    SmallVector<View> rows;
+    for (auto [update, where] : llvm::zip_equal(updates, stored)) {
+      View row = to.view(update);
+      if (row.kind == View::Scalar) {
+        row.map = AffineMap::get(sliced.size(), 0, b.getContext());
+      } else {
+        Box part = box(where.order, arrayType(update), updated(where.order), /*drop=*/true);
+        row = {View::Tensor, extract(where.tensor, part), to.mapTo(sliced, part.dims), element};
+      }
+      rows.push_back(row);
+    }
+    Box own = box(type.getDimNames(), type, place, /*drop=*/true);
+    SmallVector<Value> outs{extract(carried[0], own)};
+    SmallVector<AffineMap> maps{to.mapTo(sliced, own.dims)};
+    Box states;
+    if (found) {
+      states = box(found.getDimNames(), found, updated(found.getDimNames()), /*drop=*/true);
+      outs.push_back(extract(carried[1], states));
+      maps.push_back(to.mapTo(sliced, states.dims));
+    }
+    SmallVector<Value> results =
+        to.generic(rows, outs, maps, /*reductions=*/0,
+                   [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
+                     SmallVector<Value> next{combined(b, loc, old[0], x)};
+                     if (found)
+                       next.push_back(asState(b, loc, old[0]));
+                     return next;
+                   });
+    SmallVector<Value> next{insert(results[0], carried[0], own)};
+    if (found)
+      next.push_back(insert(results[1], carried[1], states));
+    return next;
+  }
+
+  /// This update's place among `dims`, of which the sliced ones are whole.
+  Spans updated(ArrayRef<StringAttr> dims) {
+    Spans spans;
+    for (StringAttr dim : dims)
+      if (Value at = position.lookup(dim))
+        spans[dim] = {at, b.getIndexAttr(1), 1};
+    return spans;
+  }
+
+  //===- slices ---===//
+
+  /// The axes of `order` cut to `spans`; those of single places are dropped if asked for.
+  Box box(ArrayRef<StringAttr> order, ArrayType of, const Spans &spans, bool drop) {
     Box result;
-    for (auto [axis, dim] : llvm::enumerate(order)) {
-      bool whole = llvm::is_contained(sliced, dim);
-      result.offsets.push_back(whole ? OpFoldResult(to.b.getIndexAttr(0))
-                                     : OpFoldResult(place(axis, dim)));
-      result.lengths.push_back(whole ? to.sizeOf(dim, type) : OpFoldResult(to.b.getIndexAttr(1)));
-      result.strides.push_back(to.b.getIndexAttr(1));
-      if (whole) {
-        result.shape.push_back(type.getSize(dim));
-        result.dims.push_back(dim);
-      }
+    for (StringAttr dim : order) {
+      auto span = spans.find(dim);
+      bool whole = span == spans.end();
+      result.offsets.push_back(whole ? OpFoldResult(b.getIndexAttr(0))
+                                     : OpFoldResult(span->second.offset));
+      result.lengths.push_back(whole ? to.sizeOf(dim, of) : span->second.length);
+      result.strides.push_back(b.getIndexAttr(1));
+      if (drop && !whole)
+        continue;
+      result.shape.push_back(whole ? of.getSize(dim) : span->second.size);
+      result.dims.push_back(dim);
     }
     return result;
   }
   Value extract(Value tensor, const Box &box) {
     auto type =
         RankedTensorType::get(box.shape, cast<RankedTensorType>(tensor.getType()).getElementType());
-    return tensor::ExtractSliceOp::create(to.b, to.loc(), type, tensor, box.offsets, box.lengths,
+    return tensor::ExtractSliceOp::create(b, loc, type, tensor, box.offsets, box.lengths,
                                           box.strides);
   }
-
-  Value addSlice(Value carried, ArrayRef<Value> at, Value inside) {
-    OpBuilder &b = to.b;
-    Location loc = to.loc();
-    Box place =
-        box(target.getDimNames(), target, [&](unsigned axis, StringAttr) { return at[axis]; });
-    View update = to.view(op.getUpdates());
-    if (update.kind != View::Scalar) {
-      Box part = box(updates.order, arrayType(op.getUpdates()),
-                     [&](unsigned, StringAttr dim) { return position[indices.find(dim)]; });
-      update = {View::Tensor, extract(updates.tensor, part), to.mapTo(sliced, part.dims), element};
-    } else {
-      update.map = AffineMap::get(sliced.size(), 0, b.getContext());
-    }
-    Value old = extract(carried, place);
-    Value row = to.generic(update, old, b.getMultiDimIdentityMap(sliced.size()), /*reductions=*/0,
-                           [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
-                             Value value = load(b, loc, x.front(), element);
-                             return SmallVector<Value>{sum(b, loc, old.front(), value, inside)};
-                           })
-                    .front();
-    return tensor::InsertSliceOp::create(b, loc, row, carried, place.offsets, place.lengths,
-                                         place.strides);
+  Value insert(Value part, Value whole, const Box &box) {
+    return tensor::InsertSliceOp::create(b, loc, part, whole, box.offsets, box.lengths,
+                                         box.strides);
   }
 
-  ScatterOp op;
   Lowering &to;
-  ArrayType target;
-  Type element, memory;
-  ArrayType indices; // the loops
-  Names sliced;
-  Stored updates;
-  SmallVector<Value> sizes, position;
+  OpBuilder &b;
+  Location loc;
+  Value target;
+  ArrayType type;
+  ArrayAttr along;
+  SmallVector<Value> indices;
+  IndexMode mode;
+  SmallVector<Value> updates;
+  Combine combine;
+  Type element, memory; // memory: of the tensor that is carried
+  bool backwards = false;
+
+  ArrayType written;              // the dims of all indices
+  Names aligned, inOrder, sliced; // dims of both; of indices alone; of the target alone
+  ArrayType found;                // of the states, if they are asked for
+  SmallVector<Stored> stored;     // the updates, where slices of them are read
+  SmallVector<Value> sizes;       // of the dims along which is written, as i64
+  Spans owned;                    // the part of the target that this thread has
+  llvm::SmallDenseMap<StringAttr, Value> position;
 };
+
+Value combineNumbers(OpBuilder &b, Location loc, ScatterKind kind, Value old, Value update,
+                     bool isUnsigned) {
+  bool real = isa<FloatType>(old.getType());
+  switch (kind) {
+  case ScatterKind::set:
+    return update;
+  case ScatterKind::add:
+    return real ? arith::AddFOp::create(b, loc, old, update).getResult()
+                : arith::AddIOp::create(b, loc, old, update).getResult();
+  case ScatterKind::mul:
+    return real ? arith::MulFOp::create(b, loc, old, update).getResult()
+                : arith::MulIOp::create(b, loc, old, update).getResult();
+  case ScatterKind::max:
+    return real         ? arith::MaximumFOp::create(b, loc, old, update).getResult()
+           : isUnsigned ? arith::MaxUIOp::create(b, loc, old, update).getResult()
+                        : arith::MaxSIOp::create(b, loc, old, update).getResult();
+  case ScatterKind::min:
+    return real         ? arith::MinimumFOp::create(b, loc, old, update).getResult()
+           : isUnsigned ? arith::MinUIOp::create(b, loc, old, update).getResult()
+                        : arith::MinSIOp::create(b, loc, old, update).getResult();
+  }
+  llvm_unreachable("an update without a lowering");
+}
 
 } // namespace
 
@@ -195,5 +458,33 @@ void xtensor::lowerScatter(ScatterOp op, Lowering &to) {
   // Nothing fits into an empty target.
   if (llvm::is_contained(target.getShape(), 0))
     return to.set(op.getY(), to.view(op.getTarget()));
-  to.setTensor(op.getY(), ScatterLoops(op, to).run());
+  Type element = target.getElementType();
+  bool isUnsigned = xtensor::isUnsigned(element) || target.isBool();
+  auto combine = [&](OpBuilder &b, Location loc, Value old, ValueRange updates) {
+    return combineNumbers(b, loc, op.getKind(), old, updates.front(), isUnsigned);
+  };
+  UpdateLoops loops(to, op.getTarget(), op.getIndices(), op.getAlong(), op.getMode(),
+                    op.getUpdates(), combine);
+  if (op.getKind() == ScatterKind::add || op.getKind() == ScatterKind::mul)
+    loops.accumulate();
+  to.setTensor(op.getY(), loops.last());
+}
+
+void xtensor::lowerAccumulate(AccumulateOp op, Lowering &to) {
+  ArrayType start = arrayType(op.getStart()), type = arrayType(op.getY());
+  if (llvm::is_contained(start.getShape(), 0)) {
+    if (op.getKind() == AccumulateKind::last)
+      return to.set(op.getY(), to.view(op.getStart()));
+    return to.setScalar(op.getY(), to.number(type.getElementType(), 0));
+  }
+  auto combine = [&](OpBuilder &b, Location loc, Value old, ValueRange updates) -> Value {
+    Value product = arith::MulFOp::create(b, loc, updates[0], old);
+    return arith::AddFOp::create(b, loc, product, updates[1]);
+  };
+  UpdateLoops loops(to, op.getStart(), op.getIndices(), op.getAlong(), op.getMode(),
+                    {op.getFactors(), op.getTerms()}, combine);
+  loops.accumulate();
+  if (op.getReverse())
+    loops.goBackwards();
+  to.setTensor(op.getY(), op.getKind() == AccumulateKind::last ? loops.last() : loops.states(type));
 }

@@ -1,0 +1,368 @@
+"""Functional updates by position: x.at(row=i).set(v), add, subtract, multiply, divide, max, min, and get.
+
+Positions are what reading takes. Slices and ints known while tracing are updated in place of a part, masks by
+selection, everything else by one scatter. `v` aligns by name: its dims are among those of the selected elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import ArgumentError, DimensionError, DTypeError, Error, SizeError
+from ..core.options import current
+from ..trace import build
+from ..trace.dispatch import op, tracing
+from ..trace.tracer import Tracer, as_tracer
+from . import promotion as p
+from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size
+from .indexing import MODES as READ_MODES
+from .indexing import Positions, as_argument, check_inside, keyed, out_of_range, parts_of, read, read_index
+from .shape import join, present
+from .types import Array, ArrayLike
+
+MODES = ("raise", "clip", "drop")
+
+# Method -> op on two arrays, kind of scatter.
+_KINDS = {
+    "set": ("", "set"),
+    "add": ("add", "add"),
+    "subtract": ("sub", "add"),
+    "multiply": ("mul", "mul"),
+    "divide": ("div", "mul"),
+    "max": ("maximum", "max"),
+    "min": ("minimum", "min"),
+}
+
+
+class At:
+    """x.at: x.at(row=i) or x.at[{"row": i}] selects elements to update, or to read in other modes than x.isel."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    def __call__(self, indexers: Mapping[str, Any] | None = None, /, **keywords: Any) -> Selection:
+        """The elements at positions by dim."""
+        return Selection(self._x, by_dim("at", indexers, keywords, "indexers"))
+
+    def __getitem__(self, key: Any) -> Selection:
+        return Selection(self._x, keyed(self._x, key))
+
+
+class Selection:
+    """Elements of an array, chosen by x.at. Each update returns a new array of the dims and dtype of `x`.
+
+    Updates of one position accumulate; `set` keeps the last in index order: row-major over the index arrays' dims
+    in the order of their names. Out of range: "raise" an IndexError, "clip" to the nearest, or "drop" the update.
+    """
+
+    __slots__ = ("_indexers", "_x")
+
+    def __init__(self, x: Any, indexers: dict[str, Any]) -> None:
+        self._x, self._indexers = x, indexers
+
+    def get(self, mode: str | None = None, fill_value: Any = None) -> Array:
+        """The elements. Out of range: "raise" an IndexError, "clip" to the nearest, or "fill" with fill_value (NaN)."""
+        if mode is not None and mode not in READ_MODES:
+            raise fail(ArgumentError, "at.get", f"mode is one of {READ_MODES}, not {mode!r}")
+        if fill_value is not None and mode != "fill":
+            raise fail(ArgumentError, "at.get", 'fill_value goes with mode="fill"')
+        return read("at.get", self._x, self._indexers, mode=mode, fill_value=fill_value)
+
+    def set(self, v: ArrayLike, mode: str | None = None) -> Array:
+        """`v` instead of the elements; of several for one position, the last."""
+        return _start("set", self._x, self._indexers, v, mode)
+
+    def add(self, v: ArrayLike, mode: str | None = None) -> Array:
+        """The elements plus `v`."""
+        return _start("add", self._x, self._indexers, v, mode)
+
+    def subtract(self, v: ArrayLike, mode: str | None = None) -> Array:
+        """The elements minus `v`."""
+        return _start("subtract", self._x, self._indexers, v, mode)
+
+    def multiply(self, v: ArrayLike, mode: str | None = None) -> Array:
+        """The elements times `v`."""
+        return _start("multiply", self._x, self._indexers, v, mode)
+
+    def divide(self, v: ArrayLike, mode: str | None = None) -> Array:
+        """The elements divided by `v`: by the product of all `v` of one position. Floats only."""
+        return _start("divide", self._x, self._indexers, v, mode)
+
+    def max(self, v: ArrayLike, mode: str | None = None) -> Array:
+        """The larger of the elements and `v`; NaN wins."""
+        return _start("max", self._x, self._indexers, v, mode)
+
+    def min(self, v: ArrayLike, mode: str | None = None) -> Array:
+        """The smaller of the elements and `v`; NaN wins."""
+        return _start("min", self._x, self._indexers, v, mode)
+
+
+# ---- what the user wrote ------------------------------------------------------
+
+
+def _start(kind: str, x: Any, indexers: Mapping[str, Any], v: Any, mode: str | None) -> Any:
+    name = f"at.{kind}"
+    if mode is not None and mode not in MODES:
+        raise fail(ArgumentError, name, f"mode is one of {MODES}, not {mode!r}")
+    there = present(name, x, indexers, "raise")
+    own = {d: _read_mask(name, x, d, indexers[d]) for d in there}
+    v_dims = tuple(getattr(v, "dims", ()))
+    alone = all(own[d] is not None or isinstance(indexers[d], (int, np.integer, slice)) for d in there)
+    plan: dict[str, Any] = {}
+    for d in there:
+        mask = own[d] if alone and d not in v_dims else None
+        plan[d] = read_index(name, x, d, indexers[d]) if mask is None else mask
+    if not tracing() and not isinstance(x, Tracer) and not any(isinstance(i, Tracer) for i in plan.values()):
+        plan = {d: as_argument(name, x, d, i, mode) for d, i in plan.items()}
+    return _update(x, v, plan, kind, mode)
+
+
+def _read_mask(name: str, x: Any, dim: str, index: Any) -> Any:
+    """A mask of one dim as an array; None for anything else."""
+    if isinstance(index, Tracer):
+        if index.dtype != p.BOOL:
+            return None
+        if index.dims != (dim,):
+            raise fail(
+                DimensionError, name, f"a mask over {index.dims} cannot index dim {dim!r}",
+                instead=f"A mask has one dim, named {dim!r}; xt.where(mask, v, x) takes any",
+            )  # fmt: skip
+        return index
+    named = isinstance(index, tuple) and len(index) == 2 and isinstance(index[0], (str, tuple))
+    if isinstance(index, (int, np.integer, slice, str)) or index is None or named:
+        return None
+    values = index.values if hasattr(index, "dims") else np.asarray(index)
+    if np.asarray(values).dtype != p.BOOL or np.ndim(values) != 1 or tuple(getattr(index, "dims", (dim,))) != (dim,):
+        return None
+    if x.sizes[dim] != len(values):
+        return None  # read_index says so
+    from ..core.array import array
+
+    return array(np.asarray(values), dims=(dim,))
+
+
+def assignment(x: Any, key: Any) -> str:
+    """What to write instead of x[key] = value."""
+    if np.dtype(getattr(key, "dtype", "i8")) == p.BOOL and np.ndim(getattr(key, "shape", ())) and len(key.shape) != 1:
+        return "x = xt.where(mask, value, x)"
+    try:
+        indexers = keyed(x, key)
+    except (Error, TypeError):
+        indexers = {x.dims[0]: ...} if x.dims else {}
+    if not indexers:
+        return "x = x.at[...].set(value)"
+    spelled = {d: _spelled(i) for d, i in indexers.items()}
+    if all(d.isidentifier() for d in spelled):
+        return f"x = x.at({', '.join(f'{d}={i}' for d, i in spelled.items())}).set(value)"
+    return f"x = x.at[{{{', '.join(f'{d!r}: {i}' for d, i in spelled.items())}}}].set(value)"
+
+
+def _spelled(index: Any) -> str:
+    if isinstance(index, slice):
+        parts = [index.start, index.stop, index.step]
+        return f"slice({', '.join(map(repr, parts[: 2 if index.step is None else 3]))})"
+    if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
+        return str(int(index))
+    if isinstance(index, list) and len(index) < 9:
+        return repr(index)
+    return "index"
+
+
+# ---- the update ---------------------------------------------------------------
+
+
+@op
+def _update(x: ArrayLike, v: ArrayLike, plan: dict[str, Any], kind: str, mode: str | None, /) -> Array:
+    return _Update(as_tracer(x), kind, mode or current().index, plan).apply(v)
+
+
+class _Update:
+    """One update: parts of dims first (slices, ints), then what a scatter or masks say inside of them."""
+
+    def __init__(self, x: Tracer, kind: str, mode: str, plan: Mapping[str, Any]) -> None:
+        self.x, self.kind, self.mode = x, kind, mode
+        self.name = f"at.{kind}"
+        self.ints: dict[str, int] = {}
+        self.parts: dict[str, tuple[int, int, int]] = {}
+        self.backwards: list[str] = []
+        self.arrays: dict[str, Any] = {}
+        self.masks: dict[str, Tracer] = {}
+        self.nothing = False
+        for dim, index in plan.items():
+            self.add(dim, index)
+        if self.arrays:
+            self.arrays |= {d: Positions(np.asarray(i), ()) for d, i in self.ints.items()}
+        else:
+            self.parts |= {d: (i, 1, 1) for d, i in self.ints.items()}
+
+    def add(self, dim: str, index: Any) -> None:
+        if isinstance(index, int):
+            self.add_int(dim, index)
+        elif isinstance(index, slice):
+            self.add_slice(dim, index)
+        elif isinstance(index, Positions):
+            self.arrays[dim] = index
+        else:
+            array = as_tracer(index)
+            (self.masks if array.dtype == p.BOOL else self.arrays)[dim] = array
+
+    def add_slice(self, dim: str, index: slice) -> None:
+        if index in (slice(None), slice(None, None, 1)):
+            return
+        if index == slice(None, None, -1):
+            self.backwards.append(dim)
+            return
+        self.parts[dim], backwards = parts_of(index, static_size(self.name, self.x, dim))
+        self.nothing |= self.parts[dim][1] == 0
+        if backwards:
+            self.backwards.append(dim)
+
+    def add_int(self, dim: str, index: int) -> None:
+        if not is_static(self.x, dim):
+            self.arrays[dim] = Positions(np.asarray(index), ())
+            return
+        size = int(self.x.sizes[dim])
+        if -size <= index < size:
+            self.ints[dim] = index % size
+        elif self.mode == "raise" or (self.mode == "clip" and size == 0):
+            raise out_of_range(self.name, index, dim, size)
+        elif self.mode == "drop":
+            self.nothing = True
+            self.ints[dim] = 0
+        else:
+            self.ints[dim] = 0 if index < 0 else size - 1
+
+    def view(self) -> dict[str, Any]:
+        """The sizes of the selected elements' dims."""
+        sizes: dict[str, Any] = {}
+        for dim, size in self.x.sizes.items():
+            if dim in self.ints or dim in self.arrays or dim in self.masks:
+                continue
+            sizes[dim] = self.parts[dim][1] if dim in self.parts else size
+        for dim, index in self.arrays.items():
+            for d, size in index.sizes.items():
+                if isinstance(sizes.get(d), int) and isinstance(size, int) and sizes[d] != size:
+                    raise fail(
+                        SizeError, self.name, f"the index of dim {dim!r} has {d!r} of size {size}, not {sizes[d]}",
+                        self.x, instead="Rename the index's dim for an outer product",
+                    )  # fmt: skip
+                sizes[d] = size
+        return sizes
+
+    def value(self, v: Any) -> Tracer:
+        """`v` in the dtype of `x`, its dims among the view's."""
+        dtype = self.x.dtype
+        v = v if is_scalar(v) else as_tracer(v)
+        if _kind(v) > _kind(self.x):
+            weak = is_scalar(v) or v.weak
+            what = ("a bool", "an int", "a float")[_kind(v)] if weak else f"{v.dtype}"
+            raise fail(
+                DTypeError, self.name, f"{what} does not fit into {dtype}", self.x,
+                instead=f"Write x.astype(...) before, or v.astype({str(dtype)!r})",
+            )  # fmt: skip
+        if self.kind == "divide" and not p.is_float(dtype):
+            raise fail(
+                DTypeError, self.name, f"a quotient is no {dtype}", self.x,
+                instead="Write x.astype(float).at(...).divide(v)",
+            )  # fmt: skip
+        if dtype == p.BOOL and self.kind not in ("set", "max", "min"):
+            raise fail(DTypeError, self.name, "is not defined for bool", self.x, instead="Use set, max or min")
+        v = p.cast(v, dtype)
+        view = self.view()
+        for d, size in v.sizes.items():
+            if d not in view:
+                raise fail(
+                    DimensionError, self.name,
+                    f"v has dim {d!r}, which the selected elements lack; their dims are {tuple(view)}", self.x, v,
+                    instead="Sum or index v over it first, or rename it",
+                )  # fmt: skip
+            if isinstance(size, int) and isinstance(view[d], int) and size != view[d]:
+                raise fail(
+                    SizeError, self.name, f"v has {d!r} of size {size}, the selected elements {view[d]}", self.x, v
+                )  # fmt: skip
+        return v
+
+    def apply(self, v: Any) -> Tracer:
+        v = self.value(v)
+        if self.nothing:
+            return self.x
+        backwards = tuple(d for d in self.backwards if d in v.dims)
+        if backwards:
+            v = build.reverse(v, backwards)
+        return reorder(self.placed(self.x, list(self.parts), v), self.x.dims)
+
+    def placed(self, x: Tracer, dims: list[str], v: Tracer) -> Tracer:
+        """`x` with its part along `dims` updated."""
+        if not dims:
+            return self.updated(x, v)
+        dim, *rest = dims
+        start, length, step = self.parts[dim]
+        size = int(x.sizes[dim])
+        if length == size:
+            return self.placed(x, rest, v)
+        new = reorder(self.placed(build.slice(x, {dim: (start, length, step)}), rest, v), x.dims)
+        end = start + (length - 1) * step + 1
+        if step == 1 or length == 1:
+            before = [build.slice(x, {dim: (0, start, 1)})] if start else []
+            after = [build.slice(x, {dim: (end, size - end, 1)})] if end < size else []
+            return join([*before, new, *after], dim)
+        spread = {dim: (start, size - end, step - 1)}
+        hits = extend(p.constant(True, p.BOOL), {dim: length}, (dim,))
+        hit = build.pad(hits, p.constant(False, p.BOOL), spread)
+        return build.select(hit, build.pad(new, p.zero(x.dtype), spread), x)
+
+    def updated(self, x: Tracer, v: Tracer) -> Tracer:
+        y = self.scattered(x, v) if self.arrays else self.combined(x, v)
+        if self.masks:
+            masks = list(self.masks.values())
+            hit = masks[0]
+            for mask in masks[1:]:
+                hit = build.binary("and", hit, mask)
+            y = build.select(hit, y, x)
+        return y
+
+    def combined(self, x: Tracer, v: Tracer) -> Tracer:
+        """Of all elements of `x`."""
+        if self.kind == "set":
+            return extend(v, {d: size_of(x, d) for d in x.dims}, x.dims)
+        if x.dtype == p.BOOL:
+            return build.binary("or" if self.kind == "max" else "and", x, v)
+        return build.binary(_KINDS[self.kind][0], x, v)
+
+    def scattered(self, x: Tracer, v: Tracer) -> Tracer:
+        indices: dict[str, Tracer] = {}
+        for dim, index in self.arrays.items():
+            if is_static(x, dim) and not self.check(x, dim, index):
+                return x
+            indices[dim] = index.traced() if isinstance(index, Positions) else index
+        kind = _KINDS[self.kind][1]
+        if self.kind == "subtract":
+            v = build.unary("neg", v)
+        if self.kind != "divide":
+            return build.scatter(kind, self.mode, x, indices, v)
+        ones = extend(p.constant(1, x.dtype), {d: size_of(x, d) for d in x.dims}, x.dims)
+        return build.binary("div", x, build.scatter(kind, self.mode, ones, indices, v))
+
+    def check(self, x: Tracer, dim: str, index: Any) -> bool:
+        """Whether there is anything to update, as far as is known; raises for what is known to be wrong."""
+        size = int(x.sizes[dim])
+        if size == 0:
+            if self.mode != "drop" and 0 not in index.sizes.values():
+                known = isinstance(index, Positions)
+                raise out_of_range(self.name, int(index.values.flat[0]) if known else 0, dim, 0)
+            return False
+        if isinstance(index, Positions) and self.mode == "raise":
+            check_inside(self.name, index.values, dim, size)
+        return True
+
+
+def _kind(x: Any) -> int:
+    """bool < integers < floats."""
+    if is_scalar(x):
+        return 0 if isinstance(x, bool) else 1 if isinstance(x, int) else 2
+    return 0 if x.dtype == p.BOOL else 1 if p.is_integer(x.dtype) else 2
