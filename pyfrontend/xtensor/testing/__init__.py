@@ -1,5 +1,6 @@
 """For tests of code that is differentiated."""
 
 from .gradients import check_gradients
+from .vectorized import check_vectorized
 
-__all__ = ["check_gradients"]
+__all__ = ["check_gradients", "check_vectorized"]

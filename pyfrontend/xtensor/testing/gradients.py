@@ -35,6 +35,10 @@ def check_gradients(
     order: derivatives of derivatives up to this order, in every combination of `modes`. Use float64 arguments, away
     from ties: differences of float32 see hardly more than signs. Integer arguments stay as they are.
     """
+    if isinstance(order, bool) or not isinstance(order, int) or order < 1:
+        raise ArgumentError(f"check_gradients: order is 1 or more, got {order!r}")
+    if isinstance(modes, str) or not modes:
+        raise ArgumentError(f"check_gradients: modes are a tuple of 'forward' and 'reverse', got {modes!r}")
     for mode in modes:
         if mode not in ("forward", "reverse"):
             raise ArgumentError(f"check_gradients: modes are 'forward' and 'reverse', got {mode!r}")

@@ -1,0 +1,38 @@
+// Where a branch or a step runs for all instances although only some of them take it, the
+// others lend no values of their own: they would be ones that the code was never meant for. An
+// index out of range, a loop without end, a NaN that a cotangent of 0 does not undo all come
+// from there. Instead they see the values of an instance that does take it.
+#ifndef XTENSOR_BATCH_STANDINS_H
+#define XTENSOR_BATCH_STANDINS_H
+
+#include "Batch/Batcher.h"
+
+namespace xtensor {
+
+class StandIns {
+public:
+  /// While it lives, values from outside of `region` have stand-ins where `mask` does not
+  /// hold. It must hold for an instance.
+  StandIns(Batcher &t, mlir::Value mask, mlir::Region &region);
+  ~StandIns();
+  StandIns(const StandIns &) = delete;
+
+  /// `batched` with stand-ins.
+  mlir::Value of(mlir::Value batched);
+
+  /// Whether the ops of `region` are safe on any values: they cannot fail or run on, and a
+  /// select after them drops what was not meant to be, also from gradients.
+  static bool isTotal(mlir::Region &region);
+  /// Whether there can be an instance at all.
+  static bool exist(Batcher &t, mlir::Value mask);
+
+private:
+  Batcher &t;
+  mlir::Value mask;
+  llvm::SmallVector<std::pair<mlir::Attribute, mlir::Value>> positions; ///< of one that takes it
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> replaced;
+};
+
+} // namespace xtensor
+
+#endif // XTENSOR_BATCH_STANDINS_H

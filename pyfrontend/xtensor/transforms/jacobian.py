@@ -1,0 +1,214 @@
+"""jacobian, hessian, hvp: derivatives with more dims than a gradient. A Jacobian is one vectorised application of a
+derivative to a basis, whose dims have names that no user can spell until the result is renamed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, tree
+from ..core.dims import describe
+from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
+from ..trace import build
+from ..trace.program import result_leaves
+from ..trace.scope import current
+from ..trace.tracer import Tracer
+from .arguments import name_of
+from .derivative import Pullback, full_like, pushforward
+from .grad import Arguments, Split, Wrt, loss_of, with_aux
+from .jit import Jitted
+from .jvp import jvp
+from .vectorize import vectorized
+
+
+def jacobian(f: Callable[..., Any], wrt: Wrt = 0, mode: str = "reverse", has_aux: bool = False) -> Jitted[..., Any]:
+    """All partial derivatives of the results of `f` by the arguments `wrt`.
+
+    For each array of the result there is what `wrt` names, a position, a parameter's name or a tuple of these, with the
+    structure of those arguments. Its dims are those of the result, then those of the argument; a name that is there
+    already is primed: (i) by (i) gives (i, i').
+    mode: "reverse" takes one pullback per element of the result, "forward" one tangent per element of the arguments,
+    all at once. has_aux: `f` returns (result, aux), and the result is (jacobian, aux).
+    Raises DTypeError where a result or an argument to differentiate by is no float array.
+    """
+    if not callable(f):
+        raise ArgumentTypeError(f"jacobian needs a function, got {type(f).__name__}")
+    if mode not in ("reverse", "forward"):
+        raise ArgumentError(f"jacobian: mode is 'reverse' or 'forward', got {mode!r}")
+    chosen = Arguments(f, wrt, "jacobian")
+    run = _reverse if mode == "reverse" else _forward
+
+    @functools.wraps(f)
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        found, aux = run(f, chosen, has_aux, args, kwargs)
+        return (found, aux) if has_aux else found
+
+    derivative.__name__ = f"jacobian({name_of(f)})"
+    return Jitted(derivative)
+
+
+def hessian(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:
+    """All second derivatives of `f` by the arguments `wrt`: forward mode over reverse mode.
+
+    A loss without dims by x(i) gives (i, i'). has_aux: as for `jacobian`.
+    """
+    first = jacobian(f, wrt, "reverse", has_aux)
+    second = jacobian(first, wrt, "forward", has_aux)
+    second.__name__ = f"hessian({name_of(f)})"
+    return second
+
+
+def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The Hessian of the loss `f` at `primals` times `tangents`, without making the Hessian.
+
+    `f` returns a float array without dims. For one primal the product has its structure and dims; for several it is
+    a tuple, one entry per primal (None for integers). Tangents are as for `jvp`.
+    """
+
+    def gradient(*args: Any) -> tuple[Any, ...]:
+        return _all_gradients(f, args)
+
+    gradient.__name__ = f"grad({name_of(f)})"
+    _, product = jvp(gradient, primals, tangents)
+    return product[0] if len(product) == 1 else product
+
+
+def _all_gradients(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    chosen = Arguments(f, tuple(range(len(args))), "hvp")
+    split = Split(chosen, args, {}, floats_only=True)
+
+    def body(tracers: list[Tracer]) -> list[Tracer]:
+        new_args, _ = split.joined(tracers)
+        return [loss_of(f(*new_args), f, "hvp")]
+
+    pullback = Pullback(body, split.primals)
+    found: tuple[Any, ...] = split.restored(pullback([full_like(pullback.results[0], 1.0)]))
+    return found
+
+
+# -- a basis ----------------------------------------------------------------------------------------------------------
+
+
+def _basis(x: Tracer) -> tuple[tuple[str, ...], Tracer]:
+    """Names as many as `x` has dims, and one-hot arrays: 1 where the position along each name is that of the dim."""
+    root = current().root
+    names = tuple(root.fresh_dim(d) for d in x.dims)
+    basis = build.constant(np.ones((), x.dtype))
+    for name, d in zip(names, x.dims, strict=True):
+        size = x.sizes[d]
+        same = build.compare("eq", build.iota(name, size), build.iota(d, size))
+        basis = build.binary("mul", basis, build.cast(same, x.dtype))
+    return names, build.broadcast(basis, (*names, *x.dims), None)
+
+
+def _over_basis(x: Tracer, apply: Callable[[Tracer], list[Tracer]]) -> tuple[tuple[str, ...], list[Tracer]]:
+    """`apply` of every one-hot array like `x`: results with a name for each dim of `x` first."""
+    names, basis = _basis(x)
+    if not names:
+        return names, apply(basis)
+    return names, vectorized(lambda instance: apply(instance[0]), names, [basis])
+
+
+def _named(x: Tracer, basis: Sequence[str], of: Sequence[str], out: Sequence[str], own: Sequence[str]) -> Tracer:
+    """`x` with the dims `out` of the result and then, primed, those of the argument, `own`. So far it has the dims
+    `basis` instead of those of `of`, which is one of the two."""
+    names = dict(zip(basis, of, strict=True))
+    order = (*basis, *own) if of is out else (*out, *basis)
+    wanted = (*out, *_primed(out, own))
+    assert tuple(names.get(d, d) for d in order) == (*out, *own)
+    return build.rename(build.broadcast(x, order), dict(zip(order, wanted, strict=True)))
+
+
+def _primed(out: Sequence[str], own: Sequence[str]) -> list[str]:
+    """The dims `own` with as many primes as make them differ from `out` and from each other."""
+    names: list[str] = []
+    for i, d in enumerate(own):
+        taken = {*out, *names, *own[i + 1 :]}
+        while d in taken:
+            d += "'"
+        names.append(d)
+    return names
+
+
+# -- the two modes ----------------------------------------------------------------------------------------------------
+
+
+def _floats(values: Sequence[Tracer], paths: Sequence[str], f: Callable[..., Any]) -> None:
+    for y, path in zip(values, paths, strict=True):
+        if not dtypes.is_float(y.dtype):
+            raise DTypeError(
+                f"jacobian: result{path} of {name_of(f)} is {y.dtype.name} {describe(y.dims, y.shape)}, which has no "
+                "derivative. Return it as aux: jacobian(f, has_aux=True) with f returning (result, aux)"
+            )
+
+
+class _Results:
+    """What `f` returned while it was traced."""
+
+    def __init__(self, f: Callable[..., Any], has_aux: bool) -> None:
+        self.f = f
+        self.has_aux = has_aux
+        self.structure: Any = None
+        self.aux: Any = None
+
+    def leaves(self, result: Any) -> list[Tracer]:
+        """Results, then aux."""
+        result, extra = with_aux(result, self.f, "jacobian") if self.has_aux else (result, None)
+        values, self.structure = result_leaves(result, name_of(self.f))
+        _floats(values, tree.paths(result), self.f)
+        more, self.aux = result_leaves(extra, name_of(self.f))
+        return [*values, *more]
+
+    def split(self, values: list[Tracer]) -> tuple[list[Tracer], Any]:
+        count = self.structure.size
+        return values[:count], self.aux.unflatten(values[count:])
+
+
+def _reverse(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    split = Split(chosen, args, kwargs, floats_only=False)
+    results = _Results(f, has_aux)
+
+    def body(tracers: list[Tracer]) -> list[Tracer]:
+        new_args, new_kwargs = split.joined(tracers)
+        return results.leaves(f(*new_args, **new_kwargs))
+
+    pullback = Pullback(body, split.primals)
+    values, aux = results.split(pullback.results)
+    moving = [y for y in pullback.results if dtypes.is_float(y.dtype)]
+    rows = []
+    for k, y in enumerate(values):
+
+        def apply(ct: Tracer, k: int = k) -> list[Tracer]:
+            return pullback([ct if i == k else full_like(other, 0.0) for i, other in enumerate(moving)])
+
+        names, found = _over_basis(y, apply)
+        out = y.dims
+        blocks = [_named(g, names, out, out, x.dims) for g, x in zip(found, split.primals, strict=True)]
+        rows.append(split.restored(blocks))
+    return results.structure.unflatten(rows), aux
+
+
+def _forward(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    split = Split(chosen, args, kwargs, floats_only=False)
+    results = _Results(f, has_aux)
+    columns: list[list[Tracer]] = []
+    for j, x in enumerate(split.primals):
+
+        def body(tracers: list[Tracer], j: int = j) -> list[Tracer]:
+            new = list(split.primals)
+            new[j] = tracers[0]
+            new_args, new_kwargs = split.joined(new)
+            return results.leaves(f(*new_args, **new_kwargs))
+
+        def apply(tangent: Tracer, x: Tracer = x, body: Any = body) -> list[Tracer]:
+            return pushforward(body, [x], [tangent])[1][: results.structure.size]
+
+        names, found = _over_basis(x, apply)
+        columns.append([_named(dy, names, x.dims, dy.dims[len(names) :], x.dims) for dy in found])
+    values = results.leaves(f(*args, **kwargs)) if has_aux or not columns else []
+    aux = results.split(values)[1] if values else None
+    rows = [split.restored([column[k] for column in columns]) for k in range(results.structure.size)]
+    return results.structure.unflatten(rows), aux

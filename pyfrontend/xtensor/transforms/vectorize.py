@@ -1,0 +1,117 @@
+"""vectorize: a function of one instance, for all instances along named dims. What it calls (dim=None, grad's loss)
+means what it means for one instance; the compiler adds the names afterwards (its pass batch)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import tree
+from ..core.dims import as_names, describe
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..core.spec import Spec
+from ..trace import context as c
+from ..trace import location
+from ..trace.program import result_leaves
+from ..trace.regions import Regions
+from ..trace.tracer import Tracer, as_tracer
+from .arguments import is_choice, name_of
+from .jit import Jitted
+
+Body = Callable[[list[Tracer]], list[Tracer]]
+
+
+def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., Any]:
+    """`f` for all instances along `dims`: one name or several.
+
+    `f` sees the arrays of one instance, which lack the names. An argument without any of the names is shared by all
+    instances; different arguments may have different ones of them. Every result has all the names first, in the order
+    given here. Arguments and results are pytrees of arrays, numbers and DataArrays, as for `jit`; `f` may read arrays
+    from outside, which are shared, too.
+
+    x(a: 2) and y(b: 3): `vectorize(lambda x, y: x * y, ("a", "b"))(x, y)` has dims (a: 2, b: 3).
+
+    Raises DimensionError where no argument has one of the names, and where `f` itself makes or reads an array with
+    one of them: a dim is either batched or used inside.
+    """
+    if not callable(f):
+        raise ArgumentTypeError(f"vectorize needs a function, got {type(f).__name__}")
+    names = as_names(dims)
+    if not names:
+        raise ArgumentError("vectorize: no dim was named; write vectorize(f, ('batch',))")
+
+    @functools.wraps(f)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        return traced(f, names, args, kwargs)
+
+    batched.__name__ = f"vectorize({name_of(f)})"
+    return Jitted(batched)
+
+
+def traced(f: Callable[..., Any], names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    leaves, structure = tree.flatten((args, kwargs))
+    arrays = [x if is_choice(x) else as_tracer(x) for x in leaves]
+    moving = [i for i, x in enumerate(arrays) if isinstance(x, Tracer) and not set(names).isdisjoint(x.dims)]
+    _check(names, [x for x in arrays if isinstance(x, Tracer)], f)
+    results: list[tree.TreeDef] = []
+
+    def body(tracers: list[Tracer]) -> list[Tracer]:
+        new = list(arrays)
+        for i, tracer in zip(moving, tracers, strict=True):
+            new[i] = tracer
+        instance_args, instance_kwargs = structure.unflatten(new)
+        out, shape = result_leaves(f(*instance_args, **instance_kwargs), name_of(f))
+        results.append(shape)
+        return out
+
+    values = vectorized(body, names, [arrays[i] for i in moving])
+    return results[0].unflatten(values)
+
+
+def vectorized(body: Body, names: Sequence[str], arrays: Sequence[Tracer]) -> list[Tracer]:
+    """Adds `xtensor.vectorize` over `names`, which `arrays` have, with `body` traced into its region."""
+    sizes = {d: n for x in arrays for d, n in x.spec.sizes.items() if d in names}
+    regions = Regions(1)
+    results = [_checked(r, names) for r in regions.trace(0, [_without(x.spec, names) for x in arrays], body)]
+    shape = tuple(sizes[d] for d in names)
+    specs = [Spec((*names, *r.dims), (*shape, *r.spec.shape), r.dtype) for r in results]
+    types = [c.array_type(s) for s in specs]
+    attributes = {"names": c.names_attribute(tuple(names))}
+    values = regions.finish("vectorize", types, arrays, attributes, [results])
+    return [Tracer(v, spec=s) for v, s in zip(values, specs, strict=True)]
+
+
+def _without(spec: Spec, names: Sequence[str]) -> Spec:
+    kept = {d: n for d, n in spec.sizes.items() if d not in names}
+    return Spec(tuple(kept), tuple(kept.values()), spec.dtype)
+
+
+def _checked(result: Tracer, names: Sequence[str]) -> Tracer:
+    for d in result.dims:
+        if d in names:
+            raise DimensionError(
+                f"vectorize: dim {d!r} is batched, but the result {describe(result.dims, result.shape)} of one "
+                "instance has it, too. Rename one of the two; what comes from outside goes in as an argument",
+                location.of_value(result.value),
+            )
+    return result
+
+
+def _check(names: tuple[str, ...], arrays: list[Tracer], f: Callable[..., Any]) -> None:
+    """Each name is a dim of some argument, and has one size."""
+    for d in names:
+        have = [x for x in arrays if d in x.dims]
+        if not have:
+            listed = ", ".join(describe(x.dims, x.shape) for x in arrays) or "none"
+            raise DimensionError(
+                f"vectorize: no argument of {name_of(f)} has dim {d!r}; the arguments are {listed}. An array that "
+                f"{name_of(f)} reads from outside is shared by all instances: give it as an argument"
+            )
+        first = have[0]
+        for x in have[1:]:
+            if x.spec.sizes[d] != first.spec.sizes[d]:
+                raise SizeError(
+                    f"vectorize: dim {d!r} has sizes {first.sizes[d]} and {x.sizes[d]} in the arguments "
+                    f"{describe(first.dims, first.shape)} and {describe(x.dims, x.shape)} of {name_of(f)}"
+                )
