@@ -207,24 +207,30 @@ static Attribute anyOf(ArrayRef<Attribute> names, Type type) {
   return found;
 }
 
+/// The error stands where the dim is used, which is the line to change.
 static LogicalResult checkUnused(VectorizeOp op, ArrayRef<Attribute> names) {
-  auto used = [&](Operation *user, TypeRange types) {
-    for (Type type : types)
-      if (Attribute name = anyOf(names, type)) {
-        InFlightDiagnostic error = op.emitOpError()
-                                   << "dim " << name
-                                   << " is batched and also used inside: rename one of the two";
-        error.attachNote(user->getLoc()) << "used here, by " << user->getName();
-        return true;
-      }
-    return false;
+  auto report = [&](Operation *user, Attribute name, StringRef what, StringRef instead) {
+    InFlightDiagnostic error = user->emitOpError() << what << " dim " << name << instead;
+    error.attachNote(op.getLoc()) << "vectorized over it here";
+    return WalkResult::interrupt();
   };
+  StringRef rename =
+      ", which is batched here and cannot be used inside, too: rename one of the two";
   WalkResult walked = op.getBodyRegion().walk([&](Operation *inner) {
-    bool found = used(inner, inner->getOperandTypes()) || used(inner, inner->getResultTypes());
+    for (Value operand : inner->getOperands())
+      if (Attribute name = anyOf(names, operand.getType());
+          name && !op.getBodyRegion().isAncestor(operand.getParentRegion()))
+        return report(inner, name, "takes an array from outside that has",
+                      ", which is batched here: pass the array to the vectorized function as an "
+                      "argument, or rename its dim");
+    for (Type type : inner->getResultTypes())
+      if (Attribute name = anyOf(names, type))
+        return report(inner, name, "makes an array with", rename);
     for (Region &region : inner->getRegions())
-      for (Block &block : region)
-        found = found || used(inner, TypeRange(block.getArgumentTypes()));
-    return found ? WalkResult::interrupt() : WalkResult::advance();
+      for (Type type : region.getArgumentTypes())
+        if (Attribute name = anyOf(names, type))
+          return report(inner, name, "works on an array with", rename);
+    return WalkResult::advance();
   });
   return failure(walked.wasInterrupted());
 }

@@ -1,16 +1,10 @@
 // Choosers: who is chosen is worked out once, as a residual; what happens to the tangent is
 // then an ordinary linear op, which has its transpose already. So it is for prod, whose
 // residuals are the products of the others.
-#include "Autodiff/Linearizer.h"
+#include "Autodiff/ScatterRules.h"
 
 using namespace mlir;
 using namespace xtensor;
-
-/// Where `x` is what was chosen: `y`, or a NaN, which always wins.
-static Value owns(ImplicitLocOpBuilder &b, Value x, Value y) {
-  Value chosen = CompareOp::create(b, ComparePredicate::eq, x, y);
-  return OrOp::create(b, chosen, IsnanOp::create(b, x).getResult());
-}
 
 /// Ties share evenly: each owner gets 1 / the number of owners.
 static Value shareAmongOwners(Linearizer &l, Operation *o) {
@@ -120,4 +114,7 @@ void xtensor::addChooserRules(Rules &rules) {
   rules.add<ReduceOp>(ReduceKind::min, "min", chooser(CHOOSE(shareAmongOwners)));
   rules.add<ReduceOp>(ReduceKind::prod, "prod",
                       chooser(CHOOSE(sumOfProductsOfOthers), expandProduct));
+  rules.add<ScatterOp>(ScatterKind::max, "max", chooser(CHOOSE(shareAmongWriters)));
+  rules.add<ScatterOp>(ScatterKind::min, "min", chooser(CHOOSE(shareAmongWriters)));
+  rules.add<ScatterOp>(ScatterKind::mul, "mul", chooser(CHOOSE(recurProducts)));
 }

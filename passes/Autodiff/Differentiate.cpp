@@ -1,5 +1,7 @@
 #include "Autodiff/Passes.h"
+#include "Autodiff/Regions.h"
 #include "Autodiff/Rules.h"
+#include "Batch/Passes.h"
 #include "Simplify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -29,11 +31,13 @@ namespace {
 struct Differentiate : xtensor::impl::DifferentiateBase<Differentiate> {
   void runOnOperation() final {
     OpPassManager round(getOperation()->getName());
+    round.addPass(createBatch());
     round.addPass(createLinearize());
     round.addPass(createGuardSelects());
     round.addPass(createTranspose());
     round.addPass(createVerifyLinear());
     round.addPass(createInlineDerivatives());
+    round.addPass(createFuseLoops());
     round.addPass(createCSEPass());
     for (int64_t left = countRequests(getOperation()); left != 0;) {
       if (failed(runPipeline(round, getOperation())))
@@ -51,6 +55,10 @@ struct Differentiate : xtensor::impl::DifferentiateBase<Differentiate> {
   /// What only derivatives look at is the identity once there are none to come.
   void dropMarks() {
     getOperation()->walk([](Operation *op) {
+      if (auto checkpoint = dyn_cast<CheckpointOp>(op))
+        return dissolve(checkpoint);
+      if (auto custom = dyn_cast<CustomDerivativeOp>(op))
+        return dissolve(custom);
       if (!isa<StopGradientOp>(op) && !(isa<SizedOp>(op) && !op->getParentOfType<LinearOp>()))
         return;
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));

@@ -1,6 +1,7 @@
 #include "Autodiff/Passes.h"
 #include "Autodiff/Transposer.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -45,16 +46,18 @@ static Value guarded(MulOp mul, const DenseSet<Value> &linear) {
 static void guard(Block &block, const DenseSet<Value> &linear, bool all) {
   DenseSet<Value> reaching;
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    bool holdsSelect =
-        op.walk([](Operation *nested) {
-            return isa<SelectOp, ScaleOp>(nested) ? WalkResult::interrupt() : WalkResult::advance();
-          }).wasInterrupted();
+    bool holdsSelect = op.walk([](Operation *nested) {
+                           bool selects = isa<ScaleOp, SelectOp, SwitchOp>(nested);
+                           return selects ? WalkResult::interrupt() : WalkResult::advance();
+                         }).wasInterrupted();
     bool reaches =
         all || llvm::any_of(op.getResults(), [&](Value v) { return reaching.contains(v); });
     if (!reaches && !holdsSelect)
       continue;
+    // What comes after a select in a loop comes before it in the next turn.
     for (Region &region : op.getRegions())
-      guard(region.front(), linear, reaches);
+      if (!region.empty())
+        guard(region.front(), linear, reaches || isa<LoopLikeOpInterface>(op));
     forEachUse(&op, [&](OpOperand &operand) { reaching.insert(operand.get()); });
     auto mul = dyn_cast<MulOp>(op);
     if (!mul || !linear.contains(mul.getY()))
@@ -74,8 +77,10 @@ struct GuardSelects : xtensor::impl::GuardSelectsBase<GuardSelects> {
       // drops what was not chosen.
       if (llvm::none_of(op->getUsers(), [](Operation *user) { return isa<TransposedOp>(user); }))
         return WalkResult::advance();
-      DenseSet<Value> linear(op.getBody()->args_begin(), op.getBody()->args_end());
-      if (failed(collectLinear(*op.getBody(), linear)))
+      if (op.getTrusted()) // a user's rule says itself what it means
+        return WalkResult::advance();
+      DenseSet<Value> linear;
+      if (failed(collectLinear(op, linear)))
         return WalkResult::interrupt();
       guard(*op.getBody(), linear, /*all=*/false);
       return WalkResult::advance();

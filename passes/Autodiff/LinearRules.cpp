@@ -1,8 +1,7 @@
 // Linear ops and their transposes. Dims are not matched here: what a row returns is summed
 // over the dims that the operand lacks, broadcast to those it misses and put in its order, so
 // that sum, broadcast, squeeze and add all transpose as `same`.
-#include "Autodiff/Linearizer.h"
-#include "Autodiff/Transposer.h"
+#include "Autodiff/ScatterRules.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -10,6 +9,9 @@ using namespace xtensor;
 //===- elementwise ---------------------------------------------------------===//
 
 static Value same(Transposer &, Operation *, unsigned, Value ct) { return ct; }
+
+/// A tangent is not computed again: there is nothing to keep apart.
+static Value passOn(Linearizer &, Operation *, ArrayRef<Value> tangents) { return tangents[0]; }
 
 static Value negate(Transposer &t, Operation *, unsigned, Value ct) {
   return NegOp::create(t.b, ct);
@@ -193,73 +195,15 @@ static Value windowsBack(Transposer &t, Operation *o, unsigned, Value ct) {
 
 //===- index ---------------------------------------------------------------===//
 
-// Derivatives keep `raise`: the primal op that would report is gone where nobody uses its value.
-// Where it is not, the lowering checks an index once.
-
 static Value gatherTangent(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
   auto op = cast<GatherOp>(o);
   return GatherOp::create(l.linear, op.getMode(), tangents[0], op.getIndices(), op.getAlong());
-}
-
-static SmallVector<Value> residuals(Transposer &t, ValueRange values) {
-  return llvm::map_to_vector(values, [&](Value v) { return t.residual(v); });
 }
 
 static Value scatterBack(Transposer &t, Operation *o, unsigned, Value ct) {
   auto op = cast<GatherOp>(o);
   return ScatterOp::create(t.b, ScatterKind::add, op.getMode(), t.zero(arrayType(op.getSource())),
                            residuals(t, op.getIndices()), ct, op.getAlong());
-}
-
-static Value scatterTangent(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
-  auto op = cast<ScatterOp>(o);
-  Value updates = tangents[1 + op.getIndices().size()];
-  if (!updates)
-    return tangents[0];
-  Value target = tangents[0] ? tangents[0] : l.zeroLike(op.getTarget());
-  return ScatterOp::create(l.linear, op.getKind(), op.getMode(), target, op.getIndices(), updates,
-                           op.getAlong());
-}
-
-/// Where `index` lies inside of a dim of size `size`; negative positions count from the end.
-static Value isInRange(Transposer &t, Value index, Value size) {
-  Type element = arrayType(index).getElementType();
-  size = t.b.createOrFold<CastOp>(size, element);
-  Value below = CompareOp::create(t.b, ComparePredicate::lt, index, size);
-  if (element.isUnsignedInteger())
-    return below;
-  Value above =
-      CompareOp::create(t.b, ComparePredicate::ge, index, NegOp::create(t.b, size).getResult());
-  return AndOp::create(t.b, below, above);
-}
-
-/// The updates get what lies where they went; those that were dropped went nowhere.
-static Value gatherBack(Transposer &t, Operation *o, unsigned i, Value ct) {
-  auto op = cast<ScatterOp>(o);
-  if (i == 0)
-    return ct;
-  SmallVector<Value> indices = residuals(t, op.getIndices());
-  bool raises = op.getMode() == IndexMode::raise;
-  Value read = GatherOp::create(t.b, raises ? IndexMode::raise : IndexMode::clip, ct, indices,
-                                op.getAlong());
-  if (op.getMode() != IndexMode::drop)
-    return read;
-  Value inside;
-  ArrayType target = arrayType(op.getTarget());
-  for (auto [index, dim] : llvm::zip_equal(indices, op.getAlong())) {
-    // An index that cannot hold the dim's size is compared as i64.
-    if (!arrayType(index).getElementType().isInteger(64))
-      index = CastOp::create(t.b, index, t.b.getI64Type());
-    auto along = ArrayType::get(t.b.getContext(), {cast<StringAttr>(dim)}, {target.getSize(dim)},
-                                t.b.getI64Type());
-    SmallVector<Value> known = t.sizes(along);
-    Value size = known.empty() ? scalar(t.b, t.b.getLoc(), t.b.getI64Type(),
-                                        static_cast<double>(target.getSize(dim)))
-                               : known[0];
-    Value here = isInRange(t, index, size);
-    inside = inside ? AndOp::create(t.b, inside, here).getResult() : here;
-  }
-  return SelectOp::create(t.b, inside, read, zeroLike(t.b, t.b.getLoc(), read));
 }
 
 //===- the table -----------------------------------------------------------===//
@@ -280,6 +224,7 @@ static Rule linear(Linearity how, SmallVector<unsigned, 2> operands, TransposeFn
 void xtensor::addLinearRules(Rules &rules) {
   const Linearity jointly = Linearity::Jointly, each = Linearity::Each;
   rules.add<AddOp>(linear(jointly, {}, TRANSPOSE(same), addPresent));
+  rules.add<BarrierOp>(linear(jointly, {}, TRANSPOSE(same), passOn));
   rules.add<BroadcastOp>(linear(jointly, {0}, TRANSPOSE(same)));
   rules.add<CastOp>(linear(jointly, {}, TRANSPOSE(castBack)));
   rules.add<ConcatOp>(linear(jointly, {}, TRANSPOSE(sliceOwn), concatPresent));
@@ -305,5 +250,11 @@ void xtensor::addLinearRules(Rules &rules) {
   // Integer operands have no tangent, so of these the float operands are the linear ones: the
   // updates come after however many indices there are.
   rules.add<ScatterOp>(ScatterKind::add, "add",
-                       linear(jointly, {}, TRANSPOSE(gatherBack), scatterTangent));
+                       linear(jointly, {}, TRANSPOSE(gatherBack), addTangents));
+  rules.add<ScatterOp>(ScatterKind::set, "set",
+                       linear(jointly, {}, TRANSPOSE(gatherByLast), setTangents));
+  // Of factors, too, there are tangents; what they meet makes more terms.
+  for (AccumulateKind kind : {AccumulateKind::last, AccumulateKind::states})
+    rules.add<AccumulateOp>(kind, stringifyAccumulateKind(kind),
+                            linear(jointly, {0, 1}, TRANSPOSE(recurBackwards), recurTangents));
 }

@@ -1,7 +1,6 @@
 #include "Autodiff/Linearizer.h"
 #include "Autodiff/Passes.h"
-#include "Autodiff/Transposer.h"
-#include "mlir/Interfaces/CallInterfaces.h"
+#include "Autodiff/Regions.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -30,13 +29,25 @@ void Linearizer::knowSizes(ArrayType type, ValueRange sizes) {
     sizeOfName.try_emplace(name, size);
 }
 
+/// A region's argument is there from the region's start on.
+static void moveAfter(Operation *op, Value v) {
+  if (Operation *source = v.getDefiningOp())
+    op->moveAfter(source);
+  else
+    op->moveBefore(&v.getParentBlock()->front());
+}
+
 SmallVector<Value> Linearizer::sizes(Value v) {
   SmallVector<StringAttr> names = dynamicDims(arrayType(v));
   auto known = [&](StringAttr name) { return sizeOfName.lookup(name); };
   if (!llvm::all_of(names, known)) {
     OpBuilder::InsertionGuard guard(primal);
     primal.setInsertionPointAfterValue(v);
-    knowSizes(arrayType(v), sizesOf(primal, derived(v.getLoc(), "residual"), v));
+    SmallVector<Value> found = sizesOf(primal, derived(v.getLoc(), "residual"), v);
+    for (Value size : found)
+      if (auto op = size.getDefiningOp<SizeOp>(); op && op.getX() != v)
+        moveAfter(op, op.getX()); // where all can see it that see the array
+    knowSizes(arrayType(v), found);
   }
   return llvm::map_to_vector(names, known);
 }
@@ -81,9 +92,15 @@ bool Linearizer::isActive(Operation *op) const {
 /// The first of the ops that take the place of `op`, or null if it stays.
 Operation *Linearizer::expand(Operation *op) {
   const Rule *rule = Rules::get().lookup(op);
-  if (!rule || !rule->expand)
+  if (!rule || !(rule->expand || rule->rewrite))
     return nullptr;
   Operation *before = op->getPrevNode();
+  if (rule->rewrite) {
+    Block *block = op->getBlock();
+    if (!rule->rewrite(*this, op))
+      return nullptr;
+    return before ? before->getNextNode() : &block->front();
+  }
   ImplicitLocOpBuilder b(op->getLoc(), op);
   Value result = rule->expand(b, op);
   if (!result)
@@ -110,18 +127,39 @@ LogicalResult Linearizer::run(Block &block) {
   return success();
 }
 
+LogicalResult Linearizer::runInside(Block &block) {
+  auto outside = sizeOfName;
+  LogicalResult result = run(block);
+  sizeOfName = std::move(outside);
+  return result;
+}
+
+bool Linearizer::isForward() const {
+  auto pullback = dyn_cast<PullbackOp>(request);
+  return isa<PushforwardOp>(request) ||
+         (pullback && !pullback.getBack().use_empty() &&
+          llvm::all_of(pullback.getBack().getUsers(),
+                       [](Operation *user) { return isa<TransposedOp>(user); }));
+}
+
 LogicalResult Linearizer::visit(Operation *op) {
   const Rule *rule = Rules::get().lookup(op);
   if (!rule || rule->table == Table::Request || rule->table == Table::NoTangent) {
     InFlightDiagnostic error = op->emitOpError("has no derivative");
-    if (isa<CallOpInterface>(op))
-      error << "; inline the function first";
     error.attachNote(request->getLoc()) << "needed by this " << request->getName();
     return error;
   }
   primal.setInsertionPointAfter(op);
   primal.setLoc(derived(op->getLoc(), "residual"));
   linear.setLoc(derived(op->getLoc(), "tangent"));
+  if (rule->tangents) {
+    SmallVector<Value> tangents(op->getNumResults());
+    rule->tangents(*this, op, tangents);
+    for (auto [y, t] : llvm::zip_equal(op->getResults(), tangents))
+      if (t)
+        setConformed(y, t);
+    return success();
+  }
   Value t;
   switch (rule->table) {
   case Table::Elementwise:
@@ -140,14 +178,16 @@ LogicalResult Linearizer::visit(Operation *op) {
   case Table::Request:
     break;
   }
-  if (!t)
-    return success();
-  Value y = op->getResult(0);
-  // A rule's result may lack dims or have them in another order.
+  if (t)
+    setConformed(op->getResult(0), t);
+  return success();
+}
+
+/// A rule's result may lack dims or have them in another order.
+void Linearizer::setConformed(Value y, Value t) {
   if (t.getType() != y.getType())
     t = conform(linear, linear.getLoc(), t, arrayType(y), sizes(y));
   setTangent(y, t);
-  return success();
 }
 
 static Value plus(ImplicitLocOpBuilder &b, Value sum, Value term) {
@@ -192,10 +232,11 @@ Value Linearizer::linearizeLinear(Operation *op, const Rule &rule) {
   for (OpOperand &operand : op->getOpOperands())
     if (rule.isLinearIn(operand.getOperandNumber()))
       present[operand.getOperandNumber()] = tangent(operand.get());
-  if (llvm::none_of(present, [](Value t) { return t != nullptr; }))
-    return {};
+  // Such a function may ask for tangents of operands in which the op is not linear, too.
   if (rule.forward)
     return rule.forward(*this, op, present);
+  if (llvm::none_of(present, [](Value t) { return t != nullptr; }))
+    return {};
 
   Value sum;
   if (rule.linearity == Linearity::Jointly) {
@@ -218,6 +259,41 @@ Value Linearizer::linearizeLinear(Operation *op, const Rule &rule) {
     sum = plus(linear, sum, copy->getResult(0));
   }
   return sum;
+}
+
+//===- parts of a map ------------------------------------------------------===//
+
+LogicalResult xtensor::separate(LinearOp map) {
+  Linearizer l(map);
+  Block *body = map.getBody();
+  Operation *yield = body->getTerminator();
+  l.linear.setInsertionPoint(map);
+  Draft draft(l.linear);
+  Location loc = l.linear.getLoc();
+  SmallVector<Value> zeros;
+  l.primal.setInsertionPointToStart(body);
+  for (auto [i, arg] : llvm::enumerate(body->getArguments())) {
+    l.knowSizes(arrayType(arg), map.getSizesOfInput(i));
+    zeros.push_back(xtensor::zeros(l.primal, loc, arrayType(arg), l.sizes(arg)));
+    l.setInput(arg, draft->addArgument(arg.getType(), loc));
+  }
+  l.linear.setInsertionPointToEnd(&*draft);
+  if (failed(l.run(*body)))
+    return failure();
+  l.linear.setLoc(loc);
+  SmallVector<Value> tangents;
+  for (Value v : yield->getOperands())
+    tangents.push_back(l.tangentOrZero(v));
+  YieldOp::create(l.linear, tangents);
+  // A coefficient is the same at any argument.
+  for (auto [arg, zero] : llvm::zip_equal(body->getArguments(), zeros))
+    arg.replaceAllUsesWith(zero);
+  yield->erase();
+  draft->getOperations().splice(draft->begin(), body->getOperations());
+  map.getBodyRegion().front().erase();
+  draft.moveTo(map.getBodyRegion());
+  eraseUnused(l, *map.getBody());
+  return success();
 }
 
 //===- requests ------------------------------------------------------------===//
@@ -252,7 +328,7 @@ static FailureOr<LinearOp> linearize(Operation *op, Block *body, ValueRange args
     l.setInput(body->getArgument(i), linearBody->addArgument(args[i].getType(), loc));
     llvm::append_range(sizes, l.sizes(body->getArgument(i)));
   }
-  if (failed(l.run(*body)))
+  if (failed(inlineCalls(op, *body)) || failed(l.run(*body)))
     return failure();
 
   l.linear.setLoc(loc);

@@ -16,6 +16,12 @@ public:
 
   /// Linearises the ops of `block` that a tangent reaches.
   mlir::LogicalResult run(mlir::Block &block);
+  /// The same for a block inside of an op: what it learns about sizes stays in there.
+  mlir::LogicalResult runInside(mlir::Block &block);
+
+  /// Whether the map itself is wanted, and not its transpose.
+  bool isForward() const;
+  mlir::Operation *getRequest() const { return request; }
 
   /// The tangent of `v`; null means zero.
   mlir::Value tangent(mlir::Value v) const { return tangents.lookup(v); }
@@ -23,6 +29,10 @@ public:
   /// Zeros of the type of the primal value `v`.
   mlir::Value zeroLike(mlir::Value v);
   void setTangent(mlir::Value v, mlir::Value t);
+  /// `t` is the tangent of `v`, and the transpose knows its sizes.
+  void setKnownTangent(mlir::Value v, mlir::Value t) { tangents[v] = t; }
+  /// `v` is about to go: another value may take its place in memory.
+  void forget(mlir::Value v) { tangents.erase(v); }
   /// `t` is an argument of the linear map, whose sizes the map itself lists.
   void setInput(mlir::Value v, mlir::Value t);
 
@@ -39,6 +49,7 @@ private:
   bool isActive(mlir::Operation *op) const;
   mlir::Operation *expand(mlir::Operation *op);
   mlir::LogicalResult visit(mlir::Operation *op);
+  void setConformed(mlir::Value y, mlir::Value t);
   mlir::Value linearizeElementwise(mlir::Operation *op, const Rule &rule);
   mlir::Value linearizeLinear(mlir::Operation *op, const Rule &rule);
 
@@ -47,6 +58,10 @@ private:
   llvm::DenseMap<mlir::StringAttr, mlir::Value> sizeOfName;
   llvm::DenseSet<mlir::StringAttr> namesOfInputs;
 };
+
+/// Parts the map's body: first what does not depend on the arguments, then linear ops, each
+/// of which does.
+mlir::LogicalResult separate(LinearOp map);
 
 } // namespace xtensor
 

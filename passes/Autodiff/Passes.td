@@ -9,10 +9,28 @@ include "mlir/Pass/PassBase.td"
 def Differentiate : Pass<"xtensor-differentiate"> {
   let summary = "Expand every derivative, of any order";
   let description = [{
-    Why: a derivative of a derivative is a request inside the region of another. A request is
-    ready when its region holds no derivative op at all, so linearize, guard-selects,
-    transpose, inline-derivatives and a CSE take turns until none is left. What remains is a
-    program without derivative ops, but for maps that a function returns.
+    Why: a derivative of a derivative is a request inside the region of another, and so is a
+    vectorize in either. A request is ready when its region holds no request at all, so batch,
+    linearize, guard-selects, transpose, inline-derivatives and a CSE take turns until none is
+    left. What remains is a program without derivative ops, but for maps that a function
+    returns.
+  }];
+}
+
+def FuseLoops : Pass<"xtensor-fuse-loops"> {
+  let summary = "Make one loop of a loop and the tangents' loop";
+  let description = [{
+    Why: linearize leaves the tangents of a loop in a loop of their own, which forward mode
+    needs not: a scan that reads what another stacked, slice by slice, becomes one with it, and
+    nothing is stacked any more. A while loop that repeats all of another's carries takes its
+    place. Inside of linear maps, which may yet be transposed, loops stay apart.
+
+    ```mlir
+    %c, %z = xtensor.scan along t carry(%a) over(%x) {..}       // %z is read below only
+    %dc = xtensor.scan along t carry(%da) over(%dx, %z) {..}
+    ==>
+    %c, %dc = xtensor.scan along t carry(%a, %da) over(%x, %dx) {..}
+    ```
   }];
 }
 

@@ -25,7 +25,7 @@ SmallVector<Value> xtensor::chooseResiduals(Region &region, Block &user,
   Region *own = user.getParent();
   auto isOutside = [&](Value v) { return !own->isAncestor(v.getParentRegion()); };
   auto isInside = [&](Value v) { return region.isAncestor(v.getParentRegion()) && isOutside(v); };
-  llvm::SetVector<Value> needed;
+  DenseSet<Value> needed;
   for (Operation &op : user)
     forEachUse(&op, [&](OpOperand &operand) {
       if (isInside(operand.get()))
@@ -49,7 +49,7 @@ SmallVector<Value> xtensor::chooseResiduals(Region &region, Block &user,
     Value again = b.clone(op)->getResult(0);
     result.replaceUsesWithIf(
         again, [&](OpOperand &use) { return own->isAncestor(use.getOwner()->getParentRegion()); });
-    needed.remove(result);
+    needed.erase(result);
     for (Value v : op.getOperands())
       if (isInside(v))
         needed.insert(v);

@@ -31,6 +31,7 @@ Rules::Rules() {
   addLinearRules(*this);
   addChooserRules(*this);
   addScanRules(*this);
+  addFactorRules(*this);
   addControlRules(*this);
   addNoTangentRules(*this);
 }
@@ -58,6 +59,8 @@ const Rule *Rules::lookup(Operation *op) const {
     kind = static_cast<unsigned>(cumulative.getKind());
   else if (auto scatter = dyn_cast<ScatterOp>(op))
     kind = static_cast<unsigned>(scatter.getKind());
+  else if (auto accumulate = dyn_cast<AccumulateOp>(op))
+    kind = static_cast<unsigned>(accumulate.getKind());
   auto it = index.find({op->getName().getTypeID(), kind});
   return it == index.end() ? nullptr : &rows[it->second].rule;
 }
@@ -84,7 +87,7 @@ void Rules::print(raw_ostream &os) const {
     if (rule.factor)
       line << "; times " << rule.factor->text;
     line << rule.text;
-    os << "  " << (text.empty() ? row->key : llvm::formatv("{0,-16}", row->key).str()) << text
+    os << "  " << (text.empty() ? row->key : llvm::formatv("{0,-20}", row->key).str()) << text
        << '\n';
   }
 }
@@ -110,6 +113,9 @@ SmallVector<std::string> Rules::missing(MLIRContext *context) const {
     else if (op.getTypeID() == TypeID::get<ScatterOp>())
       for (unsigned kind = 0; kind <= getMaxEnumValForScatterKind(); ++kind)
         need(key + " " + stringifyScatterKind(static_cast<ScatterKind>(kind)));
+    else if (op.getTypeID() == TypeID::get<AccumulateOp>())
+      for (unsigned kind = 0; kind <= getMaxEnumValForAccumulateKind(); ++kind)
+        need(key + " " + stringifyAccumulateKind(static_cast<AccumulateKind>(kind)));
     else
       need(key);
   }

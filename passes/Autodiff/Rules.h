@@ -19,7 +19,7 @@ class Transposer;
 enum class Table {
   Elementwise, ///< a formula for the partial derivative per operand
   Linear,      ///< linearises to itself; says how it transposes
-  Chooser,     ///< who was chosen is a residual, what happens to the tangent is linear
+  Chooser,     ///< who was chosen, or a factor, is a residual; the tangent's part is linear
   Control,     ///< regions: three functions
   NoTangent,   ///< integers and bools: nothing to differentiate
   Request,     ///< the derivative ops, which the passes themselves expand
@@ -44,8 +44,14 @@ using ForwardFn = mlir::Value (*)(Linearizer &, mlir::Operation *,
 using TransposeFn = mlir::Value (*)(Transposer &, mlir::Operation *, unsigned i, mlir::Value ct);
 /// Residuals go to `primal`; the result is the tangent, made in `linear`.
 using ChooseFn = mlir::Value (*)(Linearizer &, mlir::Operation *);
+/// As `ChooseFn`, for all results: `tangents` has one per result, null where absent or left so.
+using TangentsFn = void (*)(Linearizer &, mlir::Operation *,
+                            llvm::MutableArrayRef<mlir::Value> tangents);
 /// The op's result made of simpler ops, which are then linearised instead; null if it stays.
 using ExpandFn = mlir::Value (*)(mlir::ImplicitLocOpBuilder &, mlir::Operation *);
+
+/// Puts other ops in the place of the op, which are then linearised instead; false if it stays.
+using RewriteFn = bool (*)(Linearizer &, mlir::Operation *);
 
 struct Rule {
   Table table;
@@ -59,10 +65,13 @@ struct Rule {
   TransposeFn transpose = nullptr;
 
   ChooseFn choose = nullptr;
+  TangentsFn tangents = nullptr; ///< of an op with several results, or one linear in some operands
   ExpandFn expand = nullptr;
+  RewriteFn rewrite = nullptr;
 
   mlir::LogicalResult (*linearizeControl)(Linearizer &, mlir::Operation *) = nullptr;
   mlir::LogicalResult (*transposeControl)(Transposer &, mlir::Operation *) = nullptr;
+  /// Adds those of the op's values to the set that are linear in what is in it.
   mlir::LogicalResult (*verifyControl)(mlir::Operation *, llvm::DenseSet<mlir::Value> &) = nullptr;
 
   llvm::StringRef text = {}; ///< what is printed of it beside the partials
@@ -105,14 +114,10 @@ private:
   std::vector<Row> rows;
 };
 
-/// Whether `op` is one of the derivative ops, which must be gone in the end.
-inline bool isRequest(mlir::Operation *op) {
-  return llvm::isa<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp>(op);
-}
-
 void addChooserRules(Rules &);
 void addControlRules(Rules &);
 void addElementwiseRules(Rules &);
+void addFactorRules(Rules &);
 void addLinearRules(Rules &);
 void addNoTangentRules(Rules &);
 void addScanRules(Rules &);

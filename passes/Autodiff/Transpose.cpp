@@ -1,6 +1,5 @@
-#include "Autodiff/Linearizer.h"
 #include "Autodiff/Passes.h"
-#include "Autodiff/Transposer.h"
+#include "Autodiff/Regions.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -10,7 +9,9 @@ namespace xtensor {
 #include "Autodiff/Passes.h.inc"
 } // namespace xtensor
 
-Transposer::Transposer(LinearOp map) : b(derived(map.getLoc(), "cotangent"), map.getContext()) {
+Transposer::Transposer(LinearOp map)
+    : b(derived(map.getLoc(), "cotangent"), map.getContext()),
+      linear(std::make_shared<DenseSet<Value>>()) {
   auto known = map.getSizes().begin();
   auto know = [&](Type type) {
     for (StringAttr name : dynamicDims(cast<ArrayType>(type)))
@@ -18,17 +19,47 @@ Transposer::Transposer(LinearOp map) : b(derived(map.getLoc(), "cotangent"), map
   };
   llvm::for_each(map.getMap().getType().getMap().getInputs(), know);
   llvm::for_each(map.getMap().getType().getMap().getResults(), know);
-  map.walk([&](SizedOp op) {
+  knowPinnedSizes(*map.getBody());
+}
+
+Transposer::Transposer(Transposer &outer, Block &block)
+    : b(outer.b.getLoc(), outer.b.getContext()), outer(&outer), linear(outer.linear) {
+  knowPinnedSizes(block);
+}
+
+void Transposer::knowPinnedSizes(Block &block) {
+  for (auto op : block.getOps<SizedOp>())
     for (auto [name, size] : llvm::zip_equal(dynamicDims(op.getType()), op.getSizes()))
       sizeOfName.try_emplace(name, size);
-  });
+}
+
+LogicalResult Transposer::markLinear(LinearOp map) { return collectLinear(map, *linear); }
+
+Value Transposer::residual(Value v) const {
+  for (const Transposer *scope = this; scope; scope = scope->outer)
+    if (Value now = scope->residuals.lookupOrNull(v))
+      return now;
+  return v;
+}
+
+Value Transposer::sizeOf(StringAttr name) const {
+  for (const Transposer *scope = this; scope; scope = scope->outer)
+    if (Value size = scope->sizeOfName.lookup(name))
+      return residual(size);
+  return {};
 }
 
 SmallVector<Value> Transposer::sizes(ArrayType type) {
-  return llvm::map_to_vector(dynamicDims(type), [&](StringAttr name) {
-    Value size = sizeOfName.lookup(name);
-    return size ? residual(size) : size;
+  return llvm::map_to_vector(dynamicDims(type), [&](StringAttr name) { return sizeOf(name); });
+}
+
+void Transposer::cloneResidual(Operation &op) {
+  // The copy looks no further than this scope's table.
+  forEachUse(&op, [&](OpOperand &operand) {
+    if (Value now = residual(operand.get()); now != operand.get())
+      residuals.map(operand.get(), now);
   });
+  b.clone(op, residuals);
 }
 
 Value Transposer::zero(ArrayType type) { return zeros(b, b.getLoc(), type, sizes(type)); }
@@ -71,9 +102,14 @@ LogicalResult Transposer::run(Block &block) {
     return llvm::any_of(op.getResults(), [&](Value v) { return isLinear(v); });
   };
   // Coefficients that are worked out inside of the map are worked out first here, too.
-  for (Operation &op : block.without_terminator())
-    if (!isLinearOp(op))
-      b.clone(op, residuals);
+  for (Operation &op : block.without_terminator()) {
+    bool isCoefficient = !isLinearOp(op);
+    forEachUse(&op, [&](OpOperand &operand) {
+      isCoefficient &= !isLinear(operand.get()) || isa<SizeOp>(operand.getOwner());
+    });
+    if (isCoefficient)
+      cloneResidual(op);
+  }
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (!isLinearOp(op) ||
         llvm::none_of(op.getResults(), [&](Value v) { return cotangents.contains(v); }))
@@ -85,22 +121,69 @@ LogicalResult Transposer::run(Block &block) {
         return failure();
       continue;
     }
+    Value ct = cotangent(op.getResult(0));
     for (OpOperand &operand : op.getOpOperands())
-      if (isLinear(operand.get()))
-        accumulate(operand.get(), rule->transpose(*this, &op, operand.getOperandNumber(),
-                                                  cotangent(op.getResult(0))));
+      if (isLinear(operand.get()) && !(isDeferred && isDeferred(operand, ct)))
+        accumulate(operand.get(), rule->transpose(*this, &op, operand.getOperandNumber(), ct));
   }
   return success();
+}
+
+/// A user's rule is taken at its word until its transpose is needed.
+static LogicalResult checkTrusted(LinearOp map) {
+  std::optional<Diagnostic> why;
+  {
+    ScopedDiagnosticHandler handler(map.getContext(), [&](Diagnostic &found) {
+      if (!why)
+        why.emplace(std::move(found));
+      return success();
+    });
+    DenseSet<Value> linear;
+    if (succeeded(collectLinear(map, linear)))
+      return success();
+  }
+  InFlightDiagnostic error =
+      emitError(map.getLoc(), "this derivative is needed forwards, but its pullback rule is not "
+                              "linear in the cotangents: give a pushforward rule, too");
+  if (why)
+    error.attachNote(why->getLocation()) << why->str();
+  return error;
+}
+
+/// Whether a loop carries linear values and others.
+static bool hasMixedLoops(LinearOp map, const Transposer &t) {
+  return map
+      ->walk([&](ScanOp op) {
+        auto isLinear = [&](Value v) { return t.isLinear(v); };
+        bool mixed = llvm::any_of(op.getResults(), isLinear) &&
+                     !llvm::all_of(op.getCarryArguments(), isLinear);
+        return mixed ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// A map that may be transposed op by op.
+static LogicalResult prepare(LinearOp map) {
+  if (map.getTrusted() && failed(checkTrusted(map)))
+    return failure();
+  map.setTrusted(false);
+  Transposer t(map);
+  if (failed(t.markLinear(map)))
+    return failure();
+  return hasMixedLoops(map, t) ? separate(map) : success();
 }
 
 static LogicalResult transpose(TransposedOp op) {
   auto map = op.getMap().getDefiningOp<LinearOp>();
   if (!map)
     return success(); // of a map that is itself still a request
+  bool isOurs = !map.getTrusted() &&
+                map->walk([](ScanOp) { return WalkResult::interrupt(); }).wasInterrupted() == false;
+  if (!isOurs && failed(prepare(map)))
+    return failure();
   Block *body = map.getBody();
   Transposer t(map);
-  t.linear.insert(body->args_begin(), body->args_end());
-  if (failed(collectLinear(*body, t.linear)))
+  if (failed(t.markLinear(map)))
     return failure();
 
   unsigned numInputSizes = 0;
@@ -132,19 +215,42 @@ static LogicalResult transpose(TransposedOp op) {
   return success();
 }
 
+/// Outermost first: the transpose of a map applies the transposes of those that are applied
+/// inside of it, so that these may never be needed themselves.
+static SmallVector<TransposedOp> ready(Operation *root) {
+  SmallVector<TransposedOp> ops;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto transposed = dyn_cast<TransposedOp>(op)) {
+      if (transposed.getMap().getDefiningOp<LinearOp>() ||
+          transposed.getMap().getDefiningOp<TransposedOp>())
+        ops.push_back(transposed);
+    } else if (auto map = dyn_cast<LinearOp>(op)) {
+      if (llvm::any_of(map->getUsers(), [](Operation *user) { return isa<TransposedOp>(user); }))
+        return WalkResult::skip();
+    }
+    return WalkResult::advance();
+  });
+  auto twice = [](TransposedOp op) { return op.getMap().getDefiningOp<TransposedOp>(); };
+  if (llvm::any_of(ops, twice))
+    llvm::erase_if(ops, [&](TransposedOp op) { return !twice(op); });
+  return ops;
+}
+
 namespace {
 struct Transpose : xtensor::impl::TransposeBase<Transpose> {
   void runOnOperation() final {
-    SmallVector<TransposedOp> ops;
-    getOperation()->walk([&](TransposedOp op) { ops.push_back(op); });
-    for (TransposedOp op : ops) {
-      if (auto inner = op.getMap().getDefiningOp<TransposedOp>()) {
-        op.replaceAllUsesWith(inner.getMap());
-        op.erase();
-      } else if (failed(transpose(op))) {
-        return signalPassFailure();
+    for (SmallVector<TransposedOp> ops = ready(getOperation()); !ops.empty();
+         ops = ready(getOperation()))
+      for (TransposedOp op : ops) {
+        if (op.use_empty()) {
+          op.erase();
+        } else if (auto inner = op.getMap().getDefiningOp<TransposedOp>()) {
+          op.replaceAllUsesWith(inner.getMap());
+          op.erase();
+        } else if (failed(transpose(op))) {
+          return signalPassFailure();
+        }
       }
-    }
   }
 };
 } // namespace

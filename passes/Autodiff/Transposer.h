@@ -4,19 +4,30 @@
 
 #include "Autodiff/Rules.h"
 #include "mlir/IR/IRMapping.h"
+#include <functional>
+#include <memory>
 
 namespace xtensor {
 
 class Transposer {
 public:
   Transposer(LinearOp map);
+  /// For a block inside of an op that `outer` transposes. What is known out there is known in
+  /// here, cotangents aside: those of values from above are the op's to hand on.
+  Transposer(Transposer &outer, mlir::Block &block);
 
   /// Adds what `block` makes of the cotangents that are known to those of its operands.
   mlir::LogicalResult run(mlir::Block &block);
+  /// Asked before an operand gets its share of the cotangent of the op's result: whether
+  /// somebody else sees to it.
+  std::function<bool(mlir::OpOperand &operand, mlir::Value ct)> isDeferred;
 
-  bool isLinear(mlir::Value v) const { return linear.contains(v); }
+  /// Finds the linear values of `map`; an error where there is something else.
+  mlir::LogicalResult markLinear(LinearOp map);
+  bool isLinear(mlir::Value v) const { return linear->contains(v); }
   /// The value that stands for the non-linear `v` in the transposed code.
-  mlir::Value residual(mlir::Value v) const { return residuals.lookupOrDefault(v); }
+  mlir::Value residual(mlir::Value v) const;
+  void setResidual(mlir::Value v, mlir::Value now) { residuals.map(v, now); }
   /// The cotangent of the linear value `v`; null means zero.
   mlir::Value cotangent(mlir::Value v) const { return cotangents.lookup(v); }
   mlir::Value cotangentOrZero(mlir::Value v);
@@ -29,9 +40,14 @@ public:
   llvm::SmallVector<mlir::Value> sizes(ArrayType type);
 
   mlir::ImplicitLocOpBuilder b;
-  llvm::DenseSet<mlir::Value> linear;
 
 private:
+  void knowPinnedSizes(mlir::Block &block);
+  mlir::Value sizeOf(mlir::StringAttr name) const;
+  void cloneResidual(mlir::Operation &op);
+
+  Transposer *outer = nullptr;
+  std::shared_ptr<llvm::DenseSet<mlir::Value>> linear;
   mlir::IRMapping residuals;
   llvm::DenseMap<mlir::Value, mlir::Value> cotangents;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> sizeOfName;
@@ -40,6 +56,11 @@ private:
 /// Adds to `linear` all values of `block` that depend on it; an error where one does not do
 /// so linearly.
 mlir::LogicalResult collectLinear(mlir::Block &block, llvm::DenseSet<mlir::Value> &linear);
+/// The same for a map, which must yield nothing but linear values and zeros.
+mlir::LogicalResult collectLinear(LinearOp map, llvm::DenseSet<mlir::Value> &linear);
+/// Whether `values` are linear, or zero; an error at `op` where one is not.
+mlir::LogicalResult checkAllLinear(mlir::Operation *op, mlir::ValueRange values,
+                                   const llvm::DenseSet<mlir::Value> &linear);
 /// Calls `fn` for each operand of `op` and of the ops nested in it.
 void forEachUse(mlir::Operation *op, llvm::function_ref<void(mlir::OpOperand &)> fn);
 

@@ -16,14 +16,9 @@ using namespace xtensor;
 
 static bool isNumber(Value array) { return arrayType(array).getRank() == 0; }
 
-/// The only element of an array without dims, in memory form.
-static Value numberOf(Value array, Lowering &to) {
-  return Lowering::elementAt(to.b, to.loc(), to.view(array), {});
-}
-
 /// As a loop carries it.
 static Value carried(Value array, Lowering &to) {
-  return isNumber(array) ? numberOf(array, to) : to.tensor(array);
+  return isNumber(array) ? to.numberOf(array) : to.tensor(array);
 }
 
 static void setCarried(Value array, Value value, Lowering &to) {
@@ -36,7 +31,7 @@ static void setCarried(Value array, Value value, Lowering &to) {
 /// `array` written into `place`, a tensor of its type; numbers as they are.
 static Value writtenTo(Value place, Value array, Lowering &to) {
   if (isNumber(array))
-    return numberOf(array, to);
+    return to.numberOf(array);
   ArrayType type = arrayType(array);
   View from = to.access(array, type.getDimNames());
   if (from.source == place) {
@@ -222,7 +217,7 @@ static Value stackedInto(Value stack, Value array, Value at, ArrayRef<OpFoldResu
                          Lowering &to) {
   OpBuilder &b = to.b;
   if (isNumber(array))
-    return tensor::InsertOp::create(b, to.loc(), numberOf(array, to), stack, at);
+    return tensor::InsertOp::create(b, to.loc(), to.numberOf(array), stack, at);
   SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), lengths(sizes);
   SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
   offsets[0] = at;
@@ -324,7 +319,7 @@ static LogicalResult lowerWhile(WhileOp op, Lowering &to, LowerBlock body) {
   YieldOp more = lowerRegion(op.getCondRegion().front(), *before);
   if (!more)
     return failure();
-  Value flag = load(b, loc, numberOf(more.getValues().front(), to), b.getI1Type());
+  Value flag = load(b, loc, to.numberOf(more.getValues().front()), b.getI1Type());
   if (op.getMaxSteps()) {
     Value limit = to.index(static_cast<int64_t>(*op.getMaxSteps()));
     Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
@@ -365,7 +360,7 @@ static LogicalResult lowerSwitch(SwitchOp op, Lowering &to, LowerBlock body) {
                                      : places.back().getType());
   }
   unsigned count = op.getBranches().size();
-  Value selector = numberOf(op.getSelector(), to);
+  Value selector = to.numberOf(op.getSelector());
   Operation *branch;
   SmallVector<Block *> blocks; // in the order of the op's regions
   if (count <= 2) {

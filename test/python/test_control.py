@@ -6,16 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
-from jax import lax
 
 RNG = np.random.default_rng(7)
 XS = RNG.normal(size=(6, 3)).astype("f4")
+
+
+def peer() -> Any:
+    """JAX with 64 bits, or a skip that says why."""
+    jax = pytest.importorskip("jax", reason="JAX is not installed: pip install 'xtensor-mlir[test-peers]'")
+    jax.config.update("jax_enable_x64", True)
+    return jax
 
 
 def arr(values: Any, *dims: str) -> xt.Array:
@@ -51,6 +55,9 @@ def test_cond_on_a_traced_predicate() -> None:
 
 @pytest.mark.parametrize("i", [-5, 0, 1, 2, 9])
 def test_switch_clamps(i: int) -> None:
+    jax = peer()
+    jnp = jax.numpy
+    lax = jax.lax
     x = arr(XS, "t", "i")
     branches = [lambda a: a, lambda a: a * a, lambda a: -a]
     want = lax.switch(i, [lambda a: a, lambda a: a * a, lambda a: -a], jnp.asarray(XS))
@@ -81,6 +88,15 @@ def test_branches_align_by_name() -> None:
     y = xt.cond(True, lambda: x.transpose("i", "t"), lambda: x)
     assert y.dims == ("t", "i") or y.dims == ("i", "t")
     np.testing.assert_array_equal(y.transpose("t", "i").values, XS)
+
+
+def test_keys_of_dicts_have_no_order() -> None:
+    y = xt.cond(False, lambda: {"a": 1, "b": 2}, lambda: {"b": 3, "a": 4})
+    assert (y["a"].item(), y["b"].item()) == (4, 3)
+    start = {"a": xt.zeros(i=3, dtype="f4"), "n": 0}
+    carry, _ = xt.scan(lambda c, e: ({"n": c["n"] + 1, "a": c["a"] + e}, None), start, arr(XS, "t", "i"), dim="t")
+    assert carry["n"].item() == 6
+    np.testing.assert_allclose(carry["a"].values, XS.sum(0), rtol=1e-5)
 
 
 def test_a_python_scalar_takes_the_other_branch_s_dtype() -> None:
@@ -120,6 +136,9 @@ def test_only_the_branch_taken_raises() -> None:
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("dims", [("t", "i"), ("i", "t")])
 def test_scan_is_a_loop(reverse: bool, dims: tuple[str, ...]) -> None:
+    jax = peer()
+    jnp = jax.numpy
+    lax = jax.lax
     x = arr(XS, "t", "i").transpose(*dims)
 
     def f(x: Any) -> Any:
@@ -255,6 +274,9 @@ def test_views_are_scanned_over(view: str) -> None:
 
 
 def test_scans_nest() -> None:
+    jax = peer()
+    jnp = jax.numpy
+    lax = jax.lax
     x = arr(XS.astype("f8"), "t", "i")
 
     def f(x: Any) -> Any:
@@ -317,6 +339,9 @@ def test_a_carry_that_is_read_across() -> None:
 
 
 def test_large_carries_run_in_parallel_loops() -> None:
+    jax = peer()
+    jnp = jax.numpy
+    lax = jax.lax
     x = RNG.normal(size=(300, 400)).astype("f4")
 
     def f(x: Any) -> Any:
@@ -331,7 +356,7 @@ def test_large_carries_run_in_parallel_loops() -> None:
             c = jnp.sin(c) + jnp.roll(c, 1, 1) * 0.25 + k
             return c, c.mean(1)
 
-        return lax.scan(step, x, jnp.arange(4.0))
+        return lax.scan(step, x, jnp.arange(4.0, dtype=x.dtype))
 
     want, means = g(jnp.asarray(x))
     carry, ys = xt.jit(f)(arr(x, "i", "j"))
@@ -383,6 +408,10 @@ def test_a_gather_that_never_runs_does_not_raise() -> None:
 
 
 def test_while_against_lax() -> None:
+    jax = peer()
+    jnp = jax.numpy
+    lax = jax.lax
+
     def f(x: Any) -> Any:
         return xt.while_loop(lambda s: (s[1] ** 2).sum() > 1e-3, lambda s: (s[0] + 1, s[1] * 0.7), (0, x))
 

@@ -109,6 +109,14 @@ def _structures_differ(a: tree.TreeDef, b: tree.TreeDef, path: str = "") -> str:
     return f"at {at}"
 
 
+def _arranged(structure: tree.TreeDef, result: Any) -> Any:
+    """`result` with the keys of dicts in the order of `structure`, where nothing else differs."""
+    try:
+        return structure.unflatten(tree.leaves_at(structure, result))
+    except ArgumentError:
+        return result
+
+
 def _fit(x: Tracer, to: Spec) -> Tracer:
     """`x` with the dtype and the order of dims of `to`."""
     return build.broadcast(build.meet(x, to.dtype), to.dims)
@@ -168,8 +176,10 @@ def _switch(op: str, selector: Tracer, branches: Sequence[Callable[..., Any]], a
     paths: list[str] = []
     for i, branch in enumerate(branches):
 
-        def body(_: list[Tracer], branch: Callable[..., Any] = branch) -> tuple[list[Tracer], tree.TreeDef, Any]:
+        def body(_: list[Tracer], branch: Callable[..., Any] = branch, first: tree.TreeDef | None = structure) -> Any:
             result = branch(*args)
+            if first is not None:
+                result = _arranged(first, result)
             found, shape = result_leaves(result, name_of(branch))
             return found, shape, tree.paths(result)
 

@@ -143,7 +143,7 @@ class Call:
         for i, leaf in enumerate(leaves):
             found = self._array(leaf, abstract)
             if found is None:
-                if not isinstance(leaf, _CHOICES) and not _is_enum(leaf):
+                if not is_choice(leaf):
                     raise self._refuse(leaf, fn, args, kwargs, i)
                 fixed.append((i, Static(leaf)))
                 self.plain = False
@@ -218,6 +218,11 @@ class Call:
 def _open(structure: tree.TreeDef, leaves: Sequence[Any]) -> Any:
     """The tree with array leaves as placeholders and static ones as `Static` nodes."""
     return structure.unflatten([x if isinstance(x, Static) else 0 for x in leaves])
+
+
+def is_choice(x: Any) -> bool:
+    """Whether `x` is static although nobody said so: it cannot be an array."""
+    return isinstance(x, _CHOICES) or _is_enum(x)
 
 
 def _is_enum(x: Any) -> bool:

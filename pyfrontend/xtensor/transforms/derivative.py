@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -22,6 +23,26 @@ if TYPE_CHECKING:
 Body = Callable[[list[Tracer]], list[Tracer]]
 
 
+class _Order(threading.local):
+    """How many requests are being traced, one inside of the other."""
+
+    count = 0
+
+    def __enter__(self) -> None:
+        self.count += 1
+
+    def __exit__(self, *exc: object) -> None:
+        self.count -= 1
+
+
+_order = _Order()
+
+
+def order() -> int:
+    """The order of the derivative that is being traced."""
+    return _order.count
+
+
 def _request(
     name: str,
     body: Body,
@@ -39,7 +60,7 @@ def _request(
     placeholder = ir.Operation.create("builtin.module", regions=1, loc=here, ip=scope.ip)
     types = [p.value.type for p in primals]
     block = ir.Block.create_at_start(placeholder.regions[0], types, [here] * len(types))
-    with Scope(block, scope) as inner:
+    with _order, Scope(block, scope) as inner:
         arguments = [
             Tracer(v, weak=p.weak, scope=inner, spec=p.spec) for v, p in zip(block.arguments, primals, strict=True)
         ]
@@ -84,6 +105,34 @@ class Pullback:
             "xtensor.apply",
             results=[p.value.type for p in self.primals],
             operands=[self.handle, *(t.value for t in cotangents)],
+            loc=location.of_user(),
+            ip=current().ip,
+        )
+        return [Tracer(v) for v in op.results]
+
+
+class Linearized(Pullback):
+    """A function's results and its derivative as a map of tangents, usable any number of times."""
+
+    def __init__(self, body: Body, primals: Sequence[Tracer]) -> None:
+        super().__init__(body, primals)
+        self.handle = (
+            c.mlir()
+            .Operation.create(
+                "xtensor.transposed", operands=[self.handle], loc=location.of_user(), ip=current().ip, infer_type=True
+            )
+            .result
+        )
+
+    def __call__(self, tangents: Sequence[Tracer]) -> list[Tracer]:
+        """Tangents of the primals to tangents of the float results."""
+        types = _moving(self.results)
+        if not types:
+            return []
+        op = c.mlir().Operation.create(
+            "xtensor.apply",
+            results=types,
+            operands=[self.handle, *(t.value for t in tangents)],
             loc=location.of_user(),
             ip=current().ip,
         )

@@ -10,7 +10,7 @@ from ..core import dtypes, tree
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..trace.program import result_leaves
-from ..trace.tracer import Tracer
+from ..trace.tracer import Tracer, as_tracer
 from .arguments import name_of, signature_of
 from .derivative import Pullback, float_leaves, full_like
 from .jit import Jitted
@@ -37,7 +37,7 @@ def value_and_grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -
 def _transform(f: Callable[..., Any], wrt: Wrt, has_aux: bool, kind: str) -> Jitted[..., Any]:
     if not callable(f):
         raise ArgumentTypeError(f"{kind} needs a function, got {type(f).__name__}")
-    chosen = _Chosen(f, wrt, kind)
+    chosen = Arguments(f, wrt, kind)
 
     @functools.wraps(f)
     def derivative(*args: Any, **kwargs: Any) -> Any:
@@ -50,7 +50,7 @@ def _transform(f: Callable[..., Any], wrt: Wrt, has_aux: bool, kind: str) -> Jit
     return Jitted(derivative)
 
 
-class _Chosen:
+class Arguments:
     """The arguments to differentiate by, wherever a call puts them."""
 
     def __init__(self, f: Callable[..., Any], wrt: Wrt, kind: str) -> None:
@@ -94,57 +94,88 @@ class _Chosen:
         return repr(place) if isinstance(place, str) else str(place)
 
 
+class Split:
+    """The arguments of one call, and the arrays among them to differentiate by."""
+
+    def __init__(self, chosen: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any], floats_only: bool) -> None:
+        self.single = chosen.single
+        self.args, self.kwargs = args, kwargs
+        self.places = [chosen.find(w, args, kwargs) for w in chosen.which]
+        self.primals: list[Tracer] = []
+        self.trees: list[tuple[tree.TreeDef, list[Any]]] = []  # of each argument, its leaves: None where one moves
+        for place in self.places:
+            subtree = args[place] if isinstance(place, int) else kwargs[place]
+            fixed: list[Any]
+            if floats_only:
+                leaves, structure = tree.flatten(subtree)
+                arrays = [as_tracer(x) for x in leaves]
+                fixed = [None if dtypes.is_float(x.dtype) else x for x in arrays]
+            else:
+                arrays, structure = float_leaves(subtree, chosen.label(place), chosen.kind)
+                fixed = [None] * len(arrays)
+            self.primals += [x for x, kept in zip(arrays, fixed, strict=True) if kept is None]
+            self.trees.append((structure, fixed))
+
+    def joined(self, tracers: Sequence[Tracer]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with `tracers` for the primals."""
+        args, kwargs, left = list(self.args), dict(self.kwargs), iter(tracers)
+        for place, (structure, fixed) in zip(self.places, self.trees, strict=True):
+            subtree = structure.unflatten([next(left) if x is None else x for x in fixed])
+            if isinstance(place, int):
+                args[place] = subtree
+            else:
+                kwargs[place] = subtree
+        return tuple(args), kwargs
+
+    def restored(self, found: Sequence[Any]) -> Any:
+        """One value per primal in the structure of the arguments; None for what has no derivative."""
+        left = iter(found)
+        trees = [s.unflatten([next(left) if x is None else None for x in fixed]) for s, fixed in self.trees]
+        return trees[0] if self.single else tuple(trees)
+
+
 def _run(
     f: Callable[..., Any],
-    chosen: _Chosen,
+    chosen: Arguments,
     has_aux: bool,
     kind: str,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> tuple[Any, Any, Any]:
-    places = [chosen.find(w, args, kwargs) for w in chosen.which]
-    primals: list[Tracer] = []
-    structures = []
-    for place in places:
-        subtree = args[place] if isinstance(place, int) else kwargs[place]
-        leaves, structure = float_leaves(subtree, chosen.label(place), kind)
-        primals += leaves
-        structures.append(structure)
+    split = Split(chosen, args, kwargs, floats_only=False)
     aux_structure: list[tree.TreeDef] = []
 
     def body(tracers: list[Tracer]) -> list[Tracer]:
-        new_args, new_kwargs, left = list(args), dict(kwargs), iter(tracers)
-        for place, structure in zip(places, structures, strict=True):
-            subtree = structure.unflatten([next(left) for _ in range(structure.size)])
-            if isinstance(place, int):
-                new_args[place] = subtree
-            else:
-                new_kwargs[place] = subtree
+        new_args, new_kwargs = split.joined(tracers)
         result = f(*new_args, **new_kwargs)
         aux: list[Tracer] = []
         if has_aux:
-            if not isinstance(result, tuple) or len(result) != 2:
-                raise ArgumentTypeError(
-                    f"{kind}(has_aux=True): {name_of(f)} must return (loss, aux), got {type(result).__name__}"
-                )
-            result, extra = result
+            result, extra = with_aux(result, f, kind)
             aux, structure = result_leaves(extra, name_of(f))
             aux_structure.append(structure)
-        return [_loss(result, f, kind), *aux]
+        return [loss_of(result, f, kind), *aux]
 
-    pullback = Pullback(body, primals)
+    pullback = Pullback(body, split.primals)
     loss, *aux = pullback.results
     cotangents = [
         full_like(loss, 1.0),
         *(full_like(a, 0.0) for a in aux if dtypes.is_float(a.dtype)),
     ]
-    left = iter(pullback(cotangents))
-    gradients = [s.unflatten([next(left) for _ in range(s.size)]) for s in structures]
-    gradient = gradients[0] if chosen.single else tuple(gradients)
+    gradient = split.restored(pullback(cotangents))
     return loss, aux_structure[0].unflatten(aux) if has_aux else None, gradient
 
 
-def _loss(result: Any, f: Callable[..., Any], kind: str) -> Tracer:
+def with_aux(result: Any, f: Callable[..., Any], kind: str) -> tuple[Any, Any]:
+    """What `f` returned, as result and aux."""
+    if not isinstance(result, tuple) or len(result) != 2:
+        what = "result" if kind == "jacobian" else "loss"
+        raise ArgumentTypeError(
+            f"{kind}(has_aux=True): {name_of(f)} must return ({what}, aux), got {type(result).__name__}"
+        )
+    return result
+
+
+def loss_of(result: Any, f: Callable[..., Any], kind: str) -> Tracer:
     leaves, _ = tree.flatten(result)
     if len(leaves) != 1 or result is not leaves[0]:
         hint = "; has_aux=True is for (loss, aux)" if isinstance(result, tuple) else ""

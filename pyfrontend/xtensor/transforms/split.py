@@ -1,5 +1,5 @@
-"""A pullback that outlives its call, as two programs: results with residuals, and residuals with cotangents to
-gradients. The compiler chooses the residuals (its pass split-pullbacks)."""
+"""A linear map that outlives its call, as two programs: results with residuals, and residuals with cotangents to
+gradients, or with tangents to tangents. The compiler chooses the residuals (its pass split-pullbacks)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ class Split:
 
     forward gives the results, then residuals. `residuals` says where each input of backward is found: a result of
     forward by its number, an input of forward by -1 - its number. backward takes cotangents of the results in
-    `cotangents` (number and type) after them, and gives the gradients of the arrays numbered in `moving`.
+    `cotangents` (number and type) after them, and gives the gradients of the arrays numbered in `moving`; with the
+    request `Linearized` it takes tangents of these and gives tangents of the results.
     """
 
-    def __init__(self, f: Callable[..., Any], call: Call) -> None:
+    def __init__(self, f: Callable[..., Any], call: Call, request: type[Pullback] = Pullback) -> None:
         name = name_of(f)
+        self.request = request
         with c.lock, c.diagnosed(Error):
             module = self._trace(f, call, name)
             main, back = (view.operation for view in module.body.operations)
@@ -55,6 +57,7 @@ class Split:
             arguments = [
                 Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
             ]
+            self.specs = specs
             self.moving = [i for i, x in enumerate(arguments) if dtypes.is_float(x.dtype)]
 
             def body(tracers: list[Tracer]) -> list[Tracer]:
@@ -66,7 +69,7 @@ class Split:
                 shapes.append(shape)
                 return results
 
-            pullback = Pullback(body, [arguments[i] for i in self.moving])
+            pullback = self.request(body, [arguments[i] for i in self.moving])
             root.finish([*(r.value for r in pullback.results), pullback.handle])
         self.shape = shapes[0]
         self.captured = [a for a, _ in root.captured.values()]

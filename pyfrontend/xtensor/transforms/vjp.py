@@ -56,7 +56,7 @@ class _Kept:
         def back(cotangent: Any) -> tuple[Any, ...]:
             try:
                 given = same_structure(entry.shape, cotangent, "the cotangent")
-                cts = [_exact(given[i], t) for i, t in entry.cotangents]
+                cts = [exact(given[i], t, "the cotangent") for i, t in entry.cotangents]
                 found: list[Any] = [None] * len(call.arrays)
                 for i, g in zip(entry.moving, entry.backward.run([*residuals, *cts]), strict=True):
                     found[i] = g
@@ -71,18 +71,18 @@ class _Kept:
 _kept = ByFunction(_Kept)
 
 
-def _exact(t: Any, type_: Any) -> Any:
-    """A cotangent as the compiled code takes it: of just this type."""
+def exact(t: Any, type_: Any, what: str) -> Any:
+    """A tangent or cotangent as the compiled code takes it: of just this type."""
     if isinstance(t, _native.Array) and t.type is type_:
         return t
     if t is None:
         t = 0.0
-    return _conform(t, _native.empty(type_))
+    return _conform(t, _native.empty(type_), what)
 
 
-@jit
-def _conform(t: Any, like: Any) -> Any:
-    return conform(t, like, "the cotangent")
+@jit(static="what")
+def _conform(t: Any, like: Any, what: str) -> Any:
+    return conform(t, like, what)
 
 
 def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:

@@ -411,12 +411,27 @@ func.func @f(%x: !xtensor.array<b: 3, f32>) {
 
 // vectorize_c3
 func.func @f(%x: !xtensor.array<b: 3, f32>) {
-  // expected-error@+1 {{dim "b" is batched and also used inside: rename one of the two}}
+  // expected-note@+1 {{vectorized over it here}}
   %y = xtensor.vectorize over [b] at(%x) {
   ^bb0(%x_: !xtensor.array<f32>):
-    // expected-note@+1 {{used here, by xtensor.add}}
+    // expected-error@+1 {{takes an array from outside that has dim "b", which is batched here: pass the array to the vectorized function as an argument, or rename its dim}}
     %z = xtensor.add %x_, %x : !xtensor.array<f32>, !xtensor.array<b: 3, f32>
     %s = xtensor.reduce sum %z over [b] : !xtensor.array<b: 3, f32>
+    xtensor.yield %s : !xtensor.array<f32>
+  } : (!xtensor.array<b: 3, f32>) -> !xtensor.array<b: 3, f32>
+  return
+}
+
+// -----
+
+// vectorize_c3
+func.func @f(%x: !xtensor.array<b: 3, f32>) {
+  // expected-note@+1 {{vectorized over it here}}
+  %y = xtensor.vectorize over [b] at(%x) {
+  ^bb0(%x_: !xtensor.array<f32>):
+    // expected-error@+1 {{makes an array with dim "b", which is batched here and cannot be used inside, too: rename one of the two}}
+    %z = xtensor.broadcast %x_ : (!xtensor.array<f32>) -> !xtensor.array<b: 2, f32>
+    %s = xtensor.reduce sum %z over [b] : !xtensor.array<b: 2, f32>
     xtensor.yield %s : !xtensor.array<f32>
   } : (!xtensor.array<b: 3, f32>) -> !xtensor.array<b: 3, f32>
   return

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 here = Path(__file__).parent
-numbers = (here.parents[1] / "reference" / "rule_cases.py").read_text()
+reference = here.parents[1] / "reference"
+numbers = "".join((reference / name).read_text() for name in ("rule_cases.py", "control_cases.py"))
 without_tangent = (here / "rules" / "no_tangent.mlir").read_text()
 
 table, problems, known = "", [], set()
@@ -18,7 +19,7 @@ for line in sys.stdin:
     if line[:1].isalpha() and not line.startswith("module"):
         table = line.strip()
     elif line.startswith("  ") and table:
-        key = re.split(r"\s{2,}", line.strip())[0][:16].strip()
+        key = re.split(r"\s{2,}", line.strip())[0][:20].strip()
         file = key.replace(" ", "_") + ".mlir"
         known.add(file)
         if table == "no tangent":

@@ -80,3 +80,27 @@ func.func @no_path(%x: !xtensor.array<t: ?, f32>, %ct: !xtensor.array<f32>) -> !
   %g = xtensor.apply %back(%ct) : <(!xtensor.array<f32>) -> !xtensor.array<t: ?, f32>>, (!xtensor.array<f32>) -> !xtensor.array<t: ?, f32>
   return %g : !xtensor.array<t: ?, f32>
 }
+
+// Functions that the region calls are inlined first.
+// CHECK-LABEL: func.func @calls(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: {{[^%]+}}, %[[V:[a-z0-9]+]]:
+// CHECK-NOT: call
+// CHECK: %[[E:.+]] = xtensor.exp %[[X]]
+// CHECK: %[[T:.+]] = xtensor.mul %[[E]], %[[V]]
+// CHECK: return %[[T]]
+func.func private @inner(%x: !x) -> !x {
+  %e = xtensor.exp %x : !x
+  return %e : !x
+}
+func.func private @outer(%x: !x) -> (!x, !x) {
+  %e = func.call @inner(%x) : (!x) -> !x
+  return %x, %e : !x, !x
+}
+func.func @calls(%x: !x, %v: !x) -> !x {
+  %y, %dy = xtensor.pushforward at(%x) wrt [0] along(%v) {
+  ^bb0(%x_: !x):
+    %a, %b = func.call @outer(%x_) : (!x) -> (!x, !x)
+    xtensor.yield %b : !x
+  } : (!x, !x) -> (!x, !x)
+  return %dy : !x
+}

@@ -95,7 +95,7 @@ func.func @dynamic(%c: !s, %n: !n) -> !xtensor.array<u: ?, f32> {
 
 // CHECK-LABEL: func.func @while
 // CHECK: scf.while (%[[A:.*]] = %arg0, %[[K:.*]] = %{{.*}}) : (tensor<3xf32>, index) -> (tensor<3xf32>, index) {
-// CHECK: %[[P:.*]] = arith.cmpi ne
+// CHECK: %[[P:.*]] = arith.cmpf olt
 // CHECK: %[[B:.*]] = arith.cmpi slt, %[[K]]
 // CHECK: %[[M:.*]] = arith.andi %[[P]], %[[B]] : i1
 // CHECK: scf.condition(%[[M]]) %[[A]], %[[K]]
@@ -162,5 +162,28 @@ func.func @three(%i: !xtensor.array<i64>, %s: !s) -> !s {
     %e = xtensor.neg %s : !s
     xtensor.yield %e : !s
   } : (!xtensor.array<i64>) -> !s
+  return %0 : !s
+}
+
+// -----
+
+// A captured number is read once, before the loop, and what is made of it in the body is a number.
+!s = !xtensor.array<f32>
+!x = !xtensor.array<t: 100, f32>
+
+// CHECK-LABEL: func.func @captured_number
+// CHECK: %[[A:.*]] = tensor.extract %arg2[] : tensor<f32>
+// CHECK: scf.for
+// CHECK-NOT: linalg.generic
+// CHECK: arith.mulf %{{.*}}, %[[A]] : f32
+// CHECK-NOT: linalg.generic
+// CHECK: scf.yield
+func.func @captured_number(%c: !s, %x: !x, %a: !s) -> !s {
+  %0 = xtensor.scan along t carry(%c) over(%x) {
+  ^bb0(%c_: !s, %x_: !s):
+    %1 = xtensor.mul %c_, %a : !s, !s
+    %2 = xtensor.add %1, %x_ : !s, !s
+    xtensor.yield %2 : !s
+  } : (!s, !x) -> !s
   return %0 : !s
 }

@@ -29,9 +29,11 @@ func.func @no_tangent(%x: !x, %t: tensor<3xf32>) -> (!x, !xtensor.linear<(!x) ->
     %all = xtensor.reduce all %not over [a] : !b
     %argmax = xtensor.reduce argmax %x_ over [a] : !x
     %argmin = xtensor.reduce argmin %x_ over [a] : !x
+    %argsort = xtensor.argsort %x_ along a : !x
     %shl = xtensor.shl %iota, %argmax : !i, !xtensor.array<i64>
     %shr = xtensor.shr %shl, %argmin : !i, !xtensor.array<i64>
-    %ints = xtensor.add %shr, %size : !i, !xtensor.array<i64>
+    %places = xtensor.add %shr, %argsort : !i, !i
+    %ints = xtensor.add %places, %size : !i, !xtensor.array<i64>
     %n = xtensor.mul %ints, %one : !i, !xtensor.array<i64>
     %f = xtensor.cast %n to f32 : !i
     %c = xtensor.and %any, %all : !xtensor.array<i1>, !xtensor.array<i1>

@@ -1,0 +1,44 @@
+"""checkpoint: a function whose reverse derivative keeps its arguments and computes the rest again."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from ..core.errors import ArgumentTypeError
+from ..trace import context as c
+from ..trace.control import name_of, spec
+from ..trace.dispatch import plain
+from ..trace.program import result_leaves
+from ..trace.regions import Regions
+from ..trace.scope import tracing
+from ..trace.tracer import Tracer
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@plain
+def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
+    """`f`, of which a gradient stores only what goes in: what `f` computes is computed again on the way back.
+
+    Works as a decorator; arguments and results are any pytrees, and Python values stay what they are. Values and
+    derivatives are those of `f`; only memory and time differ. In the body of a scan over blocks of steps, memory grows
+    with the square root of the number of steps.
+    """
+    if not callable(f):
+        raise ArgumentTypeError(f"xt.checkpoint needs a function, got {type(f).__name__}: {f!r:.60}")
+
+    @functools.wraps(f)
+    def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not tracing():
+            return f(*args, **kwargs)  # nothing is kept for a derivative here
+        regions = Regions(1)
+        leaves, structure = regions.trace(0, (), lambda _: result_leaves(f(*args, **kwargs), name_of(f)))
+        specs = [spec(x) for x in leaves]
+        values = regions.finish("checkpoint", [c.array_type(s) for s in specs], (), {}, [leaves])
+        found: R = structure.unflatten([Tracer(v, weak=s.weak, spec=s) for v, s in zip(values, specs, strict=True)])
+        return found
+
+    return checkpointed

@@ -1,0 +1,259 @@
+"""custom_derivative: a function with derivatives of the user's own, for one mode or both."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from ..core import dtypes, tree
+from ..core.dims import describe
+from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError, Error
+from ..core.spec import Spec
+from ..trace import build
+from ..trace import context as c
+from ..trace.control import spec
+from ..trace.program import result_leaves
+from ..trace.regions import Regions
+from ..trace.scope import tracing
+from ..trace.tracer import Tracer, as_tracer
+from .arguments import name_of, signature_of
+from .derivative import conform, order
+
+Rule = Callable[..., Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Inside(threading.local):
+    """How many rules of one function are being traced, one inside of the other."""
+
+    depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *exc: object) -> None:
+        self.depth -= 1
+
+
+class custom_derivative:  # noqa: N801 (used like a function)
+    """`f`, whose derivatives are what the rules say.
+
+    `g = xt.custom_derivative(f)`, or as a decorator; then at least one of
+
+        g.defpushforward(rule)        rule(primals, tangents) -> y, dy
+        g.defpullback(fwd, bwd)       fwd(*args) -> y, residuals;  bwd(residuals, ct) -> one cotangent per argument
+
+    primals and tangents are tuples with an entry per argument of `f`, positional ones first; dy must be linear in the
+    tangents. Where only one rule is given, the other mode is its transpose. A pullback rule that is not linear in the
+    cotangent, as one that clips it, serves reverse mode alone. Integers and Python values have no tangent: None stands
+    there, in rules and in what they return. Cotangents and tangents align by name with what they belong to; None is
+    zero.
+
+    Arguments and results are pytrees. An array that `f` uses and does not take as an argument must not be
+    differentiated by.
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        if not callable(f):
+            raise ArgumentTypeError(f"xt.custom_derivative needs a function, got {type(f).__name__}: {f!r:.60}")
+        functools.update_wrapper(self, f)
+        self.fn = f
+        self.name = name_of(f)
+        self.pushforward: Rule | None = None
+        self.forward: Rule | None = None
+        self.backward: Rule | None = None
+        self.inside = _Inside()
+
+    def defpushforward(self, rule: F) -> F:
+        """The forward rule: rule(primals, tangents) -> y, dy. Gives the rule, so that it works as a decorator."""
+        _check_rules(rule)
+        self.pushforward = rule
+        return rule
+
+    def defpullback(self, fwd: Rule, bwd: Rule) -> None:
+        """The reverse rule: fwd(*args) -> y, residuals; bwd(residuals, ct) -> tuple, an entry per argument."""
+        _check_rules(fwd, bwd)
+        self.forward, self.backward = fwd, bwd
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<custom_derivative of {self.name}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if self.pushforward is None and self.forward is None:
+                raise ArgumentError(
+                    f"xt.custom_derivative({self.name}) has no rule yet: call defpushforward or defpullback first"
+                )
+            # A rule that calls its own function needs a rule for each order of derivative, and no more.
+            if not tracing() or self.inside.depth >= max(order(), 2):
+                return self.fn(*args, **kwargs)
+            return _Call(self, self._positional(args, kwargs)).run()
+        except Error as error:
+            raise error.with_traceback(None) from None
+
+    def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """All arguments in the order of the parameters, defaults included: rules know positions only."""
+        signature = signature_of(self.fn)
+        if signature is None:
+            if kwargs:
+                raise ArgumentTypeError(f"{self.name} has no signature: pass its arguments by position")
+            return args
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise ArgumentTypeError(
+                f"xt.custom_derivative: {self.name} has keyword-only parameters ({', '.join(bound.kwargs)}), which "
+                "rules cannot be given. Make them positional"
+            )
+        return bound.args
+
+
+def _check_rules(*rules: Any) -> None:
+    for rule in rules:
+        if not callable(rule):
+            raise ArgumentTypeError(f"xt.custom_derivative: a rule is a function, got {type(rule).__name__}")
+
+
+class _Call:
+    """One call while tracing. Arrays become arguments of the op, everything else stays in the structure."""
+
+    def __init__(self, of: custom_derivative, args: tuple[Any, ...]) -> None:
+        self.of = of
+        self.leaves, self.structure = tree.flatten(args)
+        self.places = [i for i, x in enumerate(self.leaves) if _is_array(x)]
+        self.arrays = [as_tracer(self.leaves[i]) for i in self.places]
+        self.specs = [spec(x) for x in self.arrays]
+        self.floats = [i for i, x in enumerate(self.arrays) if dtypes.is_float(x.dtype)]
+
+    def filled(self, arrays: Sequence[Any], others: Sequence[Any] | None = None) -> tuple[Any, ...]:
+        """The arguments with these arrays; other leaves as they are, or None."""
+        leaves = list(self.leaves) if others is None else list(others)
+        for i, x in zip(self.places, arrays, strict=True):
+            leaves[i] = x
+        args: tuple[Any, ...] = self.structure.unflatten(leaves)
+        return args
+
+    def run(self) -> Any:
+        regions = Regions(4)
+        found, self.result = regions.trace(
+            0, self.specs, lambda a: result_leaves(self.of.fn(*self.filled(a)), self.of.name)
+        )
+        self.results = [spec(y) for y in found]
+        self.moved = [i for i, s in enumerate(self.results) if dtypes.is_float(s.dtype)]
+        yields: list[Sequence[Tracer]] = [found, (), (), ()]
+        with self.of.inside:
+            self.rules(regions, yields)
+        types = [c.array_type(s) for s in self.results]
+        values = regions.finish("custom_derivative", types, self.arrays, {}, yields)
+        return self.result.unflatten(
+            [Tracer(v, weak=s.weak, spec=s) for v, s in zip(values, self.results, strict=True)]
+        )
+
+    # -- the rules' regions --------------------------------------------------------------------------------------------
+
+    def rules(self, regions: Regions, yields: list[Sequence[Tracer]]) -> None:
+        tangents = [_strong(self.specs[i]) for i in self.floats]
+        if self.of.pushforward is not None:
+            yields[1] = regions.trace(1, [*self.specs, *tangents], self.push)
+        if self.of.forward is not None:
+            yields[2] = regions.trace(2, self.specs, self.keep)
+            kept = [spec(x) for x in yields[2][len(self.results) :]]
+            cotangents = [_strong(self.results[i]) for i in self.moved]
+            yields[3] = regions.trace(3, [*kept, *cotangents], self.pull)
+
+    def push(self, arguments: list[Tracer]) -> list[Tracer]:
+        arrays = arguments[: len(self.arrays)]
+        tangents: list[Any] = [None] * len(self.arrays)
+        for i, t in zip(self.floats, arguments[len(self.arrays) :], strict=True):
+            tangents[i] = t
+        what = f"the pushforward rule of {self.of.name}"
+        rule = self.of.pushforward
+        assert rule is not None
+        given = rule(self.filled(arrays), self.filled(tangents, [None] * len(self.leaves)))
+        y, dy = _pair(given, what, "(y, dy)")
+        ys = self.fit(y, what)
+        return [*ys, *self.tangents(dy, ys, what)]
+
+    def keep(self, arrays: list[Tracer]) -> list[Tracer]:
+        what = f"the forward rule of {self.of.name}"
+        rule = self.of.forward
+        assert rule is not None
+        y, residuals = _pair(rule(*self.filled(arrays)), what, "(y, residuals)")
+        leaves, self.kept = tree.flatten(residuals)
+        self.kept_leaves = leaves
+        self.kept_places = [i for i, x in enumerate(leaves) if _is_array(x)]
+        return [*self.fit(y, what), *(as_tracer(leaves[i]) for i in self.kept_places)]
+
+    def pull(self, arguments: list[Tracer]) -> list[Tracer]:
+        what = f"the backward rule of {self.of.name}"
+        leaves = list(self.kept_leaves)
+        for i, x in zip(self.kept_places, arguments, strict=False):
+            leaves[i] = x
+        cotangents: list[Any] = [None] * len(self.results)
+        for i, ct in zip(self.moved, arguments[len(self.kept_places) :], strict=True):
+            cotangents[i] = ct
+        rule = self.of.backward
+        assert rule is not None
+        given = rule(self.kept.unflatten(leaves), self.result.unflatten(cotangents))
+        count = len(self.structure.children)
+        if not isinstance(given, tuple) or len(given) != count:
+            got = f"{len(given)}" if isinstance(given, tuple) else type(given).__name__
+            raise ArgumentError(f"{what} must return a tuple of {count}, one cotangent per argument, got {got}")
+        found: list[Any] = []
+        for entry, child in zip(given, self.structure.children, strict=True):
+            found += [None] * child.size if entry is None else tree.leaves_at(child, entry)
+        return [
+            conform(_or_zero(found[self.places[i]]), self.arrays[i], f"{what}: the cotangent of array {i}")
+            for i in self.floats
+        ]
+
+    # -- what they return ----------------------------------------------------------------------------------------------
+
+    def fit(self, y: Any, what: str) -> list[Tracer]:
+        """Results of a rule as those of the function."""
+        leaves, structure = result_leaves(y, what)
+        if structure != self.result:
+            raise ArgumentError(f"{what} returns {structure!r} and {self.of.name} itself {self.result!r}")
+        out = []
+        for x, s in zip(leaves, self.results, strict=True):
+            if x.spec.sizes != s.sizes or not (x.dtype == s.dtype or x.weak or s.weak):
+                raise DTypeError(
+                    f"{what} returns {x.dtype.name} {describe(x.dims, x.shape)} where {self.of.name} itself returns "
+                    f"{s.dtype.name} {describe(s.dims, s.shape)}"
+                )
+            x = x if x.dtype == s.dtype else build.cast(x, s.dtype)
+            out.append(build.broadcast(x, s.dims))
+        return out
+
+    def tangents(self, dy: Any, ys: Sequence[Tracer], what: str) -> list[Tracer]:
+        try:
+            leaves = tree.leaves_at(self.result, dy)
+        except ArgumentError:
+            raise ArgumentError(f"{what} returns a dy of another structure than y, {self.result!r}") from None
+        return [conform(_or_zero(leaves[i]), ys[i], f"{what}: dy") for i in self.moved]
+
+
+def _is_array(x: Any) -> bool:
+    """Python numbers are no arrays here: a rule may decide by them."""
+    if x is None or isinstance(x, (bool, int, float, str, bytes, type)):
+        return hasattr(x, "dtype")
+    return hasattr(x, "dims") or hasattr(x, "dtype") or isinstance(x, Tracer)
+
+
+def _or_zero(t: Any) -> Any:
+    return 0.0 if t is None else t
+
+
+def _strong(s: Spec) -> Spec:
+    return Spec(s.dims, s.shape, s.dtype)
+
+
+def _pair(given: Any, what: str, form: str) -> tuple[Any, Any]:
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise ArgumentTypeError(f"{what} must return {form}, got {type(given).__name__}")
+    return given

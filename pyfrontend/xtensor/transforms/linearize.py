@@ -1,0 +1,111 @@
+"""linearize: a function's results and its derivative as a map of tangents, to be called any number of times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..compiler.executable import native_type
+from ..core import dtypes, options, tree
+from ..core.errors import ArgumentError, DTypeError, Error
+from ..trace.dispatch import plain
+from ..trace.program import result_leaves
+from ..trace.scope import tracing
+from ..trace.tracer import Tracer, as_tracer
+from . import split
+from .arguments import Call, name_of
+from .derivative import ByFunction, Linearized, conform, same_structure
+from .jvp import jvp
+from .vjp import exact
+
+Push = Callable[..., Any]
+
+
+@plain
+def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
+    """`f(*primals)`, and `push`: one tangent per primal to the tangent of the result.
+
+    `f` runs once; `push` keeps what it needs of that run, so that many directions cost less than as many calls of jvp.
+    A tangent aligns with its primal by name; None stands for zero, and is what integers have. Where a result is an
+    integer, its tangent is None.
+    """
+    if tracing():
+        return _traced(f, primals)
+    call = Call(primals, {}, f)
+    if call.labelled:
+        return f(*primals), lambda *tangents: jvp(f, primals, tangents)[1]
+    return _kept(f)(f, call, tree.paths(primals))
+
+
+def _given(structure: tree.TreeDef, paths: Sequence[str], tangents: tuple[Any, ...], kinds: Sequence[Any]) -> list[Any]:
+    """A tangent or None for each array of the primals."""
+    if len(tangents) != len(structure.children):
+        raise ArgumentError(f"linearize: {len(structure.children)} primals and {len(tangents)} tangents")
+    found = same_structure(structure, tangents, "linearize: the tangents")
+    for t, path, dtype in zip(found, paths, kinds, strict=True):
+        if t is not None and not dtypes.is_float(dtype):
+            raise DTypeError(f"linearize: primal {path} is {dtype.name}, which has no tangent: give None")
+    return found
+
+
+class _Kept:
+    """A function as two compiled ones for each types of its primals: one gives the results and what the derivative
+    needs besides, the other takes that and the tangents."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.entries: dict[Any, split.Split] = {}
+
+    def __call__(self, f: Callable[..., Any], call: Call, paths: Sequence[str]) -> tuple[Any, Push]:
+        key = (options.current(), call.key)
+        entry = self.entries.get(key)
+        if entry is None:
+            entry = self.entries[key] = split.Split(f, call, Linearized)
+        kept = entry
+        inputs = [*call.arrays, *kept.captured]
+        for r in kept.ranges:
+            r.check(int(inputs[r.argument]), False)
+        outputs = kept.forward.run(inputs)
+        residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in kept.residuals]
+        structure = call.structure.children[0]
+
+        def push(*tangents: Any) -> Any:
+            try:
+                given = _given(structure, paths, tangents, [s.dtype for s in kept.specs])
+                moved = [exact(given[i], native_type(kept.specs[i]), "the tangent") for i in kept.moving]
+                found: list[Any] = [None] * kept.shape.size
+                for (i, _), t in zip(kept.cotangents, kept.backward.run([*residuals, *moved]), strict=True):
+                    found[i] = t
+                return kept.shape.unflatten(found)
+            except Error as error:
+                raise error.with_traceback(None) from None
+
+        return kept.shape.unflatten(outputs[: kept.shape.size]), push
+
+
+_kept = ByFunction(_Kept)
+
+
+def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]:
+    leaves, structure = tree.flatten(primals)
+    paths = tree.paths(primals)
+    arrays = [as_tracer(x) for x in leaves]
+    moving = [i for i, x in enumerate(arrays) if dtypes.is_float(x.dtype)]
+    shapes: list[tree.TreeDef] = []
+
+    def body(tracers: list[Tracer]) -> list[Tracer]:
+        new = list(arrays)
+        for i, tracer in zip(moving, tracers, strict=True):
+            new[i] = tracer
+        out, shape = result_leaves(f(*structure.unflatten(new)), name_of(f))
+        shapes.append(shape)
+        return out
+
+    linear = Linearized(body, [arrays[i] for i in moving])
+
+    def push(*tangents: Any) -> Any:
+        given = _given(structure, paths, tangents, [x.dtype for x in arrays])
+        moved = [conform(0.0 if given[i] is None else given[i], arrays[i], "the tangent") for i in moving]
+        left = iter(linear(moved))
+        return shapes[0].unflatten([next(left) if dtypes.is_float(y.dtype) else None for y in linear.results])
+
+    return shapes[0].unflatten(linear.results), push

@@ -1,0 +1,275 @@
+"""Derivatives of loops and branches, of checkpoints and of rules of one's own: against JAX's, and what each keeps.
+
+Every op is checked against differences by test_gradient_rules.py.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+
+jax = pytest.importorskip("jax", reason="JAX is not installed: pip install 'xtensor-mlir[test-peers]'")
+jax.config.update("jax_enable_x64", True)
+jnp, lax = jax.numpy, jax.lax
+
+T, B, I, H = 6, 2, 3, 4  # noqa: E741
+
+
+def arrays(*shapes: tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(-1, 1, s) for s in shapes]
+
+
+def close(got: Any, want: Any) -> None:
+    got, want = xt.tree.leaves(got), jax.tree.leaves(want)
+    assert len(got) == len(want)
+    for x, y in zip(got, want, strict=True):
+        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-10, atol=1e-12)
+
+
+def compare(ours: Callable[..., Any], theirs: Callable[..., Any], named: list[xt.Array], raw: list[np.ndarray]) -> None:
+    """Value, gradient, forward derivative, and both of the gradient."""
+    wrt = tuple(range(len(raw)))
+    close(ours(*named), theirs(*raw))
+    gradient, their_gradient = xt.grad(ours, wrt=wrt), jax.grad(theirs, argnums=wrt)
+    close(gradient(*named), their_gradient(*raw))
+    along = [xt.array(v, x.dims) for v, x in zip(arrays(*(r.shape for r in raw), seed=1), named, strict=True)]
+    their_along = tuple(v.values for v in along)
+    close(xt.jvp(ours, named, along), jax.jvp(theirs, tuple(raw), their_along))
+    hvp = jax.jvp(their_gradient, tuple(raw), their_along)[1]
+    close(xt.jvp(gradient, named, along)[1], hvp)
+
+    def along_gradient(*x: Any) -> Any:
+        return sum((g * v).sum() for g, v in zip(gradient(*x), along, strict=True))
+
+    close(xt.grad(along_gradient, wrt=wrt)(*named), hvp)
+
+
+# ---- against JAX -------------------------------------------------------------
+
+
+def weights() -> tuple[list[xt.Array], list[np.ndarray]]:
+    raw = arrays((T, B, I), (I, H), (H, H), (B, H))
+    dims = [("t", "n", "i"), ("i", "h"), ("h", "k"), ("n", "h")]
+    return [xt.array(x, d) for x, d in zip(raw, dims, strict=True)], raw
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scan(reverse: bool) -> None:
+    def ours(x: Any, w: Any, u: Any, h: Any) -> Any:
+        def step(h: Any, x: Any) -> Any:
+            z = xt.tanh(xt.dot(x, w, dim="i") + xt.dot(h, u, dim="h").rename(k="h"))
+            return z, (z * z).sum("h")
+
+        last, ys = xt.scan(step, h, x, dim="t", reverse=reverse)
+        return (last * last).sum() + xt.sin(ys).sum()
+
+    def theirs(x: Any, w: Any, u: Any, h: Any) -> Any:
+        def step(h: Any, x: Any) -> Any:
+            z = jnp.tanh(x @ w + h @ u)
+            return z, (z * z).sum(-1)
+
+        last, ys = lax.scan(step, h, x, reverse=reverse)
+        return (last * last).sum() + jnp.sin(ys).sum()
+
+    compare(ours, theirs, *weights())
+
+
+def test_scan_of_scans() -> None:
+    raw = arrays((T,), (I,), ())
+    named = [xt.array(raw[0], "t"), xt.array(raw[1], "i"), xt.array(raw[2], ())]
+
+    def ours(x: Any, y: Any, c: Any) -> Any:
+        def outer(c: Any, e: Any) -> Any:
+            return xt.scan(lambda c, f: (xt.sin(c * f + e), c), c, y, dim="i")
+
+        last, ys = xt.scan(outer, c, x, dim="t")
+        return last + (ys * ys).sum()
+
+    def theirs(x: Any, y: Any, c: Any) -> Any:
+        def outer(c: Any, e: Any) -> Any:
+            return lax.scan(lambda c, f: (jnp.sin(c * f + e), c), c, y)
+
+        last, ys = lax.scan(outer, c, x)
+        return last + (ys * ys).sum()
+
+    compare(ours, theirs, named, raw)
+
+
+@pytest.mark.parametrize("chosen", [0, 1, 2])
+def test_switch(chosen: int) -> None:
+    raw = arrays((I,), ())
+
+    def ours(x: Any, y: Any) -> Any:
+        return xt.switch(
+            xt.array(chosen, ()),
+            [lambda: (x * y).sum(), lambda: xt.exp(x * y).sum() * y, lambda: y],
+        )
+
+    def theirs(x: Any, y: Any) -> Any:
+        return lax.switch(chosen, [lambda: (x * y).sum(), lambda: jnp.exp(x * y).sum() * y, lambda: y])
+
+    compare(ours, theirs, [xt.array(raw[0], "i"), xt.array(raw[1], ())], raw)
+
+
+def test_cond_in_scan() -> None:
+    raw = arrays((T,), ())
+
+    def ours(x: Any, c: Any) -> Any:
+        def step(c: Any, e: Any) -> Any:
+            return xt.cond(e > 0, lambda: c * xt.exp(e), lambda: xt.sin(c) * e), None
+
+        return xt.scan(step, c, x, dim="t")[0]
+
+    def theirs(x: Any, c: Any) -> Any:
+        def step(c: Any, e: Any) -> Any:
+            return lax.cond(e > 0, lambda: c * jnp.exp(e), lambda: jnp.sin(c) * e), None
+
+        return lax.scan(step, c, x)[0]
+
+    compare(ours, theirs, [xt.array(raw[0], "t"), xt.array(raw[1], ())], raw)
+
+
+def test_while_forwards() -> None:
+    def ours(a: Any) -> Any:
+        return xt.while_loop(lambda s: abs(s * s - a) > 1e-12, lambda s: 0.5 * (s + a / s), a)
+
+    def theirs(a: Any) -> Any:
+        return lax.while_loop(lambda s: abs(s * s - a) > 1e-12, lambda s: 0.5 * (s + a / s), a)
+
+    one, at = xt.array(1.0, ()), xt.array(3.0, ())
+    close(xt.jvp(ours, (at,), (one,)), jax.jvp(theirs, (3.0,), (1.0,)))
+    second = xt.jvp(lambda a: xt.jvp(ours, (a,), (one,))[1], (at,), (one,))
+    close(second, jax.jvp(lambda a: jax.jvp(theirs, (a,), (1.0,))[1], (3.0,), (1.0,)))
+    np.testing.assert_allclose(second[1].item(), -0.25 * 3**-1.5, rtol=1e-10)
+
+
+def test_while_in_reverse_needs_a_bound() -> None:
+    def root(a: Any, max_steps: int | None) -> Any:
+        return xt.while_loop(lambda s: abs(s * s - a) > 1e-12, lambda s: 0.5 * (s + a / s), a, max_steps=max_steps)
+
+    np.testing.assert_allclose(xt.grad(lambda a: root(a, 50))(3.0).item(), 0.5 / np.sqrt(3))
+    np.testing.assert_allclose(xt.grad(xt.grad(lambda a: root(a, 50)))(3.0).item(), -0.25 * 3**-1.5)
+    with pytest.raises(xt.Error, match=r"max_steps="):
+        xt.grad(lambda a: root(a, None))(3.0)
+
+
+def test_loops_give_the_same_numbers_with_checkpoints() -> None:
+    named, _ = weights()
+
+    def loss(wrap: Callable[..., Any]) -> Callable[..., Any]:
+        def run(x: Any, w: Any, u: Any, h: Any) -> Any:
+            @wrap
+            def step(h: Any, x: Any) -> Any:
+                z = xt.tanh(xt.dot(x, w, dim="i") + xt.dot(h, u, dim="h").rename(k="h"))
+                return z, (z * z).sum("h")
+
+            last, ys = xt.scan(step, h, x, dim="t")
+            return (last * last).sum() + xt.sin(ys).sum()
+
+        return run
+
+    wrt = (0, 1, 2, 3)
+    plain, again = (xt.value_and_grad(loss(wrap), wrt=wrt)(*named) for wrap in (lambda f: f, xt.checkpoint))
+    close(again, [np.asarray(x) for x in xt.tree.leaves(plain)])
+
+
+# ---- what is kept ------------------------------------------------------------
+
+
+def differentiated(f: Callable[..., Any], *args: Any) -> str:
+    return xt.jit(f).lower(*args).as_text("differentiated")
+
+
+def test_forward_mode_is_one_loop_that_stacks_nothing() -> None:
+    x, c = xt.array(np.ones(50), "t"), xt.array(1.0, ())
+
+    def f(x: Any, c: Any) -> Any:
+        return xt.scan(lambda c, e: (xt.sin(c * e), None), c, x, dim="t")[0]
+
+    text = differentiated(lambda x, c: xt.jvp(f, (x, c), (x, c)), x, c)
+    assert text.count("xtensor.scan") == 1
+    assert re.search(r"-> \(!xtensor.array<f64>, !xtensor.array<f64>\)", text)
+    loop = differentiated(
+        lambda x: xt.jvp(lambda x: xt.while_loop(lambda s: s < 9.0, lambda s: s * x, x), (x,), (x,)), c
+    )
+    assert loop.count("xtensor.while") == 1
+
+
+def test_a_loop_keeps_carries_and_what_is_dear_once() -> None:
+    named, _ = weights()
+
+    def f(x: Any, w: Any, u: Any, h: Any) -> Any:
+        def step(h: Any, x: Any) -> Any:
+            z = xt.tanh(xt.dot(x, w, dim="i") + xt.dot(h, u, dim="h").rename(k="h"))
+            return z, z
+
+        return xt.scan(step, h, x, dim="t")[1].sum()
+
+    text = differentiated(xt.grad(f, wrt=(1, 2)), *named)
+    _, backward = (line for line in text.splitlines() if re.search(r"= xtensor.scan", line))
+    assert "reverse" in backward
+    # The ys, which are the tanh, and what the carry was before each step; x is there already.
+    types = text.split("= xtensor.scan")[1].partition("-> (")[2].partition("\n")[0]
+    assert types.count("!xtensor.array<t: 6,") <= 2
+    # The gradients of the matrices are one contraction each, after the loop.
+    assert not re.search(r"xtensor.add .*<h: 4, k: 4", text)
+    assert len(re.findall(r"xtensor.contract .* over \[t, n\]|xtensor.contract .* over \[n, t\]", text)) == 2
+
+
+def test_long_loops_compile_as_short_ones() -> None:
+    def program(n: int) -> str:
+        x = xt.spec(t=n, dtype="f8")
+        f = lambda x: xt.scan(lambda c, e: (xt.sin(c * e), c), 1.0, x, dim="t")[1].sum()  # noqa: E731
+        return str(xt.jit(xt.grad(f)).lower(x).as_text("differentiated")).replace(str(n), "n")
+
+    assert program(10000) == program(17)
+
+
+def test_checkpoints_in_blocks_keep_the_root_of_the_steps() -> None:
+    def arena(blocks: int, steps: int, wrap: Callable[..., Any]) -> int:
+        @wrap
+        def block(c: Any, x: Any) -> Any:
+            return xt.scan(lambda c, e: (xt.sin(c * xt.exp(e)), None), c, x, dim="t")[0], None
+
+        def f(x: Any, c: Any) -> Any:
+            return xt.scan(block, c, x, dim="o")[0].sum()
+
+        x, c = xt.spec(o=blocks, t=steps, dtype="f8"), xt.spec(n=128, dtype="f8")
+        text = xt.jit(xt.grad(f, wrt=1)).lower(x, c).as_text("buffers")
+        kinds = re.findall(r"memref.alloc\(\).* memref<(.*)xf64>", text)
+        return sum(8 * math.prod(map(int, sizes.split("x"))) for sizes in kinds)
+
+    plain = [arena(n, n, lambda f: f) for n in (16, 64)]
+    kept = [arena(n, n, xt.checkpoint) for n in (16, 64)]
+    assert plain[1] > 12 * plain[0]  # linear in the steps: 16 times as many
+    assert kept[1] < 6 * kept[0]  # in their root: 4 times as many
+    assert kept[1] < plain[1] / 8
+
+
+def test_a_checkpoint_computes_again() -> None:
+    x = xt.array(np.linspace(-1, 1, 5), "i")
+    f = lambda x: xt.exp(xt.sin(x)).sum()  # noqa: E731
+    assert differentiated(xt.grad(f), x).count("xtensor.sin") == 1
+    assert differentiated(xt.grad(lambda x: xt.checkpoint(f)(x)), x).count("xtensor.sin") == 1
+    assert differentiated(xt.value_and_grad(lambda x: xt.checkpoint(f)(x)), x).count("xtensor.sin") == 2
+    close(xt.grad(lambda x: xt.checkpoint(f)(x))(x), np.exp(np.sin(x.values)) * np.cos(x.values))
+
+
+def test_checkpoint_takes_anything() -> None:
+    @xt.checkpoint
+    def f(tree: Any, mode: str, *, power: int = 2) -> Any:
+        return {"y": getattr(xt, mode)(tree["x"]) ** power, "n": tree["n"]}
+
+    x, n = xt.array([0.5, 1.0], "i"), xt.array(3, ())
+    assert f({"x": x, "n": n}, "sin")["n"].item() == 3
+    gradient = xt.grad(lambda x: f({"x": x, "n": n}, "sin", power=3)["y"].sum())(x)
+    close(gradient, 3 * np.sin(x.values) ** 2 * np.cos(x.values))
+    with pytest.raises(xt.Error, match="needs a function"):
+        xt.checkpoint(3)  # type: ignore[type-var]
