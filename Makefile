@@ -15,6 +15,7 @@ test: setup
 
 bench: setup
 	$(PYTHON) benchmarks/run.py
+	$(PYTHON) benchmarks/compile_time.py
 
 lint: setup
 	scripts/lint.sh

@@ -129,17 +129,22 @@ def small_calls() -> list[tuple[str, float]]:
 
 
 def peak_memory(peer: str, name: str) -> float:
-    """MiB, as the operating system counts it for a process that runs the workload 5 times."""
+    """MiB that a process needs which runs the workload 5 times: the kernel's high-water mark of this program (the
+    one of getrusage counts what the parent had, too)."""
     code = (
-        f"import resource; from workloads import prepare; r = prepare({peer!r}, {name!r})\n"
+        f"from workloads import prepare; r = prepare({peer!r}, {name!r})\n"
         "for _ in range(5): r()\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+        "print([line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')][0])"
     )
+    return float(_in_new_process(code)) / 1024
+
+
+def _in_new_process(code: str) -> str:
     here = os.path.dirname(os.path.abspath(__file__))
     done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr)
-    return float(done.stdout.split()[-1])
+    return done.stdout.split()[-1]
 
 
 def second_process(name: str) -> float:
@@ -148,11 +153,7 @@ def second_process(name: str) -> float:
         f"import time; from workloads import prepare; r = prepare('ours', {name!r})\n"
         "t = time.perf_counter(); r(); print(time.perf_counter() - t)"
     )
-    here = os.path.dirname(os.path.abspath(__file__))
-    done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return float(done.stdout.split()[-1])
+    return float(_in_new_process(code))
 
 
 def main() -> None:

@@ -98,6 +98,45 @@ def layernorm_gradient(rng: np.random.Generator) -> Workload:
     return data, {"ours": ours, "jax": jax, "torch": torch}
 
 
+def per_sample_gradients(rng: np.random.Generator) -> Workload:
+    """One gradient per sample, of parameters that the samples share."""
+    data: Data = {
+        "w1": (_f4(rng, 64, 128) / 8, ("pixel", "hidden")),
+        "w2": (_f4(rng, 128, 10) / 11, ("hidden", "digit")),
+        "x": (_f4(rng, 256, 64), ("sample", "pixel")),
+        "y": (rng.integers(0, 10, 256), ("sample",)),
+    }
+
+    def ours(w1, w2, x, y):
+        import xtensor as xt
+
+        def loss(w1, w2, x, y):
+            h = xt.tanh(xt.dot(x, w1, dim="pixel"))
+            return xt.nn.cross_entropy(xt.dot(h, w2, dim="hidden"), y, dim="digit")
+
+        return xt.vectorize(xt.grad(loss, wrt=(0, 1)), "sample")(w1, w2, x, y)
+
+    def jax(w1, w2, x, y):
+        import jax
+        import jax.numpy as jnp
+
+        def loss(w1, w2, x, y):
+            return -jax.nn.log_softmax(jnp.tanh(x @ w1) @ w2)[y]
+
+        return jax.vmap(jax.grad(loss, argnums=(0, 1)), in_axes=(None, None, 0, 0))(w1, w2, x, y)
+
+    def torch(w1, w2, x, y):
+        import torch
+
+        def loss(w1, w2, x, y):
+            return torch.nn.functional.cross_entropy(torch.tanh(x @ w1) @ w2, y)
+
+        gradient = torch.func.grad(loss, argnums=(0, 1))
+        return torch.func.vmap(gradient, in_dims=(None, None, 0, 0))(w1, w2, x, y)
+
+    return data, {"ours": ours, "jax": jax, "torch": torch}
+
+
 def matmul(rng: np.random.Generator) -> Workload:
     data: Data = {
         "a": (_f4(rng, 1024, 1024), ("i", "k")),
@@ -300,6 +339,37 @@ def rnn(rng: np.random.Generator) -> Workload:
     return data, {"ours": ours, "jax": jax}
 
 
+def rnn_gradient(rng: np.random.Generator) -> Workload:
+    data, _ = rnn(rng)
+
+    def ours(h, x, w):
+        import xtensor as xt
+
+        def loss(h, x, w):
+            def step(h, x):
+                h = xt.tanh(xt.dot(h, w, dim="unit").rename(out="unit") + x)
+                return h, h
+
+            return xt.sum(xt.scan(step, h, x, dim="time")[1])
+
+        return xt.grad(loss, wrt=(0, 2))(h, x, w)
+
+    def jax(h, x, w):
+        import jax
+        import jax.numpy as jnp
+
+        def loss(h, x, w):
+            def step(h, x):
+                h = jnp.tanh(h @ w + x)
+                return h, h
+
+            return jax.lax.scan(step, h, x)[1].sum()
+
+        return jax.grad(loss, argnums=(0, 2))(h, x, w)
+
+    return data, {"ours": ours, "jax": jax}
+
+
 def recurrence(rng: np.random.Generator) -> Workload:
     data: Data = {"x": (_f4(rng, 1_000_000), ("time",))}
 
@@ -314,6 +384,87 @@ def recurrence(rng: np.random.Generator) -> Workload:
         return jax.lax.scan(lambda c, e: (c * 0.9 + e, c), np.float32(0), x)
 
     return data, {"ours": ours, "jax": jax}
+
+
+def scatter_add(rng: np.random.Generator) -> Workload:
+    """The sum as a value, and the gradient of the updates under a cotangent that differs from row to row."""
+    data: Data = {
+        "x": (_f4(rng, 50_000, 64), ("row", "column")),
+        "i": (rng.integers(0, 50_000, 65_536), ("pick",)),
+        "v": (_f4(rng, 65_536, 64), ("pick", "column")),
+        "w": (_f4(rng, 50_000, 64), ("row", "column")),
+    }
+
+    def ours(x, i, v, w):
+        import xtensor as xt
+
+        y, back = xt.vjp(lambda v: x.at(row=i).add(v), v)
+        return y, back(w)
+
+    def jax(x, i, v, w):
+        import jax
+
+        y, back = jax.vjp(lambda v: x.at[i].add(v), v)
+        return y, back(w)
+
+    def torch(x, i, v, w):
+        import torch
+
+        y, back = torch.func.vjp(lambda v: x.index_add(0, i, v), v)
+        return y, back(w)
+
+    return data, {"ours": ours, "jax": jax, "torch": torch}
+
+
+def gather_gradient(rng: np.random.Generator) -> Workload:
+    data: Data = {
+        "x": (_f4(rng, 50_000, 64), ("row", "column")),
+        "i": (rng.integers(0, 50_000, 65_536), ("pick",)),
+        "w": (_f4(rng, 65_536, 64), ("pick", "column")),
+    }
+
+    def ours(x, i, w):
+        import xtensor as xt
+
+        return xt.grad(lambda x: xt.sum(x.isel(row=i) * w))(x)
+
+    def jax(x, i, w):
+        import jax
+
+        return jax.grad(lambda x: (x[i] * w).sum())(x)
+
+    def torch(x, i, w):
+        import torch
+
+        return torch.func.grad(lambda x: (x[i] * w).sum())(x)
+
+    return data, {"ours": ours, "jax": jax, "torch": torch}
+
+
+def cholesky_gradient(rng: np.random.Generator) -> Workload:
+    x = _f4(rng, 64, 32, 32)
+    data: Data = {
+        "a": (x @ x.swapaxes(1, 2) + 32 * np.eye(32, dtype="f4"), ("batch", "row", "col")),
+        "w": (_f4(rng, 64, 32, 32), ("batch", "row", "col")),
+    }
+
+    def ours(a, w):
+        import xtensor as xt
+
+        return xt.value_and_grad(lambda a: xt.sum(xt.linalg.cholesky(a) * w))(a)
+
+    def jax(a, w):
+        import jax
+
+        return jax.value_and_grad(lambda a: (jax.numpy.linalg.cholesky(a) * w).sum())(a)
+
+    def torch(a, w):
+        import torch
+
+        g, value = torch.func.grad_and_value(lambda a: (torch.linalg.cholesky(a) * w).sum())(a)
+        return value, g
+
+    return data, {"ours": ours, "jax": jax, "torch": torch}
 
 
 def small(rng: np.random.Generator) -> Workload:
@@ -346,6 +497,7 @@ WORKLOADS: dict[str, tuple[str, Callable[[np.random.Generator], Workload]]] = {
     "layernorm": ("gradient of sum(tanh(layernorm)), [2048,1024]", layernorm_gradient),
     "matmul": ("matmul, 1024", matmul),
     "mlp": ("value and gradient, 256x784-512-10", mlp),
+    "per-sample": ("a gradient per sample, 256x64-128-10", per_sample_gradients),
     "attention": ("attention, 8x512x64", attention),
     "moments": ("mean and var over the middle dim, [64,512,256]", moments),
     "glm": ("logistic GLM gradient, 100,000x32, 50 groups", glm),
@@ -354,7 +506,11 @@ WORKLOADS: dict[str, tuple[str, Callable[[np.random.Generator], Workload]]] = {
     "cummax": ("value and gradient of cummax, last dim, [4096,1024]", _scan("max", 1)),
     "cummax0": ("value and gradient of cummax, first dim, [4096,1024]", _scan("max", 0)),
     "rnn": ("RNN by scan, 1000 steps of [64,128] by [128,128]", rnn),
+    "rnn_gradient": ("its gradient by h and w", rnn_gradient),
     "recurrence": ("c*0.9+x by scan, 1,000,000 steps", recurrence),
+    "scatter-add": ("scatter-add 65,536x64 into 50,000x64, and the updates' gradient", scatter_add),
+    "gather-gradient": ("gradient of 65,536 rows read from 50,000x64", gather_gradient),
+    "cholesky": ("value and gradient of Cholesky factors, 64x32x32", cholesky_gradient),
     "small": ("x*2+1 on 8 elements", small),
 }
 

@@ -3,6 +3,7 @@
 #include "Pipelines.h"
 #include "XTensor/Dims.h"
 #include "compiler/Compiler.h"
+#include "compiler/Cost.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
@@ -82,6 +83,15 @@ bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations,
   if (failed(text))
     return false;
   callback(wrapped(*text), userData);
+  return true;
+}
+
+bool xtensorCost(MlirModule module, int64_t *flops, int64_t *arenaBytes) {
+  auto cost = xtensor::costOf(unwrap(module));
+  if (failed(cost))
+    return false;
+  *flops = cost->flops;
+  *arenaBytes = cost->arena;
   return true;
 }
 

@@ -52,6 +52,9 @@ MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteLocation(XTensorCompiled 
 MLIR_CAPI_EXPORTED bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations,
                                           MlirStringCallback callback, void *userData);
 
+/* What one call of a module in phase `traced` costs; false on failure, with diagnostics. */
+MLIR_CAPI_EXPORTED bool xtensorCost(MlirModule module, int64_t *flops, int64_t *arenaBytes);
+
 MLIR_CAPI_EXPORTED void xtensorRegisterPasses(void);
 /* Registers the dialects, interfaces and translations that the phases need. */
 MLIR_CAPI_EXPORTED void xtensorRegisterDialects(MlirDialectRegistry registry);

@@ -80,14 +80,15 @@ static std::vector<Site> sitesOf(ModuleOp module) {
 }
 
 /// Hash of everything that the object depends on. Locations count only where an error would
-/// tell them: at reads by index.
+/// tell them: at reads by index, and at matrices that must be square.
 static std::string keyOf(ModuleOp module, StringRef from) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << compilerIdentity() << '\n' << Jit::get().description() << '\n' << from << '\n';
   module->print(os);
   module->walk([&](Operation *op) {
-    if (isa<GatherOp, ScatterOp>(op))
+    if (isa<AccumulateOp, CholeskyOp, EighOp, GatherOp, LuOp, ScatterOp, SolveOp,
+            TriangularSolveOp>(op))
       os << op->getLoc() << '\n';
   });
   auto hash = llvm::BLAKE3::hash<16>(llvm::arrayRefFromStringRef(text));

@@ -19,6 +19,7 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include <dlfcn.h>
 #include <mutex>
 
 using namespace llvm;
@@ -89,6 +90,10 @@ xtensor::Jit::Jit() : impl(std::make_unique<Impl>()) {
   auto &library = impl->linker->getMainJITDylib();
   cantFail(
       library.define(orc::absoluteSymbols(runtimeSymbols(impl->linker->getExecutionSession()))));
+#if defined(__x86_64__) && defined(__GLIBC__)
+  // An object from the cache calls vector functions that no pass of this process asked for.
+  dlopen("libmvec.so.1", RTLD_NOW | RTLD_GLOBAL);
+#endif
   // The C library's functions: memcpy, and the functions of libm.
   library.addGenerator(cantFail(orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       impl->machine->createDataLayout().getGlobalPrefix())));

@@ -48,7 +48,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     Block *block = entry.addEntryBlock();
     b.setInsertionPointToStart(block);
 
-    if (getOperation()->hasAttr("xtensor.sites")) {
+    if (mayReport()) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(getOperation().getBody());
       auto begin = func::FuncOp::create(b, "xt_begin_call", b.getFunctionType({pointer}, {}));
@@ -119,6 +119,15 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     }
     func::CallOp::create(b, main, arguments);
     func::ReturnOp::create(b);
+  }
+
+  /// Whether anything in the module reports to the call's status: an index, an arena, or a routine
+  /// that has one of its own.
+  bool mayReport() {
+    return getOperation()->hasAttr("xtensor.sites") || getOperation().lookupSymbol("xt_argsort") ||
+           getOperation()
+               ->walk([](memref::AllocOp) { return WalkResult::interrupt(); })
+               .wasInterrupted();
   }
 };
 

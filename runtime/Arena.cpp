@@ -1,9 +1,7 @@
 // Scratch memory for the temporaries of one call: a buffer of the pool that remembers its size in
 // front of itself.
+#include "Status.h"
 #include "runtime.h"
-
-#include <cstdio>
-#include <cstdlib>
 
 namespace {
 constexpr size_t kHeader = 64; // keeps the alignment
@@ -13,9 +11,8 @@ void *xt_arena_acquire(int64_t bytes) {
   size_t total = (bytes > 0 ? static_cast<size_t>(bytes) : 0) + kHeader;
   auto *block = static_cast<char *>(xt_alloc(total));
   if (!block) {
-    // Compiled code cannot go on without its temporaries, and has no way to report this.
-    fprintf(stderr, "xtensor: no memory for %zu bytes of temporaries\n", total);
-    abort();
+    xtensor::reportNoMemory(bytes);
+    return nullptr;
   }
   *reinterpret_cast<size_t *>(block) = total;
   return block + kHeader;

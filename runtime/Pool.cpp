@@ -2,6 +2,7 @@
 // claimed one by one, so a worker that comes late finds nothing, and nobody ever waits for a worker
 // that has not started.
 #include "Pool.h"
+#include "Status.h"
 #include "runtime.h"
 
 #include <algorithm>
@@ -245,10 +246,12 @@ struct Range {
   void (*body)(void *, int64_t, int64_t);
   void *ctx;
   int64_t n, chunks;
+  xt_status *status;
 };
 
 void runRange(void *arg, int64_t chunk) {
   auto &r = *static_cast<Range *>(arg);
+  xt_begin_call(r.status);
   int64_t each = r.n / r.chunks, longer = r.n % r.chunks; // the first `longer` chunks take one more
   int64_t begin = chunk * each + std::min(chunk, longer);
   r.body(r.ctx, begin, begin + each + (chunk < longer));
@@ -280,7 +283,7 @@ void xt_parallel_for(void (*body)(void *, int64_t, int64_t), void *ctx, int64_t 
   int64_t chunks = std::min<int64_t>(n / grain, threads * kChunksPerThread);
   if (threads == 1 || chunks < 2)
     return body(ctx, 0, n);
-  Range range{body, ctx, n, chunks};
+  Range range{body, ctx, n, chunks, xtensor::currentCall()};
   xtensor::runChunks(runRange, &range, chunks, n / grain >= kGrainsWorthWaking);
 }
 

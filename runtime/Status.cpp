@@ -1,12 +1,24 @@
-// Where compiled code reports an index out of range: the status of the call that runs on this
-// thread.
+// Where compiled code reports what stops it: the status of the call that this thread works for.
+#include "Status.h"
 #include "runtime.h"
 
 static thread_local xt_status *current = nullptr;
 
+/// Threads of one parallel loop may report at once: the first one is told.
+static void report(int32_t code, int32_t site, int64_t index, int64_t size) {
+  int32_t done = 0;
+  if (current && __atomic_compare_exchange_n(&current->code, &done, code, false, __ATOMIC_RELAXED,
+                                             __ATOMIC_RELAXED)) {
+    current->site = site;
+    current->index = index;
+    current->size = size;
+  }
+}
+
 void xt_begin_call(xt_status *status) { current = status; }
 
-void xt_report_index(int32_t site, int64_t index, int64_t size) {
-  if (current && current->code == 0)
-    *current = {1, site, index, size};
-}
+xt_status *xtensor::currentCall() { return current; }
+
+void xt_report_index(int32_t site, int64_t index, int64_t size) { report(1, site, index, size); }
+
+void xtensor::reportNoMemory(int64_t bytes) { report(2, 0, 0, bytes); }

@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Filled in by compiled code. code: 0 = done, 1 = an index was out of range (site, index and size
- * say where). */
+ * say where), 2 = no memory for `size` bytes of temporaries. */
 typedef struct xt_status {
   int32_t code;
   int32_t site;
@@ -31,8 +31,8 @@ typedef struct xt_status {
  * then every dynamic size of every output, in order. */
 typedef void (*xt_entry)(void **buffers, const int64_t *sizes, xt_status *status);
 
-/* An entry that checks indices begins with xt_begin_call; xt_report_index, on the same thread, then
- * tells the first index that is out of range. */
+/* An entry that checks indices or has temporaries begins with xt_begin_call; what it reports from
+ * then on, on this thread or in its parallel loops, goes to `status`: the first report counts. */
 XT_API void xt_begin_call(xt_status *status);
 XT_API void xt_report_index(int32_t site, int64_t index, int64_t size);
 
@@ -57,6 +57,9 @@ XT_API void xt_gemm_f64(int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, 
                         int64_t ldc, int64_t accumulate);
 /* The matrix library behind xt_gemm, in words. */
 XT_API const char *xt_blas_name(void);
+
+/* The library behind factorisations, or null if there is none. */
+XT_API const char *xt_lapack_name(void);
 
 /* One operand of a routine: strides count elements, may be 0, and may come in any order. bool is
  * XT_I8, and unsigned integers have the codes of the signed ones. */
@@ -87,8 +90,8 @@ XT_API void xt_free(void *p, size_t bytes);
 XT_API size_t xt_cached_bytes(void);
 XT_API void xt_trim(void);
 
-/* Scratch memory of one call of a compiled function. 64-byte aligned; aborts if there is no memory.
- */
+/* Scratch memory of one call of a compiled function. 64-byte aligned. Null, and reported,
+ * if there is no memory. */
 XT_API void *xt_arena_acquire(int64_t bytes);
 XT_API void xt_arena_release(void *p);
 

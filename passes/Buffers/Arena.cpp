@@ -138,7 +138,9 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     }
     int64_t bytes = packStatic(temporaries);
     bool dynamic = llvm::any_of(temporaries, [](auto &t) { return t.bytes < 0; });
-    if (bytes || dynamic)
+    // Even of no bytes one may have to be somewhere.
+    bool used = llvm::any_of(temporaries, [](auto &t) { return !t.alloc->use_empty(); });
+    if (bytes || dynamic || used)
       replaceAll(home, temporaries, bytes, inForall && !dynamic && bytes <= maxStackBytes);
     for (memref::AllocOp alloc : alone)
       replaceAlone(alloc);

@@ -16,7 +16,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
@@ -82,6 +82,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     flow.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(module, flow, *flowPatterns)))
       return signalPassFailure();
+    leaveWithoutArena(module);
     LLVMConversionTarget target(getContext());
     target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
     if (failed(applyFullConversion(module, target, *llvmPatterns)))
@@ -126,6 +127,28 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       Value p = func::CallOp::create(b, loc, acquire, bytes).getResult(0);
       alloc.replaceAllUsesWith(memrefFrom(b, loc, *types, alloc.getType(), {p, bytes}));
       alloc.erase();
+    }
+  }
+
+  /// A function whose arena could not be had returns at once: the runtime has reported it.
+  void leaveWithoutArena(ModuleOp module) {
+    SmallVector<func::CallOp> acquires;
+    module.walk([&](func::CallOp call) {
+      if (call.getCallee() == "xt_arena_acquire")
+        acquires.push_back(call);
+    });
+    for (func::CallOp call : acquires) {
+      auto func = call->getParentOfType<func::FuncOp>();
+      assert(func.getNumResults() == 0 && "results are written to out parameters");
+      OpBuilder b(func);
+      Block *rest = call->getBlock()->splitBlock(std::next(call->getIterator()));
+      Block *leave = b.createBlock(&func.getBody(), func.getBody().end());
+      func::ReturnOp::create(b, call.getLoc());
+      b.setInsertionPointAfter(call);
+      auto null = LLVM::ZeroOp::create(b, call.getLoc(), call.getResult(0).getType());
+      auto isNull =
+          LLVM::ICmpOp::create(b, call.getLoc(), LLVM::ICmpPredicate::eq, call.getResult(0), null);
+      cf::CondBranchOp::create(b, call.getLoc(), isNull, leave, rest);
     }
   }
 

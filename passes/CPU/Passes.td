@@ -104,6 +104,29 @@ def ExpandMath : Pass<"xtensor-expand-math", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def CallVectorLibrary : Pass<"xtensor-call-vector-library", "::mlir::ModuleOp"> {
+  let summary = "Call glibc's vector math for functions that have no polynomial";
+  let description = [{
+    What the conversion to LLVM leaves of a math function on a vector is one call
+    of libm per lane. libmvec has them for whole registers, in f32 and f64. Where
+    the machine has no libmvec (it is x86-64's), the calls per lane stay. Upstream
+    lets LLVM's loop vectorizer choose such functions; here the loops are vectors
+    already.
+
+    ```mlir
+    %y = math.sin %x : vector<16xf32>
+    ```
+    ==>
+    ```mlir
+    %y = func.call @_ZGVeN16v_sinf(%x) : (vector<16xf32>) -> vector<16xf32>
+    ```
+  }];
+  let options = [Option<"vectorBits", "vector-bits", "int64_t", "0",
+                        "width of vectors; 0: this machine's">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
   let summary = "Hand the bodies of parallel loops to the thread pool";
   let description = [{

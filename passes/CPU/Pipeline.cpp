@@ -24,6 +24,7 @@ void xtensor::buildCPUPipeline(OpPassManager &pm) {
   func.addPass(createCSEPass());
   func.addPass(createExpandMath());
   func.addPass(createCSEPass());
+  pm.addPass(createCallVectorLibrary());
   pm.addPass(createOutlineParallel());
   pm.addPass(createCallLibrary());
 }

@@ -18,7 +18,10 @@ Extent::Extent(OpFoldResult size) {
 }
 
 Extent Extent::operator*(const Extent &other) const {
-  Extent product(constant * other.constant);
+  // What does not fit into 64 bits is never reached: there is no memory for such an array.
+  int64_t known;
+  llvm::MulOverflow(constant, other.constant, known);
+  Extent product(known);
   if (!product.constant)
     return product;
   product.factors = factors;

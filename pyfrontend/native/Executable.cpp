@@ -119,6 +119,11 @@ void raiseMismatch(Executable *e, PyObject *const *args, size_t n) {
 }
 
 void raiseStatus(Executable *e, const xt_status &status) {
+  if (status.code == 2) {
+    PyErr_Format(PyExc_MemoryError, "no memory for %lld bytes of temporaries",
+                 (long long)status.size);
+    return;
+  }
   if (status.code != 1) {
     PyErr_Format(PyExc_RuntimeError, "compiled code stopped with status %d", status.code);
     return;
@@ -166,13 +171,14 @@ PyObject *run(PyObject *o, PyObject *list) {
 }
 
 PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
-  static const char *keywords[] = {"entry",     "inputs", "outputs",     "sites",
-                                   "keepalive", "unwrap", "release_gil", nullptr};
-  PyObject *entry, *inputs, *outputs, *sites = nullptr, *keepalive = nullptr, *releaseGil = Py_None;
+  static const char *keywords[] = {"entry",  "inputs",      "outputs", "sites", "keepalive",
+                                   "unwrap", "release_gil", "equal",   nullptr};
+  PyObject *entry, *inputs, *outputs, *sites = nullptr, *keepalive = nullptr, *releaseGil = Py_None,
+                                      *equal = nullptr;
   int unwrap = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpO:Executable",
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpOO:Executable",
                                    const_cast<char **>(keywords), &entry, &inputs, &outputs, &sites,
-                                   &keepalive, &unwrap, &releaseGil))
+                                   &keepalive, &unwrap, &releaseGil, &equal))
     return nullptr;
   void *address = PyLong_AsVoidPtr(entry);
   if (!address) {
@@ -193,6 +199,7 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
   e->keepalive = Py_XNewRef(keepalive);
   e->sites = sites && sites != Py_None ? PySequence_Tuple(sites) : PyTuple_New(0);
   if (!e->sites || !parseSignature(inputs, outputs, *e->signature) ||
+      (equal && !parseEqualities(equal, *e->signature)) ||
       (unwrap && e->signature->outputs.size() != 1)) {
     if (!PyErr_Occurred())
       PyErr_SetString(PyExc_ValueError, "unwrap=True wants exactly one output");
@@ -252,9 +259,11 @@ PyMemberDef members[] = {
     {"sites", T_OBJECT, offsetof(Executable, sites), READONLY, nullptr},
     {}};
 PyType_Slot slots[] = {
-    {Py_tp_doc, const_cast<char *>(
-                    "Executable(entry, inputs, outputs, sites=(), keepalive=None, unwrap=False, "
-                    "release_gil=None)\n--\n\nA compiled function at the address `entry`.")},
+    {Py_tp_doc,
+     const_cast<char *>(
+         "Executable(entry, inputs, outputs, sites=(), keepalive=None, unwrap=False, "
+         "release_gil=None, equal=())\n--\n\nA compiled function at the address `entry`. "
+         "equal: (size, size, what raises) for sizes that a call must agree on.")},
     {Py_tp_new, reinterpret_cast<void *>(construct)},
     {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
     {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
@@ -306,6 +315,8 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
                            const TypeList *outputs, int64_t bytes, bool unwrap) {
   size_t count = e->signature->outputs.size();
   void **results = buffers + e->signature->inputs.size();
+  if (!e->signature->equalities.empty() && !sizesAgree(*e->signature, sizes))
+    return nullptr;
   // Before anything is borrowed: making a tuple may collect garbage, and that may run any code.
   PyObject *result = unwrap ? nullptr : PyTuple_New(count);
   if (!unwrap && !result)

@@ -6,6 +6,7 @@
 #include "Array.h"
 #include "Executable.h"
 #include "Function.h"
+#include "Preload.h"
 
 using namespace xtensor;
 
@@ -32,6 +33,13 @@ PyObject *trim(PyObject *, PyObject *) {
 
 PyObject *blasName(PyObject *, PyObject *) { return PyUnicode_FromString(xt_blas_name()); }
 
+PyObject *lapackName(PyObject *, PyObject *) {
+  const char *name = xt_lapack_name();
+  if (!name)
+    Py_RETURN_NONE;
+  return PyUnicode_FromString(name);
+}
+
 PyMethodDef functions[] = {
     {"num_threads", numThreads, METH_NOARGS,
      "num_threads()\n--\n\nThreads that compiled code uses."},
@@ -40,6 +48,8 @@ PyMethodDef functions[] = {
     {"cached_bytes", cachedBytes, METH_NOARGS,
      "cached_bytes()\n--\n\nBytes of freed buffers kept for reuse."},
     {"trim", trim, METH_NOARGS, "trim()\n--\n\nGives the freed buffers back to the system."},
+    {"lapack_name", lapackName, METH_NOARGS,
+     "lapack_name()\n--\n\nThe library behind xt.linalg, or None."},
     {"blas_name", blasName, METH_NOARGS, "blas_name()\n--\n\nThe matrix library in use."},
     {}};
 
@@ -56,6 +66,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 } // namespace
 
 PyMODINIT_FUNC PyInit__native() {
+  startLoadingCompiler(); // beside the import of NumPy, next
   if (_import_array() < 0)
     return nullptr;
   PyObject *module = PyModule_Create(&definition);

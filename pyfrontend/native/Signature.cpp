@@ -104,6 +104,48 @@ Signature::~Signature() {
       Py_XDECREF(p.dims);
       Py_XDECREF(p.fixed);
     }
+  for (Equality &e : equalities)
+    Py_DECREF(e.refuse);
+}
+
+bool xtensor::parseEqualities(PyObject *list, Signature &signature) {
+  PyObject *items = PySequence_Fast(list, "equal must be a sequence");
+  bool ok = items;
+  for (Py_ssize_t i = 0; ok && i < PySequence_Fast_GET_SIZE(items); ++i) {
+    PyObject *left, *right, *refuse;
+    Signature::Equality e;
+    ok = PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items, i), "OOO", &left, &right, &refuse) &&
+         parseSize(left, nullptr, signature.dynamicDims, false, e.left) &&
+         parseSize(right, nullptr, signature.dynamicDims, false, e.right);
+    if (ok) {
+      e.refuse = Py_NewRef(refuse);
+      signature.equalities.push_back(std::move(e));
+    }
+  }
+  Py_XDECREF(items);
+  return ok;
+}
+
+/// Saturates: what does not fit is equal to nothing that does.
+static int64_t sizeFor(const SizePattern &size, const int64_t *sizes) {
+  int64_t product = size.factor;
+  for (int number : size.dynamic)
+    if (__builtin_mul_overflow(product, sizes[number], &product))
+      return INT64_MAX;
+  return product;
+}
+
+bool xtensor::sizesAgree(const Signature &signature, const int64_t *sizes) {
+  for (const Signature::Equality &e : signature.equalities) {
+    int64_t left = sizeFor(e.left, sizes), right = sizeFor(e.right, sizes);
+    if (left == right)
+      continue;
+    Py_XDECREF(PyObject_CallFunction(e.refuse, "LL", (long long)left, (long long)right));
+    if (!PyErr_Occurred())
+      PyErr_SetString(PyExc_ValueError, "dynamic dims of one name have different sizes");
+    return false;
+  }
+  return true;
 }
 
 Type *xtensor::resolve(const TypePattern &pattern, const int64_t *dynamicSizes) {

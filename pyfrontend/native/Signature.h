@@ -53,6 +53,12 @@ struct TypePattern {
 struct Signature {
   std::vector<TypePattern> inputs, outputs;
   std::vector<PyObject *> dynamicDims; // borrowed from the dims tuples, in entry's order
+  /// Sizes that must agree, and what is called with both, to raise, where they do not.
+  struct Equality {
+    SizePattern left, right;
+    PyObject *refuse; // owned
+  };
+  std::vector<Equality> equalities;
   bool dynamic = false;
   int64_t fixedBytes = 0; // of all inputs and outputs, unless dynamic
   TypeList fixedOutputs;  // unless dynamic
@@ -75,6 +81,10 @@ struct Signature {
 /// size of this dim; for outputs also a dynamic dim's name, or a list of ints and names to be
 /// multiplied. False with an exception set.
 bool parseSignature(PyObject *inputs, PyObject *outputs, Signature &signature);
+/// Parses a sequence of (size, size, callable); a size as in outputs.
+bool parseEqualities(PyObject *list, Signature &signature);
+/// Whether all equalities hold for these dynamic sizes. False with an exception set.
+bool sizesAgree(const Signature &signature, const int64_t *sizes);
 /// The type for these dynamic sizes: a new reference. Null with an exception set.
 Type *resolve(const TypePattern &pattern, const int64_t *dynamicSizes);
 

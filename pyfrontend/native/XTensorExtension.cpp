@@ -112,6 +112,14 @@ std::string textAfter(py::PyModule &module, const std::string &phase, bool locat
   return text;
 }
 
+nb::tuple cost(py::PyModule &module) {
+  py::PyMlirContext::ErrorCapture errors(module.getContext());
+  int64_t flops = 0, arena = 0;
+  if (!xtensorCost(module.get(), &flops, &arena))
+    throw py::MLIRError("the program cannot be lowered", errors.take());
+  return nb::make_tuple(flops, arena);
+}
+
 void bindCompiler(nb::module_ &m) {
   nb::class_<Compiled>(m, "Compiled", "A compiled function.")
       .def_prop_ro("entry",
@@ -133,6 +141,7 @@ void bindCompiler(nb::module_ &m) {
         "cache_limit, the bytes that cache_dir may hold.");
   m.def("as_text", &textAfter, nb::arg("module"), nb::arg("phase"), nb::arg("locations") = false,
         "The module as it is after a phase.");
+  m.def("cost", &cost, nb::arg("module"), "Flops and bytes of temporaries of one call.");
 }
 
 } // namespace
@@ -143,5 +152,12 @@ NB_MODULE(_xtensor, m) {
   bindCompiler(m);
   m.def("register_dialects",
         [](MlirDialectRegistry registry) { xtensorRegisterDialects(registry); });
+  m.def(
+      "load_dialects",
+      [](MlirContext context) {
+        for (const char *name : {"func", "xtensor"})
+          mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString(name));
+      },
+      nb::arg("context"), "Loads what a trace is made of, without the dialects' Python modules.");
   xtensorRegisterPasses();
 }

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from ..core.dims import describe, describe_array
-from ..core.errors import CompileError, IndexError_, SizeError, UnsupportedError
+from ..core.errors import CompileError, IndexError_, SizeError
 from ..core.spec import Spec
 from ..trace.context import diagnosed, file_line, lock, mlir, spec_of
 from . import debug
 from .options import CompileOptions, check_phase
+from .sizes import Sizes
 
 if TYPE_CHECKING:
-    from ..mlir import ir
     from ..trace.program import Program
 
 
@@ -44,7 +44,8 @@ def load(program: Program, options: CompileOptions | None = None, unwrap: bool =
     options = options or CompileOptions()
     with lock, diagnosed(CompileError):
         compiled = _compiler().compile(program.module, options.as_dict())
-        outputs = output_types(program)
+        sizes = Sizes(program)
+        outputs = [(o.dtype.name, o.dims, sizes.of(o)) if o.is_dynamic else native_type(o) for o in program.outputs]
     return _native.Executable(
         compiled.entry,
         [native_type(s) for s in program.all_inputs],
@@ -52,6 +53,7 @@ def load(program: Program, options: CompileOptions | None = None, unwrap: bool =
         _sites(program, compiled.sites),
         compiled,
         unwrap,
+        equal=sizes.equalities,
     )
 
 
@@ -64,70 +66,15 @@ def phase_text(program: Program, phase: str, locations: bool = False) -> str:
         return str(_compiler().as_text(program.module, phase, locations))
 
 
-# -- sizes of results -------------------------------------------------------------------------------------------------
-
-
-def output_types(program: Program) -> list[Any]:
-    known = {d for s in program.all_inputs for d, n in zip(s.dims, s.shape, strict=True) if n is None}
-    if all(not s.is_dynamic for s in program.outputs):
-        return [native_type(s) for s in program.outputs]
-    returned = list(program.main.regions[0].blocks[0].operations)[-1].operation.operands
-    types: list[Any] = []
-    for spec, value in zip(program.outputs, returned, strict=True):
-        sizes: list[Any] = []
-        for d, n in zip(spec.dims, spec.shape, strict=True):
-            if n is None and d not in known:
-                sizes.append(_size(value, d, known))
-            else:
-                sizes.append(n)
-        types.append((spec.dtype.name, spec.dims, sizes))
-    return types
-
-
-def _size(value: ir.Value, dim: str, known: set[str]) -> list[int | str]:
-    """A dynamic size as a product of ints and of dims of the inputs; equal names are equal sizes."""
-    spec = spec_of(value.type)
-    n = spec.sizes[dim]
-    if n is not None:
-        return [n]
-    if dim in known:
-        return [dim]
-    owner: Any = value.owner
-    name = getattr(owner, "name", "")
-    operands = list(owner.operands) if name else []
-    attributes = owner.attributes if name else {}
-    if name == "xtensor.rename":
-        back = {b.value: a.value for a, b in zip(attributes["from"], attributes["to"], strict=True)}
-        return _size(operands[0], back.get(dim, dim), known)
-    if name == "xtensor.merge" and attributes["into"].value == dim:
-        return [part for d in attributes["dims"] for part in _size(operands[0], d.value, known)]
-    if name == "xtensor.iota" and operands:
-        return _size_value(operands[0], known)
-    if name == "xtensor.broadcast" and dim not in spec_of(operands[0].type).dims:
-        have = spec_of(operands[0].type).dims
-        new = [d for d, n in zip(spec.dims, spec.shape, strict=True) if d not in have and n is None]
-        return _size_value(operands[1 + new.index(dim)], known)
-    if name == "xtensor.scan" and attributes["dim"].value == dim and attributes["operandSegmentSizes"][2]:
-        return _size_value(operands[-1], known)
-    for operand in operands:
-        if str(operand.type).startswith("!xtensor.array") and dim in spec_of(operand.type).dims:
-            return _size(operand, dim, known)
-    if name and len(owner.regions):
-        place = next(i for i, result in enumerate(owner.results) if result == value)
-        body = owner.regions[len(owner.regions) - 1].blocks[0]
-        return _size(list(body.operations)[-1].operation.operands[place], dim, known)
-    raise UnsupportedError(f"the size of the result's dim {dim!r} does not follow from the arguments' dynamic dims")
-
-
-def _size_value(value: ir.Value, known: set[str]) -> list[int | str]:
-    owner: Any = value.owner
-    if owner.name == "xtensor.size":
-        return _size(owner.operands[0], owner.attributes["dim"].value, known)
-    raise UnsupportedError("a result's size is computed from values; sizes follow from the arguments' dims only")
-
-
 def _raise_index_error(site: Any, index: int, size: int) -> None:
     dim, where, operands, op = site if isinstance(site, tuple) else ("", None, "", "")
+    if dim.startswith("~square~ "):
+        row, col = dim.split("~ ")[1:]
+        raise SizeError(
+            f"{f'xt.linalg.{op}: ' if op else ''}the matrix must be square: dims {row!r} and {col!r} have sizes "
+            f"{index} and {size}. Use lstsq, pinv, qr or svd for matrices that are not",
+            str(where) if where else None,
+        )
     text = f"{f'xt.{op}: ' if op else ''}index {index} is out of range for size {size} of dim {dim!r}"
     if operands:
         text += f" (operands: {operands})"

@@ -65,3 +65,13 @@ func.func @in_a_loop(%y: memref<16xf32>) {
   linalg.copy ins(%x : memref<16xf32>) outs(%y : memref<16xf32>)
   return
 }
+
+// A temporary without elements has a place, too: a routine may be called on it.
+// CHECK-LABEL: func.func @nothing
+// CHECK: %[[NONE:.*]] = memref.view %{{.*}} to memref<0x4xf32>
+// CHECK: xtensor.library "xt_name" outs(%[[NONE]] : memref<0x4xf32>)
+func.func @nothing() {
+  %a = memref.alloc() : memref<0x4xf32>
+  xtensor.library "xt_name" outs(%a : memref<0x4xf32>)
+  return
+}

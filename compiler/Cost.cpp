@@ -1,0 +1,112 @@
+#include "compiler/Cost.h"
+
+#include "Pipelines.h"
+#include "XTensor/XTensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+/// Conversions, choices and positions are no arithmetic.
+static bool isArithmetic(Operation *op) {
+  if (isa<arith::ConstantOp, arith::IndexCastOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp,
+          arith::TruncFOp, arith::TruncIOp, arith::CmpIOp, arith::SelectOp>(op))
+    return false;
+  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+         !op->getResult(0).getType().isIndex();
+}
+
+/// Of an m by n matrix, by the leading terms (Golub and Van Loan, chapters 3 to 8); for solves of
+/// one column.
+static double flopsOfMatrix(StringRef routine, double m, double n) {
+  double k = std::min(m, n);
+  return llvm::StringSwitch<double>(routine)
+      .Case("xt_cholesky", n * n * n / 3)
+      .Case("xt_eigh", 9 * n * n * n)
+      .Case("xt_lu", 2 * m * n * k - (m + n) * k * k + 2 * k * k * k / 3)
+      .Case("xt_lu_solve", 2 * n * n)
+      .Cases("xt_pinv", "xt_svd", 14 * m * n * k + 8 * k * k * k)
+      .Case("xt_qr", 4 * m * n * k - 4 * k * k * k / 3)
+      .Case("xt_triangular_solve", n * n)
+      .Default(0);
+}
+
+/// The first operand's axes end with the matrix's rows and columns.
+static double flopsOfRoutine(LibraryOp op) {
+  auto matrix = dyn_cast_if_present<ShapedType>(
+      op.getInputs().empty() ? Type() : op.getInputs()[0].getType());
+  auto result = cast<ShapedType>(op.getOuts().back().getType());
+  auto axes = op.getAxes();
+  if (!matrix || !axes || !matrix.hasStaticShape() || !result.hasStaticShape())
+    return 0;
+  SmallVector<double> sizes;
+  for (int64_t axis : cast<DenseI64ArrayAttr>((*axes)[0]).asArrayRef())
+    sizes.push_back(axis < 0 ? 1 : matrix.getDimSize(axis));
+  if (sizes.size() < 2)
+    return 0;
+  double n = sizes.pop_back_val(), m = sizes.pop_back_val();
+  double each = flopsOfMatrix(op.getRoutine(), m, n);
+  if (op.getRoutine().ends_with("solve"))
+    return n ? result.getNumElements() / n * each : 0;
+  for (double size : sizes)
+    each *= size;
+  return each;
+}
+
+static double flopsOf(Region &region) {
+  double sum = 0;
+  for (Block &block : region)
+    for (Operation &op : block) {
+      if (op.getNumResults() && isArithmetic(&op))
+        sum += 1;
+      if (auto routine = dyn_cast<LibraryOp>(op))
+        sum += flopsOfRoutine(routine);
+      double inside = 0, times = 1;
+      for (Region &nested : op.getRegions())
+        inside += flopsOf(nested);
+      if (auto loops = dyn_cast<linalg::LinalgOp>(op)) {
+        for (int64_t range : loops.getStaticLoopRanges())
+          times *= ShapedType::isDynamic(range) ? 1 : range;
+      } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        auto begin = getConstantIntValue(loop.getLowerBound()),
+             end = getConstantIntValue(loop.getUpperBound()),
+             step = getConstantIntValue(loop.getStep());
+        if (begin && end && step && *step > 0)
+          times = std::max<int64_t>(0, (*end - *begin + *step - 1) / *step);
+      }
+      sum += times * inside;
+    }
+  return sum;
+}
+
+FailureOr<Cost> xtensor::costOf(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
+  auto run = [&](StringRef from, StringRef to) {
+    PassManager pm(module.getContext());
+    addPhases(pm, from, to);
+    return pm.run(*copy);
+  };
+  Cost cost;
+  if (failed(run("traced", "linalg")))
+    return failure();
+  double flops = 0;
+  for (Operation &function : copy->getOps())
+    for (Region &region : function.getRegions())
+      flops += flopsOf(region);
+  cost.flops = static_cast<int64_t>(flops);
+  if (failed(run("linalg", "cpu")))
+    return failure();
+  copy->walk([&](memref::AllocOp alloc) {
+    if (alloc->hasAttr("xtensor.arena") && alloc.getDynamicSizes().size() == 1)
+      cost.arena += getConstantIntValue(alloc.getDynamicSizes()[0]).value_or(0);
+  });
+  return cost;
+}

@@ -1,0 +1,40 @@
+#include "Preload.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string>
+#include <thread>
+
+namespace {
+
+std::thread loader;
+
+/// The loader holds the dynamic linker's lock: neither a fork nor an exit may meet it at work.
+void finish() {
+  if (loader.joinable())
+    loader.join();
+}
+
+struct AtExit {
+  ~AtExit() { finish(); }
+} atExit;
+
+/// .../xtensor/_native.so -> .../xtensor/mlir/_mlir_libs/_xtensor.SUFFIX
+std::string compilerPath() {
+  Dl_info self;
+  if (!dladdr(reinterpret_cast<void *>(&compilerPath), &self))
+    return "";
+  std::string path = self.dli_fname;
+  return path.substr(0, path.rfind('/') + 1) + "mlir/_mlir_libs/_xtensor" XTENSOR_MODULE_SUFFIX;
+}
+
+} // namespace
+
+void xtensor::startLoadingCompiler() {
+  std::string path = compilerPath();
+  if (path.empty() || std::thread::hardware_concurrency() < 2)
+    return;
+  pthread_atfork(finish, nullptr, nullptr);
+  // Where it fails, the import that needs it says why.
+  loader = std::thread([path] { dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); });
+}

@@ -1,0 +1,12 @@
+// The status of the call that a thread works for.
+#pragma once
+
+#include "runtime.h"
+
+namespace xtensor {
+
+/// What xt_begin_call set on this thread; a parallel loop hands it on to its workers.
+xt_status *currentCall();
+void reportNoMemory(int64_t bytes);
+
+} // namespace xtensor
