@@ -1,6 +1,7 @@
 #include "Pipelines.h"
 
 #include "Autodiff/Passes.h"
+#include "Batch/Passes.h"
 #include "Buffers/Passes.h"
 #include "CPU/Passes.h"
 #include "Group/Passes.h"
@@ -169,6 +170,7 @@ static void registerPhases() {
 void xtensor::registerAllXTensorPasses() {
   registerSimplifyPasses();
   registerAutodiffPasses();
+  registerBatchPasses();
   registerToLinalgPasses();
   registerGroupPasses();
   registerSchedulePasses();

@@ -1,5 +1,6 @@
 # lit's configuration: every .mlir under test/ is a test, run with the xtensor-opt of this build.
 import os
+import platform
 import sys
 
 import lit.formats
@@ -18,4 +19,5 @@ config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), llvm, 
 for name in ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS", "PYTHONPATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+config.available_features.add(platform.machine())
 config.substitutions.append(("%python", sys.executable))

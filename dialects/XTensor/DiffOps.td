@@ -65,15 +65,16 @@ def XTensor_LinearOp : XTensor_Op<"linear", [Pure, SingleBlock]> {
   let description = [{
     Maps tangents to tangents, or cotangents to cotangents. What the region captures from
     above are the residuals. `sizes` are those of the dynamic dims of its inputs, then of its
-    outputs, in order.
+    outputs, in order. A `trusted` map is a user's pullback rule: it need not be linear until
+    its transpose is needed.
     Constraints: (linear_c1) body arguments and yielded values have the map's types,
     (linear_c2) one size operand per dynamic dim.
   }];
-  let arguments = (ins Variadic<XTensor_SizeArray>:$sizes);
+  let arguments = (ins Variadic<XTensor_SizeArray>:$sizes, UnitAttr:$trusted);
   let results = (outs XTensor_LinearType:$map);
   let regions = (region SizedRegion<1>:$bodyRegion);
   let assemblyFormat = [{
-    (`sizes` `(` $sizes^ `)`)? $bodyRegion attr-dict `:` type($map) (`,` type($sizes)^)?
+    (`trusted` $trusted^)? (`sizes` `(` $sizes^ `)`)? $bodyRegion attr-dict `:` type($map) (`,` type($sizes)^)?
   }];
   let extraClassDeclaration = [{
     /// The sizes of the dynamic dims of input `i`.
@@ -113,6 +114,21 @@ def XTensor_SizedOp : XTensor_Op<"sized", [Pure]> {
   let results = (outs XTensor_ArrayType:$y);
   let assemblyFormat = "$x `by` `(` $sizes `)` attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
+}
+
+def XTensor_BarrierOp : XTensor_Op<"barrier", [Pure, AllTypesMatch<["x", "y"]>]> {
+  let summary = "The identity, across which nothing is found to be computed already";
+  let description = [{
+    Stands between what a checkpoint computes and what its derivative computes again: common
+    subexpressions end at it. Barriers of one `id` and operand are the same.
+
+    ```mlir
+    %y = xtensor.barrier distinct[0]<> of %x : !xtensor.array<i: 3, f32>
+    ```
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, AnyAttr:$id);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = "$id `of` $x attr-dict `:` type($x)";
 }
 
 def XTensor_StopGradientOp : XTensor_UnaryOp<"stop_gradient",

@@ -139,10 +139,33 @@ Value xtensor::conform(OpBuilder &b, Location loc, Value v, ArrayType type, Valu
   return BroadcastOp::create(b, loc, type, v, needed);
 }
 
+/// What a body's argument is, or is a part of: an operand of the op around it.
+static Value sourceOf(BlockArgument arg) {
+  Operation *parent = arg.getOwner()->getParentOp();
+  if (isa_and_nonnull<PullbackOp, PushforwardOp, ScanOp, WhileOp>(parent))
+    return parent->getOperand(arg.getArgNumber());
+  return {};
+}
+
 /// Inside a function a name has one size, so any value that has the dim will do: go up as
 /// long as an operand has it, to keep derivative code from holding on to intermediates.
 static Value sizeOf(OpBuilder &b, Location loc, Value v, StringAttr dim) {
-  while (Operation *op = v.getDefiningOp()) {
+  while (true) {
+    if (auto arg = dyn_cast<BlockArgument>(v)) {
+      Value source = sourceOf(arg);
+      if (!source || !arrayType(source).hasDim(dim))
+        break;
+      v = source;
+      continue;
+    }
+    Operation *op = v.getDefiningOp();
+    if (auto scan = dyn_cast<ScanOp>(op)) { // a carry keeps its dims
+      unsigned i = cast<OpResult>(v).getResultNumber();
+      if (i >= scan.getNumCarries() || !arrayType(scan.getCarry()[i]).hasDim(dim))
+        break;
+      v = scan.getCarry()[i];
+      continue;
+    }
     if (auto rename = dyn_cast<RenameOp>(op)) {
       for (auto [from, to] : llvm::zip_equal(rename.getFrom(), rename.getTo()))
         if (to == dim) {

@@ -275,6 +275,9 @@ LogicalResult MergeOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ada
   SmallVector<int64_t> shape(kept.getShape());
   int64_t product = 1;
   for (Attribute dim : adaptor.getDims()) {
+    if (dim == adaptor.getIntoAttr() && adaptor.getDims().size() > 1 &&
+        failed(checkStatic("merge", loc, *type, dim)))
+      return failure();
     if (type->isDynamic(dim))
       product = ArrayType::kDynamic;
     else if (product != ArrayType::kDynamic &&

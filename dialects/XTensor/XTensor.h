@@ -29,4 +29,12 @@ class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {
 #define GET_OP_CLASSES
 #include "XTensor/XTensorOps.h.inc"
 
+namespace xtensor {
+/// Whether `op` asks for a derivative or for a batch, which is expanded from the inside out and
+/// must be gone in the end.
+inline bool isRequest(mlir::Operation *op) {
+  return llvm::isa<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp>(op);
+}
+} // namespace xtensor
+
 #endif // XTENSOR_XTENSOR_H

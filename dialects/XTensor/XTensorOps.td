@@ -8,9 +8,11 @@ include "XTensor/DiffOps.td"
 include "XTensor/ElementwiseOps.td"
 include "XTensor/IndexOps.td"
 include "XTensor/LibraryOps.td"
+include "XTensor/LinalgOps.td"
 include "XTensor/ReduceOps.td"
 include "XTensor/ScanOps.td"
 include "XTensor/ShapeOps.td"
+include "XTensor/SortOps.td"
 include "XTensor/WindowOps.td"
 
 #endif // XTENSOR_OPS_TD

@@ -90,8 +90,8 @@ private:
   llvm::DenseMap<std::pair<Value, unsigned>, OpFoldResult> outsideSizes;
   llvm::DenseMap<std::pair<Value, AffineMap>, Value> extracted;
   llvm::DenseMap<Value, Value> inside; // value of a member -> its part
-  /// What is overwritten, and in which part -> the same under construction.
-  llvm::DenseMap<std::pair<Value, AffineMap>, Value> overwritten;
+  /// Of the results that overwrite what the group may read: this iteration's part.
+  llvm::DenseMap<unsigned, Value> overwritten;
   SmallVector<std::pair<unsigned, Slice>, 0> inserts;
 };
 
@@ -266,7 +266,10 @@ Value Emitter::initFor(OpBuilder &b, linalg::GenericOp op, unsigned result, cons
   Value part;
   auto position = llvm::find(results, op->getResult(result));
   if (position != results.end()) {
-    part = extract(b, forall.getRegionIterArgs()[position - results.begin()], slice);
+    unsigned place = position - results.begin();
+    part = overwritten.lookup(place);
+    if (!part)
+      part = extract(b, forall.getRegionIterArgs()[place], slice);
   } else if (init.contents && isRead) {
     return extract(b, value, slice);
   } else {
@@ -316,11 +319,8 @@ void Emitter::emitMember(OpBuilder &b, linalg::GenericOp op) {
     Value part = inside.lookup(value);
     if (!part) {
       Value &known = extracted[{value, slice.place}];
-      if (!known) {
-        // Of what is overwritten an iteration reads its own part only.
-        Value whole = overwritten.lookup({value, slice.place});
-        known = extract(b, whole ? whole : value, slice);
-      }
+      if (!known)
+        known = extract(b, value, slice);
       part = known;
     }
     inputs.push_back(part);
@@ -362,12 +362,18 @@ scf::ForallOp Emitter::run() {
   createForall();
   OpBuilder b = OpBuilder::atBlockTerminator(forall.getBody());
   readInductionVariables(b);
-  for (auto [result, init, part] :
-       llvm::zip_equal(results, forall.getOutputs(), forall.getRegionIterArgs())) {
+  // Of what is overwritten an iteration reads the very part that it writes, so that both can be
+  // one place.
+  for (auto [i, result] : llvm::enumerate(results)) {
     auto op = cast<linalg::GenericOp>(result.getOwner());
     OpOperand *operand = op.getDpsInitOperand(result.getResultNumber());
-    if (operand->get() == init && initOf(init).contents)
-      overwritten[{init, sliceOf(op, operand, b).place}] = part;
+    Value init = operand->get();
+    if (forall.getOutputs()[i] != init || !initOf(init).contents)
+      continue;
+    Slice slice = sliceOf(op, operand, b);
+    Value part = extract(b, forall.getRegionIterArgs()[i], slice);
+    overwritten[i] = part;
+    extracted.try_emplace({init, slice.place}, part);
   }
   for (Operation *op : members)
     emitMember(b, cast<linalg::GenericOp>(op));

@@ -15,6 +15,8 @@ static bool mayRaise(Operation *op) {
           raises = gather.getMode() == IndexMode::raise;
         else if (auto scatter = dyn_cast<ScatterOp>(inner))
           raises = scatter.getMode() == IndexMode::raise;
+        else if (auto accumulate = dyn_cast<AccumulateOp>(inner))
+          raises = accumulate.getMode() == IndexMode::raise;
         return raises ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

@@ -1,5 +1,6 @@
 // Elementwise ops: one linalg.generic whose loops are the result's dims. Where all operands are
-// known numbers or sizes there is no loop at all.
+// known numbers or sizes there is no loop at all; in the body of a loop or branch the same goes for
+// arrays without dims, which would cost memory at every step.
 #include "ToLinalg/Lowering.h"
 
 using namespace mlir;
@@ -21,8 +22,12 @@ static Value emit(OpBuilder &b, Location loc, Operation *op, ValueRange stored) 
 void xtensor::lowerElementwise(Operation *op, Lowering &to) {
   ArrayType type = arrayType(op->getResult(0));
   SmallVector<View> inputs;
-  for (Value operand : op->getOperands())
+  for (Value operand : op->getOperands()) {
     inputs.push_back(to.access(operand, type.getDimNames()));
+    if (type.getRank() == 0 && to.insideRegion())
+      inputs.back() = {View::Scalar, to.numberOf(operand), inputs.back().map,
+                       inputs.back().element};
+  }
   if (llvm::all_of(inputs, [](const View &view) { return view.kind == View::Scalar; })) {
     auto numbers = llvm::map_to_vector(inputs, [](const View &view) { return view.source; });
     return to.setScalar(op->getResult(0), emit(to.b, to.loc(), op, numbers));

@@ -178,10 +178,23 @@ void Lowering::leave() {
   Frame frame = frames.pop_back_val();
   for (Value array : frame.tensors)
     tensors.erase(array);
+  for (Value array : frame.numbers)
+    numbers.erase(array);
   for (StringAttr name : frame.sizes)
     sizes.erase(name);
   for (const Check &check : frame.checks)
     checked.erase(check);
+}
+
+Value Lowering::numberOf(Value array) {
+  View from = view(array);
+  if (from.kind == View::Scalar)
+    return from.source;
+  if (Value known = numbers.lookup(array))
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  leaveLoopsAround(array).numbers.push_back(array);
+  return numbers[array] = elementAt(b, location, from, {});
 }
 
 Lowering::Frame &Lowering::leaveLoopsAround(Value array) {

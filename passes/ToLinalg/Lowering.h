@@ -110,6 +110,9 @@ public:
   /// made there is forgotten at the end. A loop's captured arrays are brought to memory before it.
   void enter(mlir::Operation *op, mlir::Block *old, bool isLoop);
   void leave();
+  bool insideRegion() const { return frames.size() > 1; }
+  /// The only element of an array without dims, in memory form; of a captured one read once.
+  mlir::Value numberOf(mlir::Value array);
 
   //===- reports of the compiled program ---===//
   /// Number of the place in the source that a report names.
@@ -123,6 +126,8 @@ public:
     return true;
   }
   mlir::func::FuncOp getFunc() const { return func; }
+  /// The LU factors of a matrix with given dims (Factors.cpp): solves and determinants share them.
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, llvm::SmallVector<mlir::Value>> factors;
 
 private:
   using Check = std::pair<std::pair<const void *, const void *>, int64_t>;
@@ -131,7 +136,7 @@ private:
     mlir::Operation *op = nullptr;
     mlir::Block *old = nullptr;
     bool isLoop = false;
-    llvm::SmallVector<mlir::Value> tensors;
+    llvm::SmallVector<mlir::Value> tensors, numbers;
     llvm::SmallVector<mlir::StringAttr> sizes;
     llvm::SmallVector<Check> checks;
   };
@@ -146,6 +151,7 @@ private:
   mlir::Location location = mlir::UnknownLoc::get(func.getContext());
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, mlir::Value> tensors; // in the array's order, made on demand
+  llvm::DenseMap<mlir::Value, mlir::Value> numbers; // of arrays without dims that were read
   llvm::DenseMap<mlir::StringAttr, mlir::Value> sizes;
   llvm::DenseSet<Check> checked;
   llvm::SmallVector<Frame, 2> frames = {Frame()};
@@ -170,12 +176,15 @@ mlir::Value combine(mlir::OpBuilder &b, mlir::Location loc, ReduceKind kind, mli
 void lowerCumulative(CumulativeOp op, Lowering &to);
 void lowerRecurrence(RecurrenceOp op, Lowering &to);
 void lowerContract(ContractOp op, Lowering &to);
+mlir::LogicalResult lowerFactors(mlir::Operation *op, Lowering &to);
 mlir::LogicalResult lowerShape(mlir::Operation *op, Lowering &to);
 /// `whole` with the array written into it, whose dims are `type`'s in any order. Written by a
 /// generic, so that views need no copy of their own and what computes them can fuse.
 mlir::Value inserted(mlir::Value array, mlir::Value whole, llvm::ArrayRef<int64_t> offsets,
                      llvm::ArrayRef<int64_t> strides, ArrayType type, Lowering &to);
 void lowerGather(GatherOp op, Lowering &to);
+void lowerArgsort(ArgsortOp op, Lowering &to);
+void lowerAccumulate(AccumulateOp op, Lowering &to);
 void lowerScatter(ScatterOp op, Lowering &to);
 void lowerWindow(WindowOp op, Lowering &to);
 void lowerOverlapAdd(OverlapAddOp op, Lowering &to);
@@ -184,6 +193,9 @@ using LowerBlock = llvm::function_ref<mlir::LogicalResult(mlir::Block &)>;
 mlir::LogicalResult lowerControl(mlir::Operation *op, Lowering &to, LowerBlock body);
 /// Makes the program report an index outside of `dim` (IndexCheck.cpp).
 void checkIndex(mlir::Value index, mlir::StringAttr dim, ArrayType source, Lowering &to);
+/// Makes the program report `index` and `size` (i64) for `dim` where the condition holds.
+void reportWhere(mlir::Value condition, mlir::StringAttr dim, mlir::Value index, mlir::Value size,
+                 Lowering &to);
 /// An index with negative ones counted from the end, not yet clamped; `size` is an i64.
 mlir::Value fromEnd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index64, mlir::Value size,
                     mlir::Type element);

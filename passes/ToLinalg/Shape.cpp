@@ -309,8 +309,8 @@ LogicalResult xtensor::lowerShape(Operation *op, Lowering &to) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<ConstantOp, IotaOp, SizeOp, RenameOp, BroadcastOp, SqueezeOp, SliceOp, ReverseOp,
             MergeOp, SplitOp, PadOp, ConcatOp>([&](auto known) { return lower(known, to); })
-      .Case<SizedOp>([&](SizedOp sized) {
-        to.set(sized.getY(), to.view(sized.getX()));
+      .Case<BarrierOp, SizedOp>([&](auto identity) {
+        to.set(identity.getY(), to.view(identity.getX()));
         return success();
       })
       .Default([](Operation *) { return failure(); });

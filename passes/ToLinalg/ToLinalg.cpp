@@ -73,8 +73,14 @@ static LogicalResult lower(Operation *op, Lowering &to) {
   }
   if (auto gather = dyn_cast<GatherOp>(op))
     return lowerGather(gather, to), success();
+  if (auto argsort = dyn_cast<ArgsortOp>(op))
+    return lowerArgsort(argsort, to), success();
+  if (auto accumulate = dyn_cast<AccumulateOp>(op))
+    return lowerAccumulate(accumulate, to), success();
   if (auto scatter = dyn_cast<ScatterOp>(op))
     return lowerScatter(scatter, to), success();
+  if (succeeded(lowerFactors(op, to)))
+    return success();
   if (succeeded(lowerShape(op, to)))
     return success();
   return op->emitError() << "'" << op->getName() << "' has no lowering to linalg; if it is part "

@@ -8,7 +8,8 @@ xt.jit(lambda x, w: xt.tanh(xt.dot(x, w, dim="pixel")))(x, w)
 
 from types import FunctionType
 
-from . import nn, signal, testing
+from . import _native as _native  # first: it starts to load the compiler
+from . import linalg, nn, signal, testing
 from .compiler import debug
 from .core import tree
 from .core.array import Array, array, as_array
@@ -31,10 +32,15 @@ from .interop.dlpack import from_dlpack
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
 from .trace.dispatch import plain as _plain
+from .transforms.checkpoint import checkpoint
 from .transforms.control import cond, fori_loop, map, scan, switch, while_loop
+from .transforms.custom import custom_derivative
 from .transforms.grad import grad, value_and_grad
+from .transforms.jacobian import hessian, hvp, jacobian
 from .transforms.jit import Jitted, jit
 from .transforms.jvp import jvp
+from .transforms.linearize import linearize
+from .transforms.vectorize import vectorize
 from .transforms.vjp import vjp
 
 
@@ -61,13 +67,20 @@ __all__ = [
     "array",
     "as_array",
     "bfloat16",
+    "checkpoint",
     "cond",
+    "custom_derivative",
     "debug",
     "fori_loop",
     "from_dlpack",
     "grad",
+    "hessian",
+    "hvp",
+    "jacobian",
     "jit",
     "jvp",
+    "linalg",
+    "linearize",
     "map",
     "nn",
     "option",
@@ -78,6 +91,7 @@ __all__ = [
     "testing",
     "tree",
     "value_and_grad",
+    "vectorize",
     "vjp",
     "while_loop",
     *_ops,

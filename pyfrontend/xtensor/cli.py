@@ -237,7 +237,10 @@ def _package(name: str, purpose: str) -> Callable[[], str]:
 def _native() -> str:
     from . import _native
 
-    return f"{_native.num_threads()} threads, matrix products by {_native.blas_name()}"
+    text = f"{_native.num_threads()} threads, matrix products by {_native.blas_name()}"
+    if _native.lapack_name() is None:
+        text += "; no LAPACK, so no xt.linalg: build with OpenBLAS (pip install scipy-openblas32)"
+    return text
 
 
 def _bindings() -> str:

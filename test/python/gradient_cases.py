@@ -273,6 +273,108 @@ case("avg_pool", lambda x: xt.nn.avg_pool(x, {"h": 2}, padding=1), {"h": 4, "w":
 case("convolve", lambda x, k: xt.signal.convolve(x, k, dims=("t", "k")), {"b": 2, "t": 5}, {"k": 3})
 case("convolve same", lambda x, k: xt.signal.convolve(x, k, dims=("t", "k"), mode="same"), {"t": 3}, {"k": 4, "b": 2})
 
+# -- updates: duplicates among the positions, v broadcast and not, every kind --------------------
+
+ROWS = xt.array([1, 4, 1, -3], "i")
+PAIRS = {"a": positions([0, 6, 0], "p"), "b": positions([1, 0, 1], "p")}
+V = {"i": 4, "b": 2}
+
+for kind in ("set", "add", "subtract", "multiply", "divide", "max", "min"):
+
+    def update(at, kind=kind, **mode):
+        return lambda x, v: xt.sin(getattr(x.at(at), kind)(v, **mode))
+
+    lo = 0.4 if kind == "divide" else -1.6
+    case(f"at {kind} rows", update({"a": ROWS}), LONG, Arg(V, lo))
+    case(f"at {kind} number", update({"a": ROWS}), LONG, Arg({}, lo))
+    case(f"at {kind} pairs", update(PAIRS), LONG, Arg({"p": 3}, lo))
+    case(f"at {kind} outer", update({"a": positions([1, -1, 1], "i"), "b": positions([0, 0], "j")}), LONG,
+         Arg({"j": 2, "i": 3}, lo))  # fmt: skip
+    case(f"at {kind} along", update({"a": positions([3, -3], "b")}), LONG, Arg({"b": 2}, lo))
+    case(f"at {kind} drop", update({"a": positions([3, 9, 3, -8], "i")}, mode="drop"), LONG, Arg({"i": 4}, lo))
+    case(f"at {kind} clip", update({"a": positions([3, 9, 6, -8], "i")}, mode="clip"), LONG, Arg(V, lo))
+    case(f"at {kind} slices", update({"a": slice(1, 6), "b": 0}), LONG, Arg({"a": 5}, lo))
+    case(f"at {kind} steps", update({"a": slice(None, 0, -2)}), LONG, Arg({"a": 3, "b": 2}, lo))
+    case(f"at {kind} slice and rows", update({"a": ROWS, "b": slice(1, 2)}), LONG, Arg({"i": 4, "b": 1}, lo))
+    case(f"at {kind} mask", update({"a": [True, False, True, True, False, False, True]}), LONG, Arg({"b": 2}, lo))
+
+# -- in order -----------------------------------------------------------------
+
+case("sort", lambda x: xt.sin(xt.sort(x, "a")), LONG)
+case("sort descending", lambda x: xt.sin(xt.sort(x, "b", descending=True)), LONG)
+case("top_k", lambda x: xt.sin(xt.top_k(x, 3, "a")[0]), LONG)
+case("median", lambda x: xt.sin(xt.median(x, "a")) + xt.sin(xt.median(x)), LONG)
+case("quantile", lambda x: xt.sin(xt.quantile(x, [0.2, 0.7], "a")), LONG)
+case("quantile skipna", lambda x: xt.sin(xt.quantile(x, 0.3, "a", skipna=True)), LONG)
+
+# -- control flow -------------------------------------------------------------
+
+
+def rnn(x: Any, w: Any, u: Any, h: Any) -> Any:
+    def step(h: Any, x: Any) -> Any:
+        z = xt.tanh(xt.dot(x, w, dim="i") + xt.dot(h, u, dim="h").rename(k="h"))
+        return z, z.sum("h")
+
+    return xt.scan(step, h, x, dim="t")
+
+
+def blocks(x: Any, w: Any) -> Any:
+    @xt.checkpoint
+    def block(c: Any, x: Any) -> Any:
+        return xt.scan(lambda c, x: (xt.sin(c * x + w.sum()), c * x), c, x, dim="t")
+
+    return xt.scan(block, w.sum() * 0.5, x, dim="o")
+
+
+def newton(a: Any) -> Any:
+    return xt.while_loop(lambda s: abs(s * s - a) > 1e-3, lambda s: 0.5 * (s + a / s), a + 1.0, max_steps=8)
+
+
+@xt.custom_derivative
+def scaled_exp(x: Any, w: Any) -> Any:
+    return xt.exp(x) * w
+
+
+@scaled_exp.defpushforward
+def _(primals: Any, tangents: Any) -> Any:
+    (x, w), (dx, dw) = primals, tangents
+    e = xt.exp(x)
+    return e * w, e * w * dx + e * dw
+
+
+@xt.custom_derivative
+def scaled_sin(x: Any, w: Any) -> Any:
+    return xt.sin(x) * w
+
+
+scaled_sin.defpullback(
+    lambda x, w: (xt.sin(x) * w, {"x": x, "w": w}),
+    lambda kept, ct: (xt.cos(kept["x"]) * kept["w"] * ct, (xt.sin(kept["x"]) * ct).sum("b")),
+)
+
+WEIGHTS = (Arg({"i": 2, "h": 3}, -0.6, 0.7), Arg({"h": 3, "k": 3}, -0.6, 0.7), {"h": 3})
+case("scan", rnn, {"t": 4, "i": 2}, *WEIGHTS)
+case("scan of batches", rnn, {"t": 3, "n": 2, "i": 2}, *WEIGHTS[:2], {"n": 2, "h": 3})
+case("scan reverse", lambda x, c: xt.scan(lambda c, x: (xt.sin(c * x), c), c, x, dim="b", reverse=True), AB, {"a": 2})
+case("scan of nothing", lambda c: xt.scan(lambda c, _: (xt.cos(c), c * c), c, None, dim="t", length=3)[1], A)
+case("scan over all of x", lambda x, c: xt.scan(lambda c, e: (xt.sin((x * c).sum() + e), c), c, x, dim="a"), A, {})
+case("map", lambda x: xt.map(lambda e: xt.exp(e).sum(), x, dim="a"), AB)
+case("fori_loop", lambda x, c: xt.fori_loop(0, 3, lambda i, c: xt.sin(c * x.isel(a=i)), c), A, {})
+case("cond", lambda x, y: xt.cond(x.sum() > 100.0, lambda: x * y, lambda: xt.sin(x) + y * y), AB, {"b": 3})
+case("switch", lambda x, y: xt.switch(1, [lambda: y, lambda: y * xt.exp(x.sum()), lambda: y * y]), AB, {"b": 3})
+case(
+    "switch in scan",
+    lambda x, c: xt.scan(lambda c, e: (xt.cond(e > 0, lambda: c * e, lambda: xt.sin(c)), c), c, x, dim="a")[0],
+    A,
+    {},
+)
+case("while", newton, Arg({}, 2.0, 2.5))
+case("checkpoint", lambda x, y: xt.checkpoint(lambda x: (xt.sin(x) * y, xt.exp(x)))(x), AB, {"b": 3})
+case("checkpoint in blocks", blocks, {"o": 2, "t": 3}, {"w": 2})
+case("custom pushforward", lambda x, w: scaled_exp(xt.sin(x), w), AB, {"b": 3})
+case("custom pullback", lambda x, w: scaled_sin(x * x, w), AB, {"a": 2})
+case("custom in scan", lambda x, c: xt.scan(lambda c, e: (scaled_exp(c, e), c), c, x, dim="a"), Arg(A, 0.2, 0.6), {})
+
 # -- networks -----------------------------------------------------------------
 
 ROWS = {"n": 2, "c": 3}
@@ -302,3 +404,55 @@ case("mlp", lambda x, w, u: xt.tanh(xt.tanh(x @ w) @ u), {"n": 2, "i": 3}, {"i":
 case("fan out", lambda x: (lambda y: y * y.sum("b") + xt.exp(y))(xt.sin(x)), AB)
 case("several results", lambda x, y: (x * y, {"s": xt.sin(x).sum("a")}), AB, {"b": 3})
 case("unused argument", lambda x, y: xt.sin(x), AB, {"c": 2})
+
+# -- matrices -----------------------------------------------------------------
+
+SQUARE = {"n": 2, "row": 3, "col": 3}
+
+
+def dominant(a: Any) -> Any:
+    """`a` plus 6 on the diagonal: positive definite in its symmetric part, and no two pivots close."""
+    return a + 6.0 * xt.eye(a.sizes["row"], a.sizes["col"])
+
+
+for name in ("cholesky", "inv", "det", "diagonal", "trace", "pinv"):
+    case(name, lambda a, n=name: getattr(xt.linalg, n)(dominant(a)), SQUARE)
+case("solve", lambda a, b: xt.linalg.solve(dominant(a), b), SQUARE, {"k": 2, "row": 3})
+case(
+    "solve transposed",
+    lambda a, b: xt.linalg.solve(dominant(a), b, dims=("col", "row")),
+    {"row": 3, "n": 2, "col": 3},
+    {"col": 3, "n": 2},
+)
+for lower in (True, False):
+    for unit in (True, False):
+        case(
+            f"triangular_solve lower={lower} unit={unit}",
+            lambda a, b, o={"lower": lower, "unit": unit}: xt.linalg.triangular_solve(dominant(a), b, **o),
+            SQUARE,
+            {"row": 3, "n": 2},
+        )
+case("slogdet", lambda a: xt.linalg.slogdet(dominant(a))[1], SQUARE)
+TALL, WIDE = {"row": 3, "col": 2}, {"n": 2, "col": 3, "row": 2}
+for sizes in (TALL, WIDE, {"row": 3, "col": 3}):
+    what = "tall" if sizes is TALL else "wide" if sizes is WIDE else "square"
+    case(f"qr {what}", lambda a: xt.linalg.qr(dominant(a)), sizes)
+    case(f"lu {what}", lambda a: xt.linalg.lu(dominant(a))[1:], sizes)
+    case(f"pinv {what}", lambda a: xt.linalg.pinv(dominant(a)), sizes)
+    case(f"singular values {what}", lambda a: xt.linalg.svd(a)[1], sizes)
+    case(f"singular vectors {what}", lambda a: tuple(v * v for v in xt.linalg.svd(a)[::2]), sizes)
+    case(f"lstsq {what}", lambda a, b: xt.linalg.lstsq(dominant(a), b), sizes, {"row": sizes["row"]})
+case("eigenvalues", lambda a: xt.linalg.eigh(a)[0], SQUARE)
+case("eigenvectors", lambda a: xt.linalg.eigh(a)[1] ** 2, {"row": 3, "col": 3})
+for order in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
+    case(f"matrix norm {order}", lambda a, o=order: xt.linalg.norm(a, o), TALL)
+for power in (0, 1, 3, -2):
+    case(f"matrix_power {power}", lambda a, n=power: xt.linalg.matrix_power(dominant(a), n), {"row": 2, "col": 2})
+case(
+    "cholesky likelihood",
+    lambda a, b: (lambda l: (xt.linalg.triangular_solve(l, b) ** 2).sum() + xt.log(xt.linalg.diagonal(l)).sum())(  # noqa: E741
+        xt.linalg.cholesky(dominant(a))
+    ),
+    {"row": 3, "col": 3},
+    {"row": 3},
+)

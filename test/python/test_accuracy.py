@@ -18,35 +18,35 @@ Reference = Callable[..., np.ndarray]
 
 # name -> (reference, bound of f4, bound of f8) in ulp. passes/CPU/README.md states the same bounds.
 BOUNDS: dict[str, tuple[Reference, float, float]] = {
-    "acos": (np.arccos, 1.5, 1),
+    "acos": (np.arccos, 3, 2),
     "acosh": (np.arccosh, 2.5, 2.5),
-    "asin": (np.arcsin, 1, 1),
+    "asin": (np.arcsin, 3, 3),
     "asinh": (np.arcsinh, 2, 2),
-    "atan": (np.arctan, 1, 1),
+    "atan": (np.arctan, 2, 2),
     "atanh": (np.arctanh, 2, 2),
-    "cbrt": (np.cbrt, 1, 4),
-    "cos": (np.cos, 1, 1),
-    "cosh": (np.cosh, 2, 2),
-    "erf": (scipy.special.erf, 5, 2),
+    "cbrt": (np.cbrt, 2, 4),
+    "cos": (np.cos, 2, 4),
+    "cosh": (np.cosh, 2.5, 2.5),
+    "erf": (scipy.special.erf, 5, 4),
     "erfc": (scipy.special.erfc, 4, 6),
-    "exp": (np.exp, 6, 1),
-    "exp2": (np.exp2, 1, 1),
+    "exp": (np.exp, 6, 3),
+    "exp2": (np.exp2, 1.5, 2),
     "expm1": (np.expm1, 6, 2),
-    "log": (np.log, 1.5, 1),
+    "log": (np.log, 1.5, 2),
     "log10": (np.log10, 2.5, 2),
-    "log1p": (np.log1p, 3, 1),
-    "log2": (np.log2, 2, 1),
+    "log1p": (np.log1p, 3, 2),
+    "log2": (np.log2, 2, 2),
     "rsqrt": (lambda x: 1 / np.sqrt(x), 1.5, 1.5),
-    "sin": (np.sin, 1, 1),
+    "sin": (np.sin, 2, 4),
     "sinh": (np.sinh, 2, 2),
     "sqrt": (np.sqrt, 0.5, 0.5),
-    "tan": (np.tan, 1.5, 1),
+    "tan": (np.tan, 3.5, 3.5),
     "tanh": (np.tanh, 5, 2.5),
 }
 BOUNDS2: dict[str, tuple[Reference, float, float]] = {
-    "atan2": (np.arctan2, 1.5, 1),
+    "atan2": (np.arctan2, 3, 3),
     "hypot": (np.hypot, 2, 2),
-    "pow": (np.power, 1, 1),
+    "pow": (np.power, 2, 2),
 }
 ODD = {"asin", "asinh", "atan", "atanh", "cbrt", "erf", "expm1", "log1p", "sin", "sinh", "sqrt", "tan", "tanh"}
 # Where f4 functions were worst among all arguments, or many of them.
@@ -125,6 +125,20 @@ def test_functions_of_two_in_ulp(name: str, dtype: str) -> None:
         exact = reference(x.astype(WIDER[dtype]), y.astype(WIDER[dtype]))
     got = getattr(xt, name)(xt.array(x, dims="i"), xt.array(y, dims="i")).values
     check(name, got, exact, bounds[dtype == "f8"], x, y)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", BOUNDS)
+def test_a_value_does_not_depend_on_its_place(name: str, dtype: str) -> None:
+    """Vectors, their ends, strided reads and lone elements take the same way."""
+    f = getattr(xt, name)
+    x = np.random.default_rng(0).uniform(-2, 2, 37).astype(dtype)
+    together = f(xt.array(x, dims="i")).values
+    np.testing.assert_array_equal([f(xt.array(v)).values for v in x], together)
+    square = xt.array(np.tile(x, (3, 1)), dims=("j", "i"))
+    np.testing.assert_array_equal(f(square).values, np.tile(together, (3, 1)))
+    backwards = xt.jit(lambda a: f(a.isel(i=slice(None, None, -2))))(square)
+    np.testing.assert_array_equal(backwards.values[1], together[::-2])
 
 
 @pytest.mark.parametrize("name", ["expm1", "log1p", "sinh", "tanh"])

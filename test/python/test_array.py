@@ -147,7 +147,7 @@ def test_arrays_are_hashable_by_identity():
 
 def test_arrays_cannot_be_assigned_to():
     x = xt.array([1, 2], "a")
-    with pytest.raises(TypeError, match=r"x\.at\(a=\.\.\.\)\.set"):
+    with pytest.raises(TypeError, match=r"x\.at\(a=0\)\.set"):
         x[0] = 3
 
 

@@ -101,3 +101,41 @@ def test_what_needs_the_size_says_so() -> None:
     for f in (lambda x: x.roll(t=1), lambda x: xt.pad(x, t=1, mode="edge"), lambda x: x.isel(t=slice(1, 3))):
         with pytest.raises(ValueError, match="dynamic"):
             xt.jit(f, dynamic_dims="t")(x)
+
+
+RENAMES = {
+    "add": lambda x, y: x.rename(n="m") + y,
+    "dot": lambda x, y: xt.dot(x.rename(n="m"), y, dim="m"),
+    "where": lambda x, y: xt.where(y > 0, x.rename(n="m"), y),
+    "gradient": xt.grad(lambda x, y: xt.sum(x.rename(n="m") * y)),
+    "to a third": lambda x, y: (x.rename(n="p") * y.rename(m="p")).sum("p"),
+    "ones": lambda x, y: xt.ones(m=x.sizes["n"]) * y,
+}
+
+
+@pytest.mark.parametrize("name", RENAMES)
+def test_a_name_given_to_another_size_is_refused_at_the_call(name: str) -> None:
+    f = xt.jit(RENAMES[name], dynamic_dims=("n", "m"))
+    for n in (4, 1, 9):
+        x, y = values((n, 2), "f8", n), values((n, 2), "f8", n + 1)
+        got = f(xt.array(x, dims=("n", "k")), xt.array(y, dims=("m", "k")))
+        fixed = xt.jit(RENAMES[name])(xt.array(x, dims=("n", "k")), xt.array(y, dims=("m", "k")))
+        np.testing.assert_allclose(got.values, fixed.values, rtol=1e-14)
+        with pytest.raises(xt.SizeError, match=rf"size ({n + 3}|{n}),.*size ({n + 3}|{n}) "):
+            f(xt.array(x, dims=("n", "k")), xt.ones(m=n + 3, k=2))
+
+
+def test_swapped_dynamic_names_need_equal_sizes() -> None:
+    f = xt.jit(xt.grad(lambda z: xt.sum(z.rename(n="m", m="n") * z)), dynamic_dims=("n", "m"))
+    x = values((3, 3), "f8", 0)
+    np.testing.assert_allclose(f(xt.array(x, dims=("n", "m"))).values, 2 * x.T, rtol=1e-14)
+    with pytest.raises(xt.SizeError, match="rename"):
+        f(xt.ones(n=3, m=8))
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: xt.tile(x, {"n": 2}), lambda x: xt.repeat(x, 2, dim="n"), lambda x: x.stack(n=("n", "k"))]
+)
+def test_a_dynamic_dim_cannot_become_another_size_of_its_name(f) -> None:
+    with pytest.raises(xt.DimensionError, match="dynamic size"):
+        xt.jit(f, dynamic_dims="n")(xt.ones(n=3, k=2))

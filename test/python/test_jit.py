@@ -344,3 +344,10 @@ def test_a_tracer_knows_what_it_is():
         return [row.sum() for row in x]
 
     assert [v.item() for v in xt.jit(f)(x)] == x.values.sum(1).tolist()
+
+
+def test_no_memory_for_temporaries_is_a_memory_error() -> None:
+    f = xt.jit(lambda m: xt.max(xt.dot(xt.exp(m), xt.exp(m).rename(b="c"), dim="a")))
+    with pytest.raises(MemoryError, match="temporaries"):
+        f(xt.ones(a=1, b=2**24, dtype="f4"))  # the product has 2**50 bytes
+    assert f(xt.zeros(a=1, b=3)).item() == 1

@@ -12,13 +12,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
 import ml_dtypes
+from control_cases import CASES as CONTROL
 from derivatives import Function, compiled, expanded, kept, pull, push
 from evaluate import Evaluator
 from rule_cases import CASES, Case, Exact
 from xtensor.mlir import ir
 from xtensor.mlir.dialects import xtensor as xt
 
-ALL = [pytest.param(case, id=f"{name}-{i}") for name, cases in CASES.items() for i, case in enumerate(cases)]
+ALL = [
+    pytest.param(case, id=f"{name}-{i}") for name, cases in (CASES | CONTROL).items() for i, case in enumerate(cases)
+]
 SMOOTH = [p for p in ALL if p.values[0].smooth]
 EXACT = [pytest.param(p.values[0], exact, id=f"{p.id}-{i}") for p in ALL for i, exact in enumerate(p.values[0].exact)]
 

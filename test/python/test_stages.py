@@ -90,6 +90,12 @@ def test_cost_counts_bytes_and_flops():
     assert cost["flops"] == 2 * 6
 
 
+def test_cost_counts_updates_by_position():
+    i, v = xt.array([0, 2, 0, 1], "p"), xt.zeros(p=4, b=50)
+    cost = lambda kind: xt.jit(lambda t, v: getattr(t.at(a=i), kind)(v, mode="clip")).cost(xt.zeros(a=3, b=50), v)  # noqa: E731
+    assert cost("add")["flops"] - cost("set")["flops"] == 4 * 50
+
+
 def test_dump_phases_writes_numbered_files(tmp_path):
     with xt.debug.dump_phases(tmp_path):
         xt.jit(lambda v: v * 3.25)(x)
@@ -143,3 +149,11 @@ def test_import_loads_neither_mlir_nor_xarray():
     program = "import sys, xtensor; print('xarray' in sys.modules, 'xtensor.mlir.ir' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert out.stdout.split() == ["False", "False"]
+
+
+def test_cached_vector_functions_are_found_by_another_process(tmp_path):
+    program = "import numpy as np, xtensor as xt; print(xt.cos(xt.array(np.zeros(64), 'a')).values.sum())"
+    env = os.environ | {"XTENSOR_CACHE_DIR": str(tmp_path)}
+    for _ in range(2):
+        out = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
+        assert out.stdout.strip() == "64.0", out.stderr

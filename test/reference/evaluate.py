@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import matrices
 import ml_dtypes
 import numpy as np
 from scipy import special
@@ -46,9 +47,9 @@ def union(arrays: Sequence[Named]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(d for a in arrays for d in a.dims))
 
 
-def as_type(value: np.ndarray, op: ir.Operation) -> np.ndarray:
-    """With the element type that the op's result has."""
-    return np.asarray(value).astype(DTYPES[str(xtd.ArrayType(op.result.type).element_type)])
+def as_type(value: np.ndarray, result: ir.Value) -> np.ndarray:
+    """With the element type that the result has."""
+    return np.asarray(value).astype(DTYPES[str(xtd.ArrayType(result.type).element_type)])
 
 
 # ---- elementwise -------------------------------------------------------------
@@ -93,8 +94,13 @@ ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
     "add": np.add, "and": np.bitwise_and, "atan2": np.arctan2, "copysign": np.copysign, "div": np.divide,
     "floor_div": floor_div, "maximum": np.maximum, "minimum": np.minimum, "mod": mod, "mul": np.multiply,
     "or": np.bitwise_or, "pow": np.power, "scale": scale, "shl": shift(True), "shr": shift(False),
-    "sub": np.subtract, "xor": np.bitwise_xor, "select": np.where,
+    "sub": np.subtract, "barrier": lambda x: x, "xor": np.bitwise_xor, "select": np.where,
 }  # fmt: skip
+REGIONS = {
+    "switch": "switch", "while": "while_", "scan": "scan", "checkpoint": "checkpoint",
+    "custom_derivative": "custom_derivative",
+}  # fmt: skip
+MATRICES = {"cholesky", "eigh", "lu", "pinv", "qr", "solve", "svd", "triangular_solve"}
 COMPARE = [np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal]
 
 
@@ -136,14 +142,29 @@ class Evaluator:
             short = op.name.removeprefix("xtensor.")
             if op.name in ("func.return", "xtensor.yield"):
                 return operands
+            if short in REGIONS:
+                for result, value in zip(op.results, getattr(self, REGIONS[short])(op, env), strict=True):
+                    expected = [n for n, _ in xtd.ArrayType(result.type).dims]
+                    assert list(value.dims) == expected, (op.name, value.dims, expected)
+                    env[result] = value
+                continue
             if short in ELEMENTWISE:
                 out = self.elementwise(ELEMENTWISE[short], op, operands)
+            elif short in MATRICES:
+                run = matrices.factors if len(operands) == 1 else matrices.solutions
+                found = [Named(tuple(d), v) for d, v in run(op, short, *operands)]
+                out = [Named(self.order(r), v.over(self.order(r))) for r, v in zip(op.results, found, strict=True)]
             else:
                 out = getattr(self, short)(op, *operands)
-            expected = [n for n, _ in xtd.ArrayType(op.result.type).dims]
-            assert list(out.dims) == expected, (op.name, out.dims, expected)
-            env[op.result] = Named(out.dims, as_type(out.data, op))
+            for result, one in zip(op.results, out if isinstance(out, list) else [out], strict=True):
+                expected = [n for n, _ in xtd.ArrayType(result.type).dims]
+                assert list(one.dims) == expected, (op.name, one.dims, expected)
+                env[result] = Named(one.dims, as_type(one.data, result))
         raise AssertionError("a block without terminator")
+
+    @staticmethod
+    def order(result: ir.Value) -> tuple[str, ...]:
+        return tuple(n for n, _ in xtd.ArrayType(result.type).dims)
 
     @staticmethod
     def elementwise(fn: Callable[..., np.ndarray], op: ir.Operation, operands: list[Named]) -> Named:
@@ -156,7 +177,58 @@ class Evaluator:
         return self.elementwise(COMPARE[kind(op, "predicate")], op, [lhs, rhs])
 
     def cast(self, op: ir.Operation, x: Named) -> Named:
-        return Named(x.dims, as_type(x.data != 0 if str(op.attributes["to"]) == "i1" else x.data, op))
+        return Named(x.dims, as_type(x.data != 0 if str(op.attributes["to"]) == "i1" else x.data, op.result))
+
+    # ---- regions: these capture from above, so they run in the values around them ----
+
+    def region(self, op: ir.Operation, i: int, env: dict[ir.Value, Named], args: Sequence[Named] = ()) -> list[Named]:
+        (block,) = op.regions[i].blocks
+        return self.block(block, env | dict(zip(block.arguments, args, strict=True)))
+
+    def switch(self, op: ir.Operation, env: dict[ir.Value, Named]) -> list[Named]:
+        chosen = int(env[op.operands[0]].data)
+        return self.region(op, min(max(chosen, 0), len(op.regions) - 1), env)
+
+    def checkpoint(self, op: ir.Operation, env: dict[ir.Value, Named]) -> list[Named]:
+        return self.region(op, 0, env)
+
+    def custom_derivative(self, op: ir.Operation, env: dict[ir.Value, Named]) -> list[Named]:
+        return self.region(op, 0, env, [env[v] for v in op.operands])
+
+    def while_(self, op: ir.Operation, env: dict[ir.Value, Named]) -> list[Named]:
+        carries = [env[v] for v in op.operands]
+        most = kind(op, "max_steps") if "max_steps" in op.attributes else None
+        steps = 0
+        while (most is None or steps < most) and self.region(op, 0, env, carries)[0].data:
+            carries = self.region(op, 1, env, carries)
+            steps += 1
+        return carries
+
+    def scan(self, op: ir.Operation, env: dict[ir.Value, Named]) -> list[Named]:
+        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+        operands = [env[v] for v in op.operands]
+        carries, over = operands[: sizes[0]], operands[sizes[0] : sizes[0] + sizes[1]]
+        dim = name(op.attributes["dim"])
+        steps = over[0].size(dim) if over else int(operands[-1].data) if sizes[2] else kind(op, "length")
+        stacks: list[list[Named]] = [[] for _ in op.results][len(carries) :]
+        reverse = "reverse" in op.attributes
+        for i in reversed(range(steps)) if reverse else range(steps):
+            slices = [
+                Named(tuple(d for d in x.dims if d != dim), np.take(x.data, i, axis=x.dims.index(dim))) for x in over
+            ]
+            results = self.region(op, 0, env, [*carries, *slices])
+            carries = results[: len(carries)]
+            for stack, value in zip(stacks, results[len(carries) :], strict=True):
+                stack.append(value)
+        out = list(carries)
+        for stack, result in zip(stacks, list(op.results)[len(carries) :], strict=True):
+            type_ = xtd.ArrayType(result.type)
+            if stack:
+                data = np.stack([v.data for v in (stack[::-1] if reverse else stack)])
+            else:
+                data = np.zeros([s or 0 for _, s in type_.dims], DTYPES[str(type_.element_type)])
+            out.append(Named(tuple(n for n, _ in type_.dims), data))
+        return out
 
     # ---- constants -----------------------------------------------------------
 
@@ -363,13 +435,62 @@ class Evaluator:
         dims, where, _ = self.positions(source, indices, names(op.attributes["along"]), kind(op, "mode"))
         return Named(dims, source.data[tuple(where)])
 
+    def in_order(
+        self, op: ir.Operation, target: Named, indices: Sequence[Named]
+    ) -> tuple[tuple[str, ...], list[tuple[tuple[int, ...], tuple[int, ...]]]]:
+        """The view's dims, and where each element of it lies there and in the target, in index order: by the
+        indices' dims in the order of their names."""
+        along = names(op.attributes["along"])
+        dims, where, inside = self.positions(target, indices, along, kind(op, "mode"))
+        own = sorted(d for d in union(indices) if d not in target.dims or d in along)
+        order = [dims.index(d) for d in (*own, *(d for d in dims if d not in own))]
+        shape = [inside.shape[k] for k in order]
+        steps = []
+        for at in np.ndindex(*shape):
+            place = tuple(at[order.index(k)] for k in range(len(dims)))
+            if inside[place]:
+                steps.append((place, tuple(int(w[place]) for w in where)))
+        return dims, steps
+
     def scatter(self, op: ir.Operation, target: Named, *others: Named) -> Named:
         *indices, updates = others
-        dims, where, inside = self.positions(target, indices, names(op.attributes["along"]), kind(op, "mode"))
-        values = np.broadcast_to(updates.over(dims), inside.shape)
-        out = np.array(target.data)
-        np.add.at(out, tuple(w[inside] for w in where), values[inside])
+        dims, steps = self.in_order(op, target, indices)
+        combine = [np.add, lambda old, new: new, np.multiply, np.maximum, np.minimum][kind(op, "kind")]
+        half = target.data.dtype.itemsize == 2 and target.data.dtype.kind not in "iu"
+        out = np.array(target.data, np.float32 if half and kind(op, "kind") in (0, 2) else None)
+        values = np.broadcast_to(updates.over(dims), self.view_shape(dims, target, indices, op))
+        for place, at in steps:
+            out[at] = combine(out[at], values[place].astype(out.dtype))
         return Named(target.dims, out)
+
+    @staticmethod
+    def view_shape(dims: Sequence[str], target: Named, indices: Sequence[Named], op: ir.Operation) -> list[int]:
+        along = names(op.attributes["along"])
+        sizes = {d: i.size(d) for i in indices for d in i.dims}
+        return [sizes[d] if d in sizes and (d not in target.dims or d in along) else target.size(d) for d in dims]
+
+    def accumulate(self, op: ir.Operation, start: Named, terms: Named, factors: Named, *indices: Named) -> Named:
+        dims, steps = self.in_order(op, start, indices)
+        shape = self.view_shape(dims, start, indices, op)
+        term, factor = (np.broadcast_to(a.over(dims), shape) for a in (terms, factors))
+        state, found = np.array(start.data), np.zeros(shape, start.data.dtype)
+        for place, at in reversed(steps) if "reverse" in op.attributes else steps:
+            found[place] = state[at]
+            state[at] = factor[place] * state[at] + term[place]
+        return Named(start.dims, state) if kind(op, "kind") == 0 else Named(dims, found)
+
+    # ---- sort ----------------------------------------------------------------
+
+    def argsort(self, op: ir.Operation, x: Named) -> Named:
+        axis = x.dims.index(name(op.attributes["dim"]))
+        rows = np.moveaxis(x.data, axis, -1)
+        out = np.empty(rows.shape, np.int64)
+        for at in np.ndindex(rows.shape[:-1]):
+            row = list(rows[at])
+            order = [i for i, v in enumerate(row) if v == v]
+            order.sort(key=lambda i: row[i], reverse="descending" in op.attributes)
+            out[at] = order + [i for i, v in enumerate(row) if v != v]
+        return Named(x.dims, np.moveaxis(out, -1, axis))
 
 
 FLOATS = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)

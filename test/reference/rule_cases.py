@@ -14,6 +14,7 @@ from xtensor.mlir import ir
 from xtensor.mlir.dialects import xtensor as xt
 
 K, M, C = xt.ReduceKind, xt.IndexMode, xt.CumulativeKind
+R, S = xt.AccumulateKind, xt.ScatterKind
 NAN, INF = float("nan"), float("inf")
 
 
@@ -29,7 +30,7 @@ class Exact:
 @dataclass
 class Case:
     inputs: list[str]
-    fn: Callable[..., ir.Value]
+    fn: Callable[..., ir.Value | list[ir.Value]]
     wrt: list[int] | None = None
     low: float = 0.3
     high: float = 0.9
@@ -38,7 +39,11 @@ class Case:
     exact: list[Exact] = field(default_factory=list)
 
     def function(self) -> Function:
-        return Function(self.inputs, lambda *values: [self.fn(*values)])
+        def emit(*values: ir.Value) -> list[ir.Value]:
+            results = self.fn(*values)
+            return results if isinstance(results, list) else [results]
+
+        return Function(self.inputs, emit)
 
     def differentiated(self) -> list[int]:
         return self.wrt if self.wrt is not None else [i for i, t in enumerate(self.inputs) if "f64" in t]
@@ -78,6 +83,22 @@ def binary(op: Callable[..., ir.Value], low: float = 0.3, high: float = 0.9, **k
 
 def vectors(op: Callable[..., ir.Value], *exact: Exact, **kw: object) -> Case:
     return Case(["a: 3, f64", "a: 3, f64"], op, exact=list(exact), **kw)  # type: ignore[arg-type]
+
+
+# Far from singular, all singular values and eigenvalues apart, no two pivots close.
+SQUARE = np.array([[0.7, 2.0, 0.4], [3.0, 0.6, 0.2], [0.5, 0.8, 1.1]])
+
+
+def squared(x: ir.Value) -> ir.Value:
+    """Of vectors whose signs are free."""
+    return xt.mul(x, x)
+
+
+def dominant(a: ir.Value) -> ir.Value:
+    """`a`, small, plus 4 on the diagonal of r and c."""
+    n = dict(xt.ArrayType(a.type).dims)["r"]
+    i64 = [xt.iota(array(f"{d}: {n}, i64")) for d in ("r", "c")]
+    return xt.add(a, xt.select(xt.compare(xt.ComparePredicate.eq, *i64), number(4.0), number(0.0)))
 
 
 ONES = [1.0, 1.0, 1.0]
@@ -230,6 +251,7 @@ CASES: dict[str, list[Case]] = {
     "reduce sum": [Case(["a: 3, b: 2, f64"], lambda x: xt.reduce(K.sum, x, ["a"])),
                    Case(["t: ?, b: 2, f64"], lambda x: xt.reduce(K.sum, xt.mul(x, x), ["t"])),
                    Case(["t: ?, b: 2, f64"], lambda x: xt.reduce(K.sum, xt.rename(x, ["t"], ["u"]), ["u", "b"]))],
+    "barrier": [Case(["a: 3, f64"], lambda x: xt.mul(xt.barrier(x, ir.StringAttr.get("first", context())), x))],
     "broadcast": [Case(["a: 3, f64"], lambda x: xt.broadcast(array("b: 2, a: 3, f64"), x, [])),
                   Case(["a: 3, f64", "n: ?, f64"],
                        lambda x, y: xt.broadcast(array("a: 3, n: ?, f64"), x, [xt.size(y, "n")]), wrt=[0])],
@@ -291,6 +313,82 @@ CASES: dict[str, list[Case]] = {
     "overlap_add": [Case(["a: 3, w: 3, b: 2, f64"], lambda x: xt.overlap_add(x, "a", "w", 7, 2, 1)),
                     Case(["w: 2, a: 3, t: ?, f64"], lambda x: xt.overlap_add(x, "a", "w", 9, 1, 3)),
                     Case(["a: 0, w: 3, f64"], lambda x: xt.overlap_add(x, "a", "w", 2, 1, 1))],
+    "scatter set": [
+        Case(["r: 4, c: 3, f64", "p: 3, i64", "p: 3, c: 3, f64"],
+             lambda x, i, u: xt.scatter(S.set, M.raise_, x, [i], u, ["r"]), at={1: [1, 2, 1]}),
+        Case(["r: 4, c: 3, f64", "p: 3, i64", "c: 3, f64"],
+             lambda x, i, u: xt.scatter(S.set, M.drop, x, [i], u, ["r"]), at={1: [1, 7, -9]}),
+        Case(["r: 4, c: 3, f64", "c: 3, i64", "f64"],
+             lambda x, i, u: xt.scatter(S.set, M.drop, x, [i], u, ["r"]), at={1: [1, 9, -1]}),
+        Case(["r: 4, f64", "q: 2, p: 2, i64", "p: 2, q: 2, f64"],
+             lambda x, i, u: xt.scatter(S.set, M.clip, x, [i], u, ["r"]), at={1: [[1, -9], [1, 1]]}),
+        Case(["t: ?, f64", "p: 3, i64", "p: 3, f64"],
+             lambda x, i, u: xt.scatter(S.set, M.drop, x, [i], u, ["t"]), at={1: [1, 7, 1]}),
+        Case(["r: 4, f64", "p: 2, i64", "p: 2, f64"], lambda x, i, u: xt.scatter(S.set, M.raise_, x, [i], u, ["r"]),
+             at={1: [1, 1]}, exact=[Exact([np.ones(4), [1, 1], [5.0, 6]], [1.0, 2, 3, 4], [[1.0, 0, 3, 4], [0.0, 2]])]),
+    ],
+    "accumulate last": [
+        Case(["r: 4, c: 2, f64", "p: 4, i64", "p: 4, c: 2, f64", "p: 4, f64"],
+             lambda x, i, f, t: xt.accumulate(R.last, M.drop, x, t, f, [i], ["r"]), at={1: [1, 2, 1, 9]}),
+        Case(["r: 4, f64", "p: 3, i64", "p: 3, f64", "f64"],
+             lambda x, i, f, t: xt.accumulate(R.last, M.clip, x, t, f, [i], ["r"], reverse=True), at={1: [1, 1, 9]}),
+        Case(["t: ?, f64", "p: 3, i64", "p: 3, f64", "p: 3, f64"],
+             lambda x, i, f, t: xt.accumulate(R.last, M.raise_, x, t, f, [i], ["t"]), at={1: [1, 1, 0]}),
+    ],
+    "accumulate states": [
+        Case(["r: 4, c: 2, f64", "p: 4, i64", "p: 4, c: 2, f64", "p: 4, f64"],
+             lambda x, i, f, t: xt.accumulate(R.states, M.drop, x, t, f, [i], ["r"]), at={1: [1, 2, 1, 9]}),
+        Case(["r: 4, f64", "p: 3, i64", "p: 3, f64", "f64"],
+             lambda x, i, f, t: xt.accumulate(R.states, M.clip, x, t, f, [i], ["r"], reverse=True), at={1: [1, 1, 9]}),
+    ],
+    # ---- matrices ------------------------------------------------------------
+    "solve": [
+        Case(["r: 3, c: 3, f64", "r: 3, k: 2, f64"], lambda a, b: xt.solve(a, b, ["r", "c"]), at={0: SQUARE}),
+        Case(["b: 2, r: 2, c: 2, f64", "n: 2, r: 2, f64"], lambda a, b: xt.solve(dominant(a), b, ["r", "c"])),
+        Case(["r: 2, b: 2, c: 2, f64", "c: 2, b: 2, f64"],
+             lambda a, b: xt.solve(dominant(a), b, ["r", "c"], transposed=True)),
+    ],
+    "triangular_solve": [
+        Case(["r: 3, c: 3, f64", "r: 3, k: 2, f64"], lambda a, b: xt.triangular_solve(a, b, ["r", "c"]),
+             at={0: SQUARE}),
+        Case(["b: 2, r: 2, c: 2, f64", "n: 2, r: 2, f64"],
+             lambda a, b: xt.triangular_solve(a, b, ["r", "c"], upper=True)),
+        Case(["c: 3, r: 3, f64", "r: 3, f64"],
+             lambda a, b: xt.triangular_solve(a, b, ["r", "c"], upper=True, unit=True)),
+        Case(["c: 3, r: 3, f64", "r: 3, f64"], lambda a, b: xt.triangular_solve(a, b, ["r", "c"], unit=True)),
+    ],
+    # ---- factors -------------------------------------------------------------
+    "cholesky": [
+        Case(["r: 3, c: 3, f64"], lambda a: xt.cholesky(dominant(a), ["r", "c"])),
+        Case(["r: 2, b: 2, c: 2, f64"], lambda a: xt.cholesky(dominant(a), ["c", "r"])),
+    ],
+    "eigh": [
+        Case(["r: 3, c: 3, f64"], lambda a: xt.eigh(a, ["r", "c"], "k")[0], at={0: SQUARE}),
+        Case(["r: 3, c: 3, f64"], lambda a: squared(xt.eigh(a, ["r", "c"], "k")[1]), at={0: SQUARE}),
+    ],
+    "lu": [
+        Case(["r: 3, c: 3, f64"], lambda a: xt.lu(a, ["r", "c"])[0], at={0: SQUARE}),
+        Case(["r: 2, c: 3, f64"], lambda a: xt.lu(a, ["r", "c"])[0], at={0: SQUARE[:2]}),
+        Case(["c: 2, r: 3, f64"], lambda a: xt.lu(a, ["r", "c"])[0], at={0: SQUARE[:2]}),
+        Case(["b: 2, r: 2, c: 2, f64"], lambda a: xt.lu(a, ["r", "c"])[0],
+             at={0: [[[0.1, 2.0], [1.0, 0.3]], [[3.0, 1.0], [0.5, 1.0]]]}),
+    ],
+    "pinv": [
+        Case(["r: 3, c: 2, f64"], lambda a: xt.pinv(a, ["r", "c"]), at={0: SQUARE[:, :2]}),
+        Case(["r: 2, c: 3, f64"], lambda a: xt.pinv(a, ["r", "c"]), at={0: SQUARE[:2]}),
+    ],
+    "qr": [
+        Case(["r: 3, c: 2, f64"], lambda a: xt.qr(a, ["r", "c"], "k")[0], at={0: SQUARE[:, :2]}),
+        Case(["r: 3, c: 2, f64"], lambda a: xt.qr(a, ["r", "c"], "k")[1], at={0: SQUARE[:, :2]}),
+        Case(["r: 2, c: 3, f64"], lambda a: xt.qr(a, ["r", "c"], "k")[0], at={0: SQUARE[:2]}),
+        Case(["c: 3, r: 2, f64"], lambda a: xt.qr(a, ["r", "c"], "k")[1], at={0: SQUARE[:, :2]}),
+    ],
+    "svd": [
+        Case(["r: 3, c: 2, f64"], lambda a: squared(xt.svd(a, ["r", "c"], "k")[0]), at={0: SQUARE[:, :2]}),
+        Case(["r: 3, c: 2, f64"], lambda a: xt.svd(a, ["r", "c"], "k")[1], at={0: SQUARE[:, :2]}),
+        Case(["r: 2, c: 3, f64"], lambda a: squared(xt.svd(a, ["r", "c"], "k")[2]), at={0: SQUARE[:2]}),
+        Case(["r: 3, c: 3, f64"], lambda a: squared(xt.svd(a, ["r", "c"], "k")[2]), at={0: SQUARE}),
+    ],
     # ---- choosers ------------------------------------------------------------
     "cumulative max": [
         *running(C.max, [1.0, 110, 0, 1000, 10000], [10.0, 1100, 0, 10000, 0],
@@ -325,5 +423,33 @@ CASES: dict[str, list[Case]] = {
              exact=[Exact([[0.0, 2, 4, 3]], 1.0, [[24.0, 0, 0, 0]]), Exact([[0.0, 2, 0, 3]], 1.0, [[0.0] * 4])]),
         Case(["t: ?, f64"], lambda x: xt.reduce(K.prod, x, ["t"]), at={0: [0.0, 2, 0, 3]},
              exact=[Exact([[0.0, 2, 4, 3]], 1.0, [[24.0, 0, 0, 0]]), Exact([[0.0, 2, 0, 3]], 1.0, [[0.0] * 4])]),
+    ],
+    "scatter max": [
+        Case(["r: 4, c: 3, f64", "p: 3, i64", "p: 3, c: 3, f64"],
+             lambda x, i, u: xt.scatter(S.max, M.drop, x, [i], u, ["r"]), at={1: [1, 7, 1]}),
+        Case(["t: ?, f64", "p: 3, i64", "p: 3, f64"],
+             lambda x, i, u: xt.scatter(S.max, M.drop, x, [i], u, ["t"]), at={1: [1, 7, -1]}),
+        Case(["r: 3, f64", "p: 2, i64", "p: 2, f64"], lambda x, i, u: xt.scatter(S.max, M.raise_, x, [i], u, ["r"]),
+             at={1: [1, 1]}, smooth=False,
+             exact=[Exact([np.zeros(3), [1, 1], [0.0, 0]], [1.0, 2, 3], [[1.0, 2 / 3, 3], [2 / 3, 2 / 3]]),
+                    Exact([np.zeros(3), [1, 1], [NAN, 0]], [1.0, 2, 3], [[1.0, 0, 3], [2.0, 0]])]),
+    ],
+    "scatter min": [
+        Case(["r: 4, c: 3, f64", "p: 3, i64", "p: 3, c: 3, f64"],
+             lambda x, i, u: xt.scatter(S.min, M.clip, x, [i], u, ["r"]), at={1: [1, 7, 1]}),
+        Case(["r: 3, f64", "p: 2, i64", "f64"], lambda x, i, u: xt.scatter(S.min, M.drop, x, [i], u, ["r"]),
+             at={1: [1, 9]}, smooth=False, exact=[Exact([np.zeros(3), [1, 9], 0.0], [1.0, 2, 3], [[1.0, 1, 3], 1.0])]),
+    ],
+    "scatter mul": [
+        Case(["r: 4, c: 3, f64", "p: 4, i64", "p: 4, c: 3, f64"],
+             lambda x, i, u: xt.scatter(S.mul, M.drop, x, [i], u, ["r"]), at={1: [1, 7, 1, 1]}),
+        Case(["r: 4, c: 3, f64", "c: 3, q: 2, i64", "c: 3, f64"],
+             lambda x, i, u: xt.scatter(S.mul, M.clip, x, [i], u, ["r"]), at={1: [[1, 9], [0, 0], [2, -1]]}),
+        Case(["t: ?, f64", "p: 3, i64", "p: 3, f64"],
+             lambda x, i, u: xt.scatter(S.mul, M.raise_, x, [i], u, ["t"]), at={1: [1, 1, 1]}),
+        Case(["r: 2, f64", "p: 3, i64", "p: 3, f64"], lambda x, i, u: xt.scatter(S.mul, M.raise_, x, [i], u, ["r"]),
+             at={1: [1, 1, 1], 2: [0.0, 2, 3]},
+             exact=[Exact([[7.0, 5], [1, 1, 1], [0.0, 2, 3]], [1.0, 10], [[1.0, 0], [300.0, 0, 0]]),
+                    Exact([[7.0, 5], [1, 1, 1], [0.0, 0, 3]], [1.0, 10], [[1.0, 0], [0.0, 0, 0]])]),
     ],
 }  # fmt: skip

@@ -113,10 +113,6 @@ class Array(_native.Array, ArrayMethods):
     def __contains__(self, value: Any) -> bool:
         return bool((_native.as_numpy(self) == np.asarray(value)).any())
 
-    def __setitem__(self, key: object, value: object) -> NoReturn:
-        first = f"{self.dims[0]}=..." if self.ndim else "..."
-        raise ArgumentTypeError(f"arrays cannot be assigned to. Write x = x.at({first}).set(value)")
-
     __hash__ = object.__hash__  # type: ignore[assignment]
 
     # -- text ---------------------------------------------------------------------------------------------------------

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from .calls import checked
 from .errors import ArgumentTypeError
 
 if TYPE_CHECKING:
-    from ..ops.indexing import At
     from ..ops.types import ArrayLike, Dims
+    from ..ops.updates import At
     from ..ops.windows import Coarsen, Rolling
 
 
@@ -292,6 +292,22 @@ class ArrayMethods:
         """Whether every element over `dim` differs from 0."""
         return _ops.all(self, dim)
 
+    def median(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
+        """Middle value over `dim`."""
+        return _ops.median(self, dim, skipna=skipna)
+
+    def quantile(self, q: Any, /, dim: Dims = None, *, skipna: bool | None = None) -> Self:
+        """Values below which the part `q` of the elements over `dim` lies."""
+        return _ops.quantile(self, q, dim, skipna=skipna)
+
+    def rank(self, dim: str | None = None, *, pct: bool = False) -> Self:
+        """Ranks along `dim` from 1, ties sharing the average."""
+        return _ops.rank(self, dim, pct=pct)
+
+    def argsort(self, dim: str | None = None, *, descending: bool = False) -> Self:
+        """Positions that sort along `dim`."""
+        return _ops.argsort(self, dim, descending=descending)
+
     def argmax(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """First position of the largest value along `dim`."""
         return _ops.argmax(self, dim, skipna=skipna)
@@ -444,8 +460,12 @@ class ArrayMethods:
 
     @property
     def at(self) -> At:
-        """Elements to read with a mode for what lies outside: x.at(a=i).get(mode="clip")."""
-        return import_module("xtensor.ops.indexing").At(self)
+        """Elements to update, x.at(a=i).add(v), or to read with a mode for what lies outside."""
+        return import_module("xtensor.ops.updates").At(self)
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        instead = import_module("xtensor.ops.updates").assignment(self, key)
+        raise ArgumentTypeError(f"arrays cannot be assigned to. Write {instead}")
 
     def isel(self, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any) -> Self:
         """Elements by position along dims."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..core import dtypes
 from ..core.errors import DimensionError, DTypeError
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Origins:
     def __init__(self, program: Program) -> None:
         self.known: dict[Any, dict[str, frozenset[Origin]]] = {}
         self.free: set[Any] = set()  # values that no argument has a part in
+        self.maps: dict[Any, tuple[list[Any], list[Any]]] = {}  # of a handle: what it gives, what it takes
         self.kept = program.labels
         block = program.main.regions[0].blocks[0]
         for i, argument in enumerate(block.arguments):
@@ -159,21 +161,38 @@ class Origins:
         if o.name in ("xtensor.scan", "xtensor.while"):
             self._loop(o)
             return
-        for region in o.regions:
+        # Of a custom derivative, the primal tells.
+        for region in [o.regions[0]] if o.name == "xtensor.custom_derivative" else o.regions:
             for block in region.blocks:
                 for argument, operand in zip(block.arguments, operands, strict=False):
                     self.known[argument] = self.known.get(operand, {})
                 terminator = self._block(block)
                 for result, value in zip(o.results, terminator.operands, strict=False):
                     self.known[result] = self.known.get(value, {})
-        if o.name == "xtensor.pullback":
-            wrt = [int(i) for i in o.attributes["wrt"]]
-            self.known[o.results[len(o.results) - 1]] = {"": [operands[i] for i in wrt]}  # type: ignore[dict-item]
+        if o.name == "xtensor.vectorize":
+            froms = [self.known.get(x, {}) for x in operands]
+            names = [d.value for d in o.attributes["names"]]
+            batch = {d: frozenset().union(*(f.get(d, frozenset()) for f in froms)) for d in names}
+            for result in o.results:
+                self.known[result] = {**self.known.get(result, {}), **batch}
+        if o.name in ("xtensor.pullback", "xtensor.pushforward"):
+            from ..trace.context import spec_of
+
+            yielded = list(terminator.operands)
+            moved = [v for v in yielded if dtypes.is_float(spec_of(v.type).dtype)]
+            if o.name == "xtensor.pullback":
+                wrt = [operands[int(i)] for i in o.attributes["wrt"]]
+                self.maps[o.results[len(o.results) - 1]] = (wrt, moved)
+            else:
+                for result, value in zip(list(o.results)[len(yielded) :], moved, strict=True):
+                    self.known[result] = self.known.get(value, {})
         if o.regions:
             return
+        if o.name == "xtensor.transposed":
+            self.maps[o.result] = self.maps.get(operands[0], ([], []))[::-1]
+            return
         if o.name == "xtensor.apply":
-            sources: Any = self.known.get(operands[0], {}).get("", ())
-            for result, source in zip(o.results, sources, strict=False):
+            for result, source in zip(o.results, self.maps.get(operands[0], ([], []))[0], strict=False):
                 self.known[result] = self.known.get(source, {})
             return
         for result in o.results:
@@ -192,7 +211,7 @@ class Origins:
             back = {t.value: f.value for f, t in zip(a["from"], a["to"], strict=True)}
             source = self.known.get(operands[0], {})
             return {d: source.get(back.get(d, d), frozenset()) for d in (*dims, _POINTS)}
-        if name == "xtensor.scatter":
+        if name in ("xtensor.scatter", "xtensor.accumulate"):
             operands = operands[:1]
         sources = [self.known.get(x, {}) for x in operands]
         joined = {d: frozenset().union(*(s.get(d, frozenset()) for s in sources)) for d in (*dims, _POINTS)}
@@ -222,8 +241,12 @@ class Origins:
             touched = {a["into"].value: None}
         elif name == "xtensor.split":
             touched = {d.value: None for d in a["into"]}
-        elif name == "xtensor.gather":
+        elif name == "xtensor.lu":
+            touched = {a["dims"][0].value: None}  # rows change places
+        elif name == "xtensor.gather" or (name == "xtensor.accumulate" and int(a["kind"]) == 1):
             touched = {d.value: None for d in a["along"]}
+        elif name == "xtensor.argsort":
+            touched = {a["dim"].value: None}
         for d, step in touched.items():
             if d in joined:
                 joined[d] = _stepped(joined[d], step) if step else frozenset()

@@ -131,6 +131,7 @@ from .shape import (
     transpose,
     unstack,
 )  # fmt: skip
+from .sorting import argsort, median, quantile, rank, searchsorted, sort, top_k
 from .windows import coarsen, rolling
 
 __all__ = [
@@ -143,6 +144,7 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "argsort",
     "as_dims",
     "asin",
     "asinh",
@@ -223,6 +225,7 @@ __all__ = [
     "max",
     "maximum",
     "mean",
+    "median",
     "min",
     "minimum",
     "multiply",
@@ -238,7 +241,9 @@ __all__ = [
     "positive",
     "pow",
     "prod",
+    "quantile",
     "rad2deg",
+    "rank",
     "real",
     "reciprocal",
     "relu",
@@ -249,6 +254,7 @@ __all__ = [
     "rolling",
     "round",
     "rsqrt",
+    "searchsorted",
     "select",
     "shift",
     "sigmoid",
@@ -258,6 +264,7 @@ __all__ = [
     "sin",
     "sinh",
     "softplus",
+    "sort",
     "split",
     "sqrt",
     "square",
@@ -275,6 +282,7 @@ __all__ = [
     "tanh",
     "thin",
     "tile",
+    "top_k",
     "transpose",
     "trunc",
     "unstack",

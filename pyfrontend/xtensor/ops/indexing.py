@@ -1,4 +1,4 @@
-"""Reading by position: isel, [], head, tail, thin, take, take_along, at(..).get and one_hot.
+"""Reading by position: isel, [], head, tail, thin, take, take_along and one_hot.
 
 Positions are ints, slices, lists, masks or named integer arrays. Index arrays that share a name go
 together, also with a dim that stays; different names make an outer product. The order of the result's
@@ -62,7 +62,7 @@ def out_of_range(name: str, index: int, dim: str, size: int) -> Exception:
 # ---- what the user wrote, made one of: int, slice, Positions, named array ----
 
 
-def _read_index(name: str, x: Any, dim: str, index: Any) -> Any:
+def read_index(name: str, x: Any, dim: str, index: Any) -> Any:
     if isinstance(index, slice):
         parts = (index.start, index.stop, index.step)
         start, stop, step = (None if v is None else integer(name, v, f"a bound along {dim!r}") for v in parts)
@@ -132,6 +132,17 @@ def _read_array(name: str, x: Any, dim: str, index: Any) -> Any:
     return index
 
 
+def parts_of(index: slice, size: int) -> tuple[tuple[int, int, int], bool]:
+    """(offset, length, positive step) of a slice, and whether it runs backwards."""
+    start, stop, step = index.indices(size)
+    length = len(range(start, stop, step))
+    if length == 0:
+        return (0, 0, 1), False
+    if step > 0:
+        return (start, length, step), False
+    return (start + (length - 1) * step, length, -step), True
+
+
 # ---- isel -------------------------------------------------------------------
 
 
@@ -156,13 +167,13 @@ def read(
     if _is_dataarray(x) and mode is None and current().index == "raise":
         return x.isel(_for_xarray(indexers), missing_dims=missing_dims)
     there = present(name, x, indexers, missing_dims)
-    plan = {d: _read_index(name, x, d, indexers[d]) for d in there}
+    plan = {d: read_index(name, x, d, indexers[d]) for d in there}
     if not tracing() and not isinstance(x, Tracer) and not any(isinstance(i, Tracer) for i in plan.values()):
         if mode is None and all(isinstance(i, (int, slice)) for i in plan.values()):
             if not _is_dataarray(x) and x.meta is None:
                 return _view(name, x, plan)
             return _read(x, plan, name, mode, fill_value)  # labels follow the program
-        plan = {d: _as_argument(name, x, d, i, mode) for d, i in plan.items()}
+        plan = {d: as_argument(name, x, d, i, mode) for d, i in plan.items()}
     return _read(x, plan, name, mode, fill_value)
 
 
@@ -197,13 +208,13 @@ def _view(name: str, x: Any, plan: Mapping[str, int | slice]) -> Any:
             if clips and size:
                 places[d] = max(-size, min(i, size - 1))
             else:
-                _check(name, np.asarray(i), d, size)
+                check_inside(name, np.asarray(i), d, size)
     key = tuple(places.get(d, slice(None)) for d in x.dims)
     kept = tuple(d for d in x.dims if not isinstance(plan.get(d), int))
     return array(np.asarray(x.values)[key], dims=kept)
 
 
-def _as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> Any:
+def as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> Any:
     """Positions as an argument of the compiled function, so that it serves other positions, too."""
     from ..core.array import array
 
@@ -213,12 +224,12 @@ def _as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> A
         index = Positions(np.asarray(index), ())
     if isinstance(index, Positions):
         if (mode or current().index) == "raise":
-            _check(name, index.values, dim, x.sizes[dim])
+            check_inside(name, index.values, dim, x.sizes[dim])
         return array(index.values.astype("i8"), dims=index.dims)
     return index
 
 
-def _check(name: str, values: np.ndarray, dim: str, size: int) -> None:
+def check_inside(name: str, values: np.ndarray, dim: str, size: int) -> None:
     outside = values[(values < -size) | (values >= size)]
     if outside.size:
         raise out_of_range(name, int(outside.flat[0]), dim, size)
@@ -275,15 +286,8 @@ class _Reader:
         if index == slice(None, None, -1):
             self.backwards.append(dim)
             return
-        size = static_size(self.name, self.x, dim)
-        start, stop, step = index.indices(size)
-        length = len(range(start, stop, step))
-        if length == 0:
-            self.slices[dim] = (0, 0, 1)
-        elif step > 0:
-            self.slices[dim] = (start, length, step)
-        else:
-            self.slices[dim] = (start + (length - 1) * step, length, -step)
+        self.slices[dim], backwards = parts_of(index, static_size(self.name, self.x, dim))
+        if backwards:
             self.backwards.append(dim)
 
     def order(self) -> tuple[str, ...]:
@@ -334,7 +338,7 @@ class _Reader:
                 raise out_of_range(self.name, int(index.values.flat[0]) if known else 0, dim, 0)
             if isinstance(index, Positions):
                 if self.mode == "raise":
-                    _check(self.name, index.values, dim, size)
+                    check_inside(self.name, index.values, dim, size)
                 wrapped = np.where(index.values < 0, index.values.astype("i8") + size, index.values)
                 self.arrays[dim] = Positions(np.clip(wrapped, 0, max(size - 1, 0)), index.dims)
 
@@ -422,39 +426,6 @@ def keyed(x: Any, key: Any) -> dict[str, Any]:
 
 def _is_full(part: Any) -> bool:
     return isinstance(part, slice) and part == slice(None)
-
-
-class At:
-    """x.at: x.at(row=i) or x.at[{"row": i}] selects elements to read in other modes than x.isel."""
-
-    __slots__ = ("_x",)
-
-    def __init__(self, x: Any) -> None:
-        self._x = x
-
-    def __call__(self, indexers: Mapping[str, Any] | None = None, /, **keywords: Any) -> Selection:
-        """The elements at positions by dim."""
-        return Selection(self._x, by_dim("at", indexers, keywords, "indexers"))
-
-    def __getitem__(self, key: Any) -> Selection:
-        return Selection(self._x, keyed(self._x, key))
-
-
-class Selection:
-    """Elements of an array, chosen by x.at."""
-
-    __slots__ = ("_indexers", "_x")
-
-    def __init__(self, x: Any, indexers: dict[str, Any]) -> None:
-        self._x, self._indexers = x, indexers
-
-    def get(self, mode: str | None = None, fill_value: Any = None) -> Array:
-        """The elements. Out of range: "raise" an IndexError, "clip" to the nearest, or "fill" with fill_value (NaN)."""
-        if mode is not None and mode not in MODES:
-            raise fail(ArgumentError, "at.get", f"mode is one of {MODES}, not {mode!r}")
-        if fill_value is not None and mode != "fill":
-            raise fail(ArgumentError, "at.get", 'fill_value goes with mode="fill"')
-        return read("at.get", self._x, self._indexers, mode=mode, fill_value=fill_value)
 
 
 # ---- shorthands -------------------------------------------------------------

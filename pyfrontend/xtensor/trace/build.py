@@ -25,7 +25,7 @@ _PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
 _REDUCTIONS = {"sum": 0, "prod": 1, "max": 2, "min": 3, "any": 4, "all": 5, "argmax": 6, "argmin": 7}
 _SCANS = {"sum": 0, "prod": 1, "max": 2, "min": 3}
 _MODES = {"raise": 0, "clip": 1, "drop": 2}
-_SCATTERS = {"add": 0}
+_SCATTERS = {"add": 0, "set": 1, "mul": 2, "max": 3, "min": 4}
 _INT64 = np.dtype("int64")
 
 
@@ -221,6 +221,29 @@ def contract(xs: Sequence[Tracer], over: Sequence[str], order: Sequence[str] | N
     return _one("contract", tuple(xs), attributes)
 
 
+# -- matrices ---------------------------------------------------------------------------------------------------------
+
+
+def factor(op: str, x: Tracer, dims: Sequence[str], inner: str | None = None) -> tuple[Tracer, ...]:
+    """cholesky, eigh, lu, pinv, qr or svd of the matrix with row and column dim `dims`: its factors."""
+    attributes = {"dims": c.names_attribute(tuple(dims))}
+    if inner is not None:
+        attributes["inner"] = c.string_attribute(inner)
+    return tuple(Tracer(v) for v in emit(op, (x,), attributes).results)
+
+
+def solve(a: Tracer, b: Tracer, dims: Sequence[str]) -> Tracer:
+    """x with a x = b: the column dim instead of the row dim of `b`."""
+    return _one("solve", (a, b), {"dims": c.names_attribute(tuple(dims))})
+
+
+def triangular_solve(a: Tracer, b: Tracer, dims: Sequence[str], upper: bool, unit: bool) -> Tracer:
+    """The same, of one triangle of `a`."""
+    attributes = {"dims": c.names_attribute(tuple(dims))}
+    flags = {"upper": upper, "unit": unit}
+    return _one("triangular_solve", (a, b), attributes | {n: c.unit_attribute() for n, on in flags.items() if on})
+
+
 # -- dims -------------------------------------------------------------------------------------------------------------
 
 
@@ -356,7 +379,8 @@ def gather(mode: str, x: Tracer, indices: Mapping[str, Tracer]) -> Tracer:
 
 
 def scatter(kind: str, mode: str, target: Tracer, indices: Mapping[str, Tracer], updates: Tracer) -> Tracer:
-    """`target` with `updates` combined in at integer positions; mode: raise, clip or drop."""
+    """`target` with `updates` combined in at integer positions; kind: add, set, mul, max or min; mode: raise, clip
+    or drop."""
     return _one(
         "scatter",
         (target, *indices.values(), updates),
@@ -366,3 +390,14 @@ def scatter(kind: str, mode: str, target: Tracer, indices: Mapping[str, Tracer],
             "along": c.names_attribute(tuple(indices)),
         },
     )
+
+
+# -- in order ---------------------------------------------------------------------------------------------------------
+
+
+def argsort(x: Tracer, dim: str, descending: bool = False) -> Tracer:
+    """The positions along `dim` in the order of their elements, stable, NaN last: int64 with the dims of `x`."""
+    attributes = {"dim": c.string_attribute(dim)}
+    if descending:
+        attributes["descending"] = c.mlir().UnitAttr.get(c.context())
+    return _one("argsort", (x,), attributes)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
-from ..core.errors import CompileError, DimensionError, DTypeError, Error, IndexError_, SizeError
+from ..core.errors import CompileError, DimensionError, DTypeError, Error, IndexError_, SizeError, UnsupportedError
 from ..core.spec import Spec
 
 if TYPE_CHECKING:
@@ -33,8 +33,9 @@ def mlir() -> Any:
 def context() -> ir.Context:
     ctx = mlir().Context()
     ctx.enable_multithreading(False)
-    for dialect in ("xtensor", "func"):
-        _ = ctx.dialects[dialect]
+    from ..mlir._mlir_libs import _xtensor
+
+    _xtensor.load_dialects(ctx)
     ctx.attach_diagnostic_handler(_remember)
     return ctx
 
@@ -67,6 +68,8 @@ def error_from(exc: BaseException, fallback: type[Error] = CompileError) -> Erro
 def _kind(text: str, fallback: type[Error]) -> type[Error]:
     if "element type" in text or re.search(r"must be (?:variadic of )?array of", text):
         return DTypeError
+    if "no reverse derivative" in text:
+        return UnsupportedError
     if "there is nothing to read" in text or "out of range" in text:
         return IndexError_
     if re.search(r"has sizes|sizes? ", text):
@@ -149,6 +152,11 @@ def names_attribute(names: tuple[str, ...]) -> ir.Attribute:
 @functools.lru_cache(maxsize=4096)
 def string_attribute(text: str) -> ir.Attribute:
     return mlir().StringAttr.get(text, context=context())
+
+
+@functools.cache
+def unit_attribute() -> ir.Attribute:
+    return mlir().UnitAttr.get(context=context())
 
 
 @functools.lru_cache(maxsize=4096)

@@ -39,6 +39,14 @@ def of_user() -> ir.Location:
     return found
 
 
+def of_value(value: ir.Value) -> str | None:
+    """FILE:LINE of the op that gives `value`, None for arguments."""
+    from .context import file_line
+
+    owner = value.owner  # an op, or the block that it is an argument of
+    return None if isinstance(owner, mlir().Block) else file_line(str(owner.location)) or None
+
+
 def of_argument(name: str) -> ir.Location:
     """Location of a parameter, which has a name and no line."""
     return mlir().Location.name(name, context=context())

@@ -61,7 +61,8 @@ class Regions:
             ip=self.scope.ip,
         )
         for i, scope in enumerate(self.scopes):
-            assert scope is not None
+            if scope is None:
+                continue  # an optional region that is not there
             c.mlir().Operation.create(
                 "xtensor.yield", operands=[x.value for x in yields[i]], loc=self.here, ip=scope.ip
             )

@@ -57,7 +57,7 @@ class Scope:
 class Root(Scope):
     """A function under construction. Concrete arrays met on the way become its hidden last arguments."""
 
-    __slots__ = ("captured", "function", "labels", "module", "numbers", "ops", "ranges")
+    __slots__ = ("captured", "fresh", "function", "labels", "module", "numbers", "ops", "ranges")
 
     def __init__(self, specs: Sequence[Spec], names: Sequence[str] | None = None) -> None:
         ir, ctx = mlir(), context()
@@ -84,6 +84,7 @@ class Root(Scope):
         self.ops: dict[str, str] = {}  # FILE:LINE of what reads or writes by position -> the public function
         # value -> (another value, steps by dim): the first one's positions are labelled as the other's after the steps.
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
+        self.fresh = 0
 
     def __enter__(self) -> Root:
         lock.acquire()
@@ -112,6 +113,11 @@ class Root(Scope):
         number = self.numbers.get(value) if self.numbers else None
         if number is not None and (number, dtype) not in self.ranges:
             self.ranges[number, dtype] = Range(number, dtype, user_line(), local.op)
+
+    def fresh_dim(self, like: str) -> str:
+        """A name that no user can spell, and that no other part of the program has."""
+        self.fresh += 1
+        return f"{like}~b{self.fresh}"
 
     def finish(self, values: Sequence[ir.Value]) -> None:
         """Adds the return and gives the function its type."""

@@ -146,7 +146,8 @@ class Tracer(_Base):
     def __bool__(self) -> bool:
         self._no_value(
             "if, while, and, or, not need a bool",
-            "Write xt.where(condition, a, b), & for and, | for or, ~ for not; or make what decides a static argument",
+            "Write xt.where(condition, a, b), xt.cond or xt.while_loop, & for and, | for or, ~ for not; or make what "
+            "decides a static argument",
         )
 
     def __int__(self) -> int:
@@ -176,10 +177,6 @@ class Tracer(_Base):
         n = len(self)
         first = self.dims[0]
         return iter([self.isel({first: i}) for i in range(n)])
-
-    def __setitem__(self, key: object, value: object) -> NoReturn:
-        names = ", ".join(f"{d}=..." for d in self.dims[:1])
-        raise ArgumentTypeError(f"arrays cannot be assigned to. Write x = x.at({names}).set(value)")
 
     @property
     def values(self) -> NoReturn:

@@ -45,6 +45,12 @@ func.func @infer(%x: !x, %w: !w, %s: !xtensor.array<f32>, %k: !xtensor.array<p: 
   %17 = xtensor.gather raise %x at %along along [b] : !x, !xtensor.array<i: 3, i32>
   // CHECK: "xtensor.scatter"{{.*}} -> !xtensor.array<b: 4, i: 3, f32>
   %18 = xtensor.scatter add drop %x at %k with %s along [b] : !x, !xtensor.array<f32>, !xtensor.array<p: 5, i64>
+  // CHECK: "xtensor.accumulate"{{.*}} -> !xtensor.array<b: 4, i: 3, f32>
+  %30 = xtensor.accumulate last clip %x at %k times %s plus %s along [b] : !x, !xtensor.array<f32>, !xtensor.array<f32>, !xtensor.array<p: 5, i64>
+  // CHECK: "xtensor.accumulate"{{.*}} -> !xtensor.array<p: 5, i: 3, f32>
+  %31 = xtensor.accumulate states drop %x at %k times %s plus %s along [b] {reverse} : !x, !xtensor.array<f32>, !xtensor.array<f32>, !xtensor.array<p: 5, i64>
+  // CHECK: "xtensor.argsort"{{.*}} -> !xtensor.array<b: 4, i: 3, i64>
+  %32 = xtensor.argsort %x along i {descending} : !x
   // CHECK: "xtensor.merge"{{.*}} -> !xtensor.array<z: ?, ui8>
   %19 = xtensor.merge %n [i, t] into z : !xtensor.array<i: ?, t: ?, ui8>
   // CHECK: "xtensor.cumulative"{{.*}} -> !xtensor.array<b: 4, i: 3, f32>
@@ -58,5 +64,31 @@ func.func @infer(%x: !x, %w: !w, %s: !xtensor.array<f32>, %k: !xtensor.array<p: 
   %23 = xtensor.window %x b into p size 5 stride 1 dilation 1 : !x
   // CHECK: "xtensor.overlap_add"{{.*}} -> !xtensor.array<b: 10, f32>
   %24 = xtensor.overlap_add %x b from i length 10 stride 2 dilation 1 : !x
+  return
+}
+
+// Matrices: new inner dims have the smaller size and stand where the dim was that they replace.
+// CHECK: sym_name = "matrices"
+func.func @matrices(%a: !xtensor.array<row: 4, b: 2, col: 3, f32>, %s: !xtensor.array<b: 2, r: 3, c: 3, f64>,
+                    %y: !xtensor.array<k: 5, r: 3, f64>, %z: !xtensor.array<c: 3, f64>) {
+  // CHECK: "xtensor.qr"{{.*}} -> (!xtensor.array<row: 4, b: 2, k: 3, f32>, !xtensor.array<k: 3, b: 2, col: 3, f32>)
+  %q, %r = xtensor.qr %a on [row, col] inner k : !xtensor.array<row: 4, b: 2, col: 3, f32>
+  // CHECK: "xtensor.svd"{{.*}} -> (!xtensor.array<row: 4, b: 2, k: 3, f32>, !xtensor.array<b: 2, k: 3, f32>, !xtensor.array<k: 3, b: 2, col: 3, f32>)
+  %u, %d, %v = xtensor.svd %a on [row, col] inner k : !xtensor.array<row: 4, b: 2, col: 3, f32>
+  // CHECK: "xtensor.lu"{{.*}} -> (!xtensor.array<row: 4, b: 2, col: 3, f32>, !xtensor.array<row: 4, b: 2, i64>, !xtensor.array<row: 4, b: 2, i64>, !xtensor.array<b: 2, f32>)
+  %p, %o, %i, %t = xtensor.lu %a on [row, col] : !xtensor.array<row: 4, b: 2, col: 3, f32>
+  // CHECK: "xtensor.pinv"{{.*}} -> !xtensor.array<col: 3, b: 2, row: 4, f32>
+  %n = xtensor.pinv %a on [row, col] : !xtensor.array<row: 4, b: 2, col: 3, f32>
+  // CHECK: "xtensor.cholesky"{{.*}} -> !xtensor.array<b: 2, r: 3, c: 3, f64>
+  %l = xtensor.cholesky %s on [r, c] : !xtensor.array<b: 2, r: 3, c: 3, f64>
+  // CHECK: "xtensor.eigh"{{.*}} -> (!xtensor.array<b: 2, k: 3, f64>, !xtensor.array<b: 2, r: 3, k: 3, f64>)
+  %w, %e = xtensor.eigh %s on [r, c] inner k : !xtensor.array<b: 2, r: 3, c: 3, f64>
+  // The right-hand side's row dim becomes the column dim; batches of the matrix come first.
+  // CHECK: "xtensor.solve"{{.*}} -> !xtensor.array<b: 2, k: 5, c: 3, f64>
+  %x = xtensor.solve %s, %y on [r, c] : !xtensor.array<b: 2, r: 3, c: 3, f64>, !xtensor.array<k: 5, r: 3, f64>
+  // CHECK: "xtensor.solve"{{.*}} -> !xtensor.array<b: 2, r: 3, f64>
+  %x2 = xtensor.solve %s, %z on [r, c] transposed : !xtensor.array<b: 2, r: 3, c: 3, f64>, !xtensor.array<c: 3, f64>
+  // CHECK: "xtensor.triangular_solve"{{.*}} -> !xtensor.array<b: 2, k: 5, c: 3, f64>
+  %x3 = xtensor.triangular_solve %s, %y on [r, c] {upper, unit} : !xtensor.array<b: 2, r: 3, c: 3, f64>, !xtensor.array<k: 5, r: 3, f64>
   return
 }

@@ -235,6 +235,42 @@ func.func @f(%x: !xtensor.array<i: 5, f32>, %k: !xtensor.array<p: 3, i64>, %u: !
 
 // -----
 
+// scatter_c3
+func.func @f(%x: !xtensor.array<i: 5, i1>, %k: !xtensor.array<p: 3, i64>, %u: !xtensor.array<i1>) {
+  // expected-error@+1 {{scatter: mul is not for bools; use set, max or min}}
+  %0 = xtensor.scatter mul drop %x at %k with %u along [i] : !xtensor.array<i: 5, i1>, !xtensor.array<i1>, !xtensor.array<p: 3, i64>
+  return
+}
+
+// -----
+
+// accumulate: as scatter_c2
+func.func @f(%x: !xtensor.array<i: 5, f32>, %k: !xtensor.array<p: 3, i64>, %u: !xtensor.array<q: 3, f32>) {
+  // expected-error@+1 {{accumulate: factors have dim "q", which the selected view lacks; it has (p: 3)}}
+  %0 = xtensor.accumulate last drop %x at %k times %u plus %u along [i] : !xtensor.array<i: 5, f32>, !xtensor.array<q: 3, f32>, !xtensor.array<q: 3, f32>, !xtensor.array<p: 3, i64>
+  return
+}
+
+// -----
+
+// accumulate_c1
+func.func @f(%x: !xtensor.array<i: 5, i32>, %k: !xtensor.array<p: 3, i64>, %u: !xtensor.array<i32>) {
+  // expected-error@+1 {{operand #0 must be array of floats}}
+  %0 = xtensor.accumulate last drop %x at %k times %u plus %u along [i] : !xtensor.array<i: 5, i32>, !xtensor.array<i32>, !xtensor.array<i32>, !xtensor.array<p: 3, i64>
+  return
+}
+
+// -----
+
+// argsort_c1
+func.func @f(%x: !xtensor.array<i: 5, f32>) {
+  // expected-error@+1 {{argsort: no dim "t"; the array has (i: 5)}}
+  %0 = xtensor.argsort %x along t : !xtensor.array<i: 5, f32>
+  return
+}
+
+// -----
+
 // pullback_c2
 func.func @f(%x: !xtensor.array<i: 5, i32>) {
   // expected-error@+1 {{argument 0 has element type 'i32'; only floats have derivatives}}
@@ -296,5 +332,68 @@ func.func @f(%m: memref<3x4xf32>) {
 func.func @f(%m: memref<3x4xf32>) {
   // expected-error@+1 {{'xtensor.library' op has no out to write to}}
   "xtensor.library"(%m) <{routine = "xt_name", operandSegmentSizes = array<i32: 1, 0>}> : (memref<3x4xf32>) -> ()
+  return
+}
+
+// -----
+
+// matrix_c1
+func.func @f(%a: !xtensor.array<row: 3, col: 3, f32>) {
+  // expected-error@+1 {{cholesky: expected two dims, row and column, got 1}}
+  %l = xtensor.cholesky %a on [row] : !xtensor.array<row: 3, col: 3, f32>
+  return
+}
+
+// -----
+
+// matrix_c1
+func.func @f(%a: !xtensor.array<row: 3, col: 3, f32>) {
+  // expected-error@+1 {{eigh: dim "row" is named twice}}
+  %w, %v = xtensor.eigh %a on [row, row] inner k : !xtensor.array<row: 3, col: 3, f32>
+  return
+}
+
+// -----
+
+// matrix_c2
+func.func @f(%a: !xtensor.array<row: 3, col: 2, f32>) {
+  // expected-error@+1 {{cholesky: dims "row" and "col" must have equal sizes, the matrix must be square; it has (row: 3, col: 2)}}
+  %l = xtensor.cholesky %a on [row, col] : !xtensor.array<row: 3, col: 2, f32>
+  return
+}
+
+// -----
+
+// matrix_c3
+func.func @f(%a: !xtensor.array<k: 3, row: 3, col: 2, f32>) {
+  // expected-error@+1 {{qr: the new inner dim "k" is a dim of the matrix already; it has (k: 3, row: 3, col: 2)}}
+  %q, %r = xtensor.qr %a on [row, col] inner k : !xtensor.array<k: 3, row: 3, col: 2, f32>
+  return
+}
+
+// -----
+
+// solve_c1
+func.func @f(%a: !xtensor.array<row: 3, col: 3, f32>, %b: !xtensor.array<col: 3, f32>) {
+  // expected-error@+1 {{solve: the right-hand side has "row" and not "col", which the result has instead; it has (col: 3)}}
+  %x = xtensor.solve %a, %b on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<col: 3, f32>
+  return
+}
+
+// -----
+
+// solve_c2
+func.func @f(%a: !xtensor.array<row: 3, col: 3, f32>, %b: !xtensor.array<row: 4, f32>) {
+  // expected-error@+1 {{triangular_solve: dim "row" has sizes 3 and 4; equal names must have equal sizes; operands: (row: 3, col: 3), (row: 4)}}
+  %x = xtensor.triangular_solve %a, %b on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<row: 4, f32>
+  return
+}
+
+// -----
+
+// solve_c2
+func.func @f(%a: !xtensor.array<row: 3, col: 3, f32>, %b: !xtensor.array<row: 3, f64>) {
+  // expected-error@+1 {{solve: the right-hand side must be an array of 'f32'}}
+  %x = xtensor.solve %a, %b on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<row: 3, f64>
   return
 }

@@ -75,7 +75,8 @@ func.func @functions(%0: !f) -> !f {
   // Identities are no ops.
   // CHECK-NOT: linalg.generic
   %n = xtensor.constant dense<4> : tensor<i64> as !xtensor.array<i64>
-  %32 = xtensor.sized %31 by () : (!f) -> !f
+  %b = xtensor.barrier "one" of %31 : !f
+  %32 = xtensor.sized %b by () : (!f) -> !f
   %33 = xtensor.stop_gradient %32 : !f
   return %33 : !f
 }

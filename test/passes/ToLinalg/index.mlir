@@ -31,17 +31,18 @@ func.func @gather(%x: !xtensor.array<row: 9, col: 4, f32>, %i: !xtensor.array<p:
 
 // -----
 
-// Rows are added as a whole; what is dropped adds what changes no bit.
+// Rows are added as a whole; what is dropped is passed over.
 // CHECK-LABEL: func.func @scatter_rows
 // CHECK: scf.for %[[P:.*]] = {{.*}} iter_args(%[[T:.*]] = %arg0) -> (tensor<9x4xf32>)
 // CHECK: %[[IN:.*]] = arith.cmpi ult
+// CHECK: scf.if %[[IN]] -> (tensor<9x4xf32>)
 // CHECK: %[[U:.*]] = tensor.extract_slice %arg2[%[[P]], 0] [1, 4] [1, 1]
 // CHECK: %[[O:.*]] = tensor.extract_slice %[[T]][%[[I:.*]], 0] [1, 4] [1, 1]
 // CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[U]] : tensor<4xf32>) outs(%[[O]] : tensor<4xf32>)
-// CHECK: arith.constant -0.000000e+00 : f32
-// CHECK: arith.select %[[IN]]
 // CHECK: arith.addf
 // CHECK: tensor.insert_slice %[[S]] into %[[T]][%[[I]], 0]
+// CHECK: else
+// CHECK: scf.yield %[[T]]
 // CHECK-NOT: xt_report_index
 func.func @scatter_rows(%t: !xtensor.array<row: 9, col: 4, f32>, %i: !xtensor.array<p: 3, i64>,
                         %u: !xtensor.array<p: 3, col: 4, f32>) -> !xtensor.array<row: 9, col: 4, f32> {
@@ -64,4 +65,85 @@ func.func @scatter_numbers(%i: !xtensor.array<p: 100, i64>, %u: !xtensor.array<p
   %y = xtensor.scatter add clip %zero at %i with %u along [g] : !xtensor.array<g: 5, f64>,
       !xtensor.array<p: 100, f64>, !xtensor.array<p: 100, i64>
   return %y : !xtensor.array<g: 5, f64>
+}
+
+// -----
+
+// Many rows: each thread has a block of the target, which it copies, and looks at all positions.
+// CHECK-LABEL: func.func @scatter_blocks
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<4096x64xf32>
+// CHECK: scf.forall (%[[B:.*]]) in (8) shared_outs(%[[OUT:.*]] = %[[E]])
+// CHECK: %[[FROM:.*]] = arith.muli %[[B]], %{{.*}} : index
+// CHECK: %[[PLACE:.*]] = tensor.extract_slice %[[OUT]][%[[FROM]], 0] [512, 64] [1, 1]
+// CHECK: %[[OWN:.*]] = tensor.extract_slice %arg0[%[[FROM]], 0] [512, 64] [1, 1]
+// CHECK: %[[COPY:.*]] = linalg.generic {{.*}} ins(%[[OWN]] {{.*}} outs(%[[PLACE]]
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[COPY]])
+// CHECK: %[[LOCAL:.*]] = arith.subi %{{.*}}, %[[FROM]]
+// CHECK: %[[HERE:.*]] = arith.cmpi ult, %[[LOCAL]]
+// CHECK: scf.if %[[HERE]]
+// CHECK: arith.maximumf
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[OUT]][%[[FROM]], 0] [512, 64] [1, 1]
+func.func @scatter_blocks(%t: !xtensor.array<row: 4096, col: 64, f32>, %i: !xtensor.array<p: 2048, i64>,
+                          %u: !xtensor.array<p: 2048, col: 64, f32>) -> !xtensor.array<row: 4096, col: 64, f32> {
+  %y = xtensor.scatter max clip %t at %i with %u along [row] : !xtensor.array<row: 4096, col: 64, f32>,
+      !xtensor.array<p: 2048, col: 64, f32>, !xtensor.array<p: 2048, i64>
+  return %y : !xtensor.array<row: 4096, col: 64, f32>
+}
+
+// -----
+
+// Updates of different rows never meet: the rows are shared among threads. A temporary is updated where it is.
+// CHECK-LABEL: func.func @scatter_aligned
+// CHECK: %[[X:.*]] = linalg.generic
+// CHECK: scf.forall (%[[R:.*]]) in (4096) shared_outs(%[[OUT:.*]] = %[[X]])
+// CHECK: %[[ROW:.*]] = tensor.extract_slice %[[OUT]][%[[R]], 0] [1, 64] [1, 1]
+// CHECK: scf.for {{.*}} iter_args(%[[T:.*]] = %[[ROW]])
+// CHECK: arith.mulf
+// CHECK: tensor.insert %{{.*}} into %[[T]]
+// CHECK: tensor.parallel_insert_slice
+func.func @scatter_aligned(%t: !xtensor.array<row: 4096, col: 64, f32>, %i: !xtensor.array<row: 4096, p: 32, i64>,
+                           %u: !xtensor.array<f32>) -> !xtensor.array<row: 4096, col: 64, f32> {
+  %x = xtensor.exp %t : !xtensor.array<row: 4096, col: 64, f32>
+  %y = xtensor.scatter mul clip %x at %i with %u along [col] : !xtensor.array<row: 4096, col: 64, f32>,
+      !xtensor.array<f32>, !xtensor.array<row: 4096, p: 32, i64>
+  return %y : !xtensor.array<row: 4096, col: 64, f32>
+}
+
+// -----
+
+// Index order is that of names, however the array is stored: the loop over a is the outer one.
+// CHECK-LABEL: func.func @scatter_order
+// CHECK: scf.for %[[A:.*]] = {{.*}} iter_args
+// CHECK: scf.for %[[B:.*]] = {{.*}} iter_args
+// CHECK: tensor.extract %arg1[%[[B]], %[[A]]] : tensor<3x2xi64>
+func.func @scatter_order(%t: !xtensor.array<r: 5, f32>, %i: !xtensor.array<b: 3, a: 2, i64>,
+                         %u: !xtensor.array<a: 2, f32>) -> (!xtensor.array<r: 5, f32>, !xtensor.array<r: 5, f32>) {
+  %y = xtensor.scatter set clip %t at %i with %u along [r] : !xtensor.array<r: 5, f32>,
+      !xtensor.array<a: 2, f32>, !xtensor.array<b: 3, a: 2, i64>
+  %z = xtensor.scatter min clip %y at %i with %u along [r] : !xtensor.array<r: 5, f32>,
+      !xtensor.array<a: 2, f32>, !xtensor.array<b: 3, a: 2, i64>
+  return %y, %z : !xtensor.array<r: 5, f32>, !xtensor.array<r: 5, f32>
+}
+
+// -----
+
+// Backwards, and with what each update found beside the states.
+// CHECK-LABEL: func.func @accumulate
+// CHECK: %[[NONE:.*]] = linalg.fill {{.*}} -> tensor<3xf64>
+// CHECK: scf.for %[[P:.*]] = {{.*}} iter_args(%[[T:.*]] = %arg0, %[[F:.*]] = %[[NONE]])
+// CHECK: %[[OLD:.*]] = tensor.extract %[[T]][%[[I:.*]]]
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: tensor.insert %{{.*}} into %[[T]][%[[I]]]
+// CHECK: tensor.insert %[[OLD]] into %[[F]][%[[P]]]
+// CHECK: scf.for %[[Q:.*]] = %{{.*}} to %[[N:.*]] step
+// CHECK: %[[LAST:.*]] = arith.subi %[[N]], %{{.*}} : index
+// CHECK: arith.subi %[[LAST]], %[[Q]]
+func.func @accumulate(%s: !xtensor.array<r: 5, f64>, %i: !xtensor.array<p: 3, i64>, %f: !xtensor.array<p: 3, f64>,
+                      %t: !xtensor.array<f64>) -> (!xtensor.array<p: 3, f64>, !xtensor.array<r: 5, f64>) {
+  %y = xtensor.accumulate states clip %s at %i times %f plus %t along [r] : !xtensor.array<r: 5, f64>,
+      !xtensor.array<p: 3, f64>, !xtensor.array<f64>, !xtensor.array<p: 3, i64>
+  %z = xtensor.accumulate last clip %s at %i times %f plus %t along [r] {reverse} : !xtensor.array<r: 5, f64>,
+      !xtensor.array<p: 3, f64>, !xtensor.array<f64>, !xtensor.array<p: 3, i64>
+  return %y, %z : !xtensor.array<p: 3, f64>, !xtensor.array<r: 5, f64>
 }
