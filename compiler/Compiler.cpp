@@ -31,8 +31,8 @@ static const std::string &compilerIdentity() {
 
 //===- phases --------------------------------------------------------------===//
 
-static LogicalResult runPhases(ModuleOp module, StringRef from, StringRef to,
-                               StringRef dumpFolder = "") {
+LogicalResult xtensor::runPhases(ModuleOp module, StringRef from, StringRef to,
+                                 StringRef dumpFolder) {
   PassManager pm(module.getContext());
 #ifdef NDEBUG
   pm.enableVerifier(false);

@@ -34,6 +34,10 @@ struct Compiled {
   bool fromCache = false;
 };
 
+/// Takes `module` from one phase to another; a file per phase goes to `dumpFolder` (empty: none).
+mlir::LogicalResult runPhases(mlir::ModuleOp module, llvm::StringRef from, llvm::StringRef to,
+                              llvm::StringRef dumpFolder = "");
+
 /// Compiles `module`, which is in phase `options.from` and stays as it is.
 mlir::FailureOr<Compiled> compile(mlir::ModuleOp module, const CompilerOptions &options);
 

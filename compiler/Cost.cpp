@@ -1,7 +1,7 @@
 #include "compiler/Cost.h"
 
-#include "Pipelines.h"
 #include "XTensor/XTensor.h"
+#include "compiler/Compiler.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -9,7 +9,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -89,20 +88,15 @@ static double flopsOf(Region &region) {
 
 FailureOr<Cost> xtensor::costOf(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
-  auto run = [&](StringRef from, StringRef to) {
-    PassManager pm(module.getContext());
-    addPhases(pm, from, to);
-    return pm.run(*copy);
-  };
   Cost cost;
-  if (failed(run("traced", "linalg")))
+  if (failed(runPhases(*copy, "traced", "linalg")))
     return failure();
   double flops = 0;
   for (Operation &function : copy->getOps())
     for (Region &region : function.getRegions())
       flops += flopsOf(region);
   cost.flops = static_cast<int64_t>(flops);
-  if (failed(run("linalg", "cpu")))
+  if (failed(runPhases(*copy, "linalg", "cpu")))
     return failure();
   copy->walk([&](memref::AllocOp alloc) {
     if (alloc->hasAttr("xtensor.arena") && alloc.getDynamicSizes().size() == 1)

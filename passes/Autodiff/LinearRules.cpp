@@ -156,18 +156,7 @@ static Value splitBack(Transposer &t, Operation *o, unsigned, Value ct) {
   if (type.hasStaticShape())
     return SplitOp::create(t.b, ct, op.getIntoAttr(), op.getDims(),
                            t.b.getDenseI64ArrayAttr(type.getShape()));
-  Location loc = t.b.getLoc();
-  Type i64 = t.b.getI64Type();
-  Value position, stride = scalar(t.b, loc, i64, 1);
-  for (auto [name, size] : llvm::reverse(llvm::zip_equal(type.getDimNames(), type.getShape()))) {
-    auto along = ArrayType::get(t.b.getContext(), {name}, {size}, i64);
-    SmallVector<Value> known = t.sizes(along);
-    Value term = IotaOp::create(t.b, along, known.empty() ? Value() : known[0]);
-    term = MulOp::create(t.b, term, stride);
-    position = position ? AddOp::create(t.b, position, term).getResult() : term;
-    Value extent = known.empty() ? scalar(t.b, loc, i64, static_cast<double>(size)) : known[0];
-    stride = MulOp::create(t.b, stride, extent);
-  }
+  Value position = t.rowMajor(type);
   return GatherOp::create(t.b, IndexMode::clip, ct, position, t.b.getArrayAttr({op.getIntoAttr()}));
 }
 

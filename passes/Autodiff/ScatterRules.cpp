@@ -74,20 +74,13 @@ static Value areLast(Transposer &t, ScatterOp op, ValueRange indices) {
   ArrayType numbered = minus(written, dimsOf(kept));
   if (numbered.getRank() == 0 || areKnownDistinct(indices))
     return {};
-  SmallVector<StringAttr> order(numbered.getDimNames());
-  llvm::sort(order, [](StringAttr a, StringAttr b) { return a.getValue() > b.getValue(); });
+  // By name, so that the stored order of an index array changes nothing.
+  SmallVector<Attribute> order = dimsOf(numbered);
+  llvm::sort(order, [](Attribute a, Attribute b) {
+    return cast<StringAttr>(a).getValue() < cast<StringAttr>(b).getValue();
+  });
   Location loc = t.b.getLoc();
-  Value number, stride = scalar(t.b, loc, i64, 1);
-  for (StringAttr name : order) {
-    int64_t size = numbered.getSize(name);
-    auto along = ArrayType::get(t.b.getContext(), {name}, {size}, i64);
-    SmallVector<Value> known = t.sizes(along);
-    Value term = IotaOp::create(t.b, along, known.empty() ? Value() : known[0]);
-    term = MulOp::create(t.b, term, stride);
-    number = number ? AddOp::create(t.b, number, term).getResult() : term;
-    Value extent = known.empty() ? scalar(t.b, loc, i64, static_cast<double>(size)) : known[0];
-    stride = MulOp::create(t.b, stride, extent);
-  }
+  Value number = t.rowMajor(reordered(numbered, order));
   // Dims that no index has are whole rows, which have one last update.
   ArrayType owners = minus(target.withElement(i64), dimsOf(minus(kept, dimsOf(written))));
   Value nobody = conform(t.b, loc, scalar(t.b, loc, i64, -1), owners, t.sizes(owners));

@@ -38,6 +38,8 @@ public:
   mlir::Value product(mlir::ValueRange inputs, ArrayType keep);
   /// The sizes of the dynamic dims of `type`.
   llvm::SmallVector<mlir::Value> sizes(ArrayType type);
+  /// The number (i64) of each element of an array with the dims of `type`, the last dim fastest.
+  mlir::Value rowMajor(ArrayType type);
 
   mlir::ImplicitLocOpBuilder b;
 

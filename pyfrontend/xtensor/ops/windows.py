@@ -139,7 +139,44 @@ def _rolled_present(kind: str, x: Tracer, sizes: dict[str, int], center: dict[st
     return build.select(enough, y, p.constant(np.nan, x.dtype))
 
 
-class Rolling:
+class _Reductions:
+    """What windows and blocks are reduced with; a subclass says over what."""
+
+    __slots__ = ()
+
+    def _reduce(self, kind: str) -> Any:
+        raise NotImplementedError
+
+    def sum(self) -> Any:
+        """Sum of each: the dims of the array; integers of blocks widen to 64 bits."""
+        return self._reduce("sum")
+
+    def mean(self) -> Any:
+        """Mean of each: the dims of the array."""
+        return self._reduce("mean")
+
+    def max(self) -> Any:
+        """Largest value of each: the dims of the array; ties share the gradient."""
+        return self._reduce("max")
+
+    def min(self) -> Any:
+        """Smallest value of each: the dims of the array; ties share the gradient."""
+        return self._reduce("min")
+
+    def prod(self) -> Any:
+        """Product of each: the dims of the array; integers of blocks widen to 64 bits."""
+        return self._reduce("prod")
+
+    def var(self) -> Any:
+        """Variance of each: the dims of the array."""
+        return self._reduce("var")
+
+    def std(self) -> Any:
+        """Standard deviation of each: the dims of the array; derivative 0 where all are equal."""
+        return self._reduce("std")
+
+
+class Rolling(_Reductions):
     """Windows that end at each element of a dim (`center`: that lie around it). Where one is not whole: NaN."""
 
     __slots__ = ("_array", "_center", "_min_periods", "_sizes")
@@ -153,34 +190,6 @@ class Rolling:
 
     def _reduce(self, kind: str) -> Any:
         return _rolled(kind, self._array, self._sizes, self._center, self._min_periods)
-
-    def sum(self) -> Any:
-        """Sum over each window: the dims of the array."""
-        return self._reduce("sum")
-
-    def mean(self) -> Any:
-        """Mean over each window: the dims of the array."""
-        return self._reduce("mean")
-
-    def max(self) -> Any:
-        """Largest value of each window: the dims of the array; ties share the gradient."""
-        return self._reduce("max")
-
-    def min(self) -> Any:
-        """Smallest value of each window: the dims of the array; ties share the gradient."""
-        return self._reduce("min")
-
-    def prod(self) -> Any:
-        """Product over each window: the dims of the array."""
-        return self._reduce("prod")
-
-    def var(self) -> Any:
-        """Variance over each window: the dims of the array."""
-        return self._reduce("var")
-
-    def std(self) -> Any:
-        """Standard deviation over each window: the dims of the array; derivative 0 where all are equal."""
-        return self._reduce("std")
 
     def construct(
         self,
@@ -285,7 +294,7 @@ def _cut(x: Tracer, sizes: dict[str, int], boundary: str, side: dict[str, str]) 
     return x, tuple(names)
 
 
-class Coarsen:
+class Coarsen(_Reductions):
     """Blocks of neighbours along dims, each of which becomes one element."""
 
     __slots__ = ("_array", "_boundary", "_side", "_sizes")
@@ -299,34 +308,6 @@ class Coarsen:
 
     def _reduce(self, kind: str) -> Any:
         return _coarsened(kind, self._array, self._sizes, self._boundary, self._side)
-
-    def sum(self) -> Any:
-        """Sum of each block: the dims of the array; integers widen to 64 bits."""
-        return self._reduce("sum")
-
-    def mean(self) -> Any:
-        """Mean of each block: the dims of the array."""
-        return self._reduce("mean")
-
-    def max(self) -> Any:
-        """Largest value of each block: the dims of the array."""
-        return self._reduce("max")
-
-    def min(self) -> Any:
-        """Smallest value of each block: the dims of the array."""
-        return self._reduce("min")
-
-    def prod(self) -> Any:
-        """Product of each block: the dims of the array; integers widen to 64 bits."""
-        return self._reduce("prod")
-
-    def var(self) -> Any:
-        """Variance of each block: the dims of the array."""
-        return self._reduce("var")
-
-    def std(self) -> Any:
-        """Standard deviation of each block: the dims of the array; derivative 0 where all are equal."""
-        return self._reduce("std")
 
 
 def coarsen(
