@@ -1,0 +1,131 @@
+/* Devices that are not the CPU: their memory, their kernels, and what a program compiled for one
+ * calls while it runs. Plain C. Every backend (Vulkan, CUDA, Metal) fills in the same functions and
+ * is loaded at run time, so that this library works where no driver is.
+ *
+ * Device memory is named by addresses: one number names one byte, and address + offset names the
+ * byte `offset` further on. Whether the CPU may follow an address is the device's affair: only
+ * xt_device_map tells. Work is done in the order in which it is asked for; nothing waits until a
+ * value is read. */
+#ifndef XTENSOR_DEVICE_H
+#define XTENSOR_DEVICE_H
+
+#include "runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct xt_device xt_device;
+
+/* What a device has, asked of its driver. */
+enum {
+  XT_DEVICE_F64 = 1 << 0,
+  XT_DEVICE_I64 = 1 << 1,
+  XT_DEVICE_F16 = 1 << 2, /* arithmetic */
+  XT_DEVICE_I16 = 1 << 3,
+  XT_DEVICE_I8 = 1 << 4,
+  XT_DEVICE_STORAGE_16 = 1 << 5, /* 16-bit elements in buffers */
+  XT_DEVICE_STORAGE_8 = 1 << 6,
+  XT_DEVICE_ATOMIC_ADD_F32 = 1 << 7,
+  XT_DEVICE_ATOMIC_I64 = 1 << 8,
+  XT_DEVICE_SUBGROUP_ARITHMETIC = 1 << 9,
+  XT_DEVICE_UNIFIED_MEMORY = 1 << 10 /* the CPU follows every address */
+};
+typedef struct xt_device_info {
+  const char *backend; /* "vulkan" */
+  const char *name;    /* as the driver gives it */
+  const char *driver;
+  uint32_t features;
+  int32_t subgroup_size;
+  int64_t max_buffer_bytes; /* of one array */
+  int64_t workgroup_bytes;  /* shared memory of a workgroup */
+  int64_t max_workgroup_threads;
+  int64_t memory_bytes;
+} xt_device_info;
+
+/* Devices of a backend; 0 where there is no driver, xt_device_error says why. */
+XT_API int32_t xt_device_count(const char *backend);
+/* Opens a device, or returns the one that is open: it lives as long as the process. Null if there
+ * is none. */
+XT_API xt_device *xt_device_open(const char *backend, int32_t index);
+XT_API const xt_device_info *xt_device_get_info(xt_device *device);
+/* What the last call on this thread that failed could not do, in words. */
+XT_API const char *xt_device_error(void);
+
+/* Memory, pooled. 256-byte aligned. Null if there is none or the device refuses the size. Freed
+ * memory is used again for work that is asked for later, never before work that was asked for
+ * earlier is done with it. */
+XT_API void *xt_device_alloc(xt_device *device, size_t bytes);
+XT_API void xt_device_free(xt_device *device, void *address, size_t bytes);
+/* Bytes held for reuse; giving them back to the driver. */
+XT_API size_t xt_device_cached_bytes(xt_device *device);
+XT_API void xt_device_trim(xt_device *device);
+
+/* All return 0, or 1 with xt_device_error set. Write takes what it needs from `from` before it
+ * returns; read waits. */
+XT_API int32_t xt_device_write(xt_device *device, void *to, const void *from, size_t bytes);
+XT_API int32_t xt_device_read(xt_device *device, void *to, const void *from, size_t bytes);
+XT_API int32_t xt_device_copy(xt_device *device, void *to, const void *from, size_t bytes);
+XT_API int32_t xt_device_synchronize(xt_device *device);
+
+/* One kernel, as compiled code holds it: a constant but for `handle`, in which the backend keeps
+ * what it made of it. Parameters: buffers (binding i of set 0), then 32-bit numbers (push constants
+ * at 4 * i). */
+typedef struct xt_kernel {
+  const void *code; /* SPIR-V, PTX or MSL */
+  int64_t code_bytes;
+  const char *name; /* of the entry point */
+  int32_t buffers;
+  int32_t numbers;
+  int32_t threads[3]; /* of a workgroup */
+  int32_t padding;
+  void *handle;
+} xt_kernel;
+
+/* A program, as compiled code holds it. */
+typedef struct xt_program {
+  const char *name; /* for profiles and messages */
+  int32_t inputs, outputs;
+  int32_t sizes;      /* numbers in the `sizes` of its entry */
+  int32_t reports;    /* whether it checks indices */
+  int32_t replayable; /* its commands depend on the addresses and sizes of a call alone */
+  int32_t padding;
+  void *handle;
+} xt_program;
+
+/* One call of a program on the device that xt_device_use gave this thread. Begin returns 1 if the
+ * commands of this very call (same addresses and sizes) are on record and were sent again: the
+ * program returns at once. Otherwise they are recorded now, and sent by xt_call_end (or where a
+ * value is needed before). */
+XT_API int32_t xt_call_begin(xt_program *program, void **buffers, const int64_t *sizes,
+                             xt_status *status);
+XT_API void xt_call_launch(xt_kernel *kernel, int64_t groups_x, int64_t groups_y, int64_t groups_z,
+                           void *const *buffers, const int32_t *numbers);
+XT_API void xt_call_copy(void *to, const void *from, int64_t bytes);
+/* Temporaries of this call; the space is used again by later calls. */
+XT_API void *xt_call_arena(int64_t bytes);
+/* Where this call's kernels report to: words site + 1, index (low, high), size (low, high); zeros
+ * as long as nothing is wrong. */
+XT_API void *xt_call_report(void);
+/* The CPU reads (mode & 1) or writes (mode & 2) part of an array in the midst of a call: waits for
+ * what was asked before. Unmap wants the same numbers and the pointer. */
+XT_API void *xt_call_map(void *address, int64_t bytes, int32_t mode);
+XT_API void xt_call_unmap(void *address, int64_t bytes, int32_t mode, void *host);
+XT_API void xt_call_end(void);
+
+/* The device that this thread's next calls run on. */
+XT_API void xt_device_use(xt_device *device);
+
+/* What the last call of this thread may yet report: a ticket that counts references, or null if its
+ * program checks nothing. It waits, and gives the first report in status (code 1) or zeros; the
+ * answer is kept. */
+typedef struct xt_ticket xt_ticket;
+XT_API xt_ticket *xt_call_ticket(void);
+XT_API void xt_ticket_retain(xt_ticket *ticket);
+XT_API void xt_ticket_release(xt_ticket *ticket);
+XT_API int32_t xt_ticket_wait(xt_ticket *ticket, xt_status *status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
