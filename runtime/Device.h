@@ -29,7 +29,18 @@ enum {
   XT_DEVICE_ATOMIC_ADD_F32 = 1 << 7,
   XT_DEVICE_ATOMIC_I64 = 1 << 8,
   XT_DEVICE_SUBGROUP_ARITHMETIC = 1 << 9,
-  XT_DEVICE_UNIFIED_MEMORY = 1 << 10 /* the CPU follows every address */
+  XT_DEVICE_UNIFIED_MEMORY = 1 << 10, /* the CPU follows every address */
+  XT_DEVICE_ATOMIC_ADD_F64 = 1 << 11,
+  XT_DEVICE_SUBGROUP_SHUFFLE = 1 << 12,
+  XT_DEVICE_SUBGROUP_ALL_TYPES = 1 << 13, /* subgroup operations on 8, 16 and 64 bits, too */
+  /* The driver can be told to keep signed zeros, infinities and NaNs (SignedZeroInfNanPreserve). */
+  XT_DEVICE_EXACT_SPECIALS_F16 = 1 << 14,
+  XT_DEVICE_EXACT_SPECIALS_F32 = 1 << 15,
+  XT_DEVICE_EXACT_SPECIALS_F64 = 1 << 16,
+  /* The driver can be told to keep subnormal numbers (DenormPreserve). */
+  XT_DEVICE_SUBNORMALS_F16 = 1 << 17,
+  XT_DEVICE_SUBNORMALS_F32 = 1 << 18,
+  XT_DEVICE_SUBNORMALS_F64 = 1 << 19
 };
 typedef struct xt_device_info {
   const char *backend; /* "vulkan" */
@@ -41,16 +52,35 @@ typedef struct xt_device_info {
   int64_t workgroup_bytes;  /* shared memory of a workgroup */
   int64_t max_workgroup_threads;
   int64_t memory_bytes;
+  int64_t max_groups[3];     /* of one launch; more is an error */
+  int32_t max_group_size[3]; /* threads of a workgroup, per dimension */
+  int32_t max_kernel_buffers;
+  int32_t max_kernel_numbers;
 } xt_device_info;
 
 /* Devices of a backend; 0 where there is no driver, xt_device_error says why. */
 XT_API int32_t xt_device_count(const char *backend);
-/* Opens a device, or returns the one that is open: it lives as long as the process. Null if there
- * is none. */
+/* Opens a device, or returns the one that is open: it lives as long as the process. One that was
+ * lost is not given again, but opened anew. index: the best device is 0; -1 is $XTENSOR_DEVICE, or
+ * 0. Null if there is none. */
 XT_API xt_device *xt_device_open(const char *backend, int32_t index);
 XT_API const xt_device_info *xt_device_get_info(xt_device *device);
 /* What the last call on this thread that failed could not do, in words. */
 XT_API const char *xt_device_error(void);
+/* Complaints of validation layers ($XTENSOR_VALIDATE=1), which are written to stderr, too. */
+XT_API int64_t xt_device_messages(xt_device *device);
+/* What a device did since it was opened, for tests and profiles. */
+typedef struct xt_device_counters {
+  int64_t submissions;    /* to its queue */
+  int64_t records;        /* calls whose commands were recorded */
+  int64_t replays;        /* calls whose commands were on record */
+  int64_t waits;          /* of the CPU for the device */
+  int64_t kernels;        /* made ready for the device */
+  int64_t cached_kernels; /* of those, found in the cache on disk */
+  int64_t barriers;       /* between the commands of one call */
+  int64_t driver_bytes;   /* of memory held now */
+} xt_device_counters;
+XT_API xt_device_counters xt_device_get_counters(xt_device *device);
 
 /* Memory, pooled. 256-byte aligned. Null if there is none or the device refuses the size. Freed
  * memory is used again for work that is asked for later, never before work that was asked for
@@ -79,6 +109,7 @@ typedef struct xt_kernel {
   int32_t numbers;
   int32_t threads[3]; /* of a workgroup */
   int32_t padding;
+  int64_t writes; /* bit i: buffer i may be written; kernels that only read need not wait */
   void *handle;
 } xt_kernel;
 
@@ -93,22 +124,26 @@ typedef struct xt_program {
   void *handle;
 } xt_program;
 
-/* One call of a program on the device that xt_device_use gave this thread. Begin returns 1 if the
- * commands of this very call (same addresses and sizes) are on record and were sent again: the
- * program returns at once. Otherwise they are recorded now, and sent by xt_call_end (or where a
- * value is needed before). */
+/* One call of a program on the device that xt_device_use gave this thread. Begin returns 1 if there
+ * is nothing left to do and the program returns at once, without xt_call_end: the commands of this
+ * very call (same addresses and sizes) are on record and were sent again, or the device cannot be
+ * used (status code 3, xt_device_error says why). Otherwise they are recorded now, and sent by
+ * xt_call_end (or where a value is needed before). Whatever fails until then sets status code 3;
+ * the rest of the call does nothing. A call has the device to itself: other threads wait. */
 XT_API int32_t xt_call_begin(xt_program *program, void **buffers, const int64_t *sizes,
                              xt_status *status);
 XT_API void xt_call_launch(xt_kernel *kernel, int64_t groups_x, int64_t groups_y, int64_t groups_z,
                            void *const *buffers, const int32_t *numbers);
 XT_API void xt_call_copy(void *to, const void *from, int64_t bytes);
-/* Temporaries of this call; the space is used again by later calls. */
+/* Temporaries of this call; the space is used again by later calls. Null if the call failed:
+ * arithmetic on that is harmless, as nothing more is done. */
 XT_API void *xt_call_arena(int64_t bytes);
 /* Where this call's kernels report to: words site + 1, index (low, high), size (low, high); zeros
  * as long as nothing is wrong. */
 XT_API void *xt_call_report(void);
 /* The CPU reads (mode & 1) or writes (mode & 2) part of an array in the midst of a call: waits for
- * what was asked before. Unmap wants the same numbers and the pointer. */
+ * what was asked before. Unmap wants the same numbers and the pointer. A failed call gets zeros to
+ * work on. */
 XT_API void *xt_call_map(void *address, int64_t bytes, int32_t mode);
 XT_API void xt_call_unmap(void *address, int64_t bytes, int32_t mode, void *host);
 XT_API void xt_call_end(void);
@@ -117,13 +152,17 @@ XT_API void xt_call_end(void);
 XT_API void xt_device_use(xt_device *device);
 
 /* What the last call of this thread may yet report: a ticket that counts references, or null if its
- * program checks nothing. It waits, and gives the first report in status (code 1) or zeros; the
- * answer is kept. */
+ * program checks nothing. The caller owns a reference; a second request gives null. Wait gives the
+ * first report in status (code 1) or zeros; the answer is kept. It returns 1 if it cannot know. */
 typedef struct xt_ticket xt_ticket;
 XT_API xt_ticket *xt_call_ticket(void);
 XT_API void xt_ticket_retain(xt_ticket *ticket);
 XT_API void xt_ticket_release(xt_ticket *ticket);
 XT_API int32_t xt_ticket_wait(xt_ticket *ticket, xt_status *status);
+
+/* Before compiled code is unloaded: gives back what devices made of its programs and kernels. */
+XT_API void xt_program_forget(xt_program *program);
+XT_API void xt_kernel_forget(xt_kernel *kernel);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,79 @@
+// What a kind of device (Vulkan, CUDA, Metal) fills in; Device.cpp hands the calls of Device.h on
+// to it.
+#pragma once
+
+#include "Device.h"
+
+#include <atomic>
+#include <mutex>
+
+/// One device. Its functions do what those of Device.h of the same name do. Never destroyed: arrays
+/// are freed while the process exits, too.
+struct xt_device {
+  xt_device_info info = {};
+  std::atomic<bool> lost{false};
+
+  virtual int64_t messages() = 0;
+  virtual xt_device_counters counters() = 0;
+  virtual void *alloc(size_t bytes) = 0;
+  virtual void free(void *address, size_t bytes) = 0;
+  virtual size_t cachedBytes() = 0;
+  virtual void trim() = 0;
+  virtual int32_t write(void *to, const void *from, size_t bytes) = 0;
+  virtual int32_t read(void *to, const void *from, size_t bytes) = 0;
+  virtual int32_t copy(void *to, const void *from, size_t bytes) = 0;
+  virtual int32_t synchronize() = 0;
+
+  /// `ticket` is what the call may yet report, or null.
+  virtual int32_t begin(xt_program *program, void **buffers, const int64_t *sizes,
+                        xt_status *status, xt_ticket *&ticket) = 0;
+  virtual void launch(xt_kernel *kernel, const int64_t groups[3], void *const *buffers,
+                      const int32_t *numbers) = 0;
+  virtual void callCopy(void *to, const void *from, int64_t bytes) = 0;
+  virtual void *arena(int64_t bytes) = 0;
+  virtual void *report() = 0;
+  virtual void *map(void *address, int64_t bytes, int32_t mode) = 0;
+  virtual void unmap(void *address, int64_t bytes, int32_t mode, void *host) = 0;
+  virtual void end() = 0;
+
+  /// Before the process exits: nothing is running any more.
+  virtual void quiesce() = 0;
+
+protected:
+  ~xt_device() = default;
+};
+
+/// What a call may yet report.
+struct xt_ticket {
+  std::atomic<int32_t> references{1};
+
+  virtual int32_t wait(xt_status *status) = 0;
+  virtual ~xt_ticket() = default;
+};
+
+namespace xtensor {
+
+struct Backend {
+  const char *name;
+  int32_t (*count)();
+  /// What is meant by index -1.
+  int32_t (*best)();
+  xt_device *(*open)(int32_t index);
+};
+
+extern const Backend vulkanBackend;
+
+/// What one device made of a kernel or a program of compiled code, in the list that begins at its
+/// `handle`.
+struct Made {
+  xt_device *device;
+  Made *next;
+  virtual ~Made() = default;
+};
+Made *findMade(void *const &handle, xt_device *device);
+void addMade(void *&handle, Made *made);
+
+/// Sets xt_device_error; returns 1.
+__attribute__((format(printf, 1, 2))) int32_t fail(const char *format, ...);
+
+} // namespace xtensor

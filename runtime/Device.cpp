@@ -1,0 +1,232 @@
+// Devices that are not the CPU: which backends there are, and what all of them have in common.
+#include "Backend.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace xtensor;
+
+namespace {
+
+const Backend *const kBackends[] = {&vulkanBackend};
+
+thread_local std::string lastError;
+
+/// What stops every device of this process.
+enum class State { Usable, Forked, Exiting };
+std::atomic<State> state{State::Usable};
+
+struct Open {
+  const Backend *backend;
+  int32_t index;
+  xt_device *device;
+};
+struct Table {
+  std::mutex lock;
+  std::vector<Open> open;
+};
+// Never destroyed, as its devices.
+Table &table() {
+  static Table *made = new Table;
+  return *made;
+}
+
+bool usable() {
+  State now = state.load(std::memory_order_relaxed);
+  if (now == State::Usable)
+    return true;
+  fail(now == State::Forked
+           ? "this process was forked from one that had opened a device, whose driver does not "
+             "survive that; start it afresh (multiprocessing: the start method 'spawn')"
+           : "the process is exiting");
+  return false;
+}
+
+/// Once the first device is open: no driver survives a fork, and none is asked for anything after
+/// it took itself apart at the exit of the process.
+void watchProcess() {
+  static bool watched = [] {
+    pthread_atfork(nullptr, nullptr, [] { state = State::Forked; });
+    atexit([] {
+      if (state != State::Usable)
+        return;
+      for (const Open &open : table().open)
+        open.device->quiesce();
+      state = State::Exiting;
+    });
+    return true;
+  }();
+  (void)watched;
+}
+
+const Backend *backendOf(const char *name) {
+  for (const Backend *backend : kBackends)
+    if (!strcmp(backend->name, name))
+      return backend;
+  std::string known;
+  for (const Backend *backend : kBackends)
+    known += std::string(known.empty() ? "" : ", ") + backend->name;
+  fail("there are no devices of kind %s; known: %s", name, known.c_str());
+  return nullptr;
+}
+
+/// The device of this thread's calls, and what the last of them may yet report.
+struct Calls {
+  xt_device *device = nullptr;
+  xt_ticket *ticket = nullptr;
+
+  void drop() {
+    if (xt_ticket *last = std::exchange(ticket, nullptr))
+      xt_ticket_release(last);
+  }
+  ~Calls() { drop(); }
+};
+thread_local Calls calls;
+
+} // namespace
+
+int32_t xtensor::fail(const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  lastError = text;
+  return 1;
+}
+
+Made *xtensor::findMade(void *const &handle, xt_device *device) {
+  auto *made = static_cast<Made *>(__atomic_load_n(&handle, __ATOMIC_ACQUIRE));
+  while (made && made->device != device)
+    made = made->next;
+  return made;
+}
+
+void xtensor::addMade(void *&handle, Made *made) {
+  void *first = __atomic_load_n(&handle, __ATOMIC_RELAXED);
+  do
+    made->next = static_cast<Made *>(first);
+  while (!__atomic_compare_exchange_n(&handle, &first, static_cast<void *>(made), false,
+                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+static void forget(void *&handle) {
+  auto *made = static_cast<Made *>(__atomic_exchange_n(&handle, nullptr, __ATOMIC_ACQ_REL));
+  while (made && state == State::Usable)
+    delete std::exchange(made, made->next);
+}
+
+int32_t xt_device_count(const char *backend) {
+  const Backend *found = backendOf(backend);
+  if (!found || !usable())
+    return 0;
+  std::lock_guard<std::mutex> guard(table().lock);
+  return found->count();
+}
+
+xt_device *xt_device_open(const char *backend, int32_t index) {
+  const Backend *found = backendOf(backend);
+  if (!found || !usable())
+    return nullptr;
+  std::lock_guard<std::mutex> guard(table().lock);
+  int32_t count = found->count();
+  if (count == 0)
+    return nullptr;
+  if (index < 0)
+    index = found->best();
+  if (index < 0 || index >= count) {
+    fail("there is no %s device %d: it has %d, counted from 0", backend, index, count);
+    return nullptr;
+  }
+  for (const Open &open : table().open)
+    if (open.backend == found && open.index == index && !open.device->lost)
+      return open.device;
+  xt_device *device = found->open(index);
+  if (!device)
+    return nullptr;
+  watchProcess();
+  table().open.push_back({found, index, device});
+  return device;
+}
+
+const xt_device_info *xt_device_get_info(xt_device *device) { return &device->info; }
+const char *xt_device_error(void) { return lastError.c_str(); }
+int64_t xt_device_messages(xt_device *device) { return device->messages(); }
+xt_device_counters xt_device_get_counters(xt_device *device) { return device->counters(); }
+
+void *xt_device_alloc(xt_device *device, size_t bytes) {
+  return usable() ? device->alloc(bytes) : nullptr;
+}
+void xt_device_free(xt_device *device, void *address, size_t bytes) {
+  if (address && state == State::Usable)
+    device->free(address, bytes);
+}
+size_t xt_device_cached_bytes(xt_device *device) {
+  return state == State::Usable ? device->cachedBytes() : 0;
+}
+void xt_device_trim(xt_device *device) {
+  if (state == State::Usable)
+    device->trim();
+}
+int32_t xt_device_write(xt_device *device, void *to, const void *from, size_t bytes) {
+  return usable() ? device->write(to, from, bytes) : 1;
+}
+int32_t xt_device_read(xt_device *device, void *to, const void *from, size_t bytes) {
+  return usable() ? device->read(to, from, bytes) : 1;
+}
+int32_t xt_device_copy(xt_device *device, void *to, const void *from, size_t bytes) {
+  return usable() ? device->copy(to, from, bytes) : 1;
+}
+int32_t xt_device_synchronize(xt_device *device) { return usable() ? device->synchronize() : 1; }
+
+void xt_device_use(xt_device *device) { calls.device = device; }
+
+int32_t xt_call_begin(xt_program *program, void **buffers, const int64_t *sizes,
+                      xt_status *status) {
+  calls.drop(); // so that what it reported to is free for this call
+  if (calls.device && usable())
+    return calls.device->begin(program, buffers, sizes, status, calls.ticket);
+  if (!calls.device)
+    fail("%s runs on a device, and none was chosen (xt_device_use)", program->name);
+  status->code = 3;
+  return 1;
+}
+void xt_call_launch(xt_kernel *kernel, int64_t groups_x, int64_t groups_y, int64_t groups_z,
+                    void *const *buffers, const int32_t *numbers) {
+  const int64_t groups[] = {groups_x, groups_y, groups_z};
+  calls.device->launch(kernel, groups, buffers, numbers);
+}
+void xt_call_copy(void *to, const void *from, int64_t bytes) {
+  calls.device->callCopy(to, from, bytes);
+}
+void *xt_call_arena(int64_t bytes) { return calls.device->arena(bytes); }
+void *xt_call_report(void) { return calls.device->report(); }
+void *xt_call_map(void *address, int64_t bytes, int32_t mode) {
+  return calls.device->map(address, bytes, mode);
+}
+void xt_call_unmap(void *address, int64_t bytes, int32_t mode, void *host) {
+  calls.device->unmap(address, bytes, mode, host);
+}
+void xt_call_end(void) { calls.device->end(); }
+
+xt_ticket *xt_call_ticket(void) { return std::exchange(calls.ticket, nullptr); }
+void xt_ticket_retain(xt_ticket *ticket) {
+  ticket->references.fetch_add(1, std::memory_order_relaxed);
+}
+void xt_ticket_release(xt_ticket *ticket) {
+  // After a fork, or while the process exits, its device is nobody's to ask: let it leak.
+  if (ticket->references.fetch_sub(1, std::memory_order_acq_rel) == 1 && state == State::Usable)
+    delete ticket;
+}
+int32_t xt_ticket_wait(xt_ticket *ticket, xt_status *status) {
+  return usable() ? ticket->wait(status) : 1;
+}
+
+void xt_program_forget(xt_program *program) { forget(program->handle); }
+void xt_kernel_forget(xt_kernel *kernel) { forget(kernel->handle); }

@@ -1,0 +1,283 @@
+// Calls of programs: their commands are looked for on record, or recorded.
+#include "Device.h"
+
+#include "../runtime.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace xtensor;
+using namespace xtensor::vulkan;
+
+/// Calls on record per program: arrays of a loop take turns in few buffers.
+static constexpr size_t kReplays = 8;
+
+Replays::~Replays() { static_cast<Device *>(device)->forget(*this); }
+Pipeline::~Pipeline() {
+  if (handle)
+    static_cast<Device *>(device)->forget(*this);
+}
+
+void Device::forget(Replays &replays) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  programs.erase(std::remove(programs.begin(), programs.end(), &replays), programs.end());
+  for (auto &recording : replays.recordings)
+    retire(std::move(recording));
+}
+
+void Device::forget(Pipeline &pipeline) {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  queue.wait(queue.last());
+  context.vk.DestroyPipeline(context.device, pipeline.handle, nullptr);
+}
+
+Replays &Device::replaysOf(xt_program *program) {
+  if (Made *found = findMade(program->handle, this))
+    return *static_cast<Replays *>(found);
+  auto *made = new Replays;
+  made->device = this;
+  addMade(program->handle, made);
+  programs.push_back(made);
+  return *made;
+}
+
+int32_t Device::begin(xt_program *program, void **buffers, const int64_t *sizes, xt_status *status,
+                      xt_ticket *&ticket) {
+  lock.lock();
+  call.program = program;
+  call.status = status;
+  call.ticket = nullptr;
+  call.arenaUsed = call.arena = call.lastSent = 0;
+  call.failed = false;
+  call.whole = true;
+  call.key.assign(sizes, sizes + program->sizes);
+  for (int32_t i = 0; i < program->inputs + program->outputs; ++i)
+    call.key.push_back(reinterpret_cast<int64_t>(buffers[i]));
+  if (!context.usable())
+    failCall();
+  if (program->reports && !call.failed) {
+    if (Slot *slot = reports->take()) {
+      auto *made = new Ticket;
+      made->reports = reports.get();
+      made->slot = slot;
+      ticket = call.ticket = made;
+      call.key.push_back(reinterpret_cast<int64_t>(slot));
+      if (!prepare(*slot))
+        failCall();
+    } else {
+      failCall();
+    }
+  }
+  if (call.failed || (program->replayable && replay(replaysOf(program)))) {
+    lock.unlock();
+    return 1;
+  }
+  inCall = true;
+  return 0;
+}
+
+bool Device::replay(Replays &replays) {
+  auto &all = replays.recordings;
+  for (size_t i = 0; i < all.size(); ++i) {
+    Recording &found = *all[i];
+    if (found.key != call.key || (found.arena && found.arena != space.generation))
+      continue;
+    std::rotate(all.begin(), all.begin() + i, all.begin() + i + 1);
+    VkCommandBuffer first = VK_NULL_HANDLE;
+    if (call.ticket && !call.ticket->slot->clean)
+      first = call.ticket->slot->clearing->commands;
+    uint64_t value = send(found, first);
+    if (!value)
+      failCall();
+    else if (call.ticket)
+      call.ticket->slot->place.lastUse() = call.ticket->value = value;
+    replayed += value != 0;
+    return true;
+  }
+  return false;
+}
+
+void Device::failCall() {
+  call.failed = true;
+  if (call.status->code == 0)
+    call.status->code = 3;
+}
+
+/// So that what an earlier call reported can be cleared in order, if it may not be done yet.
+bool Device::prepare(Slot &slot) {
+  if (slot.clean || slot.clearing)
+    return true;
+  std::unique_ptr<Recording> made = recording();
+  if (!made || !recorder->begin(*made))
+    return false;
+  recorder->clear(slot.place, 32);
+  if (!recorder->end())
+    return false;
+  slot.clearing = std::move(made);
+  return true;
+}
+
+/// Something can be recorded: the call has not failed, and there is a recording.
+bool Device::recordingCall() {
+  if (call.failed)
+    return false;
+  if (call.recording)
+    return true;
+  call.recording = recording();
+  if (call.recording && recorder->begin(*call.recording))
+    return true;
+  failCall();
+  return false;
+}
+
+/// What comes next goes into a new one.
+void Device::dropRecording() {
+  if (recorder->active())
+    recorder->end(); // of a call that failed: never sent
+  if (call.recording)
+    retire(std::move(call.recording));
+}
+
+/// Sends what was recorded up to here.
+bool Device::flush() {
+  if (call.failed || !call.recording)
+    return !call.failed;
+  VkCommandBuffer first = VK_NULL_HANDLE;
+  Slot *slot = call.ticket ? call.ticket->slot : nullptr;
+  if (slot && !slot->clean && call.lastSent == 0)
+    first = slot->clearing->commands;
+  uint64_t value = recorder->end() ? send(*call.recording, first) : 0;
+  if (!value) {
+    failCall();
+    return false;
+  }
+  call.lastSent = value;
+  if (call.ticket) {
+    call.ticket->value = value;
+    slot->place.lastUse() = value;
+  }
+  return true;
+}
+
+void Device::launch(xt_kernel *kernel, const int64_t groups[3], void *const *buffers,
+                    const int32_t *numbers) {
+  if (groups[0] <= 0 || groups[1] <= 0 || groups[2] <= 0 || !recordingCall())
+    return;
+  for (int i = 0; i < 3; ++i)
+    if (groups[i] > info.max_groups[i]) {
+      fail("%s: kernel %s wants %lld workgroups in dimension %d, the limit is %lld",
+           context.limits.name.c_str(), kernel->name, static_cast<long long>(groups[i]), i,
+           static_cast<long long>(info.max_groups[i]));
+      return failCall();
+    }
+  auto *pipeline = static_cast<Pipeline *>(findMade(kernel->handle, this));
+  if (!pipeline) {
+    std::unique_ptr<Pipeline> made = kernels->make(*kernel);
+    if (!made)
+      return failCall();
+    made->device = this;
+    pipeline = made.release();
+    addMade(kernel->handle, pipeline);
+  }
+  if (!recorder->launch(*pipeline, *kernel, groups, buffers, numbers))
+    failCall();
+}
+
+void Device::callCopy(void *to, const void *from, int64_t bytes) {
+  if (bytes <= 0 || !recordingCall())
+    return;
+  if (!recorder->copy(to, from, static_cast<size_t>(bytes)))
+    failCall();
+}
+
+void *Device::arena(int64_t bytes) {
+  if (call.failed)
+    return nullptr;
+  size_t wanted = (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + 255) & ~size_t(255);
+  if (call.arenaUsed == 0 && space.bytes < std::max(wanted, space.wanted)) {
+    size_t total = std::max(wanted, space.wanted);
+    if (space.address)
+      memory->put(space.address);
+    ++space.generation;
+    space.address = take(total);
+    if (!space.address && total > wanted)
+      space.address = take(total = wanted);
+    space.bytes = space.address ? total : 0;
+  }
+  call.arenaUsed += wanted;
+  space.wanted = std::max(space.wanted, call.arenaUsed);
+  if (call.arenaUsed <= space.bytes) {
+    call.arena = space.generation;
+    return static_cast<char *>(space.address) + call.arenaUsed - wanted;
+  }
+  // The next call finds an arena that holds all of it.
+  void *extra = space.bytes || call.arenaUsed > wanted ? take(wanted) : nullptr;
+  if (!extra) {
+    space.wanted = 0;
+    failCall();
+    return nullptr;
+  }
+  call.extras.push_back(extra);
+  call.whole = false;
+  return extra;
+}
+
+void *Device::report() {
+  return call.ticket ? const_cast<uint32_t *>(call.ticket->slot->words) : nullptr;
+}
+
+void *Device::map(void *address, int64_t bytes, int32_t mode) {
+  auto wanted = static_cast<size_t>(std::max<int64_t>(bytes, 0));
+  Place place;
+  bool good = flush();
+  call.whole = false;
+  dropRecording();
+  if (good && wanted > 0 && !memory->find(address, wanted, place))
+    good = false;
+  if (good && wanted > 0 && place.mapped() && queue.wait(place.lastUse()))
+    return address;
+  void *host = xt_alloc(std::max<size_t>(wanted, 1));
+  if (!host)
+    return nullptr;
+  bool readable = good && wanted > 0 && !place.mapped();
+  if (!readable || !(mode & 1) || !download(host, address, wanted, mapChunks)) {
+    memset(host, 0, wanted);
+    if (wanted > 0 && (!readable || mode & 1))
+      failCall();
+  }
+  return host;
+}
+
+void Device::unmap(void *address, int64_t bytes, int32_t mode, void *host) {
+  if (!host || host == address)
+    return;
+  auto wanted = static_cast<size_t>(std::max<int64_t>(bytes, 0));
+  if ((mode & 2) && wanted > 0 && flush()) {
+    dropRecording();
+    if (!upload(address, host, wanted))
+      failCall();
+  }
+  xt_free(host, std::max<size_t>(wanted, 1));
+}
+
+void Device::end() {
+  bool sent = flush();
+  recorded += call.recording != nullptr;
+  if (call.recording && sent && call.whole && call.program->replayable) {
+    auto &all = replaysOf(call.program).recordings;
+    if (all.size() == kReplays) {
+      retire(std::move(all.back()));
+      all.pop_back();
+    }
+    call.recording->key = call.key;
+    call.recording->arena = call.arena;
+    all.insert(all.begin(), std::move(call.recording));
+  } else {
+    dropRecording();
+  }
+  for (void *extra : call.extras)
+    memory->put(extra);
+  call.extras.clear();
+  inCall = false;
+  lock.unlock();
+}

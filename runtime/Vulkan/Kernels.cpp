@@ -1,0 +1,107 @@
+// From SPIR-V to pipelines. What a device cannot run is refused here, with its limit, and never
+// handed to the driver.
+#include "Kernels.h"
+
+#include "PipelineFile.h"
+
+#include <cstring>
+
+using namespace xtensor;
+using namespace xtensor::vulkan;
+
+bool Kernels::check(const xt_kernel &kernel) {
+  const char *device = context.limits.name.c_str(), *name = kernel.name;
+  uint32_t head[2] = {};
+  if (kernel.code_bytes >= 20 && kernel.code_bytes % 4 == 0)
+    memcpy(head, kernel.code, sizeof head);
+  if (head[0] != 0x07230203)
+    return fail("%s: the code of kernel %s (%lld bytes) is not SPIR-V", device, name,
+                static_cast<long long>(kernel.code_bytes)) == 0;
+  if (head[1] > context.limits.spirvVersion)
+    return fail("%s: kernel %s is SPIR-V %u.%u, the device takes %u.%u at most", device, name,
+                head[1] >> 16, head[1] >> 8 & 255, context.limits.spirvVersion >> 16,
+                context.limits.spirvVersion >> 8 & 255) == 0;
+  if (kernel.buffers > info.max_kernel_buffers)
+    return fail("%s: kernel %s has %d buffers, the limit is %d", device, name, kernel.buffers,
+                info.max_kernel_buffers) == 0;
+  if (kernel.numbers > info.max_kernel_numbers)
+    return fail("%s: kernel %s has %d numbers, the limit is %d", device, name, kernel.numbers,
+                info.max_kernel_numbers) == 0;
+  int64_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    threads *= kernel.threads[i];
+    if (kernel.threads[i] < 1 || kernel.threads[i] > info.max_group_size[i])
+      return fail("%s: kernel %s has workgroups of %d threads in dimension %d, the limit is %d",
+                  device, name, kernel.threads[i], i, info.max_group_size[i]) == 0;
+  }
+  if (threads > info.max_workgroup_threads)
+    return fail("%s: kernel %s has workgroups of %lld threads, the limit is %lld", device, name,
+                static_cast<long long>(threads),
+                static_cast<long long>(info.max_workgroup_threads)) == 0;
+  return true;
+}
+
+const Layout *Kernels::layoutFor(int32_t buffers, int32_t numbers) {
+  Layout &layout = layouts[{buffers, numbers}];
+  if (layout.pipeline)
+    return &layout;
+  std::vector<VkDescriptorSetLayoutBinding> bindings(buffers);
+  for (int32_t i = 0; i < buffers; ++i)
+    bindings[i] = {static_cast<uint32_t>(i), VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
+                   VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
+  VkDescriptorSetLayoutCreateInfo set = {VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+  set.bindingCount = static_cast<uint32_t>(buffers);
+  set.pBindings = bindings.data();
+  if (!layout.set && !context.check(context.vk.CreateDescriptorSetLayout(context.device, &set,
+                                                                         nullptr, &layout.set),
+                                    "a layout of buffers"))
+    return nullptr;
+  VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, static_cast<uint32_t>(4 * numbers)};
+  VkPipelineLayoutCreateInfo pipeline = {VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+  pipeline.setLayoutCount = 1;
+  pipeline.pSetLayouts = &layout.set;
+  pipeline.pushConstantRangeCount = numbers > 0;
+  pipeline.pPushConstantRanges = &range;
+  if (!context.check(
+          context.vk.CreatePipelineLayout(context.device, &pipeline, nullptr, &layout.pipeline),
+          "a layout of numbers"))
+    return nullptr;
+  return &layout;
+}
+
+std::unique_ptr<Pipeline> Kernels::make(const xt_kernel &kernel) {
+  auto &vk = context.vk;
+  if (!context.usable() || !check(kernel))
+    return nullptr;
+  const Layout *layout = layoutFor(kernel.buffers, kernel.numbers);
+  if (!layout)
+    return nullptr;
+
+  // A copy, as constants of a program need not lie at multiples of four.
+  std::vector<uint32_t> code(static_cast<size_t>(kernel.code_bytes) / 4);
+  memcpy(code.data(), kernel.code, 4 * code.size());
+  VkShaderModuleCreateInfo module = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+  module.codeSize = 4 * code.size();
+  module.pCode = code.data();
+  VkComputePipelineCreateInfo create = {VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  create.layout = layout->pipeline;
+  create.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO};
+  create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  create.stage.pName = kernel.name;
+  std::string what = std::string("making kernel ") + kernel.name;
+  if (!context.check(vk.CreateShaderModule(context.device, &module, nullptr, &create.stage.module),
+                     what.c_str()))
+    return nullptr;
+  auto result = std::make_unique<Pipeline>();
+  result->layout = layout;
+  PipelineFile file(context, kernel);
+  VkResult done =
+      vk.CreateComputePipelines(context.device, file.cache(), 1, &create, nullptr, &result->handle);
+  vk.DestroyShaderModule(context.device, create.stage.module, nullptr);
+  if (!context.check(done, what.c_str()))
+    return nullptr;
+  file.write();
+  ++made;
+  cached += file.found();
+  return result;
+}
