@@ -33,9 +33,6 @@ def OutlineKernels : Pass<"xtensor-outline-kernels", "::mlir::ModuleOp"> {
     gpu.launch_func @kernels::@kernel0 blocks in (%c256, %c1, %c1) threads in (%c256, %c1, %c1) args(..)
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "256", "threads of a workgroup, at most">,
-                 Option<"workgroupBytes", "workgroup-bytes", "int64_t", "32768",
-                        "memory of a workgroup">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
