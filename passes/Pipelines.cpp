@@ -4,6 +4,7 @@
 #include "Batch/Passes.h"
 #include "Buffers/Passes.h"
 #include "CPU/Passes.h"
+#include "GPU/Passes.h"
 #include "Group/Passes.h"
 #include "Schedule/Passes.h"
 #include "Simplify/Passes.h"
@@ -176,6 +177,7 @@ void xtensor::registerAllXTensorPasses() {
   registerSchedulePasses();
   registerBuffersPasses();
   registerCPUPasses();
+  registerGPUPasses();
   registerPass(createMakeEntryPass);
   registerPhases();
 }
