@@ -70,6 +70,7 @@ static void addLlvm(OpPassManager &pm) {
 
 static void addGpu(OpPassManager &pm) {
   pm.addPass(createOutlineKernels());
+  pm.addNestedPass<mlir::gpu::GPUModuleOp>(createExpandScalarMath());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
