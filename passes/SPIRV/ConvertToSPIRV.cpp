@@ -1,0 +1,105 @@
+// xtensor-to-spirv: kernels in SPIR-V, beside the gpu.module they are of.
+#include "SPIRV/KernelPatterns.h"
+#include "SPIRV/Passes.h"
+
+#include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
+#include "mlir/Conversion/FuncToSPIRV/FuncToSPIRV.h"
+#include "mlir/Conversion/GPUToSPIRV/GPUToSPIRV.h"
+#include "mlir/Conversion/IndexToSPIRV/IndexToSPIRV.h"
+#include "mlir/Conversion/MathToSPIRV/MathToSPIRV.h"
+#include "mlir/Conversion/MemRefToSPIRV/MemRefToSPIRV.h"
+#include "mlir/Conversion/SCFToSPIRV/SCFToSPIRV.h"
+#include "mlir/Conversion/UBToSPIRV/UBToSPIRV.h"
+#include "mlir/Conversion/VectorToSPIRV/VectorToSPIRV.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_CONVERTTOSPIRV
+#include "SPIRV/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+
+namespace {
+
+mlir::spirv::StorageClass storageOf(Attribute space) {
+  if (auto memory = dyn_cast_or_null<gpu::AddressSpaceAttr>(space))
+    if (memory.getValue() == gpu::AddressSpace::Workgroup)
+      return mlir::spirv::StorageClass::Workgroup;
+  return mlir::spirv::StorageClass::StorageBuffer;
+}
+
+/// What every Vulkan 1.1 device of today has, and 64-bit numbers; the profile of a device says
+/// what else it has.
+mlir::spirv::TargetEnvAttr targetOf(ModuleOp module) {
+  if (auto env = module->getAttrOfType<mlir::spirv::TargetEnvAttr>(
+          mlir::spirv::getTargetEnvAttrName()))
+    return env;
+  using mlir::spirv::Capability;
+  using mlir::spirv::Extension;
+  MLIRContext *context = module.getContext();
+  Capability capabilities[] = {Capability::Shader, Capability::Int64, Capability::Float64,
+                               Capability::Int16, Capability::Int8, Capability::Float16,
+                               Capability::StorageBuffer16BitAccess,
+                               Capability::StorageBuffer8BitAccess, Capability::GroupNonUniform,
+                               Capability::GroupNonUniformArithmetic};
+  Extension extensions[] = {Extension::SPV_KHR_storage_buffer_storage_class,
+                            Extension::SPV_KHR_16bit_storage, Extension::SPV_KHR_8bit_storage};
+  auto triple = mlir::spirv::VerCapExtAttr::get(mlir::spirv::Version::V_1_3, capabilities,
+                                                extensions, context);
+  return mlir::spirv::TargetEnvAttr::get(
+      triple, mlir::spirv::getDefaultResourceLimits(context), mlir::spirv::ClientAPI::Vulkan,
+      mlir::spirv::Vendor::Unknown, mlir::spirv::DeviceType::Unknown,
+      mlir::spirv::TargetEnvAttr::kUnknownDeviceID);
+}
+
+struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    mlir::spirv::TargetEnvAttr env = targetOf(module);
+    SmallVector<gpu::GPUModuleOp> kernels(module.getOps<gpu::GPUModuleOp>());
+    OpBuilder b(&getContext());
+    for (gpu::GPUModuleOp original : kernels) {
+      // The launch still names the original.
+      b.setInsertionPointAfter(original);
+      auto copy = cast<gpu::GPUModuleOp>(b.clone(*original));
+      if (failed(convert(copy, env)))
+        return signalPassFailure();
+    }
+  }
+
+  LogicalResult convert(gpu::GPUModuleOp kernel, mlir::spirv::TargetEnvAttr env) {
+    MLIRContext *context = &getContext();
+    mlir::spirv::MemorySpaceToStorageClassConverter spaces(
+        [](Attribute space) -> std::optional<mlir::spirv::StorageClass> {
+          return storageOf(space);
+        });
+    mlir::spirv::convertMemRefTypesAndAttrs(kernel, spaces);
+    auto target = SPIRVConversionTarget::get(env);
+    SPIRVConversionOptions options;
+    options.use64bitIndex = false;
+    SPIRVTypeConverter types(env, options);
+    ScfToSPIRVContext flow;
+    RewritePatternSet patterns(context);
+    populateGPUToSPIRVPatterns(types, patterns);
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    arith::populateArithToSPIRVPatterns(types, patterns);
+    populateMathToSPIRVPatterns(types, patterns);
+    populateMemRefToSPIRVPatterns(types, patterns);
+    populateFuncToSPIRVPatterns(types, patterns);
+    populateVectorToSPIRVPatterns(types, patterns);
+    populateSCFToSPIRVPatterns(types, flow, patterns);
+    ub::populateUBToSPIRVConversionPatterns(types, patterns);
+    index::populateIndexToSPIRVPatterns(types, patterns);
+    xtensor::spirv::populateKernelPatterns(types, patterns);
+    return applyFullConversion(kernel, *target, std::move(patterns));
+  }
+};
+
+} // namespace
