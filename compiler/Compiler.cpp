@@ -32,12 +32,12 @@ static const std::string &compilerIdentity() {
 //===- phases --------------------------------------------------------------===//
 
 LogicalResult xtensor::runPhases(ModuleOp module, StringRef from, StringRef to,
-                                 StringRef dumpFolder) {
+                                 StringRef dumpFolder, StringRef target) {
   PassManager pm(module.getContext());
 #ifdef NDEBUG
   pm.enableVerifier(false);
 #endif
-  addPhases(pm, from, to, dumpFolder);
+  addPhases(pm, from, to, dumpFolder, target);
   return pm.run(module);
 }
 
@@ -46,7 +46,7 @@ static OwningOpRef<ModuleOp> copyOf(ModuleOp module) { return cast<ModuleOp>(mod
 
 /// Whether code is generated for `target`, with an error where it is not.
 static LogicalResult checkTarget(ModuleOp module, StringRef target) {
-  if (target == "cpu")
+  if (backendOf(target))
     return success();
   return module.emitError("this build generates no code for ") << target.split(',').first;
 }
@@ -57,7 +57,7 @@ FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool
     return failure();
   OwningOpRef<ModuleOp> copy = copyOf(module);
   bool assembly = phase == "asm";
-  if (failed(runPhases(*copy, "traced", assembly ? "llvm" : phase)))
+  if (failed(runPhases(*copy, "traced", assembly ? "llvm" : phase, "", target)))
     return failure();
   if (assembly) {
     auto code = Jit::get().generate(*copy, "entry", CodeFormat::assembly);
@@ -149,7 +149,7 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
     }
   if (!object) {
     OwningOpRef<ModuleOp> copy = copyOf(module);
-    if (failed(runPhases(*copy, options.from, "llvm", options.dumpFolder)))
+    if (failed(runPhases(*copy, options.from, "llvm", options.dumpFolder, options.target)))
       return failure();
     compiled.sites = sitesOf(*copy);
     if (Operation *function = copy->lookupSymbol("entry"))

@@ -39,7 +39,7 @@ struct Compiled {
 
 /// Takes `module` from one phase to another; a file per phase goes to `dumpFolder` (empty: none).
 mlir::LogicalResult runPhases(mlir::ModuleOp module, llvm::StringRef from, llvm::StringRef to,
-                              llvm::StringRef dumpFolder = "");
+                              llvm::StringRef dumpFolder = "", llvm::StringRef target = "cpu");
 
 /// Compiles `module`, which is in phase `options.from` and stays as it is.
 mlir::FailureOr<Compiled> compile(mlir::ModuleOp module, const CompilerOptions &options);

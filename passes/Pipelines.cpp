@@ -5,6 +5,7 @@
 #include "Buffers/Passes.h"
 #include "CPU/Passes.h"
 #include "GPU/Passes.h"
+#include "GPU/Profile.h"
 #include "Group/Passes.h"
 #include "SPIRV/Passes.h"
 #include "Schedule/Passes.h"
@@ -69,6 +70,7 @@ static void addLlvm(OpPassManager &pm) {
 
 static void addGpu(OpPassManager &pm) {
   pm.addPass(createOutlineKernels());
+  pm.addNestedPass<mlir::gpu::GPUModuleOp>(createExpandScalarMath());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -127,6 +129,17 @@ struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
   int number;
 };
 
+/// Says in the module which device it is for.
+struct SetTarget : PassWrapper<SetTarget, OperationPass<ModuleOp>> {
+  SetTarget(StringRef target) : target(target.str()) {}
+  StringRef getName() const final { return "SetTarget"; }
+  void runOnOperation() final {
+    markAllAnalysesPreserved();
+    getOperation()->setAttr(kTargetAttr, StringAttr::get(&getContext(), target));
+  }
+  std::string target;
+};
+
 /// Refuses what no phase will be able to compile, before the phases turn it into something else.
 struct CheckProgram : PassWrapper<CheckProgram, OperationPass<ModuleOp>> {
   CheckProgram(bool needsMain) : needsMain(needsMain) {}
@@ -177,7 +190,10 @@ static void addContract(OpPassManager &pm, StringRef phase) {
 }
 
 void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringRef dumpDir,
-                        Backend backend) {
+                        StringRef target) {
+  Backend backend = *backendOf(target);
+  if (backend != Backend::cpu)
+    pm.addPass(std::make_unique<SetTarget>(target));
   addContract(pm, from);
   int first = phaseIndex(from, backend), last = phaseIndex(to, backend);
   int buffers = phaseIndex("buffers", backend);
@@ -219,7 +235,7 @@ static void registerPhases() {
                        << ", in which the input is\n";
           std::exit(1);
         }
-        addPhases(pm, options.from, options.to, options.dump, *backend);
+        addPhases(pm, options.from, options.to, options.dump, options.target);
       });
 }
 

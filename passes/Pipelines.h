@@ -24,7 +24,7 @@ void addPhase(mlir::OpPassManager &pm, llvm::StringRef phase, Backend backend = 
 /// Adds the phases after `from`, up to `to`. With `dumpDir` the module is written there after
 /// each, as numbered files.
 void addPhases(mlir::OpPassManager &pm, llvm::StringRef from, llvm::StringRef to,
-               llvm::StringRef dumpDir = "", Backend backend = Backend::cpu);
+               llvm::StringRef dumpDir = "", llvm::StringRef target = "cpu");
 
 /// xtensor-make-entry (EntryPoint.cpp).
 std::unique_ptr<mlir::Pass> createMakeEntryPass();

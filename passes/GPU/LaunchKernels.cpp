@@ -123,7 +123,7 @@ LLVM::GlobalOp HostEmitter::kernelOf(mlir::gpu::LaunchFuncOp op) {
   int64_t buffers = llvm::count_if(func.getArgumentTypes(), llvm::IsaPred<MemRefType>);
   auto dims = LLVM::LLVMArrayType::get(i32, 3);
   auto type = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), {pointer, i64, pointer, i32, i32, dims, i32, pointer});
+      b.getContext(), {pointer, i64, pointer, i32, i32, dims, i32, i64, pointer});
   global = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::Internal, name.str() + "_kernel",
                                   Attribute(), /*alignment=*/8);
   b.createBlock(&global.getInitializerRegion());
@@ -138,7 +138,13 @@ LLVM::GlobalOp HostEmitter::kernelOf(mlir::gpu::LaunchFuncOp op) {
   for (int64_t i = 0; i < 3; ++i)
     put(number(i32, size ? (*size)[i] : 1), {5, i});
   put(number(i32, 0), {6});
-  put(LLVM::ZeroOp::create(b, pointer), {7});
+  int64_t writes = 0;
+  for (auto [i, argument] : llvm::enumerate(func.getArguments()))
+    for (Operation *user : argument.getUsers())
+      if (!isa<memref::LoadOp>(user) && i < 64)
+        writes |= int64_t(1) << i;
+  put(number(i64, writes), {7});
+  put(LLVM::ZeroOp::create(b, pointer), {8});
   LLVM::ReturnOp::create(b, s);
   return global;
 }

@@ -3,6 +3,7 @@
 #include "CPU/Passes.h"
 #include "GPU/Body.h"
 #include "GPU/Passes.h"
+#include "GPU/Profile.h"
 
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -385,8 +386,9 @@ struct OutlineKernelsPass : xtensor::impl::OutlineKernelsBase<OutlineKernelsPass
     module->setAttr(mlir::gpu::GPUDialect::getContainerModuleAttrName(), b.getUnitAttr());
     module->setAttr(kDeviceAttr, b.getUnitAttr());
     KernelLimits limits;
-    limits.threads = threads;
-    limits.workgroupBytes = workgroupBytes;
+    Profile device = Profile::of(module);
+    limits.threads = std::min<int64_t>(limits.threads, device.number("max_threads", 256));
+    limits.workgroupBytes = device.number("workgroup_bytes", 16384);
     Outliner outliner(module, limits);
     for (auto func : module.getOps<func::FuncOp>())
       for (Block &block : func.getBody())

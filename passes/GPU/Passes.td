@@ -23,19 +23,16 @@ def OutlineKernels : Pass<"xtensor-outline-kernels", "::mlir::ModuleOp"> {
     ```
     ==>
     ```mlir
-    gpu.module @kernels {
+    gpu.module @kernel0 {
       gpu.func @kernel0(%x: memref<?xf32>, %y: memref<?xf32>) kernel {
         %i = ..  // 256 * block + thread
         %v = memref.load %x[%i]
         %e = math.exp %v
         memref.store %e, %y[%i]
     ..
-    gpu.launch_func @kernels::@kernel0 blocks in (%c256, %c1, %c1) threads in (%c256, %c1, %c1) args(..)
+    gpu.launch_func @kernel0::@kernel0 blocks in (%c256, %c1, %c1) threads in (%c256, %c1, %c1) args(..)
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "256", "threads of a workgroup, at most">,
-                 Option<"workgroupBytes", "workgroup-bytes", "int64_t", "32768",
-                        "memory of a workgroup">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
@@ -51,7 +48,7 @@ def LaunchKernels : Pass<"xtensor-launch-kernels", "::mlir::ModuleOp"> {
     recorded commands.
 
     ```mlir
-    gpu.launch_func @kernels::@kernel0 blocks in (%g, %c1, %c1) threads in (..) args(%x : memref<?xf32>, %n : i32)
+    gpu.launch_func @kernel0::@kernel0 blocks in (%g, %c1, %c1) threads in (..) args(%x : memref<?xf32>, %n : i32)
     ```
     ==>
     ```mlir
@@ -60,6 +57,31 @@ def LaunchKernels : Pass<"xtensor-launch-kernels", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def ExpandScalarMath : Pass<"xtensor-expand-scalar-math"> {
+  let summary = "Write elementary functions of scalars as arithmetic";
+  let description = [{
+    Kernels have no libm. SPIR-V's instructions know no float64 exponential or
+    sine, promise little of float32 ones, and have no erf or cbrt; PTX has fewer.
+    This writes every function in additions, products, quotients, roots, and
+    operations on 32-bit words, to the accuracy that the README states. Upstream's
+    polynomials are float32 only and wrong for large arguments. Long functions
+    become one function per type in the nearest symbol table (a gpu.module).
+
+    ```mlir
+    %y = math.exp %x : f64
+    ```
+    ==>
+    ```mlir
+    %y = func.call @xt_exp_f64(%x) : (f64) -> f64
+    ```
+  }];
+  let options = [Option<"calls", "calls", "bool", "true",
+                        "long functions are called; false: all are written in line">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 #endif // XTENSOR_PASSES_GPU

@@ -1,4 +1,5 @@
 // xtensor-to-spirv: kernels in SPIR-V, beside the gpu.module they are of.
+#include "GPU/Profile.h"
 #include "SPIRV/KernelPatterns.h"
 #include "SPIRV/Passes.h"
 
@@ -35,22 +36,29 @@ mlir::spirv::StorageClass storageOf(Attribute space) {
   return mlir::spirv::StorageClass::StorageBuffer;
 }
 
-/// What every Vulkan 1.1 device of today has, and 64-bit numbers; the profile of a device says
-/// what else it has.
+/// What the module's device offers to shaders.
 mlir::spirv::TargetEnvAttr targetOf(ModuleOp module) {
-  if (auto env = module->getAttrOfType<mlir::spirv::TargetEnvAttr>(
-          mlir::spirv::getTargetEnvAttrName()))
-    return env;
   using mlir::spirv::Capability;
   using mlir::spirv::Extension;
   MLIRContext *context = module.getContext();
-  Capability capabilities[] = {Capability::Shader, Capability::Int64, Capability::Float64,
-                               Capability::Int16, Capability::Int8, Capability::Float16,
-                               Capability::StorageBuffer16BitAccess,
-                               Capability::StorageBuffer8BitAccess, Capability::GroupNonUniform,
-                               Capability::GroupNonUniformArithmetic};
-  Extension extensions[] = {Extension::SPV_KHR_storage_buffer_storage_class,
-                            Extension::SPV_KHR_16bit_storage, Extension::SPV_KHR_8bit_storage};
+  xtensor::Profile device = xtensor::Profile::of(module);
+  SmallVector<Capability> capabilities = {Capability::Shader, Capability::GroupNonUniform};
+  std::pair<StringRef, Capability> optional[] = {
+      {"f64", Capability::Float64},
+      {"i64", Capability::Int64},
+      {"f16", Capability::Float16},
+      {"i16", Capability::Int16},
+      {"i8", Capability::Int8},
+      {"s16", Capability::StorageBuffer16BitAccess},
+      {"s8", Capability::StorageBuffer8BitAccess},
+      {"subgroup", Capability::GroupNonUniformArithmetic},
+      {"atomic_f32", Capability::AtomicFloat32AddEXT}};
+  for (auto [feature, capability] : optional)
+    if (device.has(feature))
+      capabilities.push_back(capability);
+  SmallVector<Extension> extensions = {
+      Extension::SPV_KHR_storage_buffer_storage_class, Extension::SPV_KHR_16bit_storage,
+      Extension::SPV_KHR_8bit_storage, Extension::SPV_EXT_shader_atomic_float_add};
   auto triple = mlir::spirv::VerCapExtAttr::get(mlir::spirv::Version::V_1_3, capabilities,
                                                 extensions, context);
   return mlir::spirv::TargetEnvAttr::get(
@@ -71,6 +79,7 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
       auto copy = cast<gpu::GPUModuleOp>(b.clone(*original));
       if (failed(convert(copy, env)))
         return signalPassFailure();
+      original->getNextNode()->setAttr(mlir::spirv::getTargetEnvAttrName(), env);
     }
   }
 
