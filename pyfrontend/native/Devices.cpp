@@ -2,6 +2,7 @@
 #include "Devices.h"
 #include "Pending.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -97,6 +98,18 @@ PyObject *getCached(PyObject *o, void *) {
   return PyLong_FromSize_t(xt_device_cached_bytes(self(o)->handle));
 }
 
+PyObject *getMessages(PyObject *o, void *) {
+  return PyLong_FromLongLong(xt_device_messages(self(o)->handle));
+}
+PyObject *getCounters(PyObject *o, void *) {
+  xt_device_counters c = xt_device_get_counters(self(o)->handle);
+  return Py_BuildValue("{sLsLsLsLsLsLsLsL}", "submissions", (long long)c.submissions, "records",
+                       (long long)c.records, "replays", (long long)c.replays, "waits",
+                       (long long)c.waits, "kernels", (long long)c.kernels, "cached_kernels",
+                       (long long)c.cached_kernels, "barriers", (long long)c.barriers,
+                       "driver_bytes", (long long)c.driver_bytes);
+}
+
 PyObject *trim(PyObject *o, PyObject *) {
   Py_BEGIN_ALLOW_THREADS;
   xt_device_trim(self(o)->handle);
@@ -131,6 +144,9 @@ PyGetSetDef getters[] = {
     {"max_buffer_bytes", getMaxBuffer, nullptr, "The largest array.", nullptr},
     {"profile", getProfile, nullptr, "What the compiler is told about it.", nullptr},
     {"cached_bytes", getCached, nullptr, "Bytes of freed arrays kept for reuse.", nullptr},
+    {"messages", getMessages, nullptr, "Complaints of validation layers ($XTENSOR_VALIDATE=1).",
+     nullptr},
+    {"counters", getCounters, nullptr, "What it did since it was opened.", nullptr},
     {}};
 PyMethodDef methods[] = {
     {"trim", trim, METH_NOARGS, "trim()\n--\n\nGives the freed memory back to the driver."},
@@ -155,8 +171,8 @@ PyObject *open(PyObject *, PyObject *args) {
   handle = xt_device_open(backend, index);
   Py_END_ALLOW_THREADS;
   if (!handle) {
-    std::string what =
-        std::string("device \"") + backend + ":" + std::to_string(index) + "\" cannot be used";
+    std::string number = index < 0 ? "" : ":" + std::to_string(index);
+    std::string what = std::string("device '") + backend + number + "' cannot be used";
     raiseDeviceError(what.c_str());
     return nullptr;
   }
@@ -167,7 +183,9 @@ PyObject *open(PyObject *, PyObject *args) {
   if (!d)
     return nullptr;
   d->handle = handle, d->info = xt_device_get_info(handle), d->index = index;
-  d->name = index ? PyUnicode_FromFormat("%s:%d", backend, index) : PyUnicode_FromString(backend);
+  // With $XTENSOR_DEVICE, "vulkan" (-1) may be another one than "vulkan:0".
+  bool plain = index < 0 || (index == 0 && !getenv("XTENSOR_DEVICE"));
+  d->name = plain ? PyUnicode_FromString(backend) : PyUnicode_FromFormat("%s:%d", backend, index);
   if (!d->name) {
     PyObject_Free(d);
     return nullptr;
@@ -205,7 +223,8 @@ PyObject *setDeviceError(PyObject *, PyObject *cls) {
 
 PyMethodDef functions[] = {
     {"open_device", open, METH_VARARGS,
-     "open_device(backend, index)\n--\n\nThe Device; DeviceError says why there is none."},
+     "open_device(backend, index)\n--\n\nThe Device (-1: the best, or $XTENSOR_DEVICE); DeviceError "
+     "says why there is none."},
     {"device_count", count, METH_O,
      "device_count(backend)\n--\n\nDevices of a backend; 0: device_error() says why."},
     {"device_error", lastError, METH_NOARGS,

@@ -11,6 +11,7 @@ import xtensor as xt
 ALL_DTYPES = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 
 
+@pytest.mark.cpu_only("memory is shared with NumPy")
 @pytest.mark.parametrize("dtype", ALL_DTYPES)
 def test_array_shares_memory_with_numpy_both_ways(dtype):
     values = np.arange(6).reshape(2, 3).astype(dtype)
@@ -30,6 +31,7 @@ def test_bfloat16_goes_in_and_out():
     assert "2.5" in repr(x)
 
 
+@pytest.mark.cpu_only("it says that it is on the CPU")
 def test_the_properties_of_an_array():
     x = xt.array(np.zeros((2, 3), "f4"), dims=("a", "b"))
     assert x.dims == ("a", "b")
@@ -125,6 +127,7 @@ def test_iteration_is_along_the_first_dim():
     assert [r.values.tolist() for r in rows] == [[1, 2], [3, 4]]
 
 
+@pytest.mark.cpu_only("it says where arrays of devices are")
 def test_the_repr_shows_dims_sizes_dtype_and_values():
     x = xt.array(np.arange(3, dtype="f4"), dims="time")
     assert repr(x) == "<xtensor.Array (time: 3) float32>\n[0. 1. 2.]"

@@ -93,18 +93,13 @@ def _parts(name: Any) -> tuple[str, int]:
     backend, colon, number = name.partition(":")
     if (backend not in BACKENDS and name != "cpu") or (colon and not number.isdecimal()):
         raise DeviceError(f"there is no device {name!r}; {_there()}")
-    return backend, int(number or 0)
-
-
-_opened: dict[str, _native.Device | None] = {"cpu": None}
+    return backend, int(number or -1)
 
 
 def named(name: str) -> _native.Device | None:
-    """What a name means: a Device, or None for the CPU."""
-    try:
-        return _opened[name]
-    except (KeyError, TypeError):
-        pass
+    """What a name means: a Device, or None for the CPU. Without a number: the best, or what $XTENSOR_DEVICE says."""
+    if name == "cpu":
+        return None
     backend, index = _parts(name)
     count = _native.device_count(backend)
     if not count:
@@ -115,8 +110,7 @@ def named(name: str) -> _native.Device | None:
         )
     if index >= count:
         raise DeviceError(f"there is no device {name!r}; {_there()}")
-    _opened[name] = _native.open_device(backend, index)
-    return _opened[name]
+    return _native.open_device(backend, index)
 
 
 def like(x: Any) -> str | None:
