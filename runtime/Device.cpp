@@ -138,9 +138,9 @@ xt_device *xt_device_open(const char *backend, int32_t index) {
   int32_t count = found->count();
   if (count == 0)
     return nullptr;
-  if (index < 0)
-    index = found->best();
-  if (index < 0 || index >= count) {
+  if (index < 0 && (index = found->best()) < 0)
+    return nullptr;
+  if (index >= count) {
     fail("there is no %s device %d: it has %d, counted from 0", backend, index, count);
     return nullptr;
   }
