@@ -240,6 +240,21 @@ class TestNoVulkan:
         said = run_python(self.CODE, XTENSOR_VULKAN_LIBRARY="libm.so.6")
         assert said.count("libm.so.6 is not a Vulkan loader") == 2
 
+    def test_built_without_headers(self, tmp_path: Path) -> None:
+        compiler = shutil.which("clang++-22") or shutil.which("c++")
+        if not compiler:
+            pytest.skip("no C++ compiler to build the runtime with")
+        runtime = HERE.parents[1] / "runtime"
+        sources = [str(runtime / "Device.cpp"), str(runtime / "Vulkan" / "Stub.cpp")]
+        built = str(tmp_path / "libstub.so")
+        subprocess.run([compiler, "-std=c++17", "-shared", "-fPIC", "-o", built, *sources, "-lpthread"], check=True)
+        stub = ctypes.CDLL(built)
+        stub.xt_device_error.restype = ctypes.c_char_p
+        assert stub.xt_device_count(b"vulkan") == 0
+        assert stub.xt_device_open(b"vulkan", 0) == 0
+        assert b"this build of xtensor has no Vulkan" in stub.xt_device_error()
+        assert b'device="cpu"' in stub.xt_device_error()
+
     @pytest.mark.parametrize("validate", ["0", "1"])
     def test_without_a_driver(self, validate: str) -> None:
         nowhere = {"VK_ICD_FILENAMES": "/nowhere", "VK_DRIVER_FILES": "/nowhere"}
