@@ -61,9 +61,10 @@ static xtensor::Compiled &get(XTensorCompiled compiled) {
 static MlirStringRef wrapped(const std::string &text) { return wrap(StringRef(text)); }
 
 XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder, uint64_t cacheLimit,
-                               MlirStringRef dumpFolder) {
-  auto compiled = xtensor::compile(
-      unwrap(module), {unwrap(cacheFolder).str(), cacheLimit, unwrap(dumpFolder).str()});
+                               MlirStringRef dumpFolder, MlirStringRef target) {
+  auto compiled =
+      xtensor::compile(unwrap(module), {unwrap(cacheFolder).str(), cacheLimit,
+                                        unwrap(dumpFolder).str(), unwrap(target).str()});
   return {failed(compiled) ? nullptr : new xtensor::Compiled(*compiled)};
 }
 void xtensorCompiledDestroy(XTensorCompiled compiled) { delete &get(compiled); }
@@ -77,9 +78,9 @@ MlirStringRef xtensorCompiledGetSiteDim(XTensorCompiled compiled, intptr_t i) {
 MlirStringRef xtensorCompiledGetSiteLocation(XTensorCompiled compiled, intptr_t i) {
   return wrapped(get(compiled).sites[i].location);
 }
-bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations,
+bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations, MlirStringRef target,
                        MlirStringCallback callback, void *userData) {
-  auto text = xtensor::textAfter(unwrap(module), unwrap(phase), locations);
+  auto text = xtensor::textAfter(unwrap(module), unwrap(phase), locations, unwrap(target));
   if (failed(text))
     return false;
   callback(wrapped(*text), userData);

@@ -37,9 +37,11 @@ typedef struct XTensorCompiled {
 } XTensorCompiled;
 
 /* Compiles the module, which is in phase `traced` and stays as it is. Null on failure, with
- * diagnostics. Empty folders: no cache, no dump. The cache holds `cacheLimit` bytes. */
+ * diagnostics. Empty folders: no cache, no dump. The cache holds `cacheLimit` bytes. `target` is
+ * "cpu" or a device's profile (Compiler.h). */
 MLIR_CAPI_EXPORTED XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder,
-                                                  uint64_t cacheLimit, MlirStringRef dumpFolder);
+                                                  uint64_t cacheLimit, MlirStringRef dumpFolder,
+                                                  MlirStringRef target);
 MLIR_CAPI_EXPORTED void xtensorCompiledDestroy(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED void *xtensorCompiledGetEntry(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED bool xtensorCompiledIsFromCache(XTensorCompiled compiled);
@@ -48,9 +50,11 @@ MLIR_CAPI_EXPORTED intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled)
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteDim(XTensorCompiled compiled, intptr_t i);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteLocation(XTensorCompiled compiled,
                                                                 intptr_t i);
-/* Prints the module as it is after `phase`; false on failure, with diagnostics. */
+/* Prints the module as it is after `phase` on its way to `target`; false on failure, with
+ * diagnostics. */
 MLIR_CAPI_EXPORTED bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations,
-                                          MlirStringCallback callback, void *userData);
+                                          MlirStringRef target, MlirStringCallback callback,
+                                          void *userData);
 
 /* What one call of a module in phase `traced` costs; false on failure, with diagnostics. */
 MLIR_CAPI_EXPORTED bool xtensorCost(MlirModule module, int64_t *flops, int64_t *arenaBytes);

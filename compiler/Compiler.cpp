@@ -32,22 +32,32 @@ static const std::string &compilerIdentity() {
 //===- phases --------------------------------------------------------------===//
 
 LogicalResult xtensor::runPhases(ModuleOp module, StringRef from, StringRef to,
-                                 StringRef dumpFolder) {
+                                 StringRef dumpFolder, StringRef target) {
   PassManager pm(module.getContext());
 #ifdef NDEBUG
   pm.enableVerifier(false);
 #endif
-  addPhases(pm, from, to, dumpFolder);
+  addPhases(pm, from, to, dumpFolder, target);
   return pm.run(module);
 }
 
 /// Phases of this module only: the caller keeps its own.
 static OwningOpRef<ModuleOp> copyOf(ModuleOp module) { return cast<ModuleOp>(module->clone()); }
 
-FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool locations) {
+/// Whether code is generated for `target`, with an error where it is not.
+static LogicalResult checkTarget(ModuleOp module, StringRef target) {
+  if (backendOf(target))
+    return success();
+  return module.emitError("this build generates no code for ") << target.split(',').first;
+}
+
+FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool locations,
+                                          StringRef target) {
+  if (failed(checkTarget(module, target)))
+    return failure();
   OwningOpRef<ModuleOp> copy = copyOf(module);
   bool assembly = phase == "asm";
-  if (failed(runPhases(*copy, "traced", assembly ? "llvm" : phase)))
+  if (failed(runPhases(*copy, "traced", assembly ? "llvm" : phase, "", target)))
     return failure();
   if (assembly) {
     auto code = Jit::get().generate(*copy, "entry", CodeFormat::assembly);
@@ -81,10 +91,11 @@ static std::vector<Site> sitesOf(ModuleOp module) {
 
 /// Hash of everything that the object depends on. Locations count only where an error would
 /// tell them: at reads by index, and at matrices that must be square.
-static std::string keyOf(ModuleOp module, StringRef from) {
+static std::string keyOf(ModuleOp module, StringRef from, StringRef target) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << compilerIdentity() << '\n' << Jit::get().description() << '\n' << from << '\n';
+  os << target << '\n';
   module->print(os);
   module->walk([&](Operation *op) {
     if (isa<AccumulateOp, CholeskyOp, EighOp, GatherOp, LuOp, ScatterOp, SolveOp,
@@ -120,8 +131,10 @@ static std::vector<Site> unpacked(StringRef &file) {
 FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &options) {
   // Entries are named by key: of two objects with one name the linker would take the first.
   static llvm::StringMap<Compiled> loaded;
+  if (failed(checkTarget(module, options.target)))
+    return failure();
   Compiled compiled;
-  compiled.key = keyOf(module, options.from);
+  compiled.key = keyOf(module, options.from, options.target);
   if (auto it = loaded.find(compiled.key); it != loaded.end() && options.dumpFolder.empty())
     return it->second;
   std::string entry = "xt_" + compiled.key;
@@ -136,7 +149,7 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
     }
   if (!object) {
     OwningOpRef<ModuleOp> copy = copyOf(module);
-    if (failed(runPhases(*copy, options.from, "llvm", options.dumpFolder)))
+    if (failed(runPhases(*copy, options.from, "llvm", options.dumpFolder, options.target)))
       return failure();
     compiled.sites = sitesOf(*copy);
     if (Operation *function = copy->lookupSymbol("entry"))

@@ -17,6 +17,9 @@ struct CompilerOptions {
   uint64_t cacheLimit = uint64_t(256) << 20;
   /// Folder for one file per phase; empty: none.
   std::string dumpFolder;
+  /// What runs the code: "cpu", or the profile of a device, which is its backend and what it has:
+  /// "vulkan,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=8,workgroup_bytes=32768,max_threads=1024".
+  std::string target = "cpu";
   /// The phase that the module is in.
   std::string from = "traced";
 };
@@ -36,14 +39,14 @@ struct Compiled {
 
 /// Takes `module` from one phase to another; a file per phase goes to `dumpFolder` (empty: none).
 mlir::LogicalResult runPhases(mlir::ModuleOp module, llvm::StringRef from, llvm::StringRef to,
-                              llvm::StringRef dumpFolder = "");
+                              llvm::StringRef dumpFolder = "", llvm::StringRef target = "cpu");
 
 /// Compiles `module`, which is in phase `options.from` and stays as it is.
 mlir::FailureOr<Compiled> compile(mlir::ModuleOp module, const CompilerOptions &options);
 
-/// `module` as it is after `phase` (a name of `phaseNames`, or `asm`).
-mlir::FailureOr<std::string> textAfter(mlir::ModuleOp module, llvm::StringRef phase,
-                                       bool locations);
+/// `module` as it is after `phase` (a name of `phaseNames`, or `asm`) on its way to `target`.
+mlir::FailureOr<std::string> textAfter(mlir::ModuleOp module, llvm::StringRef phase, bool locations,
+                                       llvm::StringRef target = "cpu");
 
 } // namespace xtensor
 

@@ -1,6 +1,7 @@
 #include "compiler/Jit.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
+#include "Device.h"
 #include "runtime.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
@@ -51,6 +52,14 @@ static orc::SymbolMap runtimeSymbols(orc::ExecutionSession &session) {
   define("xt_gemm_f32", &xt_gemm_f32);
   define("xt_gemm_f64", &xt_gemm_f64);
   define("xt_begin_call", &xt_begin_call);
+  define("xt_call_arena", &xt_call_arena);
+  define("xt_call_begin", &xt_call_begin);
+  define("xt_call_constant", &xt_call_constant);
+  define("xt_call_end", &xt_call_end);
+  define("xt_call_launch", &xt_call_launch);
+  define("xt_call_map", &xt_call_map);
+  define("xt_call_report", &xt_call_report);
+  define("xt_call_unmap", &xt_call_unmap);
   define("xt_report_index", &xt_report_index);
 #define XT_ROUTINE(name) define(#name, &name);
 #include "Routines.def"

@@ -6,11 +6,15 @@
 //
 // loads each buffer's address, makes a memref of it with the sizes of its dynamic dims, and calls
 // @main. Upstream's C interface wants one descriptor in memory per memref, made by the caller.
+// Where kernels of a device do the work, the call is asked for first: the runtime may have its
+// commands on record.
 #include "Pipelines.h"
 
+#include "CPU/Passes.h"
 #include "XTensor/Dims.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -30,7 +34,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     return "Add the function that takes buffers and sizes through plain pointers";
   }
   void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<LLVM::LLVMDialect, func::FuncDialect>();
+    registry.insert<cf::ControlFlowDialect, LLVM::LLVMDialect, func::FuncDialect>();
   }
 
   void runOnOperation() final {
@@ -48,7 +52,8 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     Block *block = entry.addEntryBlock();
     b.setInsertionPointToStart(block);
 
-    if (mayReport()) {
+    const bool onDevice = getOperation()->hasAttr(kDeviceAttr);
+    if (!onDevice && mayReport()) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(getOperation().getBody());
       auto begin = func::FuncOp::create(b, "xt_begin_call", b.getFunctionType({pointer}, {}));
@@ -118,7 +123,70 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
               .getResult(0));
     }
     func::CallOp::create(b, main, arguments);
+    if (onDevice)
+      func::CallOp::create(b, declare(b, "xt_call_end", {}, {}), ValueRange());
     func::ReturnOp::create(b);
+    if (onDevice)
+      beginCall(b, entry, main, count);
+  }
+
+  func::FuncOp declare(ImplicitLocOpBuilder &b, StringRef name, TypeRange inputs,
+                       TypeRange results) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(getOperation().getBody());
+    auto func = func::FuncOp::create(b, name, b.getFunctionType(inputs, results));
+    func.setPrivate();
+    return func;
+  }
+
+  /// The entry returns at once if the runtime has sent the commands of this very call again.
+  void beginCall(ImplicitLocOpBuilder &b, func::FuncOp entry, func::FuncOp main, int64_t sizes) {
+    Type i32 = b.getI32Type();
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    LLVM::GlobalOp program = programOf(b, main, sizes);
+    Block *first = &entry.getBody().front();
+    Block *rest = first->splitBlock(first->begin());
+    Block *leave = b.createBlock(&entry.getBody(), entry.getBody().end());
+    func::ReturnOp::create(b);
+    auto begin = declare(b, "xt_call_begin", {pointer, pointer, pointer, pointer}, {i32});
+    b.setInsertionPointToEnd(first);
+    Value address = LLVM::AddressOfOp::create(b, program);
+    SmallVector<Value> arguments = {address};
+    llvm::append_range(arguments, first->getArguments());
+    Value sent = func::CallOp::create(b, begin, arguments).getResult(0);
+    Value zero = LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(0));
+    Value done = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, sent, zero);
+    cf::CondBranchOp::create(b, done, leave, rest);
+  }
+
+  /// xt_program of runtime/Device.h.
+  LLVM::GlobalOp programOf(ImplicitLocOpBuilder &b, func::FuncOp main, int64_t sizes) {
+    OpBuilder::InsertionGuard guard(b);
+    ModuleOp module = getOperation();
+    b.setInsertionPointToEnd(module.getBody());
+    Type i32 = b.getI32Type();
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    auto name = LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 5), true,
+                                       LLVM::Linkage::Internal, "program_name",
+                                       b.getStringAttr(StringRef("main", 5)));
+    auto type = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), {pointer, i32, i32, i32, i32, i32, i32, pointer});
+    auto program = LLVM::GlobalOp::create(b, type, false, LLVM::Linkage::Internal, "program",
+                                          Attribute(), /*alignment=*/8);
+    b.createBlock(&program.getInitializerRegion());
+    auto inputs = main->getAttrOfType<IntegerAttr>("xtensor.inputs");
+    int64_t arguments = main.getNumArguments(), ins = inputs ? inputs.getInt() : arguments;
+    // What the host reads or computes itself happens once per call.
+    bool replayable = !module.lookupSymbol("xt_call_map");
+    int64_t fields[] = {ins, arguments - ins, sizes, module->hasAttr("xtensor.sites"), replayable, 0};
+    Value s = LLVM::UndefOp::create(b, type);
+    s = LLVM::InsertValueOp::create(b, s, LLVM::AddressOfOp::create(b, name), ArrayRef<int64_t>{0});
+    for (auto [i, v] : llvm::enumerate(fields))
+      s = LLVM::InsertValueOp::create(b, s, LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(v)),
+                                      ArrayRef<int64_t>{int64_t(i) + 1});
+    s = LLVM::InsertValueOp::create(b, s, LLVM::ZeroOp::create(b, pointer), ArrayRef<int64_t>{7});
+    LLVM::ReturnOp::create(b, s);
+    return program;
   }
 
   /// Whether anything in the module reports to the call's status: an index, an arena, or a routine

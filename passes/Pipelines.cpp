@@ -4,17 +4,22 @@
 #include "Batch/Passes.h"
 #include "Buffers/Passes.h"
 #include "CPU/Passes.h"
+#include "GPU/Passes.h"
+#include "GPU/Profile.h"
 #include "Group/Passes.h"
+#include "SPIRV/Passes.h"
 #include "Schedule/Passes.h"
 #include "Simplify/Passes.h"
 #include "ToLinalg/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -23,15 +28,30 @@ using namespace xtensor;
 
 //===- phases --------------------------------------------------------------===//
 
-static constexpr llvm::StringLiteral kPhases[] = {"traced",  "simplified", "differentiated",
-                                                  "linalg",  "grouped",    "scheduled",
-                                                  "buffers", "cpu",        "llvm"};
+static constexpr llvm::StringLiteral kCPUPhases[] = {"traced",  "simplified", "differentiated",
+                                                     "linalg",  "grouped",    "scheduled",
+                                                     "buffers", "cpu",        "llvm"};
+static constexpr llvm::StringLiteral kVulkanPhases[] = {
+    "traced",    "simplified", "differentiated", "linalg", "grouped",
+    "scheduled", "buffers",    "gpu",            "spirv",  "llvm"};
 
-ArrayRef<llvm::StringLiteral> xtensor::phaseNames() { return kPhases; }
+std::optional<Backend> xtensor::backendOf(StringRef target) {
+  return llvm::StringSwitch<std::optional<Backend>>(target.split(',').first)
+      .Case("cpu", Backend::cpu)
+      .Case("vulkan", Backend::vulkan)
+      .Default(std::nullopt);
+}
 
-int xtensor::phaseIndex(StringRef phase) {
-  auto it = llvm::find(kPhases, phase);
-  return it == std::end(kPhases) ? -1 : it - std::begin(kPhases);
+ArrayRef<llvm::StringLiteral> xtensor::phaseNames(Backend backend) {
+  if (backend == Backend::vulkan)
+    return kVulkanPhases;
+  return kCPUPhases;
+}
+
+int xtensor::phaseIndex(StringRef phase, Backend backend) {
+  ArrayRef<llvm::StringLiteral> phases = phaseNames(backend);
+  auto it = llvm::find(phases, phase);
+  return it == phases.end() ? -1 : it - phases.begin();
 }
 
 static void addGrouped(OpPassManager &pm) {
@@ -48,12 +68,39 @@ static void addLlvm(OpPassManager &pm) {
   buildToLLVMPipeline(pm);
 }
 
-void xtensor::addPhase(OpPassManager &pm, StringRef phase) {
-  static constexpr void (*kAdd[])(OpPassManager &) = {
-      nullptr,    buildSimplifyPipeline, buildDifferentiatePipeline, buildToLinalgPipeline,
-      addGrouped, addScheduled,          buildBuffersPipeline,       buildCPUPipeline,
-      addLlvm};
-  if (auto *add = kAdd[phaseIndex(phase)])
+static void addGpu(OpPassManager &pm) {
+  pm.addPass(createOutlineKernels());
+  pm.addNestedPass<mlir::gpu::GPUModuleOp>(createExpandScalarMath());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+/// The host of kernels: their code is part of its object.
+static void addHost(OpPassManager &pm) {
+  pm.addPass(createSerializeSPIRV());
+  ArenaOptions arena;
+  arena.alignment = 256;
+  pm.addNestedPass<func::FuncOp>(createArena(arena));
+  pm.addPass(createLaunchKernels());
+  pm.addPass(createCallLibrary());
+  addLlvm(pm);
+}
+
+void xtensor::addPhase(OpPassManager &pm, StringRef phase, Backend backend) {
+  using Add = void (*)(OpPassManager &);
+  Add add = llvm::StringSwitch<Add>(phase)
+                .Case("simplified", buildSimplifyPipeline)
+                .Case("differentiated", buildDifferentiatePipeline)
+                .Case("linalg", buildToLinalgPipeline)
+                .Case("grouped", addGrouped)
+                .Case("scheduled", addScheduled)
+                .Case("buffers", buildBuffersPipeline)
+                .Case("cpu", buildCPUPipeline)
+                .Case("gpu", addGpu)
+                .Case("spirv", buildSPIRVPipeline)
+                .Case("llvm", backend == Backend::cpu ? addLlvm : addHost)
+                .Default(nullptr);
+  if (add)
     add(pm);
 }
 
@@ -62,13 +109,13 @@ namespace {
 /// Writes the module to a file as it is at this point.
 struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DumpPhase)
-  DumpPhase(StringRef folder, StringRef phase) : folder(folder.str()), phase(phase.str()) {}
+  DumpPhase(StringRef folder, StringRef phase, int number)
+      : folder(folder.str()), phase(phase.str()), number(number) {}
   StringRef getName() const final { return "DumpPhase"; }
   void runOnOperation() final {
     markAllAnalysesPreserved();
     llvm::SmallString<128> path(folder);
-    std::string number = std::to_string(phaseIndex(phase));
-    llvm::sys::path::append(path, number + "-" + phase + ".mlir");
+    llvm::sys::path::append(path, std::to_string(number) + "-" + phase + ".mlir");
     std::error_code error = llvm::sys::fs::create_directories(folder);
     llvm::raw_fd_ostream os(error ? "-" : StringRef(path), error);
     if (error) {
@@ -79,6 +126,18 @@ struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
     os << '\n';
   }
   std::string folder, phase;
+  int number;
+};
+
+/// Says in the module which device it is for.
+struct SetTarget : PassWrapper<SetTarget, OperationPass<ModuleOp>> {
+  SetTarget(StringRef target) : target(target.str()) {}
+  StringRef getName() const final { return "SetTarget"; }
+  void runOnOperation() final {
+    markAllAnalysesPreserved();
+    getOperation()->setAttr(kTargetAttr, StringAttr::get(&getContext(), target));
+  }
+  std::string target;
 };
 
 /// Refuses what no phase will be able to compile, before the phases turn it into something else.
@@ -115,6 +174,8 @@ struct CompileOptions : PassPipelineOptions<CompileOptions> {
       llvm::cl::init("llvm")};
   Option<std::string> from{*this, "from", llvm::cl::desc("the phase that the input is in"),
                            llvm::cl::init("traced")};
+  Option<std::string> target{*this, "target", llvm::cl::desc("cpu or vulkan"),
+                             llvm::cl::init("cpu")};
   Option<std::string> dump{*this, "dump", llvm::cl::desc("folder for one file per phase")};
 };
 
@@ -128,17 +189,23 @@ static void addContract(OpPassManager &pm, StringRef phase) {
     pm.addPass(createVerifyLinalg());
 }
 
-void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringRef dumpDir) {
+void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringRef dumpDir,
+                        StringRef target) {
+  Backend backend = *backendOf(target);
+  if (backend != Backend::cpu)
+    pm.addPass(std::make_unique<SetTarget>(target));
   addContract(pm, from);
-  int first = phaseIndex(from), last = phaseIndex(to), buffers = phaseIndex("buffers");
+  int first = phaseIndex(from, backend), last = phaseIndex(to, backend);
+  int buffers = phaseIndex("buffers", backend);
   if (first < buffers && last >= buffers)
-    pm.addPass(std::make_unique<CheckProgram>(last >= phaseIndex("llvm")));
+    pm.addPass(std::make_unique<CheckProgram>(to == "llvm"));
+  ArrayRef<llvm::StringLiteral> phases = phaseNames(backend);
   if (!dumpDir.empty())
-    pm.addPass(std::make_unique<DumpPhase>(dumpDir, from));
+    pm.addPass(std::make_unique<DumpPhase>(dumpDir, from, first));
   for (int i = first + 1; i <= last; ++i) {
-    addPhase(pm, kPhases[i]);
+    addPhase(pm, phases[i], backend);
     if (!dumpDir.empty())
-      pm.addPass(std::make_unique<DumpPhase>(dumpDir, kPhases[i]));
+      pm.addPass(std::make_unique<DumpPhase>(dumpDir, phases[i], i));
   }
 }
 
@@ -148,22 +215,27 @@ static void registerPhases() {
   static PassPipelineRegistration<CompileOptions> compile(
       "xtensor-compile", "The phases of compilation, from one to another",
       [](OpPassManager &pm, const CompileOptions &options) {
-        if (phaseIndex(options.from) < 0 || phaseIndex(options.to) < 0) {
-          llvm::errs() << "no such phase: "
-                       << (phaseIndex(options.from) < 0 ? options.from : options.to)
+        std::optional<Backend> backend = backendOf(options.target);
+        if (!backend) {
+          llvm::errs() << "no such target: " << options.target << "; there are cpu and vulkan\n";
+          std::exit(1);
+        }
+        int from = phaseIndex(options.from, *backend), to = phaseIndex(options.to, *backend);
+        if (from < 0 || to < 0) {
+          llvm::errs() << "no such phase: " << (from < 0 ? options.from : options.to)
                        << "; there are ";
-          llvm::interleaveComma(kPhases, llvm::errs());
+          llvm::interleaveComma(phaseNames(*backend), llvm::errs());
           if (options.to == "asm")
             llvm::errs() << "; assembly is no IR: `xtensor show FILE.py:FUNCTION --phase asm`";
           llvm::errs() << '\n';
           std::exit(1);
         }
-        if (phaseIndex(options.from) > phaseIndex(options.to)) {
+        if (from > to) {
           llvm::errs() << "phase " << options.to << " lies before " << options.from
                        << ", in which the input is\n";
           std::exit(1);
         }
-        addPhases(pm, options.from, options.to, options.dump);
+        addPhases(pm, options.from, options.to, options.dump, options.target);
       });
 }
 
@@ -176,12 +248,14 @@ void xtensor::registerAllXTensorPasses() {
   registerSchedulePasses();
   registerBuffersPasses();
   registerCPUPasses();
+  registerGPUPasses();
+  registerSPIRVPasses();
   registerPass(createMakeEntryPass);
   registerPhases();
 }
 
 void xtensor::registerAllXTensorDialects(DialectRegistry &registry) {
-  registry.insert<XTensorDialect, func::FuncDialect, LLVM::LLVMDialect>();
+  registry.insert<XTensorDialect, func::FuncDialect, LLVM::LLVMDialect, mlir::gpu::GPUDialect>();
   registerBufferInterfaces(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);

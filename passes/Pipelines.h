@@ -8,17 +8,23 @@
 
 namespace xtensor {
 
-/// traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm.
-llvm::ArrayRef<llvm::StringLiteral> phaseNames();
+/// What the code is for.
+enum class Backend { cpu, vulkan };
+
+/// The backend of a target: "cpu", or a device's profile, which begins with the backend's name.
+std::optional<Backend> backendOf(llvm::StringRef target);
+/// The phases of a backend in order: traced, simplified, differentiated, linalg, grouped,
+/// scheduled and buffers, then cpu or gpu and spirv, then llvm.
+llvm::ArrayRef<llvm::StringLiteral> phaseNames(Backend backend = Backend::cpu);
 /// Position of `phase` in `phaseNames`, or -1.
-int phaseIndex(llvm::StringRef phase);
+int phaseIndex(llvm::StringRef phase, Backend backend = Backend::cpu);
 
 /// Adds the passes that lead to `phase` from the one before it.
-void addPhase(mlir::OpPassManager &pm, llvm::StringRef phase);
+void addPhase(mlir::OpPassManager &pm, llvm::StringRef phase, Backend backend = Backend::cpu);
 /// Adds the phases after `from`, up to `to`. With `dumpDir` the module is written there after
 /// each, as numbered files.
 void addPhases(mlir::OpPassManager &pm, llvm::StringRef from, llvm::StringRef to,
-               llvm::StringRef dumpDir = "");
+               llvm::StringRef dumpDir = "", llvm::StringRef target = "cpu");
 
 /// xtensor-make-entry (EntryPoint.cpp).
 std::unique_ptr<mlir::Pass> createMakeEntryPass();

@@ -5,6 +5,8 @@
 #include "Device.h"
 
 #include <atomic>
+#include <string>
+#include <unordered_map>
 #include <mutex>
 
 /// One device. Its functions do what those of Device.h of the same name do. Never destroyed: arrays
@@ -35,12 +37,18 @@ struct xt_device {
   virtual void *map(void *address, int64_t bytes, int32_t mode) = 0;
   virtual void unmap(void *address, int64_t bytes, int32_t mode, void *host) = 0;
   virtual void end() = 0;
+  /// The device's copy of some bytes, made once.
+  void *constant(const void *data, int64_t bytes);
 
   /// Before the process exits: nothing is running any more.
   virtual void quiesce() = 0;
 
 protected:
   ~xt_device() = default;
+
+private:
+  std::mutex constantsLock;
+  std::unordered_map<std::string, void *> constants; // by what they hold
 };
 
 /// What a call may yet report.

@@ -102,6 +102,17 @@ int32_t xtensor::fail(const char *format, ...) {
   return 1;
 }
 
+void *xt_device::constant(const void *data, int64_t bytes) {
+  std::lock_guard<std::mutex> guard(constantsLock);
+  void *&there = constants[std::string(static_cast<const char *>(data), bytes)];
+  if (!there) {
+    void *memory = alloc(bytes ? bytes : 1);
+    if (memory && write(memory, data, bytes) == 0)
+      there = memory;
+  }
+  return there;
+}
+
 Made *xtensor::findMade(void *const &handle, xt_device *device) {
   auto *made = static_cast<Made *>(__atomic_load_n(&handle, __ATOMIC_ACQUIRE));
   while (made && made->device != device)
@@ -213,6 +224,9 @@ void *xt_call_map(void *address, int64_t bytes, int32_t mode) {
 }
 void xt_call_unmap(void *address, int64_t bytes, int32_t mode, void *host) {
   calls.device->unmap(address, bytes, mode, host);
+}
+void *xt_call_constant(const void *data, int64_t bytes) {
+  return calls.device->constant(data, bytes);
 }
 void xt_call_end(void) { calls.device->end(); }
 

@@ -141,6 +141,8 @@ XT_API void *xt_call_arena(int64_t bytes);
 /* Where this call's kernels report to: words site + 1, index (low, high), size (low, high); zeros
  * as long as nothing is wrong. */
 XT_API void *xt_call_report(void);
+/* A copy on the device of `bytes` of the compiled code's own constants, made once. */
+XT_API void *xt_call_constant(const void *data, int64_t bytes);
 /* The CPU reads (mode & 1) or writes (mode & 2) part of an array in the midst of a call: waits for
  * what was asked before. Unmap wants the same numbers and the pointer. A failed call gets zeros to
  * work on. */

@@ -16,9 +16,6 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kAlignment = 64;
-
-int64_t alignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 int64_t bytesPerElement(MemRefType type) {
   if (type.getElementType().isIndex())
@@ -125,7 +122,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       MemRefType type = alloc.getType();
       Temporary t{alloc, INT64_MAX, -1, -1, 0, {}};
       if (type.hasStaticShape())
-        t.bytes = alignUp(type.getNumElements() * bytesPerElement(type));
+        t.bytes = llvm::alignTo(type.getNumElements() * bytesPerElement(type), alignment);
       else if (!hoistSizes(alloc, home)) {
         alone.push_back(alloc);
         continue;
@@ -220,7 +217,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     Location loc = temporaries.front().alloc.getLoc();
     if (onStack) {
       Value stack = memref::AllocaOp::create(b, loc, MemRefType::get({bytes}, b.getI8Type()),
-                                             b.getI64IntegerAttr(kAlignment));
+                                             b.getI64IntegerAttr(alignment));
       return viewAll(b, loc, temporaries, stack);
     }
     auto constant = [&](int64_t v) -> Value { return arith::ConstantIndexOp::create(b, loc, v); };
@@ -249,7 +246,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     memref::DeallocOp::create(b, loc, arena);
   }
 
-  static Value dynamicBytes(OpBuilder &b, memref::AllocOp alloc) {
+  Value dynamicBytes(OpBuilder &b, memref::AllocOp alloc) {
     Location loc = alloc.getLoc();
     int64_t fixed = bytesPerElement(alloc.getType());
     for (int64_t size : alloc.getType().getShape())
@@ -258,15 +255,15 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     Value bytes = arith::ConstantIndexOp::create(b, loc, fixed);
     for (Value size : alloc.getDynamicSizes())
       bytes = arith::MulIOp::create(b, loc, bytes, size);
-    Value add = arith::ConstantIndexOp::create(b, loc, kAlignment - 1);
-    Value mask = arith::ConstantIndexOp::create(b, loc, -kAlignment);
+    Value add = arith::ConstantIndexOp::create(b, loc, alignment - 1);
+    Value mask = arith::ConstantIndexOp::create(b, loc, -alignment);
     return arith::AndIOp::create(b, loc, arith::AddIOp::create(b, loc, bytes, add), mask);
   }
 
-  static Value acquire(OpBuilder &b, Location loc, Value bytes) {
+  Value acquire(OpBuilder &b, Location loc, Value bytes) {
     auto arena =
         memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI8Type()),
-                                ValueRange(bytes), b.getI64IntegerAttr(kAlignment));
+                                ValueRange(bytes), b.getI64IntegerAttr(alignment));
     arena->setAttr("xtensor.arena", b.getUnitAttr());
     return arena;
   }
@@ -282,7 +279,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     }
   }
 
-  static void replaceAlone(memref::AllocOp alloc) {
+  void replaceAlone(memref::AllocOp alloc) {
     OpBuilder b(alloc);
     Location loc = alloc.getLoc();
     Value arena = acquire(b, loc, dynamicBytes(b, alloc));

@@ -112,7 +112,9 @@ def Arena : Pass<"xtensor-arena", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"maxStackBytes", "max-stack-bytes", "int64_t", "65536",
-                        "scratch of one forall body that may live on the stack">];
+                        "scratch of one forall body that may live on the stack">,
+                 Option<"alignment", "alignment", "int64_t", "64",
+                        "bytes that every temporary is aligned to">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 

@@ -112,12 +112,19 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       callee.setPrivate();
       return callee;
     };
-    auto acquire = declare("xt_arena_acquire", b.getFunctionType({i64}, {pointer}));
-    auto release = declare("xt_arena_release", b.getFunctionType({pointer}, {}));
+    // A device's arena is there for the next call as well.
+    bool onDevice = module->hasAttr(kDeviceAttr);
+    auto acquire = declare(onDevice ? "xt_call_arena" : "xt_arena_acquire",
+                           b.getFunctionType({i64}, {pointer}));
+    func::FuncOp release;
+    if (!onDevice)
+      release = declare("xt_arena_release", b.getFunctionType({pointer}, {}));
     for (memref::DeallocOp dealloc : deallocs) {
       b.setInsertionPoint(dealloc);
-      Value p = takeApart(b, dealloc.getLoc(), *types, dealloc.getMemref())[0];
-      func::CallOp::create(b, dealloc.getLoc(), release, p);
+      if (release) {
+        Value p = takeApart(b, dealloc.getLoc(), *types, dealloc.getMemref())[0];
+        func::CallOp::create(b, dealloc.getLoc(), release, p);
+      }
       dealloc.erase();
     }
     for (memref::AllocOp alloc : allocs) {
@@ -134,7 +141,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
   void leaveWithoutArena(ModuleOp module) {
     SmallVector<func::CallOp> acquires;
     module.walk([&](func::CallOp call) {
-      if (call.getCallee() == "xt_arena_acquire")
+      if (call.getCallee() == "xt_arena_acquire" || call.getCallee() == "xt_call_arena")
         acquires.push_back(call);
     });
     for (func::CallOp call : acquires) {

@@ -18,6 +18,9 @@ void buildCPUPipeline(mlir::OpPassManager &pm);
 /// The phase "llvm".
 void buildToLLVMPipeline(mlir::OpPassManager &pm);
 
+/// On a module: kernels of a device do the work, the functions are its host.
+inline constexpr llvm::StringLiteral kDeviceAttr = "xtensor.device";
+
 /// Bits of the widest vectors that this machine computes with.
 int64_t hostVectorBits();
 

@@ -1,6 +1,7 @@
 // The Array class: creation, attributes, and views of the same memory under another type.
 #include "Array.h"
-#include "runtime.h"
+#include "Devices.h"
+#include "Pending.h"
 
 #include <cstring>
 
@@ -20,16 +21,23 @@ Array *allocateObject() {
     return nullptr;
   }
   PyObject_Init(reinterpret_cast<PyObject *>(a), arrayClass);
-  a->meta = nullptr;
+  a->meta = nullptr, a->device = nullptr, a->pending = nullptr;
   return a;
 }
+
+/// Drivers have no arrays without bytes.
+size_t deviceBytes(Type *type) { return type->nbytes ? type->nbytes : 4; }
 
 void dealloc(PyObject *o) {
   Array *a = self(o);
   if (a->base)
     Py_DECREF(a->base);
-  else
+  else if (!a->device)
     xt_free(a->data, a->type->nbytes);
+  else
+    xt_device_free(a->device, a->data, deviceBytes(a->type));
+  if (a->pending)
+    release(a->pending);
   Py_XDECREF(a->meta);
   Py_DECREF(a->type);
   PyTypeObject *cls = Py_TYPE(o);
@@ -52,6 +60,8 @@ PyObject *getNdim(PyObject *o, void *) { return PyLong_FromLong(self(o)->type->r
 PyObject *getSize(PyObject *o, void *) { return PyLong_FromLongLong(self(o)->type->size); }
 PyObject *getNbytes(PyObject *o, void *) { return PyLong_FromLongLong(self(o)->type->nbytes); }
 PyObject *getPointer(PyObject *o, void *) { return PyLong_FromVoidPtr(self(o)->data); }
+PyObject *getDevice(PyObject *o, void *) { return Py_NewRef(nameOf(self(o)->device)); }
+PyObject *getDeviceObject(PyObject *o, void *) { return objectOf(self(o)->device); }
 PyObject *getBase(PyObject *o, void *) {
   return Py_NewRef(self(o)->base ? self(o)->base : Py_None);
 }
@@ -85,14 +95,21 @@ PyGetSetDef getters[] = {
     {"nbytes", getNbytes, nullptr, "Bytes of the data.", nullptr},
     {"meta", getMeta, setMeta,
      "What is attached, or None. Set it on arrays that nobody else holds yet only.", nullptr},
+    {"device", getDevice, nullptr, "Where the values are: \"cpu\", \"vulkan\", \"vulkan:1\".",
+     nullptr},
+    {"_device", getDeviceObject, nullptr, "The Device; None: the CPU.", nullptr},
     {"_pointer", getPointer, nullptr, "Address of the data.", nullptr},
     {"_base", getBase, nullptr, "The object that owns the data; None: this array does.", nullptr},
     {}};
 
 PyObject *item(PyObject *o, PyObject *) {
   Array *a = self(o);
-  if (a->type->size == 1)
-    return toPython(a->type->dtype, a->data);
+  if (a->type->size == 1) {
+    Array *host = onHost(a);
+    PyObject *number = host ? toPython(a->type->dtype, host->data) : nullptr;
+    Py_XDECREF(host);
+    return number;
+  }
   PyErr_Format(PyExc_ValueError,
                "item() wants an array of one element; this one has dims %R and sizes %R",
                a->type->dims, a->type->shape);
@@ -100,7 +117,10 @@ PyObject *item(PyObject *o, PyObject *) {
 }
 
 Array *viewOf(Array *a, Type *type) {
-  return newView(type, a->data, a->base ? a->base : reinterpret_cast<PyObject *>(a));
+  Array *result = newView(type, a->data, a->base ? a->base : reinterpret_cast<PyObject *>(a));
+  if (result && a->device)
+    result->device = a->device, result->pending = retain(a->pending);
+  return result;
 }
 
 PyObject *view(PyObject *o, PyObject *arg) {
@@ -116,6 +136,34 @@ PyObject *view(PyObject *o, PyObject *arg) {
   return reinterpret_cast<PyObject *>(viewOf(a, type));
 }
 
+PyObject *part(PyObject *o, PyObject *args) {
+  Array *a = self(o);
+  PyObject *arg;
+  Py_ssize_t offset;
+  if (!PyArg_ParseTuple(args, "On:_part", &arg, &offset))
+    return nullptr;
+  auto *type = reinterpret_cast<Type *>(arg);
+  if (!isType(arg) || offset < 0 || offset + type->nbytes > a->type->nbytes)
+    return PyErr_Format(PyExc_ValueError, "%R at byte %zd does not lie in %R", arg, offset,
+                        a->type);
+  char *from = static_cast<char *>(a->data) + offset;
+  if (!a->device) {
+    Array *result = viewOf(a, type);
+    if (result)
+      result->data = from;
+    return reinterpret_cast<PyObject *>(result);
+  }
+  // A copy: what programs are given begins where the device's memory may be bound.
+  Array *result = newArray(type, a->device);
+  if (result && xt_device_copy(a->device, result->data, from, type->nbytes)) {
+    raiseDeviceError("an array cannot be copied");
+    Py_CLEAR(result);
+  }
+  if (result)
+    result->pending = retain(a->pending);
+  return reinterpret_cast<PyObject *>(result);
+}
+
 PyObject *withMeta(PyObject *o, PyObject *meta) {
   Array *a = self(o), *result = viewOf(a, a->type);
   if (result && meta != Py_None)
@@ -127,6 +175,9 @@ PyMethodDef methods[] = {
     {"item", item, METH_NOARGS, "item()\n--\n\nThe only element as a Python number."},
     {"_view", view, METH_O,
      "_view(type)\n--\n\nThe same memory under another ArrayType of as many bytes; no meta."},
+    {"_part", part, METH_VARARGS,
+     "_part(type, offset)\n--\n\nWhat lies from a byte on as an array of another ArrayType: the "
+     "same memory, or a copy on a device."},
     {"_with_meta", withMeta, METH_O,
      "_with_meta(meta)\n--\n\nThe same array with `meta` attached (None: nothing)."},
     {"__array__", (PyCFunction)(void *)arrayDunder, METH_VARARGS | METH_KEYWORDS,
@@ -135,7 +186,8 @@ PyMethodDef methods[] = {
     {"__dlpack__", (PyCFunction)(void *)dlpackDunder, METH_VARARGS | METH_KEYWORDS,
      "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA DLPack "
      "capsule."},
-    {"__dlpack_device__", dlpackDevice, METH_NOARGS, "__dlpack_device__()\n--\n\n(1, 0): the CPU."},
+    {"__dlpack_device__", dlpackDevice, METH_NOARGS,
+     "__dlpack_device__()\n--\n\n(1, 0): the CPU; (7, n): Vulkan."},
     {}};
 
 PyType_Slot slots[] = {
@@ -170,11 +222,15 @@ PyObject *setArrayClass(PyObject *, PyObject *cls) {
   Py_RETURN_NONE;
 }
 
-PyObject *empty(PyObject *, PyObject *type) {
+PyObject *empty(PyObject *, PyObject *args) {
+  PyObject *type, *where = Py_None;
+  xt_device *device;
+  if (!PyArg_ParseTuple(args, "O|O:empty", &type, &where) || !parseDevice(where, device))
+    return nullptr;
   if (!isType(type))
     return PyErr_Format(PyExc_TypeError, "empty() wants an ArrayType, not %s",
                         Py_TYPE(type)->tp_name);
-  return reinterpret_cast<PyObject *>(newArray(reinterpret_cast<Type *>(type)));
+  return reinterpret_cast<PyObject *>(newArray(reinterpret_cast<Type *>(type), device));
 }
 
 PyObject *fromScalar(PyObject *, PyObject *args) {
@@ -197,8 +253,9 @@ PyMethodDef functions[] = {
     {"set_array_class", setArrayClass, METH_O,
      "set_array_class(cls)\n--\n\nMakes new arrays instances of `cls`, a subclass of Array with "
      "empty __slots__."},
-    {"empty", empty, METH_O,
-     "empty(type)\n--\n\nAn array of this ArrayType whose memory is not initialised."},
+    {"empty", empty, METH_VARARGS,
+     "empty(type, device=None)\n--\n\nAn array of this ArrayType whose memory is not initialised, "
+     "on the CPU or a Device."},
     {"from_scalar", fromScalar, METH_VARARGS,
      "from_scalar(number, dtype)\n--\n\nA Python number as an array without dims."},
     {"as_numpy", asNumpy, METH_O,
@@ -215,7 +272,26 @@ PyMethodDef functions[] = {
 
 } // namespace
 
-Array *xtensor::newArray(Type *type) {
+static Array *newDeviceArray(Type *type, xt_device *device) {
+  void *data = xt_device_alloc(device, deviceBytes(type));
+  if (!data) {
+    PyErr_Format(PyExc_MemoryError, "no memory for an array of %lld bytes on %U: %s",
+                 (long long)type->nbytes, nameOf(device), xt_device_error());
+    return nullptr;
+  }
+  Array *a = allocateObject();
+  if (!a) {
+    xt_device_free(device, data, deviceBytes(type));
+    return nullptr;
+  }
+  Py_INCREF(type);
+  a->type = type, a->data = data, a->base = nullptr, a->device = device;
+  return a;
+}
+
+Array *xtensor::newArray(Type *type, xt_device *device) {
+  if (device)
+    return newDeviceArray(type, device);
   void *data = xt_alloc(type->nbytes);
   if (!data) {
     PyErr_Format(PyExc_MemoryError, "no memory for an array of %lld bytes",

@@ -1,16 +1,22 @@
-// Array: a typed, row-major, immutable block of memory. xtensor.core.array.Array is its only
-// subclass.
+// Array: a typed, row-major, immutable block of memory, of the CPU or of a device.
+// xtensor.core.array.Array is its only subclass.
 #pragma once
 
 #include "Type.h"
 
+struct xt_device; // Device.h
+
 namespace xtensor {
+
+struct Pending; // Pending.h
 
 struct Array {
   PyObject_HEAD Type *type; // owned
-  void *data;
-  PyObject *base; // keeps foreign memory alive; null: data comes from xt_alloc
+  void *data; // an address of the device's, if there is one: not to be followed (moved, Devices.h)
+  PyObject *base; // keeps foreign memory alive; null: data comes from xt_alloc or xt_device_alloc
   PyObject *meta; // what the front end attaches (coordinates, name, attributes); may be null
+  xt_device *device; // null: the CPU
+  Pending *pending;  // counted: what calls may yet report that made the values; null: nothing
 };
 
 extern PyTypeObject *arrayBase;  // xtensor._native.Array
@@ -20,8 +26,8 @@ inline bool isArray(PyObject *o) {
   return Py_TYPE(o) == arrayClass || PyObject_TypeCheck(o, arrayBase);
 }
 /// An array with memory of its own, not initialised. Null with MemoryError set.
-Array *newArray(Type *type);
-/// An array over memory that `base` keeps alive (a reference is taken).
+Array *newArray(Type *type, xt_device *device = nullptr);
+/// An array over memory of the CPU that `base` keeps alive (a reference is taken).
 Array *newView(Type *type, void *data, PyObject *base);
 bool initArray(PyObject *module);
 

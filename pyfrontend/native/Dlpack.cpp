@@ -1,9 +1,11 @@
 // DLPack in both directions, with and without versions. Layout:
 // https://dmlc.github.io/dlpack/latest/c_api.html
 #include "Array.h"
+#include "Devices.h"
 #include "NumPy.h"
 
 #include <cstring>
+#include <string_view>
 
 using namespace xtensor;
 
@@ -234,6 +236,12 @@ PyObject *xtensor::dlpackDunder(PyObject *self, PyObject *args, PyObject *kwargs
   int cpu = wantsCpu(device);
   if (cpu < 0)
     return nullptr;
+  Array *a = reinterpret_cast<Array *>(self);
+  if (a->device && (!cpu || device == Py_None))
+    return PyErr_Format(PyExc_BufferError,
+                        "the array is on %U, whose memory other libraries cannot read: give them "
+                        "x.to(\"cpu\"), or ask for dl_device=(1, 0)",
+                        nameOf(a->device));
   if (!cpu)
     return PyErr_Format(PyExc_BufferError, "the array is on the CPU, (1, 0); it cannot go to %R",
                         device);
@@ -248,19 +256,30 @@ PyObject *xtensor::dlpackDunder(PyObject *self, PyObject *args, PyObject *kwargs
   int copied = PyObject_IsTrue(copy);
   if (copied < 0)
     return nullptr;
-  Array *a = reinterpret_cast<Array *>(self);
-  if (!copied)
+  if (a->device && copy != Py_None && !copied)
+    return PyErr_Format(PyExc_BufferError, "copy=False, but the array is on %U: it is copied",
+                        nameOf(a->device));
+  if (!copied && !a->device)
     return exportArray(a, major >= 1, false);
-  Array *fresh = newArray(a->type);
+  Array *fresh = a->device ? moved(a, nullptr) : newArray(a->type);
   if (!fresh)
     return nullptr;
-  memcpy(fresh->data, a->data, a->type->nbytes);
+  if (!a->device)
+    memcpy(fresh->data, a->data, a->type->nbytes);
   PyObject *capsule = exportArray(fresh, major >= 1, true);
   Py_DECREF(fresh);
   return capsule;
 }
 
-PyObject *xtensor::dlpackDevice(PyObject *, PyObject *) { return Py_BuildValue("(ii)", kCPU, 0); }
+PyObject *xtensor::dlpackDevice(PyObject *self, PyObject *) {
+  int kind = kCPU, index = 0;
+  if (xt_device *device = reinterpret_cast<Array *>(self)->device) {
+    std::string_view backend = xt_device_get_info(device)->backend;
+    kind = backend == "cuda" ? 2 : backend == "vulkan" ? 7 : backend == "metal" ? 8 : 12;
+    index = indexOf(device);
+  }
+  return Py_BuildValue("(ii)", kind, index);
+}
 
 PyObject *xtensor::fromDlpackObject(PyObject *, PyObject *args, PyObject *kwargs) {
   static const char *keywords[] = {"obj", "dims", nullptr};

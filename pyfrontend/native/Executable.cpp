@@ -1,6 +1,7 @@
 // Running compiled code: arguments are checked against the signature, results come from the buffer
 // pool, and the GIL is released where the work is worth it.
 #include "Executable.h"
+#include "Devices.h"
 #include "NumPy.h"
 
 #include <cstring>
@@ -40,17 +41,17 @@ bool numpyMatches(const TypePattern &p, PyArrayObject *a, int64_t *sizes) {
 }
 
 /// One argument; `nbytes` is added to.
-bool argumentMatches(const TypePattern &p, PyObject *arg, bool acceptNumpy, void *&data,
-                     int64_t *sizes, int64_t &nbytes) {
+bool argumentMatches(const TypePattern &p, PyObject *arg, bool acceptNumpy, xt_device *device,
+                     void *&data, int64_t *sizes, int64_t &nbytes) {
   if (Py_TYPE(arg) == arrayClass || isArray(arg)) {
     Array *a = reinterpret_cast<Array *>(arg);
     Type *t = a->type;
-    if (!typeMatches(p, t, sizes))
+    if (a->device != device || !typeMatches(p, t, sizes))
       return false;
     data = a->data, nbytes += t->nbytes;
     return true;
   }
-  if (!acceptNumpy || !PyArray_Check(arg))
+  if (!acceptNumpy || device || !PyArray_Check(arg))
     return false;
   auto *a = reinterpret_cast<PyArrayObject *>(arg);
   if (!numpyMatches(p, a, sizes))
@@ -76,8 +77,10 @@ PyObject *describe(const TypePattern &p) {
 }
 
 PyObject *describeArgument(PyObject *arg) {
-  if (isArray(arg))
-    return PyObject_Repr(reinterpret_cast<PyObject *>(reinterpret_cast<Array *>(arg)->type));
+  if (isArray(arg)) {
+    auto *a = reinterpret_cast<Array *>(arg);
+    return PyUnicode_FromFormat(a->device ? "%R on %U" : "%R", a->type, nameOf(a->device));
+  }
   if (!PyArray_Check(arg))
     return PyUnicode_FromFormat("a %s", Py_TYPE(arg)->tp_name);
   auto *a = reinterpret_cast<PyArrayObject *>(arg);
@@ -104,40 +107,20 @@ void raiseMismatch(Executable *e, PyObject *const *args, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     void *data;
     int64_t nbytes = 0;
-    if (argumentMatches(s.inputs[i], args[i], true, data, sizes, nbytes))
+    if (argumentMatches(s.inputs[i], args[i], true, e->device, data, sizes, nbytes))
       continue;
     PyObject *expected = describe(s.inputs[i]),
              *got = expected ? describeArgument(args[i]) : nullptr;
     if (got)
-      PyErr_Format(PyExc_TypeError, "argument %zu is %U; this was compiled for %U%s", i, got,
-                   expected, s.dynamic ? " (and equal dims of equal sizes)" : "");
+      PyErr_Format(PyExc_TypeError, "argument %zu is %U; this was compiled for %U%s%s%s", i, got,
+                   expected, e->device ? " on " : "",
+                   e->device ? PyUnicode_AsUTF8(nameOf(e->device)) : "",
+                   s.dynamic ? " (and equal dims of equal sizes)" : "");
     Py_XDECREF(expected);
     Py_XDECREF(got);
     return;
   }
   PyErr_SetString(PyExc_TypeError, "the arguments do not fit the compiled function");
-}
-
-void raiseStatus(Executable *e, const xt_status &status) {
-  if (status.code == 2) {
-    PyErr_Format(PyExc_MemoryError, "no memory for %lld bytes of temporaries",
-                 (long long)status.size);
-    return;
-  }
-  if (status.code != 1) {
-    PyErr_Format(PyExc_RuntimeError, "compiled code stopped with status %d", status.code);
-    return;
-  }
-  bool known = status.site >= 0 && status.site < PyTuple_GET_SIZE(e->sites);
-  PyObject *site = known ? PyTuple_GET_ITEM(e->sites, status.site) : Py_None;
-  if (indexError) {
-    PyObject *result = PyObject_CallFunction(indexError, "OLL", site, (long long)status.index,
-                                             (long long)status.size);
-    Py_XDECREF(result);
-  }
-  if (!PyErr_Occurred())
-    PyErr_Format(PyExc_IndexError, "index %lld is out of range for size %lld (%S)",
-                 (long long)status.index, (long long)status.size, site);
 }
 
 PyObject *callWith(Executable *e, PyObject *const *args, size_t n, bool unwrap) {
@@ -149,7 +132,12 @@ PyObject *callWith(Executable *e, PyObject *const *args, size_t n, bool unwrap) 
     raiseMismatch(e, args, n);
     return nullptr;
   }
-  return execute(e, buffers, sizes, nullptr, bytes, unwrap);
+  if (!e->device)
+    return execute(e, buffers, sizes, nullptr, bytes, unwrap);
+  Dependences before;
+  for (size_t i = 0; i < n; ++i)
+    before.add(reinterpret_cast<Array *>(args[i])->pending);
+  return execute(e, buffers, sizes, nullptr, bytes, unwrap, &before);
 }
 
 PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject *keywords) {
@@ -171,14 +159,16 @@ PyObject *run(PyObject *o, PyObject *list) {
 }
 
 PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
-  static const char *keywords[] = {"entry",  "inputs",      "outputs", "sites", "keepalive",
-                                   "unwrap", "release_gil", "equal",   nullptr};
+  static const char *keywords[] = {"entry",  "inputs",      "outputs", "sites",  "keepalive",
+                                   "unwrap", "release_gil", "equal",   "device", nullptr};
   PyObject *entry, *inputs, *outputs, *sites = nullptr, *keepalive = nullptr, *releaseGil = Py_None,
-                                      *equal = nullptr;
+                                      *equal = nullptr, *where = Py_None;
   int unwrap = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpOO:Executable",
+  xt_device *device;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpOOO:Executable",
                                    const_cast<char **>(keywords), &entry, &inputs, &outputs, &sites,
-                                   &keepalive, &unwrap, &releaseGil, &equal))
+                                   &keepalive, &unwrap, &releaseGil, &equal, &where) ||
+      !parseDevice(where, device))
     return nullptr;
   void *address = PyLong_AsVoidPtr(entry);
   if (!address) {
@@ -195,7 +185,7 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
   e->call = vectorcall;
   e->entry = reinterpret_cast<xt_entry>(address);
   e->signature = new Signature;
-  e->unwrap = unwrap, e->releaseGil = static_cast<int8_t>(release);
+  e->unwrap = unwrap, e->releaseGil = static_cast<int8_t>(release), e->device = device;
   e->keepalive = Py_XNewRef(keepalive);
   e->sites = sites && sites != Py_None ? PySequence_Tuple(sites) : PyTuple_New(0);
   if (!e->sites || !parseSignature(inputs, outputs, *e->signature) ||
@@ -262,8 +252,9 @@ PyType_Slot slots[] = {
     {Py_tp_doc,
      const_cast<char *>(
          "Executable(entry, inputs, outputs, sites=(), keepalive=None, unwrap=False, "
-         "release_gil=None, equal=())\n--\n\nA compiled function at the address `entry`. "
-         "equal: (size, size, what raises) for sizes that a call must agree on.")},
+         "release_gil=None, equal=(), device=None)\n--\n\nA compiled function at the address "
+         "`entry`. equal: (size, size, what raises) for sizes that a call must agree on. On a "
+         "Device, a call does not wait.")},
     {Py_tp_new, reinterpret_cast<void *>(construct)},
     {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
     {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
@@ -306,13 +297,57 @@ bool xtensor::matches(Executable *e, PyObject *const *args, bool acceptNumpy, vo
     std::fill_n(sizes, s.dynamicDims.size(), -1);
   bytes = 0;
   for (size_t i = 0; i < s.inputs.size(); ++i)
-    if (!argumentMatches(s.inputs[i], args[i], acceptNumpy, buffers[i], sizes, bytes))
+    if (!argumentMatches(s.inputs[i], args[i], acceptNumpy, e->device, buffers[i], sizes, bytes))
       return false;
   return true;
 }
 
+/// Runs the code. On a device: what it may yet report.
+static xt_ticket *enter(Executable *e, void **buffers, const int64_t *sizes, xt_status *status) {
+  if (!e->device) {
+    e->entry(buffers, sizes, status);
+    return nullptr;
+  }
+  xt_device_use(e->device);
+  e->entry(buffers, sizes, status);
+  return status->code ? nullptr : xt_call_ticket();
+}
+
+/// Whether others may run Python meanwhile. A call on a device makes its kernels when it is the
+/// first, and talks to a driver in any case.
+static bool releasesGil(Executable *e, int64_t bytes) {
+  return e->releaseGil > 0 || (e->releaseGil < 0 && (bytes > kReleaseGilBytes || e->device));
+}
+
+void xtensor::raiseStatus(PyObject *sites, const xt_status &status) {
+  if (status.code == 2) {
+    PyErr_Format(PyExc_MemoryError, "no memory for %lld bytes of temporaries",
+                 (long long)status.size);
+    return;
+  }
+  if (status.code == 3) {
+    raiseDeviceError("a program cannot be run");
+    return;
+  }
+  if (status.code != 1) {
+    PyErr_Format(PyExc_RuntimeError, "compiled code stopped with status %d", status.code);
+    return;
+  }
+  bool known = status.site >= 0 && status.site < PyTuple_GET_SIZE(sites);
+  PyObject *site = known ? PyTuple_GET_ITEM(sites, status.site) : Py_None;
+  if (indexError) {
+    PyObject *result = PyObject_CallFunction(indexError, "OLL", site, (long long)status.index,
+                                             (long long)status.size);
+    Py_XDECREF(result);
+  }
+  if (!PyErr_Occurred())
+    PyErr_Format(PyExc_IndexError, "index %lld is out of range for size %lld (%S)",
+                 (long long)status.index, (long long)status.size, site);
+}
+
 PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
-                           const TypeList *outputs, int64_t bytes, bool unwrap) {
+                           const TypeList *outputs, int64_t bytes, bool unwrap,
+                           Dependences *before) {
   size_t count = e->signature->outputs.size();
   void **results = buffers + e->signature->inputs.size();
   if (!e->signature->equalities.empty() && !sizesAgree(*e->signature, sizes))
@@ -326,7 +361,7 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
     return nullptr;
   }
   for (size_t i = 0; i < count; ++i) {
-    Array *a = newArray((*outputs)[i]);
+    Array *a = newArray((*outputs)[i], e->device);
     if (!a) {
       Py_XDECREF(result);
       return nullptr;
@@ -350,17 +385,24 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
     sizes = allSizes.data();
   }
   xt_status status = {0, 0, 0, 0};
+  xt_ticket *ticket;
   Py_INCREF(e); // another thread may drop the last reference meanwhile
-  if (e->releaseGil > 0 || (e->releaseGil < 0 && bytes > kReleaseGilBytes)) {
+  if (releasesGil(e, bytes)) {
     PyThreadState *state = PyEval_SaveThread();
-    e->entry(buffers, sizes, &status);
+    ticket = enter(e, buffers, sizes, &status);
     PyEval_RestoreThread(state);
   } else {
-    e->entry(buffers, sizes, &status);
+    ticket = enter(e, buffers, sizes, &status);
   }
   if (status.code != 0) {
     Py_CLEAR(result);
-    raiseStatus(e, status);
+    raiseStatus(e->sites, status);
+  } else if (before) {
+    Pending *pending = before->with(ticket, e->sites);
+    for (size_t i = 0; i < count && pending; ++i)
+      reinterpret_cast<Array *>(unwrap ? result : PyTuple_GET_ITEM(result, i))->pending =
+          retain(pending);
+    release(pending);
   }
   Py_DECREF(e);
   return result;

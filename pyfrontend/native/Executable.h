@@ -2,8 +2,9 @@
 #pragma once
 
 #include "Array.h"
+#include "Device.h"
+#include "Pending.h"
 #include "Signature.h"
-#include "runtime.h"
 
 namespace xtensor {
 
@@ -13,6 +14,7 @@ struct Executable {
   Signature *signature;
   PyObject *sites;     // tuple: what to tell about an index out of range, by xt_status.site
   PyObject *keepalive; // owner of the code; may be null
+  xt_device *device;   // where it runs, and its arguments must be; null: the CPU
   bool unwrap;         // a call returns a single result bare
   int8_t releaseGil;   // 1 always, 0 never, -1 by the bytes it reads and writes
 };
@@ -44,9 +46,10 @@ bool typeMatches(const TypePattern &pattern, Type *type, int64_t *sizes);
 bool matches(Executable *e, PyObject *const *args, bool acceptNumpy, void **buffers, int64_t *sizes,
              int64_t &bytes);
 /// Calls the entry. `buffers` holds the inputs, with room for the outputs; `bytes` counts the
-/// inputs'. `outputs`: their types, which the caller keeps alive; null: from the signature.
+/// inputs'. `outputs`: their types, which the caller keeps alive; null: from the signature. On a
+/// device nothing waits: `before` is what the inputs depend on.
 PyObject *execute(Executable *e, void **buffers, const int64_t *sizes, const TypeList *outputs,
-                  int64_t bytes, bool unwrap);
+                  int64_t bytes, bool unwrap, Dependences *before = nullptr);
 bool initExecutable(PyObject *module);
 
 } // namespace xtensor

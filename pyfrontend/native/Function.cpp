@@ -2,6 +2,7 @@
 // and asks Python (the slow path: trace, compile, add) for everything else. What was compiled under
 // other options than those in force is not found.
 #include "Function.h"
+#include "Devices.h"
 #include "Executable.h"
 
 #include <limits>
@@ -38,6 +39,10 @@ struct Filter {
   // An int outside is for Python to refuse: it does not fit the dtype it meets.
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t most = std::numeric_limits<int64_t>::max();
+  // The number of the latest call as an array of the device: programs are often called with the
+  // same one again.
+  Array *latest = nullptr; // owned
+  uint64_t latestNumber = 0;
 };
 
 /// One signature. With filters, all that depends on the types is worked out beforehand; without,
@@ -56,8 +61,10 @@ struct Entry {
   PyObject *options = Py_XNewRef(currentOptions()); // in force when it was compiled
 
   ~Entry() {
-    for (Filter &f : filters)
+    for (Filter &f : filters) {
       Py_XDECREF(f.type);
+      Py_XDECREF(f.latest);
+    }
     Py_XDECREF(executable);
     Py_XDECREF(captured);
     Py_XDECREF(wrapper);
@@ -83,11 +90,12 @@ Function *self(PyObject *o) { return reinterpret_cast<Function *>(o); }
 
 bool filtersMatch(const Entry &entry, PyObject *const *args, void **buffers, uint64_t *numbers) {
   size_t i = 0;
+  xt_device *device = entry.executable->device;
   for (const Filter &f : entry.filters) {
     PyObject *arg = args[i];
     if (Py_TYPE(arg) == arrayClass) {
       auto *a = reinterpret_cast<Array *>(arg);
-      if (a->type != f.type || a->meta || f.number)
+      if (a->type != f.type || a->meta || f.number || a->device != device)
         return false;
       buffers[i] = a->data;
     } else {
@@ -121,6 +129,59 @@ bool patternsMatch(const Entry &entry, PyObject *const *args, size_t n, void **b
   return matches(entry.executable, all, false, buffers, sizes, bytes);
 }
 
+/// The number as an array of the device: a new reference. Null with an exception set.
+Array *numberOnDevice(Filter &f, Type *type, xt_device *device, PyObject *number) {
+  uint64_t bits = 0;
+  if (!fromPython(f.dtype, number, &bits))
+    return nullptr;
+  if (!f.latest || f.latestNumber != bits) {
+    Array *fresh = newArray(type, device);
+    if (fresh && xt_device_write(device, fresh->data, &bits, type->nbytes)) {
+      raiseDeviceError("a number cannot be moved");
+      Py_CLEAR(fresh);
+    }
+    if (!fresh)
+      return nullptr;
+    Py_XSETREF(f.latest, fresh);
+    f.latestNumber = bits;
+  }
+  return reinterpret_cast<Array *>(Py_NewRef(reinterpret_cast<PyObject *>(f.latest)));
+}
+
+/// A call on a device, with arguments that fit: numbers become arrays of it, and the results depend
+/// on whatever the arguments depend on.
+__attribute__((noinline)) PyObject *callOnDevice(Entry &entry, PyObject *const *args, size_t n,
+                                                 void **buffers, const int64_t *sizes,
+                                                 int64_t bytes) {
+  Executable *e = entry.executable;
+  Dependences before;
+  CallBuffer<Array *, 48> held(n); // numbers; another thread's call may replace the entry's
+  size_t count = 0;
+  bool ok = true;
+  for (size_t i = 0; ok && i < n; ++i) {
+    if (!entry.filtered || !entry.filters[i].number) {
+      before.add(reinterpret_cast<Array *>(args[i])->pending);
+      continue;
+    }
+    Array *a = numberOnDevice(entry.filters[i], e->signature->inputs[i].fixed, e->device, args[i]);
+    ok = a;
+    if (a)
+      held[count++] = a, buffers[i] = a->data;
+  }
+  for (size_t i = 0; i < entry.capturedCount(); ++i) {
+    auto *a = reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, i));
+    buffers[n + i] = a->data;
+    before.add(a->pending);
+  }
+  PyObject *result =
+      ok ? execute(e, buffers, entry.filtered ? entry.sizes.data() : sizes,
+                   entry.filtered ? &entry.outputs : nullptr, bytes, entry.unwrap, &before)
+         : nullptr;
+  for (size_t i = 0; i < count; ++i)
+    Py_DECREF(held[i]);
+  return result;
+}
+
 /// The call through entry i; `hit` says whether it fits. Without a hit, returns null.
 PyObject *tryEntry(std::vector<Entry *> &entries, size_t i, PyObject *options,
                    PyObject *const *args, size_t n, bool &hit) {
@@ -143,7 +204,9 @@ PyObject *tryEntry(std::vector<Entry *> &entries, size_t i, PyObject *options,
     std::rotate(entries.begin(), entries.begin() + i, entries.begin() + i + 1);
   ++entry.references;
   PyObject *result;
-  if (entry.filtered) {
+  if (entry.executable->device) {
+    result = callOnDevice(entry, args, n, buffers, sizes, bytes);
+  } else if (entry.filtered) {
     for (size_t j = n; j < inputs; ++j)
       buffers[j] = reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, j - n))->data;
     result =
@@ -366,11 +429,13 @@ bool parseRanges(PyObject *ranges, Entry &entry) {
 /// Works out what a filtered entry knows beforehand.
 bool fillEntry(PyObject *types, PyObject *ranges, Entry &entry) {
   Signature &s = *entry.executable->signature;
-  for (size_t i = 0; i < entry.capturedCount(); ++i)
-    if (!isArray(PyTuple_GET_ITEM(entry.captured, i))) {
-      PyErr_SetString(PyExc_TypeError, "captured must hold Arrays only");
-      return false;
-    }
+  for (size_t i = 0; i < entry.capturedCount(); ++i) {
+    PyObject *o = PyTuple_GET_ITEM(entry.captured, i);
+    if (isArray(o) && reinterpret_cast<Array *>(o)->device == entry.executable->device)
+      continue;
+    PyErr_SetString(PyExc_TypeError, "captured must hold Arrays only, where the executable runs");
+    return false;
+  }
   if (entry.unwrap && s.outputs.size() != 1) {
     PyErr_SetString(PyExc_ValueError, "unwrap=True wants exactly one output");
     return false;

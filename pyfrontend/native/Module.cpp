@@ -4,6 +4,7 @@
 #include "NumPy.h"
 
 #include "Array.h"
+#include "Devices.h"
 #include "Executable.h"
 #include "Function.h"
 #include "Preload.h"
@@ -72,8 +73,8 @@ PyMODINIT_FUNC PyInit__native() {
   PyObject *module = PyModule_Create(&definition);
   if (!module)
     return nullptr;
-  if (initDtypes() && initType(module) && initArray(module) && initExecutable(module) &&
-      initFunction(module))
+  if (initDtypes() && initType(module) && initDevices(module) && initArray(module) &&
+      initExecutable(module) && initFunction(module))
     return module;
   Py_DECREF(module);
   return nullptr;

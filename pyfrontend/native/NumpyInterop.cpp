@@ -1,5 +1,6 @@
 // Arrays from and to NumPy and the buffer protocol, without copies where the memory allows.
 #include "Array.h"
+#include "Devices.h"
 #include "NumPy.h"
 
 using namespace xtensor;
@@ -77,10 +78,12 @@ Array *fromNumpy(PyArrayObject *source, PyObject *dims, PyObject *dtypeArg, int 
 PyObject *xtensor::asNumpy(PyObject *, PyObject *o) {
   if (!isArray(o))
     return PyErr_Format(PyExc_TypeError, "as_numpy() wants an Array, not %s", Py_TYPE(o)->tp_name);
+  Array *host = onHost(reinterpret_cast<Array *>(o));
   PyArrayObject *result =
-      numpyOver(reinterpret_cast<Array *>(o), NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED);
-  if (result && PyArray_SetBaseObject(result, Py_NewRef(o)) < 0)
+      host ? numpyOver(host, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) : nullptr;
+  if (result && PyArray_SetBaseObject(result, Py_NewRef((PyObject *)host)) < 0)
     Py_CLEAR(result);
+  Py_XDECREF(host);
   return reinterpret_cast<PyObject *>(result);
 }
 
@@ -91,6 +94,9 @@ PyObject *xtensor::arrayDunder(PyObject *self, PyObject *args, PyObject *kwargs)
                                    &dtypeArg, &copyArg))
     return nullptr;
   int copy = parseCopy(copyArg);
+  if (xt_device *device = reinterpret_cast<Array *>(self)->device; device && copy == 0)
+    return PyErr_Format(PyExc_ValueError, "copy=False, but the array is on %U: NumPy needs a copy",
+                        nameOf(device));
   PyObject *view = copy == -2 ? nullptr : asNumpy(nullptr, self);
   if (!view)
     return nullptr;
@@ -155,8 +161,12 @@ int xtensor::getBuffer(PyObject *self, Py_buffer *view, int flags) {
     PyErr_SetString(PyExc_BufferError, "arrays are row-major");
     return -1;
   }
-  view->obj = Py_NewRef(self);
-  view->buf = a->data;
+  Array *host = onHost(a);
+  if (!host)
+    return -1;
+  t = host->type;
+  view->obj = reinterpret_cast<PyObject *>(host);
+  view->buf = host->data;
   view->len = t->nbytes;
   view->itemsize = dtype.itemsize;
   view->readonly = 1;

@@ -92,22 +92,25 @@ std::string option(const nb::dict &options, const char *name) {
 }
 
 Compiled *compile(py::PyModule &module, const nb::dict &options) {
-  std::string cache = option(options, "cache_dir"), dump = option(options, "dump_dir");
+  std::string cache = option(options, "cache_dir"), dump = option(options, "dump_dir"),
+              target = option(options, "target");
   uint64_t limit = nb::cast<uint64_t>(options["cache_limit"]);
   py::PyMlirContext::ErrorCapture errors(module.getContext());
-  XTensorCompiled compiled = xtensorCompile(module.get(), refOf(cache), limit, refOf(dump));
+  XTensorCompiled compiled =
+      xtensorCompile(module.get(), refOf(cache), limit, refOf(dump), refOf(target));
   if (!compiled.ptr)
     throw py::MLIRError("compilation failed", errors.take());
   return new Compiled(compiled);
 }
 
-std::string textAfter(py::PyModule &module, const std::string &phase, bool locations) {
+std::string textAfter(py::PyModule &module, const std::string &phase, bool locations,
+                      const std::string &target) {
   py::PyMlirContext::ErrorCapture errors(module.getContext());
   std::string text;
   auto append = [](MlirStringRef part, void *text) {
     static_cast<std::string *>(text)->append(part.data, part.length);
   };
-  if (!xtensorPrintAfter(module.get(), refOf(phase), locations, append, &text))
+  if (!xtensorPrintAfter(module.get(), refOf(phase), locations, refOf(target), append, &text))
     throw py::MLIRError("the phases up to " + phase + " failed", errors.take());
   return text;
 }
@@ -136,11 +139,12 @@ void bindCompiler(nb::module_ &m) {
                                       str(xtensorCompiledGetSiteLocation(self.compiled, i))));
         return sites;
       });
-  m.def("compile", &compile, nb::arg("module"), nb::arg("options"),
-        "Compiles a traced module; options: cache_dir and dump_dir, folders or empty, and "
-        "cache_limit, the bytes that cache_dir may hold.");
+  m.def(
+      "compile", &compile, nb::arg("module"), nb::arg("options"),
+      "Compiles a traced module; options: cache_dir and dump_dir, folders or empty, "
+      "cache_limit, the bytes that cache_dir may hold, and target, \"cpu\" or a device's profile.");
   m.def("as_text", &textAfter, nb::arg("module"), nb::arg("phase"), nb::arg("locations") = false,
-        "The module as it is after a phase.");
+        nb::arg("target") = "cpu", "The module as it is after a phase on its way to a target.");
   m.def("cost", &cost, nb::arg("module"), "Flops and bytes of temporaries of one call.");
 }
 

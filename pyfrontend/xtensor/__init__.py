@@ -13,11 +13,13 @@ from . import linalg, nn, signal, testing
 from .compiler import debug
 from .core import tree
 from .core.array import Array, array, as_array
+from .core.devices import Device, devices
 from .core.dtypes import bfloat16
 from .core.errors import (
     ArgumentError,
     ArgumentTypeError,
     CompileError,
+    DeviceError,
     DimensionError,
     DTypeError,
     Error,
@@ -56,6 +58,8 @@ __all__ = [
     "Array",
     "CompileError",
     "DTypeError",
+    "Device",
+    "DeviceError",
     "DimensionError",
     "Error",
     "IndexError",
@@ -71,6 +75,7 @@ __all__ = [
     "cond",
     "custom_derivative",
     "debug",
+    "devices",
     "fori_loop",
     "from_dlpack",
     "grad",

@@ -20,6 +20,7 @@ from typing import Any
 
 from . import __version__
 from .compiler.options import PHASES, check_phase
+from .core.devices import BACKENDS, of_backend, processor, target_named
 from .core.dims import as_names
 from .core.dtypes import as_dtype
 from .core.errors import ArgumentError, Error
@@ -48,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     show.add_argument("target", metavar="FILE.py:FUNCTION")
     show.add_argument("--phase", default="linalg", help=f"one of {', '.join(PHASES)} (default: linalg)")
     show.add_argument("--arg", action="append", metavar="SPEC", help="an argument's dims, sizes and dtype")
+    show.add_argument("--device", metavar="NAME", help="what for: cpu (default), vulkan, metal, cuda")
     show.add_argument("--locations", action="store_true", help="print file:line of every op")
     show.set_defaults(run=_show)
     doctor = commands.add_parser("doctor", help="what is installed, which targets work, what is missing")
@@ -76,14 +78,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _show(options: argparse.Namespace) -> int:
     from .transforms.jit import Jitted, jit
 
+    with _option("--device"):
+        target = target_named(options.device or "cpu")
     with _option("--phase"):
-        check_phase(options.phase)
+        check_phase(options.phase, target.backend)
     function, module = _load(options.target)
     args = [parse_spec(a) for a in options.arg] if options.arg else _example_args(function, module)
     _check_count(function, args)
     jitted = function if isinstance(function, Jitted) else jit(function)
     with _users_code():
-        lowered = jitted.lower(*args)
+        lowered = jitted.trace(*args).lower()
+    if options.device:
+        lowered.target = target
     print(lowered.as_text(options.phase, locations=options.locations))
     return 0
 
@@ -265,7 +271,19 @@ def _cpu() -> str:
 
 def _target(name: str) -> Callable[[], str]:
     def check() -> str:
-        raise _MissingError(f"this version generates code for the CPU only; {name} is planned")
+        from . import _native
+        from .core.array import array
+        from .transforms.jit import jit
+
+        if not _native.device_count(name):
+            raise _MissingError(f"programs run on the CPU; for {name} devices: {_native.device_error()}")
+        found = []
+        for d in of_backend(name):
+            y = jit(lambda x: x * x + 1.0, device=d.name)(array([0.0, 1.0, 2.0, 3.0], "i", dtype="f4"))
+            if y.values.tolist() != [1.0, 2.0, 5.0, 10.0]:
+                raise RuntimeError(f"compiled code gave {y.values.tolist()} for [0, 1, 2, 3] on {d.name}")
+            found.append(f"{d.description}, {d.driver}")
+        return f"compiles and runs ({'; '.join(found)})"
 
     return check
 
@@ -306,16 +324,19 @@ _CHECKS: list[tuple[str, Callable[[], str]]] = [
 def _devices(options: argparse.Namespace) -> int:
     from . import _native
 
-    print(f"cpu  {_processor()}, {_native.num_threads()} threads")
+    rows = [("device", "name", "driver", "what it has"), ("cpu", processor(), "", f"{_native.num_threads()} threads")]
+    notes = []
+    for backend in BACKENDS:
+        there = of_backend(backend)
+        for d in there:
+            rows.append((d.name, d.description, d.driver, f"{d.memory_bytes / 2**30:.1f} GiB: {', '.join(d.features)}"))
+        if not there:
+            notes.append(f"{backend:<8}  not here: {_native.device_error()}")
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    for row in rows:
+        print("  ".join([*(x.ljust(n) for x, n in zip(row, widths, strict=False)), row[3]]))
+    print(*notes, sep="\n")
     return 0
-
-
-def _processor() -> str:
-    try:
-        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        found = None
-    return found[1] if found else platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

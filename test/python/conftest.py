@@ -1,4 +1,9 @@
-"""What several of these tests need."""
+"""What several of these tests need, and where they run.
+
+XTENSOR_TEST_DEVICE=vulkan makes new arrays on that device, so that every program of every test runs there; tests of what
+is the CPU's alone are marked `cpu_only(reason)`. With XTENSOR_VALIDATE=1 the session fails if the validation layers
+complained about anything.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +15,40 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import xtensor as xt
 
 ROOT = Path(__file__).resolve().parents[2]
+
+DEVICE = os.environ.get("XTENSOR_TEST_DEVICE", "cpu")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "cpu_only(reason): a test of what only the CPU has or does")
+    if DEVICE != "cpu":
+        xt.option(device=DEVICE)
+
+
+def pytest_report_header() -> str:
+    return f"programs run on: {next(str(d) for d in xt.devices() if d.name == DEVICE)}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items if DEVICE != "cpu" else ():
+        mark = item.get_closest_marker("cpu_only")
+        if mark is not None:
+            item.add_marker(pytest.mark.skip(reason=f"the CPU's alone: {mark.args[0]}"))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Whatever the validation layers said is a failure."""
+    from xtensor.core.devices import BACKENDS, of_backend
+
+    if os.environ.get("XTENSOR_VALIDATE") != "1":
+        return
+    for device in (d for backend in BACKENDS for d in of_backend(backend)):
+        if device.messages:
+            print(f"\n{device.messages} messages of the validation layers about {device.name}: see above, or run with -s")
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ def later(v):
     return v.isel(time=[0]).assign_coords(time=[30])
 
 
+@pytest.mark.cpu_only("memory is shared with xarray")
 def test_as_array_shares_memory_and_to_xarray_gives_it_all_back():
     da = temperature()
     x = xt.as_array(da)
@@ -28,6 +29,7 @@ def test_as_array_shares_memory_and_to_xarray_gives_it_all_back():
     xr.testing.assert_identical(x.to_xarray(), da)
 
 
+@pytest.mark.cpu_only("memory is shared with xarray")
 def test_an_array_without_labels_becomes_a_bare_dataarray():
     x = xt.array([1.0, 2.0], "t")
     xr.testing.assert_identical(x.to_xarray(), xr.DataArray([1.0, 2.0], dims="t"))
@@ -134,6 +136,7 @@ def test_captured_dataarrays():
     np.testing.assert_array_equal(out.values, da.values * 2)
 
 
+@pytest.mark.cpu_only("memory is shared by DLPack")
 def test_dlpack_both_ways_without_copies():
     values = np.arange(4.0)
     x = xt.from_dlpack(values, dims="i")
@@ -150,6 +153,7 @@ def test_bfloat16_of_torch():
     assert xt.array(t, "i").astype("f4").values.tolist() == [1.5, -2.0]
 
 
+@pytest.mark.cpu_only("memory is shared by DLPack")
 def test_torch_both_ways():
     torch = pytest.importorskip("torch", reason="PyTorch is compared with where it is installed")
     t = torch.arange(4.0)

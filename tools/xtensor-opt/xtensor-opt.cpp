@@ -6,12 +6,12 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
-/// --compile-to=P --compile-from=P --dump-phases=DIR, in short for the pipeline
+/// --compile-to=P --compile-from=P --dump-phases=DIR --target=T, in short for the pipeline
 /// --xtensor-compile="to=P from=P dump=DIR"; a value may be the next word, too. No global options:
 /// words are rewritten before anything reads them.
 static std::vector<std::string> withPhases(int argc, char **argv) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kShort[] = {
-      {"compile-to", "to"}, {"compile-from", "from"}, {"dump-phases", "dump"}};
+      {"compile-to", "to"}, {"compile-from", "from"}, {"dump-phases", "dump"}, {"target", "target"}};
   std::vector<std::string> words;
   std::string options;
   for (int i = 0; i < argc; ++i) {
@@ -26,7 +26,7 @@ static std::vector<std::string> withPhases(int argc, char **argv) {
             value = argv[++i];
           if (value.empty()) {
             llvm::errs() << "--" << name << " needs a value: --" << name << "="
-                         << (to == "dump" ? "DIR" : "PHASE") << '\n';
+                         << (to == "dump" ? "DIR" : to == "target" ? "TARGET" : "PHASE") << '\n';
             std::exit(1);
           }
           options += (options.empty() ? "" : " ") + (to + "=" + value).str();

@@ -7,14 +7,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..core.devices import CPU, Target
 from ..core.errors import ArgumentError
-from .options import PHASES
+from .options import phases_of
 
 if TYPE_CHECKING:
     from ..trace.program import Program
 
 _directory: str | None = os.environ.get("XTENSOR_DUMP") or None
 _count = 0
+_SUFFIXES = {"llvm": "ll", "asm": "s", "msl": "metal", "ptx": "ptx"}
 
 
 class dump_phases:  # noqa: N801 (used like a function)
@@ -34,7 +36,7 @@ class dump_phases:  # noqa: N801 (used like a function)
         _directory = self._before
 
 
-def dump(program: Program) -> Path | None:
+def dump(program: Program, target: Target = CPU) -> Path | None:
     """Writes the phases of `program` if that was asked for; returns the folder."""
     global _count
     if _directory is None:
@@ -46,9 +48,9 @@ def dump(program: Program) -> Path | None:
     folder = Path(_directory) / f"{_count:04d}-{name}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for i, phase in enumerate(PHASES):
-            suffix = {"llvm": "ll", "asm": "s"}.get(phase, "mlir")
-            (folder / f"{i:02d}-{phase}.{suffix}").write_text(phase_text(program, phase))
+        for i, phase in enumerate(phases_of(target.backend)):
+            suffix = _SUFFIXES.get(phase, "mlir")
+            (folder / f"{i:02d}-{phase}.{suffix}").write_text(phase_text(program, phase, target=target))
     except OSError as error:
         raise ArgumentError(
             f"phases cannot be dumped to {folder}: {error.strerror}. Set XTENSOR_DUMP, or give "

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
+from ..core.devices import CPU, Target, target_named
 from ..core.dims import describe, describe_array
 from ..core.errors import CompileError, IndexError_, SizeError
 from ..core.spec import Spec
@@ -36,12 +37,13 @@ def native_type(spec: Spec) -> Any:
         raise SizeError(f"{describe_array(spec)}: {error}") from None
 
 
-def load(program: Program, options: CompileOptions | None = None, unwrap: bool = False) -> Any:
+def load(program: Program, target: Target = CPU, unwrap: bool = False) -> Any:
     """Compiles `program`, or finds it compiled on disk: an _native.Executable.
 
     unwrap: its call returns the one array instead of a tuple."""
-    debug.dump(program)
-    options = options or CompileOptions()
+    target.check(program)
+    debug.dump(program, target)
+    options = CompileOptions(target.profile)
     with lock, diagnosed(CompileError):
         compiled = _compiler().compile(program.module, options.as_dict())
         sizes = Sizes(program)
@@ -54,16 +56,20 @@ def load(program: Program, options: CompileOptions | None = None, unwrap: bool =
         compiled,
         unwrap,
         equal=sizes.equalities,
+        device=target.device,
     )
 
 
-def phase_text(program: Program, phase: str, locations: bool = False) -> str:
-    """The program as it is after `phase`."""
-    check_phase(phase)
+def phase_text(program: Program, phase: str, locations: bool = False, target: Target = CPU) -> str:
+    """The program as it is after `phase` on its way to `target`."""
+    backend = check_phase(phase, target.backend)
+    if backend != target.backend:
+        target = target_named(backend)
+    target.check(program)
     with lock, diagnosed(CompileError):
         if phase == "traced":
             return str(program.module.operation.get_asm(enable_debug_info=locations, pretty_debug_info=locations))
-        return str(_compiler().as_text(program.module, phase, locations))
+        return str(_compiler().as_text(program.module, phase, locations, target.profile))
 
 
 def _raise_index_error(site: Any, index: int, size: int) -> None:

@@ -7,33 +7,42 @@ from typing import Any
 
 from ..core.errors import ArgumentError
 
-PHASES = (
-    "traced",
-    "simplified",
-    "differentiated",
-    "linalg",
-    "grouped",
-    "scheduled",
-    "buffers",
-    "cpu",
-    "llvm",
-    "asm",
-)
+# What every target goes through, and what comes after it.
+_SHARED = ("traced", "simplified", "differentiated", "linalg", "grouped", "scheduled", "buffers")
+_PHASES = {
+    "cpu": (*_SHARED, "cpu", "llvm", "asm"),
+    "vulkan": (*_SHARED, "gpu", "spirv", "llvm", "asm"),
+    "metal": (*_SHARED, "gpu", "spirv", "msl", "llvm", "asm"),
+    "cuda": (*_SHARED, "gpu", "nvvm", "ptx", "llvm", "asm"),
+}
+PHASES = _PHASES["cpu"]
+# What a text of a phase is for where nobody says it.
+_FOR = {"gpu": "vulkan", "spirv": "vulkan", "msl": "metal", "nvvm": "cuda", "ptx": "cuda"}
 
 
-def check_phase(phase: str) -> str:
-    if phase not in PHASES:
-        raise ArgumentError(f"there is no phase {phase!r}; phases are, in order: {', '.join(PHASES)}")
-    return phase
+def phases_of(backend: str) -> tuple[str, ...]:
+    """The phases on the way to code for "cpu" or a kind of device, in order."""
+    return _PHASES[backend]
+
+
+def check_phase(phase: str, backend: str = "cpu") -> str:
+    """Refuses what is no phase on the way to `backend`. Returns the kind of device whose phase it is."""
+    if phase in _PHASES[backend]:
+        return backend
+    if backend == "cpu" and phase in _FOR:
+        return _FOR[phase]
+    known = ", ".join(_PHASES[backend])
+    others = "" if backend != "cpu" else f"; of devices also {', '.join(_FOR)}"
+    raise ArgumentError(f"there is no phase {phase!r} for {backend!r}; phases are, in order: {known}{others}")
 
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """target: what to generate code for ("cpu")."""
+    """target: what to generate code for: "cpu", or what the compiler is told about a device."""
 
     target: str = "cpu"
 
     def as_dict(self) -> dict[str, Any]:
         from . import cache
 
-        return {"cache_dir": cache.directory() or "", "cache_limit": cache.limit()}
+        return {"cache_dir": cache.directory() or "", "cache_limit": cache.limit(), "target": self.target}

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .. import _native
+from ..core.devices import Target
 from ..core.dims import describe_array
-from ..core.errors import ArgumentTypeError, DimensionError, DTypeError, Error, SizeError
+from ..core.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError
 from ..core.spec import Spec
 from ..trace.program import Program
 from .executable import load, phase_text
@@ -18,9 +22,10 @@ if TYPE_CHECKING:
 class Traced:
     """IR as the function was traced."""
 
-    def __init__(self, program: Program, call: Call) -> None:
+    def __init__(self, program: Program, call: Call, target: Target) -> None:
         self.program = program
         self.call = call
+        self.target = target
 
     @property
     def inputs(self) -> tuple[Spec, ...]:
@@ -34,7 +39,7 @@ class Traced:
         return phase_text(self.program, "traced", locations)
 
     def lower(self) -> Lowered:
-        return Lowered(self.program, self.call)
+        return Lowered(self.program, self.call, self.target)
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(map(repr, s)) for s in (self.inputs, self.outputs))
@@ -46,11 +51,16 @@ class Lowered(Traced):
 
     def as_text(self, phase: str = "linalg", *, locations: bool = False) -> str:
         """The program after `phase`: traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm
-        or asm."""
-        return phase_text(self.program, phase, locations)
+        or asm. For a device, gpu and the device's own code (spirv, msl, ptx) take the place of cpu."""
+        return phase_text(self.program, phase, locations, self.target)
 
     def compile(self) -> Compiled:
-        return Compiled(self.program, self.call)
+        if not self.target.here:
+            raise DeviceError(
+                f"there is no {self.target.name!r} here to run {self.program.name} on: its text can be read, "
+                'f.lower(..).as_text("gpu"). Lower it without device= to run it on the CPU'
+            )
+        return Compiled(self.program, self.call, self.target)
 
     def cost(self) -> dict[str, int]:
         """flops, bytes (arguments and results) and arena bytes of one call."""
@@ -62,10 +72,10 @@ class Lowered(Traced):
 class Compiled(Lowered):
     """Code that runs. Called by position with the arrays that it was compiled for, NumPy arrays included."""
 
-    def __init__(self, program: Program, call: Call) -> None:
-        super().__init__(program, call)
-        self.executable = load(program)
-        self.captured = list(program.captured)
+    def __init__(self, program: Program, call: Call, target: Target) -> None:
+        super().__init__(program, call, target)
+        self.executable = load(program, target)
+        self.captured = [_native.to_device(a, target.device) for a in program.captured]
         # One array out and nothing to add to what comes in: the call can be left to C altogether.
         leaf = object()
         plain = (
@@ -74,7 +84,7 @@ class Compiled(Lowered):
             and len(program.outputs) == 1
             and program.tree.unflatten([leaf]) is leaf
         )
-        self._direct = load(program, unwrap=True) if plain else None
+        self._direct = load(program, target, unwrap=True) if plain else None
 
     def compile(self) -> Compiled:
         return self
@@ -87,6 +97,12 @@ class Compiled(Lowered):
         for i, (x, spec) in enumerate(zip(given, wanted, strict=True)):
             if not hasattr(x, "dims"):
                 continue
+            if isinstance(x, _native.Array) and x.device != self.target.name:
+                return DeviceError(
+                    f"argument {i} of compiled {self.program.name} is on {x.device!r}, and it was compiled for "
+                    f"{self.target.name!r}. Move it by x.to({self.target.name!r}), or call the jitted function, which "
+                    "runs where its arguments are"
+                )
             kind: type[Error] = SizeError
             if tuple(x.dims) != spec.dims:
                 kind = DimensionError
@@ -100,6 +116,12 @@ class Compiled(Lowered):
             )
         return None
 
+    def _moved(self, x: Any, spec: Spec) -> Any:
+        """An argument where the code runs, if it is an array at all."""
+        if isinstance(x, np.ndarray) and x.ndim == spec.ndim:
+            x = _native.from_buffer(x, spec.dims)
+        return _native.to_device(x, self.target.device) if isinstance(x, _native.Array) else x
+
     def __call__(self, *arrays: Any) -> Any:
         if self._direct is not None:
             try:
@@ -112,6 +134,8 @@ class Compiled(Lowered):
         for r in self.program.ranges:
             if r.argument < len(given):
                 r.check(int(given[r.argument]), False)
+        if self.target.device is not None and len(given) == len(self.inputs):
+            given = [self._moved(x, spec) for x, spec in zip(given, self.inputs, strict=True)]
         try:
             results = self.executable.run([*given, *self.captured])
         except TypeError as error:

@@ -12,8 +12,9 @@ import numpy as np
 
 from .. import _native
 from . import dtypes
+from .devices import named, placed
 from .dims import as_names, describe
-from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, UnsupportedError
+from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from .methods import ArrayMethods
 from .ranges import does_not_fit, fits
 
@@ -27,7 +28,7 @@ class Array(_native.Array, ArrayMethods):
     """An immutable array whose dims have names, in row-major storage order.
 
     Made by `xt.array`, `xt.as_array`, creation functions and every operation; read by `values`, NumPy, DLPack and
-    xarray without copies.
+    xarray, without copies where it is on the CPU.
     """
 
     __slots__ = ()
@@ -40,19 +41,15 @@ class Array(_native.Array, ArrayMethods):
     def weak(self) -> bool:
         return False
 
-    @property
-    def device(self) -> str:
-        """Where the data lives: "cpu"."""
-        return "cpu"
-
     def to(self, device: str) -> Array:
-        """The array on a device; on the CPU already, the array itself."""
-        check_device(device)
-        return self
+        """The array on a device, "cpu" or "vulkan"; the array itself if it is there. Its coordinates, name and
+        attributes go along."""
+        return _native.to_device(self, named(device))
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
-        """The data as a read-only NumPy array over the same memory, axes in the order of `dims`."""
+        """The data as a read-only NumPy array, axes in the order of `dims`: over the same memory on the CPU, a copy
+        that waits for the result on another device."""
         return _native.as_numpy(self)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
@@ -107,6 +104,9 @@ class Array(_native.Array, ArrayMethods):
     def __iter__(self) -> Iterator[Array]:
         if not self.ndim:
             raise ArgumentTypeError("iteration over an array without dims")
+        if self.device != "cpu":
+            inner = _native.ArrayType(self.type.dtype, self.dims[1:], self.shape[1:])
+            return (self._part(inner, i * inner.nbytes) for i in range(len(self)))
         data, dims = _native.as_numpy(self), self.dims[1:]
         return (_native.from_buffer(data[i], dims) for i in range(len(data)))
 
@@ -125,7 +125,8 @@ class Array(_native.Array, ArrayMethods):
         return f"<xtensor.Array {self._header()}>\n{text}"
 
     def _header(self) -> str:
-        return f"{describe(self.dims, self.shape)} {self.dtype.name}"
+        where = "" if self.device == "cpu" else f" on {self.device}"
+        return f"{describe(self.dims, self.shape)} {self.dtype.name}{where}"
 
     def _repr_html_(self) -> str:
         head, body = html.escape(self._header()), html.escape(repr(self).split("\n", 1)[1])
@@ -149,23 +150,32 @@ class Array(_native.Array, ArrayMethods):
 
 
 def _unpickle(data: np.ndarray[Any, Any], dims: tuple[str, ...], meta: Any) -> Array:
-    made: Array = _native.from_buffer(data, dims)
+    made: Array = placed(_native.from_buffer(data, dims), None)
     return made if meta is None else made._with_meta(meta)
 
 
 _native.set_array_class(Array)
 
 
-def array(data: Any, dims: Any = None, *, dtype: dtypes.DTypeLike = None, copy: bool | None = None) -> Array:
+def array(
+    data: Any,
+    dims: Any = None,
+    *,
+    dtype: dtypes.DTypeLike = None,
+    copy: bool | None = None,
+    device: str | None = None,
+) -> Array:
     """An array from NumPy, anything with DLPack or the buffer protocol, nested lists, or a number.
 
     `dims` names the axes, outermost first: ``xt.array(data, dims=("sample", "pixel"))``; one name may be given bare.
     Memory is shared where it is row-major, aligned and of the dtype (unless `copy`): do not write to it while the array
     is in use. Raises DimensionError when there are axes without names. An array that has names already is transposed
-    to the order of `dims`.
+    to the order of `dims`. `device`: where the array is made, by default the CPU (or what `xt.option` says).
     """
     if _is_dataarray(data) or isinstance(data, _native.Array):
         made = as_array(data)
+        if device is not None:
+            made = made.to(device)
         if dims is not None:
             names = as_names(dims)
             if set(names) != set(made.dims):
@@ -188,7 +198,8 @@ def array(data: Any, dims: Any = None, *, dtype: dtypes.DTypeLike = None, copy: 
     names = as_names(dims)
     if len(names) != values.ndim:
         raise _wrong_count(names, values.shape)
-    return _native.from_buffer(values, names)
+    found: Array = placed(_native.from_buffer(values, names), device)
+    return found
 
 
 def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.ndarray[Any, Any]:
@@ -259,10 +270,3 @@ def as_array(x: Any) -> Array:
 
         return from_xarray(x)
     return array(x)
-
-
-def check_device(device: str) -> None:
-    if device in ("vulkan", "metal", "cuda", "gpu"):
-        raise UnsupportedError(f'there is no {device!r} target in this build; arrays live on the "cpu"')
-    if device != "cpu":
-        raise ArgumentError(f"there is no device {device!r}; devices are 'cpu'")

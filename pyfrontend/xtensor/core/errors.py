@@ -18,6 +18,7 @@ __all__ = [
     "ArgumentTypeError",
     "CompileError",
     "DTypeError",
+    "DeviceError",
     "DimensionError",
     "Error",
     "IndexError",
@@ -111,6 +112,10 @@ class UnsupportedError(Error, NotImplementedError):
     """Something that is known and not there yet, or not on this machine."""
 
 
+class DeviceError(Error, RuntimeError):
+    """A device that is not there, that lacks something, that failed, or that is not the other arrays'."""
+
+
 class TracerError(Error, RuntimeError):
     """A traced array was used where it means nothing: after its trace has ended, or in another thread."""
 
@@ -125,3 +130,4 @@ for _cls in (Error, *Error.__subclasses__(), SizeError):
     _cls.__module__ = "xtensor"
 
 _native.set_trimmed(_PACKAGE, Error)
+_native.set_device_error(DeviceError)

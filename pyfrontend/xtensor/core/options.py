@@ -1,4 +1,5 @@
-"""Options that change what programs mean, of the process and of a block: `xt.option(outer="forbid")`.
+"""Options that change what programs mean or where they run, of the process and of a block:
+`xt.option(outer="forbid")`.
 
 The values in force are one object per combination, so that compiled calls are told apart by comparing pointers
 (native/Function.cpp reads the same context variable).
@@ -20,10 +21,12 @@ _CHOICES = {"outer": ("allow", "forbid"), "index": ("raise", "clip")}
 @dataclass(frozen=True)
 class Options:
     """outer: may a product of arrays, each without a dim of the other, be formed by accident?
-    index: what reading at a position outside of a dim does."""
+    index: what reading at a position outside of a dim does.
+    device: where new arrays are made; None: on the CPU."""
 
     outer: str = "allow"
     index: str = "raise"
+    device: _native.Device | None = None
 
 
 _combinations: dict[Options, Options] = {}
@@ -44,7 +47,7 @@ def current() -> Options:
     return _here.get() or _process
 
 
-def _set_process(**changes: str) -> None:
+def _set_process(**changes: Any) -> None:
     global _process
     _process = _one(replace(_process, **changes))
     _native.set_options(_process, _here)
@@ -55,6 +58,7 @@ class option:  # noqa: N801 (used like a function)
 
     ``xt.option(outer="forbid")`` makes a broadcast in which each operand lacks a dim of the other an error.
     ``xt.option(index="clip")`` makes reads outside of a dim take the nearest element instead of failing.
+    ``xt.option(device="vulkan")`` makes new arrays there, and runs there what has no arrays.
 
     Other threads and tasks never see a block's options. A plain call holds here at once, elsewhere as soon as its
     result is dropped, which for a statement is at once, too: until then it may still become a block.
@@ -63,13 +67,19 @@ class option:  # noqa: N801 (used like a function)
     _entered = True  # until the arguments are read: there is nothing to set
 
     def __init__(self, **options: Any) -> None:
+        if "device" in options:
+            from .devices import named
+
+            options["device"] = named(options["device"])
         for name, value in options.items():
+            if name == "device":
+                continue
             if name not in _CHOICES:
-                raise ArgumentError(f"there is no option {name!r}; options are {', '.join(_CHOICES)}")
+                raise ArgumentError(f"there is no option {name!r}; options are {', '.join((*_CHOICES, 'device'))}")
             if value not in _CHOICES[name]:
                 allowed = " or ".join(map(repr, _CHOICES[name]))
                 raise ArgumentError(f"option {name}= is {allowed}, got {value!r}")
-        self._changes: dict[str, str] = options
+        self._changes: dict[str, Any] = options
         self._before = [_here.get()]
         self._thread = threading.get_ident()
         self._mine = _one(replace(current(), **options))

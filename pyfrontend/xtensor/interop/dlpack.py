@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _native
 from ..core.array import Array
+from ..core.devices import placed
 from ..core.dims import as_names
 from ..core.errors import ArgumentTypeError, DimensionError, DTypeError, UnsupportedError
 
@@ -16,7 +17,7 @@ def from_dlpack(x: Any, dims: Any) -> Array:
         raise ArgumentTypeError(f"from_dlpack needs an object with __dlpack__, got {type(x).__name__}")
     names = as_names(dims)
     try:
-        return _native.from_dlpack(x, names)
+        return placed(_native.from_dlpack(x, names), None)
     except TypeError as error:
         hint = "; give the real and the imaginary part apart" if "code 5" in str(error) else ""
         raise DTypeError(f"xt.from_dlpack: {error}{hint}") from None

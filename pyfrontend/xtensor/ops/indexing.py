@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.devices import like
 from ..core.dims import check_name
 from ..core.dtypes import as_dtype
 from ..core.errors import (
@@ -170,9 +171,10 @@ def read(
     plan = {d: read_index(name, x, d, indexers[d]) for d in there}
     if not tracing() and not isinstance(x, Tracer) and not any(isinstance(i, Tracer) for i in plan.values()):
         if mode is None and all(isinstance(i, (int, slice)) for i in plan.values()):
-            if not _is_dataarray(x) and x.meta is None:
+            if _is_dataarray(x) or x.meta is not None:
+                return _read(x, plan, name, mode, fill_value)  # labels follow the program
+            if x.device == "cpu":
                 return _view(name, x, plan)
-            return _read(x, plan, name, mode, fill_value)  # labels follow the program
         plan = {d: as_argument(name, x, d, i, mode) for d, i in plan.items()}
     return _read(x, plan, name, mode, fill_value)
 
@@ -225,7 +227,7 @@ def as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> An
     if isinstance(index, Positions):
         if (mode or current().index) == "raise":
             check_inside(name, index.values, dim, x.sizes[dim])
-        return array(index.values.astype("i8"), dims=index.dims)
+        return array(index.values.astype("i8"), dims=index.dims, device=like(x))
     return index
 
 

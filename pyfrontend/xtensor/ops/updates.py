@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.devices import like
 from ..core.errors import ArgumentError, DimensionError, DTypeError, Error, SizeError
 from ..core.options import current
 from ..trace import build
@@ -143,7 +144,7 @@ def _read_mask(name: str, x: Any, dim: str, index: Any) -> Any:
         return None  # read_index says so
     from ..core.array import array
 
-    return array(np.asarray(values), dims=(dim,))
+    return array(np.asarray(values), dims=(dim,), device=like(x))
 
 
 def assignment(x: Any, key: Any) -> str:

@@ -93,7 +93,7 @@ def _check(
 def _random(x: Array, rng: np.random.Generator) -> Array | None:
     if not dtypes.is_float(x.dtype):
         return None
-    return array(rng.standard_normal(x.shape).astype(x.dtype), x.dims)
+    return array(rng.standard_normal(x.shape).astype(x.dtype), x.dims, device=x.device)
 
 
 def _difference(f: Callable[..., Any], primals: Any, direction: Any, step: float) -> list[np.ndarray[Any, Any]]:
@@ -102,7 +102,9 @@ def _difference(f: Callable[..., Any], primals: Any, direction: Any, step: float
 
     def at(t: float) -> list[Any]:
         moved = [
-            x if v is None else array((x.values + np.asarray(t, x.dtype) * v.values).astype(x.dtype), x.dims)
+            x
+            if v is None
+            else array((x.values + np.asarray(t, x.dtype) * v.values).astype(x.dtype), x.dims, device=x.device)
             for x, v in zip(leaves, moves, strict=True)
         ]
         return tree.leaves(f(*structure.unflatten(moved)))

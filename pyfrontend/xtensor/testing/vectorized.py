@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import dtypes, tree
 from ..core.array import Array, array, as_array
+from ..core.devices import like
 from ..core.dims import as_names
 from ..core.errors import ArgumentError
 from ..transforms.grad import grad
@@ -91,7 +92,9 @@ class _Checker:
             return None
         where = dict(zip(self.names, at, strict=True))
         index = tuple(where.get(d, slice(None)) for d in x.dims)
-        return array(np.array(np.asarray(x.values)[index], order="C"), tuple(d for d in x.dims if d not in where))
+        return array(
+            np.array(np.asarray(x.values)[index], order="C"), tuple(d for d in x.dims if d not in where), device=like(x)
+        )
 
     def positions(self) -> list[tuple[int, ...]]:
         return list(itertools.product(*map(range, self.shape)))

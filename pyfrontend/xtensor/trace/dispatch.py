@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from .. import _native
-from ..core import options, tree
+from ..core import devices, options, tree
 from ..core.calls import checked, misfit
 from ..core.dims import ordered
 from ..core.errors import ArgumentError, ArgumentTypeError, Error
@@ -51,14 +51,18 @@ def spec_of_type(type_: Any) -> Spec:
 class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
-    __slots__ = ("captured", "executable", "inline", "origins", "ranges", "unflatten", "unwrap")
+    __slots__ = ("captured", "device", "executable", "inline", "origins", "ranges", "unflatten", "unwrap")
 
-    def __init__(self, program: Program, labelled: bool, inline: bool = False) -> None:
+    def __init__(
+        self, program: Program, labelled: bool, device: _native.Device | None = None, inline: bool = False
+    ) -> None:
         from ..compiler.executable import load
         from ..interop.xarray import origins
 
-        self.executable = load(program)
-        self.captured = list(program.captured)
+        self.device = device
+        self.executable = load(program, devices.target_of(device))
+        # What the function reads from outside goes where it runs, once.
+        self.captured = [_native.to_device(a, device) for a in program.captured]
         self.ranges = program.ranges
         self.inline = inline  # the function is one op: what is wrong with it is wrong at the caller's line
         self.origins = origins(program) if labelled else []
@@ -69,8 +73,10 @@ class Entry:
         self.unwrap = program.tree == _SINGLE
 
     def run(self, arrays: list[Any]) -> Sequence[Any]:
+        """Arguments that are elsewhere are moved."""
         for r in self.ranges:
             r.check(int(arrays[r.argument]), self.inline)
+        arrays = [_native.to_device(a, self.device) for a in arrays]
         found: tuple[Any, ...] = self.executable.run(arrays + self.captured if self.captured else arrays)
         return found
 
@@ -117,11 +123,12 @@ class Op(Function):
 class _Arguments:
     """Finds the arrays among the arguments of a call: `key` tells everything but their values."""
 
-    __slots__ = ("arrays", "key", "labelled", "plain", "specs")
+    __slots__ = ("arrays", "free", "key", "labelled", "plain", "specs")
 
     def __init__(self) -> None:
         self.key: list[Any] = []
         self.arrays: list[Any] = []
+        self.free: set[int] = set()  # numbers of the arrays that go to any device
         self.specs: list[Spec] = []
         self.labelled: dict[int, Any] = {}  # argument number -> DataArray
         self.plain = True
@@ -144,6 +151,7 @@ class _Arguments:
         elif is_array and isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
             spec = _WEAK.get(cls) or _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
             self.key.append(spec)
+            self.free.add(len(self.arrays))
             self.arrays.append(scalar_array(x))
             self.specs.append(spec)
         elif cls in (tuple, list):
@@ -159,7 +167,8 @@ class _Arguments:
         elif isinstance(x, np.generic) and is_array:
             from ..core.array import array
 
-            self.array(array(x))
+            self.free.add(len(self.arrays))
+            self.array(array(x, device="cpu"))
             self.plain = False
         elif isinstance(x, np.ndarray):
             self.plain = False
@@ -170,7 +179,8 @@ class _Arguments:
             else:
                 from ..core.array import array
 
-                self.array(array(x))
+                self.free.add(len(self.arrays))
+                self.array(array(x, device="cpu"))
         else:
             self.other(x, is_array)
 
@@ -186,6 +196,7 @@ class _Arguments:
             from ..core.array import as_array
 
             self.labelled[len(self.arrays)] = x
+            self.free.add(len(self.arrays))
             self.array(as_array(x))
         elif isinstance(x, Tracer):
             check_alive(x)
@@ -313,13 +324,14 @@ class _Eager:
             is_array = self.by_name.get(name, _Takes.NONE)
             is_array.check(x)
             found.scan(x, bool(is_array))
-        key = (options.current(), bool(found.labelled), *found.key)
+        device = devices.where(found.arrays, found.free, lambda i: f"operand {i}")
+        key = (options.current(), device, bool(found.labelled), *found.key)
         try:
             entry = self.entries.get(key)
         except TypeError:
             raise self.unhashable(args, kwargs) from None
         if entry is None:
-            entry = self.entries[key] = self.compile(found, args, kwargs)
+            entry = self.entries[key] = self.compile(found, args, kwargs, device)
             if found.plain and not found.labelled:
                 types = [type(x) if type(x) in _NUMBERS else x.type for x in args]
                 entry.register(self.function, types)
@@ -327,7 +339,9 @@ class _Eager:
             return entry.labelled_result(found.arrays, found.labelled, self.name)
         return entry.result(found.arrays)
 
-    def compile(self, found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
+    def compile(
+        self, found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any], device: _native.Device | None
+    ) -> Entry:
         specs = [s if isinstance(s, Spec) else spec_of_type(s) for s in found.specs]
 
         def body(tracers: list[Tracer]) -> Any:
@@ -336,7 +350,8 @@ class _Eager:
             new_kwargs = {k: _replace(x, bool(self.by_name.get(k)), left) for k, x in kwargs.items()}
             return self.inline(new_args, new_kwargs)
 
-        return Entry(trace(body, specs, self.name), bool(found.labelled), inline=True)
+        program = trace(body, specs, self.name, device=devices.target_of(device).name)
+        return Entry(program, bool(found.labelled), device, inline=True)
 
     def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:
         named = [

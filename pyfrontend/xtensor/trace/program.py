@@ -76,10 +76,11 @@ def trace(
     specs: Sequence[Spec],
     name: str = "f",
     names: Sequence[str] | None = None,
+    device: str = "cpu",
 ) -> Program:
-    """Runs `fn` on tracers of `specs`, once."""
+    """Runs `fn` on tracers of `specs`, once. `device`: what they say about where they are."""
     with lock, diagnosed(Error):
-        with Root(specs, names) as root:
+        with Root(specs, names, device) as root:
             arguments = [
                 Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
             ]

@@ -57,9 +57,9 @@ class Scope:
 class Root(Scope):
     """A function under construction. Concrete arrays met on the way become its hidden last arguments."""
 
-    __slots__ = ("captured", "fresh", "function", "labels", "module", "numbers", "ops", "ranges")
+    __slots__ = ("captured", "device", "fresh", "function", "labels", "module", "numbers", "ops", "ranges")
 
-    def __init__(self, specs: Sequence[Spec], names: Sequence[str] | None = None) -> None:
+    def __init__(self, specs: Sequence[Spec], names: Sequence[str] | None = None, device: str = "cpu") -> None:
         ir, ctx = mlir(), context()
         here = location.of_user()
         self.module = ir.Module.create(here)
@@ -85,6 +85,7 @@ class Root(Scope):
         # value -> (another value, steps by dim): the first one's positions are labelled as the other's after the steps.
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
         self.fresh = 0
+        self.device = device  # where the function will run
 
     def __enter__(self) -> Root:
         lock.acquire()

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _native
 from ..core import dtypes
 from ..core.dims import describe
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
+from ..core.errors import ArgumentError, ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error
 from ..core.methods import ArrayMethods
 from ..core.spec import Spec
 from .context import spec_of
@@ -128,12 +128,17 @@ class Tracer(_Base):
 
     @property
     def device(self) -> str:
-        return "cpu"
+        return self.scope.root.device
 
     def to(self, device: str) -> Tracer:
-        from ..core.array import check_device
+        from ..core.devices import named
 
-        check_device(device)
+        found = named(device)
+        if (found.name if found else "cpu") != self.device:
+            raise DeviceError(
+                f"a traced function runs on one device, here {self.device!r}, and {self!r} cannot be moved to "
+                f"{device!r} in the midst of it. Move what the function is given, or what it returns"
+            )
         return self
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core import tree
+from ..core import devices, tree
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..core.identity import identity
@@ -118,7 +118,7 @@ class StaticNames:
 class Call:
     """The arrays of one call, and the key that everything else about it makes."""
 
-    __slots__ = ("arrays", "has_numbers", "key", "labelled", "plain", "specs", "structure")
+    __slots__ = ("arrays", "fn", "free", "has_numbers", "key", "labelled", "plain", "specs", "structure")
 
     def __init__(
         self,
@@ -136,6 +136,8 @@ class Call:
         self.plain = not kwargs and not static and len(leaves) == len(args)
         self.plain = self.plain and all(x is y for x, y in zip(leaves, args, strict=True))
         self.arrays: list[Any] = []
+        self.free: set[int] = set()  # numbers of the arrays that go to any device
+        self.fn = fn
         self.specs: list[Spec] = []
         self.labelled: dict[int, Any] = {}
         types: list[Any] = []
@@ -163,6 +165,20 @@ class Call:
             if not self.specs:
                 self.specs = types
 
+    def device(self) -> _native.Device | None:
+        """Where the call runs: where its arrays are. None: the CPU."""
+        return devices.where(self.arrays, self.free, self._argument)
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether any argument has a place of its own."""
+        return len(self.free) < len(self.arrays)
+
+    def _argument(self, i: int) -> str:
+        paths = tree.paths(self.structure.unflatten(range(len(self.arrays))))
+        path = paths[i].removeprefix("[0]") if paths[i].startswith("[0]") else paths[i].removeprefix("[1]")
+        return f"argument {path} of {name_of(self.fn)}"
+
     def full_specs(self) -> list[Spec]:
         return [t if isinstance(t, Spec) else spec_of_type(t) for t in self.specs]
 
@@ -178,10 +194,12 @@ class Call:
             from ..core.array import array
 
             self.plain = False
-            return self._array(array(x), abstract)
+            self.free.add(len(self.arrays))
+            return self._array(array(x, device="cpu"), abstract)
         if isinstance(x, (bool, int, float)):
             if _is_enum(x):
                 return None
+            self.free.add(len(self.arrays))
             self.arrays.append(scalar_array(x))
             self.has_numbers = True
             return _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
@@ -190,12 +208,14 @@ class Call:
 
             self.plain = False
             self.labelled[len(self.arrays)] = x
+            self.free.add(len(self.arrays))
             self.arrays.append(as_array(x))
             return self.arrays[-1].type
         if isinstance(x, Spec):
             if not abstract:
                 raise ArgumentTypeError("a Spec has no values: it is for trace() and lower()")
             self.plain = False
+            self.free.add(len(self.arrays))
             self.arrays.append(None)
             return x
         if isinstance(x, np.ndarray):

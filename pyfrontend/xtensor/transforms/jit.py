@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
-from ..core import options
-from ..core.array import check_device
+from .. import _native
+from ..core import devices, options
 from ..core.dims import check_name
 from ..core.errors import ArgumentTypeError, DimensionError, Error
 from ..core.spec import Spec
@@ -46,9 +46,7 @@ class Jitted(Function, Generic[P, R]):
     ) -> Jitted[P, R]:
         if not callable(fn):
             raise ArgumentTypeError(f"jit needs a function, got {type(fn).__name__}")
-        if device is not None:
-            check_device(device)
-        compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims)
+        compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims, device)
         StaticNames(fn, donate)  # names and positions are checked; memory is not reused yet
         self = super().__new__(cls, compiler)
         functools.update_wrapper(self, fn, updated=())
@@ -68,13 +66,14 @@ class Jitted(Function, Generic[P, R]):
         return f"<jit of {self.__name__}>"
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        """The traced program for these arguments (arrays or `xt.spec`): a `Traced` stage."""
+        """The traced program for these arguments (arrays or `xt.spec`): a `Traced` stage. ``device=``, unless `f` has
+        such a parameter: what for, a device that is not here ("metal") or a profile included."""
         from ..compiler.stages import Traced
 
         return Traced(*self._compiler.abstract(args, kwargs))
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """The `Lowered` stage: its `as_text(phase)` shows the program after each phase."""
+        """The `Lowered` stage: its `as_text(phase)` shows the program after each phase. ``device=`` as in `trace`."""
         return self.trace(*args, **kwargs).lower()
 
     def cost(self, *args: Any, **kwargs: Any) -> Any:
@@ -89,7 +88,13 @@ class Jitted(Function, Generic[P, R]):
 class _Compiler:
     """The slow path of a jitted function: what cannot be found by comparing types."""
 
-    def __init__(self, fn: Callable[..., Any], static: StaticNames, dynamic_dims: Sequence[str] | str) -> None:
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        static: StaticNames,
+        dynamic_dims: Sequence[str] | str,
+        device: str | None = None,
+    ) -> None:
         if not isinstance(dynamic_dims, Iterable):
             raise ArgumentTypeError(f"jit(dynamic_dims=): names of dims are needed, got {dynamic_dims!r}")
         names = (dynamic_dims,) if isinstance(dynamic_dims, str) else tuple(dynamic_dims)
@@ -99,6 +104,8 @@ class _Compiler:
         self.dynamic = frozenset(check_name(d) for d in names)
         self.entries: dict[Any, Entry] = {}
         self.function: Any = None
+        self.decided = device is not None  # else it runs where its arguments are
+        self.device = None if device is None else devices.named(device)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if tracing():
@@ -107,22 +114,29 @@ class _Compiler:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(args, kwargs, self.fn, self.static, self.dynamic)
-        key = (options.current(), bool(call.labelled), call.key)
+        device = self.device if self.decided else call.device()
+        key = (options.current(), device, bool(call.labelled), call.key)
         entry = self.entries.get(key)
         if entry is None:
-            entry = self.entries[key] = Entry(self.program(call), bool(call.labelled))
+            entry = self.entries[key] = self.compile(call, device)
             if call.plain and not (self.dynamic and call.has_numbers):
                 entry.register(self.function, self.types(args))
         if call.labelled:
             return entry.labelled_result(call.arrays, call.labelled, self.name)
         return entry.result(call.arrays)
 
+    def compile(self, call: Call, device: _native.Device | None) -> Entry:
+        program = self.program(call, devices.target_of(device).name)
+        if not self.decided and not call.is_placed:
+            device = devices.of_captured(program.captured)
+        return Entry(program, bool(call.labelled), device)
+
     def types(self, args: tuple[Any, ...]) -> list[Any] | None:
         if self.dynamic:
             return None
         return [type(x) if type(x) in _NUMBERS else x.type for x in args]
 
-    def program(self, call: Call) -> Program:
+    def program(self, call: Call, device: str = "cpu") -> Program:
         def body(tracers: list[Any]) -> Any:
             args, kwargs = call.structure.unflatten(tracers)
             return self.fn(*args, **kwargs)
@@ -130,7 +144,7 @@ class _Compiler:
         specs = call.full_specs()
         if self.dynamic and not self.entries:
             self.check_dynamic(specs)
-        return programs.trace(body, specs, self.name, self.names(call, len(specs)))
+        return programs.trace(body, specs, self.name, self.names(call, len(specs)), device)
 
     def check_dynamic(self, specs: Sequence[Spec]) -> None:
         """At the first call: a dynamic dim that no argument has is a slip of the pen."""
@@ -151,12 +165,24 @@ class _Compiler:
         found = list(signature.parameters)[:count]
         return found if len(found) == count else None
 
-    def abstract(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, Call]:
+    def abstract(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, Call, devices.Target]:
         try:
+            target = self.asked_for(kwargs)
             call = Call(args, kwargs, self.fn, self.static, self.dynamic, abstract=True)
-            return self.program(call), call
+            first = target or devices.target_of(self.device if self.decided else call.device())
+            program = self.program(call, first.name)
+            if target is None and not self.decided and not call.is_placed:
+                first = devices.target_of(devices.of_captured(program.captured))
+            return program, call, first
         except Error as error:
             raise error.with_traceback(None) from None
+
+    def asked_for(self, kwargs: dict[str, Any]) -> devices.Target | None:
+        """What `device=` means, taken out of `kwargs`; a parameter of the function that is called so is its own."""
+        signature = signature_of(self.fn)
+        if "device" not in kwargs or (signature is not None and "device" in signature.parameters):
+            return None
+        return devices.target_named(kwargs.pop("device"))
 
 
 @overload
@@ -183,11 +209,13 @@ def jit(f: Any = None, /, **options: Any) -> Any:
 
     static: names or positions of arguments that are ordinary Python values, compiled for each value (hashable).
     dynamic_dims: dims of which one compilation serves every size.
-    device: "cpu".   donate: arguments whose memory may be reused (accepted; nothing is reused yet).
+    device: where it runs, "cpu" or "vulkan" (see `xt.devices()`): arguments are moved there, results stay there.
+    Without, it runs where its arguments are.
+    donate: arguments whose memory may be reused (accepted; nothing is reused yet).
 
     Python numbers are arguments like arrays: another value compiles nothing again. Arrays that `f` reads from outside
     become arguments too, those that it finds when it is traced: a global name that is bound to another array later has
-    no effect. Pass what changes as an argument.
+    no effect. Pass what changes as an argument. They are moved to where `f` runs, once.
     """
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:

@@ -56,14 +56,13 @@ class _Kept:
         self.entries: dict[Any, split.Split] = {}
 
     def __call__(self, f: Callable[..., Any], call: Call, paths: Sequence[str]) -> tuple[Any, Push]:
-        key = (options.current(), call.key)
+        device = call.device()
+        key = (options.current(), device, call.key)
         entry = self.entries.get(key)
         if entry is None:
-            entry = self.entries[key] = split.Split(f, call, Linearized)
+            entry = self.entries[key] = split.Split(f, call, device, Linearized)
         kept = entry
-        inputs = [*call.arrays, *kept.captured]
-        for r in kept.ranges:
-            r.check(int(inputs[r.argument]), False)
+        inputs = kept.inputs(call)
         outputs = kept.forward.run(inputs)
         residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in kept.residuals]
         structure = call.structure.children[0]
@@ -71,7 +70,7 @@ class _Kept:
         def push(*tangents: Any) -> Any:
             try:
                 given = _given(structure, paths, tangents, [s.dtype for s in kept.specs])
-                moved = [exact(given[i], native_type(kept.specs[i]), "the tangent") for i in kept.moving]
+                moved = [exact(given[i], native_type(kept.specs[i]), kept.device, "the tangent") for i in kept.moving]
                 found: list[Any] = [None] * kept.shape.size
                 for (i, _), t in zip(kept.cotangents, kept.backward.run([*residuals, *moved]), strict=True):
                     found[i] = t

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .. import _native
 from ..compiler.executable import load, native_type
-from ..core import dtypes, tree
+from ..core import devices, dtypes, tree
 from ..core.errors import Error
 from ..trace import context as c
 from ..trace import location
@@ -32,11 +33,17 @@ class Split:
     request `Linearized` it takes tangents of these and gives tangents of the results.
     """
 
-    def __init__(self, f: Callable[..., Any], call: Call, request: type[Pullback] = Pullback) -> None:
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        call: Call,
+        device: _native.Device | None = None,
+        request: type[Pullback] = Pullback,
+    ) -> None:
         name = name_of(f)
         self.request = request
         with c.lock, c.diagnosed(Error):
-            module = self._trace(f, call, name)
+            module, captured = self._trace(f, call, name, devices.target_of(device).name)
             main, back = (view.operation for view in module.body.operations)
             self.residuals = [int(i) for i in back.attributes["xtensor.residuals"]]
             del back.attributes["xtensor.residuals"], main.attributes["xtensor.back"]
@@ -45,15 +52,24 @@ class Split:
             moved.attributes["sym_name"] = c.string_attribute("main")
             back.erase()
             forward, backward = _program(module, name), _program(other, f"{name}.back")
-        self.forward, self.backward = load(forward), load(backward)
+        self.device = device if call.is_placed else devices.of_captured(captured)
+        self.captured = [_native.to_device(a, self.device) for a in captured]
+        target = devices.target_of(self.device)
+        self.forward, self.backward = load(forward, target), load(backward, target)
         self.cotangents = [
             (i, native_type(s)) for i, s in enumerate(forward.outputs[: self.shape.size]) if dtypes.is_float(s.dtype)
         ]
 
-    def _trace(self, f: Callable[..., Any], call: Call, name: str) -> ir.Module:
+    def inputs(self, call: Call) -> list[Any]:
+        """What `forward` takes: the arrays of the call and those read from outside, all where it runs."""
+        for r in self.ranges:
+            r.check(int(call.arrays[r.argument]), False)
+        return [*(_native.to_device(a, self.device) for a in call.arrays), *self.captured]
+
+    def _trace(self, f: Callable[..., Any], call: Call, name: str, device: str) -> tuple[ir.Module, list[Any]]:
         specs = call.full_specs()
         shapes: list[tree.TreeDef] = []
-        with Root(specs) as root:
+        with Root(specs, device=device) as root:
             arguments = [
                 Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
             ]
@@ -72,14 +88,14 @@ class Split:
             pullback = self.request(body, [arguments[i] for i in self.moving])
             root.finish([*(r.value for r in pullback.results), pullback.handle])
         self.shape = shapes[0]
-        self.captured = [a for a, _ in root.captured.values()]
+        captured = [a for a, _ in root.captured.values()]
         self.ranges = tuple(root.ranges.values())
         root.captured.clear()
         root.module.operation.verify()
         from ..mlir.passmanager import PassManager
 
         PassManager.parse(_PASSES, c.context()).run(root.module.operation)
-        return root.module
+        return root.module, captured
 
 
 def _program(module: ir.Module, name: str) -> Program:

@@ -42,21 +42,20 @@ class _Kept:
         self.entries: dict[Any, split.Split] = {}
 
     def __call__(self, f: Callable[..., Any], call: Call) -> tuple[Any, Back]:
-        key = (options.current(), call.key)
+        device = call.device()
+        key = (options.current(), device, call.key)
         found = self.entries.get(key)
         if found is None:
-            found = self.entries[key] = split.Split(f, call)
+            found = self.entries[key] = split.Split(f, call, device)
         entry = found
-        inputs = [*call.arrays, *entry.captured]
-        for r in entry.ranges:
-            r.check(int(inputs[r.argument]), False)
+        inputs = entry.inputs(call)
         outputs = entry.forward.run(inputs)
         residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
 
         def back(cotangent: Any) -> tuple[Any, ...]:
             try:
                 given = same_structure(entry.shape, cotangent, "the cotangent")
-                cts = [exact(given[i], t, "the cotangent") for i, t in entry.cotangents]
+                cts = [exact(given[i], t, entry.device, "the cotangent") for i, t in entry.cotangents]
                 found: list[Any] = [None] * len(call.arrays)
                 for i, g in zip(entry.moving, entry.backward.run([*residuals, *cts]), strict=True):
                     found[i] = g
@@ -71,13 +70,13 @@ class _Kept:
 _kept = ByFunction(_Kept)
 
 
-def exact(t: Any, type_: Any, what: str) -> Any:
-    """A tangent or cotangent as the compiled code takes it: of just this type."""
-    if isinstance(t, _native.Array) and t.type is type_:
+def exact(t: Any, type_: Any, device: _native.Device | None, what: str) -> Any:
+    """A tangent or cotangent as the compiled code takes it: of just this type, where it runs."""
+    if isinstance(t, _native.Array) and t.type is type_ and t._device is device:
         return t
     if t is None:
         t = 0.0
-    return _conform(t, _native.empty(type_), what)
+    return _conform(t, _native.empty(type_, device), what)
 
 
 @jit(static="what")

@@ -1,0 +1,392 @@
+#include "GPU/Body.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace xtensor::gpu;
+
+Body::Body(Kernel &kernel, OpBuilder host, Value copies, Value copy)
+    : kernel(kernel), b(kernel.b), host(host), copies(copies), copy(copy) {
+  threads = {kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
+}
+
+bool xtensor::gpu::isReport(Operation &op) {
+  auto call = dyn_cast<func::CallOp>(op);
+  return call && call.getCallee() == "xt_report_index";
+}
+
+bool xtensor::gpu::isCopyToItself(memref::CopyOp op) {
+  auto from = op.getSource().getDefiningOp<memref::SubViewOp>();
+  auto to = op.getTarget().getDefiningOp<memref::SubViewOp>();
+  if (!from || !to)
+    return op.getSource() == op.getTarget();
+  return from.getSource() == to.getSource() &&
+         llvm::equal(from.getMixedOffsets(), to.getMixedOffsets(), isEqualConstantIntOrValue) &&
+         llvm::equal(from.getMixedSizes(), to.getMixedSizes(), isEqualConstantIntOrValue) &&
+         llvm::equal(from.getMixedStrides(), to.getMixedStrides(), isEqualConstantIntOrValue);
+}
+
+linalg::GenericOp xtensor::gpu::accumulatorAfter(linalg::FillOp fill) {
+  Value out = fill.getOutputs()[0];
+  for (Operation *op = fill->getNextNode(); op; op = op->getNextNode()) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op);
+        generic && llvm::is_contained(generic.getDpsInits(), out)) {
+      auto sameMemory = [&](Value v) { return v == out; };
+      bool scan = llvm::any_of(generic.getDpsInitsMutable(), [&](OpOperand &operand) {
+        return operand.get() == out &&
+               !generic.getMatchingIndexingMap(&operand).isProjectedPermutation();
+      });
+      // Every element must be written, so the maps have to reach all of them.
+      return scan || llvm::any_of(generic.getDpsInputs(), sameMemory) ? linalg::GenericOp()
+                                                                       : generic;
+    }
+    if (!isa<linalg::FillOp, memref::AllocOp, ViewLikeOpInterface>(op) && !isPure(op))
+      return {};
+  }
+  return {};
+}
+
+SmallVector<Value> xtensor::gpu::startsOf(linalg::GenericOp generic) {
+  SmallVector<Value> starts;
+  for (Value out : generic.getDpsInits()) {
+    Value start;
+    for (Operation *user : out.getUsers())
+      if (auto fill = dyn_cast<linalg::FillOp>(user);
+          fill && fill->getBlock() == generic->getBlock() && fill->isBeforeInBlock(generic) &&
+          accumulatorAfter(fill) == generic)
+        start = fill.getInputs()[0];
+    starts.push_back(start);
+  }
+  return starts;
+}
+
+//===- ops -------------------------------------------------------------------===//
+
+LogicalResult Body::emit(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(emit(op)))
+      return failure();
+  return success();
+}
+
+template <typename Emit>
+void Body::byFirstThread(Emit emit) {
+  Location loc = kernel.loc;
+  Value first =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, threads.id, kernel.index(0));
+  auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  emit();
+}
+
+LogicalResult Body::emit(Operation &op) {
+  kernel.loc = op.getLoc();
+  if (auto copy = dyn_cast<memref::CopyOp>(op); copy && isCopyToItself(copy))
+    return success();
+  if (isa<linalg::LinalgOp, memref::CopyOp>(op)) {
+    if (auto fill = dyn_cast<linalg::FillOp>(op); fill && accumulatorAfter(fill))
+      return success();
+    SmallVector<Value> init;
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      for (Value start : startsOf(generic))
+        init.push_back(start ? kernel.value(start) : Value());
+    Leaf(kernel, &op, init).emit(threads);
+    return success();
+  }
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    kernel.access(kernel.view(load.getMemref()).flat, {});
+  if (auto store = dyn_cast<memref::StoreOp>(op)) {
+    emitStore(store);
+    return success();
+  }
+  if (isReport(op)) {
+    emitReport(op);
+    return success();
+  }
+  if (auto alloc = dyn_cast<memref::AllocOp>(op))
+    return emitAlloc(alloc);
+  if (auto forall = dyn_cast<scf::ForallOp>(op))
+    return emitForall(forall);
+  if (op.getNumRegions())
+    return emitStructured(op);
+  if (emitScalar(kernel, op))
+    return success();
+  return op.emitError("has no place in a kernel");
+}
+
+void Body::emitStore(memref::StoreOp op) {
+  FlatView view = kernel.view(op.getMemref());
+  kernel.access({}, view.flat);
+  OpFoldResult at = view.offset;
+  for (auto [i, stride] : llvm::zip_equal(op.getIndices(), view.strides))
+    at = kernel.add(at, kernel.mul(kernel.value(OpFoldResult(i)), stride));
+  Value place = kernel.index(at), v = kernel.value(op.getValue());
+  byFirstThread([&] { memref::StoreOp::create(b, op.getLoc(), v, view.flat, place); });
+}
+
+void Body::leave(Value number, Value memref) {
+  FlatView view = kernel.view(memref);
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  Value v = kernel.value(number);
+  if (v.getType() != element)
+    v = arith::IndexCastOp::create(b, kernel.loc, element, v);
+  byFirstThread([&] { memref::StoreOp::create(b, kernel.loc, v, view.flat, kernel.index(0)); });
+}
+
+/// The first report counts: words are site + 1, index (low, high), size (low, high).
+void Body::emitReport(Operation &call) {
+  Location loc = call.getLoc();
+  Value words = kernel.report();
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  Value site = kernel.value(call.getOperand(0));
+  SmallVector<Value> numbers = {
+      arith::AddIOp::create(b, loc, site, arith::ConstantIntOp::create(b, loc, i32, 1))};
+  for (Value v : {call.getOperand(1), call.getOperand(2)}) {
+    Value wide = kernel.value(v);
+    Value high = arith::ShRUIOp::create(b, loc, wide, arith::ConstantIntOp::create(b, loc, i64, 32));
+    numbers.push_back(arith::TruncIOp::create(b, loc, i32, wide));
+    numbers.push_back(arith::TruncIOp::create(b, loc, i32, high));
+  }
+  byFirstThread([&] {
+    Value old = memref::LoadOp::create(b, loc, words, kernel.index(0));
+    Value none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, old,
+                                       arith::ConstantIntOp::create(b, loc, i32, 0));
+    auto branch = scf::IfOp::create(b, loc, none, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    for (auto [i, number] : llvm::enumerate(numbers))
+      memref::StoreOp::create(b, loc, number, words, kernel.index(i));
+  });
+}
+
+/// Scratch lies in the memory of the workgroup if that has room, else every workgroup has a part
+/// of a buffer.
+LogicalResult Body::emitAlloc(memref::AllocOp op) {
+  MemRefType type = op.getType();
+  FlatView view;
+  view.offset = kernel.fixed(0);
+  OpFoldResult elements = kernel.fixed(1);
+  auto dynamic = op.getDynamicSizes().begin();
+  for (int64_t size : type.getShape())
+    view.sizes.push_back(ShapedType::isDynamic(size) ? kernel.value(OpFoldResult(*dynamic++))
+                                                     : kernel.fixed(size));
+  view.strides.resize(type.getRank());
+  for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
+    view.strides[axis] = elements;
+    elements = kernel.mul(elements, view.sizes[axis]);
+  }
+  auto known = getConstantIntValue(elements);
+  if (known && *known * type.getElementTypeBitWidth() / 8 <= kernel.workgroupBytesLeft())
+    view.flat = kernel.workgroupMemory(*known, type.getElementType());
+  if (!view.flat) {
+    Location loc = op.getLoc();
+    Value count;
+    if (known) {
+      count = arith::ConstantIndexOp::create(host, loc, *known);
+    } else {
+      count = arith::ConstantIndexOp::create(host, loc, 1);
+      dynamic = op.getDynamicSizes().begin();
+      for (int64_t size : type.getShape()) {
+        Value extent;
+        if (!ShapedType::isDynamic(size)) {
+          extent = arith::ConstantIndexOp::create(host, loc, size);
+        } else {
+          extent = *dynamic++;
+          Operation *from = extent.getDefiningOp();
+          if (from && from->getParentRegion() != host.getInsertionBlock()->getParent() &&
+              !from->getParentRegion()->isProperAncestor(host.getInsertionBlock()->getParent()))
+            return op.emitError("a temporary of a kernel whose size the host does not know");
+        }
+        count = arith::MulIOp::create(host, loc, count, extent);
+      }
+    }
+    if (copies)
+      count = arith::MulIOp::create(host, loc, count, copies);
+    auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
+    Value memory = memref::AllocOp::create(host, loc, flat, count);
+    view.flat = kernel.view(memory).flat;
+    if (copy)
+      view.offset = kernel.mul(elements, copy);
+  }
+  kernel.setView(op, view);
+  return success();
+}
+
+//===- control flow ----------------------------------------------------------===//
+
+LogicalResult Body::emitStructured(Operation &op) {
+  if (!isa<scf::IfOp, scf::ForOp, scf::IndexSwitchOp, scf::WhileOp>(op))
+    return op.emitError("has no place in a kernel");
+  kernel.meet();
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return emitWhile(loop);
+  IRMapping map;
+  for (Value operand : op.getOperands())
+    map.map(operand, kernel.value(operand));
+  Operation *copy = b.cloneWithoutRegions(op, map);
+  for (auto [from, to] : llvm::zip_equal(op.getRegions(), copy->getRegions())) {
+    for (Block &block : from) {
+      OpBuilder::InsertionGuard guard(b);
+      Block *body = b.createBlock(&to, to.end(), block.getArgumentTypes(),
+                                  llvm::map_to_vector(block.getArguments(),
+                                                      [](BlockArgument a) { return a.getLoc(); }));
+      for (auto [x, y] : llvm::zip_equal(block.getArguments(), body->getArguments()))
+        kernel.set(x, y);
+      if (failed(emit(block)))
+        return failure();
+      // The next to read may come from anywhere.
+      kernel.meet();
+          Operation *terminator = block.getTerminator();
+      IRMapping ends;
+      for (Value operand : terminator->getOperands())
+        ends.map(operand, kernel.value(operand));
+      b.clone(*terminator, ends);
+    }
+  }
+  b.setInsertionPointAfter(copy);
+  for (auto [x, y] : llvm::zip_equal(op.getResults(), copy->getResults()))
+    kernel.set(x, y);
+  return success();
+}
+
+/// What stands before the test may hold loops and branches, which the header of a loop in SPIR-V
+/// cannot. So the test comes first, of a flag that the step before has set:
+///
+///   while (before(x) -> (c, y)) do after(y) -> x
+///   ==>  go = true; while (go) { (go, y) = before(x); if (go) x = after(y) }
+LogicalResult Body::emitWhile(scf::WhileOp op) {
+  Location loc = op.getLoc();
+  size_t inputs = op.getInits().size();
+  SmallVector<Value> start = {arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1)};
+  for (Value init : op.getInits())
+    start.push_back(kernel.value(init));
+  for (Type type : op.getResultTypes())
+    start.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
+  SmallVector<Type> types = llvm::map_to_vector(start, [](Value v) { return v.getType(); });
+  SmallVector<Location> locs(types.size(), loc);
+  auto loop = scf::WhileOp::create(b, loc, types, start);
+  OpBuilder::InsertionGuard guard(b);
+  Block *test = b.createBlock(&loop.getBefore(), {}, types, locs);
+  scf::ConditionOp::create(b, loc, test->getArgument(0), test->getArguments());
+  Block *step = b.createBlock(&loop.getAfter(), {}, types, locs);
+  auto state = step->getArguments();
+  for (auto [x, y] : llvm::zip_equal(op.getBeforeArguments(), state.slice(1, inputs)))
+    kernel.set(x, y);
+  if (failed(emit(*op.getBeforeBody())))
+    return failure();
+  kernel.meet();
+  scf::ConditionOp condition = op.getConditionOp();
+  Value go = kernel.value(condition.getCondition());
+  SmallVector<Value> passed;
+  for (Value v : condition.getArgs())
+    passed.push_back(kernel.value(v));
+  auto branch = scf::IfOp::create(b, loc, TypeRange(types).slice(1, inputs), go, true);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    for (auto [x, y] : llvm::zip_equal(op.getAfterArguments(), passed))
+      kernel.set(x, y);
+    if (failed(emit(*op.getAfterBody())))
+      return failure();
+    kernel.meet();
+    SmallVector<Value> next;
+    for (Value v : op.getYieldOp().getOperands())
+      next.push_back(kernel.value(v));
+    if (inputs || branch.thenBlock()->empty() || !branch.thenBlock()->mightHaveTerminator())
+      scf::YieldOp::create(b, loc, next);
+    b.setInsertionPointToStart(branch.elseBlock());
+    if (inputs || !branch.elseBlock()->mightHaveTerminator())
+      scf::YieldOp::create(b, loc, state.slice(1, inputs));
+  }
+  SmallVector<Value> next = {go};
+  llvm::append_range(next, branch.getResults());
+  llvm::append_range(next, passed);
+  scf::YieldOp::create(b, loc, next);
+  b.setInsertionPointAfter(loop);
+  for (auto [x, y] : llvm::zip_equal(op.getResults(), loop.getResults().drop_front(1 + inputs)))
+    kernel.set(x, y);
+  return success();
+}
+
+int64_t xtensor::gpu::iterationsOf(scf::ForallOp loop) {
+  int64_t total = 1;
+  for (auto [from, to, step] :
+       llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep())) {
+    auto x = getConstantIntValue(from), y = getConstantIntValue(to), z = getConstantIntValue(step);
+    if (!x || !y || !z)
+      return ShapedType::kDynamic;
+    total *= std::max<int64_t>(llvm::divideCeilSigned(*y - *x, *z), 0);
+  }
+  return total;
+}
+
+/// ceil((to - from) / step), on the host or in a kernel.
+static Value extent(OpBuilder &b, Location loc, Value from, Value to, Value step) {
+  Value span = arith::SubIOp::create(b, loc, to, from);
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value up = arith::AddIOp::create(b, loc, span, arith::SubIOp::create(b, loc, step, one));
+  return arith::DivSIOp::create(b, loc, up, step);
+}
+
+static Value asValue(OpBuilder &b, Location loc, OpFoldResult v) {
+  if (auto known = getConstantIntValue(v))
+    return arith::ConstantIndexOp::create(b, loc, *known);
+  return cast<Value>(v);
+}
+
+Value xtensor::gpu::iterationsOf(scf::ForallOp loop, OpBuilder &host) {
+  Location loc = loop.getLoc();
+  if (int64_t known = iterationsOf(loop); !ShapedType::isDynamic(known))
+    return arith::ConstantIndexOp::create(host, loc, known);
+  Value total;
+  for (auto [from, to, step] :
+       llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep())) {
+    Value n = extent(host, loc, asValue(host, loc, from), asValue(host, loc, to),
+                     asValue(host, loc, step));
+    total = total ? arith::MulIOp::create(host, loc, total, n).getResult() : n;
+  }
+  return total;
+}
+
+LogicalResult Body::emitIteration(scf::ForallOp loop, Value number) {
+  Location loc = loop.getLoc();
+  auto bounds = llvm::to_vector(
+      llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep(),
+                      loop.getInductionVars()));
+  for (auto [i, bound] : llvm::enumerate(llvm::reverse(bounds))) {
+    auto [from, to, step, variable] = bound;
+    Value n = number;
+    if (i + 1 < bounds.size()) {
+      Value size = extent(b, loc, kernel.index(kernel.value(from)), kernel.index(kernel.value(to)),
+                          kernel.index(kernel.value(step)));
+      n = arith::RemUIOp::create(b, loc, number, size);
+      number = arith::DivUIOp::create(b, loc, number, size);
+    }
+    OpFoldResult at = kernel.add(kernel.value(from), kernel.mul(n, kernel.value(step)));
+    kernel.set(variable, kernel.index(at));
+  }
+  return emit(*loop.getBody());
+}
+
+/// A small parallel loop inside of sequential code: one iteration after another.
+LogicalResult Body::emitForall(scf::ForallOp loop) {
+  kernel.meet();
+  Value count;
+  for (auto [from, to, step] : llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(),
+                                               loop.getMixedStep())) {
+    Value n = extent(b, loop.getLoc(), kernel.index(kernel.value(from)),
+                     kernel.index(kernel.value(to)), kernel.index(kernel.value(step)));
+    count = count ? arith::MulIOp::create(b, loop.getLoc(), count, n).getResult() : n;
+  }
+  auto steps =
+      scf::ForOp::create(b, loop.getLoc(), kernel.index(0), count, kernel.index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(steps.getBody());
+  if (failed(emitIteration(loop, steps.getInductionVar())))
+    return failure();
+  kernel.meet();
+  return success();
+}

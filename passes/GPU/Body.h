@@ -1,0 +1,59 @@
+// What one workgroup does, op after op: array operations, scalar code, control flow.
+#ifndef XTENSOR_PASSES_GPU_BODY_H
+#define XTENSOR_PASSES_GPU_BODY_H
+
+#include "GPU/Leaf.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace xtensor::gpu {
+
+/// Emits ops of the host into a kernel whose workgroups do them together. All threads run the same
+/// control flow: what it depends on is read from memory by every one of them.
+class Body {
+public:
+  /// `copies`: workgroups that have scratch memory of their own; `copy`: which of them this is.
+  Body(Kernel &kernel, mlir::OpBuilder host, mlir::Value copies = {}, mlir::Value copy = {});
+
+  mlir::LogicalResult emit(mlir::Operation &op);
+  mlir::LogicalResult emit(mlir::Block &block);
+  /// The body of a parallel loop, for the iteration with this number.
+  mlir::LogicalResult emitIteration(mlir::scf::ForallOp loop, mlir::Value number);
+  /// Thread 0 stores a number.
+  void leave(mlir::Value number, mlir::Value memref);
+
+  const Team &team() const { return threads; }
+
+private:
+  mlir::LogicalResult emitStructured(mlir::Operation &op);
+  mlir::LogicalResult emitWhile(mlir::scf::WhileOp op);
+  mlir::LogicalResult emitForall(mlir::scf::ForallOp loop);
+  mlir::LogicalResult emitAlloc(mlir::memref::AllocOp op);
+  void emitReport(mlir::Operation &call);
+  void emitStore(mlir::memref::StoreOp op);
+  template <typename Emit>
+  void byFirstThread(Emit emit);
+
+  Kernel &kernel;
+  mlir::OpBuilder &b;
+  mlir::OpBuilder host;
+  mlir::Value copies, copy;
+  Team threads;
+};
+
+/// Iterations of a parallel loop; kDynamic if unknown.
+int64_t iterationsOf(mlir::scf::ForallOp loop);
+/// The same as a value of the host.
+mlir::Value iterationsOf(mlir::scf::ForallOp loop, mlir::OpBuilder &host);
+/// A call that reports an index out of range.
+bool isReport(mlir::Operation &op);
+/// A copy of memory to itself, as in-place results leave it.
+bool isCopyToItself(mlir::memref::CopyOp op);
+/// The op that accumulates into what `fill` fills and comes before all else that could look at it:
+/// it starts from the number, and the fill need not be.
+mlir::linalg::GenericOp accumulatorAfter(mlir::linalg::FillOp fill);
+/// Per output of `generic`, the number it starts from, or null: of fills as above.
+llvm::SmallVector<mlir::Value> startsOf(mlir::linalg::GenericOp generic);
+
+} // namespace xtensor::gpu
+
+#endif // XTENSOR_PASSES_GPU_BODY_H

@@ -1,0 +1,173 @@
+// xtensor-expand-scalar-math: which operation becomes which function, in line or by a call.
+#include "GPU/Functions.h"
+#include "GPU/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_EXPANDSCALARMATH
+#include "GPU/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+struct Function {
+  StringLiteral operation;
+  Real (*unary)(Scalars &, Real);
+  Real (*binary)(Scalars &, Real, Real);
+  /// So short that a call would not be shorter.
+  bool isShort;
+
+  StringRef name() const { return operation.split('.').second; }
+  Real emit(Scalars &s, ArrayRef<Real> x) const {
+    return unary ? unary(s, x[0]) : binary(s, x[0], x[1]);
+  }
+};
+
+constexpr Function unary(StringLiteral operation, Real (*emit)(Scalars &, Real),
+                         bool isShort = false) {
+  return {operation, emit, nullptr, isShort};
+}
+constexpr Function binary(StringLiteral operation, Real (*emit)(Scalars &, Real, Real),
+                          bool isShort = false) {
+  return {operation, nullptr, emit, isShort};
+}
+
+const Function kFunctions[] = {
+    unary("math.acos", emitAcos),
+    unary("math.acosh", emitAcosh),
+    unary("math.asin", emitAsin),
+    unary("math.asinh", emitAsinh),
+    unary("math.atan", emitAtan),
+    binary("math.atan2", emitAtan2),
+    unary("math.atanh", emitAtanh),
+    unary("math.cbrt", emitCbrt),
+    binary("math.copysign", emitCopysign, /*isShort=*/true),
+    unary("math.cos", emitCos),
+    unary("math.cosh", emitCosh),
+    unary("math.erf", emitErf),
+    unary("math.erfc", emitErfc),
+    unary("math.exp", emitExp),
+    unary("math.exp2", emitExp2),
+    unary("math.expm1", emitExpm1),
+    unary("math.log", emitLog),
+    unary("math.log10", emitLog10),
+    unary("math.log1p", emitLog1p),
+    unary("math.log2", emitLog2),
+    binary("math.powf", emitPow),
+    binary("arith.remf", emitRemainder),
+    unary("math.round", emitRound, /*isShort=*/true),
+    unary("math.rsqrt", emitRsqrt, /*isShort=*/true),
+    unary("math.sin", emitSin),
+    unary("math.sinh", emitSinh),
+    unary("math.tan", emitTan),
+    unary("math.tanh", emitTanh),
+    unary("math.trunc", emitTrunc, /*isShort=*/true),
+};
+
+const Function *find(StringRef operation) {
+  const auto *found =
+      llvm::find_if(kFunctions, [&](const Function &f) { return f.operation == operation; });
+  return found == std::end(kFunctions) ? nullptr : found;
+}
+
+/// The functions of one symbol table.
+class Library {
+public:
+  Library(Operation *table, bool calls) : table(table), symbols(table), calls(calls) {}
+
+  Value emit(OpBuilder &b, Location loc, const Function &function, FloatType type,
+             ValueRange operands) {
+    if (calls && !function.isShort)
+      return func::CallOp::create(b, loc, get(function, type), operands).getResult(0);
+    return write(b, loc, function, type, operands);
+  }
+
+private:
+  Value write(OpBuilder &b, Location loc, const Function &function, FloatType type,
+              ValueRange operands) {
+    auto caller = [&](Scalars &s, StringRef name, ArrayRef<Real> x) -> Real {
+      SmallVector<Value> values;
+      for (Real real : x)
+        values.push_back(real.value);
+      return {emit(s, s.getLoc(), *find(("math." + name).str()), s.type, values), &s};
+    };
+    Scalars s(loc, b, type, caller);
+    SmallVector<Real> reals;
+    for (Value operand : operands)
+      reals.push_back({operand, &s});
+    return function.emit(s, reals).value;
+  }
+
+  func::FuncOp get(const Function &function, FloatType type) {
+    std::string name = ("xt_" + function.name() + (type.isF64() ? "_f64" : "_f32")).str();
+    if (auto known = symbols.lookup<func::FuncOp>(name))
+      return known;
+    SmallVector<Type> operands(function.unary ? 1 : 2, type);
+    Location loc = UnknownLoc::get(table->getContext());
+    OpBuilder b = OpBuilder::atBlockBegin(&table->getRegion(0).front());
+    auto made = func::FuncOp::create(b, loc, name, b.getFunctionType(operands, type));
+    made.setPrivate();
+    symbols.insert(made, table->getRegion(0).front().begin());
+    b.setInsertionPointToStart(made.addEntryBlock());
+    Value result = write(b, loc, function, type, made.getArguments());
+    func::ReturnOp::create(b, loc, result);
+    // Constants are written wherever they are used.
+    IRRewriter rewriter(b);
+    DominanceInfo dominance(made);
+    eliminateCommonSubExpressions(rewriter, dominance, made);
+    return made;
+  }
+
+  Operation *table;
+  SymbolTable symbols;
+  bool calls;
+};
+
+struct ExpandScalarMathPass : xtensor::impl::ExpandScalarMathBase<ExpandScalarMathPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<std::pair<Operation *, const Function *>> found;
+    getOperation()->walk([&](Operation *op) {
+      if (const Function *function = find(op->getName().getStringRef()))
+        if (isa<FloatType>(op->getResult(0).getType()))
+          found.push_back({op, function});
+    });
+    llvm::MapVector<Operation *, std::unique_ptr<Library>> libraries;
+    for (auto [op, function] : found) {
+      Operation *table = SymbolTable::getNearestSymbolTable(op);
+      auto &library = libraries[table];
+      if (!library)
+        library = std::make_unique<Library>(table, calls);
+      replace(op, *function, *library);
+    }
+  }
+
+  /// Narrow types are computed in f32 and rounded once.
+  static void replace(Operation *op, const Function &function, Library &library) {
+    OpBuilder b(op);
+    Location loc = op->getLoc();
+    auto given = cast<FloatType>(op->getResult(0).getType());
+    FloatType type = given.getWidth() < 32 ? b.getF32Type() : given;
+    SmallVector<Value> operands(op->getOperands());
+    if (type != given)
+      for (Value &operand : operands)
+        operand = arith::ExtFOp::create(b, loc, type, operand);
+    Value result = library.emit(b, loc, function, type, operands);
+    if (type != given)
+      result = arith::TruncFOp::create(b, loc, given, result);
+    op->replaceAllUsesWith(ValueRange{result});
+    op->erase();
+  }
+};
+
+} // namespace

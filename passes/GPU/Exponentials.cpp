@@ -1,0 +1,121 @@
+// Exponentials and hyperbolic functions. e^x: x = k ln 2 + r with |r| < 0.35, ln 2 in two parts so
+// that k times the first is exact, and e^r = 1 + r + r^2 q(r). The sum stays in two parts until the
+// end: sinh, cosh and pow need more than one float holds. Coefficients: minimax (Remez), error
+// below 2^-33 (f32) and 2^-61 (f64) of the result.
+#include "GPU/Functions.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+static constexpr double kQ32[] = {0.5,         0.16666667,   0.04166635,
+                                  0.008333272, 0.0013941207, 0.00019914481};
+static constexpr double kQ64[] = {0.5,
+                                  0.16666666666666677,
+                                  0.0416666666666667,
+                                  0.008333333333321436,
+                                  0.001388888888886639,
+                                  0.00019841269886672789,
+                                  2.4801587361408553e-05,
+                                  2.7557243609695495e-06,
+                                  2.755724204902746e-07,
+                                  2.5109261662193918e-08,
+                                  2.0924659272125777e-09};
+static constexpr Polynomial kQ = {kQ32, kQ64};
+
+/// x = k ln 2 + hi + lo.
+static std::pair<Sum, Word> reduce(Scalars &s, Real x) {
+  auto [multiple, k] = nearest(x * 0x1.71547652b82fep0);
+  Real r = x - multiple * s.pick(0x1.62e4p-1, 0x1.62e42fefp-1);
+  Real rest = multiple * s.pick(0x1.7f7d1cp-20, 0x1.473de6af278edp-34);
+  Real hi = r - rest;
+  return {{hi, (r - hi) - rest}, k};
+}
+
+/// e^(hi + lo) - 1 - hi, for a reduced sum.
+static Real beyondLinear(Scalars &s, Sum r) {
+  return r.lo + r.hi * (r.lo + r.hi * s.evaluate(kQ, r.hi));
+}
+
+static Sum exponential(Scalars &s, Sum r) {
+  Sum sum = addSmaller(s.real(1), r.hi);
+  return {sum.hi, sum.lo + beyondLinear(s, r)};
+}
+
+ScaledExp xtensor::emitScaledExp(Scalars &s, Real x, Real tail) {
+  auto [r, k] = reduce(s, x);
+  Sum factor = exponential(s, addSmaller(r.hi, r.lo + tail));
+  return {addSmaller(factor.hi, factor.lo), k};
+}
+
+/// 0 and infinity beyond what the type holds; by comparisons that leave NaN alone.
+static Real withinRange(Scalars &s, Real y, Real x, double lowest, double highest) {
+  y = select(x > highest, s.infinity(), y);
+  return select(x < lowest, 0.0, y);
+}
+
+Real xtensor::emitExpOfSum(Scalars &s, Real x, Real tail) {
+  auto [factor, k] = emitScaledExp(s, x, tail);
+  Real y = s.scale(factor.hi, k);
+  return withinRange(s, y, x, s.pick(-104.0, -745.5), s.pick(88.8, 709.8));
+}
+
+Real xtensor::emitExp(Scalars &s, Real x) { return emitExpOfSum(s, x, s.real(0)); }
+
+Real xtensor::emitExp2(Scalars &s, Real x) {
+  auto [multiple, k] = nearest(x);
+  Real r = x - multiple, leading = s.leading(r);
+  // ln 2 in two halves: the first product is exact.
+  double first = s.pick(0x1.62ep-1, 0x1.62e42f8p-1);
+  Real rest = (r - leading) * first + r * s.pick(0x1.0bfbe8p-15, 0x1.be8e7bcd5e4f2p-27);
+  Sum sum = exponential(s, addSmaller(leading * first, rest));
+  Real y = s.scale(sum.hi + sum.lo, k);
+  return withinRange(s, y, x, s.pick(-151.0, -1076.0), s.pick(128.0, 1024.0));
+}
+
+/// 2^k e^r - 1 = (2^k - 1) + 2^k (e^r - 1), halved until the end lest 2^k overflow.
+Real xtensor::emitExpm1(Scalars &s, Real x) {
+  auto [r, k] = reduce(s, x);
+  Real half = s.powerOfTwo(k - 1);
+  Sum sum = addExactly(half - 0.5, half * r.hi);
+  Real y = (sum.hi + (sum.lo + half * beyondLinear(s, r))) * 2.0;
+  y = select(x > s.pick(88.8, 709.8), s.infinity(), y);
+  y = select(x < s.pick(-20.0, -40.0), -1.0, y);
+  // Zero keeps its sign, and subnormal numbers their last place.
+  return select(abs(x) < s.pick(0x1p-25, 0x1p-54), x, y);
+}
+
+//===- hyperbolic ----------------------------------------------------------===//
+
+static constexpr double kSinh32[] = {0.16666667, 0.0083333505, 0.00019836066, 2.8174384e-06};
+static constexpr double kSinh64[] = {
+    0.16666666666666669,    0.008333333333333139,   0.00019841269841437684, 2.7557319155335837e-06,
+    2.5052123398745496e-08, 1.6057240325212464e-10, 7.759312716045403e-13};
+
+/// (e^x + sign e^-x) / 2 of a positive x; with e^x = f 2^k, e^-x is 2^-k / f.
+static Real halfSum(Scalars &s, Real x, double sign) {
+  auto [f, k] = emitScaledExp(s, x, s.real(0));
+  // Where 2^-2k is cut off it is far below the last place of the other.
+  Word power = maxSigned((k ^ 0xffffffff) + 1, s.pick(-50, -500));
+  Real other = s.powerOfTwo(power + power) / f.hi * sign;
+  Sum sum = addExactly(f.hi, other);
+  Real y = s.scale(sum.hi + (sum.lo + f.lo), k - 1);
+  return select(x > s.pick(89.5, 710.5), s.infinity(), y);
+}
+
+Real xtensor::emitSinh(Scalars &s, Real x) {
+  Real magnitude = abs(x), square = x * x;
+  Real far = withSign(halfSum(s, magnitude, -1), signOf(x));
+  Real near = x + x * square * s.evaluate({kSinh32, kSinh64}, square);
+  return select(magnitude < 1.0, near, far);
+}
+
+Real xtensor::emitCosh(Scalars &s, Real x) { return halfSum(s, abs(x), 1); }
+
+/// (1 - e^-2|x|) / (1 + e^-2|x|), and from 1/2 on 1 - 2 / (e^2|x| + 1), both by way of e^y - 1.
+Real xtensor::emitTanh(Scalars &s, Real x) {
+  Real magnitude = abs(x);
+  Bit far = magnitude > 0.5;
+  Real t = s.call("expm1", {magnitude * select(far, 2.0, s.real(-2))});
+  Real quotient = select(far, 2.0, -t) / (t + 2.0);
+  return withSign(abs(select(far, 1.0 - quotient, quotient)), signOf(x));
+}

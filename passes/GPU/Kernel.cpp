@@ -1,0 +1,423 @@
+#include "GPU/Kernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace xtensor::gpu;
+
+/// Kept free for values that reductions combine, of 8 bytes each.
+constexpr int64_t kExchanges = 4;
+
+Kernel::Kernel(OpBuilder host, Location loc, int64_t threads, const KernelLimits &limits)
+    : b(host.getContext()), loc(loc), limits(limits), threads(threads), host(host),
+      region(std::make_unique<Region>()), body(&region->emplaceBlock()) {
+  b.setInsertionPointToEnd(body);
+}
+
+OpBuilder Kernel::prologue() {
+  // No op holds the body yet.
+  OpBuilder at(b.getContext());
+  at.setInsertionPointToStart(body);
+  return at;
+}
+
+Value Kernel::threadId() {
+  if (!thread) {
+    OpBuilder at = prologue();
+    thread = mlir::gpu::ThreadIdOp::create(at, loc, mlir::gpu::Dimension::x);
+  }
+  return thread;
+}
+
+Value Kernel::groupId() {
+  if (!group) {
+    OpBuilder at = prologue();
+    group = mlir::gpu::BlockIdOp::create(at, loc, mlir::gpu::Dimension::x);
+  }
+  return group;
+}
+
+//===- values of the host ----------------------------------------------------===//
+
+/// The memory that a spilled number is read from, or null.
+static memref::LoadOp spillOf(Value host) {
+  if (auto cast = host.getDefiningOp<arith::IndexCastOp>())
+    host = cast.getIn();
+  auto load = host.getDefiningOp<memref::LoadOp>();
+  return load && load->hasAttr(kSpillAttr) ? load : memref::LoadOp();
+}
+
+Value Kernel::value(Value v) {
+  if (Value known = scalars.lookupOrNull(v))
+    return known;
+  OpBuilder at = prologue();
+  Operation *op = v.getDefiningOp();
+  if (op && op->hasTrait<OpTrait::ConstantLike>()) {
+    Value copy = at.clone(*op)->getResult(0);
+    scalars.map(v, copy);
+    return copy;
+  }
+  if (auto dim = v.getDefiningOp<memref::DimOp>())
+    if (std::optional<int64_t> axis = dim.getConstantIndex()) {
+      // Not kept: it may be made inside of a loop.
+      return index(view(dim.getSource()).sizes[*axis]);
+    }
+  Value here;
+  if (memref::LoadOp spill = spillOf(v)) {
+    // At the start: nothing writes it after the kernel that left it.
+    Value flat = view(spill.getMemref()).flat;
+    OpBuilder start = prologue();
+    Value zero = arith::ConstantIndexOp::create(start, loc, 0);
+    here = memref::LoadOp::create(start, loc, flat, zero);
+    if (v.getType().isIndex())
+      here = arith::IndexCastOp::create(start, loc, v.getType(), here);
+  } else {
+    here = numberArgument(v);
+  }
+  scalars.map(v, here);
+  return here;
+}
+
+OpFoldResult Kernel::value(OpFoldResult v) {
+  if (auto host = dyn_cast<Value>(v)) {
+    if (auto op = host.getDefiningOp<arith::ConstantOp>())
+      return op.getValue();
+    return value(host);
+  }
+  return v;
+}
+
+/// A number goes in words of 32 bits.
+Value Kernel::numberArgument(Value v) {
+  Type i32 = b.getI32Type(), type = v.getType();
+  OpBuilder at = prologue();
+  auto word = [&](Value operand) {
+    kinds.push_back(Kind::number);
+    operands.push_back(operand);
+    return body->addArgument(i32, loc);
+  };
+  if (type.isIndex())
+    return arith::IndexCastOp::create(at, loc, type,
+                                      word(arith::IndexCastOp::create(host, loc, i32, v)));
+  unsigned width = type.getIntOrFloatBitWidth();
+  Type bits = b.getIntegerType(width);
+  Value number = v;
+  if (!type.isInteger())
+    number = arith::BitcastOp::create(host, loc, bits, number);
+  Value here;
+  if (width == 64) {
+    Value shift = arith::ConstantIntOp::create(host, loc, bits, 32);
+    Value high = arith::ShRUIOp::create(host, loc, number, shift);
+    Value lowWord = word(arith::TruncIOp::create(host, loc, i32, number));
+    Value highWord = word(arith::TruncIOp::create(host, loc, i32, high));
+    Value low = arith::ExtUIOp::create(at, loc, bits, lowWord);
+    Value up = arith::ExtUIOp::create(at, loc, bits, highWord);
+    Value places = arith::ConstantIntOp::create(at, loc, bits, 32);
+    here = arith::OrIOp::create(at, loc, arith::ShLIOp::create(at, loc, up, places), low);
+  } else if (width == 32) {
+    here = word(number);
+  } else {
+    here = arith::TruncIOp::create(at, loc, bits,
+                                   word(arith::ExtUIOp::create(host, loc, i32, number)));
+  }
+  if (!type.isInteger())
+    here = arith::BitcastOp::create(at, loc, type, here);
+  return here;
+}
+
+Value Kernel::bufferArgument(Value memref) {
+  Value &argument = buffers[memref];
+  if (argument)
+    return argument;
+  auto type = cast<MemRefType>(memref.getType());
+  auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
+  OpFoldResult elements = fixed(1);
+  // The length is the host's to know: kernels are given addresses only.
+  for (auto [axis, size] : llvm::enumerate(type.getShape())) {
+    OpFoldResult extent = host.getIndexAttr(size);
+    if (ShapedType::isDynamic(size))
+      extent = memref::DimOp::create(host, loc, memref, axis).getResult();
+    auto x = getConstantIntValue(elements), y = getConstantIntValue(extent);
+    if (x && y) {
+      elements = host.getIndexAttr(*x * *y);
+      continue;
+    }
+    auto asValue = [&](OpFoldResult v) {
+      auto constant = getConstantIntValue(v);
+      return constant ? arith::ConstantIndexOp::create(host, loc, *constant).getResult()
+                      : cast<Value>(v);
+    };
+    elements =
+        arith::MulIOp::create(host, loc, asValue(elements), asValue(extent)).getResult();
+  }
+  Value whole = memref::ReinterpretCastOp::create(
+      host, loc, flat, memref, OpFoldResult(host.getIndexAttr(0)), ArrayRef<OpFoldResult>{elements},
+      ArrayRef<OpFoldResult>{host.getIndexAttr(1)});
+  kinds.push_back(Kind::buffer);
+  operands.push_back(whole);
+  return argument = body->addArgument(flat, loc);
+}
+
+Value Kernel::report() {
+  if (reportWords)
+    return reportWords;
+  // What the runtime gives is a buffer like any other.
+  auto type = MemRefType::get({ShapedType::kDynamic}, b.getI32Type());
+  auto module = host.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  auto words = module.lookupSymbol<func::FuncOp>("xtensor_report_words");
+  if (!words) {
+    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+    words = func::FuncOp::create(top, module.getLoc(), "xtensor_report_words",
+                                 top.getFunctionType({}, {type}));
+    words.setPrivate();
+  }
+  kinds.push_back(Kind::buffer);
+  operands.push_back(func::CallOp::create(host, loc, words, ValueRange()).getResult(0));
+  return reportWords = body->addArgument(type, loc);
+}
+
+Value Kernel::workgroupMemory(int64_t elements, Type type) {
+  int64_t width = type.isIndex() ? 32 : type.getIntOrFloatBitWidth();
+  int64_t bytes = elements * ((width + 7) / 8 + 3) / 4 * 4;
+  if (elements == 0 || workgroupBytes + bytes > limits.workgroupBytes)
+    return {};
+  workgroupBytes += bytes;
+  auto space = mlir::gpu::AddressSpaceAttr::get(b.getContext(), mlir::gpu::AddressSpace::Workgroup);
+  kinds.push_back(Kind::workgroup);
+  operands.push_back({});
+  return body->addArgument(MemRefType::get({elements}, type, MemRefLayoutAttrInterface(), space),
+                           loc);
+}
+
+Value Kernel::exchange(unsigned i, Type type) {
+  Value &memory = exchanges[{i, type}];
+  if (!memory)
+    memory = workgroupMemory(threads, type);
+  return memory;
+}
+
+int64_t Kernel::workgroupBytesLeft() const {
+  return limits.workgroupBytes - workgroupBytes - kExchanges * threads * 8;
+}
+
+//===- views -----------------------------------------------------------------===//
+
+OpFoldResult Kernel::sizeOf(Value memref, int64_t axis) {
+  int64_t size = cast<MemRefType>(memref.getType()).getDimSize(axis);
+  if (!ShapedType::isDynamic(size))
+    return fixed(size);
+  return numberArgument(memref::DimOp::create(host, loc, memref, axis));
+}
+
+FlatView Kernel::view(Value memref) {
+  if (auto it = views.find(memref); it != views.end())
+    return it->second;
+  Operation *op = memref.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<memref::CastOp>(op))
+    return view(cast.getSource());
+  if (auto sub = dyn_cast_or_null<memref::SubViewOp>(op))
+    return subview(sub);
+  if (auto shape = dyn_cast_or_null<memref::ExpandShapeOp>(op))
+    return expand(shape);
+  if (auto shape = dyn_cast_or_null<memref::CollapseShapeOp>(op))
+    return collapse(shape);
+  if (auto cast = dyn_cast_or_null<memref::ReinterpretCastOp>(op))
+    return reinterpret(cast);
+  return views[memref] = root(memref);
+}
+
+FlatView Kernel::root(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  assert(type.getLayout().isIdentity() && "what the host allocates is row-major");
+  FlatView result;
+  // Sizes first: the same numbers serve every view of this memory.
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    result.sizes.push_back(sizeOf(memref, axis));
+  result.strides.resize(type.getRank());
+  OpBuilder::InsertionGuard guard(b);
+  // What sizes are products of must dominate all uses.
+  Operation *last = nullptr;
+  for (OpFoldResult size : result.sizes)
+    if (auto v = dyn_cast<Value>(size))
+      if (Operation *op = v.getDefiningOp())
+        if (!last || last->isBeforeInBlock(op))
+          last = op;
+  if (last)
+    b.setInsertionPointAfter(last);
+  OpFoldResult stride = fixed(1);
+  for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
+    result.strides[axis] = stride;
+    if (axis)
+      stride = mul(stride, result.sizes[axis]);
+  }
+  result.offset = fixed(0);
+  result.flat = bufferArgument(memref);
+  return result;
+}
+
+FlatView Kernel::subview(memref::SubViewOp op) {
+  FlatView from = view(op.getSource()), to;
+  to.flat = from.flat;
+  to.offset = from.offset;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  for (auto [axis, offset, size, stride] :
+       llvm::enumerate(op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
+    to.offset = add(to.offset, mul(value(offset), from.strides[axis]));
+    if (dropped[axis])
+      continue;
+    to.sizes.push_back(value(size));
+    to.strides.push_back(mul(value(stride), from.strides[axis]));
+  }
+  return to;
+}
+
+FlatView Kernel::expand(memref::ExpandShapeOp op) {
+  FlatView from = view(op.getSrc()), to;
+  to.flat = from.flat;
+  to.offset = from.offset;
+  SmallVector<OpFoldResult> shape = op.getMixedOutputShape();
+  to.sizes.resize(shape.size());
+  to.strides.resize(shape.size());
+  for (auto [axis, group] : llvm::enumerate(op.getReassociationIndices())) {
+    OpFoldResult stride = from.strides[axis];
+    for (int64_t i : llvm::reverse(group)) {
+      to.sizes[i] = value(shape[i]);
+      to.strides[i] = stride;
+      stride = mul(stride, to.sizes[i]);
+    }
+  }
+  return to;
+}
+
+FlatView Kernel::collapse(memref::CollapseShapeOp op) {
+  FlatView from = view(op.getSrc()), to;
+  to.flat = from.flat;
+  to.offset = from.offset;
+  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+    OpFoldResult size = fixed(1), stride = fixed(1);
+    bool found = false;
+    for (int64_t i : llvm::reverse(group)) {
+      size = mul(size, from.sizes[i]);
+      // The stride of a dim of size 1 says nothing.
+      if (!found && getConstantIntValue(from.sizes[i]) != 1) {
+        stride = from.strides[i];
+        found = true;
+      }
+    }
+    to.sizes.push_back(size);
+    to.strides.push_back(stride);
+  }
+  return to;
+}
+
+FlatView Kernel::reinterpret(memref::ReinterpretCastOp op) {
+  FlatView from = view(op.getSource()), to;
+  to.flat = from.flat;
+  // The offset counts from the start of the memory, whatever view of it the source is.
+  to.offset = value(op.getMixedOffsets().front());
+  for (auto [size, stride] : llvm::zip_equal(op.getMixedSizes(), op.getMixedStrides())) {
+    to.sizes.push_back(value(size));
+    to.strides.push_back(value(stride));
+  }
+  return to;
+}
+
+//===- arithmetic on sizes ---------------------------------------------------===//
+
+Value Kernel::index(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
+
+Value Kernel::index(OpFoldResult v) {
+  if (auto known = getConstantIntValue(v))
+    return index(*known);
+  return cast<Value>(v);
+}
+
+OpFoldResult Kernel::add(OpFoldResult x, OpFoldResult y) {
+  auto p = getConstantIntValue(x), q = getConstantIntValue(y);
+  if (p && q)
+    return fixed(*p + *q);
+  if (p == 0)
+    return y;
+  if (q == 0)
+    return x;
+  return arith::AddIOp::create(b, loc, index(x), index(y)).getResult();
+}
+
+OpFoldResult Kernel::mul(OpFoldResult x, OpFoldResult y) {
+  auto p = getConstantIntValue(x), q = getConstantIntValue(y);
+  if (p && q)
+    return fixed(*p * *q);
+  if (p == 0 || q == 0)
+    return fixed(0);
+  if (p == 1)
+    return y;
+  if (q == 1)
+    return x;
+  return arith::MulIOp::create(b, loc, index(x), index(y)).getResult();
+}
+
+//===- memory ----------------------------------------------------------------===//
+
+void Kernel::access(ArrayRef<Value> reads, ArrayRef<Value> writes) {
+  bool clash = llvm::any_of(reads, [&](Value v) { return written.contains(v); }) ||
+               llvm::any_of(writes, [&](Value v) { return written.contains(v) || read.contains(v); });
+  if (clash)
+    meet();
+  read.insert(reads.begin(), reads.end());
+  written.insert(writes.begin(), writes.end());
+}
+
+void Kernel::meet() {
+  // Reads alone hurt nobody until something is written.
+  if (read.empty() && written.empty())
+    return;
+  mlir::gpu::BarrierOp::create(b, loc);
+  read.clear();
+  written.clear();
+}
+
+//===- the end ---------------------------------------------------------------===//
+
+void Kernel::launch(ModuleOp module, Value groups) {
+  mlir::gpu::ReturnOp::create(b, loc);
+  SmallVector<Type> types, attributions;
+  SmallVector<Value> arguments;
+  // Buffers, then numbers: the order of xt_call_launch.
+  SmallVector<BlockArgument> order, shared;
+  for (Kind kind : {Kind::buffer, Kind::number})
+    for (auto [i, k] : llvm::enumerate(kinds))
+      if (k == kind) {
+        order.push_back(body->getArgument(i));
+        types.push_back(order.back().getType());
+        arguments.push_back(operands[i]);
+      }
+  for (auto [i, k] : llvm::enumerate(kinds))
+    if (k == Kind::workgroup) {
+      shared.push_back(body->getArgument(i));
+      attributions.push_back(shared.back().getType());
+    }
+  int64_t number = llvm::range_size(module.getOps<mlir::gpu::GPUModuleOp>());
+  std::string name = "kernel" + std::to_string(number);
+  OpBuilder at = OpBuilder::atBlockEnd(module.getBody());
+  auto holder = mlir::gpu::GPUModuleOp::create(at, loc, name);
+  at.setInsertionPointToStart(holder.getBody());
+  auto func = mlir::gpu::GPUFuncOp::create(at, loc, name, at.getFunctionType(types, {}),
+                                           attributions);
+  func->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(), at.getUnitAttr());
+  func.setKnownBlockSizeAttr(at.getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
+  Block &entry = func.getBody().front();
+  for (auto [argument, formal] : llvm::zip_equal(order, func.getArguments()))
+    argument.replaceAllUsesWith(formal);
+  for (auto [argument, formal] : llvm::zip_equal(shared, func.getWorkgroupAttributions()))
+    argument.replaceAllUsesWith(formal);
+  entry.getOperations().splice(entry.end(), body->getOperations());
+
+  auto constant = [&](int64_t v) {
+    return arith::ConstantIndexOp::create(host, loc, v).getResult();
+  };
+  Value one = constant(1);
+  mlir::gpu::LaunchFuncOp::create(
+      host, loc, func, mlir::gpu::KernelDim3{groups, one, one},
+      mlir::gpu::KernelDim3{constant(threads), one, one}, Value(), arguments);
+}

@@ -1,0 +1,109 @@
+// One kernel while it is written: what it gets from the host, views as flat memory, the threads
+// that work on it, and the barriers between them.
+#ifndef XTENSOR_PASSES_GPU_KERNEL_H
+#define XTENSOR_PASSES_GPU_KERNEL_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace xtensor::gpu {
+
+/// Limits that a kernel keeps to, from the target.
+struct KernelLimits {
+  int64_t threads = 256;           // of a workgroup
+  int64_t workgroupBytes = 32768;  // of its memory
+  int64_t maxGroups = 65535;       // in one launch
+};
+
+/// A memref as numbers: element [i, j] is flat[offset + i * strides[0] + j * strides[1]].
+struct FlatView {
+  mlir::Value flat; // memref<?xT>
+  mlir::OpFoldResult offset;
+  llvm::SmallVector<mlir::OpFoldResult> sizes, strides;
+};
+
+class Kernel {
+public:
+  /// `host` is where the launch will be; what the host must compute for it goes there.
+  Kernel(mlir::OpBuilder host, mlir::Location loc, int64_t threads, const KernelLimits &limits);
+
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  const KernelLimits &limits;
+  const int64_t threads;
+
+  //===- threads -----------------------------------------------------------===//
+  mlir::Value threadId();
+  mlir::Value groupId();
+
+  //===- values of the host --------------------------------------------------===//
+  /// The kernel's copy of a scalar: made in it, a constant, a number it is given, or read from
+  /// where an earlier kernel left it.
+  mlir::Value value(mlir::Value host);
+  mlir::OpFoldResult value(mlir::OpFoldResult host);
+  void set(mlir::Value host, mlir::Value here) { scalars.map(host, here); }
+  /// The kernel's view of a memref that the host or this kernel made.
+  FlatView view(mlir::Value memref);
+  void setView(mlir::Value memref, FlatView view) { views[memref] = std::move(view); }
+  /// The words that index errors go to.
+  mlir::Value report();
+  /// Memory of the workgroup; null if there is not enough left.
+  mlir::Value workgroupMemory(int64_t elements, mlir::Type type);
+  /// One element per thread for the `i`-th value that a reduction combines; used again by the next.
+  mlir::Value exchange(unsigned i, mlir::Type type);
+  /// Bytes of workgroup memory that are left beside what reductions need.
+  int64_t workgroupBytesLeft() const;
+
+  //===- arithmetic on sizes ------------------------------------------------===//
+  mlir::Value index(int64_t v);
+  mlir::Value index(mlir::OpFoldResult v);
+  mlir::OpFoldResult add(mlir::OpFoldResult x, mlir::OpFoldResult y);
+  mlir::OpFoldResult mul(mlir::OpFoldResult x, mlir::OpFoldResult y);
+  mlir::OpFoldResult fixed(int64_t v) { return b.getIndexAttr(v); }
+
+  //===- memory --------------------------------------------------------------===//
+  /// Waits for the other threads if an access since the last wait may meet these.
+  void access(llvm::ArrayRef<mlir::Value> reads, llvm::ArrayRef<mlir::Value> writes);
+  /// Waits if anything was accessed since the last wait.
+  void meet();
+
+  //===- the end -------------------------------------------------------------===//
+  /// Writes the function into a gpu.module of its own in `module`, and launches it on `groups` workgroups.
+  void launch(mlir::ModuleOp module, mlir::Value groups);
+
+private:
+  mlir::Value bufferArgument(mlir::Value memref);
+  mlir::Value numberArgument(mlir::Value host);
+  FlatView root(mlir::Value memref);
+  FlatView subview(mlir::memref::SubViewOp op);
+  FlatView expand(mlir::memref::ExpandShapeOp op);
+  FlatView collapse(mlir::memref::CollapseShapeOp op);
+  FlatView reinterpret(mlir::memref::ReinterpretCastOp op);
+  mlir::OpFoldResult sizeOf(mlir::Value memref, int64_t axis);
+  mlir::OpBuilder prologue();
+
+  mlir::OpBuilder host;
+  std::unique_ptr<mlir::Region> region;
+  mlir::Block *body;
+  mlir::IRMapping scalars;
+  llvm::DenseMap<mlir::Value, FlatView> views;
+  /// What the arguments of `body` will be.
+  enum class Kind { buffer, number, workgroup };
+  llvm::SmallVector<Kind> kinds;
+  llvm::SmallVector<mlir::Value> operands; // one per buffer and word, null for workgroup memory
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::DenseSet<mlir::Value> written, read;
+  mlir::Value thread, group, reportWords;
+  llvm::DenseMap<std::pair<unsigned, mlir::Type>, mlir::Value> exchanges;
+  int64_t workgroupBytes = 0;
+};
+
+/// Marks the host's read of a number that a kernel left in memory for whoever needs it.
+inline constexpr llvm::StringLiteral kSpillAttr = "xtensor.spill";
+
+} // namespace xtensor::gpu
+
+#endif // XTENSOR_PASSES_GPU_KERNEL_H

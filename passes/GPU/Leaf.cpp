@@ -1,0 +1,525 @@
+#include "GPU/Leaf.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace xtensor::gpu;
+using mlir::utils::IteratorType;
+
+//===- what the operation is -------------------------------------------------===//
+
+Leaf::Leaf(Kernel &kernel, Operation *op, ArrayRef<Value> init)
+    : kernel(kernel), b(kernel.b), loc(op->getLoc()), op(op), init(init) {
+  auto access = [&](Value memref, AffineMap map) {
+    return Access{kernel.view(memref), map};
+  };
+  auto identity = [&](Value memref) {
+    return b.getMultiDimIdentityMap(cast<MemRefType>(memref.getType()).getRank());
+  };
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    ins.push_back(access(copy.getSource(), identity(copy.getSource())));
+    outs.push_back(access(copy.getTarget(), identity(copy.getTarget())));
+  } else if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+    outs.push_back(access(fill.getOutputs()[0], identity(fill.getOutputs()[0])));
+  } else {
+    generic = cast<linalg::GenericOp>(op);
+    for (OpOperand *operand : generic.getDpsInputOperands())
+      ins.push_back(isa<MemRefType>(operand->get().getType())
+                        ? access(operand->get(), generic.getMatchingIndexingMap(operand))
+                        : Access{FlatView(), AffineMap()});
+    for (OpOperand &operand : generic.getDpsInitsMutable())
+      outs.push_back(access(operand.get(), generic.getMatchingIndexingMap(&operand)));
+    kinds = generic.getIteratorTypesArray();
+  }
+  if (!generic)
+    kinds.assign(outs[0].view.sizes.size(), IteratorType::parallel);
+  this->init.resize(outs.size());
+  findRanges();
+  mergeLoops();
+}
+
+void Leaf::findRanges() {
+  ranges.resize(kinds.size());
+  auto from = [&](const Access &access) {
+    if (!access.map)
+      return;
+    for (auto [axis, e] : llvm::enumerate(access.map.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(e))
+        // Of several sizes the known one.
+        if (OpFoldResult &range = ranges[dim.getPosition()];
+            !range || !getConstantIntValue(range))
+          range = access.view.sizes[axis];
+  };
+  for (const Access &access : outs)
+    from(access);
+  for (const Access &access : ins)
+    from(access);
+  assert(llvm::all_of(ranges, [](OpFoldResult r) { return bool(r); }) && "a loop without a range");
+}
+
+/// Neighbouring loops that every operand walks as one become one, so that a point costs no
+/// divisions to find.
+void Leaf::mergeLoops() {
+  if (generic && generic.hasIndexSemantics())
+    return;
+  auto stride = [](const Access &access, unsigned loop) -> std::optional<int64_t> {
+    int64_t total = 0;
+    for (auto [axis, e] : llvm::enumerate(access.map.getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(e);
+      if (!dim && !isa<AffineConstantExpr>(e))
+        return std::nullopt;
+      if (!dim || dim.getPosition() != loop)
+        continue;
+      auto known = getConstantIntValue(access.view.strides[axis]);
+      if (!known)
+        return std::nullopt;
+      total += *known;
+    }
+    return total;
+  };
+  for (unsigned outer = 0; outer + 1 < kinds.size();) {
+    unsigned inner = outer + 1;
+    auto size = getConstantIntValue(ranges[inner]), outerSize = getConstantIntValue(ranges[outer]);
+    bool one = kinds[outer] == kinds[inner] && size && outerSize;
+    for (const Access &access : llvm::concat<const Access>(ins, outs)) {
+      if (!one || !access.map)
+        continue;
+      auto p = stride(access, outer), q = stride(access, inner);
+      one = p && q && *p == *q * *size;
+    }
+    if (!one) {
+      ++outer;
+      continue;
+    }
+    // The merged loop takes the inner one's place and strides; the outer one is gone.
+    for (Access &access : llvm::concat<Access>(ins, outs)) {
+      if (!access.map)
+        continue;
+      SmallVector<AffineExpr> results;
+      FlatView view = access.view;
+      view.sizes.clear(), view.strides.clear();
+      for (auto [axis, e] : llvm::enumerate(access.map.getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(e);
+        if (dim && dim.getPosition() == outer)
+          continue;
+        results.push_back(dim && dim.getPosition() > outer
+                              ? b.getAffineDimExpr(dim.getPosition() - 1)
+                              : e);
+        view.sizes.push_back(access.view.sizes[axis]);
+        view.strides.push_back(access.view.strides[axis]);
+      }
+      access.view = view;
+      access.map = AffineMap::get(kinds.size() - 1, 0, results, b.getContext());
+    }
+    ranges[inner] = kernel.fixed(*size * *outerSize);
+    ranges.erase(ranges.begin() + outer);
+    kinds.erase(kinds.begin() + outer);
+  }
+}
+
+int64_t Leaf::product(IteratorType kind) const {
+  int64_t total = 1;
+  for (auto [k, range] : llvm::zip_equal(kinds, ranges)) {
+    if (k != kind)
+      continue;
+    auto known = getConstantIntValue(range);
+    if (!known)
+      return ShapedType::kDynamic;
+    total *= *known;
+  }
+  return total;
+}
+
+OpFoldResult Leaf::parallelSize() {
+  OpFoldResult total = kernel.fixed(1);
+  for (unsigned i : loops(IteratorType::parallel))
+    total = kernel.mul(total, ranges[i]);
+  return total;
+}
+
+SmallVector<unsigned> Leaf::loops(IteratorType kind) const {
+  SmallVector<unsigned> result;
+  for (auto [i, k] : llvm::enumerate(kinds))
+    if (k == kind)
+      result.push_back(i);
+  return result;
+}
+
+/// Whether every point of the reduction has an element of its own in this output (a scan).
+bool Leaf::streams(unsigned out) const {
+  return llvm::any_of(loops(IteratorType::reduction),
+                      [&](unsigned i) { return outs[out].map.isFunctionOfDim(i); });
+}
+
+static Operation *combinerOf(linalg::GenericOp generic, unsigned out) {
+  SmallVector<Operation *> combiners;
+  Value reduced = matchReduction(generic.getRegionOutputArgs(), out, combiners);
+  if (!reduced || combiners.size() != 1)
+    return nullptr;
+  Operation *combiner = combiners.front();
+  return arith::getNeutralElement(combiner) ? combiner : nullptr;
+}
+
+bool Leaf::canCooperate() const {
+  if (!generic || loops(IteratorType::reduction).empty())
+    return false;
+  for (unsigned out = 0; out < outs.size(); ++out)
+    if (streams(out) || !combinerOf(generic, out))
+      return false;
+  return true;
+}
+
+bool Leaf::reducesRows() const {
+  SmallVector<unsigned> over = loops(IteratorType::reduction);
+  if (over.empty())
+    return false;
+  for (const Access &access : ins) {
+    if (!access.map)
+      continue;
+    for (auto [axis, e] : llvm::enumerate(access.map.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(e); dim && dim.getPosition() == over.back())
+        return getConstantIntValue(access.view.strides[axis]) == 1;
+  }
+  return false;
+}
+
+//===- one element -----------------------------------------------------------===//
+
+Value Leaf::expression(AffineExpr e, const Point &point) {
+  if (auto dim = dyn_cast<AffineDimExpr>(e))
+    return point[dim.getPosition()];
+  if (auto constant = dyn_cast<AffineConstantExpr>(e))
+    return kernel.index(constant.getValue());
+  auto binary = cast<AffineBinaryOpExpr>(e);
+  Value x = expression(binary.getLHS(), point), y = expression(binary.getRHS(), point);
+  switch (e.getKind()) {
+  case AffineExprKind::Add:
+    return arith::AddIOp::create(b, loc, x, y);
+  case AffineExprKind::Mul:
+    return arith::MulIOp::create(b, loc, x, y);
+  // Positions are never negative.
+  case AffineExprKind::Mod:
+    return arith::RemUIOp::create(b, loc, x, y);
+  case AffineExprKind::FloorDiv:
+    return arith::DivUIOp::create(b, loc, x, y);
+  default:
+    llvm_unreachable("no map of this project rounds up");
+  }
+}
+
+Value Leaf::offset(const Access &access, const Point &point) {
+  OpFoldResult at = access.view.offset;
+  for (auto [e, stride] : llvm::zip_equal(access.map.getResults(), access.view.strides)) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(e))
+      at = kernel.add(at, kernel.mul(kernel.fixed(constant.getValue()), stride));
+    else
+      at = kernel.add(at, kernel.mul(expression(e, point), stride));
+  }
+  return kernel.index(at);
+}
+
+Value Leaf::load(const Access &access, const Point &point) {
+  return memref::LoadOp::create(b, loc, access.view.flat, offset(access, point));
+}
+
+void Leaf::store(Value v, const Access &access, const Point &point) {
+  memref::StoreOp::create(b, loc, v, access.view.flat, offset(access, point));
+}
+
+SmallVector<Value> Leaf::compute(const Point &point, ValueRange old) {
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return {kernel.value(fill.getInputs()[0])};
+  if (!generic)
+    return {load(ins[0], point)};
+  Block &body = generic.getRegion().front();
+  for (auto [i, access] : llvm::enumerate(ins))
+    if (BlockArgument argument = body.getArgument(i); !argument.use_empty())
+      kernel.set(argument, access.map ? load(access, point)
+                                      : kernel.value(generic.getDpsInputOperand(i)->get()));
+  for (auto [i, v] : llvm::enumerate(old))
+    if (v)
+      kernel.set(body.getArgument(ins.size() + i), v);
+  for (Operation &inner : body.without_terminator()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(inner))
+      kernel.set(index, point[index.getDim()]);
+    else if (!emitScalar(kernel, inner))
+      inner.emitError("has no place in a kernel");
+  }
+  SmallVector<Value> results;
+  for (Value v : body.getTerminator()->getOperands())
+    results.push_back(kernel.value(v));
+  return results;
+}
+
+/// What the outputs hold before; null where nobody asks.
+SmallVector<Value> Leaf::initial(const Point &point) {
+  SmallVector<Value> result(outs.size());
+  if (!generic)
+    return result;
+  for (auto [i, access] : llvm::enumerate(outs)) {
+    if (generic.getRegionOutputArgs()[i].use_empty() || streams(i))
+      continue;
+    result[i] = init[i] ? init[i] : load(access, point);
+  }
+  return result;
+}
+
+//===- points ----------------------------------------------------------------===//
+
+void Leaf::unflatten(Value flat, ArrayRef<unsigned> over, Point &point) {
+  for (auto [n, i] : llvm::enumerate(llvm::reverse(over))) {
+    if (n + 1 == over.size()) {
+      point[i] = flat;
+      return;
+    }
+    if (getConstantIntValue(ranges[i]) == 1) {
+      point[i] = kernel.index(0);
+      continue;
+    }
+    Value size = kernel.index(ranges[i]);
+    point[i] = arith::RemUIOp::create(b, loc, flat, size);
+    flat = arith::DivUIOp::create(b, loc, flat, size);
+  }
+}
+
+/// The reduction at one point, in order. Accumulators go around in registers; a scan's outputs
+/// are written as they come.
+SmallVector<Value> Leaf::overReductions(Point point, ValueRange first) {
+  SmallVector<unsigned> over = loops(IteratorType::reduction);
+  SmallVector<unsigned> carried;
+  SmallVector<Value> start;
+  for (auto [i, v] : llvm::enumerate(first))
+    if (v) {
+      carried.push_back(i);
+      start.push_back(v);
+    }
+  SmallVector<Value> last(outs.size());
+  auto body = [&](ValueRange accumulators) -> SmallVector<Value> {
+    SmallVector<Value> old(outs.size());
+    for (auto [i, v] : llvm::zip_equal(carried, accumulators))
+      old[i] = v;
+    for (unsigned i = 0; i < outs.size(); ++i)
+      if (streams(i) && !generic.getRegionOutputArgs()[i].use_empty())
+        old[i] = load(outs[i], point);
+    SmallVector<Value> results = compute(point, old), next;
+    for (unsigned i = 0; i < outs.size(); ++i)
+      if (streams(i) || !old[i])
+        store(results[i], outs[i], point);
+    for (unsigned i : carried)
+      next.push_back(results[i]);
+    return next;
+  };
+  std::function<SmallVector<Value>(unsigned, ValueRange)> nest =
+      [&](unsigned depth, ValueRange accumulators) -> SmallVector<Value> {
+    if (depth == over.size())
+      return body(accumulators);
+    Value zero = kernel.index(0), one = kernel.index(1), size = kernel.index(ranges[over[depth]]);
+    auto loop = scf::ForOp::create(b, loc, zero, size, one, accumulators);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    point[over[depth]] = loop.getInductionVar();
+    SmallVector<Value> next = nest(depth + 1, loop.getRegionIterArgs());
+    if (!next.empty())
+      scf::YieldOp::create(b, loc, next);
+    return loop.getResults();
+  };
+  for (auto [i, v] : llvm::zip_equal(carried, nest(0, start)))
+    last[i] = v;
+  return last;
+}
+
+void Leaf::onePoint(Point point) {
+  if (!loops(IteratorType::reduction).empty()) {
+    SmallVector<Value> last = overReductions(point, initial(point));
+    for (auto [i, v] : llvm::enumerate(last))
+      if (v)
+        store(v, outs[i], point);
+    return;
+  }
+  for (auto [v, access] : llvm::zip_equal(compute(point, initial(point)), outs))
+    store(v, access, point);
+}
+
+void Leaf::noteAccesses() {
+  SmallVector<Value> reads, writes;
+  accessesOf(kernel, *op, reads, writes);
+  kernel.access(reads, writes);
+}
+
+void Leaf::emit(const Team &team) {
+  if (team.isWorkgroup)
+    noteAccesses();
+  int64_t points = parallelPoints(), each = reductionPoints();
+  if (points == 0)
+    return;
+  Point point(kinds.size());
+  SmallVector<unsigned> over = loops(IteratorType::parallel);
+  // A few long reductions: the threads share each of them.
+  if (team.isWorkgroup && canCooperate() && points > 0 && points < team.known &&
+      (each < 0 || each / team.known * points + points * 12 < each)) {
+    Value count = kernel.index(points);
+    if (points == 1) {
+      unflatten(kernel.index(0), over, point);
+      return together(point, team);
+    }
+    auto loop = scf::ForOp::create(b, loc, kernel.index(0), count, kernel.index(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    unflatten(loop.getInductionVar(), over, point);
+    together(point, team);
+    mlir::gpu::BarrierOp::create(b, loc);
+    return;
+  }
+  OpBuilder::InsertionGuard guard(b);
+  Value size = kernel.index(parallelSize());
+  if (team.known && points > 0 && points <= team.known) {
+    if (points < team.known) {
+      Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, team.id, size);
+      auto branch = scf::IfOp::create(b, loc, mine, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    unflatten(team.id, over, point);
+    return onePoint(point);
+  }
+  auto loop = scf::ForOp::create(b, loc, team.id, size, team.count);
+  b.setInsertionPointToStart(loop.getBody());
+  unflatten(loop.getInductionVar(), over, point);
+  onePoint(point);
+}
+
+//===- reductions that threads share -----------------------------------------===//
+
+Value Leaf::combine(Operation *combiner, Value x, Value y) {
+  IRMapping map;
+  map.map(combiner->getOperand(0), x);
+  map.map(combiner->getOperand(1), y);
+  return b.clone(*combiner, map)->getResult(0);
+}
+
+/// One point of the outputs: each thread reduces its share, then shares are combined in pairs.
+/// The order depends on the number of threads in a workgroup alone.
+void Leaf::together(Point point, const Team &team) {
+  SmallVector<unsigned> over = loops(IteratorType::reduction);
+  SmallVector<Operation *> combiners;
+  SmallVector<Value> neutral;
+  for (unsigned i = 0; i < outs.size(); ++i) {
+    combiners.push_back(combinerOf(generic, i));
+    neutral.push_back(arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiners[i])));
+  }
+  OpFoldResult total = kernel.fixed(1);
+  for (unsigned i : over)
+    total = kernel.mul(total, ranges[i]);
+  Value size = kernel.index(total);
+  auto loop = scf::ForOp::create(b, loc, team.id, size, team.count, neutral);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    unflatten(loop.getInductionVar(), over, point);
+    scf::YieldOp::create(b, loc, compute(point, loop.getRegionIterArgs()));
+  }
+  SmallVector<Value> memory;
+  for (auto [i, v] : llvm::enumerate(loop.getResults())) {
+    memory.push_back(kernel.exchange(i, v.getType()));
+    kernel.access({}, memory.back());
+  }
+  for (auto [m, v] : llvm::zip_equal(memory, loop.getResults()))
+    memref::StoreOp::create(b, loc, v, m, team.id);
+  for (int64_t half = team.known / 2; half > 0; half /= 2) {
+    mlir::gpu::BarrierOp::create(b, loc);
+    Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, team.id,
+                                       kernel.index(half));
+    auto branch = scf::IfOp::create(b, loc, mine, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value other = arith::AddIOp::create(b, loc, team.id, kernel.index(half));
+    for (auto [m, combiner] : llvm::zip_equal(memory, combiners)) {
+      Value x = memref::LoadOp::create(b, loc, m, team.id);
+      Value y = memref::LoadOp::create(b, loc, m, other);
+      memref::StoreOp::create(b, loc, combine(combiner, x, y), m, team.id);
+    }
+  }
+  Value first =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, team.id, kernel.index(0));
+  auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> before = initial(point);
+  Value zero = kernel.index(0);
+  for (unsigned i = 0; i < outs.size(); ++i) {
+    Value v = memref::LoadOp::create(b, loc, memory[i], zero);
+    store(before[i] ? combine(combiners[i], before[i], v) : v, outs[i], point);
+  }
+}
+
+void Leaf::emitCooperative(const Team &team, Value first, Value step) {
+  Point point(kinds.size());
+  SmallVector<unsigned> over = loops(IteratorType::parallel);
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = scf::ForOp::create(b, loc, first, kernel.index(parallelSize()), step);
+  b.setInsertionPointToStart(loop.getBody());
+  unflatten(loop.getInductionVar(), over, point);
+  together(point, team);
+  mlir::gpu::BarrierOp::create(b, loc);
+}
+
+//===- scalar code -----------------------------------------------------------===//
+
+bool xtensor::gpu::emitScalar(Kernel &kernel, Operation &op) {
+  OpBuilder &b = kernel.b;
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    FlatView view = kernel.view(load.getMemref());
+    OpFoldResult at = view.offset;
+    for (auto [i, stride] : llvm::zip_equal(load.getIndices(), view.strides))
+      at = kernel.add(at, kernel.mul(kernel.value(OpFoldResult(i)), stride));
+    kernel.set(load, memref::LoadOp::create(b, op.getLoc(), view.flat, kernel.index(at)));
+    return true;
+  }
+  if (op.hasTrait<OpTrait::ConstantLike>() || isa<ViewLikeOpInterface, memref::DimOp>(op))
+    return true; // made where they are used
+  if (op.getNumRegions() > 0 && !isa<scf::IfOp, scf::ForOp, scf::IndexSwitchOp>(op))
+    return false;
+  if (op.getNumRegions() == 0 && !isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>())
+    return false;
+  IRMapping map;
+  for (Value operand : op.getOperands())
+    map.map(operand, kernel.value(operand));
+  Operation *copy = b.cloneWithoutRegions(op, map);
+  for (auto [from, to] : llvm::zip_equal(op.getRegions(), copy->getRegions())) {
+    for (Block &block : from) {
+      Block *body = b.createBlock(&to, to.end(), block.getArgumentTypes(),
+                                  llvm::map_to_vector(block.getArguments(),
+                                                      [](BlockArgument a) { return a.getLoc(); }));
+      for (auto [x, y] : llvm::zip_equal(block.getArguments(), body->getArguments()))
+        kernel.set(x, y);
+      for (Operation &inner : block)
+        if (!emitScalar(kernel, inner))
+          return false;
+    }
+  }
+  b.setInsertionPointAfter(copy);
+  for (auto [x, y] : llvm::zip_equal(op.getResults(), copy->getResults()))
+    kernel.set(x, y);
+  return true;
+}
+
+void xtensor::gpu::accessesOf(Kernel &kernel, Operation &op, SmallVectorImpl<Value> &reads,
+                              SmallVectorImpl<Value> &writes) {
+  auto flat = [&](Value v) { return kernel.view(v).flat; };
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    reads.push_back(flat(copy.getSource()));
+    writes.push_back(flat(copy.getTarget()));
+  } else if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
+    for (Value v : linalg.getDpsInputs())
+      if (isa<MemRefType>(v.getType()))
+        reads.push_back(flat(v));
+    for (Value v : linalg.getDpsInits())
+      writes.push_back(flat(v));
+    op.walk([&](memref::LoadOp load) { reads.push_back(flat(load.getMemref())); });
+  } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    reads.push_back(flat(load.getMemref()));
+  } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+    writes.push_back(flat(store.getMemref()));
+  }
+}

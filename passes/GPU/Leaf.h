@@ -1,0 +1,83 @@
+// Array operations (linalg on memory) inside of a kernel, spread over its threads.
+#ifndef XTENSOR_PASSES_GPU_LEAF_H
+#define XTENSOR_PASSES_GPU_LEAF_H
+
+#include "GPU/Kernel.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace xtensor::gpu {
+
+/// The threads that share the work: those of a workgroup, or of the whole launch.
+struct Team {
+  mlir::Value id;           // of a thread
+  mlir::Value count;        // of threads
+  int64_t known = 0;        // the count, if it is known
+  bool isWorkgroup = false; // they can wait for each other
+};
+
+/// The elements of an operand that a point of the iteration space is about.
+struct Access {
+  FlatView view;
+  mlir::AffineMap map;
+};
+
+/// An operation over a space of points: linalg.generic, fill, copy.
+class Leaf {
+public:
+  /// `init`: per output, what it holds before, where that is one known number.
+  Leaf(Kernel &kernel, mlir::Operation *op, llvm::ArrayRef<mlir::Value> init = {});
+
+  /// Emits the operation for `team`. Waiting for earlier accesses is part of it in a workgroup.
+  void emit(const Team &team);
+  /// Emits a launch's part: one workgroup reduces each output. Only if `canCooperate`.
+  void emitCooperative(const Team &team, mlir::Value first, mlir::Value step);
+
+  /// Points that are independent, and points per such point; kDynamic if unknown.
+  int64_t parallelPoints() const { return product(mlir::utils::IteratorType::parallel); }
+  int64_t reductionPoints() const { return product(mlir::utils::IteratorType::reduction); }
+  mlir::OpFoldResult parallelSize();
+  /// Whether the outputs are reductions that several threads may do parts of.
+  bool canCooperate() const;
+  /// Whether neighbours in the reduction lie next to each other in memory.
+  bool reducesRows() const;
+
+private:
+  using Point = llvm::SmallVector<mlir::Value>; // one index per loop
+  int64_t product(mlir::utils::IteratorType kind) const;
+  void findRanges();
+  void mergeLoops();
+  llvm::SmallVector<unsigned> loops(mlir::utils::IteratorType kind) const;
+  mlir::Value expression(mlir::AffineExpr e, const Point &point);
+  mlir::Value offset(const Access &access, const Point &point);
+  mlir::Value load(const Access &access, const Point &point);
+  void store(mlir::Value v, const Access &access, const Point &point);
+  llvm::SmallVector<mlir::Value> compute(const Point &point, mlir::ValueRange outs);
+  llvm::SmallVector<mlir::Value> initial(const Point &point);
+  llvm::SmallVector<mlir::Value> overReductions(Point point, mlir::ValueRange init);
+  void onePoint(Point point);
+  void unflatten(mlir::Value flat, llvm::ArrayRef<unsigned> over, Point &point);
+  void together(Point point, const Team &team);
+  mlir::Value combine(mlir::Operation *combiner, mlir::Value x, mlir::Value y);
+  bool streams(unsigned out) const;
+  void noteAccesses();
+
+  Kernel &kernel;
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  mlir::Operation *op;
+  mlir::linalg::GenericOp generic; // null: fill or copy
+  llvm::SmallVector<Access> ins, outs;
+  llvm::SmallVector<mlir::Value> init;
+  llvm::SmallVector<mlir::utils::IteratorType> kinds;
+  llvm::SmallVector<mlir::OpFoldResult> ranges;
+};
+
+/// Clones scalar code into the kernel, reads of memory included. False if an op has no place there.
+bool emitScalar(Kernel &kernel, mlir::Operation &op);
+/// The memory that an operation reads and writes, views seen through.
+void accessesOf(Kernel &kernel, mlir::Operation &op, llvm::SmallVectorImpl<mlir::Value> &reads,
+                llvm::SmallVectorImpl<mlir::Value> &writes);
+
+} // namespace xtensor::gpu
+
+#endif // XTENSOR_PASSES_GPU_LEAF_H

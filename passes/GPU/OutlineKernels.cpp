@@ -1,0 +1,410 @@
+// xtensor-outline-kernels: what the program does with memory becomes kernels, and @main what the
+// host does: decide, allocate, launch.
+#include "CPU/Passes.h"
+#include "GPU/Body.h"
+#include "GPU/Passes.h"
+#include "GPU/Profile.h"
+
+#include "XTensor/XTensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_OUTLINEKERNELS
+#include "GPU/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+using namespace xtensor;
+using namespace xtensor::gpu;
+
+namespace {
+
+/// Points of work that one workgroup does at once rather than a launch of its own.
+constexpr int64_t kSmallPoints = 16384;
+
+/// Points of an array operation; kDynamic if unknown.
+int64_t pointsOf(Operation &op) {
+  int64_t total = 1;
+  auto add = [&](ArrayRef<int64_t> sizes) {
+    for (int64_t size : sizes) {
+      if (ShapedType::isDynamic(size) || ShapedType::isDynamic(total))
+        total = ShapedType::kDynamic;
+      else
+        total *= size;
+    }
+  };
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    add(cast<MemRefType>(copy.getTarget().getType()).getShape());
+  else
+    add(cast<linalg::LinalgOp>(op).getStaticLoopRanges());
+  return total;
+}
+
+bool isArrayOp(Operation &op) { return isa<linalg::LinalgOp, memref::CopyOp>(op); }
+
+/// What becomes of an op of the host.
+enum class Place {
+  host,    // stays
+  small,   // one workgroup, together with its neighbours
+  large,   // a launch of its own
+  control, // control flow that the host follows
+};
+
+class Outliner {
+public:
+  Outliner(ModuleOp module, const KernelLimits &limits) : module(module), limits(limits) {}
+
+  LogicalResult process(Block &block);
+
+private:
+  using Segment = SmallVector<Operation *>;
+
+  Place placeOf(Operation &op);
+  bool isNumberOfKernel(Operation &op);
+  LogicalResult close(Segment &segment, Operation *before);
+  LogicalResult launchLeaf(Operation &op);
+  LogicalResult launchForall(scf::ForallOp op);
+  int64_t threadsFor(int64_t points) const;
+
+  ModuleOp module;
+  const KernelLimits &limits;
+  llvm::DenseSet<Operation *> pending;
+};
+
+} // namespace
+
+//===- what goes where -------------------------------------------------------===//
+
+static bool isSpill(Operation *op) {
+  if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op))
+    op = cast.getIn().getDefiningOp();
+  return op && op->hasAttr(kSpillAttr);
+}
+
+/// Whether one workgroup can do all of `op`, regions included, in steps that are short.
+static bool fitsInWorkgroup(Operation &op) {
+  // Loops that look positions up as they go take short steps, whatever the sizes.
+  bool looksUp = false;
+  op.walk([&](memref::LoadOp load) { looksUp |= !load->getParentOfType<linalg::LinalgOp>(); });
+  return !op.walk([&](Operation *inner) {
+              if (isa<LibraryOp>(inner) || (isa<func::CallOp>(inner) && !isReport(*inner)))
+                return WalkResult::interrupt();
+              if (auto alloc = dyn_cast<memref::AllocOp>(inner);
+                  alloc && !alloc.getType().hasStaticShape())
+                return WalkResult::interrupt();
+              if (isa<linalg::LinalgOp, memref::CopyOp>(inner)) {
+                int64_t points = pointsOf(*inner);
+                if (ShapedType::isDynamic(points) ? !looksUp : points > kSmallPoints)
+                  return WalkResult::interrupt();
+                return WalkResult::skip();
+              }
+              if (auto forall = dyn_cast<scf::ForallOp>(inner)) {
+                int64_t count = iterationsOf(forall);
+                if (ShapedType::isDynamic(count) || count > 4)
+                  return WalkResult::interrupt();
+              }
+              return WalkResult::advance();
+            })
+              .wasInterrupted();
+}
+
+/// Scalar code that depends on memory, or on what kernels left.
+bool Outliner::isNumberOfKernel(Operation &op) {
+  if (isa<memref::LoadOp>(op))
+    return true;
+  bool depends = llvm::any_of(op.getOperands(), [&](Value v) {
+    Operation *def = v.getDefiningOp();
+    return def && !isa<MemRefType>(v.getType()) && (pending.contains(def) || isSpill(def));
+  });
+  return depends && op.getNumRegions() == 0 && isPure(&op) &&
+         !op.hasTrait<OpTrait::IsTerminator>() && !isa<ViewLikeOpInterface>(op);
+}
+
+Place Outliner::placeOf(Operation &op) {
+  if (isArrayOp(op)) {
+    int64_t points = pointsOf(op);
+    return !ShapedType::isDynamic(points) && points <= kSmallPoints ? Place::small : Place::large;
+  }
+  if (isa<scf::ForallOp>(op))
+    return Place::large;
+  if (isa<memref::StoreOp>(op) || isReport(op) || isNumberOfKernel(op))
+    return Place::small;
+  if (isa<scf::IfOp, scf::ForOp, scf::IndexSwitchOp, scf::WhileOp>(op))
+    return fitsInWorkgroup(op) ? Place::small : Place::control;
+  return Place::host;
+}
+
+LogicalResult Outliner::process(Block &block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  Segment segment;
+  for (Operation *op : ops) {
+    if (auto copy = dyn_cast<memref::CopyOp>(op); copy && isCopyToItself(copy)) {
+      op->erase();
+      continue;
+    }
+    switch (placeOf(*op)) {
+    case Place::small:
+      segment.push_back(op);
+      pending.insert(op);
+      break;
+    case Place::host: {
+      // What needs a number of the segment, or the memory it works on, has to wait for it.
+      bool waits = isa<LibraryOp>(op) || op->hasTrait<OpTrait::IsTerminator>();
+      if (!isa<ViewLikeOpInterface>(op))
+        for (Value v : op->getOperands())
+          waits |= v.getDefiningOp() && pending.contains(v.getDefiningOp());
+      if (waits && failed(close(segment, op)))
+        return failure();
+      break;
+    }
+    case Place::large:
+      // A fill that the next op starts from goes with it.
+      if (auto fill = dyn_cast<linalg::FillOp>(op); fill && accumulatorAfter(fill))
+        break;
+      if (failed(close(segment, op)))
+        return failure();
+      if (failed(isa<scf::ForallOp>(op) ? launchForall(cast<scf::ForallOp>(op)) : launchLeaf(*op)))
+        return failure();
+      break;
+    case Place::control:
+      if (failed(close(segment, op)))
+        return failure();
+      for (Region &region : op->getRegions())
+        for (Block &inner : region)
+          if (failed(process(inner)))
+            return failure();
+      break;
+    }
+  }
+  return close(segment, block.empty() ? nullptr : &block.back());
+}
+
+/// The fills that `op` starts from instead.
+static SmallVector<Operation *> fillsOf(Operation &op) {
+  SmallVector<Operation *> fills;
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    for (Value out : generic.getDpsInits())
+      for (Operation *user : out.getUsers())
+        if (auto fill = dyn_cast<linalg::FillOp>(user); fill && accumulatorAfter(fill) == generic)
+          fills.push_back(fill);
+  return fills;
+}
+
+//===- kernels ---------------------------------------------------------------===//
+
+int64_t Outliner::threadsFor(int64_t points) const {
+  if (ShapedType::isDynamic(points))
+    return limits.threads;
+  int64_t threads = 32;
+  while (threads < points && threads < limits.threads)
+    threads *= 2;
+  return threads;
+}
+
+static Value constant(OpBuilder &b, Location loc, int64_t v) {
+  return arith::ConstantIndexOp::create(b, loc, v);
+}
+
+/// One workgroup does the ops of `segment`, which stand before `before`, in order.
+LogicalResult Outliner::close(Segment &segment, Operation *before) {
+  if (segment.empty())
+    return success();
+  Segment ops;
+  std::swap(ops, segment);
+  for (Operation *op : ops)
+    pending.erase(op);
+  int64_t points = 1;
+  for (Operation *op : ops)
+    op->walk([&](Operation *inner) {
+      if (isArrayOp(*inner)) {
+        int64_t n = pointsOf(*inner);
+        points = ShapedType::isDynamic(n) ? limits.threads : std::max(points, n);
+      }
+    });
+  OpBuilder host(before);
+  Location loc = ops.front()->getLoc();
+  // A fill whose accumulator is launched on its own goes there.
+  llvm::erase_if(ops, [&](Operation *op) {
+    auto fill = dyn_cast<linalg::FillOp>(op);
+    auto into = fill ? accumulatorAfter(fill) : linalg::GenericOp();
+    return into && !llvm::is_contained(ops, into);
+  });
+  if (ops.empty())
+    return success();
+  Kernel kernel(host, loc, threadsFor(points), limits);
+  Body body(kernel, host);
+  llvm::SmallPtrSet<Operation *, 16> members(ops.begin(), ops.end());
+  SmallVector<std::pair<Value, Value>> left; // a number, and where it is left
+  for (Operation *op : ops) {
+    if (failed(body.emit(*op)))
+      return failure();
+    for (Value result : op->getResults()) {
+      bool escapes = llvm::any_of(result.getUsers(), [&](Operation *user) {
+        Operation *at = op->getBlock()->findAncestorOpInBlock(*user);
+        return !at || !members.contains(at);
+      });
+      if (!escapes)
+        continue;
+      // Views of memory inside of kernels ask for their offsets by the host's value.
+      Type type = result.getType().isIndex() ? host.getI32Type() : result.getType();
+      OpBuilder::InsertionGuard guard(host);
+      Value memory = memref::AllocOp::create(host, loc, MemRefType::get({}, type));
+      left.push_back({result, memory});
+    }
+  }
+  for (auto [number, memory] : left)
+    body.leave(number, memory);
+  // Host code of the kernel was added before `before`, and so is the launch.
+  kernel.launch(module, constant(host, loc, 1));
+  for (auto [number, memory] : left) {
+    auto load = memref::LoadOp::create(host, loc, memory);
+    load->setAttr(kSpillAttr, host.getUnitAttr());
+    Value again = load;
+    if (number.getType().isIndex())
+      again = arith::IndexCastOp::create(host, loc, number.getType(), load);
+    number.replaceUsesWithIf(again, [&](OpOperand &use) {
+      Operation *at = number.getDefiningOp()->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      return !at || !members.contains(at);
+    });
+  }
+  SmallVector<Operation *> fills;
+  for (Operation *op : ops)
+    for (Operation *fill : fillsOf(*op))
+      if (!members.contains(fill))
+        fills.push_back(fill);
+  for (Operation *op : llvm::reverse(ops))
+    op->erase();
+  for (Operation *fill : fills)
+    fill->erase();
+  return success();
+}
+
+LogicalResult Outliner::launchLeaf(Operation &op) {
+  OpBuilder host(&op);
+  Location loc = op.getLoc();
+  Kernel kernel(host, loc, limits.threads, limits);
+  SmallVector<Value> init;
+  SmallVector<Operation *> fills = fillsOf(op);
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    for (Value start : startsOf(generic))
+      init.push_back(start ? kernel.value(start) : Value());
+  Leaf leaf(kernel, &op, init);
+  int64_t points = leaf.parallelPoints(), each = leaf.reductionPoints();
+  if (points == 0) {
+    op.erase();
+    return success();
+  }
+  bool together = leaf.canCooperate() && leaf.reducesRows() && (each < 0 || each >= 64);
+  auto groupsOn = [&](int64_t perGroup) -> Value {
+    if (!ShapedType::isDynamic(points))
+      return constant(host, loc,
+                      std::min(llvm::divideCeil(points, perGroup), uint64_t(limits.maxGroups)));
+    // The host multiplies the sizes of the outputs.
+    Value n = constant(host, loc, 1);
+    Value out = isa<memref::CopyOp>(op) ? cast<memref::CopyOp>(op).getTarget()
+                                        : cast<linalg::LinalgOp>(op).getDpsInits()[0];
+    for (int64_t axis = 0; axis < cast<MemRefType>(out.getType()).getRank(); ++axis)
+      n = arith::MulIOp::create(host, loc, n, memref::DimOp::create(host, loc, out, axis));
+    Value up = arith::AddIOp::create(host, loc, n, constant(host, loc, perGroup - 1));
+    n = arith::DivUIOp::create(host, loc, up, constant(host, loc, perGroup));
+    return arith::MinUIOp::create(host, loc, n, constant(host, loc, limits.maxGroups));
+  };
+  Value groups = groupsOn(together ? 1 : kernel.threads);
+  if (together) {
+    Team team{kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
+    leaf.emitCooperative(team, kernel.groupId(), kernel.value(groups));
+  } else {
+    OpBuilder &b = kernel.b;
+    Value first = arith::MulIOp::create(b, loc, kernel.groupId(), kernel.index(kernel.threads));
+    Team team;
+    team.id = arith::AddIOp::create(b, loc, first, kernel.threadId());
+    auto known = getConstantIntValue(groups);
+    team.known = known ? *known * kernel.threads : 0;
+    team.count = known ? kernel.index(team.known)
+                       : arith::MulIOp::create(b, loc, kernel.value(groups),
+                                               kernel.index(kernel.threads));
+    leaf.emit(team);
+  }
+  kernel.launch(module, groups);
+  op.erase();
+  for (Operation *fill : fills)
+    fill->erase();
+  return success();
+}
+
+LogicalResult Outliner::launchForall(scf::ForallOp op) {
+  OpBuilder host(op);
+  Location loc = op.getLoc();
+  int64_t count = iterationsOf(op), points = 1;
+  op.walk([&](Operation *inner) {
+    if (isArrayOp(*inner)) {
+      int64_t n = pointsOf(*inner);
+      points = ShapedType::isDynamic(n) ? limits.threads : std::max(points, n);
+    }
+  });
+  if (count == 0) {
+    op.erase();
+    return success();
+  }
+  Value iterations = iterationsOf(op, host);
+  Kernel kernel(host, loc, threadsFor(points), limits);
+  bool loops = ShapedType::isDynamic(count) || count > limits.maxGroups;
+  Value groups = iterations;
+  if (loops)
+    groups = arith::MinUIOp::create(host, loc, iterations, constant(host, loc, limits.maxGroups));
+  Body body(kernel, host, groups, kernel.groupId());
+  OpBuilder &b = kernel.b;
+  if (!loops) {
+    if (failed(body.emitIteration(op, kernel.groupId())))
+      return failure();
+  } else {
+    auto loop = scf::ForOp::create(b, loc, kernel.groupId(), kernel.value(iterations),
+                                   kernel.value(groups));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    if (failed(body.emitIteration(op, loop.getInductionVar())))
+      return failure();
+    kernel.meet();
+  }
+  kernel.launch(module, groups);
+  op.erase();
+  return success();
+}
+
+//===- pass ------------------------------------------------------------------===//
+
+namespace {
+struct OutlineKernelsPass : xtensor::impl::OutlineKernelsBase<OutlineKernelsPass> {
+  using OutlineKernelsBase::OutlineKernelsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Builder b(&getContext());
+    module->setAttr(mlir::gpu::GPUDialect::getContainerModuleAttrName(), b.getUnitAttr());
+    module->setAttr(kDeviceAttr, b.getUnitAttr());
+    KernelLimits limits;
+    Profile device = Profile::of(module);
+    limits.threads = std::min<int64_t>(limits.threads, device.number("max_threads", 256));
+    limits.workgroupBytes = device.number("workgroup_bytes", 16384);
+    Outliner outliner(module, limits);
+    for (auto func : module.getOps<func::FuncOp>())
+      for (Block &block : func.getBody())
+        if (failed(outliner.process(block)))
+          return signalPassFailure();
+    // Numbers that only kernels wanted need no reading.
+    module.walk([&](Operation *op) {
+      if (op->hasAttr(kSpillAttr))
+        for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+          if (isa<arith::IndexCastOp>(user) && user->use_empty())
+            user->erase();
+    });
+    module.walk([&](memref::LoadOp op) {
+      if (op->hasAttr(kSpillAttr) && op->use_empty())
+        op->erase();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,25 @@
+#include "GPU/Profile.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+Profile::Profile(StringRef text) : isWhole(!text.contains(',')) {
+  SmallVector<StringRef> words;
+  text.split(words, ',');
+  for (StringRef word : llvm::drop_begin(words)) {
+    auto [name, value] = word.split('=');
+    int64_t number = 0;
+    value.getAsInteger(10, number);
+    features[name] = number;
+  }
+}
+
+Profile Profile::of(ModuleOp module) {
+  auto text = module->getAttrOfType<StringAttr>(kTargetAttr);
+  return Profile(text ? text.getValue() : "vulkan");
+}
+
+int64_t Profile::number(StringRef name, int64_t otherwise) const {
+  auto it = features.find(name);
+  return it == features.end() ? otherwise : it->second;
+}

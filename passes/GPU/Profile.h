@@ -1,0 +1,30 @@
+// What is known of the device that a module is for.
+#ifndef XTENSOR_PASSES_GPU_PROFILE_H
+#define XTENSOR_PASSES_GPU_PROFILE_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace xtensor {
+
+/// On a module: the profile of its device, as text.
+inline constexpr llvm::StringLiteral kTargetAttr = "xtensor.target";
+
+/// "vulkan,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=8,workgroup_bytes=32768,max_threads=1024":
+/// the backend, then what the device has. A name alone stands for a device that has everything.
+class Profile {
+public:
+  explicit Profile(llvm::StringRef text);
+  static Profile of(mlir::ModuleOp module);
+
+  bool has(llvm::StringRef feature) const { return isWhole || features.contains(feature); }
+  /// The number behind `name=`, or `otherwise`.
+  int64_t number(llvm::StringRef name, int64_t otherwise) const;
+
+private:
+  bool isWhole;
+  llvm::StringMap<int64_t> features;
+};
+
+} // namespace xtensor
+
+#endif // XTENSOR_PASSES_GPU_PROFILE_H

@@ -1,0 +1,189 @@
+// Operations on numbers of kernels, and the exact sums and products that two floats can hold.
+#include "GPU/Scalars.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace xtensor;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+//===- constants -----------------------------------------------------------===//
+
+Real Scalars::real(double value) {
+  return {arith::ConstantOp::create(*this, getFloatAttr(type, value)), this};
+}
+
+Word Scalars::word(uint32_t value) {
+  return {arith::ConstantOp::create(*this, getIntegerAttr(getI32Type(), APInt(32, value))), this};
+}
+
+Real Scalars::infinity() {
+  return {arith::ConstantOp::create(*this,
+                                    getFloatAttr(type, APFloat::getInf(type.getFloatSemantics()))),
+          this};
+}
+
+Real Scalars::nan() {
+  return {arith::ConstantOp::create(*this,
+                                    getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics()))),
+          this};
+}
+
+Real Scalars::evaluate(const Polynomial &p, Real x) {
+  ArrayRef<double> coefficients = wide ? p.wide : p.single;
+  Real y = real(coefficients.back());
+  for (double c : llvm::reverse(coefficients.drop_back()))
+    y = y * x + c;
+  return y;
+}
+
+//===- arithmetic ----------------------------------------------------------===//
+
+template <typename Op, typename T>
+static T emit(T x, T y) {
+  return {x.s->template createOrFold<Op>(x.value, y.value), x.s};
+}
+
+Real xtensor::operator+(Real x, Real y) { return emit<arith::AddFOp>(x, y); }
+Real xtensor::operator-(Real x, Real y) { return emit<arith::SubFOp>(x, y); }
+Real xtensor::operator*(Real x, Real y) { return emit<arith::MulFOp>(x, y); }
+Real xtensor::operator/(Real x, Real y) { return emit<arith::DivFOp>(x, y); }
+
+static Bit compare(CmpFPredicate p, Real x, Real y) {
+  return {x.s->createOrFold<arith::CmpFOp>(p, x.value, y.value), x.s};
+}
+Bit xtensor::operator<(Real x, Real y) { return compare(CmpFPredicate::OLT, x, y); }
+Bit xtensor::operator<=(Real x, Real y) { return compare(CmpFPredicate::OLE, x, y); }
+Bit xtensor::operator>(Real x, Real y) { return compare(CmpFPredicate::OGT, x, y); }
+Bit xtensor::operator>=(Real x, Real y) { return compare(CmpFPredicate::OGE, x, y); }
+Bit xtensor::operator==(Real x, Real y) { return compare(CmpFPredicate::OEQ, x, y); }
+Bit xtensor::isNan(Real x) { return compare(CmpFPredicate::UNO, x, x); }
+
+Word xtensor::operator+(Word x, Word y) { return emit<arith::AddIOp>(x, y); }
+Word xtensor::operator-(Word x, Word y) { return emit<arith::SubIOp>(x, y); }
+Word xtensor::operator*(Word x, Word y) { return emit<arith::MulIOp>(x, y); }
+Word xtensor::operator&(Word x, Word y) { return emit<arith::AndIOp>(x, y); }
+Word xtensor::operator|(Word x, Word y) { return emit<arith::OrIOp>(x, y); }
+Word xtensor::operator^(Word x, Word y) { return emit<arith::XOrIOp>(x, y); }
+Word xtensor::operator<<(Word x, Word y) { return emit<arith::ShLIOp>(x, y); }
+Word xtensor::operator>>(Word x, Word y) { return emit<arith::ShRUIOp>(x, y); }
+Word xtensor::shiftSigned(Word x, uint32_t count) {
+  return emit<arith::ShRSIOp>(x, x.s->word(count));
+}
+
+static Bit compare(CmpIPredicate p, Word x, Word y) {
+  return {x.s->createOrFold<arith::CmpIOp>(p, x.value, y.value), x.s};
+}
+Bit xtensor::operator<(Word x, Word y) { return compare(CmpIPredicate::ult, x, y); }
+Bit xtensor::operator==(Word x, Word y) { return compare(CmpIPredicate::eq, x, y); }
+
+Word xtensor::maxSigned(Word x, int32_t y) {
+  return emit<arith::MaxSIOp>(x, x.s->word(static_cast<uint32_t>(y)));
+}
+
+std::pair<Word, Word> xtensor::multiplyFull(Word x, Word y) {
+  auto op = arith::MulUIExtendedOp::create(*x.s, x.value, y.value);
+  return {{op.getLow(), x.s}, {op.getHigh(), x.s}};
+}
+
+Bit xtensor::operator&(Bit x, Bit y) { return emit<arith::AndIOp>(x, y); }
+Bit xtensor::operator|(Bit x, Bit y) { return emit<arith::OrIOp>(x, y); }
+Bit xtensor::operator!(Bit x) {
+  Value one = arith::ConstantOp::create(*x.s, x.s->getBoolAttr(true));
+  return {x.s->createOrFold<arith::XOrIOp>(x.value, one), x.s};
+}
+
+Real xtensor::operator-(Real x) { return {x.s->createOrFold<arith::NegFOp>(x.value), x.s}; }
+Real xtensor::abs(Real x) { return {x.s->createOrFold<math::AbsFOp>(x.value), x.s}; }
+Real xtensor::sqrt(Real x) { return {x.s->createOrFold<math::SqrtOp>(x.value), x.s}; }
+Real xtensor::floor(Real x) { return {x.s->createOrFold<math::FloorOp>(x.value), x.s}; }
+
+template <typename T>
+static T choose(Bit c, T x, T y) {
+  return {c.s->createOrFold<arith::SelectOp>(c.value, x.value, y.value), c.s};
+}
+Real xtensor::select(Bit c, Real x, Real y) { return choose(c, x, y); }
+Real xtensor::select(Bit c, Real x, double y) { return choose(c, x, x.s->real(y)); }
+Real xtensor::select(Bit c, double x, Real y) { return choose(c, y.s->real(x), y); }
+Word xtensor::select(Bit c, Word x, Word y) { return choose(c, x, y); }
+
+Real Scalars::toReal(Word x) { return {createOrFold<arith::SIToFPOp>(type, x.value), this}; }
+Real Scalars::unsignedToReal(Word x) {
+  return {createOrFold<arith::UIToFPOp>(type, x.value), this};
+}
+
+//===- representation ------------------------------------------------------===//
+
+/// As vectors of two words: i64 is a feature that not every device has.
+static Value wordOf(Scalars &s, Real x, int64_t i) {
+  auto single = VectorType::get({1}, s.type), words = VectorType::get({2}, s.getI32Type());
+  Value vector = vector::FromElementsOp::create(s, single, x.value);
+  vector = vector::BitCastOp::create(s, words, vector);
+  return vector::ExtractOp::create(s, vector, i);
+}
+
+Word Scalars::top(Real x) {
+  if (wide)
+    return {wordOf(*this, x, 1), this};
+  return {createOrFold<arith::BitcastOp>(getI32Type(), x.value), this};
+}
+
+Word Scalars::low(Real x) { return wide ? Word{wordOf(*this, x, 0), this} : top(x); }
+
+Real Scalars::fromWords(Word low, Word top) {
+  if (!wide)
+    return {createOrFold<arith::BitcastOp>(type, top.value), this};
+  auto single = VectorType::get({1}, type), words = VectorType::get({2}, getI32Type());
+  Value vector = vector::FromElementsOp::create(*this, words, ValueRange{low.value, top.value});
+  vector = vector::BitCastOp::create(*this, single, vector);
+  return {vector::ExtractOp::create(*this, vector, 0), this};
+}
+
+Real Scalars::powerOfTwo(Word k) { return fromWords(word(0), (k + bias()) << fractionBits()); }
+
+Real Scalars::scale(Real x, Word k) {
+  Word half = shiftSigned(k, 1);
+  return x * powerOfTwo(half) * powerOfTwo(k - half);
+}
+
+Real Scalars::leading(Real x) {
+  // 26 of 53 places: 20 lie in the top word, behind one that is not stored. 12 of 24.
+  if (wide)
+    return fromWords(low(x) & 0xf8000000, top(x));
+  Word word = top(x) & 0xfffff000;
+  return fromWords(word, word);
+}
+
+Word xtensor::signOf(Real x) { return x.s->top(x) & 0x80000000; }
+
+Real xtensor::withSign(Real magnitude, Word sign) {
+  return magnitude.s->withTop(magnitude, magnitude.s->top(magnitude) | sign);
+}
+
+//===- rounding and exact results ------------------------------------------===//
+
+std::pair<Real, Word> xtensor::nearest(Real x) {
+  // Adding 1.5 2^52 (2^23) rounds to an integer, which then stands in the last places.
+  double magic = x.s->pick(0x1.8p23, 0x1.8p52);
+  Real shifted = x + magic;
+  return {shifted - magic, x.s->low(shifted) - x.s->pick(0x4b400000u, 0u)};
+}
+
+Sum xtensor::addExactly(Real x, Real y) {
+  Real hi = x + y, part = hi - x;
+  return {hi, (x - (hi - part)) + (y - part)};
+}
+
+Sum xtensor::addSmaller(Real x, Real y) {
+  Real hi = x + y;
+  return {hi, y - (hi - x)};
+}
+
+Sum xtensor::multiplyExactly(Real x, Real y) {
+  Real hi = x * y;
+  Real xh = x.s->leading(x), yh = x.s->leading(y);
+  Real xl = x - xh, yl = y - yh;
+  return {hi, ((xh * yh - hi) + xh * yl + xl * yh) + xl * yl};
+}

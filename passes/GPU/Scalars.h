@@ -1,0 +1,158 @@
+// Numbers of kernels as C++ expressions: `a * b + 1.0` on a Real writes arith.mulf and arith.addf
+// on f32 or f64. Elementary functions are written with these; nothing here needs a library, 64-bit
+// integers or fused operations, and no flag allows an operation to be changed.
+#ifndef XTENSOR_PASSES_GPU_SCALARS_H
+#define XTENSOR_PASSES_GPU_SCALARS_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace xtensor {
+
+class Scalars;
+
+/// A truth value.
+struct Bit {
+  mlir::Value value;
+  Scalars *s;
+};
+
+/// 32 bits: an integer, or a part of a float's representation.
+struct Word {
+  mlir::Value value;
+  Scalars *s;
+};
+
+/// A float of the type that is being written.
+struct Real {
+  mlir::Value value;
+  Scalars *s;
+};
+
+/// A number as the unevaluated sum of two: `lo` is below the last place of `hi`.
+struct Sum {
+  Real hi, lo;
+};
+
+/// Coefficients of rising powers: as many as each type needs.
+struct Polynomial {
+  llvm::ArrayRef<double> single, wide;
+};
+
+class Scalars : public mlir::ImplicitLocOpBuilder {
+public:
+  /// Calls the function of that name on numbers of this type; made by the pass.
+  using Caller = llvm::function_ref<Real(Scalars &, llvm::StringRef, llvm::ArrayRef<Real>)>;
+
+  Scalars(mlir::Location loc, mlir::OpBuilder &b, mlir::FloatType type, Caller caller)
+      : ImplicitLocOpBuilder(loc, b), type(type), wide(type.isF64()), caller(caller) {}
+
+  mlir::FloatType type;
+  /// f64.
+  bool wide;
+
+  Real real(double value);
+  Word word(uint32_t value);
+  Real infinity();
+  Real nan();
+  template <typename T>
+  T pick(T single, T whenWide) {
+    return wide ? whenWide : single;
+  }
+  Real evaluate(const Polynomial &p, Real x);
+  Real call(llvm::StringRef name, llvm::ArrayRef<Real> operands) {
+    return caller(*this, name, operands);
+  }
+
+  // The representation. The top word holds sign, exponent and the first places of the fraction; it
+  // is all of an f32.
+  Word top(Real x);
+  Word low(Real x);
+  /// From the words of an f64, or the one of an f32.
+  Real fromWords(Word low, Word top);
+  Real withTop(Real x, Word top) { return wide ? fromWords(low(x), top) : fromWords(top, top); }
+  uint32_t fractionBits() const { return wide ? 20 : 23; } // of the top word
+  uint32_t bias() const { return wide ? 1023 : 127; }
+  /// 2^k of a k in the normal range.
+  Real powerOfTwo(Word k);
+  /// x 2^k, also where the result is subnormal or 2^k is no number: rounds once.
+  Real scale(Real x, Word k);
+  /// x rounded towards zero to half of its places, so that products of two such are exact.
+  Real leading(Real x);
+
+  Real toReal(Word x); // signed
+  Real unsignedToReal(Word x);
+
+private:
+  Caller caller;
+};
+
+// Each operand may be a constant.
+#define XTENSOR_REAL_OPERATOR(Result, op)                                                          \
+  Result operator op(Real x, Real y);                                                              \
+  inline Result operator op(Real x, double y) { return x op x.s->real(y); }                        \
+  inline Result operator op(double x, Real y) { return y.s->real(x) op y; }
+XTENSOR_REAL_OPERATOR(Real, +)
+XTENSOR_REAL_OPERATOR(Real, -)
+XTENSOR_REAL_OPERATOR(Real, *)
+XTENSOR_REAL_OPERATOR(Real, /)
+XTENSOR_REAL_OPERATOR(Bit, <)
+XTENSOR_REAL_OPERATOR(Bit, <=)
+XTENSOR_REAL_OPERATOR(Bit, >)
+XTENSOR_REAL_OPERATOR(Bit, >=)
+XTENSOR_REAL_OPERATOR(Bit, ==)
+#undef XTENSOR_REAL_OPERATOR
+
+// Shifts to the right and `<` take words as unsigned.
+#define XTENSOR_WORD_OPERATOR(Result, op)                                                          \
+  Result operator op(Word x, Word y);                                                              \
+  inline Result operator op(Word x, uint32_t y) { return x op x.s->word(y); }
+XTENSOR_WORD_OPERATOR(Word, +)
+XTENSOR_WORD_OPERATOR(Word, -)
+XTENSOR_WORD_OPERATOR(Word, *)
+XTENSOR_WORD_OPERATOR(Word, &)
+XTENSOR_WORD_OPERATOR(Word, |)
+XTENSOR_WORD_OPERATOR(Word, ^)
+XTENSOR_WORD_OPERATOR(Word, <<)
+XTENSOR_WORD_OPERATOR(Word, >>)
+XTENSOR_WORD_OPERATOR(Bit, <)
+XTENSOR_WORD_OPERATOR(Bit, ==)
+#undef XTENSOR_WORD_OPERATOR
+
+Bit operator&(Bit x, Bit y);
+Bit operator|(Bit x, Bit y);
+Bit operator!(Bit x);
+/// Shift to the right that keeps the sign.
+Word shiftSigned(Word x, uint32_t count);
+/// The larger of two words with signs.
+Word maxSigned(Word x, int32_t y);
+/// Product of words taken as unsigned: {low, high}.
+std::pair<Word, Word> multiplyFull(Word x, Word y);
+
+Real operator-(Real x);
+Real abs(Real x);
+Real sqrt(Real x);
+Real floor(Real x);
+Bit isNan(Real x);
+Real select(Bit c, Real x, Real y);
+Real select(Bit c, Real x, double y);
+Real select(Bit c, double x, Real y);
+Word select(Bit c, Word x, Word y);
+/// The sign bit alone.
+Word signOf(Real x);
+/// The magnitude of a number whose sign bit is clear, with this sign bit.
+Real withSign(Real magnitude, Word sign);
+
+/// x rounded to an integer, as a Real and as a Word. |x| must be below 2^22 in f32, 2^31 in f64.
+std::pair<Real, Word> nearest(Real x);
+
+/// x + y exactly.
+Sum addExactly(Real x, Real y);
+/// The same where |x| >= |y| or x is 0.
+Sum addSmaller(Real x, Real y);
+/// x * y exactly (Dekker).
+Sum multiplyExactly(Real x, Real y);
+
+} // namespace xtensor
+
+#endif // XTENSOR_PASSES_GPU_SCALARS_H

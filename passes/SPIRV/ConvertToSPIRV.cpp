@@ -1,0 +1,127 @@
+// xtensor-to-spirv: kernels in SPIR-V, beside the gpu.module they are of.
+#include "GPU/Profile.h"
+#include "SPIRV/KernelPatterns.h"
+#include "SPIRV/Passes.h"
+
+#include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
+#include "mlir/Conversion/FuncToSPIRV/FuncToSPIRV.h"
+#include "mlir/Conversion/GPUToSPIRV/GPUToSPIRV.h"
+#include "mlir/Conversion/IndexToSPIRV/IndexToSPIRV.h"
+#include "mlir/Conversion/MathToSPIRV/MathToSPIRV.h"
+#include "mlir/Conversion/MemRefToSPIRV/MemRefToSPIRV.h"
+#include "mlir/Conversion/SCFToSPIRV/SCFToSPIRV.h"
+#include "mlir/Conversion/UBToSPIRV/UBToSPIRV.h"
+#include "mlir/Conversion/VectorToSPIRV/VectorToSPIRV.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_CONVERTTOSPIRV
+#include "SPIRV/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+
+namespace {
+
+mlir::spirv::StorageClass storageOf(Attribute space) {
+  if (auto memory = dyn_cast_or_null<gpu::AddressSpaceAttr>(space))
+    if (memory.getValue() == gpu::AddressSpace::Workgroup)
+      return mlir::spirv::StorageClass::Workgroup;
+  return mlir::spirv::StorageClass::StorageBuffer;
+}
+
+/// What the module's device offers to shaders.
+mlir::spirv::TargetEnvAttr targetOf(ModuleOp module) {
+  using mlir::spirv::Capability;
+  using mlir::spirv::Extension;
+  MLIRContext *context = module.getContext();
+  xtensor::Profile device = xtensor::Profile::of(module);
+  SmallVector<Capability> capabilities = {Capability::Shader, Capability::GroupNonUniform};
+  std::pair<StringRef, Capability> optional[] = {
+      {"f64", Capability::Float64},
+      {"i64", Capability::Int64},
+      {"f16", Capability::Float16},
+      {"i16", Capability::Int16},
+      {"i8", Capability::Int8},
+      {"s16", Capability::StorageBuffer16BitAccess},
+      {"s8", Capability::StorageBuffer8BitAccess},
+      {"subgroup", Capability::GroupNonUniformArithmetic},
+      {"atomic_f32", Capability::AtomicFloat32AddEXT}};
+  for (auto [feature, capability] : optional)
+    if (device.has(feature))
+      capabilities.push_back(capability);
+  SmallVector<Extension> extensions = {
+      Extension::SPV_KHR_storage_buffer_storage_class, Extension::SPV_KHR_16bit_storage,
+      Extension::SPV_KHR_8bit_storage, Extension::SPV_EXT_shader_atomic_float_add};
+  auto triple = mlir::spirv::VerCapExtAttr::get(mlir::spirv::Version::V_1_3, capabilities,
+                                                extensions, context);
+  return mlir::spirv::TargetEnvAttr::get(
+      triple, mlir::spirv::getDefaultResourceLimits(context), mlir::spirv::ClientAPI::Vulkan,
+      mlir::spirv::Vendor::Unknown, mlir::spirv::DeviceType::Unknown,
+      mlir::spirv::TargetEnvAttr::kUnknownDeviceID);
+}
+
+struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    mlir::spirv::TargetEnvAttr env = targetOf(module);
+    SmallVector<gpu::GPUModuleOp> kernels(module.getOps<gpu::GPUModuleOp>());
+    OpBuilder b(&getContext());
+    for (gpu::GPUModuleOp original : kernels) {
+      // The launch still names the original.
+      b.setInsertionPointAfter(original);
+      auto copy = cast<gpu::GPUModuleOp>(b.clone(*original));
+      if (failed(convert(copy, env)))
+        return signalPassFailure();
+      auto code = cast<mlir::spirv::ModuleOp>(original->getNextNode());
+      code->setAttr(mlir::spirv::getTargetEnvAttrName(), env);
+      keepArithmetic(code);
+    }
+  }
+
+  /// Drivers may compute as if numbers were real, (x + y) - y as x, where this is not said.
+  static void keepArithmetic(mlir::spirv::ModuleOp code) {
+    auto yes = UnitAttr::get(code.getContext());
+    code.walk([&](Operation *op) {
+      if (isa<mlir::spirv::FAddOp, mlir::spirv::FSubOp, mlir::spirv::FMulOp, mlir::spirv::FDivOp,
+              mlir::spirv::FNegateOp, mlir::spirv::FRemOp, mlir::spirv::GLFmaOp>(op))
+        op->setAttr("no_contraction", yes);
+    });
+  }
+
+  LogicalResult convert(gpu::GPUModuleOp kernel, mlir::spirv::TargetEnvAttr env) {
+    MLIRContext *context = &getContext();
+    mlir::spirv::MemorySpaceToStorageClassConverter spaces(
+        [](Attribute space) -> std::optional<mlir::spirv::StorageClass> {
+          return storageOf(space);
+        });
+    mlir::spirv::convertMemRefTypesAndAttrs(kernel, spaces);
+    auto target = SPIRVConversionTarget::get(env);
+    SPIRVConversionOptions options;
+    options.use64bitIndex = false;
+    SPIRVTypeConverter types(env, options);
+    ScfToSPIRVContext flow;
+    RewritePatternSet patterns(context);
+    populateGPUToSPIRVPatterns(types, patterns);
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    arith::populateArithToSPIRVPatterns(types, patterns);
+    populateMathToSPIRVPatterns(types, patterns);
+    populateMemRefToSPIRVPatterns(types, patterns);
+    populateBuiltinFuncToSPIRVPatterns(types, patterns);
+    populateFuncToSPIRVPatterns(types, patterns);
+    populateVectorToSPIRVPatterns(types, patterns);
+    populateSCFToSPIRVPatterns(types, flow, patterns);
+    ub::populateUBToSPIRVConversionPatterns(types, patterns);
+    index::populateIndexToSPIRVPatterns(types, patterns);
+    xtensor::spirv::populateKernelPatterns(types, patterns);
+    return applyFullConversion(kernel, *target, std::move(patterns));
+  }
+};
+
+} // namespace

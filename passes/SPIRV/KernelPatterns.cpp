@@ -1,0 +1,127 @@
+#include "SPIRV/KernelPatterns.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
+
+using namespace mlir;
+
+namespace {
+
+/// A kernel takes nothing: buffers are variables of set 0, numbers lie in the push constants.
+struct KernelFunction : OpConversionPattern<gpu::GPUFuncOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(gpu::GPUFuncOp op, OpAdaptor,
+                                ConversionPatternRewriter &b) const override {
+    if (!op.isKernel())
+      return failure();
+    auto &types = *getTypeConverter<SPIRVTypeConverter>();
+    Location loc = op.getLoc();
+    auto func = mlir::spirv::FuncOp::create(b, loc, op.getName(),
+                                            FunctionType::get(b.getContext(), {}, {}));
+    b.inlineRegionBefore(op.getBody(), func.getBody(), func.end());
+    SmallVector<int32_t> size(3, 1);
+    if (auto known = op.getKnownBlockSize())
+      size.assign(known->begin(), known->end());
+    func->setAttr(mlir::spirv::getEntryPointABIAttrName(),
+                  mlir::spirv::getEntryPointABIAttr(b.getContext(), size));
+    Block &entry = func.front();
+    TypeConverter::SignatureConversion signature(entry.getNumArguments());
+    int64_t numbers = llvm::count_if(op.getArgumentTypes(),
+                                     [](Type t) { return !isa<MemRefType>(t); });
+    Value words;
+    if (numbers)
+      words = variable(b, func, op.getName() + "_numbers",
+                       mlir::spirv::PointerType::get(numbersType(b, numbers),
+                                                     mlir::spirv::StorageClass::PushConstant));
+    int64_t buffer = 0, number = 0;
+    for (auto [i, argument] : llvm::enumerate(entry.getArguments())) {
+      Type type = types.convertType(argument.getType());
+      if (!type)
+        return op.emitError() << "no SPIR-V type for " << argument.getType();
+      if (i >= op.getNumArguments()) {
+        signature.remapInput(i, variable(b, func, op.getName() + "_memory" + Twine(i), type));
+      } else if (isa<MemRefType>(argument.getType())) {
+        signature.remapInput(
+            i, variable(b, func, op.getName() + "_buffer" + Twine(buffer), type, buffer));
+        ++buffer;
+      } else {
+        b.setInsertionPointToEnd(&entry);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointAfterValue(words);
+        auto constant = [&](int64_t v) {
+          return mlir::spirv::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(v))
+              .getResult();
+        };
+        Value place = mlir::spirv::AccessChainOp::create(
+            b, loc, words, ValueRange{constant(0), constant(number++)});
+        signature.remapInput(i, mlir::spirv::LoadOp::create(b, loc, place).getResult());
+      }
+    }
+    b.applySignatureConversion(&entry, signature, &types);
+    b.eraseOp(op);
+    return success();
+  }
+
+  static Type numbersType(OpBuilder &b, int64_t count) {
+    Type array = mlir::spirv::ArrayType::get(b.getI32Type(), count, 4);
+    return mlir::spirv::StructType::get(array, 0u);
+  }
+
+  /// A variable of the module, and its address in the function.
+  static Value variable(ConversionPatternRewriter &b, mlir::spirv::FuncOp func, const Twine &name,
+                        Type type, std::optional<int64_t> binding = std::nullopt) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(func);
+    mlir::spirv::GlobalVariableOp global;
+    if (binding)
+      global = mlir::spirv::GlobalVariableOp::create(b, func.getLoc(), type, name.str(), 0, *binding);
+    else
+      global = mlir::spirv::GlobalVariableOp::create(b, func.getLoc(), type, name.str(), nullptr);
+    b.setInsertionPointToStart(&func.front());
+    return mlir::spirv::AddressOfOp::create(b, func.getLoc(), global);
+  }
+};
+
+/// Upstream's orders workgroup memory only.
+struct Barrier : OpConversionPattern<gpu::BarrierOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(gpu::BarrierOp op, OpAdaptor,
+                                ConversionPatternRewriter &b) const override {
+    b.replaceOpWithNewOp<mlir::spirv::ControlBarrierOp>(
+        op, mlir::spirv::Scope::Workgroup, mlir::spirv::Scope::Workgroup,
+        mlir::spirv::MemorySemantics::WorkgroupMemory |
+            mlir::spirv::MemorySemantics::UniformMemory |
+            mlir::spirv::MemorySemantics::AcquireRelease);
+    return success();
+  }
+};
+
+/// GLSL has it, the dialect has not: the sign of x with the floor of |x|.
+struct Truncate : OpConversionPattern<math::TruncOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(math::TruncOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Value x = adaptor.getOperand();
+    Location loc = op.getLoc();
+    Value size = mlir::spirv::GLFAbsOp::create(b, loc, x);
+    Value whole = mlir::spirv::GLFloorOp::create(b, loc, size);
+    Value zero = mlir::spirv::ConstantOp::getZero(x.getType(), loc, b);
+    Value negative = mlir::spirv::FOrdLessThanOp::create(b, loc, x, zero);
+    Value other = mlir::spirv::FNegateOp::create(b, loc, whole);
+    Value result = mlir::spirv::SelectOp::create(b, loc, negative, other, whole);
+    // NaN, and -0.0 as it was.
+    Value small = mlir::spirv::FUnordEqualOp::create(b, loc, x, zero);
+    b.replaceOpWithNewOp<mlir::spirv::SelectOp>(op, small, x, result);
+    return success();
+  }
+};
+
+} // namespace
+
+void xtensor::spirv::populateKernelPatterns(const SPIRVTypeConverter &types,
+                                            RewritePatternSet &patterns) {
+  patterns.add<KernelFunction, Barrier, Truncate>(types, patterns.getContext(), /*benefit=*/10);
+}

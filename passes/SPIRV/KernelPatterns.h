@@ -1,0 +1,15 @@
+// What upstream's conversion of kernels to SPIR-V lacks.
+#ifndef XTENSOR_PASSES_SPIRV_KERNELPATTERNS_H
+#define XTENSOR_PASSES_SPIRV_KERNELPATTERNS_H
+
+#include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
+
+namespace xtensor::spirv {
+
+/// Kernels with push constants, workgroup memory, barriers for all memory.
+void populateKernelPatterns(const mlir::SPIRVTypeConverter &types,
+                            mlir::RewritePatternSet &patterns);
+
+} // namespace xtensor::spirv
+
+#endif // XTENSOR_PASSES_SPIRV_KERNELPATTERNS_H

@@ -1,0 +1,20 @@
+// Passes from kernels of the gpu dialect to SPIR-V.
+#ifndef XTENSOR_PASSES_SPIRV_PASSES_H
+#define XTENSOR_PASSES_SPIRV_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace xtensor {
+
+#define GEN_PASS_DECL
+#include "SPIRV/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "SPIRV/Passes.h.inc"
+
+/// The phase "spirv".
+void buildSPIRVPipeline(mlir::OpPassManager &pm);
+
+} // namespace xtensor
+
+#endif // XTENSOR_PASSES_SPIRV_PASSES_H

@@ -1,0 +1,50 @@
+// Passes from kernels of the gpu dialect to SPIR-V binaries.
+
+#ifndef XTENSOR_PASSES_SPIRV
+#define XTENSOR_PASSES_SPIRV
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertToSPIRV : Pass<"xtensor-to-spirv", "::mlir::ModuleOp"> {
+  let summary = "Kernels in SPIR-V for Vulkan, beside their gpu.module";
+  let description = [{
+    Upstream's patterns, with what they lack for kernels like ours: numbers come
+    as push constants rather than one buffer each, memory of the workgroup may
+    be an attribution, barriers order buffers as well as workgroup memory, and
+    loops keep their results when they run zero times.
+
+    ```mlir
+    gpu.func @kernel0(%x: memref<?xf32>, %n: i32) kernel { .. }
+    ```
+    ==>
+    ```mlir
+    spirv.module Logical GLSL450 {
+      spirv.GlobalVariable @kernel0_buffer0 bind(0, 0) : !spirv.ptr<!spirv.struct<(!spirv.rtarray<f32, stride=4> [0])>, StorageBuffer>
+      spirv.GlobalVariable @kernel0_numbers : !spirv.ptr<!spirv.struct<(!spirv.array<1 x i32, stride=4> [0])>, PushConstant>
+      spirv.func @kernel0() { .. }
+      spirv.EntryPoint "GLCompute" @kernel0, ..
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::spirv::SPIRVDialect", "::mlir::vector::VectorDialect"];
+}
+
+def SerializeSPIRV : Pass<"xtensor-serialize-spirv", "::mlir::ModuleOp"> {
+  let summary = "SPIR-V modules become the code of their kernels";
+  let description = [{
+    The binary is an attribute of the gpu.module, from where the host's object
+    takes it. Upstream's gpu-module-to-binary leaves an op that only its own
+    runtimes read.
+
+    ```mlir
+    gpu.module @kernel0 { .. }
+    spirv.module @__spv__kernel0 { .. }
+    ```
+    ==>
+    ```mlir
+    gpu.module @kernel0 attributes {xtensor.code = "\03\02\23\07.."} { .. }
+    ```
+  }];
+}
+
+#endif // XTENSOR_PASSES_SPIRV

@@ -1,0 +1,22 @@
+// The phase "spirv" as a pipeline.
+#include "SPIRV/Passes.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/SPIRV/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void xtensor::buildSPIRVPipeline(OpPassManager &pm) {
+  // The conversion of scf.for writes its results inside of the loop only: none for zero steps.
+  pm.addNestedPass<gpu::GPUModuleOp>(createForToWhileLoopPass());
+  pm.addPass(createConvertToSPIRV());
+  auto &code = pm.nest<mlir::spirv::ModuleOp>();
+  code.addPass(mlir::spirv::createSPIRVLowerABIAttributesPass());
+  code.addPass(createCanonicalizerPass());
+  code.addPass(createCSEPass());
+  code.addPass(mlir::spirv::createSPIRVUpdateVCEPass());
+}

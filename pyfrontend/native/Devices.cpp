@@ -1,0 +1,351 @@
+// Devices: which there are, what they have, and copies of arrays to and from them.
+#include "Devices.h"
+#include "Pending.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace xtensor;
+
+namespace {
+
+constexpr int64_t kReleaseGilBytes = 64 << 10;
+
+PyTypeObject *deviceClass;
+PyObject *deviceError; // xtensor.DeviceError; null until Python sets it
+PyObject *cpuName;
+
+/// Made once per device and never freed.
+struct Device {
+  PyObject_HEAD xt_device *handle;
+  const xt_device_info *info;
+  PyObject *name;
+  int index;
+};
+
+std::vector<Device *> devices;
+
+Device *self(PyObject *o) { return reinterpret_cast<Device *>(o); }
+
+struct Feature {
+  uint32_t bit;
+  const char *name;      // for people
+  const char *inProfile; // null: not told to the compiler this way
+};
+// In the order of the profile.
+constexpr Feature kFeatures[] = {
+    {XT_DEVICE_F64, "float64", "f64"},
+    {XT_DEVICE_I64, "int64", "i64"},
+    {XT_DEVICE_F16, "float16", "f16"},
+    {XT_DEVICE_I16, "int16", "i16"},
+    {XT_DEVICE_I8, "int8", "i8"},
+    {XT_DEVICE_STORAGE_16, "16-bit storage", "s16"},
+    {XT_DEVICE_STORAGE_8, "8-bit storage", "s8"},
+    {XT_DEVICE_ATOMIC_ADD_F32, "float32 atomics", "atomic_f32"},
+    {XT_DEVICE_ATOMIC_I64, "int64 atomics", nullptr},
+    {XT_DEVICE_SUBGROUP_ARITHMETIC, "subgroup arithmetic", nullptr},
+    {XT_DEVICE_UNIFIED_MEMORY, "unified memory", nullptr},
+};
+
+/// What the compiler is told about a device: its backend, what it has, and three numbers, always in
+/// this order. A subgroup of 1 is one that does no arithmetic.
+std::string profileOf(const xt_device_info &info) {
+  std::string text = info.backend;
+  for (const Feature &f : kFeatures)
+    if (f.inProfile && info.features & f.bit)
+      text += std::string(",") + f.inProfile;
+  bool subgroups = info.features & XT_DEVICE_SUBGROUP_ARITHMETIC;
+  return text + ",subgroup=" + std::to_string(subgroups ? info.subgroup_size : 1) +
+         ",workgroup_bytes=" + std::to_string(info.workgroup_bytes) +
+         ",max_threads=" + std::to_string(info.max_workgroup_threads);
+}
+
+PyObject *text(const char *s) { return PyUnicode_DecodeUTF8(s, strlen(s), "replace"); }
+
+PyObject *getName(PyObject *o, void *) { return Py_NewRef(self(o)->name); }
+PyObject *getBackend(PyObject *o, void *) { return text(self(o)->info->backend); }
+PyObject *getIndex(PyObject *o, void *) { return PyLong_FromLong(self(o)->index); }
+PyObject *getDescription(PyObject *o, void *) { return text(self(o)->info->name); }
+PyObject *getDriver(PyObject *o, void *) { return text(self(o)->info->driver); }
+PyObject *getFeatures(PyObject *o, void *) {
+  PyObject *list = PyList_New(0);
+  for (const Feature &f : kFeatures) {
+    if (!list || !(self(o)->info->features & f.bit))
+      continue;
+    PyObject *name = PyUnicode_FromString(f.name);
+    if (!name || PyList_Append(list, name) < 0)
+      Py_CLEAR(list);
+    Py_XDECREF(name);
+  }
+  PyObject *result = list ? PyList_AsTuple(list) : nullptr;
+  Py_XDECREF(list);
+  return result;
+}
+PyObject *getSubgroup(PyObject *o, void *) { return PyLong_FromLong(self(o)->info->subgroup_size); }
+PyObject *getMemory(PyObject *o, void *) {
+  return PyLong_FromLongLong(self(o)->info->memory_bytes);
+}
+PyObject *getMaxBuffer(PyObject *o, void *) {
+  return PyLong_FromLongLong(self(o)->info->max_buffer_bytes);
+}
+PyObject *getProfile(PyObject *o, void *) {
+  return PyUnicode_FromString(profileOf(*self(o)->info).c_str());
+}
+PyObject *getCached(PyObject *o, void *) {
+  return PyLong_FromSize_t(xt_device_cached_bytes(self(o)->handle));
+}
+
+PyObject *getMessages(PyObject *o, void *) {
+  return PyLong_FromLongLong(xt_device_messages(self(o)->handle));
+}
+PyObject *getCounters(PyObject *o, void *) {
+  xt_device_counters c = xt_device_get_counters(self(o)->handle);
+  return Py_BuildValue("{sLsLsLsLsLsLsLsL}", "submissions", (long long)c.submissions, "records",
+                       (long long)c.records, "replays", (long long)c.replays, "waits",
+                       (long long)c.waits, "kernels", (long long)c.kernels, "cached_kernels",
+                       (long long)c.cached_kernels, "barriers", (long long)c.barriers,
+                       "driver_bytes", (long long)c.driver_bytes);
+}
+
+PyObject *trim(PyObject *o, PyObject *) {
+  Py_BEGIN_ALLOW_THREADS;
+  xt_device_trim(self(o)->handle);
+  Py_END_ALLOW_THREADS;
+  Py_RETURN_NONE;
+}
+
+PyObject *synchronize(PyObject *o, PyObject *) {
+  int32_t failed;
+  Py_BEGIN_ALLOW_THREADS;
+  failed = xt_device_synchronize(self(o)->handle);
+  Py_END_ALLOW_THREADS;
+  if (!failed)
+    Py_RETURN_NONE;
+  raiseDeviceError("the device failed");
+  return nullptr;
+}
+
+PyObject *repr(PyObject *o) {
+  return PyUnicode_FromFormat("<xtensor device %U: %s>", self(o)->name, self(o)->info->name);
+}
+
+PyGetSetDef getters[] = {
+    {"name", getName, nullptr, "As in x.to(name): \"vulkan\", \"vulkan:1\".", nullptr},
+    {"backend", getBackend, nullptr, "\"vulkan\", \"metal\" or \"cuda\".", nullptr},
+    {"index", getIndex, nullptr, "Which one of its backend.", nullptr},
+    {"description", getDescription, nullptr, "What its driver calls it.", nullptr},
+    {"driver", getDriver, nullptr, "The driver and its version.", nullptr},
+    {"features", getFeatures, nullptr, "What it has, in words.", nullptr},
+    {"subgroup_size", getSubgroup, nullptr, "Threads that go together.", nullptr},
+    {"memory_bytes", getMemory, nullptr, "Its memory.", nullptr},
+    {"max_buffer_bytes", getMaxBuffer, nullptr, "The largest array.", nullptr},
+    {"profile", getProfile, nullptr, "What the compiler is told about it.", nullptr},
+    {"cached_bytes", getCached, nullptr, "Bytes of freed arrays kept for reuse.", nullptr},
+    {"messages", getMessages, nullptr, "Complaints of validation layers ($XTENSOR_VALIDATE=1).",
+     nullptr},
+    {"counters", getCounters, nullptr, "What it did since it was opened.", nullptr},
+    {}};
+PyMethodDef methods[] = {
+    {"trim", trim, METH_NOARGS, "trim()\n--\n\nGives the freed memory back to the driver."},
+    {"synchronize", synchronize, METH_NOARGS,
+     "synchronize()\n--\n\nWaits for everything that was asked for so far."},
+    {}};
+PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>("A device that is not the CPU.")},
+                       {Py_tp_repr, reinterpret_cast<void *>(repr)},
+                       {Py_tp_getset, getters},
+                       {Py_tp_methods, methods},
+                       {0, nullptr}};
+PyType_Spec spec = {"xtensor._native.Device", sizeof(Device), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+PyObject *open(PyObject *, PyObject *args) {
+  const char *backend;
+  int index;
+  if (!PyArg_ParseTuple(args, "si:open_device", &backend, &index))
+    return nullptr;
+  xt_device *handle;
+  Py_BEGIN_ALLOW_THREADS;
+  handle = xt_device_open(backend, index);
+  Py_END_ALLOW_THREADS;
+  if (!handle) {
+    std::string number = index < 0 ? "" : ":" + std::to_string(index);
+    std::string what = std::string("device '") + backend + number + "' cannot be used";
+    raiseDeviceError(what.c_str());
+    return nullptr;
+  }
+  for (Device *d : devices)
+    if (d->handle == handle)
+      return Py_NewRef(reinterpret_cast<PyObject *>(d));
+  auto *d = PyObject_New(Device, deviceClass);
+  if (!d)
+    return nullptr;
+  d->handle = handle, d->info = xt_device_get_info(handle), d->index = index;
+  // With $XTENSOR_DEVICE, "vulkan" (-1) may be another one than "vulkan:0".
+  bool plain = index < 0 || (index == 0 && !getenv("XTENSOR_DEVICE"));
+  d->name = plain ? PyUnicode_FromString(backend) : PyUnicode_FromFormat("%s:%d", backend, index);
+  if (!d->name) {
+    PyObject_Free(d);
+    return nullptr;
+  }
+  PyUnicode_InternInPlace(&d->name);
+  devices.push_back(d);
+  return Py_NewRef(reinterpret_cast<PyObject *>(d));
+}
+
+PyObject *count(PyObject *, PyObject *arg) {
+  const char *backend = PyUnicode_AsUTF8(arg);
+  return backend ? PyLong_FromLong(xt_device_count(backend)) : nullptr;
+}
+
+PyObject *lastError(PyObject *, PyObject *) {
+  const char *found = xt_device_error();
+  return text(found ? found : "");
+}
+
+PyObject *toDevice(PyObject *, PyObject *args) {
+  PyObject *array, *where;
+  xt_device *device;
+  if (!PyArg_ParseTuple(args, "OO:to_device", &array, &where) || !parseDevice(where, device))
+    return nullptr;
+  if (!isArray(array))
+    return PyErr_Format(PyExc_TypeError, "to_device() wants an Array, not %s",
+                        Py_TYPE(array)->tp_name);
+  return reinterpret_cast<PyObject *>(moved(reinterpret_cast<Array *>(array), device));
+}
+
+PyObject *setDeviceError(PyObject *, PyObject *cls) {
+  Py_XSETREF(deviceError, Py_NewRef(cls));
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {
+    {"open_device", open, METH_VARARGS,
+     "open_device(backend, index)\n--\n\nThe Device (-1: the best, or $XTENSOR_DEVICE); DeviceError "
+     "says why there is none."},
+    {"device_count", count, METH_O,
+     "device_count(backend)\n--\n\nDevices of a backend; 0: device_error() says why."},
+    {"device_error", lastError, METH_NOARGS,
+     "device_error()\n--\n\nWhy the last call about devices failed, in words."},
+    {"to_device", toDevice, METH_VARARGS,
+     "to_device(array, device)\n--\n\nThe array on a Device (None: the CPU), itself if it is "
+     "there."},
+    {"set_device_error", setDeviceError, METH_O,
+     "set_device_error(cls)\n--\n\nWhat is raised when a device fails."},
+    {}};
+
+} // namespace
+
+bool xtensor::parseDevice(PyObject *o, xt_device *&device) {
+  device = nullptr;
+  if (o == Py_None)
+    return true;
+  if (Py_TYPE(o) != deviceClass) {
+    PyErr_Format(PyExc_TypeError, "a Device or None is wanted, not %R", o);
+    return false;
+  }
+  device = self(o)->handle;
+  return true;
+}
+
+PyObject *xtensor::nameOf(xt_device *device) {
+  for (Device *d : devices)
+    if (d->handle == device)
+      return d->name;
+  return cpuName;
+}
+
+int xtensor::indexOf(xt_device *device) {
+  for (Device *d : devices)
+    if (d->handle == device)
+      return d->index;
+  return 0;
+}
+
+PyObject *xtensor::objectOf(xt_device *device) {
+  for (Device *d : devices)
+    if (d->handle == device)
+      return Py_NewRef(reinterpret_cast<PyObject *>(d));
+  Py_RETURN_NONE;
+}
+
+void xtensor::raiseDeviceError(const char *what) {
+  const char *found = xt_device_error();
+  PyObject *message =
+      text((std::string(what) + ": " + (found ? found : "no reason given")).c_str());
+  PyObject *cls = deviceError ? deviceError : PyExc_RuntimeError;
+  PyObject *error = message ? PyObject_CallOneArg(cls, message) : nullptr;
+  if (error)
+    PyErr_SetObject(cls, error);
+  Py_XDECREF(error);
+  Py_XDECREF(message);
+}
+
+/// The values of an array of a device as an array of the CPU.
+static Array *readBack(Array *a) {
+  if (a->pending) {
+    if (!settle(a->pending))
+      return nullptr;
+    release(std::exchange(a->pending, nullptr));
+  }
+  Array *result = newArray(a->type);
+  if (!result)
+    return nullptr;
+  int32_t failed;
+  Py_INCREF(a);
+  Py_BEGIN_ALLOW_THREADS;
+  failed = xt_device_read(a->device, result->data, a->data, a->type->nbytes);
+  Py_END_ALLOW_THREADS;
+  Py_DECREF(a);
+  if (failed) {
+    raiseDeviceError("the values of an array cannot be read");
+    Py_CLEAR(result);
+  }
+  return result;
+}
+
+static Array *writeTo(xt_device *device, Array *host) {
+  Array *result = newArray(host->type, device);
+  if (!result)
+    return nullptr;
+  size_t bytes = host->type->nbytes;
+  int32_t failed;
+  if (bytes > kReleaseGilBytes) {
+    Py_INCREF(host);
+    Py_BEGIN_ALLOW_THREADS;
+    failed = xt_device_write(device, result->data, host->data, bytes);
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(host);
+  } else {
+    failed = xt_device_write(device, result->data, host->data, bytes);
+  }
+  if (failed) {
+    raiseDeviceError("an array cannot be moved");
+    Py_CLEAR(result);
+  }
+  return result;
+}
+
+Array *xtensor::moved(Array *a, xt_device *device) {
+  if (a->device == device)
+    return reinterpret_cast<Array *>(Py_NewRef(reinterpret_cast<PyObject *>(a)));
+  Array *host = a->device ? readBack(a) : nullptr;
+  if (a->device && !host)
+    return nullptr;
+  Array *result = device ? writeTo(device, host ? host : a) : host;
+  if (device)
+    Py_XDECREF(host);
+  if (result)
+    result->meta = Py_XNewRef(a->meta);
+  return result;
+}
+
+bool xtensor::initDevices(PyObject *module) {
+  cpuName = PyUnicode_InternFromString("cpu");
+  deviceClass = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+  return cpuName && deviceClass &&
+         PyModule_AddObjectRef(module, "Device", (PyObject *)deviceClass) == 0 &&
+         PyModule_AddFunctions(module, functions) == 0;
+}

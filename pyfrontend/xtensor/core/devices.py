@@ -1,0 +1,252 @@
+"""Devices: what their names mean, which there are, and where a program runs.
+
+A `_native.Device` is one that is not the CPU; None is the CPU. Programs run where their arrays are: `where` says it.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import _native
+from .dims import describe_array
+from .errors import ArgumentTypeError, DeviceError
+
+if TYPE_CHECKING:
+    from ..trace.program import Program
+
+BACKENDS = ("vulkan", "metal", "cuda")
+
+# What code is generated for where no such device is at hand: what most of them have.
+_NUMBERS = "workgroup_bytes=32768,max_threads=1024"
+_PROFILES = {
+    "vulkan": f"vulkan,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=32,{_NUMBERS}",
+    "metal": f"metal,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=32,{_NUMBERS}",
+    "cuda": f"cuda,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=32,{_NUMBERS}",
+}
+# dtype -> the part of a profile that says that it is there, and what to write instead where it is not.
+_NEEDS = {
+    "float64": ("f64", 'x.astype("f4")'),
+    "int64": ("i64", 'x.astype("i4")'),
+    "uint64": ("i64", 'x.astype("u4")'),
+    "float16": ("f16", 'x.astype("f4")'),
+}
+
+
+@dataclass(frozen=True)
+class Device:
+    """One place where programs run. `features`: what it can do besides float32, int32 and bool; the CPU does all."""
+
+    name: str
+    description: str
+    driver: str = ""
+    features: tuple[str, ...] = ()
+    memory_bytes: int = 0
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def devices() -> tuple[Device, ...]:
+    """What programs can run on here, the CPU first: ``xt.devices()[1].name`` is for `x.to` and ``device=``."""
+    return (Device("cpu", processor()), *(_public(d) for b in BACKENDS for d in of_backend(b)))
+
+
+def _public(d: _native.Device) -> Device:
+    return Device(d.name, d.description, d.driver, d.features, d.memory_bytes)
+
+
+def processor() -> str:
+    """What the CPU calls itself."""
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or platform.machine()
+
+
+def of_backend(backend: str) -> list[_native.Device]:
+    """The devices of a backend that can be opened."""
+    found = []
+    for i in range(_native.device_count(backend)):
+        try:
+            found.append(_native.open_device(backend, i))
+        except DeviceError:
+            continue
+    return found
+
+
+def _there() -> str:
+    names = [repr(d.name) for d in devices()]
+    return f"{'devices here are' if len(names) > 1 else 'the only device here is'} {', '.join(names)}"
+
+
+def _parts(name: Any) -> tuple[str, int]:
+    """Backend and index that a name means."""
+    if not isinstance(name, str):
+        raise ArgumentTypeError(f'a device is a name such as "cpu" or "vulkan", not {name!r:.60}')
+    backend, colon, number = name.partition(":")
+    if (backend not in BACKENDS and name != "cpu") or (colon and not number.isdecimal()):
+        raise DeviceError(f"there is no device {name!r}; {_there()}")
+    return backend, int(number or -1)
+
+
+def named(name: str) -> _native.Device | None:
+    """What a name means: a Device, or None for the CPU. Without a number: the best, or what $XTENSOR_DEVICE says."""
+    if name == "cpu":
+        return None
+    backend, index = _parts(name)
+    count = _native.device_count(backend)
+    if not count:
+        reason = _native.device_error()
+        raise DeviceError(
+            f'there is no {backend} device here: {reason}. Programs run with device="cpu"; the command '
+            "`xtensor devices` says what each kind of device needs"
+        )
+    if index >= count:
+        raise DeviceError(f"there is no device {name!r}; {_there()}")
+    return _native.open_device(backend, index)
+
+
+def like(x: Any) -> str | None:
+    """Where what goes together with `x` is made: where it is; None for what is no array."""
+    return x.device if isinstance(x, _native.Array) else None
+
+
+def placed(made: Any, device: str | None) -> Any:
+    """A new array where it was asked for, else on the device of `xt.option`."""
+    from .options import current
+
+    where = current().device if device is None else named(device)
+    return made if where is None else _native.to_device(made, where)
+
+
+# -- where a program runs ---------------------------------------------------------------------------------------------
+
+
+def where(arrays: Sequence[Any], free: Collection[int], argument: Callable[[int], str]) -> _native.Device | None:
+    """Where a program of these arguments runs: where they are. Numbers, NumPy arrays (`free`) and arrays without dims
+    on the CPU go where the others are; without others, to the device of `xt.option`. `argument` describes one."""
+    first, found, small = -1, None, False
+    for i, a in enumerate(arrays):
+        if a is None or i in free:
+            continue
+        device = a._device
+        if device is None and not a.ndim:
+            small = True
+        elif first < 0:
+            first, found = i, device
+        elif device is not found:
+            raise _two(arrays, first, i, argument)
+    if first < 0 and not small:
+        from .options import current
+
+        return current().device
+    return found
+
+
+def _two(arrays: Sequence[Any], i: int, j: int, argument: Callable[[int], str]) -> DeviceError:
+    a, b = arrays[i], arrays[j]
+    to = next(x.device for x in (a, b) if x.device != "cpu")
+    return DeviceError(
+        f"{argument(i)} is on {a.device!r} and {argument(j)} on {b.device!r} (operands: {describe_array(a)}, "
+        f"{describe_array(b)}). Arrays of one operation are on one device: move one by x.to({to!r})"
+    )
+
+
+def of_captured(arrays: Iterable[Any]) -> _native.Device | None:
+    """Where a program without arguments runs: where the arrays that it reads from outside are."""
+    found = {a._device for a in arrays if a._device is not None}
+    if len(found) > 1:
+        names = " and ".join(sorted(repr(d.name) for d in found))
+        raise DeviceError(f"the function reads arrays on {names}: move them to one device by x.to(..)")
+    if found:
+        return found.pop()
+    from .options import current
+
+    return current().device
+
+
+# -- what a program is compiled for -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Target:
+    """What code is generated for. `profile`: "cpu", or what the compiler is told about a device. `device`: where the
+    code can run; None: the CPU, or a device that is not at hand (`here`)."""
+
+    name: str = "cpu"
+    profile: str = "cpu"
+    device: _native.Device | None = None
+
+    @property
+    def here(self) -> bool:
+        return self.device is not None or self.profile == "cpu"
+
+    @property
+    def backend(self) -> str:
+        return self.profile.partition(",")[0]
+
+    def check(self, program: Program) -> None:
+        """Refuses what a device does not have, before anything is compiled."""
+        if self.profile == "cpu":
+            return
+        has = self.profile.split(",")
+        lacking = {dtype: how for dtype, (part, how) in _NEEDS.items() if part not in has}
+        if not lacking:
+            return
+        for spec in (*program.all_inputs, *program.outputs):
+            if spec.dtype.name in lacking:
+                self._refuse(spec.dtype.name, describe_array(spec))
+        for dtype in _dtypes_inside(program):
+            if dtype in lacking:
+                self._refuse(dtype, "a value inside of the program")
+
+    def _refuse(self, dtype: str, what: str) -> None:
+        shown = f"{self.name!r} ({self.device.description})" if self.device else repr(self.name)
+        raise DeviceError(
+            f"{what} is {dtype}, and the device {shown} has no {dtype}. Write {_NEEDS[dtype][1]}, or run it with "
+            'device="cpu"'
+        )
+
+
+def _dtypes_inside(program: Program) -> set[str]:
+    from ..trace.context import lock, spec_of
+
+    found: set[str] = set()
+
+    def visit(operation: Any) -> None:
+        for region in operation.regions:
+            for block in region.blocks:
+                for view in block.operations:
+                    for result in view.operation.results:
+                        if str(result.type).startswith("!xtensor.array"):
+                            found.add(spec_of(result.type).dtype.name)
+                    visit(view.operation)
+
+    with lock:
+        visit(program.module.operation)
+    return found
+
+
+CPU = Target()
+
+
+@functools.cache
+def target_of(device: _native.Device | None) -> Target:
+    return CPU if device is None else Target(device.name, device.profile, device)
+
+
+def target_named(name: str) -> Target:
+    """What to generate code for: a device that is here, a kind of device that is not, or a profile as text."""
+    if isinstance(name, str) and "," in name and name.partition(",")[0] in BACKENDS:
+        return Target(name.partition(",")[0], name)
+    backend, _ = _parts(name)
+    if name == backend and name != "cpu" and not _native.device_count(backend):
+        return Target(name, _PROFILES[name])
+    return target_of(named(name))

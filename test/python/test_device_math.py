@@ -1,0 +1,249 @@
+"""Elementary functions as kernels compute them: how far they are from the truth, in units in the last place.
+
+`xtensor-expand-scalar-math` writes them as arithmetic; the CPU runs that arithmetic here, without any library and
+without fused operations, as a device does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.special
+from test_accuracy import WIDER, Reference, arguments, check
+
+# name -> (reference, bound of f4, bound of f8) in ulp. passes/GPU/README.md states the same bounds.
+BOUNDS: dict[str, tuple[Reference, float, float]] = {
+    "acos": (np.arccos, 1, 1),
+    "acosh": (np.arccosh, 2, 2),
+    "asin": (np.arcsin, 1, 1),
+    "asinh": (np.arcsinh, 1.5, 1.5),
+    "atan": (np.arctan, 2, 2),
+    "atanh": (np.arctanh, 1, 1),
+    "cbrt": (np.cbrt, 1, 1),
+    "cos": (np.cos, 1, 1),
+    "cosh": (np.cosh, 1, 1),
+    "erf": (scipy.special.erf, 1.5, 1.5),
+    "erfc": (scipy.special.erfc, 4, 4),
+    "exp": (np.exp, 1, 1),
+    "exp2": (np.exp2, 1, 1),
+    "expm1": (np.expm1, 1.5, 1.5),
+    "log": (np.log, 1, 1),
+    "log10": (np.log10, 1, 1),
+    "log1p": (np.log1p, 1, 1),
+    "log2": (np.log2, 1, 1),
+    "rsqrt": (lambda x: 1 / np.sqrt(x), 1.5, 1.5),
+    "sin": (np.sin, 1, 1),
+    "sinh": (np.sinh, 1, 1),
+    "tan": (np.tan, 2.5, 2.5),
+    "tanh": (np.tanh, 2.5, 2.5),
+}
+BOUNDS2: dict[str, tuple[Reference, float, float]] = {
+    "atan2": (np.arctan2, 2, 2),
+    "powf": (np.power, 1, 1),
+}
+EXACT = {"trunc": "math.trunc", "round": "math.round", "copysign": "math.copysign", "remf": "arith.remf"}
+TWO_OPERANDS = {*BOUNDS2, "copysign", "remf"}
+SPECIAL = [
+    0.0,
+    -0.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    2.0,
+    -2.0,
+    3.0,
+    -3.0,
+    1e30,
+    -1e30,
+    1e-30,
+    3e38,
+    1e-45,
+]
+
+Run = Callable[..., np.ndarray]
+
+LOOP = """
+func.func @{name}_{type}(%n: i64, %x: !llvm.ptr, %y: !llvm.ptr, %out: !llvm.ptr) {{
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  scf.for %i = %zero to %n step %one : i64 {{
+    %at_x = llvm.getelementptr %x[%i] : (!llvm.ptr, i64) -> !llvm.ptr, {type}
+    %at_y = llvm.getelementptr %y[%i] : (!llvm.ptr, i64) -> !llvm.ptr, {type}
+    %at_out = llvm.getelementptr %out[%i] : (!llvm.ptr, i64) -> !llvm.ptr, {type}
+    %a = llvm.load %at_x : !llvm.ptr -> {type}
+    %b = llvm.load %at_y : !llvm.ptr -> {type}
+    %r = {op} {operands} : {type}
+    llvm.store %r, %at_out : {type}, !llvm.ptr
+  }}
+  return
+}}
+"""
+TO_LLVM = (
+    "convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,"
+    "convert-func-to-llvm,reconcile-unrealized-casts"
+)
+
+
+def loops() -> str:
+    """One loop over arrays per function and type."""
+    text = ""
+    for name in [*BOUNDS, *BOUNDS2, *EXACT]:
+        for kind in ("f32", "f64"):
+            operands = "%a, %b" if name in TWO_OPERANDS else "%a"
+            text += LOOP.format(name=name, type=kind, op=EXACT.get(name, f"math.{name}"), operands=operands)
+    return text
+
+
+@pytest.fixture(scope="module")
+def run(xtensor_opt: Callable[[str, str], str], tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Calls a function by name on arrays of f4 or f8."""
+    tools = Path(os.environ.get("XTENSOR_LLVM_BIN", "/usr/lib/llvm-22/bin"))
+    arithmetic = xtensor_opt("--xtensor-expand-scalar-math", loops())
+    assert set(re.findall(r"math\.\w+", arithmetic)) == {"math.absf", "math.floor", "math.sqrt"}
+    module = xtensor_opt(f"--pass-pipeline=builtin.module({TO_LLVM})", arithmetic)
+    command = [tools / "mlir-translate", "--mlir-to-llvmir"]
+    code = subprocess.run(command, input=module, capture_output=True, text=True, check=True).stdout
+    path = tmp_path_factory.mktemp("math") / "math.so"
+    command = [
+        tools / "clang",
+        "-O1",
+        "-ffp-contract=off",
+        "-fPIC",
+        "-shared",
+        "-w",
+        "-x",
+        "ir",
+        "-",
+        "-lm",
+        "-o",
+        path,
+    ]
+    subprocess.run(command, input=code, text=True, check=True)
+    library = ctypes.CDLL(os.fspath(path))
+
+    def call(name: str, *operands: np.ndarray) -> np.ndarray:
+        x, y = np.ascontiguousarray(operands[0]), np.ascontiguousarray(operands[-1])
+        out = np.empty_like(x)
+        function = getattr(library, f"{name}_f{8 * x.itemsize}")
+        function(ctypes.c_int64(x.size), *(ctypes.c_void_p(a.ctypes.data) for a in (x, y, out)))
+        return out
+
+    return call
+
+
+def pairs(dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    x, y = arguments(dtype), arguments(dtype, seed=1)
+    count = min(x.size, y.size)
+    return x[:count], np.random.default_rng(2).permutation(y)[:count]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", BOUNDS)
+def test_functions_in_ulp(run: Run, name: str, dtype: str) -> None:
+    reference, *bounds = BOUNDS[name]
+    x = arguments(dtype)
+    if dtype == "f8" and name in ("erf", "erfc"):
+        x, function = x[::60], getattr(mpmath, name)
+        x = x[np.abs(x) < 30]
+        with mpmath.workdps(30):
+            exact = np.array([np.longdouble(str(function(mpmath.mpf(float(v))))) for v in x])
+    else:
+        wide = np.float64 if name.startswith("erf") else WIDER[dtype]
+        with np.errstate(all="ignore"):
+            exact = reference(x.astype(wide))
+    check(name, run(name, x), exact, bounds[dtype == "f8"], x)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", BOUNDS2)
+def test_functions_of_two_in_ulp(run: Run, name: str, dtype: str) -> None:
+    reference, *bounds = BOUNDS2[name]
+    x, y = pairs(dtype)
+    if name == "powf":
+        x = np.abs(x)
+    with np.errstate(all="ignore"):
+        exact = reference(x.astype(WIDER[dtype]), y.astype(WIDER[dtype]))
+    check(name, run(name, x, y), exact, bounds[dtype == "f8"], x, y)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_powers_of_negative_numbers(run: Run, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = -rng.uniform(0.1, 10, 10_000).astype(dtype), rng.integers(-30, 30, 10_000).astype(dtype)
+    y[::4] += 0.5
+    with np.errstate(all="ignore"):
+        exact = np.power(x.astype(WIDER[dtype]), y.astype(WIDER[dtype]))
+    check("powf", run("powf", x, y), exact, BOUNDS2["powf"][1], x, y)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", BOUNDS)
+def test_special_values(run: Run, name: str, dtype: str) -> None:
+    """As C's libm, the sign of zero included."""
+    with np.errstate(all="ignore"):
+        x = np.array(SPECIAL, dtype)
+        want = BOUNDS[name][0](x.astype("f8" if name.startswith("erf") else WIDER[dtype])).astype(dtype)
+    got = run(name, x)
+    tiny = np.finfo(dtype).smallest_subnormal
+    np.testing.assert_allclose(got, want, rtol=4 * np.finfo(dtype).eps, atol=tiny)
+    zero = (want == 0) & (got == 0)
+    np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", [*BOUNDS2, "copysign", "remf"])
+def test_special_pairs(run: Run, name: str, dtype: str) -> None:
+    """As C's libm, the sign of zero included."""
+    reference = {"copysign": np.copysign, "remf": np.fmod}.get(name) or BOUNDS2[name][0]
+    with np.errstate(all="ignore"):
+        x, y = (v.ravel() for v in np.meshgrid(*[np.array(SPECIAL, dtype)] * 2))
+        want = reference(x.astype(WIDER[dtype]), y.astype(WIDER[dtype])).astype(dtype)
+    got = run(name, x, y)
+    np.testing.assert_allclose(got, want, rtol=2 * np.finfo(dtype).eps, atol=np.finfo(dtype).smallest_subnormal)
+    zero = (want == 0) & (got == 0)
+    np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_exact_functions(run: Run, dtype: str) -> None:
+    x, y = pairs(dtype)
+    np.testing.assert_array_equal(run("trunc", x), np.trunc(x))
+    np.testing.assert_array_equal(run("copysign", x, y), np.copysign(x, y))
+    away = np.trunc(x) + np.where(np.abs(x - np.trunc(x)) >= 0.5, np.sign(x), 0)
+    np.testing.assert_array_equal(run("round", x), away)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(run("remf", x, y), np.fmod(x, y))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_next_to_multiples_of_a_quarter(run: Run, name: str, dtype: str) -> None:
+    """The floats nearest to multiples of pi/2, at every exponent: most places cancel."""
+    with mpmath.workdps(400):
+        multiples = [mpmath.pi / 2 * k * 2**e for e in range(0, 120, 7) for k in (1, 2, 3, 1001, 123457)]
+        x = np.array([float(m) for m in multiples if dtype == "f8" or abs(m) < 3e38]).astype(dtype)
+        if dtype == "f8":
+            x = np.append(x, 6381956970095103.0 * 2.0**797)  # the worst of all
+        exact = np.array([np.longdouble(str(getattr(mpmath, name)(mpmath.mpf(float(v))))) for v in x])
+    check(name, run(name, x), exact.astype(WIDER[dtype]), BOUNDS[name][1], x)
+
+
+def test_powers_of_the_base_have_exact_logarithms(run: Run) -> None:
+    k = np.arange(-1074, 1024)
+    np.testing.assert_array_equal(run("log2", np.ldexp(1.0, k)), k)
+    np.testing.assert_array_equal(run("exp2", k.astype("f8")), np.ldexp(1.0, k))
+    k = np.arange(-149, 128)
+    np.testing.assert_array_equal(run("log2", np.ldexp(1.0, k).astype("f4")), k)
+    np.testing.assert_array_equal(run("exp2", k.astype("f4")), np.ldexp(1.0, k).astype("f4"))
