@@ -97,6 +97,32 @@ class TestFailures:
     def test_a_buffer_that_begins_where_none_may(self, device: Device) -> None:
         assert "which is no multiple of" in self.failing(device, kernel(), shift=4)
 
+    def test_temporaries_over_the_limit(self, device: Device) -> None:
+        limit = device.info.max_buffer_bytes
+        lib, sizes = library(), (ctypes.c_int64 * 2)(limit + 8, 4)
+        if 2 * limit > device.info.memory_bytes:
+            pytest.skip(f"{device.info.name.decode()} has no more memory than a buffer may have")
+        _, status = device.begin(program(0, 0), [])
+        scratch = lib.xt_call_arena(limit + 8)
+        assert scratch, error()
+        lib.xt_call_extents(sizes)
+        device.launch(kernel(), [scratch, scratch], [1, 0, 0], (1, 1, 1))
+        assert status.code == 3
+        assert f"has {limit + 8} bytes, the limit is {limit}" in error()
+        device.end()
+        device.trim()
+
+    def test_an_extent_beyond_its_array(self, device: Device) -> None:
+        a = device.array(values())
+        _, status = device.begin(program(), [a, a])
+        sizes = (ctypes.c_int64 * 2)(4 * N, 1 << 20)
+        library().xt_call_extents(sizes)
+        device.launch(kernel(), [a, a], [1, 0, 0], (1, 1, 1))
+        assert status.code == 3
+        assert "reach beyond their array" in error()
+        device.end()
+        device.free(a, 4 * N)
+
     def test_a_buffer_of_the_cpu(self, device: Device) -> None:
         host = np.zeros(4, np.float32)
         _, status = device.begin(program(0, 0), [])
