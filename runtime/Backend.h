@@ -64,7 +64,7 @@ namespace xtensor {
 struct Backend {
   const char *name;
   int32_t (*count)();
-  /// What is meant by index -1.
+  /// What is meant by index -1; negative, with xt_device_error set, if that cannot be told.
   int32_t (*best)();
   xt_device *(*open)(int32_t index);
 };

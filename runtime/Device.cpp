@@ -16,7 +16,8 @@ namespace {
 
 const Backend *const kBackends[] = {&vulkanBackend};
 
-thread_local std::string lastError;
+// Not a string, which would be gone before what runs at the exit of the process fails.
+thread_local char lastError[1024];
 
 /// What stops every device of this process.
 enum class State { Usable, Forked, Exiting };
@@ -92,12 +93,12 @@ thread_local Calls calls;
 } // namespace
 
 int32_t xtensor::fail(const char *format, ...) {
-  char text[1024];
+  char text[sizeof lastError]; // the arguments may hold the last error
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  lastError = text;
+  memcpy(lastError, text, sizeof text);
   return 1;
 }
 
@@ -149,9 +150,9 @@ xt_device *xt_device_open(const char *backend, int32_t index) {
   int32_t count = found->count();
   if (count == 0)
     return nullptr;
-  if (index < 0)
-    index = found->best();
-  if (index < 0 || index >= count) {
+  if (index < 0 && (index = found->best()) < 0)
+    return nullptr;
+  if (index >= count) {
     fail("there is no %s device %d: it has %d, counted from 0", backend, index, count);
     return nullptr;
   }
@@ -167,7 +168,7 @@ xt_device *xt_device_open(const char *backend, int32_t index) {
 }
 
 const xt_device_info *xt_device_get_info(xt_device *device) { return &device->info; }
-const char *xt_device_error(void) { return lastError.c_str(); }
+const char *xt_device_error(void) { return lastError; }
 int64_t xt_device_messages(xt_device *device) { return device->messages(); }
 xt_device_counters xt_device_get_counters(xt_device *device) { return device->counters(); }
 

@@ -92,7 +92,7 @@ XT_API size_t xt_device_cached_bytes(xt_device *device);
 XT_API void xt_device_trim(xt_device *device);
 
 /* All return 0, or 1 with xt_device_error set. Write takes what it needs from `from` before it
- * returns; read waits. */
+ * returns; read waits; copies do not overlap. None of them in the midst of a call. */
 XT_API int32_t xt_device_write(xt_device *device, void *to, const void *from, size_t bytes);
 XT_API int32_t xt_device_read(xt_device *device, void *to, const void *from, size_t bytes);
 XT_API int32_t xt_device_copy(xt_device *device, void *to, const void *from, size_t bytes);

@@ -221,6 +221,8 @@ LogicalResult Body::emitStructured(Operation &op) {
   if (!isa<scf::IfOp, scf::ForOp, scf::IndexSwitchOp, scf::WhileOp>(op))
     return op.emitError("has no place in a kernel");
   kernel.meet();
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return emitWhile(loop);
   IRMapping map;
   for (Value operand : op.getOperands())
     map.map(operand, kernel.value(operand));
@@ -246,6 +248,65 @@ LogicalResult Body::emitStructured(Operation &op) {
   }
   b.setInsertionPointAfter(copy);
   for (auto [x, y] : llvm::zip_equal(op.getResults(), copy->getResults()))
+    kernel.set(x, y);
+  return success();
+}
+
+/// What stands before the test may hold loops and branches, which the header of a loop in SPIR-V
+/// cannot. So the test comes first, of a flag that the step before has set:
+///
+///   while (before(x) -> (c, y)) do after(y) -> x
+///   ==>  go = true; while (go) { (go, y) = before(x); if (go) x = after(y) }
+LogicalResult Body::emitWhile(scf::WhileOp op) {
+  Location loc = op.getLoc();
+  size_t inputs = op.getInits().size();
+  SmallVector<Value> start = {arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1)};
+  for (Value init : op.getInits())
+    start.push_back(kernel.value(init));
+  for (Type type : op.getResultTypes())
+    start.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
+  SmallVector<Type> types = llvm::map_to_vector(start, [](Value v) { return v.getType(); });
+  SmallVector<Location> locs(types.size(), loc);
+  auto loop = scf::WhileOp::create(b, loc, types, start);
+  OpBuilder::InsertionGuard guard(b);
+  Block *test = b.createBlock(&loop.getBefore(), {}, types, locs);
+  scf::ConditionOp::create(b, loc, test->getArgument(0), test->getArguments());
+  Block *step = b.createBlock(&loop.getAfter(), {}, types, locs);
+  auto state = step->getArguments();
+  for (auto [x, y] : llvm::zip_equal(op.getBeforeArguments(), state.slice(1, inputs)))
+    kernel.set(x, y);
+  if (failed(emit(*op.getBeforeBody())))
+    return failure();
+  kernel.meet();
+  scf::ConditionOp condition = op.getConditionOp();
+  Value go = kernel.value(condition.getCondition());
+  SmallVector<Value> passed;
+  for (Value v : condition.getArgs())
+    passed.push_back(kernel.value(v));
+  auto branch = scf::IfOp::create(b, loc, TypeRange(types).slice(1, inputs), go, true);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    for (auto [x, y] : llvm::zip_equal(op.getAfterArguments(), passed))
+      kernel.set(x, y);
+    if (failed(emit(*op.getAfterBody())))
+      return failure();
+    kernel.meet();
+    SmallVector<Value> next;
+    for (Value v : op.getYieldOp().getOperands())
+      next.push_back(kernel.value(v));
+    if (inputs || branch.thenBlock()->empty() || !branch.thenBlock()->mightHaveTerminator())
+      scf::YieldOp::create(b, loc, next);
+    b.setInsertionPointToStart(branch.elseBlock());
+    if (inputs || !branch.elseBlock()->mightHaveTerminator())
+      scf::YieldOp::create(b, loc, state.slice(1, inputs));
+  }
+  SmallVector<Value> next = {go};
+  llvm::append_range(next, branch.getResults());
+  llvm::append_range(next, passed);
+  scf::YieldOp::create(b, loc, next);
+  b.setInsertionPointAfter(loop);
+  for (auto [x, y] : llvm::zip_equal(op.getResults(), loop.getResults().drop_front(1 + inputs)))
     kernel.set(x, y);
   return success();
 }

@@ -25,6 +25,7 @@ public:
 
 private:
   mlir::LogicalResult emitStructured(mlir::Operation &op);
+  mlir::LogicalResult emitWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult emitForall(mlir::scf::ForallOp loop);
   mlir::LogicalResult emitAlloc(mlir::memref::AllocOp op);
   void emitReport(mlir::Operation &call);

@@ -478,7 +478,7 @@ bool xtensor::gpu::emitScalar(Kernel &kernel, Operation &op) {
   }
   if (op.hasTrait<OpTrait::ConstantLike>() || isa<ViewLikeOpInterface, memref::DimOp>(op))
     return true; // made where they are used
-  if (op.getNumRegions() > 0 && !isa<scf::IfOp, scf::ForOp, scf::IndexSwitchOp, scf::WhileOp>(op))
+  if (op.getNumRegions() > 0 && !isa<scf::IfOp, scf::ForOp, scf::IndexSwitchOp>(op))
     return false;
   if (op.getNumRegions() == 0 && !isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>())
     return false;

@@ -79,8 +79,20 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
       auto copy = cast<gpu::GPUModuleOp>(b.clone(*original));
       if (failed(convert(copy, env)))
         return signalPassFailure();
-      original->getNextNode()->setAttr(mlir::spirv::getTargetEnvAttrName(), env);
+      auto code = cast<mlir::spirv::ModuleOp>(original->getNextNode());
+      code->setAttr(mlir::spirv::getTargetEnvAttrName(), env);
+      keepArithmetic(code);
     }
+  }
+
+  /// Drivers may compute as if numbers were real, (x + y) - y as x, where this is not said.
+  static void keepArithmetic(mlir::spirv::ModuleOp code) {
+    auto yes = UnitAttr::get(code.getContext());
+    code.walk([&](Operation *op) {
+      if (isa<mlir::spirv::FAddOp, mlir::spirv::FSubOp, mlir::spirv::FMulOp, mlir::spirv::FDivOp,
+              mlir::spirv::FNegateOp, mlir::spirv::FRemOp, mlir::spirv::GLFmaOp>(op))
+        op->setAttr("no_contraction", yes);
+    });
   }
 
   LogicalResult convert(gpu::GPUModuleOp kernel, mlir::spirv::TargetEnvAttr env) {
@@ -101,6 +113,7 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
     arith::populateArithToSPIRVPatterns(types, patterns);
     populateMathToSPIRVPatterns(types, patterns);
     populateMemRefToSPIRVPatterns(types, patterns);
+    populateBuiltinFuncToSPIRVPatterns(types, patterns);
     populateFuncToSPIRVPatterns(types, patterns);
     populateVectorToSPIRVPatterns(types, patterns);
     populateSCFToSPIRVPatterns(types, flow, patterns);

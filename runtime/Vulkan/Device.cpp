@@ -79,6 +79,11 @@ void *Device::alloc(size_t bytes) {
 
 void Device::free(void *address, size_t) { memory->put(address); }
 
+size_t Device::cachedBytes() {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  return memory->idleBytes() + space.bytes;
+}
+
 void Device::trim() {
   std::lock_guard<std::recursive_mutex> guard(lock);
   trimLocked();
@@ -247,8 +252,10 @@ int32_t Device::read(void *to, const void *from, size_t bytes) {
 }
 
 int32_t Device::copy(void *to, const void *from, size_t bytes) {
+  if (!context.usable())
+    return 1;
   if (bytes == 0)
-    return context.usable() ? 0 : 1;
+    return 0;
   std::lock_guard<std::recursive_mutex> guard(lock);
   return sendOnce([&] { return recorder->copy(to, from, bytes); }) ? 0 : 1;
 }

@@ -25,7 +25,7 @@ public:
   xt_device_counters counters() override;
   void *alloc(size_t bytes) override;
   void free(void *address, size_t bytes) override;
-  size_t cachedBytes() override { return memory->idleBytes(); }
+  size_t cachedBytes() override;
   void trim() override;
   int32_t write(void *to, const void *from, size_t bytes) override;
   int32_t read(void *to, const void *from, size_t bytes) override;
@@ -43,7 +43,7 @@ public:
   void unmap(void *address, int64_t bytes, int32_t mode, void *host) override;
   void end() override;
 
-  void quiesce() override { queue.wait(queue.last()); }
+  void quiesce() override { queue.wait(queue.last(), uint64_t(5e9)); }
 
   /// Of a program, of a kernel that compiled code is done with.
   void forget(Replays &replays);

@@ -88,6 +88,14 @@ std::unique_ptr<Pipeline> Kernels::make(const xt_kernel &kernel) {
   create.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO};
   create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   create.stage.pName = kernel.name;
+  // Compiled code counts on the size of subgroups that xt_device_info tells.
+  VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroups = {
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO};
+  subgroups.requiredSubgroupSize = static_cast<uint32_t>(info.subgroup_size);
+  if (context.limits.fixedSubgroups)
+    create.stage.pNext = &subgroups;
+  if (context.limits.fullSubgroups && kernel.threads[0] % info.subgroup_size == 0)
+    create.stage.flags |= VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
   std::string what = std::string("making kernel ") + kernel.name;
   if (!context.check(vk.CreateShaderModule(context.device, &module, nullptr, &create.stage.module),
                      what.c_str()))

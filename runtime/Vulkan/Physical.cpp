@@ -28,26 +28,37 @@ int rank(VkPhysicalDeviceType type) {
   }
 }
 
+/// What came after Vulkan 1.2, and is there.
+struct Extras {
+  bool subgroupSize, maintenance4, atomicFloat;
+};
+
 /// The structures of one query, chained. Those of extensions are linked in if the device has them.
 struct Features {
   VkPhysicalDeviceFeatures2 core = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
   VkPhysicalDeviceVulkan11Features v11 = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
   VkPhysicalDeviceVulkan12Features v12 = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+  VkPhysicalDeviceSubgroupSizeControlFeatures subgroupSize = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
   VkPhysicalDeviceMaintenance4Features maintenance4 = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES};
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT};
 
-  explicit Features(bool hasMaintenance4, bool hasAtomicFloat) {
+  explicit Features(const Extras &extras) {
     core.pNext = &v11;
     v11.pNext = &v12;
     void **tail = &v12.pNext;
-    if (hasMaintenance4) {
-      *tail = &maintenance4;
-      tail = &maintenance4.pNext;
-    }
-    if (hasAtomicFloat)
-      *tail = &atomicFloat;
+    auto link = [&](auto &structure) {
+      *tail = &structure;
+      tail = &structure.pNext;
+    };
+    if (extras.subgroupSize)
+      link(subgroupSize);
+    if (extras.maintenance4)
+      link(maintenance4);
+    if (extras.atomicFloat)
+      link(atomicFloat);
   }
   Features(const Features &) = delete;
 };
@@ -58,14 +69,18 @@ struct Properties {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
   VkPhysicalDeviceVulkan12Properties v12 = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES};
+  VkPhysicalDeviceSubgroupSizeControlProperties subgroupSize = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
   VkPhysicalDeviceMaintenance4Properties maintenance4 = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES};
 
-  Properties(Instance &instance, VkPhysicalDevice physical, bool hasMaintenance4) {
+  Properties(Instance &instance, VkPhysicalDevice physical, const Extras &extras) {
     core.pNext = &v11;
     v11.pNext = &v12;
-    if (hasMaintenance4)
-      v12.pNext = &maintenance4;
+    if (extras.subgroupSize)
+      v12.pNext = &subgroupSize;
+    if (extras.maintenance4)
+      (extras.subgroupSize ? subgroupSize.pNext : v12.pNext) = &maintenance4;
     instance.GetPhysicalDeviceProperties2(physical, &core);
   }
   Properties(const Properties &) = delete;
@@ -129,6 +144,8 @@ void choose(Features &enabled, const Features &has) {
   XT_ENABLE(v12.timelineSemaphore);
   XT_ENABLE(v12.vulkanMemoryModel);
   XT_ENABLE(v12.vulkanMemoryModelDeviceScope);
+  XT_ENABLE(subgroupSize.subgroupSizeControl);
+  XT_ENABLE(subgroupSize.computeFullSubgroups);
   XT_ENABLE(maintenance4.maintenance4);
   XT_ENABLE(atomicFloat.shaderBufferFloat32Atomics);
   XT_ENABLE(atomicFloat.shaderBufferFloat32AtomicAdd);
@@ -234,7 +251,14 @@ std::vector<VkPhysicalDevice> vulkan::physicalDevices(Instance &instance) {
 
 int32_t vulkan::preferredDevice() {
   const char *text = getenv("XTENSOR_DEVICE");
-  return text && *text ? atoi(text) : 0;
+  if (!text || !*text)
+    return 0;
+  char *end = nullptr;
+  long index = strtol(text, &end, 10);
+  if (*end == 0 && index >= 0 && index < INT32_MAX)
+    return static_cast<int32_t>(index);
+  fail("XTENSOR_DEVICE is the number of a device, not '%s'", text);
+  return -1;
 }
 
 VkDevice vulkan::makeDevice(Instance &instance, VkPhysicalDevice physical, xt_device_info &info,
@@ -249,24 +273,30 @@ VkDevice vulkan::makeDevice(Instance &instance, VkPhysicalDevice physical, xt_de
   instance.GetPhysicalDeviceProperties2(physical, &first);
   bool v13 = first.properties.apiVersion >= VK_API_VERSION_1_3;
   std::vector<const char *> names;
-  bool hasMaintenance4 = v13 || has(VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
-  if (hasMaintenance4 && !v13)
-    names.push_back(VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
-  bool hasAtomicFloat = has(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
-  if (hasAtomicFloat)
-    names.push_back(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
+  auto enable = [&](const char *name, bool core) {
+    if (!core && has(name))
+      names.push_back(name);
+    return core || has(name);
+  };
+  Extras extras = {enable(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, v13),
+                   enable(VK_KHR_MAINTENANCE_4_EXTENSION_NAME, v13),
+                   enable(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME, false)};
   const char *subset = "VK_KHR_portability_subset"; // must be enabled where it is there
   if (has(subset))
     names.push_back(subset);
 
-  Features there(hasMaintenance4, hasAtomicFloat), enabled(hasMaintenance4, hasAtomicFloat);
+  Features there(extras), enabled(extras);
   instance.GetPhysicalDeviceFeatures2(physical, &there.core);
   choose(enabled, there);
-  Properties properties(instance, physical, hasMaintenance4);
+  Properties properties(instance, physical, extras);
   VkPhysicalDeviceMemoryProperties memory;
   instance.GetPhysicalDeviceMemoryProperties(physical, &memory);
   describe(properties, memory, info, limits);
   info.features = featureBits(enabled, properties, limits.discrete);
+  const auto &sizes = properties.subgroupSize;
+  limits.fixedSubgroups = enabled.subgroupSize.subgroupSizeControl &&
+                          (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
+  limits.fullSubgroups = enabled.subgroupSize.computeFullSubgroups;
   if (!there.v12.timelineSemaphore) {
     fail("%s has no timeline semaphores, which this runtime needs", limits.name.c_str());
     return VK_NULL_HANDLE;

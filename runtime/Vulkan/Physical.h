@@ -17,7 +17,9 @@ struct Limits {
   size_t storageAlignment; // of the start of a kernel's buffer
   size_t storageRange;     // of one buffer as a kernel sees it
   size_t allocation;       // bytes of one allocation
-  uint32_t spirvVersion;   // as in the header of a module
+  bool fixedSubgroups;     // their size can be asked for: drivers may choose another otherwise
+  bool fullSubgroups;
+  uint32_t spirvVersion; // as in the header of a module
   uint8_t deviceId[VK_UUID_SIZE], driverId[VK_UUID_SIZE], cacheId[VK_UUID_SIZE];
   uint32_t vendor, product, driverVersion;
 };

@@ -74,7 +74,7 @@ bool Queue::done(uint64_t value) {
   return value <= now;
 }
 
-bool Queue::wait(uint64_t value) {
+bool Queue::wait(uint64_t value, uint64_t nanoseconds) {
   if (!context.usable())
     return false;
   if (done(value))
@@ -84,10 +84,10 @@ bool Queue::wait(uint64_t value) {
   info.semaphoreCount = 1;
   info.pSemaphores = &timeline;
   info.pValues = &value;
-  VkResult result = context.vk.WaitSemaphores(context.device, &info, timeout);
+  VkResult result = context.vk.WaitSemaphores(context.device, &info, nanoseconds);
   if (result == VK_TIMEOUT)
     return fail("%s: no answer within %g seconds (XTENSOR_DEVICE_TIMEOUT)",
-                context.limits.name.c_str(), static_cast<double>(timeout) * 1e-9) == 0;
+                context.limits.name.c_str(), static_cast<double>(nanoseconds) * 1e-9) == 0;
   if (!context.check(result, "waiting"))
     return false;
   done(value);

@@ -32,7 +32,8 @@ public:
   uint64_t last() const { return sent.load(std::memory_order_acquire); }
   bool done(uint64_t value);
   /// False on timeout and if the device is lost.
-  bool wait(uint64_t value);
+  bool wait(uint64_t value) { return wait(value, timeout); }
+  bool wait(uint64_t value, uint64_t nanoseconds);
   int64_t waits() const { return waited.load(std::memory_order_relaxed); }
 
 private:

@@ -178,6 +178,10 @@ bool Recorder::copy(void *to, const void *from, size_t bytes) {
   Place target, source;
   if (!memory.find(to, bytes, target) || !memory.find(from, bytes, source))
     return false;
+  if (target.slab == source.slab && target.offset < source.offset + bytes &&
+      source.offset < target.offset + bytes)
+    return fail("%s: a copy of %zu bytes from %p to %p overlaps itself",
+                context.limits.name.c_str(), bytes, from, to) == 0;
   touch(target, to, bytes, true);
   touch(source, from, bytes, false);
   order();

@@ -1,0 +1,71 @@
+/* Stands between xtensor and the Vulkan loader (XTENSOR_VULKAN_LIBRARY) and lets calls fail that no
+ * driver fails on demand. The test says which: fault_set(kind, n) fails every call after the next n. */
+#define VK_NO_PROTOTYPES
+#include <dlfcn.h>
+#include <string.h>
+#include <vulkan/vulkan.h>
+
+enum { LOSE_ON_SUBMIT, NO_MEMORY, NO_ANSWER, KINDS };
+static long left[KINDS] = {-1, -1, -1};
+
+void fault_set(int kind, long calls) { left[kind] = calls; }
+
+static int fails(int kind) {
+  if (left[kind] < 0)
+    return 0;
+  if (left[kind] == 0)
+    return 1;
+  --left[kind];
+  return 0;
+}
+
+static PFN_vkGetInstanceProcAddr instanceProc;
+static PFN_vkGetDeviceProcAddr deviceProc;
+static PFN_vkQueueSubmit queueSubmit;
+static PFN_vkAllocateMemory allocateMemory;
+static PFN_vkWaitSemaphores waitSemaphores;
+
+static VkResult submit(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, VkFence fence) {
+  return fails(LOSE_ON_SUBMIT) ? VK_ERROR_DEVICE_LOST : queueSubmit(queue, count, infos, fence);
+}
+
+static VkResult allocate(VkDevice device, const VkMemoryAllocateInfo *info,
+                         const VkAllocationCallbacks *callbacks, VkDeviceMemory *memory) {
+  return fails(NO_MEMORY) ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+                          : allocateMemory(device, info, callbacks, memory);
+}
+
+static VkResult wait(VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t timeout) {
+  return fails(NO_ANSWER) ? VK_TIMEOUT : waitSemaphores(device, info, timeout);
+}
+
+static PFN_vkVoidFunction getDeviceProc(VkDevice device, const char *name) {
+  PFN_vkVoidFunction found = deviceProc(device, name);
+  if (!strcmp(name, "vkQueueSubmit")) {
+    queueSubmit = (PFN_vkQueueSubmit)found;
+    return (PFN_vkVoidFunction)submit;
+  }
+  if (!strcmp(name, "vkAllocateMemory")) {
+    allocateMemory = (PFN_vkAllocateMemory)found;
+    return (PFN_vkVoidFunction)allocate;
+  }
+  if (!strcmp(name, "vkWaitSemaphores")) {
+    waitSemaphores = (PFN_vkWaitSemaphores)found;
+    return (PFN_vkVoidFunction)wait;
+  }
+  return found;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance,
+                                                               const char *name) {
+  if (!instanceProc) {
+    void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    instanceProc = (PFN_vkGetInstanceProcAddr)dlsym(loader, "vkGetInstanceProcAddr");
+  }
+  PFN_vkVoidFunction found = instanceProc(instance, name);
+  if (!strcmp(name, "vkGetDeviceProcAddr")) {
+    deviceProc = (PFN_vkGetDeviceProcAddr)found;
+    return (PFN_vkVoidFunction)getDeviceProc;
+  }
+  return found;
+}
