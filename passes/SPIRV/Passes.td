@@ -47,4 +47,23 @@ def SerializeSPIRV : Pass<"xtensor-serialize-spirv", "::mlir::ModuleOp"> {
   }];
 }
 
+def NarrowComparisons : Pass<"xtensor-narrow-comparisons"> {
+  let summary = "Compare integers with constants in the width that they come in";
+  let description = [{
+    Fewer 64-bit operations, which GPUs do slowly or not at all. llvmpipe (Mesa
+    22.3) also answers wrong where a 32-bit integer is extended and then compared
+    with a constant. Upstream's canonicalisation leaves the extension.
+
+    ```mlir
+    %wide = arith.extsi %x : i32 to i64
+    %y = arith.cmpi slt, %wide, %c0 : i64
+    ```
+    ==>
+    ```mlir
+    %y = arith.cmpi slt, %x, %c0_i32 : i32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // XTENSOR_PASSES_SPIRV

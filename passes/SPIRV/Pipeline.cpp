@@ -23,6 +23,7 @@ void xtensor::buildSPIRVPipeline(OpPassManager &pm) {
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   kernels.addPass(arith::createArithExpandOpsPass(expand));
+  kernels.addPass(createNarrowComparisons());
   pm.addPass(createConvertToSPIRV());
   auto &code = pm.nest<mlir::spirv::ModuleOp>();
   code.addPass(mlir::spirv::createSPIRVLowerABIAttributesPass());

@@ -172,12 +172,17 @@ PyObject *open(PyObject *, PyObject *args) {
   int index;
   if (!PyArg_ParseTuple(args, "si:open_device", &backend, &index))
     return nullptr;
+  // A name without a number: what it stands for has that name, whoever asks for it.
+  const char *preferred = getenv("XTENSOR_DEVICE");
+  int plain = preferred && *preferred ? atoi(preferred) : 0;
+  if (index < 0)
+    index = plain;
   xt_device *handle;
   Py_BEGIN_ALLOW_THREADS;
   handle = xt_device_open(backend, index);
   Py_END_ALLOW_THREADS;
   if (!handle) {
-    std::string number = index < 0 ? "" : ":" + std::to_string(index);
+    std::string number = index == plain ? "" : ":" + std::to_string(index);
     std::string what = std::string("device '") + backend + number + "' cannot be used";
     raiseDeviceError(what.c_str());
     return nullptr;
@@ -189,9 +194,8 @@ PyObject *open(PyObject *, PyObject *args) {
   if (!d)
     return nullptr;
   d->handle = handle, d->info = xt_device_get_info(handle), d->index = index;
-  // With $XTENSOR_DEVICE, "vulkan" (-1) may be another one than "vulkan:0".
-  bool plain = index < 0 || (index == 0 && !getenv("XTENSOR_DEVICE"));
-  d->name = plain ? PyUnicode_FromString(backend) : PyUnicode_FromFormat("%s:%d", backend, index);
+  d->name = index == plain ? PyUnicode_FromString(backend)
+                           : PyUnicode_FromFormat("%s:%d", backend, index);
   if (!d->name) {
     PyObject_Free(d);
     return nullptr;
@@ -229,7 +233,8 @@ PyObject *setDeviceError(PyObject *, PyObject *cls) {
 
 PyMethodDef functions[] = {
     {"open_device", open, METH_VARARGS,
-     "open_device(backend, index)\n--\n\nThe Device (-1: the best, or $XTENSOR_DEVICE); DeviceError "
+     "open_device(backend, index)\n--\n\nThe Device (-1: $XTENSOR_DEVICE, or the best); "
+     "DeviceError "
      "says why there is none."},
     {"device_count", count, METH_O,
      "device_count(backend)\n--\n\nDevices of a backend; 0: device_error() says why."},
