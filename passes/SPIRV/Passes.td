@@ -66,4 +66,24 @@ def NarrowComparisons : Pass<"xtensor-narrow-comparisons"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TruncateInSteps : Pass<"xtensor-truncate-in-steps"> {
+  let summary = "float64 to bfloat16 by way of float32, rounded once";
+  let description = [{
+    Upstream's expansion of casts to bfloat16 takes the upper half of whatever it
+    is given, of a float64 too. Rounding to float32 and then to bfloat16 would
+    round twice; the first step rounds to odd instead, so that the second decides
+    as if it were the only one.
+
+    ```mlir
+    %y = arith.truncf %x : f64 to bf16
+    ```
+    ==>
+    ```mlir
+    %odd = ..   // float32, the last bit set if anything was cut off
+    %y = arith.truncf %odd : f32 to bf16
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 #endif // XTENSOR_PASSES_SPIRV

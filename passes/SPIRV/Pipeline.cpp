@@ -16,6 +16,7 @@ void xtensor::buildSPIRVPipeline(OpPassManager &pm) {
   pm.addNestedPass<gpu::GPUModuleOp>(createForToWhileLoopPass());
   // Shaders compute bfloat16 in float32, and know it as words of 16 bits only.
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createTruncateInSteps());
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
   emulate.sourceTypeStrs = {"bf16"};
   emulate.targetTypeStr = "f32";
