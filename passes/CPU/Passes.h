@@ -18,6 +18,9 @@ void buildCPUPipeline(mlir::OpPassManager &pm);
 /// The phase "llvm".
 void buildToLLVMPipeline(mlir::OpPassManager &pm);
 
+/// Marks a loop nest that does one kernel's work, for as long as nests can be outlined.
+inline constexpr llvm::StringLiteral kNestAttr = "xtensor.nest";
+
 /// Bits of the widest vectors that this machine computes with.
 int64_t hostVectorBits();
 
