@@ -4,8 +4,9 @@
 //   ==>
 //   func.func @entry(%buffers: !llvm.ptr, %sizes: !llvm.ptr, %status: !llvm.ptr)
 //
-// loads each buffer's address, makes a memref of it with the sizes of its dynamic dims, and calls
-// @main. Upstream's C interface wants one descriptor in memory per memref, made by the caller.
+// loads each buffer's address, makes a memref of it with the sizes of its dynamic dims, and goes on
+// as @main does: called, @main would get seven numbers for each matrix. Upstream's C interface
+// wants one descriptor in memory per memref, made by the caller.
 #include "Pipelines.h"
 
 #include "XTensor/Dims.h"
@@ -117,8 +118,12 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
           UnrealizedConversionCastOp::create(b, TypeRange{memref}, ValueRange{descriptor})
               .getResult(0));
     }
-    func::CallOp::create(b, main, arguments);
-    func::ReturnOp::create(b);
+    Block &body = main.getBody().front();
+    assert(main.getBody().hasOneBlock() && "control flow is still in regions");
+    for (auto [parameter, argument] : llvm::zip_equal(body.getArguments(), arguments))
+      parameter.replaceAllUsesWith(argument);
+    block->getOperations().splice(block->end(), body.getOperations());
+    main.erase();
   }
 
   /// Whether anything in the module reports to the call's status: an index, an arena, or a routine

@@ -148,7 +148,7 @@ def test_the_cache_keeps_to_its_size(tmp_path):
         "    xt.jit(lambda v: v * 2.0 + np.float32(i))(x)\n"
     )
     old = tmp_path / "old.o"
-    old.write_bytes(b"x" * 10_000)
+    old.write_bytes(b"x" * 15_000)
     os.utime(old, (1, 1))
     left = tmp_path / "write-dead.tmp"
     left.write_bytes(b"x")
