@@ -91,6 +91,10 @@ static bool fitsInWorkgroup(Operation &op) {
   return !op.walk([&](Operation *inner) {
               if (isa<LibraryOp>(inner) || (isa<func::CallOp>(inner) && !isReport(*inner)))
                 return WalkResult::interrupt();
+              // Addresses are the host's to choose.
+              if (inner->getNumRegions() &&
+                  llvm::any_of(inner->getResultTypes(), llvm::IsaPred<MemRefType>))
+                return WalkResult::interrupt();
               if (auto alloc = dyn_cast<memref::AllocOp>(inner);
                   alloc && !alloc.getType().hasStaticShape())
                 return WalkResult::interrupt();

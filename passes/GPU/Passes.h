@@ -2,6 +2,7 @@
 #ifndef XTENSOR_PASSES_GPU_PASSES_H
 #define XTENSOR_PASSES_GPU_PASSES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -6,6 +6,25 @@
 
 include "mlir/Pass/PassBase.td"
 
+def BranchBuffers : Pass<"xtensor-branch-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Memory that a branch chooses gets one place, which each side fills";
+  let description = [{
+    On the CPU a branch may hand on one of two addresses. Kernels are given
+    addresses before they run, and the side that is taken may be known inside of
+    them only.
+
+    ```mlir
+    %r = scf.if %c -> (memref<4xf32>) { scf.yield %a } else { scf.yield %b }
+    memref.copy %r, %out
+    ```
+    ==>
+    ```mlir
+    scf.if %c { memref.copy %a, %out } else { memref.copy %b, %out }
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def OutlineKernels : Pass<"xtensor-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Array operations become kernels, the rest of @main their host";
   let description = [{

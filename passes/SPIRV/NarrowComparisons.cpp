@@ -12,34 +12,64 @@ namespace xtensor {
 using namespace mlir;
 
 namespace {
-struct NarrowComparisonsPass : xtensor::impl::NarrowComparisonsBase<NarrowComparisonsPass> {
-  void runOnOperation() override {
-    getOperation()->walk([](arith::CmpIOp op) {
-      bool isSigned = op.getLhs().getDefiningOp<arith::ExtSIOp>();
-      if (!isSigned && !op.getLhs().getDefiningOp<arith::ExtUIOp>())
-        return;
-      Value narrow = op.getLhs().getDefiningOp()->getOperand(0);
-      unsigned width = narrow.getType().getIntOrFloatBitWidth();
-      APInt bound;
-      if (width == 1 || !matchPattern(op.getRhs(), m_ConstantInt(&bound)) ||
-          !(isSigned ? bound.isSignedIntN(width) : bound.isIntN(width)))
-        return;
-      arith::CmpIPredicate predicate = op.getPredicate();
-      if (predicate != arith::CmpIPredicate::eq && predicate != arith::CmpIPredicate::ne) {
-        // Extended with zeros, order is that of unsigned numbers whichever way it is asked for.
-        bool asSigned = predicate < arith::CmpIPredicate::ult;
-        if (isSigned != asSigned && (isSigned || bound.isNegative()))
-          return;
-        if (!isSigned && asSigned)
-          predicate = static_cast<arith::CmpIPredicate>(static_cast<int>(predicate) + 4);
-      }
-      OpBuilder b(op);
-      Value other = arith::ConstantOp::create(
-          b, op.getLoc(), b.getIntegerAttr(narrow.getType(), bound.trunc(width)));
-      op.replaceAllUsesWith(
-          arith::CmpIOp::create(b, op.getLoc(), predicate, narrow, other).getResult());
-      op.erase();
-    });
-  }
+
+/// An integer before it was extended; positions have 32 bits here.
+struct Extended {
+  Value narrow;
+  bool isSigned;
 };
+
+std::optional<Extended> extended(Value v) {
+  if (auto op = v.getDefiningOp<arith::ExtSIOp>())
+    return Extended{op.getIn(), true};
+  if (auto op = v.getDefiningOp<arith::ExtUIOp>())
+    return Extended{op.getIn(), false};
+  if (auto op = v.getDefiningOp<arith::IndexCastOp>())
+    if (op.getIn().getType().isIndex() && op.getType().isInteger(64))
+      return Extended{op.getIn(), true};
+  return std::nullopt;
+}
+
+bool isOrder(arith::CmpIPredicate p) {
+  return p != arith::CmpIPredicate::eq && p != arith::CmpIPredicate::ne;
+}
+bool isSignedOrder(arith::CmpIPredicate p) { return isOrder(p) && p < arith::CmpIPredicate::ult; }
+
+void narrow(arith::CmpIOp op) {
+  std::optional<Extended> x = extended(op.getLhs());
+  if (!x || x->narrow.getType().isInteger(1))
+    return;
+  Type type = x->narrow.getType();
+  unsigned width = type.isIndex() ? 32 : type.getIntOrFloatBitWidth();
+  arith::CmpIPredicate predicate = op.getPredicate();
+  OpBuilder b(op);
+  Value other;
+  APInt bound;
+  if (matchPattern(op.getRhs(), m_ConstantInt(&bound))) {
+    bool negative = bound.isNegative();
+    if (!(x->isSigned ? bound.isSignedIntN(width) : bound.isIntN(width)) ||
+        (isOrder(predicate) && !isSignedOrder(predicate) && (x->isSigned || negative)))
+      return;
+    IntegerAttr known = type.isIndex() ? b.getIndexAttr(bound.getSExtValue())
+                                       : b.getIntegerAttr(type, bound.trunc(width));
+    other = arith::ConstantOp::create(b, op.getLoc(), known);
+  } else {
+    std::optional<Extended> y = extended(op.getRhs());
+    if (!y || y->isSigned != x->isSigned || y->narrow.getType() != type)
+      return;
+    other = y->narrow;
+  }
+  // Extended with zeros, signed order is that of unsigned numbers; extended with signs, both orders
+  // are what they were.
+  if (!x->isSigned && isSignedOrder(predicate))
+    predicate = static_cast<arith::CmpIPredicate>(static_cast<int>(predicate) + 4);
+  op.replaceAllUsesWith(
+      arith::CmpIOp::create(b, op.getLoc(), predicate, x->narrow, other).getResult());
+  op.erase();
+}
+
+struct NarrowComparisonsPass : xtensor::impl::NarrowComparisonsBase<NarrowComparisonsPass> {
+  void runOnOperation() override { getOperation()->walk(narrow); }
+};
+
 } // namespace

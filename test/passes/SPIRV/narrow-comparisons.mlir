@@ -33,3 +33,16 @@ func.func @stay(%x: i32) -> (i1, i1, i1) {
   %c = arith.cmpi slt, %u, %less : i64
   return %a, %b, %c : i1, i1, i1
 }
+
+// Positions have 32 bits.
+// CHECK-LABEL: @position
+// CHECK:         arith.cmpi sle, %arg0, %{{.*}} : index
+// CHECK:         arith.cmpi slt, %arg0, %arg1 : index
+func.func @position(%i: index, %j: index) -> (i1, i1) {
+  %wide = arith.index_cast %i : index to i64
+  %other = arith.index_cast %j : index to i64
+  %zero = arith.constant 0 : i64
+  %a = arith.cmpi sle, %wide, %zero : i64
+  %b = arith.cmpi slt, %wide, %other : i64
+  return %a, %b : i1, i1
+}
