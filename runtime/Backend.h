@@ -5,9 +5,9 @@
 #include "Device.h"
 
 #include <atomic>
+#include <mutex>
 #include <string>
 #include <unordered_map>
-#include <mutex>
 
 /// One device. Its functions do what those of Device.h of the same name do. Never destroyed: arrays
 /// are freed while the process exits, too.
@@ -31,6 +31,7 @@ struct xt_device {
                         xt_status *status, xt_ticket *&ticket) = 0;
   virtual void launch(xt_kernel *kernel, const int64_t groups[3], void *const *buffers,
                       const int32_t *numbers) = 0;
+  virtual void extents(const int64_t *bytes) = 0;
   virtual void callCopy(void *to, const void *from, int64_t bytes) = 0;
   virtual void *arena(int64_t bytes) = 0;
   virtual void *report() = 0;

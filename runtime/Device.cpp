@@ -214,6 +214,7 @@ void xt_call_launch(xt_kernel *kernel, int64_t groups_x, int64_t groups_y, int64
   const int64_t groups[] = {groups_x, groups_y, groups_z};
   calls.device->launch(kernel, groups, buffers, numbers);
 }
+void xt_call_extents(const int64_t *bytes) { calls.device->extents(bytes); }
 void xt_call_copy(void *to, const void *from, int64_t bytes) {
   calls.device->callCopy(to, from, bytes);
 }

@@ -134,6 +134,11 @@ XT_API int32_t xt_call_begin(xt_program *program, void **buffers, const int64_t 
                              xt_status *status);
 XT_API void xt_call_launch(xt_kernel *kernel, int64_t groups_x, int64_t groups_y, int64_t groups_z,
                            void *const *buffers, const int32_t *numbers);
+/* How many bytes of each buffer the next launch touches, from its address on. Without it, that is
+ * everything up to the end of the array (for temporaries: of the arena), which makes launches wait
+ * for each other that need not, and hides a buffer over the device's max_buffer_bytes: one that is
+ * given here is an error. The launch reads them. */
+XT_API void xt_call_extents(const int64_t *bytes);
 XT_API void xt_call_copy(void *to, const void *from, int64_t bytes);
 /* Temporaries of this call; the space is used again by later calls. Null if the call failed:
  * arithmetic on that is harmless, as nothing more is done. */

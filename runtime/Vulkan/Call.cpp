@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace xtensor;
 using namespace xtensor::vulkan;
@@ -47,6 +48,7 @@ int32_t Device::begin(xt_program *program, void **buffers, const int64_t *sizes,
   call.program = program;
   call.status = status;
   call.ticket = nullptr;
+  call.extents = nullptr;
   call.arenaUsed = call.arena = call.lastSent = 0;
   call.failed = false;
   call.whole = true;
@@ -161,6 +163,7 @@ bool Device::flush() {
 
 void Device::launch(xt_kernel *kernel, const int64_t groups[3], void *const *buffers,
                     const int32_t *numbers) {
+  const int64_t *extents = std::exchange(call.extents, nullptr);
   if (groups[0] <= 0 || groups[1] <= 0 || groups[2] <= 0 || !recordingCall())
     return;
   for (int i = 0; i < 3; ++i)
@@ -179,7 +182,7 @@ void Device::launch(xt_kernel *kernel, const int64_t groups[3], void *const *buf
     pipeline = made.release();
     addMade(kernel->handle, pipeline);
   }
-  if (!recorder->launch(*pipeline, *kernel, groups, buffers, numbers))
+  if (!recorder->launch(*pipeline, *kernel, groups, buffers, extents, numbers))
     failCall();
 }
 
@@ -237,8 +240,11 @@ void *Device::map(void *address, int64_t bytes, int32_t mode) {
   if (good && wanted > 0 && place.mapped() && queue.wait(place.lastUse()))
     return address;
   void *host = xt_alloc(std::max<size_t>(wanted, 1));
-  if (!host)
+  if (!host) {
+    fail("no memory for %zu bytes on the host", wanted);
+    failCall();
     return nullptr;
+  }
   bool readable = good && wanted > 0 && !place.mapped();
   if (!readable || !(mode & 1) || !download(host, address, wanted, mapChunks)) {
     memset(host, 0, wanted);

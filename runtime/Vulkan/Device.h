@@ -36,6 +36,7 @@ public:
                 xt_ticket *&ticket) override;
   void launch(xt_kernel *kernel, const int64_t groups[3], void *const *buffers,
               const int32_t *numbers) override;
+  void extents(const int64_t *bytes) override { call.extents = bytes; }
   void callCopy(void *to, const void *from, int64_t bytes) override;
   void *arena(int64_t bytes) override;
   void *report() override;
@@ -57,6 +58,7 @@ private:
     Ticket *ticket = nullptr;
     std::vector<int64_t> key;
     std::unique_ptr<Recording> recording;
+    const int64_t *extents = nullptr; // of the next launch
     uint64_t lastSent = 0;
     size_t arenaUsed = 0;
     uint64_t arena = 0;

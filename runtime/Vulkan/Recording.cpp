@@ -133,20 +133,27 @@ VkDescriptorSet Recorder::descriptorSet(const Layout &layout, uint32_t buffers) 
 }
 
 bool Recorder::launch(const Pipeline &pipeline, const xt_kernel &kernel, const int64_t groups[3],
-                      void *const *buffers, const int32_t *numbers) {
+                      void *const *buffers, const int64_t *extents, const int32_t *numbers) {
   VkDescriptorBufferInfo infos[64];
   VkWriteDescriptorSet writes[64];
   auto count = static_cast<uint32_t>(kernel.buffers);
   for (uint32_t i = 0; i < count; ++i) {
     Place place;
-    if (!memory.find(buffers[i], 1, place))
+    // Elements of 8 and 16 bits may be read by the word.
+    size_t extent =
+        extents ? (static_cast<size_t>(std::max<int64_t>(extents[i], 1)) + 3) & ~3ull : 4;
+    if (!memory.find(buffers[i], extent, place))
       return false;
+    if (extent > context.limits.storageRange)
+      return fail("%s: buffer %u of kernel %s has %zu bytes, the limit is %zu",
+                  context.limits.name.c_str(), i, kernel.name, extent,
+                  context.limits.storageRange) == 0;
     if (place.offset % context.limits.storageAlignment)
       return fail("%s: buffer %u of kernel %s begins at %p, which is no multiple of %zu",
                   context.limits.name.c_str(), i, kernel.name, buffers[i],
                   context.limits.storageAlignment) == 0;
-    size_t bytes = std::min(place.rest, context.limits.storageRange);
-    infos[i] = {place.slab->buffer.handle, place.offset, bytes & ~size_t(3)};
+    size_t bytes = extents ? extent : std::min(place.rest, context.limits.storageRange) & ~3ull;
+    infos[i] = {place.slab->buffer.handle, place.offset, bytes};
     writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
     writes[i].dstBinding = i;
     writes[i].descriptorCount = 1;

@@ -32,7 +32,7 @@ public:
   bool active() const { return current; }
 
   bool launch(const Pipeline &pipeline, const xt_kernel &kernel, const int64_t groups[3],
-              void *const *buffers, const int32_t *numbers);
+              void *const *buffers, const int64_t *extents, const int32_t *numbers);
   bool copy(void *to, const void *from, size_t bytes);
   bool upload(const Place &to, const Buffer &from, size_t offset, size_t bytes);
   bool download(const Buffer &to, size_t offset, const Place &from, size_t bytes);

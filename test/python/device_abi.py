@@ -102,6 +102,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "xt_device_synchronize": (c_int32, [c_void_p]),
     "xt_call_begin": (c_int32, [c_void_p] * 4),
     "xt_call_launch": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p]),
+    "xt_call_extents": (None, [c_void_p]),
     "xt_call_copy": (None, [c_void_p, c_void_p, c_int64]),
     "xt_call_arena": (c_void_p, [c_int64]),
     "xt_call_report": (c_void_p, []),

@@ -97,6 +97,32 @@ class TestFailures:
     def test_a_buffer_that_begins_where_none_may(self, device: Device) -> None:
         assert "which is no multiple of" in self.failing(device, kernel(), shift=4)
 
+    def test_temporaries_over_the_limit(self, device: Device) -> None:
+        limit = device.info.max_buffer_bytes
+        lib, sizes = library(), (ctypes.c_int64 * 2)(limit + 8, 4)
+        if 2 * limit > device.info.memory_bytes:
+            pytest.skip(f"{device.info.name.decode()} has no more memory than a buffer may have")
+        _, status = device.begin(program(0, 0), [])
+        scratch = lib.xt_call_arena(limit + 8)
+        assert scratch, error()
+        lib.xt_call_extents(sizes)
+        device.launch(kernel(), [scratch, scratch], [1, 0, 0], (1, 1, 1))
+        assert status.code == 3
+        assert f"has {limit + 8} bytes, the limit is {limit}" in error()
+        device.end()
+        device.trim()
+
+    def test_an_extent_beyond_its_array(self, device: Device) -> None:
+        a = device.array(values())
+        _, status = device.begin(program(), [a, a])
+        sizes = (ctypes.c_int64 * 2)(4 * N, 1 << 20)
+        library().xt_call_extents(sizes)
+        device.launch(kernel(), [a, a], [1, 0, 0], (1, 1, 1))
+        assert status.code == 3
+        assert "reach beyond their array" in error()
+        device.end()
+        device.free(a, 4 * N)
+
     def test_a_buffer_of_the_cpu(self, device: Device) -> None:
         host = np.zeros(4, np.float32)
         _, status = device.begin(program(0, 0), [])
@@ -239,6 +265,21 @@ class TestNoVulkan:
     def test_with_a_library_that_is_none(self) -> None:
         said = run_python(self.CODE, XTENSOR_VULKAN_LIBRARY="libm.so.6")
         assert said.count("libm.so.6 is not a Vulkan loader") == 2
+
+    def test_built_without_headers(self, tmp_path: Path) -> None:
+        compiler = shutil.which("clang++-22") or shutil.which("c++")
+        if not compiler:
+            pytest.skip("no C++ compiler to build the runtime with")
+        runtime = HERE.parents[1] / "runtime"
+        sources = [str(runtime / "Device.cpp"), str(runtime / "Vulkan" / "Stub.cpp")]
+        built = str(tmp_path / "libstub.so")
+        subprocess.run([compiler, "-std=c++17", "-shared", "-fPIC", "-o", built, *sources, "-lpthread"], check=True)
+        stub = ctypes.CDLL(built)
+        stub.xt_device_error.restype = ctypes.c_char_p
+        assert stub.xt_device_count(b"vulkan") == 0
+        assert stub.xt_device_open(b"vulkan", 0) == 0
+        assert b"this build of xtensor has no Vulkan" in stub.xt_device_error()
+        assert b'device="cpu"' in stub.xt_device_error()
 
     @pytest.mark.parametrize("validate", ["0", "1"])
     def test_without_a_driver(self, validate: str) -> None:

@@ -235,6 +235,26 @@ class TestCalls:
         device.free(a, 4 * N)
         device.free(b, 4 * N)
 
+    def test_parts_of_the_arena_need_no_barriers(self, device: Device) -> None:
+        lib, add = library(), kernel()
+        a = device.array(values())
+        sizes = (ctypes.c_int64 * 2)(4 * N, 4 * N)
+
+        def barriers(known: bool) -> int:
+            before = device.counters.barriers
+            device.begin(program(), [a, a])
+            for _ in range(4):
+                part = lib.xt_call_arena(4 * N)
+                if known:
+                    lib.xt_call_extents(sizes)
+                device.add(add, a, part, N)
+            device.end()
+            return device.counters.barriers - before
+
+        assert barriers(known=True) == 0
+        assert barriers(known=False) == 3
+        device.free(a, 4 * N)
+
     def test_no_workgroups_are_no_launch(self, device: Device) -> None:
         a = device.array(values())
         _, status = device.begin(program(), [a, a])
