@@ -28,16 +28,22 @@ Array *allocateObject() {
 /// Drivers have no arrays without bytes.
 size_t deviceBytes(Type *type) { return type->nbytes ? type->nbytes : 4; }
 
-void dealloc(PyObject *o) {
-  Array *a = self(o);
+__attribute__((noinline)) void dropDeviceMemory(Array *a) {
   if (a->base)
     Py_DECREF(a->base);
-  else if (!a->device)
-    xt_free(a->data, a->type->nbytes);
   else
     xt_device_free(a->device, a->data, deviceBytes(a->type));
-  if (a->pending)
-    release(a->pending);
+  release(a->pending);
+}
+
+void dealloc(PyObject *o) {
+  Array *a = self(o);
+  if (__builtin_expect(a->device != nullptr, 0))
+    dropDeviceMemory(a);
+  else if (a->base)
+    Py_DECREF(a->base);
+  else
+    xt_free(a->data, a->type->nbytes);
   Py_XDECREF(a->meta);
   Py_DECREF(a->type);
   PyTypeObject *cls = Py_TYPE(o);
@@ -272,7 +278,7 @@ PyMethodDef functions[] = {
 
 } // namespace
 
-static Array *newDeviceArray(Type *type, xt_device *device) {
+__attribute__((noinline)) static Array *newDeviceArray(Type *type, xt_device *device) {
   void *data = xt_device_alloc(device, deviceBytes(type));
   if (!data) {
     PyErr_Format(PyExc_MemoryError, "no memory for an array of %lld bytes on %U: %s",
@@ -290,7 +296,7 @@ static Array *newDeviceArray(Type *type, xt_device *device) {
 }
 
 Array *xtensor::newArray(Type *type, xt_device *device) {
-  if (device)
+  if (__builtin_expect(device != nullptr, 0))
     return newDeviceArray(type, device);
   void *data = xt_alloc(type->nbytes);
   if (!data) {

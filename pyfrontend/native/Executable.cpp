@@ -302,21 +302,26 @@ bool xtensor::matches(Executable *e, PyObject *const *args, bool acceptNumpy, vo
   return true;
 }
 
-/// Runs the code. On a device: what it may yet report.
-static xt_ticket *enter(Executable *e, void **buffers, const int64_t *sizes, xt_status *status) {
-  if (!e->device) {
-    e->entry(buffers, sizes, status);
-    return nullptr;
-  }
+/// Runs the code on a device, and leaves with the results what they depend on. Others may run
+/// Python meanwhile: the first call makes kernels, and every call talks to a driver.
+__attribute__((noinline)) static void enterDevice(Executable *e, void **buffers,
+                                                  const int64_t *sizes, xt_status *status,
+                                                  Dependences &before, PyObject **results,
+                                                  size_t count) {
+  xt_ticket *ticket = nullptr;
+  PyThreadState *state = e->releaseGil ? PyEval_SaveThread() : nullptr;
   xt_device_use(e->device);
   e->entry(buffers, sizes, status);
-  return status->code ? nullptr : xt_call_ticket();
-}
-
-/// Whether others may run Python meanwhile. A call on a device makes its kernels when it is the
-/// first, and talks to a driver in any case.
-static bool releasesGil(Executable *e, int64_t bytes) {
-  return e->releaseGil > 0 || (e->releaseGil < 0 && (bytes > kReleaseGilBytes || e->device));
+  if (!status->code)
+    ticket = xt_call_ticket();
+  if (state)
+    PyEval_RestoreThread(state);
+  if (status->code)
+    return;
+  Pending *pending = before.with(ticket, e->sites);
+  for (size_t i = 0; pending && i < count; ++i)
+    reinterpret_cast<Array *>(results[i])->pending = retain(pending);
+  release(pending);
 }
 
 void xtensor::raiseStatus(PyObject *sites, const xt_status &status) {
@@ -385,24 +390,20 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
     sizes = allSizes.data();
   }
   xt_status status = {0, 0, 0, 0};
-  xt_ticket *ticket;
   Py_INCREF(e); // another thread may drop the last reference meanwhile
-  if (releasesGil(e, bytes)) {
+  if (before) {
+    enterDevice(e, buffers, sizes, &status, *before,
+                unwrap ? &result : &PyTuple_GET_ITEM(result, 0), count);
+  } else if (e->releaseGil > 0 || (e->releaseGil < 0 && bytes > kReleaseGilBytes)) {
     PyThreadState *state = PyEval_SaveThread();
-    ticket = enter(e, buffers, sizes, &status);
+    e->entry(buffers, sizes, &status);
     PyEval_RestoreThread(state);
   } else {
-    ticket = enter(e, buffers, sizes, &status);
+    e->entry(buffers, sizes, &status);
   }
   if (status.code != 0) {
     Py_CLEAR(result);
     raiseStatus(e->sites, status);
-  } else if (before) {
-    Pending *pending = before->with(ticket, e->sites);
-    for (size_t i = 0; i < count && pending; ++i)
-      reinterpret_cast<Array *>(unwrap ? result : PyTuple_GET_ITEM(result, i))->pending =
-          retain(pending);
-    release(pending);
   }
   Py_DECREF(e);
   return result;

@@ -39,10 +39,12 @@ struct Filter {
   // An int outside is for Python to refuse: it does not fit the dtype it meets.
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t most = std::numeric_limits<int64_t>::max();
-  // The number of the latest call as an array of the device: programs are often called with the
-  // same one again.
-  Array *latest = nullptr; // owned
-  uint64_t latestNumber = 0;
+};
+
+/// A number as an array of a device.
+struct Moved {
+  Array *array = nullptr; // owned
+  uint64_t bits = 0;
 };
 
 /// One signature. With filters, all that depends on the types is worked out beforehand; without,
@@ -53,6 +55,9 @@ struct Entry {
   Executable *executable = nullptr;
   bool filtered = false, unwrap = false;
   std::vector<Filter> filters;
+  // On a device, the numbers of the latest call: programs are often called with the same ones
+  // again.
+  std::vector<Moved> latest;
   std::vector<int64_t> sizes;
   TypeList outputs;
   int64_t inputBytes = 0;
@@ -61,10 +66,10 @@ struct Entry {
   PyObject *options = Py_XNewRef(currentOptions()); // in force when it was compiled
 
   ~Entry() {
-    for (Filter &f : filters) {
+    for (Filter &f : filters)
       Py_XDECREF(f.type);
-      Py_XDECREF(f.latest);
-    }
+    for (Moved &m : latest)
+      Py_XDECREF(m.array);
     Py_XDECREF(executable);
     Py_XDECREF(captured);
     Py_XDECREF(wrapper);
@@ -95,7 +100,7 @@ bool filtersMatch(const Entry &entry, PyObject *const *args, void **buffers, uin
     PyObject *arg = args[i];
     if (Py_TYPE(arg) == arrayClass) {
       auto *a = reinterpret_cast<Array *>(arg);
-      if (a->type != f.type || a->meta || f.number || a->device != device)
+      if (a->type != f.type || a->device != device || a->meta) // a number's type is null
         return false;
       buffers[i] = a->data;
     } else {
@@ -130,11 +135,11 @@ bool patternsMatch(const Entry &entry, PyObject *const *args, size_t n, void **b
 }
 
 /// The number as an array of the device: a new reference. Null with an exception set.
-Array *numberOnDevice(Filter &f, Type *type, xt_device *device, PyObject *number) {
+Array *numberOnDevice(Moved &latest, Type *type, xt_device *device, PyObject *number) {
   uint64_t bits = 0;
-  if (!fromPython(f.dtype, number, &bits))
+  if (!fromPython(type->dtype, number, &bits))
     return nullptr;
-  if (!f.latest || f.latestNumber != bits) {
+  if (!latest.array || latest.bits != bits) {
     Array *fresh = newArray(type, device);
     if (fresh && xt_device_write(device, fresh->data, &bits, type->nbytes)) {
       raiseDeviceError("a number cannot be moved");
@@ -142,10 +147,10 @@ Array *numberOnDevice(Filter &f, Type *type, xt_device *device, PyObject *number
     }
     if (!fresh)
       return nullptr;
-    Py_XSETREF(f.latest, fresh);
-    f.latestNumber = bits;
+    Py_XSETREF(latest.array, fresh);
+    latest.bits = bits;
   }
-  return reinterpret_cast<Array *>(Py_NewRef(reinterpret_cast<PyObject *>(f.latest)));
+  return reinterpret_cast<Array *>(Py_NewRef(reinterpret_cast<PyObject *>(latest.array)));
 }
 
 /// A call on a device, with arguments that fit: numbers become arrays of it, and the results depend
@@ -158,12 +163,13 @@ __attribute__((noinline)) PyObject *callOnDevice(Entry &entry, PyObject *const *
   CallBuffer<Array *, 48> held(n); // numbers; another thread's call may replace the entry's
   size_t count = 0;
   bool ok = true;
+  entry.latest.resize(n);
   for (size_t i = 0; ok && i < n; ++i) {
     if (!entry.filtered || !entry.filters[i].number) {
       before.add(reinterpret_cast<Array *>(args[i])->pending);
       continue;
     }
-    Array *a = numberOnDevice(entry.filters[i], e->signature->inputs[i].fixed, e->device, args[i]);
+    Array *a = numberOnDevice(entry.latest[i], e->signature->inputs[i].fixed, e->device, args[i]);
     ok = a;
     if (a)
       held[count++] = a, buffers[i] = a->data;

@@ -1,8 +1,8 @@
 """What several of these tests need, and where they run.
 
 XTENSOR_TEST_DEVICE=vulkan makes new arrays on that device, so that every program of every test runs there; tests of
-what is the CPU's alone are marked `cpu_only(reason)`. With XTENSOR_VALIDATE=1 the session fails if the validation layers
-complained about anything.
+what is the CPU's alone are marked `cpu_only(reason)`. With XTENSOR_VALIDATE=1 the session fails if the validation
+layers complained about anything.
 """
 
 from __future__ import annotations
