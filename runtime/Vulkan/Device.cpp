@@ -55,6 +55,11 @@ void *Device::take(size_t bytes) {
     return nullptr;
   if (void *found = memory->take(bytes))
     return found;
+  if (bytes > memory->largest()) {
+    fail("%s: no memory for %zu bytes at once; the limit is %zu", context.limits.name.c_str(),
+         bytes, memory->largest());
+    return nullptr;
+  }
   {
     // Blocks of other sizes may be what is missing.
     std::lock_guard<std::recursive_mutex> guard(lock);

@@ -135,7 +135,7 @@ class TestFailures:
         _, status = device.begin(program(0, 0), [])
         assert library().xt_call_arena(1 << 50) is None
         assert status.code == 3
-        assert f"no memory for {1 << 50} bytes" in error()
+        assert f"no memory for {1 << 50} bytes at once; the limit is" in error()
         device.end()
 
     def test_a_call_without_a_device(self) -> None:
@@ -324,6 +324,18 @@ print(d.counters.kernels, d.counters.cached_kernels, d.messages)
         assert run_python(self.CODE, XTENSOR_CACHE_DIR=folder) == "1 0 0"
         assert file.read_bytes() == whole
         assert run_python(self.CODE, XTENSOR_CACHE_DIR=folder) == "1 1 0"
+
+    def test_what_was_used_longest_ago_goes(self, tmp_path: Path) -> None:
+        folder = tmp_path / "pipelines"
+        folder.mkdir()
+        for i in range(4):
+            old = folder / f"{i}.bin"
+            old.write_bytes(bytes(900_000))
+            os.utime(old, (i + 1, i + 1))
+        assert run_python(self.CODE, XTENSOR_CACHE_DIR=str(tmp_path), XTENSOR_CACHE_MB="2") == "1 0 0"
+        left = sorted(file.name for file in folder.iterdir())
+        assert left[:2] == ["2.bin", "3.bin"]
+        assert len(left) == 3
 
     def test_nowhere(self, tmp_path: Path) -> None:
         assert run_python(self.CODE, XTENSOR_CACHE_DIR="", HOME=str(tmp_path)) == "1 0 0"
