@@ -112,6 +112,27 @@ class TestFailures:
         device.end()
         device.trim()
 
+    def test_idle_memory_is_bounded(self) -> None:
+        said = run_python(
+            """
+d = Device(); add = kernel(); run = program(); size = 4 << 20
+kept = d.array(VALUES)
+for turn in range(3):
+    taken = [d.alloc(size) for _ in range(6)]
+    for a in taken:
+        recording, status = d.begin(run, [kept, a])
+        if recording: d.add(add, kept, a, N); d.end()
+        assert status.code == 0
+    d.synchronize()
+    for a in taken: d.free(a, size)
+    assert 8 << 20 < library().xt_device_cached_bytes(d.handle) <= 12 << 20
+assert (d.read(kept, N) == VALUES).all()
+print(d.messages)
+""",
+            XTENSOR_CACHE_BYTES=str(12 << 20),
+        )
+        assert said == "0"
+
     def test_an_extent_beyond_its_array(self, device: Device) -> None:
         a = device.array(values())
         _, status = device.begin(program(), [a, a])
