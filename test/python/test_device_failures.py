@@ -166,6 +166,19 @@ print(d.messages)
         assert status.code == 3
         assert "none was chosen" in error()
 
+    def test_calls_do_not_nest(self, device: Device) -> None:
+        a = device.array(values())
+        _, outer = device.begin(program(), [a, a])
+        recording, inner = device.begin(program(), [a, a])
+        assert not recording
+        assert inner.code == 3
+        assert "in the midst of one of test" in error()
+        device.add(kernel(), a, a, N)
+        device.end()
+        assert outer.code == 0
+        assert (device.read(a, N) == values() + 1).all()
+        device.free(a, 4 * N)
+
     def test_arrays_are_not_copied_in_the_midst_of_a_call(self, device: Device) -> None:
         a = device.array(values())
         device.begin(program(), [a, a])
