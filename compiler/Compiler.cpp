@@ -3,6 +3,7 @@
 #include "Pipelines.h"
 #include "compiler/Jit.h"
 #include "compiler/ObjectCache.h"
+#include "mlir/IR/DialectInterface.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -31,14 +32,57 @@ static const std::string &compilerIdentity() {
 
 //===- phases --------------------------------------------------------------===//
 
+namespace {
+
+/// The passes between two phases, kept as long as their context: building their patterns takes as
+/// long as running them over a small program.
+struct KeptPasses : DialectInterface::Base<KeptPasses> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeptPasses)
+  explicit KeptPasses(Dialect *dialect) : Base(dialect) {}
+
+  static PassManager &get(MLIRContext *context, StringRef from, StringRef to) {
+    auto *dialect = context->getOrLoadDialect<XTensorDialect>();
+    auto *kept = dialect->getRegisteredInterface<KeptPasses>();
+    if (!kept) {
+      dialect->addInterface(std::make_unique<KeptPasses>(dialect));
+      kept = dialect->getRegisteredInterface<KeptPasses>();
+    }
+    auto &passes = kept->managers[(from + " " + to).str()];
+    if (!passes) {
+      passes = std::make_unique<PassManager>(context);
+      addPhases(*passes, from, to);
+    }
+    return *passes;
+  }
+
+  llvm::StringMap<std::unique_ptr<PassManager>> managers;
+};
+
+} // namespace
+
 LogicalResult xtensor::runPhases(ModuleOp module, StringRef from, StringRef to,
+<<<<<<< HEAD
                                  StringRef dumpFolder, StringRef target) {
   PassManager pm(module.getContext());
+=======
+                                 StringRef dumpFolder) {
+  auto run = [&](PassManager &pm) {
+>>>>>>> main
 #ifdef NDEBUG
-  pm.enableVerifier(false);
+    pm.enableVerifier(false);
 #endif
+<<<<<<< HEAD
   addPhases(pm, from, to, dumpFolder, target);
   return pm.run(module);
+=======
+    return pm.run(module);
+  };
+  if (dumpFolder.empty())
+    return run(KeptPasses::get(module.getContext(), from, to));
+  PassManager pm(module.getContext());
+  addPhases(pm, from, to, dumpFolder);
+  return run(pm);
+>>>>>>> main
 }
 
 /// Phases of this module only: the caller keeps its own.

@@ -4,10 +4,11 @@
 //   ==>
 //   func.func @entry(%buffers: !llvm.ptr, %sizes: !llvm.ptr, %status: !llvm.ptr)
 //
-// loads each buffer's address, makes a memref of it with the sizes of its dynamic dims, and calls
-// @main. Upstream's C interface wants one descriptor in memory per memref, made by the caller.
+// loads each buffer's address, makes a memref of it with the sizes of its dynamic dims, and goes on
+// as @main does: called, @main would get seven numbers for each matrix. Upstream's C interface
+// wants one descriptor in memory per memref, made by the caller.
 // Where kernels of a device do the work, the call is asked for first: the runtime may have its
-// commands on record.
+// commands on record. @main stays a function there, that the end of the call follows in any case.
 #include "Pipelines.h"
 
 #include "CPU/Passes.h"
@@ -122,12 +123,18 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
           UnrealizedConversionCastOp::create(b, TypeRange{memref}, ValueRange{descriptor})
               .getResult(0));
     }
-    func::CallOp::create(b, main, arguments);
-    if (onDevice)
+    if (onDevice) {
+      func::CallOp::create(b, main, arguments);
       func::CallOp::create(b, declare(b, "xt_call_end", {}, {}), ValueRange());
-    func::ReturnOp::create(b);
-    if (onDevice)
-      beginCall(b, entry, main, count);
+      func::ReturnOp::create(b);
+      return beginCall(b, entry, main, count);
+    }
+    Block &body = main.getBody().front();
+    assert(main.getBody().hasOneBlock() && "control flow is still in regions");
+    for (auto [parameter, argument] : llvm::zip_equal(body.getArguments(), arguments))
+      parameter.replaceAllUsesWith(argument);
+    block->getOperations().splice(block->end(), body.getOperations());
+    main.erase();
   }
 
   func::FuncOp declare(ImplicitLocOpBuilder &b, StringRef name, TypeRange inputs,

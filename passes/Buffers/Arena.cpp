@@ -186,23 +186,26 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
 
   /// First fit in order of size; temporaries that are alive together do not overlap.
   static int64_t packStatic(SmallVectorImpl<Temporary> &temporaries) {
-    SmallVector<Temporary *> order, placed;
+    SmallVector<Temporary *> order;
     for (Temporary &t : temporaries)
       if (t.bytes >= 0)
         order.push_back(&t);
     llvm::stable_sort(order, [](auto *a, auto *b) { return a->bytes > b->bytes; });
+    struct Placed {
+      int64_t offset, offsetEnd, begin, end;
+    };
+    std::vector<Placed> placed; // sorted by offset, and close together: all are looked at each time
     int64_t total = 0;
     for (Temporary *t : order) {
-      SmallVector<Temporary *> busy; // sorted by offset
-      for (Temporary *p : placed)
-        if (p->begin <= t->end && t->begin <= p->end)
-          busy.push_back(p);
-      llvm::sort(busy, [](auto *a, auto *b) { return a->offset < b->offset; });
-      for (Temporary *p : busy)
-        if (t->offset + t->bytes > p->offset && t->offset < p->offset + p->bytes)
-          t->offset = p->offset + p->bytes;
-      total = std::max(total, t->offset + t->bytes);
-      placed.push_back(t);
+      for (const Placed &p : placed)
+        if (p.begin <= t->end && t->begin <= p.end && t->offset + t->bytes > p.offset &&
+            t->offset < p.offsetEnd)
+          t->offset = p.offsetEnd;
+      int64_t offsetEnd = t->offset + t->bytes;
+      total = std::max(total, offsetEnd);
+      auto at = llvm::upper_bound(
+          placed, t->offset, [](int64_t offset, const Placed &p) { return offset < p.offset; });
+      placed.insert(at, {t->offset, offsetEnd, t->begin, t->end});
     }
     return total;
   }

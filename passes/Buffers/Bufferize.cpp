@@ -20,15 +20,47 @@ using namespace mlir;
 
 namespace {
 
+/// The analysis looks at all uses of a value for each of them. Arguments are never written, so the
+/// readers of one that has very many, a weight of an unrolled recurrence say, get it in portions,
+/// which are values of their own.
+void portionReaders(func::FuncOp func, int64_t portionSize) {
+  for (BlockArgument argument : func.getArguments()) {
+    if (!isa<RankedTensorType>(argument.getType()))
+      continue;
+    SmallVector<OpOperand *> readers;
+    for (OpOperand &use : argument.getUses())
+      if (auto op = dyn_cast<linalg::LinalgOp>(use.getOwner()); op && op.isDpsInput(&use))
+        readers.push_back(&use);
+    if (static_cast<int64_t>(readers.size()) <= portionSize)
+      continue;
+    auto b = OpBuilder::atBlockBegin(argument.getOwner());
+    auto type = cast<RankedTensorType>(argument.getType());
+    Value buffer = bufferization::ToBufferOp::create(
+        b, argument.getLoc(), MemRefType::get(type.getShape(), type.getElementType()), argument,
+        /*read_only=*/true);
+    Value portion;
+    for (auto [i, use] : llvm::enumerate(readers)) {
+      if (i % portionSize == 0)
+        portion = bufferization::ToTensorOp::create(b, argument.getLoc(), type, buffer,
+                                                    /*restrict=*/true);
+      use->set(portion);
+    }
+  }
+}
+
 struct BufferizePass : xtensor::impl::BufferizeBase<BufferizePass> {
+  using BufferizeBase::BufferizeBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Builder b(&getContext());
-    for (auto func : module.getOps<func::FuncOp>())
+    for (auto func : module.getOps<func::FuncOp>()) {
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
         if (isa<TensorType>(func.getArgumentTypes()[i]))
           func.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
                           b.getBoolAttr(false));
+      portionReaders(func, readers);
+    }
 
     // The analysis that this needs is worth its time only where parts are inserted.
     bool inserts = module->walk([](tensor::InsertSliceOp) { return WalkResult::interrupt(); })

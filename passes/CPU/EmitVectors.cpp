@@ -108,9 +108,15 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     int64_t bits = vectorBits ? vectorBits : hostVectorBits();
     VectorTarget target{bits, bits == 512};
     kernels = fuseKernels(std::move(kernels));
-    for (Kernel &kernel : kernels)
+    bool outer = !before->getParentOfType<scf::ForallOp>();
+    for (Kernel &kernel : kernels) {
+      Operation *last = before->getPrevNode();
       if (!emitGemm(b, kernel))
         emitLoops(b, kernel, views, target);
+      for (Operation *op = before->getPrevNode(); outer && op && op != last; op = op->getPrevNode())
+        if (op->getNumRegions())
+          op->setAttr(kNestAttr, b.getUnitAttr());
+    }
     for (Kernel &kernel : kernels)
       for (Stage &stage : kernel.stages)
         stage.op->erase();

@@ -56,6 +56,12 @@ int64_t widestBits(const Kernel &kernel) {
   return widest;
 }
 
+/// What the program says of the ops that combine.
+arith::FastMathFlags flagsOf(const Accumulator &a) {
+  auto op = dyn_cast<arith::ArithFastMathInterface>(a.combiner->op);
+  return op ? op.getFastMathFlagsAttr().getValue() : arith::FastMathFlags::none;
+}
+
 class LoopEmitter {
 public:
   LoopEmitter(OpBuilder &b, Kernel &kernel, Views &views, VectorTarget target)
@@ -157,14 +163,16 @@ int64_t LoopEmitter::chooseUnroll() const {
   if (accumulators.empty() || vectorLoop < 0)
     return 1;
   bool isReduced = kernel.isReduced(vectorLoop);
-  // Calls of math functions are long chains of their own, and spill.
-  int64_t cost = 0;
+  // Math functions are long chains of their own, and spill. Along a row the next step's overlap as
+  // they are; rows side by side share what is loaded.
+  int64_t cost = 0, mathCost = isReduced ? 32 : 8;
   for (const Stage &stage : kernel.stages)
     for (Operation &op : *stage.op.getBlock())
       cost += isa_and_nonnull<math::MathDialect>(op.getDialect()) &&
                       !isa<math::AbsFOp, math::FmaOp, math::SqrtOp>(op)
-                  ? 8
-                  : 1;
+                  ? mathCost
+              : isa<arith::MaximumFOp, arith::MinimumFOp>(op) ? 4
+                                                              : 1;
   int64_t unroll = isReduced ? kReductionUnroll : kColumnUnroll;
   while (unroll > 1 && unroll * cost > 32)
     unroll /= 2;
@@ -401,9 +409,10 @@ void LoopEmitter::reducedInnermost() {
         half.push_back(combine(a, joined[k], joined[k + 1]));
       joined = half;
     }
-    auto reassociate =
-        isa<FloatType>(a.type) ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none;
-    Value sum = vector::ReductionOp::create(b, loc, a.combiner->kind, joined[0], reassociate);
+    auto flags = flagsOf(a);
+    if (isa<FloatType>(a.type))
+      flags = flags | arith::FastMathFlags::reassoc;
+    Value sum = vector::ReductionOp::create(b, loc, a.combiner->kind, joined[0], flags);
     lanes.width = 1;
     if (scalarTail)
       sum = combine(a, sum, ends[numVectors + i]);
@@ -440,7 +449,8 @@ void LoopEmitter::finish(const Accumulator &a, int64_t u, Value value) {
 }
 
 Value LoopEmitter::combine(const Accumulator &a, Value x, Value y) {
-  return vector::makeArithReduction(b, loc, a.combiner->kind, x, y);
+  return vector::makeArithReduction(b, loc, a.combiner->kind, x, y,
+                                    arith::FastMathFlagsAttr::get(b.getContext(), flagsOf(a)));
 }
 
 /// Runs every stage once per vector; takes and returns the accumulators.

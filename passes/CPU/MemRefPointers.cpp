@@ -1,6 +1,7 @@
 #include "CPU/MemRefPointers.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -65,4 +66,38 @@ Value xtensor::cpu::memrefFrom(OpBuilder &b, Location loc, const LLVMTypeConvert
   }
   Value whole = descriptor;
   return UnrealizedConversionCastOp::create(b, loc, type, whole).getResult(0);
+}
+
+xtensor::cpu::Capture::Capture(OpBuilder &b, Location loc, const LLVMTypeConverter &types,
+                               ValueRange captured)
+    : loc(loc), types(types) {
+  for (Value v : captured) {
+    if (v.getDefiningOp() && v.getDefiningOp()->hasTrait<OpTrait::ConstantLike>()) {
+      constants.push_back(v);
+      continue;
+    }
+    passed.push_back(v);
+    firstPart.push_back(allParts.size());
+    if (isa<MemRefType>(v.getType()))
+      allParts.append(takeApart(b, loc, types, v));
+    else if (v.getType().isIndex())
+      allParts.push_back(arith::IndexCastOp::create(b, loc, b.getI64Type(), v));
+    else
+      allParts.push_back(v);
+  }
+  firstPart.push_back(allParts.size());
+}
+
+void xtensor::cpu::Capture::restore(OpBuilder &b, ValueRange parts, IRMapping &map) const {
+  for (Value v : constants)
+    map.map(v, b.clone(*v.getDefiningOp())->getResult(0));
+  for (auto [i, v] : llvm::enumerate(passed)) {
+    ValueRange own = parts.slice(firstPart[i], firstPart[i + 1] - firstPart[i]);
+    if (auto type = dyn_cast<MemRefType>(v.getType()))
+      map.map(v, memrefFrom(b, loc, types, type, own));
+    else if (v.getType().isIndex())
+      map.map(v, arith::IndexCastOp::create(b, loc, b.getIndexType(), own[0]).getResult());
+    else
+      map.map(v, own[0]);
+  }
 }

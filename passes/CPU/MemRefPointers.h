@@ -1,9 +1,10 @@
-// Memrefs as what crosses a call: one pointer, and the sizes that its type leaves open.
+// What crosses a call: memrefs as one pointer, and the sizes that their types leave open.
 #ifndef XTENSOR_PASSES_CPU_MEMREFPOINTERS_H
 #define XTENSOR_PASSES_CPU_MEMREFPOINTERS_H
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace xtensor::cpu {
 
@@ -13,6 +14,24 @@ llvm::SmallVector<mlir::Value> takeApart(mlir::OpBuilder &b, mlir::Location loc,
 /// A memref of `type` over `parts`.
 mlir::Value memrefFrom(mlir::OpBuilder &b, mlir::Location loc, const mlir::LLVMTypeConverter &types,
                        mlir::MemRefType type, mlir::ValueRange parts);
+
+/// What a piece of code needs of its surroundings when it becomes a function of its own: constants
+/// are made there again, the rest is passed in parts that LLVM knows.
+class Capture {
+public:
+  Capture(mlir::OpBuilder &b, mlir::Location loc, const mlir::LLVMTypeConverter &types,
+          mlir::ValueRange captured);
+  /// What to pass, made where `b` stood.
+  llvm::ArrayRef<mlir::Value> parts() const { return allParts; }
+  /// Makes the captured values again, from `parts` as they arrive, for the body that `map` is for.
+  void restore(mlir::OpBuilder &b, mlir::ValueRange parts, mlir::IRMapping &map) const;
+
+private:
+  mlir::Location loc;
+  const mlir::LLVMTypeConverter &types;
+  llvm::SmallVector<mlir::Value> constants, passed, allParts;
+  llvm::SmallVector<unsigned> firstPart; // of each that is passed, and the end
+};
 
 } // namespace xtensor::cpu
 

@@ -144,19 +144,8 @@ struct OutlineParallelPass : xtensor::impl::OutlineParallelBase<OutlineParallelP
     getUsedValuesDefinedAbove(forall.getRegion(), captured);
     for (ValueRange values : {ValueRange(from), ValueRange(step), ValueRange(trips)})
       captured.insert(values.begin(), values.end());
-    SmallVector<Value> passed, parts;
-    SmallVector<unsigned> firstPart;
-    for (Value v : captured) {
-      if (v.getDefiningOp() && v.getDefiningOp()->hasTrait<OpTrait::ConstantLike>())
-        continue;
-      passed.push_back(v);
-      firstPart.push_back(parts.size());
-      if (isa<MemRefType>(v.getType()))
-        parts.append(takeApart(b, loc, *types, v));
-      else
-        parts.push_back(v.getType().isIndex() ? asI64(b, v) : v);
-    }
-    firstPart.push_back(parts.size());
+    Capture capture(b, loc, *types, captured.getArrayRef());
+    ArrayRef<Value> parts = capture.parts();
     auto contextType = LLVM::LLVMStructType::getLiteral(
         &getContext(), llvm::map_to_vector(parts, [&](Value v) { return v.getType(); }));
 
@@ -168,23 +157,13 @@ struct OutlineParallelPass : xtensor::impl::OutlineParallelBase<OutlineParallelP
     Block *entry = body.addEntryBlock();
     m.setInsertionPointToStart(entry);
     IRMapping map;
-    for (Value v : captured)
-      if (v.getDefiningOp() && v.getDefiningOp()->hasTrait<OpTrait::ConstantLike>())
-        map.map(v, m.clone(*v.getDefiningOp())->getResult(0));
-    for (auto [i, v] : llvm::enumerate(passed)) {
-      SmallVector<Value> loaded;
-      for (unsigned k = firstPart[i]; k < firstPart[i + 1]; ++k)
-        loaded.push_back(LLVM::LoadOp::create(
-            m, loc, parts[k].getType(),
-            LLVM::GEPOp::create(m, loc, pointer, contextType, entry->getArgument(0),
-                                ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(k)})));
-      if (auto type = dyn_cast<MemRefType>(v.getType()))
-        map.map(v, memrefFrom(m, loc, *types, type, loaded));
-      else if (v.getType().isIndex())
-        map.map(v, arith::IndexCastOp::create(m, loc, m.getIndexType(), loaded[0]).getResult());
-      else
-        map.map(v, loaded[0]);
-    }
+    SmallVector<Value> loaded;
+    for (auto [k, part] : llvm::enumerate(parts))
+      loaded.push_back(LLVM::LoadOp::create(
+          m, loc, part.getType(),
+          LLVM::GEPOp::create(m, loc, pointer, contextType, entry->getArgument(0),
+                              ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(k)})));
+    capture.restore(m, loaded, map);
     Value begin = arith::IndexCastOp::create(m, loc, m.getIndexType(), entry->getArgument(1));
     Value end = arith::IndexCastOp::create(m, loc, m.getIndexType(), entry->getArgument(2));
     Value one = arith::ConstantIndexOp::create(m, loc, 1);

@@ -127,6 +127,37 @@ def CallVectorLibrary : Pass<"xtensor-call-vector-library", "::mlir::ModuleOp"> 
                            "::mlir::vector::VectorDialect"];
 }
 
+def OutlineNests : Pass<"xtensor-outline-nests", "::mlir::ModuleOp"> {
+  let summary = "Make functions of repeated loop nests, and several of a long block";
+  let description = [{
+    Code generation takes more than twice the time for twice the code in one
+    function, and a network of equal layers has the same nests many times. So a
+    nest that does the same as another one, to other buffers, becomes a function
+    that both call. What is left of a block of very many nests is cut into
+    functions of so many each, which make the addresses that they use again.
+    A few nests that differ stay where they are: a function costs as much to
+    compile as a small nest. Upstream outlines one loop that is named to it,
+    and merges functions that are there already, whose memrefs travel as whole
+    descriptors.
+
+    ```mlir
+    scf.for %i = %c0 to %c64 step %c16 { vector.store %v, %x[%i] } {xtensor.nest}
+    scf.for %i = %c0 to %c64 step %c16 { vector.store %v, %y[%i] } {xtensor.nest}
+    ```
+    ==>
+    ```mlir
+    call @nest0(%x_pointer)
+    call @nest0(%y_pointer)
+    ..
+    func.func private @nest0(%pointer: !llvm.ptr) { scf.for .. }
+    ```
+  }];
+  let options = [Option<"maxNests", "max-nests", "int64_t", "32",
+                        "nests and calls that one block may hold">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
   let summary = "Hand the bodies of parallel loops to the thread pool";
   let description = [{

@@ -17,10 +17,13 @@ int64_t xtensor::hostVectorBits() {
 }
 
 void xtensor::buildCPUPipeline(OpPassManager &pm) {
-  auto &func = pm.nest<func::FuncOp>();
-  func.addPass(createEmitVectors());
+  auto &emit = pm.nest<func::FuncOp>();
+  emit.addPass(createEmitVectors());
   // After the emitter: what it keeps in registers needs no memory, and lifetimes are final.
-  func.addPass(createArena());
+  emit.addPass(createArena());
+  // Before all that works on single ops: a nest that is there many times is worked on once.
+  pm.addPass(createOutlineNests());
+  auto &func = pm.nest<func::FuncOp>();
   func.addPass(createCSEPass());
   func.addPass(createExpandMath());
   func.addPass(createCSEPass());

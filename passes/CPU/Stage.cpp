@@ -430,46 +430,78 @@ static Value filledWith(const Kernel &kernel) {
   return fill ? fill.getInputs()[0] : Value();
 }
 
-/// Lets the outputs of `reader` start from the scalar they were just filled with.
-static void takeFills(Kernel &reader, SmallVectorImpl<Kernel> &done) {
-  Stage &stage = reader.stages.front();
-  for (unsigned i = 0; i < stage.numOutputs(); ++i) {
-    Value memref = stage.op.getDpsInits()[i];
-    // The loops must write all of it, or what was filled remains.
-    if (!stage.op.getMatchingIndexingMap(stage.op.getDpsInitOperand(i)).isProjectedPermutation())
-      continue;
-    for (unsigned k = done.size(); k-- > 0;) {
-      Value scalar = filledWith(done[k]);
-      if (scalar && done[k].stages.front().op.getDpsInits()[0] == memref) {
+namespace {
+
+/// The kernels of a block that are done so far, and the fills among them that may yet be taken by
+/// a reduction.
+class Fusion {
+public:
+  void add(Kernel kernel) {
+    takeFills(kernel);
+    if (Kernel *host = hostOf(kernel)) {
+      llvm::move(kernel.stages, std::back_inserter(host->stages));
+      return;
+    }
+    if (filledWith(kernel))
+      fills[kernel.stages.front().op.getDpsInits()[0]] = done.size();
+    done.push_back(std::move(kernel));
+  }
+
+  SmallVector<Kernel, 0> take() {
+    llvm::erase_if(done, [](const Kernel &kernel) { return kernel.stages.empty(); });
+    return std::move(done);
+  }
+
+private:
+  /// Lets the outputs of `reader` start from the scalar they were just filled with.
+  void takeFills(Kernel &reader) {
+    Stage &stage = reader.stages.front();
+    for (unsigned i = 0; i < stage.numOutputs(); ++i) {
+      auto fill = fills.find(stage.op.getDpsInits()[i]);
+      // The loops must write all of it, or what was filled remains.
+      if (fill == fills.end() ||
+          !stage.op.getMatchingIndexingMap(stage.op.getDpsInitOperand(i)).isProjectedPermutation())
+        continue;
+      Kernel &kernel = done[fill->second];
+      Value scalar = filledWith(kernel);
+      Value base = stage.output(i).base;
+      if (scalar && llvm::none_of(ArrayRef<Kernel>(done).drop_front(fill->second + 1),
+                                  [&](const Kernel &k) { return k.touches(base); })) {
         // Other stages must not count on the fill.
         stage.inits[i] = scalar;
-        done[k].stages.front().op->erase();
-        done.erase(done.begin() + k);
-        break;
+        kernel.stages.front().op->erase();
+        kernel.stages.clear();
       }
-      if (done[k].touches(stage.output(i).base))
-        break;
+      fills.erase(fill);
     }
   }
-}
+
+  /// The nearest earlier kernel that `kernel` may join, past those that it may change places with.
+  Kernel *hostOf(const Kernel &kernel) {
+    unsigned left = kFurthest;
+    for (Kernel &candidate : llvm::reverse(done)) {
+      if (candidate.stages.empty())
+        continue;
+      if (canFuse(candidate, kernel))
+        return &candidate;
+      if (!--left || conflict(candidate, kernel))
+        break;
+    }
+    return nullptr;
+  }
+
+  /// A program of thousands of kernels that do not touch each other takes linear time.
+  static constexpr unsigned kFurthest = 64;
+
+  SmallVector<Kernel, 0> done;           // without stages: taken by a reduction
+  llvm::DenseMap<Value, unsigned> fills; // what was filled, and where
+};
+
+} // namespace
 
 SmallVector<Kernel, 0> xtensor::cpu::fuseKernels(SmallVector<Kernel, 0> kernels) {
-  SmallVector<Kernel, 0> done;
-  for (Kernel &kernel : kernels) {
-    takeFills(kernel, done);
-    Kernel *host = nullptr;
-    for (Kernel &candidate : llvm::reverse(done)) {
-      if (canFuse(candidate, kernel)) {
-        host = &candidate;
-        break;
-      }
-      if (conflict(candidate, kernel))
-        break;
-    }
-    if (host)
-      llvm::move(kernel.stages, std::back_inserter(host->stages));
-    else
-      done.push_back(std::move(kernel));
-  }
-  return done;
+  Fusion fusion;
+  for (Kernel &kernel : kernels)
+    fusion.add(std::move(kernel));
+  return fusion.take();
 }

@@ -124,7 +124,7 @@ void Body::emitStore(memref::StoreOp op) {
   for (auto [i, stride] : llvm::zip_equal(op.getIndices(), view.strides))
     at = kernel.add(at, kernel.mul(kernel.value(OpFoldResult(i)), stride));
   Value place = kernel.index(at), v = kernel.value(op.getValue());
-  byFirstThread([&] { memref::StoreOp::create(b, op.getLoc(), v, view.flat, place); });
+  byFirstThread([&] { kernel.store(v, view, place); });
 }
 
 void Body::leave(Value number, Value memref) {
@@ -133,7 +133,7 @@ void Body::leave(Value number, Value memref) {
   Value v = kernel.value(number);
   if (v.getType() != element)
     v = arith::IndexCastOp::create(b, kernel.loc, element, v);
-  byFirstThread([&] { memref::StoreOp::create(b, kernel.loc, v, view.flat, kernel.index(0)); });
+  byFirstThread([&] { kernel.store(v, view, kernel.index(0)); });
 }
 
 /// The first report counts: words are site + 1, index (low, high), size (low, high).
@@ -168,6 +168,7 @@ LogicalResult Body::emitAlloc(memref::AllocOp op) {
   MemRefType type = op.getType();
   FlatView view;
   view.offset = kernel.fixed(0);
+  view.element = type.getElementType();
   OpFoldResult elements = kernel.fixed(1);
   auto dynamic = op.getDynamicSizes().begin();
   for (int64_t size : type.getShape())
@@ -180,7 +181,7 @@ LogicalResult Body::emitAlloc(memref::AllocOp op) {
   }
   auto known = getConstantIntValue(elements);
   if (known && *known * type.getElementTypeBitWidth() / 8 <= kernel.workgroupBytesLeft())
-    view.flat = kernel.workgroupMemory(*known, type.getElementType());
+    view.flat = kernel.workgroupMemory(*known, type.getElementType()).flat;
   if (!view.flat) {
     Location loc = op.getLoc();
     Value count;
@@ -223,6 +224,14 @@ LogicalResult Body::emitStructured(Operation &op) {
   kernel.meet();
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return emitWhile(loop);
+  if (auto choice = dyn_cast<scf::IndexSwitchOp>(op)) {
+    FailureOr<SmallVector<Value>> results = emitSwitch(choice, 0);
+    if (failed(results))
+      return failure();
+    for (auto [x, y] : llvm::zip_equal(op.getResults(), *results))
+      kernel.set(x, y);
+    return success();
+  }
   IRMapping map;
   for (Value operand : op.getOperands())
     map.map(operand, kernel.value(operand));
@@ -250,6 +259,46 @@ LogicalResult Body::emitStructured(Operation &op) {
   for (auto [x, y] : llvm::zip_equal(op.getResults(), copy->getResults()))
     kernel.set(x, y);
   return success();
+}
+
+/// SPIR-V has a switch, upstream's conversion of it to SPIR-V has none: one test per case.
+FailureOr<SmallVector<Value>> Body::emitSwitch(scf::IndexSwitchOp op, unsigned number) {
+  Location loc = op.getLoc();
+  ArrayRef<int64_t> cases = op.getCases();
+  auto yield = [&](Block &block) -> LogicalResult {
+    if (failed(emit(block)))
+      return failure();
+    kernel.meet();
+    return success();
+  };
+  auto valuesOf = [&](Block &block) {
+    SmallVector<Value> values;
+    for (Value v : block.getTerminator()->getOperands())
+      values.push_back(kernel.value(v));
+    return values;
+  };
+  if (number == cases.size()) {
+    if (failed(yield(op.getDefaultBlock())))
+      return failure();
+    return valuesOf(op.getDefaultBlock());
+  }
+  Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, kernel.value(op.getArg()),
+                                     kernel.index(cases[number]));
+  auto branch = scf::IfOp::create(b, loc, op.getResultTypes(), here, /*withElseRegion=*/true);
+  bool yields = op.getNumResults() > 0; // else the terminators are there
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  if (failed(yield(op.getCaseBlock(number))))
+    return failure();
+  if (yields)
+    scf::YieldOp::create(b, loc, valuesOf(op.getCaseBlock(number)));
+  b.setInsertionPointToStart(branch.elseBlock());
+  FailureOr<SmallVector<Value>> others = emitSwitch(op, number + 1);
+  if (failed(others))
+    return failure();
+  if (yields)
+    scf::YieldOp::create(b, loc, *others);
+  return SmallVector<Value>(branch.getResults());
 }
 
 /// What stands before the test may hold loops and branches, which the header of a loop in SPIR-V

@@ -25,6 +25,9 @@ public:
 
 private:
   mlir::LogicalResult emitStructured(mlir::Operation &op);
+  /// The values of the case that is taken, tests from the `number`-th on.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitSwitch(mlir::scf::IndexSwitchOp op,
+                                                             unsigned number);
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult emitForall(mlir::scf::ForallOp loop);
   mlir::LogicalResult emitAlloc(mlir::memref::AllocOp op);

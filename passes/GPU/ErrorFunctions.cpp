@@ -29,14 +29,19 @@ static constexpr double kTail64[] = {
 
 static Real nearZero(Scalars &s, Real x) { return x + x * s.evaluate({kErf32, kErf64}, x * x); }
 
-/// erfc of x from 1/2 on.
+/// erfc of x from 3/4 on. Where each rounding would show, numbers are in two parts.
 static Real complement(Scalars &s, Real x) {
   Real t = (x - 4.0) / (x + 4.0);
-  Real g = s.evaluate({kTail32, kTail64}, t) / (x * 2.0 + 1.0);
+  ArrayRef<double> c = s.pick(ArrayRef(kTail32), ArrayRef(kTail64));
+  Sum g = addSmaller(s.real(c.front()), t * s.evaluate({c.drop_front(), c.drop_front()}, t));
+  Sum divisor = addExactly(x * 2.0, s.real(1));
+  Real inverse = 1.0 / divisor.hi, quotient = g.hi * inverse;
+  Sum product = multiplyExactly(quotient, divisor.hi);
+  Real rest = (g.hi - product.hi) - product.lo + (g.lo - quotient * divisor.lo);
   Sum square = multiplyExactly(x, x);
   auto [factor, k] = emitScaledExp(s, -square.hi, -square.lo);
-  Real y = s.scale(factor.hi * g + factor.lo * g, k);
-  return select(x > s.pick(10.5, 28.0), 0.0, y);
+  Real y = factor.hi * quotient + (factor.lo * quotient + factor.hi * (rest * inverse));
+  return select(x > s.pick(10.5, 28.0), 0.0, s.scale(y, k));
 }
 
 Real xtensor::emitErf(Scalars &s, Real x) {
@@ -48,6 +53,6 @@ Real xtensor::emitErf(Scalars &s, Real x) {
 Real xtensor::emitErfc(Scalars &s, Real x) {
   Real magnitude = abs(x), far = complement(s, magnitude);
   far = select(x < 0.0, 2.0 - far, far);
-  Bit near = (x < 0.5) & (x > -1.0);
+  Bit near = (x < 0.75) & (x > -1.0);
   return select(near, 1.0 - nearZero(s, x), far);
 }

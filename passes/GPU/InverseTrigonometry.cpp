@@ -88,8 +88,7 @@ static Sum angleOf(Scalars &s, Real y, Real x, bool xIsOne) {
 
 Real xtensor::emitAtan(Scalars &s, Real x) {
   Sum angle = angleOf(s, abs(x), s.real(1), /*xIsOne=*/true);
-  Real y = withSign(abs(angle.hi + angle.lo), signOf(x));
-  return select(isNan(x), x, y);
+  return withSign(abs(angle.hi + angle.lo), signOf(x));
 }
 
 Real xtensor::emitAtan2(Scalars &s, Real y, Real x) {

@@ -2,6 +2,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
 using namespace xtensor::gpu;
@@ -66,12 +67,12 @@ Value Kernel::value(Value v) {
   Value here;
   if (memref::LoadOp spill = spillOf(v)) {
     // At the start: nothing writes it after the kernel that left it.
-    Value flat = view(spill.getMemref()).flat;
-    OpBuilder start = prologue();
-    Value zero = arith::ConstantIndexOp::create(start, loc, 0);
-    here = memref::LoadOp::create(start, loc, flat, zero);
+    FlatView memory = view(spill.getMemref());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(body);
+    here = load(memory, index(0));
     if (v.getType().isIndex())
-      here = arith::IndexCastOp::create(start, loc, v.getType(), here);
+      here = arith::IndexCastOp::create(b, loc, v.getType(), here);
   } else {
     here = numberArgument(v);
   }
@@ -132,6 +133,7 @@ Value Kernel::bufferArgument(Value memref) {
     return argument;
   auto type = cast<MemRefType>(memref.getType());
   auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
+  auto formal = MemRefType::get({ShapedType::kDynamic}, stored(type.getElementType()));
   OpFoldResult elements = fixed(1);
   // The length is the host's to know: kernels are given addresses only.
   for (auto [axis, size] : llvm::enumerate(type.getShape())) {
@@ -156,7 +158,14 @@ Value Kernel::bufferArgument(Value memref) {
       ArrayRef<OpFoldResult>{host.getIndexAttr(1)});
   kinds.push_back(Kind::buffer);
   operands.push_back(whole);
-  return argument = body->addArgument(flat, loc);
+  return argument = body->addArgument(formal, loc);
+}
+
+void Kernel::refuse(Operation &op) {
+  op.emitError("has no place in a kernel");
+  broken = true;
+  for (Value result : op.getResults())
+    scalars.map(result, ub::PoisonOp::create(b, loc, result.getType()));
 }
 
 Value Kernel::report() {
@@ -177,7 +186,7 @@ Value Kernel::report() {
   return reportWords = body->addArgument(type, loc);
 }
 
-Value Kernel::workgroupMemory(int64_t elements, Type type) {
+FlatView Kernel::workgroupMemory(int64_t elements, Type type) {
   int64_t width = type.isIndex() ? 32 : type.getIntOrFloatBitWidth();
   int64_t bytes = elements * ((width + 7) / 8 + 3) / 4 * 4;
   if (elements == 0 || workgroupBytes + bytes > limits.workgroupBytes)
@@ -186,13 +195,13 @@ Value Kernel::workgroupMemory(int64_t elements, Type type) {
   auto space = mlir::gpu::AddressSpaceAttr::get(b.getContext(), mlir::gpu::AddressSpace::Workgroup);
   kinds.push_back(Kind::workgroup);
   operands.push_back({});
-  return body->addArgument(MemRefType::get({elements}, type, MemRefLayoutAttrInterface(), space),
-                           loc);
+  auto memory = MemRefType::get({elements}, stored(type), MemRefLayoutAttrInterface(), space);
+  return {body->addArgument(memory, loc), type, fixed(0), {fixed(elements)}, {fixed(1)}};
 }
 
-Value Kernel::exchange(unsigned i, Type type) {
-  Value &memory = exchanges[{i, type}];
-  if (!memory)
+FlatView Kernel::exchange(unsigned i, Type type) {
+  FlatView &memory = exchanges[{i, type}];
+  if (!memory.flat)
     memory = workgroupMemory(threads, type);
   return memory;
 }
@@ -253,12 +262,14 @@ FlatView Kernel::root(Value memref) {
   }
   result.offset = fixed(0);
   result.flat = bufferArgument(memref);
+  result.element = type.getElementType();
   return result;
 }
 
 FlatView Kernel::subview(memref::SubViewOp op) {
   FlatView from = view(op.getSource()), to;
   to.flat = from.flat;
+  to.element = from.element;
   to.offset = from.offset;
   llvm::SmallBitVector dropped = op.getDroppedDims();
   for (auto [axis, offset, size, stride] :
@@ -275,6 +286,7 @@ FlatView Kernel::subview(memref::SubViewOp op) {
 FlatView Kernel::expand(memref::ExpandShapeOp op) {
   FlatView from = view(op.getSrc()), to;
   to.flat = from.flat;
+  to.element = from.element;
   to.offset = from.offset;
   SmallVector<OpFoldResult> shape = op.getMixedOutputShape();
   to.sizes.resize(shape.size());
@@ -293,6 +305,7 @@ FlatView Kernel::expand(memref::ExpandShapeOp op) {
 FlatView Kernel::collapse(memref::CollapseShapeOp op) {
   FlatView from = view(op.getSrc()), to;
   to.flat = from.flat;
+  to.element = from.element;
   to.offset = from.offset;
   for (const ReassociationIndices &group : op.getReassociationIndices()) {
     OpFoldResult size = fixed(1), stride = fixed(1);
@@ -314,6 +327,7 @@ FlatView Kernel::collapse(memref::CollapseShapeOp op) {
 FlatView Kernel::reinterpret(memref::ReinterpretCastOp op) {
   FlatView from = view(op.getSource()), to;
   to.flat = from.flat;
+  to.element = from.element;
   // The offset counts from the start of the memory, whatever view of it the source is.
   to.offset = value(op.getMixedOffsets().front());
   for (auto [size, stride] : llvm::zip_equal(op.getMixedSizes(), op.getMixedStrides())) {
@@ -358,6 +372,21 @@ OpFoldResult Kernel::mul(OpFoldResult x, OpFoldResult y) {
 }
 
 //===- memory ----------------------------------------------------------------===//
+
+Type Kernel::stored(Type type) {
+  return type.isBF16() ? IntegerType::get(type.getContext(), 16) : type;
+}
+
+Value Kernel::load(const FlatView &view, Value at) {
+  Value v = memref::LoadOp::create(b, loc, view.flat, at);
+  return v.getType() == view.element ? v : arith::BitcastOp::create(b, loc, view.element, v);
+}
+
+void Kernel::store(Value v, const FlatView &view, Value at) {
+  if (Type type = stored(view.element); type != v.getType())
+    v = arith::BitcastOp::create(b, loc, type, v);
+  memref::StoreOp::create(b, loc, v, view.flat, at);
+}
 
 void Kernel::access(ArrayRef<Value> reads, ArrayRef<Value> writes) {
   bool clash = llvm::any_of(reads, [&](Value v) { return written.contains(v); }) ||

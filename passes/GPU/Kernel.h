@@ -20,7 +20,8 @@ struct KernelLimits {
 
 /// A memref as numbers: element [i, j] is flat[offset + i * strides[0] + j * strides[1]].
 struct FlatView {
-  mlir::Value flat; // memref<?xT>
+  mlir::Value flat;   // memref<?xT>
+  mlir::Type element; // T, or bf16 where T is i16: no shader knows that type
   mlir::OpFoldResult offset;
   llvm::SmallVector<mlir::OpFoldResult> sizes, strides;
 };
@@ -48,12 +49,15 @@ public:
   /// The kernel's view of a memref that the host or this kernel made.
   FlatView view(mlir::Value memref);
   void setView(mlir::Value memref, FlatView view) { views[memref] = std::move(view); }
+  /// Says that `op` has no place in a kernel; what it computes is unknown from then on.
+  void refuse(mlir::Operation &op);
+  bool isBroken() const { return broken; }
   /// The words that index errors go to.
   mlir::Value report();
-  /// Memory of the workgroup; null if there is not enough left.
-  mlir::Value workgroupMemory(int64_t elements, mlir::Type type);
+  /// Memory of the workgroup; `flat` is null if there is not enough left.
+  FlatView workgroupMemory(int64_t elements, mlir::Type type);
   /// One element per thread for the `i`-th value that a reduction combines; used again by the next.
-  mlir::Value exchange(unsigned i, mlir::Type type);
+  FlatView exchange(unsigned i, mlir::Type type);
   /// Bytes of workgroup memory that are left beside what reductions need.
   int64_t workgroupBytesLeft() const;
 
@@ -65,6 +69,10 @@ public:
   mlir::OpFoldResult fixed(int64_t v) { return b.getIndexAttr(v); }
 
   //===- memory --------------------------------------------------------------===//
+  mlir::Value load(const FlatView &view, mlir::Value at);
+  void store(mlir::Value v, const FlatView &view, mlir::Value at);
+  /// What elements of `type` are in memory.
+  static mlir::Type stored(mlir::Type type);
   /// Waits for the other threads if an access since the last wait may meet these.
   void access(llvm::ArrayRef<mlir::Value> reads, llvm::ArrayRef<mlir::Value> writes);
   /// Waits if anything was accessed since the last wait.
@@ -97,8 +105,9 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   llvm::DenseSet<mlir::Value> written, read;
   mlir::Value thread, group, reportWords;
-  llvm::DenseMap<std::pair<unsigned, mlir::Type>, mlir::Value> exchanges;
+  llvm::DenseMap<std::pair<unsigned, mlir::Type>, FlatView> exchanges;
   int64_t workgroupBytes = 0;
+  bool broken = false;
 };
 
 /// Marks the host's read of a number that a kernel left in memory for whoever needs it.

@@ -221,11 +221,11 @@ Value Leaf::offset(const Access &access, const Point &point) {
 }
 
 Value Leaf::load(const Access &access, const Point &point) {
-  return memref::LoadOp::create(b, loc, access.view.flat, offset(access, point));
+  return kernel.load(access.view, offset(access, point));
 }
 
 void Leaf::store(Value v, const Access &access, const Point &point) {
-  memref::StoreOp::create(b, loc, v, access.view.flat, offset(access, point));
+  kernel.store(v, access.view, offset(access, point));
 }
 
 SmallVector<Value> Leaf::compute(const Point &point, ValueRange old) {
@@ -245,7 +245,7 @@ SmallVector<Value> Leaf::compute(const Point &point, ValueRange old) {
     if (auto index = dyn_cast<linalg::IndexOp>(inner))
       kernel.set(index, point[index.getDim()]);
     else if (!emitScalar(kernel, inner))
-      inner.emitError("has no place in a kernel");
+      kernel.refuse(inner);
   }
   SmallVector<Value> results;
   for (Value v : body.getTerminator()->getOperands())
@@ -419,13 +419,13 @@ void Leaf::together(Point point, const Team &team) {
     unflatten(loop.getInductionVar(), over, point);
     scf::YieldOp::create(b, loc, compute(point, loop.getRegionIterArgs()));
   }
-  SmallVector<Value> memory;
+  SmallVector<FlatView> memory;
   for (auto [i, v] : llvm::enumerate(loop.getResults())) {
     memory.push_back(kernel.exchange(i, v.getType()));
-    kernel.access({}, memory.back());
+    kernel.access({}, memory.back().flat);
   }
   for (auto [m, v] : llvm::zip_equal(memory, loop.getResults()))
-    memref::StoreOp::create(b, loc, v, m, team.id);
+    kernel.store(v, m, team.id);
   for (int64_t half = team.known / 2; half > 0; half /= 2) {
     mlir::gpu::BarrierOp::create(b, loc);
     Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, team.id,
@@ -435,9 +435,9 @@ void Leaf::together(Point point, const Team &team) {
     b.setInsertionPointToStart(branch.thenBlock());
     Value other = arith::AddIOp::create(b, loc, team.id, kernel.index(half));
     for (auto [m, combiner] : llvm::zip_equal(memory, combiners)) {
-      Value x = memref::LoadOp::create(b, loc, m, team.id);
-      Value y = memref::LoadOp::create(b, loc, m, other);
-      memref::StoreOp::create(b, loc, combine(combiner, x, y), m, team.id);
+      Value x = kernel.load(m, team.id);
+      Value y = kernel.load(m, other);
+      kernel.store(combine(combiner, x, y), m, team.id);
     }
   }
   Value first =
@@ -448,7 +448,7 @@ void Leaf::together(Point point, const Team &team) {
   SmallVector<Value> before = initial(point);
   Value zero = kernel.index(0);
   for (unsigned i = 0; i < outs.size(); ++i) {
-    Value v = memref::LoadOp::create(b, loc, memory[i], zero);
+    Value v = kernel.load(memory[i], zero);
     store(before[i] ? combine(combiners[i], before[i], v) : v, outs[i], point);
   }
 }
@@ -473,14 +473,15 @@ bool xtensor::gpu::emitScalar(Kernel &kernel, Operation &op) {
     OpFoldResult at = view.offset;
     for (auto [i, stride] : llvm::zip_equal(load.getIndices(), view.strides))
       at = kernel.add(at, kernel.mul(kernel.value(OpFoldResult(i)), stride));
-    kernel.set(load, memref::LoadOp::create(b, op.getLoc(), view.flat, kernel.index(at)));
+    kernel.set(load, kernel.load(view, kernel.index(at)));
     return true;
   }
   if (op.hasTrait<OpTrait::ConstantLike>() || isa<ViewLikeOpInterface, memref::DimOp>(op))
     return true; // made where they are used
-  if (op.getNumRegions() > 0 && !isa<scf::IfOp, scf::ForOp, scf::IndexSwitchOp>(op))
+  if (op.getNumRegions() > 0 && !isa<scf::IfOp, scf::ForOp>(op))
     return false;
-  if (op.getNumRegions() == 0 && !isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>())
+  if (op.getNumRegions() == 0 && !isMemoryEffectFree(&op) &&
+      !op.hasTrait<OpTrait::IsTerminator>())
     return false;
   IRMapping map;
   for (Value operand : op.getOperands())

@@ -8,6 +8,7 @@
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_OUTLINEKERNELS
@@ -117,7 +118,7 @@ bool Outliner::isNumberOfKernel(Operation &op) {
     Operation *def = v.getDefiningOp();
     return def && !isa<MemRefType>(v.getType()) && (pending.contains(def) || isSpill(def));
   });
-  return depends && op.getNumRegions() == 0 && isPure(&op) &&
+  return depends && op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
          !op.hasTrait<OpTrait::IsTerminator>() && !isa<ViewLikeOpInterface>(op);
 }
 
@@ -257,6 +258,8 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
   }
   for (auto [number, memory] : left)
     body.leave(number, memory);
+  if (kernel.isBroken())
+    return failure();
   // Host code of the kernel was added before `before`, and so is the launch.
   kernel.launch(module, constant(host, loc, 1));
   for (auto [number, memory] : left) {
@@ -328,6 +331,8 @@ LogicalResult Outliner::launchLeaf(Operation &op) {
                                                kernel.index(kernel.threads));
     leaf.emit(team);
   }
+  if (kernel.isBroken())
+    return failure();
   kernel.launch(module, groups);
   op.erase();
   for (Operation *fill : fills)
@@ -369,6 +374,8 @@ LogicalResult Outliner::launchForall(scf::ForallOp op) {
       return failure();
     kernel.meet();
   }
+  if (kernel.isBroken())
+    return failure();
   kernel.launch(module, groups);
   op.erase();
   return success();

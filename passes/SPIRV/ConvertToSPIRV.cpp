@@ -52,13 +52,16 @@ mlir::spirv::TargetEnvAttr targetOf(ModuleOp module) {
       {"s16", Capability::StorageBuffer16BitAccess},
       {"s8", Capability::StorageBuffer8BitAccess},
       {"subgroup", Capability::GroupNonUniformArithmetic},
-      {"atomic_f32", Capability::AtomicFloat32AddEXT}};
+      {"atomic_f32", Capability::AtomicFloat32AddEXT},
+      {"specials32", Capability::SignedZeroInfNanPreserve},
+      {"subnormals32", Capability::DenormPreserve}};
   for (auto [feature, capability] : optional)
     if (device.has(feature))
       capabilities.push_back(capability);
   SmallVector<Extension> extensions = {
       Extension::SPV_KHR_storage_buffer_storage_class, Extension::SPV_KHR_16bit_storage,
-      Extension::SPV_KHR_8bit_storage, Extension::SPV_EXT_shader_atomic_float_add};
+      Extension::SPV_KHR_8bit_storage, Extension::SPV_EXT_shader_atomic_float_add,
+      Extension::SPV_KHR_float_controls};
   auto triple = mlir::spirv::VerCapExtAttr::get(mlir::spirv::Version::V_1_3, capabilities,
                                                 extensions, context);
   return mlir::spirv::TargetEnvAttr::get(
@@ -71,6 +74,7 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     mlir::spirv::TargetEnvAttr env = targetOf(module);
+    xtensor::Profile device = xtensor::Profile::of(module);
     SmallVector<gpu::GPUModuleOp> kernels(module.getOps<gpu::GPUModuleOp>());
     OpBuilder b(&getContext());
     for (gpu::GPUModuleOp original : kernels) {
@@ -82,6 +86,7 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
       auto code = cast<mlir::spirv::ModuleOp>(original->getNextNode());
       code->setAttr(mlir::spirv::getTargetEnvAttrName(), env);
       keepArithmetic(code);
+      keepSpecials(code, device);
     }
   }
 
@@ -95,6 +100,31 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
     });
   }
 
+  /// Nor need they know infinities, NaN and signed zeros.
+  static void keepSpecials(mlir::spirv::ModuleOp code, const xtensor::Profile &device) {
+    llvm::SmallSetVector<unsigned, 4> widths;
+    code.walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (auto number = dyn_cast<FloatType>(getElementTypeOrSelf(type)))
+          widths.insert(number.getWidth());
+    });
+    OpBuilder b = OpBuilder::atBlockEnd(code.getBody());
+    for (auto func : code.getOps<mlir::spirv::FuncOp>()) {
+      if (!func->hasAttr(mlir::spirv::getEntryPointABIAttrName()))
+        continue;
+      auto mode = [&](mlir::spirv::ExecutionMode kind, unsigned width) {
+        mlir::spirv::ExecutionModeOp::create(b, func.getLoc(), func, kind,
+                                             ArrayRef<int32_t>{static_cast<int32_t>(width)});
+      };
+      for (unsigned width : widths) {
+        if (device.has(("specials" + Twine(width)).str()))
+          mode(mlir::spirv::ExecutionMode::SignedZeroInfNanPreserve, width);
+        if (device.has(("subnormals" + Twine(width)).str()))
+          mode(mlir::spirv::ExecutionMode::DenormPreserve, width);
+      }
+    }
+  }
+
   LogicalResult convert(gpu::GPUModuleOp kernel, mlir::spirv::TargetEnvAttr env) {
     MLIRContext *context = &getContext();
     mlir::spirv::MemorySpaceToStorageClassConverter spaces(
@@ -106,6 +136,7 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
     SPIRVConversionOptions options;
     options.use64bitIndex = false;
     SPIRVTypeConverter types(env, options);
+    types.addConversion([](BFloat16Type type) { return IntegerType::get(type.getContext(), 16); });
     ScfToSPIRVContext flow;
     RewritePatternSet patterns(context);
     populateGPUToSPIRVPatterns(types, patterns);

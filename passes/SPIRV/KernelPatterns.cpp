@@ -1,9 +1,11 @@
 #include "SPIRV/KernelPatterns.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -119,9 +121,95 @@ struct Truncate : OpConversionPattern<math::TruncOp> {
   }
 };
 
+/// The number that a scalar is known to be zero with, sign included, or null.
+FloatAttr zeroOf(Value v) {
+  FloatAttr known;
+  return matchPattern(v, m_Constant(&known)) && known.getValue().isZero() ? known : FloatAttr();
+}
+
+/// The bits of a bfloat16 are all that there is of it.
+struct SameBits : OpConversionPattern<arith::BitcastOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(arith::BitcastOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    if (getTypeConverter()->convertType(op.getType()) != adaptor.getIn().getType())
+      return failure();
+    b.replaceOp(op, adaptor.getIn());
+    return success();
+  }
+};
+
+struct ConstantBits : OpConversionPattern<arith::ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor,
+                                ConversionPatternRewriter &b) const override {
+    auto known = dyn_cast<FloatAttr>(op.getValue());
+    if (!known || !known.getType().isBF16())
+      return failure();
+    APInt bits = known.getValue().bitcastToAPInt();
+    b.replaceOpWithNewOp<mlir::spirv::ConstantOp>(op, b.getI16Type(), b.getIntegerAttr(b.getI16Type(), bits));
+    return success();
+  }
+};
+
+/// llvmpipe takes x / 0 for undefined where it sees the 0. x * inf is the same number.
+struct DivideByZero : OpConversionPattern<arith::DivFOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(arith::DivFOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    FloatAttr zero = zeroOf(op.getRhs());
+    if (!zero)
+      return failure();
+    auto type = cast<FloatType>(op.getType());
+    bool negative = zero.getValue().isNegative();
+    Value infinity = mlir::spirv::ConstantOp::create(
+        b, op.getLoc(), type,
+        b.getFloatAttr(type, APFloat::getInf(type.getFloatSemantics(), negative)));
+    b.replaceOpWithNewOp<mlir::spirv::FMulOp>(op, adaptor.getLhs(), infinity);
+    return success();
+  }
+};
+
+/// llvmpipe takes x * 0 for 0 where it sees the 0, whatever x is.
+struct MultiplyByZero : OpConversionPattern<arith::MulFOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(arith::MulFOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Value x = adaptor.getLhs();
+    FloatAttr zero = zeroOf(op.getRhs());
+    if (!zero) {
+      zero = zeroOf(op.getLhs());
+      x = adaptor.getRhs();
+    }
+    if (!zero)
+      return failure();
+    Location loc = op.getLoc();
+    auto type = cast<FloatType>(op.getType());
+    const llvm::fltSemantics &semantics = type.getFloatSemantics();
+    auto constant = [&](APFloat v) -> Value {
+      return mlir::spirv::ConstantOp::create(b, loc, type, b.getFloatAttr(type, v));
+    };
+    // The sign of the zero is the product of the signs.
+    Type bits = b.getIntegerType(type.getWidth());
+    APInt sign = APInt::getSignMask(type.getWidth());
+    Value mask = mlir::spirv::ConstantOp::create(b, loc, bits, b.getIntegerAttr(bits, sign));
+    Value word = mlir::spirv::BitcastOp::create(b, loc, bits, x);
+    if (zero.getValue().isNegative())
+      word = mlir::spirv::NotOp::create(b, loc, word);
+    Value none = mlir::spirv::BitcastOp::create(
+        b, loc, type, mlir::spirv::BitwiseAndOp::create(b, loc, word, mask).getResult());
+    Value size = mlir::spirv::GLFAbsOp::create(b, loc, x);
+    Value finite = mlir::spirv::FOrdLessThanOp::create(b, loc, size,
+                                                       constant(APFloat::getInf(semantics)));
+    b.replaceOpWithNewOp<mlir::spirv::SelectOp>(op, finite, none,
+                                                constant(APFloat::getNaN(semantics)));
+    return success();
+  }
+};
+
 } // namespace
 
 void xtensor::spirv::populateKernelPatterns(const SPIRVTypeConverter &types,
                                             RewritePatternSet &patterns) {
-  patterns.add<KernelFunction, Barrier, Truncate>(types, patterns.getContext(), /*benefit=*/10);
+  patterns.add<KernelFunction, Barrier, Truncate, DivideByZero, MultiplyByZero, SameBits, ConstantBits>(types, patterns.getContext(), /*benefit=*/10);
 }

@@ -47,4 +47,43 @@ def SerializeSPIRV : Pass<"xtensor-serialize-spirv", "::mlir::ModuleOp"> {
   }];
 }
 
+def NarrowComparisons : Pass<"xtensor-narrow-comparisons"> {
+  let summary = "Compare integers with constants in the width that they come in";
+  let description = [{
+    Fewer 64-bit operations, which GPUs do slowly or not at all. llvmpipe (Mesa
+    22.3) also answers wrong where a 32-bit integer is extended and then compared
+    with a constant. Upstream's canonicalisation leaves the extension.
+
+    ```mlir
+    %wide = arith.extsi %x : i32 to i64
+    %y = arith.cmpi slt, %wide, %c0 : i64
+    ```
+    ==>
+    ```mlir
+    %y = arith.cmpi slt, %x, %c0_i32 : i32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def TruncateInSteps : Pass<"xtensor-truncate-in-steps"> {
+  let summary = "float64 to bfloat16 by way of float32, rounded once";
+  let description = [{
+    Upstream's expansion of casts to bfloat16 takes the upper half of whatever it
+    is given, of a float64 too. Rounding to float32 and then to bfloat16 would
+    round twice; the first step rounds to odd instead, so that the second decides
+    as if it were the only one.
+
+    ```mlir
+    %y = arith.truncf %x : f64 to bf16
+    ```
+    ==>
+    ```mlir
+    %odd = ..   // float32, the last bit set if anything was cut off
+    %y = arith.truncf %odd : f32 to bf16
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 #endif // XTENSOR_PASSES_SPIRV

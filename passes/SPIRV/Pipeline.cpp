@@ -1,6 +1,7 @@
 // The phase "spirv" as a pipeline.
 #include "SPIRV/Passes.h"
 
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
@@ -13,6 +14,17 @@ using namespace mlir;
 void xtensor::buildSPIRVPipeline(OpPassManager &pm) {
   // The conversion of scf.for writes its results inside of the loop only: none for zero steps.
   pm.addNestedPass<gpu::GPUModuleOp>(createForToWhileLoopPass());
+  // Shaders compute bfloat16 in float32, and know it as words of 16 bits only.
+  auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createTruncateInSteps());
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16"};
+  emulate.targetTypeStr = "f32";
+  kernels.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  kernels.addPass(arith::createArithExpandOpsPass(expand));
+  kernels.addPass(createNarrowComparisons());
   pm.addPass(createConvertToSPIRV());
   auto &code = pm.nest<mlir::spirv::ModuleOp>();
   code.addPass(mlir::spirv::createSPIRVLowerABIAttributesPass());

@@ -30,6 +30,8 @@ TypedAttr xtensor::neutralElement(OpBuilder &b, ReduceKind kind, Type type, bool
 Value xtensor::combine(OpBuilder &b, Location loc, ReduceKind kind, Value acc, Value x,
                        bool isUnsigned) {
   bool real = isa<FloatType>(x.getType());
+  // Of -0 and 0 either is the extremum: telling them apart would take twice the instructions.
+  auto noSignedZeros = arith::FastMathFlags::nsz;
   switch (kind) {
   case ReduceKind::sum:
     return real ? b.createOrFold<arith::AddFOp>(loc, acc, x)
@@ -38,11 +40,11 @@ Value xtensor::combine(OpBuilder &b, Location loc, ReduceKind kind, Value acc, V
     return real ? b.createOrFold<arith::MulFOp>(loc, acc, x)
                 : b.createOrFold<arith::MulIOp>(loc, acc, x);
   case ReduceKind::max:
-    return real         ? b.createOrFold<arith::MaximumFOp>(loc, acc, x)
+    return real         ? b.createOrFold<arith::MaximumFOp>(loc, acc, x, noSignedZeros)
            : isUnsigned ? b.createOrFold<arith::MaxUIOp>(loc, acc, x)
                         : b.createOrFold<arith::MaxSIOp>(loc, acc, x);
   case ReduceKind::min:
-    return real         ? b.createOrFold<arith::MinimumFOp>(loc, acc, x)
+    return real         ? b.createOrFold<arith::MinimumFOp>(loc, acc, x, noSignedZeros)
            : isUnsigned ? b.createOrFold<arith::MinUIOp>(loc, acc, x)
                         : b.createOrFold<arith::MinSIOp>(loc, acc, x);
   case ReduceKind::any:

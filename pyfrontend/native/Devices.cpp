@@ -45,6 +45,12 @@ constexpr Feature kFeatures[] = {
     {XT_DEVICE_STORAGE_16, "16-bit storage", "s16"},
     {XT_DEVICE_STORAGE_8, "8-bit storage", "s8"},
     {XT_DEVICE_ATOMIC_ADD_F32, "float32 atomics", "atomic_f32"},
+    {XT_DEVICE_EXACT_SPECIALS_F16, "infinities and NaNs in float16", "specials16"},
+    {XT_DEVICE_EXACT_SPECIALS_F32, "infinities and NaNs in float32", "specials32"},
+    {XT_DEVICE_EXACT_SPECIALS_F64, "infinities and NaNs in float64", "specials64"},
+    {XT_DEVICE_SUBNORMALS_F16, "subnormal numbers in float16", "subnormals16"},
+    {XT_DEVICE_SUBNORMALS_F32, "subnormal numbers in float32", "subnormals32"},
+    {XT_DEVICE_SUBNORMALS_F64, "subnormal numbers in float64", "subnormals64"},
     {XT_DEVICE_ATOMIC_I64, "int64 atomics", nullptr},
     {XT_DEVICE_SUBGROUP_ARITHMETIC, "subgroup arithmetic", nullptr},
     {XT_DEVICE_UNIFIED_MEMORY, "unified memory", nullptr},
@@ -166,12 +172,17 @@ PyObject *open(PyObject *, PyObject *args) {
   int index;
   if (!PyArg_ParseTuple(args, "si:open_device", &backend, &index))
     return nullptr;
+  // A name without a number: what it stands for has that name, whoever asks for it.
+  const char *preferred = getenv("XTENSOR_DEVICE");
+  int plain = preferred && *preferred ? atoi(preferred) : 0;
+  if (index < 0)
+    index = plain;
   xt_device *handle;
   Py_BEGIN_ALLOW_THREADS;
   handle = xt_device_open(backend, index);
   Py_END_ALLOW_THREADS;
   if (!handle) {
-    std::string number = index < 0 ? "" : ":" + std::to_string(index);
+    std::string number = index == plain ? "" : ":" + std::to_string(index);
     std::string what = std::string("device '") + backend + number + "' cannot be used";
     raiseDeviceError(what.c_str());
     return nullptr;
@@ -183,9 +194,8 @@ PyObject *open(PyObject *, PyObject *args) {
   if (!d)
     return nullptr;
   d->handle = handle, d->info = xt_device_get_info(handle), d->index = index;
-  // With $XTENSOR_DEVICE, "vulkan" (-1) may be another one than "vulkan:0".
-  bool plain = index < 0 || (index == 0 && !getenv("XTENSOR_DEVICE"));
-  d->name = plain ? PyUnicode_FromString(backend) : PyUnicode_FromFormat("%s:%d", backend, index);
+  d->name = index == plain ? PyUnicode_FromString(backend)
+                           : PyUnicode_FromFormat("%s:%d", backend, index);
   if (!d->name) {
     PyObject_Free(d);
     return nullptr;
@@ -223,7 +233,8 @@ PyObject *setDeviceError(PyObject *, PyObject *cls) {
 
 PyMethodDef functions[] = {
     {"open_device", open, METH_VARARGS,
-     "open_device(backend, index)\n--\n\nThe Device (-1: the best, or $XTENSOR_DEVICE); DeviceError "
+     "open_device(backend, index)\n--\n\nThe Device (-1: $XTENSOR_DEVICE, or the best); "
+     "DeviceError "
      "says why there is none."},
     {"device_count", count, METH_O,
      "device_count(backend)\n--\n\nDevices of a backend; 0: device_error() says why."},

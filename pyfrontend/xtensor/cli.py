@@ -14,7 +14,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -295,8 +295,11 @@ def _cache() -> str:
     if found is None:
         raise _MissingError("compiled objects are kept in memory only: unset XTENSOR_CACHE_DIR, or name a folder")
     Path(found).mkdir(parents=True, exist_ok=True)
-    files = [p for p in Path(found).rglob("*") if p.is_file()]
-    return f"{found}: {len(files)} objects, {sum(p.stat().st_size for p in files) / 1e6:.1f} MB"
+    sizes = []
+    for path in Path(found).rglob("*.o"):
+        with suppress(FileNotFoundError):  # another process made room
+            sizes.append(path.stat().st_size)
+    return f"{found}: {len(sizes)} objects, {sum(sizes) / 1e6:.1f} MB"
 
 
 def _opt() -> str:

@@ -116,9 +116,9 @@ def attention(
         if foreign in x.dims:
             raise fail(DimensionError, "attention", f"dim {foreign!r} is on the wrong operand", x)
     sizes = union_sizes("attention", (q, k))
-    # Scaling the query is cheaper than scaling the scores.
-    q = build.binary("mul", q, _inverse_root(size_of(q, feature), q.dtype))
+    # The scores, not the query, are scaled: the softmax's loops do it on the way.
     scores = contract([q, k], (feature,), tuple(sizes))
+    scores = build.binary("mul", scores, _inverse_root(size_of(q, feature), q.dtype))
     weights = _softmax(scores, (key,)) if mask is None else _masked_softmax(scores, mask, key)
     order = tuple(union_sizes("attention", (weights, v)))
     return contract([weights, v], (key,), order)

@@ -1,7 +1,7 @@
 """What several of these tests need, and where they run.
 
-XTENSOR_TEST_DEVICE=vulkan makes new arrays on that device, so that every program of every test runs there; tests of what
-is the CPU's alone are marked `cpu_only(reason)`. With XTENSOR_VALIDATE=1 the session fails if the validation layers
+XTENSOR_TEST_DEVICE=vulkan makes new arrays on that device, so that every program of every test runs there; tests of
+what is the CPU's alone are marked `cpu_only(reason)`. With XTENSOR_VALIDATE=1 the session fails if the validation layers
 complained about anything.
 """
 
@@ -47,7 +47,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     for device in (d for backend in BACKENDS for d in of_backend(backend)):
         if device.messages:
-            print(f"\n{device.messages} messages of the validation layers about {device.name}: see above, or run with -s")
+            print(
+                f"\n{device.messages} messages of the validation layers about {device.name}: see above, or run with -s"
+            )
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

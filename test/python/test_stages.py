@@ -45,6 +45,25 @@ def test_phases_are_what_their_names_say():
     assert "llvm" in lowered.as_text("llvm")
 
 
+def test_equal_layers_are_compiled_once():
+    def network(layers: int) -> str:
+        def loss(w):
+            y = x
+            for _ in range(layers):
+                y = y * 0.5 + xt.tanh(xt.dot(y, w, dim="b").rename(c="b"))
+            return xt.sum(y * y)
+
+        return str(xt.jit(xt.value_and_grad(loss)).lower(xt.spec(b=3, c=3, dtype="f4")).as_text("cpu"))
+
+    small, large = network(50), network(100)
+    nests = "func.func private @nest"
+    assert 0 < large.count(nests) == small.count(nests) < 20
+    # No function grows with the program but the one that calls the parts of it.
+    loops = [body.count("scf.for") for body in large.split("func.func")]
+    assert sum(loops) < 200
+    assert max(body.count("call @nest") for body in large.split("func.func")) <= 32
+
+
 def test_lower_from_specs():
     lowered = f.lower(xt.spec(a=2, b=3, dtype="f4"), xt.spec(dtype="f8"))
     assert "a: 2, b: 3, f32" in lowered.as_text("traced")
@@ -129,7 +148,7 @@ def test_the_cache_keeps_to_its_size(tmp_path):
         "    xt.jit(lambda v: v * 2.0 + np.float32(i))(x)\n"
     )
     old = tmp_path / "old.o"
-    old.write_bytes(b"x" * 10_000)
+    old.write_bytes(b"x" * 15_000)
     os.utime(old, (1, 1))
     left = tmp_path / "write-dead.tmp"
     left.write_bytes(b"x")

@@ -1,0 +1,135 @@
+// RUN: xtensor-opt %s --xtensor-outline-kernels --canonicalize --cse --split-input-file | FileCheck %s
+
+// A large operation: a thread for each point, found without divisions.
+
+// CHECK-LABEL: func.func @exponential
+// CHECK-DAG:     %[[GROUPS:.*]] = arith.constant 256 : index
+// CHECK-DAG:     %[[X:.*]] = memref.reinterpret_cast %{{.*}} : memref<64x1024xf32> to memref<?xf32>
+// CHECK:         gpu.launch_func @kernel0::@kernel0 blocks in (%[[GROUPS]], %{{.*}}) threads in (%[[GROUPS]], %{{.*}}) args(%[[X]] : memref<?xf32>
+// CHECK:       gpu.func @kernel0(%[[IN:.*]]: memref<?xf32>, %[[OUT:.*]]: memref<?xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>}
+// CHECK-DAG:     %[[THREAD:.*]] = gpu.thread_id x
+// CHECK-DAG:     %[[GROUP:.*]] = gpu.block_id x
+// CHECK-NOT:     arith.remui
+// CHECK:         %[[AT:.*]] = arith.addi
+// CHECK-NEXT:    %[[V:.*]] = memref.load %[[IN]][%[[AT]]]
+// CHECK-NEXT:    %[[E:.*]] = math.exp %[[V]]
+// CHECK-NEXT:    memref.store %[[E]], %[[OUT]][%[[AT]]]
+// CHECK-NEXT:    gpu.return
+func.func @exponential(%x: memref<64x1024xf32>, %y: memref<64x1024xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x1024xf32>) outs(%y : memref<64x1024xf32>) {
+  ^bb0(%a: f32, %old: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  }
+  return
+}
+
+// -----
+
+// A group over rows: a workgroup for each. What the row holds in between is workgroup memory, the
+// reduction is shared by the threads, and starts from the number it was filled with.
+
+// CHECK-LABEL: func.func @normalise
+// CHECK-NOT:     memref.alloc
+// CHECK:         gpu.launch_func @kernel0::@kernel0 blocks in (%c512
+// CHECK:       gpu.func @kernel0(
+// CHECK-SAME:    workgroup(%{{.*}} : memref<1xf32, #gpu.address_space<workgroup>>, %[[PARTS:.*]] : memref<256xf32, #gpu.address_space<workgroup>>)
+// CHECK:         %[[PART:.*]] = scf.for {{.*}} iter_args
+// CHECK:         memref.store %[[PART]], %[[PARTS]]
+// CHECK:         gpu.barrier
+// CHECK:         memref.load %[[PARTS]]
+// CHECK:         gpu.barrier
+// CHECK:         arith.divf
+func.func @normalise(%x: memref<512x1024xf32>, %y: memref<512x1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%i) in (512) {
+    %row = memref.subview %x[%i, 0] [1, 1024] [1, 1] : memref<512x1024xf32> to memref<1024xf32, strided<[1], offset: ?>>
+    %out = memref.subview %y[%i, 0] [1, 1024] [1, 1] : memref<512x1024xf32> to memref<1024xf32, strided<[1], offset: ?>>
+    %sum = memref.alloc() : memref<f32>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<f32>)
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+        ins(%row : memref<1024xf32, strided<[1], offset: ?>>) outs(%sum : memref<f32>) {
+    ^bb0(%a: f32, %s: f32):
+      %t = arith.addf %s, %a : f32
+      linalg.yield %t : f32
+    }
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%row, %sum : memref<1024xf32, strided<[1], offset: ?>>, memref<f32>) outs(%out : memref<1024xf32, strided<[1], offset: ?>>) {
+    ^bb0(%a: f32, %s: f32, %old: f32):
+      %q = arith.divf %a, %s : f32
+      linalg.yield %q : f32
+    }
+  }
+  return
+}
+
+// -----
+
+// Small operations and what they decide are one kernel of one workgroup; the host reads nothing.
+
+// CHECK-LABEL: func.func @decide
+// CHECK-NOT:     memref.load
+// CHECK:         gpu.launch_func @kernel0::@kernel0 blocks in (%c1,
+// CHECK-NOT:     gpu.launch_func
+// CHECK:       gpu.func @kernel0(
+// CHECK:         %[[V:.*]] = memref.load
+// CHECK:         %[[TAKEN:.*]] = arith.cmpf ogt, %[[V]]
+// CHECK:         scf.if %[[TAKEN]]
+func.func @decide(%x: memref<f32>, %y: memref<16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<16xf32>)
+  %v = memref.load %x[] : memref<f32>
+  %c = arith.cmpf ogt, %v, %zero : f32
+  scf.if %c {
+    linalg.fill ins(%one : f32) outs(%y : memref<16xf32>)
+  }
+  return
+}
+
+// -----
+
+// A loop over large operations is the host's. The number that ends it is left by a kernel, and read.
+
+// CHECK-LABEL: func.func @repeat
+// CHECK:         scf.while
+// CHECK:           gpu.launch_func
+// CHECK:           %[[LEFT:.*]] = memref.load %{{.*}}[] {xtensor.spill} : memref<i1>
+// CHECK:           scf.condition(%[[LEFT]])
+// CHECK:         } do {
+// CHECK:           gpu.launch_func
+func.func @repeat(%x: memref<65536xf32>) {
+  %c0 = arith.constant 0 : index
+  %limit = arith.constant 1.0 : f32
+  scf.while : () -> () {
+    %v = memref.load %x[%c0] : memref<65536xf32>
+    %go = arith.cmpf ogt, %v, %limit : f32
+    scf.condition(%go)
+  } do {
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : memref<65536xf32>) {
+    ^bb0(%a: f32):
+      %h = arith.addf %a, %a : f32
+      linalg.yield %h : f32
+    }
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+// Sizes that the call brings are numbers of the kernel.
+
+// CHECK-LABEL: func.func @dynamic
+// CHECK:         %[[N:.*]] = memref.dim
+// CHECK:         %[[WORD:.*]] = arith.index_cast %[[N]] : index to i32
+// CHECK:         %[[GROUPS:.*]] = arith.minui
+// CHECK:         gpu.launch_func {{.*}} blocks in (%[[GROUPS]], {{.*}} args({{.*}}, %[[WORD]] : i32
+// CHECK:       gpu.func @kernel0(%{{.*}}: memref<?xf32>, %{{.*}}: i32, %{{.*}}: i32)
+func.func @dynamic(%x: memref<?x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<?x4xf32>)
+  return
+}
