@@ -116,7 +116,9 @@ void vulkan::destroyBuffer(Context &context, const Buffer &buffer) {
 
 Memory::Memory(Context &context, bool mapped)
     : context(context), mapped(mapped), freeBlocks(kClasses) {
-  largestBlock = context.limits.allocation / kAlignment * kAlignment - kAlignment;
+  // Some drivers know no limit; no size has more classes than there are.
+  size_t limit = std::min(context.limits.allocation, size_t(1) << 46);
+  largestBlock = limit / kAlignment * kAlignment - kAlignment;
   byteBound = SIZE_MAX;
   for (uint32_t i = 0; i < context.memory.memoryHeapCount; ++i)
     if (context.memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
