@@ -40,17 +40,17 @@ struct KeptPasses : DialectInterface::Base<KeptPasses> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeptPasses)
   explicit KeptPasses(Dialect *dialect) : Base(dialect) {}
 
-  static PassManager &get(MLIRContext *context, StringRef from, StringRef to) {
+  static PassManager &get(MLIRContext *context, StringRef from, StringRef to, StringRef target) {
     auto *dialect = context->getOrLoadDialect<XTensorDialect>();
     auto *kept = dialect->getRegisteredInterface<KeptPasses>();
     if (!kept) {
       dialect->addInterface(std::make_unique<KeptPasses>(dialect));
       kept = dialect->getRegisteredInterface<KeptPasses>();
     }
-    auto &passes = kept->managers[(from + " " + to).str()];
+    auto &passes = kept->managers[(from + " " + to + " " + target).str()];
     if (!passes) {
       passes = std::make_unique<PassManager>(context);
-      addPhases(*passes, from, to);
+      addPhases(*passes, from, to, "", target);
     }
     return *passes;
   }
@@ -61,28 +61,18 @@ struct KeptPasses : DialectInterface::Base<KeptPasses> {
 } // namespace
 
 LogicalResult xtensor::runPhases(ModuleOp module, StringRef from, StringRef to,
-<<<<<<< HEAD
                                  StringRef dumpFolder, StringRef target) {
-  PassManager pm(module.getContext());
-=======
-                                 StringRef dumpFolder) {
   auto run = [&](PassManager &pm) {
->>>>>>> main
 #ifdef NDEBUG
     pm.enableVerifier(false);
 #endif
-<<<<<<< HEAD
-  addPhases(pm, from, to, dumpFolder, target);
-  return pm.run(module);
-=======
     return pm.run(module);
   };
   if (dumpFolder.empty())
-    return run(KeptPasses::get(module.getContext(), from, to));
+    return run(KeptPasses::get(module.getContext(), from, to, target));
   PassManager pm(module.getContext());
-  addPhases(pm, from, to, dumpFolder);
+  addPhases(pm, from, to, dumpFolder, target);
   return run(pm);
->>>>>>> main
 }
 
 /// Phases of this module only: the caller keeps its own.
