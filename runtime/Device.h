@@ -3,9 +3,9 @@
  * is loaded at run time, so that this library works where no driver is.
  *
  * Device memory is named by addresses: one number names one byte, and address + offset names the
- * byte `offset` further on. Whether the CPU may follow an address is the device's affair: only
- * xt_device_map tells. Work is done in the order in which it is asked for; nothing waits until a
- * value is read. */
+ * byte `offset` further on. The CPU follows no address but those of a device with
+ * XT_DEVICE_UNIFIED_MEMORY, after xt_device_synchronize; in a call, xt_call_map gives it a pointer.
+ * Work is done in the order in which it is asked for; nothing waits until a value is read. */
 #ifndef XTENSOR_DEVICE_H
 #define XTENSOR_DEVICE_H
 

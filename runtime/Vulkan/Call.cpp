@@ -45,6 +45,13 @@ Replays &Device::replaysOf(xt_program *program) {
 int32_t Device::begin(xt_program *program, void **buffers, const int64_t *sizes, xt_status *status,
                       xt_ticket *&ticket) {
   lock.lock();
+  if (inCall) {
+    fail("%s: a call of %s in the midst of one of %s, on one thread", context.limits.name.c_str(),
+         program->name, call.program->name);
+    status->code = 3;
+    lock.unlock();
+    return 1;
+  }
   call.program = program;
   call.status = status;
   call.ticket = nullptr;

@@ -55,6 +55,11 @@ void *Device::take(size_t bytes) {
     return nullptr;
   if (void *found = memory->take(bytes))
     return found;
+  if (bytes > memory->largest()) {
+    fail("%s: no memory for %zu bytes at once; the limit is %zu", context.limits.name.c_str(),
+         bytes, memory->largest());
+    return nullptr;
+  }
   {
     // Blocks of other sizes may be what is missing.
     std::lock_guard<std::recursive_mutex> guard(lock);
@@ -77,7 +82,16 @@ void *Device::alloc(size_t bytes) {
   return take(bytes);
 }
 
-void Device::free(void *address, size_t) { memory->put(address); }
+void Device::free(void *address, size_t) {
+  memory->put(address);
+  // While another thread's call has the device, there is nothing to be had: the next one sees to
+  // it.
+  if (memory->full() && context.usable() && lock.try_lock()) {
+    if (!inCall)
+      destroy(memory->takeIdle(&queue));
+    lock.unlock();
+  }
+}
 
 size_t Device::cachedBytes() {
   std::lock_guard<std::recursive_mutex> guard(lock);
@@ -97,9 +111,12 @@ void Device::trimLocked() {
     space.bytes = 0;
     ++space.generation;
   }
-  std::vector<std::unique_ptr<Slab>> idle = memory->takeIdle();
+  destroy(memory->takeIdle());
+}
+
+void Device::destroy(const std::vector<std::unique_ptr<Slab>> &slabs) {
   std::set<const Slab *> gone;
-  for (const auto &slab : idle)
+  for (const auto &slab : slabs)
     gone.insert(slab.get());
   for (Replays *replays : programs) {
     std::vector<std::unique_ptr<Recording>> kept;
@@ -113,7 +130,7 @@ void Device::trimLocked() {
     }
     replays->recordings = std::move(kept);
   }
-  for (const auto &slab : idle)
+  for (const auto &slab : slabs)
     memory->destroy(*slab);
 }
 

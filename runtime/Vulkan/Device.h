@@ -73,6 +73,8 @@ private:
 
   void *take(size_t bytes);
   void trimLocked();
+  /// Gives them back to the driver, and forgets the recordings that name them.
+  void destroy(const std::vector<std::unique_ptr<Slab>> &slabs);
   std::unique_ptr<Recording> recording();
   void retire(std::unique_ptr<Recording> recording);
   /// Sends it and says so to the blocks it touches. 0 on failure.

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <sys/mman.h>
+#include <unistd.h>
 
 using namespace xtensor;
 using namespace xtensor::vulkan;
@@ -114,7 +116,9 @@ void vulkan::destroyBuffer(Context &context, const Buffer &buffer) {
 
 Memory::Memory(Context &context, bool mapped)
     : context(context), mapped(mapped), freeBlocks(kClasses) {
-  largestBlock = context.limits.allocation / kAlignment * kAlignment - kAlignment;
+  // Some drivers know no limit; no size has more classes than there are.
+  size_t limit = std::min(context.limits.allocation, size_t(1) << 46);
+  largestBlock = limit / kAlignment * kAlignment - kAlignment;
   byteBound = SIZE_MAX;
   for (uint32_t i = 0; i < context.memory.memoryHeapCount; ++i)
     if (context.memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
@@ -123,6 +127,14 @@ Memory::Memory(Context &context, bool mapped)
                       : std::max<size_t>(byteBound, context.memory.memoryHeaps[i].size);
   if (const char *text = getenv("XTENSOR_DEVICE_MEMORY"))
     byteBound = strtoull(text, nullptr, 10);
+  // Memory that the CPU shares is kept as by xt_free.
+  idleBound = byteBound / 2;
+  if (mapped) {
+    size_t ram = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
+    idleBound = std::min(ram / 4, size_t(4) << 30);
+  }
+  if (const char *text = getenv("XTENSOR_CACHE_BYTES"))
+    idleBound = strtoull(text, nullptr, 10);
 }
 
 std::unique_ptr<Slab> Memory::make(size_t blockBytes, uint32_t blocks, int sizeClass, Kind kind,
@@ -173,12 +185,14 @@ void *Memory::take(size_t bytes) {
       return nullptr;
     for (uint32_t block = blocks; block-- > 0;)
       list.push_back({made.get(), block});
+    idle += made->buffer.bytes;
     uintptr_t key = reinterpret_cast<uintptr_t>(made->base);
     slabs.emplace(key, std::move(made));
   }
   Free found = list.back();
   list.pop_back();
   ++found.slab->used;
+  idle -= found.slab->blockBytes;
   return found.slab->base + found.block * found.slab->blockBytes;
 }
 
@@ -188,6 +202,7 @@ void Memory::put(void *address) {
     return;
   std::lock_guard<std::mutex> guard(lock);
   --place.slab->used;
+  idle += place.slab->blockBytes;
   freeBlocks[place.slab->sizeClass].push_back({place.slab, place.block});
 }
 
@@ -221,29 +236,30 @@ Slab *Memory::makeReports() {
   return result;
 }
 
-size_t Memory::idleBytes() {
+std::vector<std::unique_ptr<Slab>> Memory::takeIdle(Queue *queue) {
   std::lock_guard<std::mutex> guard(lock);
-  size_t bytes = 0;
-  for (const auto &list : freeBlocks)
-    for (const Free &block : list)
-      bytes += block.slab->blockBytes;
-  return bytes;
-}
-
-std::vector<std::unique_ptr<Slab>> Memory::takeIdle() {
-  std::lock_guard<std::mutex> guard(lock);
-  std::vector<std::unique_ptr<Slab>> idle;
-  for (auto &list : freeBlocks)
-    list.erase(std::remove_if(list.begin(), list.end(),
-                              [](const Free &block) { return block.slab->used == 0; }),
-               list.end());
-  for (auto at = slabs.begin(); at != slabs.end();) {
-    if (at->second->used == 0) {
-      idle.push_back(std::move(at->second));
-      at = slabs.erase(at);
-    } else {
+  auto atRest = [&](const Slab &slab) {
+    for (uint32_t block = 0; queue && block < slab.blocks; ++block)
+      if (!queue->done(slab.lastUse[block]))
+        return false;
+    return true;
+  };
+  std::vector<std::unique_ptr<Slab>> taken;
+  std::set<const Slab *> gone;
+  for (auto at = slabs.begin(); at != slabs.end() && (!queue || full());) {
+    if (at->second->used > 0 || !atRest(*at->second)) {
       ++at;
+      continue;
     }
+    idle -= at->second->buffer.bytes;
+    gone.insert(at->second.get());
+    taken.push_back(std::move(at->second));
+    at = slabs.erase(at);
   }
-  return idle;
+  if (!taken.empty())
+    for (auto &list : freeBlocks)
+      list.erase(std::remove_if(list.begin(), list.end(),
+                                [&](const Free &block) { return gone.count(block.slab) > 0; }),
+                 list.end());
+  return taken;
 }

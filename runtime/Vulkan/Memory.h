@@ -64,9 +64,12 @@ public:
   /// Blocks of 256 bytes that the CPU sees for what kernels report.
   Slab *makeReports();
 
-  size_t idleBytes();
-  /// Takes those out in which no block is in use.
-  std::vector<std::unique_ptr<Slab>> takeIdle();
+  size_t idleBytes() const { return idle.load(std::memory_order_relaxed); }
+  /// More than should be kept idle.
+  bool full() const { return idleBytes() > idleBound; }
+  /// Takes slabs out in which no block is in use: all of them, or, given the queue, those that it
+  /// is done with until no more is idle than should be.
+  std::vector<std::unique_ptr<Slab>> takeIdle(Queue *queue = nullptr);
   void destroy(Slab &slab);
 
   size_t largest() const { return largestBlock; }
@@ -84,7 +87,8 @@ private:
 
   Context &context;
   bool mapped;
-  size_t largestBlock, byteBound;
+  size_t largestBlock, byteBound, idleBound;
+  std::atomic<size_t> idle{0}; // bytes of freeBlocks
   std::mutex lock;
   std::map<uintptr_t, std::unique_ptr<Slab>> slabs; // by address
   std::vector<std::vector<Free>> freeBlocks;        // by class; what was freed last goes first

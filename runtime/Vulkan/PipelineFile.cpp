@@ -2,9 +2,11 @@
 // damaged one, so that nothing reaches them whose length, hash or driver is not the expected one.
 #include "PipelineFile.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,10 +68,45 @@ std::vector<char> load(const std::string &path, const Limits &limits) {
            first.vendorID == limits.vendor && first.deviceID == limits.product &&
            !memcmp(first.pipelineCacheUUID, limits.cacheId, VK_UUID_SIZE);
   }
+  if (good)
+    futimens(fileno(file), nullptr); // used now
   fclose(file);
   if (!good)
     data.clear();
   return data;
+}
+
+/// What was used longest ago goes, until no more than $XTENSOR_CACHE_MB are left.
+void trim(const std::string &folder) {
+  const char *text = getenv("XTENSOR_CACHE_MB");
+  double limit = (text ? atof(text) : 256) * (1 << 20), bytes = 0;
+  struct File {
+    time_t used;
+    double bytes;
+    std::string path;
+  };
+  std::vector<File> files;
+  DIR *opened = opendir(folder.c_str());
+  if (!opened)
+    return;
+  while (const dirent *entry = readdir(opened)) {
+    std::string path = folder + "/" + entry->d_name;
+    struct stat status;
+    if (path.size() < 4 || path.compare(path.size() - 4, 4, ".bin") != 0 ||
+        stat(path.c_str(), &status) != 0)
+      continue;
+    files.push_back({status.st_mtime, static_cast<double>(status.st_size), path});
+    bytes += files.back().bytes;
+  }
+  closedir(opened);
+  std::sort(files.begin(), files.end(),
+            [](const File &a, const File &b) { return a.used < b.used; });
+  for (const File &file : files) {
+    if (bytes <= limit)
+      return;
+    unlink(file.path.c_str());
+    bytes -= file.bytes;
+  }
 }
 
 /// Another process sees the whole file or none.
@@ -93,6 +130,7 @@ void store(const std::string &folder, const std::string &path, const std::vector
   good = fclose(file) == 0 && good;
   if (!good || rename(draft.c_str(), path.c_str()) != 0)
     unlink(draft.c_str());
+  trim(folder);
 }
 
 } // namespace

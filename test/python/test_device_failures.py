@@ -112,6 +112,27 @@ class TestFailures:
         device.end()
         device.trim()
 
+    def test_idle_memory_is_bounded(self) -> None:
+        said = run_python(
+            """
+d = Device(); add = kernel(); run = program(); size = 4 << 20
+kept = d.array(VALUES)
+for turn in range(3):
+    taken = [d.alloc(size) for _ in range(6)]
+    for a in taken:
+        recording, status = d.begin(run, [kept, a])
+        if recording: d.add(add, kept, a, N); d.end()
+        assert status.code == 0
+    d.synchronize()
+    for a in taken: d.free(a, size)
+    assert 8 << 20 < library().xt_device_cached_bytes(d.handle) <= 12 << 20
+assert (d.read(kept, N) == VALUES).all()
+print(d.messages)
+""",
+            XTENSOR_CACHE_BYTES=str(12 << 20),
+        )
+        assert said == "0"
+
     def test_an_extent_beyond_its_array(self, device: Device) -> None:
         a = device.array(values())
         _, status = device.begin(program(), [a, a])
@@ -135,7 +156,7 @@ class TestFailures:
         _, status = device.begin(program(0, 0), [])
         assert library().xt_call_arena(1 << 50) is None
         assert status.code == 3
-        assert f"no memory for {1 << 50} bytes" in error()
+        assert f"no memory for {1 << 50} bytes at once; the limit is" in error()
         device.end()
 
     def test_a_call_without_a_device(self) -> None:
@@ -144,6 +165,19 @@ class TestFailures:
         assert lib.xt_call_begin(ctypes.byref(run), None, None, ctypes.byref(status)) == 1
         assert status.code == 3
         assert "none was chosen" in error()
+
+    def test_calls_do_not_nest(self, device: Device) -> None:
+        a = device.array(values())
+        _, outer = device.begin(program(), [a, a])
+        recording, inner = device.begin(program(), [a, a])
+        assert not recording
+        assert inner.code == 3
+        assert "in the midst of one of test" in error()
+        device.add(kernel(), a, a, N)
+        device.end()
+        assert outer.code == 0
+        assert (device.read(a, N) == values() + 1).all()
+        device.free(a, 4 * N)
 
     def test_arrays_are_not_copied_in_the_midst_of_a_call(self, device: Device) -> None:
         a = device.array(values())
@@ -324,6 +358,18 @@ print(d.counters.kernels, d.counters.cached_kernels, d.messages)
         assert run_python(self.CODE, XTENSOR_CACHE_DIR=folder) == "1 0 0"
         assert file.read_bytes() == whole
         assert run_python(self.CODE, XTENSOR_CACHE_DIR=folder) == "1 1 0"
+
+    def test_what_was_used_longest_ago_goes(self, tmp_path: Path) -> None:
+        folder = tmp_path / "pipelines"
+        folder.mkdir()
+        for i in range(4):
+            old = folder / f"{i}.bin"
+            old.write_bytes(bytes(900_000))
+            os.utime(old, (i + 1, i + 1))
+        assert run_python(self.CODE, XTENSOR_CACHE_DIR=str(tmp_path), XTENSOR_CACHE_MB="2") == "1 0 0"
+        left = sorted(file.name for file in folder.iterdir())
+        assert left[:2] == ["2.bin", "3.bin"]
+        assert len(left) == 3
 
     def test_nowhere(self, tmp_path: Path) -> None:
         assert run_python(self.CODE, XTENSOR_CACHE_DIR="", HOME=str(tmp_path)) == "1 0 0"

@@ -36,7 +36,8 @@ def clear() -> int:
     """Removes the cached objects; returns how many there were."""
     found = directory()
     count = 0
-    for path in Path(found).glob("*.o") if found else ():
-        path.unlink(missing_ok=True)
-        count += 1
+    for pattern in ("*.o", "pipelines/*.bin"):
+        for path in Path(found).glob(pattern) if found else ():
+            path.unlink(missing_ok=True)
+            count += 1
     return count
