@@ -73,10 +73,16 @@ const Function kFunctions[] = {
     unary("math.trunc", emitTrunc, /*isShort=*/true),
 };
 
-const Function *find(StringRef operation) {
+/// What devices have instructions for, but not all of them good ones.
+const Function kCorrected[] = {
+    binary("arith.divf", emitQuotient),
+    unary("math.sqrt", emitSquareRoot),
+};
+
+const Function *find(ArrayRef<Function> functions, StringRef operation) {
   const auto *found =
-      llvm::find_if(kFunctions, [&](const Function &f) { return f.operation == operation; });
-  return found == std::end(kFunctions) ? nullptr : found;
+      llvm::find_if(functions, [&](const Function &f) { return f.operation == operation; });
+  return found == functions.end() ? nullptr : found;
 }
 
 /// The functions of one symbol table.
@@ -98,7 +104,7 @@ private:
       SmallVector<Value> values;
       for (Real real : x)
         values.push_back(real.value);
-      return {emit(s, s.getLoc(), *find(("math." + name).str()), s.type, values), &s};
+      return {emit(s, s.getLoc(), *find(kFunctions, ("math." + name).str()), s.type, values), &s};
     };
     Scalars s(loc, b, type, caller);
     SmallVector<Real> reals;
@@ -136,11 +142,26 @@ struct ExpandScalarMathPass : xtensor::impl::ExpandScalarMathBase<ExpandScalarMa
   using Base::Base;
 
   void runOnOperation() override {
+    for (const std::string &type : inexact)
+      if (type != "f32" && type != "f64") {
+        getOperation()->emitError() << "inexact: f32 or f64, not '" << type << "'";
+        return signalPassFailure();
+      }
+    expand(kFunctions, [](FloatType) { return true; });
+    // The functions' own quotients are corrected with the others.
+    expand(kCorrected, [&](FloatType type) {
+      return llvm::is_contained(inexact, type.isF32() ? "f32" : type.isF64() ? "f64" : "");
+    });
+  }
+
+  void expand(ArrayRef<Function> functions, llvm::function_ref<bool(FloatType)> chosen) {
     SmallVector<std::pair<Operation *, const Function *>> found;
     getOperation()->walk([&](Operation *op) {
-      if (const Function *function = find(op->getName().getStringRef()))
-        if (isa<FloatType>(op->getResult(0).getType()))
+      if (const Function *function = find(functions, op->getName().getStringRef())) {
+        auto type = dyn_cast<FloatType>(op->getResult(0).getType());
+        if (type && chosen(type) && !isCorrection(op))
           found.push_back({op, function});
+      }
     });
     llvm::MapVector<Operation *, std::unique_ptr<Library>> libraries;
     for (auto [op, function] : found) {
@@ -150,6 +171,12 @@ struct ExpandScalarMathPass : xtensor::impl::ExpandScalarMathBase<ExpandScalarMa
         library = std::make_unique<Library>(table, calls);
       replace(op, *function, *library);
     }
+  }
+
+  static bool isCorrection(Operation *op) {
+    auto function = op->getParentOfType<func::FuncOp>();
+    return function && (function.getName().starts_with("xt_divf_") ||
+                        function.getName().starts_with("xt_sqrt_"));
   }
 
   /// Narrow types are computed in f32 and rounded once.

@@ -58,6 +58,10 @@ Real emitCbrt(Scalars &s, Real x);
 Real emitPow(Scalars &s, Real x, Real y);
 Real emitRsqrt(Scalars &s, Real x);
 
+// Quotients.cpp
+Real emitQuotient(Scalars &s, Real x, Real y);
+Real emitSquareRoot(Scalars &s, Real x);
+
 // Rounding.cpp
 Real emitCopysign(Scalars &s, Real x, Real y);
 Real emitTrunc(Scalars &s, Real x);

@@ -87,6 +87,7 @@ def ExpandScalarMath : Pass<"xtensor-expand-scalar-math"> {
     operations on 32-bit words, to the accuracy that the README states. Upstream's
     polynomials are float32 only and wrong for large arguments. Long functions
     become one function per type in the nearest symbol table (a gpu.module).
+    Where a device rounds quotients badly, these become functions as well.
 
     ```mlir
     %y = math.exp %x : f64
@@ -97,7 +98,10 @@ def ExpandScalarMath : Pass<"xtensor-expand-scalar-math"> {
     ```
   }];
   let options = [Option<"calls", "calls", "bool", "true",
-                        "long functions are called; false: all are written in line">];
+                        "long functions are called; false: all are written in line">,
+                 ListOption<"inexact", "inexact", "std::string",
+                        "types, f32 or f64, whose quotients and square roots the device rounds "
+                        "badly: they are corrected">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];

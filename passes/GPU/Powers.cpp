@@ -6,11 +6,11 @@ using namespace xtensor;
 
 //===- pow -----------------------------------------------------------------===//
 
-// log m = 2 z + z^3 (2/3 + z^2 (2/5 + z^2 p(z^2))), z = (m - 1) / (m + 1). All but p is in two parts: the
-// logarithm needs the 10 places (7 in f32) more that multiplying by the exponent costs.
+// log m = 2 z + z^3 (2/3 + z^2 (2/5 + z^2 p(z^2))), z = (m - 1) / (m + 1). All but p is in two
+// parts: the logarithm needs the 10 places (7 in f32) more that multiplying by the exponent costs.
 static constexpr double kTail32[] = {0.285716, 0.22198105, 0.19268575};
-static constexpr double kTail64[] = {0.2857142857143319,  0.2222222222000138,  0.18181818607214392,
-                                     0.15384572755767037, 0.133357693134135,   0.11684904514114583,
+static constexpr double kTail64[] = {0.2857142857143319,  0.2222222222000138, 0.18181818607214392,
+                                     0.15384572755767037, 0.133357693134135,  0.11684904514114583,
                                      0.11912197716033154};
 
 /// To twice the places, nearly.

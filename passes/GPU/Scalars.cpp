@@ -83,6 +83,10 @@ Word xtensor::maxSigned(Word x, int32_t y) {
   return emit<arith::MaxSIOp>(x, x.s->word(static_cast<uint32_t>(y)));
 }
 
+Word xtensor::minSigned(Word x, int32_t y) {
+  return emit<arith::MinSIOp>(x, x.s->word(static_cast<uint32_t>(y)));
+}
+
 std::pair<Word, Word> xtensor::multiplyFull(Word x, Word y) {
   auto op = arith::MulUIExtendedOp::create(*x.s, x.value, y.value);
   return {{op.getLow(), x.s}, {op.getHigh(), x.s}};

@@ -124,8 +124,9 @@ Bit operator|(Bit x, Bit y);
 Bit operator!(Bit x);
 /// Shift to the right that keeps the sign.
 Word shiftSigned(Word x, uint32_t count);
-/// The larger of two words with signs.
+/// The larger and the smaller of two words with signs.
 Word maxSigned(Word x, int32_t y);
+Word minSigned(Word x, int32_t y);
 /// Product of words taken as unsigned: {low, high}.
 std::pair<Word, Word> multiplyFull(Word x, Word y);
 
