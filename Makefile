@@ -2,7 +2,7 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test bench lint asan docs
+.PHONY: setup demo test test-vulkan bench lint asan docs
 setup:
 	@scripts/setup.sh
 
@@ -12,6 +12,9 @@ demo: setup
 test: setup
 	.venv/bin/lit -q test
 	$(PYTHON) -m pytest -q
+
+test-vulkan: setup
+	scripts/test_device.sh vulkan
 
 bench: setup
 	$(PYTHON) benchmarks/run.py
