@@ -56,6 +56,7 @@ static orc::SymbolMap runtimeSymbols(orc::ExecutionSession &session) {
   define("xt_call_begin", &xt_call_begin);
   define("xt_call_constant", &xt_call_constant);
   define("xt_call_end", &xt_call_end);
+  define("xt_call_extents", &xt_call_extents);
   define("xt_call_launch", &xt_call_launch);
   define("xt_call_map", &xt_call_map);
   define("xt_call_report", &xt_call_report);

@@ -28,38 +28,51 @@ bool xtensor::gpu::isCopyToItself(memref::CopyOp op) {
          llvm::equal(from.getMixedStrides(), to.getMixedStrides(), isEqualConstantIntOrValue);
 }
 
-linalg::GenericOp xtensor::gpu::accumulatorAfter(linalg::FillOp fill) {
+constexpr llvm::StringLiteral kAbsorbedAttr = "xtensor.absorbed";
+
+/// Whether an op accumulates into what `fill` fills and comes before all else that could look at it.
+static bool isStartOfNext(linalg::FillOp fill) {
   Value out = fill.getOutputs()[0];
   for (Operation *op = fill->getNextNode(); op; op = op->getNextNode()) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op);
         generic && llvm::is_contained(generic.getDpsInits(), out)) {
-      auto sameMemory = [&](Value v) { return v == out; };
-      bool scan = llvm::any_of(generic.getDpsInitsMutable(), [&](OpOperand &operand) {
-        return operand.get() == out &&
-               !generic.getMatchingIndexingMap(&operand).isProjectedPermutation();
-      });
-      // Every element must be written, so the maps have to reach all of them.
-      return scan || llvm::any_of(generic.getDpsInputs(), sameMemory) ? linalg::GenericOp()
-                                                                       : generic;
+      // Every element must be written, so the map has to reach all of them.
+      for (OpOperand &operand : generic.getDpsInitsMutable())
+        if (operand.get() == out &&
+            !generic.getMatchingIndexingMap(&operand).isProjectedPermutation())
+          return false;
+      return !llvm::is_contained(generic.getDpsInputs(), out);
     }
     if (!isa<linalg::FillOp, memref::AllocOp, ViewLikeOpInterface>(op) && !isPure(op))
-      return {};
+      return false;
   }
-  return {};
+  return false;
 }
 
-SmallVector<Value> xtensor::gpu::startsOf(linalg::GenericOp generic) {
-  SmallVector<Value> starts;
+void xtensor::gpu::markAbsorbedFills(Operation *root) {
+  root->walk([](linalg::FillOp fill) {
+    if (isStartOfNext(fill))
+      fill->setAttr(kAbsorbedAttr, UnitAttr::get(fill.getContext()));
+  });
+}
+
+bool xtensor::gpu::isAbsorbed(Operation &op) { return op.hasAttr(kAbsorbedAttr); }
+
+SmallVector<linalg::FillOp> xtensor::gpu::fillsOf(Operation &op) {
+  SmallVector<linalg::FillOp> fills;
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic)
+    return fills;
   for (Value out : generic.getDpsInits()) {
-    Value start;
+    linalg::FillOp nearest;
     for (Operation *user : out.getUsers())
       if (auto fill = dyn_cast<linalg::FillOp>(user);
-          fill && fill->getBlock() == generic->getBlock() && fill->isBeforeInBlock(generic) &&
-          accumulatorAfter(fill) == generic)
-        start = fill.getInputs()[0];
-    starts.push_back(start);
+          fill && isAbsorbed(*fill) && fill->getBlock() == op.getBlock() &&
+          fill->isBeforeInBlock(&op) && (!nearest || nearest->isBeforeInBlock(fill)))
+        nearest = fill;
+    fills.push_back(nearest);
   }
-  return starts;
+  return fills;
 }
 
 //===- ops -------------------------------------------------------------------===//
@@ -87,12 +100,11 @@ LogicalResult Body::emit(Operation &op) {
   if (auto copy = dyn_cast<memref::CopyOp>(op); copy && isCopyToItself(copy))
     return success();
   if (isa<linalg::LinalgOp, memref::CopyOp>(op)) {
-    if (auto fill = dyn_cast<linalg::FillOp>(op); fill && accumulatorAfter(fill))
+    if (isAbsorbed(op))
       return success();
     SmallVector<Value> init;
-    if (auto generic = dyn_cast<linalg::GenericOp>(op))
-      for (Value start : startsOf(generic))
-        init.push_back(start ? kernel.value(start) : Value());
+    for (linalg::FillOp fill : fillsOf(op))
+      init.push_back(fill ? kernel.value(fill.getInputs()[0]) : Value());
     Leaf(kernel, &op, init).emit(threads);
     return success();
   }

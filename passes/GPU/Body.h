@@ -51,11 +51,12 @@ mlir::Value iterationsOf(mlir::scf::ForallOp loop, mlir::OpBuilder &host);
 bool isReport(mlir::Operation &op);
 /// A copy of memory to itself, as in-place results leave it.
 bool isCopyToItself(mlir::memref::CopyOp op);
-/// The op that accumulates into what `fill` fills and comes before all else that could look at it:
-/// it starts from the number, and the fill need not be.
-mlir::linalg::GenericOp accumulatorAfter(mlir::linalg::FillOp fill);
-/// Per output of `generic`, the number it starts from, or null: of fills as above.
-llvm::SmallVector<mlir::Value> startsOf(mlir::linalg::GenericOp generic);
+/// Marks fills that the op after them starts from instead of reading: they need not be done. Decided
+/// before anything is moved.
+void markAbsorbedFills(mlir::Operation *root);
+bool isAbsorbed(mlir::Operation &op);
+/// Per output of `op`, the absorbed fill that it starts from, or null.
+llvm::SmallVector<mlir::linalg::FillOp> fillsOf(mlir::Operation &op);
 
 } // namespace xtensor::gpu
 

@@ -153,20 +153,27 @@ void HostEmitter::launch(mlir::gpu::LaunchFuncOp op) {
   b.setInsertionPoint(op);
   b.setLoc(op.getLoc());
   LLVM::GlobalOp kernel = kernelOf(op);
-  SmallVector<Value> addresses, numbers;
+  SmallVector<Value> addresses, extents, numbers;
   for (Value operand : op.getKernelOperands()) {
-    if (isa<MemRefType>(operand.getType()))
-      addresses.push_back(addressOf(operand));
-    else
+    if (!isa<MemRefType>(operand.getType())) {
       numbers.push_back(operand);
+      continue;
+    }
+    auto [address, bytes] = spanOf(operand);
+    addresses.push_back(address);
+    extents.push_back(bytes);
   }
   Value buffers = stack(pointer, addresses.size(), op), words = stack(i32, numbers.size(), op);
+  Value lengths = stack(i64, extents.size(), op);
   for (auto [i, v] : llvm::enumerate(addresses))
     LLVM::StoreOp::create(b, v, slot(buffers, pointer, i));
+  for (auto [i, v] : llvm::enumerate(extents))
+    LLVM::StoreOp::create(b, v, slot(lengths, i64, i));
   for (auto [i, v] : llvm::enumerate(numbers))
     LLVM::StoreOp::create(b, v, slot(words, i32, i));
   mlir::gpu::KernelDim3 grid = op.getGridSizeOperandValues();
   Value address = LLVM::AddressOfOp::create(b, kernel);
+  call("xt_call_extents", {}, {lengths});
   call("xt_call_launch", {},
        {address, asI64(grid.x), asI64(grid.y), asI64(grid.z), buffers, words});
   op.erase();

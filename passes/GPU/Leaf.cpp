@@ -296,6 +296,8 @@ SmallVector<Value> Leaf::overReductions(Point point, ValueRange first) {
       start.push_back(v);
     }
   SmallVector<Value> last(outs.size());
+  auto order = generic->getAttrOfType<StringAttr>("xtensor.scan");
+  const bool backward = order && order.getValue() == "reverse";
   auto body = [&](ValueRange accumulators) -> SmallVector<Value> {
     SmallVector<Value> old(outs.size());
     for (auto [i, v] : llvm::zip_equal(carried, accumulators))
@@ -320,6 +322,10 @@ SmallVector<Value> Leaf::overReductions(Point point, ValueRange first) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     point[over[depth]] = loop.getInductionVar();
+    if (backward) {
+      Value last = arith::SubIOp::create(b, loc, size, one);
+      point[over[depth]] = arith::SubIOp::create(b, loc, last, loop.getInductionVar());
+    }
     SmallVector<Value> next = nest(depth + 1, loop.getRegionIterArgs());
     if (!next.empty())
       scf::YieldOp::create(b, loc, next);

@@ -63,6 +63,8 @@ private:
 
   Place placeOf(Operation &op);
   bool isNumberOfKernel(Operation &op);
+  bool fitsWith(Operation &op);
+  void addBuffers(Operation &op);
   LogicalResult close(Segment &segment, Operation *before);
   LogicalResult launchLeaf(Operation &op);
   LogicalResult launchForall(scf::ForallOp op);
@@ -70,7 +72,8 @@ private:
 
   ModuleOp module;
   const KernelLimits &limits;
-  llvm::DenseSet<Operation *> pending;
+  llvm::DenseSet<Operation *> pending; // ops of the segment
+  llvm::DenseSet<Value> buffers;       // that they use
 };
 
 } // namespace
@@ -127,6 +130,8 @@ bool Outliner::isNumberOfKernel(Operation &op) {
 }
 
 Place Outliner::placeOf(Operation &op) {
+  if (isAbsorbed(op))
+    return Place::host;
   if (isArrayOp(op)) {
     int64_t points = pointsOf(op);
     return !ShapedType::isDynamic(points) && points <= kSmallPoints ? Place::small : Place::large;
@@ -152,6 +157,9 @@ LogicalResult Outliner::process(Block &block) {
     }
     switch (placeOf(*op)) {
     case Place::small:
+      if (!fitsWith(*op) && failed(close(segment, op)))
+        return failure();
+      addBuffers(*op);
       segment.push_back(op);
       pending.insert(op);
       break;
@@ -166,9 +174,6 @@ LogicalResult Outliner::process(Block &block) {
       break;
     }
     case Place::large:
-      // A fill that the next op starts from goes with it.
-      if (auto fill = dyn_cast<linalg::FillOp>(op); fill && accumulatorAfter(fill))
-        break;
       if (failed(close(segment, op)))
         return failure();
       if (failed(isa<scf::ForallOp>(op) ? launchForall(cast<scf::ForallOp>(op)) : launchLeaf(*op)))
@@ -187,15 +192,35 @@ LogicalResult Outliner::process(Block &block) {
   return close(segment, block.empty() ? nullptr : &block.back());
 }
 
-/// The fills that `op` starts from instead.
-static SmallVector<Operation *> fillsOf(Operation &op) {
-  SmallVector<Operation *> fills;
-  if (auto generic = dyn_cast<linalg::GenericOp>(op))
-    for (Value out : generic.getDpsInits())
-      for (Operation *user : out.getUsers())
-        if (auto fill = dyn_cast<linalg::FillOp>(user); fill && accumulatorAfter(fill) == generic)
-          fills.push_back(fill);
-  return fills;
+/// The memory of the host that `op` uses, regions included.
+static SmallVector<Value> buffersOf(Operation &op) {
+  SmallVector<Value> result;
+  op.walk([&](Operation *inner) {
+    for (Value v : inner->getOperands()) {
+      if (!isa<MemRefType>(v.getType()))
+        continue;
+      while (auto view = v.getDefiningOp<ViewLikeOpInterface>())
+        v = view.getViewSource();
+      Operation *def = v.getDefiningOp();
+      if (!def || !op.isAncestor(def))
+        result.push_back(v);
+    }
+  });
+  return result;
+}
+
+/// Devices bind so many buffers to a kernel; some are left for numbers that are handed on.
+bool Outliner::fitsWith(Operation &op) {
+  constexpr size_t kMaxBuffers = 24;
+  llvm::DenseSet<Value> both = buffers;
+  for (Value v : buffersOf(op))
+    both.insert(v);
+  return both.size() <= kMaxBuffers;
+}
+
+void Outliner::addBuffers(Operation &op) {
+  for (Value v : buffersOf(op))
+    buffers.insert(v);
 }
 
 //===- kernels ---------------------------------------------------------------===//
@@ -209,6 +234,15 @@ int64_t Outliner::threadsFor(int64_t points) const {
   return threads;
 }
 
+/// Also of the fills that it started from instead.
+static void eraseWithFills(Operation &op) {
+  SmallVector<linalg::FillOp> fills = fillsOf(op);
+  op.erase();
+  for (linalg::FillOp fill : fills)
+    if (fill)
+      fill->erase();
+}
+
 static Value constant(OpBuilder &b, Location loc, int64_t v) {
   return arith::ConstantIndexOp::create(b, loc, v);
 }
@@ -219,6 +253,7 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
     return success();
   Segment ops;
   std::swap(ops, segment);
+  buffers.clear();
   for (Operation *op : ops)
     pending.erase(op);
   int64_t points = 1;
@@ -231,14 +266,6 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
     });
   OpBuilder host(before);
   Location loc = ops.front()->getLoc();
-  // A fill whose accumulator is launched on its own goes there.
-  llvm::erase_if(ops, [&](Operation *op) {
-    auto fill = dyn_cast<linalg::FillOp>(op);
-    auto into = fill ? accumulatorAfter(fill) : linalg::GenericOp();
-    return into && !llvm::is_contained(ops, into);
-  });
-  if (ops.empty())
-    return success();
   Kernel kernel(host, loc, threadsFor(points), limits);
   Body body(kernel, host);
   llvm::SmallPtrSet<Operation *, 16> members(ops.begin(), ops.end());
@@ -277,15 +304,8 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
       return !at || !members.contains(at);
     });
   }
-  SmallVector<Operation *> fills;
-  for (Operation *op : ops)
-    for (Operation *fill : fillsOf(*op))
-      if (!members.contains(fill))
-        fills.push_back(fill);
   for (Operation *op : llvm::reverse(ops))
-    op->erase();
-  for (Operation *fill : fills)
-    fill->erase();
+    eraseWithFills(*op);
   return success();
 }
 
@@ -294,14 +314,12 @@ LogicalResult Outliner::launchLeaf(Operation &op) {
   Location loc = op.getLoc();
   Kernel kernel(host, loc, limits.threads, limits);
   SmallVector<Value> init;
-  SmallVector<Operation *> fills = fillsOf(op);
-  if (auto generic = dyn_cast<linalg::GenericOp>(op))
-    for (Value start : startsOf(generic))
-      init.push_back(start ? kernel.value(start) : Value());
+  for (linalg::FillOp fill : fillsOf(op))
+    init.push_back(fill ? kernel.value(fill.getInputs()[0]) : Value());
   Leaf leaf(kernel, &op, init);
   int64_t points = leaf.parallelPoints(), each = leaf.reductionPoints();
   if (points == 0) {
-    op.erase();
+    eraseWithFills(op);
     return success();
   }
   bool together = leaf.canCooperate() && leaf.reducesRows() && (each < 0 || each >= 64);
@@ -338,9 +356,7 @@ LogicalResult Outliner::launchLeaf(Operation &op) {
   if (kernel.isBroken())
     return failure();
   kernel.launch(module, groups);
-  op.erase();
-  for (Operation *fill : fills)
-    fill->erase();
+  eraseWithFills(op);
   return success();
 }
 
@@ -401,6 +417,7 @@ struct OutlineKernelsPass : xtensor::impl::OutlineKernelsBase<OutlineKernelsPass
     limits.threads = std::min<int64_t>(limits.threads, device.number("max_threads", 256));
     limits.workgroupBytes = device.number("workgroup_bytes", 16384);
     Outliner outliner(module, limits);
+    markAbsorbedFills(module);
     for (auto func : module.getOps<func::FuncOp>())
       for (Block &block : func.getBody())
         if (failed(outliner.process(block)))
