@@ -32,8 +32,8 @@ static constexpr llvm::StringLiteral kCPUPhases[] = {"traced",  "simplified", "d
                                                      "linalg",  "grouped",    "scheduled",
                                                      "buffers", "cpu",        "llvm"};
 static constexpr llvm::StringLiteral kVulkanPhases[] = {
-    "traced",    "simplified", "differentiated", "linalg", "grouped",
-    "scheduled", "buffers",    "gpu",            "spirv",  "llvm"};
+    "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
+    "buffers", "gpu",        "spirv",          "llvm"};
 
 std::optional<Backend> xtensor::backendOf(StringRef target) {
   return llvm::StringSwitch<std::optional<Backend>>(target.split(',').first)

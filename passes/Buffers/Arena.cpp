@@ -16,7 +16,6 @@ using namespace mlir;
 
 namespace {
 
-
 int64_t bytesPerElement(MemRefType type) {
   if (type.getElementType().isIndex())
     return 8;

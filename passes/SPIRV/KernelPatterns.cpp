@@ -31,8 +31,8 @@ struct KernelFunction : OpConversionPattern<gpu::GPUFuncOp> {
                   mlir::spirv::getEntryPointABIAttr(b.getContext(), size));
     Block &entry = func.front();
     TypeConverter::SignatureConversion signature(entry.getNumArguments());
-    int64_t numbers = llvm::count_if(op.getArgumentTypes(),
-                                     [](Type t) { return !isa<MemRefType>(t); });
+    int64_t numbers =
+        llvm::count_if(op.getArgumentTypes(), [](Type t) { return !isa<MemRefType>(t); });
     Value words;
     if (numbers)
       words = variable(b, func, op.getName() + "_numbers",
@@ -79,7 +79,8 @@ struct KernelFunction : OpConversionPattern<gpu::GPUFuncOp> {
     b.setInsertionPoint(func);
     mlir::spirv::GlobalVariableOp global;
     if (binding)
-      global = mlir::spirv::GlobalVariableOp::create(b, func.getLoc(), type, name.str(), 0, *binding);
+      global =
+          mlir::spirv::GlobalVariableOp::create(b, func.getLoc(), type, name.str(), 0, *binding);
     else
       global = mlir::spirv::GlobalVariableOp::create(b, func.getLoc(), type, name.str(), nullptr);
     b.setInsertionPointToStart(&func.front());
@@ -147,7 +148,8 @@ struct ConstantBits : OpConversionPattern<arith::ConstantOp> {
     if (!known || !known.getType().isBF16())
       return failure();
     APInt bits = known.getValue().bitcastToAPInt();
-    b.replaceOpWithNewOp<mlir::spirv::ConstantOp>(op, b.getI16Type(), b.getIntegerAttr(b.getI16Type(), bits));
+    b.replaceOpWithNewOp<mlir::spirv::ConstantOp>(op, b.getI16Type(),
+                                                  b.getIntegerAttr(b.getI16Type(), bits));
     return success();
   }
 };
@@ -199,8 +201,8 @@ struct MultiplyByZero : OpConversionPattern<arith::MulFOp> {
     Value none = mlir::spirv::BitcastOp::create(
         b, loc, type, mlir::spirv::BitwiseAndOp::create(b, loc, word, mask).getResult());
     Value size = mlir::spirv::GLFAbsOp::create(b, loc, x);
-    Value finite = mlir::spirv::FOrdLessThanOp::create(b, loc, size,
-                                                       constant(APFloat::getInf(semantics)));
+    Value finite =
+        mlir::spirv::FOrdLessThanOp::create(b, loc, size, constant(APFloat::getInf(semantics)));
     b.replaceOpWithNewOp<mlir::spirv::SelectOp>(op, finite, none,
                                                 constant(APFloat::getNaN(semantics)));
     return success();
@@ -211,5 +213,7 @@ struct MultiplyByZero : OpConversionPattern<arith::MulFOp> {
 
 void xtensor::spirv::populateKernelPatterns(const SPIRVTypeConverter &types,
                                             RewritePatternSet &patterns) {
-  patterns.add<KernelFunction, Barrier, Truncate, DivideByZero, MultiplyByZero, SameBits, ConstantBits>(types, patterns.getContext(), /*benefit=*/10);
+  patterns
+      .add<KernelFunction, Barrier, Truncate, DivideByZero, MultiplyByZero, SameBits, ConstantBits>(
+          types, patterns.getContext(), /*benefit=*/10);
 }
