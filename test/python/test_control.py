@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
+from against import finished
 
 RNG = np.random.default_rng(7)
 XS = RNG.normal(size=(6, 3)).astype("f4")
@@ -127,7 +128,7 @@ def test_only_the_branch_taken_raises() -> None:
     f = xt.jit(lambda p, i: xt.cond(p, lambda: x.isel(a=i), lambda: 0.0))
     assert f(np.bool_(False), i).item() == 0.0
     with pytest.raises(xt.IndexError, match="7"):
-        f(np.bool_(True), i)
+        finished(f(np.bool_(True), i))
 
 
 # -- scan -------------------------------------------------------------------------------------------------------------
@@ -393,7 +394,7 @@ def test_indices_out_of_range_inside() -> None:
 
     assert xt.jit(f)(x, arr([1, -1, 3], "t")).item() == 7
     with pytest.raises(xt.IndexError, match=r"'a'.*4|4.*'a'"):
-        xt.jit(f)(x, arr([1, 4, 0], "t"))
+        finished(xt.jit(f)(x, arr([1, 4, 0], "t")))
 
 
 def test_a_gather_that_never_runs_does_not_raise() -> None:
@@ -401,7 +402,7 @@ def test_a_gather_that_never_runs_does_not_raise() -> None:
     f = xt.jit(lambda i, n: xt.while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, s[1] + x.isel(a=i)), (0, 0.0)))
     assert f(9, 0)[1].item() == 0.0
     with pytest.raises(xt.IndexError):
-        f(9, 1)
+        finished(f(9, 1))
 
 
 # -- while, fori, map -------------------------------------------------------------------------------------------------
@@ -466,6 +467,7 @@ def test_a_function_is_traced_once_for_its_types() -> None:
     assert len(calls) == 2
 
 
+@pytest.mark.cpu_only("it asks for the phase `cpu`")
 def test_steps_cost_no_ops() -> None:
     def text(n: int) -> str:
         f = xt.jit(lambda x: xt.scan(lambda c, e: (xt.tanh(c + e), c), xt.zeros(i=3), x, dim="t"))

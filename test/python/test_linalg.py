@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import xtensor as xt
+from against import finished
 
 RNG = np.random.default_rng(7)
 F8 = np.dtype("f8")
@@ -477,7 +478,7 @@ def test_square_is_checked_by_the_call_where_sizes_are_dynamic() -> None:
         f = FUNCTIONS[name] if name != "triangular_solve" else lambda a: xt.linalg.triangular_solve(a, xt.sum(a, "col"))
         run = xt.jit(f, dynamic_dims=("row", "col"))
         with pytest.raises(xt.SizeError, match="must be square: dims 'row' and 'col' have sizes 3 and 2"):
-            run(matrix(np.ones((3, 2))))
+            finished(run(matrix(np.ones((3, 2)))))
 
 
 def test_without_lapack(monkeypatch: pytest.MonkeyPatch) -> None:

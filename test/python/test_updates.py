@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
-from against import examples, ours, same
+from against import examples, finished, ours, same
 from hypothesis import given
 from hypothesis import strategies as st
 from test_indexing import cases, example
@@ -293,7 +293,7 @@ def test_a_position_outside_is_an_error(kind: str) -> None:
     ):
         for outside in (3, -4):
             with pytest.raises(xt.IndexError, match=rf"{outside}.*'row'|'row'.*{outside}") as error:
-                call(outside)
+                finished(call(outside))
             assert "3" in str(error.value)
 
 
@@ -303,7 +303,7 @@ def test_an_empty_dim() -> None:
     assert x.at(a=xt.array([4], "p")).add(1.0, mode="drop").shape == (0,)
     for mode in ("raise", "clip"):
         with pytest.raises(xt.IndexError, match="size 0"):
-            x.at(a=xt.array([4], "p")).add(1.0, mode=mode)
+            finished(x.at(a=xt.array([4], "p")).add(1.0, mode=mode))
 
 
 def test_option_clip() -> None:

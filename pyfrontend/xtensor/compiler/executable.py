@@ -44,13 +44,18 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False) -> Any:
     target.check(program)
     debug.dump(program, target)
     options = CompileOptions(target.profile)
+    # Before the compiler meets sizes that nothing can have.
+    inputs = [native_type(s) for s in program.all_inputs]
+    fixed = [None if o.is_dynamic else native_type(o) for o in program.outputs]
     with lock, diagnosed(CompileError):
         compiled = _compiler().compile(program.module, options.as_dict())
         sizes = Sizes(program)
-        outputs = [(o.dtype.name, o.dims, sizes.of(o)) if o.is_dynamic else native_type(o) for o in program.outputs]
+        outputs = [
+            known or (o.dtype.name, o.dims, sizes.of(o)) for o, known in zip(program.outputs, fixed, strict=True)
+        ]
     return _native.Executable(
         compiled.entry,
-        [native_type(s) for s in program.all_inputs],
+        inputs,
         outputs,
         _sites(program, compiled.sites),
         compiled,
