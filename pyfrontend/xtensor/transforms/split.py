@@ -3,19 +3,21 @@ gradients, or with tangents to tangents. The compiler chooses the residuals (its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..compiler.executable import load, native_type
 from ..core import dtypes, tree
+from ..core.calls import call_with
 from ..core.errors import Error
 from ..trace import context as c
 from ..trace import location
+from ..trace.inline import inline
 from ..trace.program import Program, result_leaves
-from ..trace.scope import Root
-from ..trace.tracer import Tracer
+from ..trace.scope import Root, tracing
+from ..trace.tracer import Tracer, as_tracer
 from .arguments import Call, name_of
-from .derivative import Pullback
+from .derivative import Linearized, Pullback
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -46,13 +48,24 @@ class Split:
             back.erase()
             forward, backward = _program(module, name), _program(other, f"{name}.back")
         self.forward, self.backward = load(forward), load(backward)
+        self.backward_program = backward
         self.cotangents = [
             (i, native_type(s)) for i, s in enumerate(forward.outputs[: self.shape.size]) if dtypes.is_float(s.dtype)
         ]
 
+    def run_backward(self, residuals: Sequence[Any], moved: Sequence[Any]) -> Sequence[Any]:
+        """backward at `residuals` and what `exact` made of the cotangents or tangents. Inside of a trace it becomes a
+        part of that; the residuals are constants there."""
+        inputs = [*residuals, *moved]
+        if tracing():
+            return inline(self.backward_program, [as_tracer(x) for x in inputs])
+        found: Sequence[Any] = self.backward.run(inputs)
+        return found
+
     def _trace(self, f: Callable[..., Any], call: Call, name: str) -> ir.Module:
         specs = call.full_specs()
         shapes: list[tree.TreeDef] = []
+        op = "linearize" if self.request is Linearized else "vjp"
         with Root(specs) as root:
             arguments = [
                 Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
@@ -65,7 +78,7 @@ class Split:
                 for i, tracer in zip(self.moving, tracers, strict=True):
                     new[i] = tracer
                 args, _ = call.structure.unflatten(new)
-                results, shape = result_leaves(f(*args), name)
+                results, shape = result_leaves(call_with(op, f, args), name)
                 shapes.append(shape)
                 return results
 
