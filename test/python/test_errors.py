@@ -31,6 +31,7 @@ def torch() -> Any:
         (xt.ArgumentTypeError, TypeError),
         (xt.UnsupportedError, NotImplementedError),
         (xt.CompileError, RuntimeError),
+        (xt.GradientError, ValueError),
         (xt.TracerError, RuntimeError),
     ],
 )
