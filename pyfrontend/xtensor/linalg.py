@@ -33,6 +33,10 @@ Pair = tuple[str, str]
 MATRIX: Pair = ("row", "col")
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 # -- arguments --------------------------------------------------------------------------------------------------------
 
 

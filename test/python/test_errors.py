@@ -33,6 +33,7 @@ def torch() -> Any:
         (xt.UnsupportedError, NotImplementedError),
         (xt.DeviceError, RuntimeError),
         (xt.CompileError, RuntimeError),
+        (xt.GradientError, ValueError),
         (xt.TracerError, RuntimeError),
     ],
 )

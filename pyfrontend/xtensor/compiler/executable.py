@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _native
 from ..core.devices import CPU, Target, target_named
 from ..core.dims import describe, describe_array
-from ..core.errors import CompileError, IndexError_, SizeError
+from ..core.errors import CompileError, IndexError_, SizeError, which_positions
 from ..core.spec import Spec
 from ..trace.context import diagnosed, file_line, lock, mlir, spec_of
 from . import debug
@@ -89,7 +89,7 @@ def _raise_index_error(site: Any, index: int, size: int) -> None:
     text = f"{f'xt.{op}: ' if op else ''}index {index} is out of range for size {size} of dim {dim!r}"
     if operands:
         text += f" (operands: {operands})"
-    text += '. Positions go from -size to size - 1; x.at(..).get(mode="clip" or "fill") takes others'
+    text += f". {which_positions(op)}"
     raise IndexError_(text, str(where) if where else None)
 
 

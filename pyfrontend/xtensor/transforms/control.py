@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.calls import call_with
 from ..core.dims import check_name
 from ..core.errors import ArgumentError, ArgumentTypeError, Error
 from ..ops.types import ArrayLike
@@ -117,7 +118,7 @@ def map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
 
 def _map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
     def step(_: None, x: Any) -> tuple[None, Any]:
-        return None, f(x)
+        return None, call_with("map", f, [x], roles=("x",))
 
     step.__name__ = name_of(f)
     return control.scan(step, None, xs, dim, False, None, "map")[1]

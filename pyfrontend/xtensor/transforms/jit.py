@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
 from ..core import devices, options
+from ..core.calls import call_with
 from ..core.dims import check_name
 from ..core.errors import ArgumentTypeError, DimensionError, Error
 from ..core.spec import Spec
@@ -109,7 +110,7 @@ class _Compiler:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if tracing():
-            return self.fn(*args, **kwargs)
+            return call_with("jit", self.fn, args, kwargs)
         return self.call(args, kwargs)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -139,7 +140,7 @@ class _Compiler:
     def program(self, call: Call, device: str = "cpu") -> Program:
         def body(tracers: list[Any]) -> Any:
             args, kwargs = call.structure.unflatten(tracers)
-            return self.fn(*args, **kwargs)
+            return call_with("jit", self.fn, args, kwargs)
 
         specs = call.full_specs()
         if self.dynamic and not self.entries:
