@@ -273,3 +273,18 @@ def test_checkpoint_takes_anything() -> None:
     close(gradient, 3 * np.sin(x.values) ** 2 * np.cos(x.values))
     with pytest.raises(xt.Error, match="needs a function"):
         xt.checkpoint(3)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize(("wrt", "stored"), [(0, 1), (1, 3), ((0, 1, 2), 3)])
+def test_what_a_step_of_a_recurrence_stores(wrt: Any, stored: int) -> None:
+    """In carries per step, as docs/control_flow.md has it."""
+
+    def f(h: Any, w: Any, x: Any) -> Any:
+        step = lambda h, x: (xt.tanh(xt.dot(h, w, dim="i").rename(j="i") + x), None)  # noqa: E731
+        return xt.scan(step, h, x, dim="t")[0].sum()
+
+    def arena(steps: int) -> int:
+        h, w, x = xt.spec(i=64, dtype="f8"), xt.spec(i=64, j=64, dtype="f8"), xt.spec(t=steps, i=64, dtype="f8")
+        return int(xt.jit(xt.grad(f, wrt=wrt)).lower(h, w, x).cost()["arena"])
+
+    assert arena(200) - arena(100) == stored * 100 * 64 * 8
