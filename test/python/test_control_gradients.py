@@ -288,3 +288,15 @@ def test_what_a_step_of_a_recurrence_stores(wrt: Any, stored: int) -> None:
         return int(xt.jit(xt.grad(f, wrt=wrt)).lower(h, w, x).cost()["arena"])
 
     assert arena(200) - arena(100) == stored * 100 * 64 * 8
+
+
+def test_stop_gradient_of_a_pytree() -> None:
+    def f(x: Any) -> Any:
+        held = xt.stop_gradient({"a": x, "b": [2 * x, xt.array(3, ())], "c": None})
+        assert held["c"] is None
+        return (held["a"] * held["b"][0] * held["b"][1] * x).sum()
+
+    x = xt.array([1.0, 2.0], "i")
+    close(xt.grad(f)(x), 6 * x.values**2)
+    held = xt.stop_gradient((x, [x]))
+    close(held[1][0], x.values)
