@@ -300,3 +300,16 @@ def test_stop_gradient_of_a_pytree() -> None:
     close(xt.grad(f)(x), 6 * x.values**2)
     held = xt.stop_gradient((x, [x]))
     close(held[1][0], x.values)
+
+
+@pytest.mark.parametrize("order", ["eager", "jit"])
+def test_a_cotangent_that_lacks_a_dim(order: str) -> None:
+    x = xt.ones(i=2, j=3)
+
+    def pulled(ct: Any) -> Any:
+        return xt.vjp(xt.sin, x)[1](ct)[0]
+
+    run = pulled if order == "eager" else xt.jit(pulled)
+    with pytest.raises(xt.DimensionError, match="cotangent lacks dim 'j' of its array"):
+        run(xt.ones(i=2))
+    close(run(xt.array(2.0)), np.full((2, 3), 2 * np.cos(1.0)))

@@ -23,8 +23,8 @@ Back = Callable[[Any], tuple[Any, ...]]
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     """`f(*primals)`, and `back`: a cotangent of the result to a tuple of cotangents, one per primal.
 
-    `f` runs once; `back` keeps what it needs of that run. A cotangent aligns with its result by name; integer results
-    have none (give None). Integer primals get None.
+    `f` runs once; `back` keeps what it needs of that run. A cotangent aligns with its result by name, and has
+    its dims, or is a number; integer results have none (give None). Integer primals get None.
     """
     if tracing():
         return _traced(f, primals)
@@ -56,7 +56,7 @@ class _Kept:
         def back(cotangent: Any) -> tuple[Any, ...]:
             try:
                 given = same_structure(entry.shape, cotangent, "the cotangent")
-                cts = [exact(given[i], t, "the cotangent") for i, t in entry.cotangents]
+                cts = [exact(given[i], t, "the cotangent", whole=True) for i, t in entry.cotangents]
                 found: list[Any] = [None] * len(call.arrays)
                 for i, g in zip(entry.moving, entry.backward.run([*residuals, *cts]), strict=True):
                     found[i] = g
@@ -71,18 +71,18 @@ class _Kept:
 _kept = ByFunction(_Kept)
 
 
-def exact(t: Any, type_: Any, what: str) -> Any:
+def exact(t: Any, type_: Any, what: str, whole: bool = False) -> Any:
     """A tangent or cotangent as the compiled code takes it: of just this type."""
     if isinstance(t, _native.Array) and t.type is type_:
         return t
     if t is None:
         t = 0.0
-    return _conform(t, _native.empty(type_), what)
+    return _conform(t, _native.empty(type_), what, whole)
 
 
-@jit(static="what")
-def _conform(t: Any, like: Any, what: str) -> Any:
-    return conform(t, like, what)
+@jit(static=("what", "whole"))
+def _conform(t: Any, like: Any, what: str, whole: bool) -> Any:
+    return conform(t, like, what, whole)
 
 
 def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:
@@ -141,7 +141,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]
     def back(cotangent: Any) -> tuple[Any, ...]:
         given = same_structure(shape, cotangent, "the cotangent")
         floats = [
-            conform(0.0 if t is None else t, y, "the cotangent")
+            conform(0.0 if t is None else t, y, "the cotangent", whole=True)
             for t, y in zip(given, pullback.results, strict=True)
             if dtypes.is_float(y.dtype)
         ]
