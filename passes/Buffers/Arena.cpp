@@ -130,9 +130,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
         alone.push_back(alloc);
         continue;
       }
-      SmallVector<Operation *> users;
-      for (Value alias : aliases.resolve(alloc))
-        llvm::append_range(users, alias.getUsers());
+      SmallVector<Operation *> users = usersOf(alloc, aliases);
       std::tie(t.begin, t.end) = positions.lifetime(alloc, users, home);
       temporaries.push_back(t);
     }
@@ -146,6 +144,27 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       replaceAlone(alloc);
     for (Temporary &t : temporaries)
       t.alloc.erase();
+  }
+
+  /// All that may touch the memory. An address that was taken is a number: what is called with it,
+  /// or with what is worked out from it, comes after the op that took it.
+  static SmallVector<Operation *> usersOf(memref::AllocOp alloc, BufferViewFlowAnalysis &aliases) {
+    SmallVector<Operation *> users, addresses;
+    for (Value alias : aliases.resolve(alloc))
+      for (Operation *user : alias.getUsers()) {
+        users.push_back(user);
+        if (isa<memref::ExtractAlignedPointerAsIndexOp>(user))
+          addresses.push_back(user);
+      }
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    while (!addresses.empty())
+      for (Operation *user : addresses.pop_back_val()->getUsers())
+        if (seen.insert(user).second) {
+          users.push_back(user);
+          if (isPure(user) && !user->hasTrait<OpTrait::IsTerminator>())
+            addresses.push_back(user);
+        }
+    return users;
   }
 
   /// Moves the computation of the sizes to the start of `home` if it can be done there.

@@ -75,3 +75,24 @@ func.func @nothing() {
   xtensor.library "xt_name" outs(%a : memref<0x4xf32>)
   return
 }
+
+// A routine is called with addresses: what it reads is alive until the call, so that what it writes
+// lies elsewhere.
+// CHECK-LABEL: func.func @addresses
+// CHECK: %[[A:.*]] = memref.view %{{.*}}[%c0]
+// CHECK: %[[B:.*]] = memref.view %{{.*}}[%c64
+// CHECK: memref.extract_aligned_pointer_as_index %[[A]]
+// CHECK: memref.extract_aligned_pointer_as_index %[[B]]
+func.func private @routine(i64, i64)
+func.func @addresses(%x: memref<16xf32>, %y: memref<16xf32>) {
+  %a = memref.alloc() : memref<16xf32>
+  %b = memref.alloc() : memref<16xf32>
+  linalg.copy ins(%x : memref<16xf32>) outs(%a : memref<16xf32>)
+  %pa = memref.extract_aligned_pointer_as_index %a : memref<16xf32> -> index
+  %from = arith.index_cast %pa : index to i64
+  %pb = memref.extract_aligned_pointer_as_index %b : memref<16xf32> -> index
+  %to = arith.index_cast %pb : index to i64
+  func.call @routine(%from, %to) : (i64, i64) -> ()
+  linalg.copy ins(%b : memref<16xf32>) outs(%y : memref<16xf32>)
+  return
+}
