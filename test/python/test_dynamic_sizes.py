@@ -139,3 +139,18 @@ def test_swapped_dynamic_names_need_equal_sizes() -> None:
 def test_a_dynamic_dim_cannot_become_another_size_of_its_name(f) -> None:
     with pytest.raises(xt.DimensionError, match="dynamic size"):
         xt.jit(f, dynamic_dims="n")(xt.ones(n=3, k=2))
+
+
+def test_a_size_that_is_read_off_another_temporary() -> None:
+    """An update in a branch leaves it, and is as long as what it updates."""
+
+    def f(x: xt.Array) -> xt.Array:
+        a, b = xt.sin(x), xt.cos(x)
+        return a.at(i=-1).set(0.0) * b.at(i=-1).set(0.0) + xt.cumsum(a * b, "i")
+
+    g = xt.jit(f, dynamic_dims=("i",))
+    for n in (1, 3, 40):
+        x = np.linspace(0.1, 0.9, n)
+        ab = np.sin(x) * np.cos(x)
+        want = np.cumsum(ab) + np.where(np.arange(n) < n - 1, ab, 0)
+        np.testing.assert_allclose(g(xt.array(x, "i")).values, want, rtol=1e-14)

@@ -76,6 +76,33 @@ func.func @nothing() {
   return
 }
 
+// What a branch gives is as long as another temporary: the size is that temporary's, known before.
+// CHECK-LABEL: func.func @size_of_another
+// CHECK-SAME: %[[N:[a-z0-9]*]]: index
+// CHECK: %[[ARENA:.*]] = memref.alloc(%{{.*}}) {alignment = 64 : i64, xtensor.arena} : memref<?xi8>
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: memref.dim
+// CHECK: scf.if
+// CHECK-NOT: memref.dealloc
+// CHECK: scf.yield
+// CHECK: memref.dealloc %[[ARENA]]
+// CHECK-NOT: memref.dealloc
+func.func @size_of_another(%n: index, %p: i1, %x: memref<?xf32>, %y: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc(%n) : memref<?xf32>
+  linalg.copy ins(%x : memref<?xf32>) outs(%a : memref<?xf32>)
+  %r = scf.if %p -> memref<?xf32> {
+    %size = memref.dim %a, %c0 : memref<?xf32>
+    %b = memref.alloc(%size) : memref<?xf32>
+    linalg.copy ins(%a : memref<?xf32>) outs(%b : memref<?xf32>)
+    scf.yield %b : memref<?xf32>
+  } else {
+    scf.yield %a : memref<?xf32>
+  }
+  linalg.copy ins(%r : memref<?xf32>) outs(%y : memref<?xf32>)
+  return
+}
+
 // A routine is called with addresses: what it reads is alive until the call, so that what it writes
 // lies elsewhere.
 // CHECK-LABEL: func.func @addresses
