@@ -46,8 +46,8 @@ def test_cotangents_and_tangents_align_by_name() -> None:
     (g,) = xt.vjp(lambda x: 2 * x, x)[1](ct)
     np.testing.assert_array_equal(g.values, 2 * ct.values.T)
     assert g.dims == ("a", "b")
-    (g,) = xt.vjp(lambda x: 2 * x, x)[1](xt.array([1.0, 10.0], "a"))
-    np.testing.assert_array_equal(g.values, [[2, 2, 2], [20, 20, 20]])
+    with pytest.raises(xt.DimensionError, match="lacks dim 'b'"):
+        xt.vjp(lambda x: 2 * x, x)[1](xt.array([1.0, 10.0], "a"))
     _, moved = xt.jvp(lambda x: 2 * x, (x,), (ct,))
     np.testing.assert_array_equal(moved.values, 2 * ct.values.T)
 

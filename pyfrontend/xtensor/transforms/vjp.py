@@ -27,8 +27,8 @@ Back = Callable[[Any], tuple[Any, ...]]
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     """`f(*primals)`, and `back`: a cotangent of the result to a tuple of cotangents, one per primal.
 
-    `f` runs once; `back` keeps what it needs of that run. A cotangent aligns with its result by name; integer results
-    have none (give None). Integer primals get None.
+    `f` runs once; `back` keeps what it needs of that run. A cotangent aligns with its result by name, and has
+    its dims, or is a number; integer results have none (give None). Integer primals get None.
     """
     if tracing():
         return _traced(f, primals)
@@ -59,7 +59,7 @@ class _Kept:
         def back(*cotangent: Any) -> tuple[Any, ...]:
             try:
                 given = same_structure(entry.shape, only(cotangent), "vjp: the cotangent")
-                cts = [exact(given[i], t, entry.device, "vjp: the cotangent") for i, t in entry.cotangents]
+                cts = [exact(given[i], t, entry.device, "vjp: the cotangent", whole=True) for i, t in entry.cotangents]
                 found: list[Any] = [None] * len(call.arrays)
                 for i, g in zip(entry.moving, entry.run_backward(residuals, cts), strict=True):
                     found[i] = g
@@ -83,7 +83,7 @@ def only(cotangents: tuple[Any, ...]) -> Any:
     return cotangents[0]
 
 
-def exact(t: Any, type_: Any, device: _native.Device | None, what: str) -> Any:
+def exact(t: Any, type_: Any, device: _native.Device | None, what: str, whole: bool = False) -> Any:
     """A tangent or cotangent as the compiled code takes it: of just this type, where it runs."""
     if isinstance(t, _native.Array) and t.type is type_ and t._device is device:
         return t
@@ -92,13 +92,13 @@ def exact(t: Any, type_: Any, device: _native.Device | None, what: str) -> Any:
     if isinstance(t, np.ndarray) and t.ndim:
         raise unnamed(t, what)
     if tracing():
-        return conform(t, spec_of_type(type_), what)
-    return _conform(t, _native.empty(type_, device), what)
+        return conform(t, spec_of_type(type_), what, whole)
+    return _conform(t, _native.empty(type_, device), what, whole)
 
 
-@jit(static="what")
-def _conform(t: Any, like: Any, what: str) -> Any:
-    return conform(t, like, what)
+@jit(static=("what", "whole"))
+def _conform(t: Any, like: Any, what: str, whole: bool) -> Any:
+    return conform(t, like, what, whole)
 
 
 def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:
@@ -157,7 +157,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]
     def back(*cotangent: Any) -> tuple[Any, ...]:
         given = same_structure(shape, only(cotangent), "vjp: the cotangent")
         floats = [
-            conform(0.0 if t is None else t, y, "vjp: the cotangent")
+            conform(0.0 if t is None else t, y, "vjp: the cotangent", whole=True)
             for t, y in zip(given, pullback.results, strict=True)
             if dtypes.is_float(y.dtype)
         ]
