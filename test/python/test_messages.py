@@ -69,6 +69,11 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "reshape": (lambda: X.reshape(2, 6), AttributeError, r'x.stack\(z=\("a", "b"\)\).*x.unstack'),  # type: ignore[attr-defined]
     "sel": (lambda: X.sel(time=3), AttributeError, r"x.isel\(time=0\)"),  # type: ignore[attr-defined]
+    "a traced array for a function": (
+        lambda: xt.jit(lambda v: xt.grad(v)(v))(V),
+        xt.ArgumentTypeError,
+        r"grad needs a function, got float64 \(ch: 3\)",
+    ),
     "grad of NumPy": (
         lambda: xt.grad(lambda a: a.sum())(np.ones(3)),
         xt.DimensionError,

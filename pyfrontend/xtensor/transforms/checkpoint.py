@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from ..core.calls import call_with
+from ..core.calls import call_with, shown
 from ..core.errors import ArgumentTypeError, Error
 from ..trace import context as c
 from ..trace.control import name_of, spec
@@ -29,7 +29,7 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     with the square root of the number of steps.
     """
     if not callable(f):
-        raise ArgumentTypeError(f"xt.checkpoint needs a function, got {type(f).__name__}: {f!r:.60}")
+        raise ArgumentTypeError(f"xt.checkpoint needs a function, got {shown(f)}: {f!r:.60}")
 
     @functools.wraps(f)
     def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:

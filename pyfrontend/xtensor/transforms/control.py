@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.calls import call_with
+from ..core.calls import call_with, shown
 from ..core.dims import check_name
 from ..core.errors import ArgumentError, ArgumentTypeError, Error
 from ..ops.types import ArrayLike
@@ -127,7 +127,7 @@ def _map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
 def _check_functions(op: str, *functions: Any) -> None:
     for f in functions:
         if not callable(f):
-            raise ArgumentTypeError(f"xt.{op} needs functions, got {type(f).__name__}: {f!r:.60}")
+            raise ArgumentTypeError(f"xt.{op} needs functions, got {shown(f)}: {f!r:.60}")
 
 
 def _count(op: str, what: str, n: Any) -> int:

@@ -58,7 +58,7 @@ class custom_derivative:  # noqa: N801 (used like a function)
 
     def __init__(self, f: Callable[..., Any]) -> None:
         if not callable(f):
-            raise ArgumentTypeError(f"xt.custom_derivative needs a function, got {type(f).__name__}: {f!r:.60}")
+            raise ArgumentTypeError(f"xt.custom_derivative needs a function, got {shown(f)}: {f!r:.60}")
         functools.update_wrapper(self, f)
         self.fn = f
         self.name = name_of(f)

@@ -37,7 +37,7 @@ def value_and_grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -
 
 def _transform(f: Callable[..., Any], wrt: Wrt, has_aux: bool, kind: str) -> Jitted[..., Any]:
     if not callable(f):
-        raise ArgumentTypeError(f"{kind} needs a function, got {type(f).__name__}")
+        raise ArgumentTypeError(f"{kind} needs a function, got {shown(f)}")
     chosen = Arguments(f, wrt, kind)
 
     @functools.wraps(f)

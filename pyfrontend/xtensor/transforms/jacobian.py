@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, tree
-from ..core.calls import call_with
+from ..core.calls import call_with, shown
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..trace import build
@@ -42,7 +42,7 @@ def jacobian(f: Callable[..., Any], wrt: Wrt = 0, mode: str = "reverse", has_aux
 
 def _transform(f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, kind: str) -> Jitted[..., Any]:
     if not callable(f):
-        raise ArgumentTypeError(f"{kind} needs a function, got {type(f).__name__}")
+        raise ArgumentTypeError(f"{kind} needs a function, got {shown(f)}")
     chosen = Arguments(f, wrt, kind)
     run = _reverse if mode == "reverse" else _forward
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
 from ..core import devices, options
-from ..core.calls import call_with
+from ..core.calls import call_with, shown
 from ..core.dims import check_name
 from ..core.errors import ArgumentTypeError, DimensionError, Error
 from ..core.spec import Spec
@@ -46,7 +46,7 @@ class Jitted(Function, Generic[P, R]):
         donate: Any = (),
     ) -> Jitted[P, R]:
         if not callable(fn):
-            raise ArgumentTypeError(f"jit needs a function, got {type(fn).__name__}")
+            raise ArgumentTypeError(f"jit needs a function, got {shown(fn)}")
         compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims, device)
         StaticNames(fn, donate)  # names and positions are checked; memory is not reused yet
         self = super().__new__(cls, compiler)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import tree
-from ..core.calls import call_with
+from ..core.calls import call_with, shown
 from ..core.dims import as_names, batched, describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..core.spec import Spec
@@ -37,7 +37,7 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
     one of them: a dim is either batched or used inside.
     """
     if not callable(f):
-        raise ArgumentTypeError(f"vectorize needs a function, got {type(f).__name__}")
+        raise ArgumentTypeError(f"vectorize needs a function, got {shown(f)}")
     names = as_names(dims)
     if not names:
         raise ArgumentError("vectorize: no dim was named; write vectorize(f, ('batch',))")
