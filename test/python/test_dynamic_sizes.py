@@ -154,3 +154,28 @@ def test_a_size_that_is_read_off_another_temporary() -> None:
         ab = np.sin(x) * np.cos(x)
         want = np.cumsum(ab) + np.where(np.arange(n) < n - 1, ab, 0)
         np.testing.assert_allclose(g(xt.array(x, "i")).values, want, rtol=1e-14)
+
+
+FACTORS = {
+    "left vectors": lambda a: (xt.linalg.svd(a, dims=("t", "i"))[0] * a).sum(),
+    "right vectors": lambda a: (xt.linalg.svd(a, dims=("t", "i"))[2] * a).sum(),
+    "singular values": lambda a: xt.linalg.svd(a, dims=("t", "i"))[1].sum(),
+    "q": lambda a: (xt.linalg.qr(a, dims=("t", "i"))[0] * a).sum(),
+    "r": lambda a: xt.linalg.qr(a, dims=("t", "i"))[1].sum(),
+    "lower": lambda a: (xt.linalg.lu(a, dims=("t", "i"))[1] ** 2).sum(),
+    "upper": lambda a: (xt.linalg.lu(a, dims=("t", "i"))[2] ** 2).sum(),
+}
+
+
+@pytest.mark.parametrize("dynamic", [("t",), ("i",), ("t", "i")], ids="-".join)
+@pytest.mark.parametrize("shape", [(4, 3), (3, 3), (3, 5)], ids=str)
+@pytest.mark.parametrize("name", FACTORS)
+def test_derivatives_of_factors(name: str, shape: tuple[int, int], dynamic: tuple[str, ...]) -> None:
+    if name in ("lower", "upper") and len(dynamic) == 2 and shape[0] != shape[1]:
+        shape = (5, 5)  # of two dynamic sizes lu does not know the smaller
+    a = xt.array(np.random.default_rng(4).normal(size=shape), ("t", "i"))
+    for transform in (xt.grad, lambda f: lambda a: xt.jvp(f, (a,), (a * a,))[1]):
+        g = transform(FACTORS[name])
+        want = g(a).values
+        assert np.abs(want).max() > 0.1
+        np.testing.assert_allclose(xt.jit(g, dynamic_dims=dynamic)(a).values, want, rtol=1e-8, atol=1e-10)
