@@ -298,7 +298,7 @@ def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer]:
     The derivative of lu divides by all pivots but the last. Where one rank is missing and the columns before the last
     are independent, no other pivot vanishes; they are once the first that depends on those before it is the last.
     """
-    if not is_static(x, col) or int(x.sizes[col]) < 2:  # of a dynamic size: only the last pivot may vanish
+    if is_static(x, col) and int(x.sizes[col]) < 2:
         return x, build.constant(1, (), x.dtype)
     fixed = build.stop_gradient(x)
     size = size_of(x, col)
