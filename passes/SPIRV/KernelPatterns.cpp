@@ -147,7 +147,7 @@ struct ConstantBits : OpConversionPattern<arith::ConstantOp> {
   LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor,
                                 ConversionPatternRewriter &b) const override {
     if (auto position = dyn_cast<IntegerAttr>(op.getValue());
-        position && position.getType().isIndex() && !isInt<32>(position.getInt())) {
+        position && position.getType().isIndex() && !llvm::isInt<32>(position.getInt())) {
       b.replaceOpWithNewOp<mlir::spirv::ConstantOp>(
           op, b.getI32Type(),
           b.getI32IntegerAttr(static_cast<int32_t>(static_cast<uint32_t>(position.getInt()))));
