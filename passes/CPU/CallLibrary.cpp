@@ -1,5 +1,6 @@
 // xtensor-call-library: xtensor.library on memory becomes a call of the routine in the runtime,
 // which finds its operands described on the stack.
+#include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
 
 #include "XTensor/XTensor.h"
@@ -39,10 +40,6 @@ int32_t codeOf(Type element) {
   }
 }
 
-int64_t bytesOf(Type element) {
-  return element.isIndex() ? 8 : element.getIntOrFloatBitWidth() / 8;
-}
-
 /// Writes the arguments of one call and makes it.
 class CallEmitter {
 public:
@@ -73,7 +70,8 @@ public:
       pushInOrder(sizes, orders[i], 1);
       metadata[1] = place(numbers, i64, next);
       pushInOrder(strides, orders[i], 0);
-      Value fields[] = {address(operand), constant(i32, codeOf(type.getElementType())),
+      Value fields[] = {cpu::addressOf(b, loc, operand),
+                        constant(i32, codeOf(type.getElementType())),
                         constant(i32, orders[i].size()), metadata[0], metadata[1]};
       for (auto [f, value] : llvm::enumerate(fields))
         LLVM::StoreOp::create(b, loc, value,
@@ -110,20 +108,6 @@ private:
       result.second.push_back(known(strides[axis], true, axis));
     }
     return result;
-  }
-
-  Value address(Value memref) {
-    auto type = cast<MemRefType>(memref.getType());
-    int64_t offset = type.getStridesAndOffset().second;
-    Value bytes = asI64(memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref));
-    Value start = constant(i64, offset);
-    if (ShapedType::isDynamic(offset))
-      start = asI64(memref::ExtractStridedMetadataOp::create(b, loc, memref).getOffset());
-    if (offset != 0)
-      bytes = arith::AddIOp::create(
-          b, loc, bytes,
-          b.createOrFold<arith::MulIOp>(loc, start, constant(i64, bytesOf(type.getElementType()))));
-    return LLVM::IntToPtrOp::create(b, loc, pointer, bytes);
   }
 
   void push(Value number) { LLVM::StoreOp::create(b, loc, number, place(numbers, i64, next++)); }

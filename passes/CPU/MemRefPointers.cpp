@@ -123,3 +123,27 @@ void xtensor::cpu::Capture::restore(OpBuilder &b, ValueRange parts, IRMapping &m
   for (Value v : again)
     b.clone(*v.getDefiningOp(), map);
 }
+
+int64_t xtensor::cpu::bytesOf(Type element) {
+  return element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
+}
+
+Value xtensor::cpu::addressOf(OpBuilder &b, Location loc, Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t offset = type.getStridesAndOffset().second;
+  Type i64 = b.getI64Type();
+  auto asI64 = [&](Value index) { return arith::IndexCastOp::create(b, loc, i64, index); };
+  auto constant = [&](int64_t v) {
+    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v)).getResult();
+  };
+  Value bytes = asI64(memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref));
+  if (offset != 0) {
+    Value start = ShapedType::isDynamic(offset)
+                      ? asI64(memref::ExtractStridedMetadataOp::create(b, loc, memref).getOffset())
+                      : constant(offset);
+    bytes = arith::AddIOp::create(
+        b, loc, bytes,
+        b.createOrFold<arith::MulIOp>(loc, start, constant(bytesOf(type.getElementType()))));
+  }
+  return LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), bytes);
+}

@@ -36,6 +36,11 @@ private:
   llvm::SmallVector<unsigned> firstPart; // of each that is passed, and the end
 };
 
+/// Bytes of an element in memory.
+int64_t bytesOf(mlir::Type element);
+/// The address of the first element of `memref`, whatever its offset, as a pointer.
+mlir::Value addressOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memref);
+
 } // namespace xtensor::cpu
 
 #endif // XTENSOR_PASSES_CPU_MEMREFPOINTERS_H

@@ -133,10 +133,7 @@ LogicalResult Body::emit(Operation &op) {
 void Body::emitStore(memref::StoreOp op) {
   FlatView view = kernel.view(op.getMemref());
   kernel.access({}, view.flat);
-  OpFoldResult at = view.offset;
-  for (auto [i, stride] : llvm::zip_equal(op.getIndices(), view.strides))
-    at = kernel.add(at, kernel.mul(kernel.value(OpFoldResult(i)), stride));
-  Value place = kernel.index(at), v = kernel.value(op.getValue());
+  Value place = kernel.place(view, op.getIndices()), v = kernel.value(op.getValue());
   byFirstThread([&] { kernel.store(v, view, place); });
 }
 

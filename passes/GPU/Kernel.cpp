@@ -398,6 +398,13 @@ Type Kernel::stored(Type type) {
   return type.isBF16() ? IntegerType::get(type.getContext(), 16) : type;
 }
 
+Value Kernel::place(const FlatView &view, ValueRange indices) {
+  OpFoldResult at = view.offset;
+  for (auto [i, stride] : llvm::zip_equal(indices, view.strides))
+    at = add(at, mul(value(OpFoldResult(i)), stride));
+  return index(at);
+}
+
 Value Kernel::load(const FlatView &view, Value at) {
   Value v = memref::LoadOp::create(b, loc, view.flat, at);
   return v.getType() == view.element ? v : arith::BitcastOp::create(b, loc, view.element, v);

@@ -69,6 +69,8 @@ public:
   mlir::OpFoldResult fixed(int64_t v) { return b.getIndexAttr(v); }
 
   //===- memory --------------------------------------------------------------===//
+  /// Where the element at these indices of the host lies in `flat`.
+  mlir::Value place(const FlatView &view, mlir::ValueRange indices);
   mlir::Value load(const FlatView &view, mlir::Value at);
   void store(mlir::Value v, const FlatView &view, mlir::Value at);
   /// What elements of `type` are in memory.

@@ -22,10 +22,6 @@ using namespace xtensor;
 
 namespace {
 
-int64_t bytesOf(Type element) {
-  return element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
-}
-
 class HostEmitter {
 public:
   explicit HostEmitter(ModuleOp module)
@@ -48,11 +44,15 @@ private:
   }
   Value asI64(Value index) { return arith::IndexCastOp::create(b, i64, index); }
   Value stack(Type type, int64_t count, Operation *at);
-  Value addressOf(Value memref);
+  Value addressOf(Value memref) { return cpu::addressOf(b, b.getLoc(), memref); }
   Value slot(Value base, Type type, int64_t i) {
     return LLVM::GEPOp::create(b, pointer, type, base,
                                ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
   }
+  struct Frame {
+    Value buffers, lengths, words;
+  };
+  Frame &frameOf(mlir::gpu::LaunchFuncOp op);
   LLVM::GlobalOp kernelOf(mlir::gpu::LaunchFuncOp op);
   LLVM::GlobalOp bytes(StringRef name, StringRef data);
   std::pair<Value, Value> spanOf(Value memref);
@@ -63,6 +63,7 @@ private:
   LLVMTypeConverter types;
   Type pointer, i32, i64;
   llvm::StringMap<LLVM::GlobalOp> kernels;
+  llvm::DenseMap<Operation *, Frame> frames;
 };
 
 } // namespace
@@ -84,20 +85,6 @@ Value HostEmitter::stack(Type type, int64_t count, Operation *at) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&at->getParentOfType<func::FuncOp>().getBody().front());
   return LLVM::AllocaOp::create(b, pointer, type, number(i64, std::max<int64_t>(count, 1)));
-}
-
-Value HostEmitter::addressOf(Value memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  int64_t offset = type.getStridesAndOffset().second;
-  Value bytes = asI64(memref::ExtractAlignedPointerAsIndexOp::create(b, memref));
-  if (offset != 0) {
-    Value start = number(i64, offset);
-    if (ShapedType::isDynamic(offset))
-      start = asI64(memref::ExtractStridedMetadataOp::create(b, memref).getOffset());
-    bytes = arith::AddIOp::create(
-        b, bytes, arith::MulIOp::create(b, start, number(i64, bytesOf(type.getElementType()))));
-  }
-  return LLVM::IntToPtrOp::create(b, pointer, bytes);
 }
 
 //===- kernels ---------------------------------------------------------------===//
@@ -150,6 +137,23 @@ LLVM::GlobalOp HostEmitter::kernelOf(mlir::gpu::LaunchFuncOp op) {
   return global;
 }
 
+/// Room for the arguments of every launch of a function: one is made at a time.
+HostEmitter::Frame &HostEmitter::frameOf(mlir::gpu::LaunchFuncOp op) {
+  auto func = op->getParentOfType<func::FuncOp>();
+  Frame &frame = frames[func];
+  if (frame.buffers)
+    return frame;
+  int64_t buffers = 0, words = 0;
+  func.walk([&](mlir::gpu::LaunchFuncOp launch) {
+    int64_t all = launch.getNumKernelOperands();
+    int64_t memory = llvm::count_if(launch.getKernelOperands(),
+                                    [](Value v) { return isa<MemRefType>(v.getType()); });
+    buffers = std::max(buffers, memory);
+    words = std::max(words, all - memory);
+  });
+  return frame = {stack(pointer, buffers, op), stack(i64, buffers, op), stack(i32, words, op)};
+}
+
 void HostEmitter::launch(mlir::gpu::LaunchFuncOp op) {
   b.setInsertionPoint(op);
   b.setLoc(op.getLoc());
@@ -164,8 +168,7 @@ void HostEmitter::launch(mlir::gpu::LaunchFuncOp op) {
     addresses.push_back(address);
     extents.push_back(bytes);
   }
-  Value buffers = stack(pointer, addresses.size(), op), words = stack(i32, numbers.size(), op);
-  Value lengths = stack(i64, extents.size(), op);
+  auto [buffers, lengths, words] = frameOf(op);
   for (auto [i, v] : llvm::enumerate(addresses))
     LLVM::StoreOp::create(b, v, slot(buffers, pointer, i));
   for (auto [i, v] : llvm::enumerate(extents))
@@ -201,7 +204,7 @@ void HostEmitter::read(memref::LoadOp op) {
         {}, cast<MemRefType>(memref.getType()), offsets, ones, ones);
     memref = memref::SubViewOp::create(b, cast<MemRefType>(element), memref, offsets, ones, ones);
   }
-  Value address = addressOf(memref), bytes = number(i64, bytesOf(op.getType()));
+  Value address = addressOf(memref), bytes = number(i64, cpu::bytesOf(op.getType()));
   Value mode = number(i32, 1);
   Value place = call("xt_call_map", pointer, {address, bytes, mode});
   // Without an answer (a device that is lost) the number is 0; the call has failed anyway.
@@ -234,7 +237,8 @@ std::pair<Value, Value> HostEmitter::spanOf(Value memref) {
   Value elements = arith::AddIOp::create(b, last, number(i64, 1));
   if (some)
     elements = LLVM::SelectOp::create(b, some, elements, number(i64, 0));
-  Value bytes = arith::MulIOp::create(b, elements, number(i64, bytesOf(type.getElementType())));
+  Value bytes =
+      arith::MulIOp::create(b, elements, number(i64, cpu::bytesOf(type.getElementType())));
   return {addressOf(memref), bytes};
 }
 
@@ -287,7 +291,7 @@ void HostEmitter::constants(memref::GetGlobalOp op) {
   b.setInsertionPointAfter(op);
   b.setLoc(op.getLoc());
   MemRefType type = op.getType();
-  Value bytes = number(i64, type.getNumElements() * bytesOf(type.getElementType()));
+  Value bytes = number(i64, type.getNumElements() * cpu::bytesOf(type.getElementType()));
   Value there = call("xt_call_constant", pointer, {addressOf(op), bytes});
   Value memref = cpu::memrefFrom(b, op.getLoc(), types, type, {there});
   op.getResult().replaceUsesWithIf(memref, [&](OpOperand &use) {

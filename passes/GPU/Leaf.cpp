@@ -471,10 +471,7 @@ bool xtensor::gpu::emitScalar(Kernel &kernel, Operation &op) {
   OpBuilder &b = kernel.b;
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
     FlatView view = kernel.view(load.getMemref());
-    OpFoldResult at = view.offset;
-    for (auto [i, stride] : llvm::zip_equal(load.getIndices(), view.strides))
-      at = kernel.add(at, kernel.mul(kernel.value(OpFoldResult(i)), stride));
-    kernel.set(load, kernel.load(view, kernel.index(at)));
+    kernel.set(load, kernel.load(view, kernel.place(view, load.getIndices())));
     return true;
   }
   if (op.hasTrait<OpTrait::ConstantLike>() || isa<ViewLikeOpInterface, memref::DimOp>(op))

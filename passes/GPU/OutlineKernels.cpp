@@ -44,6 +44,18 @@ int64_t pointsOf(Operation &op) {
 
 bool isArrayOp(Operation &op) { return isa<linalg::LinalgOp, memref::CopyOp>(op); }
 
+/// Of the array operations in `op`; at least `otherwise` where one is of unknown size.
+int64_t mostPointsIn(Operation *op, int64_t otherwise) {
+  int64_t most = 1;
+  op->walk([&](Operation *inner) {
+    if (!isArrayOp(*inner))
+      return;
+    int64_t points = pointsOf(*inner);
+    most = std::max(most, ShapedType::isDynamic(points) ? otherwise : points);
+  });
+  return most;
+}
+
 /// What becomes of an op of the host.
 enum class Place {
   host,    // stays
@@ -272,12 +284,7 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
     pending.erase(op);
   int64_t points = 1;
   for (Operation *op : ops)
-    op->walk([&](Operation *inner) {
-      if (isArrayOp(*inner)) {
-        int64_t n = pointsOf(*inner);
-        points = ShapedType::isDynamic(n) ? limits.threads : std::max(points, n);
-      }
-    });
+    points = std::max(points, mostPointsIn(op, limits.threads));
   OpBuilder host(before);
   Location loc = ops.front()->getLoc();
   Kernel kernel(host, loc, threadsFor(points), limits);
@@ -377,13 +384,7 @@ LogicalResult Outliner::launchLeaf(Operation &op) {
 LogicalResult Outliner::launchForall(scf::ForallOp op) {
   OpBuilder host(op);
   Location loc = op.getLoc();
-  int64_t count = iterationsOf(op), points = 1;
-  op.walk([&](Operation *inner) {
-    if (isArrayOp(*inner)) {
-      int64_t n = pointsOf(*inner);
-      points = ShapedType::isDynamic(n) ? limits.threads : std::max(points, n);
-    }
-  });
+  int64_t count = iterationsOf(op), points = mostPointsIn(op, limits.threads);
   if (count == 0) {
     op.erase();
     return success();
