@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 import xarray as xr
 import xtensor as xt
 from hypothesis import HealthCheck, settings
@@ -83,3 +85,15 @@ def finished(result: Any) -> Any:
     """What a program gives, once it is there: a device tells of an index out of range when its result is read."""
     xt.tree.map(lambda r: r.values if isinstance(r, xt.Array) else r, result)
     return result
+
+
+def jax_or_skip() -> Any:
+    """JAX with 64 bits, or a skip that says why."""
+    jax = pytest.importorskip("jax", reason="JAX is not installed: pip install 'xtensor-mlir[test-peers]'")
+    jax.config.update("jax_enable_x64", True)
+    return jax
+
+
+def eager_and_jit(f: Callable[..., Any], *args: Any) -> list[Any]:
+    """Eagerly and inside of jit."""
+    return [f(*args), xt.jit(f)(*args)]

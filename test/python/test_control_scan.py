@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import xtensor as xt
+from against import eager_and_jit as both
 from against import finished
+from against import jax_or_skip as peer
 
 RNG = np.random.default_rng(7)
 XS = RNG.normal(size=(6, 3)).astype("f4")
 
 
-def peer() -> Any:
-    """JAX with 64 bits, or a skip that says why."""
-    jax = pytest.importorskip("jax", reason="JAX is not installed: pip install 'xtensor-mlir[test-peers]'")
-    jax.config.update("jax_enable_x64", True)
-    return jax
-
-
 def arr(values: Any, *dims: str) -> xt.Array:
     return xt.array(np.asarray(values), dims=dims)
-
-
-def both(f: Callable[..., Any], *args: Any) -> list[Any]:
-    """Eagerly and inside of jit."""
-    return [f(*args), xt.jit(f)(*args)]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
