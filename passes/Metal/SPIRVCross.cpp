@@ -129,7 +129,8 @@ Expected<std::string> xtensor::metal::translate(ArrayRef<uint32_t> binary, unsig
 
 llvm::Expected<std::string> xtensor::metal::translate(llvm::ArrayRef<uint32_t>, unsigned) {
   return llvm::createStringError(
-      "this build of xtensor writes no kernels for Metal: the headers of SPIRV-Cross were not there "
+      "this build of xtensor writes no kernels for Metal: the headers of SPIRV-Cross were not "
+      "there "
       "(Debian: libspirv-cross-c-shared-dev; macOS: brew install spirv-cross)");
 }
 

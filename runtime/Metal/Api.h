@@ -61,8 +61,7 @@ struct Api {
 /// The symbol of the library: `extern "C" const Api xt_metal_api`.
 inline constexpr char kApiSymbol[] = "xt_metal_api";
 
-#ifdef __APPLE__
+/// On macOS.
 extern const Api appleApi;
-#endif
 
 } // namespace xtensor::metal

@@ -66,9 +66,9 @@ public:
 
   bool makeBuffer(size_t bytes, Buffer &buffer) override {
     // Tracked: a list of commands waits for those before it that use the same buffers.
-    id<MTLBuffer> made = [device newBufferWithLength:bytes
-                                             options:MTLResourceStorageModeShared |
-                                                     MTLResourceHazardTrackingModeTracked];
+    id<MTLBuffer> made = [device
+        newBufferWithLength:bytes
+                    options:MTLResourceStorageModeShared | MTLResourceHazardTrackingModeTracked];
     if (!made)
       return false;
     buffer = {keep(made), static_cast<char *>(made.contents), bytes};
@@ -94,8 +94,8 @@ public:
       MTLComputePipelineDescriptor *what = [MTLComputePipelineDescriptor new];
       what.computeFunction = function;
       // As many registers as this leaves: without it, a long kernel may allow for fewer threads.
-      what.maxTotalThreadsPerThreadgroup = static_cast<NSUInteger>(
-          kernel.threads[0] * kernel.threads[1] * kernel.threads[2]);
+      what.maxTotalThreadsPerThreadgroup =
+          static_cast<NSUInteger>(kernel.threads[0] * kernel.threads[1] * kernel.threads[2]);
       id<MTLComputePipelineState> pipeline =
           [device newComputePipelineStateWithDescriptor:what
                                                 options:MTLPipelineOptionNone

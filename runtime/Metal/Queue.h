@@ -24,7 +24,8 @@ public:
   uint64_t last() const { return sent; }
 
   bool done(uint64_t number);
-  /// Returns when that list is done; false, with xt_device_error set, if it or one before it failed.
+  /// Returns when that list is done; false, with xt_device_error set, if it or one before it
+  /// failed.
   bool wait(uint64_t number);
 
   std::atomic<int64_t> waits{0};

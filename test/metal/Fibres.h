@@ -6,9 +6,9 @@
 
 namespace shim {
 
-/// Runs `body(i)` for every i below `count`, each as far as its next barrier, then all of them on: forwards up to one
-/// barrier and backwards to the next, so that what relies on an order without a barrier goes wrong. False if some
-/// end where others wait at a barrier.
+/// Runs `body(i)` for every i below `count`, each as far as its next barrier, then all of them on:
+/// forwards up to one barrier and backwards to the next, so that what relies on an order without a
+/// barrier goes wrong. False if some end where others wait at a barrier.
 bool runTogether(uint32_t count, const std::function<void(uint32_t)> &body);
 
 /// Called in `body`.

@@ -85,7 +85,8 @@ std::string cacheFolder() {
 /// The library of a kernel, compiled unless it was before. Empty, with `error` set, if that fails.
 std::string compiled(const std::string &text, const std::string &name, std::string &error) {
   const std::string headers = METAL_SHIM_HEADERS;
-  // What the pragmas of the text ask for is said by options here. `-w`: attributes of parameters are unknown.
+  // What the pragmas of the text ask for is said by options here. `-w`: attributes of parameters
+  // are unknown.
   const std::string options =
       " -x c++ -std=c++20 -O1 -march=native -w -ffp-contract=off -fno-strict-aliasing"
       " -Xclang -cl-single-precision-constant -fno-exceptions -fvisibility=hidden -fPIC -shared ";

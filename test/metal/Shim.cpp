@@ -1,5 +1,6 @@
-// Stands in for Metal where there is none: what runtime/Metal asks of it, with memory of the CPU and kernels compiled
-// for it. Lists of commands are run by one thread of its own, later, so that whoever does not wait is found out.
+// Stands in for Metal where there is none: what runtime/Metal asks of it, with memory of the CPU
+// and kernels compiled for it. Lists of commands are run by one thread of its own, later, so that
+// whoever does not wait is found out.
 #include "Api.h"
 #include "Kernel.h"
 
@@ -144,5 +145,5 @@ Gpu *openDevice(int32_t, std::string &) { return new CpuGpu; }
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const Api xt_metal_api = {countDevices,
-                                                                            openDevice};
+extern "C" __attribute__((visibility("default")))
+const Api xt_metal_api = {countDevices, openDevice};

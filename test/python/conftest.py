@@ -3,17 +3,22 @@
 XTENSOR_TEST_DEVICE=vulkan makes new arrays on that device, so that every program of every test runs there; tests of
 what is the CPU's alone are marked `cpu_only(reason)`. With XTENSOR_VALIDATE=1 the session fails if the validation
 layers complained about anything.
+
+XTENSOR_TEST_DEVICE=metal runs kernels for Metal on the CPU where this is no Mac (metal_shim.py). Metal has no float64:
+tests that need it say so and are skipped.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
+import metal_shim
 import pytest
 import xtensor as xt
 
@@ -24,6 +29,8 @@ DEVICE = os.environ.get("XTENSOR_TEST_DEVICE", "cpu")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "cpu_only(reason): a test of what only the CPU has or does")
+    if DEVICE == "metal" and sys.platform != "darwin":
+        os.environ.setdefault("XTENSOR_METAL_LIBRARY", str(metal_shim.built()))
     if DEVICE != "cpu":
         xt.option(device=DEVICE)
 
@@ -37,6 +44,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         mark = item.get_closest_marker("cpu_only")
         if mark is not None:
             item.add_marker(pytest.mark.skip(reason=f"the CPU's alone: {mark.args[0]}"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """A program that the device refuses for a dtype, before it runs, says nothing about the device."""
+    try:
+        return (yield)
+    except xt.DeviceError as error:
+        lacks = re.search(rf"the device '{DEVICE}'.* has no (float64)", str(error))
+        if lacks is None:
+            raise
+        pytest.skip(f"{DEVICE} has no {lacks[1]}")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
