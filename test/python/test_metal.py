@@ -1,18 +1,18 @@
-"""Kernels in Metal's language and the runtime for Metal, on any machine: the texts are compiled as C++ and run on the CPU
-(test/metal), with the same host code, memory and queue as on a Mac. Apple's side of the runtime is compiled against
+"""Kernels in Metal's language and the runtime for Metal, on any machine: the texts are compiled as C++ and run on the
+CPU (test/metal), with the same host code, memory and queue as on a Mac. Apple's side of the runtime is compiled against
 declarations."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
+import device_abi
 import metal_shim
 import numpy as np
 import pytest
@@ -191,24 +191,6 @@ def test_without_metal_it_says_where_there_is_one() -> None:
         xt.array([1.0], "a").to("metal")
 
 
-def test_a_program_that_metal_refuses_says_why(metal: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    if sys.platform == "darwin":
-        pytest.skip("the compiler is Apple's there")
-    clang = metal_shim.compiler()
-    assert clang
-    (tmp_path / "bad.metal").write_text(
-        "#include <metal_stdlib>\nkernel void k(device float& x [[buffer(0)]]) { y = 1; }"
-    )
-    done = subprocess.run(
-        [clang, "-x", "c++", "-std=c++20", "-w", "-fsyntax-only", "-isystem", metal_shim.SOURCES / "include"]
-        + [tmp_path / "bad.metal"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "undeclared identifier 'y'" in done.stderr
-
-
 def test_work_is_done_in_order_and_nobody_waits(metal: str) -> None:
     device = devices.named(metal)
     f = xt.jit(lambda x: x * 1.5 + 1.0, device=metal)
@@ -252,6 +234,119 @@ def test_memory_goes_back(metal: str) -> None:
     del x
     device.trim()
     assert device.counters["driver_bytes"] <= held - (4 << 20)
+
+
+HEAD = """#include <metal_stdlib>
+using namespace metal;
+struct Floats { float v[1]; };
+struct Numbers { uint count; float value; uint times; };
+kernel void main0(device Floats& in [[buffer(0)]], device Floats& out [[buffer(1)]],
+                  constant Numbers& n [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
+                  uint3 t [[thread_position_in_threadgroup]])
+{
+    uint i = group.x * 64u + t.x;
+    threadgroup float s[64];
+"""
+ADD = (
+    HEAD
+    + "    if (i < n.count) { float x = in.v[i]; for (uint k = 0; k < n.times; ++k) x += n.value; out.v[i] = x; }\n}\n"
+)
+# Each thread takes what another one brought.
+TURN = (
+    HEAD
+    + """    s[t.x] = in.v[i];
+    BARRIER
+    out.v[i] = s[63u - t.x];
+}
+"""
+)
+BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
+
+
+def written(text: str) -> device_abi.Kernel:
+    return device_abi.kernel(code=text.encode(), name=b"main0")
+
+
+@pytest.fixture
+def bare(metal: str) -> device_abi.Device:
+    """The runtime without the compiler."""
+    return device_abi.Device(-1, metal.encode())
+
+
+def test_kernels_wait_for_each_other_in_a_call(bare: device_abi.Device) -> None:
+    n = 1000
+    add = written(ADD)
+    x, y = bare.array(np.arange(n, dtype="f4")), bare.alloc(4 * n)
+    records, status = bare.begin(device_abi.program(), [x, y])
+    assert records
+    assert status.code == 0
+    scratch = bare.lib.xt_call_arena(8 * n)
+    bare.add(add, x, scratch, n, 1.0, 2000)
+    bare.lib.xt_call_copy(scratch + 4 * n, scratch, 4 * n)
+    bare.add(add, scratch + 4 * n, y, n, 2.0)
+    seen = ctypes.cast(bare.lib.xt_call_map(y + 4 * 7, 4, 1), ctypes.POINTER(ctypes.c_float))
+    assert seen[0] == 7 + 2000 + 2
+    bare.lib.xt_call_unmap(y + 4 * 7, 4, 1, ctypes.addressof(seen.contents))
+    bare.add(add, y, y, n, -2.0)
+    bare.end()
+    assert status.code == 0
+    assert (bare.read(y, n) == np.arange(n) + 2000).all()
+
+
+def test_memory_that_is_free_is_not_written_early(bare: device_abi.Device) -> None:
+    n = 1000
+    add = written(ADD)
+    x, y = bare.array(np.zeros(n, "f4")), bare.alloc(4 * n)
+    bare.begin(device_abi.program(), [x, y])
+    bare.add(add, x, y, n, 1.0, 20000)
+    bare.end()
+    bare.free(x, 4 * n)
+    again = bare.array(np.full(n, 5, "f4"))  # the same memory
+    assert again == x
+    assert (bare.read(y, n) == 20000).all()
+    assert (bare.read(again, n) == 5).all()
+
+
+def test_a_text_that_does_not_compile_says_why(bare: device_abi.Device) -> None:
+    x = bare.array(np.zeros(8, "f4"))
+    _, status = bare.begin(device_abi.program(), [x, x])
+    bare.launch(written(ADD.replace("out.v[i] = x", "nowhere = x")), [x, x], [8, 0, 1], (1, 1, 1))
+    assert status.code == 3
+    assert "kernel main0" in device_abi.error()
+    assert "nowhere" in device_abi.error()
+    bare.end()
+    _, status = bare.begin(device_abi.program(), [x, x])
+    bare.launch(written(ADD), [x, 1 << 40], [8, 0, 1], (1, 1, 1))
+    assert status.code == 3
+    assert "are no memory of it" in device_abi.error()
+    bare.end()
+
+
+def test_barriers_are_seen(bare: device_abi.Device) -> None:
+    """The fibres do wait, and what works without a barrier by the order of threads alone does not work here."""
+    values = np.arange(64, dtype="f4")
+    x, y = bare.array(values), bare.alloc(256)
+    for text, right in ((TURN.replace("BARRIER", BARRIER), True), (TURN.replace("BARRIER", ""), False)):
+        bare.begin(device_abi.program(), [x, y])
+        bare.launch(written(text), [x, y], [64, 0, 0], (1, 1, 1))
+        bare.end()
+        assert (bare.read(y, 64) == values[::-1]).all() == right
+
+
+def test_a_barrier_that_some_do_not_meet_is_an_error(metal: str) -> None:
+    if sys.platform == "darwin":
+        pytest.skip("nobody notices there")
+    bare = device_abi.Device(-1, metal.encode())
+    x = bare.array(np.zeros(64, "f4"))
+    _, status = bare.begin(device_abi.program(), [x, x])
+    bare.launch(written(TURN.replace("BARRIER", f"if (t.x < 32u) {BARRIER}")), [x, x], [64, 0, 0], (1, 1, 1))
+    bare.end()
+    assert status.code == 0
+    with pytest.raises(OSError, match="has a barrier that some threads do not meet"):
+        bare.read(x, 64)
+    with pytest.raises(OSError, match="the device was lost"):
+        bare.alloc(4)
+    assert device_abi.Device(-1, metal.encode()).handle != bare.handle
 
 
 def test_apples_side_compiles_against_declarations() -> None:
