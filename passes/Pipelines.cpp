@@ -33,11 +33,11 @@ static constexpr llvm::StringLiteral kCPUPhases[] = {"traced",  "simplified", "d
                                                      "linalg",  "grouped",    "scheduled",
                                                      "buffers", "cpu",        "llvm"};
 static constexpr llvm::StringLiteral kVulkanPhases[] = {
-    "traced",    "simplified", "differentiated", "linalg", "grouped",
-    "scheduled", "buffers",    "gpu",            "spirv",  "llvm"};
+    "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
+    "buffers", "gpu",        "spirv",          "llvm"};
 static constexpr llvm::StringLiteral kMetalPhases[] = {
-    "traced",    "simplified", "differentiated", "linalg", "grouped", "scheduled",
-    "buffers",   "gpu",        "spirv",          "msl",    "llvm"};
+    "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
+    "buffers", "gpu",        "spirv",          "msl",    "llvm"};
 
 std::optional<Backend> xtensor::backendOf(StringRef target) {
   return llvm::StringSwitch<std::optional<Backend>>(target.split(',').first)
@@ -232,7 +232,8 @@ static void registerPhases() {
       [](OpPassManager &pm, const CompileOptions &options) {
         std::optional<Backend> backend = backendOf(options.target);
         if (!backend) {
-          llvm::errs() << "no such target: " << options.target << "; there are cpu, vulkan and metal\n";
+          llvm::errs() << "no such target: " << options.target
+                       << "; there are cpu, vulkan and metal\n";
           std::exit(1);
         }
         int from = phaseIndex(options.from, *backend), to = phaseIndex(options.to, *backend);

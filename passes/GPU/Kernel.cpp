@@ -150,8 +150,7 @@ Value Kernel::bufferArgument(Value memref) {
       return constant ? arith::ConstantIndexOp::create(host, loc, *constant).getResult()
                       : cast<Value>(v);
     };
-    elements =
-        arith::MulIOp::create(host, loc, asValue(elements), asValue(extent)).getResult();
+    elements = arith::MulIOp::create(host, loc, asValue(elements), asValue(extent)).getResult();
   }
   Value whole = memref::ReinterpretCastOp::create(
       host, loc, flat, memref, OpFoldResult(host.getIndexAttr(0)), ArrayRef<OpFoldResult>{elements},
@@ -389,8 +388,9 @@ void Kernel::store(Value v, const FlatView &view, Value at) {
 }
 
 void Kernel::access(ArrayRef<Value> reads, ArrayRef<Value> writes) {
-  bool clash = llvm::any_of(reads, [&](Value v) { return written.contains(v); }) ||
-               llvm::any_of(writes, [&](Value v) { return written.contains(v) || read.contains(v); });
+  bool clash =
+      llvm::any_of(reads, [&](Value v) { return written.contains(v); }) ||
+      llvm::any_of(writes, [&](Value v) { return written.contains(v) || read.contains(v); });
   if (clash)
     meet();
   read.insert(reads.begin(), reads.end());
@@ -431,8 +431,8 @@ void Kernel::launch(ModuleOp module, Value groups) {
   OpBuilder at = OpBuilder::atBlockEnd(module.getBody());
   auto holder = mlir::gpu::GPUModuleOp::create(at, loc, name);
   at.setInsertionPointToStart(holder.getBody());
-  auto func = mlir::gpu::GPUFuncOp::create(at, loc, name, at.getFunctionType(types, {}),
-                                           attributions);
+  auto func =
+      mlir::gpu::GPUFuncOp::create(at, loc, name, at.getFunctionType(types, {}), attributions);
   func->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(), at.getUnitAttr());
   func.setKnownBlockSizeAttr(at.getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
   Block &entry = func.getBody().front();
@@ -446,7 +446,7 @@ void Kernel::launch(ModuleOp module, Value groups) {
     return arith::ConstantIndexOp::create(host, loc, v).getResult();
   };
   Value one = constant(1);
-  mlir::gpu::LaunchFuncOp::create(
-      host, loc, func, mlir::gpu::KernelDim3{groups, one, one},
-      mlir::gpu::KernelDim3{constant(threads), one, one}, Value(), arguments);
+  mlir::gpu::LaunchFuncOp::create(host, loc, func, mlir::gpu::KernelDim3{groups, one, one},
+                                  mlir::gpu::KernelDim3{constant(threads), one, one}, Value(),
+                                  arguments);
 }

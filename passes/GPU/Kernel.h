@@ -13,9 +13,9 @@ namespace xtensor::gpu {
 
 /// Limits that a kernel keeps to, from the target.
 struct KernelLimits {
-  int64_t threads = 256;           // of a workgroup
-  int64_t workgroupBytes = 32768;  // of its memory
-  int64_t maxGroups = 65535;       // in one launch
+  int64_t threads = 256;          // of a workgroup
+  int64_t workgroupBytes = 32768; // of its memory
+  int64_t maxGroups = 65535;      // in one launch
 };
 
 /// A memref as numbers: element [i, j] is flat[offset + i * strides[0] + j * strides[1]].
@@ -79,7 +79,8 @@ public:
   void meet();
 
   //===- the end -------------------------------------------------------------===//
-  /// Writes the function into a gpu.module of its own in `module`, and launches it on `groups` workgroups.
+  /// Writes the function into a gpu.module of its own in `module`, and launches it on `groups`
+  /// workgroups.
   void launch(mlir::ModuleOp module, mlir::Value groups);
 
 private:

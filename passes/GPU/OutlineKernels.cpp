@@ -113,8 +113,7 @@ static bool fitsInWorkgroup(Operation &op) {
                   return WalkResult::interrupt();
               }
               return WalkResult::advance();
-            })
-              .wasInterrupted();
+            }).wasInterrupted();
 }
 
 /// Scalar code that depends on memory, or on what kernels left.
@@ -348,9 +347,9 @@ LogicalResult Outliner::launchLeaf(Operation &op) {
     team.id = arith::AddIOp::create(b, loc, first, kernel.threadId());
     auto known = getConstantIntValue(groups);
     team.known = known ? *known * kernel.threads : 0;
-    team.count = known ? kernel.index(team.known)
-                       : arith::MulIOp::create(b, loc, kernel.value(groups),
-                                               kernel.index(kernel.threads));
+    team.count =
+        known ? kernel.index(team.known)
+              : arith::MulIOp::create(b, loc, kernel.value(groups), kernel.index(kernel.threads));
     leaf.emit(team);
   }
   if (kernel.isBroken())

@@ -94,7 +94,9 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
 
   /// Integers that are not there fail to be converted; of floats, say which one it is.
   static LogicalResult checkFloats(gpu::GPUModuleOp kernel, const xtensor::Profile &device) {
-    auto lacks = [&](Type type) { return getElementTypeOrSelf(type).isF64() && !device.has("f64"); };
+    auto lacks = [&](Type type) {
+      return getElementTypeOrSelf(type).isF64() && !device.has("f64");
+    };
     return success(!kernel
                         .walk([&](Operation *op) {
                           if (llvm::none_of(op->getResultTypes(), lacks))

@@ -33,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("XTENSOR_METAL_LIBRARY", str(metal_shim.built()))
     if DEVICE != "cpu":
         xt.option(device=DEVICE)
+        xt._native.set_waiting(True)  # tests expect errors about indices at the call
 
 
 def pytest_report_header() -> str:
