@@ -98,7 +98,8 @@ std::string compiled(const std::string &text, const std::string &name, std::stri
   std::string own = base + "." + std::to_string(getpid());
   std::ofstream(own + ".metal") << text;
   std::ofstream(own + ".cpp") << "#include \"" << own << ".metal\"\n" << callOf(text, name);
-  std::string command = METAL_SHIM_COMPILER + options + "-isystem " + headers + " " + own +
+  // What this process had loaded before all (a sanitizer) is none of the compiler's business.
+  std::string command = "env -u LD_PRELOAD " METAL_SHIM_COMPILER + options + "-isystem " + headers + " " + own +
                         ".cpp -lm -o " + own + ".so 2> " + own + ".log";
   if (system(command.c_str()) != 0) {
     error = "does not compile (" + own + ".metal):\n" + contents(own + ".log").substr(0, 2000);

@@ -36,7 +36,8 @@ def built() -> Path:
     library = folder / f"metal-{key}.so"
     if not library.exists():
         own = library.with_suffix(f".{os.getpid()}.so")
-        subprocess.run([*command, *map(str, SOURCES.glob("*.cpp")), "-o", str(own)], check=True)
+        environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+        subprocess.run([*command, *map(str, SOURCES.glob("*.cpp")), "-o", str(own)], check=True, env=environment)
         own.rename(library)
     os.environ.setdefault("XTENSOR_METAL_SHIM_CACHE", str(folder))
     return library
