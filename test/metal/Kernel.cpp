@@ -34,7 +34,8 @@ std::vector<std::string> parametersOf(const std::string &text, const std::string
     char c = text[at];
     depth += (c == '(' || c == '[' || c == '<') - (c == ')' || c == ']' || c == '>');
     if (depth == 0 || (depth == 1 && c == ',')) {
-      found.push_back(one);
+      if (!one.empty()) // a kernel that touches nothing has none
+        found.push_back(one);
       one.clear();
       if (depth == 0)
         break;
