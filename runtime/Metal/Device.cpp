@@ -76,7 +76,10 @@ void Device::free(void *address, size_t) {
 
 void Device::trim() {
   std::lock_guard<std::recursive_mutex> guard(lock);
-  if (queue.wait(queue.last()) && !queue.writing())
+  if (inCall && call.failed)
+    return;
+  flush(); // what a call in progress has written so far names blocks, too
+  if (queue.wait(queue.last()))
     memory.trim();
 }
 
@@ -253,6 +256,7 @@ int32_t Device::begin(xt_program *program, void **, const int64_t *, xt_status *
   call.program = program;
   call.status = status;
   call.ticket = nullptr;
+  call.extents = nullptr;
   call.failed = false;
   if (program->reports) {
     auto *made = new Ticket;

@@ -18,9 +18,11 @@ import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
+import hypothesis
 import metal_shim
 import pytest
 import xtensor as xt
+from xtensor.core.devices import Target
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,6 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if DEVICE != "cpu":
         xt.option(device=DEVICE)
         xt._native.set_waiting(True)  # tests expect errors about indices at the call
+        _leave_out_what_it_lacks()
 
 
 def pytest_report_header() -> str:
@@ -47,6 +50,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=f"the CPU's alone: {mark.args[0]}"))
 
 
+def _leave_out_what_it_lacks() -> None:
+    """A random example of a dtype that the device refuses is none."""
+    refuse = Target._refuse
+
+    def leave_out(self: Target, dtype: str, what: str) -> None:
+        try:
+            refuse(self, dtype, what)
+        except xt.DeviceError:
+            if hypothesis.currently_in_test_context():
+                hypothesis.reject()
+            raise
+
+    Target._refuse = leave_out  # type: ignore[method-assign]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None, object, object]:
     """A program that the device refuses for a dtype, before it runs, says nothing about the device."""
@@ -57,6 +75,10 @@ def pytest_runtest_call() -> Generator[None, object, object]:
         if lacks is None:
             raise
         pytest.skip(f"{DEVICE} has no {lacks[1]}")
+    except hypothesis.errors.Unsatisfiable:
+        if DEVICE == "cpu":
+            raise
+        pytest.skip(f"{DEVICE} has none of the dtypes of the examples")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
