@@ -15,9 +15,11 @@ using namespace mlir;
 
 namespace {
 
-/// Sums and products are what is written: not contracted, infinities and NaN kept.
+/// Sums and products are what is written: not contracted, infinities and NaN kept. The last line is
+/// for compilers that know the second one by this name only.
 constexpr llvm::StringLiteral kArithmetic = "#pragma METAL fp math_mode(safe)\n"
-                                            "#pragma METAL fp contract(off)\n";
+                                            "#pragma METAL fp contract(off)\n"
+                                            "#pragma STDC FP_CONTRACT OFF\n";
 
 struct TranslateToMSLPass : xtensor::impl::TranslateToMSLBase<TranslateToMSLPass> {
   void runOnOperation() override {

@@ -86,11 +86,12 @@ std::string cacheFolder() {
 /// The library of a kernel, compiled unless it was before. Empty, with `error` set, if that fails.
 std::string compiled(const std::string &text, const std::string &name, std::string &error) {
   const std::string headers = METAL_SHIM_HEADERS;
-  // What the pragmas of the text ask for is said by options here. `-w`: attributes of parameters
-  // are unknown.
+  // As Metal's compiler does by itself, products and sums are contracted unless the text says no.
+  // `-w`: attributes of parameters are unknown.
   const std::string options =
-      " -x c++ -std=c++20 -O1 -march=native -w -ffp-contract=off -fno-strict-aliasing"
-      " -Xclang -cl-single-precision-constant -fno-exceptions -fvisibility=hidden -fPIC -shared ";
+      " -x c++ -std=c++20 -O1 -march=native -w -ffp-contract=fast-honor-pragmas"
+      " -fno-strict-aliasing -Xclang -cl-single-precision-constant -fno-exceptions"
+      " -fvisibility=hidden -fPIC -shared ";
   static const std::string library =
       contents(headers + "/metal_stdlib") + contents(headers + "/run_kernel.h") + options;
   std::string base = cacheFolder() + "/" + hashOf(library + name + text);
@@ -100,8 +101,8 @@ std::string compiled(const std::string &text, const std::string &name, std::stri
   std::ofstream(own + ".metal") << text;
   std::ofstream(own + ".cpp") << "#include \"" << own << ".metal\"\n" << callOf(text, name);
   // What this process had loaded before all (a sanitizer) is none of the compiler's business.
-  std::string command = "env -u LD_PRELOAD " METAL_SHIM_COMPILER + options + "-isystem " + headers + " " + own +
-                        ".cpp -lm -o " + own + ".so 2> " + own + ".log";
+  std::string command = "env -u LD_PRELOAD " METAL_SHIM_COMPILER + options + "-isystem " + headers +
+                        " " + own + ".cpp -lm -o " + own + ".so 2> " + own + ".log";
   if (system(command.c_str()) != 0) {
     error = "does not compile (" + own + ".metal):\n" + contents(own + ".log").substr(0, 2000);
     return "";

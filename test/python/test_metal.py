@@ -153,6 +153,7 @@ def test_the_text() -> None:
     assert "#include <metal_stdlib>" in text
     assert "#pragma METAL fp math_mode(safe)" in text
     assert "#pragma METAL fp contract(off)" in text
+    assert "#pragma STDC FP_CONTRACT OFF" in text
     assert "fma(" not in text
     assert re.search(r"constant \w+& kernel\d_numbers \[\[buffer\((\d)\)\]\]", text)
 

@@ -6,7 +6,7 @@
 // The text is the code of the kernel; nothing of SPIR-V is left. Buffer 1 keeps its index though buffer 0 is not used,
 // numbers come after all buffers. A product is a product: as fma(x, y, 0.0) it would lose the sign of zero.
 
-// CHECK:       gpu.module @kernel0 attributes {xtensor.code = "#pragma METAL fp math_mode(safe)\0A#pragma METAL fp contract(off)\0A
+// CHECK:       gpu.module @kernel0 attributes {xtensor.code = "#pragma METAL fp math_mode(safe)\0A#pragma METAL fp contract(off)\0A#pragma STDC FP_CONTRACT OFF\0A
 // CHECK-SAME:  kernel void kernel0(device {{[^,]*}} kernel0_buffer1 {{\[\[}}buffer(1)]], constant {{[^,]*}} kernel0_numbers {{\[\[}}buffer(2)]]
 // CHECK-NOT:   fma(
 // CHECK-SAME:  threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup)
