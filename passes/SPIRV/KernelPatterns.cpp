@@ -140,10 +140,19 @@ struct SameBits : OpConversionPattern<arith::BitcastOp> {
   }
 };
 
+/// Positions have 32 bits: no device binds what has more, so a larger number is one of a call that
+/// is refused.
 struct ConstantBits : OpConversionPattern<arith::ConstantOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor,
                                 ConversionPatternRewriter &b) const override {
+    if (auto position = dyn_cast<IntegerAttr>(op.getValue());
+        position && position.getType().isIndex() && !llvm::isInt<32>(position.getInt())) {
+      b.replaceOpWithNewOp<mlir::spirv::ConstantOp>(
+          op, b.getI32Type(),
+          b.getI32IntegerAttr(static_cast<int32_t>(static_cast<uint32_t>(position.getInt()))));
+      return success();
+    }
     auto known = dyn_cast<FloatAttr>(op.getValue());
     if (!known || !known.getType().isBF16())
       return failure();

@@ -11,7 +11,7 @@ import xtensor as xt
 
 # fmt: off
 FUNCTIONS = [
-    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp2",
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp2",
     "expm1", "log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh",
 ]
 # fmt: on
@@ -35,7 +35,7 @@ BESIDE: dict[str, tuple[Any, Callable[..., Any]]] = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_lanes(name: str, dtype: str) -> None:
     """All in one program gives what each gives alone in f8, as far as the dtype can tell."""
-    add = 1.0 if name == "arccosh" else 0.0
+    add = 1.0 if name == "acosh" else 0.0
 
     def fn(x: Any) -> Any:
         return getattr(xt, name)(x + add)
@@ -54,12 +54,12 @@ def test_lanes(name: str, dtype: str) -> None:
         np.testing.assert_allclose(got, want, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype], err_msg=case)
 
 
-@pytest.mark.parametrize("name", ["arctan2", "pow"])
+@pytest.mark.parametrize("name", ["atan2", "pow"])
 def test_two_operands(name: str) -> None:
-    fn = xt.arctan2 if name == "arctan2" else (lambda x, y: x**y)
+    fn = xt.atan2 if name == "atan2" else (lambda x, y: x**y)
     x, k = xt.array(X.astype("f4"), "i"), xt.array(POSITIONS, "i")
     got = xt.jit(lambda x, k: fn(x.isel(i=k), x).astype("f8") * k)(x, k)
-    want = (np.arctan2 if name == "arctan2" else np.power)(X[POSITIONS], X) * POSITIONS
+    want = (np.arctan2 if name == "atan2" else np.power)(X[POSITIONS], X) * POSITIONS
     np.testing.assert_allclose(got.values, want, rtol=1e-5, atol=1e-6)
 
 

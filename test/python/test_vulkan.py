@@ -4,7 +4,7 @@ holds, numbers that drivers and conversions mistake. Against NumPy, on whatever 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -136,6 +136,14 @@ def test_integers_compared_with_numbers(dtype: str) -> None:
             np.testing.assert_array_equal(on_device(lambda x, f=f, n=n: f(x, n), arr(x, "i")), f(x, n), err_msg=f"{n}")
 
 
+@pytest.fixture
+def nothing_waits() -> Iterator[None]:
+    before = _native.set_waiting(False)
+    yield
+    _native.set_waiting(before)
+
+
+@pytest.mark.usefixtures("nothing_waits")
 def test_the_first_report_of_an_index_is_told_when_the_result_is_read() -> None:
     f = xt.jit(lambda x, i: x.isel(a=i) * 2.0, device="vulkan")
     x = arr(np.arange(5.0), "a")
