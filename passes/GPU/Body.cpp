@@ -416,20 +416,18 @@ Value xtensor::gpu::iterationsOf(scf::ForallOp loop, OpBuilder &host) {
 
 LogicalResult Body::emitIteration(scf::ForallOp loop, Value number) {
   Location loc = loop.getLoc();
-  auto bounds =
-      llvm::to_vector(llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(),
-                                      loop.getMixedStep(), loop.getInductionVars()));
-  for (auto [i, bound] : llvm::enumerate(llvm::reverse(bounds))) {
-    auto [from, to, step, variable] = bound;
+  SmallVector<OpFoldResult> lower = loop.getMixedLowerBound(), upper = loop.getMixedUpperBound(),
+                            steps = loop.getMixedStep();
+  for (int64_t i = lower.size() - 1; i >= 0; --i) {
+    OpFoldResult from = kernel.value(lower[i]), step = kernel.value(steps[i]);
     Value n = number;
-    if (i + 1 < bounds.size()) {
-      Value size = extent(b, loc, kernel.index(kernel.value(from)), kernel.index(kernel.value(to)),
-                          kernel.index(kernel.value(step)));
+    if (i > 0) {
+      Value size = extent(b, loc, kernel.index(from), kernel.index(kernel.value(upper[i])),
+                          kernel.index(step));
       n = arith::RemUIOp::create(b, loc, number, size);
       number = arith::DivUIOp::create(b, loc, number, size);
     }
-    OpFoldResult at = kernel.add(kernel.value(from), kernel.mul(n, kernel.value(step)));
-    kernel.set(variable, kernel.index(at));
+    kernel.set(loop.getInductionVar(i), kernel.index(kernel.add(from, kernel.mul(n, step))));
   }
   return emit(*loop.getBody());
 }

@@ -104,6 +104,7 @@ private:
   llvm::SmallVector<Kind> kinds;
   llvm::SmallVector<mlir::Value> operands; // one per buffer and word, null for workgroup memory
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> sizes; // by the names of dims
   llvm::DenseSet<mlir::Value> written, read;
   mlir::Value thread, group, reportWords;
   llvm::DenseMap<std::pair<unsigned, mlir::Type>, FlatView> exchanges;
