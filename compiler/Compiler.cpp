@@ -85,6 +85,13 @@ static LogicalResult checkTarget(ModuleOp module, StringRef target) {
   return module.emitError("this build generates no code for ") << target.split(',').first;
 }
 
+/// The code of kernels that is a text, as it is: in the IR it is a string on one line.
+static void printKernels(ModuleOp module, llvm::raw_ostream &os) {
+  for (Operation &op : *module.getBody())
+    if (auto code = op.getAttrOfType<StringAttr>("xtensor.code"))
+      os << "// " << SymbolTable::getSymbolName(&op).getValue() << "\n\n" << code.getValue();
+}
+
 FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool locations,
                                           StringRef target) {
   if (failed(checkTarget(module, target)))
@@ -101,6 +108,10 @@ FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool
   }
   std::string text;
   llvm::raw_string_ostream os(text);
+  if (phase == "msl") {
+    printKernels(*copy, os);
+    return text;
+  }
   OpPrintingFlags flags;
   flags.enableDebugInfo(locations, /*prettyForm=*/locations);
   (*copy)->print(os, flags);

@@ -7,6 +7,7 @@
 #include "GPU/Passes.h"
 #include "GPU/Profile.h"
 #include "Group/Passes.h"
+#include "Metal/Passes.h"
 #include "SPIRV/Passes.h"
 #include "Schedule/Passes.h"
 #include "Simplify/Passes.h"
@@ -34,18 +35,28 @@ static constexpr llvm::StringLiteral kCPUPhases[] = {"traced",  "simplified", "d
 static constexpr llvm::StringLiteral kVulkanPhases[] = {
     "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
     "buffers", "gpu",        "spirv",          "llvm"};
+static constexpr llvm::StringLiteral kMetalPhases[] = {
+    "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
+    "buffers", "gpu",        "spirv",          "msl",    "llvm"};
 
 std::optional<Backend> xtensor::backendOf(StringRef target) {
   return llvm::StringSwitch<std::optional<Backend>>(target.split(',').first)
       .Case("cpu", Backend::cpu)
       .Case("vulkan", Backend::vulkan)
+      .Case("metal", Backend::metal)
       .Default(std::nullopt);
 }
 
 ArrayRef<llvm::StringLiteral> xtensor::phaseNames(Backend backend) {
-  if (backend == Backend::vulkan)
+  switch (backend) {
+  case Backend::cpu:
+    return kCPUPhases;
+  case Backend::vulkan:
     return kVulkanPhases;
-  return kCPUPhases;
+  case Backend::metal:
+    return kMetalPhases;
+  }
+  llvm_unreachable("a backend has phases");
 }
 
 int xtensor::phaseIndex(StringRef phase, Backend backend) {
@@ -76,7 +87,9 @@ static void addGpu(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-/// The host of kernels: their code is part of its object.
+static void addMsl(OpPassManager &pm) { pm.addPass(createTranslateToMSL()); }
+
+/// The host of kernels: their code is part of its object. What is SPIR-V still goes in as that.
 static void addHost(OpPassManager &pm) {
   pm.addPass(createSerializeSPIRV());
   ArenaOptions arena;
@@ -99,6 +112,7 @@ void xtensor::addPhase(OpPassManager &pm, StringRef phase, Backend backend) {
                 .Case("cpu", buildCPUPipeline)
                 .Case("gpu", addGpu)
                 .Case("spirv", buildSPIRVPipeline)
+                .Case("msl", addMsl)
                 .Case("llvm", backend == Backend::cpu ? addLlvm : addHost)
                 .Default(nullptr);
   if (add)
@@ -175,7 +189,7 @@ struct CompileOptions : PassPipelineOptions<CompileOptions> {
       llvm::cl::init("llvm")};
   Option<std::string> from{*this, "from", llvm::cl::desc("the phase that the input is in"),
                            llvm::cl::init("traced")};
-  Option<std::string> target{*this, "target", llvm::cl::desc("cpu or vulkan"),
+  Option<std::string> target{*this, "target", llvm::cl::desc("cpu, vulkan or metal"),
                              llvm::cl::init("cpu")};
   Option<std::string> dump{*this, "dump", llvm::cl::desc("folder for one file per phase")};
 };
@@ -218,7 +232,8 @@ static void registerPhases() {
       [](OpPassManager &pm, const CompileOptions &options) {
         std::optional<Backend> backend = backendOf(options.target);
         if (!backend) {
-          llvm::errs() << "no such target: " << options.target << "; there are cpu and vulkan\n";
+          llvm::errs() << "no such target: " << options.target
+                       << "; there are cpu, vulkan and metal\n";
           std::exit(1);
         }
         int from = phaseIndex(options.from, *backend), to = phaseIndex(options.to, *backend);
@@ -251,6 +266,7 @@ void xtensor::registerAllXTensorPasses() {
   registerCPUPasses();
   registerGPUPasses();
   registerSPIRVPasses();
+  registerMetalPasses();
   registerPass(createMakeEntryPass);
   registerPhases();
 }

@@ -71,6 +71,10 @@ struct Backend {
 };
 
 extern const Backend vulkanBackend;
+extern const Backend metalBackend;
+
+/// What $XTENSOR_DEVICE says, 0 if nothing; -1, with xt_device_error set, if it is no number.
+int32_t preferredDevice();
 
 /// What one device made of a kernel or a program of compiled code, in the list that begins at its
 /// `handle`.

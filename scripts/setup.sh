@@ -31,7 +31,8 @@ install_debian_packages() {
   local package missing=() as_root=()
   for package in clang-22 clang-format-22 libclang-rt-22-dev libmlir-22-dev lld-22 llvm-22-dev \
     mlir-22-tools ccache cmake ninja-build python3-dev python3-venv xz-utils \
-    libvulkan1 libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools; do
+    libvulkan1 libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools \
+    libspirv-cross-c-shared-dev; do
     case $package in
       # Any recent ones will do, wherever they come from.
       ccache | cmake) command -v $package >/dev/null && continue ;;

@@ -1,4 +1,5 @@
 # lit's configuration: every .mlir under test/ is a test, run with the xtensor-opt of this build.
+import ctypes.util
 import os
 import platform
 import sys
@@ -20,4 +21,8 @@ for name in ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS", "PYTHONPATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.available_features.add(platform.machine())
+if ctypes.util.find_library("spirv-cross-c-shared"):
+    config.available_features.add("spirv-cross")
+else:
+    lit_config.note("no SPIRV-Cross here (Debian: libspirv-cross-c-shared0): kernels for Metal are not tested")
 config.substitutions.append(("%python", sys.executable))

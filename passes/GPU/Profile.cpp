@@ -6,6 +6,7 @@ using namespace xtensor;
 Profile::Profile(StringRef text) : isWhole(!text.contains(',')) {
   SmallVector<StringRef> words;
   text.split(words, ',');
+  name = words.front().str();
   for (StringRef word : llvm::drop_begin(words)) {
     auto [name, value] = word.split('=');
     int64_t number = 0;
@@ -17,6 +18,14 @@ Profile::Profile(StringRef text) : isWhole(!text.contains(',')) {
 Profile Profile::of(ModuleOp module) {
   auto text = module->getAttrOfType<StringAttr>(kTargetAttr);
   return Profile(text ? text.getValue() : "vulkan");
+}
+
+bool Profile::has(StringRef feature) const {
+  if (!isWhole)
+    return features.contains(feature);
+  // Metal's language has no double, and says nothing of how floats are kept.
+  return name != "metal" || !(feature == "f64" || feature.starts_with("specials") ||
+                              feature.starts_with("subnormals"));
 }
 
 int64_t Profile::number(StringRef name, int64_t otherwise) const {

@@ -10,18 +10,21 @@ namespace xtensor {
 inline constexpr llvm::StringLiteral kTargetAttr = "xtensor.target";
 
 /// "vulkan,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=8,workgroup_bytes=32768,max_threads=1024":
-/// the backend, then what the device has. A name alone stands for a device that has everything.
+/// the backend, then what the device has. A name alone stands for a device that has everything
+/// that there is for the backend.
 class Profile {
 public:
   explicit Profile(llvm::StringRef text);
   static Profile of(mlir::ModuleOp module);
 
-  bool has(llvm::StringRef feature) const { return isWhole || features.contains(feature); }
+  llvm::StringRef backend() const { return name; }
+  bool has(llvm::StringRef feature) const;
   /// The number behind `name=`, or `otherwise`.
   int64_t number(llvm::StringRef name, int64_t otherwise) const;
 
 private:
   bool isWhole;
+  std::string name;
   llvm::StringMap<int64_t> features;
 };
 

@@ -78,6 +78,8 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
     SmallVector<gpu::GPUModuleOp> kernels(module.getOps<gpu::GPUModuleOp>());
     OpBuilder b(&getContext());
     for (gpu::GPUModuleOp original : kernels) {
+      if (failed(checkFloats(original, device)))
+        return signalPassFailure();
       // The launch still names the original.
       b.setInsertionPointAfter(original);
       auto copy = cast<gpu::GPUModuleOp>(b.clone(*original));
@@ -88,6 +90,22 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
       keepArithmetic(code);
       keepSpecials(code, device);
     }
+  }
+
+  /// Integers that are not there fail to be converted; of floats, say which one it is.
+  static LogicalResult checkFloats(gpu::GPUModuleOp kernel, const xtensor::Profile &device) {
+    auto lacks = [&](Type type) {
+      return getElementTypeOrSelf(type).isF64() && !device.has("f64");
+    };
+    return success(!kernel
+                        .walk([&](Operation *op) {
+                          if (llvm::none_of(op->getResultTypes(), lacks))
+                            return WalkResult::advance();
+                          op->emitError() << "a kernel uses 'f64', which " << device.backend()
+                                          << " does not have";
+                          return WalkResult::interrupt();
+                        })
+                        .wasInterrupted());
   }
 
   /// Drivers may compute as if numbers were real, (x + y) - y as x, where this is not said.

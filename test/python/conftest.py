@@ -3,19 +3,26 @@
 XTENSOR_TEST_DEVICE=vulkan makes new arrays on that device, so that every program of every test runs there; tests of
 what is the CPU's alone are marked `cpu_only(reason)`. With XTENSOR_VALIDATE=1 the session fails if the validation
 layers complained about anything.
+
+XTENSOR_TEST_DEVICE=metal runs kernels for Metal on the CPU where this is no Mac (metal_shim.py). Metal has no float64:
+tests that need it say so and are skipped.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
+import hypothesis
+import metal_shim
 import pytest
 import xtensor as xt
+from xtensor.core.devices import Target
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,9 +31,12 @@ DEVICE = os.environ.get("XTENSOR_TEST_DEVICE", "cpu")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "cpu_only(reason): a test of what only the CPU has or does")
+    if DEVICE == "metal" and sys.platform != "darwin":
+        os.environ.setdefault("XTENSOR_METAL_LIBRARY", str(metal_shim.built()))
     if DEVICE != "cpu":
         xt.option(device=DEVICE)
         xt._native.set_waiting(True)  # tests expect errors about indices at the call
+        _leave_out_what_it_lacks()
 
 
 def pytest_report_header() -> str:
@@ -38,6 +48,37 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         mark = item.get_closest_marker("cpu_only")
         if mark is not None:
             item.add_marker(pytest.mark.skip(reason=f"the CPU's alone: {mark.args[0]}"))
+
+
+def _leave_out_what_it_lacks() -> None:
+    """A random example of a dtype that the device refuses is none."""
+    refuse = Target._refuse
+
+    def leave_out(self: Target, dtype: str, what: str) -> None:
+        try:
+            refuse(self, dtype, what)
+        except xt.DeviceError:
+            if hypothesis.currently_in_test_context():
+                hypothesis.reject()
+            raise
+
+    Target._refuse = leave_out  # type: ignore[method-assign]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """A program that the device refuses for a dtype, before it runs, says nothing about the device."""
+    try:
+        return (yield)
+    except xt.DeviceError as error:
+        lacks = re.search(rf"the device '{DEVICE}'.* has no (float64)", str(error))
+        if lacks is None:
+            raise
+        pytest.skip(f"{DEVICE} has no {lacks[1]}")
+    except hypothesis.errors.Unsatisfiable:
+        if DEVICE == "cpu":
+            raise
+        pytest.skip(f"{DEVICE} has none of the dtypes of the examples")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -288,9 +288,9 @@ def bits(value: float) -> int:
 class Device:
     """A device of Device.h; failures are raised as OSError with xt_device_error's words."""
 
-    def __init__(self, index: int = -1) -> None:
+    def __init__(self, index: int = -1, backend: bytes = b"vulkan") -> None:
         self.lib = library()
-        self.handle = self.lib.xt_device_open(b"vulkan", index)
+        self.handle = self.lib.xt_device_open(backend, index)
         if not self.handle:
             raise OSError(error())
         self.programs: list[Program] = []  # the runtime holds but their addresses

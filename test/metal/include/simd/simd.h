@@ -1,0 +1,2 @@
+// Vectors of Apple's: nothing of them is used.
+#pragma once
