@@ -3,6 +3,7 @@
 #include "Pipelines.h"
 #include "compiler/Jit.h"
 #include "compiler/ObjectCache.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/DialectInterface.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
@@ -85,6 +86,15 @@ static LogicalResult checkTarget(ModuleOp module, StringRef target) {
   return module.emitError("this build generates no code for ") << target.split(',').first;
 }
 
+/// The kernels of a module in the language of their device, where that is text.
+static std::string kernelTexts(ModuleOp module) {
+  std::string text;
+  for (auto kernel : module.getOps<gpu::GPUModuleOp>())
+    if (auto code = kernel->getAttrOfType<StringAttr>("xtensor.code"))
+      text += code.getValue().rtrim('\0').str() + '\n';
+  return text;
+}
+
 FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool locations,
                                           StringRef target) {
   if (failed(checkTarget(module, target)))
@@ -99,6 +109,8 @@ FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool
       return failure();
     return code->getBuffer().str();
   }
+  if (phase == "ptx")
+    return kernelTexts(*copy);
   std::string text;
   llvm::raw_string_ostream os(text);
   OpPrintingFlags flags;

@@ -7,6 +7,7 @@
 #include "GPU/Passes.h"
 #include "GPU/Profile.h"
 #include "Group/Passes.h"
+#include "NVVM/Passes.h"
 #include "SPIRV/Passes.h"
 #include "Schedule/Passes.h"
 #include "Simplify/Passes.h"
@@ -18,6 +19,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
@@ -34,18 +36,28 @@ static constexpr llvm::StringLiteral kCPUPhases[] = {"traced",  "simplified", "d
 static constexpr llvm::StringLiteral kVulkanPhases[] = {
     "traced",    "simplified", "differentiated", "linalg", "grouped",
     "scheduled", "buffers",    "gpu",            "spirv",  "llvm"};
+static constexpr llvm::StringLiteral kCudaPhases[] = {
+    "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
+    "buffers", "gpu",        "nvvm",           "ptx",    "llvm"};
 
 std::optional<Backend> xtensor::backendOf(StringRef target) {
   return llvm::StringSwitch<std::optional<Backend>>(target.split(',').first)
       .Case("cpu", Backend::cpu)
       .Case("vulkan", Backend::vulkan)
+      .Case("cuda", Backend::cuda)
       .Default(std::nullopt);
 }
 
 ArrayRef<llvm::StringLiteral> xtensor::phaseNames(Backend backend) {
-  if (backend == Backend::vulkan)
+  switch (backend) {
+  case Backend::cpu:
+    return kCPUPhases;
+  case Backend::vulkan:
     return kVulkanPhases;
-  return kCPUPhases;
+  case Backend::cuda:
+    return kCudaPhases;
+  }
+  llvm_unreachable("no such backend");
 }
 
 int xtensor::phaseIndex(StringRef phase, Backend backend) {
@@ -76,6 +88,8 @@ static void addGpu(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+static void addPtx(OpPassManager &pm) { pm.addPass(createSerializePTX()); }
+
 /// The host of kernels: their code is part of its object.
 static void addHost(OpPassManager &pm) {
   pm.addPass(createSerializeSPIRV());
@@ -99,6 +113,8 @@ void xtensor::addPhase(OpPassManager &pm, StringRef phase, Backend backend) {
                 .Case("cpu", buildCPUPipeline)
                 .Case("gpu", addGpu)
                 .Case("spirv", buildSPIRVPipeline)
+                .Case("nvvm", buildNVVMPipeline)
+                .Case("ptx", addPtx)
                 .Case("llvm", backend == Backend::cpu ? addLlvm : addHost)
                 .Default(nullptr);
   if (add)
@@ -175,7 +191,7 @@ struct CompileOptions : PassPipelineOptions<CompileOptions> {
       llvm::cl::init("llvm")};
   Option<std::string> from{*this, "from", llvm::cl::desc("the phase that the input is in"),
                            llvm::cl::init("traced")};
-  Option<std::string> target{*this, "target", llvm::cl::desc("cpu or vulkan"),
+  Option<std::string> target{*this, "target", llvm::cl::desc("cpu, vulkan or cuda, or a profile"),
                              llvm::cl::init("cpu")};
   Option<std::string> dump{*this, "dump", llvm::cl::desc("folder for one file per phase")};
 };
@@ -218,7 +234,7 @@ static void registerPhases() {
       [](OpPassManager &pm, const CompileOptions &options) {
         std::optional<Backend> backend = backendOf(options.target);
         if (!backend) {
-          llvm::errs() << "no such target: " << options.target << "; there are cpu and vulkan\n";
+          llvm::errs() << "no such target: " << options.target << "; there are cpu, vulkan and cuda\n";
           std::exit(1);
         }
         int from = phaseIndex(options.from, *backend), to = phaseIndex(options.to, *backend);
@@ -251,6 +267,7 @@ void xtensor::registerAllXTensorPasses() {
   registerCPUPasses();
   registerGPUPasses();
   registerSPIRVPasses();
+  registerNVVMPasses();
   registerPass(createMakeEntryPass);
   registerPhases();
 }
@@ -260,4 +277,5 @@ void xtensor::registerAllXTensorDialects(DialectRegistry &registry) {
   registerBufferInterfaces(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
 }

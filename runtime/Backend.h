@@ -71,6 +71,10 @@ struct Backend {
 };
 
 extern const Backend vulkanBackend;
+extern const Backend cudaBackend;
+
+/// Index of the device that is used unless another one is asked for: $XTENSOR_DEVICE, or 0.
+int32_t preferredDevice();
 
 /// What one device made of a kernel or a program of compiled code, in the list that begins at its
 /// `handle`.

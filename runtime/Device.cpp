@@ -14,7 +14,7 @@ using namespace xtensor;
 
 namespace {
 
-const Backend *const kBackends[] = {&vulkanBackend};
+const Backend *const kBackends[] = {&vulkanBackend, &cudaBackend};
 
 // Not a string, which would be gone before what runs at the exit of the process fails.
 thread_local char lastError[1024];
@@ -100,6 +100,18 @@ int32_t xtensor::fail(const char *format, ...) {
   va_end(arguments);
   memcpy(lastError, text, sizeof text);
   return 1;
+}
+
+int32_t xtensor::preferredDevice() {
+  const char *text = getenv("XTENSOR_DEVICE");
+  if (!text || !*text)
+    return 0;
+  char *end = nullptr;
+  long index = strtol(text, &end, 10);
+  if (*end == 0 && index >= 0 && index < INT32_MAX)
+    return static_cast<int32_t>(index);
+  fail("XTENSOR_DEVICE is the number of a device, not '%s'", text);
+  return -1;
 }
 
 void *xt_device::constant(const void *data, int64_t bytes) {

@@ -249,18 +249,6 @@ std::vector<VkPhysicalDevice> vulkan::physicalDevices(Instance &instance) {
   return usable;
 }
 
-int32_t vulkan::preferredDevice() {
-  const char *text = getenv("XTENSOR_DEVICE");
-  if (!text || !*text)
-    return 0;
-  char *end = nullptr;
-  long index = strtol(text, &end, 10);
-  if (*end == 0 && index >= 0 && index < INT32_MAX)
-    return static_cast<int32_t>(index);
-  fail("XTENSOR_DEVICE is the number of a device, not '%s'", text);
-  return -1;
-}
-
 VkDevice vulkan::makeDevice(Instance &instance, VkPhysicalDevice physical, xt_device_info &info,
                             Limits &limits, uint32_t &family) {
   std::vector<VkExtensionProperties> extensions = extensionsOf(instance, physical);

@@ -27,9 +27,6 @@ struct Limits {
 /// The devices that can be used, best first; xt_device_error says why there are none.
 std::vector<VkPhysicalDevice> physicalDevices(Instance &instance);
 
-/// Index of the device that is used unless another one is asked for.
-int32_t preferredDevice();
-
 /// Asks what it can do and makes a device with all of that enabled, and one queue.
 VkDevice makeDevice(Instance &instance, VkPhysicalDevice physical, xt_device_info &info,
                     Limits &limits, uint32_t &family);

@@ -34,6 +34,7 @@ class Info(ctypes.Structure):
         ("max_group_size", c_int32 * 3),
         ("max_kernel_buffers", c_int32),
         ("max_kernel_numbers", c_int32),
+        ("architecture", c_int32),
     )
 
 
