@@ -49,7 +49,6 @@ void Device::describe() {
   info.workgroup_bytes = ask(kSharedBytes);
   info.max_workgroup_threads = ask(kMaxThreads);
   info.memory_bytes = static_cast<int64_t>(bytes);
-  info.max_buffer_bytes = info.memory_bytes;
   for (int i = 0; i < 3; ++i) {
     info.max_groups[i] = ask(kMaxGridX + i);
     info.max_group_size[i] = ask(kMaxBlockX + i);
@@ -70,6 +69,7 @@ bool Device::init() {
     return false;
   memory = std::make_unique<Memory>(context, static_cast<size_t>(info.memory_bytes));
   reports = std::make_unique<Reports>(stream, *memory);
+  info.memory_bytes = info.max_buffer_bytes = static_cast<int64_t>(memory->bytes());
   return true;
 }
 
@@ -89,6 +89,11 @@ void *Device::take(size_t bytes) {
     return nullptr;
   if (void *found = memory->take(bytes))
     return found;
+  if (bytes > memory->bytes()) {
+    fail("%s: no memory for %zu bytes at once; the limit is %zu", context.name.c_str(), bytes,
+         memory->bytes());
+    return nullptr;
+  }
   {
     // Blocks of other sizes may be what is missing.
     std::lock_guard<std::recursive_mutex> guard(lock);
@@ -96,9 +101,8 @@ void *Device::take(size_t bytes) {
   }
   if (void *found = memory->take(bytes))
     return found;
-  fail("%s: no memory for %zu bytes; it has %lld, of which %lld are in use", context.name.c_str(),
-       bytes, static_cast<long long>(info.memory_bytes),
-       static_cast<long long>(context.driverBytes.load()));
+  fail("%s: no memory for %zu bytes; it has %zu, of which %lld are in use", context.name.c_str(),
+       bytes, memory->bytes(), static_cast<long long>(context.driverBytes.load()));
   return nullptr;
 }
 
@@ -115,7 +119,7 @@ void Device::free(void *address, size_t) {
   // While another thread's call has the device, the next one sees to it.
   if (memory->full() && context.usable() && lock.try_lock()) {
     if (!inCall)
-      memory->trim(memory->bound());
+      memory->trim(memory->idleLimit());
     lock.unlock();
   }
 }
@@ -131,8 +135,8 @@ void Device::trim() {
 }
 
 void Device::trimLocked() {
-  if (!context.usable() || (inCall && !call.failed && !call.recording->empty()))
-    return; // what the call under way wants done is not sent yet
+  if (!context.usable())
+    return;
   if (space.address && !inCall) {
     memory->put(std::exchange(space.address, nullptr));
     space.bytes = 0;
@@ -213,16 +217,23 @@ int32_t Device::write(void *to, const void *from, size_t bytes) {
   return upload(to, from, bytes) ? 0 : 1;
 }
 
+/// Commands of the call that this thread is in are not sent yet.
+bool Device::betweenCalls() {
+  std::lock_guard<std::recursive_mutex> guard(lock);
+  return !inCall || fail("%s: arrays are copied between calls, not in the midst of one",
+                         context.name.c_str()) == 0;
+}
+
 int32_t Device::read(void *to, const void *from, size_t bytes) {
   Place place;
-  if (!context.usable() || (bytes > 0 && !memory->find(from, bytes, place)))
+  if (!context.usable() || !betweenCalls() || (bytes > 0 && !memory->find(from, bytes, place)))
     return 1;
   std::lock_guard<std::mutex> guard(readLock);
   return download(to, from, bytes, readChunks) ? 0 : 1;
 }
 
 int32_t Device::copy(void *to, const void *from, size_t bytes) {
-  if (!context.usable())
+  if (!context.usable() || !betweenCalls())
     return 1;
   if (bytes == 0)
     return 0;

@@ -74,6 +74,7 @@ private:
   void *take(size_t bytes);
   void trimLocked();
   bool makeChunk(Chunk &chunk);
+  bool betweenCalls();
   bool upload(void *to, const void *from, size_t bytes);
   bool download(void *to, const void *from, size_t bytes, Chunk (&chunks)[2]);
 

@@ -49,7 +49,9 @@ public:
   /// Gives slabs in which no block is in use back to the driver, until no more than `keep` bytes
   /// are idle. The driver waits for what is under way.
   void trim(size_t keep);
-  size_t bound() const { return idleBound; }
+  size_t idleLimit() const { return idleBound; }
+  /// All that may be taken.
+  size_t bytes() const { return byteBound; }
 
 private:
   struct Free {

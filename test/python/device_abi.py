@@ -14,9 +14,12 @@ from ctypes import c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_void_p
 from pathlib import Path
 
 import numpy as np
+import ptx_kernels
 import pytest
 
 N = 1000
+# Which devices; test_cuda_runtime.py asks for "cuda".
+BACKEND = os.environ.get("XTENSOR_TEST_BACKEND", "vulkan")
 
 
 class Info(ctypes.Structure):
@@ -138,7 +141,9 @@ def error() -> str:
 
 
 def missing() -> str | None:
-    """Why no test can use a Vulkan device, or None. Validation layers are asked for where they are there."""
+    """Why no test can use a device, or None. Validation layers are asked for where they are there."""
+    if BACKEND == "cuda":
+        return None if library().xt_device_count(b"cuda") else error()
     layers = Path("/usr/share/vulkan/explicit_layer.d")
     if (layers / "VkLayer_khronos_validation.json").exists():
         os.environ.setdefault("XTENSOR_VALIDATE", "1")
@@ -261,6 +266,8 @@ CHECK = (
 
 @functools.cache
 def assemble(text: str) -> bytes:
+    if BACKEND == "cuda":
+        return {ADD: ptx_kernels.ADD, CHECK: ptx_kernels.CHECK}[text].encode()
     done = subprocess.run(
         ["spirv-as", "--target-env", "spv1.3", "-o", "-", "-"], input=text.encode(), capture_output=True, check=False
     )
@@ -291,7 +298,7 @@ class Device:
 
     def __init__(self, index: int = -1) -> None:
         self.lib = library()
-        self.handle = self.lib.xt_device_open(b"vulkan", index)
+        self.handle = self.lib.xt_device_open(BACKEND.encode(), index)
         if not self.handle:
             raise OSError(error())
         self.programs: list[Program] = []  # the runtime holds but their addresses
