@@ -58,8 +58,7 @@ struct KernelFunction : ConvertOpToLLVMPattern<gpu::GPUFuncOp> {
       func->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
     for (auto [i, argument] : llvm::enumerate(arguments))
       if (isa<LLVM::LLVMPointerType>(argument))
-        func.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
-                        b.getI64IntegerAttr(kAlignment));
+        func.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(kAlignment));
 
     b.setInsertionPoint(func);
     SmallVector<LLVM::GlobalOp> shared;
@@ -67,8 +66,7 @@ struct KernelFunction : ConvertOpToLLVMPattern<gpu::GPUFuncOp> {
       auto memref = cast<MemRefType>(memory.getType());
       auto array = LLVM::LLVMArrayType::get(
           getTypeConverter()->convertType(memref.getElementType()), memref.getNumElements());
-      std::string name =
-          (op.getName() + "_memory" + Twine(memory.getArgNumber())).str();
+      std::string name = (op.getName() + "_memory" + Twine(memory.getArgNumber())).str();
       shared.push_back(LLVM::GlobalOp::create(b, loc, array, /*isConstant=*/false,
                                               LLVM::Linkage::Internal, name, Attribute(),
                                               /*alignment=*/kAlignment, spaceOf(memref)));

@@ -35,7 +35,8 @@ struct Chip {
   int64_t number;
   int version;
 };
-constexpr Chip kChips[] = {{70, 60}, {75, 63}, {80, 70}, {86, 71}, {89, 78}, {90, 78}, {100, 86}, {120, 87}};
+constexpr Chip kChips[] = {{70, 60}, {75, 63}, {80, 70},  {86, 71},
+                           {89, 78}, {90, 78}, {100, 86}, {120, 87}};
 
 /// The newest that code for `wanted` may be written for: drivers make code for later chips of it.
 const Chip *chipFor(int64_t wanted) {

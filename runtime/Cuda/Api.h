@@ -1,5 +1,5 @@
-// The CUDA driver (libcuda), found at run time. What is used of it is declared here, so that nothing
-// of NVIDIA's is needed to build: names, numbers and types are those of its cuda.h.
+// The CUDA driver (libcuda), found at run time. What is used of it is declared here, so that
+// nothing of NVIDIA's is needed to build: names, numbers and types are those of its cuda.h.
 #pragma once
 
 #include <cstddef>

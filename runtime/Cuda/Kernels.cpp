@@ -1,6 +1,6 @@
-// From PTX to kernels. What a device cannot run is refused here, with its limit, and never handed to
-// the driver. The driver keeps what its assembler made on disk (~/.nv/ComputeCache), so that this
-// need not.
+// From PTX to kernels. What a device cannot run is refused here, with its limit, and never handed
+// to the driver. The driver keeps what its assembler made on disk (~/.nv/ComputeCache), so that
+// this need not.
 #include "Recording.h"
 
 #include <algorithm>
@@ -44,8 +44,7 @@ std::unique_ptr<Kernel> cuda::makeKernel(Context &context, const xt_device_info 
   char log[1024] = "";
   int options[] = {kErrorLog, kErrorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof log - 1)};
-  Result result =
-      context.api->ModuleLoadDataEx(&made->module, kernel.code, 2, options, values);
+  Result result = context.api->ModuleLoadDataEx(&made->module, kernel.code, 2, options, values);
   std::string what = std::string("making kernel ") + kernel.name;
   if (result == kUnsupportedPtx) {
     fail("%s: %s failed: its driver (%s) is older than the code, which is for compute capability "

@@ -98,9 +98,8 @@ Slab *Memory::makeReports() {
   made->host = pinned(context, made->bytes);
   Address base = 0;
   Current current(context);
-  if (!made->host ||
-      !context.check(context.api->MemHostGetDevicePointer(&base, made->host, 0),
-                     "showing the device memory for what kernels report"))
+  if (!made->host || !context.check(context.api->MemHostGetDevicePointer(&base, made->host, 0),
+                                    "showing the device memory for what kernels report"))
     return nullptr;
   made->base = reinterpret_cast<char *>(static_cast<uintptr_t>(base));
   made->blockBytes = kBlockAlignment;

@@ -1,5 +1,5 @@
-// Memory of a device: the driver's allocations, cut into blocks of fixed classes of sizes, which are
-// kept when they are freed.
+// Memory of a device: the driver's allocations, cut into blocks of fixed classes of sizes, which
+// are kept when they are freed.
 #pragma once
 
 #include "Stream.h"

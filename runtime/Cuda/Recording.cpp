@@ -95,12 +95,15 @@ bool Recording::makeGraph() {
   bool whole = sendEach();
   GraphHandle made = nullptr;
   // Even where a command failed: the stream is of no use until then.
-  whole = context.check(context.api->StreamEndCapture(context.stream, &made),
-                        "recording a graph") &&
-          whole;
-  whole = whole && context.check(context.api->GraphInstantiate(&graph, made, 0), "making a graph");
+  whole =
+      context.check(context.api->StreamEndCapture(context.stream, &made), "recording a graph") &&
+      whole;
+  GraphExecHandle ready = nullptr;
+  whole = whole && context.check(context.api->GraphInstantiate(&ready, made, 0), "making a graph");
   if (made)
     context.api->GraphDestroy(made);
+  if (whole)
+    graph = ready;
   return whole;
 }
 

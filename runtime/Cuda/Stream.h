@@ -1,5 +1,5 @@
-// The one stream of a device: work is done in the order in which it is sent, and each submission has
-// a number that can be waited for.
+// The one stream of a device: work is done in the order in which it is sent, and each submission
+// has a number that can be waited for.
 #pragma once
 
 #include "Api.h"
@@ -29,7 +29,9 @@ struct Context {
 /// the driver in the same thread.
 class Current {
 public:
-  explicit Current(const Context &context) : api(context.api) { api->CtxPushCurrent(context.handle); }
+  explicit Current(const Context &context) : api(context.api) {
+    api->CtxPushCurrent(context.handle);
+  }
   ~Current() {
     ContextHandle before;
     api->CtxPopCurrent(&before);

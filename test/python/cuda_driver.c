@@ -1,6 +1,7 @@
-/* A libcuda for tests (XTENSOR_CUDA_LIBRARY): what runtime/Cuda uses of it, on the CPU. Kernels run in
- * the interpreter of ptx.c. Work is done as late as it may be: when something waits for it, or when the
- * driver would wait itself. Calls fail on demand: fault_set(kind, n) fails every call after the next n. */
+/* A libcuda for tests (XTENSOR_CUDA_LIBRARY): what runtime/Cuda uses of it, on the CPU. Kernels run
+ * in the interpreter of ptx.c. Work is done as late as it may be: when something waits for it, or
+ * when the driver would wait itself. Calls fail on demand: fault_set(kind, n) fails every call
+ * after the next n. */
 #include "ptx.h"
 
 #include <pthread.h>
@@ -9,8 +10,17 @@
 #include <string.h>
 
 typedef int result;
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_PTX = 218, UNSUPPORTED_PTX = 222,
-       NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700, UNKNOWN = 999 };
+enum {
+  SUCCESS = 0,
+  INVALID_VALUE = 1,
+  OUT_OF_MEMORY = 2,
+  INVALID_PTX = 218,
+  UNSUPPORTED_PTX = 222,
+  NOT_FOUND = 500,
+  NOT_READY = 600,
+  ILLEGAL_ADDRESS = 700,
+  UNKNOWN = 999
+};
 
 enum { LOSE_ON_LAUNCH, NO_MEMORY, NO_ANSWER, NO_GRAPH, OLD_DRIVER, KINDS };
 static long faults_left[KINDS] = {-1, -1, -1, -1, -1};
@@ -117,10 +127,18 @@ static void run_one(const command *c) {
       broken = ILLEGAL_ADDRESS;
     }
     break;
-  case COPY: memmove(c->to, c->from, c->bytes); break;
-  case FILL: memset(c->to, c->value, c->bytes); break;
-  case EVENT: ++c->event->passed; break;
-  case GRAPH: run(c->graph); break;
+  case COPY:
+    memmove(c->to, c->from, c->bytes);
+    break;
+  case FILL:
+    memset(c->to, c->value, c->bytes);
+    break;
+  case EVENT:
+    ++c->event->passed;
+    break;
+  case GRAPH:
+    run(c->graph);
+    break;
   }
 }
 static void run(const list *all) {
@@ -190,15 +208,35 @@ result cuDeviceTotalMem_v2(size_t *bytes, int device) {
 result cuDeviceGetAttribute(int *value, int attribute, int device) {
   (void)device;
   switch (attribute) {
-  case 1: case 2: case 3: *value = 1024; break;
-  case 4: *value = 64; break;
-  case 5: *value = 2147483647; break;
-  case 6: case 7: *value = 65535; break;
-  case 8: *value = 49152; break;
-  case 10: *value = 32; break;
-  case 75: *value = capability / 10; break;
-  case 76: *value = capability % 10; break;
-  default: return INVALID_VALUE;
+  case 1:
+  case 2:
+  case 3:
+    *value = 1024;
+    break;
+  case 4:
+    *value = 64;
+    break;
+  case 5:
+    *value = 2147483647;
+    break;
+  case 6:
+  case 7:
+    *value = 65535;
+    break;
+  case 8:
+    *value = 49152;
+    break;
+  case 10:
+    *value = 32;
+    break;
+  case 75:
+    *value = capability / 10;
+    break;
+  case 76:
+    *value = capability % 10;
+    break;
+  default:
+    return INVALID_VALUE;
   }
   return SUCCESS;
 }
@@ -207,7 +245,9 @@ result cuDevicePrimaryCtxRetain(void **context, int device) {
   (void)device;
   return *context = &queue, broken;
 }
-result cuCtxPushCurrent_v2(void *context) { return ++current, context == &queue ? SUCCESS : INVALID_VALUE; }
+result cuCtxPushCurrent_v2(void *context) {
+  return ++current, context == &queue ? SUCCESS : INVALID_VALUE;
+}
 result cuCtxPopCurrent_v2(void **context) {
   *context = NULL;
   return current-- > 0 ? SUCCESS : INVALID_VALUE;
@@ -217,49 +257,38 @@ result cuCtxPopCurrent_v2(void **context) {
     return fprintf(stderr, "%s: no current context\n", __func__), abort(), UNKNOWN;
 
 result cuStreamCreate(void **stream, unsigned flags) {
-  NEEDS_CONTEXT
-  (void)flags;
+  NEEDS_CONTEXT(void) flags;
   return *stream = &queue, broken;
 }
 
 /*===- memory -------------------------------------------------------------===*/
 
-result cuMemAlloc_v2(uint64_t *address, size_t bytes) {
-  NEEDS_CONTEXT
-  LOCKED({
-    void *made = fails(NO_MEMORY) || in_use + bytes > MEMORY ? NULL : take(bytes);
-    *address = (uint64_t)(uintptr_t)made;
-    if (made)
-      in_use += bytes;
-    r = made ? SUCCESS : OUT_OF_MEMORY;
-  })
-}
-result cuMemFree_v2(uint64_t address) {
-  NEEDS_CONTEXT
-  LOCKED({
-    finish();
-    r = INVALID_VALUE;
-    for (int i = 0; i < allocation_count; ++i)
-      if ((uint64_t)(uintptr_t)allocations[i].base == address) {
-        in_use -= allocations[i].bytes;
-        free(allocations[i].base);
-        allocations[i] = allocations[--allocation_count];
-        r = SUCCESS;
-        break;
-      }
-  })
-}
-result cuMemHostAlloc(void **host, size_t bytes, unsigned flags) {
-  NEEDS_CONTEXT
-  (void)flags;
+result cuMemAlloc_v2(uint64_t *address, size_t bytes){NEEDS_CONTEXT LOCKED({
+  void *made = fails(NO_MEMORY) || in_use + bytes > MEMORY ? NULL : take(bytes);
+  *address = (uint64_t)(uintptr_t)made;
+  if (made)
+    in_use += bytes;
+  r = made ? SUCCESS : OUT_OF_MEMORY;
+})} result cuMemFree_v2(uint64_t address){NEEDS_CONTEXT LOCKED({
+  finish();
+  r = INVALID_VALUE;
+  for (int i = 0; i < allocation_count; ++i)
+    if ((uint64_t)(uintptr_t)allocations[i].base == address) {
+      in_use -= allocations[i].bytes;
+      free(allocations[i].base);
+      allocations[i] = allocations[--allocation_count];
+      r = SUCCESS;
+      break;
+    }
+})} result cuMemHostAlloc(void **host, size_t bytes, unsigned flags) {
+  NEEDS_CONTEXT(void) flags;
   LOCKED({
     *host = take(bytes);
     r = *host ? SUCCESS : OUT_OF_MEMORY;
   })
 }
 result cuMemHostGetDevicePointer_v2(uint64_t *address, void *host, unsigned flags) {
-  NEEDS_CONTEXT
-  (void)flags;
+  NEEDS_CONTEXT(void) flags;
   return *address = (uint64_t)(uintptr_t)host, SUCCESS;
 }
 
@@ -275,23 +304,19 @@ static int known(uint64_t address, size_t bytes) {
   return yes;
 }
 result cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream) {
-  NEEDS_CONTEXT
-  (void)stream;
+  NEEDS_CONTEXT(void) stream;
   return known(to, bytes) ? copy(to, (uint64_t)(uintptr_t)from, bytes) : INVALID_VALUE;
 }
 result cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
-  NEEDS_CONTEXT
-  (void)stream;
+  NEEDS_CONTEXT(void) stream;
   return known(from, bytes) ? copy((uint64_t)(uintptr_t)to, from, bytes) : INVALID_VALUE;
 }
 result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
-  NEEDS_CONTEXT
-  (void)stream;
+  NEEDS_CONTEXT(void) stream;
   return known(to, bytes) && known(from, bytes) ? copy(to, from, bytes) : INVALID_VALUE;
 }
 result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream) {
-  NEEDS_CONTEXT
-  (void)stream;
+  NEEDS_CONTEXT(void) stream;
   command c = {.kind = FILL, .to = (char *)(uintptr_t)to, .value = value, .bytes = bytes};
   LOCKED(r = valid(to, bytes) ? enqueue(&c) : INVALID_VALUE)
 }
@@ -299,41 +324,31 @@ result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *str
 /*===- events -------------------------------------------------------------===*/
 
 result cuEventCreate(struct CUevent_st **event, unsigned flags) {
-  NEEDS_CONTEXT
-  (void)flags;
+  NEEDS_CONTEXT(void) flags;
   return *event = calloc(1, sizeof **event), broken;
 }
 result cuEventRecord(struct CUevent_st *event, void *stream) {
-  NEEDS_CONTEXT
-  (void)stream;
+  NEEDS_CONTEXT(void) stream;
   command c = {.kind = EVENT, .event = event};
   LOCKED({
     ++event->recorded;
     r = capturing ? INVALID_VALUE : enqueue(&c);
   })
 }
-result cuEventQuery(struct CUevent_st *event) {
-  NEEDS_CONTEXT
-  LOCKED({
-    if (faults_left[NO_ANSWER] != 0)
-      progress();
-    r = broken ? broken : event->passed < event->recorded ? NOT_READY : SUCCESS;
-  })
-}
-result cuEventSynchronize(struct CUevent_st *event) {
-  NEEDS_CONTEXT
-  LOCKED({
-    while (queue.count > 0 && event->passed < event->recorded)
-      progress();
-    r = broken;
-  })
-}
+result cuEventQuery(struct CUevent_st *event){NEEDS_CONTEXT LOCKED({
+  if (faults_left[NO_ANSWER] != 0)
+    progress();
+  r = broken ? broken : event->passed < event->recorded ? NOT_READY : SUCCESS;
+})} result cuEventSynchronize(struct CUevent_st *event){NEEDS_CONTEXT LOCKED({
+  while (queue.count > 0 && event->passed < event->recorded)
+    progress();
+  r = broken;
+})}
 
 /*===- graphs -------------------------------------------------------------===*/
 
 result cuStreamBeginCapture_v2(void *stream, int mode) {
-  NEEDS_CONTEXT
-  (void)stream, (void)mode;
+  NEEDS_CONTEXT(void) stream, (void)mode;
   LOCKED({
     if (capturing)
       r = INVALID_VALUE;
@@ -342,8 +357,7 @@ result cuStreamBeginCapture_v2(void *stream, int mode) {
   })
 }
 result cuStreamEndCapture(void *stream, struct CUgraph_st **graph) {
-  NEEDS_CONTEXT
-  (void)stream;
+  NEEDS_CONTEXT(void) stream;
   LOCKED({
     *graph = capturing;
     r = capturing ? SUCCESS : INVALID_VALUE;
@@ -352,8 +366,7 @@ result cuStreamEndCapture(void *stream, struct CUgraph_st **graph) {
 }
 result cuGraphInstantiateWithFlags(struct CUgraph_st **made, struct CUgraph_st *graph,
                                    unsigned long long flags) {
-  NEEDS_CONTEXT
-  (void)flags;
+  NEEDS_CONTEXT(void) flags;
   LOCKED({
     if (fails(NO_GRAPH)) {
       r = OUT_OF_MEMORY;
@@ -372,18 +385,13 @@ result cuGraphDestroy(struct CUgraph_st *graph) {
   free(graph);
   return SUCCESS;
 }
-result cuGraphExecDestroy(struct CUgraph_st *graph) {
-  NEEDS_CONTEXT
-  LOCKED({
-    finish(); /* it may be under way */
-    --counts[GRAPHS_ALIVE];
-    free(graph->commands);
-    free(graph);
-  })
-}
-result cuGraphLaunch(struct CUgraph_st *graph, void *stream) {
-  NEEDS_CONTEXT
-  (void)stream;
+result cuGraphExecDestroy(struct CUgraph_st *graph){NEEDS_CONTEXT LOCKED({
+  finish(); /* it may be under way */
+  --counts[GRAPHS_ALIVE];
+  free(graph->commands);
+  free(graph);
+})} result cuGraphLaunch(struct CUgraph_st *graph, void *stream) {
+  NEEDS_CONTEXT(void) stream;
   command c = {.kind = GRAPH, .graph = graph};
   LOCKED({
     ++counts[GRAPH_LAUNCHES];
@@ -415,19 +423,14 @@ result cuModuleGetFunction(ptx_kernel **function, ptx_kernel *module, const char
   *function = module;
   return strcmp(name, ptx_name(module)) ? NOT_FOUND : SUCCESS;
 }
-result cuModuleUnload(ptx_kernel *module) {
-  NEEDS_CONTEXT
-  LOCKED({
-    finish();
-    --counts[MODULES_ALIVE];
-    ptx_free(module);
-  })
-}
-result cuLaunchKernel(ptx_kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned tx,
-                      unsigned ty, unsigned tz, unsigned shared, void *stream, void **parameters,
-                      void **extra) {
-  NEEDS_CONTEXT
-  (void)stream;
+result cuModuleUnload(ptx_kernel *module){NEEDS_CONTEXT LOCKED({
+  finish();
+  --counts[MODULES_ALIVE];
+  ptx_free(module);
+})} result cuLaunchKernel(ptx_kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned tx,
+                          unsigned ty, unsigned tz, unsigned shared, void *stream,
+                          void **parameters, void **extra) {
+  NEEDS_CONTEXT(void) stream;
   const unsigned *threads = ptx_threads(kernel);
   if (shared || extra || tx != threads[0] || ty != threads[1] || tz != threads[2])
     return INVALID_VALUE;

@@ -1,4 +1,5 @@
-/* PTX on the CPU, for tests: what LLVM writes for kernels like ours, one instruction after another. */
+/* PTX on the CPU, for tests: what LLVM writes for kernels like ours, one instruction after another.
+ */
 #ifndef XTENSOR_TEST_PTX_H
 #define XTENSOR_TEST_PTX_H
 

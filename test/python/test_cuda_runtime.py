@@ -24,7 +24,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> str:
     if not compiler:
         pytest.skip("no clang to build cuda_driver.c with")
     built = str(tmp_path_factory.mktemp("cuda") / "libcuda.so.1")
-    sources = [str(HERE / "cuda_driver.c"), str(HERE / "ptx.c")]
+    sources = [str(HERE / name) for name in ("cuda_driver.c", "ptx.c", "ptx_run.c")]
     # Sums and products are what they say.
     flags = ["-O2", "-ffp-contract=off", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"]
     subprocess.run([compiler, *flags, "-o", built, *sources, "-lm", "-lpthread"], check=True)
@@ -113,7 +113,9 @@ print(count(GRAPHS_ALIVE), count(MODULES_ALIVE))
         assert said.splitlines() == ["4 0 0 1", "4 1 1 1", "0 0 1 1", "0 0 1 1", "0 0 1 1", "0 0"]
 
     def test_one_kernel_needs_no_graph(self, run: Run) -> None:
-        said = run(self.CODE + "for turn in range(4): call(1)\nprint(count(LAUNCHES), count(GRAPHS), d.counters.replays)")
+        said = run(
+            self.CODE + "for turn in range(4): call(1)\nprint(count(LAUNCHES), count(GRAPHS), d.counters.replays)"
+        )
         assert said == "4 0 3"
 
     def test_a_graph_that_cannot_be_made(self, run: Run) -> None:
@@ -150,8 +152,7 @@ d.free(a, 4 * N); d.trim()
 attempt(Device)
 """)
         lost = "PTX on the CPU: the driver lost the device (CUDA_ERROR_ILLEGAL_ADDRESS); its arrays are gone"
-        assert said.count(lost) == 6
-        assert "PTX on the CPU: opening the device failed" in said or said.count(lost) == 7
+        assert said.count(lost) == 7
 
     def test_a_kernel_that_writes_where_nothing_is(self, run: Run) -> None:
         said = run("""
@@ -201,7 +202,10 @@ assert (d.read(a, N) == VALUES + 1).all()
             ("changed('numbers', 897)", "has 897 numbers, the limit is 896"),
             ("changed('threads', (ctypes.c_int32 * 3)(2048, 1, 1))", "2048 threads in dimension 0, the limit is 1024"),
             ("changed('threads', (ctypes.c_int32 * 3)(64, 64, 1))", "workgroups of 4096 threads, the limit is 1024"),
-            ("changed('threads', (ctypes.c_int32 * 3)(32, 1, 1))", "starting a kernel failed: CUDA_ERROR_INVALID_VALUE"),
+            (
+                "changed('threads', (ctypes.c_int32 * 3)(32, 1, 1))",
+                "starting a kernel failed: CUDA_ERROR_INVALID_VALUE",
+            ),
         ],
     )
     def test_a_kernel_that_cannot_run(self, run: Run, change: str, words: str) -> None:
@@ -274,8 +278,9 @@ class TestNoDriver:
 
 
 PROGRAMS = """
-import sys, numpy as np, xtensor as xt, test_ptx
-from test_ptx import PROGRAMS, REALS
+import sys, numpy as np, xtensor as xt
+from xtensor.core import tree
+from test_ptx import PROGRAMS
 rng = np.random.default_rng(0)
 def given(s, like):
     shape = [n or 7 for n in s.shape]
@@ -289,14 +294,14 @@ wanted = sys.argv[1:] or list(PROGRAMS)
 for name in wanted:
     f, specs = PROGRAMS[name]
     args = [given(s, name) for s in specs]
-    want = xt.tree.leaves(xt.jit(f)(*args))
+    want = tree.leaves(xt.jit(f)(*args))
     there = xt.jit(f)
     for turn in range(3):
-        got = xt.tree.leaves(there(*(a.to("cuda") for a in args)))
+        got = tree.leaves(there(*(a.to("cuda") for a in args)))
         for g, w in zip(got, want, strict=True):
             assert g.device == "cuda"
-            a, b = (np.asarray(x.astype("f8") if x.dtype.name in ("bfloat16", "float16", "float32") else x) for x in (g, w))
             kind = w.dtype.name
+            a, b = (np.asarray(x.to("cpu").astype("f8") if "float" in kind else x) for x in (g, w))
             if a.dtype.kind == "f":
                 tolerance = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5}.get(kind, 1e-12)
                 scale = np.nanmax(np.abs(b), initial=1e-3, where=np.isfinite(b))
@@ -306,19 +311,16 @@ for name in wanted:
     print("good", name, flush=True)
 """
 
-SOME = [
-    *("softmax f4,softmax bfloat16,layer_norm f8,layer_norm f2,reductions f4,reductions i8,reductions u1".split(",")),
-    *("cumsum f4,cumsum i4,argmax f4,bits u2,divide i2,divide u8,cast f4,cast i8,cast f8,cast bfloat16".split(",")),
-    *("sin f4,exp f8,pow f4,erf f2,bool,transpose,slices,concat,pad,roll,gather,gather small indices".split(",")),
-    *("scatter,sort,scan small,cond,cond small,switch,while,fori_loop,dynamic sizes,rolling,attention".split(",")),
-    *("cholesky between kernels,matmul f2,gradient".split(",")),
-]
+SOME = """softmax f4,softmax bfloat16,layer_norm f8,layer_norm f2,reductions f4,reductions i8,reductions u1,cumsum f4,\
+cumsum i4,argmax f4,bits u2,divide i2,divide u8,cast f4,cast i8,cast f8,cast bfloat16,sin f4,exp f8,pow f4,erf f2,bool,\
+transpose,slices,concat,pad,roll,gather,gather small indices,scatter,sort,scan small,cond,cond small,switch,while,\
+fori_loop,dynamic sizes,rolling,attention,cholesky between kernels,matmul f2,gradient"""
 
 
 def test_programs_give_what_they_give_on_the_cpu(driver: str) -> None:
     """Compiled to PTX and run by the interpreter, three times each: once recorded, then replayed."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAMS, *SOME],
+        [sys.executable, "-c", PROGRAMS, *SOME.split(",")],
         env=environment(driver),
         capture_output=True,
         text=True,
@@ -326,7 +328,7 @@ def test_programs_give_what_they_give_on_the_cpu(driver: str) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("good") == len(SOME)
+    assert done.stdout.count("good") == len(SOME.split(","))
 
 
 def test_indices_out_of_range_are_told(driver: str) -> None:
