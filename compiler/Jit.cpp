@@ -1,7 +1,7 @@
 #include "compiler/Jit.h"
 
-#include "mlir/Target/LLVMIR/Export.h"
 #include "Device.h"
+#include "mlir/Target/LLVMIR/Export.h"
 #include "runtime.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"

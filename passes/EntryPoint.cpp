@@ -176,8 +176,8 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     auto name = LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 5), true,
                                        LLVM::Linkage::Internal, "program_name",
                                        b.getStringAttr(StringRef("main", 5)));
-    auto type = LLVM::LLVMStructType::getLiteral(
-        b.getContext(), {pointer, i32, i32, i32, i32, i32, i32, pointer});
+    auto type = LLVM::LLVMStructType::getLiteral(b.getContext(),
+                                                 {pointer, i32, i32, i32, i32, i32, i32, pointer});
     auto program = LLVM::GlobalOp::create(b, type, false, LLVM::Linkage::Internal, "program",
                                           Attribute(), /*alignment=*/8);
     b.createBlock(&program.getInitializerRegion());
@@ -185,11 +185,13 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     int64_t arguments = main.getNumArguments(), ins = inputs ? inputs.getInt() : arguments;
     // What the host reads or computes itself happens once per call.
     bool replayable = !module.lookupSymbol("xt_call_map");
-    int64_t fields[] = {ins, arguments - ins, sizes, module->hasAttr("xtensor.sites"), replayable, 0};
+    int64_t fields[] = {ins, arguments - ins, sizes, module->hasAttr("xtensor.sites"), replayable,
+                        0};
     Value s = LLVM::UndefOp::create(b, type);
     s = LLVM::InsertValueOp::create(b, s, LLVM::AddressOfOp::create(b, name), ArrayRef<int64_t>{0});
     for (auto [i, v] : llvm::enumerate(fields))
-      s = LLVM::InsertValueOp::create(b, s, LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(v)),
+      s = LLVM::InsertValueOp::create(b, s,
+                                      LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(v)),
                                       ArrayRef<int64_t>{int64_t(i) + 1});
     s = LLVM::InsertValueOp::create(b, s, LLVM::ZeroOp::create(b, pointer), ArrayRef<int64_t>{7});
     LLVM::ReturnOp::create(b, s);

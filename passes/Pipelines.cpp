@@ -34,8 +34,8 @@ static constexpr llvm::StringLiteral kCPUPhases[] = {"traced",  "simplified", "d
                                                      "linalg",  "grouped",    "scheduled",
                                                      "buffers", "cpu",        "llvm"};
 static constexpr llvm::StringLiteral kVulkanPhases[] = {
-    "traced",    "simplified", "differentiated", "linalg", "grouped",
-    "scheduled", "buffers",    "gpu",            "spirv",  "llvm"};
+    "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
+    "buffers", "gpu",        "spirv",          "llvm"};
 static constexpr llvm::StringLiteral kCudaPhases[] = {
     "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
     "buffers", "gpu",        "nvvm",           "ptx",    "llvm"};

@@ -141,8 +141,9 @@ XT_API void xt_call_launch(xt_kernel *kernel, int64_t groups_x, int64_t groups_y
  * given here is an error. The launch reads them. */
 XT_API void xt_call_extents(const int64_t *bytes);
 XT_API void xt_call_copy(void *to, const void *from, int64_t bytes);
-/* Temporaries of this call; the space is used again by later calls. Null if the call failed:
- * arithmetic on that is harmless, as nothing more is done. */
+/* Temporaries of this call; the space is used again by later calls. Null, with status code 2, if
+ * there is no memory for them, and if the call failed before: arithmetic on that is harmless, as
+ * nothing more is done. */
 XT_API void *xt_call_arena(int64_t bytes);
 /* Where this call's kernels report to: words site + 1, index (low, high), size (low, high); zeros
  * as long as nothing is wrong. */

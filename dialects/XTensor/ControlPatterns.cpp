@@ -156,6 +156,20 @@ bool replaceConstantCarry(PatternRewriter &rewriter, Value argument, Value first
   return changed;
 }
 
+/// True if what the condition reads changes from step to step, or the steps are counted. Another
+/// loop never ends once it has begun, and must be there still for somebody to wait for.
+bool mayEnd(WhileOp op) {
+  if (op.getMaxSteps())
+    return true;
+  Operation *yield = &op.getBodyRegion().front().back();
+  Block &cond = op.getCondRegion().front();
+  return llvm::any_of(cond.getArguments(), [&](BlockArgument argument) {
+    unsigned i = argument.getArgNumber();
+    return !argument.use_empty() && yield->getOperand(i) != op.getBodyRegion().getArgument(i);
+  });
+}
+bool mayEnd(ScanOp) { return true; }
+
 /// A carry that the body hands on unchanged has its first value throughout.
 template <typename Op>
 struct ConstantCarry : OpRewritePattern<Op> {
@@ -175,7 +189,7 @@ struct ConstantCarry : OpRewritePattern<Op> {
       if constexpr (std::is_same_v<Op, WhileOp>)
         changed |= replaceConstantCarry(rewriter, op.getCondRegion().front().getArgument(i), first,
                                         yield, i);
-      if (!op->getResult(i).use_empty()) {
+      if (!op->getResult(i).use_empty() && mayEnd(op)) {
         rewriter.replaceAllUsesWith(op->getResult(i), first);
         changed = true;
       }

@@ -1,8 +1,28 @@
 // Result types of reading and updating by arrays of positions.
+#include "XTensor/IndexOps.h"
 #include "XTensor/TypeInference.h"
+
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace xtensor;
+
+bool xtensor::isKnownInside(Value index, ArrayType source, StringAttr dim) {
+  int64_t size = source.getSize(dim);
+  if (size == ArrayType::kDynamic)
+    return false;
+  DenseElementsAttr known;
+  if (matchPattern(index, m_Constant(&known))) {
+    bool isSigned = !known.getElementType().isUnsignedInteger();
+    return llvm::all_of(known.getValues<APInt>(), [&](const APInt &value) {
+      if (!isSigned)
+        return value.ult(size);
+      return value.getSExtValue() < size && value.getSExtValue() >= -size;
+    });
+  }
+  auto iota = index.getDefiningOp<IotaOp>();
+  return iota && !iota.getSize() && arrayType(index).getShape()[0] <= size;
+}
 
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
                                          Types &types) {

@@ -16,9 +16,9 @@ static LogicalResult checkCaptures(Linearizer &l, CustomDerivativeOp op) {
           any |= !isa<SizeOp>(use.getOwner()) && l.tangent(use.get()) != nullptr;
         });
         if (any)
-          return emitError(op.getLoc(), "this custom_derivative captures an array that is "
-                                        "differentiated, of which its rule says nothing: make "
-                                        "the array an argument");
+          return emitError(inner.getLoc(), "this custom_derivative captures an array that is "
+                                           "differentiated, of which its rule says nothing: make "
+                                           "the array an argument");
       }
   return success();
 }

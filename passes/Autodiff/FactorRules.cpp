@@ -47,8 +47,10 @@ public:
   Value positions(StringAttr name, Value like, StringAttr dim) {
     int64_t size = arrayType(like).getSize(dim);
     auto along = ArrayType::get(b.getContext(), {name}, {size}, b.getI64Type());
-    return IotaOp::create(b, along, size == ArrayType::kDynamic ? l.sizeOf(like, dim) : Value());
+    return IotaOp::create(b, along, size == ArrayType::kDynamic ? sizeOf(like, dim) : Value());
   }
+  /// Read off the value: names that are fresh here may stand for another size in another rule.
+  Value sizeOf(Value like, StringAttr dim) { return b.createOrFold<SizeOp>(like, dim); }
   /// Where position(row) `predicate` position(column); the sizes are those of `like`'s dims.
   Value where(ComparePredicate predicate, StringAttr row, Value rowLike, StringAttr rowDim,
               StringAttr column, Value columnLike, StringAttr columnDim) {
@@ -82,19 +84,23 @@ public:
     Value safe = SelectOp::create(b, on, number(b, 1), x);
     return SelectOp::create(b, on, number(b, 0), DivOp::create(b, number(b, 1), safe).getResult());
   }
-  /// The first `size` along `dim`.
-  static Value head(ImplicitLocOpBuilder &b, Value v, StringAttr dim, int64_t size) {
-    int64_t now = arrayType(v).getSize(dim);
-    if (size == ArrayType::kDynamic || now == ArrayType::kDynamic || now <= size)
-      return v;
-    return SliceOp::create(b, v, b.getArrayAttr({dim}), int64_t(0), size, int64_t(1));
-  }
-  Value padded(Value v, StringAttr dim, int64_t size) {
-    int64_t now = arrayType(v).getSize(dim);
-    if (size == ArrayType::kDynamic || now == ArrayType::kDynamic || size <= now)
-      return v;
-    return PadOp::create(b, v, number(b, 0), b.getArrayAttr({dim}), ArrayRef<int64_t>{0},
-                         ArrayRef<int64_t>{size - now}, ArrayRef<int64_t>{0});
+  /// `v` with dim `dim` as `into`, as long as dim `like` of `sized`: the first elements, or zeros
+  /// after the last one. `whole` has the size of `dim`.
+  Value fitted(ImplicitLocOpBuilder &on, Value v, StringAttr dim, StringAttr into, Value sized,
+               StringAttr like, Value whole) {
+    int64_t now = arrayType(v).getSize(dim), size = arrayType(sized).getSize(like);
+    if (now == ArrayType::kDynamic || size == ArrayType::kDynamic) {
+      Value at = positions(into, sized, like);
+      Value read = GatherOp::create(on, IndexMode::clip, v, ValueRange{at}, b.getArrayAttr({dim}));
+      Value inside = CompareOp::create(b, ComparePredicate::lt, at, sizeOf(whole, dim));
+      return masked(on, inside, read);
+    }
+    if (size < now)
+      v = SliceOp::create(on, v, b.getArrayAttr({dim}), int64_t(0), size, int64_t(1));
+    else if (size > now)
+      v = PadOp::create(on, v, number(b, 0), b.getArrayAttr({dim}), ArrayRef<int64_t>{0},
+                        ArrayRef<int64_t>{size - now}, ArrayRef<int64_t>{0});
+    return renamed(on, v, {{dim, into}});
   }
 
   Linearizer &l;
@@ -156,18 +162,14 @@ static void luTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangen
   Algebra m(l, op);
   StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
   StringAttr p = m.fresh(row), q = m.fresh(column);
-  ArrayType type = arrayType(op.getA());
-  int64_t rows = type.getSize(row), columns = type.getSize(column);
   auto eq = ComparePredicate::eq, gt = ComparePredicate::gt, lt = ComparePredicate::lt;
   Value packed = op.getPacked(), zero = m.number(m.b, 0), one = m.number(m.b, 1);
   // L as a square matrix (row, p), with ones on the diagonal that packed lacks.
-  Value left =
-      m.renamed(m.b, m.padded(m.head(m.b, packed, column, rows), column, rows), {{column, p}});
+  Value left = m.fitted(m.b, packed, column, p, packed, row, packed);
   Value lower = SelectOp::create(m.b, m.where(gt, row, p, left), left, zero);
   lower = SelectOp::create(m.b, m.where(eq, row, p, left), one, lower);
   // U as a square matrix (q, column).
-  Value right =
-      m.renamed(m.b, m.padded(m.head(m.b, packed, row, columns), row, columns), {{row, q}});
+  Value right = m.fitted(m.b, packed, row, q, packed, column, packed);
   Value on = m.where(eq, q, column, right);
   Value pivots =
       ReduceOp::create(m.b, ReduceKind::sum, m.masked(m.b, on, right), m.b.getArrayAttr({column}));
@@ -220,9 +222,8 @@ static void qrTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangen
   StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims()), k = op.getInnerAttr();
   StringAttr p = m.fresh(k), j = m.fresh(column);
   Value q = op.getQ(), r = op.getR(), dA = l.tangent(op.getA());
-  int64_t inner = arrayType(q).getSize(k);
-  Value square = m.renamed(m.b, m.head(m.b, r, column, inner), {{column, j}}); // (k, j)
-  Value part = m.renamed(m.t, m.head(m.t, dA, column, inner), {{column, j}});
+  Value square = m.fitted(m.b, r, column, j, q, k, r); // (k, j)
+  Value part = m.fitted(m.t, dA, column, j, q, k, r);
   Value x = m.solve(m.t, square, part, j, k, /*upper=*/false); // (row, k)
   Value qp = m.renamed(m.b, q, {{k, p}});
   Value s = m.contract(m.t, qp, x, {row}); // (p, k)

@@ -119,8 +119,21 @@ LogicalResult Batcher::infer(Operation *copy) {
   return success();
 }
 
+Operation *Batcher::clone(Operation *op) {
+  // An earlier visit of a loop's body may have left counterparts that went with what it made.
+  for (Region &region : op->getRegions())
+    region.walk([&](Block *block) {
+      for (BlockArgument arg : block->getArguments())
+        values.erase(arg);
+      for (Operation &inner : *block)
+        for (Value result : inner.getResults())
+          values.erase(result);
+    });
+  return b.clone(*op, values);
+}
+
 LogicalResult Batcher::copy(Operation *op) {
-  Operation *made = b.clone(*op, values);
+  Operation *made = clone(op);
   if (!names(made->getOperands()))
     return success();
   if (failed(infer(made)))
@@ -138,7 +151,7 @@ LogicalResult Batcher::run(Block &block) {
     b.setLoc(op.getLoc());
     // What no instance differs in stays as it is.
     if (!namesUsed(&op))
-      b.clone(op, values);
+      clone(&op);
     else if (failed(rule->visit(*this, &op)))
       return failure();
   }

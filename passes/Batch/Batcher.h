@@ -42,6 +42,8 @@ public:
   /// A value for a dim of dynamic size, or null where none is at hand.
   mlir::Value sizeOf(mlir::StringAttr dim);
 
+  /// A copy of `op` on counterparts, with the result types that it has.
+  mlir::Operation *clone(mlir::Operation *op);
   /// A copy of `op` on counterparts, with the result types that follow from them.
   llvm::LogicalResult copy(mlir::Operation *op);
   /// Infers the result types of a copy again.

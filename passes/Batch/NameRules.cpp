@@ -9,7 +9,7 @@ static LogicalResult byName(Batcher &t, Operation *op) { return t.copy(op); }
 
 /// The batch names come first in the result where they do in the first operand.
 static LogicalResult elementwise(Batcher &t, Operation *op) {
-  Operation *made = t.b.clone(*op, t.values);
+  Operation *made = t.clone(op);
   BatchNames names = t.names(made->getOperands());
   Value y = op->getResult(0);
   auto fits = [&] {

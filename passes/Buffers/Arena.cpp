@@ -2,10 +2,13 @@
 #include "Buffers/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_ARENA
@@ -15,7 +18,6 @@ namespace xtensor {
 using namespace mlir;
 
 namespace {
-
 
 int64_t bytesPerElement(MemRefType type) {
   if (type.getElementType().isIndex())
@@ -101,7 +103,8 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       return;
     BufferViewFlowAnalysis aliases(func);
     for (auto &[home, allocs] : homes)
-      place(*home, allocs, aliases, home != &func.getBody().front());
+      if (!place(*home, allocs, aliases, home != &func.getBody().front()))
+        return signalPassFailure();
   }
 
   /// The body of the outermost forall around `alloc`, or the function's.
@@ -113,7 +116,8 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     return home;
   }
 
-  void place(Block &home, ArrayRef<memref::AllocOp> allocs, BufferViewFlowAnalysis &aliases,
+  /// Whether every temporary has found its place.
+  bool place(Block &home, ArrayRef<memref::AllocOp> allocs, BufferViewFlowAnalysis &aliases,
              bool inForall) {
     Positions positions(home, allocs);
     SmallVector<Temporary> temporaries;
@@ -121,15 +125,18 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
     for (memref::AllocOp alloc : allocs) {
       MemRefType type = alloc.getType();
       Temporary t{alloc, INT64_MAX, -1, -1, 0, {}};
+      SmallVector<Operation *> users = usersOf(alloc, aliases);
       if (type.hasStaticShape())
         t.bytes = llvm::alignTo(type.getNumElements() * bytesPerElement(type), alignment);
       else if (!hoistSizes(alloc, home)) {
+        if (escapes(alloc, users)) {
+          alloc.emitError(
+              "cannot be placed: it leaves its block, and its size is known only there");
+          return false;
+        }
         alone.push_back(alloc);
         continue;
       }
-      SmallVector<Operation *> users;
-      for (Value alias : aliases.resolve(alloc))
-        llvm::append_range(users, alias.getUsers());
       std::tie(t.begin, t.end) = positions.lifetime(alloc, users, home);
       temporaries.push_back(t);
     }
@@ -143,11 +150,91 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       replaceAlone(alloc);
     for (Temporary &t : temporaries)
       t.alloc.erase();
+    return true;
+  }
+
+  /// All that may touch the memory. An address that was taken is a number: what is called with it,
+  /// or with what is worked out from it, comes after the op that took it.
+  static SmallVector<Operation *> usersOf(memref::AllocOp alloc, BufferViewFlowAnalysis &aliases) {
+    SmallVector<Operation *> users, addresses;
+    for (Value alias : aliases.resolve(alloc))
+      for (Operation *user : alias.getUsers()) {
+        users.push_back(user);
+        if (isa<memref::ExtractAlignedPointerAsIndexOp>(user))
+          addresses.push_back(user);
+      }
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    while (!addresses.empty())
+      for (Operation *user : addresses.pop_back_val()->getUsers())
+        if (seen.insert(user).second) {
+          users.push_back(user);
+          if (isPure(user) && !user->hasTrait<OpTrait::IsTerminator>())
+            addresses.push_back(user);
+        }
+    return users;
+  }
+
+  static bool isArgument(Value v) {
+    auto arg = dyn_cast<BlockArgument>(v);
+    return arg && isa<func::FuncOp>(arg.getOwner()->getParentOp());
+  }
+
+  /// What makes dim `dim` of `memref`, without the memory being there: looks through allocations,
+  /// views and what a loop or branch hands on, where a dim has one size, up to an argument of the
+  /// function. Null where none is known.
+  static OpFoldResult sizeOf(Value memref, int64_t dim, Block &home) {
+    auto type = cast<MemRefType>(memref.getType());
+    if (!type.isDynamicDim(dim))
+      return Builder(type.getContext()).getIndexAttr(type.getDimSize(dim));
+    if (auto arg = dyn_cast<BlockArgument>(memref)) {
+      auto loop = dyn_cast<LoopLikeOpInterface>(arg.getOwner()->getParentOp());
+      OpOperand *init = loop ? loop.getTiedLoopInit(arg) : nullptr;
+      if (init)
+        return sizeOf(init->get(), dim, home);
+      if (!isArgument(arg))
+        return {};
+      OpBuilder b(&home, home.begin());
+      return memref::DimOp::create(b, memref.getLoc(), memref, dim).getResult();
+    }
+    Operation *op = memref.getDefiningOp();
+    unsigned number = cast<OpResult>(memref).getResultNumber();
+    unsigned dynamic = type.getDynamicDimIndex(dim);
+    return llvm::TypeSwitch<Operation *, OpFoldResult>(op)
+        .Case<memref::AllocOp, memref::AllocaOp>(
+            [&](auto alloc) { return alloc.getDynamicSizes()[dynamic]; })
+        .Case([&](memref::ViewOp view) { return view.getSizes()[dynamic]; })
+        .Case([&](memref::CastOp cast) { return sizeOf(cast.getSource(), dim, home); })
+        .Case([&](memref::SubViewOp view) {
+          llvm::SmallBitVector dropped = view.getDroppedDims();
+          int64_t kept = -1;
+          for (auto [i, size] : llvm::enumerate(view.getMixedSizes()))
+            if (!dropped.test(i) && ++kept == dim)
+              return size;
+          return OpFoldResult();
+        })
+        .Case([&](memref::ExpandShapeOp view) { return view.getMixedOutputShape()[dim]; })
+        .Case([&](scf::IfOp branch) {
+          return sizeOf(branch.thenYield().getOperand(number), dim, home);
+        })
+        .Case([&](LoopLikeOpInterface loop) {
+          return number < loop.getInits().size() ? sizeOf(loop.getInits()[number], dim, home)
+                                                 : OpFoldResult();
+        })
+        .Default([](Operation *) { return OpFoldResult(); });
+  }
+
+  /// Whether anything outside of the block of `alloc` may read its memory.
+  static bool escapes(memref::AllocOp alloc, ArrayRef<Operation *> users) {
+    return llvm::any_of(users, [&](Operation *user) {
+      return !alloc->getBlock()->findAncestorOpInBlock(*user) ||
+             (user->hasTrait<OpTrait::IsTerminator>() && user->getBlock() == alloc->getBlock());
+    });
   }
 
   /// Moves the computation of the sizes to the start of `home` if it can be done there.
   static bool hoistSizes(memref::AllocOp alloc, Block &home) {
     SmallVector<Operation *> slice; // users before definitions
+    SmallVector<std::pair<memref::DimOp, OpFoldResult>> known;
     SmallVector<Value> pending(alloc.getDynamicSizes());
     while (!pending.empty()) {
       Value value = pending.pop_back_val();
@@ -160,10 +247,25 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       }
       if (!isPure(op) || op->getNumRegions())
         return false;
-      if (auto dim = dyn_cast<memref::DimOp>(op); dim && !isa<BlockArgument>(dim.getSource()))
-        return false;
+      auto dim = dyn_cast<memref::DimOp>(op);
+      if (dim && !isArgument(dim.getSource())) {
+        std::optional<int64_t> index = dim.getConstantIndex();
+        OpFoldResult size = index ? sizeOf(dim.getSource(), *index, home) : OpFoldResult();
+        if (!size)
+          return false;
+        known.push_back({dim, size});
+        if (auto value = dyn_cast<Value>(size))
+          pending.push_back(value);
+        continue;
+      }
       slice.push_back(op);
       llvm::append_range(pending, op->getOperands());
+    }
+    for (auto [dim, size] : known) {
+      if (dim->use_empty())
+        continue; // visited twice
+      OpBuilder b(&home, home.begin());
+      dim.getResult().replaceAllUsesWith(getValueOrCreateConstantIndexOp(b, dim.getLoc(), size));
     }
     // The last one visited may be needed by any before it.
     SmallPtrSet<Operation *, 8> moved;

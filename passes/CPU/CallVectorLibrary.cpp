@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_CALLVECTORLIBRARY
@@ -76,33 +77,36 @@ private:
     op->erase();
   }
 
-  /// A vector of another width, register by register; the last one is filled up with ones.
-  Value inParts(ImplicitLocOpBuilder &b, Operation *op, VectorType type, VectorType whole,
-                function_ref<Value(ValueRange)> call) {
-    Value y = arith::ConstantOp::create(b, b.getZeroAttr(type));
-    int64_t lanes = whole.getNumElements();
-    for (int64_t first = 0; first < type.getNumElements(); first += lanes) {
-      int64_t count = std::min(lanes, type.getNumElements() - first);
+  /// A vector of another width, register by register; the last one is filled up with its last lane.
+  /// By shuffles: nothing lowers slices of vectors after this pass.
+  static Value inParts(ImplicitLocOpBuilder &b, Operation *op, VectorType type, VectorType whole,
+                       function_ref<Value(ValueRange)> call) {
+    int64_t lanes = whole.getNumElements(), count = type.getNumElements();
+    Value y;
+    for (int64_t first = 0; first < count; first += lanes) {
+      SmallVector<int64_t> part;
+      for (int64_t lane = first; lane < first + lanes; ++lane)
+        part.push_back(std::min(lane, count - 1));
       SmallVector<Value> parts;
-      for (Value v : op->getOperands()) {
-        Value part = vector::ExtractStridedSliceOp::create(
-            b, v, ArrayRef<int64_t>{first}, ArrayRef<int64_t>{count}, ArrayRef<int64_t>{1});
-        if (count != lanes) {
-          auto ones = DenseElementsAttr::get(whole, b.getFloatAttr(whole.getElementType(), 1.0));
-          Value rest = arith::ConstantOp::create(b, cast<TypedAttr>(Attribute(ones)));
-          part = vector::InsertStridedSliceOp::create(b, part, rest, ArrayRef<int64_t>{0},
-                                                      ArrayRef<int64_t>{1});
-        }
-        parts.push_back(part);
-      }
+      for (Value v : op->getOperands())
+        parts.push_back(vector::ShuffleOp::create(b, v, v, part));
       Value value = call(parts);
-      if (count != lanes)
-        value = vector::ExtractStridedSliceOp::create(
-            b, value, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{count}, ArrayRef<int64_t>{1});
-      y = vector::InsertStridedSliceOp::create(b, value, y, ArrayRef<int64_t>{first},
-                                               ArrayRef<int64_t>{1});
+      if (!y) {
+        y = value;
+        continue;
+      }
+      // Both of a shuffle's operands are as long as what is there by now.
+      SmallVector<int64_t> stretched, both = llvm::to_vector(llvm::seq<int64_t>(0, first));
+      for (int64_t lane = 0; lane < first; ++lane)
+        stretched.push_back(std::min(lane, lanes - 1));
+      if (first != lanes)
+        value = vector::ShuffleOp::create(b, value, value, stretched);
+      llvm::append_range(both, llvm::seq<int64_t>(first, first + lanes));
+      y = vector::ShuffleOp::create(b, y, value, both);
     }
-    return y;
+    if (cast<VectorType>(y.getType()) == type)
+      return y;
+    return vector::ShuffleOp::create(b, y, y, llvm::to_vector(llvm::seq<int64_t>(0, count)));
   }
 };
 

@@ -3,6 +3,8 @@
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -68,36 +70,56 @@ Value xtensor::cpu::memrefFrom(OpBuilder &b, Location loc, const LLVMTypeConvert
   return UnrealizedConversionCastOp::create(b, loc, type, whole).getResult(0);
 }
 
+/// Lane numbers and what is worked out from them by integers: making them again costs less than
+/// passing whole registers.
+static bool isMadeAgain(Value v) {
+  Operation *op = v.getDefiningOp();
+  auto type = dyn_cast<VectorType>(v.getType());
+  return op && type && type.getElementType().isIndex() && !op->getNumRegions() && isPure(op);
+}
+
 xtensor::cpu::Capture::Capture(OpBuilder &b, Location loc, const LLVMTypeConverter &types,
                                ValueRange captured)
     : loc(loc), types(types) {
-  for (Value v : captured) {
-    if (v.getDefiningOp() && v.getDefiningOp()->hasTrait<OpTrait::ConstantLike>()) {
-      constants.push_back(v);
-      continue;
-    }
-    passed.push_back(v);
-    firstPart.push_back(allParts.size());
-    if (isa<MemRefType>(v.getType()))
-      allParts.append(takeApart(b, loc, types, v));
-    else if (v.getType().isIndex())
-      allParts.push_back(arith::IndexCastOp::create(b, loc, b.getI64Type(), v));
-    else
-      allParts.push_back(v);
-  }
+  for (Value v : captured)
+    add(b, v);
   firstPart.push_back(allParts.size());
 }
 
+void xtensor::cpu::Capture::add(OpBuilder &b, Value v) {
+  if (!seen.insert(v).second)
+    return;
+  Operation *op = v.getDefiningOp();
+  if (op && op->hasTrait<OpTrait::ConstantLike>()) {
+    again.push_back(v);
+    return;
+  }
+  if (isMadeAgain(v)) {
+    for (Value operand : op->getOperands())
+      add(b, operand);
+    again.push_back(v);
+    return;
+  }
+  passed.push_back(v);
+  firstPart.push_back(allParts.size());
+  if (isa<MemRefType>(v.getType()))
+    allParts.append(takeApart(b, loc, types, v));
+  else if (getElementTypeOrSelf(v.getType()).isIndex())
+    allParts.push_back(arith::IndexCastOp::create(b, loc, types.convertType(v.getType()), v));
+  else
+    allParts.push_back(v);
+}
+
 void xtensor::cpu::Capture::restore(OpBuilder &b, ValueRange parts, IRMapping &map) const {
-  for (Value v : constants)
-    map.map(v, b.clone(*v.getDefiningOp())->getResult(0));
   for (auto [i, v] : llvm::enumerate(passed)) {
     ValueRange own = parts.slice(firstPart[i], firstPart[i + 1] - firstPart[i]);
     if (auto type = dyn_cast<MemRefType>(v.getType()))
       map.map(v, memrefFrom(b, loc, types, type, own));
-    else if (v.getType().isIndex())
-      map.map(v, arith::IndexCastOp::create(b, loc, b.getIndexType(), own[0]).getResult());
+    else if (getElementTypeOrSelf(v.getType()).isIndex())
+      map.map(v, arith::IndexCastOp::create(b, loc, v.getType(), own[0]).getResult());
     else
       map.map(v, own[0]);
   }
+  for (Value v : again)
+    b.clone(*v.getDefiningOp(), map);
 }

@@ -16,7 +16,7 @@ mlir::Value memrefFrom(mlir::OpBuilder &b, mlir::Location loc, const mlir::LLVMT
                        mlir::MemRefType type, mlir::ValueRange parts);
 
 /// What a piece of code needs of its surroundings when it becomes a function of its own: constants
-/// are made there again, the rest is passed in parts that LLVM knows.
+/// and vectors of offsets are made there again, the rest is passed in parts that LLVM knows.
 class Capture {
 public:
   Capture(mlir::OpBuilder &b, mlir::Location loc, const mlir::LLVMTypeConverter &types,
@@ -27,9 +27,12 @@ public:
   void restore(mlir::OpBuilder &b, mlir::ValueRange parts, mlir::IRMapping &map) const;
 
 private:
+  void add(mlir::OpBuilder &b, mlir::Value v);
+
   mlir::Location loc;
   const mlir::LLVMTypeConverter &types;
-  llvm::SmallVector<mlir::Value> constants, passed, allParts;
+  llvm::SmallVector<mlir::Value> again, passed, allParts; // `again`: operands before users
+  llvm::SmallDenseSet<mlir::Value> seen;
   llvm::SmallVector<unsigned> firstPart; // of each that is passed, and the end
 };
 

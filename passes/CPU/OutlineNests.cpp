@@ -27,7 +27,9 @@ using Run = SmallVector<Operation *, 4>;
 bool isNest(Operation &op) { return isa<scf::ForallOp>(op) || op.hasAttr(kNestAttr); }
 
 /// What computes its results from its operands alone, and may stay outside.
-bool floats(Operation &op) { return !op.getNumRegions() && isPure(&op); }
+bool floats(Operation &op) {
+  return !op.getNumRegions() && isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>();
+}
 
 /// The nest that starts with `loop`: whatever uses its results, and what stands between.
 Run nestAt(Operation &loop) {
@@ -89,13 +91,17 @@ struct OutlineNestsPass : xtensor::impl::OutlineNestsBase<OutlineNestsPass> {
     nests = parts = 0;
     for (auto func : llvm::to_vector(module.getOps<func::FuncOp>())) {
       shareNests(func);
+      // Blocks around nests; what runs per element stays together.
       SmallVector<Block *> blocks;
-      func.walk([&](Block *block) {
-        Operation *parent = block->getParentOp();
-        if (!isNest(*parent) && !parent->getParentOfType<scf::ForallOp>())
-          blocks.push_back(block);
+      func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (isNest(*op))
+          return WalkResult::skip();
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            blocks.push_back(&block);
+        return WalkResult::advance();
       });
-      for (Block *block : blocks)
+      for (Block *block : llvm::reverse(blocks)) // the inner ones first
         cut(*block);
     }
     module.walk([](Operation *op) { op->removeAttr(kNestAttr); });

@@ -181,4 +181,22 @@ def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def VerifyLLVM : Pass<"xtensor-verify-llvm", "::mlir::ModuleOp"> {
+  let summary = "Check that nothing is left that LLVM does not have";
+  let description = [{
+    The contract of the `llvm` phase: ops of the LLVM dialect, and values and
+    memory of types that LLVM has. Translation to LLVM ends the process on
+    anything else; this is an error at the user's line. Conversion upstream
+    leaves unrealized casts where two of them do not meet.
+
+    ```mlir
+    %i = builtin.unrealized_conversion_cast %v : vector<8xi64> to vector<8xindex>
+    ```
+    ==>
+    ```
+    error: 'builtin.unrealized_conversion_cast' is left in the llvm phase: ..
+    ```
+  }];
+}
+
 #endif // XTENSOR_PASSES_CPU

@@ -32,4 +32,7 @@ void xtensor::buildCPUPipeline(OpPassManager &pm) {
   pm.addPass(createCallLibrary());
 }
 
-void xtensor::buildToLLVMPipeline(OpPassManager &pm) { pm.addPass(createConvertToLLVM()); }
+void xtensor::buildToLLVMPipeline(OpPassManager &pm) {
+  pm.addPass(createConvertToLLVM());
+  pm.addPass(createVerifyLLVM());
+}

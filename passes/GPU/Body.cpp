@@ -30,7 +30,8 @@ bool xtensor::gpu::isCopyToItself(memref::CopyOp op) {
 
 constexpr llvm::StringLiteral kAbsorbedAttr = "xtensor.absorbed";
 
-/// Whether an op accumulates into what `fill` fills and comes before all else that could look at it.
+/// Whether an op accumulates into what `fill` fills and comes before all else that could look at
+/// it.
 static bool isStartOfNext(linalg::FillOp fill) {
   Value out = fill.getOutputs()[0];
   for (Operation *op = fill->getNextNode(); op; op = op->getNextNode()) {
@@ -158,7 +159,8 @@ void Body::emitReport(Operation &call) {
       arith::AddIOp::create(b, loc, site, arith::ConstantIntOp::create(b, loc, i32, 1))};
   for (Value v : {call.getOperand(1), call.getOperand(2)}) {
     Value wide = kernel.value(v);
-    Value high = arith::ShRUIOp::create(b, loc, wide, arith::ConstantIntOp::create(b, loc, i64, 32));
+    Value high =
+        arith::ShRUIOp::create(b, loc, wide, arith::ConstantIntOp::create(b, loc, i64, 32));
     numbers.push_back(arith::TruncIOp::create(b, loc, i32, wide));
     numbers.push_back(arith::TruncIOp::create(b, loc, i32, high));
   }
@@ -251,16 +253,16 @@ LogicalResult Body::emitStructured(Operation &op) {
   for (auto [from, to] : llvm::zip_equal(op.getRegions(), copy->getRegions())) {
     for (Block &block : from) {
       OpBuilder::InsertionGuard guard(b);
-      Block *body = b.createBlock(&to, to.end(), block.getArgumentTypes(),
-                                  llvm::map_to_vector(block.getArguments(),
-                                                      [](BlockArgument a) { return a.getLoc(); }));
+      Block *body = b.createBlock(
+          &to, to.end(), block.getArgumentTypes(),
+          llvm::map_to_vector(block.getArguments(), [](BlockArgument a) { return a.getLoc(); }));
       for (auto [x, y] : llvm::zip_equal(block.getArguments(), body->getArguments()))
         kernel.set(x, y);
       if (failed(emit(block)))
         return failure();
       // The next to read may come from anywhere.
       kernel.meet();
-          Operation *terminator = block.getTerminator();
+      Operation *terminator = block.getTerminator();
       IRMapping ends;
       for (Value operand : terminator->getOperands())
         ends.map(operand, kernel.value(operand));
@@ -414,9 +416,9 @@ Value xtensor::gpu::iterationsOf(scf::ForallOp loop, OpBuilder &host) {
 
 LogicalResult Body::emitIteration(scf::ForallOp loop, Value number) {
   Location loc = loop.getLoc();
-  auto bounds = llvm::to_vector(
-      llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep(),
-                      loop.getInductionVars()));
+  auto bounds =
+      llvm::to_vector(llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(),
+                                      loop.getMixedStep(), loop.getInductionVars()));
   for (auto [i, bound] : llvm::enumerate(llvm::reverse(bounds))) {
     auto [from, to, step, variable] = bound;
     Value n = number;
@@ -436,14 +438,13 @@ LogicalResult Body::emitIteration(scf::ForallOp loop, Value number) {
 LogicalResult Body::emitForall(scf::ForallOp loop) {
   kernel.meet();
   Value count;
-  for (auto [from, to, step] : llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(),
-                                               loop.getMixedStep())) {
+  for (auto [from, to, step] :
+       llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep())) {
     Value n = extent(b, loop.getLoc(), kernel.index(kernel.value(from)),
                      kernel.index(kernel.value(to)), kernel.index(kernel.value(step)));
     count = count ? arith::MulIOp::create(b, loop.getLoc(), count, n).getResult() : n;
   }
-  auto steps =
-      scf::ForOp::create(b, loop.getLoc(), kernel.index(0), count, kernel.index(1));
+  auto steps = scf::ForOp::create(b, loop.getLoc(), kernel.index(0), count, kernel.index(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(steps.getBody());
   if (failed(emitIteration(loop, steps.getInductionVar())))

@@ -51,8 +51,8 @@ mlir::Value iterationsOf(mlir::scf::ForallOp loop, mlir::OpBuilder &host);
 bool isReport(mlir::Operation &op);
 /// A copy of memory to itself, as in-place results leave it.
 bool isCopyToItself(mlir::memref::CopyOp op);
-/// Marks fills that the op after them starts from instead of reading: they need not be done. Decided
-/// before anything is moved.
+/// Marks fills that the op after them starts from instead of reading: they need not be done.
+/// Decided before anything is moved.
 void markAbsorbedFills(mlir::Operation *root);
 bool isAbsorbed(mlir::Operation &op);
 /// Per output of `op`, the absorbed fill that it starts from, or null.

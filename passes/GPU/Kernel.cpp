@@ -1,8 +1,10 @@
 #include "GPU/Kernel.h"
 
+#include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace xtensor::gpu;
@@ -150,8 +152,7 @@ Value Kernel::bufferArgument(Value memref) {
       return constant ? arith::ConstantIndexOp::create(host, loc, *constant).getResult()
                       : cast<Value>(v);
     };
-    elements =
-        arith::MulIOp::create(host, loc, asValue(elements), asValue(extent)).getResult();
+    elements = arith::MulIOp::create(host, loc, asValue(elements), asValue(extent)).getResult();
   }
   Value whole = memref::ReinterpretCastOp::create(
       host, loc, flat, memref, OpFoldResult(host.getIndexAttr(0)), ArrayRef<OpFoldResult>{elements},
@@ -212,11 +213,31 @@ int64_t Kernel::workgroupBytesLeft() const {
 
 //===- views -----------------------------------------------------------------===//
 
+/// The name of a dynamic dim of an input: inside of a program that is its size.
+static StringAttr nameOf(Value memref, int64_t axis) {
+  auto argument = dyn_cast<BlockArgument>(memref);
+  auto func = argument ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp())
+                       : FunctionOpInterface();
+  auto inputs = func ? func->getAttrOfType<IntegerAttr>("xtensor.inputs") : IntegerAttr();
+  if (!inputs || argument.getArgNumber() >= inputs.getInt())
+    return {};
+  auto type = func.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), "xtensor.type");
+  return type ? cast<xtensor::ArrayType>(type.getValue()).getDimNames()[axis] : StringAttr();
+}
+
+/// Equal sizes are one number: devices take few.
 OpFoldResult Kernel::sizeOf(Value memref, int64_t axis) {
-  int64_t size = cast<MemRefType>(memref.getType()).getDimSize(axis);
-  if (!ShapedType::isDynamic(size))
-    return fixed(size);
-  return numberArgument(memref::DimOp::create(host, loc, memref, axis));
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.isDynamicDim(axis))
+    return fixed(type.getDimSize(axis));
+  if (auto alloc = memref.getDefiningOp<memref::AllocOp>())
+    return value(alloc.getDynamicSizes()[type.getDynamicDimIndex(axis)]);
+  StringAttr name = nameOf(memref, axis);
+  Value own;
+  Value &known = name ? sizes[name] : own;
+  if (!known)
+    known = numberArgument(memref::DimOp::create(host, loc, memref, axis));
+  return known;
 }
 
 FlatView Kernel::view(Value memref) {
@@ -389,8 +410,9 @@ void Kernel::store(Value v, const FlatView &view, Value at) {
 }
 
 void Kernel::access(ArrayRef<Value> reads, ArrayRef<Value> writes) {
-  bool clash = llvm::any_of(reads, [&](Value v) { return written.contains(v); }) ||
-               llvm::any_of(writes, [&](Value v) { return written.contains(v) || read.contains(v); });
+  bool clash =
+      llvm::any_of(reads, [&](Value v) { return written.contains(v); }) ||
+      llvm::any_of(writes, [&](Value v) { return written.contains(v) || read.contains(v); });
   if (clash)
     meet();
   read.insert(reads.begin(), reads.end());
@@ -410,13 +432,17 @@ void Kernel::meet() {
 
 void Kernel::launch(ModuleOp module, Value groups) {
   mlir::gpu::ReturnOp::create(b, loc);
+  // Sizes that were asked for on the way to something else need not be handed over.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   SmallVector<Type> types, attributions;
   SmallVector<Value> arguments;
   // Buffers, then numbers: the order of xt_call_launch.
   SmallVector<BlockArgument> order, shared;
   for (Kind kind : {Kind::buffer, Kind::number})
     for (auto [i, k] : llvm::enumerate(kinds))
-      if (k == kind) {
+      if (k == kind && !(kind == Kind::number && body->getArgument(i).use_empty())) {
         order.push_back(body->getArgument(i));
         types.push_back(order.back().getType());
         arguments.push_back(operands[i]);
@@ -431,8 +457,8 @@ void Kernel::launch(ModuleOp module, Value groups) {
   OpBuilder at = OpBuilder::atBlockEnd(module.getBody());
   auto holder = mlir::gpu::GPUModuleOp::create(at, loc, name);
   at.setInsertionPointToStart(holder.getBody());
-  auto func = mlir::gpu::GPUFuncOp::create(at, loc, name, at.getFunctionType(types, {}),
-                                           attributions);
+  auto func =
+      mlir::gpu::GPUFuncOp::create(at, loc, name, at.getFunctionType(types, {}), attributions);
   func->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(), at.getUnitAttr());
   func.setKnownBlockSizeAttr(at.getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
   Block &entry = func.getBody().front();
@@ -446,7 +472,7 @@ void Kernel::launch(ModuleOp module, Value groups) {
     return arith::ConstantIndexOp::create(host, loc, v).getResult();
   };
   Value one = constant(1);
-  mlir::gpu::LaunchFuncOp::create(
-      host, loc, func, mlir::gpu::KernelDim3{groups, one, one},
-      mlir::gpu::KernelDim3{constant(threads), one, one}, Value(), arguments);
+  mlir::gpu::LaunchFuncOp::create(host, loc, func, mlir::gpu::KernelDim3{groups, one, one},
+                                  mlir::gpu::KernelDim3{constant(threads), one, one}, Value(),
+                                  arguments);
 }

@@ -13,9 +13,9 @@ namespace xtensor::gpu {
 
 /// Limits that a kernel keeps to, from the target.
 struct KernelLimits {
-  int64_t threads = 256;           // of a workgroup
-  int64_t workgroupBytes = 32768;  // of its memory
-  int64_t maxGroups = 65535;       // in one launch
+  int64_t threads = 256;          // of a workgroup
+  int64_t workgroupBytes = 32768; // of its memory
+  int64_t maxGroups = 65535;      // in one launch
 };
 
 /// A memref as numbers: element [i, j] is flat[offset + i * strides[0] + j * strides[1]].
@@ -79,7 +79,8 @@ public:
   void meet();
 
   //===- the end -------------------------------------------------------------===//
-  /// Writes the function into a gpu.module of its own in `module`, and launches it on `groups` workgroups.
+  /// Writes the function into a gpu.module of its own in `module`, and launches it on `groups`
+  /// workgroups.
   void launch(mlir::ModuleOp module, mlir::Value groups);
 
 private:
@@ -103,6 +104,7 @@ private:
   llvm::SmallVector<Kind> kinds;
   llvm::SmallVector<mlir::Value> operands; // one per buffer and word, null for workgroup memory
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> sizes; // by the names of dims
   llvm::DenseSet<mlir::Value> written, read;
   mlir::Value thread, group, reportWords;
   llvm::DenseMap<std::pair<unsigned, mlir::Type>, FlatView> exchanges;

@@ -1,4 +1,5 @@
-// xtensor-launch-kernels: launches become calls of the runtime (runtime/Device.h), kernels constants.
+// xtensor-launch-kernels: launches become calls of the runtime (runtime/Device.h), kernels
+// constants.
 #include "CPU/MemRefPointers.h"
 #include "GPU/Passes.h"
 
@@ -28,8 +29,8 @@ int64_t bytesOf(Type element) {
 class HostEmitter {
 public:
   explicit HostEmitter(ModuleOp module)
-      : module(module), b(module.getLoc(), module.getContext()),
-        options(module.getContext()), types(module.getContext(), options),
+      : module(module), b(module.getLoc(), module.getContext()), options(module.getContext()),
+        types(module.getContext(), options),
         pointer(LLVM::LLVMPointerType::get(module.getContext())), i32(b.getI32Type()),
         i64(b.getI64Type()) {}
 
@@ -124,8 +125,8 @@ LLVM::GlobalOp HostEmitter::kernelOf(mlir::gpu::LaunchFuncOp op) {
   auto dims = LLVM::LLVMArrayType::get(i32, 3);
   auto type = LLVM::LLVMStructType::getLiteral(
       b.getContext(), {pointer, i64, pointer, i32, i32, dims, i32, i64, pointer});
-  global = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::Internal, name.str() + "_kernel",
-                                  Attribute(), /*alignment=*/8);
+  global = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::Internal,
+                                  name.str() + "_kernel", Attribute(), /*alignment=*/8);
   b.createBlock(&global.getInitializerRegion());
   Value s = LLVM::UndefOp::create(b, type);
   auto put = [&](Value v, ArrayRef<int64_t> at) { s = LLVM::InsertValueOp::create(b, s, v, at); };
@@ -206,8 +207,8 @@ void HostEmitter::read(memref::LoadOp op) {
   // Without an answer (a device that is lost) the number is 0; the call has failed anyway.
   Value copy = stack(type, 1, op);
   LLVM::StoreOp::create(b, LLVM::ZeroOp::create(b, type), copy);
-  Value lost = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, place,
-                                    LLVM::ZeroOp::create(b, pointer));
+  Value lost =
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, place, LLVM::ZeroOp::create(b, pointer));
   Value from = LLVM::SelectOp::create(b, lost, copy, place);
   Value v = LLVM::LoadOp::create(b, type, from);
   call("xt_call_unmap", {}, {address, bytes, mode, place});
@@ -311,7 +312,8 @@ struct LaunchKernelsPass : xtensor::impl::LaunchKernelsBase<LaunchKernelsPass> {
         host.callLibrary(library);
       else if (auto global = dyn_cast<memref::GetGlobalOp>(op))
         host.constants(global);
-      else if (auto call = dyn_cast<func::CallOp>(op); call && call.getCallee() == "xtensor_report_words")
+      else if (auto call = dyn_cast<func::CallOp>(op);
+               call && call.getCallee() == "xtensor_report_words")
         host.report(call);
     }
     if (auto words = module.lookupSymbol<func::FuncOp>("xtensor_report_words"))

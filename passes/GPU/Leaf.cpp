@@ -12,9 +12,7 @@ using mlir::utils::IteratorType;
 
 Leaf::Leaf(Kernel &kernel, Operation *op, ArrayRef<Value> init)
     : kernel(kernel), b(kernel.b), loc(op->getLoc()), op(op), init(init) {
-  auto access = [&](Value memref, AffineMap map) {
-    return Access{kernel.view(memref), map};
-  };
+  auto access = [&](Value memref, AffineMap map) { return Access{kernel.view(memref), map}; };
   auto identity = [&](Value memref) {
     return b.getMultiDimIdentityMap(cast<MemRefType>(memref.getType()).getRank());
   };
@@ -48,8 +46,7 @@ void Leaf::findRanges() {
     for (auto [axis, e] : llvm::enumerate(access.map.getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(e))
         // Of several sizes the known one.
-        if (OpFoldResult &range = ranges[dim.getPosition()];
-            !range || !getConstantIntValue(range))
+        if (OpFoldResult &range = ranges[dim.getPosition()]; !range || !getConstantIntValue(range))
           range = access.view.sizes[axis];
   };
   for (const Access &access : outs)
@@ -104,9 +101,8 @@ void Leaf::mergeLoops() {
         auto dim = dyn_cast<AffineDimExpr>(e);
         if (dim && dim.getPosition() == outer)
           continue;
-        results.push_back(dim && dim.getPosition() > outer
-                              ? b.getAffineDimExpr(dim.getPosition() - 1)
-                              : e);
+        results.push_back(
+            dim && dim.getPosition() > outer ? b.getAffineDimExpr(dim.getPosition() - 1) : e);
         view.sizes.push_back(access.view.sizes[axis]);
         view.strides.push_back(access.view.strides[axis]);
       }
@@ -434,8 +430,8 @@ void Leaf::together(Point point, const Team &team) {
     kernel.store(v, m, team.id);
   for (int64_t half = team.known / 2; half > 0; half /= 2) {
     mlir::gpu::BarrierOp::create(b, loc);
-    Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, team.id,
-                                       kernel.index(half));
+    Value mine =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, team.id, kernel.index(half));
     auto branch = scf::IfOp::create(b, loc, mine, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
@@ -446,8 +442,7 @@ void Leaf::together(Point point, const Team &team) {
       kernel.store(combine(combiner, x, y), m, team.id);
     }
   }
-  Value first =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, team.id, kernel.index(0));
+  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, team.id, kernel.index(0));
   auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -486,8 +481,7 @@ bool xtensor::gpu::emitScalar(Kernel &kernel, Operation &op) {
     return true; // made where they are used
   if (op.getNumRegions() > 0 && !isa<scf::IfOp, scf::ForOp>(op))
     return false;
-  if (op.getNumRegions() == 0 && !isMemoryEffectFree(&op) &&
-      !op.hasTrait<OpTrait::IsTerminator>())
+  if (op.getNumRegions() == 0 && !isMemoryEffectFree(&op) && !op.hasTrait<OpTrait::IsTerminator>())
     return false;
   IRMapping map;
   for (Value operand : op.getOperands())
@@ -495,9 +489,9 @@ bool xtensor::gpu::emitScalar(Kernel &kernel, Operation &op) {
   Operation *copy = b.cloneWithoutRegions(op, map);
   for (auto [from, to] : llvm::zip_equal(op.getRegions(), copy->getRegions())) {
     for (Block &block : from) {
-      Block *body = b.createBlock(&to, to.end(), block.getArgumentTypes(),
-                                  llvm::map_to_vector(block.getArguments(),
-                                                      [](BlockArgument a) { return a.getLoc(); }));
+      Block *body = b.createBlock(
+          &to, to.end(), block.getArgumentTypes(),
+          llvm::map_to_vector(block.getArguments(), [](BlockArgument a) { return a.getLoc(); }));
       for (auto [x, y] : llvm::zip_equal(block.getArguments(), body->getArguments()))
         kernel.set(x, y);
       for (Operation &inner : block)

@@ -64,7 +64,8 @@ private:
   Place placeOf(Operation &op);
   bool isNumberOfKernel(Operation &op);
   bool fitsWith(Operation &op);
-  void addBuffers(Operation &op);
+  void bindingsOf(Operation &op, llvm::DenseSet<Value> &memory,
+                  llvm::DenseSet<std::pair<Value, int64_t>> &numbers);
   LogicalResult close(Segment &segment, Operation *before);
   LogicalResult launchLeaf(Operation &op);
   LogicalResult launchForall(scf::ForallOp op);
@@ -74,6 +75,7 @@ private:
   const KernelLimits &limits;
   llvm::DenseSet<Operation *> pending; // ops of the segment
   llvm::DenseSet<Value> buffers;       // that they use
+  llvm::DenseSet<std::pair<Value, int64_t>> numbers;
 };
 
 } // namespace
@@ -113,8 +115,7 @@ static bool fitsInWorkgroup(Operation &op) {
                   return WalkResult::interrupt();
               }
               return WalkResult::advance();
-            })
-              .wasInterrupted();
+            }).wasInterrupted();
 }
 
 /// Scalar code that depends on memory, or on what kernels left.
@@ -159,7 +160,7 @@ LogicalResult Outliner::process(Block &block) {
     case Place::small:
       if (!fitsWith(*op) && failed(close(segment, op)))
         return failure();
-      addBuffers(*op);
+      bindingsOf(*op, buffers, numbers);
       segment.push_back(op);
       pending.insert(op);
       break;
@@ -192,35 +193,47 @@ LogicalResult Outliner::process(Block &block) {
   return close(segment, block.empty() ? nullptr : &block.back());
 }
 
-/// The memory of the host that `op` uses, regions included.
-static SmallVector<Value> buffersOf(Operation &op) {
-  SmallVector<Value> result;
+/// What a kernel for `op` binds: the memory of the host that it uses, and numbers (sizes of that
+/// memory, scalars), regions included.
+void Outliner::bindingsOf(Operation &op, llvm::DenseSet<Value> &memory,
+                          llvm::DenseSet<std::pair<Value, int64_t>> &numbers) {
   op.walk([&](Operation *inner) {
     for (Value v : inner->getOperands()) {
-      if (!isa<MemRefType>(v.getType()))
+      if (!isa<MemRefType>(v.getType())) {
+        Operation *def = v.getDefiningOp();
+        bool isNumber = def && !def->hasTrait<OpTrait::ConstantLike>() && !op.isAncestor(def) &&
+                        !pending.contains(def);
+        if (isNumber)
+          numbers.insert({v, -1});
         continue;
-      while (auto view = v.getDefiningOp<ViewLikeOpInterface>())
+      }
+      while (auto view = v.getDefiningOp<ViewLikeOpInterface>()) {
+        for (Value number : llvm::drop_begin(view->getOperands()))
+          if (Operation *def = number.getDefiningOp();
+              def && !def->hasTrait<OpTrait::ConstantLike>() && !op.isAncestor(def))
+            numbers.insert({number, -1});
         v = view.getViewSource();
+      }
       Operation *def = v.getDefiningOp();
-      if (!def || !op.isAncestor(def))
-        result.push_back(v);
+      if (def && op.isAncestor(def))
+        continue;
+      memory.insert(v);
+      auto type = cast<MemRefType>(v.getType());
+      for (int64_t axis = 0; axis < type.getRank(); ++axis)
+        if (type.isDynamicDim(axis))
+          numbers.insert({v, axis});
     }
   });
-  return result;
 }
 
-/// Devices bind so many buffers to a kernel; some are left for numbers that are handed on.
+/// Devices bind so many buffers and numbers to a kernel; some are left for numbers that are handed
+/// on. A number counts once for each memory that has it as a size: an estimate from above.
 bool Outliner::fitsWith(Operation &op) {
-  constexpr size_t kMaxBuffers = 24;
-  llvm::DenseSet<Value> both = buffers;
-  for (Value v : buffersOf(op))
-    both.insert(v);
-  return both.size() <= kMaxBuffers;
-}
-
-void Outliner::addBuffers(Operation &op) {
-  for (Value v : buffersOf(op))
-    buffers.insert(v);
+  constexpr size_t kMaxBuffers = 24, kMaxNumbers = 28;
+  llvm::DenseSet<Value> memory = buffers;
+  llvm::DenseSet<std::pair<Value, int64_t>> counted = numbers;
+  bindingsOf(op, memory, counted);
+  return memory.size() <= kMaxBuffers && counted.size() <= kMaxNumbers;
 }
 
 //===- kernels ---------------------------------------------------------------===//
@@ -254,6 +267,7 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
   Segment ops;
   std::swap(ops, segment);
   buffers.clear();
+  numbers.clear();
   for (Operation *op : ops)
     pending.erase(op);
   int64_t points = 1;
@@ -348,9 +362,9 @@ LogicalResult Outliner::launchLeaf(Operation &op) {
     team.id = arith::AddIOp::create(b, loc, first, kernel.threadId());
     auto known = getConstantIntValue(groups);
     team.known = known ? *known * kernel.threads : 0;
-    team.count = known ? kernel.index(team.known)
-                       : arith::MulIOp::create(b, loc, kernel.value(groups),
-                                               kernel.index(kernel.threads));
+    team.count =
+        known ? kernel.index(team.known)
+              : arith::MulIOp::create(b, loc, kernel.value(groups), kernel.index(kernel.threads));
     leaf.emit(team);
   }
   if (kernel.isBroken())

@@ -31,8 +31,8 @@ struct KernelFunction : OpConversionPattern<gpu::GPUFuncOp> {
                   mlir::spirv::getEntryPointABIAttr(b.getContext(), size));
     Block &entry = func.front();
     TypeConverter::SignatureConversion signature(entry.getNumArguments());
-    int64_t numbers = llvm::count_if(op.getArgumentTypes(),
-                                     [](Type t) { return !isa<MemRefType>(t); });
+    int64_t numbers =
+        llvm::count_if(op.getArgumentTypes(), [](Type t) { return !isa<MemRefType>(t); });
     Value words;
     if (numbers)
       words = variable(b, func, op.getName() + "_numbers",
@@ -79,7 +79,8 @@ struct KernelFunction : OpConversionPattern<gpu::GPUFuncOp> {
     b.setInsertionPoint(func);
     mlir::spirv::GlobalVariableOp global;
     if (binding)
-      global = mlir::spirv::GlobalVariableOp::create(b, func.getLoc(), type, name.str(), 0, *binding);
+      global =
+          mlir::spirv::GlobalVariableOp::create(b, func.getLoc(), type, name.str(), 0, *binding);
     else
       global = mlir::spirv::GlobalVariableOp::create(b, func.getLoc(), type, name.str(), nullptr);
     b.setInsertionPointToStart(&func.front());
@@ -139,34 +140,75 @@ struct SameBits : OpConversionPattern<arith::BitcastOp> {
   }
 };
 
+/// Positions have 32 bits: no device binds what has more, so a larger number is one of a call that
+/// is refused.
 struct ConstantBits : OpConversionPattern<arith::ConstantOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor,
                                 ConversionPatternRewriter &b) const override {
+    if (auto position = dyn_cast<IntegerAttr>(op.getValue());
+        position && position.getType().isIndex() && !llvm::isInt<32>(position.getInt())) {
+      b.replaceOpWithNewOp<mlir::spirv::ConstantOp>(
+          op, b.getI32Type(),
+          b.getI32IntegerAttr(static_cast<int32_t>(static_cast<uint32_t>(position.getInt()))));
+      return success();
+    }
     auto known = dyn_cast<FloatAttr>(op.getValue());
     if (!known || !known.getType().isBF16())
       return failure();
     APInt bits = known.getValue().bitcastToAPInt();
-    b.replaceOpWithNewOp<mlir::spirv::ConstantOp>(op, b.getI16Type(), b.getIntegerAttr(b.getI16Type(), bits));
+    b.replaceOpWithNewOp<mlir::spirv::ConstantOp>(op, b.getI16Type(),
+                                                  b.getIntegerAttr(b.getI16Type(), bits));
     return success();
   }
 };
 
-/// llvmpipe takes x / 0 for undefined where it sees the 0. x * inf is the same number.
-struct DivideByZero : OpConversionPattern<arith::DivFOp> {
+/// x * 0: a zero with the product of the signs, or NaN.
+Value timesZero(OpBuilder &b, Location loc, Value x, FloatAttr zero) {
+  auto type = cast<FloatType>(zero.getType());
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  auto constant = [&](APFloat v) -> Value {
+    return mlir::spirv::ConstantOp::create(b, loc, type, b.getFloatAttr(type, v));
+  };
+  Type bits = b.getIntegerType(type.getWidth());
+  APInt sign = APInt::getSignMask(type.getWidth());
+  Value mask = mlir::spirv::ConstantOp::create(b, loc, bits, b.getIntegerAttr(bits, sign));
+  Value word = mlir::spirv::BitcastOp::create(b, loc, bits, x);
+  if (zero.getValue().isNegative())
+    word = mlir::spirv::NotOp::create(b, loc, word);
+  Value none = mlir::spirv::BitcastOp::create(
+      b, loc, type, mlir::spirv::BitwiseAndOp::create(b, loc, word, mask).getResult());
+  Value size = mlir::spirv::GLFAbsOp::create(b, loc, x);
+  Value finite =
+      mlir::spirv::FOrdLessThanOp::create(b, loc, size, constant(APFloat::getInf(semantics)));
+  return mlir::spirv::SelectOp::create(b, loc, finite, none, constant(APFloat::getNaN(semantics)));
+}
+
+/// llvmpipe takes x / 0 for undefined and 0 / x for 0 where it sees the 0. x * inf is x / 0.
+struct DivideZeros : OpConversionPattern<arith::DivFOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(arith::DivFOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &b) const override {
-    FloatAttr zero = zeroOf(op.getRhs());
-    if (!zero)
+    Location loc = op.getLoc();
+    auto type = dyn_cast<FloatType>(op.getType());
+    if (!type)
       return failure();
-    auto type = cast<FloatType>(op.getType());
-    bool negative = zero.getValue().isNegative();
-    Value infinity = mlir::spirv::ConstantOp::create(
-        b, op.getLoc(), type,
-        b.getFloatAttr(type, APFloat::getInf(type.getFloatSemantics(), negative)));
-    b.replaceOpWithNewOp<mlir::spirv::FMulOp>(op, adaptor.getLhs(), infinity);
-    return success();
+    auto constant = [&](APFloat v) -> Value {
+      return mlir::spirv::ConstantOp::create(b, loc, type, b.getFloatAttr(type, v));
+    };
+    if (FloatAttr zero = zeroOf(op.getRhs())) {
+      bool negative = zero.getValue().isNegative();
+      Value infinity = constant(APFloat::getInf(type.getFloatSemantics(), negative));
+      b.replaceOpWithNewOp<mlir::spirv::FMulOp>(op, adaptor.getLhs(), infinity);
+      return success();
+    }
+    if (FloatAttr zero = zeroOf(op.getLhs())) {
+      Value one = constant(APFloat::getOne(type.getFloatSemantics()));
+      Value inverse = mlir::spirv::FDivOp::create(b, loc, one, adaptor.getRhs());
+      b.replaceOp(op, timesZero(b, loc, inverse, zero));
+      return success();
+    }
+    return failure();
   }
 };
 
@@ -175,34 +217,11 @@ struct MultiplyByZero : OpConversionPattern<arith::MulFOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(arith::MulFOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &b) const override {
-    Value x = adaptor.getLhs();
-    FloatAttr zero = zeroOf(op.getRhs());
-    if (!zero) {
-      zero = zeroOf(op.getLhs());
-      x = adaptor.getRhs();
-    }
-    if (!zero)
+    FloatAttr left = zeroOf(op.getLhs()), right = zeroOf(op.getRhs());
+    if (!left && !right)
       return failure();
-    Location loc = op.getLoc();
-    auto type = cast<FloatType>(op.getType());
-    const llvm::fltSemantics &semantics = type.getFloatSemantics();
-    auto constant = [&](APFloat v) -> Value {
-      return mlir::spirv::ConstantOp::create(b, loc, type, b.getFloatAttr(type, v));
-    };
-    // The sign of the zero is the product of the signs.
-    Type bits = b.getIntegerType(type.getWidth());
-    APInt sign = APInt::getSignMask(type.getWidth());
-    Value mask = mlir::spirv::ConstantOp::create(b, loc, bits, b.getIntegerAttr(bits, sign));
-    Value word = mlir::spirv::BitcastOp::create(b, loc, bits, x);
-    if (zero.getValue().isNegative())
-      word = mlir::spirv::NotOp::create(b, loc, word);
-    Value none = mlir::spirv::BitcastOp::create(
-        b, loc, type, mlir::spirv::BitwiseAndOp::create(b, loc, word, mask).getResult());
-    Value size = mlir::spirv::GLFAbsOp::create(b, loc, x);
-    Value finite = mlir::spirv::FOrdLessThanOp::create(b, loc, size,
-                                                       constant(APFloat::getInf(semantics)));
-    b.replaceOpWithNewOp<mlir::spirv::SelectOp>(op, finite, none,
-                                                constant(APFloat::getNaN(semantics)));
+    Value x = right ? adaptor.getLhs() : adaptor.getRhs();
+    b.replaceOp(op, timesZero(b, op.getLoc(), x, right ? right : left));
     return success();
   }
 };
@@ -211,5 +230,7 @@ struct MultiplyByZero : OpConversionPattern<arith::MulFOp> {
 
 void xtensor::spirv::populateKernelPatterns(const SPIRVTypeConverter &types,
                                             RewritePatternSet &patterns) {
-  patterns.add<KernelFunction, Barrier, Truncate, DivideByZero, MultiplyByZero, SameBits, ConstantBits>(types, patterns.getContext(), /*benefit=*/10);
+  patterns
+      .add<KernelFunction, Barrier, Truncate, DivideZeros, MultiplyByZero, SameBits, ConstantBits>(
+          types, patterns.getContext(), /*benefit=*/10);
 }

@@ -53,16 +53,17 @@ static Value readGuarded(OpBuilder &b, Location loc, const View &source, ValueRa
 
 void xtensor::lowerGather(GatherOp op, Lowering &to) {
   ArrayType source = arrayType(op.getSource()), type = arrayType(op.getY());
+  if (op.getMode() == IndexMode::raise)
+    for (auto [index, dim] : llvm::zip_equal(op.getIndices(), op.getAlong()))
+      checkIndex(index, cast<StringAttr>(dim), source, to);
   View from = to.view(op.getSource());
-  if (from.kind == View::Scalar)
+  if (from.kind == View::Scalar) // the same wherever it is read
     return to.setScalar(op.getY(), from.source);
 
   SmallVector<View> inputs;
   SmallVector<Value> sizes, dynamicSizes;
   for (auto [index, dim] : llvm::zip_equal(op.getIndices(), op.getAlong())) {
     auto along = cast<StringAttr>(dim);
-    if (op.getMode() == IndexMode::raise)
-      checkIndex(index, along, source, to);
     inputs.push_back(to.access(index, type.getDimNames()));
     sizes.push_back(to.b.createOrFold<arith::IndexCastOp>(to.loc(), to.b.getI64Type(),
                                                           to.sizeValue(along, source)));

@@ -2,31 +2,13 @@
 // lies farthest outside, and the program reports it. The reduction is an ordinary linalg op and
 // only numbers reach the call, so neither fusion nor bufferisation has an order to keep.
 #include "ToLinalg/Lowering.h"
+#include "XTensor/IndexOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace xtensor;
-
-/// Whether every element is known to be a position in a dim of `size`.
-static bool isKnownInside(Value index, ArrayType source, StringAttr dim) {
-  int64_t size = source.getSize(dim);
-  if (size == ArrayType::kDynamic)
-    return false;
-  DenseElementsAttr known;
-  if (matchPattern(index, m_Constant(&known))) {
-    bool isSigned = !isUnsigned(known.getElementType());
-    return llvm::all_of(known.getValues<APInt>(), [&](const APInt &value) {
-      if (!isSigned)
-        return value.ult(size);
-      return value.getSExtValue() < size && value.getSExtValue() >= -size;
-    });
-  }
-  auto iota = index.getDefiningOp<IotaOp>();
-  return iota && !iota.getSize() && arrayType(index).getShape()[0] <= size;
-}
 
 static void declareReport(Lowering &to) {
   auto module = to.getFunc()->getParentOfType<ModuleOp>();

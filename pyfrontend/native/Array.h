@@ -15,8 +15,8 @@ struct Array {
   void *data;        // an address of the device's, if there is one: not to be followed (Devices.h)
   xt_device *device; // null: the CPU
   PyObject *meta;    // what the front end attaches (coordinates, name, attributes); may be null
-  PyObject *base;    // keeps foreign memory alive; null: data comes from xt_alloc or xt_device_alloc
-  Pending *pending;  // counted: what calls may yet report that made the values; null: nothing
+  PyObject *base;   // keeps foreign memory alive; null: data comes from xt_alloc or xt_device_alloc
+  Pending *pending; // counted: what calls may yet report that made the values; null: nothing
 };
 
 extern PyTypeObject *arrayBase;  // xtensor._native.Array

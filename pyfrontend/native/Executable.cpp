@@ -4,8 +4,10 @@
 #include "Devices.h"
 #include "NumPy.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <structmember.h>
+#include <utility>
 
 using namespace xtensor;
 
@@ -16,6 +18,7 @@ namespace {
 constexpr int64_t kReleaseGilBytes = 64 << 10; // about 10 us of work; releasing costs 30 ns
 
 PyObject *indexError; // called with (site, index, size); raises
+bool waits;           // whether calls on devices that check indices wait for the answer
 
 Executable *self(PyObject *o) { return reinterpret_cast<Executable *>(o); }
 
@@ -277,7 +280,17 @@ PyObject *setIndexError(PyObject *, PyObject *callable) {
   return previous ? previous : Py_NewRef(Py_None);
 }
 
-PyMethodDef functions[] = {{"set_index_error", setIndexError, METH_O,
+PyObject *setWaiting(PyObject *, PyObject *flag) {
+  int truth = PyObject_IsTrue(flag);
+  if (truth < 0)
+    return nullptr;
+  return PyBool_FromLong(std::exchange(waits, truth));
+}
+
+PyMethodDef functions[] = {{"set_waiting", setWaiting, METH_O,
+                            "set_waiting(flag)\n--\n\nWhether a call on a device that checks "
+                            "indices waits for the answer ($XTENSOR_WAIT=1). Returns what it was."},
+                           {"set_index_error", setIndexError, METH_O,
                             "set_index_error(callable)\n--\n\nWhat is called with (site, index, "
                             "size), to raise, when compiled code meets an "
                             "index out of range. Returns what it was before."},
@@ -303,25 +316,30 @@ bool xtensor::matches(Executable *e, PyObject *const *args, bool acceptNumpy, vo
 }
 
 /// Runs the code on a device, and leaves with the results what they depend on. Others may run
-/// Python meanwhile: the first call makes kernels, and every call talks to a driver.
-__attribute__((noinline)) static void enterDevice(Executable *e, void **buffers,
-                                                  const int64_t *sizes, xt_status *status,
-                                                  Dependences &before, PyObject **results,
-                                                  size_t count) {
+/// Python meanwhile: the first call makes kernels, and every call talks to a driver. False with an
+/// exception set.
+__attribute__((noinline)) static bool enterDevice(Executable *e, void **buffers,
+                                                  const int64_t *sizes, Dependences &before,
+                                                  PyObject **results, size_t count) {
+  xt_status status = {0, 0, 0, 0};
   xt_ticket *ticket = nullptr;
   PyThreadState *state = e->releaseGil ? PyEval_SaveThread() : nullptr;
   xt_device_use(e->device);
-  e->entry(buffers, sizes, status);
-  if (!status->code)
+  e->entry(buffers, sizes, &status);
+  if (!status.code)
     ticket = xt_call_ticket();
   if (state)
     PyEval_RestoreThread(state);
-  if (status->code)
-    return;
+  if (status.code) {
+    raiseStatus(e->sites, status);
+    return false;
+  }
   Pending *pending = before.with(ticket, e->sites);
   for (size_t i = 0; pending && i < count; ++i)
     reinterpret_cast<Array *>(results[i])->pending = retain(pending);
+  bool ok = !waits || !ticket || !pending || settle(pending);
   release(pending);
+  return ok;
 }
 
 void xtensor::raiseStatus(PyObject *sites, const xt_status &status) {
@@ -392,8 +410,9 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
   xt_status status = {0, 0, 0, 0};
   Py_INCREF(e); // another thread may drop the last reference meanwhile
   if (before) {
-    enterDevice(e, buffers, sizes, &status, *before,
-                unwrap ? &result : &PyTuple_GET_ITEM(result, 0), count);
+    if (!enterDevice(e, buffers, sizes, *before, unwrap ? &result : &PyTuple_GET_ITEM(result, 0),
+                     count))
+      Py_CLEAR(result);
   } else if (e->releaseGil > 0 || (e->releaseGil < 0 && bytes > kReleaseGilBytes)) {
     PyThreadState *state = PyEval_SaveThread();
     e->entry(buffers, sizes, &status);
@@ -410,6 +429,8 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
 }
 
 bool xtensor::initExecutable(PyObject *module) {
+  const char *wait = getenv("XTENSOR_WAIT");
+  waits = wait && !strcmp(wait, "1");
   executableClass = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
   return executableClass &&
          PyModule_AddObjectRef(module, "Executable", (PyObject *)executableClass) == 0 &&

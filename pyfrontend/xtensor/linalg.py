@@ -33,6 +33,10 @@ Pair = tuple[str, str]
 MATRIX: Pair = ("row", "col")
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 # -- arguments --------------------------------------------------------------------------------------------------------
 
 
@@ -270,7 +274,9 @@ def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """The determinant: the batch dims of `a`. Its gradient is exact where at most one rank is missing."""
     x, (row, col), dtype = _as_matrix("det", a, dims, square=True)
+    x, swaps = _last_pivot_least(x, row, col)
     packed, _, _, parity = build.factor("lu", x, (row, col))
+    parity = build.binary("mul", parity, swaps)
     product = build.reduce("prod", _diagonal(packed, row, col), (row,))
     return p.cast(reorder(build.binary("mul", parity, product), parity.dims), dtype)
 
@@ -284,6 +290,30 @@ def slogdet(a: ArrayLike, /, dims: Pair = MATRIX) -> tuple[Array, Array]:
     sign = build.binary("mul", parity, build.reduce("prod", build.unary("sign", pivots), (row,)))
     logs = build.reduce("sum", build.unary("log", build.unary("abs", pivots)), (row,))
     return p.cast(build.stop_gradient(sign), dtype), p.cast(logs, dtype)
+
+
+def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer]:
+    """`x` with the column of its least pivot moved to the end, and the sign that this gives the determinant.
+
+    The derivative of lu divides by all pivots but the last. Where one rank is missing and the columns before the last
+    are independent, no other pivot vanishes; they are once the first that depends on those before it is the last.
+    """
+    if is_static(x, col) and int(x.sizes[col]) < 2:
+        return x, build.constant(1, (), x.dtype)
+    fixed = build.stop_gradient(x)
+    size = size_of(x, col)
+    largest = build.reduce("max", build.unary("abs", fixed), (row,))
+    scale = _diagonal(build.broadcast(largest, x.dims, x.sizes), row, col)
+    scale = build.select(build.compare("eq", scale, p.zero(x.dtype)), build.constant(1, (), x.dtype), scale)
+    pivots = build.unary("abs", _diagonal(build.factor("lu", fixed, (row, col))[0], row, col))
+    least = build.reduce("argmin", build.binary("div", pivots, scale), (row,))
+    at, one = build.iota(col, size), build.constant(1)
+    last = build.binary("sub", build.as_size(size), one)
+    order = build.select(build.compare("lt", at, least), at, build.binary("add", at, one))
+    order = build.select(build.compare("eq", at, last), least, order)
+    odd = build.binary("mod", build.binary("sub", last, least), build.constant(2))
+    sign = build.binary("sub", build.constant(1), build.binary("mul", build.constant(2), odd))
+    return build.gather("clip", x, {col: order}), build.cast(sign, x.dtype)
 
 
 # -- from the elements ------------------------------------------------------------------------------------------------

@@ -105,9 +105,12 @@ def attention(
     `q` has query and feature, `k` key and feature, `v` key; what else they have goes together by name.
     Where `mask` is False a query does not attend; one that attends to nothing gives 0.
     """
-    names = names_of("attention", dims)
+    names = names_of("nn.attention", dims)
     if len(names) != 3 or isinstance(dims, str):
-        raise fail(DimensionError, "attention", f"dims are (query, key, feature), not {dims!r}")
+        raise fail(
+            DimensionError, "attention", f"dims are a tuple of three, (query, key, feature), not {dims!r}",
+            instead='Write dims=("query", "key", "feature") with the names that your arrays have',
+        )  # fmt: skip
     query, key, feature = names
     q, k, v = p.promote_float(q, k, v)
     for x, needed in ((q, (query, feature)), (k, (key, feature)), (v, (key,))):

@@ -224,6 +224,10 @@ void *Device::arena(int64_t bytes) {
   void *extra = space.bytes || call.arenaUsed > wanted ? take(wanted) : nullptr;
   if (!extra) {
     space.wanted = 0;
+    if (!lost && call.status->code == 0) { // as on the CPU
+      call.status->code = 2;
+      call.status->size = bytes;
+    }
     failCall();
     return nullptr;
   }

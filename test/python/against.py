@@ -77,3 +77,9 @@ def same(got: Any, want: Any, rtol: float | None = None, atol: float | None = No
     np.testing.assert_allclose(
         np.asarray(got.values), want.values, rtol=rtol, atol=rtol if atol is None else atol, equal_nan=True
     )
+
+
+def finished(result: Any) -> Any:
+    """What a program gives, once it is there: a device tells of an index out of range when its result is read."""
+    xt.tree.map(lambda r: r.values if isinstance(r, xt.Array) else r, result)
+    return result

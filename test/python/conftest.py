@@ -26,6 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "cpu_only(reason): a test of what only the CPU has or does")
     if DEVICE != "cpu":
         xt.option(device=DEVICE)
+        xt._native.set_waiting(True)  # tests expect errors about indices at the call
 
 
 def pytest_report_header() -> str:

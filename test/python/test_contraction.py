@@ -114,3 +114,21 @@ def test_larger_products_of_every_order(order: str, dtype: str) -> None:
         dim="k" if "k" in order else (),
     )
     same(got, xr.DataArray(np.einsum(f"{order}->{out}", *xs), dims=tuple(out)), rtol=2e-4 if dtype == "f4" else 1e-11)
+
+
+@pytest.mark.parametrize("dynamic", [(), ("d0",), ("d0", "d1", "d2", "d3", "d4", "d5")], ids=len)
+@pytest.mark.parametrize("n", [3, 40, 100])
+def test_a_chain_of_products(n: int, dynamic: tuple[str, ...]) -> None:
+    """Each product is the next one's operand: its memory is not written to while that is worked out."""
+    rng = np.random.default_rng(0)
+    factors = [xt.array(rng.normal(size=(n, n)), (f"d{i}", f"d{i + 1}")) for i in range(5)]
+
+    def chain(*factors: xt.Array) -> xt.Array:
+        y = factors[0]
+        for i, a in enumerate(factors[1:], 1):
+            y = xt.dot(y, a, dim=f"d{i}")
+        return y
+
+    want = np.linalg.multi_dot([a.values for a in factors])
+    got = xt.jit(chain, dynamic_dims=dynamic)(*factors).values
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())

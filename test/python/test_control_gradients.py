@@ -273,3 +273,43 @@ def test_checkpoint_takes_anything() -> None:
     close(gradient, 3 * np.sin(x.values) ** 2 * np.cos(x.values))
     with pytest.raises(xt.Error, match="needs a function"):
         xt.checkpoint(3)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize(("wrt", "stored"), [(0, 1), (1, 3), ((0, 1, 2), 3)])
+def test_what_a_step_of_a_recurrence_stores(wrt: Any, stored: int) -> None:
+    """In carries per step, as docs/control_flow.md has it."""
+
+    def f(h: Any, w: Any, x: Any) -> Any:
+        step = lambda h, x: (xt.tanh(xt.dot(h, w, dim="i").rename(j="i") + x), None)  # noqa: E731
+        return xt.scan(step, h, x, dim="t")[0].sum()
+
+    def arena(steps: int) -> int:
+        h, w, x = xt.spec(i=64, dtype="f8"), xt.spec(i=64, j=64, dtype="f8"), xt.spec(t=steps, i=64, dtype="f8")
+        return int(xt.jit(xt.grad(f, wrt=wrt)).lower(h, w, x).cost()["arena"])
+
+    assert arena(200) - arena(100) == stored * 100 * 64 * 8
+
+
+def test_stop_gradient_of_a_pytree() -> None:
+    def f(x: Any) -> Any:
+        held = xt.stop_gradient({"a": x, "b": [2 * x, xt.array(3, ())], "c": None})
+        assert held["c"] is None
+        return (held["a"] * held["b"][0] * held["b"][1] * x).sum()
+
+    x = xt.array([1.0, 2.0], "i")
+    close(xt.grad(f)(x), 6 * x.values**2)
+    held = xt.stop_gradient((x, [x]))
+    close(held[1][0], x.values)
+
+
+@pytest.mark.parametrize("order", ["eager", "jit"])
+def test_a_cotangent_that_lacks_a_dim(order: str) -> None:
+    x = xt.ones(i=2, j=3)
+
+    def pulled(ct: Any) -> Any:
+        return xt.vjp(xt.sin, x)[1](ct)[0]
+
+    run = pulled if order == "eager" else xt.jit(pulled)
+    with pytest.raises(xt.DimensionError, match="cotangent lacks dim 'j' of its array"):
+        run(xt.ones(i=2))
+    close(run(xt.array(2.0)), np.full((2, 3), 2 * np.cos(1.0)))

@@ -29,9 +29,11 @@ needs_device = pytest.mark.skipif(NAME == "cpu", reason=f"no device but the CPU 
 
 @pytest.fixture(autouse=True)
 def on_the_cpu():
-    """These tests say where an array is."""
+    """These tests say where an array is, and what is told later."""
+    before = _native.set_waiting(False)
     with xt.option(device="cpu"):
         yield
+    _native.set_waiting(before)
 
 
 def host(*shape, dtype="f4"):
@@ -404,6 +406,16 @@ def test_an_index_out_of_range_is_told_when_a_value_is_read():
 
 
 @needs_device
+def test_calls_that_check_indices_may_wait():
+    x = xt.array(host(3), "a", device=NAME)
+    gather = xt.jit(lambda x, i: x.isel(a=i))
+    gather(x, xt.array([0, 1], "b", device=NAME))
+    _native.set_waiting(True)
+    with pytest.raises(xt.IndexError, match="index 7"):
+        gather(x, xt.array([0, 7], "b", device=NAME))
+
+
+@needs_device
 def test_long_chains_keep_the_first_report():
     x = xt.array(host(3), "a", device=NAME)
     step = xt.jit(lambda x, i: x.at(a=i).add(1.0) * 1.0 + x.isel(a=i) * 0.0)
@@ -451,6 +463,7 @@ def test_profiles_name_what_a_device_has():
     parts = devices.named(NAME).profile.split(",")
     assert parts[0] == NAME.partition(":")[0]
     order = ["f64", "i64", "f16", "i16", "i8", "s16", "s8", "atomic_f32"]
+    order += [f"{what}{bits}" for what in ("specials", "subnormals") for bits in (16, 32, 64)]
     flags = [p for p in parts[1:] if "=" not in p]
     assert flags == [f for f in order if f in flags]
     assert [p.partition("=")[0] for p in parts if "=" in p] == ["subgroup", "workgroup_bytes", "max_threads"]

@@ -139,3 +139,43 @@ def test_swapped_dynamic_names_need_equal_sizes() -> None:
 def test_a_dynamic_dim_cannot_become_another_size_of_its_name(f) -> None:
     with pytest.raises(xt.DimensionError, match="dynamic size"):
         xt.jit(f, dynamic_dims="n")(xt.ones(n=3, k=2))
+
+
+def test_a_size_that_is_read_off_another_temporary() -> None:
+    """An update in a branch leaves it, and is as long as what it updates."""
+
+    def f(x: xt.Array) -> xt.Array:
+        a, b = xt.sin(x), xt.cos(x)
+        return a.at(i=-1).set(0.0) * b.at(i=-1).set(0.0) + xt.cumsum(a * b, "i")
+
+    g = xt.jit(f, dynamic_dims=("i",))
+    for n in (1, 3, 40):
+        x = np.linspace(0.1, 0.9, n)
+        ab = np.sin(x) * np.cos(x)
+        want = np.cumsum(ab) + np.where(np.arange(n) < n - 1, ab, 0)
+        np.testing.assert_allclose(g(xt.array(x, "i")).values, want, rtol=1e-14)
+
+
+FACTORS = {
+    "left vectors": lambda a: (xt.linalg.svd(a, dims=("t", "i"))[0] * a).sum(),
+    "right vectors": lambda a: (xt.linalg.svd(a, dims=("t", "i"))[2] * a).sum(),
+    "singular values": lambda a: xt.linalg.svd(a, dims=("t", "i"))[1].sum(),
+    "q": lambda a: (xt.linalg.qr(a, dims=("t", "i"))[0] * a).sum(),
+    "r": lambda a: xt.linalg.qr(a, dims=("t", "i"))[1].sum(),
+    "lower": lambda a: (xt.linalg.lu(a, dims=("t", "i"))[1] ** 2).sum(),
+    "upper": lambda a: (xt.linalg.lu(a, dims=("t", "i"))[2] ** 2).sum(),
+}
+
+
+@pytest.mark.parametrize("dynamic", [("t",), ("i",), ("t", "i")], ids="-".join)
+@pytest.mark.parametrize("shape", [(4, 3), (3, 3), (3, 5)], ids=str)
+@pytest.mark.parametrize("name", FACTORS)
+def test_derivatives_of_factors(name: str, shape: tuple[int, int], dynamic: tuple[str, ...]) -> None:
+    if name in ("lower", "upper") and len(dynamic) == 2 and shape[0] != shape[1]:
+        shape = (5, 5)  # of two dynamic sizes lu does not know the smaller
+    a = xt.array(np.random.default_rng(4).normal(size=shape), ("t", "i"))
+    for transform in (xt.grad, lambda f: lambda a: xt.jvp(f, (a,), (a * a,))[1]):
+        g = transform(FACTORS[name])
+        want = g(a).values
+        assert np.abs(want).max() > 0.1
+        np.testing.assert_allclose(xt.jit(g, dynamic_dims=dynamic)(a).values, want, rtol=1e-8, atol=1e-10)

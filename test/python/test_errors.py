@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
+from against import finished
 
 x = xt.array(np.ones((3, 4), "f4"), dims=("a", "b"))
 b5 = xt.array(np.ones(5, "f4"), dims="b")
@@ -32,6 +33,7 @@ def torch() -> Any:
         (xt.UnsupportedError, NotImplementedError),
         (xt.DeviceError, RuntimeError),
         (xt.CompileError, RuntimeError),
+        (xt.GradientError, ValueError),
         (xt.TracerError, RuntimeError),
     ],
 )
@@ -225,7 +227,7 @@ CASES = {
 def test_wrong_programs(name):
     kind, words, program = CASES[name]
     with pytest.raises(kind) as caught:
-        program()
+        finished(program())
     message = str(caught.value)
     for word in words:
         assert word in message

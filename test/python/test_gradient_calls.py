@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
+from against import finished
 
 
 def a(*values: float, dtype: Any = np.float64) -> xt.Array:
@@ -45,8 +46,8 @@ def test_cotangents_and_tangents_align_by_name() -> None:
     (g,) = xt.vjp(lambda x: 2 * x, x)[1](ct)
     np.testing.assert_array_equal(g.values, 2 * ct.values.T)
     assert g.dims == ("a", "b")
-    (g,) = xt.vjp(lambda x: 2 * x, x)[1](xt.array([1.0, 10.0], "a"))
-    np.testing.assert_array_equal(g.values, [[2, 2, 2], [20, 20, 20]])
+    with pytest.raises(xt.DimensionError, match="lacks dim 'b'"):
+        xt.vjp(lambda x: 2 * x, x)[1](xt.array([1.0, 10.0], "a"))
     _, moved = xt.jvp(lambda x: 2 * x, (x,), (ct,))
     np.testing.assert_array_equal(moved.values, 2 * ct.values.T)
 
@@ -111,9 +112,9 @@ def test_an_index_out_of_range_is_found_where_only_the_gradient_is_used() -> Non
     i = xt.array([1, 7], "i")
     for f in (xt.grad(read), xt.jit(xt.grad(read)), xt.grad(lambda x, i: xt.jvp(lambda x: read(x, i), (x,), (x,))[1])):
         with pytest.raises(xt.IndexError, match=r"7.*size 2.*'a'"):
-            f(X, i)
+            finished(f(X, i))
     with pytest.raises(xt.IndexError, match=r"5.*size 2.*'a'"):
-        xt.grad(lambda x, label: xt.nn.cross_entropy(x, label, dim="a"))(X, xt.array(5, ()))
+        finished(xt.grad(lambda x, label: xt.nn.cross_entropy(x, label, dim="a"))(X, xt.array(5, ())))
     second = xt.jvp(xt.grad(read), (X, xt.array([1, -2], "i")), (X, None))[1]
     np.testing.assert_array_equal(second.values, [0, 0])
 

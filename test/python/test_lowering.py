@@ -459,3 +459,33 @@ def test_scatter_of_numbers_into_zeros() -> None:
     got = run(lambda x, p, q: build.scatter("add", "raise", x, {"i": p, "j": q}, build.constant(1.0)),
               (x, "ij"), (p, "n"), (q, "n"))  # fmt: skip
     same(got, added(x, (p, q), 1.0))
+
+
+def test_strided_reads_in_parallel_loops_at_sizes_that_are_no_multiples_of_vectors() -> None:
+    rng = np.random.default_rng(0)
+    x, q, y = rng.standard_normal((101, 2)), rng.standard_normal(101), rng.standard_normal((101, 101))
+
+    def f(x: Any, q: Any, y: Any) -> Any:
+        return xt.sum(q * x.isel(a=0)) * xt.exp(y) * x.isel(a=1)
+
+    got = xt.jit(f)(xt.array(x, ("p", "a")), xt.array(q, "p"), xt.array(y, ("r", "p")))
+    np.testing.assert_allclose(got.transpose("r", "p").values, np.sum(q * x[:, 0]) * np.exp(y) * x[:, 1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [25, 33, 50, 101])
+def test_second_derivatives_of_functions_of_columns(n: int) -> None:
+    points = np.random.default_rng(n).standard_normal((n, 3))
+
+    def f(p: Any) -> Any:
+        return xt.logsumexp(p.isel(xyz=0) * p.isel(xyz=1) - p.isel(xyz=2))
+
+    x, y, z = points.T
+    weights = scipy.special.softmax(x * y - z)
+    rows = np.stack([y, x, -np.ones(n)], 1)  # the derivative of the exponent
+    expected = np.einsum("a,ai,b,bj->aibj", -weights, rows, weights, rows)
+    each = np.arange(n)
+    expected[each, :, each, :] += np.einsum("a,ai,aj->aij", weights, rows, rows)
+    expected[each, 0, each, 1] += weights
+    expected[each, 1, each, 0] += weights
+    got = xt.hessian(f)(xt.array(points, ("atom", "xyz")))
+    np.testing.assert_allclose(got.values, expected, rtol=1e-10, atol=1e-14)

@@ -190,10 +190,11 @@ def in_jax(name: str, f: Function) -> Function:
     return lambda x: jnp.where(x > 0.2, f(x), x - 2 * f(x))
 
 
-# fmt: off
-TRANSFORMS: dict[str, Callable[[Function], Function]] = {
-    t.__name__: t for t in (jit, grad, value_and_grad, vjp, jvp, vectorize, jacobian, jacobian_forward, hessian, hvp)
-}
+ALL = (
+    jit, grad, value_and_grad, vjp, jvp, linearize, vectorize, jacobian, jacobian_forward, hessian, hvp, checkpoint,
+    custom_derivative, scan, cond,
+)  # fmt: skip
+TRANSFORMS: dict[str, Callable[[Function], Function]] = {t.__name__: t for t in ALL}
 
 
 def check(names: tuple[str, ...]) -> None:
@@ -220,7 +221,7 @@ def test_pairs(outer: str) -> None:
         check((outer, inner))
 
 
-TRIPLES = random.Random(3).sample(list(itertools.product(TRANSFORMS, repeat=3)), 40)
+TRIPLES = random.Random(3).sample(list(itertools.product(TRANSFORMS, repeat=3)), 60)
 
 
 @pytest.mark.parametrize("names", TRIPLES, ids="-".join)

@@ -29,6 +29,7 @@ def test_locations_are_the_users_lines():
     assert f":{line}:" in text
 
 
+@pytest.mark.cpu_only("the phases are those of the CPU")
 @pytest.mark.parametrize("phase", PHASES)
 def test_every_phase_has_text(phase):
     assert f.lower(x, 2.0).as_text(phase).strip()
@@ -45,6 +46,7 @@ def test_phases_are_what_their_names_say():
     assert "llvm" in lowered.as_text("llvm")
 
 
+@pytest.mark.cpu_only("it reads the loops of the CPU")
 def test_equal_layers_are_compiled_once():
     def network(layers: int) -> str:
         def loss(w):
@@ -115,6 +117,7 @@ def test_cost_counts_updates_by_position():
     assert cost("add")["flops"] - cost("set")["flops"] == 4 * 50
 
 
+@pytest.mark.cpu_only("the phases are those of the CPU")
 def test_dump_phases_writes_numbered_files(tmp_path):
     with xt.debug.dump_phases(tmp_path):
         xt.jit(lambda v: v * 3.25)(x)

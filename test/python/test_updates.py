@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
-from against import examples, ours, same
+from against import examples, finished, ours, same
 from hypothesis import given
 from hypothesis import strategies as st
 from test_indexing import cases, example
@@ -293,8 +293,40 @@ def test_a_position_outside_is_an_error(kind: str) -> None:
     ):
         for outside in (3, -4):
             with pytest.raises(xt.IndexError, match=rf"{outside}.*'row'|'row'.*{outside}") as error:
-                call(outside)
+                finished(call(outside))
             assert "3" in str(error.value)
+
+
+OUTSIDE = xt.array([0, 3], "p")
+ONES = xt.ones(p=2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda b: xt.ones(i=3).isel(i=b),
+        lambda b: xt.zeros(i=3).at(i=b).add(0.0),
+        lambda b: xt.grad(lambda x: x.isel(i=b).sum())(xt.ones(i=3)),
+        lambda b: xt.grad(lambda x, u: x.at(i=b).add(u).sum(), wrt=(0, 1))(xt.ones(i=3), ONES),
+        lambda b: xt.grad(lambda x, u: x.at(i=b).subtract(u).sum(), wrt=(0, 1))(xt.ones(i=3), ONES),
+        lambda b: xt.grad(lambda x, u: x.at(i=b).set(u).sum(), wrt=(0, 1))(xt.ones(i=3), ONES),
+        lambda b: xt.grad(lambda x: x.at(i=b).add(1.0).sum())(xt.ones(i=3)),
+        lambda b: xt.grad(lambda x: x.at(i=b).set(1.0).sum())(xt.ones(i=3)),
+        lambda b: xt.vectorize(xt.grad(lambda x: x.at(i=b).set(1.0).sum()), "v")(xt.ones(v=2, i=3)),
+        lambda b: xt.vectorize(xt.grad(lambda x: x.at(i=b).add(1.0).sum()), "v")(xt.ones(v=2, i=3)),
+        lambda b: xt.scan(lambda c, _: (c.at(i=b).add(0.0), None), xt.ones(i=3), xt.ones(t=2), dim="t")[0],
+        lambda b: xt.scan(lambda c, _: (c.at(i=b).set(1.0), None), xt.ones(i=3), xt.ones(t=2), dim="t")[0],
+        lambda b: xt.grad(
+            lambda x: xt.scan(lambda c, _: (c.at(i=b).add(1.0), None), x, xt.ones(t=2), dim="t")[0].sum()
+        )(xt.ones(i=3)),
+        lambda b: xt.jvp(lambda x: x.at(i=b).add(1.0), (xt.ones(i=3),), (xt.ones(i=3),))[1],
+    ],
+)
+def test_a_position_outside_is_reported_on_every_path(call: Callable[[Any], Any]) -> None:
+    """Also where all that is read or written is the same number, and where only a derivative is asked for."""
+    for run in (call, xt.jit(call)):
+        with pytest.raises(xt.IndexError, match=r"'i'.*3|3.*'i'"):
+            run(OUTSIDE)
 
 
 def test_an_empty_dim() -> None:
@@ -303,7 +335,7 @@ def test_an_empty_dim() -> None:
     assert x.at(a=xt.array([4], "p")).add(1.0, mode="drop").shape == (0,)
     for mode in ("raise", "clip"):
         with pytest.raises(xt.IndexError, match="size 0"):
-            x.at(a=xt.array([4], "p")).add(1.0, mode=mode)
+            finished(x.at(a=xt.array([4], "p")).add(1.0, mode=mode))
 
 
 def test_option_clip() -> None:

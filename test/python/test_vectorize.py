@@ -263,6 +263,38 @@ def test_second_order_per_instance() -> None:
     np.testing.assert_allclose(outer.values, got.values)
 
 
+def test_an_inner_loop_that_no_instance_differs_in() -> None:
+    def f(v: xt.Array) -> xt.Array:
+        def inner(i: Any) -> Any:
+            return xt.fori_loop(0, 2, lambda j, d: d + i + j, 0)
+
+        return xt.fori_loop(0, 3, lambda i, c: c * v + inner(i), 1.0)
+
+    x = xt.array([1.0, 2.0], "b")
+    np.testing.assert_allclose(xt.vectorize(f, "b")(x).values, [f(1.0).item(), f(2.0).item()])
+
+
+def test_a_hessian_of_a_scan_of_a_scan() -> None:
+    def f(x: xt.Array) -> xt.Array:
+        def inner(c: Any) -> Any:
+            return xt.scan(lambda d, s: (xt.sin(d) * s, None), c, xt.array([2.0, 3.0], "s"), dim="s")[0]
+
+        total = xt.scan(lambda c, s: (inner(c) * s + c, None), x, xt.array([0.5, 0.25], "t"), dim="t")[0]
+        return xt.sum(total)
+
+    def by_hand(x: float) -> float:
+        for s in (0.5, 0.25):
+            inner = x
+            for t in (2.0, 3.0):
+                inner = np.sin(inner) * t
+            x = inner * s + x
+        return x
+
+    at, h = np.array([0.3, -0.4]), 1e-4
+    want = [(by_hand(v + h) - 2 * by_hand(v) + by_hand(v - h)) / h**2 for v in at]
+    np.testing.assert_allclose(xt.hessian(f)(xt.array(at, "i")).values, np.diag(want), atol=1e-5)
+
+
 def test_methods_can_be_vectorized() -> None:
     class Model:
         def __init__(self) -> None:

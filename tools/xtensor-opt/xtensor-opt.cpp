@@ -11,7 +11,10 @@
 /// words are rewritten before anything reads them.
 static std::vector<std::string> withPhases(int argc, char **argv) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kShort[] = {
-      {"compile-to", "to"}, {"compile-from", "from"}, {"dump-phases", "dump"}, {"target", "target"}};
+      {"compile-to", "to"},
+      {"compile-from", "from"},
+      {"dump-phases", "dump"},
+      {"target", "target"}};
   std::vector<std::string> words;
   std::string options;
   for (int i = 0; i < argc; ++i) {
@@ -26,7 +29,10 @@ static std::vector<std::string> withPhases(int argc, char **argv) {
             value = argv[++i];
           if (value.empty()) {
             llvm::errs() << "--" << name << " needs a value: --" << name << "="
-                         << (to == "dump" ? "DIR" : to == "target" ? "TARGET" : "PHASE") << '\n';
+                         << (to == "dump"     ? "DIR"
+                             : to == "target" ? "TARGET"
+                                              : "PHASE")
+                         << '\n';
             std::exit(1);
           }
           options += (options.empty() ? "" : " ") + (to + "=" + value).str();

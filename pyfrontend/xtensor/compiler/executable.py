@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _native
 from ..core.devices import CPU, Target, target_named
 from ..core.dims import describe, describe_array
-from ..core.errors import CompileError, IndexError_, SizeError
+from ..core.errors import CompileError, IndexError_, SizeError, which_positions
 from ..core.spec import Spec
 from ..trace.context import diagnosed, file_line, lock, mlir, spec_of
 from . import debug
@@ -44,13 +44,18 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False) -> Any:
     target.check(program)
     debug.dump(program, target)
     options = CompileOptions(target.profile)
+    # Before the compiler meets sizes that nothing can have.
+    inputs = [native_type(s) for s in program.all_inputs]
+    fixed = [None if o.is_dynamic else native_type(o) for o in program.outputs]
     with lock, diagnosed(CompileError):
         compiled = _compiler().compile(program.module, options.as_dict())
         sizes = Sizes(program)
-        outputs = [(o.dtype.name, o.dims, sizes.of(o)) if o.is_dynamic else native_type(o) for o in program.outputs]
+        outputs = [
+            known or (o.dtype.name, o.dims, sizes.of(o)) for o, known in zip(program.outputs, fixed, strict=True)
+        ]
     return _native.Executable(
         compiled.entry,
-        [native_type(s) for s in program.all_inputs],
+        inputs,
         outputs,
         _sites(program, compiled.sites),
         compiled,
@@ -84,7 +89,7 @@ def _raise_index_error(site: Any, index: int, size: int) -> None:
     text = f"{f'xt.{op}: ' if op else ''}index {index} is out of range for size {size} of dim {dim!r}"
     if operands:
         text += f" (operands: {operands})"
-    text += '. Positions go from -size to size - 1; x.at(..).get(mode="clip" or "fill") takes others'
+    text += f". {which_positions(op)}"
     raise IndexError_(text, str(where) if where else None)
 
 

@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
+from .dims import describe
 from .errors import ArgumentTypeError, Error
 
 P = ParamSpec("P")
@@ -32,7 +33,10 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return f"Dims have names, not numbers: write dim={some}"
     if "dim" in known and "dims" in kwargs:
         return f"Write dim={kwargs['dims']!r}"
-    if "dims" in known and "dim" in kwargs:
+    if "dims" in known and "dim" in kwargs and "dim" not in known:
+        count = str(known["dims"].annotation).count("str")
+        if count > 1:
+            return f"Write dims=(..), a tuple of {count} names"
         return f"Write dims={kwargs['dim']!r}"
     if "keepdims" in kwargs:
         return 'It is not needed: results go together by name, as in x - x.mean("time")'
@@ -45,6 +49,55 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return f"Sizes have names: write xt.{name}(row=3, col=4)"
     shown = ", ".join(str(p.replace(annotation=p.empty)) for p in known.values() if p.name != "self")
     return f"Its parameters are ({shown})"
+
+
+def call_with(
+    op: str,
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None = None,
+    roles: Sequence[str] = (),
+    what: str = "",
+) -> Any:
+    """`fn(*args, **kwargs)`, a function that a user handed to `op`, with an `Error` where it takes other arguments.
+    `roles`: what the arguments are, as in ("carry", "x"); `what`: what `op` calls the function."""
+    kwargs = kwargs or {}
+    try:
+        return fn(*args, **kwargs)
+    except Error:
+        raise
+    except TypeError:
+        takes = _parameters_that_differ(fn, args, kwargs)
+        if takes is None:
+            raise
+    name = getattr(fn, "__name__", type(fn).__name__)
+    given = list(roles) if len(roles) == len(args) else [shown(x) for x in args]
+    given += [f"{k}={shown(x)}" for k, x in kwargs.items()]
+    gets = f"{len(given)} argument{'s' * (len(given) > 1)}, ({', '.join(given)})," if given else "no argument"
+    raise ArgumentTypeError(f"xt.{op}: {what or name} gets {gets} and takes {takes}")
+
+
+def _parameters_that_differ(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+    """The parameters of `fn`; None if the arguments are for them."""
+    try:
+        signature = inspect.signature(fn)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        shown = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
+        return f"({shown})" if shown else "none"
+    return None
+
+
+def shown(x: Any) -> str:
+    """A value as errors show it: an array by its dtype and dims, a tuple by its length."""
+    if hasattr(x, "dims") and hasattr(x, "dtype"):
+        return f"{x.dtype} {describe(x.dims, x.shape)}"
+    if isinstance(x, (tuple, list)):
+        return f"a {type(x).__name__} of {len(x)}"
+    return f"{x!r:.40}" if x is None or isinstance(x, (bool, int, float, str)) else type(x).__name__
 
 
 def checked(fn: Callable[P, R], trim: bool = True) -> Callable[P, R]:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .errors import ArgumentTypeError, DimensionError
+
+
+class _Batched(threading.local):
+    """The dims that enclosing calls of vectorize add to what is being traced, for messages."""
+
+    names: tuple[str, ...] = ()
+
+
+batched = _Batched()
 
 
 def describe(dims: Sequence[str], shape: Sequence[Any] | None = None) -> str:
@@ -60,5 +70,8 @@ def suggestion(name: str, have: Sequence[str]) -> str:
 
 def unknown(op: str, name: Any, have: Sequence[str]) -> DimensionError:
     listed = ", ".join(map(repr, have)) if have else "none"
-    hint = suggestion(name, have) if isinstance(name, str) else ""
+    if name in batched.names:
+        hint = f". {name!r} is batched outside, by vectorize: here is one instance, which lacks it"
+    else:
+        hint = suggestion(name, have) if isinstance(name, str) else ""
     return DimensionError(f"xt.{op}: there is no dim {name!r}; the array's dims are {listed}{hint}")

@@ -21,6 +21,7 @@ __all__ = [
     "DeviceError",
     "DimensionError",
     "Error",
+    "GradientError",
     "IndexError",
     "IndexError_",
     "SizeError",
@@ -116,12 +117,25 @@ class DeviceError(Error, RuntimeError):
     """A device that is not there, that lacks something, that failed, or that is not the other arrays'."""
 
 
+class GradientError(Error, ValueError):
+    """A derivative that a rule of the user's does not give: it is not linear, or says nothing of a captured array."""
+
+
 class TracerError(Error, RuntimeError):
     """A traced array was used where it means nothing: after its trace has ended, or in another thread."""
 
 
 class CompileError(Error, RuntimeError):
     """The compiler refused a program that tracing let through."""
+
+
+def which_positions(op: str) -> str:
+    """What `op` takes as a position, and how it takes others."""
+    if op.endswith("cross_entropy"):
+        return "Labels count the classes: they go from 0 to size - 1"
+    reads = not op.startswith("at.") or op == "at.get"
+    call = '.get(mode="clip" or "fill")' if reads else f'.{op[3:]}(v, mode="clip" or "drop")'
+    return f"Positions go from -size to size - 1; x.at(..){call} takes others"
 
 
 IndexError = IndexError_

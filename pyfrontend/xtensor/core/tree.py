@@ -18,6 +18,10 @@ _Flatten = Callable[[Any], tuple[Sequence[Any], Hashable]]
 _Unflatten = Callable[[Hashable, Sequence[Any]], Any]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class TreeDef:
     """The shape of a pytree without its leaves; hashable, and equal for equal shapes."""
 

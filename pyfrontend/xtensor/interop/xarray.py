@@ -327,14 +327,29 @@ def _renamed(variable: xarray.Variable, old: str, new: str) -> xarray.Variable:
     return xarray.Variable([new if d == old else d for d in variable.dims], variable.data, variable.attrs)
 
 
-def _places(origins: Mapping[str, frozenset[Origin]], argument: int) -> dict[str, tuple[str, tuple[Any, ...]]]:
-    """For each dim of an argument, the one dim of the result that it became, and how; none where there are two."""
-    places: dict[str, set[tuple[str, tuple[Any, ...]]]] = {}
+_Place = tuple[str, tuple[Any, ...]]  # a dim of the result, and how it came there
+
+
+def _places(origins: Mapping[str, frozenset[Origin]], argument: int) -> dict[str, set[_Place]]:
+    """For each dim of an argument, the dims of the result that it became."""
+    places: dict[str, set[_Place]] = {}
     for d, froms in origins.items():
         for j, x, steps in froms:
             if j == argument:
                 places.setdefault(x, set()).add((d, steps))
-    return {x: next(iter(found)) for x, found in places.items() if len(found) == 1}
+    return places
+
+
+def _ways(variable: xarray.Variable, places: Mapping[str, set[_Place]]) -> list[dict[str, _Place]]:
+    """Where the dims of a coordinate are in the result: none, or one way; of a coordinate of one dim, all of them."""
+    dims = [str(d) for d in variable.dims]
+    if len(dims) == 1:
+        # What one dim became twice has different names there, as those of x * x.rename(t="u").
+        found = sorted(places.get(dims[0], ()), key=repr)
+        return [{dims[0]: place} for place in found] if len({d for d, _ in found}) == len(found) else []
+    if any(len(places.get(d, ())) != 1 for d in dims):
+        return []
+    return [{d: next(iter(places[d])) for d in dims}]
 
 
 def _moved(
@@ -362,10 +377,8 @@ def _coordinates(
     conflicting: set[str] = set()
     touched: set[str] = set()
     for i, label in labels.items():
-        here = _places(origins, i)
-        for name, variable in label.coords.items():
-            if not all(d in here for d in variable.dims):
-                continue
+        places = _places(origins, i)
+        for name, variable, here in ((n, v, way) for n, v in label.coords.items() for way in _ways(v, places)):
             moved = _moved(name, variable, here, labels)
             if moved is None:
                 continue

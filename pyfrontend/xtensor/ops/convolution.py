@@ -12,7 +12,7 @@ from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import dims_of, fail, fresh, integer, reorder, static_size
+from .arguments import dims_of, fail, fresh, integer, reorder, static_size, union_sizes
 from .contraction import contract
 from .types import Array, ArrayLike, Dims
 from .windows import checked, windows
@@ -79,7 +79,7 @@ def _fits(name: str, x: Tracer, dim: str, reach: int) -> None:
         )  # fmt: skip
 
 
-@op
+@op(name="nn.conv")
 def conv(
     x: ArrayLike, w: ArrayLike, /, dims: dict[str, str], dim: Dims = (), *, stride: int | dict[str, int] | None = None,
     padding: Any = 0, dilation: int | dict[str, int] | None = None,
@@ -91,30 +91,31 @@ def conv(
     dim; `padding`: an int, (before, after), "same" or "valid", or these by dim.
     """
     x, w = p.promote(x, w)
-    p.no_bool("conv", x, 'Cast them first: x.astype("f4")')
+    p.no_bool("nn.conv", x, 'Cast them first: x.astype("f4")')
     if not isinstance(dims, Mapping) or not dims:
         raise fail(
-            ArgumentTypeError, "conv", f"dims is a dict from dims of x to dims of the kernel, not {dims!r}", x, w,
+            ArgumentTypeError, "nn.conv", f"dims is a dict from dims of x to dims of the kernel, not {dims!r}", x, w,
             instead='Write dims={"h": "kh", "w": "kw"}',
         )  # fmt: skip
     along, places = tuple(dims), tuple(dims.values())
-    dims_of("conv", x, along)
-    dims_of("conv (kernel)", w, places)
-    over = dims_of("conv", x, dim)
-    dims_of("conv (kernel)", w, over)
+    dims_of("nn.conv", x, along)
+    dims_of("nn.conv (kernel)", w, places)
+    over = dims_of("nn.conv", x, dim)
+    dims_of("nn.conv (kernel)", w, over)
     for d in places:
         if d in x.dims:
-            raise fail(DimensionError, "conv", f"the kernel's dim {d!r} is one of x, too", x, w)
+            raise fail(DimensionError, "nn.conv", f"the kernel's dim {d!r} is one of x, too", x, w)
     for d in along:
         if d in w.dims:
-            raise fail(DimensionError, "conv", f"the kernel slides along {d!r}, and has it as well", x, w)
-    steps = _by_window("conv", x, stride, dims, 1, "stride")
-    gaps = _by_window("conv", x, dilation, dims, 1, "dilation")
-    reach = {d: (static_size("conv", w, k) - 1) * gaps[d] + 1 for d, k in dims.items()}
-    y = _padded(x, 0, _padding("conv", x, padding, reach))
+            raise fail(DimensionError, "nn.conv", f"the kernel slides along {d!r}, and has it as well", x, w)
+    union_sizes("nn.conv", (x, w))
+    steps = _by_window("nn.conv", x, stride, dims, 1, "stride")
+    gaps = _by_window("nn.conv", x, dilation, dims, 1, "dilation")
+    reach = {d: (static_size("nn.conv", w, k) - 1) * gaps[d] + 1 for d, k in dims.items()}
+    y = _padded(x, 0, _padding("nn.conv", x, padding, reach))
     for d, k in dims.items():
-        _fits("conv", y, d, reach[d])
-        y = build.window(y, d, k, static_size("conv", w, k), steps[d], gaps[d])
+        _fits("nn.conv", y, d, reach[d])
+        y = build.window(y, d, k, static_size("nn.conv", w, k), steps[d], gaps[d])
     order = (*x.dims, *(d for d in w.dims if d not in x.dims and d not in places))
     return contract([y, w], (*over, *places), (*order, *places))
 
@@ -123,7 +124,7 @@ def _pooled(name: str, kind: str, x: Tracer, sizes: Any, stride: Any, padding: A
     if not isinstance(sizes, Mapping):
         raise fail(
             ArgumentTypeError, name, f"windows are a dict from dims to lengths, not {sizes!r}", x,
-            instead=f'Write xt.nn.{name}(x, {{"h": 2, "w": 2}})',
+            instead=f'Write xt.{name}(x, {{"h": 2, "w": 2}})',
         )  # fmt: skip
     lengths = checked(name, x, sizes, "window")
     steps = _by_window(name, x, stride, lengths, lengths, "stride")
@@ -136,30 +137,30 @@ def _pooled(name: str, kind: str, x: Tracer, sizes: Any, stride: Any, padding: A
     return reorder(build.reduce(kind, y, tuple(names)) if names else y, x.dims)
 
 
-@op
+@op(name="nn.max_pool")
 def max_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, padding: Any = 0) -> Array:
     """Largest value of each window: the dims of `x`. `windows` gives lengths by dim, `stride` is these by default.
 
     Padding never wins. Ties share the gradient.
     """
-    return _pooled("max_pool", "max", as_tracer(x), windows, stride, padding)
+    return _pooled("nn.max_pool", "max", as_tracer(x), windows, stride, padding)
 
 
-@op
+@op(name="nn.avg_pool")
 def avg_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, padding: Any = 0) -> Array:
     """Mean of each window: the dims of `x`. `windows` gives lengths by dim, `stride` is these by default.
 
     Padding counts as zeros.
     """
     x = p.as_mean(x)
-    total = _pooled("avg_pool", "sum", x, windows, stride, padding)
+    total = _pooled("nn.avg_pool", "sum", x, windows, stride, padding)
     return build.binary("div", total, p.constant(float(np.prod([*windows.values()])), x.dtype))
 
 
 MODES = ("full", "same", "valid")
 
 
-@op
+@op(name="signal.convolve")
 def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "full") -> Array:
     """Convolution of `x` along dims[0] with `k` along dims[1]: the dims of `x`, then those that only `k` has.
 
@@ -167,7 +168,7 @@ def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "
     |n - m| + 1. Other names that both have go together.
     """
     x, k = p.promote(x, k)
-    p.no_bool("convolve", x, 'Cast them first: x.astype("f4")')
+    p.no_bool("signal.convolve", x, 'Cast them first: x.astype("f4")')
     if mode not in MODES:
         raise fail(ArgumentError, "signal.convolve", f"mode is one of {MODES}, not {mode!r}", x, k)
     if isinstance(dims, str) or len(dims) != 2:

@@ -199,8 +199,28 @@ def _linspace(start: ArrayLike, stop: ArrayLike, n: int, dim: str, endpoint: boo
     return p.cast(y, wanted)
 
 
-def eye(n: int, m: int | None = None, /, *, dims: tuple[str, str] = ("row", "col"), dtype: Any = "f8") -> Array:
-    """1 where both positions are equal, else 0: dims (row, col) of sizes n and m (n)."""
+def eye(
+    n: int | None = None,
+    m: int | None = None,
+    /,
+    *,
+    dims: tuple[str, str] = ("row", "col"),
+    dtype: Any = "f8",
+    **sizes_by_name: int,
+) -> Array:
+    """1 where both positions are equal, else 0: dims (row, col) of sizes n and m (n); or eye(row=3, col=4)."""
+    if n is None:
+        if len(sizes_by_name) != 2:
+            raise fail(
+                ArgumentTypeError, "eye", f"takes a size, or two by name, not {sizes_by_name or 'none'}",
+                instead='Write xt.eye(3), xt.eye(3, dims=("a", "b")) or xt.eye(a=3, b=3)',
+            )  # fmt: skip
+        dims, (n, m) = tuple(sizes_by_name), sizes_by_name.values()  # type: ignore[assignment]
+    elif sizes_by_name:
+        raise fail(
+            ArgumentTypeError, "eye", "sizes come by position or by name, not as both",
+            instead='Write xt.eye(3, dims=("a", "b")) or xt.eye(a=3, b=3)',
+        )  # fmt: skip
     names = names_of("eye", dims)
     if len(names) != 2 or isinstance(dims, str):
         raise fail(DimensionError, "eye", f"takes two dims, not {dims!r}", instead='Write dims=("row", "col")')

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import builtins
 import math
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from ..core import tree
 from ..core.dtypes import as_dtype, finfo
 from ..core.errors import ArgumentError
 from ..trace import build
-from ..trace.dispatch import op
+from ..trace.dispatch import op, plain
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import fail, integer
 from .types import Array, ArrayLike, Elementwise
+
+T = TypeVar("T")
 
 
 def _float_function(name: str, what: str, like: str = "") -> Elementwise:
@@ -250,10 +254,19 @@ def astype(x: ArrayLike, dtype: object, /) -> Array:
 
 
 @op
-def stop_gradient(x: ArrayLike, /) -> Array:
-    """`x`, of which no derivative is taken."""
+def _stop_gradient(x: ArrayLike, /) -> Array:
     x = as_tracer(x)
     return build.stop_gradient(x) if p.is_float(x.dtype) else x
+
+
+@overload
+def stop_gradient(x: ArrayLike, /) -> Array: ...
+@overload
+def stop_gradient(x: T, /) -> T: ...
+@plain
+def stop_gradient(x: Any, /) -> Any:
+    """`x`, an array or a pytree of arrays, of which no derivative is taken."""
+    return tree.map(_stop_gradient, x)
 
 
 # ---- smooth functions of machine learning ----------------------------------

@@ -23,10 +23,12 @@ from ..core.errors import (
     IndexError_,
     SizeError,
     UnsupportedError,
+    which_positions,
 )  # fmt: skip
 from ..core.options import current
 from ..trace import build
 from ..trace.dispatch import op, tracing
+from ..trace.scope import local
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import by_dim, dim_of, extend, fail, integer, is_static, reorder, size_of, static_size
@@ -56,7 +58,7 @@ def out_of_range(name: str, index: int, dim: str, size: int) -> Exception:
     """The error about a position known to lie outside."""
     return fail(
         IndexError_, name, f"index {index} is out of range for dim {dim!r} of size {size}",
-        instead='Positions go from -size to size - 1; x.at(..).get(mode="clip" or "fill") takes others',
+        instead=which_positions(name),
     )  # fmt: skip
 
 
@@ -241,6 +243,8 @@ def check_inside(name: str, values: np.ndarray, dim: str, size: int) -> None:
 def _read(
     x: ArrayLike, plan: dict[str, Any], name: str = "isel", mode: str | None = None, fill_value: Any = None, /
 ) -> Array:
+    if local.op == "isel":
+        local.op = name
     reader = _Reader(as_tracer(x), name, mode or current().index)
     for dim, index in plan.items():
         reader.add(dim, index)

@@ -198,6 +198,17 @@ def squeeze(x: ArrayLike, dim: Dims = None, /) -> Array:
 
 def stack(x: ArrayLike, dim: Mapping[str, Any] | None = None, /, **keywords: Any) -> Array:
     """Several dims as one new last dim, the last one given running fastest: stack(x, z=("a", "b"))."""
+    if isinstance(x, (list, tuple)):
+        new = repr(dim) if isinstance(dim, str) else next((repr(d) for d in keywords.values()), '"new"')
+        raise fail(
+            ArgumentTypeError, "stack", "takes one array, whose dims become one",
+            instead=f"To put arrays one after another along a new dim write xt.concat([x, y], {new})",
+        )  # fmt: skip
+    if isinstance(dim, str):
+        raise fail(
+            ArgumentTypeError, "stack", f"the new dim {dim!r} is a keyword, its value the dims that become one", x,
+            instead=f'Write xt.stack(x, {dim}=("a", "b")); xt.concat puts arrays along a new dim',
+        )  # fmt: skip
     return _stack(x, by_dim("stack", dim, keywords, "new dims"))
 
 

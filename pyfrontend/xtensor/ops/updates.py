@@ -16,6 +16,7 @@ from ..core.errors import ArgumentError, DimensionError, DTypeError, Error, Size
 from ..core.options import current
 from ..trace import build
 from ..trace.dispatch import op, tracing
+from ..trace.scope import local
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size
@@ -48,6 +49,11 @@ class At:
 
     def __call__(self, indexers: Mapping[str, Any] | None = None, /, **keywords: Any) -> Selection:
         """The elements at positions by dim."""
+        if isinstance(keywords.get("mode"), str) and "mode" not in self._x.dims:
+            raise fail(
+                ArgumentError, "at", f"mode={keywords['mode']!r} is no position",
+                instead=f'It goes into the call that follows: x.at(..).add(v, mode={keywords["mode"]!r})',
+            )  # fmt: skip
         return Selection(self._x, by_dim("at", indexers, keywords, "indexers"))
 
     def __getitem__(self, key: Any) -> Selection:
@@ -179,6 +185,8 @@ def _spelled(index: Any) -> str:
 
 @op
 def _update(x: ArrayLike, v: ArrayLike, plan: dict[str, Any], kind: str, mode: str | None, /) -> Array:
+    if local.op == "update":
+        local.op = f"at.{kind}"
     return _Update(as_tracer(x), kind, mode or current().index, plan).apply(v)
 
 

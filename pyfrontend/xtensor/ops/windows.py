@@ -6,12 +6,13 @@ A window is a view: what is reduced over it reads the source where it lies.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.dims import unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..core.methods import lacks
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
@@ -143,6 +144,19 @@ class _Reductions:
     """What windows and blocks are reduced with; a subclass says over what."""
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:  # else any attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            raise lacks(self, name, self._instead(name))
+
+    def _instead(self, name: str) -> str | None:
+        """What to write for a reduction that is no method."""
+        from . import __all__ as functions
+
+        if name not in functions or not hasattr(type(self), "construct"):
+            return None
+        return f'write xt.{name}(x.{type(self).__name__.lower()}(..).construct("w"), dim="w")'
 
     def _reduce(self, kind: str) -> Any:
         raise NotImplementedError

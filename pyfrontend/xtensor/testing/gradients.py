@@ -9,7 +9,8 @@ import numpy as np
 
 from ..core import dtypes, tree
 from ..core.array import Array, array, as_array
-from ..core.errors import ArgumentError
+from ..core.errors import ArgumentError, ArgumentTypeError
+from ..trace.dispatch import plain
 from ..transforms.jit import jit
 from ..transforms.jvp import jvp
 from ..transforms.vjp import vjp
@@ -18,6 +19,7 @@ _STEP = {"float64": 1e-5, "float32": 1e-2, "float16": 0.1, "bfloat16": 0.1}
 _TOLERANCE = {"float64": 1e-6, "float32": 3e-2, "float16": 0.2, "bfloat16": 0.3}
 
 
+@plain
 def check_gradients(
     f: Callable[..., Any],
     args: Sequence[Any],
@@ -42,6 +44,11 @@ def check_gradients(
     for mode in modes:
         if mode not in ("forward", "reverse"):
             raise ArgumentError(f"check_gradients: modes are 'forward' and 'reverse', got {mode!r}")
+    if not isinstance(args, (tuple, list)):
+        raise ArgumentTypeError(
+            f"check_gradients: args is a tuple, one entry per argument of f, got {type(args).__name__}. "
+            "Write check_gradients(f, (x,))"
+        )
     primals = tree.map(lambda x: array(x) if isinstance(x, (int, float)) else as_array(x), tuple(args))
     floats = [x.dtype.name for x in tree.leaves(primals) if dtypes.is_float(x.dtype)]
     if not floats:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
-from ..core.errors import CompileError, DimensionError, DTypeError, Error, IndexError_, SizeError, UnsupportedError
+from ..core.errors import (
+    CompileError,
+    DimensionError,
+    DTypeError,
+    Error,
+    GradientError,
+    IndexError_,
+    SizeError,
+    UnsupportedError,
+)
 from ..core.spec import Spec
 
 if TYPE_CHECKING:
@@ -19,6 +26,11 @@ if TYPE_CHECKING:
 # Tracing and compiling share the context, which is not safe to use from two threads at once.
 lock = threading.RLock()
 _messages: list[tuple[str, str]] = []
+
+# What the autodiff passes say about a custom_derivative.
+_BROKEN_RULE = re.compile(
+    r"not linear in the (co)?tangents|results depend on its tangents|custom_derivative captures an array"
+)
 
 
 @functools.cache
@@ -57,7 +69,7 @@ def error_from(exc: BaseException, fallback: type[Error] = CompileError) -> Erro
     messages = list(_messages)
     _messages.clear()
     for d in getattr(exc, "error_diagnostics", None) or ():
-        messages.append((d.message, file_line(str(d.location))))
+        messages.append(_with_reason(d))
     if not messages:
         return fallback(f"{type(exc).__name__}: {exc}")
     text, where = messages[0]
@@ -65,7 +77,20 @@ def error_from(exc: BaseException, fallback: type[Error] = CompileError) -> Erro
     return _kind(text, fallback)(text, where or None)
 
 
+def _with_reason(diagnostic: Any) -> tuple[str, str]:
+    """Message and FILE:LINE; those of the first note where it says why, at a line of the user's."""
+    text, where = diagnostic.message, file_line(str(diagnostic.location))
+    for note in diagnostic.notes:
+        line = file_line(str(note.location))
+        why = re.sub(r"^'xtensor\.(\w+)' op ", r"\1 ", note.message)
+        if line and _BROKEN_RULE.search(text):
+            return f"{text}: {why}", line
+    return text, where
+
+
 def _kind(text: str, fallback: type[Error]) -> type[Error]:
+    if _BROKEN_RULE.search(text):
+        return GradientError
     if "element type" in text or re.search(r"must be (?:variadic of )?array of", text):
         return DTypeError
     if "no reverse derivative" in text:
@@ -77,18 +102,20 @@ def _kind(text: str, fallback: type[Error]) -> type[Error]:
     return DimensionError if "dim" in text else fallback
 
 
-@contextmanager
-def diagnosed(fallback: type[Error] = CompileError) -> Iterator[None]:
+class diagnosed:  # noqa: N801 (used like a function)
     """Turns what MLIR refuses inside into an `Error`."""
-    _messages.clear()
-    try:
-        yield
-    except Error:
-        raise
-    except Exception as exc:
+
+    def __init__(self, fallback: type[Error] = CompileError) -> None:
+        self.fallback = fallback
+
+    def __enter__(self) -> None:
+        _messages.clear()
+
+    def __exit__(self, kind: object, exc: BaseException | None, traceback: object) -> None:
+        if not isinstance(exc, Exception) or isinstance(exc, Error):
+            return
         if _messages or getattr(exc, "error_diagnostics", None):
-            raise error_from(exc, fallback) from None
-        raise
+            raise error_from(exc, self.fallback) from None
 
 
 def take_messages() -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..core import dtypes, tree
+from ..core.calls import call_with, shown
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error, SizeError
 from ..core.spec import Spec
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _INT64 = np.dtype("int64")
 _BOOL = np.dtype(bool)
+_STEP = ("i", "carry")
 
 
 def spec(x: Tracer) -> Spec:
@@ -65,30 +67,35 @@ def _join(a: Spec, b: Spec) -> Spec | None:
     return Spec(a.dims, a.shape, dtype, a.weak and b.weak)
 
 
-def _difference(a: Spec, b: Spec) -> tuple[type[Error], str, str]:
-    """The kind of error, the first difference and what to do about it."""
+def _difference(a: Spec, b: Spec, first: str, second: str) -> tuple[type[Error], str, str]:
+    """The kind of error, the first difference and what to do about it. `first` and `second`: what has these types."""
     new = [d for d in b.dims if d not in a.dims]
     gone = [d for d in a.dims if d not in b.dims]
     if new:
         return (
             DimensionError,
-            f"dim {new[0]!r}, which only the second has",
-            f"Give the first the dim {new[0]!r} too, or reduce the second over it",
+            f"dim {new[0]!r}, which only {second} has",
+            f"Give {first} the dim {new[0]!r} too, or reduce {second} over it",
         )
     if gone:
         return (
             DimensionError,
-            f"dim {gone[0]!r}, which only the first has",
-            "Write .broadcast_like(...) to give the second that dim",
+            f"dim {gone[0]!r}, which only {first} has",
+            f"Write .broadcast_like(...) to give {second} that dim",
         )
     for d in a.dims:
         if a.sizes[d] != b.sizes[d]:
             sizes = ["?" if s.sizes[d] is None else str(s.sizes[d]) for s in (a, b)]
             return SizeError, f"the size of dim {d!r}, {sizes[0]} and {sizes[1]}", "Both need one size"
+    try:
+        wide = np.promote_types(a.dtype, b.dtype)
+    except TypeError:  # float16 and bfloat16
+        wide = np.dtype("float32")
+    narrow = [what for what, s in ((first, a), (second, b)) if s.dtype != wide]
     return (
         DTypeError,
         f"the dtype, {a.dtype.name} and {b.dtype.name}",
-        f'Write .astype("{a.dtype.name}") on the second',
+        f'Write .astype("{wide.name}") on {" and ".join(narrow)}',
     )
 
 
@@ -156,7 +163,8 @@ def _scalar_of(op: str, what: str, x: Any, kind: str) -> Tracer:
 def cond(predicate: Any, yes: Callable[..., Any], no: Callable[..., Any], args: Sequence[Any]) -> Any:
     """`yes(*args)` where the predicate holds, else `no(*args)`."""
     p = _scalar_of("cond", "the predicate", predicate, "bool")
-    return _switch("cond", build.cast(p, _INT64), (no, yes), args)
+    names = ("the `yes` branch", "the `no` branch")
+    return _switch("cond", build.cast(p, _INT64), (yes, no), args, names, (1, 0))
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[Any]) -> Any:
@@ -166,18 +174,33 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[An
     i = _scalar_of("switch", "the index", index, "integer")
     if i.dtype == np.dtype("uint64"):
         i = build.binary("minimum", i, build.constant(np.uint64(len(branches))))
-    return _switch("switch", i if i.dtype == _INT64 else build.cast(i, _INT64), tuple(branches), args)
+    names = [f"branch {k} ({name_of(branch)})" for k, branch in enumerate(branches)]
+    return _switch("switch", i if i.dtype == _INT64 else build.cast(i, _INT64), tuple(branches), args, names)
 
 
-def _switch(op: str, selector: Tracer, branches: Sequence[Callable[..., Any]], args: Sequence[Any]) -> Any:
+def _switch(
+    op: str,
+    selector: Tracer,
+    branches: Sequence[Callable[..., Any]],
+    args: Sequence[Any],
+    names: Sequence[str],
+    places: Sequence[int] | None = None,
+) -> Any:
+    """names: how errors call the branches. places: which value of the selector chooses each, by default its number."""
+    places = places or range(len(branches))
     regions = Regions(len(branches))
     leaves: list[list[Tracer]] = []
     structure: tree.TreeDef | None = None
     paths: list[str] = []
-    for i, branch in enumerate(branches):
+    for i, branch, name in zip(places, branches, names, strict=True):
 
-        def body(_: list[Tracer], branch: Callable[..., Any] = branch, first: tree.TreeDef | None = structure) -> Any:
-            result = branch(*args)
+        def body(
+            _: list[Tracer],
+            branch: Callable[..., Any] = branch,
+            name: str = name,
+            first: tree.TreeDef | None = structure,
+        ) -> Any:
+            result = call_with(op, branch, args, what=name)
             if first is not None:
                 result = _arranged(first, result)
             found, shape = result_leaves(result, name_of(branch))
@@ -188,35 +211,36 @@ def _switch(op: str, selector: Tracer, branches: Sequence[Callable[..., Any]], a
             structure, paths = shape, at
         elif shape != structure:
             raise ArgumentError(
-                f"xt.{op}: the branches {name_of(branches[0])} and {name_of(branch)} return different structures, "
-                f"{structure!r} and {shape!r}; they differ {_structures_differ(structure, shape)}"
+                f"xt.{op}: {names[0]} and {name} return different structures, {structure!r} and {shape!r}; they "
+                f"differ {_structures_differ(structure, shape)}"
             )
         leaves.append(found)
     assert structure is not None
     specs: list[Spec] = []
     for k, path in enumerate(paths):
         common = spec(leaves[0][k])
-        for branch, found in zip(branches[1:], leaves[1:], strict=True):
+        for name, found in zip(names[1:], leaves[1:], strict=True):
             joined = _join(common, spec(found[k]))
             if joined is None:
-                _branches_differ(op, (branches[0], branch), path, common, spec(found[k]))
+                _branches_differ(op, (names[0], name), path, common, spec(found[k]))
             common = joined
         specs.append(common)
-    for i, found in enumerate(leaves):
+    yields: list[list[Tracer]] = [[]] * len(branches)
+    for i, found in zip(places, leaves, strict=True):
 
         def fitted(_: list[Tracer], found: list[Tracer] = found) -> list[Tracer]:
             return [_fit(x, s) for x, s in zip(found, specs, strict=True)]
 
-        leaves[i] = regions.trace(i, (), fitted)
-    values = regions.finish("switch", [c.array_type(s) for s in specs], (selector,), {}, leaves)
+        yields[i] = regions.trace(i, (), fitted)
+    values = regions.finish("switch", [c.array_type(s) for s in specs], (selector,), {}, yields)
     return structure.unflatten(_results(values, specs))
 
 
-def _branches_differ(op: str, branches: Sequence[Callable[..., Any]], path: str, a: Spec, b: Spec) -> NoReturn:
-    kind, difference, instead = _difference(a, b)
-    first, second = map(name_of, branches)
+def _branches_differ(op: str, names: Sequence[str], path: str, a: Spec, b: Spec) -> NoReturn:
+    first, second = names
+    kind, difference, instead = _difference(a, b, first, second)
     raise kind(
-        f"xt.{op}: the branches {first} and {second} return different types{f' at {path}' if path else ''}: {_show(a)} "
+        f"xt.{op}: {first} and {second} return different types{f' at {path}' if path else ''}: {_show(a)} "
         f"and {_show(b)}; the first difference is {difference}. {instead}"
     )
 
@@ -263,7 +287,7 @@ class _Carry:
         return settled
 
     def _changes(self, a: Spec, b: Spec, path: str, fn: Callable[..., Any]) -> NoReturn:
-        kind, difference, instead = _difference(a, b)
+        kind, difference, instead = _difference(a, b, "the start", "the result")
         raise kind(
             f"xt.{self.op}: the carry changes its type{f' at {path}' if path else ''}. It comes in as {_show(a)} and "
             f"{name_of(fn)} returns {_show(b)}; the first difference is {difference}. {instead}"
@@ -286,18 +310,26 @@ def while_loop(
     carry = _Carry(op, init)
 
     def step(arguments: list[Tracer]) -> list[Tracer]:
-        return carry.leaves_of(body(carry.unflatten(arguments)), body)
+        return carry.leaves_of(call_with(op, body, [carry.unflatten(arguments)], roles=("carry",)), body)
 
     while True:
         regions = Regions(2)
         found = regions.trace(1, carry.specs, step)
         specs = carry.specs
+        if max_steps is None and regions.hands_on(1, found):
+            raise ArgumentError(
+                f"xt.{op}: {name_of(body)} gives its carry back as it came, so that the loop would never end. Return "
+                "the next carry, or bound the loop: max_steps=..."
+            )
         if carry.settle(found, body):
             break
         regions.discard()
-    more = regions.trace(
-        0, specs, lambda a: _scalar_of(op, f"what {name_of(keep_on)} returned", keep_on(carry.unflatten(a)), "bool")
-    )
+
+    def decide(arguments: list[Tracer]) -> Tracer:
+        keeps = call_with(op, keep_on, [carry.unflatten(arguments)], roles=("carry",))
+        return _scalar_of(op, f"what {name_of(keep_on)} returned", keeps, "bool")
+
+    more = regions.trace(0, specs, decide)
     nexts = regions.trace(1, (), lambda _: carry.fit(found))
     attributes: dict[str, ir.Attribute] = {}
     if max_steps is not None:
@@ -329,11 +361,9 @@ def scan(
 
     def step(arguments: list[Tracer]) -> tuple[list[Tracer], list[Tracer], tree.TreeDef]:
         given = carry.unflatten(arguments[: len(carry.specs)])
-        result = f(given, x_structure.unflatten(arguments[len(carry.specs) :]))
+        result = call_with(op, f, [given, x_structure.unflatten(arguments[len(carry.specs) :])], roles=("carry", "x"))
         if not isinstance(result, tuple) or len(result) != 2:
-            raise ArgumentTypeError(
-                f"xt.{op}: {name_of(f)} must return a tuple (carry, y), got {type(result).__name__}"
-            )
+            raise ArgumentTypeError(f"xt.{op}: {name_of(f)} must return a tuple (carry, y), got {shown(result)}")
         ys, structure = result_leaves(result[1], name_of(f))
         for y, path in zip(ys, tree.paths(result[1]), strict=True):
             if dim in y.dims:
@@ -420,7 +450,7 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
 
         def step(carry: Any, i: Tracer) -> tuple[Any, None]:
             at = build.binary("add", i, first) if lo else i
-            return body(Tracer(at.value, weak=True, spec=at.spec), carry), None
+            return call_with("fori_loop", body, [Tracer(at.value, weak=True, spec=at.spec), carry], roles=_STEP), None
 
         step.__name__ = name_of(body)
         dim = f"step~{_depth()}"
@@ -430,8 +460,9 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
 
     def advance(state: tuple[Tracer, Any]) -> tuple[Tracer, Any]:
         i, carry = state
-        return build.binary("add", i, build.constant(np.int64(1))), body(
-            Tracer(i.value, weak=True, spec=i.spec, scope=i.scope), carry
+        at = Tracer(i.value, weak=True, spec=i.spec, scope=i.scope)
+        return build.binary("add", i, build.constant(np.int64(1))), call_with(
+            "fori_loop", body, [at, carry], roles=_STEP
         )
 
     advance.__name__ = name_of(body)

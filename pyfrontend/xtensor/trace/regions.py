@@ -39,6 +39,12 @@ class Regions:
             arguments = [Tracer(v, weak=s.weak, scope=scope, spec=s) for v, s in zip(values, specs, strict=True)]
             return fn(arguments)
 
+    def hands_on(self, i: int, values: Sequence[Tracer]) -> bool:
+        """Whether `values` are the arguments of region `i`, as they are."""
+        scope = self.scopes[i]
+        assert scope is not None
+        return [x.value for x in values] == list(scope.block.arguments)
+
     def discard(self) -> None:
         self.placeholder.erase()
 

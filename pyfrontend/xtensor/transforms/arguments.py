@@ -143,6 +143,8 @@ class Call:
         types: list[Any] = []
         fixed: list[tuple[int, Static]] = []
         for i, leaf in enumerate(leaves):
+            if isinstance(leaf, np.ndarray) and leaf.ndim:
+                raise unnamed(leaf, f"{name_of(fn)}: argument {_path(args, kwargs, i)}, a NumPy array")
             found = self._array(leaf, abstract)
             if found is None:
                 if not is_choice(leaf):
@@ -218,21 +220,23 @@ class Call:
             self.free.add(len(self.arrays))
             self.arrays.append(None)
             return x
-        if isinstance(x, np.ndarray):
-            raise unnamed(x, "a NumPy array")
         if isinstance(x, Tracer):
             check_alive(x)
         return None
 
     @staticmethod
     def _refuse(leaf: Any, fn: Callable[..., Any], args: Any, kwargs: Any, i: int) -> Exception:
-        path = tree.paths((args, kwargs))[i]
-        path = path.removeprefix("[0]") if path.startswith("[0]") else path.removeprefix("[1]")
-        error = not_an_array(leaf, f"argument {path} of {name_of(fn)}: ")
+        error = not_an_array(leaf, f"argument {_path(args, kwargs, i)} of {name_of(fn)}: ")
         if isinstance(error, ArgumentTypeError):
             hint = "Declare it static: xt.jit(f, static=...), or make its class a pytree: xt.tree.register"
             return ArgumentTypeError(f"{str(error).splitlines()[0]}. {hint}")
         return error
+
+
+def _path(args: Any, kwargs: Any, i: int) -> str:
+    """Where leaf `i` of a call stands: [1]["w"] is in the second argument."""
+    path = tree.paths((args, kwargs))[i]
+    return path.removeprefix("[0]") if path.startswith("[0]") else path.removeprefix("[1]")
 
 
 def _open(structure: tree.TreeDef, leaves: Sequence[Any]) -> Any:

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from ..core.errors import ArgumentTypeError
+from ..core.calls import call_with, shown
+from ..core.errors import ArgumentTypeError, Error
 from ..trace import context as c
 from ..trace.control import name_of, spec
 from ..trace.dispatch import plain
@@ -28,17 +29,23 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     with the square root of the number of steps.
     """
     if not callable(f):
-        raise ArgumentTypeError(f"xt.checkpoint needs a function, got {type(f).__name__}: {f!r:.60}")
+        raise ArgumentTypeError(f"xt.checkpoint needs a function, got {shown(f)}: {f!r:.60}")
 
     @functools.wraps(f)
     def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
         if not tracing():
-            return f(*args, **kwargs)  # nothing is kept for a derivative here
+            try:
+                found: R = call_with("checkpoint", f, args, kwargs)  # nothing is kept for a derivative here
+            except Error as error:
+                raise error.with_traceback(None) from None
+            return found
         regions = Regions(1)
-        leaves, structure = regions.trace(0, (), lambda _: result_leaves(f(*args, **kwargs), name_of(f)))
+        leaves, structure = regions.trace(
+            0, (), lambda _: result_leaves(call_with("checkpoint", f, args, kwargs), name_of(f))
+        )
         specs = [spec(x) for x in leaves]
         values = regions.finish("checkpoint", [c.array_type(s) for s in specs], (), {}, [leaves])
-        found: R = structure.unflatten([Tracer(v, weak=s.weak, spec=s) for v, s in zip(values, specs, strict=True)])
-        return found
+        results: R = structure.unflatten([Tracer(v, weak=s.weak, spec=s) for v, s in zip(values, specs, strict=True)])
+        return results
 
     return checkpointed

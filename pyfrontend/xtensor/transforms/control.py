@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.calls import call_with, shown
 from ..core.dims import check_name
 from ..core.errors import ArgumentError, ArgumentTypeError, Error
 from ..ops.types import ArrayLike
@@ -117,7 +118,7 @@ def map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
 
 def _map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
     def step(_: None, x: Any) -> tuple[None, Any]:
-        return None, f(x)
+        return None, call_with("map", f, [x], roles=("x",))
 
     step.__name__ = name_of(f)
     return control.scan(step, None, xs, dim, False, None, "map")[1]
@@ -126,7 +127,7 @@ def _map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
 def _check_functions(op: str, *functions: Any) -> None:
     for f in functions:
         if not callable(f):
-            raise ArgumentTypeError(f"xt.{op} needs functions, got {type(f).__name__}: {f!r:.60}")
+            raise ArgumentTypeError(f"xt.{op} needs functions, got {shown(f)}: {f!r:.60}")
 
 
 def _count(op: str, what: str, n: Any) -> int:

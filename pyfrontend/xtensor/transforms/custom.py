@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ..core import dtypes, tree
+from ..core.calls import call_with, shown
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError, Error
 from ..core.spec import Spec
@@ -57,7 +58,7 @@ class custom_derivative:  # noqa: N801 (used like a function)
 
     def __init__(self, f: Callable[..., Any]) -> None:
         if not callable(f):
-            raise ArgumentTypeError(f"xt.custom_derivative needs a function, got {type(f).__name__}: {f!r:.60}")
+            raise ArgumentTypeError(f"xt.custom_derivative needs a function, got {shown(f)}: {f!r:.60}")
         functools.update_wrapper(self, f)
         self.fn = f
         self.name = name_of(f)
@@ -91,7 +92,7 @@ class custom_derivative:  # noqa: N801 (used like a function)
                 )
             # A rule that calls its own function needs a rule for each order of derivative, and no more.
             if not tracing() or self.inside.depth >= max(order(), 2):
-                return self.fn(*args, **kwargs)
+                return call_with("custom_derivative", self.fn, args, kwargs)
             return _Call(self, self._positional(args, kwargs)).run()
         except Error as error:
             raise error.with_traceback(None) from None
@@ -103,7 +104,10 @@ class custom_derivative:  # noqa: N801 (used like a function)
             if kwargs:
                 raise ArgumentTypeError(f"{self.name} has no signature: pass its arguments by position")
             return args
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError:
+            return call_with("custom_derivative", self.fn, args, kwargs)  # which says what is wrong
         bound.apply_defaults()
         if bound.kwargs:
             raise ArgumentTypeError(
@@ -141,7 +145,9 @@ class _Call:
     def run(self) -> Any:
         regions = Regions(4)
         found, self.result = regions.trace(
-            0, self.specs, lambda a: result_leaves(self.of.fn(*self.filled(a)), self.of.name)
+            0,
+            self.specs,
+            lambda a: result_leaves(call_with("custom_derivative", self.of.fn, self.filled(a)), self.of.name),
         )
         self.results = [spec(y) for y in found]
         self.moved = [i for i, s in enumerate(self.results) if dtypes.is_float(s.dtype)]
@@ -174,7 +180,8 @@ class _Call:
         what = f"the pushforward rule of {self.of.name}"
         rule = self.of.pushforward
         assert rule is not None
-        given = rule(self.filled(arrays), self.filled(tangents, [None] * len(self.leaves)))
+        both = self.filled(arrays), self.filled(tangents, [None] * len(self.leaves))
+        given = call_with("custom_derivative", rule, both, roles=("primals", "tangents"), what=what)
         y, dy = _pair(given, what, "(y, dy)")
         ys = self.fit(y, what)
         return [*ys, *self.tangents(dy, ys, what)]
@@ -183,7 +190,9 @@ class _Call:
         what = f"the forward rule of {self.of.name}"
         rule = self.of.forward
         assert rule is not None
-        y, residuals = _pair(rule(*self.filled(arrays)), what, "(y, residuals)")
+        y, residuals = _pair(
+            call_with("custom_derivative", rule, self.filled(arrays), what=what), what, "(y, residuals)"
+        )
         leaves, self.kept = tree.flatten(residuals)
         self.kept_leaves = leaves
         self.kept_places = [i for i, x in enumerate(leaves) if _is_array(x)]
@@ -199,10 +208,11 @@ class _Call:
             cotangents[i] = ct
         rule = self.of.backward
         assert rule is not None
-        given = rule(self.kept.unflatten(leaves), self.result.unflatten(cotangents))
+        both = self.kept.unflatten(leaves), self.result.unflatten(cotangents)
+        given = call_with("custom_derivative", rule, both, roles=("residuals", "ct"), what=what)
         count = len(self.structure.children)
         if not isinstance(given, tuple) or len(given) != count:
-            got = f"{len(given)}" if isinstance(given, tuple) else type(given).__name__
+            got = f"{len(given)}" if isinstance(given, tuple) else shown(given)
             raise ArgumentError(f"{what} must return a tuple of {count}, one cotangent per argument, got {got}")
         found: list[Any] = []
         for entry, child in zip(given, self.structure.children, strict=True):
@@ -255,5 +265,5 @@ def _strong(s: Spec) -> Spec:
 
 def _pair(given: Any, what: str, form: str) -> tuple[Any, Any]:
     if not isinstance(given, tuple) or len(given) != 2:
-        raise ArgumentTypeError(f"{what} must return {form}, got {type(given).__name__}")
+        raise ArgumentTypeError(f"{what} must return {form}, got {shown(given)}")
     return given

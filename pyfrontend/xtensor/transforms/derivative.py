@@ -12,10 +12,11 @@ import numpy as np
 from ..core import dtypes, tree
 from ..core.dims import describe
 from ..core.errors import ArgumentError, DimensionError, DTypeError, SizeError
+from ..core.spec import Spec
 from ..trace import build, location
 from ..trace import context as c
 from ..trace.scope import Scope, current
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer, as_tracer, unnamed
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -156,17 +157,30 @@ def full_like(x: Tracer, value: float) -> Tracer:
     return build.broadcast(build.constant(np.asarray(value, x.dtype)), x.dims, x.sizes)
 
 
-def conform(t: Any, like: Tracer, what: str) -> Tracer:
-    """A tangent or cotangent with the dims of what it belongs to: aligned by name, missing dims broadcast."""
+def conform(t: Any, like: Tracer | Spec, what: str, whole: bool = False) -> Tracer:
+    """A tangent or cotangent with the dims of what it belongs to: aligned by name, missing dims broadcast.
+
+    If it is to be `whole`, only a number is broadcast, and an array with dims must have all of them.
+    """
+    if isinstance(t, np.ndarray) and t.ndim:
+        raise unnamed(t, what)
     given = as_tracer(t)
+    spec = like if isinstance(like, Spec) else like.spec
     extra = [d for d in given.dims if d not in like.dims]
     if extra:
         raise DimensionError(
             f"{what} has dim{'s' * (len(extra) > 1)} {', '.join(map(repr, extra))}, which its array "
             f"{describe(like.dims, like.shape)} lacks; it is {describe(given.dims, given.shape)}"
         )
+    lacking = [d for d in like.dims if d not in given.dims]
+    if whole and lacking and given.ndim:
+        raise DimensionError(
+            f"{what} lacks dim{'s' * (len(lacking) > 1)} {', '.join(map(repr, lacking))} of its array "
+            f"{describe(like.dims, like.shape)}; it is {describe(given.dims, given.shape)}. Write "
+            f"ct.broadcast_like(y) if the same number belongs everywhere along it"
+        )
     for d in given.dims:
-        a, b = given.spec.sizes[d], like.spec.sizes[d]
+        a, b = given.spec.sizes[d], spec.sizes[d]
         # A dynamic size is equal to itself alone.
         if a != b:
             sizes = ["a dynamic size" if n is None else f"size {n}" for n in (a, b)]
@@ -178,7 +192,8 @@ def conform(t: Any, like: Tracer, what: str) -> Tracer:
         if not given.weak and not (given.ndim == 0 and not dtypes.is_float(given.dtype)):
             raise DTypeError(f"{what} is {given.dtype} and its array {like.dtype}: write .astype({like.dtype.name!r})")
         given = build.cast(given, like.dtype)
-    return build.broadcast(given, like.dims, like.sizes)
+    known: Any = like.sizes  # those of a Spec are numbers here
+    return build.broadcast(given, like.dims, known)
 
 
 # -- which arguments --------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ..core import dtypes, tree
+from ..core.calls import call_with, shown
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..trace.program import result_leaves
@@ -36,7 +37,7 @@ def value_and_grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -
 
 def _transform(f: Callable[..., Any], wrt: Wrt, has_aux: bool, kind: str) -> Jitted[..., Any]:
     if not callable(f):
-        raise ArgumentTypeError(f"{kind} needs a function, got {type(f).__name__}")
+        raise ArgumentTypeError(f"{kind} needs a function, got {shown(f)}")
     chosen = Arguments(f, wrt, kind)
 
     @functools.wraps(f)
@@ -147,7 +148,7 @@ def _run(
 
     def body(tracers: list[Tracer]) -> list[Tracer]:
         new_args, new_kwargs = split.joined(tracers)
-        result = f(*new_args, **new_kwargs)
+        result = call_with(kind, f, new_args, new_kwargs)
         aux: list[Tracer] = []
         if has_aux:
             result, extra = with_aux(result, f, kind)
@@ -168,10 +169,8 @@ def _run(
 def with_aux(result: Any, f: Callable[..., Any], kind: str) -> tuple[Any, Any]:
     """What `f` returned, as result and aux."""
     if not isinstance(result, tuple) or len(result) != 2:
-        what = "result" if kind == "jacobian" else "loss"
-        raise ArgumentTypeError(
-            f"{kind}(has_aux=True): {name_of(f)} must return ({what}, aux), got {type(result).__name__}"
-        )
+        what = "result" if kind in ("jacobian", "hessian") else "loss"
+        raise ArgumentTypeError(f"{kind}(has_aux=True): {name_of(f)} must return ({what}, aux), got {shown(result)}")
     return result
 
 
@@ -180,7 +179,7 @@ def loss_of(result: Any, f: Callable[..., Any], kind: str) -> Tracer:
     if len(leaves) != 1 or result is not leaves[0]:
         hint = "; has_aux=True is for (loss, aux)" if isinstance(result, tuple) else ""
         raise ArgumentTypeError(
-            f"{kind} needs a loss, one array without dims; {name_of(f)} returned {type(result).__name__}{hint}"
+            f"{kind} needs a loss, one array without dims; {name_of(f)} returned {shown(result)}{hint}"
         )
     (loss,), _ = result_leaves(result, name_of(f))
     if loss.dims:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, tree
+from ..core.calls import call_with, shown
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..trace import build
@@ -34,11 +35,15 @@ def jacobian(f: Callable[..., Any], wrt: Wrt = 0, mode: str = "reverse", has_aux
     all at once. has_aux: `f` returns (result, aux), and the result is (jacobian, aux).
     Raises DTypeError where a result or an argument to differentiate by is no float array.
     """
-    if not callable(f):
-        raise ArgumentTypeError(f"jacobian needs a function, got {type(f).__name__}")
     if mode not in ("reverse", "forward"):
         raise ArgumentError(f"jacobian: mode is 'reverse' or 'forward', got {mode!r}")
-    chosen = Arguments(f, wrt, "jacobian")
+    return _transform(f, wrt, mode, has_aux, "jacobian")
+
+
+def _transform(f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, kind: str) -> Jitted[..., Any]:
+    if not callable(f):
+        raise ArgumentTypeError(f"{kind} needs a function, got {shown(f)}")
+    chosen = Arguments(f, wrt, kind)
     run = _reverse if mode == "reverse" else _forward
 
     @functools.wraps(f)
@@ -46,7 +51,7 @@ def jacobian(f: Callable[..., Any], wrt: Wrt = 0, mode: str = "reverse", has_aux
         found, aux = run(f, chosen, has_aux, args, kwargs)
         return (found, aux) if has_aux else found
 
-    derivative.__name__ = f"jacobian({name_of(f)})"
+    derivative.__name__ = f"{kind}({name_of(f)})"
     return Jitted(derivative)
 
 
@@ -55,10 +60,7 @@ def hessian(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitte
 
     A loss without dims by x(i) gives (i, i'). has_aux: as for `jacobian`.
     """
-    first = jacobian(f, wrt, "reverse", has_aux)
-    second = jacobian(first, wrt, "forward", has_aux)
-    second.__name__ = f"hessian({name_of(f)})"
-    return second
+    return _transform(_transform(f, wrt, "reverse", has_aux, "hessian"), wrt, "forward", has_aux, "hessian")
 
 
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -82,7 +84,7 @@ def _all_gradients(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, .
 
     def body(tracers: list[Tracer]) -> list[Tracer]:
         new_args, _ = split.joined(tracers)
-        return [loss_of(f(*new_args), f, "hvp")]
+        return [loss_of(call_with("hvp", f, new_args), f, "hvp")]
 
     pullback = Pullback(body, split.primals)
     found: tuple[Any, ...] = split.restored(pullback([full_like(pullback.results[0], 1.0)]))
@@ -99,7 +101,9 @@ def _basis(x: Tracer) -> tuple[tuple[str, ...], Tracer]:
     basis = build.constant(np.ones((), x.dtype))
     for name, d in zip(names, x.dims, strict=True):
         size = x.sizes[d]
-        same = build.compare("eq", build.iota(name, size), build.iota(d, size))
+        renamed = build.rename(x, {d: name})  # whose coordinates the basis has
+        row = build.labelled(build.iota(name, size), renamed)
+        same = build.compare("eq", row, build.iota(d, size))
         basis = build.binary("mul", basis, build.cast(same, x.dtype))
     return names, build.broadcast(basis, (*names, *x.dims), None)
 
@@ -136,29 +140,30 @@ def _primed(out: Sequence[str], own: Sequence[str]) -> list[str]:
 # -- the two modes ----------------------------------------------------------------------------------------------------
 
 
-def _floats(values: Sequence[Tracer], paths: Sequence[str], f: Callable[..., Any]) -> None:
+def _floats(values: Sequence[Tracer], paths: Sequence[str], f: Callable[..., Any], kind: str) -> None:
     for y, path in zip(values, paths, strict=True):
         if not dtypes.is_float(y.dtype):
             raise DTypeError(
-                f"jacobian: result{path} of {name_of(f)} is {y.dtype.name} {describe(y.dims, y.shape)}, which has no "
-                "derivative. Return it as aux: jacobian(f, has_aux=True) with f returning (result, aux)"
+                f"{kind}: result{path} of {name_of(f)} is {y.dtype.name} {describe(y.dims, y.shape)}, which has no "
+                f"derivative. Return it as aux: {kind}(f, has_aux=True) with f returning (result, aux)"
             )
 
 
 class _Results:
     """What `f` returned while it was traced."""
 
-    def __init__(self, f: Callable[..., Any], has_aux: bool) -> None:
+    def __init__(self, f: Callable[..., Any], has_aux: bool, kind: str) -> None:
         self.f = f
+        self.kind = kind
         self.has_aux = has_aux
         self.structure: Any = None
         self.aux: Any = None
 
     def leaves(self, result: Any) -> list[Tracer]:
         """Results, then aux."""
-        result, extra = with_aux(result, self.f, "jacobian") if self.has_aux else (result, None)
+        result, extra = with_aux(result, self.f, self.kind) if self.has_aux else (result, None)
         values, self.structure = result_leaves(result, name_of(self.f))
-        _floats(values, tree.paths(result), self.f)
+        _floats(values, tree.paths(result), self.f, self.kind)
         more, self.aux = result_leaves(extra, name_of(self.f))
         return [*values, *more]
 
@@ -169,11 +174,11 @@ class _Results:
 
 def _reverse(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
     split = Split(chosen, args, kwargs, floats_only=False)
-    results = _Results(f, has_aux)
+    results = _Results(f, has_aux, chosen.kind)
 
     def body(tracers: list[Tracer]) -> list[Tracer]:
         new_args, new_kwargs = split.joined(tracers)
-        return results.leaves(f(*new_args, **new_kwargs))
+        return results.leaves(call_with(chosen.kind, f, new_args, new_kwargs))
 
     pullback = Pullback(body, split.primals)
     values, aux = results.split(pullback.results)
@@ -193,7 +198,7 @@ def _reverse(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any,
 
 def _forward(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
     split = Split(chosen, args, kwargs, floats_only=False)
-    results = _Results(f, has_aux)
+    results = _Results(f, has_aux, chosen.kind)
     columns: list[list[Tracer]] = []
     for j, x in enumerate(split.primals):
 
@@ -201,7 +206,7 @@ def _forward(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any,
             new = list(split.primals)
             new[j] = tracers[0]
             new_args, new_kwargs = split.joined(new)
-            return results.leaves(f(*new_args, **new_kwargs))
+            return results.leaves(call_with(chosen.kind, f, new_args, new_kwargs))
 
         def apply(tangent: Tracer, x: Tracer = x, body: Any = body) -> list[Tracer]:
             return pushforward(body, [x], [tangent])[1][: results.structure.size]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
 from ..core import devices, options
+from ..core.calls import call_with, shown
 from ..core.dims import check_name
 from ..core.errors import ArgumentTypeError, DimensionError, Error
 from ..core.spec import Spec
@@ -45,7 +46,7 @@ class Jitted(Function, Generic[P, R]):
         donate: Any = (),
     ) -> Jitted[P, R]:
         if not callable(fn):
-            raise ArgumentTypeError(f"jit needs a function, got {type(fn).__name__}")
+            raise ArgumentTypeError(f"jit needs a function, got {shown(fn)}")
         compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims, device)
         StaticNames(fn, donate)  # names and positions are checked; memory is not reused yet
         self = super().__new__(cls, compiler)
@@ -109,7 +110,7 @@ class _Compiler:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if tracing():
-            return self.fn(*args, **kwargs)
+            return call_with("jit", self.fn, args, kwargs)
         return self.call(args, kwargs)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -139,7 +140,7 @@ class _Compiler:
     def program(self, call: Call, device: str = "cpu") -> Program:
         def body(tracers: list[Any]) -> Any:
             args, kwargs = call.structure.unflatten(tracers)
-            return self.fn(*args, **kwargs)
+            return call_with("jit", self.fn, args, kwargs)
 
         specs = call.full_specs()
         if self.dynamic and not self.entries:

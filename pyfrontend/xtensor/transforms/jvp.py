@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import dtypes, tree
+from ..core.calls import call_with
 from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
@@ -67,7 +68,7 @@ def _jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, .
         new = list(arrays)
         for i, tracer in zip(moving, tracers, strict=True):
             new[i] = tracer
-        out, shape = result_leaves(f(*structure.unflatten(new)), name_of(f))
+        out, shape = result_leaves(call_with("jvp", f, structure.unflatten(new)), name_of(f))
         results.append(shape)
         return out
 

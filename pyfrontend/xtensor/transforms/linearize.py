@@ -7,6 +7,7 @@ from typing import Any
 
 from ..compiler.executable import native_type
 from ..core import dtypes, options, tree
+from ..core.calls import call_with
 from ..core.errors import ArgumentError, DTypeError, Error
 from ..trace.dispatch import plain
 from ..trace.program import result_leaves
@@ -70,9 +71,12 @@ class _Kept:
         def push(*tangents: Any) -> Any:
             try:
                 given = _given(structure, paths, tangents, [s.dtype for s in kept.specs])
-                moved = [exact(given[i], native_type(kept.specs[i]), kept.device, "the tangent") for i in kept.moving]
+                moved = [
+                    exact(given[i], native_type(kept.specs[i]), kept.device, "linearize: the tangent")
+                    for i in kept.moving
+                ]
                 found: list[Any] = [None] * kept.shape.size
-                for (i, _), t in zip(kept.cotangents, kept.backward.run([*residuals, *moved]), strict=True):
+                for (i, _), t in zip(kept.cotangents, kept.run_backward(residuals, moved), strict=True):
                     found[i] = t
                 return kept.shape.unflatten(found)
             except Error as error:
@@ -95,7 +99,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]
         new = list(arrays)
         for i, tracer in zip(moving, tracers, strict=True):
             new[i] = tracer
-        out, shape = result_leaves(f(*structure.unflatten(new)), name_of(f))
+        out, shape = result_leaves(call_with("linearize", f, structure.unflatten(new)), name_of(f))
         shapes.append(shape)
         return out
 
@@ -103,7 +107,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]
 
     def push(*tangents: Any) -> Any:
         given = _given(structure, paths, tangents, [x.dtype for x in arrays])
-        moved = [conform(0.0 if given[i] is None else given[i], arrays[i], "the tangent") for i in moving]
+        moved = [conform(0.0 if given[i] is None else given[i], arrays[i], "linearize: the tangent") for i in moving]
         left = iter(linear(moved))
         return shapes[0].unflatten([next(left) if dtypes.is_float(y.dtype) else None for y in linear.results])
 

@@ -3,20 +3,22 @@ gradients, or with tangents to tangents. The compiler chooses the residuals (its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from ..compiler.executable import load, native_type
 from ..core import devices, dtypes, tree
+from ..core.calls import call_with
 from ..core.errors import Error
 from ..trace import context as c
 from ..trace import location
+from ..trace.inline import inline
 from ..trace.program import Program, result_leaves
-from ..trace.scope import Root
-from ..trace.tracer import Tracer
+from ..trace.scope import Root, tracing
+from ..trace.tracer import Tracer, as_tracer
 from .arguments import Call, name_of
-from .derivative import Pullback
+from .derivative import Linearized, Pullback
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -56,6 +58,7 @@ class Split:
         self.captured = [_native.to_device(a, self.device) for a in captured]
         target = devices.target_of(self.device)
         self.forward, self.backward = load(forward, target), load(backward, target)
+        self.backward_program = backward
         self.cotangents = [
             (i, native_type(s)) for i, s in enumerate(forward.outputs[: self.shape.size]) if dtypes.is_float(s.dtype)
         ]
@@ -66,9 +69,19 @@ class Split:
             r.check(int(call.arrays[r.argument]), False)
         return [*(_native.to_device(a, self.device) for a in call.arrays), *self.captured]
 
+    def run_backward(self, residuals: Sequence[Any], moved: Sequence[Any]) -> Sequence[Any]:
+        """backward at `residuals` and what `exact` made of the cotangents or tangents. Inside of a trace it becomes a
+        part of that; the residuals are constants there."""
+        inputs = [*residuals, *moved]
+        if tracing():
+            return inline(self.backward_program, [as_tracer(x) for x in inputs])
+        found: Sequence[Any] = self.backward.run(inputs)
+        return found
+
     def _trace(self, f: Callable[..., Any], call: Call, name: str, device: str) -> tuple[ir.Module, list[Any]]:
         specs = call.full_specs()
         shapes: list[tree.TreeDef] = []
+        op = "linearize" if self.request is Linearized else "vjp"
         with Root(specs, device=device) as root:
             arguments = [
                 Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
@@ -81,7 +94,7 @@ class Split:
                 for i, tracer in zip(self.moving, tracers, strict=True):
                     new[i] = tracer
                 args, _ = call.structure.unflatten(new)
-                results, shape = result_leaves(f(*args), name)
+                results, shape = result_leaves(call_with(op, f, args), name)
                 shapes.append(shape)
                 return results
 

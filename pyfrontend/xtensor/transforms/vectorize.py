@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import tree
-from ..core.dims import as_names, describe
+from ..core.calls import call_with, shown
+from ..core.dims import as_names, batched, describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..core.spec import Spec
 from ..trace import context as c
@@ -36,7 +37,7 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
     one of them: a dim is either batched or used inside.
     """
     if not callable(f):
-        raise ArgumentTypeError(f"vectorize needs a function, got {type(f).__name__}")
+        raise ArgumentTypeError(f"vectorize needs a function, got {shown(f)}")
     names = as_names(dims)
     if not names:
         raise ArgumentError("vectorize: no dim was named; write vectorize(f, ('batch',))")
@@ -61,7 +62,7 @@ def traced(f: Callable[..., Any], names: tuple[str, ...], args: tuple[Any, ...],
         for i, tracer in zip(moving, tracers, strict=True):
             new[i] = tracer
         instance_args, instance_kwargs = structure.unflatten(new)
-        out, shape = result_leaves(f(*instance_args, **instance_kwargs), name_of(f))
+        out, shape = result_leaves(call_with("vectorize", f, instance_args, instance_kwargs), name_of(f))
         results.append(shape)
         return out
 
@@ -73,7 +74,12 @@ def vectorized(body: Body, names: Sequence[str], arrays: Sequence[Tracer]) -> li
     """Adds `xtensor.vectorize` over `names`, which `arrays` have, with `body` traced into its region."""
     sizes = {d: n for x in arrays for d, n in x.spec.sizes.items() if d in names}
     regions = Regions(1)
-    results = [_checked(r, names) for r in regions.trace(0, [_without(x.spec, names) for x in arrays], body)]
+    before, batched.names = batched.names, (*batched.names, *names)
+    try:
+        found = regions.trace(0, [_without(x.spec, names) for x in arrays], body)
+    finally:
+        batched.names = before
+    results = [_checked(r, names) for r in found]
     shape = tuple(sizes[d] for d in names)
     specs = [Spec((*names, *r.dims), (*shape, *r.spec.shape), r.dtype) for r in results]
     types = [c.array_type(s) for s in specs]

@@ -6,12 +6,16 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import _native
 from ..core import dtypes, options, tree
-from ..core.errors import Error
+from ..core.calls import call_with
+from ..core.errors import ArgumentTypeError, Error
+from ..trace.dispatch import spec_of_type
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer, as_tracer, unnamed
 from . import split
 from .arguments import Call, name_of
 from .derivative import ByFunction, Pullback, conform, same_structure
@@ -23,8 +27,8 @@ Back = Callable[[Any], tuple[Any, ...]]
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     """`f(*primals)`, and `back`: a cotangent of the result to a tuple of cotangents, one per primal.
 
-    `f` runs once; `back` keeps what it needs of that run. A cotangent aligns with its result by name; integer results
-    have none (give None). Integer primals get None.
+    `f` runs once; `back` keeps what it needs of that run. A cotangent aligns with its result by name, and has
+    its dims, or is a number; integer results have none (give None). Integer primals get None.
     """
     if tracing():
         return _traced(f, primals)
@@ -52,12 +56,12 @@ class _Kept:
         outputs = entry.forward.run(inputs)
         residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
 
-        def back(cotangent: Any) -> tuple[Any, ...]:
+        def back(*cotangent: Any) -> tuple[Any, ...]:
             try:
-                given = same_structure(entry.shape, cotangent, "the cotangent")
-                cts = [exact(given[i], t, entry.device, "the cotangent") for i, t in entry.cotangents]
+                given = same_structure(entry.shape, only(cotangent), "vjp: the cotangent")
+                cts = [exact(given[i], t, entry.device, "vjp: the cotangent", whole=True) for i, t in entry.cotangents]
                 found: list[Any] = [None] * len(call.arrays)
-                for i, g in zip(entry.moving, entry.backward.run([*residuals, *cts]), strict=True):
+                for i, g in zip(entry.moving, entry.run_backward(residuals, cts), strict=True):
                     found[i] = g
                 args, _ = call.structure.unflatten(found)
                 return tuple(args)
@@ -70,18 +74,31 @@ class _Kept:
 _kept = ByFunction(_Kept)
 
 
-def exact(t: Any, type_: Any, device: _native.Device | None, what: str) -> Any:
+def only(cotangents: tuple[Any, ...]) -> Any:
+    """The one argument of `back`."""
+    if len(cotangents) != 1:
+        raise ArgumentTypeError(
+            f"vjp: back takes one cotangent, of the structure of the result, got {len(cotangents)} arguments"
+        )
+    return cotangents[0]
+
+
+def exact(t: Any, type_: Any, device: _native.Device | None, what: str, whole: bool = False) -> Any:
     """A tangent or cotangent as the compiled code takes it: of just this type, where it runs."""
     if isinstance(t, _native.Array) and t.type is type_ and t._device is device:
         return t
     if t is None:
         t = 0.0
-    return _conform(t, _native.empty(type_, device), what)
+    if isinstance(t, np.ndarray) and t.ndim:
+        raise unnamed(t, what)
+    if tracing():
+        return conform(t, spec_of_type(type_), what, whole)
+    return _conform(t, _native.empty(type_, device), what, whole)
 
 
-@jit(static="what")
-def _conform(t: Any, like: Any, what: str) -> Any:
-    return conform(t, like, what)
+@jit(static=("what", "whole"))
+def _conform(t: Any, like: Any, what: str, whole: bool) -> Any:
+    return conform(t, like, what, whole)
 
 
 def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:
@@ -90,8 +107,8 @@ def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[An
     result = forward(*primals)
     structure = tree.structure(result)
 
-    def back(cotangent: Any) -> tuple[Any, ...]:
-        given = same_structure(structure, cotangent, "the cotangent")
+    def back(*cotangent: Any) -> tuple[Any, ...]:
+        given = same_structure(structure, only(cotangent), "vjp: the cotangent")
         found: tuple[Any, ...] = _pair(f)[1](primals, given)
         return found
 
@@ -130,17 +147,17 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]
         new = list(arrays)
         for i, tracer in zip(moving, tracers, strict=True):
             new[i] = tracer
-        out, shape = result_leaves(f(*structure.unflatten(new)), name_of(f))
+        out, shape = result_leaves(call_with("vjp", f, structure.unflatten(new)), name_of(f))
         results.append(shape)
         return out
 
     pullback = Pullback(body, [arrays[i] for i in moving])
     shape = results[0]
 
-    def back(cotangent: Any) -> tuple[Any, ...]:
-        given = same_structure(shape, cotangent, "the cotangent")
+    def back(*cotangent: Any) -> tuple[Any, ...]:
+        given = same_structure(shape, only(cotangent), "vjp: the cotangent")
         floats = [
-            conform(0.0 if t is None else t, y, "the cotangent")
+            conform(0.0 if t is None else t, y, "vjp: the cotangent", whole=True)
             for t, y in zip(given, pullback.results, strict=True)
             if dtypes.is_float(y.dtype)
         ]

@@ -229,9 +229,9 @@ func.func @pullback(%x: !s, %v: !s) -> !s {
 func.func @captures(%x: !s, %v: !s) -> !s {
   %y, %dy = xtensor.pushforward at(%x) wrt [0] along(%v) {
   ^bb0(%x_: !s):
-    // expected-error @+1 {{this custom_derivative captures an array that is differentiated, of which its rule says nothing: make the array an argument}}
     %p = xtensor.custom_derivative at(%v) primal {
     ^bb0(%a: !s):
+      // expected-error @+1 {{this custom_derivative captures an array that is differentiated, of which its rule says nothing: make the array an argument}}
       %m = xtensor.mul %a, %x_ : !s, !s
       xtensor.yield %m : !s
     } pushforward {

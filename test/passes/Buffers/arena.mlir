@@ -75,3 +75,51 @@ func.func @nothing() {
   xtensor.library "xt_name" outs(%a : memref<0x4xf32>)
   return
 }
+
+// What a branch gives is as long as another temporary: the size is that temporary's, known before.
+// CHECK-LABEL: func.func @size_of_another
+// CHECK-SAME: %[[N:[a-z0-9]*]]: index
+// CHECK: %[[ARENA:.*]] = memref.alloc(%{{.*}}) {alignment = 64 : i64, xtensor.arena} : memref<?xi8>
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: memref.dim
+// CHECK: scf.if
+// CHECK-NOT: memref.dealloc
+// CHECK: scf.yield
+// CHECK: memref.dealloc %[[ARENA]]
+// CHECK-NOT: memref.dealloc
+func.func @size_of_another(%n: index, %p: i1, %x: memref<?xf32>, %y: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc(%n) : memref<?xf32>
+  linalg.copy ins(%x : memref<?xf32>) outs(%a : memref<?xf32>)
+  %r = scf.if %p -> memref<?xf32> {
+    %size = memref.dim %a, %c0 : memref<?xf32>
+    %b = memref.alloc(%size) : memref<?xf32>
+    linalg.copy ins(%a : memref<?xf32>) outs(%b : memref<?xf32>)
+    scf.yield %b : memref<?xf32>
+  } else {
+    scf.yield %a : memref<?xf32>
+  }
+  linalg.copy ins(%r : memref<?xf32>) outs(%y : memref<?xf32>)
+  return
+}
+
+// A routine is called with addresses: what it reads is alive until the call, so that what it writes
+// lies elsewhere.
+// CHECK-LABEL: func.func @addresses
+// CHECK: %[[A:.*]] = memref.view %{{.*}}[%c0]
+// CHECK: %[[B:.*]] = memref.view %{{.*}}[%c64
+// CHECK: memref.extract_aligned_pointer_as_index %[[A]]
+// CHECK: memref.extract_aligned_pointer_as_index %[[B]]
+func.func private @routine(i64, i64)
+func.func @addresses(%x: memref<16xf32>, %y: memref<16xf32>) {
+  %a = memref.alloc() : memref<16xf32>
+  %b = memref.alloc() : memref<16xf32>
+  linalg.copy ins(%x : memref<16xf32>) outs(%a : memref<16xf32>)
+  %pa = memref.extract_aligned_pointer_as_index %a : memref<16xf32> -> index
+  %from = arith.index_cast %pa : index to i64
+  %pb = memref.extract_aligned_pointer_as_index %b : memref<16xf32> -> index
+  %to = arith.index_cast %pb : index to i64
+  func.call @routine(%from, %to) : (i64, i64) -> ()
+  linalg.copy ins(%b : memref<16xf32>) outs(%y : memref<16xf32>)
+  return
+}

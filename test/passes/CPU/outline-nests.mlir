@@ -1,13 +1,14 @@
-// RUN: xtensor-opt %s --xtensor-outline-nests="max-nests=2" | FileCheck %s
+// RUN: xtensor-opt %s --xtensor-outline-nests | FileCheck %s --check-prefix=SHARE
+// RUN: xtensor-opt %s --xtensor-outline-nests="max-nests=2" | FileCheck %s --check-prefix=CUT
 
 // Equal nests, with what reads their results, are one function; one that differs stays.
-// CHECK-LABEL: func.func @equal
-// CHECK-SAME: (%[[X:.*]]: memref<64xf32>, %[[Y:.*]]: memref<64xf32>, %[[S:.*]]: memref<f32>)
-// CHECK-NOT: scf.for
-// CHECK: call @nest0(%{{.*}}, %{{.*}}) : (!llvm.ptr, !llvm.ptr) -> ()
-// CHECK-NOT: scf.for
-// CHECK: call @nest0(
-// CHECK: return
+// SHARE-LABEL: func.func @equal
+// SHARE-SAME: (%[[X:.*]]: memref<64xf32>, %[[Y:.*]]: memref<64xf32>, %[[S:.*]]: memref<f32>)
+// SHARE-NOT: scf.for
+// SHARE: call @nest0(%{{.*}}, %{{.*}}) : (!llvm.ptr, !llvm.ptr) -> ()
+// SHARE-NOT: scf.for
+// SHARE: call @nest0(
+// SHARE: return
 func.func @equal(%x: memref<64xf32>, %y: memref<64xf32>, %s: memref<f32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -30,9 +31,9 @@ func.func @equal(%x: memref<64xf32>, %y: memref<64xf32>, %s: memref<f32>) {
 
 // Another constant is another nest, and so is another pattern of operands. The loops of a program,
 // which no emitter marked, stay where they are.
-// CHECK-LABEL: func.func @unequal
-// CHECK-NOT: call @nest
-// CHECK: return
+// SHARE-LABEL: func.func @unequal
+// SHARE-NOT: call @nest
+// SHARE: return
 func.func @unequal(%x: memref<64xf32>, %y: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -62,12 +63,12 @@ func.func @unequal(%x: memref<64xf32>, %y: memref<64xf32>) {
 
 // A long block is cut. Parts make their addresses again; a number that a later part needs keeps
 // the two together.
-// CHECK-LABEL: func.func @long
-// CHECK: call @part0
-// CHECK: call @part1
-// CHECK-NOT: call @part
-// CHECK: scf.for
-// CHECK: return
+// CUT-LABEL: func.func @long
+// CUT: call @[[A:part[0-9]+]](
+// CUT: call @[[B:part[0-9]+]](
+// CUT-NOT: call @part
+// CUT: scf.for
+// CUT: return
 func.func @long(%memory: memref<1024xi8>, %n: memref<f32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -110,16 +111,50 @@ func.func @long(%memory: memref<1024xi8>, %n: memref<f32>) {
   return
 }
 
-// CHECK-LABEL: func.func private @nest0(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr)
-// CHECK: %[[SUM:.*]] = scf.for
-// CHECK: memref.store %[[SUM]]
-// CHECK-NOT: @nest1
+// What a loop hands to its next step stays with it, and so does what runs per element.
+// CUT-LABEL: func.func @carried
+// CUT-NOT: call @part
+// CUT: return
+func.func @carried(%x: memref<64xf32>, %n: memref<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %last = scf.for %t = %c0 to %c64 step %c1 iter_args(%c = %zero) -> f32 {
+    %one = memref.load %n[] : memref<f32>
+    scf.for %i = %c0 to %c64 step %c1 {
+      memref.store %c, %x[%i] : memref<64xf32>
+    } {xtensor.nest}
+    scf.for %i = %c0 to %c64 step %c1 {
+      %v = memref.load %x[%i] : memref<64xf32>
+      %w = arith.subf %v, %c : f32
+      memref.store %w, %x[%i] : memref<64xf32>
+    } {xtensor.nest}
+    scf.for %i = %c0 to %c64 step %c1 {
+      scf.for %j = %c0 to %c64 step %c1 {
+        %v = vector.load %x[%j] : memref<64xf32>, vector<4xf32>
+        vector.store %v, %x[%i] : memref<64xf32>, vector<4xf32>
+        %u = vector.load %x[%i] : memref<64xf32>, vector<4xf32>
+        vector.store %u, %x[%j] : memref<64xf32>, vector<4xf32>
+      }
+    } {xtensor.nest}
+    %next = arith.addf %c, %one : f32
+    scf.yield %next : f32
+  }
+  memref.store %last, %n[] : memref<f32>
+  return
+}
 
-// CHECK-LABEL: func.func private @part0(%{{[^,]*}}: !llvm.ptr)
-// CHECK: memref.view
-// CHECK-COUNT-2: scf.for
+// SHARE-LABEL: func.func private @nest0(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr)
+// SHARE: %[[SUM:.*]] = scf.for
+// SHARE: memref.store %[[SUM]]
+// SHARE-NOT: @nest1
 
-// CHECK-LABEL: func.func private @part1(
-// CHECK: memref.load
-// CHECK: arith.addf
-// CHECK-COUNT-3: scf.for
+// CUT: func.func private @[[A]](%{{[^,]*}}: !llvm.ptr)
+// CUT: memref.view
+// CUT-COUNT-2: scf.for
+
+// CUT: func.func private @[[B]](
+// CUT: memref.load
+// CUT: arith.addf
+// CUT-COUNT-3: scf.for

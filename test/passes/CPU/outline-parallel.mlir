@@ -1,4 +1,4 @@
-// RUN: xtensor-opt %s --xtensor-outline-parallel | FileCheck %s
+// RUN: xtensor-opt %s --split-input-file --xtensor-outline-parallel | FileCheck %s
 
 // Equal bodies are one function; too little work stays in place.
 // CHECK: func.func private @xt_parallel_for
@@ -26,5 +26,36 @@ func.func @main(%x: memref<64xf32>, %y: memref<64xf32>) {
   scf.forall (%i) in (64) {
     memref.store %one, %y[%i] : memref<64xf32>
   } {xtensor.grain = 64 : i64}
+  return
+}
+
+// -----
+
+// Vectors of offsets are made again in the body, as far as only integers make them; others are
+// passed as what LLVM knows.
+// CHECK-LABEL: func.func @offsets
+// CHECK: arith.index_cast %{{.*}} : vector<8xindex> to vector<8xi64>
+// CHECK: !llvm.struct<(ptr, vector<8xi64>, ptr)>
+// CHECK: func.func private @parallel0
+// CHECK: arith.index_cast %{{.*}} : vector<8xi64> to vector<8xindex>
+// CHECK: vector.step : vector<8xindex>
+// CHECK: arith.muli
+// CHECK: scf.for
+func.func @offsets(%x: memref<64xf32>, %y: memref<64xf32>, %i: memref<8xi64>) {
+  %c0 = arith.constant 0 : index
+  %step = vector.step : vector<8xindex>
+  %two = arith.constant dense<2> : vector<8xindex>
+  %even = arith.muli %step, %two : vector<8xindex>
+  %mask = arith.constant dense<true> : vector<8xi1>
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %some = scf.for %k = %c0 to %c0 step %c0 iter_args(%v = %even) -> vector<8xindex> {
+    scf.yield %v : vector<8xindex>
+  }
+  scf.forall (%k) in (64) {
+    %a = vector.gather %x[%k] [%even], %mask, %zero : memref<64xf32>, vector<8xindex>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+    %b = vector.gather %x[%k] [%some], %mask, %zero : memref<64xf32>, vector<8xindex>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+    %s = arith.addf %a, %b : vector<8xf32>
+    vector.store %s, %y[%k] : memref<64xf32>, vector<8xf32>
+  } {xtensor.grain = 8 : i64}
   return
 }

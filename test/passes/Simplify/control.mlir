@@ -124,3 +124,19 @@ func.func @invariant(%c: !s, %w: !h, %i: !n, %x: !x) -> !s {
   } : (!s, !x) -> !s
   return %0 : !s
 }
+
+// A loop that never ends once it has begun stays, though its result is known.
+// CHECK-LABEL: func.func @endless(
+// CHECK: %[[W:.*]] = xtensor.while
+// CHECK: return %[[W]]
+func.func @endless(%a: !s, %end: !s) -> !s {
+  %0 = xtensor.while init(%a) cond {
+  ^bb0(%c: !s):
+    %more = xtensor.compare lt %c, %end : !s, !s
+    xtensor.yield %more : !xtensor.array<i1>
+  } body {
+  ^bb0(%c: !s):
+    xtensor.yield %c : !s
+  } : (!s) -> !s
+  return %0 : !s
+}

@@ -1,0 +1,33 @@
+"""A traced program as a part of what is being traced: its ops again, on other inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from . import context as c
+from . import location
+from .scope import current
+from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+def inline(program: Program, inputs: Sequence[Tracer]) -> list[Tracer]:
+    """The results of `program` at `inputs`, which have the types of its arguments."""
+    ir, scope = c.mlir(), current()
+    # The copy stands in the function for a moment, so that its ops can move from there into the open block.
+    holder = ir.Operation.create("builtin.module", regions=1, loc=location.of_user(), ip=scope.ip)
+    ir.Block.create_at_start(holder.regions[0], [])
+    copy = program.main.clone(ip=ir.InsertionPoint(holder.regions[0].blocks[0])).operation
+    block = copy.regions[0].blocks[0]
+    for argument, x in zip(block.arguments, inputs, strict=True):
+        argument.replace_all_uses_with(x.value)
+    *ops, last = (view.operation for view in block.operations)
+    results = [Tracer(v) for v in last.operands]
+    last.erase()
+    for op in ops:
+        op.move_before(holder)
+    holder.erase()
+    return results

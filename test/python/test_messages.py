@@ -1,0 +1,124 @@
+"""What the messages of common slips name: the function that was called, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+
+V = xt.ones(ch=3)
+X = xt.ones(time=4, ch=3)
+AT = xt.array([0, 7], "k")
+OUTSIDE = "index 7 is out of range"
+
+MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "at.add": (lambda: V.at(ch=AT).add(1.0), xt.IndexError, rf'xt.at.add: {OUTSIDE}.*add\(v, mode="clip" or "drop"\)'),
+    "at.set": (lambda: V.at(ch=7).set(1.0), xt.IndexError, rf'xt.at.set: {OUTSIDE}.*set\(v, mode="clip" or "drop"\)'),
+    "take_along": (lambda: xt.take_along(V, AT, dim="ch"), xt.IndexError, f"xt.take_along: {OUTSIDE}"),
+    "isel": (lambda: V.isel(ch=AT), xt.IndexError, rf'xt.isel: {OUTSIDE}.*\.get\(mode="clip" or "fill"\)'),
+    "cross_entropy": (
+        lambda: xt.nn.cross_entropy(V, xt.array(7), dim="ch"),
+        xt.IndexError,
+        f"xt.nn.cross_entropy: {OUTSIDE}.*Labels count the classes",
+    ),
+    "mode of at": (
+        lambda: V.at(ch=0, mode="drop"),
+        xt.ArgumentError,
+        r"xt.at: mode='drop' is no position.*\.add\(v, mode='drop'\)",
+    ),
+    "stack of arrays": (lambda: xt.stack([V, V], "k"), xt.ArgumentTypeError, r"xt.concat\(\[x, y\], 'k'\)"),
+    "stack by a name": (lambda: xt.stack(X, "k"), xt.ArgumentTypeError, r'xt.stack\(x, k=\("a", "b"\)\)'),
+    "attention": (
+        lambda: xt.nn.attention(X, X, X, dim="xyz"),
+        xt.ArgumentTypeError,
+        r"Write dims=\(\.\.\), a tuple of 3 names",
+    ),
+    "attention's letters": (
+        lambda: xt.nn.attention(X, X, X, "xyz"),  # type: ignore[arg-type]
+        xt.DimensionError,
+        "a tuple of three, .*not 'xyz'",
+    ),
+    "eye": (lambda: xt.eye(), xt.ArgumentTypeError, r"xt.eye\(a=3, b=3\)"),
+    "eye twice": (lambda: xt.eye(3, a=3, b=3), xt.ArgumentTypeError, "by position or by name"),
+    "a batched dim": (
+        lambda: xt.vectorize(lambda r: xt.sum(r, dim="time"), "time")(X),
+        xt.DimensionError,
+        "there is no dim 'time'.*'time' is batched outside, by vectorize",
+    ),
+    "hessian": (
+        lambda: xt.hessian(lambda a: a.astype("i8"))(V),
+        xt.DTypeError,
+        r"hessian: result of .*hessian\(f, has_aux=True\)",
+    ),
+    "conv": (lambda: xt.nn.conv(X, X, dims="time"), xt.ArgumentTypeError, "^xt.nn.conv: dims is a dict"),  # type: ignore[arg-type]
+    "conv's sizes": (
+        lambda: xt.nn.conv(X, xt.ones(kt=2, ch=4), dims={"time": "kt"}, dim="ch"),
+        xt.SizeError,
+        r"xt.nn.conv: dim 'ch' has size 3 here and 4 there \(operands: float64 \(time: 4, ch: 3\), float64 \(kt: 2",
+    ),
+    "max_pool": (lambda: xt.nn.max_pool(X, {"time": 9}), xt.SizeError, "^xt.nn.max_pool: a window of 9"),
+    "convolve": (lambda: xt.signal.convolve(X, X, dims="time"), xt.DimensionError, "^xt.signal.convolve: "),  # type: ignore[arg-type]
+    "rolling.median": (
+        lambda: X.rolling(time=2).median(),
+        AttributeError,
+        r'xt.median\(x.rolling\(\.\.\).construct\("w"\), dim="w"\)',
+    ),
+    "reshape": (lambda: X.reshape(2, 6), AttributeError, r'x.stack\(z=\("a", "b"\)\).*x.unstack'),  # type: ignore[attr-defined]
+    "sel": (lambda: X.sel(time=3), AttributeError, r"x.isel\(time=0\)"),  # type: ignore[attr-defined]
+    "a traced array for a function": (
+        lambda: xt.jit(lambda v: xt.grad(v)(v))(V),
+        xt.ArgumentTypeError,
+        r"grad needs a function, got float64 \(ch: 3\)",
+    ),
+    "grad of NumPy": (
+        lambda: xt.grad(lambda a: a.sum())(np.ones(3)),
+        xt.DimensionError,
+        r"grad\(<lambda>\): argument \[0\], a NumPy array of shape \(3,\) has no named dims",
+    ),
+    "back of NumPy": (lambda: xt.vjp(xt.sin, V)[1](np.ones(3)), xt.DimensionError, "^vjp: the cotangent of shape"),
+    "push of NumPy": (lambda: xt.linearize(xt.sin, V)[1](np.ones(3)), xt.DimensionError, "^linearize: the tangent of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_messages(name: str) -> None:
+    call, kind, message = MESSAGES[name]
+    with pytest.raises(kind, match=f"(?s){message}"):
+        call()
+
+
+def test_attributes_that_are_not_there_stay_missing() -> None:
+    assert not hasattr(X, "reshape") and not hasattr(X, "nothing") and not hasattr(X.rolling(time=2), "median")
+
+
+def test_eye_by_names() -> None:
+    got = xt.eye(row=3, col=4, dtype="i4")
+    np.testing.assert_array_equal(got.values, np.eye(3, 4))
+    assert (got.dims, got.dtype) == (("row", "col"), np.int32)
+    assert xt.jit(lambda: xt.eye(a=2, b=2))().sizes == {"a": 2, "b": 2}
+
+
+def test_modules_list_what_is_public() -> None:
+    for module in (xt.linalg, xt.tree, xt.signal, xt.testing, xt.nn):
+        assert dir(module) == sorted(module.__all__)
+
+
+# -- coordinates of a dim that is there twice -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_a_jacobian_keeps_both_coordinates(mode: str) -> None:
+    x = xr.DataArray(np.arange(6.0).reshape(3, 2), dims=("t", "s"), coords={"t": [10, 20, 30], "s": ["a", "b"]})
+    got = xt.jacobian(lambda x: (x * x).sum("s"), mode=mode)(x)
+    assert got.dims == ("t", "t'", "s")
+    assert got.t.values.tolist() == got["t'"].values.tolist() == [10, 20, 30]
+    assert got.s.values.tolist() == ["a", "b"]
+
+
+def test_a_product_with_itself_under_another_name_has_the_coordinates_of_xarray() -> None:
+    x = xr.DataArray(np.arange(3.0), dims="t", coords={"t": [10, 20, 30]})
+    xr.testing.assert_identical(xt.jit(lambda x: x * x.rename(t="u"))(x), x * x.rename(t="u"))
