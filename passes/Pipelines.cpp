@@ -234,7 +234,8 @@ static void registerPhases() {
       [](OpPassManager &pm, const CompileOptions &options) {
         std::optional<Backend> backend = backendOf(options.target);
         if (!backend) {
-          llvm::errs() << "no such target: " << options.target << "; there are cpu, vulkan and cuda\n";
+          llvm::errs() << "no such target: " << options.target
+                       << "; there are cpu, vulkan and cuda\n";
           std::exit(1);
         }
         int from = phaseIndex(options.from, *backend), to = phaseIndex(options.to, *backend);
