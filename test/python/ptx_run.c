@@ -401,6 +401,11 @@ static const char *step(machine *m, const instruction *in, long *pc, int *stoppe
       r += z;
     break;
   }
+  /* What is narrower than its register is extended. */
+  if (in->op == CVT && in->type.kind == KIND_S) {
+    set(m, a, (uint64_t)extended(r, n));
+    return NULL;
+  }
   /* A product that is wide keeps all of its bits; a predicate is one. */
   int width = in->op == SETP || in->type.kind == KIND_PRED ? 1 : in->flags & WIDE ? 2 * n : n;
   set(m, a, in->type.kind == KIND_PRED || in->op == SETP ? r & 1 : low(r, width));
