@@ -3,6 +3,7 @@
 #include "Pipelines.h"
 #include "compiler/Jit.h"
 #include "compiler/ObjectCache.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/DialectInterface.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
@@ -85,11 +86,14 @@ static LogicalResult checkTarget(ModuleOp module, StringRef target) {
   return module.emitError("this build generates no code for ") << target.split(',').first;
 }
 
-/// The code of kernels that is a text, as it is: in the IR it is a string on one line.
-static void printKernels(ModuleOp module, llvm::raw_ostream &os) {
-  for (Operation &op : *module.getBody())
-    if (auto code = op.getAttrOfType<StringAttr>("xtensor.code"))
-      os << "// " << SymbolTable::getSymbolName(&op).getValue() << "\n\n" << code.getValue();
+/// The kernels of a module in the language of their device, where that is text: in the IR it is a
+/// string on one line.
+static std::string kernelTexts(ModuleOp module) {
+  std::string text;
+  for (auto kernel : module.getOps<gpu::GPUModuleOp>())
+    if (auto code = kernel->getAttrOfType<StringAttr>("xtensor.code"))
+      text += "// " + kernel.getName().str() + "\n\n" + code.getValue().rtrim('\0').str() + '\n';
+  return text;
 }
 
 FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool locations,
@@ -106,12 +110,10 @@ FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool
       return failure();
     return code->getBuffer().str();
   }
+  if (phase == "msl" || phase == "ptx")
+    return kernelTexts(*copy);
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (phase == "msl") {
-    printKernels(*copy, os);
-    return text;
-  }
   OpPrintingFlags flags;
   flags.enableDebugInfo(locations, /*prettyForm=*/locations);
   (*copy)->print(os, flags);

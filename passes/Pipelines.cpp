@@ -8,6 +8,7 @@
 #include "GPU/Profile.h"
 #include "Group/Passes.h"
 #include "Metal/Passes.h"
+#include "NVVM/Passes.h"
 #include "SPIRV/Passes.h"
 #include "Schedule/Passes.h"
 #include "Simplify/Passes.h"
@@ -19,6 +20,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
@@ -38,12 +40,16 @@ static constexpr llvm::StringLiteral kVulkanPhases[] = {
 static constexpr llvm::StringLiteral kMetalPhases[] = {
     "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
     "buffers", "gpu",        "spirv",          "msl",    "llvm"};
+static constexpr llvm::StringLiteral kCudaPhases[] = {
+    "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
+    "buffers", "gpu",        "nvvm",           "ptx",    "llvm"};
 
 std::optional<Backend> xtensor::backendOf(StringRef target) {
   return llvm::StringSwitch<std::optional<Backend>>(target.split(',').first)
       .Case("cpu", Backend::cpu)
       .Case("vulkan", Backend::vulkan)
       .Case("metal", Backend::metal)
+      .Case("cuda", Backend::cuda)
       .Default(std::nullopt);
 }
 
@@ -55,6 +61,8 @@ ArrayRef<llvm::StringLiteral> xtensor::phaseNames(Backend backend) {
     return kVulkanPhases;
   case Backend::metal:
     return kMetalPhases;
+  case Backend::cuda:
+    return kCudaPhases;
   }
   llvm_unreachable("a backend has phases");
 }
@@ -89,7 +97,9 @@ static void addGpu(OpPassManager &pm) {
 
 static void addMsl(OpPassManager &pm) { pm.addPass(createTranslateToMSL()); }
 
-/// The host of kernels: their code is part of its object. What is SPIR-V still goes in as that.
+static void addPtx(OpPassManager &pm) { pm.addPass(createSerializePTX()); }
+
+/// The host of kernels: their code is part of its object.
 static void addHost(OpPassManager &pm) {
   pm.addPass(createSerializeSPIRV());
   ArenaOptions arena;
@@ -113,6 +123,8 @@ void xtensor::addPhase(OpPassManager &pm, StringRef phase, Backend backend) {
                 .Case("gpu", addGpu)
                 .Case("spirv", buildSPIRVPipeline)
                 .Case("msl", addMsl)
+                .Case("nvvm", buildNVVMPipeline)
+                .Case("ptx", addPtx)
                 .Case("llvm", backend == Backend::cpu ? addLlvm : addHost)
                 .Default(nullptr);
   if (add)
@@ -189,7 +201,7 @@ struct CompileOptions : PassPipelineOptions<CompileOptions> {
       llvm::cl::init("llvm")};
   Option<std::string> from{*this, "from", llvm::cl::desc("the phase that the input is in"),
                            llvm::cl::init("traced")};
-  Option<std::string> target{*this, "target", llvm::cl::desc("cpu, vulkan or metal"),
+  Option<std::string> target{*this, "target", llvm::cl::desc("cpu, vulkan, metal or cuda, or a profile"),
                              llvm::cl::init("cpu")};
   Option<std::string> dump{*this, "dump", llvm::cl::desc("folder for one file per phase")};
 };
@@ -233,7 +245,7 @@ static void registerPhases() {
         std::optional<Backend> backend = backendOf(options.target);
         if (!backend) {
           llvm::errs() << "no such target: " << options.target
-                       << "; there are cpu, vulkan and metal\n";
+                       << "; there are cpu, vulkan, metal and cuda\n";
           std::exit(1);
         }
         int from = phaseIndex(options.from, *backend), to = phaseIndex(options.to, *backend);
@@ -267,6 +279,7 @@ void xtensor::registerAllXTensorPasses() {
   registerGPUPasses();
   registerSPIRVPasses();
   registerMetalPasses();
+  registerNVVMPasses();
   registerPass(createMakeEntryPass);
   registerPhases();
 }
@@ -276,4 +289,5 @@ void xtensor::registerAllXTensorDialects(DialectRegistry &registry) {
   registerBufferInterfaces(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
 }

@@ -72,6 +72,7 @@ struct Backend {
 
 extern const Backend vulkanBackend;
 extern const Backend metalBackend;
+extern const Backend cudaBackend;
 
 /// What $XTENSOR_DEVICE says, 0 if nothing; -1, with xt_device_error set, if it is no number.
 int32_t preferredDevice();

@@ -14,7 +14,7 @@ using namespace xtensor;
 
 namespace {
 
-const Backend *const kBackends[] = {&vulkanBackend, &metalBackend};
+const Backend *const kBackends[] = {&vulkanBackend, &metalBackend, &cudaBackend};
 
 // Not a string, which would be gone before what runs at the exit of the process fails.
 thread_local char lastError[1024];

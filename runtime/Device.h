@@ -43,7 +43,7 @@ enum {
   XT_DEVICE_SUBNORMALS_F64 = 1 << 19
 };
 typedef struct xt_device_info {
-  const char *backend; /* "vulkan" */
+  const char *backend; /* "vulkan", "cuda" */
   const char *name;    /* as the driver gives it */
   const char *driver;
   uint32_t features;
@@ -56,6 +56,7 @@ typedef struct xt_device_info {
   int32_t max_group_size[3]; /* threads of a workgroup, per dimension */
   int32_t max_kernel_buffers;
   int32_t max_kernel_numbers;
+  int32_t architecture; /* CUDA: compute capability, 10 * major + minor; else 0 */
 } xt_device_info;
 
 /* Devices of a backend; 0 where there is no driver, xt_device_error says why. */

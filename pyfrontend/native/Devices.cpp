@@ -56,8 +56,8 @@ constexpr Feature kFeatures[] = {
     {XT_DEVICE_UNIFIED_MEMORY, "unified memory", nullptr},
 };
 
-/// What the compiler is told about a device: its backend, what it has, and three numbers, always in
-/// this order. A subgroup of 1 is one that does no arithmetic.
+/// What the compiler is told about a device: its backend, what it has, and numbers, always in this
+/// order. A subgroup of 1 is one that does no arithmetic.
 std::string profileOf(const xt_device_info &info) {
   std::string text = info.backend;
   for (const Feature &f : kFeatures)
@@ -66,7 +66,8 @@ std::string profileOf(const xt_device_info &info) {
   bool subgroups = info.features & XT_DEVICE_SUBGROUP_ARITHMETIC;
   return text + ",subgroup=" + std::to_string(subgroups ? info.subgroup_size : 1) +
          ",workgroup_bytes=" + std::to_string(info.workgroup_bytes) +
-         ",max_threads=" + std::to_string(info.max_workgroup_threads);
+         ",max_threads=" + std::to_string(info.max_workgroup_threads) +
+         (info.architecture ? ",sm=" + std::to_string(info.architecture) : "");
 }
 
 PyObject *text(const char *s) { return PyUnicode_DecodeUTF8(s, strlen(s), "replace"); }

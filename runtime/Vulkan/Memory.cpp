@@ -3,6 +3,7 @@
 #include "Memory.h"
 
 #include "../Backend.h"
+#include "../BlockSizes.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,23 +14,10 @@
 using namespace xtensor;
 using namespace xtensor::vulkan;
 
-static constexpr size_t kAlignment = 256;
-static constexpr size_t kShared = size_t(1) << 20; // blocks from here on have a buffer each
-static constexpr int kClasses = 4 * 48;
-
-/// Four classes per doubling from 256 bytes on: 256, 320, ...
-static int classOf(size_t bytes) {
-  if (bytes <= kAlignment)
-    return 0;
-  int log = 63 - __builtin_clzll(bytes - 1);
-  return 4 * (log - 8) + static_cast<int>((bytes - 1) >> (log - 2)) - 3;
-}
-
-static size_t roundUp(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+static constexpr size_t kAlignment = kBlockAlignment;
 
 size_t Memory::blockBytes(int sizeClass) const {
-  size_t bytes = size_t(4 + sizeClass % 4) << (sizeClass / 4 + 6);
-  return std::min(roundUp(bytes, kAlignment), largestBlock);
+  return std::min(bytesOfBlockClass(sizeClass), largestBlock);
 }
 
 /// The type among `allowed` that has all of `must`, most of `good`, and least of `bad`.
@@ -115,7 +103,7 @@ void vulkan::destroyBuffer(Context &context, const Buffer &buffer) {
 }
 
 Memory::Memory(Context &context, bool mapped)
-    : context(context), mapped(mapped), freeBlocks(kClasses) {
+    : context(context), mapped(mapped), freeBlocks(kBlockClasses) {
   // Some drivers know no limit; no size has more classes than there are.
   size_t limit = std::min(context.limits.allocation, size_t(1) << 46);
   largestBlock = limit / kAlignment * kAlignment - kAlignment;
@@ -169,15 +157,12 @@ void Memory::destroy(Slab &slab) {
 void *Memory::take(size_t bytes) {
   if (bytes > largestBlock)
     return nullptr;
-  int sizeClass = classOf(bytes);
+  int sizeClass = blockClassOf(bytes);
   std::lock_guard<std::mutex> guard(lock);
   auto &list = freeBlocks[sizeClass];
   if (list.empty()) {
     size_t each = blockBytes(sizeClass);
-    uint32_t blocks = 1;
-    if (each < kShared)
-      blocks =
-          static_cast<uint32_t>(std::min(4 * kShared, std::max(kShared / 4, 16 * each)) / each);
+    auto blocks = static_cast<uint32_t>(blocksAtOnce(each));
     if (static_cast<size_t>(context.driverBytes.load()) + each * blocks > byteBound)
       return nullptr;
     std::unique_ptr<Slab> made = make(each, blocks, sizeClass, Kind::Device, mapped);

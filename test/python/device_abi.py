@@ -14,9 +14,12 @@ from ctypes import c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_void_p
 from pathlib import Path
 
 import numpy as np
+import ptx_kernels
 import pytest
 
 N = 1000
+# Which devices; test_cuda_runtime.py asks for "cuda".
+BACKEND = os.environ.get("XTENSOR_TEST_BACKEND", "vulkan")
 
 
 class Info(ctypes.Structure):
@@ -34,6 +37,7 @@ class Info(ctypes.Structure):
         ("max_group_size", c_int32 * 3),
         ("max_kernel_buffers", c_int32),
         ("max_kernel_numbers", c_int32),
+        ("architecture", c_int32),
     )
 
 
@@ -137,7 +141,9 @@ def error() -> str:
 
 
 def missing() -> str | None:
-    """Why no test can use a Vulkan device, or None. Validation layers are asked for where they are there."""
+    """Why no test can use a device, or None. Validation layers are asked for where they are there."""
+    if BACKEND == "cuda":
+        return None if library().xt_device_count(b"cuda") else error()
     layers = Path("/usr/share/vulkan/explicit_layer.d")
     if (layers / "VkLayer_khronos_validation.json").exists():
         os.environ.setdefault("XTENSOR_VALIDATE", "1")
@@ -260,6 +266,8 @@ CHECK = (
 
 @functools.cache
 def assemble(text: str) -> bytes:
+    if BACKEND == "cuda":
+        return {ADD: ptx_kernels.ADD, CHECK: ptx_kernels.CHECK}[text].encode()
     done = subprocess.run(
         ["spirv-as", "--target-env", "spv1.3", "-o", "-", "-"], input=text.encode(), capture_output=True, check=False
     )
@@ -288,9 +296,9 @@ def bits(value: float) -> int:
 class Device:
     """A device of Device.h; failures are raised as OSError with xt_device_error's words."""
 
-    def __init__(self, index: int = -1, backend: bytes = b"vulkan") -> None:
+    def __init__(self, index: int = -1, backend: str = BACKEND) -> None:
         self.lib = library()
-        self.handle = self.lib.xt_device_open(backend, index)
+        self.handle = self.lib.xt_device_open(backend.encode(), index)
         if not self.handle:
             raise OSError(error())
         self.programs: list[Program] = []  # the runtime holds but their addresses

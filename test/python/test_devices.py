@@ -466,7 +466,8 @@ def test_profiles_name_what_a_device_has():
     order += [f"{what}{bits}" for what in ("specials", "subnormals") for bits in (16, 32, 64)]
     flags = [p for p in parts[1:] if "=" not in p]
     assert flags == [f for f in order if f in flags]
-    assert [p.partition("=")[0] for p in parts if "=" in p] == ["subgroup", "workgroup_bytes", "max_threads"]
+    numbers = ["subgroup", "workgroup_bytes", "max_threads", *(["sm"] if parts[0] == "cuda" else [])]
+    assert [p.partition("=")[0] for p in parts if "=" in p] == numbers
 
 
 def test_texts_of_devices_that_are_not_here():

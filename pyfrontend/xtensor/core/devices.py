@@ -27,7 +27,7 @@ _NUMBERS = "workgroup_bytes=32768,max_threads=1024"
 _PROFILES = {
     "vulkan": f"vulkan,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=32,{_NUMBERS}",
     "metal": f"metal,i64,f16,i16,i8,s16,s8,subgroup=1,{_NUMBERS}",
-    "cuda": f"cuda,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=32,{_NUMBERS}",
+    "cuda": f"cuda,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=32,{_NUMBERS},sm=80",
 }
 # dtype -> the part of a profile that says that it is there, and what to write instead where it is not.
 _NEEDS = {

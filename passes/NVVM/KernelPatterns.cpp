@@ -1,0 +1,127 @@
+// Kernels, their memory, loads and stores in the LLVM dialect.
+#include "NVVM/KernelPatterns.h"
+
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+/// The driver's allocations and the arena's parts begin at multiples of more; the runtime refuses
+/// others.
+static constexpr int64_t kAlignment = 16;
+
+/// The address space of PTX that a memref is in: .global, or .shared of a workgroup.
+static unsigned spaceOf(MemRefType type) {
+  auto memory = dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace());
+  bool shared = memory && memory.getValue() == gpu::AddressSpace::Workgroup;
+  return static_cast<unsigned>(shared ? NVVM::NVVMMemorySpace::Shared
+                                      : NVVM::NVVMMemorySpace::Global);
+}
+
+void xtensor::nvvm::addFlatMemory(LLVMTypeConverter &types) {
+  types.addConversion([](MemRefType type) -> Type {
+    if (type.getRank() != 1 || !type.getLayout().isIdentity())
+      return {};
+    return LLVM::LLVMPointerType::get(type.getContext(), spaceOf(type));
+  });
+}
+
+namespace {
+
+/// Buffers come as 64-bit addresses, numbers as 32-bit words, in the order of runtime/Device.h.
+/// Memory of the workgroup is a variable of the module.
+struct KernelFunction : ConvertOpToLLVMPattern<gpu::GPUFuncOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(gpu::GPUFuncOp op, OpAdaptor,
+                                ConversionPatternRewriter &b) const override {
+    if (!op.isKernel())
+      return failure();
+    Location loc = op.getLoc();
+    Block &entry = op.getBody().front();
+    TypeConverter::SignatureConversion signature(entry.getNumArguments());
+    SmallVector<Type> arguments;
+    for (auto [i, type] : llvm::enumerate(op.getArgumentTypes())) {
+      Type converted = getTypeConverter()->convertType(type);
+      if (!converted)
+        return op.emitError() << "no type of PTX for " << type;
+      signature.addInputs(i, converted);
+      arguments.push_back(converted);
+    }
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(getContext()), arguments);
+    auto func = LLVM::LLVMFuncOp::create(b, loc, op.getName(), type);
+    func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+    if (auto size = op.getKnownBlockSizeAttr())
+      func->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
+    for (auto [i, argument] : llvm::enumerate(arguments))
+      if (isa<LLVM::LLVMPointerType>(argument))
+        func.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(kAlignment));
+
+    b.setInsertionPoint(func);
+    SmallVector<LLVM::GlobalOp> shared;
+    for (BlockArgument memory : op.getWorkgroupAttributions()) {
+      auto memref = cast<MemRefType>(memory.getType());
+      auto array = LLVM::LLVMArrayType::get(
+          getTypeConverter()->convertType(memref.getElementType()), memref.getNumElements());
+      std::string name = (op.getName() + "_memory" + Twine(memory.getArgNumber())).str();
+      shared.push_back(LLVM::GlobalOp::create(b, loc, array, /*isConstant=*/false,
+                                              LLVM::Linkage::Internal, name, Attribute(),
+                                              /*alignment=*/kAlignment, spaceOf(memref)));
+    }
+    b.setInsertionPointToStart(&entry);
+    for (auto [memory, global] : llvm::zip_equal(op.getWorkgroupAttributions(), shared))
+      signature.remapInput(memory.getArgNumber(),
+                           LLVM::AddressOfOp::create(b, loc, global).getResult());
+    b.inlineRegionBefore(op.getBody(), func.getBody(), func.end());
+    if (failed(b.convertRegionTypes(&func.getBody(), *getTypeConverter(), &signature)))
+      return failure();
+    b.eraseOp(op);
+    return success();
+  }
+};
+
+struct Return : ConvertOpToLLVMPattern<gpu::ReturnOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(gpu::ReturnOp op, OpAdaptor,
+                                ConversionPatternRewriter &b) const override {
+    b.replaceOpWithNewOp<LLVM::ReturnOp>(op, ValueRange());
+    return success();
+  }
+};
+
+/// The address of one element; negative offsets from there are none.
+Value element(ConversionPatternRewriter &b, Location loc, Type type, Value base, ValueRange at) {
+  return LLVM::GEPOp::create(b, loc, base.getType(), type, base, at);
+}
+
+struct Load : ConvertOpToLLVMPattern<memref::LoadOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Type type = getTypeConverter()->convertType(op.getType());
+    Value place = element(b, op.getLoc(), type, adaptor.getMemref(), adaptor.getIndices());
+    b.replaceOpWithNewOp<LLVM::LoadOp>(op, type, place);
+    return success();
+  }
+};
+
+struct Store : ConvertOpToLLVMPattern<memref::StoreOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(memref::StoreOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Value v = adaptor.getValue();
+    Value place = element(b, op.getLoc(), v.getType(), adaptor.getMemref(), adaptor.getIndices());
+    b.replaceOpWithNewOp<LLVM::StoreOp>(op, v, place);
+    return success();
+  }
+};
+
+} // namespace
+
+void xtensor::nvvm::populateKernelPatterns(const LLVMTypeConverter &types,
+                                           RewritePatternSet &patterns) {
+  patterns.add<KernelFunction, Return, Load, Store>(types, /*benefit=*/10);
+}

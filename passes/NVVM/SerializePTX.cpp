@@ -1,0 +1,135 @@
+// xtensor-serialize-ptx: the text of each kernel, as an attribute of its gpu.module.
+#include "GPU/Profile.h"
+#include "NVVM/Passes.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace xtensor {
+#define GEN_PASS_DEF_SERIALIZEPTX
+#include "NVVM/Passes.h.inc"
+} // namespace xtensor
+
+using namespace mlir;
+
+// Debian's libLLVM has every target; the native one is all that Jit.cpp asks for.
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace {
+
+/// A chip that LLVM writes code for, and the first version of PTX that has it: the older the
+/// version, the more drivers take it.
+struct Chip {
+  int64_t number;
+  int version;
+};
+constexpr Chip kChips[] = {{70, 60}, {75, 63}, {80, 70},  {86, 71},
+                           {89, 78}, {90, 78}, {100, 86}, {120, 87}};
+
+/// The newest that code for `wanted` may be written for: drivers make code for later chips of it.
+const Chip *chipFor(int64_t wanted) {
+  const Chip *found = nullptr;
+  for (const Chip &chip : kChips)
+    if (chip.number <= wanted)
+      found = &chip;
+  return found;
+}
+
+std::unique_ptr<llvm::TargetMachine> machineFor(const Chip &chip, std::string &error) {
+  static const bool ready = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+  (void)ready;
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  // x * y + z stays two operations, each marked .rn: the functions of passes/GPU are built of exact
+  // sums and products, and ptxas fuses what is not marked.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, "sm_" + std::to_string(chip.number), "+ptx" + std::to_string(chip.version), options,
+      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PassBuilder builder(&machine);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graph;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+struct SerializePTXPass : xtensor::impl::SerializePTXBase<SerializePTXPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<ModuleOp> codes(module.getOps<ModuleOp>());
+    if (codes.empty())
+      return;
+    int64_t wanted = xtensor::Profile::of(module).number("sm", 80);
+    const Chip *chip = chipFor(wanted);
+    if (!chip) {
+      module.emitError() << "no code for NVIDIA GPUs of compute capability " << wanted / 10 << '.'
+                         << wanted % 10 << ": the oldest is 7.0";
+      return signalPassFailure();
+    }
+    std::string error;
+    std::unique_ptr<llvm::TargetMachine> machine = machineFor(*chip, error);
+    if (!machine) {
+      module.emitError("this build of LLVM writes no PTX: ") << error;
+      return signalPassFailure();
+    }
+    for (ModuleOp code : codes) {
+      // The op before is the one it was made of.
+      auto kernel = cast<gpu::GPUModuleOp>(code->getPrevNode());
+      FailureOr<std::string> text = assembly(code, *machine);
+      if (failed(text))
+        return signalPassFailure();
+      text->push_back('\0'); // the driver wants one
+      kernel->setAttr("xtensor.code", StringAttr::get(&getContext(), *text));
+      code.erase();
+    }
+  }
+
+  static FailureOr<std::string> assembly(ModuleOp code, llvm::TargetMachine &machine) {
+    llvm::LLVMContext context;
+    std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(code, context);
+    if (!module)
+      return failure();
+    module->setDataLayout(machine.createDataLayout());
+    module->setTargetTriple(machine.getTargetTriple());
+    optimize(*module, machine);
+    llvm::SmallString<4096> text;
+    llvm::raw_svector_ostream os(text);
+    llvm::legacy::PassManager passes;
+    if (machine.addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::AssemblyFile))
+      return code.emitError("LLVM cannot write PTX");
+    passes.run(*module);
+    return text.str().str();
+  }
+};
+
+} // namespace

@@ -1,0 +1,65 @@
+// From PTX to kernels. What a device cannot run is refused here, with its limit, and never handed
+// to the driver. The driver keeps what its assembler made on disk (~/.nv/ComputeCache), so that
+// this need not.
+#include "Recording.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace xtensor;
+using namespace xtensor::cuda;
+
+static bool check(const Context &context, const xt_device_info &info, const xt_kernel &kernel) {
+  const char *device = context.name.c_str(), *name = kernel.name;
+  auto bytes = static_cast<size_t>(std::max<int64_t>(kernel.code_bytes, 0));
+  const char *code = static_cast<const char *>(kernel.code);
+  if (bytes == 0 || code[bytes - 1] != 0 || !strstr(code, ".version"))
+    return fail("%s: the code of kernel %s (%zu bytes) is not PTX", device, name, bytes) == 0;
+  if (kernel.buffers > info.max_kernel_buffers)
+    return fail("%s: kernel %s has %d buffers, the limit is %d", device, name, kernel.buffers,
+                info.max_kernel_buffers) == 0;
+  if (kernel.numbers > info.max_kernel_numbers)
+    return fail("%s: kernel %s has %d numbers, the limit is %d", device, name, kernel.numbers,
+                info.max_kernel_numbers) == 0;
+  int64_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    threads *= kernel.threads[i];
+    if (kernel.threads[i] < 1 || kernel.threads[i] > info.max_group_size[i])
+      return fail("%s: kernel %s has workgroups of %d threads in dimension %d, the limit is %d",
+                  device, name, kernel.threads[i], i, info.max_group_size[i]) == 0;
+  }
+  if (threads > info.max_workgroup_threads)
+    return fail("%s: kernel %s has workgroups of %lld threads, the limit is %lld", device, name,
+                static_cast<long long>(threads),
+                static_cast<long long>(info.max_workgroup_threads)) == 0;
+  return true;
+}
+
+std::unique_ptr<Kernel> cuda::makeKernel(Context &context, const xt_device_info &info,
+                                         const xt_kernel &kernel) {
+  if (!context.usable() || !check(context, info, kernel))
+    return nullptr;
+  Current current(context);
+  auto made = std::make_unique<Kernel>();
+  char log[1024] = "";
+  int options[] = {kErrorLog, kErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log - 1)};
+  Result result = context.api->ModuleLoadDataEx(&made->module, kernel.code, 2, options, values);
+  std::string what = std::string("making kernel ") + kernel.name;
+  if (result == kUnsupportedPtx) {
+    fail("%s: %s failed: its driver (%s) is older than the code, which is for compute capability "
+         "%d.%d: a newer driver is needed",
+         context.name.c_str(), what.c_str(), context.driverName.c_str(), info.architecture / 10,
+         info.architecture % 10);
+    return nullptr;
+  }
+  if (result != kSuccess && *log)
+    what += std::string(" (") + log + ")";
+  if (!context.check(result, what.c_str()))
+    return nullptr;
+  if (context.check(context.api->ModuleGetFunction(&made->function, made->module, kernel.name),
+                    what.c_str()))
+    return made;
+  context.api->ModuleUnload(made->module);
+  return nullptr;
+}

@@ -1,0 +1,367 @@
+"""runtime/Cuda against cuda_driver.c, a driver for tests that runs PTX on the CPU: no GPU is needed.
+
+With a GPU, XTENSOR_TEST_DEVICE=cuda runs the whole suite there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+Run = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> str:
+    compiler = shutil.which("clang-22") or shutil.which("clang")
+    if not compiler:
+        pytest.skip("no clang to build cuda_driver.c with")
+    built = str(tmp_path_factory.mktemp("cuda") / "libcuda.so.1")
+    sources = [str(HERE / name) for name in ("cuda_driver.c", "ptx.c", "ptx_run.c")]
+    # Sums and products are what they say.
+    flags = ["-O2", "-ffp-contract=off", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([compiler, *flags, "-o", built, *sources, "-lm", "-lpthread"], check=True)
+    return built
+
+
+def environment(driver: str, **more: str) -> dict[str, str]:
+    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    left = {k: v for k, v in os.environ.items() if k not in ("XTENSOR_TEST_DEVICE", "XTENSOR_DEVICE")}
+    return {**left, "PYTHONPATH": path, "XTENSOR_CUDA_LIBRARY": driver, "XTENSOR_TEST_BACKEND": "cuda", **more}
+
+
+@pytest.fixture
+def run(driver: str) -> Run:
+    """Runs code in a fresh process that has a CUDA device; gives what it prints."""
+    head = """
+import ctypes, os, numpy as np
+from device_abi import *
+VALUES = np.arange(N, dtype=np.float32)
+cuda = ctypes.CDLL(os.environ["XTENSOR_CUDA_LIBRARY"])
+LAUNCHES, GRAPHS, GRAPH_LAUNCHES, GRAPHS_ALIVE, MODULES_ALIVE = range(5)
+LOSE_ON_LAUNCH, NO_MEMORY, NO_ANSWER, NO_GRAPH, OLD_DRIVER = range(5)
+cuda.fault_set.argtypes = [ctypes.c_int, ctypes.c_long]
+count = cuda.count_of
+def attempt(f, *args):
+    try: return f(*args)
+    except OSError as e: print(e)
+"""
+
+    def started(code: str, library: str = driver, **more: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", (head if library == driver else "from device_abi import *\n") + code],
+            env=environment(library, **more),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.strip()
+
+    return started
+
+
+def test_everything_that_vulkan_does(driver: str) -> None:
+    """Memory, calls, replays, reports and threads, as test_device_runtime.py says it of Vulkan."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(HERE / "test_device_runtime.py")],
+        env=environment(driver),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 skipped" in done.stdout
+
+
+class TestGraphs:
+    CODE = """
+d = Device(); add = kernel(); run = program()
+a, b = d.array(VALUES), d.alloc(4 * N)
+def call(times):
+    recording, status = d.begin(run, [a, b])
+    if recording:
+        for i in range(times): d.add(add, a if i == 0 else b, b, N)
+        d.end()
+    assert status.code == 0, error()
+"""
+
+    def test_a_call_that_is_made_again_is_one_graph(self, run: Run) -> None:
+        said = run(
+            self.CODE
+            + """
+for turn in range(5):
+    before = count(LAUNCHES), count(GRAPHS), count(GRAPH_LAUNCHES)
+    submissions = d.counters.submissions
+    call(4)
+    print(*(count(i) - b for i, b in zip(range(3), before)), d.counters.submissions - submissions)
+assert (d.read(b, N) == VALUES + 4).all()
+library().xt_program_forget(ctypes.byref(run)); library().xt_kernel_forget(ctypes.byref(add))
+print(count(GRAPHS_ALIVE), count(MODULES_ALIVE))
+"""
+        )
+        # Sent one by one; then recorded (launches that are not run) and sent; then sent.
+        assert said.splitlines() == ["4 0 0 1", "4 1 1 1", "0 0 1 1", "0 0 1 1", "0 0 1 1", "0 0"]
+
+    def test_one_kernel_needs_no_graph(self, run: Run) -> None:
+        said = run(
+            self.CODE + "for turn in range(4): call(1)\nprint(count(LAUNCHES), count(GRAPHS), d.counters.replays)"
+        )
+        assert said == "4 0 3"
+
+    def test_a_graph_that_cannot_be_made(self, run: Run) -> None:
+        said = run(
+            self.CODE
+            + """
+call(4); cuda.fault_set(NO_GRAPH, 0)
+recording, status = d.begin(run, [a, b])
+assert not recording and status.code == 3
+print(error())
+cuda.fault_set(NO_GRAPH, -1)
+call(4)
+assert (d.read(b, N) == VALUES + 4).all()
+"""
+        )
+        assert said == "PTX on the CPU: making a graph failed: CUDA_ERROR_OUT_OF_MEMORY (as the test wants it)"
+
+
+class TestFailures:
+    def test_a_lost_device(self, run: Run) -> None:
+        said = run("""
+d = Device(); a = d.array(VALUES); add = kernel(); run = program(reports=True)
+d.begin(run, [a, a]); d.add(add, a, a, N); d.end()
+ticket = library().xt_call_ticket()
+cuda.fault_set(LOSE_ON_LAUNCH, 0)
+recording, status = d.begin(program(), [a, a]); d.add(add, a, a, N); d.end()
+assert recording and status.code == 3
+print(error())
+attempt(d.read, a, N); attempt(d.write, a, VALUES); attempt(d.copy, a, a + 400, 4); attempt(d.alloc, 4)
+attempt(d.synchronize)
+assert library().xt_ticket_wait(ticket, ctypes.byref(Status())) == 1
+library().xt_ticket_release(ticket)
+d.free(a, 4 * N); d.trim()
+attempt(Device)
+""")
+        lost = "PTX on the CPU: the driver lost the device (CUDA_ERROR_ILLEGAL_ADDRESS); its arrays are gone"
+        assert said.count(lost) == 7
+
+    def test_a_kernel_that_writes_where_nothing_is(self, run: Run) -> None:
+        said = run("""
+d = Device(); a = d.array(VALUES)
+d.begin(program(), [a, a]); d.add(kernel(), a, a, 1 << 24); d.end()
+attempt(d.read, a, N)
+""")
+        assert "lost the device (CUDA_ERROR_ILLEGAL_ADDRESS)" in said
+
+    def test_no_memory(self, run: Run) -> None:
+        said = run("""
+d = Device(); a = d.array(VALUES)
+cuda.fault_set(NO_MEMORY, 0)
+attempt(d.alloc, 64 << 20)
+_, status = d.begin(program(), [a, a]); assert library().xt_call_arena(64 << 20) is None; d.end()
+assert (status.code, status.size) == (2, 64 << 20)
+cuda.fault_set(NO_MEMORY, -1)
+d.free(d.alloc(64 << 20), 64 << 20)
+assert (d.read(a, N) == VALUES).all()
+""")
+        assert said.startswith("PTX on the CPU: no memory for 67108864 bytes; it has")
+
+    def test_no_answer(self, run: Run) -> None:
+        said = run(
+            """
+d = Device(); a = d.array(VALUES)
+d.begin(program(), [a, a]); d.add(kernel(), a, a, N); d.end()
+cuda.fault_set(NO_ANSWER, 0)
+attempt(d.read, a, N)
+cuda.fault_set(NO_ANSWER, -1)
+assert (d.read(a, N) == VALUES + 1).all()
+""",
+            XTENSOR_DEVICE_TIMEOUT="0.3",
+        )
+        assert said == "PTX on the CPU: no answer within 0.3 seconds (XTENSOR_DEVICE_TIMEOUT)"
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ("kernel(code=bytes(400))", "the code of kernel main (400 bytes) is not PTX"),
+            ("kernel(code=b'')", "(0 bytes) is not PTX"),
+            ("kernel(code=b'.version 7.0')", "(12 bytes) is not PTX"),
+            ("kernel(code=b'.version 7.0\\nwhat\\0')", "CUDA_ERROR_INVALID_PTX"),
+            ("kernel(code=b'.version 7.0\\nwhat\\0')", "(not understood: what)"),
+            ("kernel(name=b'other')", "making kernel other failed: CUDA_ERROR_NOT_FOUND"),
+            ("changed('buffers', 65)", "has 65 buffers, the limit is 64"),
+            ("changed('numbers', 897)", "has 897 numbers, the limit is 896"),
+            ("changed('threads', (ctypes.c_int32 * 3)(2048, 1, 1))", "2048 threads in dimension 0, the limit is 1024"),
+            ("changed('threads', (ctypes.c_int32 * 3)(64, 64, 1))", "workgroups of 4096 threads, the limit is 1024"),
+            (
+                "changed('threads', (ctypes.c_int32 * 3)(32, 1, 1))",
+                "starting a kernel failed: CUDA_ERROR_INVALID_VALUE",
+            ),
+        ],
+    )
+    def test_a_kernel_that_cannot_run(self, run: Run, change: str, words: str) -> None:
+        said = run(f"""
+def changed(name, value):
+    made = kernel(); setattr(made, name, value); return made
+d = Device(); a = d.array(VALUES)
+_, status = d.begin(program(), [a, a])
+d.launch({change}, [a, a], [N, bits(1), 1], (16, 1, 1)); d.end()
+assert status.code == 3
+print(error())
+_, status = d.begin(program(), [a, a]); d.add(kernel(), a, a, N); d.end()
+assert status.code == 0 and (d.read(a, N) == VALUES + 1).all()
+""")
+        assert said.startswith("PTX on the CPU: ")
+        assert words in said
+
+    def test_a_launch_that_is_refused(self, run: Run) -> None:
+        said = run("""
+d = Device(); a = d.array(VALUES)
+def refused(launch):
+    _, status = d.begin(program(), [a, a]); launch(); d.end()
+    assert status.code == 3
+    print(error())
+refused(lambda: d.launch(kernel(), [a, a], [N, bits(1), 1], (1, 1, 65536)))
+refused(lambda: d.launch(kernel(), [a, a + 4], [N, bits(1), 1], (1, 1, 1)))
+refused(lambda: d.launch(kernel(), [a, 16], [N, bits(1), 1], (1, 1, 1)))
+refused(lambda: library().xt_call_copy(a, a + 4, 8))
+sizes = (ctypes.c_int64 * 2)(4 * N, 1 << 20)
+def long():
+    library().xt_call_extents(sizes); d.add(kernel(), a, a, N)
+refused(long)
+assert (d.read(a, N) == VALUES).all()
+d.begin(program(), [a, a]); d.add(kernel(), a, a, N)
+attempt(d.read, a, N); attempt(d.copy, a, a + 400, 400)
+d.end()
+assert (d.read(a, N) == VALUES + 1).all()
+""")
+        words = ["65536 workgroups in dimension 2, the limit is 65535", "which is no multiple of 16",
+                 "no memory of this device", "overlaps itself", "reach beyond their array",
+                 "between calls", "between calls"]  # fmt: skip
+        assert all(word in line for word, line in zip(words, said.splitlines(), strict=True)), said
+
+    def test_a_driver_older_than_the_code(self, run: Run) -> None:
+        said = run("""
+d = Device(); a = d.array(VALUES)
+cuda.fault_set(OLD_DRIVER, 0)
+_, status = d.begin(program(), [a, a]); d.add(kernel(), a, a, N); d.end()
+print(status.code, error())
+""")
+        assert "its driver (CUDA 12.9) is older than the code, which is for compute capability 8.0" in said
+
+    def test_a_gpu_that_is_too_old(self, run: Run) -> None:
+        said = run("cuda.set_capability(61)\nattempt(Device)")
+        assert said == "PTX on the CPU has compute capability 6.1; code is made for 7.0 and newer"
+
+
+class TestNoDriver:
+    CODE = "print(library().xt_device_count(b'cuda'), error())"
+
+    def test_nothing_to_load(self, run: Run) -> None:
+        said = run(self.CODE, library="/nowhere/libcuda.so.1")
+        assert said.startswith("0 the driver of NVIDIA GPUs cannot be loaded: /nowhere/libcuda.so.1")
+
+    def test_another_library(self, run: Run) -> None:
+        assert run(self.CODE, library="libm.so.6").startswith("0 libm.so.6 has no cuInit: a driver for CUDA 11.4")
+
+    def test_no_gpu(self, run: Run) -> None:
+        said = run(self.CODE, CUDA_VISIBLE_DEVICES="")
+        assert said.startswith("0 the driver of NVIDIA GPUs is here, but no GPU that it may use")
+
+
+PROGRAMS = """
+import sys, numpy as np, xtensor as xt
+from xtensor.core import tree
+from test_ptx import PROGRAMS
+rng = np.random.default_rng(0)
+def given(s, like):
+    shape = [n or 7 for n in s.shape]
+    name = s.dtype.name
+    if name == "bool": v = rng.integers(0, 2, shape).astype(bool)
+    elif like.startswith(("gather", "scatter", "switch")) and "int" in name: v = rng.integers(0, 3, shape)
+    elif "int" in name: v = rng.integers(1, 50, shape)
+    else: v = rng.uniform(0.05, 0.95, shape)
+    return xt.array(v, dims=s.dims).astype(name)
+wanted = sys.argv[1:] or list(PROGRAMS)
+for name in wanted:
+    f, specs = PROGRAMS[name]
+    args = [given(s, name) for s in specs]
+    want = tree.leaves(xt.jit(f)(*args))
+    there = xt.jit(f)
+    for turn in range(3):
+        got = tree.leaves(there(*(a.to("cuda") for a in args)))
+        for g, w in zip(got, want, strict=True):
+            assert g.device == "cuda"
+            kind = w.dtype.name
+            a, b = (np.asarray(x.to("cpu").astype("f8") if "float" in kind else x) for x in (g, w))
+            if a.dtype.kind == "f":
+                tolerance = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5}.get(kind, 1e-12)
+                scale = np.nanmax(np.abs(b), initial=1e-3, where=np.isfinite(b))
+                np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * scale, err_msg=name)
+            else:
+                np.testing.assert_array_equal(a, b, err_msg=name)
+    print("good", name, flush=True)
+"""
+
+SOME = """softmax f4,softmax bfloat16,layer_norm f8,layer_norm f2,reductions f4,reductions i8,reductions u1,cumsum f4,\
+cumsum i4,argmax f4,bits u2,divide i2,divide u8,cast f4,cast i8,cast f8,cast bfloat16,sin f4,exp f8,pow f4,erf f2,bool,\
+transpose,slices,concat,pad,roll,gather,gather small indices,scatter,sort,scan small,cond,cond small,switch,while,\
+fori_loop,dynamic sizes,rolling,attention,cholesky between kernels,matmul f2,gradient"""
+
+
+def test_programs_give_what_they_give_on_the_cpu(driver: str) -> None:
+    """Compiled to PTX and run by the interpreter, three times each: once recorded, then replayed."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAMS, *SOME.split(",")],
+        env=environment(driver),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("good") == len(SOME.split(","))
+
+
+def test_indices_out_of_range_are_told(driver: str) -> None:
+    code = """
+import numpy as np, xtensor as xt
+f = xt.jit(lambda x, i: x.isel(a=i) * 2)
+x = xt.array(np.arange(40000, dtype="f4"), dims="a").to("cuda")
+good, bad = (xt.array(np.array(i), dims="k").to("cuda") for i in ([0, -1, 39999], [0, 40000, 3]))
+for turn in range(3):
+    assert f(x, good).values.tolist() == [0, 79998, 79998]
+    y = f(x, bad) + 1
+    try: y.values
+    except xt.IndexError as e: print(e)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(driver), capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("index 40000") == 3
+
+
+def test_threads_in_any_order(driver: str) -> None:
+    """A barrier that is missing between threads shows when the last one goes first."""
+    code = "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)\n" + PROGRAMS
+    some = ["softmax f4", "reductions f4", "cumsum i4", "argmax f4", "scan small", "while", "sort", "gradient"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *some],
+        env=environment(driver),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("good") == len(some)
