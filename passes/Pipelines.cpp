@@ -201,7 +201,8 @@ struct CompileOptions : PassPipelineOptions<CompileOptions> {
       llvm::cl::init("llvm")};
   Option<std::string> from{*this, "from", llvm::cl::desc("the phase that the input is in"),
                            llvm::cl::init("traced")};
-  Option<std::string> target{*this, "target", llvm::cl::desc("cpu, vulkan, metal or cuda, or a profile"),
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("cpu, vulkan, metal or cuda, or a profile"),
                              llvm::cl::init("cpu")};
   Option<std::string> dump{*this, "dump", llvm::cl::desc("folder for one file per phase")};
 };

@@ -143,7 +143,7 @@ def error() -> str:
 def missing() -> str | None:
     """Why no test can use a device, or None. Validation layers are asked for where they are there."""
     if BACKEND == "cuda":
-        return None if library().xt_device_count(b"cuda") else error()
+        return None if library().xt_device_count(BACKEND.encode()) else error()
     layers = Path("/usr/share/vulkan/explicit_layer.d")
     if (layers / "VkLayer_khronos_validation.json").exists():
         os.environ.setdefault("XTENSOR_VALIDATE", "1")

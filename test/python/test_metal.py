@@ -272,7 +272,7 @@ def written(text: str) -> device_abi.Kernel:
 @pytest.fixture
 def bare(metal: str) -> device_abi.Device:
     """The runtime without the compiler."""
-    return device_abi.Device(-1, metal.encode())
+    return device_abi.Device(-1, metal)
 
 
 def test_kernels_wait_for_each_other_in_a_call(bare: device_abi.Device) -> None:
@@ -338,7 +338,7 @@ def test_barriers_are_seen(bare: device_abi.Device) -> None:
 def test_a_barrier_that_some_do_not_meet_is_an_error(metal: str) -> None:
     if sys.platform == "darwin":
         pytest.skip("nobody notices there")
-    bare = device_abi.Device(-1, metal.encode())
+    bare = device_abi.Device(-1, metal)
     x = bare.array(np.zeros(64, "f4"))
     _, status = bare.begin(device_abi.program(), [x, x])
     bare.launch(written(TURN.replace("BARRIER", f"if (t.x < 32u) {BARRIER}")), [x, x], [64, 0, 0], (1, 1, 1))
@@ -348,7 +348,7 @@ def test_a_barrier_that_some_do_not_meet_is_an_error(metal: str) -> None:
         bare.read(x, 64)
     with pytest.raises(OSError, match="the device was lost"):
         bare.alloc(4)
-    assert device_abi.Device(-1, metal.encode()).handle != bare.handle
+    assert device_abi.Device(-1, metal).handle != bare.handle
 
 
 def test_apples_side_compiles_against_declarations() -> None:
