@@ -305,13 +305,13 @@ class TestNoVulkan:
         if not compiler:
             pytest.skip("no C++ compiler to build the runtime with")
         runtime = HERE.parents[1] / "runtime"
-        # CUDA needs no headers, but memory of the CPU for what is mapped: nothing is, here.
+        # CUDA and Metal need no headers, but memory of the CPU for what is mapped: nothing is, here.
         memory = tmp_path / "memory.cpp"
         memory.write_text(
             'extern "C" { void *xt_alloc(unsigned long) { return 0; } void xt_free(void *, unsigned long) {} }'
         )
-        cuda = sorted((runtime / "Cuda").glob("*.cpp"))
-        sources = [str(path) for path in (runtime / "Device.cpp", runtime / "Vulkan" / "Stub.cpp", *cuda, memory)]
+        others = [path for backend in ("Cuda", "Metal") for path in sorted((runtime / backend).glob("*.cpp"))]
+        sources = [str(path) for path in (runtime / "Device.cpp", runtime / "Vulkan" / "Stub.cpp", *others, memory)]
         built = str(tmp_path / "libstub.so")
         subprocess.run([compiler, "-std=c++17", "-shared", "-fPIC", "-o", built, *sources, "-lpthread"], check=True)
         stub = ctypes.CDLL(built)
