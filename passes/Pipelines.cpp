@@ -73,11 +73,20 @@ int xtensor::phaseIndex(StringRef phase, Backend backend) {
   return it == phases.end() ? -1 : it - phases.begin();
 }
 
-static void addGrouped(OpPassManager &pm) {
+static void addGroupedWith(OpPassManager &pm, GroupOptions options) {
   auto &function = pm.nest<func::FuncOp>();
   function.addPass(createFuseElementwise());
   function.addPass(createSplitReductions());
-  function.addPass(createGroup());
+  function.addPass(createGroup(options));
+}
+
+static void addGrouped(OpPassManager &pm) { addGroupedWith(pm, {}); }
+
+/// Every device binds 31 buffers to a kernel; some are left for scratch and reports.
+static void addGroupedForDevice(OpPassManager &pm) {
+  GroupOptions options;
+  options.maxValues = 24;
+  addGroupedWith(pm, options);
 }
 
 static void addScheduled(OpPassManager &pm) { pm.addNestedPass<func::FuncOp>(createSchedule()); }
@@ -116,7 +125,7 @@ void xtensor::addPhase(OpPassManager &pm, StringRef phase, Backend backend) {
                 .Case("simplified", buildSimplifyPipeline)
                 .Case("differentiated", buildDifferentiatePipeline)
                 .Case("linalg", buildToLinalgPipeline)
-                .Case("grouped", addGrouped)
+                .Case("grouped", backend == Backend::cpu ? addGrouped : addGroupedForDevice)
                 .Case("scheduled", addScheduled)
                 .Case("buffers", buildBuffersPipeline)
                 .Case("cpu", buildCPUPipeline)

@@ -76,6 +76,7 @@ private:
   Place placeOf(Operation &op);
   bool isNumberOfKernel(Operation &op);
   bool fitsWith(Operation &op);
+  bool fitsInKernel(Operation &op);
   void bindingsOf(Operation &op, llvm::DenseSet<Value> &memory,
                   llvm::DenseSet<std::pair<Value, int64_t>> &numbers);
   LogicalResult close(Segment &segment, Operation *before);
@@ -154,7 +155,7 @@ Place Outliner::placeOf(Operation &op) {
   if (isa<memref::StoreOp>(op) || isReport(op) || isNumberOfKernel(op))
     return Place::small;
   if (isa<scf::IfOp, scf::ForOp, scf::IndexSwitchOp, scf::WhileOp>(op))
-    return fitsInWorkgroup(op) ? Place::small : Place::control;
+    return fitsInWorkgroup(op) && fitsInKernel(op) ? Place::small : Place::control;
   return Place::host;
 }
 
@@ -240,12 +241,22 @@ void Outliner::bindingsOf(Operation &op, llvm::DenseSet<Value> &memory,
 
 /// Devices bind so many buffers and numbers to a kernel; some are left for numbers that are handed
 /// on. A number counts once for each memory that has it as a size: an estimate from above.
+static bool canBind(size_t buffers, size_t numbers) { return buffers <= 24 && numbers <= 28; }
+
+/// Whether `op` can join the segment.
 bool Outliner::fitsWith(Operation &op) {
-  constexpr size_t kMaxBuffers = 24, kMaxNumbers = 28;
   llvm::DenseSet<Value> memory = buffers;
   llvm::DenseSet<std::pair<Value, int64_t>> counted = numbers;
   bindingsOf(op, memory, counted);
-  return memory.size() <= kMaxBuffers && counted.size() <= kMaxNumbers;
+  return canBind(memory.size(), counted.size());
+}
+
+/// Whether `op` can be a kernel at all.
+bool Outliner::fitsInKernel(Operation &op) {
+  llvm::DenseSet<Value> memory;
+  llvm::DenseSet<std::pair<Value, int64_t>> counted;
+  bindingsOf(op, memory, counted);
+  return canBind(memory.size(), counted.size());
 }
 
 //===- kernels ---------------------------------------------------------------===//

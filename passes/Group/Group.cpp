@@ -33,7 +33,7 @@ enum class Round { Rows, Columns, Siblings };
 
 class Grouping {
 public:
-  explicit Grouping(Block &block) : block(block), graph(block) {}
+  Grouping(Block &block, unsigned maxValues) : block(block), maxValues(maxValues), graph(block) {}
   void run();
 
 private:
@@ -50,7 +50,10 @@ private:
   std::optional<unsigned> sharedDim(Operation *op, AffineMap map, unsigned result);
   Pairs matches(Operation *a, AffineMap mapA, Operation *b, AffineMap mapB);
 
+  bool hasTooManyValues(unsigned first, unsigned second);
+
   Block &block;
+  const unsigned maxValues;
   GroupGraph graph;
   llvm::DenseMap<unsigned, SharedDims> dims;         // of the groups that may grow
   llvm::DenseMap<Operation *, unsigned> memberIndex; // into dims[group].loops
@@ -155,6 +158,27 @@ bool Grouping::isWorthIt(const SharedDims &a, const SharedDims &b, const SharedD
          plan->workPerIteration <= workingSet;
 }
 
+/// Whether the two groups together would read and make more tensors than is allowed.
+bool Grouping::hasTooManyValues(unsigned first, unsigned second) {
+  if (!maxValues)
+    return false;
+  auto isInside = [&](Operation *op) {
+    return op && op->getBlock() == &block &&
+           (graph.groupOf(op) == first || graph.groupOf(op) == second);
+  };
+  llvm::SmallDenseSet<Value, 32> values;
+  for (unsigned group : {first, second})
+    for (Operation *op : graph.members(group)) {
+      for (Value input : cast<linalg::GenericOp>(op).getDpsInputs())
+        if (!isInside(input.getDefiningOp()))
+          values.insert(input);
+      for (Value result : op->getResults())
+        if (!llvm::all_of(result.getUsers(), isInside))
+          values.insert(result);
+    }
+  return values.size() > maxValues;
+}
+
 bool Grouping::tryMerge(unsigned first, unsigned second, Round round,
                         std::optional<std::pair<OpOperand *, OpOperand *>> sibling) {
   if (graph.isBefore(second, first)) {
@@ -177,7 +201,7 @@ bool Grouping::tryMerge(unsigned first, unsigned second, Round round,
         return false;
   SharedDims both = dims.find(first)->second.merged(dims.find(second)->second, *pairs);
   if (!isWorthIt(dims.find(first)->second, dims.find(second)->second, both, round) ||
-      !graph.merge(first, second))
+      hasTooManyValues(first, second) || !graph.merge(first, second))
     return false;
   for (auto [i, member] : llvm::enumerate(both.loops))
     memberIndex[member.first] = i;
@@ -261,8 +285,10 @@ void Grouping::run() {
 }
 
 struct Group : xtensor::impl::GroupBase<Group> {
+  using GroupBase::GroupBase;
+
   void runOnOperation() override {
-    forEachBlock(getOperation(), [](Block &block) { Grouping(block).run(); });
+    forEachBlock(getOperation(), [&](Block &block) { Grouping(block, maxValues).run(); });
   }
 };
 

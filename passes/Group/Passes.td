@@ -40,6 +40,8 @@ def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
     leaves it and comes back. Values used outside become results of the forall.
     Elementwise ops on their own get a forall over blocks, column reductions
     one over blocks of columns. Contractions and everything small stay outside.
+    `max-values` bounds how many tensors a group of several ops reads and makes:
+    a kernel of a device can name so many buffers.
 
     ```mlir
     %m = linalg.generic ins(%x) outs(%init) { maximumf }   // [64, 1024] -> [64]
@@ -56,6 +58,8 @@ def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
     }
     ```
   }];
+  let options = [Option<"maxValues", "max-values", "unsigned", "0",
+                        "tensors that a group reads and makes; 0: any number">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }

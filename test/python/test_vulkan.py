@@ -105,6 +105,31 @@ def test_more_buffers_than_a_kernel_binds() -> None:
         np.testing.assert_allclose(g, np.exp(x.values).sum() * x.values, rtol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(3, 4), (100, 300)], ids=["small", "rows"])
+def test_more_buffers_than_a_kernel_binds_in_one_place(shape: tuple[int, int]) -> None:
+    """In the body of a loop, in one group over rows, and in what a loop carries."""
+    raw = [RNG.standard_normal(shape) for _ in range(40)]
+    xs = [arr(x, "ij") for x in raw]
+
+    def turn(c: Any) -> Any:
+        return tuple(a * 0.5 + b for a, b in zip(c, c[1:] + c[:1], strict=True))
+
+    want = tuple(raw)
+    for _ in range(3):
+        want = turn(want)
+    for g, w in zip(on_device(lambda *c: xt.fori_loop(0, 3, lambda _, c: turn(c), c), *xs), want, strict=True):
+        np.testing.assert_allclose(g, w, rtol=1e-12)
+
+    def rows(*xs: Any) -> Any:
+        s = sum(x * x for x in xs)
+        e = xt.exp(s - s.max("j"))
+        return e / e.sum("j")
+
+    s = sum(x * x for x in raw)
+    e = np.exp(s - s.max(1, keepdims=True))
+    np.testing.assert_allclose(on_device(rows, *xs), e / e.sum(1, keepdims=True), rtol=1e-10)
+
+
 def test_bfloat16_has_all_of_its_elements() -> None:
     x = RNG.standard_normal(1001).astype(bfloat16)
     np.testing.assert_array_equal(on_device(lambda x: x * 2, xt.array(x, dims="i")), x * np.array(2, bfloat16))
