@@ -87,12 +87,14 @@ bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations, M
   return true;
 }
 
-bool xtensorCost(MlirModule module, int64_t *flops, int64_t *arenaBytes) {
-  auto cost = xtensor::costOf(unwrap(module));
-  if (failed(cost))
+bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
+                 XTensorRoutineCallback onHost, void *userData) {
+  auto found = xtensor::costOf(unwrap(module), unwrap(target));
+  if (failed(found))
     return false;
-  *flops = cost->flops;
-  *arenaBytes = cost->arena;
+  *cost = {found->flops, found->arena, found->launches};
+  for (const auto &[name, times] : found->onHost)
+    onHost(wrapped(name), times, userData);
   return true;
 }
 

@@ -56,8 +56,15 @@ MLIR_CAPI_EXPORTED bool xtensorPrintAfter(MlirModule module, MlirStringRef phase
                                           MlirStringRef target, MlirStringCallback callback,
                                           void *userData);
 
-/* What one call of a module in phase `traced` costs; false on failure, with diagnostics. */
-MLIR_CAPI_EXPORTED bool xtensorCost(MlirModule module, int64_t *flops, int64_t *arenaBytes);
+/* What one call of a module in phase `traced` costs. */
+typedef struct {
+  int64_t flops, arenaBytes, launches; /* launches: of a device */
+} XTensorCost;
+typedef void (*XTensorRoutineCallback)(MlirStringRef name, int64_t times, void *userData);
+/* False on failure, with diagnostics. `onHost` is told of each routine that runs on the CPU in the
+ * midst of a device's program. */
+MLIR_CAPI_EXPORTED bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
+                                    XTensorRoutineCallback onHost, void *userData);
 
 MLIR_CAPI_EXPORTED void xtensorRegisterPasses(void);
 /* Registers the dialects, interfaces and translations that the phases need. */

@@ -3,12 +3,16 @@
 #include "XTensor/XTensor.h"
 #include "compiler/Compiler.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Pipelines.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -60,6 +64,18 @@ static double flopsOfRoutine(LibraryOp op) {
   return each;
 }
 
+/// How often the body of `op` runs, 1 if that is not known.
+static int64_t stepsOf(Operation &op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop)
+    return 1;
+  auto begin = getConstantIntValue(loop.getLowerBound()),
+       end = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
+  if (!begin || !end || !step || *step <= 0)
+    return 1;
+  return std::max<int64_t>(0, (*end - *begin + *step - 1) / *step);
+}
+
 static double flopsOf(Region &region) {
   double sum = 0;
   for (Block &block : region)
@@ -74,30 +90,49 @@ static double flopsOf(Region &region) {
       if (auto loops = dyn_cast<linalg::LinalgOp>(op)) {
         for (int64_t range : loops.getStaticLoopRanges())
           times *= ShapedType::isDynamic(range) ? 1 : range;
-      } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-        auto begin = getConstantIntValue(loop.getLowerBound()),
-             end = getConstantIntValue(loop.getUpperBound()),
-             step = getConstantIntValue(loop.getStep());
-        if (begin && end && step && *step > 0)
-          times = std::max<int64_t>(0, (*end - *begin + *step - 1) / *step);
+      } else {
+        times = stepsOf(op);
       }
       sum += times * inside;
     }
   return sum;
 }
 
-FailureOr<Cost> xtensor::costOf(ModuleOp module) {
+/// What the host of a device starts, `times` over.
+static void countStarts(Region &region, int64_t times, Cost &cost) {
+  for (Operation &op : region.getOps()) {
+    if (isa<mlir::gpu::LaunchFuncOp>(op))
+      cost.launches += times;
+    if (auto routine = dyn_cast<LibraryOp>(op))
+      cost.onHost[routine.getRoutine().str()] += times;
+    for (Region &nested : op.getRegions())
+      countStarts(nested, times * stepsOf(op), cost);
+  }
+}
+
+FailureOr<Cost> xtensor::costOf(ModuleOp module, StringRef target) {
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
   Cost cost;
-  if (failed(runPhases(*copy, "traced", "linalg")))
+  if (failed(runPhases(*copy, "traced", "linalg", "", target)))
     return failure();
   double flops = 0;
   for (Operation &function : copy->getOps())
     for (Region &region : function.getRegions())
       flops += flopsOf(region);
   cost.flops = static_cast<int64_t>(flops);
-  if (failed(runPhases(*copy, "linalg", "cpu")))
-    return failure();
+  if (target == "cpu") {
+    if (failed(runPhases(*copy, "linalg", "cpu")))
+      return failure();
+  } else {
+    PassManager arena(copy->getContext());
+    buildDeviceArenaPipeline(arena);
+    if (failed(runPhases(*copy, "linalg", "gpu", "", target)))
+      return failure();
+    for (auto function : copy->getOps<func::FuncOp>())
+      countStarts(function.getBody(), 1, cost);
+    if (failed(arena.run(*copy)))
+      return failure();
+  }
   copy->walk([&](memref::AllocOp alloc) {
     if (alloc->hasAttr("xtensor.arena") && alloc.getDynamicSizes().size() == 1)
       cost.arena += getConstantIntValue(alloc.getDynamicSizes()[0]).value_or(0);

@@ -3,6 +3,8 @@
 #define XTENSOR_COMPILER_COST_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include <map>
+#include <string>
 
 namespace xtensor {
 
@@ -12,10 +14,14 @@ struct Cost {
   int64_t flops = 0;
   /// Bytes of the temporaries of a call.
   int64_t arena = 0;
+  /// Of a device: launches, and the routines that run on the CPU in their midst, with how often.
+  int64_t launches = 0;
+  std::map<std::string, int64_t> onHost;
 };
 
-/// The cost of `module`, which is in phase `traced`, has static sizes and stays as it is.
-mlir::FailureOr<Cost> costOf(mlir::ModuleOp module);
+/// The cost on `target` of `module`, which is in phase `traced`, has static sizes and stays as it
+/// is.
+mlir::FailureOr<Cost> costOf(mlir::ModuleOp module, llvm::StringRef target = "cpu");
 
 } // namespace xtensor
 

@@ -108,12 +108,16 @@ static void addMsl(OpPassManager &pm) { pm.addPass(createTranslateToMSL()); }
 
 static void addPtx(OpPassManager &pm) { pm.addPass(createSerializePTX()); }
 
-/// The host of kernels: their code is part of its object.
-static void addHost(OpPassManager &pm) {
-  pm.addPass(createSerializeSPIRV());
+void xtensor::buildDeviceArenaPipeline(OpPassManager &pm) {
   ArenaOptions arena;
   arena.alignment = 256;
   pm.addNestedPass<func::FuncOp>(createArena(arena));
+}
+
+/// The host of kernels: their code is part of its object.
+static void addHost(OpPassManager &pm) {
+  pm.addPass(createSerializeSPIRV());
+  buildDeviceArenaPipeline(pm);
   pm.addPass(createLaunchKernels());
   pm.addPass(createCallLibrary());
   addLlvm(pm);

@@ -27,6 +27,9 @@ void addPhase(mlir::OpPassManager &pm, llvm::StringRef phase, Backend backend = 
 void addPhases(mlir::OpPassManager &pm, llvm::StringRef from, llvm::StringRef to,
                llvm::StringRef dumpDir = "", llvm::StringRef target = "cpu");
 
+/// After phase `gpu`: the temporaries of a device's program in one piece of its memory.
+void buildDeviceArenaPipeline(mlir::OpPassManager &pm);
+
 /// xtensor-make-entry (EntryPoint.cpp).
 std::unique_ptr<mlir::Pass> createMakeEntryPass();
 

@@ -115,12 +115,16 @@ std::string textAfter(py::PyModule &module, const std::string &phase, bool locat
   return text;
 }
 
-nb::tuple cost(py::PyModule &module) {
+nb::tuple cost(py::PyModule &module, const std::string &target) {
   py::PyMlirContext::ErrorCapture errors(module.getContext());
-  int64_t flops = 0, arena = 0;
-  if (!xtensorCost(module.get(), &flops, &arena))
+  XTensorCost cost;
+  nb::dict onHost;
+  auto add = [](MlirStringRef name, int64_t times, void *onHost) {
+    (*static_cast<nb::dict *>(onHost))[str(name).c_str()] = times;
+  };
+  if (!xtensorCost(module.get(), refOf(target), &cost, add, &onHost))
     throw py::MLIRError("the program cannot be lowered", errors.take());
-  return nb::make_tuple(flops, arena);
+  return nb::make_tuple(cost.flops, cost.arenaBytes, cost.launches, onHost);
 }
 
 void bindCompiler(nb::module_ &m) {
@@ -145,7 +149,8 @@ void bindCompiler(nb::module_ &m) {
       "cache_limit, the bytes that cache_dir may hold, and target, \"cpu\" or a device's profile.");
   m.def("as_text", &textAfter, nb::arg("module"), nb::arg("phase"), nb::arg("locations") = false,
         nb::arg("target") = "cpu", "The module as it is after a phase on its way to a target.");
-  m.def("cost", &cost, nb::arg("module"), "Flops and bytes of temporaries of one call.");
+  m.def("cost", &cost, nb::arg("module"), nb::arg("target") = "cpu",
+        "Flops, bytes of temporaries, launches and routines on the CPU of one call.");
 }
 
 } // namespace

@@ -488,6 +488,23 @@ def test_texts_of_devices_that_are_not_here():
         f.lower(x).as_text("gpx")
 
 
+def test_cost_tells_of_launches_and_of_what_runs_on_the_cpu():
+    a = xt.spec(row=8, col=8, dtype="f4")
+    plain = xt.jit(lambda a: xt.linalg.cholesky(a)).lower(a, device="cpu").cost()
+    assert set(plain) == {"flops", "bytes", "arena"}
+    cost = xt.jit(lambda a: xt.linalg.cholesky(a)).lower(a, device="vulkan").cost()
+    assert cost["on_host"] == {"cholesky": 1}
+    assert {name: cost[name] for name in ("flops", "bytes")} == {name: plain[name] for name in ("flops", "bytes")}
+    large = xt.spec(t=5, i=40000, dtype="f4")
+    steps = xt.jit(lambda x: xt.scan(lambda c, r: (xt.exp(c) * r, c.sum()), x.isel(t=0), x, dim="t"))
+    cost = steps.lower(large, device="vulkan").cost()
+    assert cost["on_host"] == {}
+    assert cost["launches"] >= 10  # five steps, of a product and a sum
+    products = lambda a: xt.dot(xt.dot(a, a.rename(row="col", col="k")), a.rename(row="k", col="m"))  # noqa: E731
+    cost = xt.jit(products).lower(a, device="vulkan").cost()
+    assert cost["arena"] >= 4 * 8 * 8
+
+
 def test_a_parameter_called_device_is_the_functions_own():
     f = xt.jit(lambda x, device: x * device)
     assert f.lower(xt.spec(a=2, dtype="f4"), device=2.0).outputs[0].dims == ("a",)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import CompileError, UnsupportedError
 from ..core.spec import Spec
 from ..trace.context import diagnosed, lock, mlir
 
 if TYPE_CHECKING:
+    from ..core.devices import Target
     from ..trace.program import Program
 
 
@@ -19,13 +20,18 @@ def _bytes(spec: Spec) -> int:
     return math.prod(n or 0 for n in spec.shape) * spec.dtype.itemsize
 
 
-def cost(program: Program) -> dict[str, int]:
+def cost(program: Program, target: Target) -> dict[str, Any]:
     """flops: arithmetic ops times the elements and steps of their loops (a while loop counts as one step, a branch as
-    all of its sides); bytes: of arguments and results; arena: of temporaries."""
+    all of its sides); bytes: of arguments and results; arena: of temporaries. On a device also launches: of kernels;
+    on_host: the routines that run on the CPU in the midst of the program, and how often."""
+    target.check(program)
     moved = sum(_bytes(s) for s in (*program.all_inputs, *program.outputs))
     mlir()
     from ..mlir._mlir_libs import _xtensor
 
     with lock, diagnosed(CompileError):
-        flops, arena = _xtensor.cost(program.module)
-    return {"flops": flops, "bytes": moved, "arena": arena}
+        flops, arena, launches, routines = _xtensor.cost(program.module, target.profile)
+    found = {"flops": flops, "bytes": moved, "arena": arena}
+    if target.backend == "cpu":
+        return found
+    return {**found, "launches": launches, "on_host": {name.removeprefix("xt_"): n for name, n in routines.items()}}

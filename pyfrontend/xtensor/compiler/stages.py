@@ -62,11 +62,12 @@ class Lowered(Traced):
             )
         return Compiled(self.program, self.call, self.target)
 
-    def cost(self) -> dict[str, int]:
-        """flops, bytes (arguments and results) and arena bytes of one call."""
+    def cost(self) -> dict[str, Any]:
+        """flops, bytes (arguments and results) and arena bytes of one call; for a device also launches and on_host:
+        {"cholesky": 1}."""
         from .cost import cost
 
-        return cost(self.program)
+        return cost(self.program, self.target)
 
 
 class Compiled(Lowered):

@@ -78,7 +78,7 @@ class Jitted(Function, Generic[P, R]):
         return self.trace(*args, **kwargs).lower()
 
     def cost(self, *args: Any, **kwargs: Any) -> Any:
-        """What one call costs: flops, bytes moved, arena size."""
+        """What one call costs: flops, bytes moved, arena size; on a device also launches and what runs on the CPU."""
         return self.lower(*args, **kwargs).cost()
 
     def as_text(self, phase: str, *args: Any, **kwargs: Any) -> str:
