@@ -1,6 +1,7 @@
 // Output buffers. Fresh pages cost more than the work done on them, so freed blocks are kept by
 // size class, up to a bound: small ones per thread without a lock, large ones (in 2 MB pages where
 // the kernel has them) in one store.
+#include "BlockSizes.h"
 #include "runtime.h"
 
 #include <algorithm>
@@ -35,19 +36,13 @@ constexpr int kClasses = 4 * 58;
 constexpr int kSmallClasses = 4 * 10 + 1; // up to 64 KB
 constexpr int kSmallKept = 32;            // per class and thread
 
-/// Four classes per doubling from 64 bytes on: 64, 80, 96, 112, 128, 160, ...
-int classOf(size_t bytes) {
-  if (bytes <= 64)
-    return 0;
-  int log = 63 - __builtin_clzll(bytes - 1);
-  return 4 * (log - 6) + static_cast<int>((bytes - 1) >> (log - 2)) - 3;
-}
+using Sizes = xtensor::BlockSizes<6>;
+
+int classOf(size_t bytes) { return Sizes::classOf(bytes); }
 
 size_t bytesOf(int cls) {
-  size_t bytes = size_t(4 + cls % 4) << (cls / 4 + 4);
-  if (bytes >= kMapped)
-    return (bytes + kHuge - 1) & ~(kHuge - 1);
-  return (bytes + 63) & ~size_t(63);
+  size_t bytes = Sizes::bytesOf(cls);
+  return bytes >= kMapped ? xtensor::roundUp(bytes, kHuge) : bytes;
 }
 
 struct Block {

@@ -30,13 +30,13 @@ Memory::Memory(Context &context, size_t bytes)
 }
 
 void *Memory::take(size_t bytes) {
-  int sizeClass = blockClassOf(bytes);
+  int sizeClass = DeviceBlocks::classOf(bytes);
   if (sizeClass >= kBlockClasses)
     return nullptr;
   std::lock_guard<std::mutex> guard(lock);
   auto &list = freeBlocks[sizeClass];
   if (list.empty()) {
-    size_t each = bytesOfBlockClass(sizeClass), blocks = blocksAtOnce(each);
+    size_t each = DeviceBlocks::bytesOf(sizeClass), blocks = blocksAtOnce(each);
     if (static_cast<size_t>(context.driverBytes.load()) + each * blocks > byteBound)
       return nullptr;
     Current current(context);

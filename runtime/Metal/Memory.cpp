@@ -1,6 +1,7 @@
 #include "Memory.h"
 
 #include "../Backend.h"
+#include "../BlockSizes.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,32 +9,18 @@
 using namespace xtensor;
 using namespace xtensor::metal;
 
-/// Smaller blocks share a buffer of this size.
-static constexpr size_t kShared = size_t(1) << 20;
-
-/// Four classes per doubling, all multiples of 256 bytes.
-static size_t classOf(size_t bytes) {
-  size_t size = 1024;
-  if (bytes <= size)
-    return std::max<size_t>((bytes + 255) & ~size_t(255), 256);
-  while (size * 2 < bytes)
-    size *= 2;
-  size_t step = size / 4;
-  return (bytes + step - 1) / step * step;
-}
-
 Memory::Memory(Gpu &gpu) : gpu(gpu), bound(static_cast<size_t>(gpu.limits.memoryBytes) / 4) {
   if (const char *text = getenv("XTENSOR_CACHE_BYTES"))
     bound = strtoull(text, nullptr, 10);
 }
 
 void *Memory::take(size_t bytes) {
-  size_t size = classOf(bytes);
+  size_t size = DeviceBlocks::bytesOf(DeviceBlocks::classOf(bytes));
   std::lock_guard<std::mutex> guard(lock);
   std::vector<char *> &free = idle[size];
   if (free.empty()) {
     auto slab = std::make_unique<Slab>();
-    size_t blocks = std::max<size_t>(kShared / size, 1);
+    size_t blocks = blocksAtOnce(size);
     if (!gpu.makeBuffer(blocks * size, slab->buffer))
       return nullptr;
     slab->blockBytes = size;

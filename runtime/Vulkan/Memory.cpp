@@ -17,7 +17,7 @@ using namespace xtensor::vulkan;
 static constexpr size_t kAlignment = kBlockAlignment;
 
 size_t Memory::blockBytes(int sizeClass) const {
-  return std::min(bytesOfBlockClass(sizeClass), largestBlock);
+  return std::min(DeviceBlocks::bytesOf(sizeClass), largestBlock);
 }
 
 /// The type among `allowed` that has all of `must`, most of `good`, and least of `bad`.
@@ -157,7 +157,7 @@ void Memory::destroy(Slab &slab) {
 void *Memory::take(size_t bytes) {
   if (bytes > largestBlock)
     return nullptr;
-  int sizeClass = blockClassOf(bytes);
+  int sizeClass = DeviceBlocks::classOf(bytes);
   std::lock_guard<std::mutex> guard(lock);
   auto &list = freeBlocks[sizeClass];
   if (list.empty()) {
