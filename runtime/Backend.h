@@ -87,6 +87,9 @@ struct Made {
 Made *findMade(void *const &handle, xt_device *device);
 void addMade(void *&handle, Made *made);
 
+/// Whether a device can start a kernel at all; sets xt_device_error if not.
+bool checkLimits(const xt_device_info &info, const xt_kernel &kernel);
+
 /// Sets xt_device_error; returns 1.
 __attribute__((format(printf, 1, 2))) int32_t fail(const char *format, ...);
 

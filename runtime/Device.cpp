@@ -114,6 +114,27 @@ int32_t xtensor::preferredDevice() {
   return -1;
 }
 
+bool xtensor::checkLimits(const xt_device_info &info, const xt_kernel &kernel) {
+  if (kernel.buffers > info.max_kernel_buffers)
+    return fail("%s: kernel %s has %d buffers, the limit is %d", info.name, kernel.name,
+                kernel.buffers, info.max_kernel_buffers) == 0;
+  if (kernel.numbers > info.max_kernel_numbers)
+    return fail("%s: kernel %s has %d numbers, the limit is %d", info.name, kernel.name,
+                kernel.numbers, info.max_kernel_numbers) == 0;
+  int64_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    threads *= kernel.threads[i];
+    if (kernel.threads[i] < 1 || kernel.threads[i] > info.max_group_size[i])
+      return fail("%s: kernel %s has workgroups of %d threads in dimension %d, the limit is %d",
+                  info.name, kernel.name, kernel.threads[i], i, info.max_group_size[i]) == 0;
+  }
+  if (threads > info.max_workgroup_threads)
+    return fail("%s: kernel %s has workgroups of %lld threads, the limit is %lld", info.name,
+                kernel.name, static_cast<long long>(threads),
+                static_cast<long long>(info.max_workgroup_threads)) == 0;
+  return true;
+}
+
 void *xt_device::constant(const void *data, int64_t bytes) {
   std::lock_guard<std::mutex> guard(constantsLock);
   void *&there = constants[std::string(static_cast<const char *>(data), bytes)];

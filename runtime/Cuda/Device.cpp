@@ -1,21 +1,19 @@
-// Opening a device, its memory, and copies to and from it.
+// Opening a device, and what it does with memory and commands.
 #include "Device.h"
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
 
 using namespace xtensor;
 using namespace xtensor::cuda;
 
-static constexpr size_t kChunk = size_t(8) << 20;
 /// What compiled code counts on: independent scheduling of threads came with it.
 static constexpr int kOldest = 70;
 /// Bytes of a kernel's parameters.
 static constexpr int kParameterBytes = 4096;
 static constexpr int kBuffers = 64;
 
-Device::Device(const Driver &driver, DeviceNumber number) : stream(context) {
+Device::Device(const Driver &driver, DeviceNumber number)
+    : RecordingDevice(stream), stream(context) {
   context.api = &driver;
   context.device = number;
   context.lost = &lost;
@@ -68,7 +66,8 @@ bool Device::init() {
       !stream.init())
     return false;
   memory = std::make_unique<Memory>(context, static_cast<size_t>(info.memory_bytes));
-  reports = std::make_unique<Reports>(stream, *memory);
+  reports =
+      std::make_unique<Reports>(stream, [&](std::vector<Slot *> &slots) { makeSlots(slots); });
   info.memory_bytes = info.max_buffer_bytes = static_cast<int64_t>(memory->bytes());
   return true;
 }
@@ -84,164 +83,94 @@ xt_device_counters Device::counters() {
   return result;
 }
 
-void *Device::take(size_t bytes) {
-  if (!context.usable())
-    return nullptr;
-  if (void *found = memory->take(bytes))
-    return found;
-  if (bytes > memory->bytes()) {
-    fail("%s: no memory for %zu bytes at once; the limit is %zu", context.name.c_str(), bytes,
-         memory->bytes());
-    return nullptr;
-  }
-  {
-    // Blocks of other sizes may be what is missing.
-    std::lock_guard<std::recursive_mutex> guard(lock);
-    trimLocked();
-  }
-  if (void *found = memory->take(bytes))
-    return found;
-  fail("%s: no memory for %zu bytes; it has %zu, of which %lld are in use", context.name.c_str(),
-       bytes, memory->bytes(), static_cast<long long>(context.driverBytes.load()));
-  return nullptr;
+Kernel::~Kernel() {
+  if (module && device)
+    static_cast<Device *>(device)->forget(*this);
 }
 
-void *Device::alloc(size_t bytes) {
-  if (bytes <= static_cast<size_t>(info.max_buffer_bytes))
-    return take(bytes);
-  fail("%s: an array of %zu bytes is over its limit of %lld", context.name.c_str(), bytes,
-       static_cast<long long>(info.max_buffer_bytes));
-  return nullptr;
-}
-
-void Device::free(void *address, size_t) {
-  memory->put(address);
-  // While another thread's call has the device, the next one sees to it.
-  if (memory->full() && context.usable() && lock.try_lock()) {
-    if (!inCall)
-      memory->trim(memory->idleLimit());
-    lock.unlock();
-  }
-}
-
-size_t Device::cachedBytes() {
+void Device::forget(Kernel &kernel) {
   std::lock_guard<std::recursive_mutex> guard(lock);
-  return memory->idleBytes() + space.bytes;
+  stream.wait(stream.last());
+  Current current(context);
+  context.api->ModuleUnload(kernel.module);
 }
 
-void Device::trim() {
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  trimLocked();
+//===- memory ----------------------------------------------------------------===//
+
+bool Device::find(const void *address, size_t bytes, Range &) {
+  Place place;
+  return memory->find(address, bytes, place);
 }
 
-void Device::trimLocked() {
-  if (!context.usable())
-    return;
-  if (space.address && !inCall) {
-    memory->put(std::exchange(space.address, nullptr));
-    space.bytes = 0;
-    ++space.generation;
+void Device::makeSlots(std::vector<Slot *> &slots) {
+  Slab *slab = memory->makeReports();
+  for (uint32_t block = slab ? slab->blocks : 0; block-- > 0;) {
+    size_t offset = block * slab->blockBytes;
+    slots.push_back(
+        new Slot{slab->base + offset, reinterpret_cast<volatile uint32_t *>(slab->host + offset)});
   }
-  memory->trim(0);
 }
 
-bool Device::makeChunk(Chunk &chunk) {
-  if (!chunk.host)
-    chunk.host = pinned(context, kChunk);
+//===- commands --------------------------------------------------------------===//
+
+std::unique_ptr<Record> Device::startRecording() { return std::make_unique<Recording>(context); }
+
+std::unique_ptr<Made> Device::makeKernel(const xt_kernel &kernel) {
+  std::unique_ptr<Kernel> made = cuda::makeKernel(context, info, kernel);
+  kernelsMade += made != nullptr;
+  return made;
+}
+
+bool Device::addLaunch(Record &recording, const Made &kernel, const xt_kernel &code,
+                       const int64_t groups[3], void *const *buffers, const int64_t *extents,
+                       const int32_t *numbers) {
+  return static_cast<Recording &>(recording).launch(*memory, static_cast<const Kernel &>(kernel),
+                                                    code, groups, buffers, extents, numbers);
+}
+
+bool Device::addCopy(Record &recording, void *to, const void *from, size_t bytes) {
+  return static_cast<Recording &>(recording).copy(*memory, to, from, bytes);
+}
+
+uint64_t Device::send(Record &recording, Slot *dirty) {
+  if (!stream.open())
+    return 0;
+  if (dirty) {
+    Current current(context);
+    if (!context.check(context.api->MemsetD8Async(reinterpret_cast<Address>(dirty->address), 0,
+                                                  4 * Slot::kWords, context.stream),
+                       "clearing reports"))
+      return 0;
+  }
+  return static_cast<Recording &>(recording).send() ? stream.close() : 0;
+}
+
+//===- copies ----------------------------------------------------------------===//
+
+bool Device::makeChunk(Chunk &chunk, bool) {
+  chunk.host = pinned(context, kChunk);
   return chunk.host;
 }
 
-bool Device::upload(void *to, const void *from, size_t bytes) {
-  for (size_t done = 0, piece; done < bytes; done += piece) {
-    Chunk *chunk = &uploads[nextUpload];
-    if (kChunk - chunk->used < std::min(bytes - done, kChunk)) {
-      nextUpload = (nextUpload + 1) % static_cast<int>(std::size(uploads));
-      chunk = &uploads[nextUpload];
-      if (!stream.wait(chunk->value))
-        return false;
-      chunk->used = 0;
-    }
-    piece = std::min(bytes - done, kChunk - chunk->used);
-    if (!makeChunk(*chunk) || !stream.open())
-      return false;
-    char *host = chunk->host + chunk->used;
-    memcpy(host, static_cast<const char *>(from) + done, piece);
-    Current current(context);
-    if (!context.check(context.api->MemcpyHtoDAsync(reinterpret_cast<Address>(to) + done, host,
-                                                    piece, context.stream),
-                       "a copy to the device"))
-      return false;
-    chunk->value = stream.close();
-    if (!chunk->value)
-      return false;
-    chunk->used = (chunk->used + piece + 255) & ~size_t(255);
-  }
-  return true;
-}
-
-bool Device::download(void *to, const void *from, size_t bytes, Chunk (&chunks)[2]) {
-  // While the CPU copies one chunk, the device fills the other one.
-  size_t pieces = (bytes + kChunk - 1) / kChunk;
-  for (size_t i = 0; i <= pieces; ++i) {
-    if (i < pieces) {
-      Chunk &chunk = chunks[i % 2];
-      std::lock_guard<std::recursive_mutex> guard(lock);
-      if (!makeChunk(chunk) || !stream.open())
-        return false;
-      Current current(context);
-      if (!context.check(
-              context.api->MemcpyDtoHAsync(chunk.host, reinterpret_cast<Address>(from) + i * kChunk,
-                                           std::min(kChunk, bytes - i * kChunk), context.stream),
-              "a copy from the device"))
-        return false;
-      chunk.value = stream.close();
-      if (!chunk.value)
-        return false;
-    }
-    if (i > 0) {
-      Chunk &chunk = chunks[(i - 1) % 2];
-      if (!stream.wait(chunk.value))
-        return false;
-      memcpy(static_cast<char *>(to) + (i - 1) * kChunk, chunk.host,
-             std::min(kChunk, bytes - (i - 1) * kChunk));
-    }
-  }
-  return true;
-}
-
-int32_t Device::write(void *to, const void *from, size_t bytes) {
-  Place place;
-  if (!context.usable() || (bytes > 0 && !memory->find(to, bytes, place)))
-    return 1;
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  return upload(to, from, bytes) ? 0 : 1;
-}
-
-/// Commands of the call that this thread is in are not sent yet.
-bool Device::betweenCalls() {
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  return !inCall || fail("%s: arrays are copied between calls, not in the midst of one",
-                         context.name.c_str()) == 0;
-}
-
-int32_t Device::read(void *to, const void *from, size_t bytes) {
-  Place place;
-  if (!context.usable() || !betweenCalls() || (bytes > 0 && !memory->find(from, bytes, place)))
-    return 1;
-  std::lock_guard<std::mutex> guard(readLock);
-  return download(to, from, bytes, readChunks) ? 0 : 1;
-}
-
-int32_t Device::copy(void *to, const void *from, size_t bytes) {
-  if (!context.usable() || !betweenCalls())
-    return 1;
-  if (bytes == 0)
+uint64_t Device::copyIn(void *to, const Chunk &chunk, size_t bytes) {
+  if (!stream.open())
     return 0;
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  Recording once(context);
-  return once.copy(*memory, to, from, bytes) && stream.open() && once.send() && stream.close() ? 0
-                                                                                               : 1;
+  Current current(context);
+  Result result = context.api->MemcpyHtoDAsync(reinterpret_cast<Address>(to),
+                                               chunk.host + chunk.used, bytes, context.stream);
+  return context.check(result, "a copy to the device") ? stream.close() : 0;
 }
+
+uint64_t Device::copyOut(const Chunk &chunk, const void *from, size_t bytes) {
+  if (!stream.open())
+    return 0;
+  Current current(context);
+  Result result = context.api->MemcpyDtoHAsync(chunk.host, reinterpret_cast<Address>(from), bytes,
+                                               context.stream);
+  return context.check(result, "a copy from the device") ? stream.close() : 0;
+}
+
+//===- devices ---------------------------------------------------------------===//
 
 static int32_t countDevices() {
   const Driver *api = driver();

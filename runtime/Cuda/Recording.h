@@ -1,9 +1,8 @@
 // The commands of a call, and the kernels in them.
 #pragma once
 
+#include "../RecordingDevice.h"
 #include "Memory.h"
-
-#include "../Backend.h"
 
 namespace xtensor::cuda {
 
@@ -21,10 +20,10 @@ std::unique_ptr<Kernel> makeKernel(Context &context, const xt_device_info &info,
 /// What a call wants done, in order. Sent command by command; the second time it is sent, the
 /// driver makes a graph of it, which is one command from then on. So a call that is made once does
 /// not pay for a graph.
-class Recording {
+class Recording final : public Record {
 public:
   explicit Recording(Context &context) : context(context) {}
-  ~Recording();
+  ~Recording() override;
   Recording(const Recording &) = delete;
 
   /// Checks what can be checked before anything runs.
@@ -33,10 +32,6 @@ public:
   bool copy(Memory &memory, void *to, const void *from, size_t bytes);
   /// Between open() and close() of the stream.
   bool send();
-  bool empty() const { return commands.empty(); }
-
-  std::vector<int64_t> key; // addresses and sizes of the call
-  uint64_t arena = 0;       // which one its commands name; 0: none
 
 private:
   struct Command {

@@ -2,6 +2,7 @@
 // has a number that can be waited for.
 #pragma once
 
+#include "../Reports.h"
 #include "Api.h"
 
 #include <atomic>
@@ -42,7 +43,7 @@ private:
   const Driver *api;
 };
 
-class Stream {
+class Stream final : public Timeline {
 public:
   explicit Stream(Context &context) : context(context) {}
   bool init();
@@ -52,9 +53,8 @@ public:
   /// The number of what was sent since open(), or 0.
   uint64_t close();
   uint64_t last() const { return sent.load(std::memory_order_acquire); }
-  bool done(uint64_t value);
-  /// False on timeout and if the device is lost.
-  bool wait(uint64_t value) { return wait(value, timeout); }
+  bool done(uint64_t value) override;
+  bool wait(uint64_t value) override { return wait(value, timeout); }
   bool wait(uint64_t value, double seconds);
   int64_t waits() const { return waited.load(std::memory_order_relaxed); }
 

@@ -9,11 +9,12 @@
 using namespace xtensor;
 using namespace xtensor::metal;
 
-static constexpr int kWords = 5;
 /// Metal binds 31 buffers; the last one holds the numbers.
 static constexpr int32_t kMaxBuffers = 30;
 
-Device::Device(Gpu &gpu) : gpu(gpu), queue(gpu, lost), memory(gpu) {
+Device::Device(Gpu &gpu)
+    : gpu(gpu), queue(gpu, lost), memory(gpu),
+      reports(queue, [this](std::vector<Slot *> &slots) { makeSlots(slots); }) {
   info.backend = "metal";
   info.name = gpu.limits.name;
   info.driver = gpu.limits.driver;
@@ -89,7 +90,7 @@ void Device::flush() {
     span.lastUse() = number;
   touched.clear();
   if (call.ticket)
-    call.ticket->number = number;
+    call.ticket->sent(number);
 }
 
 bool Device::addCopy(void *to, const void *from, size_t bytes) {
@@ -173,25 +174,10 @@ void Device::forget(Pipeline &pipeline) {
   gpu.dropKernel(pipeline.handle);
 }
 
-bool Device::check(const xt_kernel &kernel) {
-  int64_t threads = int64_t(1) * kernel.threads[0] * kernel.threads[1] * kernel.threads[2];
-  auto refuse = [&](const char *what, int64_t found, int64_t limit) {
-    return fail("%s: kernel %s has %lld %s, the limit is %lld", info.name, kernel.name,
-                static_cast<long long>(found), what, static_cast<long long>(limit)) == 0;
-  };
-  if (kernel.buffers > info.max_kernel_buffers)
-    return refuse("buffers", kernel.buffers, info.max_kernel_buffers);
-  if (kernel.numbers > info.max_kernel_numbers)
-    return refuse("numbers", kernel.numbers, info.max_kernel_numbers);
-  if (threads > info.max_workgroup_threads)
-    return refuse("threads in a workgroup", threads, info.max_workgroup_threads);
-  return true;
-}
-
 Pipeline *Device::pipelineOf(xt_kernel *kernel) {
   if (Made *found = findMade(kernel->handle, this))
     return static_cast<Pipeline *>(found);
-  if (!check(*kernel))
+  if (!checkLimits(info, *kernel))
     return nullptr;
   std::string error;
   void *handle = gpu.makeKernel(*kernel, error);
@@ -215,29 +201,13 @@ void Device::failCall() {
     call.status->code = 3;
 }
 
-/// Words that no kernel writes any more, cleared.
-uint32_t *Device::takeReport() {
-  uint32_t *words = nullptr;
-  Span span;
-  {
-    std::lock_guard<std::mutex> guard(reportLock);
-    if (!reports.empty() && memory.find(reports.front(), 4 * kWords, span) &&
-        queue.done(span.lastUse())) {
-      words = reports.front();
-      reports.pop_front();
-    }
-  }
-  if (!words)
-    words = static_cast<uint32_t *>(alloc(4 * kWords));
-  if (!words || !memory.find(words, 4 * kWords, span) || !queue.wait(span.lastUse()))
-    return nullptr;
-  memset(words, 0, 4 * kWords);
-  return words;
-}
-
-void Device::putReport(uint32_t *words) {
-  std::lock_guard<std::mutex> guard(reportLock);
-  reports.push_back(words);
+/// What kernels report: the CPU clears it, so that no list of commands has to.
+void Device::makeSlots(std::vector<Slot *> &slots) {
+  constexpr int kSlots = 16, kApart = 64;
+  auto *words = static_cast<char *>(alloc(kSlots * kApart));
+  for (int i = words ? kSlots : 0; i-- > 0;)
+    slots.push_back(
+        new Slot{words + i * kApart, reinterpret_cast<volatile uint32_t *>(words + i * kApart)});
 }
 
 int32_t Device::begin(xt_program *program, void **, const int64_t *, xt_status *status,
@@ -259,16 +229,13 @@ int32_t Device::begin(xt_program *program, void **, const int64_t *, xt_status *
   call.extents = nullptr;
   call.failed = false;
   if (program->reports) {
-    auto *made = new Ticket;
-    made->owner = this;
-    made->words = takeReport();
-    ticket = made;
-    if (!made->words) {
+    Slot *slot = reports.takeClean();
+    if (!slot) {
       failCall();
       lock.unlock();
       return 1;
     }
-    call.ticket = made;
+    ticket = call.ticket = new Ticket(reports, slot);
   }
   inCall = true;
   return 0;
@@ -315,9 +282,7 @@ void *Device::arena(int64_t bytes) {
   return found;
 }
 
-void *Device::report() {
-  return call.ticket ? const_cast<uint32_t *>(call.ticket->words) : nullptr;
-}
+void *Device::report() { return call.ticket ? call.ticket->slot->address : nullptr; }
 
 void *Device::map(void *address, int64_t bytes, int32_t) {
   auto wanted = static_cast<size_t>(std::max<int64_t>(bytes, 0));
@@ -345,26 +310,4 @@ void Device::end() {
   call.ticket = nullptr;
   inCall = false;
   lock.unlock();
-}
-
-int32_t Ticket::wait(xt_status *status) {
-  std::lock_guard<std::mutex> guard(lock);
-  if (!known) {
-    if (!owner->queue.wait(number))
-      return 1;
-    if (number && words[0]) {
-      answer.code = 1;
-      answer.site = static_cast<int32_t>(words[0] - 1);
-      answer.index = static_cast<int64_t>(words[1] | uint64_t(words[2]) << 32);
-      answer.size = static_cast<int64_t>(words[3] | uint64_t(words[4]) << 32);
-    }
-    known = true;
-  }
-  *status = answer;
-  return 0;
-}
-
-Ticket::~Ticket() {
-  if (words)
-    owner->putReport(const_cast<uint32_t *>(words));
 }

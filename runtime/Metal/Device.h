@@ -15,19 +15,6 @@ struct Pipeline : Made {
   ~Pipeline() override;
 };
 
-/// What a call may yet report: words that its kernels write.
-struct Ticket final : xt_ticket {
-  Device *owner;
-  volatile uint32_t *words = nullptr;
-  uint64_t number = 0; // of the list of commands that may report; 0: none was sent
-  std::mutex lock;
-  bool known = false;
-  xt_status answer = {};
-
-  int32_t wait(xt_status *status) override;
-  ~Ticket() override;
-};
-
 class Device final : public xt_device {
 public:
   explicit Device(Gpu &gpu);
@@ -57,13 +44,8 @@ public:
 
   void quiesce() override { queue.wait(queue.last()); }
 
-  /// Of a kernel, of a ticket that is done with.
+  /// Compiled code is done with a kernel.
   void forget(Pipeline &pipeline);
-  void putReport(uint32_t *words);
-
-  Gpu &gpu;
-  Queue queue;
-  Memory memory;
 
 private:
   /// The call that has the device to itself.
@@ -78,21 +60,22 @@ private:
   };
 
   void failCall();
-  uint32_t *takeReport();
+  void makeSlots(std::vector<Slot *> &slots);
   Pipeline *pipelineOf(xt_kernel *kernel);
-  bool check(const xt_kernel &kernel);
   bool addCopy(void *to, const void *from, size_t bytes);
   /// Sends what is written, and says so to the blocks that it touches.
   void flush();
 
+  Gpu &gpu;
+  Queue queue;
+  Memory memory;
+  Reports reports;
   /// Held by a call from its begin to its end, and by whatever sends work.
   std::recursive_mutex lock;
   Call call;
   bool inCall = false;
   std::vector<Span> touched; // by the list that is being written
   int64_t recorded = 0, made = 0;
-  std::mutex reportLock;
-  std::deque<uint32_t *> reports; // the one that was put first is at rest first
 };
 
 } // namespace xtensor::metal

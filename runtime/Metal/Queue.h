@@ -1,6 +1,7 @@
 // Lists of commands, numbered in the order in which they are sent.
 #pragma once
 
+#include "../Reports.h"
 #include "Api.h"
 
 #include <atomic>
@@ -10,7 +11,7 @@
 
 namespace xtensor::metal {
 
-class Queue {
+class Queue final : public Timeline {
 public:
   Queue(Gpu &gpu, std::atomic<bool> &lost) : gpu(gpu), lost(lost) {}
 
@@ -23,10 +24,9 @@ public:
   void forget();
   uint64_t last() const { return sent; }
 
-  bool done(uint64_t number);
-  /// Returns when that list is done; false, with xt_device_error set, if it or one before it
-  /// failed.
-  bool wait(uint64_t number);
+  bool done(uint64_t number) override;
+  /// False, too, if that list or one before it failed.
+  bool wait(uint64_t number) override;
 
   std::atomic<int64_t> waits{0};
 

@@ -1,17 +1,14 @@
-// Opening a device, its memory, and copies to and from it.
+// Opening a device, and what it does with memory and commands.
 #include "Device.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
-#include <utility>
 
 using namespace xtensor;
 using namespace xtensor::vulkan;
 
-static constexpr size_t kChunk = size_t(8) << 20;
-
-Device::Device(Instance &instance, VkPhysicalDevice physical) : queue(context) {
+Device::Device(Instance &instance, VkPhysicalDevice physical)
+    : RecordingDevice(queue), queue(context) {
   context.instance = &instance;
   context.physical = physical;
   context.lost = &lost;
@@ -30,7 +27,7 @@ bool Device::init() {
   memory = std::make_unique<Memory>(context, (info.features & XT_DEVICE_UNIFIED_MEMORY) != 0);
   recorder = std::make_unique<Recorder>(context, *memory);
   kernels = std::make_unique<Kernels>(context, info);
-  reports = std::make_unique<Reports>(queue, *memory);
+  reports = std::make_unique<Reports>(queue, [&](std::vector<Slot *> &slots) { makeSlots(slots); });
   info.max_buffer_bytes = std::min(info.max_buffer_bytes, static_cast<int64_t>(memory->largest()));
   info.memory_bytes = static_cast<int64_t>(memory->bound());
   return queue.init(family) && recorder->init(family);
@@ -50,68 +47,37 @@ xt_device_counters Device::counters() {
   return result;
 }
 
-void *Device::take(size_t bytes) {
-  if (!context.usable())
-    return nullptr;
-  if (void *found = memory->take(bytes))
-    return found;
-  if (bytes > memory->largest()) {
-    fail("%s: no memory for %zu bytes at once; the limit is %zu", context.limits.name.c_str(),
-         bytes, memory->largest());
-    return nullptr;
-  }
-  {
-    // Blocks of other sizes may be what is missing.
-    std::lock_guard<std::recursive_mutex> guard(lock);
-    trimLocked();
-  }
-  if (void *found = memory->take(bytes))
-    return found;
-  fail("%s: no memory for %zu bytes; it has %zu, of which %lld are in use",
-       context.limits.name.c_str(), bytes, memory->bound(),
-       static_cast<long long>(context.driverBytes.load()));
-  return nullptr;
+Pipeline::~Pipeline() {
+  if (handle)
+    static_cast<Device *>(device)->forget(*this);
 }
 
-void *Device::alloc(size_t bytes) {
-  if (bytes > static_cast<size_t>(info.max_buffer_bytes)) {
-    fail("%s: an array of %zu bytes is over its limit of %lld", context.limits.name.c_str(), bytes,
-         static_cast<long long>(info.max_buffer_bytes));
-    return nullptr;
-  }
-  return take(bytes);
-}
-
-void Device::free(void *address, size_t) {
-  memory->put(address);
-  // While another thread's call has the device, there is nothing to be had: the next one sees to
-  // it.
-  if (memory->full() && context.usable() && lock.try_lock()) {
-    if (!inCall)
-      destroy(memory->takeIdle(&queue));
-    lock.unlock();
-  }
-}
-
-size_t Device::cachedBytes() {
+void Device::forget(Pipeline &pipeline) {
   std::lock_guard<std::recursive_mutex> guard(lock);
-  return memory->idleBytes() + space.bytes;
+  queue.wait(queue.last());
+  context.vk.DestroyPipeline(context.device, pipeline.handle, nullptr);
 }
 
-void Device::trim() {
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  trimLocked();
+//===- memory ----------------------------------------------------------------===//
+
+bool Device::find(const void *address, size_t bytes, Range &range) {
+  Place place;
+  if (!memory->find(address, bytes, place))
+    return false;
+  range = {place.mapped(), place.lastUse()};
+  return true;
 }
 
-void Device::trimLocked() {
-  if (!queue.wait(queue.last()))
+void Device::makeSlots(std::vector<Slot *> &slots) {
+  Slab *slab = memory->makeReports();
+  if (!slab) {
+    fail("no memory for what kernels report");
     return;
-  if (space.address && !inCall) {
-    memory->put(std::exchange(space.address, nullptr));
-    space.bytes = 0;
-    ++space.generation;
   }
-  destroy(memory->takeIdle());
+  for (uint32_t block = slab->blocks; block-- > 0;) {
+    char *address = slab->base + block * slab->blockBytes;
+    slots.push_back(new Slot{address, reinterpret_cast<volatile uint32_t *>(address)});
+  }
 }
 
 void Device::destroy(const std::vector<std::unique_ptr<Slab>> &slabs) {
@@ -119,9 +85,10 @@ void Device::destroy(const std::vector<std::unique_ptr<Slab>> &slabs) {
   for (const auto &slab : slabs)
     gone.insert(slab.get());
   for (Replays *replays : programs) {
-    std::vector<std::unique_ptr<Recording>> kept;
+    std::vector<std::unique_ptr<Record>> kept;
     for (auto &recording : replays->recordings) {
-      bool stale = std::any_of(recording->uses.begin(), recording->uses.end(),
+      const auto &uses = static_cast<Recording &>(*recording).uses;
+      bool stale = std::any_of(uses.begin(), uses.end(),
                                [&](const Recording::Use &use) { return gone.count(use.slab); });
       if (stale)
         retire(std::move(recording));
@@ -134,148 +101,114 @@ void Device::destroy(const std::vector<std::unique_ptr<Slab>> &slabs) {
     memory->destroy(*slab);
 }
 
-std::unique_ptr<Recording> Device::recording() {
+//===- commands --------------------------------------------------------------===//
+
+std::unique_ptr<Record> Device::startRecording() {
   while (!retired.empty() && queue.done(retired.front()->value)) {
     spare.push_back(std::move(retired.front()));
     retired.pop_front();
   }
-  if (spare.empty())
-    return recorder->make();
-  std::unique_ptr<Recording> found = std::move(spare.back());
-  spare.pop_back();
+  std::unique_ptr<Recording> found;
+  if (spare.empty()) {
+    found = recorder->make();
+  } else {
+    found = std::move(spare.back());
+    spare.pop_back();
+  }
+  if (!found || !recorder->begin(*found))
+    return nullptr;
   return found;
 }
 
-void Device::retire(std::unique_ptr<Recording> recording) {
+void Device::retire(std::unique_ptr<Record> recording) {
+  std::unique_ptr<Recording> own(static_cast<Recording *>(recording.release()));
   auto later =
-      std::upper_bound(retired.begin(), retired.end(), recording->value,
+      std::upper_bound(retired.begin(), retired.end(), own->value,
                        [](uint64_t value, const auto &other) { return value < other->value; });
-  retired.insert(later, std::move(recording));
+  retired.insert(later, std::move(own));
 }
 
-uint64_t Device::send(Recording &recording, VkCommandBuffer first) {
-  VkCommandBuffer both[] = {first, recording.commands};
-  uint64_t value = queue.submit(first ? both : both + 1, first ? 2 : 1);
+std::unique_ptr<Made> Device::makeKernel(const xt_kernel &kernel) { return kernels->make(kernel); }
+
+bool Device::addLaunch(Record &, const Made &kernel, const xt_kernel &code, const int64_t groups[3],
+                       void *const *buffers, const int64_t *extents, const int32_t *numbers) {
+  return recorder->launch(static_cast<const Pipeline &>(kernel), code, groups, buffers, extents,
+                          numbers);
+}
+
+Recording *Device::clearingOf(Slot &slot) {
+  std::unique_ptr<Recording> &known = clearings[&slot];
+  Place place;
+  if (known || !memory->find(slot.address, 4 * Slot::kWords, place))
+    return known.get();
+  std::unique_ptr<Recording> made = recorder->make();
+  if (!made || !recorder->begin(*made))
+    return nullptr;
+  recorder->clear(place, 4 * Slot::kWords);
+  if (recorder->end())
+    known = std::move(made);
+  return known.get();
+}
+
+uint64_t Device::send(Record &recording, Slot *dirty) {
+  auto &own = static_cast<Recording &>(recording);
+  VkCommandBuffer commands[2];
+  uint32_t count = 0;
+  if (dirty) {
+    Recording *clearing = clearingOf(*dirty);
+    if (!clearing)
+      return 0;
+    commands[count++] = clearing->commands;
+  }
+  commands[count++] = own.commands;
+  uint64_t value = queue.submit(commands, count);
   if (!value)
     return 0;
-  recording.value = value;
-  for (const Recording::Use &use : recording.uses)
+  own.value = value;
+  for (const Recording::Use &use : own.uses)
     use.slab->lastUse[use.block].store(value, std::memory_order_release);
   return value;
 }
 
-template <typename Record>
-uint64_t Device::sendOnce(Record record) {
-  if (recorder->active()) {
-    fail("%s: arrays are copied between calls, not in the midst of one",
-         context.limits.name.c_str());
+//===- copies ----------------------------------------------------------------===//
+
+template <typename Write>
+uint64_t Device::sendOnce(Write write) {
+  std::unique_ptr<Record> once = startRecording();
+  if (!once)
     return 0;
-  }
-  std::unique_ptr<Recording> once = recording();
-  if (!once || !recorder->begin(*once))
-    return 0;
-  bool good = record();
-  uint64_t value = recorder->end() && good ? send(*once) : 0;
+  bool good = write();
+  uint64_t value = recorder->end() && good ? send(*once, nullptr) : 0;
   retire(std::move(once));
   return value;
 }
 
-bool Device::makeChunk(Chunk &chunk, Kind kind) {
-  return chunk.buffer.handle || makeBuffer(context, kChunk, kind, true, chunk.buffer) ||
-         fail("%s: no memory to copy through", context.limits.name.c_str()) == 0;
-}
-
-bool Device::upload(void *to, const void *from, size_t bytes) {
-  for (size_t done = 0, piece; done < bytes; done += piece) {
-    Chunk *chunk = &uploads[nextUpload];
-    if (kChunk - chunk->used < std::min(bytes - done, kChunk)) {
-      nextUpload = (nextUpload + 1) % std::size(uploads);
-      chunk = &uploads[nextUpload];
-      if (!queue.wait(chunk->value))
-        return false;
-      chunk->used = 0;
-    }
-    Place place;
-    piece = std::min(bytes - done, kChunk - chunk->used);
-    if (!makeChunk(*chunk, Kind::Upload) ||
-        !memory->find(static_cast<char *>(to) + done, piece, place))
-      return false;
-    memcpy(chunk->buffer.host + chunk->used, static_cast<const char *>(from) + done, piece);
-    uint64_t value =
-        sendOnce([&] { return recorder->upload(place, chunk->buffer, chunk->used, piece); });
-    if (!value)
-      return false;
-    chunk->value = value;
-    chunk->used = (chunk->used + piece + 255) & ~size_t(255);
-  }
+bool Device::makeChunk(Chunk &chunk, bool toDevice) {
+  auto made = std::make_unique<Buffer>();
+  if (!makeBuffer(context, kChunk, toDevice ? Kind::Upload : Kind::Readback, true, *made))
+    return fail("%s: no memory to copy through", info.name) == 0;
+  chunk.host = made->host;
+  chunk.buffer = made.release(); // kept, as the device is
   return true;
 }
 
-bool Device::download(void *to, const void *from, size_t bytes, Chunk (&chunks)[2]) {
-  // While the CPU copies one chunk, the device fills the other one.
-  size_t pieces = (bytes + kChunk - 1) / kChunk;
-  for (size_t i = 0; i <= pieces; ++i) {
-    if (i < pieces) {
-      Chunk &chunk = chunks[i % 2];
-      Place place;
-      size_t piece = std::min(kChunk, bytes - i * kChunk);
-      if (!makeChunk(chunk, Kind::Readback) ||
-          !memory->find(static_cast<const char *>(from) + i * kChunk, piece, place))
-        return false;
-      std::lock_guard<std::recursive_mutex> guard(lock);
-      chunk.value = sendOnce([&] { return recorder->download(chunk.buffer, 0, place, piece); });
-      if (!chunk.value)
-        return false;
-    }
-    if (i > 0) {
-      Chunk &chunk = chunks[(i - 1) % 2];
-      if (!queue.wait(chunk.value))
-        return false;
-      memcpy(static_cast<char *>(to) + (i - 1) * kChunk, chunk.buffer.host,
-             std::min(kChunk, bytes - (i - 1) * kChunk));
-    }
-  }
-  return true;
-}
-
-int32_t Device::write(void *to, const void *from, size_t bytes) {
+uint64_t Device::copyIn(void *to, const Chunk &chunk, size_t bytes) {
   Place place;
-  if (!context.usable() || (bytes > 0 && !memory->find(to, bytes, place)))
-    return 1;
-  if (bytes == 0)
+  if (!memory->find(to, bytes, place))
     return 0;
-  if (place.mapped() && queue.done(place.lastUse())) {
-    memcpy(to, from, bytes);
-    return 0;
-  }
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  return upload(to, from, bytes) ? 0 : 1;
+  const Buffer &buffer = *static_cast<Buffer *>(chunk.buffer);
+  return sendOnce([&] { return recorder->upload(place, buffer, chunk.used, bytes); });
 }
 
-int32_t Device::read(void *to, const void *from, size_t bytes) {
+uint64_t Device::copyOut(const Chunk &chunk, const void *from, size_t bytes) {
   Place place;
-  if (!context.usable() || (bytes > 0 && !memory->find(from, bytes, place)))
-    return 1;
-  if (bytes == 0)
+  if (!memory->find(from, bytes, place))
     return 0;
-  if (!place.mapped()) {
-    std::lock_guard<std::mutex> guard(readLock);
-    return download(to, from, bytes, readChunks) ? 0 : 1;
-  }
-  if (!queue.wait(place.lastUse()))
-    return 1;
-  memcpy(to, from, bytes);
-  return 0;
+  const Buffer &buffer = *static_cast<Buffer *>(chunk.buffer);
+  return sendOnce([&] { return recorder->download(buffer, 0, place, bytes); });
 }
 
-int32_t Device::copy(void *to, const void *from, size_t bytes) {
-  if (!context.usable())
-    return 1;
-  if (bytes == 0)
-    return 0;
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  return sendOnce([&] { return recorder->copy(to, from, bytes); }) ? 0 : 1;
-}
+//===- devices ---------------------------------------------------------------===//
 
 static int32_t countDevices() {
   Instance *made = instance();

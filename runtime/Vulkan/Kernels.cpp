@@ -21,24 +21,7 @@ bool Kernels::check(const xt_kernel &kernel) {
     return fail("%s: kernel %s is SPIR-V %u.%u, the device takes %u.%u at most", device, name,
                 head[1] >> 16, head[1] >> 8 & 255, context.limits.spirvVersion >> 16,
                 context.limits.spirvVersion >> 8 & 255) == 0;
-  if (kernel.buffers > info.max_kernel_buffers)
-    return fail("%s: kernel %s has %d buffers, the limit is %d", device, name, kernel.buffers,
-                info.max_kernel_buffers) == 0;
-  if (kernel.numbers > info.max_kernel_numbers)
-    return fail("%s: kernel %s has %d numbers, the limit is %d", device, name, kernel.numbers,
-                info.max_kernel_numbers) == 0;
-  int64_t threads = 1;
-  for (int i = 0; i < 3; ++i) {
-    threads *= kernel.threads[i];
-    if (kernel.threads[i] < 1 || kernel.threads[i] > info.max_group_size[i])
-      return fail("%s: kernel %s has workgroups of %d threads in dimension %d, the limit is %d",
-                  device, name, kernel.threads[i], i, info.max_group_size[i]) == 0;
-  }
-  if (threads > info.max_workgroup_threads)
-    return fail("%s: kernel %s has workgroups of %lld threads, the limit is %lld", device, name,
-                static_cast<long long>(threads),
-                static_cast<long long>(info.max_workgroup_threads)) == 0;
-  return true;
+  return checkLimits(info, kernel);
 }
 
 const Layout *Kernels::layoutFor(int32_t buffers, int32_t numbers) {

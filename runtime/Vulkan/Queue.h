@@ -2,6 +2,7 @@
 // a number that can be waited for.
 #pragma once
 
+#include "../Reports.h"
 #include "Physical.h"
 
 namespace xtensor::vulkan {
@@ -22,7 +23,7 @@ struct Context {
   bool usable();
 };
 
-class Queue {
+class Queue final : public Timeline {
 public:
   explicit Queue(Context &context) : context(context) {}
   bool init(uint32_t family);
@@ -30,9 +31,8 @@ public:
   /// The number of the submission, or 0. Waits while too many are under way.
   uint64_t submit(const VkCommandBuffer *commands, uint32_t count);
   uint64_t last() const { return sent.load(std::memory_order_acquire); }
-  bool done(uint64_t value);
-  /// False on timeout and if the device is lost.
-  bool wait(uint64_t value) { return wait(value, timeout); }
+  bool done(uint64_t value) override;
+  bool wait(uint64_t value) override { return wait(value, timeout); }
   bool wait(uint64_t value, uint64_t nanoseconds);
   int64_t waits() const { return waited.load(std::memory_order_relaxed); }
 

@@ -2,12 +2,13 @@
 // where one needs what another one wrote.
 #pragma once
 
+#include "../RecordingDevice.h"
 #include "Kernels.h"
 #include "Memory.h"
 
 namespace xtensor::vulkan {
 
-struct Recording {
+struct Recording final : Record {
   VkCommandBuffer commands = VK_NULL_HANDLE;
   std::vector<VkDescriptorPool> pools;
   struct Use {
@@ -15,9 +16,7 @@ struct Recording {
     uint32_t block;
   };
   std::vector<Use> uses;
-  std::vector<int64_t> key; // addresses and sizes of the call
-  uint64_t arena = 0;       // which one its commands name; 0: none
-  uint64_t value = 0;       // number of its last submission
+  uint64_t value = 0; // number of its last submission
 };
 
 class Recorder {

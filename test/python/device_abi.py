@@ -112,6 +112,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "xt_call_report": (c_void_p, []),
     "xt_call_map": (c_void_p, [c_void_p, c_int64, c_int32]),
     "xt_call_unmap": (None, [c_void_p, c_int64, c_int32, c_void_p]),
+    "xt_call_constant": (c_void_p, [c_void_p, c_int64]),
     "xt_call_end": (None, []),
     "xt_device_use": (None, [c_void_p]),
     "xt_call_ticket": (c_void_p, []),

@@ -290,6 +290,26 @@ class TestCalls:
         for address in (a, b, c):
             device.free(address, 4 * N)
 
+    def test_a_constant_of_the_program_is_copied_once(self, device: Device) -> None:
+        """In the midst of its first call: what was recorded by then is done, and the next calls are replays."""
+        add, run = kernel(), program()
+        table = np.arange(1000, 1000 + N, dtype="f4")
+        a, b, c = device.array(values()), device.alloc(4 * N), device.alloc(4 * N)
+        recorded = []
+        for _ in range(4):
+            recording, status = device.begin(run, [a, b, c])
+            recorded.append(recording)
+            if recording:
+                device.add(add, a, b, N, 1)
+                device.add(add, library().xt_call_constant(table.ctypes.data, 4 * N), c, N, 2)
+                device.end()
+            assert status.code == 0
+            np.testing.assert_array_equal(device.read(b, N), values() + 1)
+            np.testing.assert_array_equal(device.read(c, N), table + 2)
+        assert not recorded[-1]
+        for address in (a, b, c):
+            device.free(address, 4 * N)
+
 
 class TestReplays:
     def call(self, device: Device, run: Program, add: object, a: int, b: int, *sizes: int) -> bool:
