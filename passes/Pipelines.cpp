@@ -252,33 +252,56 @@ void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringR
 
 //===- registration --------------------------------------------------------===//
 
+/// Adds the phases that a user asked for, or says which there are.
+static void addAskedPhases(OpPassManager &pm, StringRef from, StringRef to, StringRef dump,
+                           StringRef target) {
+  std::optional<Backend> backend = backendOf(target);
+  if (!backend) {
+    llvm::errs() << "no such target: " << target << "; there are cpu, vulkan, metal and cuda\n";
+    std::exit(1);
+  }
+  int first = phaseIndex(from, *backend), last = phaseIndex(to, *backend);
+  if (first < 0 || last < 0) {
+    llvm::errs() << "no such phase: " << (first < 0 ? from : to) << "; there are ";
+    llvm::interleaveComma(phaseNames(*backend), llvm::errs());
+    if (to == "asm")
+      llvm::errs() << "; assembly is no IR: `xtensor show FILE.py:FUNCTION --phase asm`";
+    llvm::errs() << '\n';
+    std::exit(1);
+  }
+  if (first > last) {
+    llvm::errs() << "phase " << to << " lies before " << from << ", in which the input is\n";
+    std::exit(1);
+  }
+  addPhases(pm, from, to, dump, target);
+}
+
+/// --xtensor-to-gpu and the like: all phases up to a device's.
+struct DeviceOptions : PassPipelineOptions<DeviceOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("a device's profile, or its backend alone"),
+                             llvm::cl::init("")};
+};
+
+static void registerDevicePhase(StringRef phase, StringRef backend, StringRef what) {
+  PassPipelineRegistration<DeviceOptions>(
+      ("xtensor-to-" + phase).str(), what,
+      [phase, backend](OpPassManager &pm, const DeviceOptions &options) {
+        StringRef target = options.target.empty() ? backend : options.target;
+        addAskedPhases(pm, "traced", phase, "", target);
+      });
+}
+
 static void registerPhases() {
   static PassPipelineRegistration<CompileOptions> compile(
       "xtensor-compile", "The phases of compilation, from one to another",
       [](OpPassManager &pm, const CompileOptions &options) {
-        std::optional<Backend> backend = backendOf(options.target);
-        if (!backend) {
-          llvm::errs() << "no such target: " << options.target
-                       << "; there are cpu, vulkan, metal and cuda\n";
-          std::exit(1);
-        }
-        int from = phaseIndex(options.from, *backend), to = phaseIndex(options.to, *backend);
-        if (from < 0 || to < 0) {
-          llvm::errs() << "no such phase: " << (from < 0 ? options.from : options.to)
-                       << "; there are ";
-          llvm::interleaveComma(phaseNames(*backend), llvm::errs());
-          if (options.to == "asm")
-            llvm::errs() << "; assembly is no IR: `xtensor show FILE.py:FUNCTION --phase asm`";
-          llvm::errs() << '\n';
-          std::exit(1);
-        }
-        if (from > to) {
-          llvm::errs() << "phase " << options.to << " lies before " << options.from
-                       << ", in which the input is\n";
-          std::exit(1);
-        }
-        addPhases(pm, options.from, options.to, options.dump, options.target);
+        addAskedPhases(pm, options.from, options.to, options.dump, options.target);
       });
+  registerDevicePhase("gpu", "vulkan", "From a traced program to kernels and their host");
+  registerDevicePhase("spirv", "vulkan", "From a traced program to kernels in SPIR-V");
+  registerDevicePhase("msl", "metal", "From a traced program to kernels in Metal's language");
+  registerDevicePhase("ptx", "cuda", "From a traced program to kernels as PTX");
 }
 
 void xtensor::registerAllXTensorPasses() {

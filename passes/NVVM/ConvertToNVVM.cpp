@@ -1,4 +1,4 @@
-// xtensor-to-nvvm: kernels in the LLVM dialect, beside the gpu.module they are of.
+// xtensor-convert-to-nvvm: kernels in the LLVM dialect, beside the gpu.module they are of.
 #include "NVVM/KernelPatterns.h"
 #include "NVVM/Passes.h"
 

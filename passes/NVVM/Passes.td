@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ConvertToNVVM : Pass<"xtensor-to-nvvm", "::mlir::ModuleOp"> {
+def ConvertToNVVM : Pass<"xtensor-convert-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Kernels in the LLVM dialect for NVIDIA's GPUs, beside their gpu.module";
   let description = [{
     Upstream's patterns, but for memory: kernels like ours see flat buffers, and a

@@ -1,4 +1,4 @@
-// xtensor-to-spirv: kernels in SPIR-V, beside the gpu.module they are of.
+// xtensor-convert-to-spirv: kernels in SPIR-V, beside the gpu.module they are of.
 #include "GPU/Profile.h"
 #include "SPIRV/KernelPatterns.h"
 #include "SPIRV/Passes.h"

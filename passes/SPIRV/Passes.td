@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ConvertToSPIRV : Pass<"xtensor-to-spirv", "::mlir::ModuleOp"> {
+def ConvertToSPIRV : Pass<"xtensor-convert-to-spirv", "::mlir::ModuleOp"> {
   let summary = "Kernels in SPIR-V for Vulkan, beside their gpu.module";
   let description = [{
     Upstream's patterns, with what they lack for kernels like ours: numbers come

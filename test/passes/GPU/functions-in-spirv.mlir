@@ -1,6 +1,6 @@
 // Every function, of both types, is SPIR-V that Vulkan runs: no 64-bit integers, and no rounding that a
 // driver may change.
-// RUN: xtensor-opt %s --pass-pipeline='builtin.module(gpu.module(xtensor-expand-scalar-math{inexact=f32}),xtensor-to-spirv)' \
+// RUN: xtensor-opt %s --pass-pipeline='builtin.module(gpu.module(xtensor-expand-scalar-math{inexact=f32}),xtensor-convert-to-spirv)' \
 // RUN:   | FileCheck %s --implicit-check-not=' : i64' --implicit-check-not='{{spirv.F(Add|Sub|Mul|Div) %[a-z0-9_]+, %[a-z0-9_]+ :}}'
 
 // CHECK-LABEL: spirv.module

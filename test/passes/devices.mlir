@@ -1,0 +1,22 @@
+// From a traced program to the kernels of each kind of device.
+// RUN: xtensor-opt %s --xtensor-to-gpu | FileCheck %s --check-prefix=GPU
+// RUN: xtensor-opt %s --xtensor-to-spirv | FileCheck %s --check-prefix=SPIRV
+// RUN: xtensor-opt %s --xtensor-to-spirv=target=vulkan,subgroup=8 | FileCheck %s --check-prefix=SPIRV
+// RUN: xtensor-opt %s --xtensor-to-msl | FileCheck %s --check-prefix=MSL
+// RUN: xtensor-opt %s --xtensor-to-ptx | FileCheck %s --check-prefix=PTX
+// RUN: xtensor-opt %s --compile-to=ptx --target=cuda | FileCheck %s --check-prefix=PTX
+// RUN: not xtensor-opt %s --xtensor-to-msl=target=vulkan 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: not xtensor-opt %s --xtensor-to-gpu=target=abacus 2>&1 | FileCheck %s --check-prefix=NONE
+
+// GPU: gpu.launch_func
+// GPU: gpu.func @kernel0
+// SPIRV: spirv.module
+// SPIRV: spirv.EntryPoint "GLCompute" @kernel0
+// MSL: #include <metal_stdlib>
+// PTX: .visible .entry kernel0
+// WRONG: no such phase: msl; there are traced, {{.*}}gpu, spirv, llvm
+// NONE: no such target: abacus; there are cpu, vulkan, metal and cuda
+func.func @main(%x: !xtensor.array<i: 64, f32>) -> !xtensor.array<i: 64, f32> {
+  %0 = xtensor.add %x, %x : !xtensor.array<i: 64, f32>, !xtensor.array<i: 64, f32>
+  return %0 : !xtensor.array<i: 64, f32>
+}
