@@ -4,6 +4,7 @@
 #include "XTensor/Dims.h"
 #include "compiler/Compiler.h"
 #include "compiler/Cost.h"
+#include "compiler/WarmUp.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
@@ -95,6 +96,8 @@ bool xtensorCost(MlirModule module, int64_t *flops, int64_t *arenaBytes) {
   *arenaBytes = cost->arena;
   return true;
 }
+
+void xtensorWarmUp(bool (*wanted)(void)) { xtensor::warmUp(wanted); }
 
 void xtensorRegisterDialects(MlirDialectRegistry registry) {
   xtensor::registerAllXTensorDialects(*unwrap(registry));

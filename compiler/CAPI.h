@@ -59,6 +59,10 @@ MLIR_CAPI_EXPORTED bool xtensorPrintAfter(MlirModule module, MlirStringRef phase
 /* What one call of a module in phase `traced` costs; false on failure, with diagnostics. */
 MLIR_CAPI_EXPORTED bool xtensorCost(MlirModule module, int64_t *flops, int64_t *arenaBytes);
 
+/* Pays what the first program of a process would, on this thread, for as long as `wanted` says
+ * yes. */
+MLIR_CAPI_EXPORTED void xtensorWarmUp(bool (*wanted)(void));
+
 MLIR_CAPI_EXPORTED void xtensorRegisterPasses(void);
 /* Registers the dialects, interfaces and translations that the phases need. */
 MLIR_CAPI_EXPORTED void xtensorRegisterDialects(MlirDialectRegistry registry);

@@ -208,3 +208,12 @@ def test_code_is_made_by_several_threads_and_kept_together(tmp_path, threads):
     assert bits[0] == bits[1]
     (kept,) = tmp_path.glob("*.o")
     assert (kept.read_bytes().count(b"\x7fELF") > 1) == (threads > 1)
+
+
+@pytest.mark.cpu_only("the compiler is the same")
+@pytest.mark.parametrize("then", ["", "os._exit(os.waitpid(os.fork() or os._exit(0), 0)[1])"])
+def test_a_process_may_end_or_fork_while_the_compiler_warms_up(then):
+    for wait in (0, 0.01, 0.03, 0.06):
+        program = f"import os, time, xtensor; time.sleep({wait}); {then}"
+        out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+        assert out.returncode == 0, out.stderr
