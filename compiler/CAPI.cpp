@@ -4,6 +4,7 @@
 #include "XTensor/Dims.h"
 #include "compiler/Compiler.h"
 #include "compiler/Cost.h"
+#include "compiler/WarmUp.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
@@ -97,6 +98,8 @@ bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
     onHost(wrapped(name), times, userData);
   return true;
 }
+
+void xtensorWarmUp(bool (*wanted)(void)) { xtensor::warmUp(wanted); }
 
 void xtensorRegisterDialects(MlirDialectRegistry registry) {
   xtensor::registerAllXTensorDialects(*unwrap(registry));

@@ -66,6 +66,10 @@ typedef void (*XTensorRoutineCallback)(MlirStringRef name, int64_t times, void *
 MLIR_CAPI_EXPORTED bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
                                     XTensorRoutineCallback onHost, void *userData);
 
+/* Pays what the first program of a process would, on this thread, for as long as `wanted` says
+ * yes. */
+MLIR_CAPI_EXPORTED void xtensorWarmUp(bool (*wanted)(void));
+
 MLIR_CAPI_EXPORTED void xtensorRegisterPasses(void);
 /* Registers the dialects, interfaces and translations that the phases need. */
 MLIR_CAPI_EXPORTED void xtensorRegisterDialects(MlirDialectRegistry registry);

@@ -7,6 +7,7 @@
 #include "mlir/IR/DialectInterface.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
+#include "runtime.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
@@ -104,12 +105,8 @@ FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool
   bool assembly = phase == "asm";
   if (failed(runPhases(*copy, "traced", assembly ? "llvm" : phase, "", target)))
     return failure();
-  if (assembly) {
-    auto code = Jit::get().generate(*copy, "entry", CodeFormat::assembly);
-    if (!code)
-      return failure();
-    return code->getBuffer().str();
-  }
+  if (assembly)
+    return Jit::get().assembly(*copy, "entry");
   if (phase == "msl" || phase == "ptx")
     return kernelTexts(*copy);
   std::string text;
@@ -141,7 +138,7 @@ static std::vector<Site> sitesOf(ModuleOp module) {
 static std::string keyOf(ModuleOp module, StringRef from, StringRef target) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << compilerIdentity() << '\n' << Jit::get().description() << '\n' << from << '\n';
+  os << compilerIdentity() << '\n' << hostDescription() << '\n' << from << '\n';
   os << target << '\n';
   module->print(os);
   module->walk([&](Operation *op) {
@@ -153,17 +150,20 @@ static std::string keyOf(ModuleOp module, StringRef from, StringRef target) {
   return llvm::toHex(hash, /*LowerCase=*/true);
 }
 
-/// A cached file: the sites, one line for each, an empty line, the object.
-static std::string packed(ArrayRef<Site> sites, StringRef object) {
+/// A cached file: the sites, one line for each, an empty line, and each object after a line with
+/// its length.
+static std::string packed(ArrayRef<Site> sites, const Objects &objects) {
   std::string file;
   llvm::raw_string_ostream os(file);
   for (const Site &site : sites)
     os << site.dim << '\t' << site.location << '\n';
-  os << '\n' << object;
+  os << '\n';
+  for (auto &object : objects)
+    os << object->getBufferSize() << '\n' << object->getBuffer();
   return file;
 }
 
-static std::vector<Site> unpacked(StringRef &file) {
+static std::vector<Site> unpackedSites(StringRef &file) {
   std::vector<Site> sites;
   while (true) {
     auto [line, rest] = file.split('\n');
@@ -173,6 +173,18 @@ static std::vector<Site> unpacked(StringRef &file) {
     auto [dim, location] = line.split('\t');
     sites.push_back({dim.str(), location.str()});
   }
+}
+
+static Objects unpackedObjects(StringRef file, StringRef name) {
+  Objects objects;
+  while (!file.empty()) {
+    size_t size = 0;
+    auto [line, rest] = file.split('\n');
+    (void)line.getAsInteger(10, size);
+    objects.push_back(llvm::MemoryBuffer::getMemBufferCopy(rest.take_front(size), name));
+    file = rest.drop_front(std::min(size, rest.size()));
+  }
+  return objects;
 }
 
 FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &options) {
@@ -186,29 +198,30 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
     return it->second;
   std::string entry = "xt_" + compiled.key;
   ObjectCache cache(options.cacheFolder, options.cacheLimit);
-  std::unique_ptr<llvm::MemoryBuffer> object;
+  Objects objects;
   if (options.dumpFolder.empty())
     if (auto file = cache.find(compiled.key)) {
       StringRef bytes = file->getBuffer();
-      compiled.sites = unpacked(bytes);
+      compiled.sites = unpackedSites(bytes);
       compiled.fromCache = true;
-      object = llvm::MemoryBuffer::getMemBufferCopy(bytes, entry);
+      objects = unpackedObjects(bytes, entry);
     }
-  if (!object) {
+  if (!compiled.fromCache) {
     OwningOpRef<ModuleOp> copy = copyOf(module);
     if (failed(runPhases(*copy, options.from, "llvm", options.dumpFolder, options.target)))
       return failure();
     compiled.sites = sitesOf(*copy);
     if (Operation *function = copy->lookupSymbol("entry"))
       SymbolTable::setSymbolName(function, entry);
-    object = Jit::get().generate(*copy, entry);
-    if (!object)
+    auto generated = Jit::get().generate(*copy, entry, xt_num_threads());
+    if (failed(generated))
       return failure();
-    cache.store(compiled.key, packed(compiled.sites, object->getBuffer()));
+    objects = std::move(*generated);
+    cache.store(compiled.key, packed(compiled.sites, objects));
   }
   if (auto it = loaded.find(compiled.key); it != loaded.end())
     return it->second;
-  auto address = Jit::get().link(std::move(object), entry);
+  auto address = Jit::get().link(std::move(objects), entry);
   if (!address) {
     module.emitError("the compiled object cannot be loaded: ")
         << llvm::toString(address.takeError());

@@ -1,27 +1,17 @@
 #include "compiler/Jit.h"
 
 #include "Device.h"
+#include "compiler/SplitModule.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "runtime.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Host.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/LICM.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
-#include "llvm/Transforms/Scalar/LoopRotation.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include <dlfcn.h>
 #include <mutex>
+#include <vector>
 
 using namespace llvm;
 
@@ -32,11 +22,14 @@ extern "C" void xt_truncdfbf2();
 #endif
 
 struct xtensor::Jit::Impl {
-  std::unique_ptr<TargetMachine> machine;
+  std::unique_ptr<CodeGenerator> borrow();
+  void giveBack(std::unique_ptr<CodeGenerator> generator);
+
   std::unique_ptr<orc::LLJIT> linker;
-  LLVMContext context;
-  // LLVMContext, code generation and linking are used by one thread at a time.
-  std::mutex mutex;
+  std::mutex linking; // one thread at a time
+  // Generators that nobody uses.
+  std::vector<std::unique_ptr<CodeGenerator>> idle;
+  std::mutex idleMutex;
 };
 
 /// Every function of the runtime that compiled code may call.
@@ -72,29 +65,11 @@ static orc::SymbolMap runtimeSymbols(orc::ExecutionSession &session) {
 }
 
 xtensor::Jit::Jit() : impl(std::make_unique<Impl>()) {
-  InitializeNativeTarget();
-  InitializeNativeTargetAsmPrinter();
-  Triple triple(sys::getProcessTriple());
-  std::string features, error;
-  // In a fixed order: this text is part of the key of cached objects.
-  std::map<std::string, bool> sorted;
-  for (const auto &feature : sys::getHostCPUFeatures())
-    sorted[feature.first().str()] = feature.second;
-  for (const auto &[name, on] : sorted)
-    features += (features.empty() ? "" : ",") + std::string(on ? "+" : "-") + name;
-  const Target *found = TargetRegistry::lookupTarget(triple, error);
-  if (!found)
-    report_fatal_error(Twine("no code generator for this machine: ") + error);
-  TargetOptions options;
-  options.AllowFPOpFusion = FPOpFusion::Fast; // a*b+c may become one instruction
-  impl->machine.reset(found->createTargetMachine(triple, sys::getHostCPUName(), features, options,
-                                                 Reloc::PIC_, CodeModel::Small,
-                                                 CodeGenOptLevel::Default, /*JIT=*/true));
-  target = (triple.str() + " " + sys::getHostCPUName() + " " + features).str();
-
+  impl->idle.push_back(std::make_unique<CodeGenerator>());
+  const TargetMachine &machine = impl->idle.front()->machine();
   orc::LLJITBuilder builder;
-  builder.setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(triple));
-  builder.setDataLayout(impl->machine->createDataLayout());
+  builder.setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(machine.getTargetTriple()));
+  builder.setDataLayout(machine.createDataLayout());
   builder.setPlatformSetUp(orc::setUpInactivePlatform);
   impl->linker = cantFail(builder.create());
   auto &library = impl->linker->getMainJITDylib();
@@ -106,7 +81,7 @@ xtensor::Jit::Jit() : impl(std::make_unique<Impl>()) {
 #endif
   // The C library's functions: memcpy, and the functions of libm.
   library.addGenerator(cantFail(orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      impl->machine->createDataLayout().getGlobalPrefix())));
+      machine.createDataLayout().getGlobalPrefix())));
 }
 
 xtensor::Jit &xtensor::Jit::get() {
@@ -115,73 +90,90 @@ xtensor::Jit &xtensor::Jit::get() {
   return *jit;
 }
 
-/// The few passes that pay: loops are vectors already, and what O2 adds is compile time.
-static void optimize(Module &module, TargetMachine &machine) {
-  PassBuilder builder(&machine);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager graph;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graph, modules);
-  FunctionPassManager passes;
-  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(InstCombinePass());
-  passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass(false, false)));
-  passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
-  for (Function &function : module)
-    if (!function.isDeclaration())
-      passes.run(function, functions);
+/// A generator that is the caller's alone, until it is given back.
+std::unique_ptr<xtensor::CodeGenerator> xtensor::Jit::Impl::borrow() {
+  std::lock_guard<std::mutex> lock(idleMutex);
+  if (idle.empty())
+    return std::make_unique<CodeGenerator>();
+  auto generator = std::move(idle.back());
+  idle.pop_back();
+  return generator;
 }
 
-std::unique_ptr<MemoryBuffer> xtensor::Jit::generate(mlir::ModuleOp module, StringRef entry,
-                                                     CodeFormat format) {
-  std::lock_guard<std::mutex> lock(impl->mutex);
-  auto code = mlir::translateModuleToLLVMIR(module, impl->context, entry, /*disableVerification=*/
+void xtensor::Jit::Impl::giveBack(std::unique_ptr<CodeGenerator> generator) {
+  std::lock_guard<std::mutex> lock(idleMutex);
+  idle.push_back(std::move(generator));
+}
+
+static std::unique_ptr<llvm::Module> translated(mlir::ModuleOp module, LLVMContext &context,
+                                                StringRef name) {
+  return mlir::translateModuleToLLVMIR(module, context, name, /*disableVerification=*/
 #ifdef NDEBUG
-                                            true
+                                       true
 #else
-                                            false
+                                       false
 #endif
   );
-  if (!code)
-    return nullptr;
-  code->setDataLayout(impl->machine->createDataLayout());
-  code->setTargetTriple(impl->machine->getTargetTriple());
-  for (Function &function : *code) {
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr(Attribute::NoUnwind);
-    function.addFnAttr("prefer-vector-width", "512");
-    if (function.getName() != entry)
-      function.setLinkage(GlobalValue::InternalLinkage);
-  }
-  optimize(*code, *impl->machine);
-  SmallVector<char, 0> bytes;
-  raw_svector_ostream os(bytes);
-  if (format == CodeFormat::llvmIR) {
-    code->print(os, nullptr);
-  } else {
-    legacy::PassManager emit;
-    auto type =
-        format == CodeFormat::object ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
-    if (impl->machine->addPassesToEmitFile(emit, os, nullptr, type, /*DisableVerify=*/true)) {
-      module.emitError("this machine's code generator cannot emit a file of this kind");
-      return nullptr;
-    }
-    emit.run(*code);
-  }
-  return std::make_unique<SmallVectorMemoryBuffer>(std::move(bytes), entry, false);
 }
 
-Expected<void *> xtensor::Jit::link(std::unique_ptr<MemoryBuffer> object, StringRef entry) {
-  std::lock_guard<std::mutex> lock(impl->mutex);
+mlir::FailureOr<xtensor::Objects> xtensor::Jit::generate(mlir::ModuleOp module, StringRef entry,
+                                                         int64_t threads) {
+  struct Task {
+    std::unique_ptr<CodeGenerator> generator;
+    std::unique_ptr<llvm::Module> code;
+    SmallVector<char, 0> object;
+    StringRef entry;
+  };
+  std::vector<Task> tasks;
+  // The MLIR context is this thread's; each generator has an LLVM context of its own.
+  auto add = [&](mlir::ModuleOp part) {
+    tasks.push_back({impl->borrow(), nullptr, {}, entry});
+    tasks.back().code = translated(part, tasks.back().generator->context(), entry);
+    return tasks.back().code != nullptr;
+  };
+  auto others = splitModule(module, entry, threads);
+  bool all = add(module);
+  for (auto &part : others)
+    all = all && add(*part);
+  if (all)
+    xt_run_tasks(
+        [](void *tasks, int64_t i) {
+          Task &task = static_cast<Task *>(tasks)[i];
+          task.object = task.generator->run(*task.code, task.entry);
+        },
+        tasks.data(), tasks.size());
+  Objects objects;
+  for (Task &task : tasks) {
+    objects.push_back(std::make_unique<SmallVectorMemoryBuffer>(std::move(task.object), entry,
+                                                                /*RequiresNullTerminator=*/false));
+    task.code.reset(); // before its context can be another's
+    impl->giveBack(std::move(task.generator));
+  }
+  if (!all)
+    return mlir::failure();
+  return objects;
+}
+
+mlir::FailureOr<std::string> xtensor::Jit::assembly(mlir::ModuleOp module, StringRef entry) {
+  auto generator = impl->borrow();
+  auto code = translated(module, generator->context(), entry);
+  std::string text;
+  if (code)
+    text = toStringRef(generator->run(*code, entry, CodeFormat::assembly)).str();
+  bool failed = !code;
+  code.reset();
+  impl->giveBack(std::move(generator));
+  if (failed)
+    return mlir::failure();
+  return text;
+}
+
+Expected<void *> xtensor::Jit::link(Objects objects, StringRef entry) {
+  std::lock_guard<std::mutex> lock(impl->linking);
   auto tracker = impl->linker->getMainJITDylib().createResourceTracker();
-  if (Error error = impl->linker->addObjectFile(tracker, std::move(object)))
-    return std::move(error);
+  for (std::unique_ptr<MemoryBuffer> &object : objects)
+    if (Error error = impl->linker->addObjectFile(tracker, std::move(object)))
+      return joinErrors(std::move(error), tracker->remove());
   auto address = impl->linker->lookup(entry);
   if (!address) {
     // Else the same program, tried again, would fail for being there already.

@@ -1,8 +1,9 @@
 // From a module in the LLVM dialect to object code for this machine, and from object code to an
-// address. One target machine and one linker serve the whole process.
+// address. One linker serves the whole process.
 #ifndef XTENSOR_COMPILER_JIT_H
 #define XTENSOR_COMPILER_JIT_H
 
+#include "compiler/CodeGenerator.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -11,26 +12,26 @@
 
 namespace xtensor {
 
-enum class CodeFormat { object, assembly, llvmIR };
+/// Object files that refer to each other.
+using Objects = llvm::SmallVector<std::unique_ptr<llvm::MemoryBuffer>, 2>;
 
 class Jit {
 public:
   static Jit &get();
 
-  /// Code of `module`, whose function `entry` is kept; everything else becomes internal. Null on
-  /// failure, with diagnostics at the module's location.
-  std::unique_ptr<llvm::MemoryBuffer> generate(mlir::ModuleOp module, llvm::StringRef entry,
-                                               CodeFormat format = CodeFormat::object);
-  /// Loads object code and returns the address of `entry`, which no other object may define.
-  llvm::Expected<void *> link(std::unique_ptr<llvm::MemoryBuffer> object, llvm::StringRef entry);
-  /// Target, processor and features: part of the key of every cached object.
-  llvm::StringRef description() const { return target; }
+  /// Machine code of `module`, which loses what is compiled apart from the rest, on up to
+  /// `threads` threads of the pool. Nothing but `entry` may be relied on; names of what the files
+  /// call of each other begin with it. With diagnostics at the module's location on failure.
+  mlir::FailureOr<Objects> generate(mlir::ModuleOp module, llvm::StringRef entry, int64_t threads);
+  /// The same as text, in one piece.
+  mlir::FailureOr<std::string> assembly(mlir::ModuleOp module, llvm::StringRef entry);
+  /// Loads object code and returns the address of `entry`, which no other program may define.
+  llvm::Expected<void *> link(Objects objects, llvm::StringRef entry);
 
 private:
   Jit();
   struct Impl;
   std::unique_ptr<Impl> impl;
-  std::string target;
 };
 
 } // namespace xtensor

@@ -287,6 +287,10 @@ void xt_parallel_for(void (*body)(void *, int64_t, int64_t), void *ctx, int64_t 
   xtensor::runChunks(runRange, &range, chunks, n / grain >= kGrainsWorthWaking);
 }
 
+void xt_run_tasks(void (*body)(void *, int64_t), void *ctx, int64_t n) {
+  xtensor::runChunks(body, ctx, n, /*urgent=*/true);
+}
+
 int xt_num_threads(void) { return pool().threads.load(std::memory_order_relaxed); }
 
 void xt_set_num_threads(int n) {

@@ -42,6 +42,9 @@ XT_API void xt_report_index(int32_t site, int64_t index, int64_t size);
  * another thread owns the pool. grain: iterations that take about 2 microseconds on one thread. */
 XT_API void xt_parallel_for(void (*body)(void *ctx, int64_t begin, int64_t end), void *ctx,
                             int64_t n, int64_t grain);
+/* Calls body(ctx, task) for each task in [0, n), on the same threads and by the same rules, of
+ * which none is too short to wake a thread for. */
+XT_API void xt_run_tasks(void (*body)(void *ctx, int64_t task), void *ctx, int64_t n);
 /* Threads that a loop may use, the caller's included. First value: $XTENSOR_NUM_THREADS, or the
  * cores this process may run on. */
 XT_API int xt_num_threads(void);

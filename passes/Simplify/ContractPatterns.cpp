@@ -147,10 +147,63 @@ struct SumOfOuterProduct : OpRewritePattern<ReduceOp> {
   }
 };
 
+/// Summing along parts that were put one after another is summing along each: where the result is
+/// small, the array of all parts (as of a scan's carries, its first one in front) is never made.
+struct ContractOfConcat : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+    // In narrow floats each sum would be rounded once more.
+    if (!isFloat(op.getY()) || op.getType().getElementType().getIntOrFloatBitWidth() < 32)
+      return failure();
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      auto concat = input.getDefiningOp<ConcatOp>();
+      if (concat && concat->hasOneUse() && isSummed(op, concat.getDimAttr()) && pays(op, concat)) {
+        rewrite(op, i, concat, rewriter);
+        return success();
+      }
+    }
+    return failure();
+  }
+
+  static bool isSummed(ContractOp op, StringAttr dim) {
+    return llvm::is_contained(op.getOver().getValue(), dim);
+  }
+
+  /// Every part costs a read and a write of the result.
+  static bool pays(ContractOp op, ConcatOp concat) {
+    ArrayType whole = concat.getType(), result = op.getType();
+    return whole.hasStaticShape() && result.hasStaticShape() &&
+           8 * static_cast<int64_t>(concat.getInputs().size()) *
+                   ShapedType::getNumElements(result.getShape()) <=
+               ShapedType::getNumElements(whole.getShape());
+  }
+
+  static void rewrite(ContractOp op, size_t i, ConcatOp concat, PatternRewriter &rewriter) {
+    Location loc = op.getLoc();
+    StringAttr dim = concat.getDimAttr();
+    int64_t begin = 0;
+    Value sum;
+    for (Value part : concat.getInputs()) {
+      int64_t size = arrayType(part).getSize(dim);
+      SmallVector<Value> inputs(op.getInputs());
+      inputs[i] = part;
+      for (auto [j, input] : llvm::enumerate(inputs))
+        if (j != i && arrayType(input).hasDim(dim))
+          input = SliceOp::create(rewriter, loc, input, rewriter.getArrayAttr({dim}),
+                                  rewriter.getDenseI64ArrayAttr({begin}),
+                                  rewriter.getDenseI64ArrayAttr({size}),
+                                  rewriter.getDenseI64ArrayAttr({1}));
+      Value y = ContractOp::create(rewriter, loc, inputs, op.getOverAttr(), op.getOrderAttr());
+      sum = sum ? AddOp::create(rewriter, loc, sum, y).getResult() : y;
+      begin += size;
+    }
+    rewriter.replaceOp(op, sum);
+  }
+};
+
 } // namespace
 
 void xtensor::addContractPatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<ContractOfBroadcast, ContractOfNeg, ContractWithOne, SumOfOuterProduct, TrivialContract>(
-          patterns.getContext());
+  patterns.add<ContractOfBroadcast, ContractOfConcat, ContractOfNeg, ContractWithOne,
+               SumOfOuterProduct, TrivialContract>(patterns.getContext());
 }

@@ -1,5 +1,6 @@
 #include "Preload.h"
 
+#include <atomic>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string>
@@ -8,9 +9,12 @@
 namespace {
 
 std::thread loader;
+std::atomic<bool> wanted{true};
 
-/// The loader holds the dynamic linker's lock: neither a fork nor an exit may meet it at work.
+/// The loader holds the dynamic linker's lock, and then others: neither a fork nor an exit may meet
+/// it at work.
 void finish() {
+  wanted = false;
   if (loader.joinable())
     loader.join();
 }
@@ -35,6 +39,11 @@ void xtensor::startLoadingCompiler() {
   if (path.empty() || std::thread::hardware_concurrency() < 2)
     return;
   pthread_atfork(finish, nullptr, nullptr);
-  // Where it fails, the import that needs it says why.
-  loader = std::thread([path] { dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); });
+  loader = std::thread([path] {
+    // Where it fails, the import that needs it says why.
+    void *compiler = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void *warmUp = compiler ? dlsym(compiler, "xtensor_warm_up") : nullptr;
+    if (warmUp)
+      reinterpret_cast<void (*)(bool (*)())>(warmUp)([] { return wanted.load(); });
+  });
 }

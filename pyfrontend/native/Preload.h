@@ -4,8 +4,9 @@
 
 namespace xtensor {
 
-/// Starts to load the extension that holds the compiler, if it is installed beside this one. Its
-/// libraries take tens of milliseconds to relocate, which the first trace would wait for.
+/// Starts to load the extension that holds the compiler, if it is installed beside this one, and
+/// to compile a small program (compiler/WarmUp.h), on a thread of its own. Its libraries take tens
+/// of milliseconds to relocate, which the first trace would wait for.
 void startLoadingCompiler();
 
 } // namespace xtensor

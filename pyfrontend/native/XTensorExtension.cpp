@@ -155,6 +155,10 @@ void bindCompiler(nb::module_ &m) {
 
 } // namespace
 
+/// What Preload.cpp of `_native` looks up by its name: it runs before Python has imported this
+/// module.
+extern "C" MLIR_CAPI_EXPORTED void xtensor_warm_up(bool (*wanted)()) { xtensorWarmUp(wanted); }
+
 NB_MODULE(_xtensor, m) {
   PyArrayType::bind(m);
   PyLinearType::bind(m);

@@ -179,3 +179,41 @@ def test_cached_vector_functions_are_found_by_another_process(tmp_path):
     for _ in range(2):
         out = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
         assert out.stdout.strip() == "64.0", out.stderr
+
+
+# Several functions in one program: loops over rows, over columns, and what is between.
+SEVERAL = """
+import hashlib, numpy as np, xtensor as xt
+rng = np.random.default_rng(0)
+x, w = (rng.standard_normal(s, dtype="f4") for s in ((300, 70), (70, 90)))
+def loss(w):
+    z = xt.tanh(xt.dot(xt.array(x, ("a", "b")), w, dim="b"))
+    return xt.mean(xt.logsumexp(z - xt.mean(z, dim="a"), dim="c"))
+value, gradient = xt.jit(xt.value_and_grad(loss))(xt.array(w, ("b", "c")))
+z = np.tanh(x.astype("f8") @ w)
+np.testing.assert_allclose(value.values, np.log(np.exp(z - z.mean(0)).sum(1)).mean(), rtol=1e-5)
+print(hashlib.sha256(value.values.tobytes() + gradient.values.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.cpu_only("code of the CPU")
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_code_is_made_by_several_threads_and_kept_together(tmp_path, threads):
+    env = os.environ | {"XTENSOR_CACHE_DIR": str(tmp_path), "XTENSOR_NUM_THREADS": str(threads)}
+    bits = []
+    for _ in range(2):
+        out = subprocess.run([sys.executable, "-c", SEVERAL], env=env, capture_output=True, text=True, check=False)
+        assert out.returncode == 0, out.stderr
+        bits.append(out.stdout)
+    assert bits[0] == bits[1]
+    (kept,) = tmp_path.glob("*.o")
+    assert (kept.read_bytes().count(b"\x7fELF") > 1) == (threads > 1)
+
+
+@pytest.mark.cpu_only("the compiler is the same")
+@pytest.mark.parametrize("then", ["", "os._exit(os.waitpid(os.fork() or os._exit(0), 0)[1])"])
+def test_a_process_may_end_or_fork_while_the_compiler_warms_up(then):
+    for wait in (0, 0.01, 0.03, 0.06):
+        program = f"import os, time, xtensor; time.sleep({wait}); {then}"
+        out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+        assert out.returncode == 0, out.stderr

@@ -73,6 +73,41 @@ func.func @contract_with_ones(%w: !jk) -> !ik {
   return %0 : !ik
 }
 
+// Summing along parts is summing each: no array of all parts, where the result is small ...
+// CHECK-LABEL: func.func @contract_of_concat(
+// CHECK-SAME: %[[H:[a-z0-9]+]]: {{[^%]+}}, %[[T:[a-z0-9]+]]: {{[^%]+}}, %[[D:[a-z0-9]+]]:
+// CHECK-DAG: %[[D0:.+]] = xtensor.slice %[[D]] [t] offsets [0] sizes [1] strides [1]
+// CHECK-DAG: %[[D1:.+]] = xtensor.slice %[[D]] [t] offsets [1] sizes [99] strides [1]
+// CHECK-DAG: %[[C0:.+]] = xtensor.contract %[[H]], %[[D0]] over [t]
+// CHECK-DAG: %[[C1:.+]] = xtensor.contract %[[T]], %[[D1]] over [t]
+// CHECK: %[[Y:.+]] = xtensor.add %[[C0]], %[[C1]]
+// CHECK-NEXT: return %[[Y]]
+func.func @contract_of_concat(%h: !xtensor.array<t: 1, u: 4, f32>, %s: !xtensor.array<t: 99, u: 4, f32>,
+                              %d: !xtensor.array<t: 100, v: 4, f32>) -> !xtensor.array<u: 4, v: 4, f32> {
+  %c = xtensor.concat %h, %s along t : !xtensor.array<t: 1, u: 4, f32>, !xtensor.array<t: 99, u: 4, f32>
+  %0 = xtensor.contract %c, %d over [t] : !xtensor.array<t: 100, u: 4, f32>, !xtensor.array<t: 100, v: 4, f32>
+  return %0 : !xtensor.array<u: 4, v: 4, f32>
+}
+
+// ... but not where adding up results moves more than the array does, nor where each sum would be rounded to a narrow
+// float.
+// CHECK-LABEL: func.func @wide_contract_of_concat(
+// CHECK: xtensor.concat
+func.func @wide_contract_of_concat(%x: !xtensor.array<u: 8, a: 4, f32>, %h: !xtensor.array<u: 8, a: 4, f32>,
+                                   %w: !xtensor.array<a: 8, v: 16, f32>) -> !xtensor.array<u: 8, v: 16, f32> {
+  %c = xtensor.concat %x, %h along a : !xtensor.array<u: 8, a: 4, f32>, !xtensor.array<u: 8, a: 4, f32>
+  %0 = xtensor.contract %c, %w over [a] : !xtensor.array<u: 8, a: 8, f32>, !xtensor.array<a: 8, v: 16, f32>
+  return %0 : !xtensor.array<u: 8, v: 16, f32>
+}
+// CHECK-LABEL: func.func @narrow_contract_of_concat(
+// CHECK: xtensor.concat
+func.func @narrow_contract_of_concat(%x: !xtensor.array<t: 40, f16>, %y: !xtensor.array<t: 60, f16>,
+                                     %d: !xtensor.array<t: 100, f16>) -> !xtensor.array<f16> {
+  %c = xtensor.concat %x, %y along t : !xtensor.array<t: 40, f16>, !xtensor.array<t: 60, f16>
+  %0 = xtensor.contract %c, %d over [t] : !xtensor.array<t: 100, f16>, !xtensor.array<t: 100, f16>
+  return %0 : !xtensor.array<f16>
+}
+
 // CHECK-LABEL: func.func @product(
 // CHECK-NEXT: xtensor.mul %arg1, %arg0
 func.func @product(%v: !j, %x: !ij) -> !ij {

@@ -1,0 +1,143 @@
+#include "compiler/CodeGenerator.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Pass.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include <map>
+
+using namespace llvm;
+
+namespace {
+
+/// The processor's features, in a fixed order: this text is part of the key of cached objects.
+std::string hostFeatures() {
+  std::map<std::string, bool> sorted;
+  for (const auto &feature : sys::getHostCPUFeatures())
+    sorted[feature.first().str()] = feature.second;
+  std::string features;
+  for (const auto &[name, on] : sorted)
+    features += (features.empty() ? "" : ",") + std::string(on ? "+" : "-") + name;
+  return features;
+}
+
+std::unique_ptr<TargetMachine> hostMachine() {
+  static const bool initialized = !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
+  Triple triple(sys::getProcessTriple());
+  std::string error;
+  const Target *found = TargetRegistry::lookupTarget(triple, error);
+  if (!initialized || !found)
+    report_fatal_error(Twine("no code generator for this machine: ") + error);
+  TargetOptions options;
+  options.AllowFPOpFusion = FPOpFusion::Fast; // a*b+c may become one instruction
+  static const std::string features = hostFeatures();
+  return std::unique_ptr<TargetMachine>(
+      found->createTargetMachine(triple, sys::getHostCPUName(), features, options, Reloc::PIC_,
+                                 CodeModel::Small, CodeGenOptLevel::Less, /*JIT=*/true));
+}
+
+/// Adds the passes to another manager, but for those that do not pay: the emitter of vectors has
+/// chosen how loops count and in which order they load, and what these find to do besides is
+/// within the noise of every workload measured.
+class WithoutTuning : public legacy::PassManagerBase {
+public:
+  explicit WithoutTuning(legacy::PassManagerBase &to) : to(to) {}
+  void add(Pass *pass) override {
+    static const StringSet<> left = {"Canonicalize Freeze Instructions in Loops",
+                                     "Loop Strength Reduction", "Machine Instruction Scheduler",
+                                     "Post RA top-down list latency scheduler"};
+    if (left.contains(pass->getPassName()))
+      delete pass; // as a manager does with a pass that it has already
+    else
+      to.add(pass);
+  }
+
+private:
+  legacy::PassManagerBase &to;
+};
+
+} // namespace
+
+const std::string &xtensor::hostDescription() {
+  static const std::string text =
+      (Triple(sys::getProcessTriple()).str() + " " + sys::getHostCPUName() + " " + hostFeatures())
+          .str();
+  return text;
+}
+
+xtensor::CodeGenerator::CodeGenerator() : target(hostMachine()) {}
+
+void xtensor::optimize(Module &module, TargetMachine &machine) {
+  PassBuilder builder(&machine);
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager graph;
+  ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graph, modules);
+  FunctionPassManager passes;
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(InstCombinePass());
+  passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass(false, false)));
+  passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  for (Function &function : module)
+    if (!function.isDeclaration())
+      passes.run(function, functions);
+}
+
+xtensor::CodeGenerator::Emission &xtensor::CodeGenerator::emission(CodeGenFileType type) {
+  auto &made = emissions[type == CodeGenFileType::ObjectFile];
+  if (made)
+    return *made;
+  made = std::make_unique<Emission>();
+  // What TargetMachine::addPassesToEmitFile does, by way of a filter.
+  auto &machine = static_cast<CodeGenTargetMachineImpl &>(*target);
+  WithoutTuning passes(made->passes);
+  TargetPassConfig *config = machine.createPassConfig(passes);
+  config->setDisableVerify(true);
+  passes.add(config);
+  auto *info = new MachineModuleInfoWrapperPass(&machine);
+  passes.add(info);
+  bool failed = config->addISelPasses();
+  config->addMachinePasses();
+  config->setInitialized();
+  if (failed ||
+      machine.addAsmPrinter(passes, made->stream, nullptr, type, info->getMMI().getContext()))
+    report_fatal_error("this machine's code generator cannot emit a file of this kind");
+  passes.add(createFreeMachineFunctionPass());
+  return *made;
+}
+
+SmallVector<char, 0> xtensor::CodeGenerator::run(Module &module, StringRef entry,
+                                                 CodeFormat format) {
+  module.setDataLayout(target->createDataLayout());
+  module.setTargetTriple(target->getTargetTriple());
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr(Attribute::NoUnwind);
+    function.addFnAttr("prefer-vector-width", "512");
+    if (!function.getName().starts_with(entry))
+      function.setLinkage(GlobalValue::InternalLinkage);
+  }
+  optimize(module, *target);
+  Emission &emit = emission(format == CodeFormat::object ? CodeGenFileType::ObjectFile
+                                                         : CodeGenFileType::AssemblyFile);
+  emit.bytes.clear();
+  emit.passes.run(module);
+  return std::move(emit.bytes);
+}

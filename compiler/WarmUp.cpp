@@ -1,0 +1,45 @@
+#include "compiler/WarmUp.h"
+
+#include "Pipelines.h"
+#include "compiler/Compiler.h"
+#include "compiler/Jit.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+
+// A product, a group of reductions with a function of many instructions, an update: most kinds of
+// loops, in two functions.
+static constexpr llvm::StringLiteral kProgram = R"(
+func.func @main(%x: !xtensor.array<a: 512, b: 96, f32>, %w: !xtensor.array<b: 96, c: 64, f32>)
+    -> !xtensor.array<a: 512, c: 64, f32> {
+  %0 = xtensor.contract %x, %w over [b] order [a, c] : !xtensor.array<a: 512, b: 96, f32>, !xtensor.array<b: 96, c: 64, f32>
+  %1 = xtensor.reduce max %0 over [c] : <a: 512, c: 64, f32>
+  %2 = xtensor.sub %0, %1 : <a: 512, c: 64, f32>, <a: 512, f32>
+  %3 = xtensor.exp %2 : <a: 512, c: 64, f32>
+  %4 = xtensor.reduce sum %3 over [c] : <a: 512, c: 64, f32>
+  %5 = xtensor.div %3, %4 : <a: 512, c: 64, f32>, <a: 512, f32>
+  return %5 : !xtensor.array<a: 512, c: 64, f32>
+}
+)";
+
+void xtensor::warmUp(llvm::function_ref<bool()> wanted) {
+  if (!wanted())
+    return;
+  Jit &jit = Jit::get();
+  if (!wanted())
+    return;
+  DialectRegistry registry;
+  registerAllXTensorDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  auto module = parseSourceString<ModuleOp>(kProgram, &context);
+  if (!module || !wanted() || failed(runPhases(*module, "traced", "llvm")) || !wanted())
+    return;
+  constexpr llvm::StringLiteral entry = "xt_warm_up";
+  SymbolTable::setSymbolName(module->lookupSymbol("entry"), entry);
+  auto objects = jit.generate(*module, entry, /*threads=*/1);
+  if (failed(objects) || !wanted())
+    return;
+  llvm::consumeError(jit.link(std::move(*objects), entry).takeError());
+}
