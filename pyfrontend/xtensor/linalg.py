@@ -8,11 +8,12 @@ alone. New inner dims are named by `inner=`.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _native
+from .core.absent import module_lookup
 from .core.dims import check_name
 from .core.errors import ArgumentError, DimensionError, SizeError, UnsupportedError
 from .ops import promotion as p
@@ -35,6 +36,10 @@ MATRIX: Pair = ("row", "col")
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # else any attribute would pass
+    __getattr__ = module_lookup(__name__)
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------

@@ -276,9 +276,11 @@ def not_an_array(x: Any, what: str = "") -> Error:
     if isinstance(x, complex):
         return DTypeError(f"{what}complex numbers are not supported yet, got {x!r}")
     if isinstance(x, (list, tuple)):
-        return ArgumentTypeError(
-            f"{what}a {type(x).__name__} is no array. Name its dims: xt.array({x!r:.60}, dims=...)"
-        )
+        if any(hasattr(item, "dims") for item in x):
+            instead = 'A list of arrays becomes one by xt.concat([x, y], "new"), along a dim of that name'
+        else:
+            instead = f"Name its dims: xt.array({x!r:.60}, dims=...)"
+        return ArgumentTypeError(f"{what}a {type(x).__name__} is no array. {instead}")
     return ArgumentTypeError(
         f"{what}expected an array, a DataArray or a number, got {type(x).__module__}.{type(x).__qualname__}: {x!r:.80}"
     )
