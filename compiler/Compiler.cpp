@@ -118,7 +118,7 @@ static std::vector<Site> sitesOf(ModuleOp module) {
         auto attribute = site.getAs<StringAttr>(name);
         return attribute ? attribute.str() : std::string();
       };
-      sites.push_back({text("dim"), text("loc")});
+      sites.push_back({text("dim"), text("loc"), text("op")});
     }
   return sites;
 }
@@ -145,7 +145,7 @@ static std::string packed(ArrayRef<Site> sites, StringRef object) {
   std::string file;
   llvm::raw_string_ostream os(file);
   for (const Site &site : sites)
-    os << site.dim << '\t' << site.location << '\n';
+    os << site.dim << '\t' << site.location << '\t' << site.op << '\n';
   os << '\n' << object;
   return file;
 }
@@ -157,8 +157,9 @@ static std::vector<Site> unpacked(StringRef &file) {
     file = rest;
     if (line.empty())
       return sites;
-    auto [dim, location] = line.split('\t');
-    sites.push_back({dim.str(), location.str()});
+    auto [dim, where] = line.split('\t');
+    auto [location, op] = where.split('\t');
+    sites.push_back({dim.str(), location.str(), op.str()});
   }
 }
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import SizeError, UnsupportedError
+from ..core.errors import Error, SizeError, UnsupportedError
 from ..trace.context import file_line, spec_of
 
 if TYPE_CHECKING:
@@ -22,11 +22,12 @@ Product = list[int | str]
 
 
 class Sizes:
-    """The sizes of a program's dynamic dims; `equalities` are pairs that must agree, with what raises otherwise."""
+    """The sizes of a program's dynamic dims; `equalities` are pairs that must agree, or sizes that must
+    not be 0, with what raises otherwise."""
 
     def __init__(self, program: Program) -> None:
         self.known: dict[str, Product] = {}
-        self.equalities: list[tuple[Product, Product, Any]] = []
+        self.equalities: list[tuple[Product, Product | None, Any]] = []
         for spec in program.all_inputs:
             for d, n in zip(spec.dims, spec.shape, strict=True):
                 if n is None:
@@ -34,6 +35,9 @@ class Sizes:
         if self.known:
             for op in _operations(program.main.operation):
                 self._visit(op)
+        for (dim, _, _), error in program.nonempty.items():
+            if dim in self.known:
+                self.equalities.append((self.known[dim], None, _raising(error)))
 
     def of(self, spec: Any) -> list[Any]:
         """The sizes of an output: ints, and products that the call works out."""
@@ -98,6 +102,13 @@ def _operations(parent: Any) -> Iterator[Any]:
 
 def _plain(size: Product) -> tuple[int, list[str]]:
     return math.prod(n for n in size if isinstance(n, int)), sorted(n for n in size if isinstance(n, str))
+
+
+def _raising(error: Error) -> Any:
+    def refuse(size: int, _: int) -> None:
+        raise type(error)(str(error))
+
+    return refuse
 
 
 def _refusal(op: Any, dim: str) -> Any:

@@ -19,6 +19,7 @@ from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import by_dim, extend, fail, fresh, integer, reorder, size_of, static_size
 from .operators import missing_dtype, where
+from .reductions import constant_at_ends
 from .types import Array, ArrayLike
 
 
@@ -64,9 +65,7 @@ def _reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
 
 def _root(x: Tracer) -> Tracer:
     """The square root, whose derivative at 0 counts as 0."""
-    zero, one = p.zero(x.dtype), p.constant(1, x.dtype)
-    flat = build.compare("eq", x, zero)
-    return build.select(flat, zero, build.unary("sqrt", build.select(flat, one, x)))
+    return constant_at_ends(x, lambda x: build.unary("sqrt", x))
 
 
 def _count(x: Tracer, dims: tuple[str, ...]) -> int:

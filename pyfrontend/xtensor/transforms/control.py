@@ -71,7 +71,8 @@ def fori_loop(lo: ArrayLike, hi: ArrayLike, body: Callable[[Any, Any], Any], ini
     """`carry = body(i, carry)` for i = lo, lo + 1, ... up to and without `hi`; gives the last carry.
 
     Python ints as bounds make it a scan, which has derivatives in both modes; traced bounds a while loop, which has
-    forward ones.
+    forward ones. i gives way to the dtype of what it meets, as a Python int does: ints as bounds must fit it, traced
+    ones are not looked at, and i wraps.
     """
     _check_functions("fori_loop", body)
     lo, hi = _bound(lo), _bound(hi)
