@@ -7,9 +7,7 @@ include "XTensor/DiffOps.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
 
 class XTensor_ControlOp<string mnemonic, list<Trait> traits = []>
-    : XTensor_Op<mnemonic, !listconcat([RecursiveMemoryEffects, SingleBlock,
-                                        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>],
-                                       traits)> {
+    : XTensor_Op<mnemonic, !listconcat([RecursiveMemoryEffects, SingleBlock], traits)> {
   let hasVerifier = 1;
 }
 

@@ -11,9 +11,7 @@ def XTensor_YieldOp : XTensor_Op<"yield", [Pure, Terminator]> {
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
-def XTensor_PullbackOp
-    : XTensor_Op<"pullback", [RecursiveMemoryEffects, SingleBlock,
-                              DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def XTensor_PullbackOp : XTensor_Op<"pullback", [RecursiveMemoryEffects, SingleBlock]> {
   let summary = "A function's results and the transpose of its derivative";
   let description = [{
     `results` are those of the body at `args`; `back` maps cotangents of the float results to
@@ -42,8 +40,7 @@ def XTensor_PullbackOp
 }
 
 def XTensor_PushforwardOp
-    : XTensor_Op<"pushforward", [AttrSizedOperandSegments, RecursiveMemoryEffects, SingleBlock,
-                                 DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    : XTensor_Op<"pushforward", [AttrSizedOperandSegments, RecursiveMemoryEffects, SingleBlock]> {
   let summary = "A function's results and their derivatives along tangents";
   let description = [{
     The results of the body at `args`, then the tangents of its float results along

@@ -52,24 +52,15 @@ bool xtensor::mayRaise(Operation *op) {
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-/// What nobody reads stays for its report alone. What is read stays anyway, and has no effect, so
-/// that equal ops become one.
+/// The report, which must not go with a result that nobody reads.
 static void reportEffect(Operation *op, Effects &effects) {
-  if (op->use_empty() && mayRaise(op))
+  if (raises(op))
     effects.emplace_back(MemoryEffects::Write::get());
 }
 
 void AccumulateOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
-void CheckpointOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
-void CustomDerivativeOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
 void GatherOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
-void PullbackOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
-void PushforwardOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
-void ScanOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
 void ScatterOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
-void SwitchOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
-void VectorizeOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
-void WhileOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
 
 /// Where it does not run it reports nothing.
 static Speculation::Speculatability unlessRaising(Operation *op) {
@@ -79,6 +70,32 @@ static Speculation::Speculatability unlessRaising(Operation *op) {
 Speculation::Speculatability AccumulateOp::getSpeculatability() { return unlessRaising(*this); }
 Speculation::Speculatability GatherOp::getSpeculatability() { return unlessRaising(*this); }
 Speculation::Speculatability ScatterOp::getSpeculatability() { return unlessRaising(*this); }
+
+namespace {
+/// Reads that may fail are no common subexpressions to others: what was read before is read once.
+struct EqualRead : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    if (!raises(op))
+      return failure();
+    for (Operation *user : op.getSource().getUsers()) {
+      if (user == op || !isa<GatherOp>(user) ||
+          !OperationEquivalence::isEquivalentTo(user, op, OperationEquivalence::IgnoreLocations))
+        continue;
+      Operation *here = user->getBlock()->findAncestorOpInBlock(*op);
+      if (!here || !user->isBeforeInBlock(here))
+        continue;
+      rewriter.replaceOp(op, user);
+      return success();
+    }
+    return failure();
+  }
+};
+} // namespace
+
+void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<EqualRead>(context);
+}
 
 //===- types ---------------------------------------------------------------===//
 

@@ -18,7 +18,7 @@ def XTensor_AccumulateKind : I32EnumAttr<"AccumulateKind", "what a recurrence gi
   let cppNamespace = "::xtensor";
 }
 
-/// Pure but for a report: an index out of range is an error though nobody reads the result.
+/// Pure but for its report: an index out of range is an error though nobody reads the result.
 class XTensor_IndexedOp<string mnemonic>
     : XTensor_Op<mnemonic, [InferTypeOpAdaptor,
                             DeclareOpInterfaceMethods<ConditionallySpeculatable>,
@@ -44,6 +44,7 @@ def XTensor_GatherOp : XTensor_IndexedOp<"gather"> {
   let arguments = (ins XTensor_IndexMode:$mode, XTensor_ArrayType:$source,
                        Variadic<XTensor_IntegerArray>:$indices, StrArrayAttr:$along);
   let results = (outs XTensor_ArrayType:$y);
+  let hasCanonicalizer = 1;
   let assemblyFormat = [{
     $mode $source `at` $indices `along` custom<Names>($along)
     attr-dict `:` type($source) `,` type($indices)

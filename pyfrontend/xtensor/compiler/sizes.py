@@ -27,6 +27,7 @@ class Sizes:
 
     def __init__(self, program: Program) -> None:
         self.known: dict[str, Product] = {}
+        self.least: dict[str, Any] = {}  # the smaller of two sizes, which is no product: the op that has it
         self.equalities: list[tuple[Product, Product | None, Any]] = []
         for spec in program.all_inputs:
             for d, n in zip(spec.dims, spec.shape, strict=True):
@@ -62,6 +63,10 @@ class Sizes:
             self._introduce(op, dim, self._value(op.operands[0]))
         elif op.name == "xtensor.scan" and op.attributes["operandSegmentSizes"][2]:
             self._introduce(op, op.attributes["dim"].value, self._value(op.operands[len(op.operands) - 1]))
+        elif op.name in ("xtensor.qr", "xtensor.svd"):
+            x, inner = spec_of(op.operands[0].type), op.attributes["inner"].value
+            if any(x.sizes[d.value] is None for d in op.attributes["dims"]):
+                self.least.setdefault(inner, op)
         elif op.name == "xtensor.eigh":
             row, inner = op.attributes["dims"][0].value, op.attributes["inner"].value
             if spec_of(op.operands[0].type).sizes[row] is None:
@@ -80,7 +85,20 @@ class Sizes:
     def _named(self, dim: str) -> Product:
         if dim in self.known:
             return self.known[dim]
-        raise UnsupportedError(f"the size of dim {dim!r} does not follow from the arguments' dynamic dims")
+        if dim in self.least:
+            op = self.least[dim]
+            both = " and ".join(repr(d.value) for d in op.attributes["dims"])
+            name = op.name.removeprefix("xtensor.")
+            raise UnsupportedError(
+                f"xt.linalg.{name}: dim {dim!r} of a result has the smaller size of {both}, "
+                f"which only the call knows. Use it up inside of the function, as xt.dot(q, r, dim={dim!r}) does, or "
+                f"leave {both} out of dynamic_dims=",
+                file_line(str(op.location)),
+            )
+        raise UnsupportedError(
+            f"the size of dim {dim!r} does not follow from the arguments' dynamic dims. Rename it to a dim that an "
+            "argument has, or make its size static"
+        )
 
     def _value(self, value: ir.Value) -> Product:
         owner: Any = value.owner
