@@ -79,6 +79,9 @@ MlirStringRef xtensorCompiledGetSiteDim(XTensorCompiled compiled, intptr_t i) {
 MlirStringRef xtensorCompiledGetSiteLocation(XTensorCompiled compiled, intptr_t i) {
   return wrapped(get(compiled).sites[i].location);
 }
+MlirStringRef xtensorCompiledGetSiteOp(XTensorCompiled compiled, intptr_t i) {
+  return wrapped(get(compiled).sites[i].op);
+}
 bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations, MlirStringRef target,
                        MlirStringCallback callback, void *userData) {
   auto text = xtensor::textAfter(unwrap(module), unwrap(phase), locations, unwrap(target));

@@ -47,6 +47,7 @@ MLIR_CAPI_EXPORTED void *xtensorCompiledGetEntry(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED bool xtensorCompiledIsFromCache(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled);
+MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteOp(XTensorCompiled compiled, intptr_t i);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteDim(XTensorCompiled compiled, intptr_t i);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetSiteLocation(XTensorCompiled compiled,
                                                                 intptr_t i);

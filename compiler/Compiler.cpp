@@ -128,7 +128,7 @@ static std::vector<Site> sitesOf(ModuleOp module) {
         auto attribute = site.getAs<StringAttr>(name);
         return attribute ? attribute.str() : std::string();
       };
-      sites.push_back({text("dim"), text("loc")});
+      sites.push_back({text("dim"), text("loc"), text("op")});
     }
   return sites;
 }
@@ -156,7 +156,7 @@ static std::string packed(ArrayRef<Site> sites, const Objects &objects) {
   std::string file;
   llvm::raw_string_ostream os(file);
   for (const Site &site : sites)
-    os << site.dim << '\t' << site.location << '\n';
+    os << site.dim << '\t' << site.location << '\t' << site.op << '\n';
   os << '\n';
   for (auto &object : objects)
     os << object->getBufferSize() << '\n' << object->getBuffer();
@@ -170,8 +170,9 @@ static std::vector<Site> unpackedSites(StringRef &file) {
     file = rest;
     if (line.empty())
       return sites;
-    auto [dim, location] = line.split('\t');
-    sites.push_back({dim.str(), location.str()});
+    auto [dim, where] = line.split('\t');
+    auto [location, op] = where.split('\t');
+    sites.push_back({dim.str(), location.str(), op.str()});
   }
 }
 

@@ -28,6 +28,9 @@ struct CompilerOptions {
 struct Site {
   std::string dim;
   std::string location;
+  /// "isel#3": a public function, and which of its ops, if it said so; then "u" where positions
+  /// have no sign.
+  std::string op;
 };
 
 struct Compiled {

@@ -24,6 +24,81 @@ bool xtensor::isKnownInside(Value index, ArrayType source, StringAttr dim) {
   return iota && !iota.getSize() && arrayType(index).getShape()[0] <= size;
 }
 
+//===- reports -------------------------------------------------------------===//
+
+static bool raises(Operation *op) {
+  auto outside = [](auto op, Value target) {
+    return op.getMode() == IndexMode::raise &&
+           !llvm::all_of(llvm::zip_equal(op.getIndices(), op.getAlong()), [&](auto at) {
+             auto [index, dim] = at;
+             return isKnownInside(index, arrayType(target), cast<StringAttr>(dim));
+           });
+  };
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return outside(gather, gather.getSource());
+  if (auto scatter = dyn_cast<ScatterOp>(op))
+    return outside(scatter, scatter.getTarget());
+  if (auto accumulate = dyn_cast<AccumulateOp>(op))
+    return outside(accumulate, accumulate.getStart());
+  return false;
+}
+
+bool xtensor::mayRaise(Operation *op) {
+  auto found = [](Operation *inner) {
+    return raises(inner) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return op->walk(found).wasInterrupted();
+}
+
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+/// The report, which must not go with a result that nobody reads.
+static void reportEffect(Operation *op, Effects &effects) {
+  if (raises(op))
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
+void AccumulateOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
+void GatherOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
+void ScatterOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
+
+/// Where it does not run it reports nothing.
+static Speculation::Speculatability unlessRaising(Operation *op) {
+  return raises(op) ? Speculation::NotSpeculatable : Speculation::Speculatable;
+}
+
+Speculation::Speculatability AccumulateOp::getSpeculatability() { return unlessRaising(*this); }
+Speculation::Speculatability GatherOp::getSpeculatability() { return unlessRaising(*this); }
+Speculation::Speculatability ScatterOp::getSpeculatability() { return unlessRaising(*this); }
+
+namespace {
+/// Reads that may fail are no common subexpressions to others: what was read before is read once.
+struct EqualRead : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    if (!raises(op))
+      return failure();
+    for (Operation *user : op.getSource().getUsers()) {
+      if (user == op || !isa<GatherOp>(user) ||
+          !OperationEquivalence::isEquivalentTo(user, op, OperationEquivalence::IgnoreLocations))
+        continue;
+      Operation *here = user->getBlock()->findAncestorOpInBlock(*op);
+      if (!here || !user->isBeforeInBlock(here))
+        continue;
+      rewriter.replaceOp(op, user);
+      return success();
+    }
+    return failure();
+  }
+};
+} // namespace
+
+void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<EqualRead>(context);
+}
+
+//===- types ---------------------------------------------------------------===//
+
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
                                          Types &types) {
   if (adaptor.getMode() == IndexMode::drop)

@@ -18,13 +18,20 @@ def XTensor_AccumulateKind : I32EnumAttr<"AccumulateKind", "what a recurrence gi
   let cppNamespace = "::xtensor";
 }
 
-def XTensor_GatherOp : XTensor_InferredOp<"gather"> {
+/// Pure but for its report: an index out of range is an error though nobody reads the result.
+class XTensor_IndexedOp<string mnemonic>
+    : XTensor_Op<mnemonic, [InferTypeOpAdaptor,
+                            DeclareOpInterfaceMethods<ConditionallySpeculatable>,
+                            DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]>;
+
+def XTensor_GatherOp : XTensor_IndexedOp<"gather"> {
   let summary = "Elements at positions given by arrays, one array per dim read";
   let description = [{
     Index arrays that share a name go together (pointwise), also with a dim that the source
     keeps; different names make an outer product. In the result the index arrays' dims stand
     where the first dim read was. Negative positions count from the end. Beyond that `raise`
-    makes the call fail with an IndexError, `clip` takes the nearest element.
+    makes the call fail with an IndexError, whether or not the result is read; `clip` takes the
+    nearest element.
 
     Constraints: (gather_c1) as many index arrays as dims `along`, at least one, (gather_c2)
     the dims are the source's, none twice, (gather_c3) indices are integers, (gather_c4) equal
@@ -37,13 +44,14 @@ def XTensor_GatherOp : XTensor_InferredOp<"gather"> {
   let arguments = (ins XTensor_IndexMode:$mode, XTensor_ArrayType:$source,
                        Variadic<XTensor_IntegerArray>:$indices, StrArrayAttr:$along);
   let results = (outs XTensor_ArrayType:$y);
+  let hasCanonicalizer = 1;
   let assemblyFormat = [{
     $mode $source `at` $indices `along` custom<Names>($along)
     attr-dict `:` type($source) `,` type($indices)
   }];
 }
 
-def XTensor_ScatterOp : XTensor_InferredOp<"scatter"> {
+def XTensor_ScatterOp : XTensor_IndexedOp<"scatter"> {
   let summary = "A copy of the target with updates combined in at given positions";
   let description = [{
     `updates` has dims from what a gather of the target at the same indices has; a missing one
@@ -68,7 +76,7 @@ def XTensor_ScatterOp : XTensor_InferredOp<"scatter"> {
   }];
 }
 
-def XTensor_AccumulateOp : XTensor_InferredOp<"accumulate"> {
+def XTensor_AccumulateOp : XTensor_IndexedOp<"accumulate"> {
   let summary = "state <- factor * state + term, by the updates of each position in turn";
   let description = [{
     What `scatter mul` is the case of with terms 0, and closed under differentiation: linear in

@@ -84,11 +84,28 @@ public:
     Value safe = SelectOp::create(b, on, number(b, 1), x);
     return SelectOp::create(b, on, number(b, 0), DivOp::create(b, number(b, 1), safe).getResult());
   }
+  /// What `v`, which is empty along `dim`, has no elements for.
+  Value zeros(ImplicitLocOpBuilder &on, Value v, StringAttr dim, StringAttr into, int64_t size,
+              Value sized, StringAttr like) {
+    Value sum = ReduceOp::create(on, ReduceKind::sum, v, b.getArrayAttr({dim}));
+    ArrayType type = arrayType(v);
+    SmallVector<StringAttr> names(type.getDimNames());
+    SmallVector<int64_t> shape(type.getShape());
+    names[type.find(dim)] = into;
+    shape[type.find(dim)] = size;
+    SmallVector<Value> sizes;
+    if (size == ArrayType::kDynamic)
+      sizes.push_back(sizeOf(sized, like));
+    return BroadcastOp::create(
+        on, ArrayType::get(type.getContext(), names, shape, type.getElementType()), sum, sizes);
+  }
   /// `v` with dim `dim` as `into`, as long as dim `like` of `sized`: the first elements, or zeros
   /// after the last one. `whole` has the size of `dim`.
   Value fitted(ImplicitLocOpBuilder &on, Value v, StringAttr dim, StringAttr into, Value sized,
                StringAttr like, Value whole) {
     int64_t now = arrayType(v).getSize(dim), size = arrayType(sized).getSize(like);
+    if (now == 0)
+      return zeros(on, v, dim, into, size, sized, like);
     if (now == ArrayType::kDynamic || size == ArrayType::kDynamic) {
       Value at = positions(into, sized, like);
       Value read = GatherOp::create(on, IndexMode::clip, v, ValueRange{at}, b.getArrayAttr({dim}));

@@ -125,19 +125,6 @@ FailureOr<SmallVector<bool>> xtensor::linearCarries(Operation *op, Block &body, 
 
 //===- loops ---------------------------------------------------------------===//
 
-/// An index out of range is reported only by a loop that gets there.
-static bool mayRaise(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        auto gather = dyn_cast<GatherOp>(inner);
-        auto scatter = dyn_cast<ScatterOp>(inner);
-        bool raises = (gather && gather.getMode() == IndexMode::raise) ||
-                      (scatter && scatter.getMode() == IndexMode::raise);
-        return raises ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 void xtensor::hoistInvariants(Block &body, Operation *loop, Region *other) {
   Region *region = body.getParent();
   moveLoopInvariantCode(
@@ -146,9 +133,7 @@ void xtensor::hoistInvariants(Block &body, Operation *loop, Region *other) {
         Region *home = v.getParentRegion();
         return !region->isAncestor(home) && !(other && other->isAncestor(home));
       },
-      [](Operation *op, Region *) {
-        return isMemoryEffectFree(op) && isSpeculatable(op) && !mayRaise(op);
-      },
+      [](Operation *op, Region *) { return isMemoryEffectFree(op) && isSpeculatable(op); },
       [&](Operation *op, Region *) { op->moveBefore(loop); });
 }
 

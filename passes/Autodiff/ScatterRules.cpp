@@ -1,7 +1,6 @@
 // Updates by position. Derivatives keep `raise`: the primal op that would report is gone where
 // nobody uses its value. Where it is not, the lowering checks an index once.
 #include "Autodiff/ScatterRules.h"
-#include "XTensor/IndexOps.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -93,27 +92,11 @@ static Value areLast(Transposer &t, ScatterOp op, ValueRange indices) {
 
 //===- add, set ------------------------------------------------------------===//
 
-static bool mayRaise(ScatterOp op, ValueRange indices) {
-  ArrayType target = arrayType(op.getTarget());
-  return op.getMode() == IndexMode::raise &&
-         !llvm::all_of(llvm::zip_equal(indices, op.getAlong()), [&](auto at) {
-           return isKnownInside(std::get<0>(at), target, cast<StringAttr>(std::get<1>(at)));
-         });
-}
-
-/// What an update by nothing gives: `v`, once the positions are looked at.
-static Value checked(ImplicitLocOpBuilder &b, ScatterOp op, ValueRange indices, Value v) {
-  if (!mayRaise(op, indices))
-    return v;
-  return ScatterOp::create(b, ScatterKind::add, op.getMode(), v, indices, zeroOf(b, v),
-                           op.getAlong());
-}
-
 Value xtensor::addTangents(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
   auto op = cast<ScatterOp>(o);
   Value updates = tangents[1 + op.getIndices().size()];
   if (!updates)
-    return checked(l.linear, op, op.getIndices(), tangents[0]);
+    return tangents[0]; // the op itself looks at the positions
   Value target = tangents[0] ? tangents[0] : l.zeroLike(op.getTarget());
   return ScatterOp::create(l.linear, op.getKind(), op.getMode(), target, op.getIndices(), updates,
                            op.getAlong());
@@ -143,8 +126,9 @@ static Value readWhere(Transposer &t, ScatterOp op, ValueRange indices, Value ct
 
 Value xtensor::gatherBack(Transposer &t, Operation *o, unsigned i, Value ct) {
   auto op = cast<ScatterOp>(o);
-  SmallVector<Value> indices = residuals(t, op.getIndices());
-  return i == 0 ? checked(t.b, op, indices, ct) : readWhere(t, op, indices, ct, Value());
+  if (i == 0)
+    return ct;
+  return readWhere(t, op, residuals(t, op.getIndices()), ct, Value());
 }
 
 Value xtensor::gatherByLast(Transposer &t, Operation *o, unsigned i, Value ct) {

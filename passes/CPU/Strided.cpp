@@ -248,6 +248,29 @@ static bool addLinear(AffineExpr expr, int64_t scale, MutableArrayRef<int64_t> c
          addLinear(binary.getLHS(), scale * factor.getValue(), coefficients, constant);
 }
 
+/// Of two values that one place sees, the one that is there later.
+static Value laterOf(Value a, Value b) {
+  Block *home = a.getParentBlock(), *other = b.getParentBlock();
+  if (home != other)
+    return home->getParent()->isAncestor(other->getParent()) ? b : a;
+  Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
+  return !first || (second && first->isBeforeInBlock(second)) ? b : a;
+}
+
+/// A product has no form for it: a number of its own, worked out as soon as its factors are there.
+static Extent sum(const Extent &a, const Extent &b) {
+  Value last;
+  for (const Extent *extent : {&a, &b})
+    for (Value factor : extent->factors)
+      last = last ? laterOf(last, factor) : factor;
+  OpBuilder builder(last.getContext());
+  builder.setInsertionPointAfterValue(last);
+  Location loc = last.getLoc();
+  Value total =
+      arith::AddIOp::create(builder, loc, a.materialize(builder, loc), b.materialize(builder, loc));
+  return Extent(OpFoldResult(total));
+}
+
 std::optional<Access> Views::access(const StridedView &view, AffineMap map) {
   Access access;
   access.base = view.base;
@@ -271,7 +294,7 @@ std::optional<Access> Views::access(const StridedView &view, AffineMap map) {
       else if (stride.factors == step.factors) // a diagonal
         stride.constant += step.constant;
       else
-        return std::nullopt;
+        stride = sum(stride, step);
     }
   }
   return access;

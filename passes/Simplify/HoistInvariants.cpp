@@ -6,22 +6,6 @@
 using namespace mlir;
 using namespace xtensor;
 
-/// A loop that runs no step must not report an index.
-static bool mayRaise(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        bool raises = false;
-        if (auto gather = dyn_cast<GatherOp>(inner))
-          raises = gather.getMode() == IndexMode::raise;
-        else if (auto scatter = dyn_cast<ScatterOp>(inner))
-          raises = scatter.getMode() == IndexMode::raise;
-        else if (auto accumulate = dyn_cast<AccumulateOp>(inner))
-          raises = accumulate.getMode() == IndexMode::raise;
-        return raises ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Up to this many elements are read from a cache faster than they are worked out.
 static constexpr int64_t kSmall = 4096;
 
@@ -47,7 +31,7 @@ static bool mayLeave(Operation *op) {
     return false;
   if (!llvm::all_of(op->getResultTypes(), llvm::IsaPred<ArrayType>))
     return false;
-  return !mayRaise(op) && !isBetterRepeated(op);
+  return !isBetterRepeated(op);
 }
 
 void xtensor::hoistInvariants(Operation *root) {

@@ -61,6 +61,8 @@ void xtensor::checkIndex(Value index, StringAttr dim, ArrayType source, Lowering
                                          to.index(0));
       outside = arith::AndIOp::create(b, loc, outside, some);
     }
+  if (isUnsigned(element))
+    return reportWhere(outside, dim, worst, size, to, /*isUnsigned=*/true);
   // As the user wrote it: a position before the start was counted from the end.
   Value before = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, worst, zero);
   Value back = arith::SubIOp::create(b, loc, worst, size);
@@ -68,9 +70,10 @@ void xtensor::checkIndex(Value index, StringAttr dim, ArrayType source, Lowering
   reportWhere(outside, dim, written, size, to);
 }
 
-void xtensor::reportWhere(Value condition, StringAttr dim, Value index, Value size, Lowering &to) {
+void xtensor::reportWhere(Value condition, StringAttr dim, Value index, Value size, Lowering &to,
+                          bool isUnsigned) {
   declareReport(to);
-  Value site = to.constant(to.b.getI32IntegerAttr(to.addSite(dim)));
+  Value site = to.constant(to.b.getI32IntegerAttr(to.addSite(dim, isUnsigned)));
   scf::IfOp::create(to.b, to.loc(), condition, [&](OpBuilder &b, Location loc) {
     func::CallOp::create(b, loc, "xt_report_index", TypeRange(), ValueRange{site, index, size});
     scf::YieldOp::create(b, loc);

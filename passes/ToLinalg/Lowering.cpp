@@ -361,13 +361,24 @@ bool xtensor::readsWindows(const View &view) {
          });
 }
 
-int32_t Lowering::addSite(StringAttr dim) {
+int32_t Lowering::addSite(StringAttr dim, bool isUnsigned) {
   std::string place;
   if (auto line = location->findInstanceOf<FileLineColLoc>())
     place = line.getFilename().str() + ":" + std::to_string(line.getLine());
+  // The front end names ops that may fail: two of them may stand in one line.
+  std::string name;
+  location->walk([&](Location inner) {
+    if (auto named = dyn_cast<NameLoc>(inner); named && named.getName().strref().contains('#')) {
+      name = named.getName().str();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  name += isUnsigned ? "u" : "";
   SmallVector<Attribute> all(sites.getValue());
-  all.push_back(b.getDictionaryAttr(
-      {b.getNamedAttr("dim", dim), b.getNamedAttr("loc", b.getStringAttr(place))}));
+  all.push_back(b.getDictionaryAttr({b.getNamedAttr("dim", dim),
+                                     b.getNamedAttr("loc", b.getStringAttr(place)),
+                                     b.getNamedAttr("op", b.getStringAttr(name))}));
   sites = b.getArrayAttr(all);
   return all.size() - 1;
 }

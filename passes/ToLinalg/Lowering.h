@@ -116,7 +116,7 @@ public:
 
   //===- reports of the compiled program ---===//
   /// Number of the place in the source that a report names.
-  int32_t addSite(mlir::StringAttr dim);
+  int32_t addSite(mlir::StringAttr dim, bool isUnsigned = false);
   /// Whether the pair is new: one check per index array and dim's size is enough.
   bool firstCheck(mlir::Value index, mlir::Attribute dim, int64_t size) {
     Check check = {{index.getAsOpaquePointer(), dim.getAsOpaquePointer()}, size};
@@ -195,7 +195,7 @@ mlir::LogicalResult lowerControl(mlir::Operation *op, Lowering &to, LowerBlock b
 void checkIndex(mlir::Value index, mlir::StringAttr dim, ArrayType source, Lowering &to);
 /// Makes the program report `index` and `size` (i64) for `dim` where the condition holds.
 void reportWhere(mlir::Value condition, mlir::StringAttr dim, mlir::Value index, mlir::Value size,
-                 Lowering &to);
+                 Lowering &to, bool isUnsigned = false);
 /// An index with negative ones counted from the end, not yet clamped; `size` is an i64.
 mlir::Value fromEnd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index64, mlir::Value size,
                     mlir::Type element);

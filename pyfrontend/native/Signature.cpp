@@ -116,8 +116,9 @@ bool xtensor::parseEqualities(PyObject *list, Signature &signature) {
     Signature::Equality e;
     ok = PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items, i), "OOO", &left, &right, &refuse) &&
          parseSize(left, nullptr, signature.dynamicDims, false, e.left) &&
-         parseSize(right, nullptr, signature.dynamicDims, false, e.right);
+         (right == Py_None || parseSize(right, nullptr, signature.dynamicDims, false, e.right));
     if (ok) {
+      e.isNonempty = right == Py_None;
       e.refuse = Py_NewRef(refuse);
       signature.equalities.push_back(std::move(e));
     }
@@ -137,8 +138,8 @@ static int64_t sizeFor(const SizePattern &size, const int64_t *sizes) {
 
 bool xtensor::sizesAgree(const Signature &signature, const int64_t *sizes) {
   for (const Signature::Equality &e : signature.equalities) {
-    int64_t left = sizeFor(e.left, sizes), right = sizeFor(e.right, sizes);
-    if (left == right)
+    int64_t left = sizeFor(e.left, sizes), right = e.isNonempty ? 0 : sizeFor(e.right, sizes);
+    if ((left == right) != e.isNonempty)
       continue;
     Py_XDECREF(PyObject_CallFunction(e.refuse, "LL", (long long)left, (long long)right));
     if (!PyErr_Occurred())

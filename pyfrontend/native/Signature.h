@@ -53,9 +53,11 @@ struct TypePattern {
 struct Signature {
   std::vector<TypePattern> inputs, outputs;
   std::vector<PyObject *> dynamicDims; // borrowed from the dims tuples, in entry's order
-  /// Sizes that must agree, and what is called with both, to raise, where they do not.
+  /// Sizes that must agree, or one that must not be 0, and what is called with both, to raise,
+  /// where it is otherwise.
   struct Equality {
     SizePattern left, right;
+    bool isNonempty = false;
     PyObject *refuse; // owned
   };
   std::vector<Equality> equalities;
@@ -81,7 +83,8 @@ struct Signature {
 /// size of this dim; for outputs also a dynamic dim's name, or a list of ints and names to be
 /// multiplied. False with an exception set.
 bool parseSignature(PyObject *inputs, PyObject *outputs, Signature &signature);
-/// Parses a sequence of (size, size, callable); a size as in outputs.
+/// Parses a sequence of (size, size, callable); a size as in outputs, None as the second for one
+/// that must not be 0.
 bool parseEqualities(PyObject *list, Signature &signature);
 /// Whether all equalities hold for these dynamic sizes. False with an exception set.
 bool sizesAgree(const Signature &signature, const int64_t *sizes);

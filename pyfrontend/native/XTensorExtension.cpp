@@ -140,7 +140,8 @@ void bindCompiler(nb::module_ &m) {
         nb::list sites;
         for (intptr_t i = 0, e = xtensorCompiledGetNumSites(self.compiled); i < e; ++i)
           sites.append(nb::make_tuple(str(xtensorCompiledGetSiteDim(self.compiled, i)),
-                                      str(xtensorCompiledGetSiteLocation(self.compiled, i))));
+                                      str(xtensorCompiledGetSiteLocation(self.compiled, i)),
+                                      str(xtensorCompiledGetSiteOp(self.compiled, i))));
         return sites;
       });
   m.def(

@@ -7,11 +7,13 @@ xt.jit(lambda x, w: xt.tanh(xt.dot(x, w, dim="pixel")))(x, w)
 """
 
 from types import FunctionType
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _native as _native  # first: it starts to load the compiler
 from . import linalg, nn, signal, testing
 from .compiler import debug
 from .core import tree
+from .core.absent import module_lookup as _module_lookup
 from .core.array import Array, array, as_array
 from .core.devices import Device, devices
 from .core.dtypes import bfloat16
@@ -49,6 +51,10 @@ from .transforms.vjp import vjp
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
+
+
+if not _TYPE_CHECKING:  # else any attribute would pass
+    __getattr__ = _module_lookup(__name__)
 
 
 __version__ = "0.1.0"

@@ -119,7 +119,7 @@ class Executable:
         keepalive: object = None,
         unwrap: bool = False,
         release_gil: bool | None = None,
-        equal: Sequence[tuple[Size, Size, Callable[[int, int], object]]] = (),
+        equal: Sequence[tuple[Size, Size | None, Callable[[int, int], object]]] = (),
         device: Device | None = None,
     ) -> Self: ...
     @property

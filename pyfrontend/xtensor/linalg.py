@@ -8,17 +8,18 @@ alone. New inner dims are named by `inner=`.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _native
+from .core.absent import module_lookup
 from .core.dims import check_name
 from .core.errors import ArgumentError, DimensionError, SizeError, UnsupportedError
 from .ops import promotion as p
 from .ops.arguments import dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, union_sizes
 from .ops.contraction import contract
-from .ops.reductions import _norm, _wide
+from .ops.reductions import _norm, _wide, any_empty
 from .ops.types import Array, ArrayLike
 from .trace import build
 from .trace.dispatch import op
@@ -35,6 +36,10 @@ MATRIX: Pair = ("row", "col")
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # else any attribute would pass
+    __getattr__ = module_lookup(__name__)
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------
@@ -181,7 +186,8 @@ def svd(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arra
 def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array, Array]:
     """p, l, u with A = P L U, partial pivoting: p has row and row', l row' and `inner`, u `inner` and col.
 
-    xt.dot(p, l, u) is A. Where both sizes are dynamic the matrix must be square.
+    xt.dot(p, l, u) is A. Where both sizes are dynamic the matrix must be square; where one is, `inner` has the size of
+    row in u and of col in l, with zeros beyond the smaller one.
     """
     x, (row, col), dtype = _as_matrix("lu", a, dims)
     inner = _inner("lu", x, inner)
@@ -319,8 +325,9 @@ def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer]:
 # -- from the elements ------------------------------------------------------------------------------------------------
 
 
-def _diagonal(x: Tracer, row: str, col: str) -> Tracer:
-    """The diagonal, under the name of the row dim."""
+def _diagonal(x: Tracer, row: str, col: str, mode: str = "clip") -> Tracer:
+    """The diagonal, under the name of the row dim. `mode`: what a row without an element on it does, where only the
+    call knows the sizes."""
     least = _least(x, (row, col))
     x = _head(_head(x, row, least), col, least)
     kept = tuple(d for d in x.dims if d != col)
@@ -328,15 +335,18 @@ def _diagonal(x: Tracer, row: str, col: str) -> Tracer:
     at = build.iota(row, size_of(x, row))
     if least == 0:
         return reorder(build.squeeze(build.pad(x, p.zero(x.dtype), {col: (1, 0, 0)}), (col,)), kept)
-    return reorder(build.gather("clip", x, {row: at, col: at}), kept)
+    return reorder(build.gather("clip" if least is not None else mode, x, {row: at, col: at}), kept)
 
 
 @op
 def diagonal(a: ArrayLike, /, dims: Pair = MATRIX, inner: str | None = None) -> Array:
-    """The elements at equal positions: `a` without col, along row (or `inner`); any dtype, any two dims."""
+    """The elements at equal positions: `a` without col, along row (or `inner`); any dtype, any two dims.
+
+    Where a size is dynamic, no row may lie below the last column: IndexError.
+    """
     x = as_tracer(a)
     row, col = _pair("diagonal", x, dims)
-    found = _diagonal(x, row, col)
+    found = _diagonal(x, row, col, mode="raise")
     return found if inner is None else build.rename(found, {row: _inner("diagonal", x, inner)})
 
 
@@ -345,7 +355,13 @@ def trace(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """The sum of the diagonal: the batch dims of `a`; integers widen to 64 bits."""
     x = as_tracer(a)
     row, col = _pair("trace", x, dims)
+    if any_empty(x, (row, col)):
+        return build.reduce("sum", p.cast(x, p.sum_dtype(x.dtype)), (row, col))
     found = p.cast(_diagonal(x, row, col), p.accumulator(p.sum_dtype(x.dtype)))
+    if _least(x, (row, col)) is None:
+        columns = p.cast(size_of(x, col), p.I8)
+        inside = build.compare("lt", build.iota(row, size_of(x, row)), columns)
+        found = build.select(inside, found, p.zero(found.dtype))
     return p.cast(build.reduce("sum", found, (row,)), p.sum_dtype(x.dtype))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .core.absent import module_lookup
 from .core.errors import ArgumentError, DimensionError, DTypeError
 from .ops import promotion as p
 from .ops.arguments import dim_of, dims_of, extend, fail, names_of, number, resolve, size_of, union_sizes
@@ -35,6 +36,10 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # else any attribute would pass
+    __getattr__ = module_lookup(__name__)
 
 
 def _total(x: Tracer, dims: tuple[str, ...]) -> Tracer:

@@ -96,15 +96,21 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-@pytest.fixture(scope="session")
-def xtensor_opt() -> Callable[[str, str], str]:
-    """Runs xtensor-opt with options, separated by blanks, on a text; gives what it prints."""
+def tool(name: str) -> str:
+    """The path of a command line tool of this build."""
     places = [Path(sys.executable).parent, ROOT / "build" / "Release" / "bin", ROOT / "build" / "bin"]
     if "XTENSOR_BUILD" in os.environ:
         places.insert(0, Path(os.environ["XTENSOR_BUILD"]) / "bin")
-    found = shutil.which("xtensor-opt", path=os.pathsep.join(map(str, places)))
+    found = shutil.which(name, path=os.pathsep.join(map(str, places)))
     if found is None:
-        pytest.fail(f"no xtensor-opt in {', '.join(map(str, places))}: run make setup or set XTENSOR_BUILD")
+        pytest.fail(f"no {name} in {', '.join(map(str, places))}: run make setup or set XTENSOR_BUILD")
+    return found
+
+
+@pytest.fixture(scope="session")
+def xtensor_opt() -> Callable[[str, str], str]:
+    """Runs xtensor-opt with options, separated by blanks, on a text; gives what it prints."""
+    found = tool("xtensor-opt")
 
     def run(options: str, text: str) -> str:
         done = subprocess.run([found, *options.split()], input=text, capture_output=True, text=True)

@@ -331,7 +331,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "length differs": (lambda: xt.scan(lambda c, e: (c, e), 0.0, X, dim="t", length=4), xt.SizeError, "length=4"),
     "no length": (lambda: xt.scan(lambda c, e: (c, c), 0.0, dim="t"), xt.ArgumentError, "length="),
-    "negative length": (lambda: xt.scan(lambda c, e: (c, c), 0.0, dim="t", length=-1), xt.ArgumentError, "negative"),
+    "negative length": (lambda: xt.scan(lambda c, e: (c, c), 0.0, dim="t", length=-1), xt.ArgumentError, "0 or more"),
     "y has the dim": (
         lambda: xt.scan(lambda c, e: (c, X), 0.0, X, dim="t"),
         xt.DimensionError,

@@ -179,3 +179,53 @@ def test_derivatives_of_factors(name: str, shape: tuple[int, int], dynamic: tupl
         want = g(a).values
         assert np.abs(want).max() > 0.1
         np.testing.assert_allclose(xt.jit(g, dynamic_dims=dynamic)(a).values, want, rtol=1e-8, atol=1e-10)
+
+
+def test_extrema_of_nothing() -> None:
+    x = xt.ones(a=0, b=3)
+    for f in (xt.max, xt.min, xt.argmax, xt.argmin, xt.median):
+        run = xt.jit(lambda x, f=f: f(x, "a"), dynamic_dims="a")
+        assert run(xt.ones(a=2, b=3)).shape == (3,)
+        with pytest.raises(
+            xt.SizeError, match=rf"xt\.{f.__name__}: dim 'a' has size 0.*float64 \(a: \?, b: 3\)"
+        ) as error:
+            run(x)
+        assert "test_dynamic_sizes.py" in str(error.value)
+    with pytest.raises(xt.SizeError, match="'a' has size 0"):
+        xt.jit(xt.grad(lambda x: xt.vectorize(lambda v: v.max(), "b")(x).sum()), dynamic_dims="a")(x)
+    # Sums that are taken relative to a maximum are defined, and what a condition guards is not run.
+    assert np.isneginf(xt.jit(lambda x: xt.logsumexp(x, "a"), dynamic_dims="a")(x).values).all()
+    guarded = xt.jit(lambda x: xt.cond(x.sizes["a"] > 0, lambda: x.max(), lambda: -1.0), dynamic_dims="a")
+    assert guarded(x).item() == -1.0 and guarded(xt.ones(a=1, b=3)).item() == 1.0
+
+
+def test_the_smaller_of_two_dynamic_sizes() -> None:
+    a = xt.array(np.random.default_rng(0).standard_normal((3, 5)), ("row", "col"))
+    for dims in (("row",), ("col",), ("row", "col")):
+        for f in (xt.linalg.qr, xt.linalg.svd):
+            with pytest.raises(xt.UnsupportedError, match=r"(?s)xt\.linalg\..*'rank'.*xt\.dot\(q, r.*dynamic_dims"):
+                xt.jit(lambda a, f=f: f(a), dynamic_dims=dims)(a)
+        product = xt.jit(lambda a: xt.dot(*xt.linalg.qr(a), dim="rank"), dynamic_dims=dims)(a)
+        np.testing.assert_allclose(product.values, a.values)
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (1, 3), (3, 3), (2, 4), (0, 2), (2, 0)])
+@pytest.mark.parametrize("dims", [("row",), ("col",), ("row", "col")])
+def test_diagonals(shape: tuple[int, int], dims: tuple[str, ...]) -> None:
+    a = np.arange(1.0, 1 + shape[0] * shape[1]).reshape(shape)
+    x = xt.array(a, ("row", "col"))
+    assert xt.jit(lambda a: xt.linalg.trace(a), dynamic_dims=dims)(x).item() == np.trace(a)
+    diagonal = xt.jit(lambda a: xt.linalg.diagonal(a), dynamic_dims=dims)
+    if shape[0] <= shape[1]:
+        np.testing.assert_array_equal(diagonal(x).values, np.diagonal(a))
+    else:
+        with pytest.raises(xt.IndexError, match=r"xt\.linalg\.diagonal: .*'col'|there is nothing to read"):
+            diagonal(x)
+
+
+def test_transposed_windows_beside_a_dynamic_dim() -> None:
+    x = xt.array(np.random.default_rng(1).standard_normal((6, 2)), ("a", "b"))
+    for kind in ("max", "prod", "var", "std"):
+        gradient = xt.grad(lambda x, k=kind: getattr(x.rolling(a=3), k)().isel(a=slice(2, None)).sum())
+        got, want = xt.jit(gradient, dynamic_dims="b")(x), gradient(x)
+        np.testing.assert_allclose(got.values, want.values, rtol=1e-12)

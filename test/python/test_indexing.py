@@ -293,3 +293,62 @@ def test_any_name_works_as_a_keyword() -> None:
     assert x.isel(x=1, indexers=0).item() == 2
     assert x.head(x=1).shape == (1, 2)
     assert x.at(x=1).get().dims == ("indexers",)
+
+
+def test_an_index_out_of_range_that_nobody_reads() -> None:
+    x, i = xt.ones(a=4, b=3), xt.array([0, 7], "i")
+
+    def refused(f) -> None:
+        with pytest.raises(xt.IndexError, match="index 7 is out of range for size 4 of dim 'a'"):
+            xt.jit(lambda x, i: (f(x, i), x * 2.0)[1])(x, i)
+
+    refused(lambda x, i: x.isel(a=i))
+    refused(lambda x, i: (x.isel(a=i) * 3.0).sum())
+    refused(lambda x, i: x.at(a=i).add(1.0))
+    refused(lambda x, i: x.at(a=i).multiply(2.0))
+    refused(lambda x, i: xt.grad(lambda x: x.isel(a=i).sum())(x))
+    refused(lambda x, i: xt.grad(lambda x: x.at(a=i).add(1.0).sum())(x))
+    refused(lambda x, i: xt.vjp(lambda x: x.isel(a=i), x)[0])
+    refused(lambda x, i: xt.vectorize(lambda v: v.isel(a=i), "b")(x))
+    refused(lambda x, i: xt.checkpoint(lambda x: x.isel(a=i))(x))
+    refused(lambda x, i: xt.cond(x.sum() > 0, lambda: x.isel(a=i), lambda: x.isel(a=i * 0)))
+    refused(lambda x, i: xt.map(lambda e: x.isel(a=i).sum() + e, x, dim="b"))
+    refused(lambda x, i: xt.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, x.isel(a=i).sum()), (0, 0.0)))
+    # What is not run does not fail, and clipped reads do not either.
+    safe = xt.jit(lambda x, i: (xt.cond(x.sum() < 0, lambda: x.isel(a=i), lambda: x.isel(a=i * 0)), x)[1])
+    assert safe(x, i).sizes == x.sizes
+    assert xt.jit(lambda x, i: (x.at(a=i).get(mode="clip"), x)[1])(x, i).sizes == x.sizes
+    assert xt.jit(lambda x, i: (xt.map(lambda e: e.isel(b=i), x.isel(a=slice(0, 0)), dim="a"), x)[1])(x, i) is not None
+
+
+def test_a_carry_that_only_a_check_needs_is_kept() -> None:
+    def walk(x):
+        xt.scan(lambda c, e: ((c[0] + 1, x.isel(a=c[0] + 2).sum()), e), (0, 0.0), x, dim="b")
+        return x.sum()
+
+    with pytest.raises(xt.IndexError, match="index 4 is out of range for size 4 of dim 'a'"):
+        xt.jit(walk)(xt.ones(a=4, b=3))
+    assert xt.jit(walk)(xt.ones(a=5, b=3)).item() == 15.0
+
+
+def test_which_of_two_reads_in_one_line() -> None:
+    x, i, j = xt.ones(a=4, b=3), xt.array([0, 7], "i"), xt.array([0, 9], "j")
+    run = xt.jit(lambda x, i, j: x.isel(a=i).sum() + x.isel(b=j).sum())
+    with pytest.raises(xt.IndexError, match=r"index 7 .*dim 'a' \(operands: float64 \(a: 4, b: 3\), int64 \(i: 2\)\)"):
+        run(x, i, j * 0)
+    with pytest.raises(xt.IndexError, match=r"index 9 .*dim 'b' \(operands: float64 \(a: 4, b: 3\), int64 \(j: 2\)\)"):
+        run(x, i * 0, j)
+    with pytest.raises(xt.IndexError, match=r"xt\.at\.set: index 9 .*dim 'b' \(operands: float64 \(i: 2, b: 3\)"):
+        xt.jit(lambda x, i, j: x.isel(a=i).at(b=j).set(0.0))(x, i * 0, j)
+    with pytest.raises(xt.IndexError, match=r"xt\.take_along: index 9 .*dim 'b'"):
+        xt.jit(lambda x, i, j: xt.take(x, i, dim="a").sum() + xt.take_along(x, j, dim="b").sum())(x, i * 0, j)
+
+
+@pytest.mark.parametrize("index", [2**63, 2**63 + 5, 2**64 - 1])
+def test_positions_without_sign_are_reported_as_they_are(index: int) -> None:
+    x = xt.ones(a=4)
+    for i in (xt.array(np.array([1, index], "u8"), "i"), xt.array(np.array(index, "u8"))):
+        with pytest.raises(xt.IndexError, match=f"index {index} is out of range"):
+            x.isel(a=i)
+        with pytest.raises(xt.IndexError, match=f"index {index} is out of range"):
+            xt.jit(lambda x, i: x.at(a=i).set(0.0))(x, i)

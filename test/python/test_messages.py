@@ -65,7 +65,7 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "rolling.median": (
         lambda: X.rolling(time=2).median(),
         AttributeError,
-        r'xt.median\(x.rolling\(\.\.\).construct\("w"\), dim="w"\)',
+        r"write x.rolling\(\.\.\).reduce\(xt.median\)",
     ),
     "reshape": (lambda: X.reshape(2, 6), AttributeError, r'x.stack\(z=\("a", "b"\)\).*x.unstack'),  # type: ignore[attr-defined]
     "sel": (lambda: X.sel(time=3), AttributeError, r"x.isel\(time=0\)"),  # type: ignore[attr-defined]

@@ -10,7 +10,9 @@ from ..core.devices import CPU, Target, target_named
 from ..core.dims import describe, describe_array
 from ..core.errors import CompileError, IndexError_, SizeError, which_positions
 from ..core.spec import Spec
-from ..trace.context import diagnosed, file_line, lock, mlir, spec_of
+from ..trace.build import FAILING
+from ..trace.context import diagnosed, lock, mlir, spec_of
+from ..trace.location import named
 from . import debug
 from .options import CompileOptions, check_phase
 from .sizes import Sizes
@@ -78,11 +80,13 @@ def phase_text(program: Program, phase: str, locations: bool = False, target: Ta
 
 
 def _raise_index_error(site: Any, index: int, size: int) -> None:
-    dim, where, operands, op = site if isinstance(site, tuple) else ("", None, "", "")
+    dim, where, operands, op, unsigned = site if isinstance(site, tuple) else ("", None, "", "", False)
+    if unsigned:
+        index %= 2**64
     if dim.startswith("~square~ "):
         row, col = dim.split("~ ")[1:]
         raise SizeError(
-            f"{f'xt.linalg.{op}: ' if op else ''}the matrix must be square: dims {row!r} and {col!r} have sizes "
+            f"{f'xt.{op}: ' if op else ''}the matrix must be square: dims {row!r} and {col!r} have sizes "
             f"{index} and {size}. Use lstsq, pinv, qr or svd for matrices that are not",
             str(where) if where else None,
         )
@@ -93,8 +97,9 @@ def _raise_index_error(site: Any, index: int, size: int) -> None:
     raise IndexError_(text, str(where) if where else None)
 
 
-def _sites(program: Program, sites: Sequence[tuple[str, str]]) -> list[tuple[str, str, str, str]]:
-    """Where an index may be out of range: dim, FILE:LINE, the operands of the op there, and its public function."""
+def _sites(program: Program, sites: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str, str, bool]]:
+    """Where a call may fail: dim, FILE:LINE, the operands of the op there, its public function, and whether positions
+    have no sign."""
     operands: dict[str, str] = {}
 
     def visit(operation: Any) -> None:
@@ -102,15 +107,15 @@ def _sites(program: Program, sites: Sequence[tuple[str, str]]) -> list[tuple[str
             for block in region.blocks:
                 for view in block.operations:
                     o = view.operation
-                    if o.name in ("xtensor.gather", "xtensor.scatter"):
+                    if o.name.removeprefix("xtensor.") in FAILING and (name := named(o)):
                         arrays = (spec_of(x.type) for x in o.operands)
-                        shown = ", ".join(f"{s.dtype.name} {describe(s.dims, s.shape)}" for s in arrays)
-                        operands.setdefault(file_line(str(o.location)), shown)
+                        operands[name] = ", ".join(f"{s.dtype.name} {describe(s.dims, s.shape)}" for s in arrays)
                     visit(o)
 
     if sites:
         visit(program.module.operation)
-    return [(dim, where, operands.get(where, ""), program.ops.get(where, "")) for dim, where in sites]
+    found = ((dim, where, op.removesuffix("u"), op.endswith("u")) for dim, where, op in sites)
+    return [(dim, where, operands.get(op, ""), op.partition("#")[0], sign) for dim, where, op, sign in found]
 
 
 _native.set_index_error(_raise_index_error)

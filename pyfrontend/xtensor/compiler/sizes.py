@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import SizeError, UnsupportedError
+from ..core.errors import Error, SizeError, UnsupportedError
 from ..trace.context import file_line, spec_of
 
 if TYPE_CHECKING:
@@ -22,11 +22,13 @@ Product = list[int | str]
 
 
 class Sizes:
-    """The sizes of a program's dynamic dims; `equalities` are pairs that must agree, with what raises otherwise."""
+    """The sizes of a program's dynamic dims; `equalities` are pairs that must agree, or sizes that must
+    not be 0, with what raises otherwise."""
 
     def __init__(self, program: Program) -> None:
         self.known: dict[str, Product] = {}
-        self.equalities: list[tuple[Product, Product, Any]] = []
+        self.least: dict[str, Any] = {}  # the smaller of two sizes, which is no product: the op that has it
+        self.equalities: list[tuple[Product, Product | None, Any]] = []
         for spec in program.all_inputs:
             for d, n in zip(spec.dims, spec.shape, strict=True):
                 if n is None:
@@ -34,6 +36,9 @@ class Sizes:
         if self.known:
             for op in _operations(program.main.operation):
                 self._visit(op)
+        for (dim, _, _), error in program.nonempty.items():
+            if dim in self.known:
+                self.equalities.append((self.known[dim], None, _raising(error)))
 
     def of(self, spec: Any) -> list[Any]:
         """The sizes of an output: ints, and products that the call works out."""
@@ -58,6 +63,10 @@ class Sizes:
             self._introduce(op, dim, self._value(op.operands[0]))
         elif op.name == "xtensor.scan" and op.attributes["operandSegmentSizes"][2]:
             self._introduce(op, op.attributes["dim"].value, self._value(op.operands[len(op.operands) - 1]))
+        elif op.name in ("xtensor.qr", "xtensor.svd"):
+            x, inner = spec_of(op.operands[0].type), op.attributes["inner"].value
+            if any(x.sizes[d.value] is None for d in op.attributes["dims"]):
+                self.least.setdefault(inner, op)
         elif op.name == "xtensor.eigh":
             row, inner = op.attributes["dims"][0].value, op.attributes["inner"].value
             if spec_of(op.operands[0].type).sizes[row] is None:
@@ -76,7 +85,20 @@ class Sizes:
     def _named(self, dim: str) -> Product:
         if dim in self.known:
             return self.known[dim]
-        raise UnsupportedError(f"the size of dim {dim!r} does not follow from the arguments' dynamic dims")
+        if dim in self.least:
+            op = self.least[dim]
+            both = " and ".join(repr(d.value) for d in op.attributes["dims"])
+            name = op.name.removeprefix("xtensor.")
+            raise UnsupportedError(
+                f"xt.linalg.{name}: dim {dim!r} of a result has the smaller size of {both}, "
+                f"which only the call knows. Use it up inside of the function, as xt.dot(q, r, dim={dim!r}) does, or "
+                f"leave {both} out of dynamic_dims=",
+                file_line(str(op.location)),
+            )
+        raise UnsupportedError(
+            f"the size of dim {dim!r} does not follow from the arguments' dynamic dims. Rename it to a dim that an "
+            "argument has, or make its size static"
+        )
 
     def _value(self, value: ir.Value) -> Product:
         owner: Any = value.owner
@@ -98,6 +120,13 @@ def _operations(parent: Any) -> Iterator[Any]:
 
 def _plain(size: Product) -> tuple[int, list[str]]:
     return math.prod(n for n in size if isinstance(n, int)), sorted(n for n in size if isinstance(n, str))
+
+
+def _raising(error: Error) -> Any:
+    def refuse(size: int, _: int) -> None:
+        raise type(error)(str(error))
+
+    return refuse
 
 
 def _refusal(op: Any, dim: str) -> Any:

@@ -31,12 +31,18 @@ def describe_array(x: Any) -> str:
     return f"{x.dtype.name} {describe(x.dims, x.shape)}"
 
 
-def check_name(name: Any) -> str:
+def brief(x: Any) -> str:
+    """Any value as errors show it: an array by its dtype and dims, others by their first letters."""
+    return describe_array(x) if hasattr(x, "dims") and hasattr(x, "dtype") else f"{x!r:.80}"
+
+
+def check_name(name: Any, op: str = "") -> str:
     """A dim's name: a string that is not empty and has no `~`, which is kept for names the compiler makes."""
+    where = f"xt.{op}: " if op else ""
     if not isinstance(name, str):
-        raise ArgumentTypeError(f"a dim's name is a string, got {name!r} ({type(name).__name__})")
+        raise ArgumentTypeError(f"{where}a dim's name is a string, got {brief(name)} ({type(name).__name__})")
     if not name or "~" in name:
-        raise DimensionError(f"{name!r} cannot be a dim's name: it must not be empty or contain '~'")
+        raise DimensionError(f"{where}{name!r} cannot be a dim's name: it must not be empty or contain '~'")
     return name
 
 
@@ -51,7 +57,7 @@ def ordered(dims: Any) -> Any:
 def as_names(dims: Any) -> tuple[str, ...]:
     """The names of a new array's dims: one name or a sequence of different ones."""
     if not isinstance(ordered(dims), Iterable):
-        raise ArgumentTypeError(f"dims are names, not {dims!r}")
+        raise ArgumentTypeError(f"dims are names, not {brief(dims)}")
     names = (dims,) if isinstance(dims, str) else tuple(dims)
     for name in names:
         check_name(name)

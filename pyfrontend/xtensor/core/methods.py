@@ -10,6 +10,7 @@ from importlib import import_module
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+from .absent import lacks, method_instead
 from .calls import checked
 from .errors import ArgumentTypeError
 
@@ -61,24 +62,6 @@ def _foreign(other: Any) -> bool:
     return isinstance(other, (str, bytes, Mapping)) or other is None
 
 
-# What people bring from elsewhere, and what to write here.
-_BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
-_BY_LABEL = "arrays have no labels: select in xarray, or by position, x.isel(time=0)"
-_ELSEWHERE = {
-    "reshape": _BY_NAMES, "ravel": _BY_NAMES, "flatten": _BY_NAMES, "view": _BY_NAMES,
-    "sel": _BY_LABEL, "loc": _BY_LABEL, "iloc": "write x.isel(time=0)",
-    "permute": 'write x.transpose("b", "a")', "swapaxes": 'write x.transpose("b", "a")',
-    "unsqueeze": "write x.expand_dims(new=1)", "numpy": "write x.values", "tolist": "write x.values.tolist()",
-    "groupby": "write x.to_xarray().groupby(..)", "resample": "write x.to_xarray().resample(..)",
-}  # fmt: skip
-
-
-def lacks(x: Any, name: str, instead: str | None) -> AttributeError:
-    """The error about an attribute that is not there, with what to write."""
-    hint = f": {instead}" if instead else ""
-    return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=x)
-
-
 class ArrayMethods:
     """Operators with named broadcasting, and the methods that xarray has."""
 
@@ -87,7 +70,7 @@ class ArrayMethods:
     if not TYPE_CHECKING:  # else any attribute would pass
 
         def __getattr__(self, name: str) -> Any:
-            raise lacks(self, name, _ELSEWHERE.get(name))
+            raise lacks(self, name, method_instead(name))
 
     __hash__ = None  # type: ignore[assignment]
     __array_priority__ = 1000

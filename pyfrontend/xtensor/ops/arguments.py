@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from ..core.dims import as_names, check_name, describe_array, ordered, unknown
+from ..core.dims import as_names, brief, check_name, ordered, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, Error, SizeError
 from ..trace import build
 from ..trace.tracer import DynamicSize, Tracer
@@ -16,16 +16,11 @@ from ..trace.tracer import DynamicSize, Tracer
 Size: TypeAlias = "int | Tracer"
 
 
-def describe(x: Any) -> str:
-    """`float32 (a: 2, b: 3)`, as errors show an operand."""
-    return describe_array(x) if hasattr(x, "dims") and hasattr(x, "dtype") else f"{x!r:.80}"
-
-
 def fail(kind: type[Error], op: str, problem: str, *operands: Any, instead: str = "") -> Error:
     """The exception to raise: what is wrong with `op`, its operands, what to write instead."""
     text = f"xt.{op}: {problem}"
     if operands:
-        text += f" (operands: {', '.join(describe(x) for x in operands)})"
+        text += f" (operands: {', '.join(brief(x) for x in operands)})"
     if instead:
         text += f". {instead}"
     return kind(text)
@@ -37,7 +32,7 @@ def resolve(op: str, have: Sequence[str], dim: Any) -> tuple[str, ...]:
         return tuple(have)
     if not isinstance(dim, Iterable) or isinstance(dim, bytes):
         raise fail(
-            ArgumentTypeError, op, f"dim is a name, names, None or ..., not {dim!r}",
+            ArgumentTypeError, op, f"dim is a name, names, None or ..., not {brief(dim)}",
             instead=f"There are no axis numbers; the dims are {tuple(have)}",
         )  # fmt: skip
     names = (dim,) if isinstance(dim, str) else tuple(ordered(dim))
@@ -57,14 +52,14 @@ def dims_of(op: str, x: Tracer, dim: Any) -> tuple[str, ...]:
 def dim_of(op: str, x: Any, dim: Any) -> str:
     """`dim`, which must be the name of one dim of `x`."""
     if not isinstance(dim, str):
-        raise fail(ArgumentTypeError, op, f"dim is one name, not {dim!r}", x)
+        raise fail(ArgumentTypeError, op, f"dim is one name, not {brief(dim)}", x)
     return resolve(op, x.dims, dim)[0]
 
 
 def names_of(op: str, dims: Any) -> tuple[str, ...]:
     """One name or several, none twice."""
     if not isinstance(dims, Iterable) or isinstance(dims, bytes):
-        raise fail(ArgumentTypeError, op, f"dims are names, not {dims!r}")
+        raise fail(ArgumentTypeError, op, f"dims are names, not {brief(dims)}")
     return as_names(dims)
 
 
@@ -75,7 +70,7 @@ def by_dim(op: str, mapping: Mapping[str, Any] | None, keywords: Mapping[str, An
     if not isinstance(mapping, Mapping):
         first = "" if what == "sizes" else "x, "
         raise fail(
-            ArgumentTypeError, op, f"{what} are a dict from dims, not {describe(mapping)}",
+            ArgumentTypeError, op, f"{what} are a dict from dims, not {brief(mapping)}",
             instead=f"Write xt.{op}({first}{{\"dim\": ...}}) or xt.{op}({first}dim=...)",
         )  # fmt: skip
     if keywords:
@@ -105,18 +100,41 @@ def is_static(x: Tracer, dim: str) -> bool:
     return not isinstance(x.sizes[dim], DynamicSize)
 
 
-def integer(op: str, value: Any, what: str) -> int:
-    """A static int argument."""
+def not_static(op: str, value: Tracer | DynamicSize, what: str) -> Error:
+    """The error about a number that is needed while tracing and known only when the program runs."""
+    if isinstance(value, DynamicSize):
+        given = f"the size of {value.dim!r}, which is dynamic"
+        instead = f"Leave {value.dim!r} out of dynamic_dims= to compile once per size"
+    else:
+        given = repr(value)
+        instead = "Make the argument that it comes from static, xt.jit(f, static=...): compiled once per value"
+    return fail(
+        ArgumentTypeError, op, f"{what} is an int that is known while tracing, not {given}", instead=instead
+    )  # fmt: skip
+
+
+def integer(op: str, value: Any, what: str, least: int | None = None, wide: bool = False) -> int:
+    """A static int argument, not below `least`; of 64 bits unless `wide`."""
+    if isinstance(value, (Tracer, DynamicSize)):
+        raise not_static(op, value, what)
+    if isinstance(value, (bool, np.bool_)):
+        raise fail(ArgumentTypeError, op, f"{what} is an int, not {value!r}")
     try:
-        return operator.index(value)
+        found = operator.index(value)
     except TypeError:
-        raise fail(ArgumentTypeError, op, f"{what} is an int, not {value!r}") from None
+        instead = f"Write {int(value)}" if isinstance(value, float) and value.is_integer() else ""
+        raise fail(ArgumentTypeError, op, f"{what} is an int, not {brief(value)}", instead=instead) from None
+    if not wide and not -(2**63) <= found < 2**63:
+        raise fail(ArgumentError, op, f"{what} is {found}, which does not fit into 64 bits")
+    if least is not None and found < least:
+        raise fail(ArgumentError, op, f"{what} is {least} or more, not {found}")
+    return found
 
 
 def number(op: str, value: Any, what: str) -> float:
     """A static int or float argument."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise fail(ArgumentTypeError, op, f"{what} is a number, not {describe(value)}")
+        raise fail(ArgumentTypeError, op, f"{what} is a number, not {brief(value)}")
     return value if isinstance(value, (int, float)) else value.item()
 
 

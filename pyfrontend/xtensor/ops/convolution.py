@@ -171,7 +171,7 @@ def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "
     p.no_bool("signal.convolve", x, 'Cast them first: x.astype("f4")')
     if mode not in MODES:
         raise fail(ArgumentError, "signal.convolve", f"mode is one of {MODES}, not {mode!r}", x, k)
-    if isinstance(dims, str) or len(dims) != 2:
+    if not isinstance(dims, (list, tuple)) or len(dims) != 2:
         raise fail(DimensionError, "signal.convolve", f"dims are (dim of x, dim of the kernel), not {dims!r}", x, k)
     time, kernel = dims
     dims_of("signal.convolve", x, time)

@@ -51,6 +51,16 @@ def _traced_sizes(sizes: Mapping[str, Any]) -> dict[str, Any]:
     return {d: build.size(s.tracer, s.dim) if isinstance(s, DynamicSize) else s for d, s in sizes.items()}
 
 
+def _float(name: str, value: Any) -> Any:
+    """An int as a float, which has no bounds that an array's dtype would have."""
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) < 2**53:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        raise fail(ArgumentError, name, "a number is larger than any float") from None
+
+
 def _counted(name: str, count: float, dim: str) -> None:
     """That an array of `count` numbers along `dim` can be."""
     if count > 0:
@@ -172,11 +182,12 @@ def linspace(
     start: ArrayLike, stop: ArrayLike, n: int = 50, /, *, dim: str = "i", endpoint: bool = True, dtype: Any = None
 ) -> Array:
     """`n` values from `start` to `stop`, both included, evenly spaced along the new first dim `dim`."""
-    count = integer("linspace", n, "the number of values")
+    count = integer("linspace", n, "the number of values", wide=True)
     if count < 0:
         raise fail(ArgumentError, "linspace", f"{n} values")
     check_name(dim)
     _counted("linspace", count, dim)
+    start, stop = (_float("linspace", v) for v in (start, stop))
     if is_scalar(start) and is_scalar(stop) and (not tracing() or count <= SMALL):
         wanted = None if dtype is None else as_dtype(dtype)
         values = np.asarray(np.linspace(start, stop, count, endpoint=endpoint, dtype=wanted))

@@ -155,7 +155,7 @@ def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
     """Each element along `dim` several times: so often, or a list of one count per element."""
     x = as_tracer(x)
     (dim,) = dims_of("repeat", x, [dim])
-    if not isinstance(repeats, Iterable):
+    if isinstance(repeats, Tracer) or not isinstance(repeats, Iterable):
         return _several(x, dim, integer("repeat", repeats, "repeats"), "repeat")
     counts = [integer("repeat", r, "a repeat") for r in repeats]
     size = static_size("repeat", x, dim)
@@ -233,7 +233,7 @@ def _pair(name: str, dim: str, width: Any) -> tuple[int, int]:
     pair = tuple(width) if isinstance(width, (tuple, list)) else (width, width)
     if len(pair) != 2:
         raise fail(ArgumentTypeError, name, f"the width of {dim!r} is (before, after), not {width!r}")
-    low, high = (integer(name, w, f"the width of {dim!r}") for w in pair)
+    low, high = (integer(name, w, f"the width of {dim!r}", wide=True) for w in pair)
     if low < 0 or high < 0:
         raise fail(
             ArgumentError, name, f"the width of {dim!r} is negative: {width!r}", instead="Write x.isel to cut"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dims import brief
 from ..core.dtypes import bfloat16, finfo
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..core.options import current
@@ -19,7 +20,7 @@ from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import describe, extend, fail, is_scalar, number, reorder, size_of, union_sizes
+from .arguments import extend, fail, is_scalar, number, reorder, size_of, union_sizes
 from .types import Array, ArrayLike, Elementwise2
 
 
@@ -403,7 +404,7 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
     for given in (conditions, choices):
         if not isinstance(given, (list, tuple)):
             raise fail(
-                ArgumentTypeError, "select", f"takes lists of conditions and choices, not {describe(given)}",
+                ArgumentTypeError, "select", f"takes lists of conditions and choices, not {brief(given)}",
                 instead="Write xt.select([x > 0], [x], 0), or xt.where(x > 0, x, 0)",
             )  # fmt: skip
     if len(conditions) != len(choices):

@@ -8,6 +8,7 @@ and bools widen to 64 bits; means of them are f8.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from ..core.errors import ArgumentError, SizeError
 from ..trace import build
 from ..trace.dispatch import op
+from ..trace.scope import current
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import dim_of, dims_of, fail, is_static, number, size_of
@@ -114,9 +116,16 @@ def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
 
 
 def _root(x: Tracer) -> Tracer:
-    """The square root, with derivative 0 at 0."""
-    nought = p.zero(x.dtype)
-    return build.select(build.compare("eq", x, nought), nought, build.unary("sqrt", x))
+    """The square root, with derivative 0 at 0 and at infinity."""
+    return constant_at_ends(x, lambda total: build.unary("sqrt", total))
+
+
+def constant_at_ends(total: Tracer, function: Callable[[Tracer], Tracer]) -> Tracer:
+    """`function` of what was added up, a constant to derivatives where that is 0 or inf: its own derivative is infinite
+    at one of them and 0 at the other, and what was added up may have the opposite there."""
+    zero, inf = p.zero(total.dtype), p.constant(np.inf, total.dtype)
+    ends = build.binary("or", build.compare("eq", total, zero), build.compare("eq", total, inf))
+    return build.select(ends, function(build.stop_gradient(total)), function(total))
 
 
 @op
@@ -130,18 +139,24 @@ def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
 # ---- extrema ----------------------------------------------------------------
 
 
-def _no_empty(name: str, x: Tracer, dims: tuple[str, ...]) -> None:
+def no_empty(name: str, x: Tracer, dims: tuple[str, ...]) -> None:
+    """SizeError where nothing is reduced: now, or at the call where only that knows the size."""
     for d in dims:
-        if is_static(x, d) and x.sizes[d] == 0:
-            raise fail(
-                SizeError, name, f"dim {d!r} has size 0, and there is no {name} of nothing", x,
-                instead="Leave out the dim, or concat a value first",
-            )  # fmt: skip
+        if is_static(x, d) and x.sizes[d]:
+            continue
+        error = fail(
+            SizeError, name, f"dim {d!r} has size 0, and there is no {name} of nothing", x,
+            instead="Leave out the dim, or concat a value first",
+        )  # fmt: skip
+        if is_static(x, d):
+            raise error
+        if current().always:  # else a condition may see to it
+            current().root.needs_elements(d, error)
 
 
 def _extremum(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Tracer:
     dims = dims_of(name, x, dim)
-    _no_empty(name, x, dims)
+    no_empty(name, x, dims)
     if x.dtype == p.BOOL:
         return _reduce("any" if name == "max" else "all", x, dims)
     least = -np.inf if name == "max" else np.inf
@@ -190,7 +205,7 @@ def count_nonzero(x: ArrayLike, /, dim: Dims = None) -> Array:
 
 def _position(name: str, x: Tracer, dims: tuple[str, ...], skipna: bool | None) -> Tracer:
     """The first position of the extremum in the dims taken as one, in the order given."""
-    _no_empty(name, x, dims)
+    no_empty(name, x, dims)
     if x.dtype == p.BOOL:
         x = build.cast(x, np.dtype("u1"))
     x = _without_nan(x, -np.inf if name == "argmax" else np.inf, skipna)
@@ -297,8 +312,7 @@ def _norm(x: Tracer, dims: tuple[str, ...], ord: float) -> Tracer:
         return build.select(_reduce("all", nonzero, dims), root, nought)
     powers = build.select(nonzero, build.binary("pow", size, p.constant(ord, x.dtype)), nought)
     total = _reduce("sum", powers, dims)
-    root = build.binary("pow", total, p.constant(1 / ord, x.dtype))
-    return build.select(build.compare("eq", total, nought), nought, root)
+    return constant_at_ends(total, lambda total: build.binary("pow", total, p.constant(1 / ord, x.dtype)))
 
 
 def shift_of(x: Tracer, dims: tuple[str, ...], finite: bool = True) -> Tracer:
@@ -324,11 +338,10 @@ def logsumexp(x: ArrayLike, /, dim: Dims = None) -> Array:
 
 
 def log_of_sum(x: Tracer, dims: tuple[str, ...], shift: Tracer) -> Tracer:
-    """log(sum(exp(x - shift))) + shift, with derivative 0 where every element is -inf."""
+    """log(sum(exp(x - shift))) + shift, with derivative 0 where every element is -inf or one is inf."""
     wide = p.accumulator(x.dtype)
     total = _reduce("sum", p.cast(build.unary("exp", build.binary("sub", x, shift)), wide), dims)
-    nothing = build.compare("eq", total, p.zero(wide))
-    log = build.select(nothing, p.constant(-np.inf, wide), build.unary("log", total))
+    log = constant_at_ends(total, lambda total: build.unary("log", total))
     return build.binary("add", p.cast(log, x.dtype), shift)
 
 

@@ -15,6 +15,7 @@ from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import dims_of
+from .reductions import constant_at_ends
 from .types import Array, ArrayLike, Dims
 
 
@@ -95,5 +96,5 @@ def _running_log_sum(x: Tracer, dim: str, reverse: bool, exclusive: bool) -> Tra
     decay = build.unary("exp", build.binary("minimum", build.binary("sub", before, m), zero))
     weight = build.unary("exp", build.binary("sub", x, m))
     total = build.recurrence(decay, weight, dim, reverse=reverse, exclusive=exclusive)
-    log = build.binary("add", build.unary("log", total), finite(before) if exclusive else m)
-    return build.select(build.compare("eq", total, zero), p.constant(-np.inf, x.dtype), log)
+    log = constant_at_ends(total, lambda total: build.unary("log", total))
+    return build.binary("add", log, finite(before) if exclusive else m)

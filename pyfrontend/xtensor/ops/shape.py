@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dims import check_name, describe, unknown
+from ..core.dims import brief, check_name, describe, ordered, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..trace import build
 from ..trace.dispatch import op
@@ -57,11 +57,11 @@ def transpose(x: ArrayLike, /, *dims: str | EllipsisType, missing_dims: str = "r
         return reorder(x, x.dims[::-1])
     if len(dims) == 1 and isinstance(dims[0], (list, tuple)):
         dims = tuple(dims[0])
-    if dims.count(...) > 1:
+    if sum(d is ... for d in dims) > 1:  # == of an array is an array
         raise fail(ArgumentError, "transpose", "`...` may be given once", x)
     named = present("transpose", x, names_of("transpose", [d for d in dims if d is not ...]), missing_dims)
     rest = [d for d in x.dims if d not in named]
-    if ... not in dims:
+    if not any(d is ... for d in dims):
         if rest:
             raise fail(
                 DimensionError, "transpose", f"the order {dims} lacks {rest}", x,
@@ -107,9 +107,7 @@ def swap_dims(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keyword
 def as_dims(x: ArrayLike, /, *dims: str) -> Array:
     """`x` with its dims named anew by position: as many names as it has dims."""
     x = as_tracer(x)
-    if len(dims) == 1 and not isinstance(dims[0], str):
-        dims = tuple(dims[0])
-    names = names_of("as_dims", dims)
+    names = names_of("as_dims", dims[0] if len(dims) == 1 else dims)
     if len(names) != len(x.dims):
         raise fail(DimensionError, "as_dims", f"{len(names)} names for {len(x.dims)} dims", x)
     changed = {old: new for old, new in zip(x.dims, names, strict=True) if old != new}
@@ -128,13 +126,15 @@ def expand_dims(
         dim = dict.fromkeys(names_of("expand_dims", dim), 1)
     sizes = by_dim("expand_dims", dim, keywords, "new dims")
     for d, size in sizes.items():
-        if not isinstance(size, (int, Tracer, DynamicSize)):
+        if not isinstance(size, (Tracer, DynamicSize)):
             sizes[d] = integer("expand_dims", size, f"the size of {d!r}")
-    return _expand_dims(x, sizes, axis)
+    axes = axis if axis is None or isinstance(axis, (list, tuple, np.ndarray)) else [axis]
+    places = None if axes is None else [integer("expand_dims", a, "an axis") for a in axes]
+    return _expand_dims(x, sizes, places)
 
 
 @op
-def _expand_dims(x: ArrayLike, sizes: dict[str, int], axis: Any = None, /) -> Array:
+def _expand_dims(x: ArrayLike, sizes: dict[str, int], axis: list[int] | None = None, /) -> Array:
     x = as_tracer(x)
     for d, size in sizes.items():
         check_name(d)
@@ -142,7 +142,7 @@ def _expand_dims(x: ArrayLike, sizes: dict[str, int], axis: Any = None, /) -> Ar
             raise fail(DimensionError, "expand_dims", f"dim {d!r} is there already", x)
         check_size("expand_dims", d, size)
     rank = len(x.dims) + len(sizes)
-    axes = range(len(sizes)) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    axes = range(len(sizes)) if axis is None else axis
     if len(axes) != len(sizes):
         raise fail(ArgumentError, "expand_dims", f"{len(axes)} axes for {len(sizes)} new dims", x)
     places: dict[int, str] = {}
@@ -157,11 +157,17 @@ def _expand_dims(x: ArrayLike, sizes: dict[str, int], axis: Any = None, /) -> Ar
 
 def check_size(name: str, dim: str, size: Any) -> None:
     """A size of a dim that is to be made."""
-    if isinstance(size, (Tracer, DynamicSize)):
+    if isinstance(size, DynamicSize):
         return
-    if isinstance(size, (bool, np.bool_)):
-        raise fail(ArgumentTypeError, name, f"the size of dim {dim!r} is an int, not {size!r}")
-    found = integer(name, size, f"the size of dim {dim!r}")
+    if isinstance(size, Tracer):
+        if getattr(size.value.owner, "name", "") == "xtensor.size":
+            return
+        raise fail(
+            ArgumentTypeError, name, f"the size of dim {dim!r} is {size!r}, which has no value while it is traced",
+            instead="Make it a static argument, xt.jit(f, static=...), compiled once per size; or take the size that "
+            "an array has, x.sizes[...]",
+        )  # fmt: skip
+    found = integer(name, size, f"the size of dim {dim!r}", wide=True)
     if found < 0:
         raise fail(SizeError, name, f"the size of dim {dim!r} is negative: {size}")
     if found >= 2**63:
@@ -217,6 +223,11 @@ def _stack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
     x = as_tracer(x)
     for new, dims in groups.items():
         check_name(new)
+        if not isinstance(dims, (str, list, tuple, type(...))):
+            raise fail(
+                ArgumentTypeError, "stack", f"{new!r} is made of dims, not of {brief(ordered(dims))}", x,
+                instead=f'Write xt.stack(x, {new}=("a", "b"))',
+            )  # fmt: skip
         listed = [dims] if isinstance(dims, str) or dims is ... else list(dims)
         if ... in listed:
             at = listed.index(...)
@@ -340,7 +351,7 @@ def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array,
         )  # fmt: skip
     (dim,) = dims_of("split", x, [dim])
     size = static_size("split", x, dim)
-    if isinstance(parts, Iterable):
+    if isinstance(parts, Iterable) and not isinstance(parts, Tracer):
         cuts = [0, *(slice(None, integer("split", c, "a cut point")).indices(size)[1] for c in parts), size]
     else:
         pieces = integer("split", parts, "the number of pieces")

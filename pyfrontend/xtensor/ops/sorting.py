@@ -18,7 +18,7 @@ from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import dim_of, dims_of, extend, fail, integer, is_static, reorder, size_of, static_size
-from .reductions import count
+from .reductions import count, no_empty
 from .types import Array, ArrayLike, Dims
 
 # A dynamic dim is searched as if it had at most 2**40 elements.
@@ -193,9 +193,7 @@ def _quantiles(
     x = p.cast(x, p.accumulator(dtype))
     if not dims:
         return [p.cast(x, dtype) for _ in levels]
-    for d in dims:
-        if is_static(x, d) and x.sizes[d] == 0:
-            raise fail(SizeError, name, f"dim {d!r} has size 0, and there is no {name} of nothing", x)
+    no_empty(name, x, dims)
     dim = dims[0]
     if len(dims) > 1:
         dim = "flat~"

@@ -7,10 +7,11 @@ selection, everything else by one scatter. `v` aligns by name: its dims are amon
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.absent import lacks, methods_of
 from ..core.devices import like
 from ..core.errors import ArgumentError, DimensionError, DTypeError, Error, SizeError
 from ..core.options import current
@@ -47,6 +48,12 @@ class At:
     def __init__(self, x: Any) -> None:
         self._x = x
 
+    if not TYPE_CHECKING:  # else any attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            own = hasattr(Selection, name) and not name.startswith("_")
+            raise lacks(self, name, f"say where first, x.at(time=0).{name}(..)" if own else "write x.at(time=0).set(v)")
+
     def __call__(self, indexers: Mapping[str, Any] | None = None, /, **keywords: Any) -> Selection:
         """The elements at positions by dim."""
         if isinstance(keywords.get("mode"), str) and "mode" not in self._x.dims:
@@ -71,6 +78,14 @@ class Selection:
 
     def __init__(self, x: Any, indexers: dict[str, Any]) -> None:
         self._x, self._indexers = x, indexers
+
+    if not TYPE_CHECKING:  # else any attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            elsewhere = {"apply": None, "mul": "multiply", "sub": "subtract", "div": "divide", "power": None}
+            ours = elsewhere.get(name)
+            hint = f"write x.at(..).{ours}(v)" if ours else methods_of(self)
+            raise lacks(self, name, None if name.startswith("_") else hint)
 
     def get(self, mode: str | None = None, fill_value: Any = None) -> Array:
         """The elements. Out of range: "raise" an IndexError, "clip" to the nearest, or "fill" with fill_value (NaN)."""

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.dims import unknown
+from ..core.absent import lacks, methods_of
+from ..core.dims import brief, check_name, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
-from ..core.methods import lacks
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import by_dim, describe, extend, fail, fresh, integer, reorder, size_of, static_size
+from .arguments import by_dim, extend, fail, fresh, integer, reorder, size_of, static_size
 from .operators import missing_dtype, where
+from .reductions import constant_at_ends
 from .types import Array, ArrayLike
 
 
@@ -64,9 +65,7 @@ def _reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
 
 def _root(x: Tracer) -> Tracer:
     """The square root, whose derivative at 0 counts as 0."""
-    zero, one = p.zero(x.dtype), p.constant(1, x.dtype)
-    flat = build.compare("eq", x, zero)
-    return build.select(flat, zero, build.unary("sqrt", build.select(flat, one, x)))
+    return constant_at_ends(x, lambda x: build.unary("sqrt", x))
 
 
 def _count(x: Tracer, dims: tuple[str, ...]) -> int:
@@ -148,15 +147,16 @@ class _Reductions:
     if not TYPE_CHECKING:  # else any attribute would pass
 
         def __getattr__(self, name: str) -> Any:
-            raise lacks(self, name, self._instead(name))
+            raise lacks(self, name, None if name.startswith("_") else self._instead(name))
 
-    def _instead(self, name: str) -> str | None:
+    def _instead(self, name: str) -> str:
         """What to write for a reduction that is no method."""
         from . import __all__ as functions
 
-        if name not in functions or not hasattr(type(self), "construct"):
-            return None
-        return f'write xt.{name}(x.{type(self).__name__.lower()}(..).construct("w"), dim="w")'
+        of = f"x.{type(self).__name__.lower()}(..)"
+        if name == "quantile":
+            return f"write {of}.reduce(lambda w, dim: xt.quantile(w, 0.5, dim))"
+        return f"write {of}.reduce(xt.{name})" if name in functions else methods_of(self)
 
     def _reduce(self, kind: str) -> Any:
         raise NotImplementedError
@@ -200,7 +200,7 @@ class Rolling(_Reductions):
 
     def __repr__(self) -> str:
         windows = ", ".join(f"{d}={n}" for d, n in self._sizes.items())
-        return f"Rolling({windows}) of {describe(self._array)}"
+        return f"Rolling({windows}) of {brief(self._array)}"
 
     def _reduce(self, kind: str) -> Any:
         return _rolled(kind, self._array, self._sizes, self._center, self._min_periods)
@@ -216,7 +216,8 @@ class Rolling(_Reductions):
         """The windows themselves, their places as new last dims: construct("w") or construct(t="w")."""
         if isinstance(window_dim, str):
             window_dim = dict.fromkeys(self._sizes, window_dim)
-        names = by_dim("rolling.construct", window_dim, keywords, "names")
+        given = by_dim("rolling.construct", window_dim, keywords, "names")
+        names = {d: check_name(n, "rolling.construct") for d, n in given.items()}
         lacking = [d for d in self._sizes if d not in names]
         if lacking or len(names) > len(self._sizes):
             raise fail(
@@ -227,17 +228,19 @@ class Rolling(_Reductions):
         if twice:
             raise fail(DimensionError, "rolling.construct", f"dim {twice[0]!r} would be there twice", self._array)
         steps = dict(stride) if isinstance(stride, Mapping) else dict.fromkeys(self._sizes, stride)
-        steps = {d: integer("rolling.construct", steps.get(d, 1), f"the stride of {d!r}") for d in self._sizes}
+        steps = {d: integer("rolling.construct", steps.get(d, 1), f"the stride of {d!r}", least=1) for d in self._sizes}
         return _construct(self._array, names, self._sizes, self._center, steps, fill_value)
 
     def reduce(self, function: Callable[..., Any], /, **keywords: Any) -> Any:
         """`function(windows, dim)` over each window, where it is whole: the dims of the array."""
         names = {d: fresh([*self._array.dims, *self._sizes], f"window_{d}") for d in self._sizes}
         over = tuple(names.values())
-        y = function(self.construct(names), over if len(over) > 1 else over[0], **keywords)
+        steps = dict.fromkeys(names, 1)
+        y = _construct(self._array, names, self._sizes, self._center, steps, float("nan"))
+        y = function(y, over if len(over) > 1 else over[0], **keywords)
         if self._min_periods is None:
-            whole = _rolled("sum", self._array, self._sizes, self._center, None)
-            return where(whole == whole, y, float("nan"))
+            sums = _rolled("sum", self._array, self._sizes, self._center, None)
+            return where(sums == sums, y, float("nan"))
         return y
 
 
@@ -267,8 +270,8 @@ def rolling(
     sizes = checked("rolling", array, by_dim("rolling", windows, keywords, "windows"), "window")
     if not sizes:
         raise fail(ArgumentError, "rolling", "no dim is given", array, instead="Write x.rolling(time=3)")
-    if min_periods is not None and min_periods < 0:
-        raise fail(ArgumentError, "rolling", f"min_periods is 0 or more, not {min_periods}", array)
+    if min_periods is not None:
+        min_periods = integer("rolling", min_periods, "min_periods", least=0)
     centred = dict(center) if isinstance(center, Mapping) else dict.fromkeys(sizes, bool(center))
     return Rolling(x, sizes, {d: bool(centred.get(d, False)) for d in sizes}, min_periods)
 
@@ -308,6 +311,18 @@ def _cut(x: Tracer, sizes: dict[str, int], boundary: str, side: dict[str, str]) 
     return x, tuple(names)
 
 
+@op(name="coarsen")
+def _blocks(
+    x: ArrayLike, names: dict[str, tuple[str, str]], sizes: dict[str, int], boundary: str, side: dict[str, str], /
+) -> Array:
+    x = as_tracer(x)
+    y, inside = _cut(x, sizes, boundary, side)
+    places = dict(zip(sizes, inside, strict=True))
+    order = [n for d in x.dims for n in ((d, places[d]) if d in sizes else (d,))]
+    new = {d: names[d][0] for d in sizes} | {places[d]: names[d][1] for d in sizes}
+    return build.rename(reorder(y, order), {a: b for a, b in new.items() if a != b})
+
+
 class Coarsen(_Reductions):
     """Blocks of neighbours along dims, each of which becomes one element."""
 
@@ -318,10 +333,41 @@ class Coarsen(_Reductions):
 
     def __repr__(self) -> str:
         blocks = ", ".join(f"{d}={n}" for d, n in self._sizes.items())
-        return f"Coarsen({blocks}) of {describe(self._array)}"
+        return f"Coarsen({blocks}) of {brief(self._array)}"
 
     def _reduce(self, kind: str) -> Any:
         return _coarsened(kind, self._array, self._sizes, self._boundary, self._side)
+
+    def construct(self, window_dim: Mapping[str, tuple[str, str]] | None = None, /, **keywords: tuple[str, str]) -> Any:
+        """The blocks themselves: construct(t=("block", "inside")) gives two dims in the place of `t`, of the blocks and
+        of the places inside of each."""
+        names = by_dim("coarsen.construct", window_dim, keywords, "names")
+        for dim, pair in names.items():
+            if isinstance(pair, str) or not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise fail(
+                    ArgumentTypeError, "coarsen.construct", f"{dim!r} becomes two dims, not {brief(pair)}", self._array,
+                    instead=f'Write construct({dim}=("block", "inside"))',
+                )  # fmt: skip
+        lacking = [d for d in self._sizes if d not in names]
+        if lacking or len(names) > len(self._sizes):
+            raise fail(
+                ArgumentError, "coarsen.construct", f"two names per dim {tuple(self._sizes)} are needed, not {names}"
+            )
+        new = [check_name(n, "coarsen.construct") for pair in names.values() for n in pair]
+        kept = [d for d in self._array.dims if d not in names]
+        twice = [n for n in new if [*kept, *new].count(n) > 1]
+        if twice:
+            raise fail(DimensionError, "coarsen.construct", f"dim {twice[0]!r} would be there twice", self._array)
+        return _blocks(self._array, {d: tuple(p) for d, p in names.items()}, self._sizes, self._boundary, self._side)
+
+    def reduce(self, function: Callable[..., Any], /, **keywords: Any) -> Any:
+        """`function(blocks, dim)` over each block: the dims of the array."""
+        inside = {d: fresh([*self._array.dims, *self._sizes], f"block_{d}") for d in self._sizes}
+        over = tuple(inside.values())
+        y = _blocks(
+            self._array, {d: (d, inside[d]) for d in self._sizes}, self._sizes, self._boundary, self._side
+        )  # fmt: skip
+        return function(y, over if len(over) > 1 else over[0], **keywords)
 
 
 def coarsen(

@@ -26,6 +26,8 @@ _REDUCTIONS = {"sum": 0, "prod": 1, "max": 2, "min": 3, "any": 4, "all": 5, "arg
 _SCANS = {"sum": 0, "prod": 1, "max": 2, "min": 3}
 _MODES = {"raise": 0, "clip": 1, "drop": 2}
 _SCATTERS = {"add": 0, "set": 1, "mul": 2, "max": 3, "min": 4}
+# Ops that may fail when they run: positions, and dynamic sizes that should be equal.
+FAILING = {"cholesky", "eigh", "gather", "lu", "scatter", "solve", "triangular_solve"}
 _INT64 = np.dtype("int64")
 
 
@@ -39,21 +41,22 @@ def emit(
     for x in operands:
         check_alive(x)
     scope = current()
+    where = location.of_user()
+    if name in FAILING:
+        scope.root.failing += 1
+        where = location.of_failing(local.op or name, scope.root.failing)
     try:
-        made = c.mlir().Operation.create(
+        return c.mlir().Operation.create(
             "xtensor." + name,
             results=results,
             operands=[x.value for x in operands],
             attributes=attributes,
-            loc=location.of_user(),
+            loc=where,
             ip=scope.ip,
             infer_type=results is None,
         )
     except Exception as exc:
         raise c.error_from(exc) from None
-    if name in ("gather", "scatter") and local.op:
-        scope.root.ops[c.file_line(str(made.location))] = local.op
-    return made
 
 
 def _one(
@@ -108,6 +111,9 @@ def meet(x: Tracer, dtype: dtypes.DType) -> Tracer:
     if x.weak and dtypes.is_integer(dtype):
         if x.known is not None and not fits(x.known, dtype):
             raise does_not_fit(x.known, dtype)
+        for value in x.bounds or ():
+            if not fits(value, dtype):
+                raise does_not_fit(value, dtype, "The loop counts so far: cast the index or the array, i.astype(...)")
         if dtypes.is_integer(x.dtype):
             current().root.meets(x.value, dtype)
     return cast(x, dtype)

@@ -450,7 +450,8 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
 
         def step(carry: Any, i: Tracer) -> tuple[Any, None]:
             at = build.binary("add", i, first) if lo else i
-            return call_with("fori_loop", body, [Tracer(at.value, weak=True, spec=at.spec), carry], roles=_STEP), None
+            index = Tracer(at.value, weak=True, spec=at.spec, bounds=(lo, hi - 1) if hi > lo else None)
+            return call_with("fori_loop", body, [index, carry], roles=_STEP), None
 
         step.__name__ = name_of(body)
         dim = f"step~{_depth()}"

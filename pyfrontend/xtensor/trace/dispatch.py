@@ -213,6 +213,13 @@ class _Arguments:
             return x
 
 
+def _items(x: Any) -> Iterator[Any]:
+    """`x`, and what is in it."""
+    yield x
+    for item in x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else ():
+        yield from _items(item)
+
+
 def _is_wide(x: Any) -> bool:
     """Whether `x` is an int beyond 64 bits with sign, which some dtypes hold: part of the program, no argument."""
     return isinstance(x, int) and not -(2**63) <= x < 2**63
@@ -362,7 +369,8 @@ class _Eager:
             try:
                 hash(x)
             except TypeError:
-                ordered(x)
+                for item in _items(x):
+                    ordered(item)
                 if not isinstance(x, (list, dict, slice, np.ndarray)):
                     return ArgumentTypeError(f"xt.{self.name}: {what} is an unhashable {type(x).__name__}: {x!r:.80}")
         return ArgumentTypeError(f"xt.{self.name}: an argument that is no array must be hashable")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import CodeType
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,17 @@ def of_user() -> ir.Location:
         found = mlir().Location.file(code.co_filename, line, column, context())
         _known[code, last] = found
     return found
+
+
+def of_failing(op: str, number: int) -> ir.Location:
+    """The user's line, under a name that no other op of the function has: what fails is told by it."""
+    return mlir().Location.name(f"{op}#{number}", childLoc=of_user(), context=context())
+
+
+def named(op: ir.Operation) -> str:
+    """The name that `of_failing` gave; empty if there is none."""
+    found = re.match(r'loc\("([^"\\]*#\d+)"\(', str(op.location))
+    return found[1] if found else ""
 
 
 def of_value(value: ir.Value) -> str | None:

@@ -19,10 +19,12 @@ T = TypeVar("T")
 
 class Regions:
     """The regions of an op to be. An op is made with its result types, which the regions decide: a placeholder holds
-    them until then. It stands in the function, so that all goes away together when a traced function raises."""
+    them until then. It stands in the function, so that all goes away together when a traced function raises.
+    `always`: they run whenever the op does."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, always: bool = False) -> None:
         self.scope = current()
+        self.always = always
         self.here = location.of_user()
         self.scopes: list[Scope | None] = [None] * count
         self.placeholder = c.mlir().Operation.create("builtin.module", regions=count, loc=self.here, ip=self.scope.ip)
@@ -33,7 +35,7 @@ class Regions:
         if scope is None:
             types = [c.array_type(s) for s in specs]
             block = c.mlir().Block.create_at_start(self.placeholder.regions[i], types, [self.here] * len(types))
-            scope = self.scopes[i] = Scope(block, self.scope)
+            scope = self.scopes[i] = Scope(block, self.scope, self.always)
         with scope:
             values = scope.block.arguments if specs else ()
             arguments = [Tracer(v, weak=s.weak, scope=scope, spec=s) for v, s in zip(values, specs, strict=True)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from ..core.dtypes import DType
-from ..core.errors import TracerError, user_line
+from ..core.errors import Error, TracerError, user_line
 from ..core.ranges import Range
 from ..core.spec import Spec
 from . import location
@@ -29,14 +29,16 @@ local = _Local()
 
 
 class Scope:
-    """A block that ops are added to."""
+    """A block that ops are added to. `always`: it runs whenever the function does."""
 
-    __slots__ = ("alive", "block", "ip", "parent", "root")
+    __slots__ = ("alive", "always", "block", "ip", "parent", "root")
 
     parent: Scope | None
     root: Root
+    always: bool
 
-    def __init__(self, block: ir.Block, parent: Scope | None) -> None:
+    def __init__(self, block: ir.Block, parent: Scope | None, always: bool = True) -> None:
+        self.always = always and (parent is None or parent.always)
         self.block = block
         self.ip = mlir().InsertionPoint(block)
         self.parent = parent
@@ -57,7 +59,18 @@ class Scope:
 class Root(Scope):
     """A function under construction. Concrete arrays met on the way become its hidden last arguments."""
 
-    __slots__ = ("captured", "device", "fresh", "function", "labels", "module", "numbers", "ops", "ranges")
+    __slots__ = (
+        "captured",
+        "device",
+        "failing",
+        "fresh",
+        "function",
+        "labels",
+        "module",
+        "nonempty",
+        "numbers",
+        "ranges",
+    )
 
     def __init__(self, specs: Sequence[Spec], names: Sequence[str] | None = None, device: str = "cpu") -> None:
         ir, ctx = mlir(), context()
@@ -81,7 +94,9 @@ class Root(Scope):
         self.captured: dict[int, tuple[Array, Tracer]] = {}
         self.numbers = {a: i for i, (a, s) in enumerate(zip(block.arguments, specs, strict=True)) if s.weak}
         self.ranges: dict[tuple[int, DType], Range] = {}
-        self.ops: dict[str, str] = {}  # FILE:LINE of what reads or writes by position -> the public function
+        # dims of which a call's sizes must not be 0, with what raises: (dim, names of what raises) -> it
+        self.nonempty: dict[tuple[str, str, str | None], Any] = {}
+        self.failing = 0  # how many ops may fail when they run
         # value -> (another value, steps by dim): the first one's positions are labelled as the other's after the steps.
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
         self.fresh = 0
@@ -114,6 +129,10 @@ class Root(Scope):
         number = self.numbers.get(value) if self.numbers else None
         if number is not None and (number, dtype) not in self.ranges:
             self.ranges[number, dtype] = Range(number, dtype, user_line(), local.op)
+
+    def needs_elements(self, dim: str, error: Error) -> None:
+        """Remembers that the dynamic dim must not be empty; `error` is what a call raises if it is."""
+        self.nonempty.setdefault((dim, local.op, user_line()), error)
 
     def fresh_dim(self, like: str) -> str:
         """A name that no user can spell, and that no other part of the program has."""

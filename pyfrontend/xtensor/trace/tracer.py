@@ -72,15 +72,17 @@ for _name in ("neg", "abs", "lt", "le", "gt", "ge"):
 
 class Tracer(_Base):
     """An array whose values come when the traced function runs. `weak`: it stands for a Python scalar, whose dtype
-    gives way to that of what it meets; `known` is that scalar where it is part of the program."""
+    gives way to that of what it meets; `known` is that scalar where it is part of the program, `bounds` the least and
+    the greatest value of an int that changes, where they are."""
 
-    __slots__ = ("__weakref__", "known", "scope", "spec", "value", "weak")
+    __slots__ = ("__weakref__", "bounds", "known", "scope", "spec", "value", "weak")
 
     value: ir.Value
     scope: Scope
     spec: Spec
     weak: bool
     known: bool | int | float | None
+    bounds: tuple[int, int] | None
 
     def __init__(
         self,
@@ -89,10 +91,12 @@ class Tracer(_Base):
         scope: Scope | None = None,
         spec: Spec | None = None,
         known: bool | int | float | None = None,
+        bounds: tuple[int, int] | None = None,
     ) -> None:
         self.value = value
         self.weak = weak
         self.known = known
+        self.bounds = bounds
         self.scope = current() if scope is None else scope
         self.spec = spec_of(value.type) if spec is None else spec
 
@@ -276,9 +280,11 @@ def not_an_array(x: Any, what: str = "") -> Error:
     if isinstance(x, complex):
         return DTypeError(f"{what}complex numbers are not supported yet, got {x!r}")
     if isinstance(x, (list, tuple)):
-        return ArgumentTypeError(
-            f"{what}a {type(x).__name__} is no array. Name its dims: xt.array({x!r:.60}, dims=...)"
-        )
+        if any(hasattr(item, "dims") for item in x):
+            instead = 'A list of arrays becomes one by xt.concat([x, y], "new"), along a dim of that name'
+        else:
+            instead = f"Name its dims: xt.array({x!r:.60}, dims=...)"
+        return ArgumentTypeError(f"{what}a {type(x).__name__} is no array. {instead}")
     return ArgumentTypeError(
         f"{what}expected an array, a DataArray or a number, got {type(x).__module__}.{type(x).__qualname__}: {x!r:.80}"
     )

@@ -39,7 +39,7 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
             except Error as error:
                 raise error.with_traceback(None) from None
             return found
-        regions = Regions(1)
+        regions = Regions(1, always=True)
         leaves, structure = regions.trace(
             0, (), lambda _: result_leaves(call_with("checkpoint", f, args, kwargs), name_of(f))
         )

@@ -7,9 +7,12 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.calls import call_with, shown
 from ..core.dims import check_name
 from ..core.errors import ArgumentError, ArgumentTypeError, Error
+from ..ops.arguments import integer
 from ..ops.types import ArrayLike
 from ..trace import control
 from ..trace.scope import tracing
@@ -58,7 +61,7 @@ def while_loop(
     """
     _check_functions("while_loop", keep_on, body)
     if max_steps is not None:
-        max_steps = _count("while_loop", "max_steps", max_steps)
+        max_steps = integer("while_loop", max_steps, "max_steps", least=0)
     if tracing():
         return control.while_loop(keep_on, body, init, max_steps)
     return _eager("while_loop", (keep_on, body), (init,), max_steps=max_steps)
@@ -68,10 +71,11 @@ def fori_loop(lo: ArrayLike, hi: ArrayLike, body: Callable[[Any, Any], Any], ini
     """`carry = body(i, carry)` for i = lo, lo + 1, ... up to and without `hi`; gives the last carry.
 
     Python ints as bounds make it a scan, which has derivatives in both modes; traced bounds a while loop, which has
-    forward ones.
+    forward ones. i gives way to the dtype of what it meets, as a Python int does: ints as bounds must fit it, traced
+    ones are not looked at, and i wraps.
     """
     _check_functions("fori_loop", body)
-    lo, hi = (int(x) if hasattr(x, "__index__") and not hasattr(x, "dims") else x for x in (lo, hi))
+    lo, hi = _bound(lo), _bound(hi)
     if tracing():
         return control.fori_loop(lo, hi, body, init)
     if isinstance(lo, int) and isinstance(hi, int):
@@ -98,7 +102,7 @@ def scan(
     _check_functions("scan", f)
     check_name(dim)
     if length is not None and not isinstance(length, DynamicSize):
-        length = _count("scan", "length", length)
+        length = integer("scan", length, "length", least=0)
     if tracing():
         return control.scan(f, carry, xs, dim, bool(reverse), length)
     return _eager("scan", (f,), (carry, xs), dim=dim, reverse=bool(reverse), length=length)
@@ -130,12 +134,10 @@ def _check_functions(op: str, *functions: Any) -> None:
             raise ArgumentTypeError(f"xt.{op} needs functions, got {shown(f)}: {f!r:.60}")
 
 
-def _count(op: str, what: str, n: Any) -> int:
-    if isinstance(n, bool) or not hasattr(n, "__index__") or hasattr(n, "dims"):
-        raise ArgumentTypeError(f"xt.{op}: {what} is an int, got {n!r:.80}")
-    if int(n) < 0:
-        raise ArgumentError(f"xt.{op}: {what} must not be negative, and is {int(n)}")
-    return int(n)
+def _bound(n: Any) -> Any:
+    """A bound of fori_loop: an int where it is one, else an array."""
+    is_int = isinstance(n, (int, np.integer)) or (isinstance(n, np.ndarray) and n.ndim == 0 and n.dtype.kind in "iu")
+    return integer("fori_loop", n, "a bound") if is_int else n
 
 
 # -- on concrete arrays -----------------------------------------------------------------------------------------------

@@ -6,9 +6,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from ..core import dtypes, tree
 from ..core.calls import call_with, shown
-from ..core.dims import describe
+from ..core.dims import describe, ordered
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..trace.program import result_leaves
 from ..trace.tracer import Tracer, as_tracer
@@ -57,7 +59,12 @@ class Arguments:
     def __init__(self, f: Callable[..., Any], wrt: Wrt, kind: str) -> None:
         self.kind = kind
         self.fn = f
-        self.single = isinstance(wrt, (int, str))
+        self.single = isinstance(wrt, (int, str, np.integer))
+        wrt = int(wrt) if isinstance(wrt, np.integer) else wrt
+        if not isinstance(wrt, (int, str, list, tuple)):
+            raise ArgumentTypeError(
+                f"{kind}: wrt= is a position, a parameter's name, or a tuple of these, not {ordered(wrt)!r:.60}"
+            )
         self.which: list[int | str] = [wrt] if isinstance(wrt, (int, str)) else list(wrt)
         signature = signature_of(f)
         positional = []

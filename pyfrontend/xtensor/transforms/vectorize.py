@@ -73,7 +73,7 @@ def traced(f: Callable[..., Any], names: tuple[str, ...], args: tuple[Any, ...],
 def vectorized(body: Body, names: Sequence[str], arrays: Sequence[Tracer]) -> list[Tracer]:
     """Adds `xtensor.vectorize` over `names`, which `arrays` have, with `body` traced into its region."""
     sizes = {d: n for x in arrays for d, n in x.spec.sizes.items() if d in names}
-    regions = Regions(1)
+    regions = Regions(1, always=True)
     before, batched.names = batched.names, (*batched.names, *names)
     try:
         found = regions.trace(0, [_without(x.spec, names) for x in arrays], body)

@@ -2,7 +2,7 @@
 // RUN: xtensor-opt %s --split-input-file --xtensor-to-linalg --xtensor-verify-linalg | FileCheck %s
 
 // The check is a reduction and a call with three numbers; the gather does not depend on it.
-// CHECK: module attributes {xtensor.sites = [{dim = "row", loc = "{{.*}}index.mlir:[[@LINE+22]]"}]}
+// CHECK: module attributes {xtensor.sites = [{dim = "row", loc = "{{.*}}index.mlir:[[@LINE+22]]", op = ""}]}
 // CHECK: func.func private @xt_report_index(i32, i64, i64)
 // CHECK-LABEL: func.func @gather
 // CHECK: %[[N:.*]] = arith.constant 9 : i64

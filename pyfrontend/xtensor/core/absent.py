@@ -1,0 +1,87 @@
+"""What to write for a name that is not here: words that people bring from NumPy, JAX, PyTorch and xarray.
+
+Errors keep the name and its owner, so that Python itself suggests the ones that are spelled alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+_BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
+_BY_LABEL = "arrays have no labels: select in xarray, or by position, x.isel(time=0)"
+_DOT = 'write xt.dot(x, y, dim="k"): names say which dims are contracted, and all others go together'
+_ORDER = 'write x.transpose("b", "a")'
+_DTYPE = 'dtypes are strings or NumPy\'s: "f4", "f8", "i8", np.float32'
+_JOIN = 'write xt.concat([x, y], dim="time"); a new name makes a new dim'
+
+# Of arrays alone.
+_METHODS = {
+    "view": _BY_NAMES, "sel": _BY_LABEL, "loc": _BY_LABEL, "iloc": "write x.isel(time=0)",
+    "numpy": "write x.values", "tolist": "write x.values.tolist()", "cpu": 'write x.to("cpu")',
+    "cuda": 'write x.to("cuda")', "detach": "write xt.stop_gradient(x)",
+    "copy": "arrays do not change: x itself will do",
+    "groupby": "write x.to_xarray().groupby(..)", "resample": "write x.to_xarray().resample(..)",
+    "coords": "write x.to_xarray().coords",
+}  # fmt: skip
+# Of arrays and of the package.
+_EITHER = {
+    "reshape": _BY_NAMES, "ravel": _BY_NAMES, "flatten": _BY_NAMES,
+    "permute": _ORDER, "swapaxes": _ORDER, "moveaxis": _ORDER, "permute_dims": _ORDER,
+    "unsqueeze": "write x.expand_dims(new=1)",
+    "einsum": _DOT, "matmul": _DOT, "tensordot": _DOT, "inner": _DOT, "vdot": _DOT, "mm": _DOT, "bmm": _DOT,
+    "outer": "write x * y, of two arrays with different names",
+    "broadcast_to": "write x.broadcast_like(y), or x.expand_dims(time=3)",
+}  # fmt: skip
+# Of the package alone.
+_FUNCTIONS = {
+    "asarray": 'write xt.array(x, dims=("a", "b")), or xt.as_array(x) of a DataArray',
+    "float16": _DTYPE, "float32": _DTYPE, "float64": _DTYPE, "int32": _DTYPE, "int64": _DTYPE, "bool_": _DTYPE,
+    "concatenate": _JOIN, "cat": _JOIN, "hstack": _JOIN, "vstack": _JOIN,
+    "vmap": 'write xt.vectorize(f, "batch")', "jacrev": "write xt.jacobian(f)",
+    "jacfwd": 'write xt.jacobian(f, mode="forward")',
+    "custom_vjp": "write xt.custom_derivative(f)", "custom_jvp": "write xt.custom_derivative(f)",
+    "remat": "write xt.checkpoint(f)", "lax": "control flow is xt.scan, xt.cond, xt.while_loop",
+}  # fmt: skip
+_ROOMS = ("xtensor.nn", "xtensor.linalg", "xtensor.signal")
+
+
+def lacks(x: Any, name: str, instead: str | None) -> AttributeError:
+    """The error about an attribute that is not there, with what to write."""
+    hint = f": {instead}" if instead else ""
+    return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=x)
+
+
+def method_instead(name: str) -> str | None:
+    """What to write for a method that arrays lack."""
+    if name.startswith("_"):
+        return None
+    return _METHODS.get(name) or _EITHER.get(name) or _function(name, "(x, ..)")
+
+
+def methods_of(x: Any) -> str:
+    """The methods of an object, as an error lists them."""
+    return f"it has {', '.join(m for m in dir(type(x)) if not m.startswith('_'))}"
+
+
+def _function(name: str, arguments: str = "") -> str | None:
+    """A function of that name, wherever it is."""
+    if name in import_module("xtensor.ops").__all__:
+        return f"write xt.{name}{arguments}"
+    for room in _ROOMS:
+        if name in import_module(room).__all__:
+            return f"write {room.replace('xtensor', 'xt')}.{name}{arguments}"
+    return None
+
+
+def module_lookup(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module: always an error, with what to write."""
+
+    def look_up(name: str) -> Any:
+        here = module.replace("xtensor", "xt")
+        instead = None if name.startswith("_") else _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name)
+        hint = f": {instead}" if instead else ""
+        raise AttributeError(f"{here} has no {name!r}{hint}", name=name, obj=import_module(module))
+
+    return look_up
