@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from ctypes import c_int64, c_size_t, c_void_p
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 from xtensor import _native  # noqa: F401  (loads the library)
 
 BODY = ctypes.CFUNCTYPE(None, c_void_p, c_int64, c_int64)
+TASK = ctypes.CFUNCTYPE(None, c_void_p, c_int64)
 
 
 def find_library() -> str:
@@ -33,6 +35,7 @@ def rt() -> ctypes.CDLL:
     library = ctypes.CDLL(find_library())
     library.xt_parallel_for.argtypes = [BODY, c_void_p, c_int64, c_int64]
     library.xt_parallel_for.restype = None
+    library.xt_run_tasks.argtypes, library.xt_run_tasks.restype = [TASK, c_void_p, c_int64], None
     library.xt_alloc.argtypes, library.xt_alloc.restype = [c_size_t], c_void_p
     library.xt_free.argtypes, library.xt_free.restype = [c_void_p, c_size_t], None
     library.xt_arena_acquire.argtypes, library.xt_arena_acquire.restype = [c_int64], c_void_p
@@ -102,6 +105,20 @@ class TestParallelFor:
 
         threads.xt_parallel_for(BODY(body), None, 800, 1)  # 8 chunks of 100
         assert len(who) == 2
+
+    @pytest.mark.parametrize("count", [1, 2, 5])
+    def test_tasks_run_once_each(self, threads: ctypes.CDLL, count: int) -> None:
+        threads.xt_set_num_threads(count)
+        for n in (0, 1, 2, 7):
+            seen: list[int] = []
+            threads.xt_run_tasks(TASK(lambda _, task, seen=seen: seen.append(task)), None, n)
+            assert sorted(seen) == list(range(n))
+
+    def test_two_tasks_run_at_once(self, threads: ctypes.CDLL) -> None:
+        threads.xt_set_num_threads(2)
+        meeting = threading.Barrier(2)
+        time.sleep(0.01)  # the workers sleep by now
+        threads.xt_run_tasks(TASK(lambda *_: meeting.wait(60) and None), None, 2)
 
     def test_nested_loops_run_inline(self, threads: ctypes.CDLL) -> None:
         threads.xt_set_num_threads(3)
