@@ -396,6 +396,36 @@ class TestMemory:
         assert 20 << 20 < int(most) <= 30 << 20
         assert again == "True"  # the latest size won over the earlier ones
 
+    def test_a_larger_block_takes_the_pages_of_idle_ones(self, rt: ctypes.CDLL) -> None:
+        rt.xt_trim()
+        sizes = [8 << 20, 8 << 20, 4 << 20]
+        small = [rt.xt_alloc(size) for size in sizes]
+        for p, size in zip(small, sizes, strict=True):
+            ctypes.memset(p, 7, size)
+        for p, size in zip(small, sizes, strict=True):
+            rt.xt_free(p, size)
+        # Just freed: whoever freed them may want them in a moment.
+        other = rt.xt_alloc(24 << 20)
+        assert rt.xt_cached_bytes() == 20 << 20
+        time.sleep(0.2)
+        large = rt.xt_alloc(24 << 20)
+        assert rt.xt_cached_bytes() == 0
+        assert ctypes.string_at(large, 20 << 20).count(7) >= (20 << 20) - 3 * 64  # a freed block's first bytes link it
+        assert ctypes.string_at(large + (20 << 20), 4 << 20) == bytes(4 << 20)
+        ctypes.memset(large, 1, 24 << 20)
+        ctypes.memset(other, 2, 24 << 20)
+        rt.xt_free(large, 24 << 20)
+        time.sleep(0.2)
+        # A block that was put together goes on, too, as pages or as memory of the system's.
+        larger = rt.xt_alloc(64 << 20)
+        assert rt.xt_cached_bytes() == 0
+        ctypes.memset(larger, 3, 64 << 20)
+        assert ctypes.string_at(other, 24 << 20) == b"\2" * (24 << 20)
+        assert ctypes.string_at(larger, 64 << 20) == b"\3" * (64 << 20)
+        rt.xt_free(larger, 64 << 20)
+        rt.xt_free(other, 24 << 20)
+        rt.xt_trim()
+
     def test_no_memory_is_null(self, rt: ctypes.CDLL) -> None:
         assert rt.xt_alloc(1 << 55) is None and rt.xt_alloc((1 << 64) - 1) is None
         rt.xt_free(None, 10)
