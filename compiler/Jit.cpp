@@ -135,13 +135,15 @@ mlir::FailureOr<xtensor::Objects> xtensor::Jit::generate(mlir::ModuleOp module, 
   bool all = add(module);
   for (auto &part : others)
     all = all && add(*part);
-  if (all)
-    xt_run_tasks(
-        [](void *tasks, int64_t i) {
-          Task &task = static_cast<Task *>(tasks)[i];
-          task.object = task.generator->run(*task.code, task.entry);
-        },
-        tasks.data(), tasks.size());
+  auto run = [](void *tasks, int64_t i) {
+    Task &task = static_cast<Task *>(tasks)[i];
+    task.object = task.generator->run(*task.code, task.entry);
+  };
+  // One task does not touch the pool, which takes its size when it is first used.
+  if (all && tasks.size() == 1)
+    run(tasks.data(), 0);
+  else if (all)
+    xt_run_tasks(run, tasks.data(), tasks.size());
   Objects objects;
   for (Task &task : tasks) {
     objects.push_back(std::make_unique<SmallVectorMemoryBuffer>(std::move(task.object), entry,

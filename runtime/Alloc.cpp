@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -35,6 +36,7 @@ constexpr size_t kMapped = 2 * kHuge; // blocks from here on are mapped, below t
 constexpr int kClasses = 4 * 58;
 constexpr int kSmallClasses = 4 * 10 + 1; // up to 64 KB
 constexpr int kSmallKept = 32;            // per class and thread
+constexpr int64_t kIdle = 100;            // milliseconds after which nobody waits for a block
 
 using Sizes = xtensor::BlockSizes<6>;
 
@@ -47,32 +49,20 @@ size_t bytesOf(int cls) {
 
 struct Block {
   Block *next;
+  int64_t freed; // when, in milliseconds; blocks of one thread do not say
 };
+
+int64_t milliseconds() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return int64_t(t.tv_sec) * 1000 + t.tv_nsec / 1000000;
+}
 
 size_t keptBound() {
   if (const char *text = getenv("XTENSOR_CACHE_BYTES"))
     return strtoull(text, nullptr, 10);
   size_t ram = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
   return std::min(ram / 4, size_t(4) << 30);
-}
-
-void *fresh(int cls) {
-  size_t bytes = bytesOf(cls);
-  if (bytes < kMapped)
-    return aligned_alloc(64, bytes);
-  // Map one huge page more than needed and cut the block out at a huge page's boundary.
-  void *raw =
-      mmap(nullptr, bytes + kHuge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (raw == MAP_FAILED)
-    return nullptr;
-  auto start = reinterpret_cast<uintptr_t>(raw), aligned = (start + kHuge - 1) & ~(kHuge - 1);
-  if (aligned != start)
-    munmap(raw, aligned - start);
-  if (size_t rest = start + kHuge - aligned)
-    munmap(reinterpret_cast<void *>(aligned + bytes), rest);
-  auto *p = reinterpret_cast<void *>(aligned);
-  madvise(p, bytes, MADV_HUGEPAGE);
-  return p;
 }
 
 void giveBack(void *p, int cls) {
@@ -124,9 +114,32 @@ struct Store {
   void push(void *p, int cls) {
     auto *b = static_cast<Block *>(p);
     b->next = lists[cls];
+    b->freed = milliseconds();
     lists[cls] = b;
     kept += bytesOf(cls);
     XT_POISON(p, bytesOf(cls));
+  }
+
+  /// Mapped blocks of no more than `bytes` together that were freed long ago, the largest ones
+  /// first.
+  void takeIdle(size_t bytes, Block *(&taken)[kClasses]) {
+    int64_t before = milliseconds() - kIdle;
+    lock();
+    for (int cls = classOf(bytes); bytesOf(cls) >= kMapped; --cls)
+      while (lists[cls] && bytesOf(cls) <= bytes) {
+        Block *b = lists[cls];
+        XT_UNPOISON(b, bytesOf(cls));
+        if (b->freed > before) { // the ones behind it may be older: they wait for another time
+          XT_POISON(b, bytesOf(cls));
+          break;
+        }
+        lists[cls] = b->next;
+        kept -= bytesOf(cls);
+        bytes -= bytesOf(cls);
+        b->next = taken[cls];
+        taken[cls] = b;
+      }
+    unlock();
   }
 
   /// Sizes that are no longer used make room for those that are.
@@ -175,6 +188,54 @@ Store &store() {
     return made;
   }();
   return *s;
+}
+
+/// Puts the pages of blocks that lie idle where a fresh block begins: the system would take those
+/// of a program that ended long ago for used, and make new ones, which costs more than the work
+/// done on them. False, with nothing mapped, where the system fails.
+bool moveIdlePages(char *p, size_t bytes) {
+  Block *idle[kClasses] = {};
+  store().takeIdle(bytes, idle);
+  char *to = p;
+  for (int cls = kClasses - 1; cls >= 0; --cls)
+    while (Block *b = idle[cls]) {
+      size_t size = bytesOf(cls);
+      idle[cls] = b->next;
+      if (mremap(b, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED) {
+        to += size;
+        continue;
+      }
+      // A block of moved pages is several mappings, which do not move at once. What was at `to` may
+      // be gone by now.
+      munmap(b, size);
+      if (mmap(to, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+          MAP_FAILED) {
+        Store::drop(idle);
+        munmap(p, bytes);
+        return false;
+      }
+      madvise(to, size, MADV_HUGEPAGE);
+    }
+  return true;
+}
+
+void *fresh(int cls) {
+  size_t bytes = bytesOf(cls);
+  if (bytes < kMapped)
+    return aligned_alloc(64, bytes);
+  // Map one huge page more than needed and cut the block out at a huge page's boundary.
+  void *raw =
+      mmap(nullptr, bytes + kHuge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED)
+    return nullptr;
+  auto start = reinterpret_cast<uintptr_t>(raw), aligned = (start + kHuge - 1) & ~(kHuge - 1);
+  if (aligned != start)
+    munmap(raw, aligned - start);
+  if (size_t rest = start + kHuge - aligned)
+    munmap(reinterpret_cast<void *>(aligned + bytes), rest);
+  auto *p = reinterpret_cast<void *>(aligned);
+  madvise(p, bytes, MADV_HUGEPAGE);
+  return moveIdlePages(static_cast<char *>(p), bytes) ? p : nullptr;
 }
 
 /// Small blocks of one thread.

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from ctypes import c_int64, c_size_t, c_void_p
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 from xtensor import _native  # noqa: F401  (loads the library)
 
 BODY = ctypes.CFUNCTYPE(None, c_void_p, c_int64, c_int64)
+TASK = ctypes.CFUNCTYPE(None, c_void_p, c_int64)
 
 
 def find_library() -> str:
@@ -33,6 +35,7 @@ def rt() -> ctypes.CDLL:
     library = ctypes.CDLL(find_library())
     library.xt_parallel_for.argtypes = [BODY, c_void_p, c_int64, c_int64]
     library.xt_parallel_for.restype = None
+    library.xt_run_tasks.argtypes, library.xt_run_tasks.restype = [TASK, c_void_p, c_int64], None
     library.xt_alloc.argtypes, library.xt_alloc.restype = [c_size_t], c_void_p
     library.xt_free.argtypes, library.xt_free.restype = [c_void_p, c_size_t], None
     library.xt_arena_acquire.argtypes, library.xt_arena_acquire.restype = [c_int64], c_void_p
@@ -102,6 +105,20 @@ class TestParallelFor:
 
         threads.xt_parallel_for(BODY(body), None, 800, 1)  # 8 chunks of 100
         assert len(who) == 2
+
+    @pytest.mark.parametrize("count", [1, 2, 5])
+    def test_tasks_run_once_each(self, threads: ctypes.CDLL, count: int) -> None:
+        threads.xt_set_num_threads(count)
+        for n in (0, 1, 2, 7):
+            seen: list[int] = []
+            threads.xt_run_tasks(TASK(lambda _, task, seen=seen: seen.append(task)), None, n)
+            assert sorted(seen) == list(range(n))
+
+    def test_two_tasks_run_at_once(self, threads: ctypes.CDLL) -> None:
+        threads.xt_set_num_threads(2)
+        meeting = threading.Barrier(2)
+        time.sleep(0.01)  # the workers sleep by now
+        threads.xt_run_tasks(TASK(lambda *_: meeting.wait(60) and None), None, 2)
 
     def test_nested_loops_run_inline(self, threads: ctypes.CDLL) -> None:
         threads.xt_set_num_threads(3)
@@ -378,6 +395,36 @@ class TestMemory:
         most, again = run_python(code, XTENSOR_CACHE_BYTES=str(30 << 20)).split()
         assert 20 << 20 < int(most) <= 30 << 20
         assert again == "True"  # the latest size won over the earlier ones
+
+    def test_a_larger_block_takes_the_pages_of_idle_ones(self, rt: ctypes.CDLL) -> None:
+        rt.xt_trim()
+        sizes = [8 << 20, 8 << 20, 4 << 20]
+        small = [rt.xt_alloc(size) for size in sizes]
+        for p, size in zip(small, sizes, strict=True):
+            ctypes.memset(p, 7, size)
+        for p, size in zip(small, sizes, strict=True):
+            rt.xt_free(p, size)
+        # Just freed: whoever freed them may want them in a moment.
+        other = rt.xt_alloc(24 << 20)
+        assert rt.xt_cached_bytes() == 20 << 20
+        time.sleep(0.2)
+        large = rt.xt_alloc(24 << 20)
+        assert rt.xt_cached_bytes() == 0
+        assert ctypes.string_at(large, 20 << 20).count(7) >= (20 << 20) - 3 * 64  # a freed block's first bytes link it
+        assert ctypes.string_at(large + (20 << 20), 4 << 20) == bytes(4 << 20)
+        ctypes.memset(large, 1, 24 << 20)
+        ctypes.memset(other, 2, 24 << 20)
+        rt.xt_free(large, 24 << 20)
+        time.sleep(0.2)
+        # A block that was put together goes on, too, as pages or as memory of the system's.
+        larger = rt.xt_alloc(64 << 20)
+        assert rt.xt_cached_bytes() == 0
+        ctypes.memset(larger, 3, 64 << 20)
+        assert ctypes.string_at(other, 24 << 20) == b"\2" * (24 << 20)
+        assert ctypes.string_at(larger, 64 << 20) == b"\3" * (64 << 20)
+        rt.xt_free(larger, 64 << 20)
+        rt.xt_free(other, 24 << 20)
+        rt.xt_trim()
 
     def test_no_memory_is_null(self, rt: ctypes.CDLL) -> None:
         assert rt.xt_alloc(1 << 55) is None and rt.xt_alloc((1 << 64) - 1) is None
