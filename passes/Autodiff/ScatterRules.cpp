@@ -101,12 +101,13 @@ static bool mayRaise(ScatterOp op, ValueRange indices) {
          });
 }
 
-/// What an update by nothing gives: `v`, once the positions are looked at.
+/// What an update by nothing gives: `v`, once the positions are looked at. -0 is what changes no
+/// number at all, and all that is left of such an update is the look.
 static Value checked(ImplicitLocOpBuilder &b, ScatterOp op, ValueRange indices, Value v) {
   if (!mayRaise(op, indices))
     return v;
-  return ScatterOp::create(b, ScatterKind::add, op.getMode(), v, indices, zeroOf(b, v),
-                           op.getAlong());
+  Value nothing = scalar(b, b.getLoc(), arrayType(v).getElementType(), -0.0);
+  return ScatterOp::create(b, ScatterKind::add, op.getMode(), v, indices, nothing, op.getAlong());
 }
 
 Value xtensor::addTangents(Linearizer &l, Operation *o, ArrayRef<Value> tangents) {
