@@ -8,6 +8,10 @@ using namespace xtensor;
 
 namespace {
 
+// Right-hand sides of a large matrix that are solved together: enough for the library to be fast,
+// few enough for the threads to share those of one matrix.
+constexpr int64_t kLargeColumns = 64;
+
 /// A triangle of a matrix.
 template <typename T>
 struct Triangle {
@@ -55,24 +59,28 @@ template <typename T>
 class Solver {
 public:
   Solver(int64_t n, int64_t columns) : n(n), columns(columns), small(n <= kSmallMatrix) {
-    width = !small ? columns : columns == 1 ? 1 : kSolveColumns;
+    width = !small ? std::min(columns, kLargeColumns) : columns == 1 ? 1 : kSolveColumns;
   }
+  /// How many parts of the columns can be solved on their own.
+  int64_t parts() const { return small ? 1 : (columns + width - 1) / width; }
   size_t bytes() const {
     return 2 * Scratch::bytesFor<T>(n * width) + (small ? 0 : Scratch::bytesFor<T>(n * n));
   }
 
-  void run(const Steps<T> &steps, Matrix<T> b, Matrix<T> x, Scratch &scratch) const {
+  /// Solves for the columns of one part.
+  void run(const Steps<T> &steps, Matrix<T> b, Matrix<T> x, int64_t index, Scratch &scratch) const {
     T *block = scratch.take<T>(n * width), *moved = scratch.take<T>(n * width);
     T *spare = small ? nullptr : scratch.take<T>(n * n);
-    for (int64_t c = 0; c < columns; c += width) {
+    int64_t first = small ? 0 : index * width, end = small ? columns : first + 1;
+    for (int64_t c = first; c < end; c += width) {
       int64_t now = std::min(width, columns - c);
       Matrix<T> from = part(b, c, now), to = part(x, c, now), here = layout(block, now);
       if (small && now < width)
         std::fill_n(block, n * width, T(0));
       take(from, here, steps.before, steps.beforeStride);
-      solve(steps.first, block, spare);
+      solve(steps.first, block, now, spare);
       if (steps.two)
-        solve(steps.second, block, spare);
+        solve(steps.second, block, now, spare);
       if (steps.after) {
         Matrix<T> other = layout(moved, now);
         take(here, other, steps.after, steps.afterStride);
@@ -89,8 +97,8 @@ private:
   Matrix<T> layout(T *block, int64_t now) const {
     return small ? Matrix<T>{block, n, now, width, 1} : Matrix<T>{block, n, now, 1, n};
   }
-  void solve(const Triangle<T> &triangle, T *block, T *spare) const {
-    small ? triangle.solveSmall(block, width) : triangle.solveLarge(block, columns, spare);
+  void solve(const Triangle<T> &triangle, T *block, int64_t now, T *spare) const {
+    small ? triangle.solveSmall(block, width) : triangle.solveLarge(block, now, spare);
   }
   static void take(Matrix<T> from, Matrix<T> to, const int64_t *rows, int64_t stride) {
     if (!rows)
@@ -143,12 +151,13 @@ void solveAll(const xt_array &a, const xt_array &b, const xt_array &x, Batches &
   if (n == 0 || columns.size == 0 || count == 0)
     return;
   Solver<T> solver(n, columns.size);
-  LibraryThreads threads(count, n);
+  int64_t parts = square ? solver.parts() : 1;
+  LibraryThreads threads(count * parts, columns.size < kLargeColumns ? 0 : n);
   auto body = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       Scratch scratch(solver.bytes());
       int64_t at[Batches::kMaxArrays];
-      loops.offsets(i, at);
+      loops.offsets(i / parts, at);
       Matrix<T> from{static_cast<T *>(b.data) + at[bIndex], n, columns.size, b.strides[batch],
                      columns.bStride};
       Matrix<T> to{static_cast<T *>(x.data) + at[bIndex + 1], x.sizes[batch], columns.size,
@@ -157,12 +166,12 @@ void solveAll(const xt_array &a, const xt_array &b, const xt_array &x, Batches &
         to.fill(std::numeric_limits<T>::quiet_NaN());
         continue;
       }
-      solver.run(makeSteps(at), from, to, scratch);
+      solver.run(makeSteps(at), from, to, i % parts, scratch);
     }
   };
   if (threads.own())
-    return body(0, count);
-  forInstances(count, double(n) * n * columns.size, body);
+    return body(0, count * parts);
+  forInstances(count * parts, double(n) * n * columns.size / parts, body);
 }
 
 template <typename T>

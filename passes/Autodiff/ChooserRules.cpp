@@ -41,6 +41,12 @@ static Value shareAmongTwo(Linearizer &l, Operation *op) {
 
 //===- prod ----------------------------------------------------------------===//
 
+/// Products of so few elements are written out.
+constexpr int64_t kWrittenOut = 8;
+/// Of long ones along what is stored last so many run side by side, or as many as a vector holds:
+/// running products of vectors are cheaper than those inside of a vector.
+constexpr int64_t kSideBySide = 64, kVector = 16;
+
 /// The product over `dim` as a tree of pairwise products: exact at zeros and at any order,
 /// since nothing is divided.
 static Value pairwiseProduct(ImplicitLocOpBuilder &b, Value x, StringAttr dim) {
@@ -63,28 +69,42 @@ static Value pairwiseProduct(ImplicitLocOpBuilder &b, Value x, StringAttr dim) {
   return SqueezeOp::create(b, x, dims);
 }
 
-/// One dim after the other: the static ones as trees, the others as reductions over one dim,
-/// which `sumOfProductsOfOthers` knows.
+/// One dim after the other, the last stored first: short ones as trees, the others as reductions
+/// over one dim, which `sumOfProductsOfOthers` knows.
 static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
   auto op = cast<ReduceOp>(o);
-  auto isTree = [&](Attribute dim) {
-    ArrayType type = arrayType(op.getX());
-    return !type.isDynamic(dim) && type.getSize(dim) > 0;
-  };
-  if (op.getDims().size() == 1 && !isTree(op.getDims()[0]))
-    return {};
   Value x = op.getX();
-  for (Attribute dim : op.getDims())
-    if (isTree(dim))
-      x = pairwiseProduct(b, x, cast<StringAttr>(dim));
-  for (Attribute dim : op.getDims())
-    if (!isTree(dim))
-      x = ReduceOp::create(b, ReduceKind::prod, x, b.getArrayAttr({dim}));
+  auto isTree = [&](Attribute dim) {
+    ArrayType type = arrayType(x);
+    return !type.isDynamic(dim) && type.getSize(dim) > 0 && type.getSize(dim) <= kWrittenOut;
+  };
+  if (op.getDims().empty())
+    return x;
+  StringAttr last = arrayType(x).getDimNames().back();
+  int64_t length = arrayType(x).getSize(last);
+  int64_t lanes = length < 16 * kSideBySide || length % kSideBySide ? kVector : kSideBySide;
+  bool cut =
+      llvm::is_contained(op.getDims(), last) && length >= 16 * kVector && length % lanes == 0;
+  if (op.getDims().size() == 1 && !cut && !isTree(op.getDims()[0]))
+    return {};
+  SmallVector<StringAttr> dims;
+  for (StringAttr dim : llvm::reverse(arrayType(x).getDimNames()))
+    if (llvm::is_contained(op.getDims(), dim))
+      dims.push_back(dim);
+  if (cut) {
+    StringAttr outer = freshName(last, arrayType(x));
+    x = SplitOp::create(b, x, last, b.getStrArrayAttr({outer.getValue(), last.getValue()}),
+                        ArrayRef<int64_t>{length / lanes, lanes});
+    dims.insert(dims.begin(), outer);
+  }
+  for (StringAttr dim : dims)
+    x = isTree(dim) ? pairwiseProduct(b, x, dim)
+                    : ReduceOp::create(b, ReduceKind::prod, x, b.getArrayAttr({dim})).getResult();
   return x;
 }
 
-/// Over a dim whose size only the call knows, the partial derivatives are the products of what is
-/// before and what is after: linear in the size, and again made of ops with exact derivatives.
+/// The partial derivatives along a dim are the products of what is before and what is after: linear
+/// in the size, and again made of ops with exact derivatives.
 static Value sumOfProductsOfOthers(Linearizer &l, Operation *o) {
   auto op = cast<ReduceOp>(o);
   Value x = op.getX();

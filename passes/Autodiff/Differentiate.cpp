@@ -29,11 +29,14 @@ static int64_t countRequests(Operation *root) {
 
 namespace {
 struct Differentiate : xtensor::impl::DifferentiateBase<Differentiate> {
+  using DifferentiateBase::DifferentiateBase;
+
   void runOnOperation() final {
     OpPassManager round(getOperation()->getName());
     round.addPass(createBatch());
     round.addPass(createLinearize());
-    round.addPass(createGuardSelects());
+    if (guards)
+      round.addPass(createGuardSelects());
     round.addPass(createTranspose());
     round.addPass(createVerifyLinear());
     round.addPass(createInlineDerivatives());

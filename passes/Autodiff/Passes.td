@@ -15,6 +15,8 @@ def Differentiate : Pass<"xtensor-differentiate"> {
     left. What remains is a program without derivative ops, but for maps that a function
     returns.
   }];
+  let options = [Option<"guards", "guard-selects", "bool", "true",
+                        "whether guard-selects has its turn: off to measure what it costs">];
 }
 
 def FuseLoops : Pass<"xtensor-fuse-loops"> {

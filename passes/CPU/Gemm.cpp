@@ -225,6 +225,11 @@ void GemmEmitter::emit() {
 
 } // namespace
 
+bool xtensor::cpu::isGemm(Kernel &kernel) {
+  OpBuilder b(kernel.stages.front().op);
+  return GemmEmitter(b, kernel).match();
+}
+
 bool xtensor::cpu::emitGemm(OpBuilder &b, Kernel &kernel) {
   GemmEmitter emitter(b, kernel);
   if (!emitter.match())

@@ -6,8 +6,11 @@
 
 namespace xtensor::cpu {
 
-/// Calls xt_gemm_* for `kernel` if it is C[b.., m, n] (+)= A[b.., m, k] * B[b.., k, n] with either
-/// operand transposed or not; returns whether it did.
+/// Whether `kernel` is C[b.., m, n] (+)= A[b.., m, k] * B[b.., k, n] with either operand transposed
+/// or not, and large enough for a library.
+bool isGemm(Kernel &kernel);
+
+/// Calls xt_gemm_* for `kernel` if it is one; returns whether it did.
 bool emitGemm(mlir::OpBuilder &b, Kernel &kernel);
 
 } // namespace xtensor::cpu

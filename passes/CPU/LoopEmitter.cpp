@@ -171,7 +171,7 @@ int64_t LoopEmitter::chooseUnroll() const {
       cost += isa_and_nonnull<math::MathDialect>(op.getDialect()) &&
                       !isa<math::AbsFOp, math::FmaOp, math::SqrtOp>(op)
                   ? mathCost
-              : isa<arith::MaximumFOp, arith::MinimumFOp>(op) ? 4
+              : isa<arith::MaximumFOp, arith::MinimumFOp>(op) ? 2
                                                               : 1;
   int64_t unroll = isReduced ? kReductionUnroll : kColumnUnroll;
   while (unroll > 1 && unroll * cost > 32)

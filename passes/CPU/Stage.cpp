@@ -1,4 +1,5 @@
 #include "CPU/Stage.h"
+#include "CPU/Gemm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -393,7 +394,7 @@ static bool isInjective(const Access &access, const Kernel &kernel) {
 }
 
 bool xtensor::cpu::canFuse(const Kernel &earlier, const Kernel &later) {
-  if (earlier.ranges != later.ranges || earlier.ranges.empty())
+  if (earlier.ranges != later.ranges || earlier.ranges.empty() || earlier.isCall || later.isCall)
     return false;
   for (const Stage &s : earlier.stages)
     for (const Stage &t : later.stages) {
@@ -438,6 +439,7 @@ class Fusion {
 public:
   void add(Kernel kernel) {
     takeFills(kernel);
+    kernel.isCall = isGemm(kernel);
     if (Kernel *host = hostOf(kernel)) {
       llvm::move(kernel.stages, std::back_inserter(host->stages));
       return;

@@ -65,6 +65,7 @@ struct Stage {
 struct Kernel {
   llvm::SmallVector<Extent, 4> ranges;
   llvm::SmallVector<Stage, 4> stages;
+  bool isCall = false; // done by a library: it shares its loops with nothing
 
   bool isReduced(unsigned loop) const {
     return llvm::any_of(stages, [&](const Stage &s) { return s.reduced[loop]; });

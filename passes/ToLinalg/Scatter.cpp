@@ -2,13 +2,17 @@
 // so that what is accumulated is the same in every run. The dims that no index array has are
 // updated as one slice, a vector operation. Threads share the work by the target's places, never
 // by updates: along dims that index arrays and target have in common, or, where whole rows are
-// updated, by blocks of rows, each of which looks at all positions and takes its own.
+// updated, by blocks of rows, each of which looks at all positions and takes its own. Where the
+// states that updates found are wanted, too, it is blocks of columns.
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+#include <functional>
 
 using namespace mlir;
 using namespace xtensor;
@@ -22,6 +26,10 @@ constexpr int64_t kParallelRow = 16;
 /// A target of so many elements is worth copying in blocks, if that is most of the work.
 constexpr int64_t kParallelCopy = 1 << 18;
 constexpr int64_t kBlocks = 8;
+/// Elements of a row that are worth looking at each position once more.
+constexpr int64_t kRowPerBlock = 32;
+/// Elements of the target per position that are.
+constexpr int64_t kCopyPerPosition = 128;
 
 int64_t product(ArrayRef<int64_t> sizes) {
   int64_t all = 1;
@@ -30,11 +38,13 @@ int64_t product(ArrayRef<int64_t> sizes) {
   return all;
 }
 
-/// A part of a dim: from `offset` (null: 0), `length` long.
+/// A part of a dim: from `offset`, `length` long. The axis of a single place is dropped where rows
+/// are read and written.
 struct Span {
   Value offset;
   OpFoldResult length;
   int64_t size;
+  bool single = false;
 };
 using Spans = llvm::SmallDenseMap<StringAttr, Span, 4>;
 
@@ -95,6 +105,8 @@ public:
     prepare();
     found = view;
     Value none = to.filled(view, to.number(element, 0));
+    if (StringAttr dim = columns(); dim && rowSize() * product(written.getShape()) >= kParallelWork)
+      return inColumns(dim, none);
     return loop(0, {start(), none})[1];
   }
 
@@ -125,14 +137,25 @@ private:
   //===- threads ---===//
 
   bool isParallel() {
-    int64_t row = 1, count = product(written.getShape()), all = product(type.getShape());
-    for (StringAttr dim : sliced)
-      row *= product(type.getSize(dim));
+    int64_t row = rowSize(), count = product(written.getShape()), all = product(type.getShape());
     if (!aligned.empty())
       return count * row >= kParallelWork;
     if (!inOrder.empty() && row >= kParallelRow && count * row >= kParallelWork)
       return true;
     return !isTemporary() && all >= kParallelCopy && 4 * kBlocks * count <= all;
+  }
+  int64_t rowSize() const {
+    int64_t row = 1;
+    for (StringAttr dim : sliced)
+      row *= product(type.getSize(dim));
+    return row;
+  }
+  /// Every block looks at all positions, so short rows get few, unless most of the work is to copy
+  /// or fill the target.
+  int64_t numBlocks() const {
+    if (kCopyPerPosition * product(written.getShape()) <= product(type.getShape()))
+      return kBlocks;
+    return std::clamp<int64_t>(rowSize() / kRowPerBlock, 2, kBlocks);
   }
 
   /// A temporary is updated where it is, anything else is copied part by part.
@@ -142,16 +165,19 @@ private:
                         isa_and_nonnull<linalg::LinalgOp>(view.source.getDefiningOp()));
   }
 
-  /// A loop whose iterations own the parts `spans` of the target.
+  /// A loop whose iterations own the parts `spans` of the target, and of `states` if it is given,
+  /// which then is the result.
   Value forall(ArrayRef<OpFoldResult> ends, int64_t work,
-               llvm::function_ref<Spans(ValueRange)> spansOf) {
+               llvm::function_ref<Spans(ValueRange)> spansOf, Value states = {}) {
     View view = to.view(target);
     bool inPlace = isTemporary();
     Stored source;
     if (!inPlace && view.kind != View::Scalar)
       source = to.stored(target);
-    Value init = inPlace ? start() : to.empty(type, memory);
-    auto loop = scf::ForallOp::create(b, loc, ends, init, std::nullopt);
+    SmallVector<Value> inits{inPlace ? start() : to.empty(type, memory)};
+    if (states)
+      inits.push_back(states);
+    auto loop = scf::ForallOp::create(b, loc, ends, inits, std::nullopt);
     loop->setAttr("xtensor.work", b.getI64IntegerAttr(work));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -171,13 +197,20 @@ private:
                         })
                  .front();
     }
+    SmallVector<Value> parts{part};
+    SmallVector<Box, 2> places{place};
+    if (states) {
+      places.push_back(box(found.getDimNames(), found, spans, /*drop=*/false));
+      parts.push_back(extract(loop.getRegionIterArgs().back(), places.back()));
+    }
     owned = spans;
-    Value result = this->loop(0, part).front();
+    SmallVector<Value> results = this->loop(0, parts);
     owned.clear();
     b.setInsertionPointToStart(loop.getTerminator().getBody());
-    tensor::ParallelInsertSliceOp::create(b, loc, result, out, place.offsets, place.lengths,
-                                          place.strides);
-    return loop.getResult(0);
+    for (auto [result, whole, box] : llvm::zip_equal(results, loop.getRegionIterArgs(), places))
+      tensor::ParallelInsertSliceOp::create(b, loc, result, whole, box.offsets, box.lengths,
+                                            box.strides);
+    return loop.getResults().back();
   }
 
   /// Updates of different places along these dims never meet.
@@ -193,7 +226,7 @@ private:
       Spans spans;
       for (auto [dim, index] : llvm::zip_equal(aligned, at)) {
         position[dim] = index;
-        spans[dim] = {index, b.getIndexAttr(1), 1};
+        spans[dim] = {index, b.getIndexAttr(1), 1, /*single=*/true};
       }
       return spans;
     });
@@ -204,15 +237,37 @@ private:
     auto dim = cast<StringAttr>(*llvm::max_element(along, [&](Attribute a, Attribute b) {
       return product(type.getSize(a)) < product(type.getSize(b));
     }));
-    int64_t size = type.getSize(dim), step = (size + kBlocks - 1) / kBlocks;
-    bool even = !ShapedType::isDynamic(size) && size % kBlocks == 0;
+    int64_t blocks = numBlocks();
+    int64_t work = product(written.getShape()) + product(type.getShape()) / (16 * blocks);
+    return forall(OpFoldResult(b.getIndexAttr(blocks)), work, blocksOf(dim, blocks));
+  }
+
+  /// The longest of the dims that updates write slices along; none if it is short.
+  StringAttr columns() const {
+    if (sliced.empty())
+      return {};
+    StringAttr dim = *llvm::max_element(sliced, [&](StringAttr a, StringAttr b) {
+      return product(type.getSize(a)) < product(type.getSize(b));
+    });
+    return product(type.getSize(dim)) >= 2 * kParallelRow ? dim : StringAttr();
+  }
+  /// All positions for each block of columns.
+  Value inColumns(StringAttr dim, Value states) {
+    int64_t blocks = std::clamp<int64_t>(product(type.getSize(dim)) / kRowPerBlock, 2, kBlocks);
+    return forall(OpFoldResult(b.getIndexAttr(blocks)), product(written.getShape()),
+                  blocksOf(dim, blocks), states);
+  }
+
+  /// The part of `dim` that a block has.
+  std::function<Spans(ValueRange)> blocksOf(StringAttr dim, int64_t blocks) {
+    int64_t size = type.getSize(dim), step = (size + blocks - 1) / blocks;
+    bool even = !ShapedType::isDynamic(size) && size % blocks == 0;
     Value whole = to.sizeValue(dim, type), length = to.index(step);
     if (ShapedType::isDynamic(size)) {
-      Value up = arith::AddIOp::create(b, loc, whole, to.index(kBlocks - 1));
-      length = arith::DivUIOp::create(b, loc, up, to.index(kBlocks));
+      Value up = arith::AddIOp::create(b, loc, whole, to.index(blocks - 1));
+      length = arith::DivUIOp::create(b, loc, up, to.index(blocks));
     }
-    int64_t work = product(written.getShape()) + product(type.getShape()) / (16 * kBlocks);
-    return forall(OpFoldResult(b.getIndexAttr(kBlocks)), work, [&](ValueRange at) {
+    return [=](ValueRange at) {
       Value from = arith::MulIOp::create(b, loc, at.front(), length);
       if (even)
         return Spans{{dim, {from, b.getIndexAttr(step), step}}};
@@ -220,7 +275,7 @@ private:
       Value rest = arith::SubIOp::create(b, loc, whole, from);
       Value here = arith::MinSIOp::create(b, loc, rest, length);
       return Spans{{dim, {from, here, ShapedType::kDynamic}}};
-    });
+    };
   }
 
   //===- the loops ---===//
@@ -232,7 +287,7 @@ private:
   SmallVector<Value> loop(unsigned depth, ValueRange carried) {
     // Where no thread has its part, dims that are aligned are looped over like the others.
     Names dims = inOrder;
-    if (owned.empty())
+    if (aligned.size() && !owned.contains(aligned.front()))
       dims.insert(dims.begin(), aligned.begin(), aligned.end());
     if (depth == dims.size())
       return step(carried);
@@ -258,7 +313,10 @@ private:
     auto require = [&](Value condition) {
       taken = taken ? arith::AndIOp::create(b, loc, taken, condition).getResult() : condition;
     };
-    Spans place = owned;
+    Spans place;
+    for (StringAttr dim : sliced)
+      if (auto part = owned.find(dim); part != owned.end())
+        place[dim] = {to.index(0), part->second.length, part->second.size};
     for (auto [index, size, name] : llvm::zip_equal(indices, sizes, along)) {
       auto dim = cast<StringAttr>(name);
       Type kind = arrayType(index).getElementType();
@@ -276,10 +334,11 @@ private:
         Value length = getValue(part->second.length);
         require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, clamped, length));
       }
-      place[dim] = {clamped, b.getIndexAttr(1), 1};
+      place[dim] = {clamped, b.getIndexAttr(1), 1, /*single=*/true};
     }
     for (StringAttr dim : aligned)
-      place[dim] = {owned.empty() ? position.lookup(dim) : to.index(0), b.getIndexAttr(1), 1};
+      place[dim] = {owned.contains(dim) ? to.index(0) : position.lookup(dim), b.getIndexAttr(1), 1,
+                    /*single=*/true};
     auto update = [&] {
       return sliced.empty() ? updateNumber(carried, place) : updateSlice(carried, place);
     };
@@ -348,7 +407,11 @@ private:
     SmallVector<AffineMap> maps{to.mapTo(sliced, own.dims)};
     Box states;
     if (found) {
-      states = box(found.getDimNames(), found, updated(found.getDimNames()), /*drop=*/true);
+      Spans spans = updated(found.getDimNames());
+      for (StringAttr dim : sliced)
+        if (place.contains(dim))
+          spans[dim] = place.lookup(dim);
+      states = box(found.getDimNames(), found, spans, /*drop=*/true);
       outs.push_back(extract(carried[1], states));
       maps.push_back(to.mapTo(sliced, states.dims));
     }
@@ -366,12 +429,14 @@ private:
     return next;
   }
 
-  /// This update's place among `dims`, of which the sliced ones are whole.
+  /// This update's place among `dims`; of the sliced ones the part that this thread has.
   Spans updated(ArrayRef<StringAttr> dims) {
     Spans spans;
     for (StringAttr dim : dims)
       if (Value at = position.lookup(dim))
-        spans[dim] = {at, b.getIndexAttr(1), 1};
+        spans[dim] = {at, b.getIndexAttr(1), 1, /*single=*/true};
+      else if (llvm::is_contained(sliced, dim) && owned.contains(dim))
+        spans[dim] = owned.lookup(dim);
     return spans;
   }
 
@@ -387,7 +452,7 @@ private:
                                      : OpFoldResult(span->second.offset));
       result.lengths.push_back(whole ? to.sizeOf(dim, of) : span->second.length);
       result.strides.push_back(b.getIndexAttr(1));
-      if (drop && !whole)
+      if (drop && !whole && span->second.single)
         continue;
       result.shape.push_back(whole ? of.getSize(dim) : span->second.size);
       result.dims.push_back(dim);
@@ -451,6 +516,15 @@ Value combineNumbers(OpBuilder &b, Location loc, ScatterKind kind, Value old, Va
   llvm_unreachable("an update without a lowering");
 }
 
+/// Whether nothing is added: x + -0.0 is x, whatever x is.
+bool addsNothing(ScatterOp op) {
+  DenseElementsAttr known;
+  if (op.getKind() != ScatterKind::add || !matchPattern(op.getUpdates(), m_Constant(&known)) ||
+      !isa<FloatType>(known.getElementType()))
+    return false;
+  return llvm::all_of(known.getValues<APFloat>(), [](const APFloat &x) { return x.isNegZero(); });
+}
+
 } // namespace
 
 void xtensor::lowerScatter(ScatterOp op, Lowering &to) {
@@ -458,6 +532,12 @@ void xtensor::lowerScatter(ScatterOp op, Lowering &to) {
   // Nothing fits into an empty target.
   if (llvm::is_contained(target.getShape(), 0))
     return to.set(op.getY(), to.view(op.getTarget()));
+  if (addsNothing(op)) {
+    if (op.getMode() == IndexMode::raise)
+      for (auto [index, dim] : llvm::zip_equal(op.getIndices(), op.getAlong()))
+        checkIndex(index, cast<StringAttr>(dim), target, to);
+    return to.set(op.getY(), to.view(op.getTarget()));
+  }
   Type element = target.getElementType();
   bool isUnsigned = xtensor::isUnsigned(element) || target.isBool();
   auto combine = [&](OpBuilder &b, Location loc, Value old, ValueRange updates) {

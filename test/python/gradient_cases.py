@@ -146,6 +146,8 @@ for order in (1, 3, math.inf, -math.inf, 0.5):
     case(f"norm {order}", lambda x, o=order: xt.norm(x, "b", ord=o), AB)
 case("var ddof", lambda x: xt.var(x, "b", ddof=1), AB)
 case("std ddof", lambda x: xt.std(x, "b", ddof=1), AB)
+case("prod of many", lambda x: xt.prod(x, "b"), {"a": 2, "b": 11})
+case("prod of many in all dims", lambda x: xt.prod(x), {"a": 3, "b": 9})
 case("prod of one", lambda x: xt.prod(x, "b"), {"a": 3, "b": 1})
 case("sum skipna", lambda x: xt.sum(x, "b", skipna=True), AB)
 case("mean skipna", lambda x: xt.mean(x, "b", skipna=True), AB)

@@ -124,6 +124,21 @@ def test_prod_is_exact_with_zeros_to_second_order() -> None:
         np.testing.assert_array_equal(hessian(xt.prod, a(*x)), want)
 
 
+@pytest.mark.parametrize("size", [9, 64, 256, 300, 1024])
+@pytest.mark.parametrize("zeros", [(), (3,), (3, 7)])
+def test_prod_of_many_with_zeros(size: int, zeros: tuple[int, ...]) -> None:
+    x = 2.0 ** np.random.default_rng(0).integers(-1, 2, size)  # whose products are exact
+    x[list(zeros)] = 0
+    want = [np.prod(np.delete(x, k)) for k in range(size)]
+    np.testing.assert_array_equal(gradient(xt.prod, a(*x)), want)
+    matrix = xt.array(np.stack([x, x[::-1]]), ("r", "i"))
+    rows = xt.grad(lambda m: xt.sum(xt.prod(m, "i")))(matrix)
+    np.testing.assert_array_equal(rows.values[0], want)
+    columns = xt.grad(lambda m: xt.sum(xt.prod(m, "i")))(matrix.transpose("i", "r"))
+    np.testing.assert_array_equal(columns.transpose("r", "i").values, rows.values)
+    np.testing.assert_array_equal(xt.jvp(lambda x: xt.prod(x), (a(*x),), (a(*np.ones(size)),))[1].values, np.sum(want))
+
+
 def test_prod_over_several_dims_with_zeros() -> None:
     x = xt.array([[2.0, 0.0], [3.0, 5.0]], ("a", "b"))
     np.testing.assert_array_equal(gradient(xt.prod, x), [[0, 30], [0, 0]])

@@ -482,3 +482,24 @@ def test_gradients_as_pytorch(kind: str, reduce: str) -> None:
     dx, dv = xt.grad(loss, wrt=(0, 1))(xt.array(x, ("a", "b")), xt.array(v, ("p", "b")))
     np.testing.assert_allclose(dx.values, a.grad.numpy(), rtol=1e-12)
     np.testing.assert_allclose(dv.values, b.grad.numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["multiply", "max", "add", "set"])
+@pytest.mark.parametrize("columns", [64, 75])
+def test_gradients_of_rows_shared_among_threads(kind: str, columns: int) -> None:
+    """Blocks of rows or columns, one per thread, give what each column gives alone."""
+    rng = np.random.default_rng(5)
+    x, v = rng.standard_normal((300, columns)), rng.standard_normal((2000, columns))
+    i, w = rng.integers(-300, 300, 2000), rng.standard_normal((300, columns))
+    at = xt.array(i, "p")
+
+    def loss(x: Any, v: Any, w: Any) -> Any:
+        return xt.sum(getattr(x.at(a=at), kind)(v) * w)
+
+    gradient = xt.jit(xt.grad(loss, wrt=(0, 1)))
+    arrays = xt.array(x, ("a", "b")), xt.array(v, ("p", "b")), xt.array(w, ("a", "b"))
+    dx, dv = gradient(*arrays)
+    for b in (0, 31, 32, columns - 1):
+        alone = gradient(*(array.isel(b=slice(b, b + 1)) for array in arrays))
+        np.testing.assert_array_equal(dx.values[:, b], alone[0].values[:, 0])
+        np.testing.assert_array_equal(dv.values[:, b], alone[1].values[:, 0])

@@ -147,3 +147,25 @@ func.func @accumulate(%s: !xtensor.array<r: 5, f64>, %i: !xtensor.array<p: 3, i6
       !xtensor.array<p: 3, f64>, !xtensor.array<f64>, !xtensor.array<p: 3, i64>
   return %y, %z : !xtensor.array<p: 3, f64>, !xtensor.array<r: 5, f64>
 }
+
+// -----
+
+// States beside whole rows: threads share the columns, and each looks at all positions.
+// CHECK-LABEL: func.func @accumulate_columns
+// CHECK: scf.forall (%[[B:.*]]) in (2) shared_outs(%[[OUT:.*]] = %{{.*}}, %[[FOUND:.*]] = %{{.*}})
+// CHECK: %[[FROM:.*]] = arith.muli %[[B]], %{{.*}} : index
+// CHECK: tensor.extract_slice %[[OUT]][0, %[[FROM]]] [512, 32] [1, 1]
+// CHECK: tensor.extract_slice %[[FOUND]][0, %[[FROM]]] [2048, 32] [1, 1]
+// CHECK: scf.for %[[P:[a-z0-9]+]] =
+// CHECK-NOT: scf.if
+// CHECK: tensor.extract_slice %{{.*}}[%[[P]], %[[FROM]]] [1, 32] [1, 1] : tensor<2048x64xf32>
+// CHECK: tensor.extract_slice %{{.*}}[%[[P]], %{{.*}}] [1, 32] [1, 1] : tensor<2048x32xf32>
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[OUT]][0, %[[FROM]]] [512, 32] [1, 1]
+// CHECK: tensor.parallel_insert_slice %{{.*}} into %[[FOUND]][0, %[[FROM]]] [2048, 32] [1, 1]
+func.func @accumulate_columns(%s: !xtensor.array<r: 512, c: 64, f32>, %i: !xtensor.array<p: 2048, i64>,
+                              %f: !xtensor.array<p: 2048, c: 64, f32>) -> !xtensor.array<p: 2048, c: 64, f32> {
+  %t = xtensor.constant dense<1.0> : tensor<f32> as <f32>
+  %y = xtensor.accumulate states clip %s at %i times %f plus %t along [r] : !xtensor.array<r: 512, c: 64, f32>,
+      !xtensor.array<p: 2048, c: 64, f32>, !xtensor.array<f32>, !xtensor.array<p: 2048, i64>
+  return %y : !xtensor.array<p: 2048, c: 64, f32>
+}

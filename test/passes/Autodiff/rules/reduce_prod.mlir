@@ -1,4 +1,4 @@
-// A tree of products where the size is known, so nothing is divided by the input.
+// A tree of products of few elements, running products of many: nothing is divided by the input.
 // RUN: xtensor-opt %s --xtensor-linearize | FileCheck %s --check-prefix=LINEAR
 // RUN: xtensor-opt %s --xtensor-linearize --xtensor-transpose | FileCheck %s --check-prefix=BACK
 
@@ -80,3 +80,48 @@ func.func @reduce_prod(%a: !a) -> (!r, !xtensor.linear<(!r) -> !a>) {
 // BACK-NEXT: xtensor.yield %[[V29]]
 // BACK-NEXT: }
 // BACK: return
+
+// One dim after the other, the last stored first. Of each: what is before times what is after.
+!m = !xtensor.array<a: 9, b: 12, f32>
+func.func @reduce_prod_many(%a: !m) -> (!r, !xtensor.linear<(!r) -> !m>) {
+  %p, %back = xtensor.pullback at(%a) wrt [0] {
+  ^bb0(%x: !m):
+    %r = xtensor.reduce prod %x over [a, b] : !m
+    xtensor.yield %r : !r
+  } : (!m) -> (!r, !xtensor.linear<(!r) -> !m>)
+  return %p, %back : !r, !xtensor.linear<(!r) -> !m>
+}
+
+// LINEAR-LABEL: func.func @reduce_prod_many(
+// LINEAR-SAME: %[[A:[a-z0-9]+]]:
+// LINEAR: %[[ROWS:.+]] = xtensor.reduce prod %[[A]] over [b]
+// LINEAR-DAG: %[[BEFORE:.+]] = xtensor.cumulative prod %[[A]] along b {exclusive}
+// LINEAR-DAG: %[[AFTER:.+]] = xtensor.cumulative prod %[[A]] along b {exclusive, reverse}
+// LINEAR: %[[OTHERS:.+]] = xtensor.mul %[[BEFORE]], %[[AFTER]]
+// LINEAR: xtensor.reduce prod %[[ROWS]] over [a]
+// LINEAR: %[[REST:.+]] = xtensor.mul
+// LINEAR: xtensor.linear {
+// LINEAR-NEXT: ^bb0(%[[T:[a-z0-9]+]]:
+// LINEAR-NEXT: %[[D:.+]] = xtensor.contract %[[OTHERS]], %[[T]] over [b]
+// LINEAR-NEXT: %[[E:.+]] = xtensor.contract %[[REST]], %[[D]] over [a]
+// LINEAR-NEXT: xtensor.yield %[[E]]
+
+// Along what is stored last, many run side by side.
+!l = !xtensor.array<a: 512, f32>
+func.func @reduce_prod_long(%a: !l) -> (!r, !xtensor.linear<(!r) -> !l>) {
+  %p, %back = xtensor.pullback at(%a) wrt [0] {
+  ^bb0(%x: !l):
+    %r = xtensor.reduce prod %x over [a] : !l
+    xtensor.yield %r : !r
+  } : (!l) -> (!r, !xtensor.linear<(!r) -> !l>)
+  return %p, %back : !r, !xtensor.linear<(!r) -> !l>
+}
+
+// LINEAR-LABEL: func.func @reduce_prod_long(
+// LINEAR-SAME: %[[A:[a-z0-9]+]]:
+// LINEAR: %[[SPLIT:.+]] = xtensor.split %[[A]] a into ["[[O:.+]]", a] sizes [32, 16]
+// LINEAR: %[[SIDES:.+]] = xtensor.reduce prod %[[SPLIT]] over ["[[O]]"]
+// LINEAR: xtensor.cumulative prod %[[SPLIT]] along "[[O]]" {exclusive}
+// LINEAR: xtensor.reduce prod %[[SIDES]] over [a]
+// LINEAR: xtensor.linear {
+// LINEAR: xtensor.yield
