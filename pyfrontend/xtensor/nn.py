@@ -135,7 +135,8 @@ def attention(
 def _inverse_root(size: Any, dtype: np.dtype) -> Tracer:
     if isinstance(size, int):
         return p.constant(1 / math.sqrt(max(size, 1)), dtype)
-    return build.unary("rsqrt", p.cast(size, dtype))
+    size = build.binary("maximum", p.cast(size, dtype), p.constant(1, dtype))
+    return build.unary("rsqrt", size)
 
 
 def _masked_softmax(scores: Tracer, mask: ArrayLike, key: str) -> Tracer:
@@ -168,7 +169,7 @@ def cross_entropy(logits: ArrayLike, labels: ArrayLike, /, dim: str) -> Array:
         return _label_entropy(x, labels, dim)
     if not p.is_float(labels.dtype):
         raise fail(DTypeError, "cross_entropy", f"labels are integers or probabilities, not {labels.dtype}", labels)
-    resolve("cross_entropy (labels that are probabilities)", labels.dims, dim)
+    resolve("nn.cross_entropy (labels that are probabilities)", labels.dims, dim)
     x, labels = p.promote(x, labels)
     logs = as_tracer(log_softmax(x, dim))
     aligned("cross_entropy", labels, logs)

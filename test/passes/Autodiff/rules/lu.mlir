@@ -93,3 +93,17 @@ func.func @lu(%a: !a) -> (!a, !xtensor.linear<(!a) -> !a>) {
 // BACK-NEXT: xtensor.yield %[[V17]]
 // BACK-NEXT: }
 // BACK: return
+
+// Nothing is read of an empty dim, whatever the other size turns out to be.
+// BACK-LABEL: func.func @lu_of_nothing(
+// BACK-NOT: xtensor.gather clip %arg0
+// BACK: return
+!e = !xtensor.array<row: ?, col: 0, f32>
+func.func @lu_of_nothing(%a: !e) -> (!e, !xtensor.linear<(!e) -> !e>) {
+  %p, %back = xtensor.pullback at(%a) wrt [0] {
+  ^bb0(%x: !e):
+    %packed, %order, %inverse, %parity = xtensor.lu %x on [row, col] : !e
+    xtensor.yield %packed : !e
+  } : (!e) -> (!e, !xtensor.linear<(!e) -> !e>)
+  return %p, %back : !e, !xtensor.linear<(!e) -> !e>
+}
