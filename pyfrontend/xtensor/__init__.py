@@ -10,6 +10,8 @@ from types import FunctionType
 
 from . import _native as _native  # first: it starts to load the compiler
 from . import linalg, nn, signal, testing
+from .aot.export import Bundle, export
+from .aot.load import Loaded, load
 from .compiler import debug
 from .core import tree
 from .core.array import Array, array, as_array
@@ -18,6 +20,7 @@ from .core.dtypes import bfloat16
 from .core.errors import (
     ArgumentError,
     ArgumentTypeError,
+    BundleError,
     CompileError,
     DeviceError,
     DimensionError,
@@ -57,6 +60,8 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "Array",
+    "Bundle",
+    "BundleError",
     "CompileError",
     "DTypeError",
     "Device",
@@ -66,6 +71,7 @@ __all__ = [
     "GradientError",
     "IndexError",
     "Jitted",
+    "Loaded",
     "SizeError",
     "Spec",
     "TracerError",
@@ -78,6 +84,7 @@ __all__ = [
     "custom_derivative",
     "debug",
     "devices",
+    "export",
     "fori_loop",
     "from_dlpack",
     "grad",
@@ -88,6 +95,7 @@ __all__ = [
     "jvp",
     "linalg",
     "linearize",
+    "load",
     "map",
     "nn",
     "option",
