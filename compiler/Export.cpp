@@ -130,6 +130,9 @@ private:
       if (std::string routine = routineOf(*copy); !routine.empty())
         return module.emitError("a library for C has no ")
                << routine << " (sorting, factorisations): a bundle for Python alone can have it";
+    // Who calls no products needs no library for them.
+    if (!copy->lookupSymbol("xt_gemm_f32") && !copy->lookupSymbol("xt_gemm_f64"))
+      library.blas.clear();
     auto made = makeLibrary(*copy, library, *processor);
     if (failed(made))
       return failure();
@@ -210,7 +213,7 @@ private:
                           {"targets", std::move(targets)},
                           {"module", "module.mlirbc"},
                           {"members", std::move(members)}};
-    manifest["blas"] = options.blas.empty() ? json::Value(nullptr) : json::Value(options.blas);
+    manifest["blas"] = library.blas.empty() ? json::Value(nullptr) : json::Value(library.blas);
     if (options.forC)
       manifest["header"] = library.prefix + ".h";
     std::string text;

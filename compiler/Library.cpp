@@ -318,8 +318,7 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescriptio
     return made;
   std::vector<std::string> needed;
   if (const Blas *blas = blasNamed(library.blas))
-    if (StringRef(object).contains("cblas_"))
-      needed.push_back(blas->file.str());
+    needed.push_back(blas->file.str());
   auto shared = linker.link("lib" + library.prefix + ".so", names, needed);
   auto archive = archiveOf(object, library.prefix + ".o", linker);
   if (!shared || !archive)

@@ -116,7 +116,7 @@ def test_manifests_that_lie_about_the_code_are_found_out(data: bytes, change: Ca
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/../../evil", "a//b", "c:\\evil", ".", "", "a\0b"])
 def test_names_that_lead_out_of_a_folder(data: bytes, name: str) -> None:
-    with pytest.raises(ValueError, match="cannot be called"):
+    with pytest.raises(ValueError, match="cannot be called|null character"):
         _native.write_zip([(name, b"")])
     # By another writer's hand, in both places.
     length = len(name.encode())

@@ -184,9 +184,8 @@ def _python(jitted: Jitted[Any, Any], program: Program, call: Call) -> dict[str,
     for p in signature.parameters.values() if signature else ():
         found: dict[str, Any] = {"name": p.name, "kind": p.kind.name}
         if p.default is not p.empty:
-            plain = p.default is None or type(p.default) in (bool, int, float, str)
-            found["default"] = p.default if plain else None
-            found["shown"] = repr(p.default)
+            found["default"] = repr(p.default)
+            found["plain"] = p.default is None or type(p.default) in (bool, int, float, str)
         parameters.append(found)
     return {
         "parameters": parameters,

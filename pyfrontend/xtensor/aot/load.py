@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import math
@@ -338,22 +339,31 @@ def _signature(python: Mapping[str, Any], f: Exported) -> inspect.Signature:
         return inspect.Signature([inspect.Parameter(p.name, _KINDS["POSITIONAL_OR_KEYWORD"]) for p in f.arguments])
     parameters = []
     for p in found:
-        default = _Shown(p["shown"], p["default"]) if "shown" in p else inspect.Parameter.empty
-        if isinstance(default, _Shown) and repr(default.value) == default.text:
-            default = default.value
+        default = _default(p["default"], p["plain"]) if "default" in p else inspect.Parameter.empty
         parameters.append(inspect.Parameter(p["name"], _KINDS[p["kind"]], default=default))
     return inspect.Signature(parameters)
+
+
+def _default(text: Any, plain: Any) -> Any:
+    if not isinstance(text, str):
+        raise ValueError("a default is shown as text")
+    if not plain:
+        return _Shown(text)
+    if text in ("inf", "-inf", "nan"):
+        return float(text)
+    if len(text) > 1000:
+        raise ValueError("a default is a number or a short text")
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, RecursionError, MemoryError):
+        raise ValueError(f"no default: {text!r:.60}") from None
 
 
 class _Shown:
     """A default that is no number or text: it is shown as it was, and cannot be passed."""
 
-    def __init__(self, text: Any, value: Any) -> None:
-        if not isinstance(text, str):
-            raise ValueError("a default is shown as text")
-        self.text, self.value = text, value
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     def __repr__(self) -> str:
         return self.text
-
-
