@@ -49,7 +49,8 @@ static __attribute__((noinline)) Text begin(xt_context *context, const xta_funct
 }
 
 /* "argument image: dim pixel " */
-static __attribute__((noinline)) void name(Text *t, const xta_function *f, const xta_array *array, const char *dim) {
+static __attribute__((noinline)) void name(Text *t, const xta_function *f, const xta_array *array,
+                                           const char *dim) {
   put(t, array - f->arrays < f->inputs ? "argument " : "result ");
   put(t, array->name);
   if (dim) {
@@ -59,8 +60,8 @@ static __attribute__((noinline)) void name(Text *t, const xta_function *f, const
   put(t, " ");
 }
 
-static const char *const kDtypes[] = {"bool",   "int8",   "int16",   "int32",    "int64",
-                                      "uint8",  "uint16", "uint32",  "uint64",   "float16",
+static const char *const kDtypes[] = {"bool",     "int8",    "int16",  "int32",  "int64",
+                                      "uint8",    "uint16",  "uint32", "uint64", "float16",
                                       "bfloat16", "float32", "float64"};
 static const int8_t kBytes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
 
@@ -81,8 +82,8 @@ void *xta_acquire(xt_call *call, int64_t bytes) {
   State *state = call->state;
   xt_context *c = state->context;
   if (c && c->workspace && (size_t)bytes <= c->workspace_bytes &&
-      ((uintptr_t)c->workspace & 63) == 0 && !__atomic_exchange_n(&state->workspaceTaken, 1,
-                                                                  __ATOMIC_ACQUIRE))
+      ((uintptr_t)c->workspace & 63) == 0 &&
+      !__atomic_exchange_n(&state->workspaceTaken, 1, __ATOMIC_ACQUIRE))
     return c->workspace;
   size_t total = (size_t)bytes + 2 * kHeader;
   int own = c && c->allocate;
@@ -146,13 +147,15 @@ static int32_t checkSizes(const xta_function *f, const xta_array *array, const i
   for (int64_t d = 0; d < array->rank; ++d) {
     const xta_size *size = &array->sizes[d];
     int64_t given = sizes[d], expected;
-    if (array - f->arrays < f->inputs && isOpen(array, d) && open[size->open[0]] < 0 && given >= 0) {
+    if (array - f->arrays < f->inputs && isOpen(array, d) && open[size->open[0]] < 0 &&
+        given >= 0) {
       open[size->open[0]] = expected = given;
       openBy[size->open[0]] = array->name;
     } else {
       expected = sizeFor(size, open);
     }
-    if (given == expected && given >= 0 && !__builtin_mul_overflow(bytes, given ? given : 1, &bytes))
+    if (given == expected && given >= 0 &&
+        !__builtin_mul_overflow(bytes, given ? given : 1, &bytes))
       continue;
     Text t = begin(context, f);
     name(&t, f, array, array->dims[d]);
@@ -309,9 +312,10 @@ int32_t xta_run_any(const xta_function *f, const xt_any *arrays, int64_t count,
     if (array->data)
       continue;
     const xt_any *any = &arrays[k];
-    int32_t code = any->dtype != array->dtype ? XT_DTYPE : any->rank != array->rank ? XT_COUNT
-                   : any->rank && (!any->dims || !any->sizes)                      ? XT_NULL
-                                                                                    : XT_OK;
+    int32_t code = any->dtype != array->dtype                 ? XT_DTYPE
+                   : any->rank != array->rank                 ? XT_COUNT
+                   : any->rank && (!any->dims || !any->sizes) ? XT_NULL
+                                                              : XT_OK;
     int64_t d = 0;
     for (; code == XT_OK && d < array->rank; ++d)
       if (!any->dims[d] || !sameText(any->dims[d], array->dims[d])) {
@@ -323,7 +327,8 @@ int32_t xta_run_any(const xta_function *f, const xt_any *arrays, int64_t count,
       name(&t, f, array, code == XT_DIM ? array->dims[d] : 0);
       if (code == XT_DTYPE) {
         put(&t, "has elements of ");
-        put(&t, any->dtype >= 0 && any->dtype <= XT_FLOAT64 ? kDtypes[any->dtype] : "no known type");
+        put(&t,
+            any->dtype >= 0 && any->dtype <= XT_FLOAT64 ? kDtypes[any->dtype] : "no known type");
         put(&t, ", not ");
         put(&t, kDtypes[array->dtype]);
       } else if (code == XT_DIM) {
@@ -368,10 +373,13 @@ const char *xta_message(const xt_context *context, int32_t code) {
   }
   if (context && context->message[0])
     return context->message;
-  static const char *const texts[] = {"an array is null", "a size is wrong", "data is not aligned",
+  static const char *const texts[] = {"an array is null",
+                                      "a size is wrong",
+                                      "data is not aligned",
                                       "a result shares memory with another array",
                                       "too few or too many arrays or dims",
-                                      "elements are of another type", "a dim has another name"};
+                                      "elements are of another type",
+                                      "a dim has another name"};
   return code == XT_NO_MEMORY ? "no memory for temporaries"
          : code == XT_INDEX   ? "an index was out of range"
                               : texts[code - 1];

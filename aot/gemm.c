@@ -4,7 +4,8 @@
  * the number of threads: the same bits every time. */
 #include "gemm.h"
 
-#define KEEP(type, panel) /* summands per packed panel: 16 KiB */ (16384 / (panel) / (int)sizeof(type))
+#define KEEP(type, panel) /* summands per packed panel: 16 KiB */                                  \
+  (16384 / (panel) / (int)sizeof(type))
 
 typedef float f32x16 __attribute__((vector_size(64), aligned(4)));
 typedef double f64x8 __attribute__((vector_size(64), aligned(8)));
@@ -57,10 +58,9 @@ typedef double f64x8 __attribute__((vector_size(64), aligned(8)));
         int64_t depth = j->k - l < DEPTH ? j->k - l : DEPTH;                                       \
         for (int64_t p = 0; p < depth; ++p)                                                        \
           for (int64_t x = 0; x < LANES; ++x)                                                      \
-            packed[p * LANES + x] =                                                                \
-                x >= width ? 0                                                                     \
-                : j->tb    ? j->b[(first + x) * j->ldb + l + p]                                    \
-                           : j->b[(l + p) * j->ldb + first + x];                                   \
+            packed[p * LANES + x] = x >= width ? 0                                                 \
+                                    : j->tb    ? j->b[(first + x) * j->ldb + l + p]                \
+                                               : j->b[(l + p) * j->ldb + first + x];               \
         for (int64_t i = 0; i < j->m; i += ROWS)                                                   \
           NAME##_tile(j, packed, i, j->m - i, first, width, l, depth);                             \
       }                                                                                            \

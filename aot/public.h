@@ -21,11 +21,23 @@ enum {
 
 /* Element types, as in xt_any. */
 enum {
-  XT_BOOL, XT_INT8, XT_INT16, XT_INT32, XT_INT64, XT_UINT8, XT_UINT16, XT_UINT32, XT_UINT64,
-  XT_FLOAT16, XT_BFLOAT16, XT_FLOAT32, XT_FLOAT64
+  XT_BOOL,
+  XT_INT8,
+  XT_INT16,
+  XT_INT32,
+  XT_INT64,
+  XT_UINT8,
+  XT_UINT16,
+  XT_UINT32,
+  XT_UINT64,
+  XT_FLOAT16,
+  XT_BFLOAT16,
+  XT_FLOAT32,
+  XT_FLOAT64
 };
 
-/* An array that says what it is, for callers that learn of their arrays when they run. Row-major. */
+/* An array that says what it is, for callers that learn of their arrays when they run. Row-major.
+ */
 typedef struct xt_any {
   void *data;
   int32_t dtype;
@@ -35,13 +47,15 @@ typedef struct xt_any {
 } xt_any;
 
 /* What a call may use and where it tells what went wrong. All zero is right for a start, and a null
- * pointer will do: then memory is malloc's, the loops run on one thread, and nothing is told but the
- * code. One call uses a context at a time; any number of calls run at once. */
+ * pointer will do: then memory is malloc's, the loops run on one thread, and nothing is told but
+ * the code. One call uses a context at a time; any number of calls run at once. */
 typedef struct xt_context {
-  /* Temporaries, if they fit: aligned to 64 bytes. The header says how many bytes a function needs. */
+  /* Temporaries, if they fit: aligned to 64 bytes. The header says how many bytes a function needs.
+   */
   void *workspace;
   size_t workspace_bytes;
-  /* Where else memory comes from: aligned to 64 bytes, null if there is none. `allocate` null: malloc. */
+  /* Where else memory comes from: aligned to 64 bytes, null if there is none. `allocate` null:
+   * malloc. */
   void *(*allocate)(void *state, size_t bytes);
   void (*release)(void *state, void *memory, size_t bytes);
   /* Runs body(ctx, begin, end) over parts that cover [0, n), of `grain` or more, on any threads.

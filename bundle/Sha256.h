@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4): what the manifest of a bundle says about each member. Here and not from a library: a program
-// that loads a bundle has neither LLVM nor OpenSSL.
+// SHA-256 (FIPS 180-4): what the manifest of a bundle says about each member. Here and not from a
+// library: a program that loads a bundle has neither LLVM nor OpenSSL.
 #pragma once
 
 #include <cstdint>

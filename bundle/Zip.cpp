@@ -168,8 +168,7 @@ bool xtensor::bundle::readZip(std::string_view file, std::vector<Member> &member
       return refuse("member " + std::string(name) +
                     " is compressed: members of a bundle are stored as they are");
     if (get(file, at + 30, 2) || get(file, at + 32, 2) || stored != size || local != next ||
-        directory - next < kLocalBytes + length ||
-        directory - next - kLocalBytes - length < size)
+        directory - next < kLocalBytes + length || directory - next - kLocalBytes - length < size)
       return refuse("member " + std::string(name) + " is not where the zip's directory says");
     if (get(file, next, 4) != kLocal ||
         file.substr(next + 4, kLocalBytes - 4) != file.substr(at + 6, kLocalBytes - 4) ||

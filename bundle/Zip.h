@@ -19,8 +19,8 @@ bool isSafeName(std::string_view name);
 
 /// The file; empty, with `error` set, where a zip cannot hold the members.
 std::string writeZip(const std::vector<Member> &members, std::string &error);
-/// The members of `file`, which they refer to. False, with `error` set, for what `writeZip` does not
-/// write: whatever is compressed, overlaps, leaves gaps, or does not have its checksum.
+/// The members of `file`, which they refer to. False, with `error` set, for what `writeZip` does
+/// not write: whatever is compressed, overlaps, leaves gaps, or does not have its checksum.
 bool readZip(std::string_view file, std::vector<Member> &members, std::string &error);
 
 } // namespace xtensor::bundle

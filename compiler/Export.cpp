@@ -106,7 +106,8 @@ private:
       for (const SizeProduct &size : p.sizes)
         expected *= size.factor;
       if (p.isOpen() || static_cast<int64_t>(bytes.size()) != expected)
-        return module.emitError("the values of weight ") << i << " are not as many as its type says";
+        return module.emitError("the values of weight ")
+               << i << " are not as many as its type says";
     }
     library.blas = options.blas;
     library.forC = options.forC;
@@ -180,8 +181,8 @@ private:
     for (const Parameter &p : library.interface.outputs)
       results.push_back(toJson(p));
     for (const SizeEquality &e : library.interface.equalities)
-      equal.push_back(json::Object{
-          {"dim", e.dim}, {"sizes", json::Array{toJson(e.left), toJson(e.right)}}});
+      equal.push_back(
+          json::Object{{"dim", e.dim}, {"sizes", json::Array{toJson(e.left), toJson(e.right)}}});
     for (const Site &site : library.sites)
       sites.push_back(json::Object{{"dim", site.dim}, {"location", site.location}});
     json::Object function{{"name", options.function},
@@ -206,13 +207,11 @@ private:
     for (const auto &[name, bytes] : kept)
       members[name] = json::Object{{"bytes", static_cast<int64_t>(bytes.size())},
                                    {"sha256", bundle::sha256(bytes)}};
-    json::Object manifest{{"schema", kManifestSchema},
-                          {"compiler", compilerVersion()},
-                          {"name", options.name},
-                          {"functions", json::Array{std::move(function)}},
-                          {"targets", std::move(targets)},
-                          {"module", "module.mlirbc"},
-                          {"members", std::move(members)}};
+    json::Object manifest{
+        {"schema", kManifestSchema},     {"compiler", compilerVersion()},
+        {"name", options.name},          {"functions", json::Array{std::move(function)}},
+        {"targets", std::move(targets)}, {"module", "module.mlirbc"},
+        {"members", std::move(members)}};
     manifest["blas"] = library.blas.empty() ? json::Value(nullptr) : json::Value(library.blas);
     if (options.forC)
       manifest["header"] = library.prefix + ".h";

@@ -10,13 +10,15 @@ using namespace llvm;
 using namespace xtensor;
 
 static constexpr StringLiteral kKeywords[] = {
-    "alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class",
-    "const", "context", "continue", "data", "default", "delete", "do", "double", "else", "enum",
-    "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline",
-    "int", "long", "mutable", "namespace", "new", "not", "operator", "or", "private", "protected",
-    "public", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
-    "switch", "template", "this", "throw", "true", "try", "typedef", "typename", "union",
-    "unsigned", "using", "virtual", "void", "volatile", "while", "xor"};
+    "alignas",   "alignof",  "and",       "asm",      "auto",    "bool",     "break",  "case",
+    "catch",     "char",     "class",     "const",    "context", "continue", "data",   "default",
+    "delete",    "do",       "double",    "else",     "enum",    "explicit", "export", "extern",
+    "false",     "float",    "for",       "friend",   "goto",    "if",       "inline", "int",
+    "long",      "mutable",  "namespace", "new",      "not",     "operator", "or",     "private",
+    "protected", "public",   "register",  "restrict", "return",  "short",    "signed", "sizeof",
+    "static",    "struct",   "switch",    "template", "this",    "throw",    "true",   "try",
+    "typedef",   "typename", "union",     "unsigned", "using",   "virtual",  "void",   "volatile",
+    "while",     "xor"};
 
 std::string xtensor::identifier(StringRef text) {
   std::string name;
@@ -118,8 +120,7 @@ std::string xtensor::headerOf(const LibraryDescription &library) {
      << "_any(const xt_any *arrays, int64_t count, xt_context *context);\n\n"
      << "/* What a code means: what `context` tells of its last call, or in general where it is "
         "null. */\n"
-     << "const char *" << library.prefix
-     << "_message(const xt_context *context, int32_t code);\n\n"
+     << "const char *" << library.prefix << "_message(const xt_context *context, int32_t code);\n\n"
      << "#ifdef __cplusplus\n}\n#endif\n\n#endif /* " << guard << " */\n";
   return out;
 }

@@ -22,8 +22,9 @@ public:
           interface.open.push_back(dim.str());
     if (known.empty())
       return success();
-    WalkResult result = main.walk<WalkOrder::PreOrder>(
-        [&](Operation *op) { return failed(visit(op)) ? WalkResult::interrupt() : WalkResult::advance(); });
+    WalkResult result = main.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      return failed(visit(op)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
     return failure(result.wasInterrupted());
   }
 
@@ -31,7 +32,8 @@ public:
     auto it = known.find(dim);
     if (it != known.end())
       return it->second;
-    return op->emitError("the size of dim '") << dim << "' does not follow from the arguments' dynamic dims";
+    return op->emitError("the size of dim '")
+           << dim << "' does not follow from the arguments' dynamic dims";
   }
 
   const llvm::StringMap<SizeProduct> &all() const { return known; }
@@ -48,7 +50,8 @@ private:
   FailureOr<SizeProduct> value(Operation *op, Value v) {
     if (auto size = v.getDefiningOp<SizeOp>())
       return of(op, cast<ArrayType>(size.getX().getType()), size.getDim());
-    return op->emitError("a size is computed from values; sizes follow from the arguments' dims only");
+    return op->emitError(
+        "a size is computed from values; sizes follow from the arguments' dims only");
   }
 
   LogicalResult introduce(StringRef dim, FailureOr<SizeProduct> size) {
@@ -227,9 +230,9 @@ static void dropSizes(func::FuncOp main) {
       SmallVector<Value> kept;
       for (Value size : broadcast.getSizes()) {
         auto known = size.getDefiningOp<SizeOp>();
-        bool fixed = known && !llvm::is_contained(
-                                  dynamicDims(cast<ArrayType>(known.getX().getType())),
-                                  known.getDimAttr());
+        bool fixed =
+            known && !llvm::is_contained(dynamicDims(cast<ArrayType>(known.getX().getType())),
+                                         known.getDimAttr());
         if (!fixed)
           kept.push_back(size);
       }

@@ -50,9 +50,9 @@ public:
 
   void addSignature() {
     auto *text = llvm::ConstantDataArray::getString(context, library.signature);
-    auto *global = new llvm::GlobalVariable(module, text->getType(), true,
-                                            llvm::GlobalValue::ExternalLinkage, text,
-                                            signatureSymbol(library));
+    auto *global =
+        new llvm::GlobalVariable(module, text->getType(), true, llvm::GlobalValue::ExternalLinkage,
+                                 text, signatureSymbol(library));
     global->setAlignment(llvm::Align(1));
   }
 
@@ -64,7 +64,8 @@ public:
     llvm::SmallVector<llvm::Type *> types(arrays + 1, pointer);
     llvm::Function *typed = function(library.function, types);
     llvm::IRBuilder<> b(&typed->getEntryBlock());
-    llvm::Value *given = b.CreateAlloca(llvm::ArrayType::get(pointer, std::max<int64_t>(arrays, 1)));
+    llvm::Value *given =
+        b.CreateAlloca(llvm::ArrayType::get(pointer, std::max<int64_t>(arrays, 1)));
     for (int64_t i = 0; i < arrays; ++i)
       b.CreateStore(typed->getArg(i), b.CreateConstInBoundsGEP1_64(pointer, given, i));
     call(b, "xta_run", {table, given, typed->getArg(arrays)});
@@ -120,14 +121,14 @@ private:
   llvm::Constant *size(const SizeProduct &s) {
     llvm::SmallVector<llvm::Constant *> open;
     for (const std::string &name : s.open)
-      open.push_back(number(llvm::find(library.interface.open, name) -
-                            library.interface.open.begin()));
+      open.push_back(
+          number(llvm::find(library.interface.open, name) - library.interface.open.begin()));
     return structure({number(s.factor), number(open.size()), list(open)});
   }
 
   llvm::Constant *array(const Parameter &p, llvm::Constant *data) {
     static constexpr llvm::StringLiteral kDtypes[] = {
-        "bool",   "int8",   "int16",  "int32",   "int64",    "uint8",  "uint16",
+        "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
         "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
     llvm::SmallVector<llvm::Constant *> dims, sizes;
     for (const std::string &dim : p.dims)
@@ -159,11 +160,10 @@ private:
       equal.push_back(structure({size(e.left), size(e.right), text(e.dim)}));
     for (const Site &site : library.sites)
       sites.push_back(structure({text(site.dim), text(site.location)}));
-    return global(structure({text(library.function), module.getFunction(entrySymbol(library)),
-                             number(f.inputs.size()), number(f.outputs.size()),
-                             number(f.open.size()), number(openResults), list(arrays),
-                             number(equal.size()), list(equal), number(sites.size()),
-                             list(sites)}));
+    return global(structure(
+        {text(library.function), module.getFunction(entrySymbol(library)), number(f.inputs.size()),
+         number(f.outputs.size()), number(f.open.size()), number(openResults), list(arrays),
+         number(equal.size()), list(equal), number(sites.size()), list(sites)}));
   }
 
   llvm::Module &module;
@@ -190,9 +190,9 @@ std::unique_ptr<llvm::TargetMachine> machineFor(const Processor &processor, std:
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast; // as under jit
   options.FunctionSections = options.DataSections = true;
   options.MCOptions.ABIName = processor.abi;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, processor.cpu, processor.features, options, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, processor.cpu, processor.features, options,
+                                  llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 /// Kernels, tables and the C part in one module; what `keep` does not hold becomes internal.

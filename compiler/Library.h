@@ -25,7 +25,8 @@ struct LibraryDescription {
   bool forC = true;
 };
 
-/// A BLAS by the name that options use: the file that programs load, and what its symbols begin with.
+/// A BLAS by the name that options use: the file that programs load, and what its symbols begin
+/// with.
 struct Blas {
   llvm::StringLiteral name, file, symbols;
 };

@@ -60,13 +60,14 @@ bool SharedLinker::run(ArrayRef<std::string> arguments) {
     return false;
   }
   SmallVector<StringRef> words = {"ld.lld", "-shared", "--build-id=none", "--hash-style=gnu",
-                                  "--gc-sections", "--strip-all", "-z", "max-page-size=4096",
-                                  "-z", "noseparate-code", "--no-as-needed",
+                                  "--gc-sections", "--strip-all", "-z", "max-page-size=4096", "-z",
+                                  "noseparate-code", "--no-as-needed",
                                   // What is not bound at once is bound in the middle of a call.
                                   "-z", "now"};
   words.append(arguments.begin(), arguments.end());
   std::string log = at("log");
-  int status = sys::ExecuteAndWait(linker, words, std::nullopt, {"", StringRef(log), StringRef(log)});
+  int status =
+      sys::ExecuteAndWait(linker, words, std::nullopt, {"", StringRef(log), StringRef(log)});
   if (status == 0)
     return true;
   message = "ld.lld failed";
@@ -93,8 +94,8 @@ std::optional<std::string> SharedLinker::link(const std::string &name,
   if (!write("symbols", script + " local: *; };\n"))
     return std::nullopt;
   std::string out = at("out-" + name);
-  std::vector<std::string> arguments = {"-soname", name, "--version-script=" + at("symbols"), "-o",
-                                        out, at("code.o")};
+  std::vector<std::string> arguments = {"-soname", name, "--version-script=" + at("symbols"),
+                                        "-o",      out,  at("code.o")};
   std::vector<std::string> libraries(needed.begin(), needed.end());
   libraries.push_back("libm.so.6");
   if (StringRef(object).contains("_ZGV"))

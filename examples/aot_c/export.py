@@ -14,7 +14,7 @@ import numpy as np
 import xtensor as xt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-import digits  # noqa: E402
+import digits
 
 
 def write_picture(path: Path, pixels: np.ndarray) -> None:

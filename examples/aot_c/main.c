@@ -3,7 +3,8 @@
  *     classify picture.pgm ..
  *
  * The model is a library that xtensor compiled: there is no Python here. A picture is a PGM file
- * (P2 or P5) of 8 by 8 pixels. Prints, for each: file, digit, and the logits as they are in memory. */
+ * (P2 or P5) of 8 by 8 pixels. Prints, for each: file, digit, and the logits as they are in memory.
+ */
 #include "digits.h"
 
 #include <ctype.h>
@@ -35,7 +36,8 @@ static int read_picture(const char *path, float *pixels) {
   }
   char kind[3] = "";
   int ok = fread(kind, 1, 2, file) == 2 && (!strcmp(kind, "P2") || !strcmp(kind, "P5"));
-  int width = ok ? number(file) : -1, height = ok ? number(file) : -1, white = ok ? number(file) : -1;
+  int width = ok ? number(file) : -1, height = ok ? number(file) : -1,
+      white = ok ? number(file) : -1;
   ok = width == SIDE && height == SIDE && white > 0 && white < 256;
   for (int i = 0; ok && i < PIXELS; ++i) {
     int value = kind[1] == '2' ? number(file) : fgetc(file);

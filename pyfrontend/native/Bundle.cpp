@@ -3,8 +3,8 @@
 #include "Zip.h"
 
 #include <dlfcn.h>
-#include <structmember.h>
 #include <string>
+#include <structmember.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

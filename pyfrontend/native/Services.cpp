@@ -50,5 +50,5 @@ void routine(xt_call *call, const char *name, const xt_array *arrays, const int6
 
 } // namespace
 
-const xt_services xtensor::runtimeServices = {sizeof(xt_services), acquire, release, parallelFor,
-                                              gemmF32,             gemmF64, routine};
+const xt_services xtensor::runtimeServices = {
+    sizeof(xt_services), acquire, release, parallelFor, gemmF32, gemmF64, routine};

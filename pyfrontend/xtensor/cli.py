@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-# -- compile, inspect -----------------------------------------------------------------------------------------------------
+# -- compile, inspect -------------------------------------------------------------------------------------------------
 
 _COMPILE = """\
 Compiles a function of a file into a bundle, which xt.load and programs in C call. What it is traced at is found as
@@ -85,7 +85,9 @@ def _add_compile(commands: Any) -> None:
     compile_ = commands.add_parser("compile", help="compile a function ahead of time", description=_COMPILE)
     compile_.add_argument("target_function", metavar="FILE.py:FUNCTION")
     compile_.add_argument("-o", "--output", required=True, metavar="MODEL.xtb", help="the bundle")
-    compile_.add_argument("--arg", action="append", metavar="SPEC", help="an argument's dims, sizes (?: open) and dtype")
+    compile_.add_argument(
+        "--arg", action="append", metavar="SPEC", help="an argument's dims, sizes (?: open) and dtype"
+    )
     compile_.add_argument(
         "--target", action="append", metavar="TARGET", help="cpu (default), cpu:x86-64-v3, cpu:aarch64-linux-gnu, .."
     )

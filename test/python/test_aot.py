@@ -86,7 +86,8 @@ def test_first_call_compiles_nothing(bundle: Path) -> None:
 import sys, numpy as np, xtensor as xt
 g = xt.load({str(bundle)!r})
 image = xt.array(np.ones((3, 64), "f4"), ("sample", "pixel"))
-print(g(image, xt.array(np.ones((64, 10), "f4"), ("pixel", "digit")), xt.array(np.ones(10, "f4"), "digit")).values[0, 0])
+w, b = xt.array(np.ones((64, 10), "f4"), ("pixel", "digit")), xt.array(np.ones(10, "f4"), "digit")
+print(g(image, w, b).values[0, 0])
 assert not any(name.startswith("xtensor.mlir") for name in sys.modules), "the compiler was asked"
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -179,7 +180,9 @@ def test_pytrees_numbers_and_defaults(tmp_path: Path) -> None:
 def test_one_name_is_one_size_across_arguments(tmp_path: Path) -> None:
     a, b = xt.spec(i=None, j=3), xt.spec(i=None)
     g = xt.load(xt.export(lambda a, b: a * b, args=(a, b), path=tmp_path / "f.xtb"))
-    with pytest.raises(xt.SizeError, match=r"argument b: dim 'i' has size 5; it must be 4, the size that argument a has"):
+    with pytest.raises(
+        xt.SizeError, match=r"argument b: dim 'i' has size 5; it must be 4, the size that argument a has"
+    ):
         g(xt.zeros(i=4, j=3), xt.zeros(i=5))
     with pytest.raises(xt.SizeError, match=r"argument a: dim 'j' has size 2; it must be 3, as it was exported"):
         g(xt.zeros(i=4, j=2), xt.zeros(i=4))

@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 import xtensor as xt
 from xtensor import _native
+from xtensor.aot import manifest
+
+MUTATE = Path(__file__).resolve().parents[1] / "aot" / "mutate.py"
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
@@ -29,15 +32,12 @@ def members(data: bytes) -> dict[str, bytes]:
     return {name: data[a:b] for name, (a, b) in _native.read_zip(data).items()}
 
 
-def rewritten(data: bytes, change: Callable[[dict[str, Any]], Any], **replaced: bytes) -> bytes:
-    """The bundle with another manifest, whose hashes are right."""
-    parts = members(data) | {k.replace("__", "/"): v for k, v in replaced.items()}
-    manifest = json.loads(parts["manifest.json"])
-    for name, part in parts.items():
-        if name != "manifest.json":
-            manifest["members"][name] = {"bytes": len(part), "sha256": _native.sha256(part)}
-    change(manifest)
-    parts["manifest.json"] = json.dumps(manifest).encode()
+def rewritten(data: bytes, change: Callable[[dict[str, Any]], Any]) -> bytes:
+    """The bundle with another manifest; what it says of members is right."""
+    parts = members(data)
+    table = json.loads(parts["manifest.json"])
+    change(table)
+    parts["manifest.json"] = json.dumps(table).encode()
     return _native.write_zip(list(parts.items()))
 
 
@@ -90,33 +90,23 @@ def test_code_whose_hash_is_wrong_does_not_run(data: bytes) -> None:
     ],
 )
 def test_manifests_that_lie_about_the_code_are_found_out(data: bytes, change: Callable[[Any], Any]) -> None:
-    def both(manifest: dict[str, Any]) -> None:
-        """The signature goes with the lie: only the code is left to contradict it."""
-        f = manifest["functions"][0]
+    def lie(table: dict[str, Any]) -> None:
+        """The signature goes with it: only the code is left to contradict it."""
+        f = table["functions"][0]
         change(f)
-        from xtensor.aot.manifest import _function
-
-        for _ in range(2):
-            try:
-                f["signature"] = _function(f | {"signature": f["signature"]}).signature
-            except Exception:
-                from xtensor.aot import manifest as m
-
-                known = f["open"]
-                said = m.Exported(
-                    f["name"], "", "", tuple(m._parameter(p, known, True) for p in f["arguments"]),
-                    tuple(m._parameter(p, known, True) for p in f["weights"]),
-                    tuple(m._parameter(p, known, False) for p in f["results"]), (), (), (),
-                ).said()  # fmt: skip
-                f["signature"] = said
+        inputs, weights, results = (
+            tuple(manifest._parameter(p, f["open"], key != "results") for p in f[key])
+            for key in ("arguments", "weights", "results")
+        )
+        f["signature"] = manifest.Exported(f["name"], "", "", inputs, weights, results, (), (), ()).said()
 
     with pytest.raises(xt.BundleError):
-        xt.load(rewritten(data, both))
+        xt.load(rewritten(data, lie))
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/../../evil", "a//b", "c:\\evil", ".", "", "a\0b"])
 def test_names_that_lead_out_of_a_folder(data: bytes, name: str) -> None:
-    with pytest.raises(ValueError, match="cannot be called|null character"):
+    with pytest.raises(ValueError, match=r"cannot be called|null character"):
         _native.write_zip([(name, b"")])
     # By another writer's hand, in both places.
     length = len(name.encode())
@@ -133,7 +123,7 @@ def test_compressed_members_are_refused(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "bomb.xtb"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
         z.writestr("manifest.json", b"0" * 10_000_000)
-    with pytest.raises(xt.BundleError, match="manifest.json is compressed"):
+    with pytest.raises(xt.BundleError, match=r"manifest\.json is compressed"):
         xt.load(path)
 
 
@@ -157,7 +147,7 @@ def test_lying_sizes(data: bytes) -> None:
 
 
 def test_every_prefix_is_refused(data: bytes) -> None:
-    for n in {*range(0, 200), *range(0, len(data), 997), *range(len(data) - 200, len(data))}:
+    for n in {*range(200), *range(0, len(data), 997), *range(len(data) - 200, len(data))}:
         with pytest.raises(xt.BundleError):
             xt.load(data[:n])
 
@@ -169,87 +159,6 @@ def test_no_such_file(tmp_path: Path) -> None:
         xt.load(tmp_path)
 
 
-_MUTATIONS = r"""
-import json, random, sys
-import xtensor as xt
-from xtensor import _native
-data, seed = open(sys.argv[1], "rb").read(), int(sys.argv[2])
-random.seed(seed)
-parts = {n: data[a:b] for n, (a, b) in _native.read_zip(data).items()}
-manifest = json.loads(parts["manifest.json"])
-x = xt.ones(i=2, j=3)
-loaded = 0
-
-def places(tree, path=()):
-    yield path
-    if isinstance(tree, (dict, list)):
-        for k, v in tree.items() if isinstance(tree, dict) else enumerate(tree):
-            yield from places(v, (*path, k))
-
-VALUES = [None, True, 0, 1, -1, 3, 2**31, 2**62, 2**63, 1e300, "", "i", "x" * 300, [], {}, [[]], ["i", "i"], "../x", [2, "i"]]
-found = list(places(manifest))
-
-def of_manifest():
-    new = json.loads(json.dumps(manifest))
-    for _ in range(random.choice([1, 1, 2])):
-        *path, last = random.choice(found[1:])
-        at = new
-        try:
-            for k in path:
-                at = at[k]
-            kind = random.randrange(4)
-            if kind == 0:
-                del at[last]
-            elif kind == 1 and isinstance(at, list):
-                at.append(at[last])
-            elif kind == 2:
-                *other, end = random.choice(found[1:])
-                source = manifest
-                for k in (*other, end):
-                    source = source[k]
-                at[last] = json.loads(json.dumps(source))
-            else:
-                at[last] = random.choice(VALUES)
-        except (KeyError, IndexError, TypeError):
-            pass
-    return _native.write_zip([*({"manifest.json": json.dumps(new).encode()} | {k: v for k, v in parts.items() if k != "manifest.json"}).items()])
-
-def of_bytes():
-    bad = bytearray(data)
-    kind = random.randrange(5)
-    for _ in range(random.choice([1, 1, 1, 8, 64])):
-        at = random.randrange(len(bad))
-        if kind == 0:
-            bad[at] ^= 1 << random.randrange(8)
-        elif kind == 1:
-            bad[at] = random.randrange(256)
-        elif kind == 2:
-            del bad[at : at + random.choice([1, 4, 100, 5000])]
-        elif kind == 3:
-            bad[at:at] = bad[random.randrange(len(bad)):][: random.choice([1, 4, 100])]
-        else:
-            bad = bad[:at]
-            break
-        if not bad:
-            break
-    return bytes(bad)
-
-for n in range(int(sys.argv[3])):
-    bad = of_manifest() if n % 2 else of_bytes()
-    try:
-        g = xt.load(bad)
-    except xt.BundleError:
-        continue
-    loaded += 1
-    try:
-        y = g(x)
-        assert y.dtype == "float64" and y.values.tolist() == [[1, 2, 3]] * 2, (seed, n, y)
-    except xt.Error:
-        pass
-print(loaded)
-"""
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_ten_thousand_mutated_bundles(data: bytes, tmp_path: Path, seed: int) -> None:
     """In processes of their own, as a crash would end them. What loads all the same (a changed docstring) is right."""
@@ -257,7 +166,7 @@ def test_ten_thousand_mutated_bundles(data: bytes, tmp_path: Path, seed: int) ->
     path.write_bytes(data)
     before = set(tmp_path.iterdir())
     done = subprocess.run(
-        [sys.executable, "-c", _MUTATIONS, str(path), str(seed), "2500"],
+        [sys.executable, MUTATE, path, str(seed), "2500"],
         capture_output=True,
         text=True,
         cwd=tmp_path,

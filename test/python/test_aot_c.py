@@ -1,4 +1,4 @@
-"""Libraries for C: built, linked and run; the same bits as in Python; whatever is wrong is told, and nothing is touched."""
+"""Libraries for C: built, linked and run, with the bits of Python; what is wrong is told, and nothing is touched."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang", "clang-22"))), "")
-CODES = {
-    name: i for i, name in enumerate("OK NULL SIZE ALIGNMENT OVERLAP COUNT DTYPE DIM".split())
-} | {"NO_MEMORY": 16, "INDEX": 17}
+_NAMES = ("OK", "NULL", "SIZE", "ALIGNMENT", "OVERLAP", "COUNT", "DTYPE", "DIM")
+CODES = {name: i for i, name in enumerate(_NAMES)} | {"NO_MEMORY": 16, "INDEX": 17}
 
 
 class Context(ctypes.Structure):
@@ -65,8 +64,8 @@ class Library:
         bundle.extract(folder)
         self.name = m.name
         self.library = ctypes.CDLL(str(folder / str(m.targets[0].shared)))
-        self.function = getattr(self.library, f"{m.name}_{m.function.name}")
-        self.any = getattr(self.library, f"{m.name}_{m.function.name}_any")
+        self.function = getattr(self.library, str(m.function.symbol))
+        self.any = getattr(self.library, f"{m.function.symbol}_any")
         self.say = getattr(self.library, f"{m.name}_message")
         self.say.restype = ctypes.c_char_p
         self.context = Context()
@@ -278,7 +277,7 @@ def test_headers_are_right_in_c_and_in_cpp(tmp_path: Path, language: str) -> Non
     if not COMPILER:
         pytest.skip("there is no C compiler")
 
-    def awkward(image: Any, int: Any, **more: Any) -> Any:  # noqa: A002 (a keyword in C is the point)
+    def awkward(image: Any, int: Any, **more: Any) -> Any:
         """A comment's end: */ in it."""
         return {"a*/b": image + int, "two": (image * int).rename({"class": "data"})}
 
@@ -296,7 +295,9 @@ def test_headers_are_right_in_c_and_in_cpp(tmp_path: Path, language: str) -> Non
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (7, 17, 5), (64, 64, 64), (33, 130, 300), (6, 16, 1000), (0, 3, 2)])
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(1, 1, 1), (7, 17, 5), (64, 64, 64), (33, 130, 300), (6, 16, 1000), (0, 3, 2)]
+)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_matrix_products_of_its_own(tmp_path: Path, m: int, n: int, k: int, dtype: str, turned: bool) -> None:

@@ -18,8 +18,9 @@ namespace cl = llvm::cl;
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::OptionCategory category("xtensor-compile");
-  cl::opt<std::string> input(cl::Positional, cl::desc("MODULE.mlir, whose @main is compiled; -: "
-                                                      "standard input"),
+  cl::opt<std::string> input(cl::Positional,
+                             cl::desc("MODULE.mlir, whose @main is compiled; -: "
+                                      "standard input"),
                              cl::Required, cl::cat(category));
   cl::opt<std::string> output("o", cl::desc("the bundle"), cl::value_desc("MODEL.xtb"),
                               cl::Required, cl::cat(category));
@@ -29,8 +30,8 @@ int main(int argc, char **argv) {
       cl::value_desc("TARGET"), cl::cat(category));
   cl::opt<std::string> function("function", cl::desc("the function's name (default: main)"),
                                 cl::init("main"), cl::cat(category));
-  cl::opt<std::string> name("name", cl::desc("the library's name (default: the bundle's file name)"),
-                            cl::cat(category));
+  cl::opt<std::string> name(
+      "name", cl::desc("the library's name (default: the bundle's file name)"), cl::cat(category));
   cl::opt<std::string> blas("blas",
                             cl::desc("what matrix products are calls of in C: openblas (default), "
                                      "blas, scipy-openblas"),
@@ -39,7 +40,8 @@ int main(int argc, char **argv) {
                        cl::cat(category));
   cl::opt<bool> noC("no-c", cl::desc("no libraries and header for C"), cl::cat(category));
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "compiles a module to a bundle that any program can call\n");
+  cl::ParseCommandLineOptions(argc, argv,
+                              "compiles a module to a bundle that any program can call\n");
 
   std::string error;
   auto file = mlir::openInputFile(input, &error);

@@ -82,9 +82,8 @@ def export(
 ) -> Bundle:
     """Compiles `f` ahead of time into a bundle, which `xt.load` and programs in C call.
 
-    args, kwargs: what `f` is called with, arrays as `xt.spec(batch=None, pixel=784, dtype="f4")` (a size of None is left
-    open: one name is one size across all arguments) or as themselves, for their types. Arrays that `f` captures are
-    baked in.
+    args, kwargs: what `f` is called with: arrays, for their types, or `xt.spec(batch=None, pixel=784, dtype="f4")`. A
+    size of None is left open; one name is one size across all arguments. Arrays that `f` captures are baked in.
     targets: "cpu" (machines like this one), "cpu:x86-64-v3", "cpu:aarch64-linux-gnu", "cpu:riscv64-linux-gnu" ..;
     several may be in one bundle, best first.
     path: where to write it.
@@ -150,7 +149,9 @@ def _input_names(jitted: Jitted[Any, Any], call: Call, program: Program) -> list
     """x, params_w1, ...: one per array that is passed."""
     positional, keywords = call.structure.unflatten([_Leaf(i) for i in range(len(program.inputs))])
     signature = signature_of(jitted)
-    bound = signature.bind(*positional, **keywords).arguments if signature else dict(enumerate(positional), **keywords)
+    bound = {f"arg{i}": x for i, x in enumerate(positional)} | keywords
+    if signature:
+        bound = dict(signature.bind(*positional, **keywords).arguments)
     found: dict[int, str] = {}
     for name, value in bound.items():
         leaves = tree.leaves(value)

@@ -79,14 +79,14 @@ def _conformed(core: _Core, i: int, x: Tracer) -> Tracer:
     what = f"{core.function.name}: argument {core.function.arguments[i].name}"
     if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
         raise DimensionError(
-            f"{what} has dims {describe(x.dims, x.shape)}; {describe(spec.dims, spec.shape)} is needed. Dims of a batch "
-            "go through xt.vectorize"
+            f"{what} has dims {describe(x.dims, x.shape)}; {describe(spec.dims, spec.shape)} is needed. "
+            "Dims of a batch go through xt.vectorize"
         )
     if x.dtype != spec.dtype:
-        if not spec.weak and x.weak or spec.weak:
+        if (not spec.weak and x.weak) or spec.weak:
             from ..ops.elementwise import astype
 
-            x = astype(x, spec.dtype)
+            x = as_tracer(astype(x, spec.dtype))
         else:
             raise DTypeError(f"{what} has dtype {x.dtype.name}; {spec.dtype.name} is needed. Cast it: x.astype(..)")
     if tuple(x.dims) != spec.dims:

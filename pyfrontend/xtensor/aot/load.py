@@ -41,6 +41,8 @@ class Loaded(Function):
     """The function of a bundle. Called as the one that was exported; differentiable as it is."""
 
     __name__: str
+    __qualname__: str
+    __signature__: inspect.Signature
     _core: _Core
 
     def __new__(cls, core: _Core) -> Loaded:
@@ -226,7 +228,7 @@ class _Core:
         arrays = [self._array(i, x) for i, x in enumerate(leaves)]
         self._check_sizes(arrays)
         try:
-            results = self.executable.run([*arrays, *self.weights])
+            results: Any = self.executable.run([*arrays, *self.weights])
         except TypeError as error:
             raise ArgumentTypeError(f"{self.function.name}: {error}") from None
         if labelled:
@@ -236,12 +238,13 @@ class _Core:
             results = relabel(origins(program_of(self)), results, labelled, self.function.name)
         return results[0] if self._is_single else self._unflatten(results)
 
-    def _array(self, i: int, x: Any) -> Any:
+    def _array(self, i: int, given: Any) -> Any:
         """One argument as an array of the type that the code takes."""
-        from ..core.array import array, as_array
+        from ..core.array import Array, array, as_array
         from ..interop.xarray import is_dataarray
         from ..trace.tracer import not_an_array, unnamed
 
+        x = given
         spec, parameter = self.specs[i], self.function.arguments[i]
         what = f"{self.function.name}: argument {parameter.name}"
         if is_dataarray(x):
@@ -254,10 +257,12 @@ class _Core:
             x = array(x, device="cpu")
         elif isinstance(x, np.ndarray):
             raise unnamed(x, f"{what}, a NumPy array")
-        if not isinstance(x, _native.Array):
+        if not isinstance(x, Array):
             raise not_an_array(x, f"{what}: ")
         if x.device != "cpu":
-            raise DeviceError(f'{what} is on {x.device!r}, and the bundle\'s code runs on the CPU. Move it by x.to("cpu")')
+            raise DeviceError(
+                f'{what} is on {x.device!r}, and the bundle\'s code runs on the CPU. Move it by x.to("cpu")'
+            )
         if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
             raise DimensionError(f"{what} is {describe_array(x)}; {describe(spec.dims, spec.shape)} is needed")
         if x.dtype != spec.dtype:
@@ -307,7 +312,7 @@ def _native_type(p: Parameter) -> Any:
         if None in p.shape:
             dtype, dims, sizes = p.pattern
             return dtype, dims, [None if isinstance(n, str) and n == d else n for d, n in zip(dims, sizes, strict=True)]
-        return _native.ArrayType(p.dtype, p.dims, p.shape)
+        return _native.ArrayType(p.dtype, p.dims, [n for n in p.sizes if isinstance(n, int)])
     except (ValueError, OverflowError) as error:
         raise BundleError(f"{p}: {error}") from None
 

@@ -14,7 +14,21 @@ from ..core.errors import BundleError
 
 SCHEMA = 1
 _DTYPES = frozenset(
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64".split()
+    [
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+    ]
 )
 # A size: a number, the name of an open one, or a product of both.
 Size = int | str | list[int | str]
@@ -75,6 +89,7 @@ class Exported:
     equal: tuple[tuple[str, Size, Size], ...]
     sites: tuple[tuple[str, str], ...]
     python: Mapping[str, Any] = field(default_factory=dict)
+    symbol: str | None = None  # in C
 
     def said(self) -> str:
         """The signature that code for this function carries."""
@@ -99,27 +114,27 @@ def _text(size: Size) -> str:
     return "*".join(map(str, size)) if isinstance(size, list) else str(size)
 
 
-class _Refused(Exception):
-    pass
+class _RefusedError(Exception):
+    """What is wrong, without the file's name."""
 
 
 def _get(table: Any, key: str, kind: Any, *default: Any) -> Any:
     if not isinstance(table, dict):
-        raise _Refused(f"an object is expected around {key!r}")
+        raise _RefusedError(f"an object is expected around {key!r}")
     if key not in table:
         if default:
             return default[0]
-        raise _Refused(f"{key!r} is missing")
+        raise _RefusedError(f"{key!r} is missing")
     found = table[key]
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise _Refused(f"{key!r} is {found!r:.60}")
+        raise _RefusedError(f"{key!r} is {found!r:.60}")
     return found
 
 
 def _texts(table: Any, key: str) -> tuple[str, ...]:
     found = _get(table, key, list)
     if not all(isinstance(x, str) for x in found):
-        raise _Refused(f"{key!r} holds something else than text")
+        raise _RefusedError(f"{key!r} holds something else than text")
     return tuple(found)
 
 
@@ -129,25 +144,30 @@ def _is_size(n: Any) -> bool:
 
 def _size(n: Any, known: Sequence[str]) -> Size:
     if _is_size(n) or (isinstance(n, str) and n in known):
-        return n  # type: ignore[no-any-return]
-    if isinstance(n, list) and n and len(n) <= 64 and all(_is_size(f) or (isinstance(f, str) and f in known) for f in n):
         return n
-    raise _Refused(f"{n!r:.60} is no size")
+    if (
+        isinstance(n, list)
+        and n
+        and len(n) <= 64
+        and all(_is_size(f) or (isinstance(f, str) and f in known) for f in n)
+    ):
+        return n
+    raise _RefusedError(f"{n!r:.60} is no size")
 
 
 def _parameter(table: Any, known: Sequence[str], is_input: bool) -> Parameter:
     dims, sizes = _texts(table, "dims"), _get(table, "sizes", list)
     dtype = _get(table, "dtype", str)
     if dtype not in _DTYPES or len(sizes) != len(dims) or len(dims) > 64 or len(set(dims)) != len(dims) or "" in dims:
-        raise _Refused(f"{table!r:.80} is no array")
+        raise _RefusedError(f"{table!r:.80} is no array")
     if _get(table, "layout", str) != "row-major":
-        raise _Refused("a layout other than row-major")
+        raise _RefusedError("a layout other than row-major")
     checked = tuple(_size(n, known) for n in sizes)
     if is_input and any(not isinstance(n, int) and n != d for d, n in zip(dims, checked, strict=True)):
-        raise _Refused("an argument's open size has the name of its dim")
+        raise _RefusedError("an argument's open size has the name of its dim")
     fixed = math.prod(n for n in checked if isinstance(n, int))
     if fixed >= 2**59:
-        raise _Refused(f"{table!r:.80} is larger than memory")
+        raise _RefusedError(f"{table!r:.80} is larger than memory")
     return Parameter(_get(table, "name", str), dtype, dims, checked, _get(table, "member", str, None))
 
 
@@ -159,7 +179,7 @@ def _function(table: Any) -> Exported:
     )
     there = list(dict.fromkeys(n for p in arguments for n in p.sizes if isinstance(n, str)))
     if tuple(there) != known or any(p.member is None or None in p.shape for p in weights):
-        raise _Refused("open sizes are those of the arguments, in their order")
+        raise _RefusedError("open sizes are those of the arguments, in their order")
     equal = []
     for e in _get(table, "equal", list):
         left, right = _get(e, "sizes", list)
@@ -176,21 +196,22 @@ def _function(table: Any) -> Exported:
         tuple(equal),
         sites,
         _get(table, "python", dict, {}),
+        _get(table, "symbol", str, None),
     )
     if found.said() != found.signature:
-        raise _Refused("the signature says something else than the arrays")
+        raise _RefusedError("the signature says something else than the arrays")
     return found
 
 
 def _target(table: Any) -> Target:
-    found = [_get(table, key, str) for key in ("target", "triple", "kernel", "entry", "signature")]
-    return Target(*found, shared=_get(table, "shared", str, None), archive=_get(table, "archive", str, None))
+    found = {key: _get(table, key, str) for key in ("target", "triple", "kernel", "entry", "signature")}
+    return Target(**found, **{key: _get(table, key, str, None) for key in ("shared", "archive")})
 
 
 def _manifest(table: Any) -> Manifest:
     functions = _get(table, "functions", list)
     if len(functions) != 1:
-        raise _Refused("a bundle of this schema has one function")
+        raise _RefusedError("a bundle of this schema has one function")
     members = {
         name: (_get(m, "bytes", int), _get(m, "sha256", str)) for name, m in _get(table, "members", dict).items()
     }
@@ -209,7 +230,7 @@ def _manifest(table: Any) -> Manifest:
     named += [m for t in found.targets for m in (t.kernel, t.shared, t.archive)]
     for name in named:
         if name is not None and name not in members:
-            raise _Refused(f"member {name!r} is named and not listed")
+            raise _RefusedError(f"member {name!r} is named and not listed")
     return found
 
 
@@ -242,21 +263,23 @@ class File:
         try:
             self.manifest = _manifest(table)
             self._check_members()
-        except (_Refused, TypeError, ValueError) as error:
+        except (_RefusedError, TypeError, ValueError) as error:
             raise BundleError(f"{where}: manifest.json cannot be used: {error}") from None
 
     def _check_members(self) -> None:
         listed = self.manifest.members
         if set(self.places) != {*listed, "manifest.json"}:
-            raise _Refused("it lists other members than there are")
+            raise _RefusedError("it lists other members than there are")
         for name, (size, _) in listed.items():
             begin, end = self.places[name]
             if end - begin != size:
-                raise _Refused(f"member {name!r} has {end - begin} bytes, not {size}")
+                raise _RefusedError(f"member {name!r} has {end - begin} bytes, not {size}")
 
     def member(self, name: str) -> memoryview:
         begin, end = self.places[name]
         part = self.data[begin:end]
         if _native.sha256(part) != self.manifest.members[name][1]:
-            raise BundleError(f"{self.where}: member {name} is damaged: its SHA-256 is another one. Nothing of it is used")
+            raise BundleError(
+                f"{self.where}: member {name} is damaged: its SHA-256 is another one. Nothing of it is used"
+            )
         return part
