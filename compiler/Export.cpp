@@ -1,9 +1,11 @@
 #include "compiler/Export.h"
 
+#include "Pipelines.h"
 #include "Sha256.h"
 #include "XTensor/XTensor.h"
 #include "Zip.h"
 #include "compiler/Library.h"
+#include "compiler/Recording.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -114,7 +116,64 @@ private:
     return success();
   }
 
+  /// A device: its kernels, the list of launches where there is one, and their host for xt.load.
+  FailureOr<json::Object> addDevice(StringRef profile) {
+    StringRef backend = profile.split(',').first;
+    std::string folder = (backend + "/").str();
+    if (llvm::any_of(kept, [&](const auto &m) { return StringRef(m.first).starts_with(folder); }))
+      return module.emitError("target '") << backend << "' is there twice";
+    OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
+    if (failed(runPhases(*copy, "traced", "llvm", "", profile)))
+      return failure();
+    library.sites = sitesOf(*copy);
+    // Nothing of the host takes time: any machine of this kind will do.
+    std::optional<Processor> here = processorOf(thisProcessor());
+    if (here)
+      here = processorOf("cpu:" + here->architecture);
+    if (!here)
+      return module.emitError("the host of kernels cannot be compiled for this machine");
+    auto host = makeHost(*copy, library, *here);
+    if (failed(host))
+      return failure();
+    json::Object entry{{"target", backend},
+                       {"profile", profile},
+                       {"triple", here->triple},
+                       {"host", "cpu:" + here->name},
+                       {"kernel", folder + "host.so"},
+                       {"entry", entrySymbol(library)},
+                       {"signature", signatureSymbol(library)}};
+    keep(folder + "host.so", host->shared);
+    std::string why;
+    auto recording = record(host->object, entrySymbol(library), library.interface, why);
+    if (!recording) {
+      entry["why"] = why;
+      return entry;
+    }
+    StringRef suffix = backend == "vulkan" ? ".spv" : backend == "metal" ? ".metal" : ".ptx";
+    auto file = [&](bool isKernel, size_t i) {
+      return folder + (isKernel ? "kernel" : "constant") + std::to_string(i) +
+             (isKernel ? suffix.str() : ".bin");
+    };
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    json::OStream(os, /*IndentSize=*/1)
+        .value(launchesOf(*recording, library.interface, options.weights.size(), profile, file));
+    os << '\n';
+    entry["launches"] = folder + "launches.json";
+    keep(folder + "launches.json", text);
+    for (auto [i, k] : llvm::enumerate(recording->kernels)) {
+      // Texts end with a zero for drivers; files do not.
+      StringRef code = k.code;
+      keep(file(true, i), (backend == "vulkan" ? code : code.rtrim('\0')).str());
+    }
+    for (auto [i, bytes] : llvm::enumerate(recording->constants))
+      keep(file(false, i), bytes);
+    return entry;
+  }
+
   FailureOr<json::Object> add(StringRef asked) {
+    if (std::optional<Backend> backend = backendOf(asked); backend && *backend != Backend::cpu)
+      return addDevice(asked);
     std::string target = asked == "cpu" ? thisProcessor() : asked.str();
     std::optional<Processor> processor = processorOf(target);
     if (!processor)

@@ -253,6 +253,20 @@ LogicalResult emit(llvm::Module &code, llvm::TargetMachine &machine, std::string
   return success();
 }
 
+/// To make the names of libraries out of that are there on the target only.
+std::string emptyObject(const llvm::Module &like, llvm::TargetMachine &machine,
+                        const Processor &processor) {
+  llvm::Module nothing("empty", like.getContext());
+  nothing.setDataLayout(like.getDataLayout());
+  nothing.setTargetTriple(like.getTargetTriple());
+  if (!processor.abi.empty())
+    nothing.addModuleFlag(llvm::Module::Error, "target-abi",
+                          llvm::MDString::get(like.getContext(), processor.abi));
+  std::string object;
+  (void)emit(nothing, machine, object); // an object of the same machine was emitted before
+  return object;
+}
+
 } // namespace
 
 FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescription &library,
@@ -297,16 +311,7 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescriptio
   if (failed(emit(*code, *machine, object)))
     return module.emitError("the code generator cannot emit an object for ") << processor.name;
 
-  // Empty, to make the names of libraries out of that are there on the target only.
-  std::string empty;
-  llvm::Module nothing("empty", context);
-  nothing.setDataLayout(code->getDataLayout());
-  nothing.setTargetTriple(code->getTargetTriple());
-  if (!processor.abi.empty())
-    nothing.addModuleFlag(llvm::Module::Error, "target-abi",
-                          llvm::MDString::get(context, processor.abi));
-  if (failed(emit(nothing, *machine, empty)))
-    return module.emitError("the code generator cannot emit an object for ") << processor.name;
+  std::string empty = emptyObject(*code, *machine, processor);
   SharedLinker linker(object, empty);
   auto fail = [&] { return module.emitError(linker.error()); };
   Library made;
@@ -326,4 +331,33 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescriptio
   made.shared = *shared;
   made.archive = *archive;
   return made;
+}
+
+FailureOr<Host> xtensor::makeHost(ModuleOp module, const LibraryDescription &library,
+                                  const Processor &processor) {
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = machineFor(processor, error);
+  if (!machine)
+    return module.emitError("no code can be generated for ") << processor.name << ": " << error;
+  llvm::LLVMContext context;
+  auto code = mlir::translateModuleToLLVMIR(module, context, library.prefix);
+  if (!code)
+    return failure();
+  code->setDataLayout(machine->createDataLayout());
+  code->setTargetTriple(machine->getTargetTriple());
+  code->getFunction("entry")->setName(entrySymbol(library));
+  TableWriter(*code, library).addSignature();
+  std::vector<std::string> names = {entrySymbol(library), signatureSymbol(library)};
+  for (llvm::GlobalValue &value : code->global_values())
+    if (!value.isDeclaration() && !llvm::is_contained(names, value.getName()))
+      value.setLinkage(llvm::GlobalValue::InternalLinkage);
+  Host host;
+  if (failed(emit(*code, *machine, host.object)))
+    return module.emitError("the code generator cannot emit an object for ") << processor.name;
+  SharedLinker linker(host.object, emptyObject(*code, *machine, processor));
+  auto shared = linker.link(library.prefix + "-host.so", names, {"libxtensor_runtime.so"});
+  if (!shared)
+    return module.emitError(linker.error());
+  host.shared = *shared;
+  return host;
 }

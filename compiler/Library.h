@@ -46,6 +46,14 @@ std::string signatureSymbol(const LibraryDescription &library);
 mlir::FailureOr<Library> makeLibrary(mlir::ModuleOp module, const LibraryDescription &description,
                                      const Processor &processor);
 
+/// The host of a device's kernels, for this machine.
+struct Host {
+  std::string object;
+  std::string shared; // calls the runtime of the process that loads it
+};
+mlir::FailureOr<Host> makeHost(mlir::ModuleOp module, const LibraryDescription &description,
+                               const Processor &processor);
+
 /// A name that C takes, made of `text`.
 std::string identifier(llvm::StringRef text);
 /// The C header of a library.

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import tree
 from ..core.calls import shown
-from ..core.errors import ArgumentError, ArgumentTypeError, CompileError, UnsupportedError
+from ..core.devices import BACKENDS, target_named
+from ..core.errors import ArgumentError, ArgumentTypeError, CompileError
 from ..core.spec import Spec
 from ..trace.context import diagnosed, lock, mlir
 from ..transforms.arguments import signature_of
@@ -23,8 +24,6 @@ from .structure import to_json
 if TYPE_CHECKING:
     from ..trace.program import Program
     from ..transforms.arguments import Call
-
-_DEVICES = ("vulkan", "metal", "cuda")
 
 
 class Bundle:
@@ -85,7 +84,8 @@ def export(
     args, kwargs: what `f` is called with: arrays, for their types, or `xt.spec(batch=None, pixel=784, dtype="f4")`. A
     size of None is left open; one name is one size across all arguments. Arrays that `f` captures are baked in.
     targets: "cpu" (machines like this one), "cpu:x86-64-v3", "cpu:aarch64-linux-gnu", "cpu:riscv64-linux-gnu" ..;
-    several may be in one bundle, best first.
+    several may be in one bundle, best first. "vulkan", "metal", "cuda" or a device's
+    profile: kernels with a list of launches for any program, and their host for `xt.load`.
     path: where to write it.
     blas: what matrix products are calls of in C: "openblas", "blas", "scipy-openblas"; None: the bundle has its own.
     c: whether libraries and a header for C are in it.
@@ -97,8 +97,6 @@ def export(
     for t in wanted:
         if not isinstance(t, str):
             raise ArgumentTypeError(f"xt.export(targets=): targets are text, got {t!r}")
-        if t.split(":")[0].split(",")[0] in _DEVICES:
-            raise UnsupportedError(f"xt.export(targets=): {t!r} is not there yet; a bundle holds code for CPUs")
     jitted = f if isinstance(f, Jitted) else jit(f)
     program, call, _ = jitted._compiler.abstract(tuple(args), dict(kwargs or {}))
     label = name or (Path(path).stem if path is not None else program.name)
@@ -113,7 +111,7 @@ def export(
         "blas": blas or "",
         "python": json.dumps(_python(jitted, program, call), sort_keys=True),
         "for_c": c,
-        "targets": wanted,
+        "targets": [_profile(t) for t in wanted],
         "inputs": [*_input_names(jitted, call, program), *(f"weight{i}" for i in range(len(program.captured)))],
         "outputs": _output_names(program),
         "weights": [a.to("cpu").to_numpy().tobytes() for a in program.captured],
@@ -127,6 +125,13 @@ def export(
     if path is not None:
         bundle.save(path)
     return bundle
+
+
+def _profile(target: str) -> str:
+    """A device's name as the compiler is told of it; other targets as they are."""
+    if target.split(":")[0].split(",")[0] not in BACKENDS:
+        return target
+    return target_named(target).profile
 
 
 def _plain_name(path: str, otherwise: str) -> str:

@@ -24,7 +24,9 @@ def lines(file: File) -> Iterator[str]:
     yield ""
     for t in m.targets:
         here = "runs here" if _native.has_processor(t.processor) else "for other machines"
-        yield f"target {t.target} ({t.triple}): {here}"
+        if t.is_device:
+            here = f"launches in {t.launches}" if t.launches else f"for xt.load alone: {t.why}"
+        yield f"target {t.profile or t.target} ({t.triple}): {here}"
     if m.header:
         yield f"for C: {m.header}, matrix products by {m.blas or 'the library itself'}"
     yield ""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core import tree
+from ..core import devices, tree
 from ..core.dims import describe, describe_array
 from ..core.errors import (
     ArgumentTypeError,
@@ -51,7 +51,8 @@ class Loaded(Function):
         self.__name__ = self.__qualname__ = core.function.name
         self.__doc__ = core.function.doc or None
         self.__signature__ = core.signature
-        core.register(self)
+        core.loaded = self
+        core.register(self, core.device)
         return self
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -59,7 +60,7 @@ class Loaded(Function):
 
     @property
     def target(self) -> str:
-        """What the code that runs was compiled for."""
+        """What the code that runs was compiled for, where arrays do not say it."""
         return self._core.target.target
 
     @property
@@ -86,12 +87,18 @@ def load(bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None 
             file = File(path.read_bytes(), str(path))
         except OSError as error:
             raise BundleError(f"{path} cannot be read: {error.strerror}") from None
-    return Loaded(_Core(file, _chosen(file, target)))
+    found = _chosen(file, target)
+    return Loaded(_Core(file, found, devices.named(target or found.target) if found.is_device else None))
 
 
 def _chosen(file: File, wanted: str | None) -> Target:
     targets = file.manifest.targets
     there = ", ".join(t.target for t in targets)
+    if wanted is not None and wanted.partition(":")[0] in devices.BACKENDS:
+        for t in targets:
+            if t.is_device and t.target == wanted.partition(":")[0]:
+                return t
+        raise BundleError(f"{file.where} has nothing for target {wanted!r}; it has {there}")
     if wanted is not None and wanted != "cpu":
         wanted = wanted.removesuffix("-linux-gnu")
         found = [t for t in targets if t.target == wanted]
@@ -101,7 +108,10 @@ def _chosen(file: File, wanted: str | None) -> Target:
             raise BundleError(f"{file.where}: code for {wanted!r} does not run on this machine")
         return found[0]
     for t in targets:
-        if _native.has_processor(t.processor):
+        if not t.is_device and _native.has_processor(t.processor):
+            return t
+    for t in targets if wanted is None else ():
+        if t.is_device and t.target in devices.BACKENDS and _native.device_count(t.target):
             return t
     raise BundleError(f"{file.where} has nothing that runs on this machine; it has {there}")
 
@@ -109,8 +119,9 @@ def _chosen(file: File, wanted: str | None) -> Target:
 class _Core:
     """What a loaded function is made of, and the slow path of its calls."""
 
-    def __init__(self, file: File, target: Target) -> None:
+    def __init__(self, file: File, target: Target, device: _native.Device | None) -> None:
         self.file, self.target = file, target
+        self.device = device  # where calls run that have no array elsewhere
         self.function: Exported = file.manifest.function
         f = self.function
         code = _load_code(file, target)
@@ -131,7 +142,16 @@ class _Core:
             raise BundleError(f"{file.where}: manifest.json describes no function: {error}") from None
         self.specs = tuple(spec_of(p, w) for p, w in zip(f.arguments, self.weak, strict=True))
         self.weights = [_weight(file, w) for w in f.weights]
-        self.executable = _native.Executable(
+        self.loaded: Any = None  # the function that is called
+        self.code: dict[Any, tuple[Any, list[Any]]] = {device: self._place(code, target, device)}
+
+    def _place(self, code: Any, target: Target, device: _native.Device | None) -> tuple[Any, list[Any]]:
+        """An executable, and the weights where it runs."""
+        f = self.function
+        if device is not None:
+            _check_profile(self.file.where, target, device)
+            _host_code.append(code)  # its kernels live on in the device's runtime
+        executable = _native.Executable(
             code.entry,
             [_native_type(p) for p in (*f.arguments, *f.weights)],
             [_native_type(p) for p in f.results],
@@ -139,7 +159,24 @@ class _Core:
             code,
             False,
             equal=[(_factors(a), _factors(b), functools.partial(_refuse, d)) for d, a, b in f.equal],
+            device=device,
         )
+        return executable, [_native.to_device(w, device) for w in self.weights]
+
+    def _at(self, device: _native.Device | None) -> tuple[Any, list[Any]]:
+        """The code for a device, loaded when an array is met there."""
+        if device not in self.code:
+            wanted = "cpu" if device is None else device.backend
+            try:
+                target = _chosen(self.file, wanted)
+            except BundleError as error:
+                raise DeviceError(
+                    f"{self.function.name}: an argument is on {wanted!r}, and {str(error).splitlines()[0]}. Move it to "
+                    f"{self.target.target.partition(':')[0]!r} by x.to(..), or export for {wanted!r}, too"
+                ) from None
+            self.code[device] = self._place(_load_code(self.file, target), target, device)
+            self.register(self.loaded, device)
+        return self.code[device]
 
     def _op(self, where: str) -> str:
         found = self.function.python.get("ops", {}).get(where, "")
@@ -169,7 +206,7 @@ class _Core:
     def _unflatten(self, results: Sequence[Any]) -> Any:
         return self.result.unflatten(results if self.places is None else [results[i] for i in self.places])
 
-    def register(self, function: Any) -> None:
+    def register(self, function: Any, device: _native.Device | None) -> None:
         """Calls by position with arrays alone, one each, stay in C++."""
         positional, keywords = self.arguments.children
         plain = not keywords.size and all(c == tree.structure(0) for c in positional.children) and not self.ranges
@@ -186,7 +223,8 @@ class _Core:
                 for s, p in zip(self.specs, self.function.arguments, strict=True)
             ]
         wrapper = None if self._is_single else self._unflatten
-        function.add(types, self.executable, self._is_single, wrapper, self.weights)
+        executable, weights = self.code[device]
+        function.add(types, executable, self._is_single, wrapper, weights)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves = self._leaves(args, kwargs)
@@ -227,8 +265,13 @@ class _Core:
         labelled = {i: x for i, x in enumerate(leaves) if is_dataarray(x) or getattr(x, "meta", None) is not None}
         arrays = [self._array(i, x) for i, x in enumerate(leaves)]
         self._check_sizes(arrays)
+        device = self.device
+        free = {i for i, x in enumerate(leaves) if not isinstance(x, _native.Array)}
+        if device is None and len(free) < len(arrays):
+            device = devices.where(arrays, free, lambda i: f"argument {self.function.arguments[i].name}")
+        executable, weights = self._at(device)
         try:
-            results: Any = self.executable.run([*arrays, *self.weights])
+            results: Any = executable.run([*(_native.to_device(a, device) for a in arrays), *weights])
         except TypeError as error:
             raise ArgumentTypeError(f"{self.function.name}: {error}") from None
         if labelled:
@@ -259,10 +302,6 @@ class _Core:
             raise unnamed(x, f"{what}, a NumPy array")
         if not isinstance(x, Array):
             raise not_an_array(x, f"{what}: ")
-        if x.device != "cpu":
-            raise DeviceError(
-                f'{what} is on {x.device!r}, and the bundle\'s code runs on the CPU. Move it by x.to("cpu")'
-            )
         if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
             raise DimensionError(f"{what} is {describe_array(x)}; {describe(spec.dims, spec.shape)} is needed")
         if x.dtype != spec.dtype:
@@ -271,7 +310,9 @@ class _Core:
             )
         if x.dims != spec.dims:
             order = [x.dims.index(d) for d in spec.dims]
+            device = x._device
             x = _native.from_buffer(np.ascontiguousarray(np.transpose(x.to_numpy(), order)), spec.dims)
+            x = _native.to_device(x, device)
         return x
 
     def _check_sizes(self, arrays: Sequence[Any]) -> None:
@@ -293,6 +334,28 @@ class _Core:
 def _fits(x: float, spec: Spec) -> bool:
     kind = spec.dtype.kind
     return kind == "f" or kind == "V" or (isinstance(x, bool) if kind == "b" else isinstance(x, int))
+
+
+_host_code: list[Any] = []
+
+
+def _check_profile(where: str, target: Target, device: _native.Device) -> None:
+    """Whether a device has what code was compiled for."""
+    assert target.profile is not None
+    has = set(device.profile.split(","))
+    numbers = dict(part.split("=", 1) for part in has if "=" in part)
+    for part in target.profile.split(","):
+        name, _, value = part.partition("=")
+        if part in has or part == "subgroup=1":
+            continue
+        there = numbers.get(name, "")
+        at_least = name in ("workgroup_bytes", "max_threads", "sm") and value.isdigit() and there.isdigit()
+        if at_least and int(there) >= int(value):
+            continue
+        raise DeviceError(
+            f"{where}: its code for {target.target!r} needs {part}, which the device {device.name!r} "
+            f"({device.description}) has not. Export it here, or for a profile with less"
+        )
 
 
 def _load_code(file: File, target: Target) -> Any:

@@ -69,10 +69,19 @@ class Target:
     signature: str
     shared: str | None = None
     archive: str | None = None
+    # Of devices: what they must have, what their host runs on, the list of launches or why there is none.
+    profile: str | None = None
+    host: str | None = None
+    launches: str | None = None
+    why: str | None = None
+
+    @property
+    def is_device(self) -> bool:
+        return self.profile is not None
 
     @property
     def processor(self) -> str:
-        return self.target.removeprefix("cpu:")
+        return (self.host or self.target).removeprefix("cpu:")
 
 
 @dataclass(frozen=True)
@@ -205,7 +214,8 @@ def _function(table: Any) -> Exported:
 
 def _target(table: Any) -> Target:
     found = {key: _get(table, key, str) for key in ("target", "triple", "kernel", "entry", "signature")}
-    return Target(**found, **{key: _get(table, key, str, None) for key in ("shared", "archive")})
+    more = ("shared", "archive", "profile", "host", "launches", "why")
+    return Target(**found, **{key: _get(table, key, str, None) for key in more})
 
 
 def _manifest(table: Any) -> Manifest:
@@ -227,7 +237,7 @@ def _manifest(table: Any) -> Manifest:
         _get(table, "header", str, None),
     )
     named = [found.module, found.header, *(w.member for w in found.function.weights)]
-    named += [m for t in found.targets for m in (t.kernel, t.shared, t.archive)]
+    named += [m for t in found.targets for m in (t.kernel, t.shared, t.archive, t.launches)]
     for name in named:
         if name is not None and name not in members:
             raise _RefusedError(f"member {name!r} is named and not listed")
