@@ -2,6 +2,7 @@
 #include "blas.c"
 #include "check.c"
 #include "gemm.c"
+#include "half.c"
 #include "kernel.c"
 
 const int32_t xta_library_products = 1;

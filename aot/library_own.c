@@ -1,6 +1,7 @@
 /* All that a library holds beside its kernels, with matrix products of its own. */
 #include "check.c"
 #include "gemm.c"
+#include "half.c"
 #include "kernel.c"
 
 const int32_t xta_library_products = 0;

@@ -312,6 +312,64 @@ def test_matrix_products_of_its_own(tmp_path: Path, m: int, n: int, k: int, dtyp
     np.testing.assert_array_equal(g(xt.array(a, names[0]), xt.array(b, names[1])).values, expected)
 
 
+_HALVES = r"""
+#include "m.h"
+#include <stdio.h>
+int main(void) {
+  uint16_t x[N], y[N], z[N];
+  double d[N];
+  if (fread(x, 2, N, stdin) != N || fread(d, 8, N, stdin) != N)
+    return 1;
+  m_f_x a = {x, N};
+  m_f_d b = {d, N};
+  m_f_result0 c = {y, N};
+  m_f_result1 e = {z, N};
+  if (m_f(&a, &b, &c, &e, 0))
+    return 2;
+  fwrite(y, 2, N, stdout);
+  fwrite(z, 2, N, stdout);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64", "riscv64"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_on_processors_without_it(tmp_path: Path, machine: str, dtype: str) -> None:
+    """Every bit pattern there is, and doubles around every one of them."""
+    compiler, emulator = f"{machine}-linux-gnu-gcc", f"qemu-{machine}"
+    if machine == "x86_64":
+        compiler, emulator = COMPILER, ""
+    for tool in filter(None, (compiler, emulator)):
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not installed (scripts/setup.sh has it with XTENSOR_PEERS=1)")
+    kind = np.dtype(dtype) if dtype == "float16" else xt.bfloat16
+    n = 65536
+    x = np.arange(n, dtype="u2")
+    with np.errstate(all="ignore"):
+        d = x.view(kind).astype("f8") * (1 + np.random.default_rng(0).uniform(-1, 1, n) * 2.0**-9)
+
+    def f(x: Any, d: Any) -> Any:
+        return x + x, d.astype(dtype)
+
+    specs = (xt.spec(i=n, dtype=dtype), xt.spec(i=n))
+    bundle = xt.export(f, args=specs, name="m", targets=f"cpu:{machine.replace('_', '-')}")
+    out = bundle.extract(tmp_path)
+    source = tmp_path / "main.c"
+    source.write_text(_HALVES)
+    archive = out / str(bundle.manifest.targets[0].archive)
+    subprocess.run([compiler, f"-DN={n}", f"-I{out}", source, archive, "-lm", "-o", tmp_path / "main"], check=True)
+    run = [emulator, "-L", f"/usr/{machine}-linux-gnu"] if emulator else []
+    done = subprocess.run([*run, tmp_path / "main"], input=x.tobytes() + d.tobytes(), capture_output=True, check=False)
+    assert done.returncode == 0
+    found = np.frombuffer(done.stdout, "u2").view(kind).reshape(2, n).astype("f8")
+    with np.errstate(all="ignore"):
+        expected = [(x.view(kind).astype("f8") * 2).astype(kind), d.astype(kind)]
+        if dtype == "bfloat16":  # ml_dtypes rounds doubles twice
+            expected[1] = xt.array(d, "i").astype(dtype).values
+    np.testing.assert_array_equal(found, np.stack(expected).astype("f8"))
+
+
 # -- examples/aot_c ---------------------------------------------------------------------------------------------------
 
 _MACHINES = {
