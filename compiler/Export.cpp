@@ -189,7 +189,9 @@ private:
     if (options.forC)
       if (std::string routine = routineOf(*copy); !routine.empty())
         return module.emitError("a library for C has no ")
-               << routine << " (sorting, factorisations): a bundle for Python alone can have it";
+               << routine
+               << " (sorting, factorisations): a bundle for Python alone (c=False, --no-c) can "
+                  "have it";
     // Who calls no products needs no library for them.
     if (!copy->lookupSymbol("xt_gemm_f32") && !copy->lookupSymbol("xt_gemm_f64"))
       library.blas.clear();

@@ -222,7 +222,7 @@ def test_sorting_and_factorisations_are_pythons_alone(tmp_path: Path) -> None:
     def f(x: Any) -> Any:
         return xt.sort(x, dim="i")
 
-    with pytest.raises(xt.Error, match=r"a library for C has no xt_argsort"):
+    with pytest.raises(xt.UnsupportedError, match=r"a library for C has no xt_argsort"):
         xt.export(f, args=(xt.spec(i=5),), path=tmp_path / "f.xtb")
     g = xt.load(xt.export(f, args=(xt.spec(i=5),), path=tmp_path / "f.xtb", c=False))
     assert g(xt.array([3.0, 1.0, 2.0, 5.0, 4.0], "i")).values.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -258,11 +258,11 @@ def test_several_targets_and_the_first_that_runs(tmp_path: Path) -> None:
 
 
 def test_unknown_targets_are_refused() -> None:
-    with pytest.raises(xt.CompileError, match=r"no bundle can be made for target 'cpu:z80'"):
+    with pytest.raises(xt.ArgumentError, match=r"no bundle can be made for target 'cpu:z80'"):
         xt.export(classify, args=SPECS, targets="cpu:z80")
-    with pytest.raises(xt.CompileError, match=r"no bundle can be made for target 'opencl'"):
+    with pytest.raises(xt.ArgumentError, match=r"no bundle can be made for target 'opencl'"):
         xt.export(classify, args=SPECS, targets=("cpu", "opencl"))
-    with pytest.raises(xt.Error, match=r"there is no BLAS called 'mkl'"):
+    with pytest.raises(xt.ArgumentError, match=r"there is no BLAS called 'mkl'"):
         xt.export(classify, args=SPECS, blas="mkl")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import tree
 from ..core.calls import shown
 from ..core.devices import BACKENDS, target_named
-from ..core.errors import ArgumentError, ArgumentTypeError, CompileError
+from ..core.errors import ArgumentError, ArgumentTypeError, CompileError, Error, UnsupportedError
 from ..core.spec import Spec
 from ..trace.context import diagnosed, lock, mlir
 from ..transforms.arguments import signature_of
@@ -119,12 +119,29 @@ def export(
     mlir()
     from ..mlir._mlir_libs import _xtensor
 
-    with lock, diagnosed(CompileError):
-        data = _xtensor.export_bundle(program.module, options)
+    try:
+        with lock, diagnosed(CompileError):
+            data = _xtensor.export_bundle(program.module, options)
+    except Error as error:
+        raise _refusal(str(error)) or error from None
     bundle = Bundle(data, "the exported bundle")
     if path is not None:
         bundle.save(path)
     return bundle
+
+
+_REFUSALS: tuple[tuple[str, type[Error]], ...] = (
+    (r"no bundle can be made|there is no BLAS|is there twice|for one target at least", ArgumentError),
+    (r"a library for C has no|does not follow from|computed from values", UnsupportedError),
+)
+
+
+def _refusal(text: str) -> Error | None:
+    """What the compiler says of what it was asked for, rather than of itself."""
+    for pattern, kind in _REFUSALS:
+        if re.search(pattern, text):
+            return kind(f"xt.export: {text.splitlines()[0].removeprefix('xt.export: ')}")
+    return None
 
 
 def _profile(target: str) -> str:
