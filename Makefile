@@ -19,6 +19,7 @@ test-vulkan: setup
 bench: setup
 	$(PYTHON) benchmarks/run.py
 	$(PYTHON) benchmarks/compile_time.py
+	$(PYTHON) benchmarks/aot.py
 
 lint: setup
 	scripts/lint.sh

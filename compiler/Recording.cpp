@@ -18,7 +18,7 @@ constexpr uintptr_t kFirst = uintptr_t(1) << 46, kApart = uintptr_t(1) << 41;
 /// What writes down instead of doing. Programs call functions without a context: one at a time.
 struct Recorder {
   Recording recording;
-  std::vector<std::string> areas; // "argument", .. by address
+  std::vector<const char *> areas; // "argument", .. by address
   std::vector<int64_t> numbers;
   std::vector<const xt_kernel *> kernels;
   std::vector<const void *> constants;
@@ -38,8 +38,8 @@ struct Recorder {
       why = "it computes addresses of its own";
       return {};
     }
-    return {areas[offset / kApart].c_str(), numbers[offset / kApart],
-            static_cast<int64_t>(offset % kApart), bytes};
+    return {areas[offset / kApart], numbers[offset / kApart], static_cast<int64_t>(offset % kApart),
+            bytes};
   }
 
   bool add(RecordedStep step) {
@@ -174,7 +174,6 @@ std::optional<Recording> xtensor::record(StringRef object, StringRef entry,
   }
   Recorder r;
   std::vector<void *> buffers;
-  r.areas.reserve(4096); // places refer to their texts
   for (size_t i = 0; i < interface.inputs.size(); ++i)
     buffers.push_back(r.area("argument", i));
   for (size_t i = 0; i < interface.outputs.size(); ++i)
@@ -183,8 +182,6 @@ std::optional<Recording> xtensor::record(StringRef object, StringRef entry,
   xt_status status = {0, 0, 0, 0};
   (*function)(buffers.data(), nullptr, &status);
   recorder = nullptr;
-  if (r.areas.size() > 4000)
-    r.why = "it has too many constants";
   if (r.why.empty())
     return std::move(r.recording);
   why = r.why;

@@ -227,6 +227,18 @@ def test_products_of_a_blas_are_pythons(tmp_path: Path, sizes: tuple[int, int, i
     np.testing.assert_array_equal(y, found.values)
 
 
+def test_threads_of_the_small_runtime(tmp_path: Path) -> None:
+    threads = ctypes.CDLL(str(Path(xt.__file__).parent / "libxtensor_threads.so"))
+    library = Library(xt.export(lambda x: xt.exp(x) * x, args=(xt.spec(i=1000, j=1000),), name="m"), tmp_path)
+    x, y = np.random.default_rng(0).normal(size=(1000, 1000)), np.zeros((1000, 1000))
+    assert library(typed(x, 1000, 1000), typed(y, 1000, 1000))[0] == 0
+    alone = y.copy()
+    y[:] = 0
+    library.context.parallel_for = ctypes.cast(threads.xt_threads, Context.LOOP)
+    assert library(typed(x, 1000, 1000), typed(y, 1000, 1000))[0] == 0
+    np.testing.assert_array_equal(y, alone)
+
+
 def test_an_index_out_of_range(tmp_path: Path) -> None:
     specs = (xt.spec(row=4), xt.spec(k=2, dtype="i8"))
     library = Library(xt.export(lambda x, i: x.isel(row=i), args=specs, name="m"), tmp_path)
