@@ -132,6 +132,7 @@ private:
       here = processorOf("cpu:" + here->architecture);
     if (!here)
       return module.emitError("the host of kernels cannot be compiled for this machine");
+    library.target = profile.str();
     auto host = makeHost(*copy, library, *here);
     if (failed(host))
       return failure();
@@ -195,6 +196,7 @@ private:
     // Who calls no products needs no library for them.
     if (!copy->lookupSymbol("xt_gemm_f32") && !copy->lookupSymbol("xt_gemm_f64"))
       library.blas.clear();
+    library.target = "cpu:" + processor->name;
     auto made = makeLibrary(*copy, library, *processor);
     if (failed(made))
       return failure();

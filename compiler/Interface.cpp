@@ -183,17 +183,28 @@ FailureOr<Interface> xtensor::interfaceOf(ModuleOp module) {
   return interface;
 }
 
+/// A name in which nothing can be taken for the text around it.
+static std::string quoted(StringRef name) {
+  std::string text;
+  for (char c : name) {
+    if (StringRef("\\,:{}*()?").contains(c))
+      text += '\\';
+    text += c;
+  }
+  return text;
+}
+
 static std::string textOf(const SizeProduct &size) {
   std::string text = size.factor == 1 && !size.open.empty() ? "" : std::to_string(size.factor);
   for (const std::string &name : size.open)
-    text += (text.empty() ? "" : "*") + name;
+    text += (text.empty() ? "?" : "*?") + quoted(name);
   return text;
 }
 
 static std::string textOf(const Parameter &p) {
   std::string text = p.dtype + "{";
   for (auto [i, dim] : llvm::enumerate(p.dims))
-    text += (i ? ", " : "") + dim + ": " + textOf(p.sizes[i]);
+    text += (i ? ", " : "") + quoted(dim) + ": " + textOf(p.sizes[i]);
   return text + "}";
 }
 
@@ -201,13 +212,15 @@ std::string xtensor::signatureOf(StringRef name, const Interface &interface) {
   auto list = [](const std::vector<Parameter> &parameters, bool names) {
     return llvm::join(llvm::map_range(parameters,
                                       [&](const Parameter &p) {
-                                        return (names ? p.name + ": " : "") + textOf(p);
+                                        return (names ? quoted(p.name) + ": " : "") + textOf(p);
                                       }),
                       ", ");
   };
-  return (name + "(" + list(interface.inputs, true) + ") -> (" + list(interface.outputs, false) +
-          ")")
-      .str();
+  std::string text = quoted(name) + "(" + list(interface.inputs, true) + ") -> (" +
+                     list(interface.outputs, false) + ")";
+  for (const SizeEquality &e : interface.equalities)
+    text += " where " + textOf(e.left) + " = " + textOf(e.right);
+  return text;
 }
 
 /// The value of `size` if all of its names have one.

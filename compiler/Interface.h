@@ -47,8 +47,9 @@ mlir::FailureOr<Interface> interfaceOf(mlir::ModuleOp module);
 /// Fails, with an error at @main, where two sizes of one name would differ.
 mlir::LogicalResult fixSizes(mlir::ModuleOp module, const llvm::StringMap<int64_t> &sizes);
 
-/// "classify(image: float32{sample: ?, pixel: 64}) -> float32{sample: ?, digit: 10}". The code of a
-/// bundle carries it, so that a manifest that says something else is found out.
+/// "classify(image: float32{sample: ?sample, pixel: 64}) -> (float32{sample: ?sample, digit: 10})".
+/// The code of a bundle carries it, so that a manifest that says something else is found out: two
+/// interfaces that differ have two texts, whatever names are in them.
 std::string signatureOf(llvm::StringRef name, const Interface &interface);
 
 } // namespace xtensor

@@ -49,7 +49,9 @@ public:
         pointer(llvm::PointerType::getUnqual(context)) {}
 
   void addSignature() {
-    auto *text = llvm::ConstantDataArray::getString(context, library.signature);
+    // Code for something else is found out as well.
+    auto *text =
+        llvm::ConstantDataArray::getString(context, library.target + " " + library.signature);
     auto *global =
         new llvm::GlobalVariable(module, text->getType(), true, llvm::GlobalValue::ExternalLinkage,
                                  text, signatureSymbol(library));

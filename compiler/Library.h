@@ -16,6 +16,7 @@ struct LibraryDescription {
   std::string function; // "model_classify"
   Interface interface;
   std::string signature;
+  std::string target; // what the code is for, "cpu:x86-64-v3" or a device's profile
   /// Values of the last inputs, which callers do not pass.
   std::vector<llvm::StringRef> weights;
   std::vector<Site> sites;

@@ -3,6 +3,7 @@
 #include "Zip.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <string>
 #include <structmember.h>
 #include <sys/mman.h>
@@ -125,6 +126,16 @@ bool writeAll(int file, std::string_view bytes) {
   return true;
 }
 
+/// A symbol of the library itself: names of libc's are none of its.
+void *ownSymbol(void *handle, const char *name) {
+  void *address = dlsym(handle, name);
+  link_map *map;
+  Dl_info info;
+  bool own = address && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && dladdr(address, &info) &&
+             reinterpret_cast<uintptr_t>(info.dli_fbase) == map->l_addr;
+  return own ? address : nullptr;
+}
+
 PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
   static const char *keywords[] = {"library", "entry", "signature", nullptr};
   PyObject *library;
@@ -153,8 +164,8 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
     Py_DECREF(c);
     return nullptr;
   }
-  void *address = dlsym(c->handle, entry);
-  auto *text = static_cast<const char *>(dlsym(c->handle, signature));
+  void *address = ownSymbol(c->handle, entry);
+  auto *text = static_cast<const char *>(ownSymbol(c->handle, signature));
   if (!address || !text) {
     PyErr_SetString(PyExc_OSError, "the code lacks what its manifest names");
     Py_DECREF(c);

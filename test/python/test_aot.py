@@ -63,7 +63,7 @@ def test_loaded_function_looks_like_the_exported_one(bundle: Path) -> None:
     assert list(inspect.signature(g).parameters) == ["image", "w", "b"]
     image, w, b = arrays(3)
     np.testing.assert_array_equal(g(image, b=b, w=w).values, g(image, w, b).values)
-    assert "sample: sample" in repr(g)
+    assert "sample: ?sample" in repr(g)
 
 
 def test_stored_order_of_an_argument_does_not_matter(bundle: Path) -> None:
@@ -284,6 +284,6 @@ def test_command_line(tmp_path: Path) -> None:
     xtensor("compile", f"{program}:f", "-o", str(out))
     assert xt.load(out)(xt.ones(i=3, dtype="f4"), xt.ones(i=3, dtype="f4")).values.tolist() == [2, 2, 2]
     shown = xtensor("inspect", str(out), "--extract", str(tmp_path / "members"))
-    assert "argument  x: float32{i: i}, row-major" in shown
+    assert "argument  x: float32{i: ?i}, row-major" in shown
     assert (tmp_path / "members" / "model.h").read_text().count("model_f_x") >= 2
     assert json.loads(xtensor("inspect", str(out), "--json"))["schema"] == 1

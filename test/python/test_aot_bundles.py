@@ -28,6 +28,16 @@ def data() -> bytes:
     return xt.export(lambda x: x * w, args=(xt.spec(i=None, j=3),), name="m").data
 
 
+@pytest.fixture(scope="module")
+def fixed() -> bytes:
+    w = xt.array([1.0, 2.0, 3.0], "j")
+
+    def f(p: Any, s: int = 1) -> Any:
+        return p["x"] * w * s
+
+    return xt.export(f, args=({"x": xt.spec(i=2, j=3)}, 1), targets=("cpu", "cpu:x86-64"), name="m").data
+
+
 def members(data: bytes) -> dict[str, bytes]:
     return {name: data[a:b] for name, (a, b) in _native.read_zip(data).items()}
 
@@ -104,6 +114,55 @@ def test_manifests_that_lie_about_the_code_are_found_out(data: bytes, change: Ca
         xt.load(rewritten(data, lie))
 
 
+@pytest.mark.parametrize("entry", ["system", "abort", "m_signature", "m__lambda__signature", "malloc_entry", "_entry"])
+def test_entries_that_are_something_else(data: bytes, entry: str) -> None:
+    with pytest.raises(xt.BundleError, match=r"NAME_entry and NAME_signature|lacks what its manifest names"):
+        xt.load(rewritten(data, lambda m: m["targets"][0].update(entry=entry)))
+    both = {"entry": entry, "signature": entry.replace("entry", "signature")}
+    with pytest.raises(xt.BundleError, match=r"NAME_entry and NAME_signature|lacks what its manifest names"):
+        xt.load(rewritten(data, lambda m: m["targets"][0].update(both)))
+
+
+def test_equalities_cannot_be_left_out() -> None:
+    specs = (xt.spec(i=None), xt.spec(k=None))
+    data = xt.export(lambda x, y: x + y.rename({"k": "i"}), args=specs, name="m").data
+    with pytest.raises(xt.SizeError, match=r"dim 'i' has size 2, and a dim of size 3"):
+        xt.load(data)(xt.zeros(i=2), xt.zeros(k=3))
+
+    def leave_out(table: dict[str, Any]) -> None:
+        f = table["functions"][0]
+        f["equal"].clear()
+        f["signature"] = f["signature"].partition(" where ")[0]
+
+    with pytest.raises(xt.BundleError, match=r"the manifest says"):
+        xt.load(rewritten(data, leave_out))
+
+
+def test_code_for_something_else(fixed: bytes) -> None:
+    """Code of one processor in the place of another's."""
+
+    def swap(table: dict[str, Any]) -> None:
+        a, b = table["targets"]
+        a["kernel"], b["kernel"] = b["kernel"], a["kernel"]
+
+    with pytest.raises(xt.BundleError, match=r"the manifest says cpu:x86-64-v\d (.|\n)*, and the code cpu:x86-64 f"):
+        xt.load(rewritten(fixed, swap))
+
+
+def test_names_cannot_be_taken_for_what_is_around_them() -> None:
+    """Signatures of different arrays differ, whatever dims are called."""
+
+    def text(*dims: str, sizes: tuple[Any, ...]) -> str:
+        return str(manifest.Parameter("x", "float32", dims, sizes))
+
+    assert text("i: ?i, j", sizes=(3,)) != text("i", "j", sizes=("i", 3))
+    assert text("3", sizes=("3",)) != text("3", sizes=(3,))
+    name = "a, b: {c}*(d)?\\"
+    bundle = xt.export(lambda x: x + 1.0, args=(xt.spec({name: None}),), name="m")
+    assert bundle.manifest.function.arguments[0].dims == (name,)
+    assert xt.load(bundle)(xt.zeros({name: 2})).values.tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/../../evil", "a//b", "c:\\evil", ".", "", "a\0b"])
 def test_names_that_lead_out_of_a_folder(data: bytes, name: str) -> None:
     with pytest.raises(ValueError, match=r"cannot be called|null character"):
@@ -160,10 +219,10 @@ def test_no_such_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_ten_thousand_mutated_bundles(data: bytes, tmp_path: Path, seed: int) -> None:
+def test_ten_thousand_mutated_bundles(data: bytes, fixed: bytes, tmp_path: Path, seed: int) -> None:
     """In processes of their own, as a crash would end them. What loads all the same (a changed docstring) is right."""
     path = tmp_path / "m.xtb"
-    path.write_bytes(data)
+    path.write_bytes(fixed if seed % 2 else data)
     before = set(tmp_path.iterdir())
     done = subprocess.run(
         [sys.executable, MUTATE, path, str(seed), "2500"],

@@ -136,6 +136,8 @@ class _Core:
             self.ranges = [Range(a, np.dtype(d), w, o) for a, d, w, o in python.get("ranges", ())]
             self.signature = _signature(python, f)
             self._check()
+            for r in self.ranges:
+                _ = r.least, r.most
         except Error:
             raise
         except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -194,6 +196,9 @@ class _Core:
             raise ValueError("other results than arrays")
         if self.places is not None and not all(type(i) is int and 0 <= i < count for i in self.places):
             raise ValueError("places of results that are not there")
+        for p, weak in zip(f.arguments, self.weak, strict=True):
+            if weak and (p.dims or p.dtype not in _NUMBERS.values()):
+                raise ValueError("numbers with dims")
         if any(type(r.argument) is not int or not 0 <= r.argument < len(f.arguments) for r in self.ranges):
             raise ValueError("ranges of arguments that are not there")
 
@@ -363,10 +368,9 @@ def _load_code(file: File, target: Target) -> Any:
         code = _native.Code(file.member(target.kernel), target.entry, target.signature)
     except (OSError, ValueError) as error:
         raise BundleError(f"{file.where}: the code for {target.target} cannot be loaded: {error}") from None
-    if code.signature != file.manifest.function.signature:
-        raise BundleError(
-            f"{file.where}: the manifest says {file.manifest.function.signature}, and the code {code.signature}"
-        )
+    said = f"{target.profile or target.target} {file.manifest.function.signature}"
+    if code.signature != said:
+        raise BundleError(f"{file.where}: the manifest says {said}, and the code {code.signature}")
     return code
 
 

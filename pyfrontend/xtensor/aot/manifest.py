@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,7 +55,7 @@ class Parameter:
         return tuple(n if isinstance(n, int) else None for n in self.sizes)
 
     def __str__(self) -> str:
-        sizes = ", ".join(f"{d}: {_text(n)}" for d, n in zip(self.dims, self.sizes, strict=True))
+        sizes = ", ".join(f"{_quoted(d)}: {_text(n)}" for d, n in zip(self.dims, self.sizes, strict=True))
         return f"{self.dtype}{{{sizes}}}"
 
 
@@ -102,8 +103,9 @@ class Exported:
 
     def said(self) -> str:
         """The signature that code for this function carries."""
-        inputs = ", ".join(f"{p.name}: {p}" for p in (*self.arguments, *self.weights))
-        return f"{self.name}({inputs}) -> ({', '.join(map(str, self.results))})"
+        inputs = ", ".join(f"{_quoted(p.name)}: {p}" for p in (*self.arguments, *self.weights))
+        text = f"{_quoted(self.name)}({inputs}) -> ({', '.join(map(str, self.results))})"
+        return text + "".join(f" where {_text(left)} = {_text(right)}" for _, left, right in self.equal)
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,14 @@ class Manifest:
     header: str | None = None
 
 
+def _quoted(name: str) -> str:
+    """A name in which nothing can be taken for the text around it (compiler/Interface.cpp)."""
+    return re.sub(r"([\\,:{}*()?])", r"\\\1", name)
+
+
 def _text(size: Size) -> str:
-    return "*".join(map(str, size)) if isinstance(size, list) else str(size)
+    factors = size if isinstance(size, list) else [size]
+    return "*".join(f"?{_quoted(n)}" if isinstance(n, str) else str(n) for n in factors)
 
 
 class _RefusedError(Exception):
@@ -214,6 +222,9 @@ def _function(table: Any) -> Exported:
 
 def _target(table: Any) -> Target:
     found = {key: _get(table, key, str) for key in ("target", "triple", "kernel", "entry", "signature")}
+    symbol = found["entry"].removesuffix("_entry")
+    if not re.fullmatch(r"\w+", symbol, re.ASCII) or found["signature"] != f"{symbol}_signature":
+        raise _RefusedError("the code's symbols are NAME_entry and NAME_signature")
     more = ("shared", "archive", "profile", "host", "launches", "why")
     return Target(**found, **{key: _get(table, key, str, None) for key in more})
 
