@@ -204,7 +204,7 @@ private:
     llvm::SmallVector<StringRef> parts;
     StringRef(processor->features).split(parts, ',', -1, false);
     for (StringRef part : parts)
-      features.push_back(part);
+      features.push_back(part.str()); // JSON refers to a StringRef
     json::Object entry{{"target", "cpu:" + processor->name},
                        {"triple", processor->triple},
                        {"cpu", processor->cpu},

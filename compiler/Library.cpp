@@ -306,7 +306,9 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescriptio
     code->addModuleFlag(llvm::Module::Error, "target-abi",
                         llvm::MDString::get(context, processor.abi));
   for (llvm::GlobalValue &value : code->global_values())
-    if (!value.isDeclaration() && !llvm::is_contained(kernelNames, value.getName()) &&
+    // llvm.compiler.used keeps what only generated code calls.
+    if (!value.isDeclaration() && !value.getName().starts_with("llvm.") &&
+        !llvm::is_contained(kernelNames, value.getName()) &&
         !llvm::is_contained(names, value.getName()))
       value.setLinkage(llvm::GlobalValue::InternalLinkage);
   std::string object;
