@@ -411,6 +411,8 @@ def _signature(python: Mapping[str, Any], f: Exported) -> inspect.Signature:
         return inspect.Signature([inspect.Parameter(p.name, _KINDS["POSITIONAL_OR_KEYWORD"]) for p in f.arguments])
     parameters = []
     for p in found:
+        if not isinstance(p["name"], str) or not p["name"].isidentifier():
+            raise ValueError(f"no name of a parameter: {p['name']!r:.60}")
         default = _default(p["default"], p["plain"]) if "default" in p else inspect.Parameter.empty
         parameters.append(inspect.Parameter(p["name"], _KINDS[p["kind"]], default=default))
     return inspect.Signature(parameters)
