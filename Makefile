@@ -20,6 +20,7 @@ bench: setup
 	$(PYTHON) benchmarks/run.py
 	$(PYTHON) benchmarks/compile_time.py
 	$(PYTHON) benchmarks/guards.py
+	$(PYTHON) benchmarks/aot.py
 
 lint: setup
 	scripts/lint.sh

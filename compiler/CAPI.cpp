@@ -4,6 +4,8 @@
 #include "XTensor/Dims.h"
 #include "compiler/Compiler.h"
 #include "compiler/Cost.h"
+#include "compiler/Export.h"
+#include "compiler/Interface.h"
 #include "compiler/WarmUp.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
@@ -89,6 +91,41 @@ bool xtensorPrintAfter(MlirModule module, MlirStringRef phase, bool locations, M
     return false;
   callback(wrapped(*text), userData);
   return true;
+}
+
+static std::vector<std::string> strings(intptr_t count, const MlirStringRef *texts) {
+  std::vector<std::string> out;
+  for (intptr_t i = 0; i < count; ++i)
+    out.push_back(unwrap(texts[i]).str());
+  return out;
+}
+
+bool xtensorExport(MlirModule module, const XTensorExportOptions *o, MlirStringCallback callback,
+                   void *userData) {
+  xtensor::ExportOptions options;
+  options.name = unwrap(o->name).str();
+  options.function = unwrap(o->function).str();
+  options.doc = unwrap(o->doc).str();
+  options.blas = unwrap(o->blas).str();
+  options.python = unwrap(o->python).str();
+  options.forC = o->forC;
+  options.targets = strings(o->numTargets, o->targets);
+  options.inputs = strings(o->numInputs, o->inputs);
+  options.outputs = strings(o->numOutputs, o->outputs);
+  options.weights = strings(o->numWeights, o->weights);
+  auto bundle = xtensor::exportBundle(unwrap(module), options);
+  if (failed(bundle))
+    return false;
+  callback(wrapped(*bundle), userData);
+  return true;
+}
+
+bool xtensorFixSizes(MlirModule module, intptr_t count, const MlirStringRef *names,
+                     const int64_t *sizes) {
+  llvm::StringMap<int64_t> given;
+  for (intptr_t i = 0; i < count; ++i)
+    given[unwrap(names[i])] = sizes[i];
+  return succeeded(xtensor::fixSizes(unwrap(module), given));
 }
 
 bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,

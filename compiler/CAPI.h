@@ -57,6 +57,21 @@ MLIR_CAPI_EXPORTED bool xtensorPrintAfter(MlirModule module, MlirStringRef phase
                                           MlirStringRef target, MlirStringCallback callback,
                                           void *userData);
 
+/* A bundle (compiler/Export.h). Lists may be empty; `targets` names one at least. */
+typedef struct XTensorExportOptions {
+  MlirStringRef name, function, doc, blas, python;
+  bool forC;
+  intptr_t numTargets, numInputs, numOutputs, numWeights;
+  const MlirStringRef *targets, *inputs, *outputs, *weights;
+} XTensorExportOptions;
+/* Hands the bytes of the bundle to `callback`, once; false on failure, with diagnostics. */
+MLIR_CAPI_EXPORTED bool xtensorExport(MlirModule module, const XTensorExportOptions *options,
+                                      MlirStringCallback callback, void *userData);
+/* Gives the dynamic dims of these names their sizes throughout @main, and what follows from them;
+ * false on failure, with diagnostics. */
+MLIR_CAPI_EXPORTED bool xtensorFixSizes(MlirModule module, intptr_t count,
+                                        const MlirStringRef *names, const int64_t *sizes);
+
 /* What one call of a module in phase `traced` costs. */
 typedef struct {
   int64_t flops, arenaBytes, launches; /* launches: of a device */

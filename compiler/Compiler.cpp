@@ -16,11 +16,13 @@
 using namespace mlir;
 using namespace xtensor;
 
+StringRef xtensor::compilerVersion() { return "xtensor 0.1.0"; }
+
 /// Which compiler this is: another build may generate other code for the same program. A build is
 /// told by the file that holds this function.
 static const std::string &compilerIdentity() {
   static const std::string identity = [] {
-    std::string text = "xtensor 0.1.0";
+    std::string text = compilerVersion().str();
     Dl_info self;
     llvm::sys::fs::file_status status;
     if (dladdr(reinterpret_cast<void *>(&compilerIdentity), &self) &&
@@ -119,8 +121,7 @@ FailureOr<std::string> xtensor::textAfter(ModuleOp module, StringRef phase, bool
 
 //===- objects -------------------------------------------------------------===//
 
-/// The places where an index is checked, as the lowering left them on the module.
-static std::vector<Site> sitesOf(ModuleOp module) {
+std::vector<Site> xtensor::sitesOf(ModuleOp module) {
   std::vector<Site> sites;
   if (auto list = module->getAttrOfType<ArrayAttr>("xtensor.sites"))
     for (auto site : list.getAsRange<DictionaryAttr>()) {

@@ -44,6 +44,12 @@ struct Compiled {
 mlir::LogicalResult runPhases(mlir::ModuleOp module, llvm::StringRef from, llvm::StringRef to,
                               llvm::StringRef dumpFolder = "", llvm::StringRef target = "cpu");
 
+/// Name and version, as files tell who wrote them.
+llvm::StringRef compilerVersion();
+
+/// The places where an index is checked, as the lowering left them on the module.
+std::vector<Site> sitesOf(mlir::ModuleOp module);
+
 /// Compiles `module`, which is in phase `options.from` and stays as it is.
 mlir::FailureOr<Compiled> compile(mlir::ModuleOp module, const CompilerOptions &options);
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib
 
@@ -80,40 +81,57 @@ def picture(losses: list[float], params: Params, path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-def main() -> None:
-    OUT.mkdir(exist_ok=True)
-    rng = np.random.default_rng(0)
-    data = load_digits()
-    order = rng.permutation(len(data.target))
-    held_out = len(order) // 5
-    test, train = order[:held_out], order[held_out:]
-    pixels = (data.data / 16).astype("f4")
+class Digits(NamedTuple):
+    """The scans as numbers from 0 to 1, and which of them are for training and for testing."""
 
-    def batch(rows: np.ndarray) -> tuple[xt.Array, xt.Array]:
+    pixels: np.ndarray
+    labels: np.ndarray
+    train: np.ndarray
+    test: np.ndarray
+
+    def batch(self, rows: np.ndarray) -> tuple[xt.Array, xt.Array]:
         return (
-            xt.array(pixels[rows], dims=("sample", "pixel")),
-            xt.array(data.target[rows], dims="sample"),
+            xt.array(self.pixels[rows], dims=("sample", "pixel")),
+            xt.array(self.labels[rows], dims="sample"),
         )
 
+
+def load() -> Digits:
+    data = load_digits()
+    order = np.random.default_rng(0).permutation(len(data.target))
+    held_out = len(order) // 5
+    return Digits((data.data / 16).astype("f4"), data.target, order[held_out:], order[:held_out])
+
+
+def train(data: Digits, epochs: int = EPOCHS) -> tuple[Params, list[float]]:
+    """Trained parameters, and the loss of every step."""
+    rng = np.random.default_rng(1)
     params = initial_params(rng)
     velocity = {k: xt.zeros_like(v) for k, v in params.items()}
     losses = []
-    start = time.perf_counter()
-    for _ in (bar := trange(EPOCHS, desc="training", unit="epoch")):
-        shuffled = rng.permutation(train)
+    for _ in (bar := trange(epochs, desc="training", unit="epoch")):
+        shuffled = rng.permutation(data.train)
         for first in range(0, len(shuffled) - BATCH + 1, BATCH):
-            image, label = batch(shuffled[first : first + BATCH])
+            image, label = data.batch(shuffled[first : first + BATCH])
             params, velocity, value = step(params, velocity, image, label)
             losses.append(value.item())
         bar.set_postfix(loss=f"{losses[-1]:.4f}")
+    return params, losses
+
+
+def main() -> None:
+    OUT.mkdir(exist_ok=True)
+    data = load()
+    start = time.perf_counter()
+    params, losses = train(data)
     print(f"trained {len(losses)} steps in {time.perf_counter() - start:.1f} s")
 
     picture(losses, params, OUT / "digits.png")
     print(f"loss curve and learned filters: {OUT / 'digits.png'}")
     with xt.debug.dump_phases(OUT / "phases"):
-        xt.value_and_grad(loss)(params, *batch(train[:BATCH]))
+        xt.value_and_grad(loss)(params, *data.batch(data.train[:BATCH]))
     print(f"IR of every phase of the loss and its gradient: {OUT / 'phases'}")
-    print(f"test accuracy: {100 * accuracy(params, *batch(test)).item():.1f}%")
+    print(f"test accuracy: {100 * accuracy(params, *data.batch(data.test)).item():.1f}%")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include "Batch/Passes.h"
 #include "Buffers/Passes.h"
 #include "CPU/Passes.h"
+#include "CPU/Processor.h"
 #include "GPU/Passes.h"
 #include "GPU/Profile.h"
 #include "Group/Passes.h"
@@ -45,6 +46,8 @@ static constexpr llvm::StringLiteral kCudaPhases[] = {
     "buffers", "gpu",        "nvvm",           "ptx",    "llvm"};
 
 std::optional<Backend> xtensor::backendOf(StringRef target) {
+  if (processorOf(target))
+    return Backend::cpu;
   return llvm::StringSwitch<std::optional<Backend>>(target.split(',').first)
       .Case("cpu", Backend::cpu)
       .Case("vulkan", Backend::vulkan)
@@ -169,13 +172,14 @@ struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
   int number;
 };
 
-/// Says in the module which device it is for.
+/// Says in the module which device or processor it is for.
 struct SetTarget : PassWrapper<SetTarget, OperationPass<ModuleOp>> {
   SetTarget(StringRef target) : target(target.str()) {}
   StringRef getName() const final { return "SetTarget"; }
   void runOnOperation() final {
     markAllAnalysesPreserved();
-    getOperation()->setAttr(kTargetAttr, StringAttr::get(&getContext(), target));
+    StringRef name = processorOf(target) ? kProcessorAttr : kTargetAttr;
+    getOperation()->setAttr(name, StringAttr::get(&getContext(), target));
   }
   std::string target;
 };
@@ -233,7 +237,7 @@ static void addContract(OpPassManager &pm, StringRef phase) {
 void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringRef dumpDir,
                         StringRef target) {
   Backend backend = *backendOf(target);
-  if (backend != Backend::cpu)
+  if (target != "cpu")
     pm.addPass(std::make_unique<SetTarget>(target));
   addContract(pm, from);
   int first = phaseIndex(from, backend), last = phaseIndex(to, backend);

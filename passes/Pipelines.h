@@ -11,7 +11,8 @@ namespace xtensor {
 /// What the code is for.
 enum class Backend { cpu, vulkan, metal, cuda };
 
-/// The backend of a target: "cpu", or a device's profile, which begins with the backend's name.
+/// The backend of a target: "cpu", "cpu:PROCESSOR" (CPU/Processor.h), or a device's profile, which
+/// begins with the backend's name.
 std::optional<Backend> backendOf(llvm::StringRef target);
 /// The phases of a backend in order: traced, simplified, differentiated, linalg, grouped,
 /// scheduled and buffers, then cpu, or gpu and the device's own (spirv and, for Metal, msl; nvvm

@@ -4,5 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 .venv/bin/ruff check .
 .venv/bin/ruff format --check .
-git ls-files '*.cpp' '*.h' | xargs -r clang-format-22 --dry-run --Werror
+git ls-files "*.c" "*.cpp" "*.h" | xargs -r clang-format-22 --dry-run --Werror
 .venv/bin/mypy

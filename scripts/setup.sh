@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Everything into .venv, from a bare Debian 12: Debian packages, Python packages, the sources of
 # MLIR's own Python bindings, the build, the install. Each step is skipped when what it depends on
-# has not changed since it last succeeded. XTENSOR_PEERS=1 adds the libraries that tests compare with.
+# has not changed since it last succeeded. XTENSOR_PEERS=1 adds the libraries that tests compare
+# with, and compilers for other processors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
-inputs=(CMakeLists.txt cmake compiler dialects passes pyfrontend pyproject.toml runtime scripts tools)
+inputs=(CMakeLists.txt aot bundle cmake compiler dialects passes pyfrontend pyproject.toml runtime scripts tools)
 step() { printf '%4ds  %s\n' "$SECONDS" "$1"; }
 
 # What the installed package is made of, whatever the clock says about it.
@@ -27,12 +28,18 @@ install_requirements() {
   cp "$1" "$stamp"
 }
 
+packages=(clang-22 clang-format-22 libclang-rt-22-dev libmlir-22-dev lld-22 llvm-22-dev
+  mlir-22-tools ccache cmake ninja-build python3-dev python3-venv xz-utils
+  libvulkan1 libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools
+  libspirv-cross-c-shared-dev)
+# Programs in C for other processors: bundles are tested there.
+cross_packages=(gcc libc6-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+  gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)
+
+# install_debian_packages PACKAGE ..: those of them that are not there.
 install_debian_packages() {
   local package missing=() as_root=()
-  for package in clang-22 clang-format-22 libclang-rt-22-dev libmlir-22-dev lld-22 llvm-22-dev \
-    mlir-22-tools ccache cmake ninja-build python3-dev python3-venv xz-utils \
-    libvulkan1 libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools \
-    libspirv-cross-c-shared-dev; do
+  for package in "$@"; do
     case $package in
       # Any recent ones will do, wherever they come from.
       ccache | cmake) command -v $package >/dev/null && continue ;;
@@ -64,7 +71,7 @@ install_debian_packages() {
 }
 
 if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/null)" != "$(fingerprint)" ]; then
-  install_debian_packages
+  install_debian_packages "${packages[@]}"
   if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
     echo "Python 3.11 or newer is needed; name one with PYTHON=..., as in: PYTHON=python3.11 make setup" >&2
     exit 1
@@ -79,12 +86,13 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
   step "C++ build and install"
   CC=clang-22 CXX=clang++-22 .venv/bin/python -m pip install -q --disable-pip-version-check \
     --no-index --no-build-isolation --no-deps --force-reinstall .
-  for tool in xtensor-opt xtensor-lsp-server; do
+  for tool in xtensor-compile xtensor-opt xtensor-lsp-server; do
     ln -sf "$PWD/build/Release/bin/$tool" ".venv/bin/$tool"
   done
   fingerprint >.venv/.installed
   step "set up"
 fi
 if [ "${XTENSOR_PEERS:-0}" = 1 ]; then
+  install_debian_packages "${cross_packages[@]}"
   install_requirements scripts/requirements-peers.txt
 fi

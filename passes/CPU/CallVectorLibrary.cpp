@@ -1,5 +1,6 @@
 // xtensor-call-vector-library: math functions that have no polynomial, all lanes at once.
 #include "CPU/Passes.h"
+#include "CPU/Processor.h"
 #include "CPU/VectorLibrary.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,7 +24,9 @@ struct CallVectorLibraryPass : xtensor::impl::CallVectorLibraryBase<CallVectorLi
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    int64_t bits = vectorBits ? static_cast<int64_t>(vectorBits) : hostVectorBits();
+    if (!hasVectorLibrary(module))
+      return;
+    int64_t bits = vectorBits ? static_cast<int64_t>(vectorBits) : vectorBitsFor(module);
     SmallVector<std::pair<Operation *, VectorFunction>> calls;
     module.walk([&](Operation *op) {
       if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) || op->getNumResults() != 1)

@@ -2,6 +2,7 @@
 #include "CPU/Gemm.h"
 #include "CPU/LoopEmitter.h"
 #include "CPU/Passes.h"
+#include "CPU/Processor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -105,7 +106,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
         kernels.push_back(std::move(*kernel));
     }
     OpBuilder b(before);
-    int64_t bits = vectorBits ? vectorBits : hostVectorBits();
+    int64_t bits = vectorBits ? vectorBits : vectorBitsFor(before);
     VectorTarget target{bits, bits == 512};
     kernels = fuseKernels(std::move(kernels));
     bool outer = !before->getParentOfType<scf::ForallOp>();

@@ -20,6 +20,8 @@ void buildToLLVMPipeline(mlir::OpPassManager &pm);
 
 /// On a module: kernels of a device do the work, the functions are its host.
 inline constexpr llvm::StringLiteral kDeviceAttr = "xtensor.device";
+/// On a module: the target "cpu:NAME" (Processor.h) that its code is for; absent: this machine.
+inline constexpr llvm::StringLiteral kProcessorAttr = "xtensor.processor";
 /// Marks a loop nest that does one kernel's work, for as long as nests can be outlined.
 inline constexpr llvm::StringLiteral kNestAttr = "xtensor.nest";
 

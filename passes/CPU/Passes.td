@@ -181,6 +181,30 @@ def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def PassCall : Pass<"xtensor-pass-call", "::mlir::ModuleOp"> {
+  let summary = "Hand each function the call that it works for";
+  let description = [{
+    Code compiled ahead of time runs in programs of which nothing is known: it
+    has no state of its own, and what the runtime does for it is the caller's
+    affair. The entry's status is the head of an xt_call (aot/call.h), whose
+    services stand for the runtime; it goes to every function as the last
+    argument. Under jit the runtime finds the call in the thread, and functions
+    have one argument less.
+
+    ```mlir
+    llvm.func @entry(%buffers: !llvm.ptr, %sizes: !llvm.ptr, %status: !llvm.ptr) {
+      llvm.call @xt_begin_call(%status) : (!llvm.ptr) -> ()
+      %p = llvm.call @xt_arena_acquire(%n) : (i64) -> !llvm.ptr
+    ```
+    ==>
+    ```mlir
+    llvm.func @entry(%buffers: !llvm.ptr, %sizes: !llvm.ptr, %call: !llvm.ptr) {
+      %p = llvm.call @xta_arena_acquire(%n, %call) : (i64, !llvm.ptr) -> !llvm.ptr
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def VerifyLLVM : Pass<"xtensor-verify-llvm", "::mlir::ModuleOp"> {
   let summary = "Check that nothing is left that LLVM does not have";
   let description = [{

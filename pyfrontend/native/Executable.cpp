@@ -3,6 +3,7 @@
 #include "Executable.h"
 #include "Devices.h"
 #include "NumPy.h"
+#include "Services.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -407,7 +408,9 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
     }
     sizes = allSizes.data();
   }
-  xt_status status = {0, 0, 0, 0};
+  // Code compiled ahead of time reads on behind the status.
+  xt_call call = {{0, 0, 0, 0}, &runtimeServices, nullptr};
+  xt_status &status = call.status;
   Py_INCREF(e); // another thread may drop the last reference meanwhile
   if (before) {
     if (!enterDevice(e, buffers, sizes, *before, unwrap ? &result : &PyTuple_GET_ITEM(result, 0),

@@ -4,6 +4,7 @@
 #include "NumPy.h"
 
 #include "Array.h"
+#include "Bundle.h"
 #include "Devices.h"
 #include "Executable.h"
 #include "Function.h"
@@ -74,7 +75,7 @@ PyMODINIT_FUNC PyInit__native() {
   if (!module)
     return nullptr;
   if (initDtypes() && initType(module) && initDevices(module) && initArray(module) &&
-      initExecutable(module) && initFunction(module))
+      initExecutable(module) && initFunction(module) && initBundle(module))
     return module;
   Py_DECREF(module);
   return nullptr;

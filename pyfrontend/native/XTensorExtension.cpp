@@ -5,6 +5,8 @@
 #include "mlir/Bindings/Python/IRTypes.h"
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
+#include <map>
+#include <nanobind/stl/map.h>
 
 namespace nb = nanobind;
 namespace py = mlir::python::MLIR_BINDINGS_PYTHON_DOMAIN;
@@ -115,6 +117,66 @@ std::string textAfter(py::PyModule &module, const std::string &phase, bool locat
   return text;
 }
 
+/// Texts and what refers to them.
+struct Texts {
+  explicit Texts(nb::handle list) {
+    for (nb::handle item : list) {
+      if (nb::isinstance<nb::bytes>(item)) {
+        auto bytes = nb::borrow<nb::bytes>(item);
+        texts.emplace_back(bytes.c_str(), bytes.size());
+      } else {
+        texts.push_back(nb::cast<std::string>(item));
+      }
+    }
+    for (const std::string &text : texts)
+      refs.push_back(refOf(text));
+  }
+  std::vector<std::string> texts;
+  std::vector<MlirStringRef> refs;
+};
+
+nb::bytes exportBundle(py::PyModule &module, const nb::dict &options) {
+  std::string name = option(options, "name"), function = option(options, "function"),
+              doc = option(options, "doc"), blas = option(options, "blas"),
+              python = option(options, "python");
+  Texts targets(options["targets"]), inputs(options["inputs"]), outputs(options["outputs"]),
+      weights(options["weights"]);
+  XTensorExportOptions o = {refOf(name),
+                            refOf(function),
+                            refOf(doc),
+                            refOf(blas),
+                            refOf(python),
+                            nb::cast<bool>(options["for_c"]),
+                            static_cast<intptr_t>(targets.refs.size()),
+                            static_cast<intptr_t>(inputs.refs.size()),
+                            static_cast<intptr_t>(outputs.refs.size()),
+                            static_cast<intptr_t>(weights.refs.size()),
+                            targets.refs.data(),
+                            inputs.refs.data(),
+                            outputs.refs.data(),
+                            weights.refs.data()};
+  py::PyMlirContext::ErrorCapture errors(module.getContext());
+  std::string bytes;
+  auto take = [](MlirStringRef part, void *out) {
+    static_cast<std::string *>(out)->append(part.data, part.length);
+  };
+  if (!xtensorExport(module.get(), &o, take, &bytes))
+    throw py::MLIRError("export failed", errors.take());
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+void fixSizes(py::PyModule &module, const std::map<std::string, int64_t> &sizes) {
+  std::vector<MlirStringRef> names;
+  std::vector<int64_t> values;
+  for (const auto &[name, value] : sizes) {
+    names.push_back(refOf(name));
+    values.push_back(value);
+  }
+  py::PyMlirContext::ErrorCapture errors(module.getContext());
+  if (!xtensorFixSizes(module.get(), names.size(), names.data(), values.data()))
+    throw py::MLIRError("the sizes do not fit", errors.take());
+}
+
 nb::tuple cost(py::PyModule &module, const std::string &target) {
   py::PyMlirContext::ErrorCapture errors(module.getContext());
   XTensorCost cost;
@@ -150,6 +212,10 @@ void bindCompiler(nb::module_ &m) {
       "cache_limit, the bytes that cache_dir may hold, and target, \"cpu\" or a device's profile.");
   m.def("as_text", &textAfter, nb::arg("module"), nb::arg("phase"), nb::arg("locations") = false,
         nb::arg("target") = "cpu", "The module as it is after a phase on its way to a target.");
+  m.def("export_bundle", &exportBundle, nb::arg("module"), nb::arg("options"),
+        "The bytes of a bundle of a traced module; options are those of compiler/Export.h.");
+  m.def("fix_sizes", &fixSizes, nb::arg("module"), nb::arg("sizes"),
+        "Gives dynamic dims their sizes, by name, throughout a traced module.");
   m.def("cost", &cost, nb::arg("module"), nb::arg("target") = "cpu",
         "Flops, bytes of temporaries, launches and routines on the CPU of one call.");
 }

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _native as _native  # first: it starts to load the compiler
 from . import linalg, nn, signal, testing
+from .aot.export import Bundle, export
+from .aot.load import Loaded, load
 from .compiler import debug
 from .core import tree
 from .core.absent import module_lookup as _module_lookup
@@ -20,6 +22,7 @@ from .core.dtypes import bfloat16
 from .core.errors import (
     ArgumentError,
     ArgumentTypeError,
+    BundleError,
     CompileError,
     DeviceError,
     DimensionError,
@@ -63,6 +66,8 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "Array",
+    "Bundle",
+    "BundleError",
     "CompileError",
     "DTypeError",
     "Device",
@@ -72,6 +77,7 @@ __all__ = [
     "GradientError",
     "IndexError",
     "Jitted",
+    "Loaded",
     "SizeError",
     "Spec",
     "TracerError",
@@ -84,6 +90,7 @@ __all__ = [
     "custom_derivative",
     "debug",
     "devices",
+    "export",
     "fori_loop",
     "from_dlpack",
     "grad",
@@ -94,6 +101,7 @@ __all__ = [
     "jvp",
     "linalg",
     "linearize",
+    "load",
     "map",
     "nn",
     "option",

@@ -52,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     show.add_argument("--device", metavar="NAME", help="what for: cpu (default), vulkan, metal, cuda")
     show.add_argument("--locations", action="store_true", help="print file:line of every op")
     show.set_defaults(run=_show)
+    _add_compile(commands)
     doctor = commands.add_parser("doctor", help="what is installed, which targets work, what is missing")
     doctor.set_defaults(run=_doctor)
     devices = commands.add_parser("devices", help="what programs can run on here")
@@ -70,6 +71,72 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return status
+
+
+# -- compile, inspect -------------------------------------------------------------------------------------------------
+
+_COMPILE = """\
+Compiles a function of a file into a bundle, which xt.load and programs in C call. What it is traced at is found as
+`xtensor show` finds it: --arg for each argument, `example_args` in the file, annotations and defaults.
+"""
+
+
+def _add_compile(commands: Any) -> None:
+    compile_ = commands.add_parser("compile", help="compile a function ahead of time", description=_COMPILE)
+    compile_.add_argument("target_function", metavar="FILE.py:FUNCTION")
+    compile_.add_argument("-o", "--output", required=True, metavar="MODEL.xtb", help="the bundle")
+    compile_.add_argument(
+        "--arg", action="append", metavar="SPEC", help="an argument's dims, sizes (?: open) and dtype"
+    )
+    compile_.add_argument(
+        "--target", action="append", metavar="TARGET", help="cpu (default), cpu:x86-64-v3, cpu:aarch64-linux-gnu, .."
+    )
+    compile_.add_argument("--blas", default="openblas", help="of the C library: openblas, blas or scipy-openblas")
+    compile_.add_argument("--no-blas", action="store_true", help="matrix products are part of the code")
+    compile_.add_argument("--no-c", action="store_true", help="no libraries and header for C")
+    compile_.set_defaults(run=_compile)
+    inspect_ = commands.add_parser("inspect", help="what a bundle holds; checks it")
+    inspect_.add_argument("bundle", metavar="MODEL.xtb")
+    inspect_.add_argument("--json", action="store_true", help="print manifest.json as it is")
+    inspect_.add_argument("--extract", metavar="FOLDER", help="write the members there, for compilers and linkers")
+    inspect_.set_defaults(run=_inspect)
+
+
+def _compile(options: argparse.Namespace) -> int:
+    from .aot.export import export
+
+    function, module = _load(options.target_function)
+    args = [parse_spec(a) for a in options.arg] if options.arg else _example_args(function, module)
+    _check_count(function, args)
+    with _users_code():
+        bundle = export(
+            function,
+            args=args,
+            targets=options.target or ("cpu",),
+            path=options.output,
+            blas=None if options.no_blas else options.blas,
+            c=not options.no_c,
+        )
+    print(f"{options.output}: {bundle!r}")
+    return 0
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from .aot.export import Bundle
+    from .aot.inspect import lines
+
+    path = Path(options.bundle)
+    if not path.is_file():
+        raise ArgumentError(f"there is no file {path}", where="")
+    try:
+        bundle = Bundle(path.read_bytes(), str(path))
+        text = bundle.manifest_text if options.json else "\n".join(lines(bundle._file))
+        if options.extract:
+            bundle.extract(options.extract)
+    except Error as error:
+        raise ArgumentError(str(error).splitlines()[0], where="") from None
+    print(text)
+    return 0
 
 
 # -- show -------------------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ def torch() -> Any:
         (xt.ArgumentTypeError, TypeError),
         (xt.UnsupportedError, NotImplementedError),
         (xt.DeviceError, RuntimeError),
+        (xt.BundleError, ValueError),
         (xt.CompileError, RuntimeError),
         (xt.GradientError, ValueError),
         (xt.TracerError, RuntimeError),

@@ -1,5 +1,6 @@
 /* Stands between xtensor and the Vulkan loader (XTENSOR_VULKAN_LIBRARY) and lets calls fail that no
- * driver fails on demand. The test says which: fault_set(kind, n) fails every call after the next n. */
+ * driver fails on demand. The test says which: fault_set(kind, n) fails every call after the next
+ * n. */
 #define VK_NO_PROTOTYPES
 #include <dlfcn.h>
 #include <string.h>

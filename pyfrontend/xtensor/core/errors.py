@@ -16,6 +16,7 @@ from .. import _native
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
+    "BundleError",
     "CompileError",
     "DTypeError",
     "DeviceError",
@@ -127,6 +128,10 @@ class TracerError(Error, RuntimeError):
 
 class CompileError(Error, RuntimeError):
     """The compiler refused a program that tracing let through."""
+
+
+class BundleError(Error, ValueError):
+    """A bundle that is damaged, that a newer version made, or that has nothing for this machine."""
 
 
 def which_positions(op: str) -> str:

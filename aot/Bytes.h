@@ -1,0 +1,13 @@
+// The C part of a library as the compiler carries it with itself.
+#pragma once
+
+#include <string_view>
+
+namespace xtensor::aot {
+
+/// Bitcode of library_own.c or library_blas.c for an architecture ("x86_64"); empty: there is none.
+std::string_view bitcode(std::string_view architecture, bool blas);
+/// public.h
+std::string_view publicHeader();
+
+} // namespace xtensor::aot

@@ -1,0 +1,47 @@
+/* What a function of a library is, as constants that the compiler writes (compiler/Library.cpp) and
+ * check.c reads. */
+#ifndef XTENSOR_AOT_TABLES_H
+#define XTENSOR_AOT_TABLES_H
+
+#include "call.h"
+
+/* `factor` times the open sizes with these numbers. */
+typedef struct xta_size {
+  int64_t factor;
+  int64_t count;
+  const int64_t *open;
+} xta_size;
+
+typedef struct xta_array {
+  const char *name;
+  int64_t dtype; /* as in xt_any */
+  int64_t rank;
+  const char *const *dims;
+  const xta_size *sizes;
+  const void *data; /* of a weight that lies in the library; else null */
+} xta_array;
+
+typedef struct xta_site {
+  const char *dim;
+  const char *location;
+} xta_site;
+
+typedef struct xta_equal {
+  xta_size left, right;
+  const char *dim;
+} xta_equal;
+
+typedef struct xta_function {
+  const char *name;
+  xt_entry entry;
+  int64_t inputs, outputs; /* weights are the last inputs */
+  int64_t open;            /* sizes known at the call only */
+  int64_t openResults;     /* dims of results with such sizes */
+  const xta_array *arrays; /* inputs, then outputs */
+  int64_t equalities;
+  const xta_equal *equal;
+  int64_t siteCount;
+  const xta_site *sites;
+} xta_function;
+
+#endif

@@ -1,0 +1,304 @@
+#include "compiler/Export.h"
+
+#include "Pipelines.h"
+#include "Sha256.h"
+#include "XTensor/XTensor.h"
+#include "Zip.h"
+#include "compiler/Library.h"
+#include "compiler/Recording.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace xtensor;
+namespace json = llvm::json;
+
+namespace {
+
+/// A fixed size is a number, an open one its name, a product a list of both.
+json::Value toJson(const SizeProduct &size) {
+  if (size.open.empty())
+    return size.factor;
+  if (size.factor == 1 && size.open.size() == 1)
+    return size.open[0];
+  json::Array factors;
+  if (size.factor != 1)
+    factors.push_back(size.factor);
+  for (const std::string &name : size.open)
+    factors.push_back(name);
+  return factors;
+}
+
+json::Object toJson(const Parameter &p) {
+  json::Array dims(p.dims), sizes;
+  for (const SizeProduct &size : p.sizes)
+    sizes.push_back(toJson(size));
+  return json::Object{{"name", p.name},
+                      {"dtype", p.dtype},
+                      {"dims", std::move(dims)},
+                      {"sizes", std::move(sizes)},
+                      {"layout", "row-major"}};
+}
+
+class Exporter {
+public:
+  Exporter(ModuleOp module, const ExportOptions &options) : module(module), options(options) {}
+
+  FailureOr<std::string> run() {
+    if (failed(describe()))
+      return failure();
+    json::Array targets;
+    for (const std::string &target : options.targets) {
+      FailureOr<json::Object> added = add(target);
+      if (failed(added))
+        return failure();
+      targets.push_back(std::move(*added));
+    }
+    std::string bytecode;
+    llvm::raw_string_ostream os(bytecode);
+    if (failed(writeBytecodeToFile(module, os)))
+      return module.emitError("the program cannot be written as bytecode");
+    keep("module.mlirbc", std::move(bytecode));
+    json::Array weights;
+    for (auto [i, bytes] : llvm::enumerate(options.weights)) {
+      std::string member = "weights/" + std::to_string(i) + ".bin";
+      json::Object weight = toJson(inputs()[passed() + i]);
+      weight["member"] = member;
+      weights.push_back(std::move(weight));
+      keep(member, bytes);
+    }
+    if (options.forC)
+      keep(library.prefix + ".h", headerOf(library));
+    return file(std::move(targets), std::move(weights));
+  }
+
+private:
+  const std::vector<Parameter> &inputs() const { return library.interface.inputs; }
+  size_t passed() const { return inputs().size() - options.weights.size(); }
+
+  LogicalResult describe() {
+    auto interface = interfaceOf(module);
+    if (failed(interface))
+      return failure();
+    if (options.targets.empty())
+      return module.emitError("a bundle is for one target at least");
+    if (!options.blas.empty() && !blasNamed(options.blas))
+      return module.emitError("there is no BLAS called '")
+             << options.blas << "': openblas, blas or scipy-openblas, or none";
+    if (options.weights.size() > interface->inputs.size())
+      return module.emitError("there are more weights than inputs");
+    library.prefix = identifier(options.name);
+    library.function = library.prefix + "_" + identifier(options.function);
+    library.interface = std::move(*interface);
+    auto rename = [](std::vector<Parameter> &parameters, const std::vector<std::string> &names) {
+      for (auto [p, name] : llvm::zip(parameters, names))
+        p.name = name;
+    };
+    rename(library.interface.inputs, options.inputs);
+    rename(library.interface.outputs, options.outputs);
+    library.signature = signatureOf(options.function, library.interface);
+    for (auto [i, bytes] : llvm::enumerate(options.weights)) {
+      library.weights.push_back(bytes);
+      const Parameter &p = inputs()[passed() + i];
+      auto main = module.lookupSymbol<func::FuncOp>("main");
+      auto type = cast<ArrayType>(main.getArgumentTypes()[passed() + i]);
+      int64_t expected = std::max<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8, 1);
+      for (const SizeProduct &size : p.sizes)
+        expected *= size.factor;
+      if (p.isOpen() || static_cast<int64_t>(bytes.size()) != expected)
+        return module.emitError("the values of weight ")
+               << i << " are not as many as its type says";
+    }
+    library.blas = options.blas;
+    library.forC = options.forC;
+    return success();
+  }
+
+  /// A device: its kernels, the list of launches where there is one, and their host for xt.load.
+  FailureOr<json::Object> addDevice(StringRef profile) {
+    StringRef backend = profile.split(',').first;
+    std::string folder = (backend + "/").str();
+    if (llvm::any_of(kept, [&](const auto &m) { return StringRef(m.first).starts_with(folder); }))
+      return module.emitError("target '") << backend << "' is there twice";
+    OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
+    if (failed(runPhases(*copy, "traced", "llvm", "", profile)))
+      return failure();
+    library.sites = sitesOf(*copy);
+    // Nothing of the host takes time: any machine of this kind will do.
+    std::optional<Processor> here = processorOf(thisProcessor());
+    if (here)
+      here = processorOf("cpu:" + here->architecture);
+    if (!here)
+      return module.emitError("the host of kernels cannot be compiled for this machine");
+    library.target = profile.str();
+    auto host = makeHost(*copy, library, *here);
+    if (failed(host))
+      return failure();
+    json::Object entry{{"target", backend},
+                       {"profile", profile},
+                       {"triple", here->triple},
+                       {"host", "cpu:" + here->name},
+                       {"kernel", folder + "host.so"},
+                       {"entry", entrySymbol(library)},
+                       {"signature", signatureSymbol(library)}};
+    keep(folder + "host.so", host->shared);
+    std::string why;
+    auto recording = record(host->object, entrySymbol(library), library.interface, why);
+    if (!recording) {
+      entry["why"] = why;
+      return entry;
+    }
+    StringRef suffix = backend == "vulkan" ? ".spv" : backend == "metal" ? ".metal" : ".ptx";
+    auto file = [&](bool isKernel, size_t i) {
+      return folder + (isKernel ? "kernel" : "constant") + std::to_string(i) +
+             (isKernel ? suffix.str() : ".bin");
+    };
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    json::OStream(os, /*IndentSize=*/1)
+        .value(launchesOf(*recording, library.interface, options.weights.size(), profile, file));
+    os << '\n';
+    entry["launches"] = folder + "launches.json";
+    keep(folder + "launches.json", text);
+    for (auto [i, k] : llvm::enumerate(recording->kernels)) {
+      // Texts end with a zero for drivers; files do not.
+      StringRef code = k.code;
+      keep(file(true, i), (backend == "vulkan" ? code : code.rtrim('\0')).str());
+    }
+    for (auto [i, bytes] : llvm::enumerate(recording->constants))
+      keep(file(false, i), bytes);
+    return entry;
+  }
+
+  FailureOr<json::Object> add(StringRef asked) {
+    if (std::optional<Backend> backend = backendOf(asked); backend && *backend != Backend::cpu)
+      return addDevice(asked);
+    std::string target = asked == "cpu" ? thisProcessor() : asked.str();
+    std::optional<Processor> processor = processorOf(target);
+    if (!processor)
+      return module.emitError("no bundle can be made for target '")
+             << asked << "': there are cpu (this machine's), " << processorNames();
+    std::string folder = "cpu/" + processor->name + "/";
+    if (llvm::any_of(kept, [&](const auto &m) { return StringRef(m.first).starts_with(folder); }))
+      return module.emitError("target '") << asked << "' is there twice";
+    OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
+    if (failed(runPhases(*copy, "traced", "llvm", "", target)))
+      return failure();
+    library.sites = sitesOf(*copy);
+    if (options.forC)
+      if (std::string routine = routineOf(*copy); !routine.empty())
+        return module.emitError("a library for C has no ")
+               << routine
+               << " (sorting, factorisations): a bundle for Python alone (c=False, --no-c) can "
+                  "have it";
+    // Who calls no products needs no library for them.
+    if (!copy->lookupSymbol("xt_gemm_f32") && !copy->lookupSymbol("xt_gemm_f64"))
+      library.blas.clear();
+    library.target = "cpu:" + processor->name;
+    auto made = makeLibrary(*copy, library, *processor);
+    if (failed(made))
+      return failure();
+    json::Array features;
+    llvm::SmallVector<StringRef> parts;
+    StringRef(processor->features).split(parts, ',', -1, false);
+    for (StringRef part : parts)
+      features.push_back(part.str()); // JSON refers to a StringRef
+    json::Object entry{{"target", "cpu:" + processor->name},
+                       {"triple", processor->triple},
+                       {"cpu", processor->cpu},
+                       {"features", std::move(features)},
+                       {"kernel", folder + "kernel.so"},
+                       {"entry", entrySymbol(library)},
+                       {"signature", signatureSymbol(library)}};
+    keep(folder + "kernel.so", std::move(made->kernel));
+    if (options.forC) {
+      entry["shared"] = folder + "lib" + library.prefix + ".so";
+      entry["archive"] = folder + "lib" + library.prefix + ".a";
+      keep(folder + "lib" + library.prefix + ".so", std::move(made->shared));
+      keep(folder + "lib" + library.prefix + ".a", std::move(made->archive));
+    }
+    return entry;
+  }
+
+  /// A routine of the runtime that the code calls, or empty.
+  static std::string routineOf(ModuleOp code) {
+    for (StringRef name : {
+#define XT_ROUTINE(name) #name,
+#include "Routines.def"
+         })
+      if (code.lookupSymbol(name))
+        return name.str();
+    return "";
+  }
+
+  void keep(std::string name, std::string bytes) {
+    kept.emplace_back(std::move(name), std::move(bytes));
+  }
+
+  FailureOr<std::string> file(json::Array targets, json::Array weights) {
+    json::Array arguments, results, equal, sites;
+    for (const Parameter &p : llvm::ArrayRef(inputs()).take_front(passed()))
+      arguments.push_back(toJson(p));
+    for (const Parameter &p : library.interface.outputs)
+      results.push_back(toJson(p));
+    for (const SizeEquality &e : library.interface.equalities)
+      equal.push_back(
+          json::Object{{"dim", e.dim}, {"sizes", json::Array{toJson(e.left), toJson(e.right)}}});
+    for (const Site &site : library.sites)
+      sites.push_back(json::Object{{"dim", site.dim}, {"location", site.location}});
+    json::Object function{{"name", options.function},
+                          {"doc", options.doc},
+                          {"signature", library.signature},
+                          {"arguments", std::move(arguments)},
+                          {"weights", std::move(weights)},
+                          {"results", std::move(results)},
+                          {"open", json::Array(library.interface.open)},
+                          {"equal", std::move(equal)},
+                          {"sites", std::move(sites)}};
+    if (options.forC)
+      function["symbol"] = library.function;
+    if (!options.python.empty()) {
+      auto python = json::parse(options.python);
+      if (!python)
+        return module.emitError("what Python says of the function is no JSON: ")
+               << llvm::toString(python.takeError());
+      function["python"] = std::move(*python);
+    }
+    json::Object members;
+    for (const auto &[name, bytes] : kept)
+      members[name] = json::Object{{"bytes", static_cast<int64_t>(bytes.size())},
+                                   {"sha256", bundle::sha256(bytes)}};
+    json::Object manifest{
+        {"schema", kManifestSchema},     {"compiler", compilerVersion()},
+        {"name", options.name},          {"functions", json::Array{std::move(function)}},
+        {"targets", std::move(targets)}, {"module", "module.mlirbc"},
+        {"members", std::move(members)}};
+    manifest["blas"] = library.blas.empty() ? json::Value(nullptr) : json::Value(library.blas);
+    if (options.forC)
+      manifest["header"] = library.prefix + ".h";
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    json::OStream(os, /*IndentSize=*/1).value(json::Value(std::move(manifest)));
+    os << '\n';
+    std::vector<bundle::Member> all = {{"manifest.json", text}};
+    for (const auto &[name, bytes] : kept)
+      all.push_back({name, bytes});
+    std::string error, zip = bundle::writeZip(all, error);
+    if (!error.empty())
+      return module.emitError(error);
+    return zip;
+  }
+
+  ModuleOp module;
+  const ExportOptions &options;
+  LibraryDescription library;
+  std::vector<std::pair<std::string, std::string>> kept;
+};
+
+} // namespace
+
+FailureOr<std::string> xtensor::exportBundle(ModuleOp module, const ExportOptions &options) {
+  return Exporter(module, options).run();
+}

@@ -1,0 +1,65 @@
+// Code compiled ahead of time: from a module in phase `llvm` to an object, and from that to the
+// files that programs link or load.
+#ifndef XTENSOR_COMPILER_LIBRARY_H
+#define XTENSOR_COMPILER_LIBRARY_H
+
+#include "CPU/Processor.h"
+#include "compiler/Compiler.h"
+#include "compiler/Interface.h"
+#include <string>
+
+namespace xtensor {
+
+/// What is known of a library, whatever it is compiled for.
+struct LibraryDescription {
+  std::string prefix;   // of every symbol: "model"
+  std::string function; // "model_classify"
+  Interface interface;
+  std::string signature;
+  std::string target; // what the code is for, "cpu:x86-64-v3" or a device's profile
+  /// Values of the last inputs, which callers do not pass.
+  std::vector<llvm::StringRef> weights;
+  std::vector<Site> sites;
+  /// The library that matrix products are calls of, see `blasNamed`; empty: none.
+  std::string blas;
+  /// Functions for C beside the entry for those who check arguments themselves.
+  bool forC = true;
+};
+
+/// A BLAS by the name that options use: the file that programs load, and what its symbols begin
+/// with.
+struct Blas {
+  llvm::StringLiteral name, file, symbols;
+};
+const Blas *blasNamed(llvm::StringRef name);
+
+struct Library {
+  std::string kernel;  // shared: the entry and the signature, for `xt.load`
+  std::string shared;  // for C; empty without
+  std::string archive; // the same, to be linked statically
+};
+
+/// The names under which the kernel shows its entry and its signature.
+std::string entrySymbol(const LibraryDescription &library);
+std::string signatureSymbol(const LibraryDescription &library);
+
+/// `module` is in phase `llvm` and is used up. Null on failure, with diagnostics at its location.
+mlir::FailureOr<Library> makeLibrary(mlir::ModuleOp module, const LibraryDescription &description,
+                                     const Processor &processor);
+
+/// The host of a device's kernels, for this machine.
+struct Host {
+  std::string object;
+  std::string shared; // calls the runtime of the process that loads it
+};
+mlir::FailureOr<Host> makeHost(mlir::ModuleOp module, const LibraryDescription &description,
+                               const Processor &processor);
+
+/// A name that C takes, made of `text`.
+std::string identifier(llvm::StringRef text);
+/// The C header of a library.
+std::string headerOf(const LibraryDescription &library);
+
+} // namespace xtensor
+
+#endif // XTENSOR_COMPILER_LIBRARY_H

@@ -1,0 +1,82 @@
+#include "CPU/Processor.h"
+
+#include "CPU/Passes.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+struct Row {
+  llvm::StringLiteral name, architecture, cpu, features, abi;
+  int64_t vectorBits;
+  /// What a machine must have, beyond being of this architecture.
+  llvm::StringLiteral needs;
+};
+
+// Best first within an architecture. The levels of x86-64 are those of its ABI.
+constexpr Row kRows[] = {
+    {"x86-64-v4", "x86_64", "x86-64-v4", "", "", 512,
+     "avx512f avx512bw avx512cd avx512dq avx512vl avx2 bmi bmi2 f16c fma lzcnt movbe"},
+    {"x86-64-v3", "x86_64", "x86-64-v3", "", "", 256, "avx2 bmi bmi2 f16c fma lzcnt movbe"},
+    {"x86-64-v2", "x86_64", "x86-64-v2", "", "", 128, "sse4.2 popcnt ssse3 cx16"},
+    {"x86-64", "x86_64", "x86-64", "", "", 128, ""},
+    {"aarch64", "aarch64", "generic", "+neon", "", 128, ""},
+    {"riscv64", "riscv64", "generic-rv64", "+m,+a,+f,+d,+c", "lp64d", 128, ""},
+};
+
+} // namespace
+
+std::optional<Processor> xtensor::processorOf(StringRef target) {
+  if (!target.consume_front("cpu:"))
+    return std::nullopt;
+  target.consume_back("-linux-gnu");
+  for (const Row &row : kRows)
+    if (row.name == target || (row.architecture == target && row.needs.empty()))
+      return Processor{row.name.str(),
+                       row.architecture.str(),
+                       (row.architecture + "-unknown-linux-gnu").str(),
+                       row.cpu.str(),
+                       row.features.str(),
+                       row.abi.str(),
+                       row.vectorBits,
+                       row.architecture == "x86_64"};
+  return std::nullopt;
+}
+
+StringRef xtensor::processorNames() {
+  return "cpu:x86-64-v4, cpu:x86-64-v3, cpu:x86-64-v2, cpu:x86-64, cpu:aarch64-linux-gnu and "
+         "cpu:riscv64-linux-gnu";
+}
+
+std::string xtensor::thisProcessor() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  llvm::Triple host(llvm::sys::getProcessTriple());
+  for (const Row &row : kRows) {
+    SmallVector<StringRef> needs;
+    StringRef(row.needs).split(needs, ' ', -1, /*KeepEmpty=*/false);
+    if (host.getArchName() == row.architecture &&
+        llvm::all_of(needs, [&](StringRef feature) { return features.lookup(feature); }))
+      return ("cpu:" + row.name).str();
+  }
+  return "";
+}
+
+static std::optional<Processor> named(Operation *op) {
+  while (op->getParentOp())
+    op = op->getParentOp();
+  auto target = op->getAttrOfType<StringAttr>(kProcessorAttr);
+  return target ? processorOf(target) : std::nullopt;
+}
+
+int64_t xtensor::vectorBitsFor(Operation *op) {
+  std::optional<Processor> processor = named(op);
+  return processor ? processor->vectorBits : hostVectorBits();
+}
+
+bool xtensor::hasVectorLibrary(Operation *op) {
+  std::optional<Processor> processor = named(op);
+  return !processor || processor->hasVectorLibrary;
+}

@@ -1,0 +1,34 @@
+// The processors that code can be generated for, by the names that targets use: "cpu" is this
+// machine as it is, "cpu:x86-64-v3" or "cpu:aarch64-linux-gnu" any machine of that kind.
+#ifndef XTENSOR_PASSES_CPU_PROCESSOR_H
+#define XTENSOR_PASSES_CPU_PROCESSOR_H
+
+#include "mlir/IR/Operation.h"
+#include <optional>
+#include <string>
+
+namespace xtensor {
+
+struct Processor {
+  std::string name;         // "x86-64-v3"
+  std::string architecture; // "x86_64", as in triples
+  std::string triple, cpu, features, abi;
+  int64_t vectorBits = 128;
+  bool hasVectorLibrary = false; // glibc's libmvec
+};
+
+/// The processor of a target "cpu:NAME", or none.
+std::optional<Processor> processorOf(llvm::StringRef target);
+/// The names that there are, for messages.
+llvm::StringRef processorNames();
+/// "cpu:NAME" with the best of these names for this machine; empty where there is none.
+std::string thisProcessor();
+
+/// Bits of the widest vectors of the processor that `op`'s module is for.
+int64_t vectorBitsFor(mlir::Operation *op);
+/// Whether code for the processor of `op`'s module may call libmvec.
+bool hasVectorLibrary(mlir::Operation *op);
+
+} // namespace xtensor
+
+#endif // XTENSOR_PASSES_CPU_PROCESSOR_H

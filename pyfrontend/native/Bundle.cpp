@@ -1,0 +1,225 @@
+#include "Bundle.h"
+#include "Sha256.h"
+#include "Zip.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string>
+#include <structmember.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace xtensor;
+
+namespace {
+
+/// A view of any bytes-like object.
+class Bytes {
+public:
+  explicit Bytes(PyObject *object) { ok = PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) == 0; }
+  ~Bytes() {
+    if (ok)
+      PyBuffer_Release(&view);
+  }
+  Bytes(const Bytes &) = delete;
+  explicit operator bool() const { return ok; }
+  std::string_view text() const {
+    return {static_cast<const char *>(view.buf), static_cast<size_t>(view.len)};
+  }
+
+private:
+  Py_buffer view;
+  bool ok;
+};
+
+PyObject *readZip(PyObject *, PyObject *file) {
+  Bytes bytes(file);
+  if (!bytes)
+    return nullptr;
+  std::vector<bundle::Member> members;
+  std::string error;
+  if (!bundle::readZip(bytes.text(), members, error)) {
+    PyErr_SetString(PyExc_ValueError, error.c_str());
+    return nullptr;
+  }
+  PyObject *result = PyDict_New();
+  for (const bundle::Member &m : members) {
+    Py_ssize_t begin = m.data.data() - bytes.text().data();
+    PyObject *place = Py_BuildValue("(nn)", begin, begin + static_cast<Py_ssize_t>(m.data.size()));
+    if (!result || !place || PyDict_SetItemString(result, m.name.c_str(), place) < 0)
+      Py_CLEAR(result);
+    Py_XDECREF(place);
+  }
+  return result;
+}
+
+PyObject *writeZip(PyObject *, PyObject *list) {
+  PyObject *items = PySequence_Fast(list, "members are a sequence of (name, bytes)");
+  if (!items)
+    return nullptr;
+  std::vector<bundle::Member> members;
+  std::vector<std::string> kept(PySequence_Fast_GET_SIZE(items));
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const char *name;
+    const char *data;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items, i), "sy#", &name, &data, &size)) {
+      Py_DECREF(items);
+      return nullptr;
+    }
+    kept[i].assign(data, size);
+    members.push_back({name, kept[i]});
+  }
+  Py_DECREF(items);
+  std::string error, file = bundle::writeZip(members, error);
+  if (!error.empty()) {
+    PyErr_SetString(PyExc_ValueError, error.c_str());
+    return nullptr;
+  }
+  return PyBytes_FromStringAndSize(file.data(), file.size());
+}
+
+PyObject *sha256(PyObject *, PyObject *object) {
+  Bytes bytes(object);
+  if (!bytes)
+    return nullptr;
+  std::string digest = bundle::sha256(bytes.text());
+  return PyUnicode_FromStringAndSize(digest.data(), digest.size());
+}
+
+PyObject *hasProcessor(PyObject *, PyObject *name) {
+  const char *text = PyUnicode_AsUTF8(name);
+  if (!text)
+    return nullptr;
+  std::string_view n = text;
+  bool has = false;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  has = n == "x86-64" || (n == "x86-64-v2" && __builtin_cpu_supports("x86-64-v2")) ||
+        (n == "x86-64-v3" && __builtin_cpu_supports("x86-64-v3")) ||
+        (n == "x86-64-v4" && __builtin_cpu_supports("x86-64-v4"));
+#elif defined(__aarch64__)
+  has = n == "aarch64";
+#elif defined(__riscv) && __riscv_xlen == 64
+  has = n == "riscv64";
+#endif
+  return PyBool_FromLong(has);
+}
+
+/// Code of a bundle, loaded. The file that it comes from has no name: nobody can change it between
+/// the check of its hash and here.
+struct Code {
+  PyObject_HEAD void *handle;
+  int file;
+  PyObject *entry, *signature;
+};
+
+Code *self(PyObject *o) { return reinterpret_cast<Code *>(o); }
+
+bool writeAll(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t n = write(file, bytes.data(), bytes.size());
+    if (n <= 0)
+      return false;
+    bytes.remove_prefix(n);
+  }
+  return true;
+}
+
+/// A symbol of the library itself: names of libc's are none of its.
+void *ownSymbol(void *handle, const char *name) {
+  void *address = dlsym(handle, name);
+  link_map *map;
+  Dl_info info;
+  bool own = address && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && dladdr(address, &info) &&
+             reinterpret_cast<uintptr_t>(info.dli_fbase) == map->l_addr;
+  return own ? address : nullptr;
+}
+
+PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
+  static const char *keywords[] = {"library", "entry", "signature", nullptr};
+  PyObject *library;
+  const char *entry, *signature;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Oss:Code", const_cast<char **>(keywords),
+                                   &library, &entry, &signature))
+    return nullptr;
+  Bytes bytes(library);
+  if (!bytes)
+    return nullptr;
+  Code *c = self(cls->tp_alloc(cls, 0));
+  if (!c)
+    return nullptr;
+  // Open for as long as the code is loaded: the loader tells libraries apart by their names, and
+  // this one's is the number of the file.
+  c->file = memfd_create("xtensor", MFD_CLOEXEC);
+  if (c->file < 0 || !writeAll(c->file, bytes.text())) {
+    PyErr_SetFromErrno(PyExc_OSError);
+    Py_DECREF(c);
+    return nullptr;
+  }
+  std::string path = "/proc/self/fd/" + std::to_string(c->file);
+  c->handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!c->handle) {
+    PyErr_SetString(PyExc_OSError, dlerror());
+    Py_DECREF(c);
+    return nullptr;
+  }
+  void *address = ownSymbol(c->handle, entry);
+  auto *text = static_cast<const char *>(ownSymbol(c->handle, signature));
+  if (!address || !text) {
+    PyErr_SetString(PyExc_OSError, "the code lacks what its manifest names");
+    Py_DECREF(c);
+    return nullptr;
+  }
+  c->entry = PyLong_FromVoidPtr(address);
+  c->signature = PyUnicode_FromString(text);
+  if (!c->entry || !c->signature)
+    Py_CLEAR(c);
+  return reinterpret_cast<PyObject *>(c);
+}
+
+void dealloc(PyObject *o) {
+  Code *c = self(o);
+  Py_XDECREF(c->entry);
+  Py_XDECREF(c->signature);
+  if (c->handle)
+    dlclose(c->handle);
+  if (c->file >= 0)
+    close(c->file);
+  PyTypeObject *cls = Py_TYPE(o);
+  cls->tp_free(o);
+  Py_DECREF(cls);
+}
+
+PyMemberDef members[] = {{"entry", T_OBJECT, offsetof(Code, entry), READONLY, nullptr},
+                         {"signature", T_OBJECT, offsetof(Code, signature), READONLY, nullptr},
+                         {}};
+PyType_Slot slots[] = {
+    {Py_tp_doc,
+     const_cast<char *>("Code(library, entry, signature)\n--\n\nA shared library, given as its "
+                        "bytes, loaded: the address of the symbol `entry` and the text at the "
+                        "symbol `signature`.")},
+    {Py_tp_new, reinterpret_cast<void *>(construct)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
+    {Py_tp_members, members},
+    {0, nullptr}};
+PyType_Spec spec = {"xtensor._native.Code", sizeof(Code), 0, Py_TPFLAGS_DEFAULT, slots};
+
+PyMethodDef functions[] = {
+    {"read_zip", readZip, METH_O,
+     "read_zip(file)\n--\n\n{name: (begin, end)} of the members of a bundle given as bytes; "
+     "ValueError says what is wrong with it."},
+    {"write_zip", writeZip, METH_O,
+     "write_zip(members)\n--\n\nThe bytes of a bundle with these (name, bytes) as its members."},
+    {"sha256", sha256, METH_O, "sha256(bytes)\n--\n\nThe hash in hexadecimal digits."},
+    {"has_processor", hasProcessor, METH_O,
+     "has_processor(name)\n--\n\nWhether code for \"x86-64-v3\", .. runs here."},
+    {}};
+
+} // namespace
+
+bool xtensor::initBundle(PyObject *module) {
+  PyObject *cls = PyType_FromSpec(&spec);
+  return cls && PyModule_AddObjectRef(module, "Code", cls) == 0 &&
+         PyModule_AddFunctions(module, functions) == 0;
+}

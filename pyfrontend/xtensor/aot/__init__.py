@@ -1,0 +1,1 @@
+"""Ahead of time: bundles that any program can call (docs/aot.md)."""

@@ -1,0 +1,228 @@
+"""xt.export: a function compiled into a bundle."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core import tree
+from ..core.calls import shown
+from ..core.devices import BACKENDS, target_named
+from ..core.errors import ArgumentError, ArgumentTypeError, CompileError, Error, UnsupportedError
+from ..core.spec import Spec
+from ..trace.context import diagnosed, lock, mlir
+from ..transforms.arguments import signature_of
+from ..transforms.jit import Jitted, jit
+from .manifest import File, Manifest
+from .structure import to_json
+
+if TYPE_CHECKING:
+    from ..trace.program import Program
+    from ..transforms.arguments import Call
+
+
+class Bundle:
+    """A function compiled for one or more targets. `xt.load` calls it; `save` writes it to a file."""
+
+    def __init__(self, data: bytes, where: str) -> None:
+        self._file = File(data, where)
+        self.data = data
+
+    @property
+    def manifest(self) -> Manifest:
+        return self._file.manifest
+
+    @property
+    def manifest_text(self) -> str:
+        begin, end = self._file.places["manifest.json"]
+        return bytes(self._file.data[begin:end]).decode()
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the file: all of it, or nothing."""
+        target = Path(path)
+        beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        try:
+            beside.write_bytes(self.data)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+        return target
+
+    def extract(self, folder: str | os.PathLike[str]) -> Path:
+        """Writes the members to files, for compilers and linkers. Their names cannot lead out of `folder`."""
+        out = Path(folder)
+        for name in self.manifest.members:
+            path = out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(self._file.member(name))
+        return out
+
+    def __repr__(self) -> str:
+        targets = ", ".join(t.target for t in self.manifest.targets)
+        return f"<bundle of {self.manifest.function.signature} for {targets}: {len(self.data)} bytes>"
+
+
+def export(
+    f: Callable[..., Any],
+    /,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    targets: Sequence[str] | str = ("cpu",),
+    path: str | os.PathLike[str] | None = None,
+    blas: str | None = "openblas",
+    c: bool = True,
+    name: str | None = None,
+) -> Bundle:
+    """Compiles `f` ahead of time into a bundle, which `xt.load` and programs in C call.
+
+    args, kwargs: what `f` is called with: arrays, for their types, or `xt.spec(batch=None, pixel=784, dtype="f4")`. A
+    size of None is left open; one name is one size across all arguments. Arrays that `f` captures are baked in.
+    targets: "cpu" (machines like this one), "cpu:x86-64-v3", "cpu:aarch64-linux-gnu", "cpu:riscv64-linux-gnu" ..;
+    several may be in one bundle, best first. "vulkan", "metal", "cuda" or a device's
+    profile: kernels with a list of launches for any program, and their host for `xt.load`.
+    path: where to write it.
+    blas: what matrix products are calls of in C: "openblas", "blas", "scipy-openblas"; None: the bundle has its own.
+    c: whether libraries and a header for C are in it.
+    name: what symbols in C begin with; default: the name of the file.
+    """
+    if not callable(f):
+        raise ArgumentTypeError(f"xt.export needs a function, got {shown(f)}")
+    wanted = (targets,) if isinstance(targets, str) else tuple(targets)
+    for t in wanted:
+        if not isinstance(t, str):
+            raise ArgumentTypeError(f"xt.export(targets=): targets are text, got {t!r}")
+    jitted = f if isinstance(f, Jitted) else jit(f)
+    program, call, _ = jitted._compiler.abstract(tuple(args), dict(kwargs or {}))
+    label = name or (Path(path).stem if path is not None else program.name)
+    if not re.fullmatch(r"[A-Za-z_]\w*", label, re.ASCII):
+        if name is not None:
+            raise ArgumentError(f"xt.export(name=): {name!r} is no name in C: letters, digits and _")
+        label = re.sub(r"\W", "_", label, flags=re.ASCII)
+    options = {
+        "name": label,
+        "function": program.name,
+        "doc": inspect.getdoc(jitted) if isinstance(jitted, Jitted) and jitted.__doc__ else "",
+        "blas": blas or "",
+        "python": json.dumps(_python(jitted, program, call), sort_keys=True),
+        "for_c": c,
+        "targets": [_profile(t) for t in wanted],
+        "inputs": [*_input_names(jitted, call, program), *(f"weight{i}" for i in range(len(program.captured)))],
+        "outputs": _output_names(program),
+        "weights": [a.to("cpu").to_numpy().tobytes() for a in program.captured],
+    }
+    mlir()
+    from ..mlir._mlir_libs import _xtensor
+
+    try:
+        with lock, diagnosed(CompileError):
+            data = _xtensor.export_bundle(program.module, options)
+    except Error as error:
+        raise _refusal(str(error)) or error from None
+    bundle = Bundle(data, "the exported bundle")
+    if path is not None:
+        bundle.save(path)
+    return bundle
+
+
+_REFUSALS: tuple[tuple[str, type[Error]], ...] = (
+    (r"no bundle can be made|there is no BLAS|is there twice|for one target at least", ArgumentError),
+    (r"a library for C has no|does not follow from|computed from values", UnsupportedError),
+)
+
+
+def _refusal(text: str) -> Error | None:
+    """What the compiler says of what it was asked for, rather than of itself."""
+    for pattern, kind in _REFUSALS:
+        if re.search(pattern, text):
+            return kind(f"xt.export: {text.splitlines()[0].removeprefix('xt.export: ')}")
+    return None
+
+
+def _profile(target: str) -> str:
+    """A device's name as the compiler is told of it; other targets as they are."""
+    if target.split(":")[0].split(",")[0] not in BACKENDS:
+        return target
+    return target_named(target).profile
+
+
+def _plain_name(path: str, otherwise: str) -> str:
+    """`['layers'][0].w` as layers_0_w."""
+    parts = re.findall(r"\w+", path, re.ASCII)
+    return "_".join(parts) or otherwise
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    out: list[str] = []
+    for n in names:
+        found, i = n, 1
+        while found in out:
+            found, i = f"{n}_{i}", i + 1
+        out.append(found)
+    return out
+
+
+def _input_names(jitted: Jitted[Any, Any], call: Call, program: Program) -> list[str]:
+    """x, params_w1, ...: one per array that is passed."""
+    positional, keywords = call.structure.unflatten([_Leaf(i) for i in range(len(program.inputs))])
+    signature = signature_of(jitted)
+    bound = {f"arg{i}": x for i, x in enumerate(positional)} | keywords
+    if signature:
+        bound = dict(signature.bind(*positional, **keywords).arguments)
+    found: dict[int, str] = {}
+    for name, value in bound.items():
+        leaves = tree.leaves(value)
+        for leaf, path in zip(leaves, tree.paths(value), strict=True):
+            if isinstance(leaf, _Leaf):
+                found[leaf.number] = _plain_name(f"{name}{path}", f"arg{leaf.number}")
+    return _unique([found.get(i, f"arg{i}") for i in range(len(program.inputs))])
+
+
+class _Leaf:
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _output_names(program: Program) -> list[str]:
+    """One per value that is returned: its place in what the function returns."""
+    leaves = program.tree.unflatten(range(program.tree.size))
+    paths = tree.paths(leaves)
+    names = []
+    for i in range(len(program.outputs)):
+        place = i if program.places is None else program.places.index(i)
+        found = _plain_name(paths[place], "")
+        names.append("result" if not found else f"result{found}" if found[0].isdigit() else found)
+    return _unique(names)
+
+
+def _python(jitted: Jitted[Any, Any], program: Program, call: Call) -> dict[str, Any]:
+    """What a manifest says for xt.load beyond the arrays."""
+    parameters = []
+    signature = signature_of(jitted)
+    for p in signature.parameters.values() if signature else ():
+        found: dict[str, Any] = {"name": p.name, "kind": p.kind.name}
+        if p.default is not p.empty:
+            found["default"] = repr(p.default)
+            found["plain"] = p.default is None or type(p.default) in (bool, int, float, str)
+        parameters.append(found)
+    return {
+        "parameters": parameters,
+        "arguments": to_json(call.structure, f"arguments of {program.name}"),
+        "result": to_json(program.tree, f"results of {program.name}"),
+        "places": None if program.places is None else list(program.places),
+        "weak": [s.weak for s in program.inputs],
+        "ranges": [[r.argument, r.dtype.name, r.where, r.op] for r in program.ranges],
+        "ops": dict(program.ops),
+    }
+
+
+def spec_of(parameter: Any, weak: bool = False) -> Spec:
+    """The Spec of a manifest's array."""
+    from ..core.dtypes import as_dtype
+
+    return Spec(parameter.dims, parameter.shape, as_dtype(parameter.dtype), weak)

@@ -1,0 +1,108 @@
+"""A loaded function inside of a trace: the IR that its bundle keeps, unexpanded, as a part of what is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..core.dims import describe
+from ..core.errors import BundleError, CompileError, DimensionError, DTypeError, SizeError
+from ..trace.context import context, diagnosed, lock, mlir, spec_of
+from ..trace.inline import inline
+from ..trace.program import Program
+from ..trace.tracer import Tracer, as_tracer
+
+if TYPE_CHECKING:
+    from .load import _Core
+
+
+def program_of(core: _Core) -> Program:
+    """The program of a bundle, parsed at first need."""
+    found: Program | None = getattr(core, "_program", None)
+    if found is None:
+        found = core._program = _parse(core)  # type: ignore[attr-defined]
+    return found
+
+
+def _parse(core: _Core) -> Program:
+    data = bytes(core.file.member(core.file.manifest.module))
+    f = core.function
+    with lock, diagnosed(CompileError):
+        module = mlir().Module.parse(data, context())
+        main = module.body.operations[0].operation
+        block = main.regions[0].blocks[0]
+        inputs = [spec_of(a.type) for a in block.arguments]
+        outputs = [spec_of(v.type) for v in list(block.operations)[-1].operation.operands]
+    said = [(p.dtype, p.dims, p.shape) for p in (*f.arguments, *f.weights, *f.results)]
+    if said != [(s.dtype.name, s.dims, s.shape) for s in (*inputs, *outputs)]:
+        raise BundleError(f"{core.file.where}: the IR is of another function than the manifest says")
+    return Program(
+        module,
+        core.specs,
+        tuple(outputs),
+        tuple(core.weights),
+        core.result,
+        f.name,
+        None if core.places is None else tuple(core.places),
+        tuple(core.ranges),
+    )
+
+
+def inlined(core: _Core, leaves: Sequence[Any]) -> Any:
+    """The results at tracers (and arrays), as tracers."""
+    tracers = [_conformed(core, i, as_tracer(x)) for i, x in enumerate(leaves)]
+    sizes = _sizes(core, tracers)
+    program = program_of(core)
+    if sizes:
+        program = _fixed(core, program, sizes)
+    results = inline(program, [*tracers, *(as_tracer(w) for w in core.weights)])
+    return core.result.unflatten(program.leaves(results))
+
+
+def _fixed(core: _Core, program: Program, sizes: dict[str, int]) -> Program:
+    """The program with open sizes as they are in this trace."""
+    from ..mlir._mlir_libs import _xtensor
+
+    with lock, diagnosed(SizeError):
+        ir = mlir()
+        copy = ir.Module.parse(str(program.main.get_asm(enable_debug_info=True)), context())
+        _xtensor.fix_sizes(copy, sizes)
+        copy.operation.verify()
+        block = copy.body.operations[0].operation.regions[0].blocks[0]
+        outputs = tuple(spec_of(v.type) for v in list(block.operations)[-1].operation.operands)
+    return Program(copy, program.inputs, outputs, program.captured, program.tree, program.name, program.places)
+
+
+def _conformed(core: _Core, i: int, x: Tracer) -> Tracer:
+    """An argument with the dims in the order of the exported one."""
+    spec = core.specs[i]
+    what = f"{core.function.name}: argument {core.function.arguments[i].name}"
+    if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
+        raise DimensionError(
+            f"{what} has dims {describe(x.dims, x.shape)}; {describe(spec.dims, spec.shape)} is needed. "
+            "Dims of a batch go through xt.vectorize"
+        )
+    if x.dtype != spec.dtype:
+        if (not spec.weak and x.weak) or spec.weak:
+            from ..ops.elementwise import astype
+
+            x = as_tracer(astype(x, spec.dtype))
+        else:
+            raise DTypeError(f"{what} has dtype {x.dtype.name}; {spec.dtype.name} is needed. Cast it: x.astype(..)")
+    if tuple(x.dims) != spec.dims:
+        x = x.transpose(*spec.dims)
+    return x
+
+
+def _sizes(core: _Core, tracers: Sequence[Tracer]) -> dict[str, int]:
+    """Open sizes that this trace knows, each one and the same across the arguments."""
+    known: dict[str, int | None] = {}
+    for spec, p, x in zip(core.specs, core.function.arguments, tracers, strict=True):
+        for d, n, m in zip(spec.dims, spec.shape, x.spec.shape, strict=True):
+            wanted = known.setdefault(d, m) if n is None else n
+            if m != wanted:
+                raise SizeError(
+                    f"{core.function.name}: argument {p.name}: dim {d!r} has size {m or 'any'}; it must be "
+                    f"{wanted or 'any'}"
+                )
+    return {d: n for d, n in known.items() if n is not None}

@@ -1,0 +1,35 @@
+"""What `xtensor inspect` prints of a bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import _native
+from .manifest import File
+
+
+def lines(file: File) -> Iterator[str]:
+    """The manifest for people; every member's hash is checked on the way."""
+    m, f = file.manifest, file.manifest.function
+    yield f"{m.name}: schema {m.schema}, made by {m.compiler}, {len(file.data)} bytes"
+    yield ""
+    yield f"{f.name}" + (f": {f.doc.splitlines()[0]}" if f.doc else "")
+    for kind, parameters in (("argument", f.arguments), ("weight", f.weights), ("result", f.results)):
+        for p in parameters:
+            yield f"  {kind:<9} {p.name}: {p}, row-major"
+    if f.open:
+        yield f"  open      {', '.join(f.open)}: one size each across all arguments"
+    for dim, left, right in f.equal:
+        yield f"  equal     {dim}: {left} and {right}"
+    yield ""
+    for t in m.targets:
+        here = "runs here" if _native.has_processor(t.processor) else "for other machines"
+        if t.is_device:
+            here = f"launches in {t.launches}" if t.launches else f"for xt.load alone: {t.why}"
+        yield f"target {t.profile or t.target} ({t.triple}): {here}"
+    if m.header:
+        yield f"for C: {m.header}, matrix products by {m.blas or 'the library itself'}"
+    yield ""
+    for name, (size, digest) in m.members.items():
+        file.member(name)
+        yield f"  {size:>9}  {digest}  {name}"

@@ -1,0 +1,443 @@
+"""xt.load: the function of a bundle, called from C++ without any compiler; inside of a trace its IR is inlined."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..core import devices, tree
+from ..core.dims import describe, describe_array
+from ..core.errors import (
+    ArgumentTypeError,
+    BundleError,
+    DeviceError,
+    DimensionError,
+    DTypeError,
+    Error,
+    SizeError,
+    UnsupportedError,
+)
+from ..core.ranges import Range
+from ..core.spec import Spec
+from ..trace.dispatch import _NUMBERS, Function, scalar_array
+from ..trace.scope import tracing
+from .export import Bundle, spec_of
+from .manifest import Exported, File, Parameter, Target
+from .structure import as_structure
+
+_KINDS = {k.name: k for k in inspect._ParameterKind}
+
+
+class Loaded(Function):
+    """The function of a bundle. Called as the one that was exported; differentiable as it is."""
+
+    __name__: str
+    __qualname__: str
+    __signature__: inspect.Signature
+    _core: _Core
+
+    def __new__(cls, core: _Core) -> Loaded:
+        self = super().__new__(cls, core)
+        self._core = core
+        self.__name__ = self.__qualname__ = core.function.name
+        self.__doc__ = core.function.doc or None
+        self.__signature__ = core.signature
+        core.loaded = self
+        core.register(self, core.device)
+        return self
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    @property
+    def target(self) -> str:
+        """What the code that runs was compiled for, where arrays do not say it."""
+        return self._core.target.target
+
+    @property
+    def inputs(self) -> tuple[Spec, ...]:
+        return self._core.specs
+
+    def __repr__(self) -> str:
+        return f"<loaded {self._core.function.signature}>"
+
+
+def load(bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None = None) -> Loaded:
+    """The function of a bundle (a path, its bytes, or what `xt.export` returned), with its names, defaults, dims and
+    docstring. Nothing is compiled: the first target of the bundle that runs on this machine does, or `target`. Works
+    inside of jit, grad and vectorize, as its IR is part of the bundle.
+
+    Raises BundleError for what is damaged, of a newer version, or for other machines."""
+    if isinstance(bundle, Bundle):
+        file = bundle._file
+    elif isinstance(bundle, (bytes, bytearray, memoryview)):
+        file = File(bytes(bundle), "the bundle")
+    else:
+        path = Path(bundle)
+        try:
+            file = File(path.read_bytes(), str(path))
+        except OSError as error:
+            raise BundleError(f"{path} cannot be read: {error.strerror}") from None
+    found = _chosen(file, target)
+    return Loaded(_Core(file, found, devices.named(target or found.target) if found.is_device else None))
+
+
+def _chosen(file: File, wanted: str | None) -> Target:
+    targets = file.manifest.targets
+    there = ", ".join(t.target for t in targets)
+    if wanted is not None and wanted.partition(":")[0] in devices.BACKENDS:
+        for t in targets:
+            if t.is_device and t.target == wanted.partition(":")[0]:
+                return t
+        raise BundleError(f"{file.where} has nothing for target {wanted!r}; it has {there}")
+    if wanted is not None and wanted != "cpu":
+        wanted = wanted.removesuffix("-linux-gnu")
+        found = [t for t in targets if t.target == wanted]
+        if not found:
+            raise BundleError(f"{file.where} has nothing for target {wanted!r}; it has {there}")
+        if not _native.has_processor(found[0].processor):
+            raise BundleError(f"{file.where}: code for {wanted!r} does not run on this machine")
+        return found[0]
+    for t in targets:
+        if not t.is_device and _native.has_processor(t.processor):
+            return t
+    for t in targets if wanted is None else ():
+        if t.is_device and t.target in devices.BACKENDS and _native.device_count(t.target):
+            return t
+    raise BundleError(f"{file.where} has nothing that runs on this machine; it has {there}")
+
+
+class _Core:
+    """What a loaded function is made of, and the slow path of its calls."""
+
+    def __init__(self, file: File, target: Target, device: _native.Device | None) -> None:
+        self.file, self.target = file, target
+        self.device = device  # where calls run that have no array elsewhere
+        self.function: Exported = file.manifest.function
+        f = self.function
+        code = _load_code(file, target)
+        python = f.python
+        leaves = ["*"] * len(f.arguments)
+        try:
+            self.arguments = as_structure(python.get("arguments", ["tuple", [["tuple", leaves], ["dict", [], []]]]))
+            single = "*" if len(f.results) == 1 else ["tuple", ["*"] * len(f.results)]
+            self.result = as_structure(python.get("result", single))
+            self.places = python.get("places")
+            self.weak = [bool(w) for w in python.get("weak", [False] * len(leaves))]
+            self.ranges = [Range(a, np.dtype(d), w, o) for a, d, w, o in python.get("ranges", ())]
+            self.signature = _signature(python, f)
+            self._check()
+            for r in self.ranges:
+                _ = r.least, r.most
+        except Error:
+            raise
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise BundleError(f"{file.where}: manifest.json describes no function: {error}") from None
+        self.specs = tuple(spec_of(p, w) for p, w in zip(f.arguments, self.weak, strict=True))
+        self.weights = [_weight(file, w) for w in f.weights]
+        self.loaded: Any = None  # the function that is called
+        self.code: dict[Any, tuple[Any, list[Any]]] = {device: self._place(code, target, device)}
+
+    def _place(self, code: Any, target: Target, device: _native.Device | None) -> tuple[Any, list[Any]]:
+        """An executable, and the weights where it runs."""
+        f = self.function
+        if device is not None:
+            _check_profile(self.file.where, target, device)
+            _host_code.append(code)  # its kernels live on in the device's runtime
+        executable = _native.Executable(
+            code.entry,
+            [_native_type(p) for p in (*f.arguments, *f.weights)],
+            [_native_type(p) for p in f.results],
+            [(dim, where, "", self._op(where)) for dim, where in f.sites],
+            code,
+            False,
+            equal=[(_factors(a), _factors(b), functools.partial(_refuse, d)) for d, a, b in f.equal],
+            device=device,
+        )
+        return executable, [_native.to_device(w, device) for w in self.weights]
+
+    def _at(self, device: _native.Device | None) -> tuple[Any, list[Any]]:
+        """The code for a device, loaded when an array is met there."""
+        if device not in self.code:
+            wanted = "cpu" if device is None else device.backend
+            try:
+                target = _chosen(self.file, wanted)
+            except BundleError as error:
+                raise DeviceError(
+                    f"{self.function.name}: an argument is on {wanted!r}, and {str(error).splitlines()[0]}. Move it to "
+                    f"{self.target.target.partition(':')[0]!r} by x.to(..), or export for {wanted!r}, too"
+                ) from None
+            self.code[device] = self._place(_load_code(self.file, target), target, device)
+            self.register(self.loaded, device)
+        return self.code[device]
+
+    def _op(self, where: str) -> str:
+        found = self.function.python.get("ops", {}).get(where, "")
+        return found if isinstance(found, str) else ""
+
+    def _check(self) -> None:
+        """The Python part must fit the arrays."""
+        f, count = self.function, len(self.function.results)
+        if self.arguments.size != len(f.arguments) or len(self.weak) != len(f.arguments):
+            raise ValueError("other arguments than arrays")
+        if self.arguments.kind is not tuple or [c.kind for c in self.arguments.children] != [tuple, dict]:
+            raise ValueError("arguments are a tuple and a dict")
+        leaves = count if self.places is None else len(self.places)
+        if self.result.size != leaves:
+            raise ValueError("other results than arrays")
+        if self.places is not None and not all(type(i) is int and 0 <= i < count for i in self.places):
+            raise ValueError("places of results that are not there")
+        for p, weak in zip(f.arguments, self.weak, strict=True):
+            if weak and (p.dims or p.dtype not in _NUMBERS.values()):
+                raise ValueError("numbers with dims")
+        if any(type(r.argument) is not int or not 0 <= r.argument < len(f.arguments) for r in self.ranges):
+            raise ValueError("ranges of arguments that are not there")
+
+    # -- calls --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _is_single(self) -> bool:
+        return self.places is None and self.result == tree.structure(0)
+
+    def _unflatten(self, results: Sequence[Any]) -> Any:
+        return self.result.unflatten(results if self.places is None else [results[i] for i in self.places])
+
+    def register(self, function: Any, device: _native.Device | None) -> None:
+        """Calls by position with arrays alone, one each, stay in C++."""
+        positional, keywords = self.arguments.children
+        plain = not keywords.size and all(c == tree.structure(0) for c in positional.children) and not self.ranges
+        if not plain:
+            return
+        fixed = not any(s.is_dynamic for s in self.specs)
+        if not fixed and any(self.weak):
+            return
+        types: list[Any] | None = None
+        if fixed:
+            numbers = {name: cls for cls, name in _NUMBERS.items()}
+            types = [
+                numbers[s.dtype.name] if s.weak else _native_type(p)
+                for s, p in zip(self.specs, self.function.arguments, strict=True)
+            ]
+        wrapper = None if self._is_single else self._unflatten
+        executable, weights = self.code[device]
+        function.add(types, executable, self._is_single, wrapper, weights)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves = self._leaves(args, kwargs)
+        if tracing():
+            from .inline import inlined
+
+            return inlined(self, leaves)
+        return self._run(leaves)
+
+    def _leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The arguments as the exported call had them."""
+        name = self.function.name
+        positional, keywords = self.arguments.children
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentTypeError(f"{name}: {error}. Its parameters are {self.signature}") from None
+        given = set(bound.arguments)
+        bound.apply_defaults()
+        args, kwargs = bound.args, bound.kwargs
+        names = [p.name for p in self.signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        beyond = [n for n in names[len(positional.children) : len(args)] if n in given]
+        beyond += [n for n in kwargs if n not in keywords.meta and n in given]  # type: ignore[operator]
+        if beyond:
+            raise UnsupportedError(
+                f"{name}: {beyond[0]} was exported at its default; export the function with a value for it to pass one"
+            )
+        args = args[: len(positional.children)]
+        wanted = {k: kwargs[k] for k in keywords.meta if k in kwargs}  # type: ignore[attr-defined]
+        return tree.leaves_at(self.arguments, (args, wanted))
+
+    def _run(self, leaves: list[Any]) -> Any:
+        from ..interop.xarray import is_dataarray, relabel
+
+        for r in self.ranges:
+            if isinstance(leaves[r.argument], int):
+                r.check(leaves[r.argument], False)
+        labelled = {i: x for i, x in enumerate(leaves) if is_dataarray(x) or getattr(x, "meta", None) is not None}
+        arrays = [self._array(i, x) for i, x in enumerate(leaves)]
+        self._check_sizes(arrays)
+        device = self.device
+        free = {i for i, x in enumerate(leaves) if not isinstance(x, _native.Array)}
+        if device is None and len(free) < len(arrays):
+            device = devices.where(arrays, free, lambda i: f"argument {self.function.arguments[i].name}")
+        executable, weights = self._at(device)
+        try:
+            results: Any = executable.run([*(_native.to_device(a, device) for a in arrays), *weights])
+        except TypeError as error:
+            raise ArgumentTypeError(f"{self.function.name}: {error}") from None
+        if labelled:
+            from ..interop.xarray import origins
+            from .inline import program_of
+
+            results = relabel(origins(program_of(self)), results, labelled, self.function.name)
+        return results[0] if self._is_single else self._unflatten(results)
+
+    def _array(self, i: int, given: Any) -> Any:
+        """One argument as an array of the type that the code takes."""
+        from ..core.array import Array, array, as_array
+        from ..interop.xarray import is_dataarray
+        from ..trace.tracer import not_an_array, unnamed
+
+        x = given
+        spec, parameter = self.specs[i], self.function.arguments[i]
+        what = f"{self.function.name}: argument {parameter.name}"
+        if is_dataarray(x):
+            x = as_array(x)
+        elif isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
+            if not spec.ndim and (spec.weak or _fits(x, spec)):
+                return _native.from_buffer(np.asarray(x, dtype=spec.dtype), ()) if not spec.weak else scalar_array(x)
+            x = scalar_array(x)
+        elif isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
+            x = array(x, device="cpu")
+        elif isinstance(x, np.ndarray):
+            raise unnamed(x, f"{what}, a NumPy array")
+        if not isinstance(x, Array):
+            raise not_an_array(x, f"{what}: ")
+        if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
+            raise DimensionError(f"{what} is {describe_array(x)}; {describe(spec.dims, spec.shape)} is needed")
+        if x.dtype != spec.dtype:
+            raise DTypeError(
+                f"{what} has dtype {x.dtype.name}; {spec.dtype.name} is needed. Write x.astype({spec.dtype.name!r})"
+            )
+        if x.dims != spec.dims:
+            order = [x.dims.index(d) for d in spec.dims]
+            device = x._device
+            x = _native.from_buffer(np.ascontiguousarray(np.transpose(x.to_numpy(), order)), spec.dims)
+            x = _native.to_device(x, device)
+        return x
+
+    def _check_sizes(self, arrays: Sequence[Any]) -> None:
+        """One name is one size across all arguments."""
+        sizes: dict[str, tuple[int, str]] = {}
+        for spec, p, x in zip(self.specs, self.function.arguments, arrays, strict=True):
+            for d, n, m in zip(spec.dims, spec.shape, x.shape, strict=True):
+                if n is None and d not in sizes:
+                    sizes[d] = m, p.name
+                wanted = sizes[d][0] if n is None else n
+                if m == wanted:
+                    continue
+                by = f", the size that argument {sizes[d][1]} has" if n is None else ", as it was exported"
+                raise SizeError(
+                    f"{self.function.name}: argument {p.name}: dim {d!r} has size {m}; it must be {wanted}{by}"
+                )
+
+
+def _fits(x: float, spec: Spec) -> bool:
+    kind = spec.dtype.kind
+    return kind == "f" or kind == "V" or (isinstance(x, bool) if kind == "b" else isinstance(x, int))
+
+
+_host_code: list[Any] = []
+
+
+def _check_profile(where: str, target: Target, device: _native.Device) -> None:
+    """Whether a device has what code was compiled for."""
+    assert target.profile is not None
+    has = set(device.profile.split(","))
+    numbers = dict(part.split("=", 1) for part in has if "=" in part)
+    for part in target.profile.split(","):
+        name, _, value = part.partition("=")
+        if part in has or part == "subgroup=1":
+            continue
+        there = numbers.get(name, "")
+        at_least = name in ("workgroup_bytes", "max_threads", "sm") and value.isdigit() and there.isdigit()
+        if at_least and int(there) >= int(value):
+            continue
+        raise DeviceError(
+            f"{where}: its code for {target.target!r} needs {part}, which the device {device.name!r} "
+            f"({device.description}) has not. Export it here, or for a profile with less"
+        )
+
+
+def _load_code(file: File, target: Target) -> Any:
+    try:
+        code = _native.Code(file.member(target.kernel), target.entry, target.signature)
+    except (OSError, ValueError) as error:
+        raise BundleError(f"{file.where}: the code for {target.target} cannot be loaded: {error}") from None
+    said = f"{target.profile or target.target} {file.manifest.function.signature}"
+    if code.signature != said:
+        raise BundleError(f"{file.where}: the manifest says {said}, and the code {code.signature}")
+    return code
+
+
+def _native_type(p: Parameter) -> Any:
+    try:
+        if None in p.shape:
+            dtype, dims, sizes = p.pattern
+            return dtype, dims, [None if isinstance(n, str) and n == d else n for d, n in zip(dims, sizes, strict=True)]
+        return _native.ArrayType(p.dtype, p.dims, [n for n in p.sizes if isinstance(n, int)])
+    except (ValueError, OverflowError) as error:
+        raise BundleError(f"{p}: {error}") from None
+
+
+def _factors(size: Any) -> list[int | str]:
+    return size if isinstance(size, list) else [size]
+
+
+def _refuse(dim: str, there: int, new: int) -> None:
+    raise SizeError(
+        f"dim {dim!r} has size {there}, and a dim of size {new} is given this name; equal names have equal sizes"
+    )
+
+
+def _weight(file: File, p: Parameter) -> Any:
+    from ..core.dtypes import as_dtype
+
+    assert p.member is not None
+    dtype, shape = as_dtype(p.dtype), [n for n in p.shape if n is not None]
+    data = file.member(p.member)
+    if len(data) != dtype.itemsize * math.prod(shape):
+        raise BundleError(f"{file.where}: weight {p.name} has {len(data)} bytes; {p} needs others")
+    return _native.from_buffer(np.frombuffer(data, dtype).reshape(shape).copy(), p.dims)
+
+
+def _signature(python: Mapping[str, Any], f: Exported) -> inspect.Signature:
+    found = python.get("parameters")
+    if found is None:
+        return inspect.Signature([inspect.Parameter(p.name, _KINDS["POSITIONAL_OR_KEYWORD"]) for p in f.arguments])
+    parameters = []
+    for p in found:
+        if not isinstance(p["name"], str) or not p["name"].isidentifier():
+            raise ValueError(f"no name of a parameter: {p['name']!r:.60}")
+        default = _default(p["default"], p["plain"]) if "default" in p else inspect.Parameter.empty
+        parameters.append(inspect.Parameter(p["name"], _KINDS[p["kind"]], default=default))
+    return inspect.Signature(parameters)
+
+
+def _default(text: Any, plain: Any) -> Any:
+    if not isinstance(text, str):
+        raise ValueError("a default is shown as text")
+    if not plain:
+        return _Shown(text)
+    if text in ("inf", "-inf", "nan"):
+        return float(text)
+    if len(text) > 1000:
+        raise ValueError("a default is a number or a short text")
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, RecursionError, MemoryError):
+        raise ValueError(f"no default: {text!r:.60}") from None
+
+
+class _Shown:
+    """A default that is no number or text: it is shown as it was, and cannot be passed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text

@@ -1,0 +1,106 @@
+"""Loads mutated copies of a bundle and calls what loads: mutate.py BUNDLE SEED COUNT prints how many did. The bundle's
+function multiplies by [1, 2, 3], in one of two ways (`call`). Half of the copies have other bytes, half another
+manifest with hashes that are right; whatever loads all the same gives right numbers, or an error."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import xtensor as xt
+from xtensor import _native
+
+VALUES: list[Any] = [None, True, 0, 1, -1, 3, 2**31, 2**62, 2**63, 1e300, "", "i", "x" * 300, [], {}, [[]], ["i", "i"]]
+VALUES += ["../x", [2, "i"]]
+
+
+def places(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    if isinstance(tree, (dict, list)):
+        for k, v in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from places(v, (*path, k))
+
+
+def at(tree: Any, path: tuple[Any, ...]) -> Any:
+    for k in path:
+        tree = tree[k]
+    return tree
+
+
+def of_manifest(parts: dict[str, bytes]) -> bytes:
+    """Something is missing, doubled, moved or replaced."""
+    table = json.loads(parts["manifest.json"])
+    found = list(places(table))[1:]
+    new = json.loads(parts["manifest.json"])
+    for _ in range(random.choice([1, 1, 2])):
+        *path, last = random.choice(found)
+        kind = random.randrange(4)
+        try:
+            inner = at(new, tuple(path))
+            if kind == 0:
+                del inner[last]
+            elif kind == 1 and isinstance(inner, list):
+                inner.append(inner[last])
+            elif kind == 2:
+                inner[last] = json.loads(json.dumps(at(table, random.choice(found))))
+            else:
+                inner[last] = random.choice(VALUES)
+        except (KeyError, IndexError, TypeError):
+            pass  # what was to be changed went before
+    return _native.write_zip(list((parts | {"manifest.json": json.dumps(new).encode()}).items()))
+
+
+def of_bytes(data: bytes) -> bytes:
+    """Bits flipped, bytes replaced, removed, repeated, or cut off."""
+    bad = bytearray(data)
+    kind = random.randrange(5)
+    for _ in range(random.choice([1, 1, 1, 8, 64])):
+        place = random.randrange(len(bad))
+        if kind == 0:
+            bad[place] ^= 1 << random.randrange(8)
+        elif kind == 1:
+            bad[place] = random.randrange(256)
+        elif kind == 2:
+            del bad[place : place + random.choice([1, 4, 100, 5000])]
+        elif kind == 3:
+            bad[place:place] = bad[random.randrange(len(bad)) :][: random.choice([1, 4, 100])]
+        else:
+            return bytes(bad[:place])
+        if not bad:
+            break
+    return bytes(bad)
+
+
+def call(g: Any) -> Any:
+    """Of test_aot_bundles.py: one array of an open size, or a dict of one of fixed sizes, and a number."""
+    x = xt.ones(i=2, j=3)
+    return g({"x": x}, 1) if "p" in g.__signature__.parameters else g(x)
+
+
+def main(path: str, seed: str, count: str) -> None:
+    random.seed(int(seed))
+    data = Path(path).read_bytes()
+    parts = {name: data[a:b] for name, (a, b) in _native.read_zip(data).items()}
+    loaded = 0
+    for n in range(int(count)):
+        bad = of_manifest(parts) if n % 2 else of_bytes(data)
+        try:
+            g = xt.load(bad)
+        except xt.BundleError:
+            continue
+        loaded += 1
+        try:
+            y = call(g)
+        except xt.Error:
+            continue
+        if y.values.tolist() != [[1, 2, 3]] * 2:
+            raise RuntimeError(f"seed {seed}, bundle {n}: {y!r}")
+    print(loaded)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,289 @@
+"""Functions compiled ahead of time and loaded again: the same names, the same numbers, the same derivatives."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray
+import xtensor as xt
+
+pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
+
+rng = np.random.default_rng(0)
+
+
+def classify(image: Any, w: Any, b: Any) -> Any:
+    """Probabilities: image(sample, pixel), w(pixel, digit), b(digit) -> (sample, digit)"""
+    return xt.nn.softmax(xt.tanh(xt.dot(image, w, dim="pixel") + b), dim="digit")
+
+
+SPECS = (
+    xt.spec(sample=None, pixel=64, dtype="f4"),
+    xt.spec(pixel=64, digit=10, dtype="f4"),
+    xt.spec(digit=10, dtype="f4"),
+)
+
+
+def arrays(samples: int) -> tuple[Any, Any, Any]:
+    return (
+        xt.array(rng.normal(size=(samples, 64)).astype("f4"), ("sample", "pixel")),
+        xt.array(rng.normal(size=(64, 10)).astype("f4"), ("pixel", "digit")),
+        xt.array(rng.normal(size=10).astype("f4"), "digit"),
+    )
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("aot") / "digits.xtb"
+    xt.export(classify, args=SPECS, path=path)
+    return path
+
+
+def test_same_bits_as_jit_for_every_open_size(bundle: Path) -> None:
+    g = xt.load(bundle)
+    for samples in (1, 7, 100, 0):
+        args = arrays(samples)
+        found, expected = g(*args), xt.jit(classify)(*args)
+        assert found.dims == expected.dims
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_max_ulp(found.values, expected.values, 8)
+
+
+def test_loaded_function_looks_like_the_exported_one(bundle: Path) -> None:
+    g = xt.load(bundle)
+    assert g.__name__ == "classify"
+    assert g.__doc__ == classify.__doc__
+    assert list(inspect.signature(g).parameters) == ["image", "w", "b"]
+    image, w, b = arrays(3)
+    np.testing.assert_array_equal(g(image, b=b, w=w).values, g(image, w, b).values)
+    assert "sample: ?sample" in repr(g)
+
+
+def test_stored_order_of_an_argument_does_not_matter(bundle: Path) -> None:
+    g, (image, w, b) = xt.load(bundle), arrays(3)
+    turned = xt.array(np.ascontiguousarray(w.values.T), ("digit", "pixel"))
+    np.testing.assert_array_equal(g(image, turned, b).values, g(image, w, b).values)
+
+
+def test_data_arrays_come_out_where_they_go_in(bundle: Path) -> None:
+    g, (image, w, b) = xt.load(bundle), arrays(2)
+    labelled = xarray.DataArray(image.values, dims=image.dims, coords={"sample": ["first", "second"]})
+    found = g(labelled, w, b)
+    assert isinstance(found, xarray.DataArray)
+    assert found.coords["sample"].values.tolist() == ["first", "second"]
+
+
+def test_first_call_compiles_nothing(bundle: Path) -> None:
+    """In a process of its own: MLIR's bindings are not even imported."""
+    program = f"""
+import sys, numpy as np, xtensor as xt
+g = xt.load({str(bundle)!r})
+image = xt.array(np.ones((3, 64), "f4"), ("sample", "pixel"))
+w, b = xt.array(np.ones((64, 10), "f4"), ("pixel", "digit")), xt.array(np.ones(10, "f4"), "digit")
+print(g(image, w, b).values[0, 0])
+assert not any(name.startswith("xtensor.mlir") for name in sys.modules), "the compiler was asked"
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("transform", ["jit", "grad", "hessian", "vectorize", "vectorized grad", "jvp"])
+def test_transforms_see_through_a_loaded_function(bundle: Path, transform: str) -> None:
+    g, (image, w, b) = xt.load(bundle), arrays(5)
+
+    def loss(f: Any) -> Any:
+        return lambda w, image, b: xt.sum(xt.square(f(image, w, b)))
+
+    def run(f: Any) -> Any:
+        if transform == "jit":
+            return xt.jit(lambda *a: f(*a) * 2.0)(image, w, b)
+        if transform == "grad":
+            return xt.grad(loss(f))(w, image, b)
+        if transform == "hessian":
+            return xt.hessian(lambda b: xt.sum(xt.square(f(image, w, b))))(b)
+        if transform == "vectorize":
+            several = xt.array(np.stack([w.values, 2 * w.values]), ("model", "pixel", "digit"))
+            return xt.vectorize(f, "model")(image, several, b)
+        if transform == "vectorized grad":
+            several = xt.array(np.stack([w.values, 2 * w.values]), ("model", "pixel", "digit"))
+            return xt.vectorize(xt.grad(loss(f)), "model")(several, image, b)
+        return xt.jvp(lambda w: f(image, w, b), (w,), (w,))[1]
+
+    found, expected = run(g), run(classify)
+    assert found.dims == expected.dims
+    np.testing.assert_allclose(found.values, expected.values, rtol=2e-5, atol=1e-7)
+
+
+def test_open_sizes_are_found_inside_of_a_trace(bundle: Path) -> None:
+    g, (image, w, b) = xt.load(bundle), arrays(5)
+    seen = []
+
+    @xt.jit
+    def f(image: Any, w: Any, b: Any) -> Any:
+        y = g(image, w, b)
+        seen.append(y.sizes["sample"])
+        return y
+
+    f(image, w, b)
+    assert seen == [5]
+
+
+def test_open_sizes_stay_open_in_a_trace_with_dynamic_dims(bundle: Path) -> None:
+    g = xt.load(bundle)
+    f = xt.jit(lambda image, w, b: g(image, w, b) + 1.0, dynamic_dims="sample")
+    for samples in (2, 5):
+        args = arrays(samples)
+        np.testing.assert_allclose(f(*args).values, classify(*args).values + 1, rtol=1e-5)
+
+
+def test_captured_arrays_are_baked_in(tmp_path: Path) -> None:
+    w, b = arrays(1)[1:]
+    path = tmp_path / "model.xtb"
+    xt.export(lambda image: classify(image, w, b), args=SPECS[:1], path=path, name="model")
+    g, image = xt.load(path), arrays(4)[0]
+    np.testing.assert_array_max_ulp(g(image).values, classify(image, w, b).values, 8)
+    gradient = xt.grad(lambda image: xt.sum(xt.square(g(image))))(image)
+    expected = xt.grad(lambda image: xt.sum(xt.square(classify(image, w, b))))(image)
+    np.testing.assert_allclose(gradient.values, expected.values, rtol=1e-5, atol=1e-7)
+
+
+def test_pytrees_numbers_and_defaults(tmp_path: Path) -> None:
+    def f(params: dict[str, Any], x: Any, scale: float = 2.0, *, shift: Any = None) -> Any:
+        y = params["w"] * x * scale
+        return {"y": y, "both": (y + params["b"][0], xt.sum(x))}
+
+    params = {"w": xt.array([1.0, 2.0, 3.0], "i"), "b": [xt.array(4.0, ())]}
+    x = xt.array([1.0, 1.0, 2.0], "i")
+    specs = ({"w": xt.spec(i=None), "b": [xt.spec()]}, xt.spec(i=None), 2.0)
+    g = xt.load(xt.export(f, args=specs, path=tmp_path / "f.xtb", c=False))
+    assert str(inspect.signature(g)) == "(params, x, scale=2.0, *, shift=None)"
+    for args in ((params, x), (params, x, 3.0)):
+        found, expected = g(*args), f(*args)
+        assert found.keys() == expected.keys()
+        np.testing.assert_array_equal(found["y"].values, expected["y"].values)
+        np.testing.assert_array_equal(found["both"][0].values, expected["both"][0].values)
+        assert found["both"][1].item() == expected["both"][1].item()
+    with pytest.raises(xt.UnsupportedError, match="shift was exported at its default"):
+        g(params, x, shift=x)
+    second = xt.grad(lambda x: xt.sum(xt.square(g(params, x)["y"])))(x)
+    np.testing.assert_allclose(second.values, [8.0, 32.0, 144.0])
+
+
+def test_one_name_is_one_size_across_arguments(tmp_path: Path) -> None:
+    a, b = xt.spec(i=None, j=3), xt.spec(i=None)
+    g = xt.load(xt.export(lambda a, b: a * b, args=(a, b), path=tmp_path / "f.xtb"))
+    with pytest.raises(
+        xt.SizeError, match=r"argument b: dim 'i' has size 5; it must be 4, the size that argument a has"
+    ):
+        g(xt.zeros(i=4, j=3), xt.zeros(i=5))
+    with pytest.raises(xt.SizeError, match=r"argument a: dim 'j' has size 2; it must be 3, as it was exported"):
+        g(xt.zeros(i=4, j=2), xt.zeros(i=4))
+    with pytest.raises(xt.DTypeError, match=r"argument a has dtype float32; float64 is needed"):
+        g(xt.zeros(i=4, j=3, dtype="f4"), xt.zeros(i=4))
+    with pytest.raises(xt.DimensionError, match=r"argument b is"):
+        g(xt.zeros(i=4, j=3), xt.zeros(k=4))
+    with pytest.raises(xt.SizeError, match=r"argument b: dim 'i' has size 5"):
+        xt.jit(lambda a, b: g(a, b))(xt.zeros(i=4, j=3), xt.zeros(i=5))
+
+
+def test_results_with_sizes_that_follow_from_the_arguments(tmp_path: Path) -> None:
+    def f(x: Any, y: Any) -> Any:
+        return x.stack(z=("a", "b")), xt.rename(y, {"c": "d"})
+
+    g = xt.load(xt.export(f, args=(xt.spec(a=None, b=3), xt.spec(c=None)), path=tmp_path / "f.xtb"))
+    flat, renamed = g(xt.zeros(a=4, b=3), xt.ones(c=5))
+    assert flat.sizes == {"z": 12}
+    assert renamed.sizes == {"d": 5}
+    inside = xt.jit(lambda x, y: xt.sum(g(x, y)[0]))(xt.ones(a=4, b=3), xt.ones(c=5))
+    assert inside.item() == 12
+
+
+def test_index_out_of_range_is_told_with_its_line(tmp_path: Path) -> None:
+    def f(x: Any, i: Any) -> Any:
+        return x.isel(row=i)
+
+    args = (xt.spec(row=4), xt.spec(k=2, dtype="i8"))
+    g = xt.load(xt.export(f, args=args, path=tmp_path / "f.xtb"))
+    x = xt.array([1.0, 2.0, 3.0, 4.0], "row")
+    assert g(x, xt.array([0, -1], "k")).values.tolist() == [1.0, 4.0]
+    with pytest.raises(IndexError, match=r"index 4 is out of range for size 4 of dim 'row'(.|\n)*test_aot\.py"):
+        g(x, xt.array([0, 4], "k"))
+
+
+def test_sorting_and_factorisations_are_pythons_alone(tmp_path: Path) -> None:
+    def f(x: Any) -> Any:
+        return xt.sort(x, dim="i")
+
+    with pytest.raises(xt.UnsupportedError, match=r"a library for C has no xt_argsort"):
+        xt.export(f, args=(xt.spec(i=5),), path=tmp_path / "f.xtb")
+    g = xt.load(xt.export(f, args=(xt.spec(i=5),), path=tmp_path / "f.xtb", c=False))
+    assert g(xt.array([3.0, 1.0, 2.0, 5.0, 4.0], "i")).values.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_threads_and_temporaries_are_the_processs(tmp_path: Path) -> None:
+    def f(x: Any) -> Any:
+        y = xt.exp(x)
+        return xt.sum(y / xt.sum(y, dim="j"), dim="i")
+
+    g = xt.load(xt.export(f, args=(xt.spec(i=2000, j=500),), path=tmp_path / "f.xtb"))
+    x = xt.array(rng.normal(size=(2000, 500)), ("i", "j"))
+    np.testing.assert_allclose(g(x).values, f(x).values, rtol=1e-12)
+
+
+def test_same_input_same_bytes(tmp_path: Path) -> None:
+    first, second = (xt.export(classify, args=SPECS, targets=("cpu", "cpu:x86-64"), name="m").data for _ in range(2))
+    assert first == second
+
+
+def test_several_targets_and_the_first_that_runs(tmp_path: Path) -> None:
+    targets = ("cpu:riscv64-linux-gnu", "cpu:aarch64-linux-gnu", "cpu:x86-64")
+    path = tmp_path / "f.xtb"
+    xt.export(classify, args=SPECS, targets=targets, path=path)
+    g = xt.load(path)
+    assert g.target == "cpu:x86-64"
+    args = arrays(3)
+    np.testing.assert_allclose(g(*args).values, classify(*args).values, rtol=1e-5)
+    with pytest.raises(xt.BundleError, match="does not run on this machine"):
+        xt.load(path, target="cpu:riscv64")
+    with pytest.raises(xt.BundleError, match=r"has nothing for target 'cpu:x86-64-v3'; it has cpu:riscv64"):
+        xt.load(path, target="cpu:x86-64-v3")
+
+
+def test_unknown_targets_are_refused() -> None:
+    with pytest.raises(xt.ArgumentError, match=r"no bundle can be made for target 'cpu:z80'"):
+        xt.export(classify, args=SPECS, targets="cpu:z80")
+    with pytest.raises(xt.ArgumentError, match=r"no bundle can be made for target 'opencl'"):
+        xt.export(classify, args=SPECS, targets=("cpu", "opencl"))
+    with pytest.raises(xt.ArgumentError, match=r"there is no BLAS called 'mkl'"):
+        xt.export(classify, args=SPECS, blas="mkl")
+
+
+def test_command_line(tmp_path: Path) -> None:
+    program = tmp_path / "prog.py"
+    program.write_text(
+        "import xtensor as xt\n\ndef f(x, y):\n    '''x(i) + y(i)'''\n    return x + y\n\n"
+        "example_args = (xt.spec(i=None, dtype='f4'), xt.spec(i=None, dtype='f4'))\n"
+    )
+    out = tmp_path / "model.xtb"
+
+    def xtensor(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "xtensor.cli", *words], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    xtensor("compile", f"{program}:f", "-o", str(out))
+    assert xt.load(out)(xt.ones(i=3, dtype="f4"), xt.ones(i=3, dtype="f4")).values.tolist() == [2, 2, 2]
+    shown = xtensor("inspect", str(out), "--extract", str(tmp_path / "members"))
+    assert "argument  x: float32{i: ?i}, row-major" in shown
+    assert (tmp_path / "members" / "model.h").read_text().count("model_f_x") >= 2
+    assert json.loads(xtensor("inspect", str(out), "--json"))["schema"] == 1

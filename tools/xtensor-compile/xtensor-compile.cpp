@@ -1,0 +1,80 @@
+// xtensor-compile: a bundle out of a module, without Python.
+//
+//   xtensor-compile module.mlir -o model.xtb --target cpu:x86-64-v3 --target cpu:aarch64-linux-gnu
+#include "Pipelines.h"
+#include "compiler/Export.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+namespace cl = llvm::cl;
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::OptionCategory category("xtensor-compile");
+  cl::opt<std::string> input(cl::Positional,
+                             cl::desc("MODULE.mlir, whose @main is compiled; -: "
+                                      "standard input"),
+                             cl::Required, cl::cat(category));
+  cl::opt<std::string> output("o", cl::desc("the bundle"), cl::value_desc("MODEL.xtb"),
+                              cl::Required, cl::cat(category));
+  cl::list<std::string> targets(
+      "target",
+      cl::desc("cpu (this machine's kind; the default) or cpu:PROCESSOR; again for another one"),
+      cl::value_desc("TARGET"), cl::cat(category));
+  cl::opt<std::string> function("function", cl::desc("the function's name (default: main)"),
+                                cl::init("main"), cl::cat(category));
+  cl::opt<std::string> name(
+      "name", cl::desc("the library's name (default: the bundle's file name)"), cl::cat(category));
+  cl::opt<std::string> blas("blas",
+                            cl::desc("what matrix products are calls of in C: openblas (default), "
+                                     "blas, scipy-openblas"),
+                            cl::init("openblas"), cl::cat(category));
+  cl::opt<bool> noBlas("no-blas", cl::desc("matrix products are part of the code"),
+                       cl::cat(category));
+  cl::opt<bool> noC("no-c", cl::desc("no libraries and header for C"), cl::cat(category));
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv,
+                              "compiles a module to a bundle that any program can call\n");
+
+  std::string error;
+  auto file = mlir::openInputFile(input, &error);
+  if (!file) {
+    llvm::errs() << "xtensor-compile: " << error << '\n';
+    return 1;
+  }
+  mlir::DialectRegistry registry;
+  xtensor::registerAllXTensorDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module)
+    return 1;
+  xtensor::ExportOptions options;
+  options.name = name.empty() ? llvm::sys::path::stem(output).str() : name;
+  options.function = function;
+  if (!targets.empty())
+    options.targets.assign(targets.begin(), targets.end());
+  options.blas = noBlas ? "" : blas.getValue();
+  options.forC = !noC;
+  auto bundle = xtensor::exportBundle(*module, options);
+  if (failed(bundle))
+    return 1;
+  auto out = mlir::openOutputFile(output, &error);
+  if (!out) {
+    llvm::errs() << "xtensor-compile: " << error << '\n';
+    return 1;
+  }
+  out->os() << *bundle;
+  out->keep();
+  return 0;
+}
