@@ -122,10 +122,24 @@ struct MulOfNeg : OpRewritePattern<MulOp> {
   }
 };
 
+/// select(c, f(x), f(x)): what only derivatives tell apart is one value once there are none.
+struct SelectOfEqual : OpRewritePattern<SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SelectOp op, PatternRewriter &rewriter) const override {
+    Operation *lhs = op.getLhs().getDefiningOp(), *rhs = op.getRhs().getDefiningOp();
+    if (!lhs || !rhs || lhs->getNumResults() != 1 || op.getLhs().getType() != op.getType() ||
+        !isPure(lhs) ||
+        !OperationEquivalence::isEquivalentTo(lhs, rhs, OperationEquivalence::IgnoreLocations))
+      return failure();
+    rewriter.replaceOp(op, op.getLhs());
+    return success();
+  }
+};
+
 } // namespace
 
 void xtensor::addConstantPatterns(RewritePatternSet &patterns) {
   patterns.add<AddOfNeg, FoldIsnan, FoldNumbers<AddOp>, FoldNumbers<DivOp>, FoldNumbers<MulOp>,
-               FoldNumbers<NegOp>, FoldNumbers<SubOp>, FoldOr, MulOfNeg, SubOfNeg>(
+               FoldNumbers<NegOp>, FoldNumbers<SubOp>, FoldOr, MulOfNeg, SelectOfEqual, SubOfNeg>(
       patterns.getContext());
 }

@@ -367,3 +367,15 @@ def test_a_value_of_the_body_is_not_one_outside() -> None:
 
     with pytest.raises(xt.Error, match="outside of the function"):
         xt.jit(f)(arr(np.arange(3.0), "t"))
+
+
+def test_an_index_must_fit_what_it_meets() -> None:
+    u = xt.zeros(a=2, dtype="u1")
+    assert xt.fori_loop(0, 256, lambda i, c: c + i, u).dtype == u.dtype
+    for lo, hi, value in ((0, 300, 299), (-1, 3, -1)):
+        with pytest.raises(xt.ArgumentError, match=f"{value} does not fit uint8.*i.astype"):
+            xt.fori_loop(lo, hi, lambda i, c: c + i, u)
+    # What is not integer, or is cast, or does not run, holds it.
+    assert xt.fori_loop(0, 300, lambda i, c: c + i, u.astype("f4")).values[0] == 44850
+    assert xt.fori_loop(0, 300, lambda i, c: c + i.astype("u1"), u).values[0] == sum(range(300)) % 256
+    assert xt.fori_loop(5, 0, lambda i, c: c + i, u).values[0] == 0

@@ -157,3 +157,14 @@ func.func @dynamic(%v: !j, %w: !jk, %m: !xtensor.array<i64>, %n: !xtensor.array<
   %0 = xtensor.contract %b, %w over [j] order [n, m, k] : !xtensor.array<m: ?, n: ?, j: 4, f32>, !jk
   return %0 : !xtensor.array<n: ?, m: ?, k: 5, f32>
 }
+
+// What only a derivative tells apart is one value once there is none to come.
+// CHECK-LABEL: func.func @select_of_equal
+// CHECK-NEXT: %[[L:.*]] = xtensor.log %arg1
+// CHECK-NEXT: return %[[L]]
+func.func @select_of_equal(%c: !xtensor.array<i: 3, i1>, %x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
+  %a = xtensor.log %x : !xtensor.array<i: 3, f32>
+  %b = xtensor.log %x : !xtensor.array<i: 3, f32>
+  %y = xtensor.select %c, %a, %b : !xtensor.array<i: 3, i1>, !xtensor.array<i: 3, f32>, !xtensor.array<i: 3, f32>
+  return %y : !xtensor.array<i: 3, f32>
+}
