@@ -21,7 +21,10 @@ constexpr int64_t kParallelWork = 1 << 16;
 constexpr int64_t kParallelRow = 16;
 /// A target of so many elements is worth copying in blocks, if that is most of the work.
 constexpr int64_t kParallelCopy = 1 << 18;
-constexpr int64_t kBlocks = 8;
+/// More blocks than CPUs have use for. Workgroups of a device wait for memory at each update, and
+/// look at many positions at once: a few updates are worth sharing.
+constexpr int64_t kManyBlocks = 64;
+constexpr int64_t kFewUpdates = 256;
 
 int64_t product(ArrayRef<int64_t> sizes) {
   int64_t all = 1;
@@ -128,11 +131,13 @@ private:
     int64_t row = 1, count = product(written.getShape()), all = product(type.getShape());
     for (StringAttr dim : sliced)
       row *= product(type.getSize(dim));
+    if (to.updateBlocks >= kManyBlocks && count * row >= kFewUpdates)
+      return true;
     if (!aligned.empty())
       return count * row >= kParallelWork;
     if (!inOrder.empty() && row >= kParallelRow && count * row >= kParallelWork)
       return true;
-    return !isTemporary() && all >= kParallelCopy && 4 * kBlocks * count <= all;
+    return !isTemporary() && all >= kParallelCopy && 4 * to.updateBlocks * count <= all;
   }
 
   /// A temporary is updated where it is, anything else is copied part by part.
@@ -204,15 +209,18 @@ private:
     auto dim = cast<StringAttr>(*llvm::max_element(along, [&](Attribute a, Attribute b) {
       return product(type.getSize(a)) < product(type.getSize(b));
     }));
-    int64_t size = type.getSize(dim), step = (size + kBlocks - 1) / kBlocks;
-    bool even = !ShapedType::isDynamic(size) && size % kBlocks == 0;
+    int64_t size = type.getSize(dim), blocks = to.updateBlocks;
+    int64_t step = (size + blocks - 1) / blocks;
+    if (!ShapedType::isDynamic(size))
+      blocks = (size + step - 1) / step;
+    bool even = !ShapedType::isDynamic(size) && size % blocks == 0;
     Value whole = to.sizeValue(dim, type), length = to.index(step);
     if (ShapedType::isDynamic(size)) {
-      Value up = arith::AddIOp::create(b, loc, whole, to.index(kBlocks - 1));
-      length = arith::DivUIOp::create(b, loc, up, to.index(kBlocks));
+      Value up = arith::AddIOp::create(b, loc, whole, to.index(blocks - 1));
+      length = arith::DivUIOp::create(b, loc, up, to.index(blocks));
     }
-    int64_t work = product(written.getShape()) + product(type.getShape()) / (16 * kBlocks);
-    return forall(OpFoldResult(b.getIndexAttr(kBlocks)), work, [&](ValueRange at) {
+    int64_t work = product(written.getShape()) + product(type.getShape()) / (16 * blocks);
+    return forall(OpFoldResult(b.getIndexAttr(blocks)), work, [&](ValueRange at) {
       Value from = arith::MulIOp::create(b, loc, at.front(), length);
       if (even)
         return Spans{{dim, {from, b.getIndexAttr(step), step}}};
