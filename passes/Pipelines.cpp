@@ -76,10 +76,19 @@ int xtensor::phaseIndex(StringRef phase, Backend backend) {
   return it == phases.end() ? -1 : it - phases.begin();
 }
 
-static void addGroupedWith(OpPassManager &pm, GroupOptions options) {
+static void addLinalg(OpPassManager &pm) { buildToLinalgPipeline(pm); }
+
+static void addLinalgForDevice(OpPassManager &pm) {
+  ToLinalgOptions options;
+  options.updateBlocks = 128;
+  buildToLinalgPipeline(pm, options);
+}
+
+static void addGroupedWith(OpPassManager &pm, GroupOptions options,
+                           SplitReductionsOptions split = {}) {
   auto &function = pm.nest<func::FuncOp>();
   function.addPass(createFuseElementwise());
-  function.addPass(createSplitReductions());
+  function.addPass(createSplitReductions(split));
   function.addPass(createGroup(options));
 }
 
@@ -89,7 +98,11 @@ static void addGrouped(OpPassManager &pm) { addGroupedWith(pm, {}); }
 static void addGroupedForDevice(OpPassManager &pm) {
   GroupOptions options;
   options.maxValues = 24;
-  addGroupedWith(pm, options);
+  options.alone = false;
+  SplitReductionsOptions split;
+  split.parts = 256;
+  addGroupedWith(pm, options, split);
+  pm.addNestedPass<func::FuncOp>(createFoldConversions());
 }
 
 static void addScheduled(OpPassManager &pm) { pm.addNestedPass<func::FuncOp>(createSchedule()); }
@@ -131,7 +144,7 @@ void xtensor::addPhase(OpPassManager &pm, StringRef phase, Backend backend) {
   Add add = llvm::StringSwitch<Add>(phase)
                 .Case("simplified", buildSimplifyPipeline)
                 .Case("differentiated", buildDifferentiatePipeline)
-                .Case("linalg", buildToLinalgPipeline)
+                .Case("linalg", backend == Backend::cpu ? addLinalg : addLinalgForDevice)
                 .Case("grouped", backend == Backend::cpu ? addGrouped : addGroupedForDevice)
                 .Case("scheduled", addScheduled)
                 .Case("buffers", buildBuffersPipeline)

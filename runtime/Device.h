@@ -57,6 +57,9 @@ typedef struct xt_device_info {
   int32_t max_kernel_buffers;
   int32_t max_kernel_numbers;
   int32_t architecture; /* CUDA: compute capability, 10 * major + minor; else 0 */
+  /* "nvidia", "amd", "intel", "apple", "software" (a driver on the CPU), or "": by which kernels
+   * are tuned. */
+  const char *vendor;
 } xt_device_info;
 
 /* Devices of a backend; 0 where there is no driver, xt_device_error says why. */

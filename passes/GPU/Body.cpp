@@ -235,6 +235,8 @@ LogicalResult Body::emitStructured(Operation &op) {
   kernel.meet();
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return emitWhile(loop);
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && emitSifted(loop))
+    return success();
   if (auto choice = dyn_cast<scf::IndexSwitchOp>(op)) {
     FailureOr<SmallVector<Value>> results = emitSwitch(choice, 0);
     if (failed(results))

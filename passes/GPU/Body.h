@@ -28,6 +28,8 @@ private:
   /// The values of the case that is taken, tests from the `number`-th on.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitSwitch(mlir::scf::IndexSwitchOp op,
                                                              unsigned number);
+  /// False if the loop is none that looks for its work.
+  bool emitSifted(mlir::scf::ForOp loop);
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult emitForall(mlir::scf::ForallOp loop);
   mlir::LogicalResult emitAlloc(mlir::memref::AllocOp op);
@@ -41,6 +43,7 @@ private:
   mlir::OpBuilder host;
   mlir::Value copies, copy;
   Team threads;
+  FlatView sifted[3]; // memory of emitSifted: steps, and how many there are
 };
 
 /// Iterations of a parallel loop; kDynamic if unknown.

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -414,6 +415,47 @@ void Kernel::store(Value v, const FlatView &view, Value at) {
   if (Type type = stored(view.element); type != v.getType())
     v = arith::BitcastOp::create(b, loc, type, v);
   memref::StoreOp::create(b, loc, v, view.flat, at);
+}
+
+/// Memory of a workgroup is read and written an element at a time: compilers see what lies side by
+/// side there, and its variables have one type.
+static bool isOfWorkgroup(const FlatView &view) {
+  return bool(cast<MemRefType>(view.flat.getType()).getMemorySpace());
+}
+
+SmallVector<Value> Kernel::loadRun(const FlatView &view, Value at, int64_t width) {
+  if (isOfWorkgroup(view)) {
+    SmallVector<Value> values;
+    for (int64_t i = 0; i < width; ++i)
+      values.push_back(load(view, index(add(at, fixed(i)))));
+    return values;
+  }
+  auto type = VectorType::get({width}, stored(view.element));
+  Value run = vector::LoadOp::create(b, loc, type, view.flat, at);
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < width; ++i) {
+    Value v = vector::ExtractOp::create(b, loc, run, i);
+    values.push_back(v.getType() == view.element
+                         ? v
+                         : arith::BitcastOp::create(b, loc, view.element, v).getResult());
+  }
+  return values;
+}
+
+void Kernel::storeRun(ArrayRef<Value> run, const FlatView &view, Value at) {
+  if (isOfWorkgroup(view)) {
+    for (auto [i, v] : llvm::enumerate(run))
+      store(v, view, index(add(at, fixed(i))));
+    return;
+  }
+  Type type = stored(view.element);
+  SmallVector<Value> values(run);
+  for (Value &v : values)
+    if (v.getType() != type)
+      v = arith::BitcastOp::create(b, loc, type, v);
+  auto vector = VectorType::get({static_cast<int64_t>(run.size())}, type);
+  Value all = vector::FromElementsOp::create(b, loc, vector, values);
+  vector::StoreOp::create(b, loc, all, view.flat, at);
 }
 
 void Kernel::access(ArrayRef<Value> reads, ArrayRef<Value> writes) {

@@ -3,6 +3,7 @@
 #ifndef XTENSOR_PASSES_GPU_KERNEL_H
 #define XTENSOR_PASSES_GPU_KERNEL_H
 
+#include "GPU/Tuning.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -10,13 +11,6 @@
 #include "llvm/ADT/MapVector.h"
 
 namespace xtensor::gpu {
-
-/// Limits that a kernel keeps to, from the target.
-struct KernelLimits {
-  int64_t threads = 256;          // of a workgroup
-  int64_t workgroupBytes = 32768; // of its memory
-  int64_t maxGroups = 65535;      // in one launch
-};
 
 /// A memref as numbers: element [i, j] is flat[offset + i * strides[0] + j * strides[1]].
 struct FlatView {
@@ -73,6 +67,9 @@ public:
   mlir::Value place(const FlatView &view, mlir::ValueRange indices);
   mlir::Value load(const FlatView &view, mlir::Value at);
   void store(mlir::Value v, const FlatView &view, mlir::Value at);
+  /// `width` elements of a buffer that lie side by side, from a multiple of that number on.
+  llvm::SmallVector<mlir::Value> loadRun(const FlatView &view, mlir::Value at, int64_t width);
+  void storeRun(llvm::ArrayRef<mlir::Value> run, const FlatView &view, mlir::Value at);
   /// What elements of `type` are in memory.
   static mlir::Type stored(mlir::Type type);
   /// Waits for the other threads if an access since the last wait may meet these.

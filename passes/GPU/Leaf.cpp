@@ -149,36 +149,27 @@ bool Leaf::streams(unsigned out) const {
                       [&](unsigned i) { return outs[out].map.isFunctionOfDim(i); });
 }
 
-static Operation *combinerOf(linalg::GenericOp generic, unsigned out) {
-  SmallVector<Operation *> combiners;
-  Value reduced = matchReduction(generic.getRegionOutputArgs(), out, combiners);
-  if (!reduced || combiners.size() != 1)
-    return nullptr;
-  Operation *combiner = combiners.front();
-  return arith::getNeutralElement(combiner) ? combiner : nullptr;
-}
-
-bool Leaf::canCooperate() const {
-  if (!generic || loops(IteratorType::reduction).empty())
-    return false;
-  for (unsigned out = 0; out < outs.size(); ++out)
-    if (streams(out) || !combinerOf(generic, out))
-      return false;
-  return true;
-}
-
 bool Leaf::reducesRows() const {
-  SmallVector<unsigned> over = loops(IteratorType::reduction);
+  SmallVector<unsigned> over = loops(IteratorType::reduction),
+                        outer = loops(IteratorType::parallel);
   if (over.empty())
     return false;
+  bool rows = false, anyLarge = false;
   for (const Access &access : ins) {
     if (!access.map)
       continue;
+    // What is read at all points counts, not a vector that all of them share.
+    bool large = llvm::any_of(outer, [&](unsigned i) { return access.map.isFunctionOfDim(i); });
+    if (anyLarge && !large)
+      continue;
+    if (large && !anyLarge)
+      rows = false;
+    anyLarge |= large;
     for (auto [axis, e] : llvm::enumerate(access.map.getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(e); dim && dim.getPosition() == over.back())
-        return getConstantIntValue(access.view.strides[axis]) == 1;
+        rows |= getConstantIntValue(access.view.strides[axis]) == 1;
   }
-  return false;
+  return rows;
 }
 
 //===- one element -----------------------------------------------------------===//
@@ -225,15 +216,28 @@ void Leaf::store(Value v, const Access &access, const Point &point) {
 }
 
 SmallVector<Value> Leaf::compute(const Point &point, ValueRange old) {
+  SmallVector<Value> values;
+  for (auto [i, access] : llvm::enumerate(ins))
+    values.push_back(isRead(i) ? load(access, point) : Value());
+  return apply(values, point, old);
+}
+
+/// Whether the operand is memory whose elements somebody asks for.
+bool Leaf::isRead(unsigned in) {
+  return ins[in].map && (!generic || !generic.getRegion().front().getArgument(in).use_empty());
+}
+
+/// What the operation makes of these elements of its inputs and outputs.
+SmallVector<Value> Leaf::apply(ValueRange values, const Point &point, ValueRange old) {
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return {kernel.value(fill.getInputs()[0])};
   if (!generic)
-    return {load(ins[0], point)};
+    return {values[0]};
   Block &body = generic.getRegion().front();
   for (auto [i, access] : llvm::enumerate(ins))
     if (BlockArgument argument = body.getArgument(i); !argument.use_empty())
-      kernel.set(argument, access.map ? load(access, point)
-                                      : kernel.value(generic.getDpsInputOperand(i)->get()));
+      kernel.set(argument,
+                 access.map ? values[i] : kernel.value(generic.getDpsInputOperand(i)->get()));
   for (auto [i, v] : llvm::enumerate(old))
     if (v)
       kernel.set(body.getArgument(ins.size() + i), v);
@@ -257,26 +261,32 @@ SmallVector<Value> Leaf::initial(const Point &point) {
   for (auto [i, access] : llvm::enumerate(outs)) {
     if (generic.getRegionOutputArgs()[i].use_empty() || streams(i))
       continue;
-    result[i] = init[i] ? init[i] : load(access, point);
+    result[i] = isStart(i) ? load(access, point) : init[i];
   }
   return result;
 }
 
+/// Whether what the output holds before is read from memory.
+bool Leaf::isStart(unsigned out) {
+  return generic && !generic.getRegionOutputArgs()[out].use_empty() && !init[out];
+}
+
 //===- points ----------------------------------------------------------------===//
 
-void Leaf::unflatten(Value flat, ArrayRef<unsigned> over, Point &point) {
-  for (auto [n, i] : llvm::enumerate(llvm::reverse(over))) {
-    if (n + 1 == over.size()) {
-      point[i] = flat;
-      return;
+void Leaf::unflatten(Value flat, ArrayRef<unsigned> over, Point &point, int64_t width) {
+  for (size_t n = over.size(); n-- > 0;) {
+    const unsigned loop = over[n];
+    const int64_t run = n + 1 == over.size() ? width : 1;
+    auto known = getConstantIntValue(ranges[loop]);
+    Value at = flat;
+    if (n > 0 && known == run) {
+      at = kernel.index(0);
+    } else if (n > 0) {
+      Value size = known ? kernel.index(*known / run) : kernel.index(ranges[loop]);
+      at = arith::RemUIOp::create(b, loc, flat, size);
+      flat = arith::DivUIOp::create(b, loc, flat, size);
     }
-    if (getConstantIntValue(ranges[i]) == 1) {
-      point[i] = kernel.index(0);
-      continue;
-    }
-    Value size = kernel.index(ranges[i]);
-    point[i] = arith::RemUIOp::create(b, loc, flat, size);
-    flat = arith::DivUIOp::create(b, loc, flat, size);
+    point[loop] = kernel.index(kernel.mul(at, kernel.fixed(run)));
   }
 }
 
@@ -375,94 +385,33 @@ void Leaf::emit(const Team &team) {
     return;
   }
   OpBuilder::InsertionGuard guard(b);
-  Value size = kernel.index(parallelSize());
+  const int64_t width = pointsAtOnce();
+  if (points > 0)
+    points /= width;
+  auto doPoint = [&](Value at) {
+    unflatten(at, over, point, width);
+    if (width > 1)
+      onePoints(point, over.back(), width);
+    else
+      onePoint(point);
+  };
+  OpFoldResult items = kernel.fixed(1);
+  for (unsigned i : over)
+    items = kernel.mul(items, width > 1 && i == over.back()
+                                  ? kernel.fixed(*getConstantIntValue(ranges[i]) / width)
+                                  : ranges[i]);
+  Value size = kernel.index(items);
   if (team.known && points > 0 && points <= team.known) {
     if (points < team.known) {
       Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, team.id, size);
       auto branch = scf::IfOp::create(b, loc, mine, /*withElseRegion=*/false);
       b.setInsertionPointToStart(branch.thenBlock());
     }
-    unflatten(team.id, over, point);
-    return onePoint(point);
+    return doPoint(team.id);
   }
   auto loop = scf::ForOp::create(b, loc, team.id, size, team.count);
   b.setInsertionPointToStart(loop.getBody());
-  unflatten(loop.getInductionVar(), over, point);
-  onePoint(point);
-}
-
-//===- reductions that threads share -----------------------------------------===//
-
-Value Leaf::combine(Operation *combiner, Value x, Value y) {
-  IRMapping map;
-  map.map(combiner->getOperand(0), x);
-  map.map(combiner->getOperand(1), y);
-  return b.clone(*combiner, map)->getResult(0);
-}
-
-/// One point of the outputs: each thread reduces its share, then shares are combined in pairs.
-/// The order depends on the number of threads in a workgroup alone.
-void Leaf::together(Point point, const Team &team) {
-  SmallVector<unsigned> over = loops(IteratorType::reduction);
-  SmallVector<Operation *> combiners;
-  SmallVector<Value> neutral;
-  for (unsigned i = 0; i < outs.size(); ++i) {
-    combiners.push_back(combinerOf(generic, i));
-    neutral.push_back(arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiners[i])));
-  }
-  OpFoldResult total = kernel.fixed(1);
-  for (unsigned i : over)
-    total = kernel.mul(total, ranges[i]);
-  Value size = kernel.index(total);
-  auto loop = scf::ForOp::create(b, loc, team.id, size, team.count, neutral);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    unflatten(loop.getInductionVar(), over, point);
-    scf::YieldOp::create(b, loc, compute(point, loop.getRegionIterArgs()));
-  }
-  SmallVector<FlatView> memory;
-  for (auto [i, v] : llvm::enumerate(loop.getResults())) {
-    memory.push_back(kernel.exchange(i, v.getType()));
-    kernel.access({}, memory.back().flat);
-  }
-  for (auto [m, v] : llvm::zip_equal(memory, loop.getResults()))
-    kernel.store(v, m, team.id);
-  for (int64_t half = team.known / 2; half > 0; half /= 2) {
-    mlir::gpu::BarrierOp::create(b, loc);
-    Value mine =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, team.id, kernel.index(half));
-    auto branch = scf::IfOp::create(b, loc, mine, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value other = arith::AddIOp::create(b, loc, team.id, kernel.index(half));
-    for (auto [m, combiner] : llvm::zip_equal(memory, combiners)) {
-      Value x = kernel.load(m, team.id);
-      Value y = kernel.load(m, other);
-      kernel.store(combine(combiner, x, y), m, team.id);
-    }
-  }
-  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, team.id, kernel.index(0));
-  auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> before = initial(point);
-  Value zero = kernel.index(0);
-  for (unsigned i = 0; i < outs.size(); ++i) {
-    Value v = kernel.load(memory[i], zero);
-    store(before[i] ? combine(combiners[i], before[i], v) : v, outs[i], point);
-  }
-}
-
-void Leaf::emitCooperative(const Team &team, Value first, Value step) {
-  Point point(kinds.size());
-  SmallVector<unsigned> over = loops(IteratorType::parallel);
-  OpBuilder::InsertionGuard guard(b);
-  auto loop = scf::ForOp::create(b, loc, first, kernel.index(parallelSize()), step);
-  b.setInsertionPointToStart(loop.getBody());
-  unflatten(loop.getInductionVar(), over, point);
-  together(point, team);
-  mlir::gpu::BarrierOp::create(b, loc);
+  doPoint(loop.getInductionVar());
 }
 
 //===- scalar code -----------------------------------------------------------===//

@@ -40,9 +40,23 @@ public:
   bool canCooperate() const;
   /// Whether neighbours in the reduction lie next to each other in memory.
   bool reducesRows() const;
+  /// Points of the output that a thread does at once: as many as a load brings.
+  int64_t pointsAtOnce();
 
-private:
+protected:
   using Point = llvm::SmallVector<mlir::Value>; // one index per loop
+  /// The address of an element, linear in the loops.
+  struct Linear {
+    mlir::OpFoldResult base;
+    llvm::SmallVector<mlir::OpFoldResult> steps; // one per loop
+  };
+  /// None where a map divides.
+  std::optional<Linear> linear(const Access &access);
+  int64_t vectorWidth(unsigned loop);
+  bool isRun(const Access &access, unsigned loop, int64_t width);
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>>
+  loadRun(llvm::ArrayRef<Access> accesses, const Point &point, unsigned loop, int64_t width);
+  void storeRun(llvm::ArrayRef<llvm::SmallVector<mlir::Value>> results, const Point &point);
   int64_t product(mlir::utils::IteratorType kind) const;
   void findRanges();
   void mergeLoops();
@@ -52,10 +66,17 @@ private:
   mlir::Value load(const Access &access, const Point &point);
   void store(mlir::Value v, const Access &access, const Point &point);
   llvm::SmallVector<mlir::Value> compute(const Point &point, mlir::ValueRange outs);
+  llvm::SmallVector<mlir::Value> apply(mlir::ValueRange values, const Point &point,
+                                       mlir::ValueRange outs);
+  llvm::SmallVector<mlir::Value> shareOf(const Team &team, Point point, mlir::ValueRange neutral);
+  bool isRead(unsigned in);
+  bool isStart(unsigned out);
+  void onePoints(Point point, unsigned loop, int64_t width);
   llvm::SmallVector<mlir::Value> initial(const Point &point);
   llvm::SmallVector<mlir::Value> overReductions(Point point, mlir::ValueRange init);
   void onePoint(Point point);
-  void unflatten(mlir::Value flat, llvm::ArrayRef<unsigned> over, Point &point);
+  /// `width`: points of the last loop that go together.
+  void unflatten(mlir::Value flat, llvm::ArrayRef<unsigned> over, Point &point, int64_t width = 1);
   void together(Point point, const Team &team);
   mlir::Value combine(mlir::Operation *combiner, mlir::Value x, mlir::Value y);
   bool streams(unsigned out) const;

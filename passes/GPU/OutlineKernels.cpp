@@ -2,13 +2,15 @@
 // host does: decide, allocate, launch.
 #include "CPU/Passes.h"
 #include "GPU/Body.h"
+#include "GPU/Launches.h"
 #include "GPU/Passes.h"
-#include "GPU/Profile.h"
 
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_OUTLINEKERNELS
@@ -23,38 +25,6 @@ namespace {
 
 /// Points of work that one workgroup does at once rather than a launch of its own.
 constexpr int64_t kSmallPoints = 16384;
-
-/// Points of an array operation; kDynamic if unknown.
-int64_t pointsOf(Operation &op) {
-  int64_t total = 1;
-  auto add = [&](ArrayRef<int64_t> sizes) {
-    for (int64_t size : sizes) {
-      if (ShapedType::isDynamic(size) || ShapedType::isDynamic(total))
-        total = ShapedType::kDynamic;
-      else
-        total *= size;
-    }
-  };
-  if (auto copy = dyn_cast<memref::CopyOp>(op))
-    add(cast<MemRefType>(copy.getTarget().getType()).getShape());
-  else
-    add(cast<linalg::LinalgOp>(op).getStaticLoopRanges());
-  return total;
-}
-
-bool isArrayOp(Operation &op) { return isa<linalg::LinalgOp, memref::CopyOp>(op); }
-
-/// Of the array operations in `op`; at least `otherwise` where one is of unknown size.
-int64_t mostPointsIn(Operation *op, int64_t otherwise) {
-  int64_t most = 1;
-  op->walk([&](Operation *inner) {
-    if (!isArrayOp(*inner))
-      return;
-    int64_t points = pointsOf(*inner);
-    most = std::max(most, ShapedType::isDynamic(points) ? otherwise : points);
-  });
-  return most;
-}
 
 /// What becomes of an op of the host.
 enum class Place {
@@ -80,9 +50,6 @@ private:
   void bindingsOf(Operation &op, llvm::DenseSet<Value> &memory,
                   llvm::DenseSet<std::pair<Value, int64_t>> &numbers);
   LogicalResult close(Segment &segment, Operation *before);
-  LogicalResult launchLeaf(Operation &op);
-  LogicalResult launchForall(scf::ForallOp op);
-  int64_t threadsFor(int64_t points) const;
 
   ModuleOp module;
   const KernelLimits &limits;
@@ -190,7 +157,7 @@ LogicalResult Outliner::process(Block &block) {
     case Place::large:
       if (failed(close(segment, op)))
         return failure();
-      if (failed(isa<scf::ForallOp>(op) ? launchForall(cast<scf::ForallOp>(op)) : launchLeaf(*op)))
+      if (failed(launchOperation(*op, module, limits)))
         return failure();
       break;
     case Place::control:
@@ -261,28 +228,6 @@ bool Outliner::fitsInKernel(Operation &op) {
 
 //===- kernels ---------------------------------------------------------------===//
 
-int64_t Outliner::threadsFor(int64_t points) const {
-  if (ShapedType::isDynamic(points))
-    return limits.threads;
-  int64_t threads = 32;
-  while (threads < points && threads < limits.threads)
-    threads *= 2;
-  return threads;
-}
-
-/// Also of the fills that it started from instead.
-static void eraseWithFills(Operation &op) {
-  SmallVector<linalg::FillOp> fills = fillsOf(op);
-  op.erase();
-  for (linalg::FillOp fill : fills)
-    if (fill)
-      fill->erase();
-}
-
-static Value constant(OpBuilder &b, Location loc, int64_t v) {
-  return arith::ConstantIndexOp::create(b, loc, v);
-}
-
 /// One workgroup does the ops of `segment`, which stand before `before`, in order.
 LogicalResult Outliner::close(Segment &segment, Operation *before) {
   if (segment.empty())
@@ -298,7 +243,7 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
     points = std::max(points, mostPointsIn(op, limits.threads));
   OpBuilder host(before);
   Location loc = ops.front()->getLoc();
-  Kernel kernel(host, loc, threadsFor(points), limits);
+  Kernel kernel(host, loc, limits.threadsFor(points), limits);
   Body body(kernel, host);
   llvm::SmallPtrSet<Operation *, 16> members(ops.begin(), ops.end());
   SmallVector<std::pair<Value, Value>> left; // a number, and where it is left
@@ -341,92 +286,6 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
   return success();
 }
 
-LogicalResult Outliner::launchLeaf(Operation &op) {
-  OpBuilder host(&op);
-  Location loc = op.getLoc();
-  Kernel kernel(host, loc, limits.threads, limits);
-  SmallVector<Value> init;
-  for (linalg::FillOp fill : fillsOf(op))
-    init.push_back(fill ? kernel.value(fill.getInputs()[0]) : Value());
-  Leaf leaf(kernel, &op, init);
-  int64_t points = leaf.parallelPoints(), each = leaf.reductionPoints();
-  if (points == 0) {
-    eraseWithFills(op);
-    return success();
-  }
-  bool together = leaf.canCooperate() && leaf.reducesRows() && (each < 0 || each >= 64);
-  auto groupsOn = [&](int64_t perGroup) -> Value {
-    if (!ShapedType::isDynamic(points))
-      return constant(host, loc,
-                      std::min(llvm::divideCeil(points, perGroup), uint64_t(limits.maxGroups)));
-    // The host multiplies the sizes of the outputs.
-    Value n = constant(host, loc, 1);
-    Value out = isa<memref::CopyOp>(op) ? cast<memref::CopyOp>(op).getTarget()
-                                        : cast<linalg::LinalgOp>(op).getDpsInits()[0];
-    for (int64_t axis = 0; axis < cast<MemRefType>(out.getType()).getRank(); ++axis)
-      n = arith::MulIOp::create(host, loc, n, memref::DimOp::create(host, loc, out, axis));
-    Value up = arith::AddIOp::create(host, loc, n, constant(host, loc, perGroup - 1));
-    n = arith::DivUIOp::create(host, loc, up, constant(host, loc, perGroup));
-    return arith::MinUIOp::create(host, loc, n, constant(host, loc, limits.maxGroups));
-  };
-  Value groups = groupsOn(together ? 1 : kernel.threads);
-  if (together) {
-    Team team{kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
-    leaf.emitCooperative(team, kernel.groupId(), kernel.value(groups));
-  } else {
-    OpBuilder &b = kernel.b;
-    Value first = arith::MulIOp::create(b, loc, kernel.groupId(), kernel.index(kernel.threads));
-    Team team;
-    team.id = arith::AddIOp::create(b, loc, first, kernel.threadId());
-    auto known = getConstantIntValue(groups);
-    team.known = known ? *known * kernel.threads : 0;
-    team.count =
-        known ? kernel.index(team.known)
-              : arith::MulIOp::create(b, loc, kernel.value(groups), kernel.index(kernel.threads));
-    leaf.emit(team);
-  }
-  if (kernel.isBroken())
-    return failure();
-  kernel.launch(module, groups);
-  eraseWithFills(op);
-  return success();
-}
-
-LogicalResult Outliner::launchForall(scf::ForallOp op) {
-  OpBuilder host(op);
-  Location loc = op.getLoc();
-  int64_t count = iterationsOf(op), points = mostPointsIn(op, limits.threads);
-  if (count == 0) {
-    op.erase();
-    return success();
-  }
-  Value iterations = iterationsOf(op, host);
-  Kernel kernel(host, loc, threadsFor(points), limits);
-  bool loops = ShapedType::isDynamic(count) || count > limits.maxGroups;
-  Value groups = iterations;
-  if (loops)
-    groups = arith::MinUIOp::create(host, loc, iterations, constant(host, loc, limits.maxGroups));
-  Body body(kernel, host, groups, kernel.groupId());
-  OpBuilder &b = kernel.b;
-  if (!loops) {
-    if (failed(body.emitIteration(op, kernel.groupId())))
-      return failure();
-  } else {
-    auto loop = scf::ForOp::create(b, loc, kernel.groupId(), kernel.value(iterations),
-                                   kernel.value(groups));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    if (failed(body.emitIteration(op, loop.getInductionVar())))
-      return failure();
-    kernel.meet();
-  }
-  if (kernel.isBroken())
-    return failure();
-  kernel.launch(module, groups);
-  op.erase();
-  return success();
-}
-
 //===- pass ------------------------------------------------------------------===//
 
 namespace {
@@ -438,10 +297,7 @@ struct OutlineKernelsPass : xtensor::impl::OutlineKernelsBase<OutlineKernelsPass
     Builder b(&getContext());
     module->setAttr(mlir::gpu::GPUDialect::getContainerModuleAttrName(), b.getUnitAttr());
     module->setAttr(kDeviceAttr, b.getUnitAttr());
-    KernelLimits limits;
-    Profile device = Profile::of(module);
-    limits.threads = std::min<int64_t>(limits.threads, device.number("max_threads", 256));
-    limits.workgroupBytes = device.number("workgroup_bytes", 16384);
+    KernelLimits limits = KernelLimits::of(Profile::of(module));
     Outliner outliner(module, limits);
     markAbsorbedFills(module);
     for (auto func : module.getOps<func::FuncOp>())

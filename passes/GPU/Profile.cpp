@@ -28,6 +28,17 @@ bool Profile::has(StringRef feature) const {
                               feature.starts_with("subnormals"));
 }
 
+StringRef Profile::vendor() const {
+  if (name == "cuda")
+    return "nvidia";
+  if (name == "metal")
+    return "apple";
+  for (StringRef known : {"nvidia", "amd", "intel", "software"})
+    if (features.contains(known))
+      return known;
+  return "any";
+}
+
 int64_t Profile::number(StringRef name, int64_t otherwise) const {
   auto it = features.find(name);
   return it == features.end() ? otherwise : it->second;

@@ -9,7 +9,7 @@ namespace xtensor {
 /// On a module: the profile of its device, as text.
 inline constexpr llvm::StringLiteral kTargetAttr = "xtensor.target";
 
-/// "vulkan,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=8,workgroup_bytes=32768,max_threads=1024":
+/// "vulkan,nvidia,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=8,workgroup_bytes=32768,max_threads=1024":
 /// the backend, then what the device has. A name alone stands for a device that has everything
 /// that there is for the backend.
 class Profile {
@@ -19,6 +19,8 @@ public:
 
   llvm::StringRef backend() const { return name; }
   bool has(llvm::StringRef feature) const;
+  /// Who made the device, as in library/devices.def; "any" if that is not said.
+  llvm::StringRef vendor() const;
   /// The number behind `name=`, or `otherwise`.
   int64_t number(llvm::StringRef name, int64_t otherwise) const;
 

@@ -33,7 +33,8 @@ enum class Round { Rows, Columns, Siblings };
 
 class Grouping {
 public:
-  Grouping(Block &block, unsigned maxValues) : block(block), maxValues(maxValues), graph(block) {}
+  Grouping(Block &block, unsigned maxValues, bool alone)
+      : block(block), maxValues(maxValues), alone(alone), graph(block) {}
   void run();
 
 private:
@@ -54,6 +55,7 @@ private:
 
   Block &block;
   const unsigned maxValues;
+  const bool alone;
   GroupGraph graph;
   llvm::DenseMap<unsigned, SharedDims> dims;         // of the groups that may grow
   llvm::DenseMap<Operation *, unsigned> memberIndex; // into dims[group].loops
@@ -261,7 +263,7 @@ void Grouping::run() {
 
   llvm::DenseMap<unsigned, Plan> plans;
   for (auto &[group, shared] : dims)
-    if (shared.work() >= kMinWork)
+    if (shared.work() >= kMinWork && (alone || shared.loops.size() > 1))
       if (std::optional<Plan> plan = shared.plan())
         plans.insert({group, *plan});
   if (plans.empty())
@@ -288,7 +290,7 @@ struct Group : xtensor::impl::GroupBase<Group> {
   using GroupBase::GroupBase;
 
   void runOnOperation() override {
-    forEachBlock(getOperation(), [&](Block &block) { Grouping(block, maxValues).run(); });
+    forEachBlock(getOperation(), [&](Block &block) { Grouping(block, maxValues, alone).run(); });
   }
 };
 

@@ -6,6 +6,23 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FoldConversions : Pass<"xtensor-fold-conversions", "::mlir::func::FuncOp"> {
+  let summary = "Matrix products widen the narrow numbers that they read";
+  let description = [{
+    A library wants its operands in the type it computes in; a kernel reads half
+    precision and widens what it has loaded. For devices, after groups are made.
+
+    ```mlir
+    %wide = linalg.generic ins(%a : tensor<64x32xf16>) { arith.extf }
+    %c = linalg.generic ins(%wide, %b) outs(%zero) { mulf, addf }
+    ```
+    ==>
+    ```mlir
+    %c = linalg.generic ins(%a, %b) outs(%zero) { arith.extf, mulf, addf }
+    ```
+  }];
+}
+
 def FuseElementwise : Pass<"xtensor-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Evaluate elementwise ops where their results are read";
   let description = [{
@@ -41,7 +58,8 @@ def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
     Elementwise ops on their own get a forall over blocks, column reductions
     one over blocks of columns. Contractions and everything small stay outside.
     `max-values` bounds how many tensors a group of several ops reads and makes:
-    a kernel of a device can name so many buffers.
+    a kernel of a device can name so many buffers. A device needs no forall for
+    an op on its own (`alone`): each of its points has a thread.
 
     ```mlir
     %m = linalg.generic ins(%x) outs(%init) { maximumf }   // [64, 1024] -> [64]
@@ -59,7 +77,9 @@ def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"maxValues", "max-values", "unsigned", "0",
-                        "tensors that a group reads and makes; 0: any number">];
+                        "tensors that a group reads and makes; 0: any number">,
+                 Option<"alone", "alone", "bool", "true",
+                        "ops on their own get a forall, too">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -71,7 +91,7 @@ def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
     rows. As a sum of row sums it can: the row sums belong to the rows. Where
     no outer dims are left the longest reduced dim is cut into chunks. The
     chunks depend on sizes only, so the result does not depend on the number of
-    threads.
+    threads. A device wants more `parts`, and columns cut as well.
 
     ```mlir
     %s = linalg.generic ins(%x) outs(%zero) { addf }       // [64, 1024] -> []
@@ -82,6 +102,8 @@ def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
     %s = linalg.generic ins(%rows) outs(%zero) { addf }    // [64] -> []
     ```
   }];
+  let options = [Option<"parts", "parts", "int64_t", "16",
+                        "parts that keep the machine busy: at most 32 cores' worth, or a device's">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -24,21 +24,22 @@ using namespace xtensor;
 namespace {
 
 constexpr int64_t kMinWork = 16384;
-constexpr int64_t kWantedParts = 16;
+/// More parts than CPUs have use for: each is a workgroup of a device.
+constexpr int64_t kManyParts = 64;
 /// A part this much smaller than the whole costs nothing to reduce again.
 constexpr int64_t kMinShrink = 32;
 
 class Split {
 public:
-  Split(linalg::GenericOp op, Operation *combiner, TypedAttr neutral)
-      : op(op), combiner(combiner), neutral(neutral), b(op), loc(op.getLoc()),
+  Split(linalg::GenericOp op, Operation *combiner, TypedAttr neutral, int64_t parts)
+      : op(op), combiner(combiner), neutral(neutral), wanted(parts), b(op), loc(op.getLoc()),
         ranges(op.getStaticLoopRanges()) {}
 
   void run() {
     if (op.getNumParallelLoops() == 0 && splitLeadingLoops())
       return;
     std::optional<Plan> plan = SharedDims::of(op).plan();
-    if (!plan || plan->iterations < 8)
+    if (!plan || !isBusy(*plan))
       splitIntoChunks();
   }
 
@@ -46,6 +47,17 @@ private:
   /// sum over (i, j) = sum over i of (sum over j): the inner one is a row
   /// reduction and can join a group over i.
   bool splitLeadingLoops();
+  /// Whether there is work for all without cutting sums.
+  bool isBusy(const Plan &plan) {
+    if (wanted < kManyParts)
+      return plan.iterations >= 8;
+    // On a device a row is a workgroup's, a column a thread's.
+    int64_t outputs = 1;
+    for (auto [range, kind] : llvm::zip_equal(ranges, op.getIteratorTypesArray()))
+      if (kind == utils::IteratorType::parallel)
+        outputs *= estimate(range);
+    return outputs >= (plan.columns ? 128 * wanted : wanted / 2);
+  }
   /// sum over i = sum over chunks of i, in a forall over the chunks.
   void splitIntoChunks();
 
@@ -68,6 +80,7 @@ private:
   linalg::GenericOp op;
   Operation *combiner;
   TypedAttr neutral;
+  int64_t wanted; // parts
   OpBuilder b;
   Location loc;
   SmallVector<int64_t> ranges;
@@ -106,9 +119,9 @@ bool Split::splitLeadingLoops() {
       return false;
   int64_t total = estimateIterations(op), parts = 1;
   unsigned leading = 0;
-  while (leading < numLoops && parts < kWantedParts)
+  while (leading < numLoops && parts < wanted)
     parts *= estimate(ranges[leading++]);
-  if (parts < kWantedParts || total / parts < kMinShrink)
+  if (parts < wanted || total / parts < kMinShrink)
     return false;
 
   SmallVector<OpFoldResult> sizes;
@@ -147,18 +160,21 @@ void Split::splitIntoChunks() {
     if (!plain)
       continue;
     if (loop < 0 ||
-        (estimate(ranges[loop]) < 4 * kWantedParts && estimate(ranges[d]) > estimate(ranges[loop])))
+        (estimate(ranges[loop]) < 4 * wanted && estimate(ranges[d]) > estimate(ranges[loop])))
       loop = d;
   }
-  if (loop < 0 || estimate(ranges[loop]) < 2 * kWantedParts)
+  if (loop < 0 || estimate(ranges[loop]) < 2 * wanted)
     return;
   int64_t perIndex = std::max<int64_t>(1, total / estimate(ranges[loop]));
-  int64_t target = std::clamp<int64_t>(total / 32, 2048, 16384) / perIndex;
-  int64_t block = chooseBlock(ranges[loop], target, perIndex == 1 ? 16 : 1);
   auto outType = cast<RankedTensorType>(op->getResult(0).getType());
   int64_t outSize = 1;
   for (int64_t size : outType.getShape())
     outSize *= estimate(size);
+  int64_t target = std::clamp<int64_t>(total / (2 * wanted), 2048, 16384) / perIndex;
+  if (wanted >= kManyParts) // of longer sums rather fewer parts than none
+    target =
+        std::max<int64_t>(target, llvm::divideCeil(4 * outSize * estimate(ranges[loop]), total));
+  int64_t block = chooseBlock(ranges[loop], target, perIndex == 1 ? 16 : 1);
   int64_t chunks = (estimate(ranges[loop]) + block - 1) / block;
   if (chunks < 2 || outSize * chunks * 4 > total)
     return;
@@ -248,6 +264,8 @@ void Split::emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFold
 }
 
 struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {
+  using SplitReductionsBase::SplitReductionsBase;
+
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> ops;
     forEachBlock(getOperation(),
@@ -261,7 +279,7 @@ struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {
       if (combiner)
         neutral = arith::getNeutralElement(combiner);
       if (neutral)
-        Split(op, combiner, *neutral).run();
+        Split(op, combiner, *neutral, parts).run();
     }
   }
 };

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -119,9 +120,38 @@ struct Store : ConvertOpToLLVMPattern<memref::StoreOp> {
   }
 };
 
+/// Several elements from a multiple of their number on: one access of all their bytes.
+unsigned alignmentOf(VectorType type) {
+  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+}
+
+struct LoadRun : ConvertOpToLLVMPattern<vector::LoadOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(vector::LoadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Type one = getTypeConverter()->convertType(op.getVectorType().getElementType());
+    Value place = element(b, op.getLoc(), one, adaptor.getBase(), adaptor.getIndices());
+    b.replaceOpWithNewOp<LLVM::LoadOp>(op, getTypeConverter()->convertType(op.getType()), place,
+                                       alignmentOf(op.getVectorType()));
+    return success();
+  }
+};
+
+struct StoreRun : ConvertOpToLLVMPattern<vector::StoreOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(vector::StoreOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Type one = getTypeConverter()->convertType(op.getVectorType().getElementType());
+    Value place = element(b, op.getLoc(), one, adaptor.getBase(), adaptor.getIndices());
+    b.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValueToStore(), place,
+                                        alignmentOf(op.getVectorType()));
+    return success();
+  }
+};
+
 } // namespace
 
 void xtensor::nvvm::populateKernelPatterns(const LLVMTypeConverter &types,
                                            RewritePatternSet &patterns) {
-  patterns.add<KernelFunction, Return, Load, Store>(types, /*benefit=*/10);
+  patterns.add<KernelFunction, Return, Load, Store, LoadRun, StoreRun>(types, /*benefit=*/10);
 }

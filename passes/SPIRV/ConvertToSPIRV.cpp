@@ -2,6 +2,7 @@
 #include "GPU/Profile.h"
 #include "SPIRV/KernelPatterns.h"
 #include "SPIRV/Passes.h"
+#include "SPIRV/VectorBuffers.h"
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
 #include "mlir/Conversion/FuncToSPIRV/FuncToSPIRV.h"
@@ -52,6 +53,7 @@ mlir::spirv::TargetEnvAttr targetOf(ModuleOp module) {
       {"s16", Capability::StorageBuffer16BitAccess},
       {"s8", Capability::StorageBuffer8BitAccess},
       {"subgroup", Capability::GroupNonUniformArithmetic},
+      {"shuffle", Capability::GroupNonUniformShuffle},
       {"atomic_f32", Capability::AtomicFloat32AddEXT},
       {"specials32", Capability::SignedZeroInfNanPreserve},
       {"subnormals32", Capability::DenormPreserve}};
@@ -64,10 +66,16 @@ mlir::spirv::TargetEnvAttr targetOf(ModuleOp module) {
       Extension::SPV_KHR_float_controls};
   auto triple = mlir::spirv::VerCapExtAttr::get(mlir::spirv::Version::V_1_3, capabilities,
                                                 extensions, context);
+  // Upstream converts shuffles of whole subgroups only, and asks here how large these are.
+  auto usual = mlir::spirv::getDefaultResourceLimits(context);
+  auto limits = mlir::spirv::ResourceLimitsAttr::get(
+      context, usual.getMaxComputeSharedMemorySize(), usual.getMaxComputeWorkgroupInvocations(),
+      usual.getMaxComputeWorkgroupSize(), static_cast<int>(device.number("subgroup", 1)),
+      std::nullopt, std::nullopt, usual.getCooperativeMatrixPropertiesKhr(),
+      usual.getCooperativeMatrixPropertiesNv());
   return mlir::spirv::TargetEnvAttr::get(
-      triple, mlir::spirv::getDefaultResourceLimits(context), mlir::spirv::ClientAPI::Vulkan,
-      mlir::spirv::Vendor::Unknown, mlir::spirv::DeviceType::Unknown,
-      mlir::spirv::TargetEnvAttr::kUnknownDeviceID);
+      triple, limits, mlir::spirv::ClientAPI::Vulkan, mlir::spirv::Vendor::Unknown,
+      mlir::spirv::DeviceType::Unknown, mlir::spirv::TargetEnvAttr::kUnknownDeviceID);
 }
 
 struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass> {
@@ -83,6 +91,7 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
       // The launch still names the original.
       b.setInsertionPointAfter(original);
       auto copy = cast<gpu::GPUModuleOp>(b.clone(*original));
+      xtensor::spirv::convertVectorBuffers(copy, device);
       if (failed(convert(copy, env)))
         return signalPassFailure();
       auto code = cast<mlir::spirv::ModuleOp>(original->getNextNode());

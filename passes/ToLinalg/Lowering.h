@@ -39,6 +39,8 @@ public:
       : b(func.getContext()), func(func), sites(sites) {}
 
   mlir::OpBuilder b;
+  /// Parts of the target that an update by position is done in at most.
+  int64_t updateBlocks = 8;
   mlir::Location loc() const { return location; }
   void at(mlir::Operation *op) {
     b.setInsertionPoint(op);

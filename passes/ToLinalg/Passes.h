@@ -15,7 +15,7 @@ namespace xtensor {
 #include "ToLinalg/Passes.h.inc"
 
 /// The `linalg` phase: pairs, then tensors, then the check of the phase's contract.
-void buildToLinalgPipeline(mlir::OpPassManager &pm);
+void buildToLinalgPipeline(mlir::OpPassManager &pm, const ToLinalgOptions &options = {});
 
 } // namespace xtensor
 

@@ -53,6 +53,9 @@ def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
         ins(%a, %b : tensor<3x4xf32>, tensor<9xf32>) outs(%0 : tensor<3x4xf32>) { mulf }
     ```
   }];
+  let options = [Option<"updateBlocks", "update-blocks", "int64_t", "8",
+                        "into how many parts an update by position cuts its target at most: "
+                        "threads, or workgroups of a device">];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",

@@ -25,11 +25,14 @@ constexpr int64_t kParallelWork = 1 << 16;
 constexpr int64_t kParallelRow = 16;
 /// A target of so many elements is worth copying in blocks, if that is most of the work.
 constexpr int64_t kParallelCopy = 1 << 18;
-constexpr int64_t kBlocks = 8;
 /// Elements of a row that are worth looking at each position once more.
 constexpr int64_t kRowPerBlock = 32;
 /// Elements of the target per position that are.
 constexpr int64_t kCopyPerPosition = 128;
+/// More blocks than CPUs have use for. Workgroups of a device wait for memory at each update, and
+/// look at many positions at once: a few updates are worth sharing.
+constexpr int64_t kManyBlocks = 64;
+constexpr int64_t kFewUpdates = 256;
 
 int64_t product(ArrayRef<int64_t> sizes) {
   int64_t all = 1;
@@ -138,11 +141,13 @@ private:
 
   bool isParallel() {
     int64_t row = rowSize(), count = product(written.getShape()), all = product(type.getShape());
+    if (isShared() && count * row >= kFewUpdates)
+      return true;
     if (!aligned.empty())
       return count * row >= kParallelWork;
     if (!inOrder.empty() && row >= kParallelRow && count * row >= kParallelWork)
       return true;
-    return !isTemporary() && all >= kParallelCopy && 4 * kBlocks * count <= all;
+    return !isTemporary() && all >= kParallelCopy && 4 * to.updateBlocks * count <= all;
   }
   int64_t rowSize() const {
     int64_t row = 1;
@@ -150,12 +155,21 @@ private:
       row *= product(type.getSize(dim));
     return row;
   }
+  /// The code is for a device, which has workgroups for many blocks.
+  bool isShared() const { return to.updateBlocks >= kManyBlocks; }
   /// Every block looks at all positions, so short rows get few, unless most of the work is to copy
   /// or fill the target.
-  int64_t numBlocks() const {
-    if (kCopyPerPosition * product(written.getShape()) <= product(type.getShape()))
-      return kBlocks;
-    return std::clamp<int64_t>(rowSize() / kRowPerBlock, 2, kBlocks);
+  int64_t numBlocks(StringAttr dim) const {
+    int64_t most = to.updateBlocks;
+    if (!isShared() && kCopyPerPosition * product(written.getShape()) > product(type.getShape()))
+      most = std::clamp<int64_t>(rowSize() / kRowPerBlock, 2, most);
+    return filledBlocks(dim, most);
+  }
+  /// At most so many blocks of equal size, of which none is empty.
+  int64_t filledBlocks(StringAttr dim, int64_t most) const {
+    int64_t size = type.getSize(dim);
+    return ShapedType::isDynamic(size) ? most
+                                       : llvm::divideCeil(size, llvm::divideCeil(size, most));
   }
 
   /// A temporary is updated where it is, anything else is copied part by part.
@@ -237,7 +251,7 @@ private:
     auto dim = cast<StringAttr>(*llvm::max_element(along, [&](Attribute a, Attribute b) {
       return product(type.getSize(a)) < product(type.getSize(b));
     }));
-    int64_t blocks = numBlocks();
+    int64_t blocks = numBlocks(dim);
     int64_t work = product(written.getShape()) + product(type.getShape()) / (16 * blocks);
     return forall(OpFoldResult(b.getIndexAttr(blocks)), work, blocksOf(dim, blocks));
   }
@@ -253,7 +267,8 @@ private:
   }
   /// All positions for each block of columns.
   Value inColumns(StringAttr dim, Value states) {
-    int64_t blocks = std::clamp<int64_t>(product(type.getSize(dim)) / kRowPerBlock, 2, kBlocks);
+    int64_t most = product(type.getSize(dim)) / kRowPerBlock;
+    int64_t blocks = filledBlocks(dim, std::clamp<int64_t>(most, 2, to.updateBlocks));
     return forall(OpFoldResult(b.getIndexAttr(blocks)), product(written.getShape()),
                   blocksOf(dim, blocks), states);
   }

@@ -134,7 +134,7 @@ static void eraseUnused(Block &block) {
   }
 }
 
-static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites) {
+static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites, int64_t updateBlocks) {
   convertSignature(func);
   if (func.isExternal())
     return success();
@@ -142,6 +142,7 @@ static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites) {
     return func.emitError("expected a function with one block");
   Block &body = func.getBody().front();
   Lowering to(func, sites);
+  to.updateBlocks = updateBlocks;
   to.b.setInsertionPointToStart(&body);
   unsigned count = func.getNumArguments();
   for (unsigned i = 0; i < count; ++i) {
@@ -166,12 +167,14 @@ static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites) {
 
 namespace {
 struct ToLinalgPass : xtensor::impl::ToLinalgBase<ToLinalgPass> {
+  using ToLinalgBase::ToLinalgBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     ArrayAttr sites = ArrayAttr::get(&getContext(), {});
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     for (func::FuncOp func : functions)
-      if (failed(lowerFunction(func, sites)))
+      if (failed(lowerFunction(func, sites, updateBlocks)))
         return signalPassFailure();
     if (!sites.empty())
       module->setAttr("xtensor.sites", sites);
@@ -179,8 +182,8 @@ struct ToLinalgPass : xtensor::impl::ToLinalgBase<ToLinalgPass> {
 };
 } // namespace
 
-void xtensor::buildToLinalgPipeline(OpPassManager &pm) {
+void xtensor::buildToLinalgPipeline(OpPassManager &pm, const ToLinalgOptions &options) {
   pm.addNestedPass<func::FuncOp>(createDecomposeContract());
-  pm.addPass(createToLinalg());
+  pm.addPass(createToLinalg(options));
   pm.addPass(createVerifyLinalg());
 }

@@ -51,15 +51,18 @@ constexpr Feature kFeatures[] = {
     {XT_DEVICE_SUBNORMALS_F16, "subnormal numbers in float16", "subnormals16"},
     {XT_DEVICE_SUBNORMALS_F32, "subnormal numbers in float32", "subnormals32"},
     {XT_DEVICE_SUBNORMALS_F64, "subnormal numbers in float64", "subnormals64"},
+    {XT_DEVICE_SUBGROUP_SHUFFLE, "subgroup shuffles", "shuffle"},
     {XT_DEVICE_ATOMIC_I64, "int64 atomics", nullptr},
     {XT_DEVICE_SUBGROUP_ARITHMETIC, "subgroup arithmetic", nullptr},
     {XT_DEVICE_UNIFIED_MEMORY, "unified memory", nullptr},
 };
 
-/// What the compiler is told about a device: its backend, what it has, and numbers, always in this
-/// order. A subgroup of 1 is one that does no arithmetic.
+/// What the compiler is told about a device: its backend, its maker, what it has, and numbers,
+/// always in this order. A subgroup of 1 is one that does no arithmetic.
 std::string profileOf(const xt_device_info &info) {
   std::string text = info.backend;
+  if (info.vendor && *info.vendor)
+    text += std::string(",") + info.vendor;
   for (const Feature &f : kFeatures)
     if (f.inProfile && info.features & f.bit)
       text += std::string(",") + f.inProfile;

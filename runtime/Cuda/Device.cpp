@@ -34,6 +34,7 @@ void Device::describe() {
   size_t bytes = 0;
   api.DeviceTotalMem(&bytes, context.device);
   info.backend = "cuda";
+  info.vendor = "nvidia";
   info.name = context.name.c_str();
   info.driver = context.driverName.c_str();
   info.features = XT_DEVICE_F64 | XT_DEVICE_I64 | XT_DEVICE_F16 | XT_DEVICE_I16 | XT_DEVICE_I8 |

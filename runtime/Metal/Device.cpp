@@ -16,6 +16,7 @@ Device::Device(Gpu &gpu)
     : gpu(gpu), queue(gpu, lost), memory(gpu),
       reports(queue, [this](std::vector<Slot *> &slots) { makeSlots(slots); }) {
   info.backend = "metal";
+  info.vendor = "apple";
   info.name = gpu.limits.name;
   info.driver = gpu.limits.driver;
   info.features = XT_DEVICE_I64 | XT_DEVICE_F16 | XT_DEVICE_I16 | XT_DEVICE_I8 |

@@ -28,6 +28,24 @@ int rank(VkPhysicalDeviceType type) {
   }
 }
 
+/// By the numbers that PCI-SIG gave.
+const char *vendorOf(const VkPhysicalDeviceProperties &device) {
+  if (device.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU)
+    return "software";
+  switch (device.vendorID) {
+  case 0x10de:
+    return "nvidia";
+  case 0x1002:
+    return "amd";
+  case 0x8086:
+    return "intel";
+  case 0x106b:
+    return "apple";
+  default:
+    return "";
+  }
+}
+
 /// What came after Vulkan 1.2, and is there.
 struct Extras {
   bool subgroupSize, maintenance4, atomicFloat;
@@ -181,6 +199,7 @@ void describe(const Properties &p, const VkPhysicalDeviceMemoryProperties &memor
   limits.driverVersion = core.driverVersion;
 
   info.backend = "vulkan";
+  info.vendor = vendorOf(core);
   info.subgroup_size = static_cast<int32_t>(p.v11.subgroupSize);
   info.max_buffer_bytes = static_cast<int64_t>(std::min(limits.storageRange, limits.allocation));
   info.workgroup_bytes = has.maxComputeSharedMemorySize;
@@ -285,6 +304,9 @@ VkDevice vulkan::makeDevice(Instance &instance, VkPhysicalDevice physical, xt_de
   limits.fixedSubgroups = enabled.subgroupSize.subgroupSizeControl &&
                           (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
   limits.fullSubgroups = enabled.subgroupSize.computeFullSubgroups;
+  // Who exchanges values between the threads of a subgroup has to know how many there are.
+  if (!limits.fixedSubgroups)
+    info.features &= ~static_cast<uint32_t>(XT_DEVICE_SUBGROUP_SHUFFLE);
   if (!there.v12.timelineSemaphore) {
     fail("%s has no timeline semaphores, which this runtime needs", limits.name.c_str());
     return VK_NULL_HANDLE;

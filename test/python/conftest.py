@@ -67,7 +67,7 @@ def _leave_out_what_it_lacks() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None, object, object]:
-    """A program that the device refuses for a dtype, before it runs, says nothing about the device; nor does a test that
+    """A program that the device refuses for a dtype, before it runs, says nothing about it; nor does a test that
     expected another error of it (an AssertionError, which quotes the one that came)."""
     try:
         return (yield)

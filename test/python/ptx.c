@@ -9,7 +9,7 @@
 const char *const ptx_op_names[OPS] = {
     "abs", "add",  "and",  "bar", "bfe", "bra", "clz",  "copysign", "cvt",  "div",  "fma", "ld",
     "mad", "max",  "min",  "mov", "mul", "neg", "not",  "or",       "popc", "prmt", "rcp", "rem",
-    "ret", "selp", "setp", "shf", "shl", "shr", "sqrt", "st",       "sub",  "xor"};
+    "ret", "selp", "setp", "shf", "shfl", "shl", "shr", "sqrt", "st", "sub",  "xor"};
 static const char *const COMPARISON_NAMES[COMPARISONS] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",
                                                           "equ", "neu", "ltu", "leu", "gtu", "geu",
                                                           "num", "nan", "lo",  "ls",  "hi",  "hs"};
@@ -46,7 +46,10 @@ static int read_type(const char *s, type *t) {
     return *t = (type){KIND_PRED, 1}, 1;
   const char *kinds = "busf";
   const char *at = *s ? strchr(kinds, *s) : NULL;
-  int bits = at ? atoi(s + 1) : 0;
+  char *end = NULL;
+  int bits = at ? (int)strtol(s + 1, &end, 10) : 0;
+  if (end && *end) /* f16x2 */
+    return 0;
   if (!at || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
     return 0;
   *t = (type){(kind)(at - kinds), bits / 8};
@@ -78,6 +81,10 @@ static int read_arg(ptx_kernel *k, char *s, arg *a) {
   for (unsigned i = 0; i < sizeof SPECIALS / sizeof *SPECIALS; ++i)
     if (!strcmp(s, SPECIALS[i]))
       return *a = (arg){SPECIAL, i, 0}, 1;
+  /* A shuffle's second result says whether there was such a thread: there always is. */
+  char *second = strchr(s, '|');
+  if (second)
+    *second = 0;
   if (*s == '%' || !strcmp(s, "tmp"))
     return *a = (arg){REGISTER, (uint64_t)register_of(k, s), 0}, 1;
   if (s[0] == '0' && (s[1] == 'f' || s[1] == 'd'))
@@ -139,6 +146,12 @@ static int read_opcode(instruction *in, char *s) {
       in->flags |= COMBINE_OR;
     else if (!strcmp(part, "xor"))
       in->flags |= COMBINE_XOR;
+    else if (in->op == CVT && !strcmp(part, "f16x2")) {
+      in->type = (type){KIND_F, 4};
+      in->flags |= PAIR;
+      ++types;
+    } else if (in->op == SHFL && !strcmp(part, "bfly"))
+      continue;
     else if (part[0] == 'v' && isdigit((unsigned char)part[1]))
       in->vector = part[1] - '0';
     else if (!strcmp(part, "rmi") || !strcmp(part, "rpi") || !strcmp(part, "rni") ||

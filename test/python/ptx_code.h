@@ -41,6 +41,7 @@ typedef enum {
   SELP,
   SETP,
   SHF,
+  SHFL,
   SHL,
   SHR,
   SQRT,
@@ -70,7 +71,8 @@ enum {
   TO_PARAM = 128,
   COMBINE_AND = 256,
   COMBINE_OR = 512,
-  COMBINE_XOR = 1024
+  COMBINE_XOR = 1024,
+  PAIR = 2048 /* of float16, the second argument below the first */
 };
 typedef enum {
   EQ,

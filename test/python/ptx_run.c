@@ -13,6 +13,7 @@ typedef struct {
   unsigned size[4][3]; /* thread, group, threads, groups */
   char *shared;
   uint64_t *registers; /* of the thread that runs */
+  uint64_t *offered;   /* per thread, what it exchanges */
   int (*valid)(uint64_t, size_t);
 } machine;
 
@@ -274,8 +275,8 @@ static const char *place(const machine *m, const instruction *in, const arg *a, 
   return m->valid(address, bytes) ? NULL : "an access outside of all arrays";
 }
 
-/* What is wrong, or null. pc moves on; 1 in *stopped at a barrier, 2 at the end. */
-static const char *step(machine *m, const instruction *in, long *pc, int *stopped) {
+/* What is wrong, or null. pc moves on; 1 in *stopped at a barrier or an exchange, 2 at the end. */
+static const char *step(machine *m, const instruction *in, long t, long *pc, int *stopped) {
   const arg *a = in->arg;
   ++*pc;
   if (in->guard >= 0 && (m->registers[in->guard] & 1) != (uint64_t)in->guard_is)
@@ -293,6 +294,10 @@ static const char *step(machine *m, const instruction *in, long *pc, int *stoppe
     *stopped = 2;
     return NULL;
   case BAR:
+    *stopped = 1;
+    return NULL;
+  case SHFL:
+    m->offered[t] = x;
     *stopped = 1;
     return NULL;
   case LD: {
@@ -341,6 +346,12 @@ static const char *step(machine *m, const instruction *in, long *pc, int *stoppe
                                   : r;
     break;
   case CVT:
+    if (in->flags & PAIR) {
+      instruction half = *in;
+      half.type.bytes = 2;
+      r = converted(&half, x) << 16 | low(converted(&half, y), 2);
+      break;
+    }
     r = converted(in, x);
     break;
   case NEG:
@@ -412,9 +423,9 @@ static const char *step(machine *m, const instruction *in, long *pc, int *stoppe
   return NULL;
 }
 
-/* One workgroup. */
-static int run_group(machine *m, uint64_t *registers, long *at, int reversed, char *log,
-                     size_t log_bytes) {
+/* One workgroup. `taken`: what its threads exchanged at the last meeting. */
+static int run_group(machine *m, uint64_t *registers, uint64_t *taken, long *at, int reversed,
+                     char *log, size_t log_bytes) {
   const ptx_kernel *k = m->kernel;
   long threads = (long)k->threads[0] * k->threads[1] * k->threads[2], left = threads;
   memset(at, 0, (size_t)threads * sizeof *at);
@@ -422,6 +433,7 @@ static int run_group(machine *m, uint64_t *registers, long *at, int reversed, ch
   memset(registers, 0xcd, (size_t)(threads * k->register_count) * sizeof *registers);
   while (left > 0) {
     long meeting = -1;
+    memcpy(taken, m->offered, (size_t)threads * sizeof *taken);
     for (long turn = 0; turn < threads; ++turn) {
       long t = reversed ? threads - 1 - turn : turn;
       if (at[t] < 0)
@@ -431,9 +443,14 @@ static int run_group(machine *m, uint64_t *registers, long *at, int reversed, ch
       m->size[0][1] = (unsigned)(t / k->threads[0] % k->threads[1]);
       m->size[0][2] = (unsigned)(t / k->threads[0] / k->threads[1]);
       int stopped = 0;
+      const instruction *last = at[t] ? &k->code[at[t] - 1] : NULL;
+      if (last && last->op == SHFL) {
+        uint64_t bit = get(m, last->arg + 2);
+        set(m, last->arg, low(taken[(uint64_t)t ^ bit], 4));
+      }
       while (!stopped) {
         long here = at[t];
-        const char *wrong = step(m, &k->code[here], &at[t], &stopped);
+        const char *wrong = step(m, &k->code[here], t, &at[t], &stopped);
         if (wrong) {
           snprintf(log, log_bytes, "%s: %s by thread %ld, instruction %ld (%s)", k->name, wrong, t,
                    here, ptx_op_names[k->code[here].op]);
@@ -460,7 +477,9 @@ int ptx_run(const ptx_kernel *k, const unsigned groups[3], const uint64_t *param
   machine m = {.kernel = k, .parameters = parameters, .valid = valid};
   size_t threads = (size_t)k->threads[0] * k->threads[1] * k->threads[2];
   uint64_t *registers = malloc(threads * (size_t)(k->register_count + 1) * sizeof *registers);
+  uint64_t *exchanged = calloc(2 * threads, sizeof *exchanged);
   long *at = malloc(threads * sizeof *at);
+  m.offered = exchanged + threads;
   m.shared = aligned_alloc(256, (k->shared_bytes + 256) / 256 * 256);
   memcpy(m.size[2], k->threads, sizeof k->threads);
   memcpy(m.size[3], groups, sizeof m.size[3]);
@@ -470,9 +489,10 @@ int ptx_run(const ptx_kernel *k, const unsigned groups[3], const uint64_t *param
     m.size[1][0] = (unsigned)(g % groups[0]);
     m.size[1][1] = (unsigned)(g / groups[0] % groups[1]);
     m.size[1][2] = (unsigned)(g / groups[0] / groups[1]);
-    failed = run_group(&m, registers, at, reversed, log, log_bytes);
+    failed = run_group(&m, registers, exchanged, at, reversed, log, log_bytes);
   }
   free(registers);
+  free(exchanged);
   free(at);
   free(m.shared);
   return failed;

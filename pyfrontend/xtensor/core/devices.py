@@ -25,9 +25,9 @@ BACKENDS = ("vulkan", "metal", "cuda")
 # What code is generated for where no such device is at hand: what most of them have.
 _NUMBERS = "workgroup_bytes=32768,max_threads=1024"
 _PROFILES = {
-    "vulkan": f"vulkan,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=32,{_NUMBERS}",
-    "metal": f"metal,i64,f16,i16,i8,s16,s8,subgroup=1,{_NUMBERS}",
-    "cuda": f"cuda,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=32,{_NUMBERS},sm=80",
+    "vulkan": f"vulkan,f64,i64,f16,i16,i8,s16,s8,atomic_f32,shuffle,subgroup=32,{_NUMBERS}",
+    "metal": f"metal,apple,i64,f16,i16,i8,s16,s8,subgroup=1,{_NUMBERS}",
+    "cuda": f"cuda,nvidia,f64,i64,f16,i16,i8,s16,s8,atomic_f32,shuffle,subgroup=32,{_NUMBERS},sm=80",
 }
 # dtype -> the part of a profile that says that it is there, and what to write instead where it is not.
 _NEEDS = {

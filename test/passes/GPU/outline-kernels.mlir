@@ -1,19 +1,23 @@
 // RUN: xtensor-opt %s --xtensor-outline-kernels --canonicalize --cse --split-input-file | FileCheck %s
 
-// A large operation: a thread for each point, found without divisions.
+// A large operation: a thread for each four points that lie side by side, found without divisions.
 
 // CHECK-LABEL: func.func @exponential
-// CHECK-DAG:     %[[GROUPS:.*]] = arith.constant 256 : index
+// CHECK-DAG:     %[[GROUPS:.*]] = arith.constant 64 : index
+// CHECK-DAG:     %[[THREADS:.*]] = arith.constant 256 : index
 // CHECK-DAG:     %[[X:.*]] = memref.reinterpret_cast %{{.*}} : memref<64x1024xf32> to memref<?xf32>
-// CHECK:         gpu.launch_func @kernel0::@kernel0 blocks in (%[[GROUPS]], %{{.*}}) threads in (%[[GROUPS]], %{{.*}}) args(%[[X]] : memref<?xf32>
+// CHECK:         gpu.launch_func @kernel0::@kernel0 blocks in (%[[GROUPS]], %{{.*}}) threads in (%[[THREADS]], %{{.*}}) args(%[[X]] : memref<?xf32>
 // CHECK:       gpu.func @kernel0(%[[IN:.*]]: memref<?xf32>, %[[OUT:.*]]: memref<?xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>}
 // CHECK-DAG:     %[[THREAD:.*]] = gpu.thread_id x
 // CHECK-DAG:     %[[GROUP:.*]] = gpu.block_id x
 // CHECK-NOT:     arith.remui
-// CHECK:         %[[AT:.*]] = arith.addi
-// CHECK-NEXT:    %[[V:.*]] = memref.load %[[IN]][%[[AT]]]
-// CHECK-NEXT:    %[[E:.*]] = math.exp %[[V]]
-// CHECK-NEXT:    memref.store %[[E]], %[[OUT]][%[[AT]]]
+// CHECK:         %[[AT:.*]] = arith.muli %{{.*}}, %c4
+// CHECK-NEXT:    %[[V:.*]] = vector.load %[[IN]][%[[AT]]] : memref<?xf32>, vector<4xf32>
+// CHECK:         %[[X0:.*]] = vector.extract %[[V]][0]
+// CHECK:         math.exp %[[X0]]
+// CHECK-COUNT-3: math.exp
+// CHECK-NEXT:    %[[E:.*]] = vector.from_elements
+// CHECK-NEXT:    vector.store %[[E]], %[[OUT]][%[[AT]]]
 // CHECK-NEXT:    gpu.return
 func.func @exponential(%x: memref<64x1024xf32>, %y: memref<64x1024xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],

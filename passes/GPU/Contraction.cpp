@@ -1,0 +1,456 @@
+#include "GPU/Contraction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace xtensor::gpu;
+using mlir::utils::IteratorType;
+
+//===- what the operation is -------------------------------------------------===//
+
+/// The argument of the body that a factor is, conversions seen through; null if it is something
+/// else.
+static BlockArgument argumentOf(Value factor) {
+  while (Operation *op = factor.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op) || !factor.hasOneUse())
+      return {};
+    factor = op->getOperand(0);
+  }
+  return dyn_cast<BlockArgument>(factor);
+}
+
+/// The product whose sum the body takes, or null.
+static Operation *productOf(linalg::GenericOp op) {
+  Block &body = op.getRegion().front();
+  Operation *sum = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!sum || !isa<arith::AddFOp, arith::AddIOp>(sum))
+    return nullptr;
+  BlockArgument out = body.getArgument(2);
+  for (unsigned i : {0, 1}) {
+    Operation *product = sum->getOperand(i).getDefiningOp();
+    if (!product || !isa<arith::MulFOp, arith::MulIOp>(product) || !product->hasOneUse() ||
+        sum->getOperand(1 - i) != out || !out.hasOneUse())
+      continue;
+    BlockArgument x = argumentOf(product->getOperand(0)), y = argumentOf(product->getOperand(1));
+    if (x && y && x != y && x != out && y != out && x.hasOneUse() && y.hasOneUse())
+      return product;
+  }
+  return nullptr;
+}
+
+static bool isLinear(AffineExpr e) {
+  if (isa<AffineDimExpr, AffineConstantExpr>(e))
+    return true;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(e);
+  if (!binary || !isLinear(binary.getLHS()))
+    return false;
+  return (e.getKind() == AffineExprKind::Add && isLinear(binary.getRHS())) ||
+         (e.getKind() == AffineExprKind::Mul && isa<AffineConstantExpr>(binary.getRHS()));
+}
+
+namespace {
+/// Loops by the part that they have in a product.
+struct Parts {
+  SmallVector<unsigned> batches, rows, columns, depth;
+  bool swapped; // rows are those of the second operand
+};
+} // namespace
+
+/// Columns are the loops that the output's last dim is among, so that threads store side by side.
+static Parts partsOf(ArrayRef<IteratorType> kinds, AffineMap a, AffineMap b, AffineMap c) {
+  Parts parts;
+  SmallVector<unsigned> first, second;
+  bool firstLast = false;
+  for (auto [i, kind] : llvm::enumerate(kinds)) {
+    bool inA = a.isFunctionOfDim(i), inB = b.isFunctionOfDim(i);
+    if (kind == IteratorType::reduction) {
+      parts.depth.push_back(i);
+    } else if (inA == inB) {
+      parts.batches.push_back(i);
+    } else {
+      (inA ? first : second).push_back(i);
+      firstLast |=
+          inA && c.getNumResults() && c.getResults().back() == getAffineDimExpr(i, c.getContext());
+    }
+  }
+  parts.swapped = firstLast;
+  parts.rows = firstLast ? second : first;
+  parts.columns = firstLast ? first : second;
+  return parts;
+}
+
+linalg::GenericOp Contraction::match(Operation &candidate) {
+  auto op = dyn_cast<linalg::GenericOp>(candidate);
+  if (!op || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.hasIndexSemantics() ||
+      op->hasAttr("xtensor.scan"))
+    return {};
+  for (Value v : op->getOperands())
+    if (!isa<MemRefType>(v.getType()))
+      return {};
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (!llvm::all_of(map.getResults(), isLinear))
+      return {};
+  if (!op.getIndexingMapsArray()[2].isProjectedPermutation())
+    return {};
+  Operation *product = productOf(op);
+  if (!product)
+    return {};
+  Type type = product->getResult(0).getType();
+  if (type.isIndex() || (type.getIntOrFloatBitWidth() != 32 && type.getIntOrFloatBitWidth() != 64))
+    return {};
+  Shape shape = shapeOf(op);
+  // Vectors times matrices are bound by memory: a thread or a workgroup per sum is as good.
+  constexpr int64_t kLeast = 16;
+  auto small = [](int64_t v, int64_t least) { return !ShapedType::isDynamic(v) && v < least; };
+  if (shape.batches == 0 || small(shape.m, kLeast) || small(shape.n, kLeast) || small(shape.k, 4))
+    return {};
+  return op;
+}
+
+Contraction::Shape Contraction::shapeOf(linalg::GenericOp op) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  Parts parts = partsOf(op.getIteratorTypesArray(), maps[0], maps[1], maps[2]);
+  auto product = [&](ArrayRef<unsigned> loops) {
+    int64_t total = 1;
+    for (unsigned i : loops)
+      total = ShapedType::isDynamic(total) || ShapedType::isDynamic(sizes[i]) ? ShapedType::kDynamic
+                                                                              : total * sizes[i];
+    return total;
+  };
+  Type type = productOf(op)->getResult(0).getType();
+  return {product(parts.batches),
+          product(parts.rows),
+          product(parts.columns),
+          product(parts.depth),
+          int64_t(type.getIntOrFloatBitWidth() / 8),
+          parts.batches,
+          parts.rows,
+          parts.columns};
+}
+
+Contraction::Contraction(Kernel &kernel, linalg::GenericOp op, const Tile &tile,
+                         ArrayRef<Value> init)
+    : Leaf(kernel, op, init), tile(tile) {
+  Parts parts = partsOf(kinds, ins[0].map, ins[1].map, outs[0].map);
+  batches = parts.batches, rows = parts.rows, columns = parts.columns, depth = parts.depth;
+  type = productOf(op)->getResult(0).getType();
+  Block &body = op.getRegion().front();
+  auto operand = [&](unsigned i, int64_t side) {
+    Loads loads;
+    loads.access = &ins[i];
+    loads.place = *linear(ins[i]);
+    loads.argument = body.getArgument(i);
+    loads.side = side;
+    loads.row = side + Tile::kPad;
+    loads.memory = kernel.workgroupMemory(2 * tile.k * loads.row, type);
+    loads.deep = getConstantIntValue(loads.place.steps[depth.back()]) == 1;
+    return loads;
+  };
+  left = operand(parts.swapped ? 1 : 0, tile.m);
+  right = operand(parts.swapped ? 0 : 1, tile.n);
+}
+
+//===- places ----------------------------------------------------------------===//
+
+OpFoldResult Contraction::sizeOf(ArrayRef<unsigned> loops) {
+  OpFoldResult total = kernel.fixed(1);
+  for (unsigned i : loops)
+    total = kernel.mul(total, ranges[i]);
+  return total;
+}
+
+/// How far the `flat`-th point of these loops is from the first.
+OpFoldResult Contraction::along(const Linear &place, ArrayRef<unsigned> loops, Value flat) {
+  OpFoldResult at = kernel.fixed(0);
+  if (llvm::all_of(loops, [&](unsigned i) { return getConstantIntValue(place.steps[i]) == 0; }))
+    return at;
+  Point point(kinds.size());
+  unflatten(flat, loops, point);
+  for (unsigned i : loops)
+    at = kernel.add(at, kernel.mul(point[i], place.steps[i]));
+  return at;
+}
+
+Value Contraction::less(Value x, OpFoldResult y) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, kernel.index(y));
+}
+
+static OpFoldResult ceilDiv(Kernel &kernel, OpFoldResult x, int64_t y) {
+  if (auto known = getConstantIntValue(x))
+    return kernel.fixed(llvm::divideCeil(*known, y));
+  Value up = kernel.index(kernel.add(x, kernel.fixed(y - 1)));
+  return arith::DivUIOp::create(kernel.b, kernel.loc, up, kernel.index(y)).getResult();
+}
+
+//===- from memory to the workgroup's ----------------------------------------===//
+
+/// Which elements of its operand a thread brings at each step: those that lie side by side in
+/// memory go to threads side by side.
+void Contraction::plan(Loads &loads, Value first, OpFoldResult size, ArrayRef<unsigned> loops,
+                       OpFoldResult batch) {
+  const int64_t threads = tile.threads(), fast = loads.deep ? tile.k : loads.side;
+  const int64_t count = tile.k * loads.side / threads;
+  assert(count > 0 && "a tile with more threads than elements");
+  Value thread = kernel.threadId();
+  Value slow0, fast0 = thread;
+  if (fast <= threads) {
+    fast0 = arith::RemUIOp::create(b, loc, thread, kernel.index(fast));
+    slow0 = arith::DivUIOp::create(b, loc, thread, kernel.index(fast));
+  }
+  auto known = getConstantIntValue(size);
+  bool whole = known && *known % loads.side == 0;
+  OpFoldResult base = kernel.add(loads.place.base, batch);
+  loads.starts.clear(), loads.slots.clear(), loads.inside.clear(), loads.depths.clear();
+  for (int64_t e = 0; e < count; ++e) {
+    OpFoldResult quick = fast0, slow;
+    if (fast <= threads) {
+      slow = kernel.add(slow0, kernel.fixed(e * (threads / fast)));
+    } else {
+      quick = kernel.add(fast0, kernel.fixed(e % (fast / threads) * threads));
+      slow = kernel.fixed(e / (fast / threads));
+    }
+    Value side = kernel.index(loads.deep ? slow : quick);
+    Value step = kernel.index(loads.deep ? quick : slow);
+    Value at = kernel.index(kernel.add(first, side));
+    loads.inside.push_back(whole ? Value() : less(at, size));
+    loads.starts.push_back(kernel.index(kernel.add(base, along(loads.place, loops, at))));
+    loads.slots.push_back(
+        kernel.index(kernel.add(kernel.mul(step, kernel.fixed(loads.row)), side)));
+    loads.depths.push_back(step);
+  }
+}
+
+/// What the body makes of an element before it is multiplied.
+Value Contraction::converted(Value v, Value argument) {
+  while (true) {
+    Operation *user = *argument.getUsers().begin();
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(user))
+      return v;
+    IRMapping map;
+    map.map(argument, v);
+    v = b.clone(*user, map)->getResult(0);
+    argument = user->getResult(0);
+  }
+}
+
+/// Elements at this depth and the next ones, 0 outside of the array. The address of what is outside
+/// is the first element's, so that all loads are on their way at once. No `end`: all are inside.
+SmallVector<Value> Contraction::fetch(const Loads &loads, Value from, Value end) {
+  SmallVector<Value> values;
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  for (auto [start, inside, step] : llvm::zip_equal(loads.starts, loads.inside, loads.depths)) {
+    Value k = kernel.index(kernel.add(from, step)), there = inside;
+    if (end) {
+      Value deep = less(k, end);
+      there = there ? arith::AndIOp::create(b, loc, there, deep).getResult() : deep;
+    }
+    Value at = kernel.index(kernel.add(start, along(loads.place, depth, k)));
+    if (there)
+      at = arith::SelectOp::create(b, loc, there, at, kernel.index(loads.place.base));
+    Value v = converted(kernel.load(loads.access->view, at), loads.argument);
+    values.push_back(there ? arith::SelectOp::create(b, loc, there, v, zero).getResult() : v);
+  }
+  return values;
+}
+
+void Contraction::keep(const Loads &loads, ValueRange values, Value at) {
+  for (auto [v, slot] : llvm::zip_equal(values, loads.slots))
+    kernel.store(v, loads.memory, kernel.index(kernel.add(at, slot)));
+}
+
+//===- products --------------------------------------------------------------===//
+
+/// A thread's rows or columns come in runs of four, runs of all threads after each other: its reads
+/// of a run are one load, and those of its neighbours lie beside it.
+static int64_t runOf(int64_t each) { return std::min<int64_t>(each, 4); }
+static int64_t placeOf(int64_t i, int64_t each, int64_t side) {
+  int64_t run = runOf(each), threads = side / each;
+  return i / run * run * threads + i % run;
+}
+
+void Contraction::multiply(const Loads &a, const Loads &b, Value buffer,
+                           SmallVectorImpl<Value> &sums) {
+  OpBuilder &builder = this->b;
+  Value across = kernel.index(tile.n / tile.threadN);
+  auto base = [&](const Loads &loads, Value thread, int64_t each) {
+    OpFoldResult at = kernel.mul(buffer, kernel.fixed(tile.k * loads.row));
+    return kernel.index(kernel.add(at, kernel.mul(thread, kernel.fixed(runOf(each)))));
+  };
+  Value thread = kernel.threadId();
+  Value atA = base(a, arith::DivUIOp::create(builder, loc, thread, across), tile.threadM);
+  Value atB = base(b, arith::RemUIOp::create(builder, loc, thread, across), tile.threadN);
+  for (int64_t k = 0; k < tile.k; ++k) {
+    auto read = [&](const Loads &loads, Value at, int64_t each) {
+      SmallVector<Value> values;
+      for (int64_t i = 0; i < each; ++i) {
+        int64_t step = k * loads.row + placeOf(i, each, loads.side);
+        values.push_back(
+            kernel.load(loads.memory, kernel.index(kernel.add(at, kernel.fixed(step)))));
+      }
+      return values;
+    };
+    SmallVector<Value> x = read(a, atA, tile.threadM), y = read(b, atB, tile.threadN);
+    for (int64_t i = 0; i < tile.threadM; ++i)
+      for (int64_t j = 0; j < tile.threadN; ++j) {
+        Value &sum = sums[i * tile.threadN + j];
+        if (isa<FloatType>(type))
+          sum = math::FmaOp::create(builder, loc, x[i], y[j], sum);
+        else
+          sum = arith::AddIOp::create(builder, loc, sum,
+                                      arith::MulIOp::create(builder, loc, x[i], y[j]));
+      }
+  }
+}
+
+//===- a workgroup -----------------------------------------------------------===//
+
+void Contraction::emit(Value group, Value groups, int64_t parts, OpFoldResult partStep) {
+  OpFoldResult total =
+      kernel.mul(ceilDiv(kernel, sizeOf(rows), tile.m), ceilDiv(kernel, sizeOf(columns), tile.n));
+  total = kernel.mul(kernel.mul(total, sizeOf(batches)), kernel.fixed(parts));
+  if (auto known = getConstantIntValue(total); known && *known <= kernel.limits.maxGroups)
+    return emitTile(group, parts, partStep);
+  auto loop = scf::ForOp::create(b, loc, group, kernel.index(total), groups);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  // Behind the last wait of a tile nobody reads the memory that the next one is stored in.
+  emitTile(loop.getInductionVar(), parts, partStep);
+}
+
+void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
+  const int64_t count = tile.threadM * tile.threadN;
+  OpFoldResult sizeM = sizeOf(rows), sizeN = sizeOf(columns), sizeK = sizeOf(depth);
+  auto digit = [&](OpFoldResult size) {
+    if (getConstantIntValue(size) == 1)
+      return kernel.index(0);
+    Value by = kernel.index(size);
+    Value at = arith::RemUIOp::create(b, loc, number, by);
+    number = arith::DivUIOp::create(b, loc, number, by);
+    return at;
+  };
+  Value tileN = digit(ceilDiv(kernel, sizeN, tile.n)),
+        tileM = digit(ceilDiv(kernel, sizeM, tile.m));
+  Value batch = digit(sizeOf(batches)), part = number;
+  Value firstM = kernel.index(kernel.mul(tileM, kernel.fixed(tile.m)));
+  Value firstN = kernel.index(kernel.mul(tileN, kernel.fixed(tile.n)));
+  plan(left, firstM, sizeM, rows, along(left.place, batches, batch));
+  plan(right, firstN, sizeN, columns, along(right.place, batches, batch));
+
+  // The part of the depth that is ours: whole tiles, but for the last.
+  Value start = kernel.index(0), end = kernel.index(sizeK);
+  auto known = getConstantIntValue(sizeK);
+  bool whole = known && *known % (tile.k * parts) == 0;
+  if (parts > 1) {
+    OpFoldResult each = kernel.mul(ceilDiv(kernel, sizeK, tile.k * parts), kernel.fixed(tile.k));
+    start = kernel.index(kernel.mul(part, each));
+    Value stop = kernel.index(kernel.add(start, each));
+    end = whole ? stop : arith::MinSIOp::create(b, loc, stop, end).getResult();
+  }
+  Value bound = whole ? Value() : end;
+
+  auto both = [&](Value k) {
+    SmallVector<Value> values = fetch(left, k, bound);
+    llvm::append_range(values, fetch(right, k, bound));
+    return values;
+  };
+  const size_t ofLeft = left.slots.size(), loaded = ofLeft + right.slots.size();
+  auto keepBoth = [&](ValueRange values, Value buffer) {
+    for (auto [loads, part] : {std::pair{&left, values.take_front(ofLeft)},
+                               std::pair{&right, values.drop_front(ofLeft)}})
+      keep(*loads, part, kernel.index(kernel.mul(buffer, kernel.fixed(tile.k * loads->row))));
+    mlir::gpu::BarrierOp::create(b, loc);
+  };
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  if (known) {
+    keepBoth(both(start), kernel.index(0));
+  } else {
+    // Of an empty array there is no first element.
+    Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, start, end);
+    auto branch = scf::IfOp::create(b, loc, SmallVector<Type>(loaded, type), any, true);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      scf::YieldOp::create(b, loc, both(start));
+      b.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(b, loc, SmallVector<Value>(loaded, zero));
+    }
+    keepBoth(branch.getResults(), kernel.index(0));
+  }
+  SmallVector<Value> state(count, zero);
+  state.push_back(kernel.index(0));
+  auto loop = scf::ForOp::create(b, loc, start, end, kernel.index(tile.k), state);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    ValueRange old = loop.getRegionIterArgs();
+    Value buffer = old.back();
+    Value next = arith::AddIOp::create(b, loc, loop.getInductionVar(), kernel.index(tile.k));
+    // Behind the last step there is nothing to bring.
+    if (!bound)
+      next = arith::SelectOp::create(b, loc, less(next, end), next, start);
+    // Elements of the next step are on their way while this one is multiplied. They are stored here
+    // rather than in the next turn: LLVM makes one load behind the turn of loads that a loop
+    // carries.
+    SmallVector<Value> values = both(next);
+    SmallVector<Value> sums(old.take_front(count));
+    multiply(left, right, buffer, sums);
+    // Two buffers in turn: all who wait have read this one, and who does not wait yet has it still.
+    Value other = arith::SubIOp::create(b, loc, kernel.index(1), buffer);
+    keepBoth(values, other);
+    sums.push_back(other);
+    scf::YieldOp::create(b, loc, sums);
+  }
+
+  // The sums of a thread.
+  const Access &out = outs[0];
+  Linear place = *linear(out);
+  OpFoldResult base = kernel.add(place.base, along(place, batches, batch));
+  if (parts > 1)
+    base = kernel.add(base, kernel.mul(part, partStep));
+  struct Line {
+    OpFoldResult at;
+    Value inside;
+  };
+  auto lines = [&](Value thread, Value first, int64_t each, int64_t side, OpFoldResult size,
+                   ArrayRef<unsigned> loops) {
+    auto known = getConstantIntValue(size);
+    bool whole = known && *known % side == 0;
+    OpFoldResult from = kernel.add(first, kernel.mul(thread, kernel.fixed(runOf(each))));
+    SmallVector<Line> result;
+    for (int64_t i = 0; i < each; ++i) {
+      Value at = kernel.index(kernel.add(from, kernel.fixed(placeOf(i, each, side))));
+      result.push_back({along(place, loops, at), whole ? Value() : less(at, size)});
+    }
+    return result;
+  };
+  Value across = kernel.index(tile.n / tile.threadN);
+  Value thread = kernel.threadId();
+  SmallVector<Line> down = lines(arith::DivUIOp::create(b, loc, thread, across), firstM,
+                                 tile.threadM, tile.m, sizeM, rows);
+  SmallVector<Line> right = lines(arith::RemUIOp::create(b, loc, thread, across), firstN,
+                                  tile.threadN, tile.n, sizeN, columns);
+  bool fresh = parts > 1;
+  for (int64_t i = 0; i < tile.threadM; ++i)
+    for (int64_t j = 0; j < tile.threadN; ++j) {
+      OpBuilder::InsertionGuard guard(b);
+      Value inside = down[i].inside;
+      if (Value other = right[j].inside)
+        inside = inside ? arith::AndIOp::create(b, loc, inside, other).getResult() : other;
+      if (inside) {
+        auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+        b.setInsertionPointToStart(branch.thenBlock());
+      }
+      Value at = kernel.index(kernel.add(kernel.add(base, down[i].at), right[j].at));
+      Value v = loop.getResult(i * tile.threadN + j);
+      if (!fresh) {
+        Value old = init[0] ? init[0] : kernel.load(out.view, at);
+        v = isa<FloatType>(type) ? arith::AddFOp::create(b, loc, old, v).getResult()
+                                 : arith::AddIOp::create(b, loc, old, v).getResult();
+      }
+      kernel.store(v, out.view, at);
+    }
+}

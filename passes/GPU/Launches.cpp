@@ -1,0 +1,148 @@
+#include "GPU/Launches.h"
+
+#include "GPU/Contraction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace xtensor::gpu;
+
+int64_t xtensor::gpu::pointsOf(Operation &op) {
+  int64_t total = 1;
+  auto add = [&](ArrayRef<int64_t> sizes) {
+    for (int64_t size : sizes) {
+      if (ShapedType::isDynamic(size) || ShapedType::isDynamic(total))
+        total = ShapedType::kDynamic;
+      else
+        total *= size;
+    }
+  };
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    add(cast<MemRefType>(copy.getTarget().getType()).getShape());
+  else
+    add(cast<linalg::LinalgOp>(op).getStaticLoopRanges());
+  return total;
+}
+
+bool xtensor::gpu::isArrayOp(Operation &op) { return isa<linalg::LinalgOp, memref::CopyOp>(op); }
+
+int64_t xtensor::gpu::mostPointsIn(Operation *op, int64_t otherwise) {
+  int64_t most = 1;
+  op->walk([&](Operation *inner) {
+    if (!isArrayOp(*inner))
+      return;
+    int64_t points = pointsOf(*inner);
+    most = std::max(most, ShapedType::isDynamic(points) ? otherwise : points);
+  });
+  return most;
+}
+
+void xtensor::gpu::eraseWithFills(Operation &op) {
+  SmallVector<linalg::FillOp> fills = fillsOf(op);
+  op.erase();
+  for (linalg::FillOp fill : fills)
+    if (fill)
+      fill->erase();
+}
+
+Value xtensor::gpu::constant(OpBuilder &b, Location loc, int64_t v) {
+  return arith::ConstantIndexOp::create(b, loc, v);
+}
+
+static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimits &limits) {
+  OpBuilder host(&op);
+  Location loc = op.getLoc();
+  Kernel kernel(host, loc, limits.threads, limits);
+  SmallVector<Value> init;
+  for (linalg::FillOp fill : fillsOf(op))
+    init.push_back(fill ? kernel.value(fill.getInputs()[0]) : Value());
+  Leaf leaf(kernel, &op, init);
+  int64_t points = leaf.parallelPoints(), each = leaf.reductionPoints();
+  if (points == 0) {
+    eraseWithFills(op);
+    return success();
+  }
+  bool together = leaf.canCooperate() && leaf.reducesRows() && (each < 0 || each >= 64);
+  auto groupsOn = [&](int64_t perGroup) -> Value {
+    if (!ShapedType::isDynamic(points))
+      return constant(host, loc,
+                      std::min(llvm::divideCeil(points, perGroup), uint64_t(limits.maxGroups)));
+    // The host multiplies the sizes of the outputs.
+    Value n = constant(host, loc, 1);
+    Value out = isa<memref::CopyOp>(op) ? cast<memref::CopyOp>(op).getTarget()
+                                        : cast<linalg::LinalgOp>(op).getDpsInits()[0];
+    for (int64_t axis = 0; axis < cast<MemRefType>(out.getType()).getRank(); ++axis)
+      n = arith::MulIOp::create(host, loc, n, memref::DimOp::create(host, loc, out, axis));
+    Value up = arith::AddIOp::create(host, loc, n, constant(host, loc, perGroup - 1));
+    n = arith::DivUIOp::create(host, loc, up, constant(host, loc, perGroup));
+    return arith::MinUIOp::create(host, loc, n, constant(host, loc, limits.maxGroups));
+  };
+  Value groups = groupsOn(together ? 1 : kernel.threads * leaf.pointsAtOnce());
+  if (together) {
+    Team team{kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
+    leaf.emitCooperative(team, kernel.groupId(), kernel.value(groups));
+  } else {
+    OpBuilder &b = kernel.b;
+    Value first = arith::MulIOp::create(b, loc, kernel.groupId(), kernel.index(kernel.threads));
+    Team team;
+    team.id = arith::AddIOp::create(b, loc, first, kernel.threadId());
+    auto known = getConstantIntValue(groups);
+    team.known = known ? *known * kernel.threads : 0;
+    team.count =
+        known ? kernel.index(team.known)
+              : arith::MulIOp::create(b, loc, kernel.value(groups), kernel.index(kernel.threads));
+    leaf.emit(team);
+  }
+  if (kernel.isBroken())
+    return failure();
+  kernel.launch(module, groups);
+  eraseWithFills(op);
+  return success();
+}
+
+static LogicalResult launchForall(scf::ForallOp op, ModuleOp module, const KernelLimits &limits) {
+  OpBuilder host(op);
+  Location loc = op.getLoc();
+  int64_t count = iterationsOf(op), points = mostPointsIn(op, 4 * limits.threads);
+  if (count == 0) {
+    op.erase();
+    return success();
+  }
+  Value iterations = iterationsOf(op, host);
+  // A thread takes four elements of a row at once where they lie side by side.
+  Kernel kernel(host, loc, limits.threadsFor(llvm::divideCeil(points, 4)), limits);
+  bool loops = ShapedType::isDynamic(count) || count > limits.maxGroups;
+  Value groups = iterations;
+  if (loops)
+    groups = arith::MinUIOp::create(host, loc, iterations, constant(host, loc, limits.maxGroups));
+  Body body(kernel, host, groups, kernel.groupId());
+  OpBuilder &b = kernel.b;
+  if (!loops) {
+    if (failed(body.emitIteration(op, kernel.groupId())))
+      return failure();
+  } else {
+    auto loop = scf::ForOp::create(b, loc, kernel.groupId(), kernel.value(iterations),
+                                   kernel.value(groups));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    if (failed(body.emitIteration(op, loop.getInductionVar())))
+      return failure();
+    kernel.meet();
+  }
+  if (kernel.isBroken())
+    return failure();
+  kernel.launch(module, groups);
+  op.erase();
+  return success();
+}
+
+LogicalResult xtensor::gpu::launchOperation(Operation &op, ModuleOp module,
+                                            const KernelLimits &limits) {
+  if (auto loop = dyn_cast<scf::ForallOp>(op))
+    return launchForall(loop, module, limits);
+  if (linalg::GenericOp product = Contraction::match(op)) {
+    Contraction::Shape shape = Contraction::shapeOf(product);
+    if (const Tile *tile = limits.tileFor(shape.batches, shape.m, shape.n, shape.bytes))
+      return launchContraction(product, *tile, module, limits);
+  }
+  return launchLeaf(op, module, limits);
+}

@@ -1,0 +1,28 @@
+// Launches of large operations: kernels that have the whole device.
+#ifndef XTENSOR_PASSES_GPU_LAUNCHES_H
+#define XTENSOR_PASSES_GPU_LAUNCHES_H
+
+#include "GPU/Body.h"
+
+namespace xtensor::gpu {
+
+/// Makes an array operation or a parallel loop a kernel of its own, or two, and launches there.
+mlir::LogicalResult launchOperation(mlir::Operation &op, mlir::ModuleOp module,
+                                    const KernelLimits &limits);
+/// A sum of products, as Contraction matches it.
+mlir::LogicalResult launchContraction(mlir::linalg::GenericOp op, const Tile &tile,
+                                      mlir::ModuleOp module, const KernelLimits &limits);
+
+bool isArrayOp(mlir::Operation &op);
+/// Points of an array operation; kDynamic if unknown.
+int64_t pointsOf(mlir::Operation &op);
+/// Of the array operations in `op`; at least `otherwise` where one is of unknown size.
+int64_t mostPointsIn(mlir::Operation *op, int64_t otherwise);
+/// Also of the fills that it started from instead.
+void eraseWithFills(mlir::Operation &op);
+/// A number of the host.
+mlir::Value constant(mlir::OpBuilder &b, mlir::Location loc, int64_t v);
+
+} // namespace xtensor::gpu
+
+#endif // XTENSOR_PASSES_GPU_LAUNCHES_H

@@ -1,0 +1,193 @@
+// Reductions that the threads of a workgroup share (Leaf): each takes a part, then what they hold
+// is combined by pairs, neighbours first. That order depends on the number of threads in a
+// workgroup alone, not on how many of them a device runs at once.
+#include "GPU/Leaf.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace xtensor::gpu;
+using mlir::utils::IteratorType;
+
+static Operation *combinerOf(linalg::GenericOp generic, unsigned out) {
+  SmallVector<Operation *> combiners;
+  Value reduced = matchReduction(generic.getRegionOutputArgs(), out, combiners);
+  if (!reduced || combiners.size() != 1)
+    return nullptr;
+  Operation *combiner = combiners.front();
+  return arith::getNeutralElement(combiner) ? combiner : nullptr;
+}
+
+bool Leaf::canCooperate() const {
+  if (!generic || loops(IteratorType::reduction).empty())
+    return false;
+  for (unsigned out = 0; out < outs.size(); ++out)
+    if (streams(out) || !combinerOf(generic, out))
+      return false;
+  return true;
+}
+
+Value Leaf::combine(Operation *combiner, Value x, Value y) {
+  IRMapping map;
+  map.map(combiner->getOperand(0), x);
+  map.map(combiner->getOperand(1), y);
+  return b.clone(*combiner, map)->getResult(0);
+}
+
+/// What the threads' shares come to in each thread: elements `team.id`, `team.id + team.count` and
+/// so on, runs of as many as one load brings.
+SmallVector<Value> Leaf::shareOf(const Team &team, Point point, ValueRange neutral) {
+  SmallVector<unsigned> over = loops(IteratorType::reduction);
+  int64_t width = vectorWidth(over.back());
+  OpFoldResult total = kernel.fixed(1);
+  for (unsigned i : over)
+    total = kernel.mul(total, i == over.back() && width > 1
+                                  ? kernel.fixed(*getConstantIntValue(ranges[i]) / width)
+                                  : ranges[i]);
+  auto loop = scf::ForOp::create(b, loc, team.id, kernel.index(total), team.count, neutral);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  unflatten(loop.getInductionVar(), over, point, width);
+  SmallVector<Value> sums(loop.getRegionIterArgs());
+  for (const SmallVector<Value> &values : loadRun(ins, point, over.back(), width))
+    sums = apply(values, point, sums);
+  scf::YieldOp::create(b, loc, sums);
+  return loop.getResults();
+}
+
+/// The value of the thread whose number differs in this bit, of one that runs at the same time.
+static Value exchanged(Kernel &kernel, Value v, int64_t bit) {
+  OpBuilder &b = kernel.b;
+  Location loc = kernel.loc;
+  Type i32 = b.getI32Type(), type = v.getType();
+  auto shuffle = [&](Value word) -> Value {
+    return mlir::gpu::ShuffleOp::create(b, loc, word, static_cast<int32_t>(bit),
+                                        static_cast<int32_t>(kernel.limits.subgroup),
+                                        mlir::gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  };
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width == 32)
+    return shuffle(v);
+  if (width == 64) {
+    // Every device exchanges words of 32 bits.
+    auto words = VectorType::get({2}, i32);
+    auto one = VectorType::get({1}, type);
+    Value both = vector::BitCastOp::create(
+        b, loc, words, vector::FromElementsOp::create(b, loc, one, ValueRange{v}));
+    SmallVector<Value> parts;
+    for (int64_t i : {0, 1})
+      parts.push_back(shuffle(vector::ExtractOp::create(b, loc, both, i)));
+    Value again = vector::FromElementsOp::create(b, loc, words, parts);
+    return vector::ExtractOp::create(b, loc, vector::BitCastOp::create(b, loc, one, again), 0);
+  }
+  Type bits = b.getIntegerType(width);
+  bool isFloat = !type.isInteger();
+  Value narrow = isFloat ? arith::BitcastOp::create(b, loc, bits, v).getResult() : v;
+  Value back =
+      arith::TruncIOp::create(b, loc, bits, shuffle(arith::ExtUIOp::create(b, loc, i32, narrow)));
+  return isFloat ? arith::BitcastOp::create(b, loc, type, back).getResult() : back;
+}
+
+/// One point of the outputs.
+void Leaf::together(Point point, const Team &team) {
+  SmallVector<Operation *> combiners;
+  SmallVector<Value> neutral;
+  for (unsigned i = 0; i < outs.size(); ++i) {
+    combiners.push_back(combinerOf(generic, i));
+    neutral.push_back(arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiners[i])));
+  }
+  SmallVector<Value> shares = shareOf(team, point, neutral);
+  // Threads of a subgroup have each other's registers; subgroups meet in memory.
+  int64_t subgroup = std::min(kernel.limits.subgroup, team.known);
+  for (int64_t bit = 1; bit < subgroup; bit *= 2) {
+    SmallVector<Value> others;
+    for (Value v : shares)
+      others.push_back(exchanged(kernel, v, bit));
+    for (auto [v, other, combiner] : llvm::zip_equal(shares, others, combiners))
+      v = combine(combiner, v, other);
+  }
+  auto isFirst = [&] {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, team.id, kernel.index(0));
+  };
+  auto finish = [&](ArrayRef<Value> values) {
+    SmallVector<Value> before = initial(point);
+    for (unsigned i = 0; i < outs.size(); ++i)
+      store(before[i] ? combine(combiners[i], before[i], values[i]) : values[i], outs[i], point);
+  };
+  OpBuilder::InsertionGuard guard(b);
+  if (subgroup == team.known) {
+    auto branch = scf::IfOp::create(b, loc, isFirst(), /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    return finish(shares);
+  }
+  SmallVector<FlatView> memory;
+  for (auto [i, v] : llvm::enumerate(shares)) {
+    memory.push_back(kernel.exchange(i, v.getType()));
+    kernel.access({}, memory.back().flat);
+  }
+  const int64_t left = team.known / subgroup; // values in memory
+  {
+    OpBuilder::InsertionGuard inner(b);
+    Value place = team.id;
+    if (subgroup > 1) {
+      Value size = kernel.index(subgroup);
+      Value lane = arith::RemUIOp::create(b, loc, team.id, size);
+      Value leads = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, kernel.index(0));
+      place = arith::DivUIOp::create(b, loc, team.id, size);
+      auto branch = scf::IfOp::create(b, loc, leads, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    for (auto [m, v] : llvm::zip_equal(memory, shares))
+      kernel.store(v, m, place);
+  }
+  // Many values: pairs of them by many threads. A few: all by the first.
+  constexpr int64_t kFew = 16;
+  int64_t distance = 1;
+  for (; left / distance > kFew; distance *= 2) {
+    mlir::gpu::BarrierOp::create(b, loc);
+    Value pair = arith::MulIOp::create(b, loc, team.id, kernel.index(2 * distance));
+    Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, pair, kernel.index(left));
+    auto branch = scf::IfOp::create(b, loc, mine, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value other = arith::AddIOp::create(b, loc, pair, kernel.index(distance));
+    for (auto [m, combiner] : llvm::zip_equal(memory, combiners)) {
+      Value x = kernel.load(m, pair);
+      Value y = kernel.load(m, other);
+      kernel.store(combine(combiner, x, y), m, pair);
+    }
+  }
+  mlir::gpu::BarrierOp::create(b, loc);
+  auto branch = scf::IfOp::create(b, loc, isFirst(), /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> results;
+  for (auto [m, combiner] : llvm::zip_equal(memory, combiners)) {
+    SmallVector<Value> values;
+    for (int64_t at = 0; at < left; at += distance)
+      values.push_back(kernel.load(m, kernel.index(at)));
+    while (values.size() > 1) {
+      SmallVector<Value> pairs;
+      for (size_t i = 0; i < values.size(); i += 2)
+        pairs.push_back(combine(combiner, values[i], values[i + 1]));
+      values = pairs;
+    }
+    results.push_back(values.front());
+  }
+  finish(results);
+}
+
+void Leaf::emitCooperative(const Team &team, Value first, Value step) {
+  Point point(kinds.size());
+  SmallVector<unsigned> over = loops(IteratorType::parallel);
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = scf::ForOp::create(b, loc, first, kernel.index(parallelSize()), step);
+  b.setInsertionPointToStart(loop.getBody());
+  unflatten(loop.getInductionVar(), over, point);
+  together(point, team);
+  mlir::gpu::BarrierOp::create(b, loc);
+}

@@ -1,0 +1,94 @@
+// Lookup in library/devices.def.
+#include "GPU/Tuning.h"
+
+#include "mlir/IR/BuiltinTypeInterfaces.h"
+
+using namespace mlir;
+using namespace xtensor;
+using namespace xtensor::gpu;
+
+namespace {
+
+struct DeviceRow {
+  StringRef vendor;
+  int64_t groups, vectorBytes;
+};
+struct TileRow {
+  StringRef vendor;
+  int64_t bytes;
+  Tile tile;
+};
+
+constexpr DeviceRow kDevices[] = {
+#define DEVICE(VENDOR, GROUPS, BYTES) {#VENDOR, GROUPS, BYTES},
+#define TILE(...)
+#include "GPU/library/devices.def"
+#undef DEVICE
+#undef TILE
+};
+constexpr TileRow kTiles[] = {
+#define DEVICE(...)
+#define TILE(VENDOR, BYTES, M, N, K, THREAD_M, THREAD_N, RATE)                                     \
+  {#VENDOR, BYTES, {M, N, K, THREAD_M, THREAD_N, RATE}},
+#include "GPU/library/devices.def"
+#undef DEVICE
+#undef TILE
+};
+
+} // namespace
+
+KernelLimits KernelLimits::of(const Profile &device) {
+  KernelLimits limits;
+  limits.threads = std::min<int64_t>(limits.threads, device.number("max_threads", 256));
+  limits.workgroupBytes = device.number("workgroup_bytes", 16384);
+  if (device.has("shuffle"))
+    limits.subgroup = device.number("subgroup", 1);
+  StringRef vendor = device.vendor();
+  for (const DeviceRow &row : kDevices)
+    if (row.vendor == vendor || row.vendor == "any") {
+      limits.groups = row.groups;
+      limits.vectorBytes = row.vectorBytes;
+      if (row.vendor == vendor)
+        break;
+    }
+  for (StringRef name : {vendor, StringRef("any")})
+    for (auto [bytes, tiles] : {std::pair{4, &limits.tiles4}, std::pair{8, &limits.tiles8}}) {
+      if (!tiles->empty())
+        continue;
+      for (const TileRow &row : kTiles)
+        if (row.vendor == name && row.bytes == bytes && row.tile.threads() <= limits.threads &&
+            row.tile.elements() * bytes * 2 <= limits.workgroupBytes)
+          tiles->push_back(row.tile);
+    }
+  return limits;
+}
+
+int64_t KernelLimits::threadsFor(int64_t points) const {
+  if (ShapedType::isDynamic(points))
+    return threads;
+  int64_t few = 32;
+  while (few < points && few < threads)
+    few *= 2;
+  return few;
+}
+
+const Tile *KernelLimits::tileFor(int64_t batches, int64_t m, int64_t n, int64_t bytes) const {
+  // A size that only the call knows is taken for a large one.
+  auto sizeOf = [](int64_t v, int64_t otherwise) {
+    return ShapedType::isDynamic(v) ? otherwise : v;
+  };
+  batches = sizeOf(batches, 1), m = sizeOf(m, 512), n = sizeOf(n, 512);
+  const Tile *best = nullptr;
+  double least = 0;
+  for (const Tile &tile : bytes == 8 ? tiles8 : tiles4) {
+    double all = double(batches) * llvm::divideCeil(m, tile.m) * llvm::divideCeil(n, tile.n);
+    // Of 256 threads each; what does not fill the device takes as long as if it did.
+    double rounds = std::max(1.0, all * tile.threads() / 256 / groups);
+    double time = rounds * groups * 256 / tile.threads() * tile.m * tile.n / tile.rate;
+    if (!best || time < least) {
+      best = &tile;
+      least = time;
+    }
+  }
+  return best;
+}

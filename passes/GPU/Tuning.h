@@ -1,0 +1,42 @@
+// How kernels are cut for a device: looked up in library/devices.def by what its profile says.
+#ifndef XTENSOR_PASSES_GPU_TUNING_H
+#define XTENSOR_PASSES_GPU_TUNING_H
+
+#include "GPU/Profile.h"
+
+namespace xtensor::gpu {
+
+/// A workgroup's part of a matrix product, and its threads' parts of that.
+struct Tile {
+  int64_t m, n, k;
+  int64_t threadM, threadN;
+  int64_t rate; // per cent of a full device's arithmetic
+
+  int64_t threads() const { return (m / threadM) * (n / threadN); }
+  /// Elements of one buffer of the workgroup's memory: a padded row per step of the depth, so that
+  /// threads that store columns meet different banks.
+  static constexpr int64_t kPad = 4;
+  int64_t elements() const { return k * (m + n + 2 * kPad); }
+};
+
+/// Limits that a kernel keeps to, and what suits its device.
+struct KernelLimits {
+  int64_t threads = 256;                  // of a workgroup
+  int64_t workgroupBytes = 32768;         // of its memory
+  int64_t maxGroups = 65535;              // in one launch
+  int64_t subgroup = 1;                   // threads that exchange values without memory
+  int64_t groups = 128;                   // workgroups that fill the device
+  int64_t vectorBytes = 0;                // of one load of a thread
+  llvm::SmallVector<Tile> tiles4, tiles8; // by bytes of what is multiplied
+
+  static KernelLimits of(const Profile &device);
+  /// Threads of a workgroup that has so many points to do.
+  int64_t threadsFor(int64_t points) const;
+  /// The tile that `batches` products of m x n are soonest done with; null if none fits.
+  /// kDynamic: not known.
+  const Tile *tileFor(int64_t batches, int64_t m, int64_t n, int64_t bytes) const;
+};
+
+} // namespace xtensor::gpu
+
+#endif // XTENSOR_PASSES_GPU_TUNING_H

@@ -1,0 +1,86 @@
+// RUN: xtensor-opt %s --xtensor-outline-kernels --canonicalize --cse --split-input-file | FileCheck %s
+
+// A row that a workgroup sums: each thread loads four elements at a time; threads of a subgroup
+// exchange what they have; subgroups meet once in memory, and the first thread adds what they left.
+
+// CHECK:       gpu.func @kernel0(
+// CHECK-SAME:    %[[PARTS:[a-z0-9]+]] : memref<256xf32, #gpu.address_space<workgroup>>
+// CHECK:         %[[PART:.*]] = scf.for
+// CHECK:           vector.load {{.*}} vector<4xf32>
+// CHECK:         gpu.shuffle xor %[[PART]], %c1_i32, %c32_i32
+// CHECK:         arith.addf
+// CHECK:         gpu.shuffle xor {{.*}}, %c2_i32
+// CHECK:         gpu.shuffle xor {{.*}}, %c4_i32
+// CHECK:         gpu.shuffle xor {{.*}}, %c8_i32
+// CHECK:         gpu.shuffle xor {{.*}}, %c16_i32
+// CHECK:         %[[LANE:.*]] = arith.remui %[[THREAD:.*]], %c32
+// CHECK:         %[[LEADS:.*]] = arith.cmpi eq, %[[LANE]], %c0
+// CHECK:         scf.if %[[LEADS]]
+// CHECK:           memref.store %{{.*}}, %[[PARTS]]
+// CHECK:         gpu.barrier
+// CHECK-NOT:     gpu.barrier
+// CHECK:         scf.if
+// CHECK-COUNT-8:   memref.load %[[PARTS]]
+// CHECK-COUNT-8:   arith.addf
+// CHECK:           memref.store
+module attributes {xtensor.target = "vulkan,nvidia,f64,i64,f16,i16,i8,s16,s8,shuffle,subgroup=32,workgroup_bytes=32768,max_threads=1024"} {
+func.func @sums(%x: memref<512x4096xf32>, %y: memref<512xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<512xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<512x4096xf32>) outs(%y : memref<512xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}
+
+// -----
+
+// 64 bits are exchanged as two words, and rows of an odd length an element at a time.
+
+// CHECK:       gpu.func @kernel0(
+// CHECK-NOT:     vector.load
+// CHECK:         %[[WORDS:.*]] = vector.bitcast %{{.*}} : vector<1xf64> to vector<2xi32>
+// CHECK:         %[[LOW:.*]] = vector.extract %[[WORDS]][0]
+// CHECK:         gpu.shuffle xor %[[LOW]]
+// CHECK:         %[[HIGH:.*]] = vector.extract %[[WORDS]][1]
+// CHECK:         gpu.shuffle xor %[[HIGH]]
+// CHECK:         arith.maximumf
+module attributes {xtensor.target = "vulkan,nvidia,f64,i64,f16,i16,i8,s16,s8,shuffle,subgroup=32,workgroup_bytes=32768,max_threads=1024"} {
+func.func @largest(%x: memref<512x4097xf64>, %y: memref<512xf64>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<512x4097xf64>) outs(%y : memref<512xf64>) {
+  ^bb0(%a: f64, %s: f64):
+    %t = arith.maximumf %s, %a : f64
+    linalg.yield %t : f64
+  }
+  return
+}
+}
+
+// -----
+
+// Without subgroups, neighbours meet in memory first: the same sum, bit for bit.
+
+// CHECK:       gpu.func @kernel0(
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         gpu.barrier
+// CHECK:         %[[PAIR:.*]] = arith.muli %{{.*}}, %c2 : index
+// CHECK:         scf.if
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[PAIR]], %c1
+// CHECK:           memref.load %{{.*}}[%[[PAIR]]]
+// CHECK:           memref.load %{{.*}}[%[[NEXT]]]
+module attributes {xtensor.target = "vulkan,f64,i64,subgroup=1,workgroup_bytes=32768,max_threads=1024"} {
+func.func @sums(%x: memref<512x4096xf32>, %y: memref<512xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<512x4096xf32>) outs(%y : memref<512xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}

@@ -1,0 +1,129 @@
+"""Kernels that share work between threads: tiles of matrix products, sums over rows and columns, several elements at
+once, updates by position. Against NumPy, on whatever Vulkan driver is here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+from xtensor import _native
+
+HERE = any(d.name == "vulkan" for d in xt.devices())
+pytestmark = pytest.mark.skipif(not HERE, reason=f"no Vulkan driver is here: {_native.device_error()}")
+
+RNG = np.random.default_rng(11)
+TOLERANCE = {"f2": 2e-2, "f4": 2e-4, "f8": 1e-11, "i4": 0.0}
+
+
+def on_device(f: Any, *args: Any, **options: Any) -> Any:
+    return xt.jit(f, device="vulkan", **options)(*args).values
+
+
+def numbers(dtype: str, **sizes: int) -> Any:
+    """Small enough that half precision sums stay finite."""
+    v = RNG.standard_normal(tuple(sizes.values())) * (8 if dtype == "i4" else 1)
+    return xt.array(v.astype(dtype), dims=tuple(sizes))
+
+
+def close(got: Any, want: Any, dtype: str) -> None:
+    scale = max(1.0, float(np.abs(want).max(initial=0)))
+    np.testing.assert_allclose(
+        got.astype("f8"), want.astype("f8"), rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale
+    )
+
+
+def product(a: Any, b: Any, spec: str, dtype: str) -> Any:
+    wide = "f8" if dtype[0] == "f" else dtype
+    return np.einsum(spec, a.values.astype(wide), b.values.astype(wide))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4"])
+@pytest.mark.parametrize(
+    ("left", "right", "spec"),
+    [
+        ({"i": 64, "k": 64}, {"k": 64, "j": 128}, "ik,kj->ij"),  # whole tiles
+        ({"i": 70, "k": 37}, {"k": 37, "j": 93}, "ik,kj->ij"),  # parts of tiles
+        ({"k": 100, "i": 33}, {"j": 67, "k": 100}, "ki,jk->ij"),  # both across
+        ({"n": 3, "i": 40, "k": 20}, {"n": 3, "k": 20, "j": 50}, "nik,nkj->nij"),  # batches
+        ({"p": 2, "n": 3, "i": 20, "k": 30}, {"k": 30, "q": 5, "j": 10}, "pnik,kqj->pniqj"),  # several dims
+        ({"i": 32, "k": 3000}, {"k": 3000, "j": 32}, "ik,kj->ij"),  # a few tiles of long sums
+    ],
+)
+def test_products(left: dict[str, int], right: dict[str, int], spec: str, dtype: str) -> None:
+    a, b = numbers(dtype, **left), numbers(dtype, **right)
+    batch = sorted(set(left) & set(right) - {"k"})
+    got = on_device(lambda a, b: xt.dot(a, b, dim="k") if batch else a @ b, a, b)
+    close(got, product(a, b, spec, dtype), dtype)
+
+
+@pytest.mark.parametrize("sizes", [(70, 37, 93), (16, 0, 16), (1, 5, 1), (0, 3, 8)])
+def test_products_of_sizes_that_the_call_brings(sizes: tuple[int, int, int]) -> None:
+    i, k, j = sizes
+    a, b = numbers("f4", i=i, k=k), numbers("f4", k=k, j=j)
+    got = on_device(lambda a, b: a @ b, a, b, dynamic_dims=("i", "j", "k"))
+    close(got, product(a, b, "ik,kj->ij", "f4"), "f4")
+
+
+def test_the_gradient_of_a_product_adds_up_the_batch() -> None:
+    x, w = numbers("f4", n=4000, k=24), numbers("f4", k=24, j=16)
+    got = on_device(lambda x, w: xt.grad(lambda w: ((x @ w) ** 2).sum())(w), x, w)
+    wide = x.values.astype("f8")
+    close(got, 2 * wide.T @ (wide @ w.values), "f4")
+
+
+@pytest.mark.parametrize("shape", [(3, 100_000), (100_000, 3), (300, 300), (1, 65_536), (257, 1023), (40_000, 16)])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_sums_of_any_shape(shape: tuple[int, int], dtype: str) -> None:
+    x = numbers(dtype, i=shape[0], j=shape[1])
+    wide = x.values.astype("f8" if dtype != "i4" else "i8")
+    close(on_device(lambda x: x.sum("i"), x), wide.sum(0), dtype)
+    close(on_device(lambda x: x.sum("j"), x), wide.sum(1), dtype)
+    close(on_device(lambda x: x.sum(), x), wide.sum(), dtype)
+    np.testing.assert_array_equal(on_device(lambda x: x.max("j"), x), x.values.max(1))
+
+
+def test_a_sum_is_the_same_every_time() -> None:
+    x = numbers("f4", i=77, j=5000)
+    f = xt.jit(lambda x: (x.sum("j"), x.sum()), device="vulkan")
+    rows, all_ = (r.values for r in f(x))
+    for _ in range(3):
+        again = [r.values for r in f(x)]
+        np.testing.assert_array_equal(again[0], rows)
+        np.testing.assert_array_equal(again[1], all_)
+
+
+@pytest.mark.parametrize("j", [1, 3, 64, 258, 1024])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u2"])
+def test_rows_of_any_length(j: int, dtype: str) -> None:
+    v = RNG.integers(0, 50, (130, j)).astype(dtype)
+    row, column = RNG.integers(0, 50, j).astype(dtype), RNG.integers(0, 50, 130).astype(dtype)
+    got = on_device(
+        lambda x, r, c: x * r + c, xt.array(v, dims=("i", "j")), xt.array(row, dims="j"), xt.array(column, dims="i")
+    )
+    np.testing.assert_array_equal(got, v * row + column[:, None])
+    np.testing.assert_array_equal(
+        on_device(lambda x: x.isel(j=slice(1, None)) + 0, xt.array(v, dims=("i", "j"))), v[:, 1:]
+    )
+
+
+@pytest.mark.parametrize("rows", [7, 1000])
+@pytest.mark.parametrize("width", [None, 1, 20, 64])
+@pytest.mark.parametrize("updates", [300, 5000])
+def test_updates_come_in_the_order_of_their_indices(rows: int, width: int | None, updates: int) -> None:
+    """Bit for bit: floats are added, and positions overwritten, as one thread would."""
+    cell = () if width is None else (width,)
+    dims = ("c",) if width else ()
+    target = RNG.standard_normal((rows, *cell)).astype("f4")
+    values = RNG.standard_normal((updates, *cell)).astype("f4")
+    places = RNG.integers(-rows, rows, updates)
+    args = (xt.array(target, dims=("r", *dims)), xt.array(places, dims="n"), xt.array(values, dims=("n", *dims)))
+    added, last, most = target.copy(), target.copy(), target.copy()
+    for place, value in zip(places, values, strict=True):
+        added[place] += value
+        last[place] = value
+    np.maximum.at(most, places, values)
+    np.testing.assert_array_equal(on_device(lambda z, i, v: z.at(r=i).add(v), *args), added)
+    np.testing.assert_array_equal(on_device(lambda z, i, v: z.at(r=i).set(v), *args), last)
+    np.testing.assert_array_equal(on_device(lambda z, i, v: z.at(r=i).max(v), *args), most)
