@@ -168,8 +168,9 @@ private:
   /// At most so many blocks of equal size, of which none is empty.
   int64_t filledBlocks(StringAttr dim, int64_t most) const {
     int64_t size = type.getSize(dim);
-    return ShapedType::isDynamic(size) ? most
-                                       : llvm::divideCeil(size, llvm::divideCeil(size, most));
+    if (ShapedType::isDynamic(size) || size == 0)
+      return most;
+    return llvm::divideCeil(size, llvm::divideCeil(size, most));
   }
 
   /// A temporary is updated where it is, anything else is copied part by part.
