@@ -122,6 +122,15 @@ def gradients(console: Console) -> None:
             mlp,
             ({"w": array(pixel=784, hidden=512), "v": array(hidden=512, digit=10)}, array(sample=256, pixel=784)),
         ),
+        "products of rows": (lambda x: xt.sum(xt.prod(1 + 0.01 * x, dim="b")), (array(a=1024, b=1024),)),
+        "log-determinant, 256": (
+            lambda a: xt.linalg.slogdet(a, dims=("a", "b"))[1],
+            (array(a=256, b=256),),
+        ),
+        "square product, 256": (
+            lambda p: xt.sum(xt.tanh(xt.dot(p["x"], p["y"], dim="b"))),
+            ({"x": array(a=256, b=256), "y": array(b=256, c=256)},),
+        ),
     }
     table = Table("value and gradient over the value alone", "flops", "time")
     for name, (f, args) in programs.items():
