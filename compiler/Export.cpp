@@ -247,7 +247,8 @@ private:
       equal.push_back(
           json::Object{{"dim", e.dim}, {"sizes", json::Array{toJson(e.left), toJson(e.right)}}});
     for (const Site &site : library.sites)
-      sites.push_back(json::Object{{"dim", site.dim}, {"location", site.location}});
+      sites.push_back(
+          json::Object{{"dim", site.dim}, {"location", site.location}, {"op", site.op}});
     json::Object function{{"name", options.function},
                           {"doc", options.doc},
                           {"signature", library.signature},

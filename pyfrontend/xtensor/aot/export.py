@@ -217,7 +217,6 @@ def _python(jitted: Jitted[Any, Any], program: Program, call: Call) -> dict[str,
         "places": None if program.places is None else list(program.places),
         "weak": [s.weak for s in program.inputs],
         "ranges": [[r.argument, r.dtype.name, r.where, r.op] for r in program.ranges],
-        "ops": dict(program.ops),
     }
 
 

@@ -157,7 +157,7 @@ class _Core:
             code.entry,
             [_native_type(p) for p in (*f.arguments, *f.weights)],
             [_native_type(p) for p in f.results],
-            [(dim, where, "", self._op(where)) for dim, where in f.sites],
+            [(dim, where, "", op.partition("#")[0], op.endswith("u")) for dim, where, op in f.sites],
             code,
             False,
             equal=[(_factors(a), _factors(b), functools.partial(_refuse, d)) for d, a, b in f.equal],
@@ -179,10 +179,6 @@ class _Core:
             self.code[device] = self._place(_load_code(self.file, target), target, device)
             self.register(self.loaded, device)
         return self.code[device]
-
-    def _op(self, where: str) -> str:
-        found = self.function.python.get("ops", {}).get(where, "")
-        return found if isinstance(found, str) else ""
 
     def _check(self) -> None:
         """The Python part must fit the arrays."""

@@ -97,7 +97,7 @@ class Exported:
     results: tuple[Parameter, ...]
     open: tuple[str, ...]
     equal: tuple[tuple[str, Size, Size], ...]
-    sites: tuple[tuple[str, str], ...]
+    sites: tuple[tuple[str, str, str], ...]
     python: Mapping[str, Any] = field(default_factory=dict)
     symbol: str | None = None  # in C
 
@@ -201,7 +201,9 @@ def _function(table: Any) -> Exported:
     for e in _get(table, "equal", list):
         left, right = _get(e, "sizes", list)
         equal.append((_get(e, "dim", str), _size(left, known), _size(right, known)))
-    sites = tuple((_get(s, "dim", str), _get(s, "location", str)) for s in _get(table, "sites", list))
+    sites = tuple(
+        (_get(s, "dim", str), _get(s, "location", str), _get(s, "op", str)) for s in _get(table, "sites", list)
+    )
     found = Exported(
         _get(table, "name", str),
         _get(table, "doc", str),
