@@ -192,6 +192,10 @@ struct SetTarget : PassWrapper<SetTarget, OperationPass<ModuleOp>> {
   void runOnOperation() final {
     markAllAnalysesPreserved();
     StringRef name = processorOf(target) ? kProcessorAttr : kTargetAttr;
+    if (Profile profile(target); name == kTargetAttr && !profile.problem().empty()) {
+      getOperation().emitError(profile.problem());
+      return signalPassFailure();
+    }
     getOperation()->setAttr(name, StringAttr::get(&getContext(), target));
   }
   std::string target;

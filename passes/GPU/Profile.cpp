@@ -10,7 +10,9 @@ Profile::Profile(StringRef text) : isWhole(!text.contains(',')) {
   for (StringRef word : llvm::drop_begin(words)) {
     auto [name, value] = word.split('=');
     int64_t number = 0;
-    value.getAsInteger(10, number);
+    bool isNumber = word.contains('=');
+    if (isNumber && (value.getAsInteger(10, number) || number < 1))
+      wrong = ("the device's profile says '" + word + "': a number of 1 or more is needed").str();
     features[name] = number;
   }
 }

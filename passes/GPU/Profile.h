@@ -17,6 +17,8 @@ public:
   explicit Profile(llvm::StringRef text);
   static Profile of(mlir::ModuleOp module);
 
+  /// What is wrong with the text; empty if nothing is.
+  llvm::StringRef problem() const { return wrong; }
   llvm::StringRef backend() const { return name; }
   bool has(llvm::StringRef feature) const;
   /// Who made the device, as in library/devices.def; "any" if that is not said.
@@ -26,7 +28,7 @@ public:
 
 private:
   bool isWhole;
-  std::string name;
+  std::string name, wrong;
   llvm::StringMap<int64_t> features;
 };
 

@@ -2,6 +2,7 @@
 #include "GPU/Tuning.h"
 
 #include "mlir/IR/BuiltinTypeInterfaces.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -39,7 +40,9 @@ constexpr TileRow kTiles[] = {
 
 KernelLimits KernelLimits::of(const Profile &device) {
   KernelLimits limits;
-  limits.threads = std::min<int64_t>(limits.threads, device.number("max_threads", 256));
+  // Reductions halve the threads until one is left.
+  limits.threads =
+      llvm::bit_floor<uint64_t>(std::min(limits.threads, device.number("max_threads", 256)));
   limits.workgroupBytes = device.number("workgroup_bytes", 16384);
   if (device.has("shuffle"))
     limits.subgroup = device.number("subgroup", 1);

@@ -7,6 +7,8 @@
 // RUN: xtensor-opt %s --compile-to=ptx --target=cuda | FileCheck %s --check-prefix=PTX
 // RUN: not xtensor-opt %s --xtensor-to-msl=target=vulkan 2>&1 | FileCheck %s --check-prefix=WRONG
 // RUN: not xtensor-opt %s --xtensor-to-gpu=target=abacus 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not xtensor-opt %s --xtensor-to-gpu=target=vulkan,max_threads=0 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: xtensor-opt %s --xtensor-to-gpu=target=vulkan,max_threads=100 | FileCheck %s --check-prefix=GPU
 
 // GPU: gpu.launch_func
 // GPU: gpu.func @kernel0
@@ -15,6 +17,7 @@
 // MSL: #include <metal_stdlib>
 // PTX: .visible .entry kernel0
 // WRONG: no such phase: msl; there are traced, {{.*}}gpu, spirv, llvm
+// ZERO: the device's profile says 'max_threads=0': a number of 1 or more is needed
 // NONE: no such target: abacus; there are cpu, vulkan, metal and cuda
 func.func @main(%x: !xtensor.array<i: 64, f32>) -> !xtensor.array<i: 64, f32> {
   %0 = xtensor.add %x, %x : !xtensor.array<i: 64, f32>, !xtensor.array<i: 64, f32>
