@@ -56,6 +56,8 @@ protected:
   bool isRun(const Access &access, unsigned loop, int64_t width);
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   loadRun(llvm::ArrayRef<Access> accesses, const Point &point, unsigned loop, int64_t width);
+  /// The `i`-th point of a run, as far as a body asks where it is.
+  Point pointOfRun(const Point &point, unsigned loop, int64_t i);
   void storeRun(llvm::ArrayRef<llvm::SmallVector<mlir::Value>> results, const Point &point);
   int64_t product(mlir::utils::IteratorType kind) const;
   void findRanges();

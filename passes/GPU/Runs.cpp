@@ -128,6 +128,13 @@ SmallVector<SmallVector<Value>> Leaf::loadRun(ArrayRef<Access> accesses, const P
   return values;
 }
 
+Leaf::Point Leaf::pointOfRun(const Point &point, unsigned loop, int64_t i) {
+  Point at = point;
+  if (i > 0 && generic && generic.hasIndexSemantics())
+    at[loop] = further(kernel, point[loop], i);
+  return at;
+}
+
 void Leaf::storeRun(ArrayRef<SmallVector<Value>> results, const Point &point) {
   for (auto [n, access] : llvm::enumerate(outs)) {
     SmallVector<Value> run;
@@ -145,10 +152,7 @@ void Leaf::onePoints(Point point, unsigned loop, int64_t width) {
     for (unsigned n = 0; n < outs.size(); ++n)
       if (init[n] && generic && !generic.getRegionOutputArgs()[n].use_empty())
         old[i][n] = init[n];
-    Point at = point;
-    if (generic && generic.hasIndexSemantics())
-      at[loop] = further(kernel, point[loop], i);
-    results.push_back(apply(values[i], at, old[i]));
+    results.push_back(apply(values[i], pointOfRun(point, loop, i), old[i]));
   }
   storeRun(results, point);
 }

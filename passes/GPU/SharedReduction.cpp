@@ -53,8 +53,8 @@ SmallVector<Value> Leaf::shareOf(const Team &team, Point point, ValueRange neutr
   b.setInsertionPointToStart(loop.getBody());
   unflatten(loop.getInductionVar(), over, point, width);
   SmallVector<Value> sums(loop.getRegionIterArgs());
-  for (const SmallVector<Value> &values : loadRun(ins, point, over.back(), width))
-    sums = apply(values, point, sums);
+  for (auto [i, values] : llvm::enumerate(loadRun(ins, point, over.back(), width)))
+    sums = apply(values, pointOfRun(point, over.back(), static_cast<int64_t>(i)), sums);
   scf::YieldOp::create(b, loc, sums);
   return loop.getResults();
 }

@@ -84,6 +84,22 @@ def test_sums_of_any_shape(shape: tuple[int, int], dtype: str) -> None:
     np.testing.assert_array_equal(on_device(lambda x: x.max("j"), x), x.values.max(1))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_sums_of_what_is_read_by_position(dtype: str) -> None:
+    """A thread adds up several elements at once, and each has its own place in what is read."""
+    x, y = numbers(dtype, a=3, b=8), numbers(dtype, k=5, b=8)
+    at = np.array([0, 2, 2, 1, -1])
+    got = on_device(lambda x, y: xt.sum(x.isel(a=xt.array(at, "k")) * y), x, y)
+    close(got, np.sum(x.values.astype("f8")[at] * y.values), dtype)
+    v = numbers(dtype, a=3, b=8)
+    square = lambda x: xt.sum(x.isel(a=xt.array(at, "k")) ** 2)  # noqa: E731
+    got = on_device(lambda x, v: xt.jvp(square, (x,), (v,))[1], x, v)
+    close(got, np.sum(2 * x.values.astype("f8")[at] * v.values[at]), dtype)
+    value, tangent = xt.jit(lambda x, v: xt.jvp(square, (x,), (v,)), device="vulkan")(x, v)
+    close(tangent.values, np.sum(2 * x.values.astype("f8")[at] * v.values[at]), dtype)
+    close(value.values, np.sum(x.values.astype("f8")[at] ** 2), dtype)
+
+
 def test_a_sum_is_the_same_every_time() -> None:
     x = numbers("f4", i=77, j=5000)
     f = xt.jit(lambda x: (x.sum("j"), x.sum()), device="vulkan")
