@@ -287,3 +287,64 @@ def test_command_line(tmp_path: Path) -> None:
     assert "argument  x: float32{i: ?i}, row-major" in shown
     assert (tmp_path / "members" / "model.h").read_text().count("model_f_x") >= 2
     assert json.loads(xtensor("inspect", str(out), "--json"))["schema"] == 1
+
+
+def test_what_may_be_passed_by_position_may_be_passed_by_name() -> None:
+    n, a = xt.spec(n=None, dtype="f4"), xt.ones(n=3, dtype="f4")
+
+    def minus(x, y):
+        return x - y
+
+    g = xt.load(xt.export(minus, kwargs={"x": n, "y": n}))
+    for got in (g(a, a + 1), g(a, y=a + 1), g(x=a, y=a + 1)):
+        np.testing.assert_array_equal(got.values, [-1, -1, -1])
+
+    def scaled(x, flag=True, k=2):
+        return x * k if flag else x
+
+    g = xt.load(xt.export(scaled, args=(n,), kwargs={"k": 3}))
+    for got in (g(a, k=3), g(a, True, 3)):
+        np.testing.assert_array_equal(got.values, [3, 3, 3])
+    g = xt.load(xt.export(scaled, args=(n,)))
+    np.testing.assert_array_equal(g(a, True, 2).values, [2, 2, 2])
+    with pytest.raises(xt.UnsupportedError, match="k was exported at its default"):
+        g(a, True, 5)
+
+
+def test_defaults_are_told_without_addresses() -> None:
+    def f(x, act=np.tanh, names=frozenset("abc"), sizes=(1, 2), k=2):
+        return x * k
+
+    text = xt.export(f, args=(xt.spec(n=3),)).manifest_text
+    assert " at 0x" not in text
+    assert str(inspect.signature(xt.load(xt.export(f, args=(xt.spec(n=3),))))) == (
+        "(x, act=tanh, names=<frozenset>, sizes=(1, 2), k=2)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"args": xt.spec(n=3)}, r"args=\): a tuple.*Write args=\(xt.spec"),
+        ({"targets": None}, r"targets=\): names of targets"),
+        ({"name": 3}, r"name=\): a name"),
+        ({"c": "yes"}, r"c=\): True or False"),
+        ({"path": 3}, "the path of a file"),
+        ({"path": "a\0b"}, "the path of a file"),
+        ({"path": "/nowhere/at/all.xtb"}, "all.xtb cannot be written: No such file"),
+        ({"path": "/"}, "cannot be written"),
+    ],
+)
+def test_wrong_arguments_of_export(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(xt.Error, match=message):
+        xt.export(lambda x: x * 2, **{"args": (xt.spec(n=3),), **wrong})
+
+
+def test_wrong_trees_of_arguments() -> None:
+    n, a = xt.spec(n=3, dtype="f4"), xt.ones(n=3, dtype="f4")
+    g = xt.load(xt.export(lambda p, x: p["w"] * x + p["b"], ({"w": n, "b": n}, n)))
+    for p in ({"w": a}, {"w": a, "c": a}, [a, a]):
+        with pytest.raises(xt.ArgumentTypeError, match=r"argument p is .*; \{'w': \*, 'b': \*\} is needed"):
+            g(p, a)
+    with pytest.raises(xt.ArgumentTypeError, match=r"xt\.load: the path of a file"):
+        xt.load(3)

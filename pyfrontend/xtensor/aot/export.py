@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import os
@@ -44,22 +45,31 @@ class Bundle:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the file: all of it, or nothing."""
-        target = Path(path)
-        beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        target = _path(path, "save")
+        beside = target.parent / f".{target.name}.{os.getpid()}.tmp"
         try:
-            beside.write_bytes(self.data)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+            if target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            try:
+                beside.write_bytes(self.data)
+                beside.replace(target)
+            finally:
+                if beside.parent.is_dir():
+                    beside.unlink(missing_ok=True)
+        except OSError as error:
+            raise ArgumentError(f"{target} cannot be written: {error.strerror}") from None
         return target
 
     def extract(self, folder: str | os.PathLike[str]) -> Path:
         """Writes the members to files, for compilers and linkers. Their names cannot lead out of `folder`."""
-        out = Path(folder)
+        out = _path(folder, "extract")
         for name in self.manifest.members:
             path = out / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(self._file.member(name))
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(self._file.member(name))
+            except OSError as error:
+                raise ArgumentError(f"{path} cannot be written: {error.strerror}") from None
         return out
 
     def __repr__(self) -> str:
@@ -93,12 +103,22 @@ def export(
     """
     if not callable(f):
         raise ArgumentTypeError(f"xt.export needs a function, got {shown(f)}")
-    wanted = (targets,) if isinstance(targets, str) else tuple(targets)
-    for t in wanted:
-        if not isinstance(t, str):
-            raise ArgumentTypeError(f"xt.export(targets=): targets are text, got {t!r}")
+    wanted = (targets,) if isinstance(targets, str) else targets
+    if not isinstance(wanted, (tuple, list)) or not all(isinstance(t, str) for t in wanted):
+        raise ArgumentTypeError(f"xt.export(targets=): names of targets are needed, got {shown(targets)}")
+    if not isinstance(args, (tuple, list)):
+        raise ArgumentTypeError(
+            f"xt.export(args=): a tuple with an entry for each argument is needed, got {shown(args)}. "
+            "Write args=(xt.spec(..),)"
+        )
+    if not isinstance(c, bool):
+        raise ArgumentTypeError(f"xt.export(c=): True or False is needed, got {shown(c)}")
+    if not isinstance(name, (str, type(None))):
+        raise ArgumentTypeError(f"xt.export(name=): a name is needed, got {shown(name)}")
+    if path is not None:
+        path = _path(path, "export")
     jitted = f if isinstance(f, Jitted) else jit(f)
-    program, call, _ = jitted._compiler.abstract(tuple(args), dict(kwargs or {}))
+    program, call, _ = jitted._compiler.abstract(*_by_position(jitted, tuple(args), dict(kwargs or {})))
     label = name or (Path(path).stem if path is not None else program.name)
     if not re.fullmatch(r"[A-Za-z_]\w*", label, re.ASCII):
         if name is not None:
@@ -128,6 +148,24 @@ def export(
     if path is not None:
         bundle.save(path)
     return bundle
+
+
+def _path(path: Any, what: str) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
+        raise ArgumentTypeError(f"{what}: the path of a file is needed, got {shown(path)}")
+    return Path(path)
+
+
+def _by_position(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What may be passed by position is, so that the loaded function takes it both ways."""
+    signature = signature_of(f)
+    if signature is None:
+        return args, kwargs
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError:
+        return args, kwargs  # tracing tells what is wrong
+    return bound.args, bound.kwargs
 
 
 _REFUSALS: tuple[tuple[str, type[Error]], ...] = (
@@ -207,8 +245,8 @@ def _python(jitted: Jitted[Any, Any], program: Program, call: Call) -> dict[str,
     for p in signature.parameters.values() if signature else ():
         found: dict[str, Any] = {"name": p.name, "kind": p.kind.name}
         if p.default is not p.empty:
-            found["default"] = repr(p.default)
-            found["plain"] = p.default is None or type(p.default) in (bool, int, float, str)
+            found["default"] = _default_text(p.default)
+            found["plain"] = _is_plain(p.default)
         parameters.append(found)
     return {
         "parameters": parameters,
@@ -218,6 +256,17 @@ def _python(jitted: Jitted[Any, Any], program: Program, call: Call) -> dict[str,
         "weak": [s.weak for s in program.inputs],
         "ranges": [[r.argument, r.dtype.name, r.where, r.op] for r in program.ranges],
     }
+
+
+def _is_plain(default: Any) -> bool:
+    return default is None or type(default) in (bool, int, float, str)
+
+
+def _default_text(default: Any) -> str:
+    """The same in every process: no addresses, and no order of a set."""
+    if _is_plain(default) or (type(default) in (tuple, list) and all(_is_plain(x) for x in default)):
+        return repr(default)
+    return getattr(default, "__name__", None) or f"<{type(default).__name__}>"
 
 
 def spec_of(parameter: Any, weak: bool = False) -> Spec:

@@ -8,7 +8,6 @@ import inspect
 import math
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from ..core.ranges import Range
 from ..core.spec import Spec
 from ..trace.dispatch import _NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
-from .export import Bundle, spec_of
+from .export import Bundle, _path, spec_of
 from .manifest import Exported, File, Parameter, Target
 from .structure import as_structure
 
@@ -82,7 +81,7 @@ def load(bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None 
     elif isinstance(bundle, (bytes, bytearray, memoryview)):
         file = File(bytes(bundle), "the bundle")
     else:
-        path = Path(bundle)
+        path = _path(bundle, "xt.load")
         try:
             file = File(path.read_bytes(), str(path))
         except OSError as error:
@@ -247,15 +246,26 @@ class _Core:
         bound.apply_defaults()
         args, kwargs = bound.args, bound.kwargs
         names = [p.name for p in self.signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
-        beyond = [n for n in names[len(positional.children) : len(args)] if n in given]
-        beyond += [n for n in kwargs if n not in keywords.meta and n in given]  # type: ignore[operator]
+        by_name = {**dict(zip(names, args, strict=False)), **kwargs}
+        exported = {*names[: len(positional.children)], *keywords.meta}  # type: ignore[misc]
+        beyond = [n for n in by_name if n in given and n not in exported and not self._is_default(n, by_name[n])]
         if beyond:
             raise UnsupportedError(
                 f"{name}: {beyond[0]} was exported at its default; export the function with a value for it to pass one"
             )
         args = args[: len(positional.children)]
-        wanted = {k: kwargs[k] for k in keywords.meta if k in kwargs}  # type: ignore[attr-defined]
+        wanted = {k: by_name[k] for k in keywords.meta if k in by_name}  # type: ignore[attr-defined]
+        structures = dict(zip(names, positional.children, strict=False))
+        structures |= dict(zip(keywords.meta, keywords.children, strict=True))  # type: ignore[call-overload]
+        for n, needed in structures.items():
+            there = tree.structure(by_name[n]) if n in by_name else needed
+            if there != needed:
+                raise ArgumentTypeError(f"{name}: argument {n} is {there}; {needed} is needed, as it was exported")
         return tree.leaves_at(self.arguments, (args, wanted))
+
+    def _is_default(self, parameter: str, value: Any) -> bool:
+        default = self.signature.parameters[parameter].default
+        return type(value) is type(default) and type(value) in (bool, int, float, str, type(None)) and value == default
 
     def _run(self, leaves: list[Any]) -> Any:
         from ..interop.xarray import is_dataarray, relabel
