@@ -19,6 +19,9 @@ using namespace mlir;
 
 namespace {
 
+/// More bytes than an allocation ever gives: asking for them is an error, not a wrapped number.
+constexpr int64_t kTooMany = int64_t(1) << 57;
+
 int64_t bytesPerElement(MemRefType type) {
   if (type.getElementType().isIndex())
     return 8;
@@ -343,6 +346,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       }
       t.dynamicOffset = total;
       total = arith::AddIOp::create(b, loc, total, dynamicBytes(b, t.alloc));
+      total = arith::MinUIOp::create(b, loc, total, constant(kTooMany));
       places.push_back(&t);
     }
     Value arena = acquire(b, loc, total);
@@ -358,8 +362,22 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       if (!ShapedType::isDynamic(size))
         fixed *= size;
     Value bytes = arith::ConstantIndexOp::create(b, loc, fixed);
-    for (Value size : alloc.getDynamicSizes())
+    // Sizes that fit each may have a product that does not: it is as many bytes as nobody has.
+    Type f64 = b.getF64Type();
+    auto real = [&](double v) -> Value {
+      return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(v));
+    };
+    Value about = real(static_cast<double>(fixed));
+    for (Value size : alloc.getDynamicSizes()) {
       bytes = arith::MulIOp::create(b, loc, bytes, size);
+      Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), size);
+      number = arith::UIToFPOp::create(b, loc, f64, number);
+      about = arith::MulFOp::create(b, loc, about, number);
+    }
+    Value fits = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, about,
+                                       real(static_cast<double>(kTooMany)));
+    Value tooMany = arith::ConstantIndexOp::create(b, loc, kTooMany);
+    bytes = arith::SelectOp::create(b, loc, fits, bytes, tooMany);
     Value add = arith::ConstantIndexOp::create(b, loc, alignment - 1);
     Value mask = arith::ConstantIndexOp::create(b, loc, -alignment);
     return arith::AndIOp::create(b, loc, arith::AddIOp::create(b, loc, bytes, add), mask);

@@ -229,3 +229,20 @@ def test_transposed_windows_beside_a_dynamic_dim() -> None:
         gradient = xt.grad(lambda x, k=kind: getattr(x.rolling(a=3), k)().isel(a=slice(2, None)).sum())
         got, want = xt.jit(gradient, dynamic_dims="b")(x), gradient(x)
         np.testing.assert_allclose(got.values, want.values, rtol=1e-12)
+
+
+def test_temporaries_of_more_bytes_than_a_number_holds() -> None:
+    """Each size fits, and the product is 2**66: it wraps around to nothing, which was enough to begin with."""
+
+    def f(a, b, c):
+        return xt.sum(xt.cumsum(a * b * c, dim="i"))
+
+    def arrays(n: int) -> list[xt.Array]:
+        return [xt.ones({d: n}, dtype="i1") for d in "ijk"]
+
+    g = xt.jit(f, dynamic_dims=("i", "j", "k"))
+    assert g(*arrays(3)).item() == 54
+    for n in (1 << 16, 1 << 21, 1 << 22):
+        with pytest.raises(MemoryError, match="bytes of temporaries"):
+            g(*arrays(n))
+    assert g(*arrays(3)).item() == 54
