@@ -271,6 +271,19 @@ std::string emptyObject(const llvm::Module &like, llvm::TargetMachine &machine,
 
 } // namespace
 
+/// LLVM IR of a program's function, under its name in the bundle. Null, with an error, on failure.
+static std::unique_ptr<llvm::Module> translated(ModuleOp module, const LibraryDescription &library,
+                                                llvm::TargetMachine &machine,
+                                                llvm::LLVMContext &context) {
+  auto code = mlir::translateModuleToLLVMIR(module, context, library.prefix);
+  if (!code)
+    return nullptr;
+  code->setDataLayout(machine.createDataLayout());
+  code->setTargetTriple(machine.getTargetTriple());
+  code->getFunction("entry")->setName(entrySymbol(library));
+  return code;
+}
+
 FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescription &library,
                                         const Processor &processor) {
   PassManager pm(module.getContext());
@@ -282,17 +295,14 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescriptio
   if (!machine)
     return module.emitError("no code can be generated for ") << processor.name << ": " << error;
   llvm::LLVMContext context;
-  auto code = mlir::translateModuleToLLVMIR(module, context, library.prefix);
+  auto code = translated(module, library, *machine, context);
   if (!code)
     return failure();
-  code->setDataLayout(machine->createDataLayout());
-  code->setTargetTriple(machine->getTargetTriple());
   for (llvm::Function &f : *code)
     if (!f.isDeclaration()) {
       f.addFnAttr(llvm::Attribute::NoUnwind);
       f.addFnAttr("prefer-vector-width", "512");
     }
-  code->getFunction("entry")->setName(entrySymbol(library));
   TableWriter tables(*code, library);
   tables.addSignature();
   if (library.forC)
@@ -344,12 +354,9 @@ FailureOr<Host> xtensor::makeHost(ModuleOp module, const LibraryDescription &lib
   if (!machine)
     return module.emitError("no code can be generated for ") << processor.name << ": " << error;
   llvm::LLVMContext context;
-  auto code = mlir::translateModuleToLLVMIR(module, context, library.prefix);
+  auto code = translated(module, library, *machine, context);
   if (!code)
     return failure();
-  code->setDataLayout(machine->createDataLayout());
-  code->setTargetTriple(machine->getTargetTriple());
-  code->getFunction("entry")->setName(entrySymbol(library));
   TableWriter(*code, library).addSignature();
   std::vector<std::string> names = {entrySymbol(library), signatureSymbol(library)};
   for (llvm::GlobalValue &value : code->global_values())

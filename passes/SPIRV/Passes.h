@@ -12,6 +12,10 @@ namespace xtensor {
 #define GEN_PASS_REGISTRATION
 #include "SPIRV/Passes.h.inc"
 
+/// On a gpu.module: bfloat16 is computed in float32, and words of 16 bits in memory. Shaders know
+/// no more of it.
+void addBfloat16Words(mlir::OpPassManager &kernels);
+
 /// The phase "spirv".
 void buildSPIRVPipeline(mlir::OpPassManager &pm);
 

@@ -11,11 +11,7 @@
 
 using namespace mlir;
 
-void xtensor::buildSPIRVPipeline(OpPassManager &pm) {
-  // The conversion of scf.for writes its results inside of the loop only: none for zero steps.
-  pm.addNestedPass<gpu::GPUModuleOp>(createForToWhileLoopPass());
-  // Shaders compute bfloat16 in float32, and know it as words of 16 bits only.
-  auto &kernels = pm.nest<gpu::GPUModuleOp>();
+void xtensor::addBfloat16Words(OpPassManager &kernels) {
   kernels.addPass(createTruncateInSteps());
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
   emulate.sourceTypeStrs = {"bf16"};
@@ -24,6 +20,13 @@ void xtensor::buildSPIRVPipeline(OpPassManager &pm) {
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   kernels.addPass(arith::createArithExpandOpsPass(expand));
+}
+
+void xtensor::buildSPIRVPipeline(OpPassManager &pm) {
+  // The conversion of scf.for writes its results inside of the loop only: none for zero steps.
+  pm.addNestedPass<gpu::GPUModuleOp>(createForToWhileLoopPass());
+  auto &kernels = pm.nest<gpu::GPUModuleOp>();
+  addBfloat16Words(kernels);
   kernels.addPass(createNarrowComparisons());
   pm.addPass(createConvertToSPIRV());
   auto &code = pm.nest<mlir::spirv::ModuleOp>();
