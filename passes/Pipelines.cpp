@@ -6,7 +6,7 @@
 #include "CPU/Passes.h"
 #include "CPU/Processor.h"
 #include "GPU/Passes.h"
-#include "GPU/Profile.h"
+#include "GPU/Tuning.h"
 #include "Group/Passes.h"
 #include "Metal/Passes.h"
 #include "NVVM/Passes.h"
@@ -94,10 +94,10 @@ static void addGroupedWith(OpPassManager &pm, GroupOptions options,
 
 static void addGrouped(OpPassManager &pm) { addGroupedWith(pm, {}); }
 
-/// Every device binds 31 buffers to a kernel; some are left for scratch and reports.
+/// A group becomes a kernel, which binds so many buffers.
 static void addGroupedForDevice(OpPassManager &pm) {
   GroupOptions options;
-  options.maxValues = 24;
+  options.maxValues = xtensor::gpu::KernelLimits::kBuffers;
   options.alone = false;
   SplitReductionsOptions split;
   split.parts = 256;

@@ -206,9 +206,10 @@ void Outliner::bindingsOf(Operation &op, llvm::DenseSet<Value> &memory,
   });
 }
 
-/// Devices bind so many buffers and numbers to a kernel; some are left for numbers that are handed
-/// on. A number counts once for each memory that has it as a size: an estimate from above.
-static bool canBind(size_t buffers, size_t numbers) { return buffers <= 24 && numbers <= 28; }
+/// A number counts once for each memory that has it as a size: an estimate from above.
+static bool canBind(size_t buffers, size_t numbers) {
+  return buffers <= KernelLimits::kBuffers && numbers <= KernelLimits::kNumbers;
+}
 
 /// Whether `op` can join the segment.
 bool Outliner::fitsWith(Operation &op) {

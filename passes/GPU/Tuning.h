@@ -21,6 +21,9 @@ struct Tile {
 
 /// Limits that a kernel keeps to, and what suits its device.
 struct KernelLimits {
+  /// Buffers and numbers that a kernel is planned with. Every device binds 31 buffers and 32
+  /// numbers; some are left for scratch, reports and numbers that are handed on.
+  static constexpr unsigned kBuffers = 24, kNumbers = 28;
   int64_t threads = 256;                  // of a workgroup
   int64_t workgroupBytes = 32768;         // of its memory
   int64_t maxGroups = 65535;              // in one launch
