@@ -6,6 +6,10 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime.h"
+
+#include <cstdlib>
+#include <memory>
 
 using namespace mlir;
 
@@ -23,6 +27,23 @@ func.func @main(%x: !xtensor.array<a: 512, b: 96, f32>, %w: !xtensor.array<b: 96
   return %5 : !xtensor.array<a: 512, c: 64, f32>
 }
 )";
+
+/// A thin product: little work, but every thread packs as much of its second operand as it does for
+/// a large one. The first product pays for that memory otherwise, page by page.
+static void warmUpProducts() {
+  constexpr int64_t rows = 16, columnsOfThread = 1024, depth = 512;
+  int64_t columns = columnsOfThread * xt_num_threads();
+  struct Free {
+    void operator()(float *p) const { std::free(p); }
+  };
+  // Zeros that the system gives without memory behind them.
+  auto zeros = [](int64_t count) {
+    return std::unique_ptr<float, Free>(static_cast<float *>(std::calloc(count, sizeof(float))));
+  };
+  auto a = zeros(rows * depth), b = zeros(depth * columns), c = zeros(rows * columns);
+  if (a && b && c)
+    xt_gemm_f32(0, 0, rows, columns, depth, a.get(), depth, b.get(), columns, c.get(), columns, 0);
+}
 
 void xtensor::warmUp(llvm::function_ref<bool()> wanted) {
   if (!wanted())
@@ -42,4 +63,6 @@ void xtensor::warmUp(llvm::function_ref<bool()> wanted) {
   if (failed(objects) || !wanted())
     return;
   llvm::consumeError(jit.link(std::move(*objects), entry).takeError());
+  if (wanted())
+    warmUpProducts();
 }
