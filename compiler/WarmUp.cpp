@@ -9,6 +9,7 @@
 #include "runtime.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 using namespace mlir;
@@ -45,6 +46,19 @@ static void warmUpProducts() {
     xt_gemm_f32(0, 0, rows, columns, depth, a.get(), depth, b.get(), columns, c.get(), columns, 0);
 }
 
+/// The first results find memory that the system has cleared before: it takes longer to clear a
+/// page than a program takes to fill it. The allocator moves such pages into larger blocks.
+static void warmUpResults() {
+  constexpr size_t count = 2, bytes = size_t(4) << 20;
+  void *blocks[count];
+  for (void *&block : blocks)
+    if ((block = xt_alloc(bytes)))
+      std::memset(block, 0, bytes);
+  for (void *block : blocks)
+    if (block)
+      xt_free(block, bytes);
+}
+
 void xtensor::warmUp(llvm::function_ref<bool()> wanted) {
   if (!wanted())
     return;
@@ -65,4 +79,6 @@ void xtensor::warmUp(llvm::function_ref<bool()> wanted) {
   llvm::consumeError(jit.link(std::move(*objects), entry).takeError());
   if (wanted())
     warmUpProducts();
+  if (wanted())
+    warmUpResults();
 }
