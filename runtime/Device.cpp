@@ -49,19 +49,30 @@ bool usable() {
   return false;
 }
 
-/// Once the first device is open: no driver survives a fork, and none is asked for anything after
-/// it took itself apart at the exit of the process.
+/// No driver is asked for anything after it took itself apart at the exit of the process.
+void leaveDevices() {
+  if (state != State::Usable)
+    return;
+  for (const Open &open : table().open)
+    open.device->quiesce();
+  state = State::Exiting;
+}
+
+/// Once the first device is open: no driver survives a fork.
 void watchProcess() {
   static bool watched = [] {
     pthread_atfork(nullptr, nullptr, [] { state = State::Forked; });
-    atexit([] {
-      if (state != State::Usable)
-        return;
-      for (const Open &open : table().open)
-        open.device->quiesce();
-      state = State::Exiting;
-    });
-    return true;
+    return atexit(leaveDevices) == 0;
+  }();
+  (void)watched;
+}
+
+/// A driver that compiles kernels as they are first run, on a thread of its own, registers only
+/// then what it takes apart at the exit. What is registered later runs earlier: ours must be last.
+void watchCompiler(xt_device *device) {
+  static bool watched = [device] {
+    device->quiesce();
+    return atexit(leaveDevices) == 0;
   }();
   (void)watched;
 }
@@ -262,7 +273,10 @@ void xt_call_unmap(void *address, int64_t bytes, int32_t mode, void *host) {
 void *xt_call_constant(const void *data, int64_t bytes) {
   return calls.device->constant(data, bytes);
 }
-void xt_call_end(void) { calls.device->end(); }
+void xt_call_end(void) {
+  calls.device->end();
+  watchCompiler(calls.device);
+}
 
 xt_ticket *xt_call_ticket(void) { return std::exchange(calls.ticket, nullptr); }
 void xt_ticket_retain(xt_ticket *ticket) {

@@ -289,19 +289,47 @@ static LogicalResult lower(PadOp op, Lowering &to) {
   return success();
 }
 
+// The analysis of what may be written in place takes the cube of the length of a chain of
+// insertions.
+static constexpr size_t kInsertions = 16;
+
+/// Writes the inputs one after another along `axis` into `whole`, an array of `type`; where they
+/// are many, groups of them into parts of it.
+static Value joined(ArrayRef<Value> inputs, Value whole, ArrayType type, int64_t axis,
+                    Lowering &to) {
+  SmallVector<int64_t> offsets(type.getRank(), 0), strides(type.getRank(), 1);
+  size_t each = 1;
+  while (inputs.size() > each * kInsertions)
+    each *= kInsertions;
+  for (; !inputs.empty(); inputs = inputs.drop_front(std::min(each, inputs.size()))) {
+    ArrayRef<Value> group = inputs.take_front(each);
+    SmallVector<int64_t> shape(type.getShape());
+    shape[axis] = 0;
+    for (Value input : group)
+      shape[axis] += arrayType(input).getSize(type.getDimNames()[axis]);
+    auto part = ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType());
+    if (group.size() == 1) {
+      whole = inserted(group.front(), whole, offsets, strides, part, to);
+    } else {
+      SmallVector<OpFoldResult> sizes = llvm::map_to_vector(
+          type.getDimNames(), [&](StringAttr dim) { return to.sizeOf(dim, part); });
+      SmallVector<OpFoldResult> starts = getAsIndexOpFoldResult(to.b.getContext(), offsets);
+      SmallVector<OpFoldResult> steps = getAsIndexOpFoldResult(to.b.getContext(), strides);
+      Value place = tensor::ExtractSliceOp::create(to.b, to.loc(), tensorType(part), whole, starts,
+                                                   sizes, steps);
+      whole = tensor::InsertSliceOp::create(to.b, to.loc(), joined(group, place, part, axis, to),
+                                            whole, starts, sizes, steps);
+    }
+    offsets[axis] += shape[axis];
+  }
+  return whole;
+}
+
 static LogicalResult lower(ConcatOp op, Lowering &to) {
   ArrayType type = arrayType(op.getY());
-  Value whole = to.empty(type);
-  SmallVector<int64_t> offsets(type.getRank(), 0), strides(type.getRank(), 1);
-  int64_t axis = type.find(op.getDimAttr());
-  for (Value input : op.getInputs()) {
-    ArrayType from = reordered(arrayType(input), dimsOf(type));
-    if (from.getShape()[axis] == 0)
-      continue;
-    whole = inserted(input, whole, offsets, strides, from, to);
-    offsets[axis] += from.getShape()[axis];
-  }
-  to.setTensor(op.getY(), whole);
+  SmallVector<Value> inputs = llvm::filter_to_vector(
+      op.getInputs(), [&](Value input) { return arrayType(input).getSize(op.getDimAttr()) != 0; });
+  to.setTensor(op.getY(), joined(inputs, to.empty(type), type, type.find(op.getDimAttr()), to));
   return success();
 }
 

@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kReleaseGilBytes = 64 << 10; // about 10 us of work; releasing costs 30 ns
 
 PyObject *indexError; // called with (site, index, size); raises
+PyObject *atCall;     // called with the sites of a call that returns before it can fail
 bool waits;           // whether calls on devices that check indices wait for the answer
 
 Executable *self(PyObject *o) { return reinterpret_cast<Executable *>(o); }
@@ -272,14 +273,20 @@ PyType_Slot slots[] = {
 PyType_Spec spec = {"xtensor._native.Executable", sizeof(Executable), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
-PyObject *setIndexError(PyObject *, PyObject *callable) {
+/// Keeps `callable` (None: nothing) and returns what was there before; null with an exception.
+PyObject *replaceCallable(PyObject *&kept, PyObject *callable) {
   if (callable != Py_None && !PyCallable_Check(callable))
-    return PyErr_Format(PyExc_TypeError, "set_index_error wants a callable or None, not %R",
-                        callable);
-  PyObject *previous = indexError;
-  indexError = callable == Py_None ? nullptr : Py_NewRef(callable);
+    return PyErr_Format(PyExc_TypeError, "wanted: a callable or None, not %R", callable);
+  PyObject *previous = kept;
+  kept = callable == Py_None ? nullptr : Py_NewRef(callable);
   return previous ? previous : Py_NewRef(Py_None);
 }
+
+PyObject *setIndexError(PyObject *, PyObject *callable) {
+  return replaceCallable(indexError, callable);
+}
+
+PyObject *setAtCall(PyObject *, PyObject *callable) { return replaceCallable(atCall, callable); }
 
 PyObject *setWaiting(PyObject *, PyObject *flag) {
   int truth = PyObject_IsTrue(flag);
@@ -295,6 +302,10 @@ PyMethodDef functions[] = {{"set_waiting", setWaiting, METH_O,
                             "set_index_error(callable)\n--\n\nWhat is called with (site, index, "
                             "size), to raise, when compiled code meets an "
                             "index out of range. Returns what it was before."},
+                           {"set_at_call", setAtCall, METH_O,
+                            "set_at_call(callable)\n--\n\nWhat is called with the sites of a call "
+                            "on a device that may yet fail; it returns those to tell about, with "
+                            "the caller's line. Returns what it was before."},
                            {}};
 
 } // namespace
@@ -335,7 +346,13 @@ __attribute__((noinline)) static bool enterDevice(Executable *e, void **buffers,
     raiseStatus(e->sites, status);
     return false;
   }
-  Pending *pending = before.with(ticket, e->sites);
+  PyObject *sites = ticket && atCall ? PyObject_CallOneArg(atCall, e->sites) : Py_NewRef(e->sites);
+  if (!sites) {
+    xt_ticket_release(ticket);
+    return false;
+  }
+  Pending *pending = before.with(ticket, sites);
+  Py_DECREF(sites);
   for (size_t i = 0; pending && i < count; ++i)
     reinterpret_cast<Array *>(results[i])->pending = retain(pending);
   bool ok = !waits || !ticket || !pending || settle(pending);

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _native
 from ..core.devices import CPU, Target, target_named
 from ..core.dims import describe, describe_array
-from ..core.errors import CompileError, IndexError_, SizeError, which_positions
+from ..core.errors import CompileError, IndexError_, SizeError, user_line, which_positions
 from ..core.spec import Spec
 from ..trace.build import FAILING
 from ..trace.context import diagnosed, lock, mlir, spec_of
@@ -39,10 +39,11 @@ def native_type(spec: Spec) -> Any:
         raise SizeError(f"{describe_array(spec)}: {error}") from None
 
 
-def load(program: Program, target: Target = CPU, unwrap: bool = False) -> Any:
+def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: bool = False) -> Any:
     """Compiles `program`, or finds it compiled on disk: an _native.Executable.
 
-    unwrap: its call returns the one array instead of a tuple."""
+    unwrap: its call returns the one array instead of a tuple. inline: what fails is told at the line of the call, not
+    at the one that was traced."""
     target.check(program)
     debug.dump(program, target)
     options = CompileOptions(target.profile)
@@ -59,7 +60,7 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False) -> Any:
         compiled.entry,
         inputs,
         outputs,
-        _sites(program, compiled.sites),
+        _sites(program, compiled.sites, inline),
         compiled,
         unwrap,
         equal=sizes.equalities,
@@ -77,6 +78,11 @@ def phase_text(program: Program, phase: str, locations: bool = False, target: Ta
         if phase == "traced":
             return str(program.module.operation.get_asm(enable_debug_info=locations, pretty_debug_info=locations))
         return str(_compiler().as_text(program.module, phase, locations, target.profile))
+
+
+# Where a call may fail: dim, FILE:LINE (None: where it is called), the operands of the op there, its public function,
+# and whether positions have no sign.
+Site = tuple[str, str | None, str, str, bool]
 
 
 def _raise_index_error(site: Any, index: int, size: int) -> None:
@@ -97,9 +103,15 @@ def _raise_index_error(site: Any, index: int, size: int) -> None:
     raise IndexError_(text, str(where) if where else None)
 
 
-def _sites(program: Program, sites: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str, str, bool]]:
-    """Where a call may fail: dim, FILE:LINE, the operands of the op there, its public function, and whether positions
-    have no sign."""
+def _at_call(sites: tuple[Site, ...]) -> tuple[Site, ...]:
+    """The sites of a call whose failure is told later, when its line is gone."""
+    if all(where for _, where, *_ in sites):
+        return sites
+    here = user_line()
+    return tuple((dim, where or here, *rest) for dim, where, *rest in sites)
+
+
+def _sites(program: Program, sites: Sequence[tuple[str, str, str]], inline: bool) -> list[Site]:
     operands: dict[str, str] = {}
 
     def visit(operation: Any) -> None:
@@ -115,7 +127,11 @@ def _sites(program: Program, sites: Sequence[tuple[str, str, str]]) -> list[tupl
     if sites:
         visit(program.module.operation)
     found = ((dim, where, op.removesuffix("u"), op.endswith("u")) for dim, where, op in sites)
-    return [(dim, where, operands.get(op, ""), op.partition("#")[0], sign) for dim, where, op, sign in found]
+    return [
+        (dim, None if inline else where, operands.get(op, ""), op.partition("#")[0], sign)
+        for dim, where, op, sign in found
+    ]
 
 
 _native.set_index_error(_raise_index_error)
+_native.set_at_call(_at_call)

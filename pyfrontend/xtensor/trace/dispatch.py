@@ -60,7 +60,7 @@ class Entry:
         from ..interop.xarray import origins
 
         self.device = device
-        self.executable = load(program, devices.target_of(device))
+        self.executable = load(program, devices.target_of(device), inline=inline)
         # What the function reads from outside goes where it runs, once.
         self.captured = [_native.to_device(a, device) for a in program.captured]
         self.ranges = program.ranges
