@@ -290,46 +290,32 @@ static LogicalResult lower(PadOp op, Lowering &to) {
 }
 
 // The analysis of what may be written in place takes the cube of the length of a chain of
-// insertions.
+// insertions: more parts than this are copied into the whole.
 static constexpr size_t kInsertions = 16;
-
-/// Writes the inputs one after another along `axis` into `whole`, an array of `type`; where they
-/// are many, groups of them into parts of it.
-static Value joined(ArrayRef<Value> inputs, Value whole, ArrayType type, int64_t axis,
-                    Lowering &to) {
-  SmallVector<int64_t> offsets(type.getRank(), 0), strides(type.getRank(), 1);
-  size_t each = 1;
-  while (inputs.size() > each * kInsertions)
-    each *= kInsertions;
-  for (; !inputs.empty(); inputs = inputs.drop_front(std::min(each, inputs.size()))) {
-    ArrayRef<Value> group = inputs.take_front(each);
-    SmallVector<int64_t> shape(type.getShape());
-    shape[axis] = 0;
-    for (Value input : group)
-      shape[axis] += arrayType(input).getSize(type.getDimNames()[axis]);
-    auto part = ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType());
-    if (group.size() == 1) {
-      whole = inserted(group.front(), whole, offsets, strides, part, to);
-    } else {
-      SmallVector<OpFoldResult> sizes = llvm::map_to_vector(
-          type.getDimNames(), [&](StringAttr dim) { return to.sizeOf(dim, part); });
-      SmallVector<OpFoldResult> starts = getAsIndexOpFoldResult(to.b.getContext(), offsets);
-      SmallVector<OpFoldResult> steps = getAsIndexOpFoldResult(to.b.getContext(), strides);
-      Value place = tensor::ExtractSliceOp::create(to.b, to.loc(), tensorType(part), whole, starts,
-                                                   sizes, steps);
-      whole = tensor::InsertSliceOp::create(to.b, to.loc(), joined(group, place, part, axis, to),
-                                            whole, starts, sizes, steps);
-    }
-    offsets[axis] += shape[axis];
-  }
-  return whole;
-}
 
 static LogicalResult lower(ConcatOp op, Lowering &to) {
   ArrayType type = arrayType(op.getY());
+  int64_t axis = type.find(op.getDimAttr());
   SmallVector<Value> inputs = llvm::filter_to_vector(
       op.getInputs(), [&](Value input) { return arrayType(input).getSize(op.getDimAttr()) != 0; });
-  to.setTensor(op.getY(), joined(inputs, to.empty(type), type, type.find(op.getDimAttr()), to));
+  if (inputs.size() > kInsertions) {
+    SmallVector<Value> parts = llvm::map_to_vector(inputs, [&](Value input) {
+      return arrayType(input).getDimNames() == type.getDimNames()
+                 ? to.tensor(input)
+                 : to.packed(input, type.getDimNames());
+    });
+    to.setTensor(op.getY(),
+                 tensor::ConcatOp::create(to.b, to.loc(), tensorType(type), axis, parts));
+    return success();
+  }
+  Value whole = to.empty(type);
+  SmallVector<int64_t> offsets(type.getRank(), 0), strides(type.getRank(), 1);
+  for (Value input : inputs) {
+    ArrayType from = reordered(arrayType(input), dimsOf(type));
+    whole = inserted(input, whole, offsets, strides, from, to);
+    offsets[axis] += from.getShape()[axis];
+  }
+  to.setTensor(op.getY(), whole);
   return success();
 }
 

@@ -10,6 +10,8 @@ import copy
 import gc
 import os
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -569,3 +571,15 @@ def test_a_function_of_c_runs_one_signature_per_device():
     assert f(x).device == "cpu"
     assert f(x.to(NAME)).device == NAME
     assert f.size == 2
+
+
+@needs_device
+def test_the_process_ends_before_its_kernels_are_compiled():
+    """Drivers compile on threads of their own, and take the compiler apart at the exit."""
+    code = (
+        f"import numpy as np, xtensor as xt; x = xt.array(np.ones((300, 300), 'f4'), ('a', 'b'), device={NAME!r});"
+        "y = xt.exp(x) @ x.rename(a='c')"
+    )
+    for _ in range(5):
+        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "XTENSOR_CACHE_DIR": ""}, timeout=300)
+        assert done.returncode == 0

@@ -352,3 +352,17 @@ def test_positions_without_sign_are_reported_as_they_are(index: int) -> None:
             x.isel(a=i)
         with pytest.raises(xt.IndexError, match=f"index {index} is out of range"):
             xt.jit(lambda x, i: x.at(a=i).set(0.0))(x, i)
+
+
+def test_the_line_of_a_bad_index_is_the_one_that_read() -> None:
+    """Both lines run one compiled program; where results are read later, the line is kept."""
+    x, good, bad = xt.ones(a=5, b=7), xt.array([0, 1], "k"), xt.array([0, 9], "k")
+    first = x.isel(a=good).values
+    with pytest.raises(xt.IndexError) as told:
+        (x.isel(a=bad) + 1).numpy()  # this line
+    assert first.shape == (2, 7)
+    file, _, number = str(told.value).split("\n")[1].rpartition(":")
+    with open(__file__) as text:
+        line = text.readlines()[int(number) - 1]
+    assert file.endswith("test_indexing.py")
+    assert "# this line" in line

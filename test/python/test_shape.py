@@ -251,3 +251,19 @@ def test_any_name_works_as_a_keyword() -> None:
     assert v.stack(shifts=("x", "names")).dims == ("shifts",)
     assert v.expand_dims(widths=2).dims == ("widths", "x", "names")
     assert v.pad(x=1).shape == (4, 2)
+
+
+@pytest.mark.parametrize("dynamic", [(), ("b",)])
+def test_concat_of_very_many(dynamic: tuple[str, ...]) -> None:
+    """More than are written in place: in either order of dims, computed and given, one of them empty."""
+    rng = np.random.default_rng(3)
+    parts = [rng.standard_normal((k % 3, 5)) if k % 2 else rng.standard_normal((5, k % 3)) for k in range(40)]
+    arrays = [xt.array(p, ("a", "b") if k % 2 else ("b", "a")) for k, p in enumerate(parts)]
+    run = xt.jit(
+        lambda *xs: xt.concat([x * 2 if k % 5 else x for k, x in enumerate(xs)], dim="a"), dynamic_dims=dynamic
+    )
+    want = xr.concat([(a * 2 if k % 5 else a).to_xarray() for k, a in enumerate(arrays)], dim="a")
+    same(run(*arrays), want)
+    found = xt.grad(lambda *xs: (xt.concat(xs, dim="a") ** 2).sum(), wrt=tuple(range(40)))(*arrays)
+    for gradient, array in zip(found, arrays, strict=True):
+        same(gradient, (array * 2).to_xarray())
