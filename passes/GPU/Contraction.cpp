@@ -1,9 +1,9 @@
 #include "GPU/Contraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace xtensor::gpu;
@@ -110,6 +110,28 @@ linalg::GenericOp Contraction::match(Operation &candidate) {
   return op;
 }
 
+/// The type that both factors have in memory, if it is half precision and they are summed in f32.
+static Type halfOf(linalg::GenericOp op) {
+  Operation *product = productOf(op);
+  if (!product->getResult(0).getType().isF32())
+    return {};
+  Block &body = op.getRegion().front();
+  Type type = body.getArgument(0).getType();
+  for (unsigned i : {0, 1}) {
+    auto widen = dyn_cast<arith::ExtFOp>(*body.getArgument(i).getUsers().begin());
+    if (!widen || body.getArgument(i).getType() != type || !widen->getResult(0).getType().isF32())
+      return {};
+  }
+  return type.isF16() || type.isBF16() ? type : Type();
+}
+
+const Tile *Contraction::tileFor(const Shape &shape, const KernelLimits &limits) {
+  if (shape.forUnits && (ShapedType::isDynamic(shape.k) || shape.k >= Tile::kUnitDepth))
+    if (const Tile *tile = limits.tileFor(shape.batches, shape.m, shape.n, 2))
+      return tile;
+  return limits.tileFor(shape.batches, shape.m, shape.n, shape.bytes);
+}
+
 Contraction::Shape Contraction::shapeOf(linalg::GenericOp op) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -127,17 +149,22 @@ Contraction::Shape Contraction::shapeOf(linalg::GenericOp op) {
           product(parts.columns),
           product(parts.depth),
           int64_t(type.getIntOrFloatBitWidth() / 8),
+          bool(halfOf(op)),
           parts.batches,
           parts.rows,
           parts.columns};
 }
 
 Contraction::Contraction(Kernel &kernel, linalg::GenericOp op, const Tile &tile,
-                         ArrayRef<Value> init)
-    : Leaf(kernel, op, init), tile(tile) {
+                         ArrayRef<Value> init, const Epilogue *epilogue)
+    : Leaf(kernel, op, init, epilogue ? ArrayRef<Beside>(epilogue->reads) : ArrayRef<Beside>(),
+           epilogue ? ArrayRef<Beside>(epilogue->writes) : ArrayRef<Beside>()),
+      tile(tile), epilogue(epilogue) {
+  // What the epilogue reads comes third.
   Parts parts = partsOf(kinds, ins[0].map, ins[1].map, outs[0].map);
   batches = parts.batches, rows = parts.rows, columns = parts.columns, depth = parts.depth;
   type = productOf(op)->getResult(0).getType();
+  half = tile.ofUnits ? halfOf(op) : Type();
   Block &body = op.getRegion().front();
   auto operand = [&](unsigned i, int64_t side) {
     Loads loads;
@@ -145,13 +172,20 @@ Contraction::Contraction(Kernel &kernel, linalg::GenericOp op, const Tile &tile,
     loads.place = *linear(ins[i]);
     loads.argument = body.getArgument(i);
     loads.side = side;
-    loads.row = side + Tile::kPad;
-    loads.memory = kernel.workgroupMemory(2 * tile.k * loads.row, type);
     loads.deep = getConstantIntValue(loads.place.steps[depth.back()]) == 1;
+    loads.sideStep = 1, loads.depthStep = side + Tile::kPad;
+    if (half && loads.deep)
+      loads.sideStep = tile.k + Tile::kUnitPad, loads.depthStep = 1;
+    else if (half)
+      loads.depthStep = side + Tile::kUnitPad;
+    loads.elements = half ? tile.unitElements(side, loads.deep) : tile.k * loads.depthStep;
+    loads.memory = kernel.workgroupMemory(2 * loads.elements, half ? b.getI16Type() : type,
+                                          /*packed=*/bool(half));
     return loads;
   };
   left = operand(parts.swapped ? 1 : 0, tile.m);
   right = operand(parts.swapped ? 0 : 1, tile.n);
+  left.width = widthOf(left), right.width = widthOf(right);
 }
 
 //===- places ----------------------------------------------------------------===//
@@ -188,12 +222,30 @@ static OpFoldResult ceilDiv(Kernel &kernel, OpFoldResult x, int64_t y) {
 
 //===- from memory to the workgroup's ----------------------------------------===//
 
+/// How many elements one load brings.
+int64_t Contraction::widthOf(const Loads &loads) {
+  ArrayRef<unsigned> sides = &loads == &left ? rows : columns;
+  unsigned loop = loads.deep ? depth.back() : sides.back();
+  auto size = getConstantIntValue(ranges[loop]);
+  Type element = Kernel::stored(loads.access->view.element);
+  if (!size || *size == 0 || element.isIndex())
+    return 1;
+  const int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  int64_t width = std::min(kernel.limits.vectorBytes / bytes, half ? int64_t(8) : int64_t(4));
+  const int64_t count = tile.k * loads.side / tile.threads();
+  while (width > 1 &&
+         (*size % width || count % width || !isRun(*loads.access, loop, width)))
+    width /= 2;
+  return std::max<int64_t>(width, 1);
+}
+
 /// Which elements of its operand a thread brings at each step: those that lie side by side in
 /// memory go to threads side by side.
 void Contraction::plan(Loads &loads, Value first, OpFoldResult size, ArrayRef<unsigned> loops,
                        OpFoldResult batch) {
-  const int64_t threads = tile.threads(), fast = loads.deep ? tile.k : loads.side;
-  const int64_t count = tile.k * loads.side / threads;
+  const int64_t width = loads.width;
+  const int64_t threads = tile.threads(), fast = (loads.deep ? tile.k : loads.side) / width;
+  const int64_t count = tile.k * loads.side / threads / width;
   assert(count > 0 && "a tile with more threads than elements");
   Value thread = kernel.threadId();
   Value slow0, fast0 = thread;
@@ -213,13 +265,15 @@ void Contraction::plan(Loads &loads, Value first, OpFoldResult size, ArrayRef<un
       quick = kernel.add(fast0, kernel.fixed(e % (fast / threads) * threads));
       slow = kernel.fixed(e / (fast / threads));
     }
+    quick = kernel.mul(quick, kernel.fixed(width));
     Value side = kernel.index(loads.deep ? slow : quick);
     Value step = kernel.index(loads.deep ? quick : slow);
     Value at = kernel.index(kernel.add(first, side));
     loads.inside.push_back(whole ? Value() : less(at, size));
     loads.starts.push_back(kernel.index(kernel.add(base, along(loads.place, loops, at))));
     loads.slots.push_back(
-        kernel.index(kernel.add(kernel.mul(step, kernel.fixed(loads.row)), side)));
+        kernel.index(kernel.add(kernel.mul(step, kernel.fixed(loads.depthStep)),
+                                kernel.mul(side, kernel.fixed(loads.sideStep)))));
     loads.depths.push_back(step);
   }
 }
@@ -237,6 +291,38 @@ Value Contraction::converted(Value v, Value argument) {
   }
 }
 
+/// What units multiply goes as it is, in words of two elements or one by one.
+Type Contraction::typeOfLoads(const Loads &loads) const {
+  return !half ? type : loads.width > 1 ? b.getI32Type() : b.getI16Type();
+}
+
+int64_t Contraction::valuesOf(const Loads &loads) const {
+  int64_t each = half && loads.width > 1 ? loads.width / 2 : loads.width;
+  return static_cast<int64_t>(loads.slots.size()) * each;
+}
+
+SmallVector<Value> Contraction::fetchRaw(const Loads &loads, Value at, Value there) {
+  Type stored = Kernel::stored(loads.access->view.element);
+  SmallVector<Value> values;
+  if (loads.width == 1) {
+    Value v = memref::LoadOp::create(b, loc, loads.access->view.flat, at);
+    values.push_back(stored.isInteger() ? v
+                                        : arith::BitcastOp::create(b, loc, b.getI16Type(), v));
+  } else {
+    Value run = vector::LoadOp::create(b, loc, VectorType::get({loads.width}, stored),
+                                       loads.access->view.flat, at);
+    auto words = VectorType::get({loads.width / 2}, b.getI32Type());
+    run = vector::BitCastOp::create(b, loc, words, run);
+    for (int64_t i = 0; i < loads.width / 2; ++i)
+      values.push_back(vector::ExtractOp::create(b, loc, run, i));
+  }
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(typeOfLoads(loads)));
+  for (Value &v : values)
+    if (there)
+      v = arith::SelectOp::create(b, loc, there, v, zero);
+  return values;
+}
+
 /// Elements at this depth and the next ones, 0 outside of the array. The address of what is outside
 /// is the first element's, so that all loads are on their way at once. No `end`: all are inside.
 SmallVector<Value> Contraction::fetch(const Loads &loads, Value from, Value end) {
@@ -251,58 +337,45 @@ SmallVector<Value> Contraction::fetch(const Loads &loads, Value from, Value end)
     Value at = kernel.index(kernel.add(start, along(loads.place, depth, k)));
     if (there)
       at = arith::SelectOp::create(b, loc, there, at, kernel.index(loads.place.base));
-    Value v = converted(kernel.load(loads.access->view, at), loads.argument);
-    values.push_back(there ? arith::SelectOp::create(b, loc, there, v, zero).getResult() : v);
+    if (half) {
+      llvm::append_range(values, fetchRaw(loads, at, there));
+      continue;
+    }
+    SmallVector<Value> run = {loads.width == 1 ? kernel.load(loads.access->view, at) : Value()};
+    if (loads.width > 1)
+      run = kernel.loadRun(loads.access->view, at, loads.width);
+    for (Value v : run) {
+      v = converted(v, loads.argument);
+      values.push_back(there ? arith::SelectOp::create(b, loc, there, v, zero).getResult() : v);
+    }
   }
   return values;
 }
 
+void Contraction::keepRaw(const Loads &loads, ValueRange values, Value slot) {
+  if (loads.width == 1) {
+    memref::StoreOp::create(b, loc, values[0], loads.memory.flat, slot);
+    return;
+  }
+  auto words = VectorType::get({loads.width / 2}, b.getI32Type());
+  Value run = vector::FromElementsOp::create(b, loc, words, values);
+  run = vector::BitCastOp::create(b, loc, VectorType::get({loads.width}, b.getI16Type()), run);
+  vector::StoreOp::create(b, loc, run, loads.memory.flat, slot);
+}
+
 void Contraction::keep(const Loads &loads, ValueRange values, Value at) {
-  for (auto [v, slot] : llvm::zip_equal(values, loads.slots))
-    kernel.store(v, loads.memory, kernel.index(kernel.add(at, slot)));
-}
-
-//===- products --------------------------------------------------------------===//
-
-/// A thread's rows or columns come in runs of four, runs of all threads after each other: its reads
-/// of a run are one load, and those of its neighbours lie beside it.
-static int64_t runOf(int64_t each) { return std::min<int64_t>(each, 4); }
-static int64_t placeOf(int64_t i, int64_t each, int64_t side) {
-  int64_t run = runOf(each), threads = side / each;
-  return i / run * run * threads + i % run;
-}
-
-void Contraction::multiply(const Loads &a, const Loads &b, Value buffer,
-                           SmallVectorImpl<Value> &sums) {
-  OpBuilder &builder = this->b;
-  Value across = kernel.index(tile.n / tile.threadN);
-  auto base = [&](const Loads &loads, Value thread, int64_t each) {
-    OpFoldResult at = kernel.mul(buffer, kernel.fixed(tile.k * loads.row));
-    return kernel.index(kernel.add(at, kernel.mul(thread, kernel.fixed(runOf(each)))));
-  };
-  Value thread = kernel.threadId();
-  Value atA = base(a, arith::DivUIOp::create(builder, loc, thread, across), tile.threadM);
-  Value atB = base(b, arith::RemUIOp::create(builder, loc, thread, across), tile.threadN);
-  for (int64_t k = 0; k < tile.k; ++k) {
-    auto read = [&](const Loads &loads, Value at, int64_t each) {
-      SmallVector<Value> values;
-      for (int64_t i = 0; i < each; ++i) {
-        int64_t step = k * loads.row + placeOf(i, each, loads.side);
-        values.push_back(
-            kernel.load(loads.memory, kernel.index(kernel.add(at, kernel.fixed(step)))));
-      }
-      return values;
-    };
-    SmallVector<Value> x = read(a, atA, tile.threadM), y = read(b, atB, tile.threadN);
-    for (int64_t i = 0; i < tile.threadM; ++i)
-      for (int64_t j = 0; j < tile.threadN; ++j) {
-        Value &sum = sums[i * tile.threadN + j];
-        if (isa<FloatType>(type))
-          sum = math::FmaOp::create(builder, loc, x[i], y[j], sum);
-        else
-          sum = arith::AddIOp::create(builder, loc, sum,
-                                      arith::MulIOp::create(builder, loc, x[i], y[j]));
-      }
+  const int64_t each = valuesOf(loads) / static_cast<int64_t>(loads.slots.size());
+  const int64_t step = loads.deep ? loads.depthStep : loads.sideStep;
+  for (auto [i, slot] : llvm::enumerate(loads.slots)) {
+    ValueRange run = values.slice(i * each, each);
+    Value to = kernel.index(kernel.add(at, slot));
+    if (half) {
+      keepRaw(loads, run, to);
+      continue;
+    }
+    for (auto [n, v] : llvm::enumerate(run))
+      kernel.store(v, loads.memory,
+                   kernel.index(kernel.add(to, kernel.fixed(static_cast<int64_t>(n) * step))));
   }
 }
 
@@ -357,11 +430,11 @@ void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
     llvm::append_range(values, fetch(right, k, bound));
     return values;
   };
-  const size_t ofLeft = left.slots.size(), loaded = ofLeft + right.slots.size();
+  const int64_t ofLeft = valuesOf(left);
   auto keepBoth = [&](ValueRange values, Value buffer) {
     for (auto [loads, part] : {std::pair{&left, values.take_front(ofLeft)},
                                std::pair{&right, values.drop_front(ofLeft)}})
-      keep(*loads, part, kernel.index(kernel.mul(buffer, kernel.fixed(tile.k * loads->row))));
+      keep(*loads, part, kernel.index(kernel.mul(buffer, kernel.fixed(loads->elements))));
     mlir::gpu::BarrierOp::create(b, loc);
   };
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
@@ -370,13 +443,18 @@ void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
   } else {
     // Of an empty array there is no first element.
     Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, start, end);
-    auto branch = scf::IfOp::create(b, loc, SmallVector<Type>(loaded, type), any, true);
+    SmallVector<Type> types(ofLeft, typeOfLoads(left));
+    types.append(valuesOf(right), typeOfLoads(right));
+    auto branch = scf::IfOp::create(b, loc, types, any, true);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());
       scf::YieldOp::create(b, loc, both(start));
       b.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(b, loc, SmallVector<Value>(loaded, zero));
+      SmallVector<Value> zeros;
+      for (Type type : types)
+        zeros.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
+      scf::YieldOp::create(b, loc, zeros);
     }
     keepBoth(branch.getResults(), kernel.index(0));
   }
@@ -397,7 +475,7 @@ void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
     // carries.
     SmallVector<Value> values = both(next);
     SmallVector<Value> sums(old.take_front(count));
-    multiply(left, right, buffer, sums);
+    multiply(buffer, sums);
     // Two buffers in turn: all who wait have read this one, and who does not wait yet has it still.
     Value other = arith::SubIOp::create(b, loc, kernel.index(1), buffer);
     keepBoth(values, other);
@@ -405,52 +483,7 @@ void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
     scf::YieldOp::create(b, loc, sums);
   }
 
-  // The sums of a thread.
-  const Access &out = outs[0];
-  Linear place = *linear(out);
-  OpFoldResult base = kernel.add(place.base, along(place, batches, batch));
-  if (parts > 1)
-    base = kernel.add(base, kernel.mul(part, partStep));
-  struct Line {
-    OpFoldResult at;
-    Value inside;
-  };
-  auto lines = [&](Value thread, Value first, int64_t each, int64_t side, OpFoldResult size,
-                   ArrayRef<unsigned> loops) {
-    auto known = getConstantIntValue(size);
-    bool whole = known && *known % side == 0;
-    OpFoldResult from = kernel.add(first, kernel.mul(thread, kernel.fixed(runOf(each))));
-    SmallVector<Line> result;
-    for (int64_t i = 0; i < each; ++i) {
-      Value at = kernel.index(kernel.add(from, kernel.fixed(placeOf(i, each, side))));
-      result.push_back({along(place, loops, at), whole ? Value() : less(at, size)});
-    }
-    return result;
-  };
-  Value across = kernel.index(tile.n / tile.threadN);
-  Value thread = kernel.threadId();
-  SmallVector<Line> down = lines(arith::DivUIOp::create(b, loc, thread, across), firstM,
-                                 tile.threadM, tile.m, sizeM, rows);
-  SmallVector<Line> right = lines(arith::RemUIOp::create(b, loc, thread, across), firstN,
-                                  tile.threadN, tile.n, sizeN, columns);
-  bool fresh = parts > 1;
-  for (int64_t i = 0; i < tile.threadM; ++i)
-    for (int64_t j = 0; j < tile.threadN; ++j) {
-      OpBuilder::InsertionGuard guard(b);
-      Value inside = down[i].inside;
-      if (Value other = right[j].inside)
-        inside = inside ? arith::AndIOp::create(b, loc, inside, other).getResult() : other;
-      if (inside) {
-        auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
-        b.setInsertionPointToStart(branch.thenBlock());
-      }
-      Value at = kernel.index(kernel.add(kernel.add(base, down[i].at), right[j].at));
-      Value v = loop.getResult(i * tile.threadN + j);
-      if (!fresh) {
-        Value old = init[0] ? init[0] : kernel.load(out.view, at);
-        v = isa<FloatType>(type) ? arith::AddFOp::create(b, loc, old, v).getResult()
-                                 : arith::AddIOp::create(b, loc, old, v).getResult();
-      }
-      kernel.store(v, out.view, at);
-    }
+  OpFoldResult partOffset =
+      parts > 1 ? kernel.mul(part, partStep) : OpFoldResult(kernel.fixed(0));
+  store(loop.getResults().drop_back(), firstM, firstN, batch, partOffset, /*fresh=*/parts > 1);
 }

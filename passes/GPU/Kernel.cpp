@@ -188,9 +188,10 @@ Value Kernel::report() {
   return reportWords = body->addArgument(type, loc);
 }
 
-FlatView Kernel::workgroupMemory(int64_t elements, Type type) {
+FlatView Kernel::workgroupMemory(int64_t elements, Type type, bool packed) {
   int64_t width = type.isIndex() ? 32 : type.getIntOrFloatBitWidth();
-  int64_t bytes = elements * ((width + 7) / 8 + 3) / 4 * 4;
+  int64_t each = (width + 7) / 8;
+  int64_t bytes = elements * (packed ? each : (each + 3) / 4 * 4);
   if (elements == 0 || workgroupBytes + bytes > limits.workgroupBytes)
     return {};
   workgroupBytes += bytes;
@@ -491,7 +492,7 @@ void Kernel::launch(ModuleOp module, Value groups) {
   SmallVector<BlockArgument> order, shared;
   for (Kind kind : {Kind::buffer, Kind::number})
     for (auto [i, k] : llvm::enumerate(kinds))
-      if (k == kind && !(kind == Kind::number && body->getArgument(i).use_empty())) {
+      if (k == kind && !body->getArgument(i).use_empty()) {
         order.push_back(body->getArgument(i));
         types.push_back(order.back().getType());
         arguments.push_back(operands[i]);

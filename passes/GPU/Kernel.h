@@ -48,8 +48,9 @@ public:
   bool isBroken() const { return broken; }
   /// The words that index errors go to.
   mlir::Value report();
-  /// Memory of the workgroup; `flat` is null if there is not enough left.
-  FlatView workgroupMemory(int64_t elements, mlir::Type type);
+  /// Memory of the workgroup; `flat` is null if there is not enough left. Elements are counted as
+  /// words at least, as devices without narrower ones keep them, unless it is `packed`.
+  FlatView workgroupMemory(int64_t elements, mlir::Type type, bool packed = false);
   /// One element per thread for the `i`-th value that a reduction combines; used again by the next.
   FlatView exchange(unsigned i, mlir::Type type);
   /// Bytes of workgroup memory that are left beside what reductions need.

@@ -65,14 +65,29 @@ static Value tilesOf(linalg::GenericOp op, const Contraction::Shape &shape, cons
   return arith::MinUIOp::create(host, loc, total, constant(host, loc, most));
 }
 
+std::optional<Epilogue> xtensor::gpu::epilogueOf(Operation &op, const KernelLimits &limits) {
+  linalg::GenericOp product = Contraction::match(op);
+  if (!product)
+    return std::nullopt;
+  Contraction::Shape shape = Contraction::shapeOf(product);
+  const Tile *tile = Contraction::tileFor(shape, limits);
+  // Parts of sums are added by another kernel.
+  if (!tile || partsOf(shape, *tile, product, limits) > 1)
+    return std::nullopt;
+  return Epilogue::of(product);
+}
+
 /// A workgroup per tile of a matrix product. Where tiles are few and sums long, several share a
 /// tile, and a second launch adds what they found.
 LogicalResult xtensor::gpu::launchContraction(linalg::GenericOp op, const Tile &tile,
-                                              ModuleOp module, const KernelLimits &limits) {
+                                              ModuleOp module, const KernelLimits &limits,
+                                              const Epilogue *epilogue) {
   OpBuilder host(op);
+  if (epilogue)
+    host.setInsertionPoint(epilogue->op);
   Location loc = op.getLoc();
   Contraction::Shape shape = Contraction::shapeOf(op);
-  int64_t parts = partsOf(shape, tile, op, limits);
+  int64_t parts = epilogue ? 1 : partsOf(shape, tile, op, limits);
   Value out = op.getDpsInits()[0];
   linalg::GenericOp sum;
   OpFoldResult partStep;
@@ -117,7 +132,7 @@ LogicalResult xtensor::gpu::launchContraction(linalg::GenericOp op, const Tile &
   if (parts == 1)
     if (linalg::FillOp fill = fillsOf(*op)[0])
       init[0] = kernel.value(fill.getInputs()[0]);
-  Contraction product(kernel, op, tile, init);
+  Contraction product(kernel, op, tile, init, epilogue);
   Value groups = tilesOf(op, shape, tile, parts, host, limits.maxGroups);
   product.emit(kernel.groupId(), kernel.value(groups), parts, partStep);
   if (kernel.isBroken())
@@ -128,5 +143,7 @@ LogicalResult xtensor::gpu::launchContraction(linalg::GenericOp op, const Tile &
     return launchOperation(*sum, module, limits);
   }
   eraseWithFills(*op);
+  if (epilogue)
+    eraseWithFills(*epilogue->op);
   return success();
 }

@@ -141,7 +141,7 @@ LogicalResult xtensor::gpu::launchOperation(Operation &op, ModuleOp module,
     return launchForall(loop, module, limits);
   if (linalg::GenericOp product = Contraction::match(op)) {
     Contraction::Shape shape = Contraction::shapeOf(product);
-    if (const Tile *tile = limits.tileFor(shape.batches, shape.m, shape.n, shape.bytes))
+    if (const Tile *tile = Contraction::tileFor(shape, limits))
       return launchContraction(product, *tile, module, limits);
   }
   return launchLeaf(op, module, limits);

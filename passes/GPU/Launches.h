@@ -3,15 +3,19 @@
 #define XTENSOR_PASSES_GPU_LAUNCHES_H
 
 #include "GPU/Body.h"
+#include "GPU/Epilogue.h"
 
 namespace xtensor::gpu {
 
 /// Makes an array operation or a parallel loop a kernel of its own, or two, and launches there.
 mlir::LogicalResult launchOperation(mlir::Operation &op, mlir::ModuleOp module,
                                     const KernelLimits &limits);
-/// A sum of products, as Contraction matches it.
+/// A sum of products, as Contraction matches it; with an epilogue, at its place.
 mlir::LogicalResult launchContraction(mlir::linalg::GenericOp op, const Tile &tile,
-                                      mlir::ModuleOp module, const KernelLimits &limits);
+                                      mlir::ModuleOp module, const KernelLimits &limits,
+                                      const Epilogue *epilogue = nullptr);
+/// What the kernel of `op` does with its sums, if `op` is launched as a matrix product.
+std::optional<Epilogue> epilogueOf(mlir::Operation &op, const KernelLimits &limits);
 
 bool isArrayOp(mlir::Operation &op);
 /// Points of an array operation; kDynamic if unknown.

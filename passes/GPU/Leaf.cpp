@@ -10,7 +10,8 @@ using mlir::utils::IteratorType;
 
 //===- what the operation is -------------------------------------------------===//
 
-Leaf::Leaf(Kernel &kernel, Operation *op, ArrayRef<Value> init)
+Leaf::Leaf(Kernel &kernel, Operation *op, ArrayRef<Value> init, ArrayRef<Beside> readBeside,
+           ArrayRef<Beside> writtenBeside)
     : kernel(kernel), b(kernel.b), loc(op->getLoc()), op(op), init(init) {
   auto access = [&](Value memref, AffineMap map) { return Access{kernel.view(memref), map}; };
   auto identity = [&](Value memref) {
@@ -34,6 +35,10 @@ Leaf::Leaf(Kernel &kernel, Operation *op, ArrayRef<Value> init)
   if (!generic)
     kinds.assign(outs[0].view.sizes.size(), IteratorType::parallel);
   this->init.resize(outs.size());
+  for (auto [accesses, beside] : {std::pair{&ins, readBeside}, std::pair{&outs, writtenBeside}})
+    for (const Beside &other : beside)
+      accesses->push_back(other.memref ? access(other.memref, other.map)
+                                       : Access{FlatView(), AffineMap()});
   findRanges();
   mergeLoops();
 }
@@ -227,8 +232,7 @@ bool Leaf::isRead(unsigned in) {
   return ins[in].map && (!generic || !generic.getRegion().front().getArgument(in).use_empty());
 }
 
-/// What the operation makes of these elements of its inputs and outputs.
-SmallVector<Value> Leaf::apply(ValueRange values, const Point &point, ValueRange old) {
+SmallVector<Value> Leaf::apply(ValueRange values, ArrayRef<Value> point, ValueRange old) {
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return {kernel.value(fill.getInputs()[0])};
   if (!generic)

@@ -21,11 +21,19 @@ struct Access {
   mlir::AffineMap map;
 };
 
+/// Memory that another op reads or writes at the points of this one.
+struct Beside {
+  mlir::Value memref; // null: no memory
+  mlir::AffineMap map;
+};
+
 /// An operation over a space of points: linalg.generic, fill, copy.
 class Leaf {
 public:
   /// `init`: per output, what it holds before, where that is one known number.
-  Leaf(Kernel &kernel, mlir::Operation *op, llvm::ArrayRef<mlir::Value> init = {});
+  /// `readBeside`, `writtenBeside`: accesses that come after the op's own.
+  Leaf(Kernel &kernel, mlir::Operation *op, llvm::ArrayRef<mlir::Value> init = {},
+       llvm::ArrayRef<Beside> readBeside = {}, llvm::ArrayRef<Beside> writtenBeside = {});
 
   /// Emits the operation for `team`. Waiting for earlier accesses is part of it in a workgroup.
   void emit(const Team &team);
@@ -42,6 +50,10 @@ public:
   bool reducesRows() const;
   /// Points of the output that a thread does at once: as many as a load brings.
   int64_t pointsAtOnce();
+  /// What the body makes of these elements of its inputs and outputs. `point`: for bodies that ask
+  /// where they are.
+  llvm::SmallVector<mlir::Value> apply(mlir::ValueRange values,
+                                       llvm::ArrayRef<mlir::Value> point, mlir::ValueRange outs);
 
 protected:
   using Point = llvm::SmallVector<mlir::Value>; // one index per loop
@@ -68,8 +80,6 @@ protected:
   mlir::Value load(const Access &access, const Point &point);
   void store(mlir::Value v, const Access &access, const Point &point);
   llvm::SmallVector<mlir::Value> compute(const Point &point, mlir::ValueRange outs);
-  llvm::SmallVector<mlir::Value> apply(mlir::ValueRange values, const Point &point,
-                                       mlir::ValueRange outs);
   llvm::SmallVector<mlir::Value> shareOf(const Team &team, Point point, mlir::ValueRange neutral);
   bool isRead(unsigned in);
   bool isStart(unsigned out);

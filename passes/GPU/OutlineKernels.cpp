@@ -2,13 +2,17 @@
 // host does: decide, allocate, launch.
 #include "CPU/Passes.h"
 #include "GPU/Body.h"
+#include "GPU/Contraction.h"
 #include "GPU/Launches.h"
 #include "GPU/Passes.h"
 
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -131,7 +135,18 @@ LogicalResult Outliner::process(Block &block) {
   for (Operation &op : block)
     ops.push_back(&op);
   Segment segment;
+  // By what is done with its sums: a product waits for that.
+  llvm::DenseMap<Operation *, std::pair<linalg::GenericOp, Epilogue>> waiting;
   for (Operation *op : ops) {
+    if (auto it = waiting.find(op); it != waiting.end()) {
+      if (failed(close(segment, op)))
+        return failure();
+      auto &[product, epilogue] = it->second;
+      const Tile *tile = Contraction::tileFor(Contraction::shapeOf(product), limits);
+      if (failed(launchContraction(product, *tile, module, limits, &epilogue)))
+        return failure();
+      continue;
+    }
     if (auto copy = dyn_cast<memref::CopyOp>(op); copy && isCopyToItself(copy)) {
       op->erase();
       continue;
@@ -155,6 +170,10 @@ LogicalResult Outliner::process(Block &block) {
       break;
     }
     case Place::large:
+      if (std::optional<Epilogue> epilogue = epilogueOf(*op, limits)) {
+        waiting.insert({epilogue->op, {cast<linalg::GenericOp>(op), *epilogue}});
+        break;
+      }
       if (failed(close(segment, op)))
         return failure();
       if (failed(launchOperation(*op, module, limits)))

@@ -30,7 +30,7 @@ constexpr DeviceRow kDevices[] = {
 constexpr TileRow kTiles[] = {
 #define DEVICE(...)
 #define TILE(VENDOR, BYTES, M, N, K, THREAD_M, THREAD_N, RATE)                                     \
-  {#VENDOR, BYTES, {M, N, K, THREAD_M, THREAD_N, RATE}},
+  {#VENDOR, BYTES, {M, N, K, THREAD_M, THREAD_N, RATE, BYTES == 2}},
 #include "GPU/library/devices.def"
 #undef DEVICE
 #undef TILE
@@ -63,6 +63,13 @@ KernelLimits KernelLimits::of(const Profile &device) {
             row.tile.elements() * bytes * 2 <= limits.workgroupBytes)
           tiles->push_back(row.tile);
     }
+  // mma.sync of m16n8k16 for both kinds of half precision.
+  if (device.backend() == "cuda" && device.number("sm", 80) >= 80)
+    for (const TileRow &row : kTiles)
+      if (row.vendor == vendor && row.bytes == 2 && row.tile.threads() <= limits.threads &&
+          2 * 2 * (row.tile.unitElements(row.tile.m, true) + row.tile.unitElements(row.tile.n, true)) <=
+              limits.workgroupBytes)
+        limits.unitTiles.push_back(row.tile);
   return limits;
 }
 
@@ -83,7 +90,7 @@ const Tile *KernelLimits::tileFor(int64_t batches, int64_t m, int64_t n, int64_t
   batches = sizeOf(batches, 1), m = sizeOf(m, 512), n = sizeOf(n, 512);
   const Tile *best = nullptr;
   double least = 0;
-  for (const Tile &tile : bytes == 8 ? tiles8 : tiles4) {
+  for (const Tile &tile : bytes == 8 ? tiles8 : bytes == 2 ? unitTiles : tiles4) {
     double all = double(batches) * llvm::divideCeil(m, tile.m) * llvm::divideCeil(n, tile.n);
     // Of 256 threads each; what does not fill the device takes as long as if it did.
     double rounds = std::max(1.0, all * tile.threads() / 256 / groups);

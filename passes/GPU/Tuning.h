@@ -11,12 +11,22 @@ struct Tile {
   int64_t m, n, k;
   int64_t threadM, threadN;
   int64_t rate; // per cent of a full device's arithmetic
+  bool ofUnits = false; // that multiply matrices
 
   int64_t threads() const { return (m / threadM) * (n / threadN); }
   /// Elements of one buffer of the workgroup's memory: a padded row per step of the depth, so that
   /// threads that store columns meet different banks.
   static constexpr int64_t kPad = 4;
   int64_t elements() const { return k * (m + n + 2 * kPad); }
+
+  /// Of tiles for units that multiply matrices: rows of 16 bytes are what a load of a fragment
+  /// brings, and eight of them, one after another, meet different banks.
+  static constexpr int64_t kUnitPad = 8;
+  static constexpr int64_t kUnitDepth = 16;
+  /// Elements of one buffer for an operand, whose rows lie along its depth or across.
+  int64_t unitElements(int64_t side, bool deep) const {
+    return deep ? side * (k + kUnitPad) : k * (side + kUnitPad);
+  }
 };
 
 /// Limits that a kernel keeps to, and what suits its device.
@@ -31,12 +41,13 @@ struct KernelLimits {
   int64_t groups = 128;                   // workgroups that fill the device
   int64_t vectorBytes = 0;                // of one load of a thread
   llvm::SmallVector<Tile> tiles4, tiles8; // by bytes of what is multiplied
+  llvm::SmallVector<Tile> unitTiles;      // for units that multiply half precision
 
   static KernelLimits of(const Profile &device);
   /// Threads of a workgroup that has so many points to do.
   int64_t threadsFor(int64_t points) const;
   /// The tile that `batches` products of m x n are soonest done with; null if none fits.
-  /// kDynamic: not known.
+  /// kDynamic: not known. `bytes`: of what is multiplied; 2 for units that multiply matrices.
   const Tile *tileFor(int64_t batches, int64_t m, int64_t n, int64_t bytes) const;
 };
 

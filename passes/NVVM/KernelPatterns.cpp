@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -149,9 +150,38 @@ struct StoreRun : ConvertOpToLLVMPattern<vector::StoreOp> {
   }
 };
 
+/// Fragments of a matrix, two elements of 16 bits in each word.
+struct LoadFragments : ConvertOpToLLVMPattern<nvgpu::LdMatrixOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(nvgpu::LdMatrixOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    auto type = cast<VectorType>(op.getRes().getType());
+    Type one = getTypeConverter()->convertType(type.getElementType());
+    Value place = element(b, loc, one, adaptor.getSrcMemref(), adaptor.getIndices());
+    SmallVector<Type> words(type.getDimSize(0), b.getI32Type());
+    if (words.size() < 2)
+      return failure();
+    auto eight = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
+    Value all = NVVM::LdMatrixOp::create(
+        b, loc, LLVM::LLVMStructType::getLiteral(b.getContext(), words), place, op.getNumTiles(),
+        op.getTranspose() ? NVVM::MMALayout::col : NVVM::MMALayout::row, eight,
+        NVVM::LdStMatrixEltType::B16);
+    Value result = LLVM::PoisonOp::create(b, loc, getTypeConverter()->convertType(type));
+    auto pair = VectorType::get({type.getDimSize(1)}, one);
+    for (int64_t i = 0; i < type.getDimSize(0); ++i) {
+      Value word = LLVM::ExtractValueOp::create(b, loc, all, i);
+      result = LLVM::InsertValueOp::create(b, loc, result,
+                                           LLVM::BitcastOp::create(b, loc, pair, word), i);
+    }
+    b.replaceOp(op, result);
+    return success();
+  }
+};
+
 } // namespace
 
 void xtensor::nvvm::populateKernelPatterns(const LLVMTypeConverter &types,
                                            RewritePatternSet &patterns) {
-  patterns.add<KernelFunction, Return, Load, Store, LoadRun, StoreRun>(types, /*benefit=*/10);
+  patterns.add<KernelFunction, Return, Load, Store, LoadRun, StoreRun, LoadFragments>(types, /*benefit=*/10);
 }

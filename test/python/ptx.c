@@ -7,9 +7,10 @@
 #include <string.h>
 
 const char *const ptx_op_names[OPS] = {
-    "abs", "add",  "and",  "bar", "bfe",  "bra", "clz", "copysign", "cvt",  "div",  "fma", "ld",
-    "mad", "max",  "min",  "mov", "mul",  "neg", "not", "or",       "popc", "prmt", "rcp", "rem",
-    "ret", "selp", "setp", "shf", "shfl", "shl", "shr", "sqrt",     "st",   "sub",  "xor"};
+    "abs", "add",      "and", "bar",  "bfe", "bra",  "clz", "copysign", "cvt", "div",
+    "fma", "ld",       "ldmatrix",    "mad", "max",  "min", "mma",      "mov", "mul",
+    "neg", "not",      "or",  "popc", "prmt", "rcp", "rem", "ret",      "selp", "setp",
+    "shf", "shfl",     "shl", "shr",  "sqrt", "st",  "sub", "xor"};
 static const char *const COMPARISON_NAMES[COMPARISONS] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",
                                                           "equ", "neu", "ltu", "leu", "gtu", "geu",
                                                           "num", "nan", "lo",  "ls",  "hi",  "hs"};
@@ -102,7 +103,26 @@ static int read_arg(ptx_kernel *k, char *s, arg *a) {
   return 0;
 }
 
+/* A subgroup's instructions on matrices: the ones that are known, as they stand. */
+static int read_matrix_opcode(instruction *in, const char *s) {
+  if (!strcmp(s, "ldmatrix.sync.aligned.m8n8.x4.shared.b16") ||
+      !strcmp(s, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")) {
+    *in = (instruction){.op = LDMATRIX, .type = {KIND_B, 16}, .flags = TO_SHARED};
+    in->flags |= strstr(s, ".trans") ? TRANSPOSED : 0;
+  } else if (!strcmp(s, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32") ||
+             !strcmp(s, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")) {
+    *in = (instruction){.op = MMA, .type = {KIND_F, 4}, .flags = strstr(s, "bf16") ? BRAIN : 0};
+  } else {
+    return 0;
+  }
+  in->guard = in->target = -1;
+  in->compare = COMPARISONS;
+  return 1;
+}
+
 static int read_opcode(instruction *in, char *s) {
+  if (!strncmp(s, "ldmatrix", 8) || !strncmp(s, "mma", 3))
+    return in->guard < 0 && read_matrix_opcode(in, s);
   int types = 0;
   char *rest = NULL, *part = strtok_r(s, ".", &rest);
   in->op = OPS;
@@ -287,9 +307,18 @@ static int read_line(ptx_kernel *k, char *line, int *inside) {
   return 1;
 }
 
+/* LLVM writes the factors of a product below each other. */
+static void join_lines(char *text) {
+  for (char *at = text; (at = strstr(at, "mma.sync"));)
+    for (; *at && *at != ';'; ++at)
+      if (*at == '\n')
+        *at = ' ';
+}
+
 ptx_kernel *ptx_parse(const char *text, char *log, size_t log_bytes) {
   ptx_kernel *k = calloc(1, sizeof *k);
   char *copy = strdup(text), *rest = NULL;
+  join_lines(copy);
   int inside = 0, good = 1;
   for (char *line = strtok_r(copy, "\n", &rest); line && good; line = strtok_r(NULL, "\n", &rest)) {
     char *original = strdup(line);

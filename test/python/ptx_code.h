@@ -4,7 +4,7 @@
 
 #include "ptx.h"
 
-enum { MAX_ARGS = 10, MAX_NAMES = 64 };
+enum { MAX_ARGS = 16, MAX_NAMES = 64 };
 
 typedef enum { KIND_B, KIND_U, KIND_S, KIND_F, KIND_PRED } kind;
 typedef struct {
@@ -25,9 +25,11 @@ typedef enum {
   DIV,
   FMA,
   LD,
+  LDMATRIX,
   MAD,
   MAX,
   MIN,
+  MMA,
   MOV,
   MUL,
   NEG,
@@ -72,7 +74,9 @@ enum {
   COMBINE_AND = 256,
   COMBINE_OR = 512,
   COMBINE_XOR = 1024,
-  PAIR = 2048 /* of float16, the second argument below the first */
+  PAIR = 2048, /* of float16, the second argument below the first */
+  TRANSPOSED = 4096,
+  BRAIN = 8192 /* bfloat16 */
 };
 typedef enum {
   EQ,

@@ -7,13 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Registers that the other threads of a subgroup see: the factors of a product of matrices. */
+enum { OFFERS = 6, LANES = 32 };
+
 typedef struct {
   const ptx_kernel *kernel;
   const uint64_t *parameters;
   unsigned size[4][3]; /* thread, group, threads, groups */
   char *shared;
   uint64_t *registers; /* of the thread that runs */
-  uint64_t *offered;   /* per thread, what it exchanges */
+  uint64_t (*offered)[OFFERS]; /* per thread, what it exchanges */
   int (*valid)(uint64_t, size_t);
 } machine;
 
@@ -297,7 +300,19 @@ static const char *step(machine *m, const instruction *in, long t, long *pc, int
     *stopped = 1;
     return NULL;
   case SHFL:
-    m->offered[t] = x;
+    m->offered[t][0] = x;
+    *stopped = 1;
+    return NULL;
+  case LDMATRIX: {
+    const char *wrong = place(m, in, a + 4, &at);
+    if (!wrong)
+      memcpy(m->offered[t], at, 16);
+    *stopped = 1;
+    return wrong;
+  }
+  case MMA:
+    for (int i = 0; i < OFFERS; ++i)
+      m->offered[t][i] = get(m, a + 4 + i);
     *stopped = 1;
     return NULL;
   case LD: {
@@ -423,9 +438,52 @@ static const char *step(machine *m, const instruction *in, long t, long *pc, int
   return NULL;
 }
 
+/* The i-th element of 16 bits in registers that threads of a subgroup offered. */
+static double half_of(const instruction *in, const uint64_t *words, int i) {
+  uint64_t bits = words[i / 2] >> 16 * (i % 2) & 0xffff;
+  return in->flags & BRAIN ? as_f32(bits << 16) : (double)as_f16(bits);
+}
+
+/* What a thread gets of an exchange, as the PTX ISA lays matrices out over the lanes of a subgroup.
+ * `of`: what its subgroup offered. */
+static void receive(machine *m, const instruction *in, long t, const uint64_t (*of)[OFFERS]) {
+  const arg *a = in->arg;
+  int lane = (int)(t % LANES), row = lane / 4, column = 2 * (lane % 4);
+  if (in->op == SHFL) {
+    set(m, a, low(of[(uint64_t)lane ^ get(m, a + 2)][0], 4));
+  } else if (in->op == LDMATRIX) {
+    /* Lanes 8 * q to 8 * q + 7 brought the rows of matrix q. */
+    for (int q = 0; q < 4; ++q) {
+      uint64_t word = 0;
+      for (int i = 0; i < 2; ++i) {
+        int y = in->flags & TRANSPOSED ? column + i : row;
+        int x = in->flags & TRANSPOSED ? row : column + i;
+        word |= (of[8 * q + y][x / 4] >> 16 * (x % 4) & 0xffff) << 16 * i;
+      }
+      set(m, a + q, word);
+    }
+  } else { /* MMA */
+    /* Of the left factor, lane 4 * r + c holds rows r and r + 8 at depths 2 * c, 2 * c + 8 and the
+     * next of each; of the right one columns 4 * r + c in the same way. */
+    uint64_t sums[4];
+    for (int e = 0; e < 4; ++e) {
+      int y = row + e / 2 * 8, x = column + e % 2;
+      double sum = as_f32(get(m, a + 10 + e));
+      for (int k = 0; k < 16; ++k) {
+        int there = k % 8 / 2, upper = k / 8;
+        double left = half_of(in, of[4 * (y % 8) + there], 2 * (2 * upper + y / 8) + k % 2);
+        sum += left * half_of(in, of[4 * x + there] + 4, 2 * upper + k % 2);
+      }
+      sums[e] = of_f32((float)sum);
+    }
+    for (int e = 0; e < 4; ++e)
+      set(m, a + e, sums[e]);
+  }
+}
+
 /* One workgroup. `taken`: what its threads exchanged at the last meeting. */
-static int run_group(machine *m, uint64_t *registers, uint64_t *taken, long *at, int reversed,
-                     char *log, size_t log_bytes) {
+static int run_group(machine *m, uint64_t *registers, uint64_t (*taken)[OFFERS], long *at,
+                     int reversed, char *log, size_t log_bytes) {
   const ptx_kernel *k = m->kernel;
   long threads = (long)k->threads[0] * k->threads[1] * k->threads[2], left = threads;
   memset(at, 0, (size_t)threads * sizeof *at);
@@ -443,11 +501,9 @@ static int run_group(machine *m, uint64_t *registers, uint64_t *taken, long *at,
       m->size[0][1] = (unsigned)(t / k->threads[0] % k->threads[1]);
       m->size[0][2] = (unsigned)(t / k->threads[0] / k->threads[1]);
       int stopped = 0;
-      const instruction *last = at[t] ? &k->code[at[t] - 1] : NULL;
-      if (last && last->op == SHFL) {
-        uint64_t bit = get(m, last->arg + 2);
-        set(m, last->arg, low(taken[(uint64_t)t ^ bit], 4));
-      }
+      op last = at[t] ? k->code[at[t] - 1].op : OPS;
+      if (last == SHFL || last == LDMATRIX || last == MMA)
+        receive(m, &k->code[at[t] - 1], t, (const uint64_t(*)[OFFERS])taken + t / LANES * LANES);
       while (!stopped) {
         long here = at[t];
         const char *wrong = step(m, &k->code[here], t, &at[t], &stopped);
@@ -477,7 +533,7 @@ int ptx_run(const ptx_kernel *k, const unsigned groups[3], const uint64_t *param
   machine m = {.kernel = k, .parameters = parameters, .valid = valid};
   size_t threads = (size_t)k->threads[0] * k->threads[1] * k->threads[2];
   uint64_t *registers = malloc(threads * (size_t)(k->register_count + 1) * sizeof *registers);
-  uint64_t *exchanged = calloc(2 * threads, sizeof *exchanged);
+  uint64_t(*exchanged)[OFFERS] = calloc(2 * threads, sizeof *exchanged);
   long *at = malloc(threads * sizeof *at);
   m.offered = exchanged + threads;
   m.shared = aligned_alloc(256, (k->shared_bytes + 256) / 256 * 256);

@@ -365,3 +365,70 @@ def test_threads_in_any_order(driver: str) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("good") == len(some)
+
+
+MATRIX_UNITS = """
+import sys
+import numpy as np, xtensor as xt
+rng = np.random.default_rng(5)
+dtype = sys.argv[1]
+wide = lambda x: x.astype("f8").values
+def integers(**sizes):  # whose sums are exact in both kinds of half precision
+    return xt.array(rng.integers(-1, 2, tuple(sizes.values())), dims=tuple(sizes)).astype(dtype)
+def numbers(**sizes):
+    return xt.array(rng.standard_normal(tuple(sizes.values())), dims=tuple(sizes)).astype(dtype)
+def run(f, *args, **options):
+    text = xt.jit(f, **options).lower(*args, device="cuda").as_text("ptx")
+    kind = {"float16": "f16", "bfloat16": "bf16"}[dtype]
+    assert f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32" in text, text
+    return xt.jit(f, **options)(*(a.to("cuda") for a in args))
+def exact(got, want):
+    assert got.dtype.name == dtype, got.dtype
+    np.testing.assert_array_equal(wide(got), want)
+for left, right, spec in [
+    (dict(i=64, k=64), dict(k=64, j=128), "ik,kj->ij"),  # whole tiles
+    (dict(k=64, i=128), dict(j=64, k=64), "ki,jk->ij"),  # both across
+    (dict(k=48, i=72), dict(k=48, j=40), "ki,kj->ij"),   # 16 bytes at once, parts of tiles
+    (dict(i=70, k=37), dict(k=37, j=93), "ik,kj->ij"),   # nothing that lies on multiples
+    (dict(k=38, i=33), dict(j=67, k=38), "ki,jk->ij"),
+    (dict(n=3, i=40, k=20), dict(n=3, k=20, j=50), "nik,nkj->nij"),
+    (dict(p=2, n=3, i=20, k=30), dict(k=30, q=5, j=10), "pnik,kqj->pniqj"),
+]:
+    a, b = integers(**left), integers(**right)
+    batch = set(left) & set(right) - {"k"}
+    f = lambda a, b: xt.dot(a, b, dim="k") if batch else a @ b
+    exact(run(f, a, b), np.einsum(spec, wide(a), wide(b)))
+a, b = integers(i=70, k=45), integers(k=45, j=93)
+exact(run(lambda a, b: a @ b, a, b, dynamic_dims=("i", "j", "k")), wide(a) @ wide(b))
+a, b, bias, rest = integers(i=80, k=45), integers(k=45, j=96), integers(j=96), integers(i=80, j=96)
+sums = wide(a) @ wide(b)
+exact(run(lambda a, b, v, r: xt.maximum(a @ b + v, 0) + r, a, b, bias, rest),
+      np.maximum(sums + wide(bias), 0) + wide(rest))
+y, z = run(lambda a, b, v: (a @ b, a @ b * v), a, b, bias)
+exact(y, sums)
+exact(z, sums * wide(bias))
+deep = [integers(k=3000, i=32) * 0.0625, integers(k=3000, j=32)]  # several workgroups per tile
+got, want = run(lambda a, b: a @ b, *deep), wide(deep[0]).T @ wide(deep[1])
+np.testing.assert_allclose(wide(got), want, rtol={"float16": 1e-3, "bfloat16": 8e-3}[dtype])
+a, b = numbers(i=96, k=200), numbers(k=200, j=64)  # one rounding, of the sum
+got, want = run(lambda a, b: a @ b, a, b), wide(a) @ wide(b)
+unit = {"float16": 2.0 ** -11, "bfloat16": 2.0 ** -8}[dtype]
+assert (abs(wide(got) - want) <= unit * abs(want) * 1.01 + 1e-4).all()
+print("good")
+"""
+
+
+@pytest.mark.parametrize("order", ["", "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_units_that_multiply_matrices(driver: str, dtype: str, order: str) -> None:
+    """mma.sync and ldmatrix, with the layouts of the PTX ISA, against NumPy: sums of small integers are exact."""
+    done = subprocess.run(
+        [sys.executable, "-c", order + MATRIX_UNITS, dtype],
+        env=environment(driver),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip() == "good"

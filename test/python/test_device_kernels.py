@@ -58,6 +58,41 @@ def test_products(left: dict[str, int], right: dict[str, int], spec: str, dtype:
     close(got, product(a, b, spec, dtype), dtype)
 
 
+def loop(x: Any, w: Any, b: Any, r: Any) -> Any:
+    """The state is what the product reads and what comes of it."""
+    u = (w.rename(j="k2").T @ w).rename(j="i2", k2="j") * 0.01
+    step = lambda n, h: xt.tanh(h.rename(j="i2") @ u + b) + h  # noqa: E731
+    return xt.fori_loop(0, 3, step, r)
+
+
+# What follows a product -> launches; None: not counted.
+AFTER: dict[str, tuple[Any, int | None]] = {
+    "bias": (lambda x, w, b, r: xt.maximum(x @ w + b, 0), 1),
+    "rows": (lambda x, w, b, r: (x @ w) * r.sum("j"), 2),
+    "residual": (lambda x, w, b, r: xt.tanh(x @ w + b) + r, 1),
+    "both": (lambda x, w, b, r: (x @ w, xt.exp(-((x @ w) ** 2))), 1),
+    "transposed": (lambda x, w, b, r: xt.negative(x @ w + b).transpose("j", "i"), None),
+    "reduced": (lambda x, w, b, r: xt.nn.softmax(x @ w + b, "j"), 2),
+    "loop": (loop, None),
+    "gradient": (lambda x, w, b, r: xt.grad(lambda p: (xt.tanh(x @ p[0] + p[1]) * r).sum())((w, b)), None),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
+@pytest.mark.parametrize("sizes", [(256, 64, 192), (203, 37, 145)])
+@pytest.mark.parametrize("name", AFTER)
+def test_what_follows_a_product(name: str, sizes: tuple[int, int, int], dtype: str) -> None:
+    f, launches = AFTER[name]
+    i, k, j = sizes
+    args = [numbers(dtype, i=i, k=k), numbers(dtype, k=k, j=j) * 0.2, numbers(dtype, j=j), numbers(dtype, i=i, j=j)]
+    got = xt.tree.leaves(xt.jit(f, device="vulkan")(*args))
+    for g, w in zip(got, xt.tree.leaves(xt.jit(f)(*args)), strict=True):
+        close(g.values, w.values, dtype)
+    # What is rounded to half precision and kept is read again by what follows.
+    if launches and (name, dtype) != ("both", "f2"):
+        assert xt.jit(f).cost(*(a.to("vulkan") for a in args))["launches"] == launches
+
+
 @pytest.mark.parametrize("sizes", [(70, 37, 93), (16, 0, 16), (1, 5, 1), (0, 3, 8)])
 def test_products_of_sizes_that_the_call_brings(sizes: tuple[int, int, int]) -> None:
     i, k, j = sizes

@@ -13,15 +13,15 @@
 // CHECK:         memref.store %{{.*}}, %[[B]]
 // CHECK:         gpu.barrier
 // CHECK:         scf.for
-// CHECK:           memref.load %arg0
-// CHECK:           memref.load %arg1
+// CHECK:           vector.load %arg0{{.*}} vector<4xf32>
+// CHECK:           vector.load %arg1{{.*}} vector<4xf32>
 // CHECK-COUNT-512: math.fma
 // CHECK-NOT:       math.fma
 // CHECK:           memref.store %{{.*}}, %[[A]]
 // CHECK:           memref.store %{{.*}}, %[[B]]
 // CHECK:           gpu.barrier
 // CHECK-NEXT:      scf.yield
-// CHECK-COUNT-64: memref.store
+// CHECK-COUNT-16: vector.store %{{.*}} vector<4xf32>
 // CHECK:         gpu.return
 module attributes {xtensor.target = "cuda,f64,i64,f16,i16,i8,s16,s8,shuffle,subgroup=32,workgroup_bytes=49152,max_threads=1024"} {
 func.func @product(%a: memref<4096x1024xf32>, %b: memref<1024x4096xf32>, %c: memref<4096x4096xf32>) {
@@ -144,4 +144,72 @@ func.func @vector(%a: memref<1024xf32>, %b: memref<1024x4096xf32>, %c: memref<40
     linalg.yield %t : f32
   }
   return
+}
+
+// -----
+
+// NVIDIA's units multiply half precision: 8 subgroups with 64 x 32 sums each, in products of 16 x 8 x 16.
+// Elements go to the workgroup's memory as they are, 16 bytes at once, in the order that they have in
+// memory; who reads a fragment there transposes it where the unit wants the other.
+
+// CHECK-LABEL: func.func @units
+// CHECK:         gpu.launch_func @kernel0::@kernel0 blocks in (%c256, {{.*}}) threads in (%c256,
+// CHECK:       gpu.func @kernel0(
+// CHECK-SAME:    workgroup(%[[A:[a-z0-9]+]] : memref<10240xi16, #gpu.address_space<workgroup>>, %[[B:[a-z0-9]+]] : memref<8704xi16, #gpu.address_space<workgroup>>)
+// CHECK:         vector.load %arg0{{.*}} vector<8xf16>
+// CHECK:         gpu.barrier
+// CHECK:         scf.for
+// CHECK-COUNT-2:   vector.load %arg0
+// CHECK-COUNT-2:   vector.load %arg1
+// CHECK-COUNT-4:   nvgpu.ldmatrix %[[A]]{{.*}} {numTiles = 4 : i32, transpose = false}
+// CHECK-COUNT-2:   nvgpu.ldmatrix %[[B]]{{.*}} {numTiles = 4 : i32, transpose = true}
+// CHECK-COUNT-16:  nvvm.mma.sync A[
+// CHECK-COUNT-6:   nvgpu.ldmatrix
+// CHECK-COUNT-16:  nvvm.mma.sync
+// CHECK-NOT:       nvvm.mma.sync
+// CHECK:           vector.store %{{.*}}, %[[A]]
+// CHECK:           gpu.barrier
+// CHECK-NEXT:      scf.yield
+// CHECK-COUNT-32: vector.store %{{.*}} vector<2xf32>
+// CHECK-NOT:     vector.store
+// CHECK:         gpu.return
+module attributes {xtensor.target = "cuda,f64,i64,f16,i16,i8,s16,s8,shuffle,subgroup=32,workgroup_bytes=49152,max_threads=1024,sm=80"} {
+func.func @units(%a: memref<2048x1024xf16>, %b: memref<1024x2048xf16>, %c: memref<2048x2048xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<2048x2048xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<2048x1024xf16>, memref<1024x2048xf16>) outs(%c : memref<2048x2048xf32>) {
+  ^bb0(%x: f16, %y: f16, %s: f32):
+    %v = arith.extf %x : f16 to f32
+    %w = arith.extf %y : f16 to f32
+    %p = arith.mulf %v, %w : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}
+
+// -----
+
+// Chips before 8.0 have none that sum as much at once: threads multiply.
+
+// CHECK-LABEL: func.func @older
+// CHECK-NOT:   nvvm.mma
+// CHECK:       math.fma
+module attributes {xtensor.target = "cuda,f64,i64,f16,i16,i8,s16,s8,shuffle,subgroup=32,workgroup_bytes=49152,max_threads=1024,sm=75"} {
+func.func @older(%a: memref<512x512xf16>, %b: memref<512x512xf16>, %c: memref<512x512xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>) outs(%c : memref<512x512xf32>) {
+  ^bb0(%x: f16, %y: f16, %s: f32):
+    %v = arith.extf %x : f16 to f32
+    %w = arith.extf %y : f16 to f32
+    %p = arith.mulf %v, %w : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  }
+  return
+}
 }

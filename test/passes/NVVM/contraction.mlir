@@ -1,11 +1,12 @@
 // RUN: xtensor-opt %s --xtensor-outline-kernels --canonicalize --cse | xtensor-opt --compile-from=gpu --compile-to=ptx --target=cuda,sm=80 | FileCheck %s
 
 // What the inner loop of a matrix product comes to: 16 numbers of workgroup memory in 4 loads for 64
-// products, elements of the next step on their way, one barrier, and rows stored 16 bytes at a time.
+// products, elements of the next step on their way 16 bytes at a time, one barrier, and rows stored
+// 16 bytes at a time.
 
 // CHECK:         gpu.module @kernel0 attributes {xtensor.code = "
 // CHECK-SAME:    bar.sync
-// CHECK-SAME:    ld.global.b32
+// CHECK-SAME:    ld.global.v4.b32
 // CHECK-SAME:    ld.shared.v4.b32
 // CHECK-SAME:    ld.shared.v4.b32
 // CHECK-SAME:    ld.shared.v4.b32

@@ -1,0 +1,23 @@
+// What follows a matrix product element by element, and is done by its kernel.
+#ifndef XTENSOR_PASSES_GPU_EPILOGUE_H
+#define XTENSOR_PASSES_GPU_EPILOGUE_H
+
+#include "GPU/Leaf.h"
+
+namespace xtensor::gpu {
+
+/// An elementwise operation on the sums of a product: a bias, an activation, a residual.
+struct Epilogue {
+  mlir::linalg::GenericOp op;
+  unsigned sum;   // its input that is the product's output
+  bool keepsSums; // others read them, too
+  llvm::SmallVector<Beside> reads, writes; // its operands over the product's loops
+
+  /// The one of `product`, if its kernel may do it: all between the two is without effect on it, and
+  /// nothing that the product reads is overwritten.
+  static std::optional<Epilogue> of(mlir::linalg::GenericOp product);
+};
+
+} // namespace xtensor::gpu
+
+#endif // XTENSOR_PASSES_GPU_EPILOGUE_H
