@@ -6,9 +6,6 @@
 using namespace mlir;
 using namespace xtensor::gpu;
 
-/// What a kernel binds beside the product's own.
-constexpr unsigned kMostOperands = 14;
-
 static Value rootOf(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();
@@ -78,7 +75,6 @@ static bool hasOthers(Value sums, linalg::GenericOp product, linalg::GenericOp r
 std::optional<Epilogue> Epilogue::of(linalg::GenericOp product) {
   linalg::GenericOp op = readerOf(product);
   if (!op || op.getNumReductionLoops() || op.hasIndexSemantics() ||
-      op->getNumOperands() > kMostOperands ||
       // What it looks up elsewhere may be what other workgroups have not stored yet.
       !llvm::all_of(op.getRegion().front().without_terminator(),
                     [](Operation &inner) { return isPure(&inner); }))

@@ -50,7 +50,7 @@ private:
   Place placeOf(Operation &op);
   bool isNumberOfKernel(Operation &op);
   bool fitsWith(Operation &op);
-  bool fitsInKernel(Operation &op);
+  bool fitsInKernel(ArrayRef<Operation *> ops);
   void bindingsOf(Operation &op, llvm::DenseSet<Value> &memory,
                   llvm::DenseSet<std::pair<Value, int64_t>> &numbers);
   LogicalResult close(Segment &segment, Operation *before);
@@ -126,7 +126,7 @@ Place Outliner::placeOf(Operation &op) {
   if (isa<memref::StoreOp>(op) || isReport(op) || isNumberOfKernel(op))
     return Place::small;
   if (isa<scf::IfOp, scf::ForOp, scf::IndexSwitchOp, scf::WhileOp>(op))
-    return fitsInWorkgroup(op) && fitsInKernel(op) ? Place::small : Place::control;
+    return fitsInWorkgroup(op) && fitsInKernel(&op) ? Place::small : Place::control;
   return Place::host;
 }
 
@@ -170,7 +170,8 @@ LogicalResult Outliner::process(Block &block) {
       break;
     }
     case Place::large:
-      if (std::optional<Epilogue> epilogue = epilogueOf(*op, limits)) {
+      if (std::optional<Epilogue> epilogue = epilogueOf(*op, limits);
+          epilogue && fitsInKernel({op, epilogue->op})) {
         waiting.insert({epilogue->op, {cast<linalg::GenericOp>(op), *epilogue}});
         break;
       }
@@ -238,11 +239,12 @@ bool Outliner::fitsWith(Operation &op) {
   return canBind(memory.size(), counted.size());
 }
 
-/// Whether `op` can be a kernel at all.
-bool Outliner::fitsInKernel(Operation &op) {
+/// Whether these can be one kernel at all.
+bool Outliner::fitsInKernel(ArrayRef<Operation *> ops) {
   llvm::DenseSet<Value> memory;
   llvm::DenseSet<std::pair<Value, int64_t>> counted;
-  bindingsOf(op, memory, counted);
+  for (Operation *op : ops)
+    bindingsOf(*op, memory, counted);
   return canBind(memory.size(), counted.size());
 }
 
