@@ -1,5 +1,6 @@
 #include "GPU/Body.h"
 
+#include "GPU/Epilogue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -30,6 +31,18 @@ bool xtensor::gpu::isCopyToItself(memref::CopyOp op) {
 
 constexpr llvm::StringLiteral kAbsorbedAttr = "xtensor.absorbed";
 
+/// Whether an array operation or a group of them has nothing to do with this memory.
+static bool isAboutOthers(Operation &op, Value memory) {
+  if (!isa<linalg::LinalgOp, memref::CopyOp, scf::ForallOp>(op))
+    return false;
+  return !op.walk([&](Operation *inner) {
+              for (Value operand : inner->getOperands())
+                if (isa<MemRefType>(operand.getType()) && mayShareMemory(operand, memory))
+                  return WalkResult::interrupt();
+              return isa<CallOpInterface>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+            }).wasInterrupted();
+}
+
 /// Whether an op accumulates into what `fill` fills and comes before all else that could look at
 /// it.
 static bool isStartOfNext(linalg::FillOp fill) {
@@ -44,7 +57,8 @@ static bool isStartOfNext(linalg::FillOp fill) {
           return false;
       return !llvm::is_contained(generic.getDpsInputs(), out);
     }
-    if (!isa<linalg::FillOp, memref::AllocOp, ViewLikeOpInterface>(op) && !isPure(op))
+    if (!isa<linalg::FillOp, memref::AllocOp, ViewLikeOpInterface>(op) && !isPure(op) &&
+        !isAboutOthers(*op, out))
       return false;
   }
   return false;

@@ -37,6 +37,8 @@ static bool mayBeSame(Value x, Value y) {
   return !isApart(x, y) && !isApart(y, x) && !(isOutside(x) && isOutside(y));
 }
 
+bool xtensor::gpu::mayShareMemory(Value x, Value y) { return mayBeSame(rootOf(x), rootOf(y)); }
+
 /// The operation that reads the product next, with nothing in between that it could notice.
 static linalg::GenericOp readerOf(linalg::GenericOp product) {
   SmallVector<linalg::FillOp> fills;
@@ -45,13 +47,13 @@ static linalg::GenericOp readerOf(linalg::GenericOp product) {
       for (linalg::FillOp fill : fills)
         for (Value operand : generic->getOperands())
           if (isa<MemRefType>(operand.getType()) &&
-              mayBeSame(rootOf(fill.getOutputs()[0]), rootOf(operand)))
+              mayShareMemory(fill.getOutputs()[0], operand))
             return {};
       return generic;
     }
     if (auto fill = dyn_cast<linalg::FillOp>(op)) {
       for (Value operand : product->getOperands())
-        if (mayBeSame(rootOf(fill.getOutputs()[0]), rootOf(operand)))
+        if (mayShareMemory(fill.getOutputs()[0], operand))
           return {};
       fills.push_back(fill);
     } else if (!isa<memref::AllocOp, ViewLikeOpInterface>(op) && !isPure(op)) {
@@ -107,15 +109,14 @@ std::optional<Epilogue> Epilogue::of(linalg::GenericOp product) {
     if (isOut) {
       if (!map.isPermutation() || !op.getMatchingBlockArgument(&operand).use_empty())
         return std::nullopt;
-      Value root = rootOf(operand.get());
       for (Value factor : product.getDpsInputs())
-        if (mayBeSame(root, rootOf(factor)))
+        if (mayShareMemory(operand.get(), factor))
           return std::nullopt;
       bool same = operand.get() == sums && map == readAt;
-      if (!same && mayBeSame(root, rootOf(sums)))
+      if (!same && mayShareMemory(operand.get(), sums))
         return std::nullopt;
       inPlace |= same;
-    } else if (type && operand.get() != sums && mayBeSame(rootOf(operand.get()), rootOf(sums))) {
+    } else if (type && operand.get() != sums && mayShareMemory(operand.get(), sums)) {
       return std::nullopt;
     }
     // The sums themselves are in registers.

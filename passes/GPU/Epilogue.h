@@ -6,6 +6,9 @@
 
 namespace xtensor::gpu {
 
+/// Whether two memrefs may be parts of the same memory.
+bool mayShareMemory(mlir::Value x, mlir::Value y);
+
 /// An elementwise operation on the sums of a product: a bias, an activation, a residual.
 struct Epilogue {
   mlir::linalg::GenericOp op;
