@@ -20,7 +20,9 @@ constexpr int64_t kLanes = 32, kUnitRows = 16, kUnitColumns = 8;
 //===- a thread's rows and columns -------------------------------------------===//
 
 /// By threads: rows or columns come in runs of four, runs of all threads after each other: a thread's
-/// reads of a run are one load, and those of its neighbours lie beside it.
+/// reads of a run are one load, and those of its neighbours lie beside it. A subgroup of 32 has 4 x 8
+/// threads, where lanes that differ in bit 0 have the same columns, in bit 1 the same rows: so its loads
+/// bring few different bytes, and those of neighbours are one.
 ///
 /// By units: a subgroup has a block of 16 x 8 for each, in which a thread has, of rows lane / 4 and
 /// 8 further, the columns 2 * (lane % 4) and the next.
@@ -35,9 +37,19 @@ Contraction::Spread Contraction::spread(bool ofRows) {
   Spread result;
   if (!half) {
     const int64_t across = tile.n / tile.threadN, run = std::min<int64_t>(each, 4);
+    OpFoldResult place = digit(thread, across, ofRows);
+    if (kernel.limits.subgroup == kLanes && across % 8 == 0 && tile.m / tile.threadM % 4 == 0) {
+      Value lane = digit(thread, kLanes, false), subgroup = digit(thread, kLanes, true);
+      OpFoldResult block = kernel.mul(digit(subgroup, across / 8, ofRows),
+                                      kernel.fixed(ofRows ? 4 : 8));
+      OpFoldResult inside = digit(digit(lane, 2, true), 8, false);
+      if (ofRows)
+        inside = kernel.add(digit(lane, 2, false),
+                            kernel.mul(digit(lane, 16, true), kernel.fixed(2)));
+      place = kernel.add(block, inside);
+    }
     result.run = run;
-    result.base =
-        kernel.index(kernel.mul(digit(thread, across, ofRows), kernel.fixed(run)));
+    result.base = kernel.index(kernel.mul(place, kernel.fixed(run)));
     for (int64_t i = 0; i < each; ++i)
       result.further.push_back(i / run * run * (side / each) + i % run);
     return result;

@@ -18,7 +18,7 @@ static int64_t partsOf(const Contraction::Shape &shape, const Tile &tile, linalg
   int64_t tiles =
       shape.batches * llvm::divideCeil(shape.m, tile.m) * llvm::divideCeil(shape.n, tile.n);
   constexpr int64_t kLeastSteps = 16, kMost = 64;
-  int64_t fill = limits.groups * limits.threads / tile.threads() / tiles;
+  int64_t fill = static_cast<int64_t>(limits.groups / tile.share()) / tiles;
   int64_t deep = ShapedType::isDynamic(shape.k) ? kMost : shape.k / (tile.k * kLeastSteps);
   return std::max<int64_t>(1, std::min({fill, deep, kMost}));
 }

@@ -92,9 +92,9 @@ const Tile *KernelLimits::tileFor(int64_t batches, int64_t m, int64_t n, int64_t
   double least = 0;
   for (const Tile &tile : bytes == 8 ? tiles8 : bytes == 2 ? unitTiles : tiles4) {
     double all = double(batches) * llvm::divideCeil(m, tile.m) * llvm::divideCeil(n, tile.n);
-    // Of 256 threads each; what does not fill the device takes as long as if it did.
-    double rounds = std::max(1.0, all * tile.threads() / 256 / groups);
-    double time = rounds * groups * 256 / tile.threads() * tile.m * tile.n / tile.rate;
+    // What does not fill the device takes as long as if it did.
+    double rounds = std::max(1.0, all * tile.share() / groups);
+    double time = rounds * groups / tile.share() * tile.m * tile.n / tile.rate;
     if (!best || time < least) {
       best = &tile;
       least = time;

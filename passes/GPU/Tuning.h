@@ -14,6 +14,8 @@ struct Tile {
   bool ofUnits = false; // that multiply matrices
 
   int64_t threads() const { return (m / threadM) * (n / threadN); }
+  /// Of the room that a workgroup of 256 threads takes, with 64 sums in each.
+  double share() const { return std::max(double(threads()), double(m * n) / 64) / 256; }
   /// Elements of one buffer of the workgroup's memory: a padded row per step of the depth, so that
   /// threads that store columns meet different banks.
   static constexpr int64_t kPad = 4;

@@ -315,7 +315,7 @@ for name in wanted:
 SOME = """softmax f4,softmax bfloat16,layer_norm f8,layer_norm f2,reductions f4,reductions i8,reductions u1,cumsum f4,\
 cumsum i4,argmax f4,bits u2,divide i2,divide u8,cast f4,cast i8,cast f8,cast bfloat16,sin f4,exp f8,pow f4,erf f2,bool,\
 transpose,slices,concat,pad,roll,gather,gather small indices,scatter,sort,scan small,cond,cond small,switch,while,\
-fori_loop,dynamic sizes,rolling,attention,cholesky between kernels,matmul f2,gradient"""
+fori_loop,dynamic sizes,rolling,attention,cholesky between kernels,matmul f2,matmul f4,gradient"""
 
 
 def test_programs_give_what_they_give_on_the_cpu(driver: str) -> None:
@@ -354,7 +354,7 @@ for turn in range(3):
 def test_threads_in_any_order(driver: str) -> None:
     """A barrier that is missing between threads shows when the last one goes first."""
     code = "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)\n" + PROGRAMS
-    some = ["softmax f4", "reductions f4", "cumsum i4", "argmax f4", "scan small", "while", "sort", "gradient"]
+    some = ["softmax f4", "reductions f4", "cumsum i4", "argmax f4", "scan small", "while", "sort", "gradient", "matmul f4"]
     done = subprocess.run(
         [sys.executable, "-c", code, *some],
         env=environment(driver),

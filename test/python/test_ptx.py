@@ -82,6 +82,8 @@ for dtype in REALS:
     program(f"softmax {dtype}", lambda x: xt.nn.softmax(x, "b"), x)
     program(f"layer_norm {dtype}", lambda x: xt.nn.layer_norm(x, "b"), x)
     program(f"matmul {dtype}", lambda x, y: x @ y, x, spec(dtype, b=200, c=100))
+    program(f"dense {dtype}", lambda x, w, b: xt.maximum(x @ w + b, 0), spec(dtype, a=512, b=256),
+            spec(dtype, c=512, b=256), spec(dtype, c=512))  # fmt: skip
     program(f"rounding {dtype}", lambda x: (xt.floor(x), xt.ceil(x), xt.round(x), xt.trunc(x), abs(x), xt.sign(x)), x)
     program(f"variance {dtype}", lambda x: (x.mean("b"), x.var("a"), x.std()), x)
 

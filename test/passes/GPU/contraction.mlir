@@ -148,29 +148,29 @@ func.func @vector(%a: memref<1024xf32>, %b: memref<1024x4096xf32>, %c: memref<40
 
 // -----
 
-// NVIDIA's units multiply half precision: 8 subgroups with 64 x 32 sums each, in products of 16 x 8 x 16.
+// NVIDIA's units multiply half precision: 4 subgroups with 64 x 64 sums each, in products of 16 x 8 x 16.
 // Elements go to the workgroup's memory as they are, 16 bytes at once, in the order that they have in
 // memory; who reads a fragment there transposes it where the unit wants the other.
 
 // CHECK-LABEL: func.func @units
-// CHECK:         gpu.launch_func @kernel0::@kernel0 blocks in (%c256, {{.*}}) threads in (%c256,
+// CHECK:         gpu.launch_func @kernel0::@kernel0 blocks in (%c256, {{.*}}) threads in (%c128,
 // CHECK:       gpu.func @kernel0(
 // CHECK-SAME:    workgroup(%[[A:[a-z0-9]+]] : memref<10240xi16, #gpu.address_space<workgroup>>, %[[B:[a-z0-9]+]] : memref<8704xi16, #gpu.address_space<workgroup>>)
 // CHECK:         vector.load %arg0{{.*}} vector<8xf16>
 // CHECK:         gpu.barrier
 // CHECK:         scf.for
-// CHECK-COUNT-2:   vector.load %arg0
-// CHECK-COUNT-2:   vector.load %arg1
+// CHECK-COUNT-4:   vector.load %arg0
+// CHECK-COUNT-4:   vector.load %arg1
 // CHECK-COUNT-4:   nvgpu.ldmatrix %[[A]]{{.*}} {numTiles = 4 : i32, transpose = false}
-// CHECK-COUNT-2:   nvgpu.ldmatrix %[[B]]{{.*}} {numTiles = 4 : i32, transpose = true}
-// CHECK-COUNT-16:  nvvm.mma.sync A[
-// CHECK-COUNT-6:   nvgpu.ldmatrix
-// CHECK-COUNT-16:  nvvm.mma.sync
+// CHECK-COUNT-4:   nvgpu.ldmatrix %[[B]]{{.*}} {numTiles = 4 : i32, transpose = true}
+// CHECK-COUNT-32:  nvvm.mma.sync A[
+// CHECK-COUNT-8:   nvgpu.ldmatrix
+// CHECK-COUNT-32:  nvvm.mma.sync
 // CHECK-NOT:       nvvm.mma.sync
 // CHECK:           vector.store %{{.*}}, %[[A]]
 // CHECK:           gpu.barrier
 // CHECK-NEXT:      scf.yield
-// CHECK-COUNT-32: vector.store %{{.*}} vector<2xf32>
+// CHECK-COUNT-64: vector.store %{{.*}} vector<2xf32>
 // CHECK-NOT:     vector.store
 // CHECK:         gpu.return
 module attributes {xtensor.target = "cuda,f64,i64,f16,i16,i8,s16,s8,shuffle,subgroup=32,workgroup_bytes=49152,max_threads=1024,sm=80"} {
