@@ -42,11 +42,18 @@ def matmul(rng: np.random.Generator) -> Workload:
     return {k: (rng.standard_normal((4096, 4096), dtype="f4"), dims) for k, (_, dims) in data.items()}, functions
 
 
+def matmul_half(rng: np.random.Generator) -> Workload:
+    """Where a card has tensor cores, on those."""
+    data, functions = matmul(rng)
+    return {k: (value.astype("f2"), dims) for k, (value, dims) in data.items()}, functions
+
+
 PROGRAMS = {
     **{name: Program(*WORKLOADS[name]) for name in ("chain", "softmax", "layernorm", "moments", "cumsum", "cumsum0")},
     "sum": Program("sum of everything, [4096,1024]", total),
     "scatter-add": Program(*WORKLOADS["scatter-add"], grows=False),
     "matmul": Program("matmul, 4096", matmul, grows=False, flops=2 * 4096.0**3),
+    "matmul-f16": Program("matmul of float16, 4096", matmul_half, grows=False, flops=2 * 4096.0**3),
     "small": Program(*WORKLOADS["small"], grows=False),
 }
 

@@ -233,8 +233,7 @@ int64_t Contraction::widthOf(const Loads &loads) {
   const int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   int64_t width = std::min(kernel.limits.vectorBytes / bytes, half ? int64_t(8) : int64_t(4));
   const int64_t count = tile.k * loads.side / tile.threads();
-  while (width > 1 &&
-         (*size % width || count % width || !isRun(*loads.access, loop, width)))
+  while (width > 1 && (*size % width || count % width || !isRun(*loads.access, loop, width)))
     width /= 2;
   return std::max<int64_t>(width, 1);
 }
@@ -271,9 +270,8 @@ void Contraction::plan(Loads &loads, Value first, OpFoldResult size, ArrayRef<un
     Value at = kernel.index(kernel.add(first, side));
     loads.inside.push_back(whole ? Value() : less(at, size));
     loads.starts.push_back(kernel.index(kernel.add(base, along(loads.place, loops, at))));
-    loads.slots.push_back(
-        kernel.index(kernel.add(kernel.mul(step, kernel.fixed(loads.depthStep)),
-                                kernel.mul(side, kernel.fixed(loads.sideStep)))));
+    loads.slots.push_back(kernel.index(kernel.add(kernel.mul(step, kernel.fixed(loads.depthStep)),
+                                                  kernel.mul(side, kernel.fixed(loads.sideStep)))));
     loads.depths.push_back(step);
   }
 }
@@ -306,8 +304,7 @@ SmallVector<Value> Contraction::fetchRaw(const Loads &loads, Value at, Value the
   SmallVector<Value> values;
   if (loads.width == 1) {
     Value v = memref::LoadOp::create(b, loc, loads.access->view.flat, at);
-    values.push_back(stored.isInteger() ? v
-                                        : arith::BitcastOp::create(b, loc, b.getI16Type(), v));
+    values.push_back(stored.isInteger() ? v : arith::BitcastOp::create(b, loc, b.getI16Type(), v));
   } else {
     Value run = vector::LoadOp::create(b, loc, VectorType::get({loads.width}, stored),
                                        loads.access->view.flat, at);
@@ -483,7 +480,6 @@ void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
     scf::YieldOp::create(b, loc, sums);
   }
 
-  OpFoldResult partOffset =
-      parts > 1 ? kernel.mul(part, partStep) : OpFoldResult(kernel.fixed(0));
+  OpFoldResult partOffset = parts > 1 ? kernel.mul(part, partStep) : OpFoldResult(kernel.fixed(0));
   store(loop.getResults().drop_back(), firstM, firstN, batch, partOffset, /*fresh=*/parts > 1);
 }

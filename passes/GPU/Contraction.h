@@ -60,8 +60,8 @@ private:
     const Access *access;
     mlir::OpFoldResult base;
     llvm::SmallVector<mlir::OpFoldResult> rows, columns;
-    bool byRow, byColumn; // whether it depends on them
-    int64_t run;          // elements that are loaded or stored at once
+    bool byRow, byColumn;                // whether it depends on them
+    int64_t run;                         // elements that are loaded or stored at once
     llvm::SmallVector<mlir::Value> kept; // elements of one row or column, loaded before
   };
 

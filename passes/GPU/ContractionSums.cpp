@@ -19,10 +19,10 @@ constexpr int64_t kLanes = 32, kUnitRows = 16, kUnitColumns = 8;
 
 //===- a thread's rows and columns -------------------------------------------===//
 
-/// By threads: rows or columns come in runs of four, runs of all threads after each other: a thread's
-/// reads of a run are one load, and those of its neighbours lie beside it. A subgroup of 32 has 4 x 8
-/// threads, where lanes that differ in bit 0 have the same columns, in bit 1 the same rows: so its loads
-/// bring few different bytes, and those of neighbours are one.
+/// By threads: rows or columns come in runs of four, runs of all threads after each other: a
+/// thread's reads of a run are one load, and those of its neighbours lie beside it. A subgroup of
+/// 32 has 4 x 8 threads, where lanes that differ in bit 0 have the same columns, in bit 1 the same
+/// rows: so its loads bring few different bytes, and those of neighbours are one.
 ///
 /// By units: a subgroup has a block of 16 x 8 for each, in which a thread has, of rows lane / 4 and
 /// 8 further, the columns 2 * (lane % 4) and the next.
@@ -40,12 +40,12 @@ Contraction::Spread Contraction::spread(bool ofRows) {
     OpFoldResult place = digit(thread, across, ofRows);
     if (kernel.limits.subgroup == kLanes && across % 8 == 0 && tile.m / tile.threadM % 4 == 0) {
       Value lane = digit(thread, kLanes, false), subgroup = digit(thread, kLanes, true);
-      OpFoldResult block = kernel.mul(digit(subgroup, across / 8, ofRows),
-                                      kernel.fixed(ofRows ? 4 : 8));
+      OpFoldResult block =
+          kernel.mul(digit(subgroup, across / 8, ofRows), kernel.fixed(ofRows ? 4 : 8));
       OpFoldResult inside = digit(digit(lane, 2, true), 8, false);
       if (ofRows)
-        inside = kernel.add(digit(lane, 2, false),
-                            kernel.mul(digit(lane, 16, true), kernel.fixed(2)));
+        inside =
+            kernel.add(digit(lane, 2, false), kernel.mul(digit(lane, 16, true), kernel.fixed(2)));
       place = kernel.add(block, inside);
     }
     result.run = run;
@@ -75,8 +75,7 @@ void Contraction::multiply(Value buffer, SmallVectorImpl<Value> &sums) {
 void Contraction::multiplyElements(Value buffer, SmallVectorImpl<Value> &sums) {
   Spread down = spread(true), across = spread(false);
   auto base = [&](const Loads &loads, const Spread &spread) {
-    return kernel.index(
-        kernel.add(kernel.mul(buffer, kernel.fixed(loads.elements)), spread.base));
+    return kernel.index(kernel.add(kernel.mul(buffer, kernel.fixed(loads.elements)), spread.base));
   };
   Value atA = base(left, down), atB = base(right, across);
   for (int64_t k = 0; k < tile.k; ++k) {
@@ -84,9 +83,8 @@ void Contraction::multiplyElements(Value buffer, SmallVectorImpl<Value> &sums) {
       SmallVector<Value> values;
       for (int64_t further : spread.further)
         values.push_back(
-            kernel.load(loads.memory, kernel.index(kernel.add(at, kernel.fixed(
-                                                                      k * loads.depthStep +
-                                                                      further)))));
+            kernel.load(loads.memory,
+                        kernel.index(kernel.add(at, kernel.fixed(k * loads.depthStep + further)))));
       return values;
     };
     SmallVector<Value> x = read(left, atA, down), y = read(right, atB, across);
@@ -102,9 +100,9 @@ void Contraction::multiplyElements(Value buffer, SmallVectorImpl<Value> &sums) {
 }
 
 /// Where a thread's address for `ldmatrix` is in a block of 16 x 16 at the subgroup's first row or
-/// column: lanes 8 * q to 8 * q + 7 have the addresses of the q-th quarter's eight runs of 16 bytes.
-/// Quarters go down the rows first for the left factor, down the depth first for the right one, as
-/// the unit wants its operands.
+/// column: lanes 8 * q to 8 * q + 7 have the addresses of the q-th quarter's eight runs of 16
+/// bytes. Quarters go down the rows first for the left factor, down the depth first for the right
+/// one, as the unit wants its operands.
 Value Contraction::fragmentBase(const Loads &loads, Value buffer, bool ofRows) {
   auto part = [&](Value x, int64_t by, int64_t modulo) -> Value {
     Value high = arith::DivUIOp::create(b, loc, x, kernel.index(by));
@@ -129,14 +127,14 @@ Value Contraction::fragmentBase(const Loads &loads, Value buffer, bool ofRows) {
 /// The four quarters of a block of 16 x 16, as the unit wants them.
 SmallVector<Value> Contraction::fragments(const Loads &loads, Value base, int64_t side,
                                           int64_t depth) {
-  Value at = kernel.index(
-      kernel.add(base, kernel.fixed(side * loads.sideStep + depth * loads.depthStep)));
+  Value at =
+      kernel.index(kernel.add(base, kernel.fixed(side * loads.sideStep + depth * loads.depthStep)));
   auto quarters = VectorType::get({4, 2}, b.getI16Type());
   Value all = nvgpu::LdMatrixOp::create(b, loc, quarters, loads.memory.flat, at,
                                         /*transpose=*/!loads.deep, /*numTiles=*/4);
   SmallVector<Value> result;
-  Type word = half.isBF16() ? Type(VectorType::get({1}, b.getI32Type()))
-                            : Type(VectorType::get({2}, half));
+  Type word =
+      half.isBF16() ? Type(VectorType::get({1}, b.getI32Type())) : Type(VectorType::get({2}, half));
   for (int64_t q = 0; q < 4; ++q) {
     Value quarter = vector::ExtractOp::create(b, loc, all, q);
     quarter = vector::BitCastOp::create(b, loc, cast<VectorType>(word), quarter);
@@ -166,10 +164,11 @@ void Contraction::multiplyFragments(Value buffer, SmallVectorImpl<Value> &sums) 
         for (Value *place : places)
           old.push_back(*place);
         ValueRange factor = ValueRange(y[j / 2]).slice(j % 2 * 2, 2);
-        Value sum = NVVM::MmaOp::create(
-            b, loc, four, x[i], factor, old, ArrayRef<int64_t>{kUnitRows, kUnitColumns, Tile::kUnitDepth},
-            std::nullopt, std::nullopt, std::array{kind, kind},
-            std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+        Value sum =
+            NVVM::MmaOp::create(b, loc, four, x[i], factor, old,
+                                ArrayRef<int64_t>{kUnitRows, kUnitColumns, Tile::kUnitDepth},
+                                std::nullopt, std::nullopt, std::array{kind, kind},
+                                std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
         for (auto [e, place] : llvm::enumerate(places))
           *place = LLVM::ExtractValueOp::create(b, loc, sum, static_cast<int64_t>(e));
       }
@@ -238,8 +237,14 @@ void Contraction::store(ValueRange sums, Value firstM, Value firstN, Value batch
       return llvm::any_of(loops,
                           [&](unsigned i) { return getConstantIntValue(place.steps[i]) != 0; });
     };
-    Lines result{&access, kernel.add(kernel.add(place.base, along(place, batches, batch)), offset),
-                 {}, {}, depends(rows), depends(columns), 1, {}};
+    Lines result{&access,
+                 kernel.add(kernel.add(place.base, along(place, batches, batch)), offset),
+                 {},
+                 {},
+                 depends(rows),
+                 depends(columns),
+                 1,
+                 {}};
     for (const Line &line : down)
       result.rows.push_back(along(place, rows, line.at));
     for (const Line &line : across)

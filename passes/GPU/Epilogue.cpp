@@ -46,8 +46,7 @@ static linalg::GenericOp readerOf(linalg::GenericOp product) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       for (linalg::FillOp fill : fills)
         for (Value operand : generic->getOperands())
-          if (isa<MemRefType>(operand.getType()) &&
-              mayShareMemory(fill.getOutputs()[0], operand))
+          if (isa<MemRefType>(operand.getType()) && mayShareMemory(fill.getOutputs()[0], operand))
             return {};
       return generic;
     }

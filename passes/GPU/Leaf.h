@@ -52,8 +52,8 @@ public:
   int64_t pointsAtOnce();
   /// What the body makes of these elements of its inputs and outputs. `point`: for bodies that ask
   /// where they are.
-  llvm::SmallVector<mlir::Value> apply(mlir::ValueRange values,
-                                       llvm::ArrayRef<mlir::Value> point, mlir::ValueRange outs);
+  llvm::SmallVector<mlir::Value> apply(mlir::ValueRange values, llvm::ArrayRef<mlir::Value> point,
+                                       mlir::ValueRange outs);
 
 protected:
   using Point = llvm::SmallVector<mlir::Value>; // one index per loop

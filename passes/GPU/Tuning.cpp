@@ -67,7 +67,9 @@ KernelLimits KernelLimits::of(const Profile &device) {
   if (device.backend() == "cuda" && device.number("sm", 80) >= 80)
     for (const TileRow &row : kTiles)
       if (row.vendor == vendor && row.bytes == 2 && row.tile.threads() <= limits.threads &&
-          2 * 2 * (row.tile.unitElements(row.tile.m, true) + row.tile.unitElements(row.tile.n, true)) <=
+          2 * 2 *
+                  (row.tile.unitElements(row.tile.m, true) +
+                   row.tile.unitElements(row.tile.n, true)) <=
               limits.workgroupBytes)
         limits.unitTiles.push_back(row.tile);
   return limits;

@@ -10,7 +10,7 @@ namespace xtensor::gpu {
 struct Tile {
   int64_t m, n, k;
   int64_t threadM, threadN;
-  int64_t rate; // per cent of a full device's arithmetic
+  int64_t rate;         // per cent of a full device's arithmetic
   bool ofUnits = false; // that multiply matrices
 
   int64_t threads() const { return (m / threadM) * (n / threadN); }

@@ -183,5 +183,6 @@ struct LoadFragments : ConvertOpToLLVMPattern<nvgpu::LdMatrixOp> {
 
 void xtensor::nvvm::populateKernelPatterns(const LLVMTypeConverter &types,
                                            RewritePatternSet &patterns) {
-  patterns.add<KernelFunction, Return, Load, Store, LoadRun, StoreRun, LoadFragments>(types, /*benefit=*/10);
+  patterns.add<KernelFunction, Return, Load, Store, LoadRun, StoreRun, LoadFragments>(
+      types, /*benefit=*/10);
 }

@@ -7,10 +7,10 @@
 #include <string.h>
 
 const char *const ptx_op_names[OPS] = {
-    "abs", "add",      "and", "bar",  "bfe", "bra",  "clz", "copysign", "cvt", "div",
-    "fma", "ld",       "ldmatrix",    "mad", "max",  "min", "mma",      "mov", "mul",
-    "neg", "not",      "or",  "popc", "prmt", "rcp", "rem", "ret",      "selp", "setp",
-    "shf", "shfl",     "shl", "shr",  "sqrt", "st",  "sub", "xor"};
+    "abs",  "add", "and",      "bar",  "bfe", "bra", "clz", "copysign", "cvt",  "div",
+    "fma",  "ld",  "ldmatrix", "mad",  "max", "min", "mma", "mov",      "mul",  "neg",
+    "not",  "or",  "popc",     "prmt", "rcp", "rem", "ret", "selp",     "setp", "shf",
+    "shfl", "shl", "shr",      "sqrt", "st",  "sub", "xor"};
 static const char *const COMPARISON_NAMES[COMPARISONS] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",
                                                           "equ", "neu", "ltu", "leu", "gtu", "geu",
                                                           "num", "nan", "lo",  "ls",  "hi",  "hs"};

@@ -15,7 +15,7 @@ typedef struct {
   const uint64_t *parameters;
   unsigned size[4][3]; /* thread, group, threads, groups */
   char *shared;
-  uint64_t *registers; /* of the thread that runs */
+  uint64_t *registers;         /* of the thread that runs */
   uint64_t (*offered)[OFFERS]; /* per thread, what it exchanges */
   int (*valid)(uint64_t, size_t);
 } machine;
@@ -503,7 +503,7 @@ static int run_group(machine *m, uint64_t *registers, uint64_t (*taken)[OFFERS],
       int stopped = 0;
       op last = at[t] ? k->code[at[t] - 1].op : OPS;
       if (last == SHFL || last == LDMATRIX || last == MMA)
-        receive(m, &k->code[at[t] - 1], t, (const uint64_t(*)[OFFERS])taken + t / LANES * LANES);
+        receive(m, &k->code[at[t] - 1], t, (const uint64_t (*)[OFFERS])taken + t / LANES * LANES);
       while (!stopped) {
         long here = at[t];
         const char *wrong = step(m, &k->code[here], t, &at[t], &stopped);
@@ -533,7 +533,7 @@ int ptx_run(const ptx_kernel *k, const unsigned groups[3], const uint64_t *param
   machine m = {.kernel = k, .parameters = parameters, .valid = valid};
   size_t threads = (size_t)k->threads[0] * k->threads[1] * k->threads[2];
   uint64_t *registers = malloc(threads * (size_t)(k->register_count + 1) * sizeof *registers);
-  uint64_t(*exchanged)[OFFERS] = calloc(2 * threads, sizeof *exchanged);
+  uint64_t (*exchanged)[OFFERS] = calloc(2 * threads, sizeof *exchanged);
   long *at = malloc(threads * sizeof *at);
   m.offered = exchanged + threads;
   m.shared = aligned_alloc(256, (k->shared_bytes + 256) / 256 * 256);

@@ -351,10 +351,23 @@ for turn in range(3):
     assert done.stdout.count("index 40000") == 3
 
 
+REVERSED = "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)\n"
+
+
 def test_threads_in_any_order(driver: str) -> None:
     """A barrier that is missing between threads shows when the last one goes first."""
-    code = "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)\n" + PROGRAMS
-    some = ["softmax f4", "reductions f4", "cumsum i4", "argmax f4", "scan small", "while", "sort", "gradient", "matmul f4"]
+    code = REVERSED + PROGRAMS
+    some = [
+        "softmax f4",
+        "reductions f4",
+        "cumsum i4",
+        "argmax f4",
+        "scan small",
+        "while",
+        "sort",
+        "gradient",
+        "matmul f4",
+    ]
     done = subprocess.run(
         [sys.executable, "-c", code, *some],
         env=environment(driver),
@@ -418,7 +431,9 @@ print("good")
 """
 
 
-@pytest.mark.parametrize("order", ["", "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)"])
+@pytest.mark.parametrize(
+    "order", ["", "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)"]
+)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_units_that_multiply_matrices(driver: str, dtype: str, order: str) -> None:
     """mma.sync and ldmatrix, with the layouts of the PTX ISA, against NumPy: sums of small integers are exact."""
