@@ -359,7 +359,7 @@ def test_the_line_of_a_bad_index_is_the_one_that_read() -> None:
     x, good, bad = xt.ones(a=5, b=7), xt.array([0, 1], "k"), xt.array([0, 9], "k")
     first = x.isel(a=good).values
     with pytest.raises(xt.IndexError) as told:
-        (x.isel(a=bad) + 1).numpy()  # this line
+        (x.isel(a=bad) + 1).to_numpy()  # this line
     assert first.shape == (2, 7)
     file, _, number = str(told.value).split("\n")[1].rpartition(":")
     with open(__file__) as text:

@@ -108,7 +108,7 @@ def _at_call(sites: tuple[Site, ...]) -> tuple[Site, ...]:
     if all(where for _, where, *_ in sites):
         return sites
     here = user_line()
-    return tuple((dim, where or here, *rest) for dim, where, *rest in sites)
+    return tuple((dim, where or here, operands, op, sign) for dim, where, operands, op, sign in sites)
 
 
 def _sites(program: Program, sites: Sequence[tuple[str, str, str]], inline: bool) -> list[Site]:
