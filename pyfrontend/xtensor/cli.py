@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import io
 import os
 import platform
 import re
@@ -123,20 +124,31 @@ def _compile(options: argparse.Namespace) -> int:
 
 def _inspect(options: argparse.Namespace) -> int:
     from .aot.export import Bundle
-    from .aot.inspect import lines
+    from .aot.inspect import as_json, lines
 
     path = Path(options.bundle)
-    if not path.is_file():
-        raise ArgumentError(f"there is no file {path}", where="")
     try:
-        bundle = Bundle(path.read_bytes(), str(path))
-        text = bundle.manifest_text if options.json else "\n".join(lines(bundle._file))
+        data = path.read_bytes()
+    except OSError as error:
+        raise ArgumentError(f"{path} cannot be read: {error.strerror}", where="") from None
+    with _one_line():
+        bundle = Bundle(data, str(path))
+        text = as_json(bundle) if options.json else "\n".join(lines(bundle._file))
         if options.extract:
             bundle.extract(options.extract)
-    except Error as error:
-        raise ArgumentError(str(error).splitlines()[0], where="") from None
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     print(text)
     return 0
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """Errors are about a file, not about a line of Python."""
+    try:
+        yield
+    except Error as error:
+        raise type(error)(str(error).splitlines()[0], where="") from None
 
 
 # -- show -------------------------------------------------------------------------------------------------------------

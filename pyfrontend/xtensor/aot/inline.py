@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.dims import describe
-from ..core.errors import BundleError, CompileError, DimensionError, DTypeError, SizeError
+from ..core.errors import BundleError, CompileError, DimensionError, DTypeError, Error, SizeError
 from ..trace.context import context, diagnosed, lock, mlir, spec_of
 from ..trace.inline import inline
 from ..trace.program import Program
@@ -27,12 +27,18 @@ def program_of(core: _Core) -> Program:
 def _parse(core: _Core) -> Program:
     data = bytes(core.file.member(core.file.manifest.module))
     f = core.function
-    with lock, diagnosed(CompileError):
-        module = mlir().Module.parse(data, context())
-        main = module.body.operations[0].operation
-        block = main.regions[0].blocks[0]
-        inputs = [spec_of(a.type) for a in block.arguments]
-        outputs = [spec_of(v.type) for v in list(block.operations)[-1].operation.operands]
+    try:
+        with lock, diagnosed(CompileError):
+            module = mlir().Module.parse(data, context())
+            main = module.body.operations[0].operation
+            block = main.regions[0].blocks[0]
+            inputs = [spec_of(a.type) for a in block.arguments]
+            outputs = [spec_of(v.type) for v in list(block.operations)[-1].operation.operands]
+    except Error as error:
+        raise BundleError(
+            f"{core.file.where}: the program of {f.name}, which {core.file.manifest.compiler} wrote, cannot be read by "
+            f"this version: {str(error).splitlines()[0]}. Export it again"
+        ) from None
     said = [(p.dtype, p.dims, p.shape) for p in (*f.arguments, *f.weights, *f.results)]
     if said != [(s.dtype.name, s.dims, s.shape) for s in (*inputs, *outputs)]:
         raise BundleError(f"{core.file.where}: the IR is of another function than the manifest says")

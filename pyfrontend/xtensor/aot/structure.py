@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import tree
-from ..core.errors import BundleError, UnsupportedError
+from ..core import tree as core
+from ..core.errors import UnsupportedError
+from .schema import items, refuse, text
 
 _LEAF = "*"
+_DEEPEST = 64
+_KEYS = items(text(1024, is_line=False), most=1 << 16)
 
 
-def to_json(structure: tree.TreeDef, what: str) -> Any:
+def to_json(structure: core.TreeDef, what: str) -> Any:
     """A leaf is "*", None is null, [kind, children] or ["dict", keys, children] is the rest."""
     kind, children = structure.kind, [to_json(c, what) for c in structure.children]
-    if structure == tree.structure(0):
+    if structure == core.structure(0):
         return _LEAF
     if kind is type(None):
         return None
@@ -28,20 +31,20 @@ def to_json(structure: tree.TreeDef, what: str) -> Any:
     )
 
 
-def from_json(found: Any, depth: int = 0) -> Any:
-    """A tree with "*" at its leaves."""
+def tree(found: Any, where: str, depth: int = 0) -> Any:
+    """The tree that JSON describes, "*" at its leaves: a check, as those of schema.py."""
     if found is None or found == _LEAF:
         return found
-    if isinstance(found, list) and depth < 64 and len(found) >= 2 and isinstance(found[-1], list):
-        children = [from_json(c, depth + 1) for c in found[-1]]
+    if isinstance(found, list) and depth < _DEEPEST and len(found) >= 2 and isinstance(found[-1], list):
+        children = [tree(c, f"{where}[{i}]", depth + 1) for i, c in enumerate(found[-1])]
         if len(found) == 2 and found[0] in ("list", "tuple"):
             return children if found[0] == "list" else tuple(children)
-        if len(found) == 3 and found[0] == "dict" and isinstance(found[1], list):
-            keys = found[1]
-            if all(isinstance(k, str) for k in keys) and len(set(keys)) == len(keys) == len(children):
+        if len(found) == 3 and found[0] == "dict":
+            keys = _KEYS(found[1], where)
+            if len(set(keys)) == len(keys) == len(children):
                 return dict(zip(keys, children, strict=True))
-    raise BundleError(f"manifest.json describes no tree of arrays: {found!r:.80}")
+    raise refuse(found, where, f"a tree of arrays, {_DEEPEST} deep at most")
 
 
-def as_structure(found: Any) -> tree.TreeDef:
-    return tree.structure(from_json(found))
+def as_structure(found: Any) -> core.TreeDef:
+    return core.structure(found)
