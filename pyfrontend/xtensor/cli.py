@@ -24,7 +24,7 @@ from .compiler.options import PHASES, check_phase
 from .core.devices import BACKENDS, of_backend, processor, target_named
 from .core.dims import as_names
 from .core.dtypes import as_dtype
-from .core.errors import ArgumentError, Error
+from .core.errors import ArgumentError, Error, user_line
 from .core.spec import Spec
 from .trace.dispatch import Function
 
@@ -109,7 +109,7 @@ def _compile(options: argparse.Namespace) -> int:
     function, module = _load(options.target_function)
     args = [parse_spec(a) for a in options.arg] if options.arg else _example_args(function, module)
     _check_count(function, args)
-    with _users_code():
+    with _users_code(), _without(user_line()):
         bundle = export(
             function,
             args=args,
@@ -140,6 +140,18 @@ def _inspect(options: argparse.Namespace) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     print(text)
     return 0
+
+
+@contextmanager
+def _without(here: str | None) -> Iterator[None]:
+    """Errors tell lines of the user's, and not the one that runs this command."""
+    try:
+        yield
+    except Error as error:
+        text, _, where = str(error).partition("\n  at ")
+        if where == here:
+            raise type(error)(text, where="") from None
+        raise
 
 
 @contextmanager

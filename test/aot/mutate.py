@@ -1,7 +1,7 @@
 """Loads mutated copies of a bundle and calls what loads: mutate.py BUNDLE SEED COUNT [members] prints how many did. The
-bundle's function multiplies by [1, 2, 3], in one of two ways (`call`). Half of the copies have other bytes, half another
-manifest; with `members` they have another program or other weights. Hashes are right. Whatever loads all the same gives
-right numbers, called, differentiated, vectorized and compiled, or an error."""
+bundle's function multiplies by [1, 2, 3], in one of two ways (`call`). Half of the copies have other bytes, half
+another manifest; with `members` they have another program or other weights, and right hashes. Whatever loads all
+the same gives right numbers, called, differentiated, vectorized and compiled, or an error."""
 
 from __future__ import annotations
 

@@ -121,10 +121,14 @@ def test_manifests_that_lie_about_the_code_are_found_out(data: bytes, change: Ca
 
 @pytest.mark.parametrize("entry", ["system", "abort", "m_signature", "m__lambda__signature", "malloc_entry", "_entry"])
 def test_entries_that_are_something_else(data: bytes, entry: str) -> None:
-    with pytest.raises(xt.BundleError, match=r"NAME_entry and NAME_signature|not text like|lacks what its manifest names"):
+    with pytest.raises(
+        xt.BundleError, match=r"NAME_entry and NAME_signature|not text like|lacks what its manifest names"
+    ):
         xt.load(rewritten(data, lambda m: m["targets"][0].update(entry=entry)))
     both = {"entry": entry, "signature": entry.replace("entry", "signature")}
-    with pytest.raises(xt.BundleError, match=r"NAME_entry and NAME_signature|not text like|lacks what its manifest names"):
+    with pytest.raises(
+        xt.BundleError, match=r"NAME_entry and NAME_signature|not text like|lacks what its manifest names"
+    ):
         xt.load(rewritten(data, lambda m: m["targets"][0].update(both)))
 
 

@@ -1,5 +1,5 @@
-"""Bundles whose hashes are right and whose parts lie: programs that are not the code's, manifests that describe nothing,
-names that would steer a terminal, folders full of links."""
+"""Bundles whose hashes are right and whose parts lie: programs that are not the code's, manifests that describe
+nothing, names that would steer a terminal, folders full of links."""
 
 from __future__ import annotations
 
@@ -119,6 +119,7 @@ for _ in range(200):
         (put(*PYTHON, "ranges", to=[[2, "int8", None, "isel"]]), "ranges of arguments that are not there"),
         (put(*PYTHON, "ranges", to=[[0, "int8", [1], "isel"]]), r"ranges\[0\]\[2\] is a list of 1"),
         (put(*PYTHON, "ranges", to=[[True, "int8", "w", "isel"]]), "is True, not a number"),
+        (put(*PYTHON, "arguments", 1, 0, 1, 1, to=["static", "[]"]), "is '..', not a number or a text"),
         (put(*PYTHON, "result", to=DEEP), "a tree of arrays, 64 deep at most"),
         (put(*PYTHON, "arguments", to=["tuple", ["*", "*"]]), "a tuple and a dict"),
         (put(*PYTHON, "places", to=[1]), "places of results that are not there"),
@@ -127,7 +128,10 @@ for _ in range(200):
         (put(*PYTHON, "parameters", 0, "name", to="s"), "duplicate parameter name"),
         (put(*PYTHON, "parameters", 0, "kind", to="VAR"), "not one of POSITIONAL_ONLY"),
         *(
-            (put(*PYTHON, "parameters", 1, "default", to=d), "no default|not text of 0 to 1024")
+            (
+                put(*PYTHON, "parameters", 1, "default", to=d),
+                "is no number and no text|is no text in UTF-8|not text of 0 to 1024",
+            )
             for d in ("(" * 400, "-" * 999 + "1", "{[]:1}", "'\\ud800'", "9" * 2000, "lambda: 0", "'a' 'b'", "1 if 1")
         ),
         *((put(*F, "name", to=n), "name is") for n in ("\ud800", "a\0b", "\x1b]0;title\x07", "", "x" * 2000, "a\nb")),
@@ -190,12 +194,12 @@ def test_a_manifest_without_end() -> None:
 
 
 def test_defaults_that_are_plain_come_back() -> None:
-    def f(x: Any, a=-1.5e-30, b="it's \"so\"\n", c=None, d=True, e=-7, g=float("inf"), h="x" * 5000, i=1e300) -> Any:
+    def f(x: Any, a=-1.5e-30, b='it\'s "so"\n', c=None, d=True, e=-7, g=float("inf"), h="x" * 5000, i=1e300) -> Any:
         return x
 
     g = xt.load(xt.export(f, args=(xt.spec(i=3),), c=False))
     found = {n: p.default for n, p in g.__signature__.parameters.items()}
-    expected = {"a": -1.5e-30, "b": "it's \"so\"\n", "c": None, "d": True, "e": -7, "g": float("inf"), "i": 1e300}
+    expected = {"a": -1.5e-30, "b": 'it\'s "so"\n', "c": None, "d": True, "e": -7, "g": float("inf"), "i": 1e300}
     assert {n: found[n] for n in expected} == expected
     assert len(repr(found["h"])) == 1000
 

@@ -91,7 +91,7 @@ def export(
     args, kwargs: what `f` is called with: arrays, for their types, or `xt.spec(batch=None, pixel=784, dtype="f4")`. A
     size of None is left open; one name is one size across all arguments. Arrays that `f` captures are baked in.
     targets: "cpu" (machines like this one), "cpu:x86-64-v3", "cpu:aarch64-linux-gnu", "cpu:riscv64-linux-gnu" ..;
-    several may be in one bundle, best first. "vulkan", "metal", "cuda" or a device's
+    several may be in one bundle. "vulkan", "metal", "cuda" or a device's
     profile: kernels with a list of launches for any program, and their host for `xt.load`.
     path: where to write it.
     blas: what matrix products are calls of in C: "openblas", "blas", "scipy-openblas"; None: the bundle has its own.

@@ -11,6 +11,7 @@ from ..trace.context import context, diagnosed, lock, mlir, spec_of
 from ..trace.inline import inline
 from ..trace.program import Program
 from ..trace.tracer import Tracer, as_tracer
+from .load import beyond
 
 if TYPE_CHECKING:
     from .load import _Core
@@ -85,8 +86,8 @@ def _conformed(core: _Core, i: int, x: Tracer) -> Tracer:
     what = f"{core.function.name}: argument {core.function.arguments[i].name}"
     if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
         raise DimensionError(
-            f"{what} has dims {describe(x.dims, x.shape)}; {describe(spec.dims, spec.shape)} is needed. "
-            "Dims of a batch go through xt.vectorize"
+            f"{what} has dims {describe(x.dims, x.shape)}; {describe(spec.dims, spec.shape)} is needed"
+            f"{beyond(spec.dims, x.dims)}"
         )
     if x.dtype != spec.dtype:
         if (not spec.weak and x.weak) or spec.weak:

@@ -13,14 +13,13 @@ import numpy as np
 
 from .. import _native
 from ..core import devices, tree
-from ..core.dims import describe, describe_array
+from ..core.dims import batched, describe, describe_array, suggestion
 from ..core.errors import (
     ArgumentTypeError,
     BundleError,
     DeviceError,
     DimensionError,
     DTypeError,
-    Error,
     SizeError,
     UnsupportedError,
 )
@@ -31,8 +30,7 @@ from ..trace.scope import tracing
 from .export import Bundle, _path, spec_of
 from .manifest import Exported, File, Parameter, Target
 from .signature import signature
-from .structure import as_structure
-
+from .structure import as_structure, fitted
 
 # Processors that run what those before them run.
 _LEVELS = {name: i for i, name in enumerate(("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"))}
@@ -172,8 +170,11 @@ class _Core:
             try:
                 target = _chosen(self.file, wanted)
             except BundleError as error:
+                why = str(error).splitlines()[0]
+                if wanted == "cpu":
+                    why = f"{self.file.where} has no code for this machine's CPU"
                 raise DeviceError(
-                    f"{self.function.name}: an argument is on {wanted!r}, and {str(error).splitlines()[0]}. Move it to "
+                    f"{self.function.name}: an argument is on {wanted!r}, and {why}. Move it to "
                     f"{self.target.target.partition(':')[0]!r} by x.to(..), or export for {wanted!r}, too"
                 ) from None
             self.code[device] = self._place(_load_code(self.file, target), target, device)
@@ -239,6 +240,12 @@ class _Core:
         """The arguments as the exported call had them."""
         name = self.function.name
         positional, keywords = self.arguments.children
+        unknown = [k for k in kwargs if k not in self.signature.parameters]
+        if unknown and not any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values()):
+            near = suggestion(unknown[0], list(self.signature.parameters))
+            raise ArgumentTypeError(
+                f"{name}: there is no parameter {unknown[0]!r}; its parameters are {self.signature}{near}"
+            )
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -254,10 +261,14 @@ class _Core:
             raise UnsupportedError(
                 f"{name}: {beyond[0]} was exported at its default; export the function with a value for it to pass one"
             )
-        args = args[: len(positional.children)]
-        wanted = {k: by_name[k] for k in keywords.meta if k in by_name}  # type: ignore[attr-defined]
-        structures = dict(zip(names, positional.children, strict=False))
-        structures |= dict(zip(keywords.meta, keywords.children, strict=True))  # type: ignore[call-overload]
+        args = tuple(
+            fitted(s, x, f"{name}: {n}")
+            for s, x, n in zip(positional.children, args, [*names, *["an argument"] * len(args)], strict=False)
+        )
+        structures = dict(zip(keywords.meta, keywords.children, strict=True))  # type: ignore[call-overload]
+        wanted = {k: fitted(s, by_name[k], f"{name}: {k}") for k, s in structures.items() if k in by_name}
+        structures |= dict(zip(names, positional.children, strict=False))
+        by_name |= dict(zip(names, args, strict=False)) | wanted
         for n, needed in structures.items():
             there = tree.structure(by_name[n]) if n in by_name else needed
             if there != needed:
@@ -317,7 +328,9 @@ class _Core:
         if not isinstance(x, Array):
             raise not_an_array(x, f"{what}: ")
         if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
-            raise DimensionError(f"{what} is {describe_array(x)}; {describe(spec.dims, spec.shape)} is needed")
+            raise DimensionError(
+                f"{what} is {describe_array(x)}; {describe(spec.dims, spec.shape)} is needed{beyond(spec.dims, x.dims)}"
+            )
         if x.dtype != spec.dtype:
             raise DTypeError(
                 f"{what} has dtype {x.dtype.name}; {spec.dtype.name} is needed. Write x.astype({spec.dtype.name!r})"
@@ -343,6 +356,20 @@ class _Core:
                 raise SizeError(
                     f"{self.function.name}: argument {p.name}: dim {d!r} has size {m}; it must be {wanted}{by}"
                 )
+
+
+def beyond(needed: Sequence[str], there: Sequence[str]) -> str:
+    """What to do about dims that an exported function does not know, or that vectorize took."""
+    taken = [d for d in needed if d not in there and d in batched.names]
+    if taken:
+        return (
+            f". {taken[0]!r} is batched outside, by xt.vectorize, and the function has a dim of this name itself: "
+            f'rename the batch, x.rename({{{taken[0]!r}: "batch"}})'
+        )
+    more = [d for d in there if d not in needed]
+    if more and set(needed) <= set(there):
+        return f". Dims of a batch go through xt.vectorize(f, {more[0]!r})"
+    return ""
 
 
 def _fits(x: float, spec: Spec) -> bool:

@@ -344,9 +344,7 @@ class File:
         try:
             if end - begin > _LONGEST:
                 raise ValueError(f"it has more than {_LONGEST} bytes")
-            table = json.loads(
-                bytes(self.data[begin:end]).decode(), object_pairs_hook=_once, parse_constant=_no_number
-            )
+            table = json.loads(bytes(self.data[begin:end]).decode(), object_pairs_hook=_once, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
             said = str(error).encode("ascii", "backslashreplace").decode()
             raise BundleError(f"{where}: manifest.json is no JSON: {said}") from None

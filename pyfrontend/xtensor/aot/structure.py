@@ -1,4 +1,4 @@
-"""Pytrees in a manifest: dicts, lists, tuples and None as JSON."""
+"""Pytrees in a manifest: dicts, lists, tuples, None and static values as JSON."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 from ..core import tree as core
 from ..core.errors import UnsupportedError
+from ..transforms.arguments import Static
+from .literal import is_literal, value_of
 from .schema import items, refuse, text
 
 _LEAF = "*"
@@ -14,7 +16,8 @@ _KEYS = items(text(1024, is_line=False), most=1 << 16)
 
 
 def to_json(structure: core.TreeDef, what: str) -> Any:
-    """A leaf is "*", None is null, [kind, children] or ["dict", keys, children] is the rest."""
+    """A leaf is "*", None is null, ["static", text] a value that the program was traced for; [kind, children] or
+    ["dict", keys, children] is the rest."""
     kind, children = structure.kind, [to_json(c, what) for c in structure.children]
     if structure == core.structure(0):
         return _LEAF
@@ -23,10 +26,18 @@ def to_json(structure: core.TreeDef, what: str) -> Any:
     if kind in (list, tuple):
         return [kind.__name__, children]
     keys: Any = structure.meta
+    if kind is Static:
+        if is_literal(keys.value):
+            return ["static", repr(keys.value)]
+        raise UnsupportedError(
+            f"xt.export: {what} hold a {type(keys.value).__name__} that is no array; a bundle has numbers and short "
+            "texts. Export a function that does without it: lambda x: f(x, it)"
+        )
     if kind is dict and all(isinstance(k, str) for k in keys):
         return ["dict", list(keys), children]
+    found = "dict with keys that are no text" if kind is dict else kind.__name__
     raise UnsupportedError(
-        f"xt.export: {what} hold a {kind.__name__}; a bundle has dicts with text as keys, lists, tuples and None. "
+        f"xt.export: {what} hold a {found}; a bundle has dicts with text as keys, lists, tuples and None. "
         "Export a function that takes and returns these"
     )
 
@@ -35,6 +46,11 @@ def tree(found: Any, where: str, depth: int = 0) -> Any:
     """The tree that JSON describes, "*" at its leaves: a check, as those of schema.py."""
     if found is None or found == _LEAF:
         return found
+    if isinstance(found, list) and len(found) == 2 and found[0] == "static" and isinstance(found[1], str):
+        try:
+            return Static(value_of(found[1]))
+        except ValueError:
+            raise refuse(found[1], where, "a number or a text") from None
     if isinstance(found, list) and depth < _DEEPEST and len(found) >= 2 and isinstance(found[-1], list):
         children = [tree(c, f"{where}[{i}]", depth + 1) for i, c in enumerate(found[-1])]
         if len(found) == 2 and found[0] in ("list", "tuple"):
@@ -48,3 +64,20 @@ def tree(found: Any, where: str, depth: int = 0) -> Any:
 
 def as_structure(found: Any) -> core.TreeDef:
     return core.structure(found)
+
+
+def fitted(structure: core.TreeDef, given: Any, what: str) -> Any:
+    """What is given, its static values marked as such where the exported call had the same."""
+    if structure.kind is Static:
+        there: Any = structure.meta
+        if Static(given) != there:
+            raise UnsupportedError(
+                f"{what} was exported as {there.value!r}; export the function with another value to pass one"
+            )
+        return there
+    if structure.kind in (list, tuple) and type(given) is structure.kind and len(given) == len(structure.children):
+        return structure.kind(fitted(s, x, what) for s, x in zip(structure.children, given, strict=True))
+    if structure.kind is dict and type(given) is dict and given.keys() == set(structure.meta):  # type: ignore[call-overload]
+        inner = dict(zip(structure.meta, structure.children, strict=True))  # type: ignore[call-overload]
+        return {k: fitted(inner[k], x, what) for k, x in given.items()}
+    return given

@@ -31,8 +31,28 @@ _PROFILES = {
 }
 # All that a profile may say: what a device has, who made it, and numbers of 1 or more.
 _WORDS = frozenset(
-    "f64 i64 f16 i16 i8 s16 s8 atomic_f32 shuffle specials16 specials32 specials64 subnormals16 subnormals32 "
-    "subnormals64 nvidia amd intel apple software".split()
+    [
+        "f64",
+        "i64",
+        "f16",
+        "i16",
+        "i8",
+        "s16",
+        "s8",
+        "atomic_f32",
+        "shuffle",
+        "specials16",
+        "specials32",
+        "specials64",
+        "subnormals16",
+        "subnormals32",
+        "subnormals64",
+        "nvidia",
+        "amd",
+        "intel",
+        "apple",
+        "software",
+    ]
 )
 _NUMBERED = ("subgroup", "workgroup_bytes", "max_threads", "sm")
 # dtype -> the part of a profile that says that it is there, and what to write instead where it is not.
