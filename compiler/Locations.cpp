@@ -26,6 +26,16 @@ void FoldersStripped::strip(Operation *op) {
     there.try_emplace(stripped, range);
     return stripped;
   });
+  // Attributes that a call is told something by have a place as text, FILE:LINE.
+  replacer.addReplacement([](DictionaryAttr table) -> std::optional<Attribute> {
+    auto place = table.getAs<StringAttr>("where");
+    if (!place)
+      return std::nullopt;
+    NamedAttrList without(table);
+    without.set("where",
+                StringAttr::get(table.getContext(), llvm::sys::path::filename(place.getValue())));
+    return without.getDictionary(table.getContext());
+  });
   replacer.recursivelyReplaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/true);
 }
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import inspect
 import json
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -468,3 +470,39 @@ def test_the_command_line_tells_no_line_of_its_own(tmp_path: Path) -> None:
         )
         assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
         assert done.stderr.startswith(f"xtensor compile: {message}")
+
+
+class Moments(NamedTuple):
+    mean: Any
+    spread: Any
+
+
+@dataclasses.dataclass
+class Model:
+    w: Any
+    parts: dict[int, Any]
+    kind: str | None = "linear"
+
+
+def test_named_tuples_dataclasses_and_numbers_as_keys() -> None:
+    def f(model: Model, x: Any) -> Any:
+        y = model.parts[0] * x * model.w + model.parts[7]
+        return Moments(xt.mean(y, dim="i"), xt.max(y, dim="i") - xt.min(y, dim="i")), Model(y, {1: x}, None)
+
+    n, x = xt.spec(i=None), xt.array([1.0, 2.0, 3.0], "i")
+    model = Model(x, {0: x + 1.0, 7: x})
+    g = xt.load(xt.export(f, args=(Model(n, {0: n, 7: n}), n), c=False))
+    (moments, other), (expected, _) = g(model, x), f(model, x)
+    assert moments._fields == Moments._fields
+    assert (moments.mean.item(), moments.spread.item()) == (expected.mean.item(), expected.spread.item())
+    assert type(other).__name__ == "Model"
+    assert (other.kind, other.parts[1].values.tolist()) == (None, [1, 2, 3])
+    gradient = xt.grad(lambda w: xt.sum(g(dataclasses.replace(model, w=w), x)[1].w))(x)
+    np.testing.assert_allclose(gradient.values, ((x + 1.0) * x).values)
+    with pytest.raises(xt.UnsupportedError, match="model was exported as 'linear'"):
+        g(Model(x, {0: x, 7: x}, "cubic"), x)
+    for wrong in (Moments(x, x), {"w": x}, Model(x, {0: x})):
+        with pytest.raises(xt.ArgumentTypeError, match=r"argument model is .*Model\(w=\*"):
+            g(wrong, x)
+    with pytest.raises(xt.UnsupportedError, match="hold a OrderedDict; a bundle has dicts, lists, tuples, named"):
+        xt.export(lambda p: p["a"], args=(collections.OrderedDict(a=n),))

@@ -120,6 +120,17 @@ for _ in range(200):
         (put(*PYTHON, "ranges", to=[[0, "int8", [1], "isel"]]), r"ranges\[0\]\[2\] is a list of 1"),
         (put(*PYTHON, "ranges", to=[[True, "int8", "w", "isel"]]), "is True, not a number"),
         (put(*PYTHON, "arguments", 1, 0, 1, 1, to=["static", "[]"]), "is '..', not a number or a text"),
+        *(
+            (put(*PYTHON, "result", to=["namedtuple", "A", f, ["*"]]), message)
+            for f, message in (
+                (["a b"], "the name of a field"),
+                (["_a"], "not a namedtuple"),
+                (["class"], "of a field"),
+            )
+        ),
+        (put(*PYTHON, "result", to=["dataclass", "A", ["a", "a"], ["*", "*"]]), "fields with one part each"),
+        (put(*PYTHON, "result", to=["dataclass", "__import__('os')", ["a"], ["*"]]), "name of a field"),
+        (put(*PYTHON, "result", to=["dict", [1.5], ["*"]]), "1.5, not a number from"),
         (put(*PYTHON, "result", to=DEEP), "a tree of arrays, 64 deep at most"),
         (put(*PYTHON, "arguments", to=["tuple", ["*", "*"]]), "a tuple and a dict"),
         (put(*PYTHON, "places", to=[1]), "places of results that are not there"),
@@ -141,7 +152,9 @@ for _ in range(200):
         (put(*F, "arguments", 0, "dims", to=["i"] * 65), "not a list of 0 to 64"),
         (put(*F, "arguments", 0, "layout", to="column-major"), "not one of row-major"),
         (put(*F, "equal", to=[{"dim": "i", "sizes": ["i"]}]), r"equal\[0\]\.sizes is a list of 1, not a list of 2"),
-        (put(*F, "equal", to=[{"dim": "i", "sizes": ["i", "q"]}]), "equal sizes are open ones"),
+        (put(*F, "equal", to=[{"dim": "i", "sizes": ["i", "q"]}]), "sizes that a call must see to are open ones"),
+        (put(*F, "nonempty", to=[{"size": "q", "message": ""}]), "sizes that a call must see to are open ones"),
+        (put(*F, "nonempty", to=[{"size": "i", "message": ""}]), "the signature says something else"),
         (put(*F, "sites", to={}), "sites is an object of 0, not a list"),
         (put(*F, "arguments", to=None), "arguments is None, not a list"),
         (put("functions", to=[]), "functions is a list of 0, not a list of 1 to 1"),

@@ -27,8 +27,10 @@ def _lines(file: File) -> Iterator[str]:
             yield f"  {kind:<9} {p.name}: {p}, row-major"
     if f.open:
         yield f"  open      {', '.join(f.open)}: one size each across all arguments"
-    for dim, left, right in f.equal:
+    for left, right, dim, *_ in f.equal:
         yield f"  equal     {dim}: {size_text(left)} and {size_text(right)}"
+    for size, message, _ in f.nonempty:
+        yield f"  not 0     {size_text(size)}: {message}"
     yield ""
     for t in m.targets:
         here = "runs here" if _native.has_processor(t.processor) else "for other machines"

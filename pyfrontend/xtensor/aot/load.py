@@ -158,7 +158,7 @@ class _Core:
             [(dim, where, "", op.partition("#")[0], op.endswith("u")) for dim, where, op in f.sites],
             code,
             False,
-            equal=[(_factors(a), _factors(b), functools.partial(_refuse, d)) for d, a, b in f.equal],
+            equal=[(_factors(a), _factors(b), functools.partial(_refuse, d)) for a, b, d, *_ in f.equal],
             device=device,
         )
         return executable, [_native.to_device(w, device) for w in self.weights]

@@ -7,7 +7,7 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,16 +98,18 @@ class Exported:
     weights: tuple[Parameter, ...]
     results: tuple[Parameter, ...]
     open: tuple[str, ...]
-    equal: tuple[tuple[str, Size, Size], ...]
+    equal: tuple[tuple[Size, Size, str, str, str], ...]  # dim, op and location last
     sites: tuple[tuple[str, str, str], ...]
     python: ForPython = field(default_factory=ForPython)
+    nonempty: tuple[tuple[Size, str, str], ...] = ()  # size, message, location
     symbol: str | None = None  # in C
 
     def said(self) -> str:
         """The signature that code for this function carries."""
         inputs = ", ".join(f"{_quoted(p.name)}: {p}" for p in (*self.arguments, *self.weights))
         text = f"{_quoted(self.name)}({inputs}) -> ({', '.join(map(str, self.results))})"
-        return text + "".join(f" where {size_text(left)} = {size_text(right)}" for _, left, right in self.equal)
+        text += "".join(f" where {size_text(left)} = {size_text(right)}" for left, right, *_ in self.equal)
+        return text + "".join(f" where {size_text(size)} > 0" for size, *_ in self.nonempty)
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,12 @@ _FUNCTION = record(
         "results": items(_ARRAY, most=_MANY),
         "open": items(_dim, most=_MANY),
         "equal": items(
-            record(lambda dim, sizes: (dim, *sizes), {"dim": _NAME, "sizes": row(_size, _size)}), most=_MANY
+            record(
+                lambda dim, sizes, op="", location="": (*sizes, dim, op, location),
+                {"dim": _NAME, "sizes": row(_size, _size)},
+                {"op": text(1024), "location": _LINE},
+            ),
+            most=_MANY,
         ),
         "sites": items(
             record(
@@ -227,7 +234,18 @@ _FUNCTION = record(
             most=_MANY,
         ),
     },
-    {"python": _PYTHON, "symbol": _NAME},
+    {
+        "python": _PYTHON,
+        "symbol": _NAME,
+        "nonempty": items(
+            record(
+                lambda size, message, location="": (size, message, location),
+                {"size": _size, "message": _LINE},
+                {"location": _LINE},
+            ),
+            most=_MANY,
+        ),
+    },
 )
 _TARGET = record(
     Target,
@@ -272,11 +290,16 @@ _MANIFEST = record(
 # -- whether its parts say the same -----------------------------------------------------------------------------------
 
 
+def _names(sizes: Iterable[Size]) -> Iterator[str]:
+    """The open sizes among the factors."""
+    for n in sizes:
+        yield from (f for f in (n if isinstance(n, list) else [n]) if isinstance(f, str))
+
+
 def _check_array(p: Parameter, known: Collection[str], is_input: bool) -> None:
     if len(p.sizes) != len(p.dims) or len(set(p.dims)) != len(p.dims):
         raise RefusedError(f"{p.name!r} has dims without sizes, or one of them twice")
-    factors = [f for n in p.sizes for f in (n if isinstance(n, list) else [n])]
-    if any(isinstance(f, str) and f not in known for f in factors):
+    if any(n not in known for n in _names(p.sizes)):
         raise RefusedError(f"a size of {p.name!r} is open, and not among the open ones")
     if is_input and any(not isinstance(n, int) and n != d for d, n in zip(p.dims, p.sizes, strict=True)):
         raise RefusedError("an argument's open size has the name of its dim")
@@ -293,10 +316,9 @@ def _check_function(f: Exported) -> None:
     there = dict.fromkeys(n for p in f.arguments for n in p.sizes if isinstance(n, str))
     if tuple(there) != f.open or any(p.member is None or None in p.shape for p in f.weights):
         raise RefusedError("open sizes are those of the arguments, in their order")
-    for _, *sizes in f.equal:
-        for n in sizes:
-            if any(isinstance(x, str) and x not in known for x in (n if isinstance(n, list) else [n])):
-                raise RefusedError("equal sizes are open ones")
+    demanded = [n for left, right, *_ in f.equal for n in (left, right)] + [n for n, *_ in f.nonempty]
+    if any(n not in known for n in _names(demanded)):
+        raise RefusedError("sizes that a call must see to are open ones")
     if f.said() != f.signature:
         raise RefusedError("the signature says something else than the arrays")
 
