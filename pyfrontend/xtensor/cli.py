@@ -125,14 +125,11 @@ def _compile(options: argparse.Namespace) -> int:
 def _inspect(options: argparse.Namespace) -> int:
     from .aot.export import Bundle
     from .aot.inspect import as_json, lines
+    from .aot.manifest import read
 
     path = Path(options.bundle)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ArgumentError(f"{path} cannot be read: {error.strerror}", where="") from None
     with _one_line():
-        bundle = Bundle(data, str(path))
+        bundle = Bundle(read(path), str(path))
         text = as_json(bundle) if options.json else "\n".join(lines(bundle._file))
         if options.extract:
             bundle.extract(options.extract)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import struct
 import subprocess
@@ -225,6 +226,11 @@ def test_no_such_file(tmp_path: Path) -> None:
         xt.load(tmp_path / "nothing.xtb")
     with pytest.raises(xt.BundleError, match="cannot be read: Is a directory"):
         xt.load(tmp_path)
+    with pytest.raises(xt.BundleError, match="cannot be read: it is no regular file"):
+        xt.load("/dev/zero")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(xt.BundleError, match="cannot be read: it is no regular file"):
+        xt.load(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize("seed", range(4))

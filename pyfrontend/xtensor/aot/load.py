@@ -28,7 +28,8 @@ from ..core.spec import Spec
 from ..trace.dispatch import _NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
 from .export import Bundle, _path, spec_of
-from .manifest import Exported, File, Parameter, Target
+from .manifest import Exported, File, Parameter, Target, read
+from .schema import printable
 from .signature import signature
 from .structure import as_structure, fitted
 
@@ -83,10 +84,7 @@ def load(bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None 
         file = File(bytes(bundle), "the bundle")
     else:
         path = _path(bundle, "xt.load")
-        try:
-            file = File(path.read_bytes(), str(path))
-        except OSError as error:
-            raise BundleError(f"{path} cannot be read: {error.strerror}") from None
+        file = File(read(path), str(path))
     found = _chosen(file, target)
     device = devices.named(target or found.target) if found.is_device else None
     return Loaded(_Core(file, found, device, target is not None))
@@ -135,7 +133,7 @@ class _Core:
             self.result = as_structure(single if python.result is None else python.result)
             self.places = python.places
             self.weak = python.weak or (False,) * len(leaves)
-            self.ranges = [Range(a, np.dtype(d), w, o) for a, d, w, o in python.ranges]
+            self.ranges = [Range(a, np.dtype(d), w and printable(w), o) for a, d, w, o in python.ranges]
             self.signature = signature(f)
             self._check()
         except ValueError as error:
@@ -155,7 +153,7 @@ class _Core:
             code.entry,
             [_native_type(p) for p in (*f.arguments, *f.weights)],
             [_native_type(p) for p in f.results],
-            [(dim, where, "", op.partition("#")[0], op.endswith("u")) for dim, where, op in f.sites],
+            [(dim, printable(where), "", op.partition("#")[0], op.endswith("u")) for dim, where, op in f.sites],
             code,
             False,
             equal=[(_factors(a), _factors(b), functools.partial(_refuse, d)) for a, b, d, *_ in f.equal],
@@ -403,11 +401,12 @@ def _load_code(file: File, target: Target) -> Any:
     try:
         code = _native.Code(file.member(target.kernel), target.entry, target.signature)
     except (OSError, ValueError) as error:
-        raise BundleError(f"{file.where}: the code for {target.target} cannot be loaded: {error}") from None
+        why = printable(str(error))
+        raise BundleError(f"{file.where}: the code for {target.target} cannot be loaded: {why}") from None
     said = f"{target.profile or target.target} {file.manifest.function.signature}"
     known, _, contents = code.signature.rpartition(" ")
     if known != said:
-        raise BundleError(f"{file.where}: the manifest says {said}, and the code {known}")
+        raise BundleError(f"{file.where}: the manifest says {said}, and the code {printable(known)}")
     if contents != file.manifest.contents:
         raise BundleError(
             f"{file.where}: the code for {target.target} was compiled from another program, or for other weights, than "

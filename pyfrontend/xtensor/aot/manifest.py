@@ -6,9 +6,12 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import os
 import re
+import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from .. import _native
@@ -348,6 +351,17 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number in JSON")
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a file, which ends: a pipe or a device may not."""
+    try:
+        with open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise BundleError(f"{path} cannot be read: it is no regular file")
+            return file.read()
+    except OSError as error:
+        raise BundleError(f"{path} cannot be read: {error.strerror}") from None
 
 
 class File:

@@ -56,7 +56,7 @@ def to_json(structure: core.TreeDef, what: str) -> Any:
         return ["dict", list(keys), children]
     if hasattr(kind, "_fields") and issubclass(kind, tuple):
         return ["namedtuple", kind.__name__, list(kind._fields), children]
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return ["dataclass", kind.__name__, list(keys), children]
     found = "dict with keys that are no text and no int" if kind is dict else kind.__name__
     raise UnsupportedError(
@@ -69,7 +69,7 @@ def to_json(structure: core.TreeDef, what: str) -> Any:
 def _class(kind: str, name: str, fields: tuple[str, ...]) -> Any:
     """A class with these fields: what comes out of a loaded function, whose own classes are not there."""
     if kind == "namedtuple":
-        return collections.namedtuple(name, fields)  # type: ignore[misc]
+        return collections.namedtuple(name, fields)
     return dataclasses.make_dataclass(name, fields)
 
 
