@@ -24,7 +24,7 @@ pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 @pytest.fixture(scope="module")
 def data() -> bytes:
     w = xt.array([1.0, 2.0, 3.0], "j")
-    return xt.export(lambda x, s=1: x * w * s, args=(xt.spec(i=None, j=3), 1), name="m").data
+    return xt.export(lambda x, s=1: x * w * s, args=(xt.spec(i=None, j=3), 1), name="model").data
 
 
 def changed(data: bytes, change: Callable[[Any], Any] | None = None, **members: bytes) -> bytes:
@@ -57,7 +57,9 @@ def test_a_program_that_is_not_the_codes(data: bytes) -> None:
 
 def test_a_program_of_the_same_signature(data: bytes) -> None:
     """It would be read without complaint, and its derivatives would be of something else."""
-    other = xt.export(lambda x, s=1: x + xt.array([1.0, 2.0, 3.0], "j") * s, args=(xt.spec(i=None, j=3), 1), name="m")
+    other = xt.export(
+        lambda x, s=1: x + xt.array([1.0, 2.0, 3.0], "j") * s, args=(xt.spec(i=None, j=3), 1), name="model"
+    )
     assert other.manifest.function.signature == xt.load(data)._core.function.signature
     with pytest.raises(xt.BundleError, match="compiled from another program"):
         xt.load(changed(data, **{"module.mlirbc": member(other.data, "module.mlirbc")}))
@@ -72,8 +74,8 @@ def test_weights_that_are_not_the_codes(data: bytes) -> None:
 def test_programs_that_are_no_bytecode(data: bytes, text: bytes) -> None:
     with pytest.raises(xt.BundleError, match=r"'module\.mlirbc' is no MLIR bytecode"):
         xt.load(changed(data, **{"module.mlirbc": text}))
-    with pytest.raises(xt.BundleError, match=r"'m\.h' is no MLIR bytecode"):
-        xt.load(changed(data, lambda m: m.update(module="m.h")))
+    with pytest.raises(xt.BundleError, match=r"'model\.h' is no MLIR bytecode"):
+        xt.load(changed(data, lambda m: m.update(module="model.h")))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -166,7 +168,7 @@ for _ in range(200):
         (put("targets", 0, "entry", to="printf_entry"), "NAME_entry and NAME_signature"),
         (lambda m: m.update(targets=m["targets"] * 1000), "targets is a list of 1000, not a list of 1 to 64"),
         (lambda m: m["members"].update({"a/../b": {"bytes": 1, "sha256": ""}}), "sha256 is|lists other members"),
-        (lambda m: m["members"]["m.h"].update(sha256="x"), "sha256 is 'x'"),
+        (lambda m: m["members"]["model.h"].update(sha256="x"), "sha256 is 'x'"),
         (lambda m: m.pop("compiler"), "compiler is missing"),
     ],
 )
@@ -251,7 +253,7 @@ def test_inspect_says_what_is_wrong(data: bytes, tmp_path: Path, kind: str) -> N
     elif kind == "hostile":
         path.write_bytes(changed(data, put(*F, "doc", to="\ud800")))
     elif kind == "damaged":
-        path.write_bytes(changed(data, put("members", "m.h", "sha256", to="0" * 64)))
+        path.write_bytes(changed(data, put("members", "model.h", "sha256", to="0" * 64)))
     done = xtensor("inspect", str(path))
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
@@ -264,11 +266,11 @@ def test_extract_writes_nothing_through_links(data: bytes, tmp_path: Path) -> No
     outside.mkdir()
     folder.mkdir()
     (outside / "precious").write_text("mine")
-    (folder / "m.h").symlink_to(outside / "precious")
+    (folder / "model.h").symlink_to(outside / "precious")
     bundle.extract(folder)
     assert (outside / "precious").read_text() == "mine"
-    assert (folder / "m.h").read_bytes() == member(data, "m.h")
-    assert not (folder / "m.h").is_symlink()
+    assert (folder / "model.h").read_bytes() == member(data, "model.h")
+    assert not (folder / "model.h").is_symlink()
     assert (folder / "manifest.json").read_bytes() == member(data, "manifest.json")
     assert {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()} == set(_native.read_zip(data))
 
@@ -288,6 +290,6 @@ def test_extract_where_a_file_is_in_the_way(data: bytes, tmp_path: Path) -> None
         assert done.returncode == 1
         assert "Traceback" not in done.stderr
         assert "cannot be written" in done.stderr
-    (tmp_path / "out" / "m.h").mkdir(parents=True)
-    with pytest.raises(xt.ArgumentError, match=r"m\.h cannot be written: Is a directory"):
+    (tmp_path / "out" / "model.h").mkdir(parents=True)
+    with pytest.raises(xt.ArgumentError, match=r"model\.h cannot be written: Is a directory"):
         xt.Bundle(data, "m").extract(tmp_path / "out")

@@ -195,7 +195,8 @@ def _refusal(text: str) -> Error | None:
     """What the compiler says of what it was asked for, rather than of itself."""
     for pattern, kind in _REFUSALS:
         if re.search(pattern, text):
-            return kind(f"xt.export: {text.splitlines()[0].removeprefix('xt.export: ')}")
+            said, _, where = text.partition("\n  at ")
+            return kind(f"xt.export: {said.splitlines()[0].removeprefix('xt.export: ')}", where or None)
     return None
 
 
