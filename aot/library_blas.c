@@ -4,6 +4,7 @@
 #include "gemm.c"
 #include "half.c"
 #include "kernel.c"
+#include "sort.c"
 
 const int32_t xta_library_products = 1;
 const xt_services xta_services = {sizeof(xt_services),

@@ -17,31 +17,6 @@ namespace json = llvm::json;
 
 namespace {
 
-/// A fixed size is a number, an open one its name, a product a list of both.
-json::Value toJson(const SizeProduct &size) {
-  if (size.open.empty())
-    return size.factor;
-  if (size.factor == 1 && size.open.size() == 1)
-    return size.open[0];
-  json::Array factors;
-  if (size.factor != 1)
-    factors.push_back(size.factor);
-  for (const std::string &name : size.open)
-    factors.push_back(name);
-  return factors;
-}
-
-json::Object toJson(const Parameter &p) {
-  json::Array dims(p.dims), sizes;
-  for (const SizeProduct &size : p.sizes)
-    sizes.push_back(toJson(size));
-  return json::Object{{"name", p.name},
-                      {"dtype", p.dtype},
-                      {"dims", std::move(dims)},
-                      {"sizes", std::move(sizes)},
-                      {"layout", "row-major"}};
-}
-
 class Exporter {
 public:
   Exporter(ModuleOp module, const ExportOptions &options) : module(module), options(options) {}
@@ -69,7 +44,7 @@ public:
       weights.push_back(std::move(weight));
       keep(member, bytes);
     }
-    if (options.forC)
+    if (hasC)
       keep(library.prefix + ".h", headerOf(library));
     return file(std::move(targets), std::move(weights));
   }
@@ -89,8 +64,11 @@ private:
              << options.blas << "': openblas, blas or scipy-openblas, or none";
     if (options.weights.size() > interface->inputs.size())
       return module.emitError("there are more weights than inputs");
-    library.prefix = identifier(options.name);
-    library.function = library.prefix + "_" + identifier(options.function);
+    library.prefix = libraryName(options.name);
+    if (constexpr size_t most = 128; library.prefix.size() > most)
+      return module.emitError("no bundle can be made with a name of ")
+             << library.prefix.size() << " characters: " << most << " at most";
+    library.symbols = LibrarySymbols(library.prefix, options.function);
     library.interface = std::move(*interface);
     auto rename = [](std::vector<Parameter> &parameters, const std::vector<std::string> &names) {
       for (auto [p, name] : llvm::zip(parameters, names))
@@ -189,10 +167,8 @@ private:
     library.sites = sitesOf(*copy);
     if (options.forC)
       if (std::string routine = routineOf(*copy); !routine.empty())
-        return module.emitError("a library for C has no ")
-               << routine
-               << " (sorting, factorisations): a bundle for Python alone (c=False, --no-c) can "
-                  "have it";
+        return module.emitError("a library for C has no factorisations, and this function calls '")
+               << routine << "': a bundle for Python alone (c=False, --no-c) can have it";
     // Who calls no products needs no library for them.
     if (!copy->lookupSymbol("xt_gemm_f32") && !copy->lookupSymbol("xt_gemm_f64"))
       library.blas.clear();
@@ -214,6 +190,7 @@ private:
                        {"signature", signatureSymbol(library)}};
     keep(folder + "kernel.so", std::move(made->kernel));
     if (options.forC) {
+      hasC = true;
       entry["shared"] = folder + "lib" + library.prefix + ".so";
       entry["archive"] = folder + "lib" + library.prefix + ".a";
       keep(folder + "lib" + library.prefix + ".so", std::move(made->shared));
@@ -222,14 +199,14 @@ private:
     return entry;
   }
 
-  /// A routine of the runtime that the code calls, or empty.
+  /// A routine of the runtime that the code calls and libraries for C do not have, or empty.
   static std::string routineOf(ModuleOp code) {
     for (StringRef name : {
 #define XT_ROUTINE(name) #name,
 #include "Routines.def"
          })
-      if (code.lookupSymbol(name))
-        return name.str();
+      if (name != "xt_argsort" && code.lookupSymbol(name))
+        return name.drop_front(3).str();
     return "";
   }
 
@@ -238,28 +215,21 @@ private:
   }
 
   FailureOr<std::string> file(json::Array targets, json::Array weights) {
-    json::Array arguments, results, equal, sites;
+    json::Array arguments, sites;
     for (const Parameter &p : llvm::ArrayRef(inputs()).take_front(passed()))
       arguments.push_back(toJson(p));
-    for (const Parameter &p : library.interface.outputs)
-      results.push_back(toJson(p));
-    for (const SizeEquality &e : library.interface.equalities)
-      equal.push_back(
-          json::Object{{"dim", e.dim}, {"sizes", json::Array{toJson(e.left), toJson(e.right)}}});
     for (const Site &site : library.sites)
       sites.push_back(
           json::Object{{"dim", site.dim}, {"location", site.location}, {"op", site.op}});
-    json::Object function{{"name", options.function},
-                          {"doc", options.doc},
-                          {"signature", library.signature},
-                          {"arguments", std::move(arguments)},
-                          {"weights", std::move(weights)},
-                          {"results", std::move(results)},
-                          {"open", json::Array(library.interface.open)},
-                          {"equal", std::move(equal)},
-                          {"sites", std::move(sites)}};
-    if (options.forC)
-      function["symbol"] = library.function;
+    json::Object function = toJson(library.interface);
+    function["name"] = options.function;
+    function["doc"] = options.doc;
+    function["signature"] = library.signature;
+    function["arguments"] = std::move(arguments);
+    function["weights"] = std::move(weights);
+    function["sites"] = std::move(sites);
+    if (hasC)
+      function["symbol"] = library.symbols.function;
     if (!options.python.empty()) {
       auto python = json::parse(options.python);
       if (!python)
@@ -277,7 +247,7 @@ private:
         {"targets", std::move(targets)}, {"module", "module.mlirbc"},
         {"members", std::move(members)}};
     manifest["blas"] = library.blas.empty() ? json::Value(nullptr) : json::Value(library.blas);
-    if (options.forC)
+    if (hasC)
       manifest["header"] = library.prefix + ".h";
     std::string text;
     llvm::raw_string_ostream os(text);
@@ -295,6 +265,7 @@ private:
   ModuleOp module;
   const ExportOptions &options;
   LibraryDescription library;
+  bool hasC = false; // a library for C: devices have none
   std::vector<std::pair<std::string, std::string>> kept;
 };
 

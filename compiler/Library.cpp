@@ -4,6 +4,7 @@
 #include "CPU/Passes.h"
 #include "compiler/CodeGenerator.h"
 #include "compiler/Linker.h"
+#include "compiler/Workspace.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -33,9 +34,20 @@ const Blas *xtensor::blasNamed(StringRef name) {
   return it == std::end(kBlas) ? nullptr : it;
 }
 
-std::string xtensor::entrySymbol(const LibraryDescription &l) { return l.function + "_entry"; }
+LibrarySymbols::LibrarySymbols(StringRef prefix, StringRef name) {
+  Names names;
+  std::string word = wordFor(name);
+  message = names.fresh((prefix + "_message").str());
+  function = names.fresh((prefix + "_" + (word.empty() ? "function" : word)).str());
+  any = names.fresh(function + "_any");
+  workspace = names.fresh(function + "_workspace");
+}
+
+std::string xtensor::entrySymbol(const LibraryDescription &l) {
+  return l.symbols.function + "_entry";
+}
 std::string xtensor::signatureSymbol(const LibraryDescription &l) {
-  return l.function + "_signature";
+  return l.symbols.function + "_signature";
 }
 
 namespace {
@@ -43,8 +55,8 @@ namespace {
 /// The tables of aot/tables.h and the functions that hand them over.
 class TableWriter {
 public:
-  TableWriter(llvm::Module &module, const LibraryDescription &library)
-      : module(module), context(module.getContext()), library(library),
+  TableWriter(llvm::Module &module, const LibraryDescription &library, Workspace workspace)
+      : module(module), context(module.getContext()), library(library), workspace(workspace),
         i32(llvm::Type::getInt32Ty(context)), i64(llvm::Type::getInt64Ty(context)),
         pointer(llvm::PointerType::getUnqual(context)) {}
 
@@ -64,7 +76,7 @@ public:
     int64_t arrays = f.inputs.size() + f.outputs.size() - library.weights.size();
     // int32_t f(const f_x *x, .., const f_result *result, xt_context *context)
     llvm::SmallVector<llvm::Type *> types(arrays + 1, pointer);
-    llvm::Function *typed = function(library.function, types);
+    llvm::Function *typed = function(library.symbols.function, types);
     llvm::IRBuilder<> b(&typed->getEntryBlock());
     llvm::Value *given =
         b.CreateAlloca(llvm::ArrayType::get(pointer, std::max<int64_t>(arrays, 1)));
@@ -72,31 +84,44 @@ public:
       b.CreateStore(typed->getArg(i), b.CreateConstInBoundsGEP1_64(pointer, given, i));
     call(b, "xta_run", {table, given, typed->getArg(arrays)});
     // int32_t f_any(const xt_any *arrays, int64_t count, xt_context *context)
-    llvm::Function *any = function(library.function + "_any", {pointer, i64, pointer});
+    llvm::Function *any = function(library.symbols.any, {pointer, i64, pointer});
     b.SetInsertPoint(&any->getEntryBlock());
     call(b, "xta_run_any", {table, any->getArg(0), any->getArg(1), any->getArg(2)});
+    // int64_t f_workspace(int64_t n, ..)
+    int64_t open = library.interface.open.size();
+    llvm::Function *bytes =
+        function(library.symbols.workspace, llvm::SmallVector<llvm::Type *>(open, i64), i64);
+    b.SetInsertPoint(&bytes->getEntryBlock());
+    llvm::Value *sizes = b.CreateAlloca(llvm::ArrayType::get(i64, std::max<int64_t>(open, 1)));
+    for (int64_t i = 0; i < open; ++i)
+      b.CreateStore(bytes->getArg(i), b.CreateConstInBoundsGEP1_64(i64, sizes, i));
+    call(b, "xta_workspace", {table, sizes}, i64);
     // const char *model_message(const xt_context *context, int32_t code)
     auto *type = llvm::FunctionType::get(pointer, {pointer, i32}, false);
     auto *message = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                           library.prefix + "_message", module);
+                                           library.symbols.message, module);
     b.SetInsertPoint(llvm::BasicBlock::Create(context, "", message));
     b.CreateRet(b.CreateCall(module.getOrInsertFunction("xta_message", type),
                              {message->getArg(0), message->getArg(1)}));
   }
 
 private:
-  llvm::Function *function(const std::string &name, llvm::ArrayRef<llvm::Type *> types) {
-    auto *f = llvm::Function::Create(llvm::FunctionType::get(i32, types, false),
+  llvm::Function *function(const std::string &name, llvm::ArrayRef<llvm::Type *> types,
+                           llvm::Type *result = nullptr) {
+    auto *f = llvm::Function::Create(llvm::FunctionType::get(result ? result : i32, types, false),
                                      llvm::GlobalValue::ExternalLinkage, name, module);
     llvm::BasicBlock::Create(context, "", f);
     return f;
   }
-  void call(llvm::IRBuilder<> &b, StringRef name, llvm::ArrayRef<llvm::Value *> arguments) {
+  void call(llvm::IRBuilder<> &b, StringRef name, llvm::ArrayRef<llvm::Value *> arguments,
+            llvm::Type *result = nullptr) {
     llvm::SmallVector<llvm::Type *> types;
     for (llvm::Value *v : arguments)
       types.push_back(v->getType());
-    b.CreateRet(b.CreateCall(
-        module.getOrInsertFunction(name, llvm::FunctionType::get(i32, types, false)), arguments));
+    b.CreateRet(
+        b.CreateCall(module.getOrInsertFunction(
+                         name, llvm::FunctionType::get(result ? result : i32, types, false)),
+                     arguments));
   }
 
   llvm::Constant *number(int64_t n) { return llvm::ConstantInt::get(i64, n); }
@@ -143,7 +168,7 @@ private:
 
   llvm::Constant *functionTable() {
     const Interface &f = library.interface;
-    llvm::SmallVector<llvm::Constant *> arrays, equal, sites;
+    llvm::SmallVector<llvm::Constant *> arrays, equal, nonempty, sites;
     size_t passed = f.inputs.size() - library.weights.size();
     for (auto [i, p] : llvm::enumerate(f.inputs)) {
       llvm::Constant *data = null();
@@ -160,17 +185,22 @@ private:
     }
     for (const SizeEquality &e : f.equalities)
       equal.push_back(structure({size(e.left), size(e.right), text(e.dim)}));
+    for (const SizeNonempty &e : f.nonempty)
+      nonempty.push_back(structure({size(e.size), text(e.dim), text(e.message)}));
     for (const Site &site : library.sites)
       sites.push_back(structure({text(site.dim), text(site.location)}));
-    return global(structure(
-        {text(library.function), module.getFunction(entrySymbol(library)), number(f.inputs.size()),
-         number(f.outputs.size()), number(f.open.size()), number(openResults), list(arrays),
-         number(equal.size()), list(equal), number(sites.size()), list(sites)}));
+    return global(
+        structure({text(library.symbols.function), module.getFunction(entrySymbol(library)),
+                   number(f.inputs.size()), number(f.outputs.size()), number(f.open.size()),
+                   number(openResults), list(arrays), number(equal.size()), list(equal),
+                   number(nonempty.size()), list(nonempty), number(sites.size()), list(sites),
+                   workspace.bytes ? workspace.bytes : null(), number(workspace.fixed)}));
   }
 
   llvm::Module &module;
   llvm::LLVMContext &context;
   const LibraryDescription &library;
+  Workspace workspace;
   llvm::IntegerType *i32, *i64;
   llvm::PointerType *pointer;
 };
@@ -284,7 +314,7 @@ static std::unique_ptr<llvm::Module> translated(ModuleOp module, const LibraryDe
   return code;
 }
 
-FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescription &library,
+FailureOr<Library> xtensor::makeLibrary(ModuleOp module, LibraryDescription &library,
                                         const Processor &processor) {
   PassManager pm(module.getContext());
   pm.addPass(createPassCall());
@@ -303,13 +333,18 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescriptio
       f.addFnAttr(llvm::Attribute::NoUnwind);
       f.addFnAttr("prefer-vector-width", "512");
     }
-  TableWriter tables(*code, library);
+  // What the module calls a function is nothing to the C part.
+  for (llvm::Function &f : *code)
+    if (!f.isDeclaration() && f.getName() != entrySymbol(library))
+      f.setLinkage(llvm::GlobalValue::InternalLinkage);
+  Workspace workspace = workspaceOf(*code->getFunction(entrySymbol(library)));
+  library.loopsTakeMore |= workspace.loopsTakeMore;
+  TableWriter tables(*code, library, workspace);
   tables.addSignature();
   if (library.forC)
     tables.addFunctions();
   std::vector<std::string> kernelNames = {entrySymbol(library), signatureSymbol(library)};
-  std::vector<std::string> names = {library.function, library.function + "_any",
-                                    library.prefix + "_message"};
+  std::vector<std::string> names = library.symbols.all();
   if (!link(*code, library, processor, error))
     return module.emitError(error);
   if (!processor.abi.empty() && !code->getModuleFlag("target-abi"))
@@ -357,7 +392,7 @@ FailureOr<Host> xtensor::makeHost(ModuleOp module, const LibraryDescription &lib
   auto code = translated(module, library, *machine, context);
   if (!code)
     return failure();
-  TableWriter(*code, library).addSignature();
+  TableWriter(*code, library, {}).addSignature();
   std::vector<std::string> names = {entrySymbol(library), signatureSymbol(library)};
   for (llvm::GlobalValue &value : code->global_values())
     if (!value.isDeclaration() && !llvm::is_contained(names, value.getName()))

@@ -6,14 +6,25 @@
 #include "CPU/Processor.h"
 #include "compiler/Compiler.h"
 #include "compiler/Interface.h"
+#include "compiler/Names.h"
 #include <string>
 
 namespace xtensor {
 
+/// What a library shows in C.
+struct LibrarySymbols {
+  LibrarySymbols() = default;
+  /// `prefix` is what the bundle is called in C.
+  LibrarySymbols(llvm::StringRef prefix, llvm::StringRef function);
+  std::vector<std::string> all() const { return {message, function, any, workspace}; }
+
+  std::string message, function, any, workspace;
+};
+
 /// What is known of a library, whatever it is compiled for.
 struct LibraryDescription {
-  std::string prefix;   // of every symbol: "model"
-  std::string function; // "model_classify"
+  std::string prefix; // of every symbol: "model"
+  LibrarySymbols symbols;
   Interface interface;
   std::string signature;
   std::string target; // what the code is for, "cpu:x86-64-v3" or a device's profile
@@ -24,6 +35,8 @@ struct LibraryDescription {
   std::string blas;
   /// Functions for C beside the entry for those who check arguments themselves.
   bool forC = true;
+  /// Whether loops have temporaries that the workspace is not made for. Found out by makeLibrary.
+  bool loopsTakeMore = false;
 };
 
 /// A BLAS by the name that options use: the file that programs load, and what its symbols begin
@@ -44,7 +57,7 @@ std::string entrySymbol(const LibraryDescription &library);
 std::string signatureSymbol(const LibraryDescription &library);
 
 /// `module` is in phase `llvm` and is used up. Null on failure, with diagnostics at its location.
-mlir::FailureOr<Library> makeLibrary(mlir::ModuleOp module, const LibraryDescription &description,
+mlir::FailureOr<Library> makeLibrary(mlir::ModuleOp module, LibraryDescription &description,
                                      const Processor &processor);
 
 /// The host of a device's kernels, for this machine.
@@ -55,8 +68,6 @@ struct Host {
 mlir::FailureOr<Host> makeHost(mlir::ModuleOp module, const LibraryDescription &description,
                                const Processor &processor);
 
-/// A name that C takes, made of `text`.
-std::string identifier(llvm::StringRef text);
 /// The C header of a library.
 std::string headerOf(const LibraryDescription &library);
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import math
 import os
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..compiler.sizes import equality, nonempty
 from ..core import devices, tree
 from ..core.dims import describe, describe_array
 from ..core.errors import (
@@ -159,7 +159,7 @@ class _Core:
             [(dim, where, "", op.partition("#")[0], op.endswith("u")) for dim, where, op in f.sites],
             code,
             False,
-            equal=[(_factors(a), _factors(b), functools.partial(_refuse, d)) for d, a, b in f.equal],
+            equal=[*(equality(*e) for e in f.equal), *(nonempty(*e) for e in f.nonempty)],
             device=device,
         )
         return executable, [_native.to_device(w, device) for w in self.weights]
@@ -388,16 +388,6 @@ def _native_type(p: Parameter) -> Any:
         return _native.ArrayType(p.dtype, p.dims, [n for n in p.sizes if isinstance(n, int)])
     except (ValueError, OverflowError) as error:
         raise BundleError(f"{p}: {error}") from None
-
-
-def _factors(size: Any) -> list[int | str]:
-    return size if isinstance(size, list) else [size]
-
-
-def _refuse(dim: str, there: int, new: int) -> None:
-    raise SizeError(
-        f"dim {dim!r} has size {there}, and a dim of size {new} is given this name; equal names have equal sizes"
-    )
 
 
 def _weight(file: File, p: Parameter) -> Any:

@@ -96,16 +96,18 @@ class Exported:
     weights: tuple[Parameter, ...]
     results: tuple[Parameter, ...]
     open: tuple[str, ...]
-    equal: tuple[tuple[str, Size, Size], ...]
+    equal: tuple[tuple[Size, Size, str, str, str], ...]  # dim, op and location last
     sites: tuple[tuple[str, str, str], ...]
     python: Mapping[str, Any] = field(default_factory=dict)
+    nonempty: tuple[tuple[Size, str, str], ...] = ()  # size, message, location
     symbol: str | None = None  # in C
 
     def said(self) -> str:
         """The signature that code for this function carries."""
         inputs = ", ".join(f"{_quoted(p.name)}: {p}" for p in (*self.arguments, *self.weights))
         text = f"{_quoted(self.name)}({inputs}) -> ({', '.join(map(str, self.results))})"
-        return text + "".join(f" where {_text(left)} = {_text(right)}" for _, left, right in self.equal)
+        text += "".join(f" where {_text(left)} = {_text(right)}" for left, right, *_ in self.equal)
+        return text + "".join(f" where {_text(size)} > 0" for size, *_ in self.nonempty)
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,12 @@ def _function(table: Any) -> Exported:
     equal = []
     for e in _get(table, "equal", list):
         left, right = _get(e, "sizes", list)
-        equal.append((_get(e, "dim", str), _size(left, known), _size(right, known)))
+        said = _get(e, "dim", str), _get(e, "op", str, ""), _get(e, "location", str, "")
+        equal.append((_size(left, known), _size(right, known), *said))
+    nonempty = tuple(
+        (_size(_get(e, "size", object), known), _get(e, "message", str), _get(e, "location", str, ""))
+        for e in _get(table, "nonempty", list, [])
+    )
     sites = tuple(
         (_get(s, "dim", str), _get(s, "location", str), _get(s, "op", str)) for s in _get(table, "sites", list)
     )
@@ -215,6 +222,7 @@ def _function(table: Any) -> Exported:
         tuple(equal),
         sites,
         _get(table, "python", dict, {}),
+        nonempty,
         _get(table, "symbol", str, None),
     )
     if found.said() != found.signature:
