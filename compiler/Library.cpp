@@ -1,5 +1,6 @@
 #include "compiler/Library.h"
 
+#include "Analyses.h"
 #include "Bytes.h"
 #include "CPU/Passes.h"
 #include "compiler/CodeGenerator.h"
@@ -14,7 +15,6 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -260,25 +260,16 @@ bool link(llvm::Module &code, const LibraryDescription &library, const Processor
 LogicalResult emit(llvm::Module &code, llvm::TargetMachine &machine, std::string &object) {
   optimize(code, machine);
   {
-    llvm::PassBuilder builder(&machine);
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager graph;
-    llvm::ModuleAnalysisManager modules;
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(graph);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, graph, modules);
+    Analyses analyses(machine);
     llvm::ModulePassManager passes;
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SimplifyCFGPass()));
     passes.addPass(llvm::GlobalDCEPass());
-    passes.run(code, modules);
+    passes.run(code, analyses.modules);
   }
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager emitter;
-  if (machine.addPassesToEmitFile(emitter, os, nullptr, llvm::CodeGenFileType::ObjectFile))
+  if (!addEmission(emitter, machine, os, llvm::CodeGenFileType::ObjectFile))
     return failure();
   emitter.run(code);
   object.assign(bytes.begin(), bytes.end());
@@ -329,10 +320,8 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, LibraryDescription &lib
   if (!code)
     return failure();
   for (llvm::Function &f : *code)
-    if (!f.isDeclaration()) {
-      f.addFnAttr(llvm::Attribute::NoUnwind);
-      f.addFnAttr("prefer-vector-width", "512");
-    }
+    if (!f.isDeclaration())
+      markCompiled(f);
   // What the module calls a function is nothing to the C part.
   for (llvm::Function &f : *code)
     if (!f.isDeclaration() && f.getName() != entrySymbol(library))

@@ -28,8 +28,8 @@ _WORDS = """
 nullptr typeid constexpr co_await concept requires alignas and not_eq class template this new restrict _Bool _Generic
 inline register auto int float linux unix NULL errno stdin assert INT_MAX I bool true EOF major minor int64_t size_t
 uint8_t wchar_t max_align_t data dims sizes state message any workspace context arrays count code xt_any xt_context
-XT_OK xta xta_run entry malloc free main cblas_sgemm __x _X __cplusplus x_size x x_ _x 2d 0 größe 数 a_b a-b */ /* a\\ ??/
-// ' " %s 🙂
+XT_OK xta xta_run entry malloc free main cblas_sgemm __x _X __cplusplus x_size x x_ _x 2d 0 größe 数 a_b a-b */ /* a\\
+??/ // ' " %s 🙂
 """
 NASTY = (*_WORDS.split(), "a b", "\u202e", "\n")
 

@@ -19,8 +19,10 @@ def lines(file: File) -> Iterator[str]:
             yield f"  {kind:<9} {p.name}: {p}, row-major"
     if f.open:
         yield f"  open      {', '.join(f.open)}: one size each across all arguments"
-    for dim, left, right in f.equal:
+    for left, right, dim, *_ in f.equal:
         yield f"  equal     {dim}: {left} and {right}"
+    for size, *_ in f.nonempty:
+        yield f"  not empty {size}"
     yield ""
     for t in m.targets:
         here = "runs here" if _native.has_processor(t.processor) else "for other machines"

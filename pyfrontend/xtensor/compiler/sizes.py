@@ -34,7 +34,8 @@ class Sizes:
         found = json.loads(_xtensor.sizes(program.module))
         self.results = [r["sizes"] for r in found["results"]]
         for e in found["equal"]:
-            self.equalities.append(equality(*e["sizes"], e["dim"], e["op"], e["location"]))
+            left, right = e["sizes"]
+            self.equalities.append(equality(left, right, e["dim"], e["op"], e["location"]))
         for e in found["nonempty"]:
             self.equalities.append(nonempty(e["size"], e["message"], e["location"]))
 
