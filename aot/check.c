@@ -34,6 +34,12 @@ static __attribute__((noinline)) void put(Text *t, const char *s) {
   t->at = 0;
 }
 
+static int sameText(const char *a, const char *b) {
+  while (*a && *a == *b)
+    ++a, ++b;
+  return *a == *b;
+}
+
 static __attribute__((noinline)) void putNumber(Text *t, int64_t n) {
   char digits[24], *p = digits + 23;
   uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
@@ -143,6 +149,14 @@ void xta_loop(xt_call *call, void (*body)(void *, int64_t, int64_t), void *ctx, 
     c->parallel_for(c->state, body, ctx, n, grain);
   else
     body(ctx, 0, n);
+}
+
+void xta_route(xt_call *call, const char *wanted, const xt_array *arrays, const int64_t *options) {
+  for (const xta_routine *r = xta_routines; r->name; ++r)
+    if (sameText(r->name, wanted)) {
+      r->run(arrays, options, call);
+      return;
+    }
 }
 
 /* -- checks ---------------------------------------------------------------------------------- */
@@ -272,15 +286,34 @@ static int32_t finish(const xta_function *f, const xt_status *status, xt_context
     put(&t, " bytes of temporaries");
     return XT_NO_MEMORY;
   }
+  const xta_site *site =
+      status->site >= 0 && status->site < f->siteCount ? &f->sites[status->site] : 0;
+  if (site && site->dim[0] == '~') { /* "~square~ row~ column" */
+    put(&t, "the matrix must be square: dims");
+    const char *p = site->dim + sizeof "~square~" - 1;
+    char one[2] = {0, 0};
+    for (; *p; ++p)
+      if (*p != '~') {
+        one[0] = *p;
+        put(&t, one);
+      }
+    put(&t, " have sizes ");
+    putNumber(&t, status->index);
+    put(&t, " and ");
+    putNumber(&t, status->size);
+    put(&t, " at ");
+    put(&t, site->location);
+    return XT_INDEX;
+  }
   put(&t, "index ");
   putNumber(&t, status->index);
   put(&t, " is out of range for size ");
   putNumber(&t, status->size);
-  if (status->site >= 0 && status->site < f->siteCount) {
+  if (site) {
     put(&t, " of dim ");
-    put(&t, f->sites[status->site].dim);
+    put(&t, site->dim);
     put(&t, " at ");
-    put(&t, f->sites[status->site].location);
+    put(&t, site->location);
   }
   return XT_INDEX;
 }
@@ -406,12 +439,6 @@ int32_t xta_run(const xta_function *f, void *const *given, xt_context *context) 
   xt_call call = {{0, 0, 0, 0}, &xta_services, &state};
   f->entry(buffers, open, &call.status);
   return call.status.code ? finish(f, &call.status, context) : XT_OK;
-}
-
-static int sameText(const char *a, const char *b) {
-  while (*a && *a == *b)
-    ++a, ++b;
-  return *a == *b;
 }
 
 /* Arrays that say what they are become typed ones. */

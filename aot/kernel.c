@@ -72,22 +72,8 @@ void xta_gemm_f64(int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, int64_
     xta_own_gemm_f64(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc, accumulate, call);
 }
 
-static void routine(const char *name, const xt_array *arrays, const int64_t *options,
-                    xt_call *call) {
-  call->services->routine(call, name, arrays, options);
-}
-
-void xta_xt_argsort(const xt_array *arrays, const int64_t *options, xt_call *call) {
-  if (call->services->routine)
-    routine("xt_argsort", arrays, options, call);
-  else
-    xta_own_argsort(arrays, options, call);
-}
-
-/* The others, which libraries for C do not have: the compiler sees to it. */
-#define xta_xt_argsort xta_served_argsort
 #define XT_ROUTINE(name)                                                                           \
   void xta_##name(const xt_array *arrays, const int64_t *options, xt_call *call) {                 \
-    routine(#name, arrays, options, call);                                                         \
+    call->services->routine(call, #name, arrays, options);                                         \
   }
 #include "Routines.def"

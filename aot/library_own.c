@@ -6,4 +6,5 @@
 #include "sort.c"
 
 const int32_t xta_library_products = 0;
-const xt_services xta_services = {sizeof(xt_services), xta_acquire, xta_release, xta_loop, 0, 0, 0};
+const xt_services xta_services = {
+    sizeof(xt_services), xta_acquire, xta_release, xta_loop, 0, 0, xta_route};

@@ -16,7 +16,7 @@ enum {
   XT_DTYPE = 6,      /* elements of another type */
   XT_DIM = 7,        /* a dim has another name */
   XT_NO_MEMORY = 16, /* no memory for temporaries */
-  XT_INDEX = 17      /* an index was out of range: results hold anything */
+  XT_INDEX = 17      /* an index was out of range, or a matrix not square: results hold anything */
 };
 
 /* Element types, as in xt_any. */

@@ -105,7 +105,7 @@ static void sortRows(void *ctx, int64_t begin, int64_t end, xt_call *call) {
   xta_arena_release(items, call);
 }
 
-void xta_own_argsort(const xt_array *arrays, const int64_t *options, xt_call *call) {
+void xta_own_xt_argsort(const xt_array *arrays, const int64_t *options, xt_call *call) {
   static const int32_t kBytes[] = {1, 2, 4, 8, 2, 2, 4, 8}; /* by XT_I8 .. XT_F64 */
   static const uint64_t kInfinity[] = {0, 0, 0, 0, 0x7c00, 0x7f80, 0x7f800000, 0x7ff0000000000000};
   const xt_array *x = &arrays[0];

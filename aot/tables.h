@@ -57,4 +57,12 @@ typedef struct xta_function {
   int64_t loopBytes;
 } xta_function;
 
+/* The routines that a library calls, up to one without a name: what it has of lapack.c and sort.c.
+ */
+typedef struct xta_routine {
+  const char *name;
+  void (*run)(const xt_array *arrays, const int64_t *options, xt_call *call);
+} xta_routine;
+extern const xta_routine xta_routines[];
+
 #endif

@@ -165,12 +165,17 @@ private:
     if (failed(runPhases(*copy, "traced", "llvm", "", target)))
       return failure();
     library.sites = sitesOf(*copy);
-    if (options.forC)
-      if (std::string routine = routineOf(*copy); !routine.empty())
-        return module.emitError("a library for C has no factorisations, and this function calls '")
-               << routine << "': a bundle for Python alone (c=False, --no-c) can have it";
-    // Who calls no products needs no library for them.
-    if (!copy->lookupSymbol("xt_gemm_f32") && !copy->lookupSymbol("xt_gemm_f64"))
+    library.routines = routinesOf(*copy);
+    if (options.forC && options.blas.empty() && library.callsLapack())
+      return module.emitError("a library for C without a BLAS has no factorisations, and this "
+                              "function calls '")
+             << StringRef(library.routines.back()).drop_front(3)
+             << "': name a BLAS, with which LAPACK comes (openblas, blas, scipy-openblas), or make "
+                "a bundle for Python alone (c=False, --no-c)";
+    // Who calls nothing of a library needs none.
+    library.blas = options.blas;
+    if (!copy->lookupSymbol("xt_gemm_f32") && !copy->lookupSymbol("xt_gemm_f64") &&
+        !library.callsLapack())
       library.blas.clear();
     library.target = "cpu:" + processor->name;
     auto made = makeLibrary(*copy, library, *processor);
@@ -199,15 +204,16 @@ private:
     return entry;
   }
 
-  /// A routine of the runtime that the code calls and libraries for C do not have, or empty.
-  static std::string routineOf(ModuleOp code) {
+  /// Those of the runtime that the code calls.
+  static std::vector<std::string> routinesOf(ModuleOp code) {
+    std::vector<std::string> found;
     for (StringRef name : {
 #define XT_ROUTINE(name) #name,
 #include "Routines.def"
          })
-      if (name != "xt_argsort" && code.lookupSymbol(name))
-        return name.drop_front(3).str();
-    return "";
+      if (code.lookupSymbol(name))
+        found.push_back(name.str());
+    return found;
   }
 
   void keep(std::string name, std::string bytes) {

@@ -110,9 +110,8 @@ std::string xtensor::headerOf(const LibraryDescription &library) {
   }
   os << ". -1: a size is\n * negative, or no memory can hold it.";
   if (library.loopsTakeMore)
-    os << " Loops of this function take more, which only they know how\n * much it is: it comes "
-          "from "
-          "context->allocate.";
+    os << " Loops of this function take more, which only they know\n * how much it is: it comes "
+          "from context->allocate.";
   os << " */\nint64_t " << symbols.workspace << "(" << (sizes.empty() ? "void" : sizes) << ");\n\n"
      << "/* What a code means: what the context tells of its last call, or in general where it is "
         "null. */\n"

@@ -24,9 +24,9 @@ using namespace mlir;
 using namespace xtensor;
 
 static constexpr Blas kBlas[] = {
-    {"openblas", "libopenblas.so.0", ""},
-    {"blas", "libblas.so.3", ""},
-    {"scipy-openblas", "libscipy_openblas.so", "scipy_"},
+    {"openblas", "libopenblas.so.0", "", ""},
+    {"blas", "libblas.so.3", "", "liblapack.so.3"},
+    {"scipy-openblas", "libscipy_openblas.so", "scipy_", ""},
 };
 
 const Blas *xtensor::blasNamed(StringRef name) {
@@ -72,6 +72,7 @@ public:
 
   void addFunctions() {
     llvm::Constant *table = functionTable();
+    routineTable();
     const Interface &f = library.interface;
     int64_t arrays = f.inputs.size() + f.outputs.size() - library.weights.size();
     // int32_t f(const f_x *x, .., const f_result *result, xt_context *context)
@@ -166,6 +167,22 @@ private:
                       number(p.dims.size()), list(dims), list(sizes), data});
   }
 
+  /// xta_routines: what check.c finds routines in.
+  void routineTable() {
+    llvm::SmallVector<llvm::Constant *> rows;
+    auto *type =
+        llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer, pointer}, false);
+    for (const std::string &name : library.routines) {
+      auto own = module.getOrInsertFunction("xta_own_" + name, type);
+      rows.push_back(structure({text(name), cast<llvm::Constant>(own.getCallee())}));
+    }
+    rows.push_back(structure({null(), null()}));
+    llvm::Constant *all =
+        llvm::ConstantArray::get(llvm::ArrayType::get(rows[0]->getType(), rows.size()), rows);
+    new llvm::GlobalVariable(module, all->getType(), true, llvm::GlobalValue::ExternalLinkage, all,
+                             "xta_routines");
+  }
+
   llvm::Constant *functionTable() {
     const Interface &f = library.interface;
     llvm::SmallVector<llvm::Constant *> arrays, equal, nonempty, sites;
@@ -251,7 +268,9 @@ bool link(llvm::Module &code, const LibraryDescription &library, const Processor
     return false;
   }
   if (const Blas *blas = blasNamed(library.blas))
-    for (StringRef name : {"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv"})
+    for (StringRef name : {"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv", "spotrf_",
+                           "dpotrf_", "sgetrf_", "dgetrf_", "sgeqrf_", "dgeqrf_", "sorgqr_",
+                           "dorgqr_", "ssyevd_", "dsyevd_", "sgesdd_", "dgesdd_"})
       if (llvm::Function *f = code.getFunction(name))
         f->setName(blas->symbols + name);
   return true;
@@ -360,8 +379,11 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, LibraryDescription &lib
   if (!library.forC)
     return made;
   std::vector<std::string> needed;
-  if (const Blas *blas = blasNamed(library.blas))
+  if (const Blas *blas = blasNamed(library.blas)) {
     needed.push_back(blas->file.str());
+    if (!blas->lapack.empty() && library.callsLapack())
+      needed.push_back(blas->lapack.str());
+  }
   auto shared = linker.link("lib" + library.prefix + ".so", names, needed);
   auto archive = archiveOf(object, library.prefix + ".o", linker);
   if (!shared || !archive)

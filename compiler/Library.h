@@ -7,6 +7,7 @@
 #include "compiler/Compiler.h"
 #include "compiler/Interface.h"
 #include "compiler/Names.h"
+#include "llvm/ADT/STLExtras.h"
 #include <string>
 
 namespace xtensor {
@@ -33,6 +34,11 @@ struct LibraryDescription {
   std::vector<Site> sites;
   /// The library that matrix products are calls of, see `blasNamed`; empty: none.
   std::string blas;
+  /// The routines that the code calls, by their names in Routines.def.
+  std::vector<std::string> routines;
+  bool callsLapack() const {
+    return llvm::any_of(routines, [](llvm::StringRef name) { return name != "xt_argsort"; });
+  }
   /// Functions for C beside the entry for those who check arguments themselves.
   bool forC = true;
   /// Whether loops have temporaries that the workspace is not made for. Found out by makeLibrary.
@@ -43,6 +49,7 @@ struct LibraryDescription {
 /// with.
 struct Blas {
   llvm::StringLiteral name, file, symbols;
+  llvm::StringLiteral lapack; // the file with factorisations, where that is another one
 };
 const Blas *blasNamed(llvm::StringRef name);
 

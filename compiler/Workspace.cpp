@@ -76,9 +76,9 @@ static Function *copyUpTo(Function &entry, CallInst &acquire) {
 
 Workspace xtensor::workspaceOf(Function &entry) {
   Workspace workspace;
-  // Sorting takes a piece for a row.
-  Function *sort = entry.getParent()->getFunction("xta_xt_argsort");
-  workspace.loopsTakeMore = sort && !sort->use_empty();
+  // Routines (sorting, factorisations) take a piece for each row or matrix.
+  for (Function &function : *entry.getParent())
+    workspace.loopsTakeMore |= function.getName().starts_with("xta_xt_") && !function.use_empty();
   Function *acquire = entry.getParent()->getFunction("xta_arena_acquire");
   if (!acquire)
     return workspace;
