@@ -351,6 +351,30 @@ static int32_t checkContext(const xta_function *f, void *const *buffers, const i
   return XT_OK;
 }
 
+/* Numbers, the only values that are looked at, are of the types that the program makes them. */
+static int32_t checkRanges(const xta_function *f, void *const *buffers, xt_context *context) {
+  for (int64_t i = 0; i < f->rangeCount; ++i) {
+    const xta_range *range = &f->ranges[i];
+    int64_t value = *(const int64_t *)buffers[range->argument];
+    if (value >= range->least && value <= range->most)
+      continue;
+    Text t = begin(context, f);
+    name(&t, f, &f->arrays[range->argument], 0);
+    put(&t, "is ");
+    putNumber(&t, value);
+    put(&t, ", which does not fit ");
+    put(&t, range->dtype);
+    put(&t, " (");
+    putNumber(&t, range->least);
+    put(&t, " to ");
+    putNumber(&t, range->most);
+    put(&t, ") at ");
+    put(&t, range->location);
+    return XT_RANGE;
+  }
+  return XT_OK;
+}
+
 /* Open sizes of results follow those of arguments. */
 static void addResultSizes(const xta_function *f, int64_t *open) {
   int64_t last = f->open;
@@ -432,6 +456,8 @@ int32_t xta_run(const xta_function *f, void *const *given, xt_context *context) 
   int32_t code = checkRelations(f, &sizes, context);
   if (!code && context)
     code = checkContext(f, buffers, open, context);
+  if (!code)
+    code = checkRanges(f, buffers, context);
   if (code)
     return code;
   addResultSizes(f, open);
@@ -517,6 +543,7 @@ const char *xta_message(const xt_context *context, int32_t code) {
   case XT_COUNT:
   case XT_DTYPE:
   case XT_DIM:
+  case XT_RANGE:
   case XT_NO_MEMORY:
   case XT_INDEX:
     break;
@@ -531,7 +558,8 @@ const char *xta_message(const xt_context *context, int32_t code) {
                                       "a result shares memory with another array",
                                       "too few or too many arrays or dims",
                                       "elements are of another type",
-                                      "a dim has another name"};
+                                      "a dim has another name",
+                                      "a number does not fit its type"};
   return code == XT_NO_MEMORY ? "no memory for temporaries"
          : code == XT_INDEX   ? "an index was out of range"
                               : texts[code - 1];

@@ -15,6 +15,7 @@ enum {
   XT_COUNT = 5,      /* too few or too many arrays, or dims */
   XT_DTYPE = 6,      /* elements of another type */
   XT_DIM = 7,        /* a dim has another name */
+  XT_RANGE = 8,      /* a number does not fit the type that it becomes */
   XT_NO_MEMORY = 16, /* no memory for temporaries */
   XT_INDEX = 17      /* an index was out of range, or a matrix not square: results hold anything */
 };

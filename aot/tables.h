@@ -39,6 +39,13 @@ typedef struct xta_nonempty {
   const char *message;
 } xta_nonempty;
 
+/* An argument, one int64, that becomes a number of a type which holds these. */
+typedef struct xta_range {
+  int64_t argument, least, most;
+  const char *dtype;
+  const char *location;
+} xta_range;
+
 typedef struct xta_function {
   const char *name;
   xt_entry entry;
@@ -55,6 +62,8 @@ typedef struct xta_function {
   /* Temporaries: of the whole call, at these sizes (null: none), and those of loops, at most. */
   int64_t (*bytes)(void **buffers, const int64_t *sizes, xt_status *status);
   int64_t loopBytes;
+  int64_t rangeCount;
+  const xta_range *ranges;
 } xta_function;
 
 /* The routines that a library calls, up to one without a name: what it has of lapack.c and sort.c.

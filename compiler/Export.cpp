@@ -91,6 +91,23 @@ private:
     }
     library.blas = options.blas;
     library.forC = options.forC;
+    if (options.python.empty())
+      return success();
+    auto parsed = json::parse(options.python);
+    if (!parsed)
+      return module.emitError("what Python says of the function is no JSON: ")
+             << llvm::toString(parsed.takeError());
+    python = std::move(*parsed);
+    // [argument, dtype, FILE:LINE, op]
+    if (const json::Object *said = python->getAsObject())
+      if (const json::Array *ranges = said->getArray("ranges"))
+        for (const json::Value &range : *ranges) {
+          const json::Array *r = range.getAsArray();
+          if (r && r->size() >= 3 && (*r)[0].getAsInteger())
+            library.ranges.push_back({*(*r)[0].getAsInteger(),
+                                      (*r)[1].getAsString().value_or("").str(),
+                                      (*r)[2].getAsString().value_or("").str()});
+        }
     return success();
   }
 
@@ -236,13 +253,8 @@ private:
     function["sites"] = std::move(sites);
     if (hasC)
       function["symbol"] = library.symbols.function;
-    if (!options.python.empty()) {
-      auto python = json::parse(options.python);
-      if (!python)
-        return module.emitError("what Python says of the function is no JSON: ")
-               << llvm::toString(python.takeError());
+    if (python)
       function["python"] = std::move(*python);
-    }
     json::Object members;
     for (const auto &[name, bytes] : kept)
       members[name] = json::Object{{"bytes", static_cast<int64_t>(bytes.size())},
@@ -271,7 +283,8 @@ private:
   ModuleOp module;
   const ExportOptions &options;
   LibraryDescription library;
-  bool hasC = false; // a library for C: devices have none
+  std::optional<json::Value> python; // what it says of the function
+  bool hasC = false;                 // a library for C: devices have none
   std::vector<std::pair<std::string, std::string>> kept;
 };
 

@@ -183,9 +183,20 @@ private:
                              "xta_routines");
   }
 
+  /// What an integer dtype holds of int64.
+  static std::optional<std::pair<int64_t, int64_t>> integersOf(StringRef dtype) {
+    bool isUnsigned = dtype.consume_front("u");
+    unsigned bits;
+    if (!dtype.consume_front("int") || dtype.getAsInteger(10, bits) || bits < 8 || bits > 64)
+      return std::nullopt;
+    if (isUnsigned)
+      return std::make_pair(int64_t(0), bits == 64 ? INT64_MAX : (int64_t(1) << bits) - 1);
+    return std::make_pair(llvm::minIntN(bits), llvm::maxIntN(bits));
+  }
+
   llvm::Constant *functionTable() {
     const Interface &f = library.interface;
-    llvm::SmallVector<llvm::Constant *> arrays, equal, nonempty, sites;
+    llvm::SmallVector<llvm::Constant *> arrays, equal, nonempty, sites, ranges;
     size_t passed = f.inputs.size() - library.weights.size();
     for (auto [i, p] : llvm::enumerate(f.inputs)) {
       llvm::Constant *data = null();
@@ -206,12 +217,17 @@ private:
       nonempty.push_back(structure({size(e.size), text(e.dim), text(e.message)}));
     for (const Site &site : library.sites)
       sites.push_back(structure({text(site.dim), text(site.location)}));
+    for (const NumberRange &r : library.ranges)
+      if (auto holds = integersOf(r.dtype))
+        ranges.push_back(structure({number(r.input), number(holds->first), number(holds->second),
+                                    text(r.dtype), text(r.where)}));
     return global(
         structure({text(library.symbols.function), module.getFunction(entrySymbol(library)),
                    number(f.inputs.size()), number(f.outputs.size()), number(f.open.size()),
                    number(openResults), list(arrays), number(equal.size()), list(equal),
                    number(nonempty.size()), list(nonempty), number(sites.size()), list(sites),
-                   workspace.bytes ? workspace.bytes : null(), number(workspace.fixed)}));
+                   workspace.bytes ? workspace.bytes : null(), number(workspace.fixed),
+                   number(ranges.size()), list(ranges)}));
   }
 
   llvm::Module &module;

@@ -22,6 +22,12 @@ struct LibrarySymbols {
   std::string message, function, any, workspace;
 };
 
+/// An input, one int64, whose value must be one that `dtype` holds: it becomes that at `where`.
+struct NumberRange {
+  int64_t input;
+  std::string dtype, where;
+};
+
 /// What is known of a library, whatever it is compiled for.
 struct LibraryDescription {
   std::string prefix; // of every symbol: "model"
@@ -32,6 +38,7 @@ struct LibraryDescription {
   /// Values of the last inputs, which callers do not pass.
   std::vector<llvm::StringRef> weights;
   std::vector<Site> sites;
+  std::vector<NumberRange> ranges;
   /// The library that matrix products are calls of, see `blasNamed`; empty: none.
   std::string blas;
   /// The routines that the code calls, by their names in Routines.def.

@@ -181,7 +181,8 @@ def test_sorting_is_pythons(tmp_path: Path, dtype: str, descending: bool) -> Non
         if dtype == "bool":
             x = rng.integers(0, 2, (i, j)).astype("bool")
         if dtype.startswith(("f", "b")) and dtype != "bool":
-            x[np.isnan(x) | (rng.random((i, j)) < 0.1)] = np.nan
+            with np.errstate(invalid="ignore"):
+                x[np.isnan(x) | (rng.random((i, j)) < 0.1)] = np.nan
             x[rng.random((i, j)) < 0.1] = 0
             x[rng.random((i, j)) < 0.1] = -0.0
         positions, values = np.zeros((i, j), "i8"), np.zeros((i, j), kind)
@@ -295,3 +296,23 @@ def test_many_threads_have_the_same_bits(tmp_path: Path, sanitizer: str) -> None
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
+
+
+# -- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_fit_the_types_that_they_meet(tmp_path: Path) -> None:
+    def f(x: Any, n: Any) -> Any:
+        return x + n
+
+    bundle = xt.export(f, args=(xt.spec(i=3, dtype="i1"), 2), name="one")
+    g, library = xt.load(bundle), Library(bundle, tmp_path)
+    x, y = np.arange(3, dtype="i1"), np.full(3, -1, "i1")
+    with pytest.raises(xt.ArgumentError, match=r"300 does not fit int8 \(-128 to 127\)"):
+        g(xt.array(x, "i"), 300)
+    code, message = library(typed(x, 3), typed(np.array(300)), typed(y, 3))
+    assert code == CODES["RANGE"]
+    assert message.startswith("one_f: argument n is 300, which does not fit int8 (-128 to 127) at ")
+    assert (y == -1).all()
+    assert library(typed(x, 3), typed(np.array(-100)), typed(y, 3)) == (0, "done")
+    assert (y == x - 100).all()
