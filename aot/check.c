@@ -13,16 +13,31 @@ extern const xt_services xta_services;
 /* -- sentences ------------------------------------------------------------------------------- */
 
 typedef struct {
-  char *at, *end;
+  char *at, *begin, *end;
 } Text;
 
-/* Without a place to write to, nothing is written. */
+/* Without a place to write to, nothing is written. What does not fit ends in "..", in front of
+ * which no character is cut in two. */
 static __attribute__((noinline)) void put(Text *t, const char *s) {
   if (!t->at)
     return;
   while (*s && t->at < t->end)
     *t->at++ = *s++;
   *t->at = 0;
+  if (!*s)
+    return;
+  char *cut = t->end - 2;
+  while (cut > t->begin && ((unsigned char)*cut & 0xc0) == 0x80)
+    --cut;
+  cut[0] = cut[1] = '.';
+  cut[2] = 0;
+  t->at = 0;
+}
+
+static int sameText(const char *a, const char *b) {
+  while (*a && *a == *b)
+    ++a, ++b;
+  return *a == *b;
 }
 
 static __attribute__((noinline)) void putNumber(Text *t, int64_t n) {
@@ -38,9 +53,9 @@ static __attribute__((noinline)) void putNumber(Text *t, int64_t n) {
 }
 
 static __attribute__((noinline)) Text begin(xt_context *context, const xta_function *f) {
-  Text t = {0, 0};
+  Text t = {0, 0, 0};
   if (context) {
-    t.at = context->message;
+    t.at = t.begin = context->message;
     t.end = context->message + sizeof context->message - 1;
     put(&t, f->name);
     put(&t, ": ");
@@ -69,7 +84,7 @@ static const int8_t kBytes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
 
 typedef struct {
   xt_context *context;
-  int32_t workspaceTaken;
+  size_t taken; /* bytes at the start of the workspace that are given out */
 } State;
 
 enum { kHeader = 64 }; /* in front of what is given out: where it came from, and how much */
@@ -78,19 +93,35 @@ typedef struct {
   size_t bytes;
 } Header;
 
+/* The next piece of the workspace. The last one that was taken can be given back; others are when
+ * the call ends. */
+static char *piece(State *state, size_t bytes) {
+  xt_context *c = state->context;
+  size_t taken = __atomic_load_n(&state->taken, __ATOMIC_RELAXED);
+  do {
+    if (!c->workspace || c->workspace_bytes < taken || c->workspace_bytes - taken < bytes)
+      return 0;
+  } while (!__atomic_compare_exchange_n(&state->taken, &taken, taken + bytes, 1, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED));
+  return (char *)c->workspace + taken;
+}
+
 void *xta_acquire(xt_call *call, int64_t bytes) {
   State *state = call->state;
   xt_context *c = state->context;
-  if (c && c->workspace && (size_t)bytes <= c->workspace_bytes &&
-      ((uintptr_t)c->workspace & 63) == 0 &&
-      !__atomic_exchange_n(&state->workspaceTaken, 1, __ATOMIC_ACQUIRE))
-    return c->workspace;
+  size_t own = (((size_t)bytes + 63) & ~(size_t)63) + kHeader;
+  char *start = c ? piece(state, own) : 0;
+  if (start) {
+    Header *header = (Header *)start;
+    header->memory = 0;
+    header->bytes = own;
+    return start + kHeader;
+  }
   size_t total = (size_t)bytes + 2 * kHeader;
-  int own = c && c->allocate;
-  char *memory = own ? c->allocate(c->state, total) : malloc(total);
+  char *memory = c && c->allocate ? c->allocate(c->state, total) : malloc(total);
   if (!memory)
     return 0;
-  char *start = (char *)(((uintptr_t)memory + kHeader + 63) & ~(uintptr_t)63);
+  start = (char *)(((uintptr_t)memory + kHeader + 63) & ~(uintptr_t)63);
   Header *header = (Header *)(start - kHeader);
   header->memory = memory;
   header->bytes = total;
@@ -100,15 +131,15 @@ void *xta_acquire(xt_call *call, int64_t bytes) {
 void xta_release(xt_call *call, void *start) {
   State *state = call->state;
   xt_context *c = state->context;
-  if (c && start == c->workspace) {
-    __atomic_store_n(&state->workspaceTaken, 0, __ATOMIC_RELEASE);
-    return;
-  }
   Header *header = (Header *)((char *)start - kHeader);
-  if (!c || !c->allocate)
+  if (!header->memory) {
+    size_t first = (size_t)((char *)header - (char *)c->workspace), end = first + header->bytes;
+    __atomic_compare_exchange_n(&state->taken, &end, first, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  } else if (!c || !c->allocate) {
     free(header->memory);
-  else if (c->release)
+  } else if (c->release) {
     c->release(c->state, header->memory, header->bytes);
+  }
 }
 
 void xta_loop(xt_call *call, void (*body)(void *, int64_t, int64_t), void *ctx, int64_t n,
@@ -118,6 +149,14 @@ void xta_loop(xt_call *call, void (*body)(void *, int64_t, int64_t), void *ctx, 
     c->parallel_for(c->state, body, ctx, n, grain);
   else
     body(ctx, 0, n);
+}
+
+void xta_route(xt_call *call, const char *wanted, const xt_array *arrays, const int64_t *options) {
+  for (const xta_routine *r = xta_routines; r->name; ++r)
+    if (sameText(r->name, wanted)) {
+      r->run(arrays, options, call);
+      return;
+    }
 }
 
 /* -- checks ---------------------------------------------------------------------------------- */
@@ -141,36 +180,90 @@ typedef struct {
   int64_t sizes[];
 } Typed;
 
-static int32_t checkSizes(const xta_function *f, const xta_array *array, const int64_t *sizes,
-                          int64_t *open, const char **openBy, xt_context *context) {
+/* The open sizes of a call: values (-1: not known yet), and the first argument and dim with each.
+ */
+typedef struct {
+  int64_t *open;
+  const xta_array **by;
+  const char **dims;
+} Sizes;
+
+static int32_t checkSizes(const xta_function *f, const xta_array *array, const int64_t *given,
+                          const Sizes *sizes, xt_context *context) {
   int64_t bytes = kBytes[array->dtype];
   for (int64_t d = 0; d < array->rank; ++d) {
     const xta_size *size = &array->sizes[d];
-    int64_t given = sizes[d], expected;
-    if (array - f->arrays < f->inputs && isOpen(array, d) && open[size->open[0]] < 0 &&
-        given >= 0) {
-      open[size->open[0]] = expected = given;
-      openBy[size->open[0]] = array->name;
+    int64_t n = given[d], expected;
+    if (array - f->arrays < f->inputs && isOpen(array, d) && sizes->open[size->open[0]] < 0 &&
+        n >= 0) {
+      sizes->open[size->open[0]] = expected = n;
+      sizes->by[size->open[0]] = array;
+      sizes->dims[size->open[0]] = array->dims[d];
     } else {
-      expected = sizeFor(size, open);
+      expected = sizeFor(size, sizes->open);
     }
-    if (given == expected && given >= 0 &&
-        !__builtin_mul_overflow(bytes, given ? given : 1, &bytes))
+    if (n == expected && n >= 0 && !__builtin_mul_overflow(bytes, n ? n : 1, &bytes))
       continue;
     Text t = begin(context, f);
     name(&t, f, array, array->dims[d]);
     put(&t, "has size ");
-    putNumber(&t, given);
-    if (given < 0 || given == expected) {
-      put(&t, given < 0 ? ", which is negative" : ", which no memory can hold");
+    putNumber(&t, n);
+    if (n < 0 || n == expected) {
+      put(&t, n < 0 ? ", which is negative" : ", which no memory can hold");
       return XT_SIZE;
     }
     put(&t, ", not ");
     putNumber(&t, expected);
-    if (isOpen(array, d) && openBy[size->open[0]]) {
+    if (isOpen(array, d) && sizes->by[size->open[0]]) {
       put(&t, " as that of argument ");
-      put(&t, openBy[size->open[0]]);
+      put(&t, sizes->by[size->open[0]]->name);
     }
+    return XT_SIZE;
+  }
+  return XT_OK;
+}
+
+/* " (argument x: dim a, argument y: dim b)": where the open sizes of `size` come from. */
+static void origin(Text *t, const xta_size *size, const Sizes *sizes) {
+  for (int64_t i = 0; i < size->count; ++i) {
+    put(t, i ? ", argument " : " (argument ");
+    put(t, sizes->by[size->open[i]]->name);
+    put(t, ": dim ");
+    put(t, sizes->dims[size->open[i]]);
+  }
+  put(t, size->count ? ")" : "");
+}
+
+/* What sizes must have to do with each other beyond one name being one size. */
+static int32_t checkRelations(const xta_function *f, const Sizes *sizes, xt_context *context) {
+  for (int64_t i = 0; i < f->equalities; ++i) {
+    const xta_equal *equal = &f->equal[i];
+    int64_t left = sizeFor(&equal->left, sizes->open), right = sizeFor(&equal->right, sizes->open);
+    if (left == right)
+      continue;
+    Text t = begin(context, f);
+    put(&t, "dim ");
+    put(&t, equal->dim);
+    put(&t, " has size ");
+    putNumber(&t, left);
+    origin(&t, &equal->left, sizes);
+    put(&t, " and also ");
+    putNumber(&t, right);
+    origin(&t, &equal->right, sizes);
+    put(&t, "; equal names have equal sizes");
+    return XT_SIZE;
+  }
+  for (int64_t i = 0; i < f->nonemptyCount; ++i) {
+    const xta_nonempty *nonempty = &f->nonempty[i];
+    if (sizeFor(&nonempty->size, sizes->open))
+      continue;
+    Text t = begin(context, f);
+    put(&t, "dim ");
+    put(&t, nonempty->dim);
+    put(&t, " has size 0");
+    origin(&t, &nonempty->size, sizes);
+    put(&t, ": ");
+    put(&t, nonempty->message);
     return XT_SIZE;
   }
   return XT_OK;
@@ -193,17 +286,118 @@ static int32_t finish(const xta_function *f, const xt_status *status, xt_context
     put(&t, " bytes of temporaries");
     return XT_NO_MEMORY;
   }
+  const xta_site *site =
+      status->site >= 0 && status->site < f->siteCount ? &f->sites[status->site] : 0;
+  if (site && site->dim[0] == '~') { /* "~square~ row~ column" */
+    put(&t, "the matrix must be square: dims");
+    const char *p = site->dim + sizeof "~square~" - 1;
+    char one[2] = {0, 0};
+    for (; *p; ++p)
+      if (*p != '~') {
+        one[0] = *p;
+        put(&t, one);
+      }
+    put(&t, " have sizes ");
+    putNumber(&t, status->index);
+    put(&t, " and ");
+    putNumber(&t, status->size);
+    put(&t, " at ");
+    put(&t, site->location);
+    return XT_INDEX;
+  }
   put(&t, "index ");
   putNumber(&t, status->index);
   put(&t, " is out of range for size ");
   putNumber(&t, status->size);
-  if (status->site >= 0 && status->site < f->siteCount) {
+  if (site) {
     put(&t, " of dim ");
-    put(&t, f->sites[status->site].dim);
+    put(&t, site->dim);
     put(&t, " at ");
-    put(&t, f->sites[status->site].location);
+    put(&t, site->location);
   }
   return XT_INDEX;
+}
+
+static int overlap(const void *a, int64_t aBytes, const void *b, int64_t bBytes) {
+  return aBytes && bBytes && (uintptr_t)a < (uintptr_t)b + (uintptr_t)bBytes &&
+         (uintptr_t)b < (uintptr_t)a + (uintptr_t)aBytes;
+}
+
+/* The workspace is nobody else's, and results leave the context alone. */
+static int32_t checkContext(const xta_function *f, void *const *buffers, const int64_t *open,
+                            xt_context *context) {
+  int64_t bytes = (int64_t)context->workspace_bytes;
+  if (bytes && !context->workspace) {
+    Text t = begin(context, f);
+    put(&t, "the workspace is null, and has bytes");
+    return XT_NULL;
+  }
+  if ((uintptr_t)context->workspace & 63) {
+    Text t = begin(context, f);
+    put(&t, "the workspace is not aligned to 64 bytes");
+    return XT_ALIGNMENT;
+  }
+  for (int64_t i = 0; i < f->inputs + f->outputs; ++i) {
+    int64_t n = bytesOf(&f->arrays[i], open);
+    int inWorkspace = overlap(buffers[i], n, context->workspace, bytes);
+    if (!inWorkspace &&
+        (i < f->inputs || !overlap(buffers[i], n, context, (int64_t)sizeof *context)))
+      continue;
+    Text t = begin(context, f);
+    name(&t, f, &f->arrays[i], 0);
+    put(&t, inWorkspace ? "shares memory with the workspace" : "shares memory with the context");
+    return XT_OVERLAP;
+  }
+  return XT_OK;
+}
+
+/* Numbers, the only values that are looked at, are of the types that the program makes them. */
+static int32_t checkRanges(const xta_function *f, void *const *buffers, xt_context *context) {
+  for (int64_t i = 0; i < f->rangeCount; ++i) {
+    const xta_range *range = &f->ranges[i];
+    int64_t value = *(const int64_t *)buffers[range->argument];
+    if (value >= range->least && value <= range->most)
+      continue;
+    Text t = begin(context, f);
+    name(&t, f, &f->arrays[range->argument], 0);
+    put(&t, "is ");
+    putNumber(&t, value);
+    put(&t, ", which does not fit ");
+    put(&t, range->dtype);
+    put(&t, " (");
+    putNumber(&t, range->least);
+    put(&t, " to ");
+    putNumber(&t, range->most);
+    put(&t, ") at ");
+    put(&t, range->location);
+    return XT_RANGE;
+  }
+  return XT_OK;
+}
+
+/* Open sizes of results follow those of arguments. */
+static void addResultSizes(const xta_function *f, int64_t *open) {
+  int64_t last = f->open;
+  for (int64_t i = f->inputs; i < f->inputs + f->outputs; ++i)
+    for (int64_t d = 0; d < f->arrays[i].rank; ++d)
+      if (f->arrays[i].sizes[d].count)
+        open[last++] = sizeFor(&f->arrays[i].sizes[d], open);
+}
+
+/* `given`: open sizes. */
+int64_t xta_workspace(const xta_function *f, const int64_t *given) {
+  enum { kMost = 48 }; /* no memory has more bits */
+  int64_t open[f->open + f->openResults + 1];
+  for (int64_t i = 0; i < f->open; ++i) {
+    open[i] = given[i];
+    if (given[i] < 0)
+      return -1;
+  }
+  addResultSizes(f, open);
+  int64_t bytes = f->bytes ? f->bytes(0, open, 0) : -kHeader;
+  if (bytes >> kMost > 0 || bytes < -kHeader)
+    return -1;
+  return ((bytes + 63) & ~(int64_t)63) + kHeader + f->loopBytes;
 }
 
 /* `given`: typed arrays, inputs without weights, then outputs. */
@@ -211,9 +405,11 @@ int32_t xta_run(const xta_function *f, void *const *given, xt_context *context) 
   int64_t total = f->inputs + f->outputs;
   void *buffers[total + 1];
   int64_t open[f->open + f->openResults + 1];
-  const char *openBy[f->open + 1];
+  const xta_array *by[f->open + 1];
+  const char *dims[f->open + 1];
   for (int64_t i = 0; i < f->open; ++i)
-    open[i] = -1, openBy[i] = 0;
+    open[i] = -1, by[i] = 0, dims[i] = 0;
+  const Sizes sizes = {open, by, dims};
   int64_t next = 0;
   for (int64_t i = 0; i < total; ++i) {
     const xta_array *array = &f->arrays[i];
@@ -228,7 +424,7 @@ int32_t xta_run(const xta_function *f, void *const *given, xt_context *context) 
       put(&t, "is null");
       return XT_NULL;
     }
-    int32_t code = checkSizes(f, array, typed->sizes, open, openBy, context);
+    int32_t code = checkSizes(f, array, typed->sizes, &sizes, context);
     if (code)
       return code;
     buffers[i] = typed->data;
@@ -248,8 +444,7 @@ int32_t xta_run(const xta_function *f, void *const *given, xt_context *context) 
       return XT_ALIGNMENT;
     }
     for (int64_t other = 0; i >= f->inputs && other < i; ++other) {
-      uintptr_t a = (uintptr_t)buffers[i], b = (uintptr_t)buffers[other];
-      if (a < b + (uintptr_t)bytesOf(&f->arrays[other], open) && b < a + (uintptr_t)bytes) {
+      if (overlap(buffers[i], bytes, buffers[other], bytesOf(&f->arrays[other], open))) {
         Text t = begin(context, f);
         name(&t, f, array, 0);
         put(&t, "shares memory with ");
@@ -258,35 +453,18 @@ int32_t xta_run(const xta_function *f, void *const *given, xt_context *context) 
       }
     }
   }
-  for (int64_t i = 0; i < f->equalities; ++i) {
-    int64_t left = sizeFor(&f->equal[i].left, open), right = sizeFor(&f->equal[i].right, open);
-    if (left == right)
-      continue;
-    Text t = begin(context, f);
-    put(&t, "dim ");
-    put(&t, f->equal[i].dim);
-    put(&t, " has size ");
-    putNumber(&t, left);
-    put(&t, " and also ");
-    putNumber(&t, right);
-    put(&t, "; equal names have equal sizes");
-    return XT_SIZE;
-  }
-  int64_t last = f->open;
-  for (int64_t i = f->inputs; i < total; ++i)
-    for (int64_t d = 0; d < f->arrays[i].rank; ++d)
-      if (f->arrays[i].sizes[d].count)
-        open[last++] = sizeFor(&f->arrays[i].sizes[d], open);
+  int32_t code = checkRelations(f, &sizes, context);
+  if (!code && context)
+    code = checkContext(f, buffers, open, context);
+  if (!code)
+    code = checkRanges(f, buffers, context);
+  if (code)
+    return code;
+  addResultSizes(f, open);
   State state = {context, 0};
   xt_call call = {{0, 0, 0, 0}, &xta_services, &state};
   f->entry(buffers, open, &call.status);
   return call.status.code ? finish(f, &call.status, context) : XT_OK;
-}
-
-static int sameText(const char *a, const char *b) {
-  while (*a && *a == *b)
-    ++a, ++b;
-  return *a == *b;
 }
 
 /* Arrays that say what they are become typed ones. */
@@ -365,6 +543,7 @@ const char *xta_message(const xt_context *context, int32_t code) {
   case XT_COUNT:
   case XT_DTYPE:
   case XT_DIM:
+  case XT_RANGE:
   case XT_NO_MEMORY:
   case XT_INDEX:
     break;
@@ -379,7 +558,8 @@ const char *xta_message(const xt_context *context, int32_t code) {
                                       "a result shares memory with another array",
                                       "too few or too many arrays or dims",
                                       "elements are of another type",
-                                      "a dim has another name"};
+                                      "a dim has another name",
+                                      "a number does not fit its type"};
   return code == XT_NO_MEMORY ? "no memory for temporaries"
          : code == XT_INDEX   ? "an index was out of range"
                               : texts[code - 1];

@@ -15,8 +15,9 @@ enum {
   XT_COUNT = 5,      /* too few or too many arrays, or dims */
   XT_DTYPE = 6,      /* elements of another type */
   XT_DIM = 7,        /* a dim has another name */
+  XT_RANGE = 8,      /* a number does not fit the type that it becomes */
   XT_NO_MEMORY = 16, /* no memory for temporaries */
-  XT_INDEX = 17      /* an index was out of range: results hold anything */
+  XT_INDEX = 17      /* an index was out of range, or a matrix not square: results hold anything */
 };
 
 /* Element types, as in xt_any. */
@@ -50,20 +51,19 @@ typedef struct xt_any {
  * pointer will do: then memory is malloc's, the loops run on one thread, and nothing is told but
  * the code. One call uses a context at a time; any number of calls run at once. */
 typedef struct xt_context {
-  /* Temporaries, if they fit: aligned to 64 bytes. The header says how many bytes a function needs.
-   */
+  /* Temporaries, as far as they fit: aligned to 64 bytes, no part of an array. A function's
+   * .._workspace says how many bytes they are. */
   void *workspace;
   size_t workspace_bytes;
-  /* Where else memory comes from: aligned to 64 bytes, null if there is none. `allocate` null:
-   * malloc. */
+  /* Where memory for the rest comes from: null if there is none. `allocate` null: malloc. */
   void *(*allocate)(void *state, size_t bytes);
   void (*release)(void *state, void *memory, size_t bytes);
   /* Runs body(ctx, begin, end) over parts that cover [0, n), of `grain` or more, on any threads.
    * Null: body(ctx, 0, n). */
   void (*parallel_for)(void *state, void (*body)(void *ctx, int64_t begin, int64_t end), void *ctx,
                        int64_t n, int64_t grain);
-  void *state; /* handed to the three above */
-  char message[256];
+  void *state;       /* handed to the three above */
+  char message[256]; /* of the last call that failed; what does not fit ends in ".." */
 } xt_context;
 
 #endif

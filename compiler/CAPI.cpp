@@ -120,6 +120,16 @@ bool xtensorExport(MlirModule module, const XTensorExportOptions *o, MlirStringC
   return true;
 }
 
+bool xtensorSizes(MlirModule module, MlirStringCallback callback, void *userData) {
+  auto interface = xtensor::interfaceOf(unwrap(module));
+  if (failed(interface))
+    return false;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(xtensor::toJson(*interface));
+  callback(wrapped(text), userData);
+  return true;
+}
+
 bool xtensorFixSizes(MlirModule module, intptr_t count, const MlirStringRef *names,
                      const int64_t *sizes) {
   llvm::StringMap<int64_t> given;

@@ -67,6 +67,10 @@ typedef struct XTensorExportOptions {
 /* Hands the bytes of the bundle to `callback`, once; false on failure, with diagnostics. */
 MLIR_CAPI_EXPORTED bool xtensorExport(MlirModule module, const XTensorExportOptions *options,
                                       MlirStringCallback callback, void *userData);
+/* Hands JSON to `callback`: the keys `results`, `open`, `equal` and `nonempty` of manifests, for a
+ * module in phase `traced`; false on failure, with diagnostics. */
+MLIR_CAPI_EXPORTED bool xtensorSizes(MlirModule module, MlirStringCallback callback,
+                                     void *userData);
 /* Gives the dynamic dims of these names their sizes throughout @main, and what follows from them;
  * false on failure, with diagnostics. */
 MLIR_CAPI_EXPORTED bool xtensorFixSizes(MlirModule module, intptr_t count,

@@ -1,12 +1,12 @@
 #include "compiler/CodeGenerator.h"
 
+#include "Analyses.h"
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Pass.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -76,16 +76,7 @@ const std::string &xtensor::hostDescription() {
 xtensor::CodeGenerator::CodeGenerator() : target(hostMachine()) {}
 
 void xtensor::optimize(Module &module, TargetMachine &machine) {
-  PassBuilder builder(&machine);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager graph;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graph, modules);
+  Analyses analyses(machine);
   FunctionPassManager passes;
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(InstCombinePass());
@@ -93,17 +84,14 @@ void xtensor::optimize(Module &module, TargetMachine &machine) {
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
   for (Function &function : module)
     if (!function.isDeclaration())
-      passes.run(function, functions);
+      passes.run(function, analyses.functions);
 }
 
-xtensor::CodeGenerator::Emission &xtensor::CodeGenerator::emission(CodeGenFileType type) {
-  auto &made = emissions[type == CodeGenFileType::ObjectFile];
-  if (made)
-    return *made;
-  made = std::make_unique<Emission>();
+bool xtensor::addEmission(legacy::PassManagerBase &to, TargetMachine &target, raw_pwrite_stream &os,
+                          CodeGenFileType type) {
   // What TargetMachine::addPassesToEmitFile does, by way of a filter.
-  auto &machine = static_cast<CodeGenTargetMachineImpl &>(*target);
-  WithoutStrengthReduction passes(made->passes);
+  auto &machine = static_cast<CodeGenTargetMachineImpl &>(target);
+  WithoutStrengthReduction passes(to);
   TargetPassConfig *config = machine.createPassConfig(passes);
   config->setDisableVerify(true);
   passes.add(config);
@@ -112,10 +100,24 @@ xtensor::CodeGenerator::Emission &xtensor::CodeGenerator::emission(CodeGenFileTy
   bool failed = config->addISelPasses();
   config->addMachinePasses();
   config->setInitialized();
-  if (failed ||
-      machine.addAsmPrinter(passes, made->stream, nullptr, type, info->getMMI().getContext()))
-    report_fatal_error("this machine's code generator cannot emit a file of this kind");
+  if (failed || machine.addAsmPrinter(passes, os, nullptr, type, info->getMMI().getContext()))
+    return false;
   passes.add(createFreeMachineFunctionPass());
+  return true;
+}
+
+void xtensor::markCompiled(Function &function) {
+  function.addFnAttr(Attribute::NoUnwind);
+  function.addFnAttr("prefer-vector-width", "512");
+}
+
+xtensor::CodeGenerator::Emission &xtensor::CodeGenerator::emission(CodeGenFileType type) {
+  auto &made = emissions[type == CodeGenFileType::ObjectFile];
+  if (made)
+    return *made;
+  made = std::make_unique<Emission>();
+  if (!addEmission(made->passes, *target, made->stream, type))
+    report_fatal_error("this machine's code generator cannot emit a file of this kind");
   return *made;
 }
 
@@ -126,8 +128,7 @@ SmallVector<char, 0> xtensor::CodeGenerator::run(Module &module, StringRef entry
   for (Function &function : module) {
     if (function.isDeclaration())
       continue;
-    function.addFnAttr(Attribute::NoUnwind);
-    function.addFnAttr("prefer-vector-width", "512");
+    markCompiled(function);
     if (!function.getName().starts_with(entry))
       function.setLinkage(GlobalValue::InternalLinkage);
   }

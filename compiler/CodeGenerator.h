@@ -1,4 +1,4 @@
-// From LLVM IR to object code for this machine.
+// From LLVM IR to object code: passes for any machine, and a generator for this one.
 #ifndef XTENSOR_COMPILER_CODEGENERATOR_H
 #define XTENSOR_COMPILER_CODEGENERATOR_H
 
@@ -15,6 +15,13 @@ namespace xtensor {
 
 /// The few passes that pay: loops are vectors already, and what O2 adds is compile time.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine);
+
+/// What every function that the compiler made is told to the code generator as.
+void markCompiled(llvm::Function &function);
+
+/// The passes from there to a file, for any machine. False: the machine has no such files.
+bool addEmission(llvm::legacy::PassManagerBase &passes, llvm::TargetMachine &machine,
+                 llvm::raw_pwrite_stream &os, llvm::CodeGenFileType type);
 
 enum class CodeFormat { object, assembly };
 

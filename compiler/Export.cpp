@@ -18,31 +18,6 @@ namespace json = llvm::json;
 
 namespace {
 
-/// A fixed size is a number, an open one its name, a product a list of both.
-json::Value toJson(const SizeProduct &size) {
-  if (size.open.empty())
-    return size.factor;
-  if (size.factor == 1 && size.open.size() == 1)
-    return size.open[0];
-  json::Array factors;
-  if (size.factor != 1)
-    factors.push_back(size.factor);
-  for (const std::string &name : size.open)
-    factors.push_back(name);
-  return factors;
-}
-
-json::Object toJson(const Parameter &p) {
-  json::Array dims(p.dims), sizes;
-  for (const SizeProduct &size : p.sizes)
-    sizes.push_back(toJson(size));
-  return json::Object{{"name", p.name},
-                      {"dtype", p.dtype},
-                      {"dims", std::move(dims)},
-                      {"sizes", std::move(sizes)},
-                      {"layout", "row-major"}};
-}
-
 class Exporter {
 public:
   Exporter(ModuleOp module, const ExportOptions &options) : module(module), options(options) {}
@@ -74,7 +49,7 @@ public:
       weights.push_back(std::move(weight));
       keep(member, bytes);
     }
-    if (options.forC)
+    if (hasC)
       keep(library.prefix + ".h", headerOf(library));
     return file(std::move(targets), std::move(weights));
   }
@@ -94,8 +69,11 @@ private:
              << options.blas << "': openblas, blas or scipy-openblas, or none";
     if (options.weights.size() > interface->inputs.size())
       return module.emitError("there are more weights than inputs");
-    library.prefix = identifier(options.name);
-    library.function = library.prefix + "_" + identifier(options.function);
+    library.prefix = libraryName(options.name);
+    if (constexpr size_t most = 128; library.prefix.size() > most)
+      return module.emitError("no bundle can be made with a name of ")
+             << library.prefix.size() << " characters: " << most << " at most";
+    library.symbols = LibrarySymbols(library.prefix, options.function);
     library.interface = std::move(*interface);
     auto rename = [](std::vector<Parameter> &parameters, const std::vector<std::string> &names) {
       for (auto [p, name] : llvm::zip(parameters, names))
@@ -118,6 +96,23 @@ private:
     }
     library.blas = options.blas;
     library.forC = options.forC;
+    if (options.python.empty())
+      return success();
+    auto parsed = json::parse(options.python);
+    if (!parsed)
+      return module.emitError("what Python says of the function is no JSON: ")
+             << llvm::toString(parsed.takeError());
+    python = std::move(*parsed);
+    // [argument, dtype, FILE:LINE, op]
+    if (const json::Object *said = python->getAsObject())
+      if (const json::Array *ranges = said->getArray("ranges"))
+        for (const json::Value &range : *ranges) {
+          const json::Array *r = range.getAsArray();
+          if (r && r->size() >= 3 && (*r)[0].getAsInteger())
+            library.ranges.push_back({*(*r)[0].getAsInteger(),
+                                      (*r)[1].getAsString().value_or("").str(),
+                                      (*r)[2].getAsString().value_or("").str()});
+        }
     return success();
   }
 
@@ -193,14 +188,17 @@ private:
     if (failed(runPhases(*copy, "traced", "llvm", "", target)))
       return failure();
     library.sites = sitesOf(*copy);
-    if (options.forC)
-      if (std::string routine = routineOf(*copy); !routine.empty())
-        return module.emitError("a library for C has no ")
-               << routine
-               << " (sorting, factorisations): a bundle for Python alone (c=False, --no-c) can "
-                  "have it";
-    // Who calls no products needs no library for them.
-    if (!copy->lookupSymbol("xt_gemm_f32") && !copy->lookupSymbol("xt_gemm_f64"))
+    library.routines = routinesOf(*copy);
+    if (options.forC && options.blas.empty() && library.callsLapack())
+      return module.emitError("a library for C without a BLAS has no factorisations, and this "
+                              "function calls '")
+             << StringRef(library.routines.back()).drop_front(3)
+             << "': name a BLAS, with which LAPACK comes (openblas, blas, scipy-openblas), or make "
+                "a bundle for Python alone (c=False, --no-c)";
+    // Who calls nothing of a library needs none.
+    library.blas = options.blas;
+    if (!copy->lookupSymbol("xt_gemm_f32") && !copy->lookupSymbol("xt_gemm_f64") &&
+        !library.callsLapack())
       library.blas.clear();
     library.target = "cpu:" + processor->name;
     auto made = makeLibrary(*copy, library, *processor);
@@ -220,6 +218,7 @@ private:
                        {"signature", signatureSymbol(library)}};
     keep(folder + "kernel.so", std::move(made->kernel));
     if (options.forC) {
+      hasC = true;
       entry["shared"] = folder + "lib" + library.prefix + ".so";
       entry["archive"] = folder + "lib" + library.prefix + ".a";
       keep(folder + "lib" + library.prefix + ".so", std::move(made->shared));
@@ -228,15 +227,16 @@ private:
     return entry;
   }
 
-  /// A routine of the runtime that the code calls, or empty.
-  static std::string routineOf(ModuleOp code) {
+  /// Those of the runtime that the code calls.
+  static std::vector<std::string> routinesOf(ModuleOp code) {
+    std::vector<std::string> found;
     for (StringRef name : {
 #define XT_ROUTINE(name) #name,
 #include "Routines.def"
          })
       if (code.lookupSymbol(name))
-        return name.str();
-    return "";
+        found.push_back(name.str());
+    return found;
   }
 
   void keep(std::string name, std::string bytes) {
@@ -244,35 +244,23 @@ private:
   }
 
   FailureOr<std::string> file(json::Array targets, json::Array weights) {
-    json::Array arguments, results, equal, sites;
+    json::Array arguments, sites;
     for (const Parameter &p : llvm::ArrayRef(inputs()).take_front(passed()))
       arguments.push_back(toJson(p));
-    for (const Parameter &p : library.interface.outputs)
-      results.push_back(toJson(p));
-    for (const SizeEquality &e : library.interface.equalities)
-      equal.push_back(
-          json::Object{{"dim", e.dim}, {"sizes", json::Array{toJson(e.left), toJson(e.right)}}});
     for (const Site &site : library.sites)
       sites.push_back(
           json::Object{{"dim", site.dim}, {"location", site.location}, {"op", site.op}});
-    json::Object function{{"name", options.function},
-                          {"doc", options.doc},
-                          {"signature", library.signature},
-                          {"arguments", std::move(arguments)},
-                          {"weights", std::move(weights)},
-                          {"results", std::move(results)},
-                          {"open", json::Array(library.interface.open)},
-                          {"equal", std::move(equal)},
-                          {"sites", std::move(sites)}};
-    if (options.forC)
-      function["symbol"] = library.function;
-    if (!options.python.empty()) {
-      auto python = json::parse(options.python);
-      if (!python)
-        return module.emitError("what Python says of the function is no JSON: ")
-               << llvm::toString(python.takeError());
+    json::Object function = toJson(library.interface);
+    function["name"] = options.function;
+    function["doc"] = options.doc;
+    function["signature"] = library.signature;
+    function["arguments"] = std::move(arguments);
+    function["weights"] = std::move(weights);
+    function["sites"] = std::move(sites);
+    if (hasC)
+      function["symbol"] = library.symbols.function;
+    if (python)
       function["python"] = std::move(*python);
-    }
     json::Object members;
     for (const auto &[name, bytes] : kept)
       members[name] = json::Object{{"bytes", static_cast<int64_t>(bytes.size())},
@@ -283,7 +271,7 @@ private:
         {"targets", std::move(targets)}, {"module", "module.mlirbc"},
         {"members", std::move(members)}};
     manifest["blas"] = library.blas.empty() ? json::Value(nullptr) : json::Value(library.blas);
-    if (options.forC)
+    if (hasC)
       manifest["header"] = library.prefix + ".h";
     std::string text;
     llvm::raw_string_ostream os(text);
@@ -301,6 +289,8 @@ private:
   ModuleOp module;
   const ExportOptions &options;
   LibraryDescription library;
+  std::optional<json::Value> python; // what it says of the function
+  bool hasC = false;                 // a library for C: devices have none
   std::vector<std::pair<std::string, std::string>> kept;
 };
 

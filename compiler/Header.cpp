@@ -3,33 +3,9 @@
 
 #include "Bytes.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 using namespace xtensor;
-
-static constexpr StringLiteral kKeywords[] = {
-    "alignas",   "alignof",  "and",       "asm",      "auto",    "bool",     "break",  "case",
-    "catch",     "char",     "class",     "const",    "context", "continue", "data",   "default",
-    "delete",    "do",       "double",    "else",     "enum",    "explicit", "export", "extern",
-    "false",     "float",    "for",       "friend",   "goto",    "if",       "inline", "int",
-    "long",      "mutable",  "namespace", "new",      "not",     "operator", "or",     "private",
-    "protected", "public",   "register",  "restrict", "return",  "short",    "signed", "sizeof",
-    "static",    "struct",   "switch",    "template", "this",    "throw",    "true",   "try",
-    "typedef",   "typename", "union",     "unsigned", "using",   "virtual",  "void",   "volatile",
-    "while",     "xor"};
-
-std::string xtensor::identifier(StringRef text) {
-  std::string name;
-  for (char c : text)
-    name += isAlnum(c) || c == '_' ? c : '_';
-  if (name.empty() || isDigit(name[0]))
-    name = "_" + name;
-  if (is_contained(kKeywords, name))
-    name += "_";
-  return name;
-}
 
 namespace {
 
@@ -45,26 +21,22 @@ std::string cType(StringRef dtype) {
   return (dtype + "_t").str();
 }
 
-/// Identifiers that differ from each other.
-class Names {
-public:
-  std::string fresh(StringRef text) {
-    std::string name = identifier(text), found = name;
-    for (int i = 1; !taken.insert(found).second; ++i)
-      found = name + "_" + std::to_string(i);
-    return found;
-  }
-
-private:
-  StringSet<> taken;
-};
-
-/// Comments cannot hold what ends them.
+/// Text for a comment: nothing that begins or ends one, no trigraph, and no character that turns
+/// the order of others around.
 std::string commented(StringRef text) {
   std::string out;
-  for (char c : text) {
-    bool ends = c == '/' && !out.empty() && out.back() == '*';
-    out += ends ? ' ' : isPrint(c) || static_cast<unsigned char>(c) >= 128 ? c : '?';
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned char c = text[i];
+    char before = out.empty() ? ' ' : out.back();
+    bool ends = (c == '/' && before == '*') || (c == '*' && before == '/') ||
+                (c == '?' && before == '?') || c == '\\';
+    // General punctuation, and the Arabic letter mark.
+    size_t skipped =
+        text.substr(i).starts_with("\xE2\x80") || text.substr(i).starts_with("\xE2\x81") ? 2
+        : text.substr(i).starts_with("\xD8\x9C")                                         ? 1
+                                                                                         : 0;
+    i += skipped;
+    out += ends ? ' ' : skipped ? '?' : isPrint(c) || c >= 128 ? static_cast<char>(c) : '?';
   }
   return out;
 }
@@ -76,51 +48,74 @@ std::string sizeText(const SizeProduct &s) {
   return text;
 }
 
+/// `sample_size`
+std::string fieldFor(StringRef dim) {
+  std::string word = wordFor(dim);
+  if (word.empty() || isDigit(word[0]))
+    word = word.empty() ? "dim" : "dim_" + word;
+  return word + "_size";
+}
+
 } // namespace
 
 std::string xtensor::headerOf(const LibraryDescription &library) {
   std::string out;
   raw_string_ostream os(out);
-  std::string guard = StringRef(library.prefix).upper() + "_H";
+  std::string guard = "XTENSOR_BUNDLE_" + library.prefix + "_H";
   os << "/* " << commented(library.signature) << "\n * Made by " << compilerVersion()
-     << "; arrays are row-major, and results share no memory with arguments. */\n"
+     << "; arrays are row-major, and results share no memory with arguments.\n"
+     << " * Names begin with that of the bundle; a dim's size is the field DIM_size. Of two names\n"
+     << " * that would be equal the second one ends in _2; what C does not take in a name is _. "
+        "*/\n"
      << "#ifndef " << guard << "\n#define " << guard << "\n\n"
      << StringRef(aot::publicHeader().data(), aot::publicHeader().size())
      << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   const Interface &f = library.interface;
-  Names types, parameters;
+  const LibrarySymbols &symbols = library.symbols;
+  Names types;
+  for (const std::string &symbol : symbols.all())
+    (void)types.fresh(symbol);
   std::string list;
   size_t passed = f.inputs.size() - library.weights.size();
   auto add = [&](const Parameter &p, bool isInput) {
-    std::string type = types.fresh(library.function + "_" + identifier(p.name));
-    std::string parameter = parameters.fresh(p.name);
+    std::string word = wordFor(p.name);
+    std::string type = types.fresh(symbols.function + "_" + (word.empty() ? "array" : word));
     Names fields;
-    (void)fields.fresh("data");
     os << "/* " << (isInput ? "argument " : "result ") << commented(p.name) << ": " << p.dtype
        << (p.dtype == "float16" || p.dtype == "bfloat16" ? " (its bits)" : "") << " */\n"
        << "typedef struct " << type << " {\n  " << (isInput ? "const " : "") << cType(p.dtype)
        << " *data;\n";
     for (auto [dim, size] : zip_equal(p.dims, p.sizes)) {
       bool isAny = isInput && size.open.size() == 1;
-      os << "  int64_t " << fields.fresh(dim) << "; /* "
+      os << "  int64_t " << fields.fresh(fieldFor(dim)) << "; /* dim " << commented(dim) << ": "
          << (isAny ? "any size" : commented(sizeText(size))) << " */\n";
     }
     os << "} " << type << ";\n\n";
-    list += "const " + type + " *" + parameter + ", ";
+    list += "const " + type + " *, ";
   };
   for (size_t i = 0; i < passed; ++i)
     add(f.inputs[i], true);
   for (const Parameter &p : f.outputs)
     add(p, false);
-  os << "/* Returns XT_OK or another code of the list above. `context` may be null. */\n"
-     << "int32_t " << library.function << "(" << list << "xt_context *context);\n\n"
+  os << "/* Returns XT_OK or another code of the list above. The context may be null. */\n"
+     << "int32_t " << symbols.function << "(" << list << "xt_context *);\n\n"
      << "/* The same for arrays that say what they are: " << passed << " arguments, then "
      << f.outputs.size() << " results. */\n"
-     << "int32_t " << library.function
-     << "_any(const xt_any *arrays, int64_t count, xt_context *context);\n\n"
-     << "/* What a code means: what `context` tells of its last call, or in general where it is "
+     << "int32_t " << symbols.any << "(const xt_any *arrays, int64_t count, xt_context *);\n\n"
+     << "/* How many bytes of workspace, aligned to 64, a call on one thread takes";
+  std::string sizes;
+  for (const std::string &name : f.open) {
+    os << (sizes.empty() ? ", at these sizes: " : ", ") << commented(name);
+    sizes += sizes.empty() ? "int64_t" : ", int64_t";
+  }
+  os << ". -1: a size is\n * negative, or no memory can hold it.";
+  if (library.loopsTakeMore)
+    os << " Loops of this function take more, which only they know\n * how much it is: it comes "
+          "from context->allocate.";
+  os << " */\nint64_t " << symbols.workspace << "(" << (sizes.empty() ? "void" : sizes) << ");\n\n"
+     << "/* What a code means: what the context tells of its last call, or in general where it is "
         "null. */\n"
-     << "const char *" << library.prefix << "_message(const xt_context *context, int32_t code);\n\n"
+     << "const char *" << symbols.message << "(const xt_context *, int32_t code);\n\n"
      << "#ifdef __cplusplus\n}\n#endif\n\n#endif /* " << guard << " */\n";
   return out;
 }

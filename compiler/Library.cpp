@@ -1,9 +1,11 @@
 #include "compiler/Library.h"
 
+#include "Analyses.h"
 #include "Bytes.h"
 #include "CPU/Passes.h"
 #include "compiler/CodeGenerator.h"
 #include "compiler/Linker.h"
+#include "compiler/Workspace.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -13,7 +15,6 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -23,9 +24,9 @@ using namespace mlir;
 using namespace xtensor;
 
 static constexpr Blas kBlas[] = {
-    {"openblas", "libopenblas.so.0", ""},
-    {"blas", "libblas.so.3", ""},
-    {"scipy-openblas", "libscipy_openblas.so", "scipy_"},
+    {"openblas", "libopenblas.so.0", "", ""},
+    {"blas", "libblas.so.3", "", "liblapack.so.3"},
+    {"scipy-openblas", "libscipy_openblas.so", "scipy_", ""},
 };
 
 const Blas *xtensor::blasNamed(StringRef name) {
@@ -33,9 +34,20 @@ const Blas *xtensor::blasNamed(StringRef name) {
   return it == std::end(kBlas) ? nullptr : it;
 }
 
-std::string xtensor::entrySymbol(const LibraryDescription &l) { return l.function + "_entry"; }
+LibrarySymbols::LibrarySymbols(StringRef prefix, StringRef name) {
+  Names names;
+  std::string word = wordFor(name);
+  message = names.fresh((prefix + "_message").str());
+  function = names.fresh((prefix + "_" + (word.empty() ? "function" : word)).str());
+  any = names.fresh(function + "_any");
+  workspace = names.fresh(function + "_workspace");
+}
+
+std::string xtensor::entrySymbol(const LibraryDescription &l) {
+  return l.symbols.function + "_entry";
+}
 std::string xtensor::signatureSymbol(const LibraryDescription &l) {
-  return l.function + "_signature";
+  return l.symbols.function + "_signature";
 }
 
 namespace {
@@ -43,8 +55,8 @@ namespace {
 /// The tables of aot/tables.h and the functions that hand them over.
 class TableWriter {
 public:
-  TableWriter(llvm::Module &module, const LibraryDescription &library)
-      : module(module), context(module.getContext()), library(library),
+  TableWriter(llvm::Module &module, const LibraryDescription &library, Workspace workspace)
+      : module(module), context(module.getContext()), library(library), workspace(workspace),
         i32(llvm::Type::getInt32Ty(context)), i64(llvm::Type::getInt64Ty(context)),
         pointer(llvm::PointerType::getUnqual(context)) {}
 
@@ -60,11 +72,12 @@ public:
 
   void addFunctions() {
     llvm::Constant *table = functionTable();
+    routineTable();
     const Interface &f = library.interface;
     int64_t arrays = f.inputs.size() + f.outputs.size() - library.weights.size();
     // int32_t f(const f_x *x, .., const f_result *result, xt_context *context)
     llvm::SmallVector<llvm::Type *> types(arrays + 1, pointer);
-    llvm::Function *typed = function(library.function, types);
+    llvm::Function *typed = function(library.symbols.function, types);
     llvm::IRBuilder<> b(&typed->getEntryBlock());
     llvm::Value *given =
         b.CreateAlloca(llvm::ArrayType::get(pointer, std::max<int64_t>(arrays, 1)));
@@ -72,31 +85,44 @@ public:
       b.CreateStore(typed->getArg(i), b.CreateConstInBoundsGEP1_64(pointer, given, i));
     call(b, "xta_run", {table, given, typed->getArg(arrays)});
     // int32_t f_any(const xt_any *arrays, int64_t count, xt_context *context)
-    llvm::Function *any = function(library.function + "_any", {pointer, i64, pointer});
+    llvm::Function *any = function(library.symbols.any, {pointer, i64, pointer});
     b.SetInsertPoint(&any->getEntryBlock());
     call(b, "xta_run_any", {table, any->getArg(0), any->getArg(1), any->getArg(2)});
+    // int64_t f_workspace(int64_t n, ..)
+    int64_t open = library.interface.open.size();
+    llvm::Function *bytes =
+        function(library.symbols.workspace, llvm::SmallVector<llvm::Type *>(open, i64), i64);
+    b.SetInsertPoint(&bytes->getEntryBlock());
+    llvm::Value *sizes = b.CreateAlloca(llvm::ArrayType::get(i64, std::max<int64_t>(open, 1)));
+    for (int64_t i = 0; i < open; ++i)
+      b.CreateStore(bytes->getArg(i), b.CreateConstInBoundsGEP1_64(i64, sizes, i));
+    call(b, "xta_workspace", {table, sizes}, i64);
     // const char *model_message(const xt_context *context, int32_t code)
     auto *type = llvm::FunctionType::get(pointer, {pointer, i32}, false);
     auto *message = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                           library.prefix + "_message", module);
+                                           library.symbols.message, module);
     b.SetInsertPoint(llvm::BasicBlock::Create(context, "", message));
     b.CreateRet(b.CreateCall(module.getOrInsertFunction("xta_message", type),
                              {message->getArg(0), message->getArg(1)}));
   }
 
 private:
-  llvm::Function *function(const std::string &name, llvm::ArrayRef<llvm::Type *> types) {
-    auto *f = llvm::Function::Create(llvm::FunctionType::get(i32, types, false),
+  llvm::Function *function(const std::string &name, llvm::ArrayRef<llvm::Type *> types,
+                           llvm::Type *result = nullptr) {
+    auto *f = llvm::Function::Create(llvm::FunctionType::get(result ? result : i32, types, false),
                                      llvm::GlobalValue::ExternalLinkage, name, module);
     llvm::BasicBlock::Create(context, "", f);
     return f;
   }
-  void call(llvm::IRBuilder<> &b, StringRef name, llvm::ArrayRef<llvm::Value *> arguments) {
+  void call(llvm::IRBuilder<> &b, StringRef name, llvm::ArrayRef<llvm::Value *> arguments,
+            llvm::Type *result = nullptr) {
     llvm::SmallVector<llvm::Type *> types;
     for (llvm::Value *v : arguments)
       types.push_back(v->getType());
-    b.CreateRet(b.CreateCall(
-        module.getOrInsertFunction(name, llvm::FunctionType::get(i32, types, false)), arguments));
+    b.CreateRet(
+        b.CreateCall(module.getOrInsertFunction(
+                         name, llvm::FunctionType::get(result ? result : i32, types, false)),
+                     arguments));
   }
 
   llvm::Constant *number(int64_t n) { return llvm::ConstantInt::get(i64, n); }
@@ -141,9 +167,36 @@ private:
                       number(p.dims.size()), list(dims), list(sizes), data});
   }
 
+  /// xta_routines: what check.c finds routines in.
+  void routineTable() {
+    llvm::SmallVector<llvm::Constant *> rows;
+    auto *type =
+        llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer, pointer}, false);
+    for (const std::string &name : library.routines) {
+      auto own = module.getOrInsertFunction("xta_own_" + name, type);
+      rows.push_back(structure({text(name), cast<llvm::Constant>(own.getCallee())}));
+    }
+    rows.push_back(structure({null(), null()}));
+    llvm::Constant *all =
+        llvm::ConstantArray::get(llvm::ArrayType::get(rows[0]->getType(), rows.size()), rows);
+    new llvm::GlobalVariable(module, all->getType(), true, llvm::GlobalValue::ExternalLinkage, all,
+                             "xta_routines");
+  }
+
+  /// What an integer dtype holds of int64.
+  static std::optional<std::pair<int64_t, int64_t>> integersOf(StringRef dtype) {
+    bool isUnsigned = dtype.consume_front("u");
+    unsigned bits;
+    if (!dtype.consume_front("int") || dtype.getAsInteger(10, bits) || bits < 8 || bits > 64)
+      return std::nullopt;
+    if (isUnsigned)
+      return std::make_pair(int64_t(0), bits == 64 ? INT64_MAX : (int64_t(1) << bits) - 1);
+    return std::make_pair(llvm::minIntN(bits), llvm::maxIntN(bits));
+  }
+
   llvm::Constant *functionTable() {
     const Interface &f = library.interface;
-    llvm::SmallVector<llvm::Constant *> arrays, equal, sites;
+    llvm::SmallVector<llvm::Constant *> arrays, equal, nonempty, sites, ranges;
     size_t passed = f.inputs.size() - library.weights.size();
     for (auto [i, p] : llvm::enumerate(f.inputs)) {
       llvm::Constant *data = null();
@@ -160,17 +213,27 @@ private:
     }
     for (const SizeEquality &e : f.equalities)
       equal.push_back(structure({size(e.left), size(e.right), text(e.dim)}));
+    for (const SizeNonempty &e : f.nonempty)
+      nonempty.push_back(structure({size(e.size), text(e.dim), text(e.message)}));
     for (const Site &site : library.sites)
       sites.push_back(structure({text(site.dim), text(site.location)}));
-    return global(structure(
-        {text(library.function), module.getFunction(entrySymbol(library)), number(f.inputs.size()),
-         number(f.outputs.size()), number(f.open.size()), number(openResults), list(arrays),
-         number(equal.size()), list(equal), number(sites.size()), list(sites)}));
+    for (const NumberRange &r : library.ranges)
+      if (auto holds = integersOf(r.dtype))
+        ranges.push_back(structure({number(r.input), number(holds->first), number(holds->second),
+                                    text(r.dtype), text(r.where)}));
+    return global(
+        structure({text(library.symbols.function), module.getFunction(entrySymbol(library)),
+                   number(f.inputs.size()), number(f.outputs.size()), number(f.open.size()),
+                   number(openResults), list(arrays), number(equal.size()), list(equal),
+                   number(nonempty.size()), list(nonempty), number(sites.size()), list(sites),
+                   workspace.bytes ? workspace.bytes : null(), number(workspace.fixed),
+                   number(ranges.size()), list(ranges)}));
   }
 
   llvm::Module &module;
   llvm::LLVMContext &context;
   const LibraryDescription &library;
+  Workspace workspace;
   llvm::IntegerType *i32, *i64;
   llvm::PointerType *pointer;
 };
@@ -221,7 +284,9 @@ bool link(llvm::Module &code, const LibraryDescription &library, const Processor
     return false;
   }
   if (const Blas *blas = blasNamed(library.blas))
-    for (StringRef name : {"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv"})
+    for (StringRef name : {"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv", "spotrf_",
+                           "dpotrf_", "sgetrf_", "dgetrf_", "sgeqrf_", "dgeqrf_", "sorgqr_",
+                           "dorgqr_", "ssyevd_", "dsyevd_", "sgesdd_", "dgesdd_"})
       if (llvm::Function *f = code.getFunction(name))
         f->setName(blas->symbols + name);
   return true;
@@ -230,25 +295,16 @@ bool link(llvm::Module &code, const LibraryDescription &library, const Processor
 LogicalResult emit(llvm::Module &code, llvm::TargetMachine &machine, std::string &object) {
   optimize(code, machine);
   {
-    llvm::PassBuilder builder(&machine);
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager graph;
-    llvm::ModuleAnalysisManager modules;
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(graph);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, graph, modules);
+    Analyses analyses(machine);
     llvm::ModulePassManager passes;
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SimplifyCFGPass()));
     passes.addPass(llvm::GlobalDCEPass());
-    passes.run(code, modules);
+    passes.run(code, analyses.modules);
   }
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager emitter;
-  if (machine.addPassesToEmitFile(emitter, os, nullptr, llvm::CodeGenFileType::ObjectFile))
+  if (!addEmission(emitter, machine, os, llvm::CodeGenFileType::ObjectFile))
     return failure();
   emitter.run(code);
   object.assign(bytes.begin(), bytes.end());
@@ -284,7 +340,7 @@ static std::unique_ptr<llvm::Module> translated(ModuleOp module, const LibraryDe
   return code;
 }
 
-FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescription &library,
+FailureOr<Library> xtensor::makeLibrary(ModuleOp module, LibraryDescription &library,
                                         const Processor &processor) {
   PassManager pm(module.getContext());
   pm.addPass(createPassCall());
@@ -299,17 +355,20 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescriptio
   if (!code)
     return failure();
   for (llvm::Function &f : *code)
-    if (!f.isDeclaration()) {
-      f.addFnAttr(llvm::Attribute::NoUnwind);
-      f.addFnAttr("prefer-vector-width", "512");
-    }
-  TableWriter tables(*code, library);
+    if (!f.isDeclaration())
+      markCompiled(f);
+  // What the module calls a function is nothing to the C part.
+  for (llvm::Function &f : *code)
+    if (!f.isDeclaration() && f.getName() != entrySymbol(library))
+      f.setLinkage(llvm::GlobalValue::InternalLinkage);
+  Workspace workspace = workspaceOf(*code->getFunction(entrySymbol(library)));
+  library.loopsTakeMore |= workspace.loopsTakeMore;
+  TableWriter tables(*code, library, workspace);
   tables.addSignature();
   if (library.forC)
     tables.addFunctions();
   std::vector<std::string> kernelNames = {entrySymbol(library), signatureSymbol(library)};
-  std::vector<std::string> names = {library.function, library.function + "_any",
-                                    library.prefix + "_message"};
+  std::vector<std::string> names = library.symbols.all();
   if (!link(*code, library, processor, error))
     return module.emitError(error);
   if (!processor.abi.empty() && !code->getModuleFlag("target-abi"))
@@ -336,8 +395,11 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, const LibraryDescriptio
   if (!library.forC)
     return made;
   std::vector<std::string> needed;
-  if (const Blas *blas = blasNamed(library.blas))
+  if (const Blas *blas = blasNamed(library.blas)) {
     needed.push_back(blas->file.str());
+    if (!blas->lapack.empty() && library.callsLapack())
+      needed.push_back(blas->lapack.str());
+  }
   auto shared = linker.link("lib" + library.prefix + ".so", names, needed);
   auto archive = archiveOf(object, library.prefix + ".o", linker);
   if (!shared || !archive)
@@ -357,7 +419,7 @@ FailureOr<Host> xtensor::makeHost(ModuleOp module, const LibraryDescription &lib
   auto code = translated(module, library, *machine, context);
   if (!code)
     return failure();
-  TableWriter(*code, library).addSignature();
+  TableWriter(*code, library, {}).addSignature();
   std::vector<std::string> names = {entrySymbol(library), signatureSymbol(library)};
   for (llvm::GlobalValue &value : code->global_values())
     if (!value.isDeclaration() && !llvm::is_contained(names, value.getName()))

@@ -6,14 +6,32 @@
 #include "CPU/Processor.h"
 #include "compiler/Compiler.h"
 #include "compiler/Interface.h"
+#include "compiler/Names.h"
+#include "llvm/ADT/STLExtras.h"
 #include <string>
 
 namespace xtensor {
 
+/// What a library shows in C.
+struct LibrarySymbols {
+  LibrarySymbols() = default;
+  /// `prefix` is what the bundle is called in C.
+  LibrarySymbols(llvm::StringRef prefix, llvm::StringRef function);
+  std::vector<std::string> all() const { return {message, function, any, workspace}; }
+
+  std::string message, function, any, workspace;
+};
+
+/// An input, one int64, whose value must be one that `dtype` holds: it becomes that at `where`.
+struct NumberRange {
+  int64_t input;
+  std::string dtype, where;
+};
+
 /// What is known of a library, whatever it is compiled for.
 struct LibraryDescription {
-  std::string prefix;   // of every symbol: "model"
-  std::string function; // "model_classify"
+  std::string prefix; // of every symbol: "model"
+  LibrarySymbols symbols;
   Interface interface;
   std::string signature;
   std::string target; // what the code is for, "cpu:x86-64-v3" or a device's profile
@@ -23,16 +41,25 @@ struct LibraryDescription {
   /// Values of the last inputs, which callers do not pass.
   std::vector<llvm::StringRef> weights;
   std::vector<Site> sites;
+  std::vector<NumberRange> ranges;
   /// The library that matrix products are calls of, see `blasNamed`; empty: none.
   std::string blas;
+  /// The routines that the code calls, by their names in Routines.def.
+  std::vector<std::string> routines;
+  bool callsLapack() const {
+    return llvm::any_of(routines, [](llvm::StringRef name) { return name != "xt_argsort"; });
+  }
   /// Functions for C beside the entry for those who check arguments themselves.
   bool forC = true;
+  /// Whether loops have temporaries that the workspace is not made for. Found out by makeLibrary.
+  bool loopsTakeMore = false;
 };
 
 /// A BLAS by the name that options use: the file that programs load, and what its symbols begin
 /// with.
 struct Blas {
   llvm::StringLiteral name, file, symbols;
+  llvm::StringLiteral lapack; // the file with factorisations, where that is another one
 };
 const Blas *blasNamed(llvm::StringRef name);
 
@@ -47,7 +74,7 @@ std::string entrySymbol(const LibraryDescription &library);
 std::string signatureSymbol(const LibraryDescription &library);
 
 /// `module` is in phase `llvm` and is used up. Null on failure, with diagnostics at its location.
-mlir::FailureOr<Library> makeLibrary(mlir::ModuleOp module, const LibraryDescription &description,
+mlir::FailureOr<Library> makeLibrary(mlir::ModuleOp module, LibraryDescription &description,
                                      const Processor &processor);
 
 /// The host of a device's kernels, for this machine.
@@ -58,8 +85,6 @@ struct Host {
 mlir::FailureOr<Host> makeHost(mlir::ModuleOp module, const LibraryDescription &description,
                                const Processor &processor);
 
-/// A name that C takes, made of `text`.
-std::string identifier(llvm::StringRef text);
 /// The C header of a library.
 std::string headerOf(const LibraryDescription &library);
 

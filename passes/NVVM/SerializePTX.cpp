@@ -1,4 +1,5 @@
 // xtensor-serialize-ptx: the text of each kernel, as an attribute of its gpu.module.
+#include "Analyses.h"
 #include "GPU/Profile.h"
 #include "NVVM/Passes.h"
 
@@ -9,7 +10,6 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace xtensor {
@@ -70,17 +70,9 @@ std::unique_ptr<llvm::TargetMachine> machineFor(const Chip &chip, std::string &e
 }
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PassBuilder builder(&machine);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graph;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  xtensor::Analyses analyses(machine);
+  analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, analyses.modules);
 }
 
 struct SerializePTXPass : xtensor::impl::SerializePTXBase<SerializePTXPass> {

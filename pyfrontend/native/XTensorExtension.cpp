@@ -117,6 +117,17 @@ std::string textAfter(py::PyModule &module, const std::string &phase, bool locat
   return text;
 }
 
+std::string sizesOf(py::PyModule &module) {
+  py::PyMlirContext::ErrorCapture errors(module.getContext());
+  std::string text;
+  auto append = [](MlirStringRef part, void *text) {
+    static_cast<std::string *>(text)->append(part.data, part.length);
+  };
+  if (!xtensorSizes(module.get(), append, &text))
+    throw py::MLIRError("sizes do not follow from the arguments'", errors.take());
+  return text;
+}
+
 /// Texts and what refers to them.
 struct Texts {
   explicit Texts(nb::handle list) {
@@ -214,6 +225,8 @@ void bindCompiler(nb::module_ &m) {
         nb::arg("target") = "cpu", "The module as it is after a phase on its way to a target.");
   m.def("export_bundle", &exportBundle, nb::arg("module"), nb::arg("options"),
         "The bytes of a bundle of a traced module; options are those of compiler/Export.h.");
+  m.def("sizes", &sizesOf, nb::arg("module"),
+        "JSON: sizes of results in terms of those of the arguments, and what a call must see to.");
   m.def("fix_sizes", &fixSizes, nb::arg("module"), nb::arg("sizes"),
         "Gives dynamic dims their sizes, by name, throughout a traced module.");
   m.def("cost", &cost, nb::arg("module"), nb::arg("target") = "cpu",

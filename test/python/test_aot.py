@@ -221,14 +221,15 @@ def test_index_out_of_range_is_told_with_its_line(tmp_path: Path) -> None:
         g(x, xt.array([0, 4], "k"))
 
 
-def test_sorting_and_factorisations_are_pythons_alone(tmp_path: Path) -> None:
-    def f(x: Any) -> Any:
-        return xt.sort(x, dim="i")
+def test_factorisations_need_a_blas(tmp_path: Path) -> None:
+    def f(a: Any) -> Any:
+        return xt.linalg.cholesky(a, dims=("i", "j"))
 
-    with pytest.raises(xt.UnsupportedError, match=r"a library for C has no xt_argsort"):
-        xt.export(f, args=(xt.spec(i=5),), path=tmp_path / "f.xtb")
-    g = xt.load(xt.export(f, args=(xt.spec(i=5),), path=tmp_path / "f.xtb", c=False))
-    assert g(xt.array([3.0, 1.0, 2.0, 5.0, 4.0], "i")).values.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
+    message = r"a library for C without a BLAS has no factorisations, and this function calls 'cholesky': name a BLAS"
+    with pytest.raises(xt.UnsupportedError, match=message):
+        xt.export(f, args=(xt.spec(i=2, j=2),), path=tmp_path / "f.xtb", blas=None)
+    g = xt.load(xt.export(f, args=(xt.spec(i=2, j=2),), path=tmp_path / "f.xtb", c=False))
+    assert g(xt.array([[4.0, 2.0], [2.0, 5.0]], ("i", "j"))).values.tolist() == [[2.0, 0.0], [1.0, 2.0]]
 
 
 def test_threads_and_temporaries_are_the_processs(tmp_path: Path) -> None:

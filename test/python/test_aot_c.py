@@ -13,77 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
+from c_library import CODES, COMPILER, Context, Library, typed
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
 ROOT = Path(__file__).resolve().parents[2]
-COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang", "clang-22"))), "")
-_NAMES = ("OK", "NULL", "SIZE", "ALIGNMENT", "OVERLAP", "COUNT", "DTYPE", "DIM")
-CODES = {name: i for i, name in enumerate(_NAMES)} | {"NO_MEMORY": 16, "INDEX": 17}
-
-
-class Context(ctypes.Structure):
-    ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-    RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-    BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-    LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, BODY, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-    _fields_ = (
-        ("workspace", ctypes.c_void_p),
-        ("workspace_bytes", ctypes.c_size_t),
-        ("allocate", ALLOCATE),
-        ("release", RELEASE),
-        ("parallel_for", LOOP),
-        ("state", ctypes.c_void_p),
-        ("message", ctypes.c_char * 256),
-    )
-
-
-class Any_(ctypes.Structure):  # noqa: N801 (xt_any)
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("dtype", ctypes.c_int32),
-        ("rank", ctypes.c_int32),
-        ("dims", ctypes.POINTER(ctypes.c_char_p)),
-        ("sizes", ctypes.POINTER(ctypes.c_int64)),
-    )
-
-
-def typed(data: np.ndarray | int | None, *sizes: int) -> Any:
-    """A structure of the header: data, then sizes."""
-    address = data.ctypes.data if isinstance(data, np.ndarray) else (data or 0)
-    words = (ctypes.c_int64 * (1 + len(sizes)))(address, *sizes)
-    words.kept = data
-    return words
-
-
-class Library:
-    """libNAME.so of a bundle, by ctypes."""
-
-    def __init__(self, bundle: xt.Bundle, folder: Path) -> None:
-        m = bundle.manifest
-        bundle.extract(folder)
-        self.name = m.name
-        self.library = ctypes.CDLL(str(folder / str(m.targets[0].shared)))
-        self.function = getattr(self.library, str(m.function.symbol))
-        self.any = getattr(self.library, f"{m.function.symbol}_any")
-        self.say = getattr(self.library, f"{m.name}_message")
-        self.say.restype = ctypes.c_char_p
-        self.context = Context()
-
-    def __call__(self, *arrays: Any) -> tuple[int, str]:
-        code = self.function(*(ctypes.byref(a) if a is not None else None for a in arrays), ctypes.byref(self.context))
-        return code, self.say(ctypes.byref(self.context), code).decode()
-
-    def call_any(self, *arrays: tuple[np.ndarray, int, list[str]]) -> tuple[int, str]:
-        kept = []
-        list_ = (Any_ * len(arrays))()
-        for a, (data, dtype, dims) in zip(list_, arrays, strict=True):
-            names = (ctypes.c_char_p * max(len(dims), 1))(*(d.encode() for d in dims))
-            sizes = (ctypes.c_int64 * max(data.ndim, 1))(*data.shape)
-            kept += [names, sizes]
-            a.data, a.dtype, a.rank, a.dims, a.sizes = data.ctypes.data, dtype, len(dims), names, sizes
-        code = self.any(list_, ctypes.c_int64(len(arrays)), ctypes.byref(self.context))
-        return code, self.say(ctypes.byref(self.context), code).decode()
 
 
 def affine(x: Any, w: Any, b: Any) -> Any:
@@ -163,7 +97,7 @@ def test_memory_and_threads_are_the_callers(tmp_path: Path) -> None:
         y = xt.cumsum(xt.exp(x), dim="j")
         return xt.sum(y / xt.sum(y, dim="j"), dim="i")
 
-    library = Library(xt.export(f, args=(xt.spec(i=300, j=700),), name="m", blas=None), tmp_path)
+    library = Library(xt.export(f, args=(xt.spec(i=300, j=700),), name="one", blas=None), tmp_path)
     x, y = np.random.default_rng(0).normal(size=(300, 700)), np.zeros(700)
     arrays = typed(x, 300, 700), typed(y, 700)
     assert library(*arrays) == (0, "done")
@@ -200,7 +134,7 @@ def test_memory_and_threads_are_the_callers(tmp_path: Path) -> None:
     if code:  # else the code needs no temporaries
         assert code == CODES["NO_MEMORY"]
         assert "bytes of temporaries" in message
-        needed = int(message.split("no memory for ")[1].split()[0])
+        needed = library.workspace()
         space = np.zeros(needed + 64, "u1")
         c.workspace = -(-space.ctypes.data // 64) * 64
         c.workspace_bytes = needed
@@ -229,7 +163,7 @@ def test_products_of_a_blas_are_pythons(tmp_path: Path, sizes: tuple[int, int, i
 
 def test_threads_of_the_small_runtime(tmp_path: Path) -> None:
     threads = ctypes.CDLL(str(Path(xt.__file__).parent / "libxtensor_threads.so"))
-    library = Library(xt.export(lambda x: xt.exp(x) * x, args=(xt.spec(i=1000, j=1000),), name="m"), tmp_path)
+    library = Library(xt.export(lambda x: xt.exp(x) * x, args=(xt.spec(i=1000, j=1000),), name="one"), tmp_path)
     x, y = np.random.default_rng(0).normal(size=(1000, 1000)), np.zeros((1000, 1000))
     assert library(typed(x, 1000, 1000), typed(y, 1000, 1000))[0] == 0
     alone = y.copy()
@@ -241,7 +175,7 @@ def test_threads_of_the_small_runtime(tmp_path: Path) -> None:
 
 def test_an_index_out_of_range(tmp_path: Path) -> None:
     specs = (xt.spec(row=4), xt.spec(k=2, dtype="i8"))
-    library = Library(xt.export(lambda x, i: x.isel(row=i), args=specs, name="m"), tmp_path)
+    library = Library(xt.export(lambda x, i: x.isel(row=i), args=specs, name="one"), tmp_path)
     x, i, y = np.arange(4.0), np.array([0, 9]), np.zeros(2)
     code, message = library(typed(x, 4), typed(i, 2), typed(y, 2))
     assert code == CODES["INDEX"]
@@ -294,9 +228,9 @@ def test_headers_are_right_in_c_and_in_cpp(tmp_path: Path, language: str) -> Non
         return {"a*/b": image + int, "two": (image * int).rename({"class": "data"})}
 
     specs = {"image": xt.spec({"class": 2, "two words": 3}, dtype="bool"), "int": xt.spec({"class": 2}, dtype="i2")}
-    out = xt.export(awkward, kwargs=specs, name="m").extract(tmp_path)
+    out = xt.export(awkward, kwargs=specs, name="one").extract(tmp_path)
     source = tmp_path / "main.c"
-    source.write_text('#include "m.h"\n#include "m.h"\nint main(void) { return m_message(0, 0) == 0; }\n')
+    source.write_text('#include "one.h"\n#include "one.h"\nint main(void) { return one_message(0, 0) == 0; }\n')
     compiler = COMPILER if language == "c" else "c++"
     done = subprocess.run(
         [compiler, "-x", language, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{out}", source],
@@ -317,7 +251,7 @@ def test_matrix_products_of_its_own(tmp_path: Path, m: int, n: int, k: int, dtyp
     names = [("k", "m"), ("n", "k")] if turned else [("m", "k"), ("k", "n")]
     sizes = {"m": m, "n": n, "k": k}
     specs = [xt.spec({d: sizes[d] for d in dims}, dtype=dtype) for dims in names]
-    g = xt.load(xt.export(lambda a, b: xt.dot(a, b, dim="k"), args=specs, name="m", blas=None, c=False))
+    g = xt.load(xt.export(lambda a, b: xt.dot(a, b, dim="k"), args=specs, name="one", blas=None, c=False))
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-8, 9, [sizes[d] for d in dims]).astype(dtype) for dims in names)
     expected = (a.T if turned else a) @ (b.T if turned else b)
@@ -325,18 +259,18 @@ def test_matrix_products_of_its_own(tmp_path: Path, m: int, n: int, k: int, dtyp
 
 
 _HALVES = r"""
-#include "m.h"
+#include "one.h"
 #include <stdio.h>
 int main(void) {
   uint16_t x[N], y[N], z[N];
   double d[N];
   if (fread(x, 2, N, stdin) != N || fread(d, 8, N, stdin) != N)
     return 1;
-  m_f_x a = {x, N};
-  m_f_d b = {d, N};
-  m_f_result0 c = {y, N};
-  m_f_result1 e = {z, N};
-  if (m_f(&a, &b, &c, &e, 0))
+  one_f_x a = {x, N};
+  one_f_d b = {d, N};
+  one_f_result0 c = {y, N};
+  one_f_result1 e = {z, N};
+  if (one_f(&a, &b, &c, &e, 0))
     return 2;
   fwrite(y, 2, N, stdout);
   fwrite(z, 2, N, stdout);
@@ -365,7 +299,7 @@ def test_half_precision_on_processors_without_it(tmp_path: Path, machine: str, d
         return x + x, d.astype(dtype)
 
     specs = (xt.spec(i=n, dtype=dtype), xt.spec(i=n))
-    bundle = xt.export(f, args=specs, name="m", targets=f"cpu:{machine.replace('_', '-')}")
+    bundle = xt.export(f, args=specs, name="one", targets=f"cpu:{machine.replace('_', '-')}")
     out = bundle.extract(tmp_path)
     source = tmp_path / "main.c"
     source.write_text(_HALVES)

@@ -26,15 +26,17 @@ func.func @main(%x: !xtensor.array<sample: ?, pixel: 64, f32>, %b: !xtensor.arra
 // MANIFEST: "target": "cpu:aarch64"
 // HEADER: typedef struct model_main_arg0 {
 // HEADER-NEXT: const float *data;
-// HEADER-NEXT: int64_t sample; /* any size */
-// HEADER-NEXT: int64_t pixel; /* 64 */
-// HEADER: int32_t model_main(const model_main_arg0 *arg0, const model_main_arg1 *arg1, const model_main_result *result, xt_context *context);
+// HEADER-NEXT: int64_t sample_size; /* dim sample: any size */
+// HEADER-NEXT: int64_t pixel_size; /* dim pixel: 64 */
+// HEADER: int32_t model_main(const model_main_arg0 *, const model_main_arg1 *, const model_main_result *, xt_context *);
+// HEADER: int64_t model_main_workspace(int64_t);
 // SHARED-DAG: Shared library: [libm.so.6]
 // SHARED-DAG: Shared library: [libc.so.6]
 // SHARED-DAG: Library soname: [libmodel.so]
 // SHARED-DAG: FUNC GLOBAL DEFAULT {{.*}} model_main{{$}}
 // ARCHIVE-DAG: T model_main{{$}}
 // ARCHIVE-DAG: T model_main_any
+// ARCHIVE-DAG: T model_main_workspace
 // ARCHIVE-DAG: T model_message
 // ARCHIVE-NOT: T xta_
 // MODULE: xtensor.add

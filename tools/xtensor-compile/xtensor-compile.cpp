@@ -53,6 +53,7 @@ int main(int argc, char **argv) {
   xtensor::registerAllXTensorDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false); // the line is enough
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
@@ -75,6 +76,13 @@ int main(int argc, char **argv) {
     return 1;
   }
   out->os() << *bundle;
+  out->os().close();
+  if (std::error_code problem = out->os().error()) {
+    out->os().clear_error();
+    llvm::errs() << "xtensor-compile: cannot write '" << output << "': " << problem.message()
+                 << '\n';
+    return 1;
+  }
   out->keep();
   return 0;
 }

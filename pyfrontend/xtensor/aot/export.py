@@ -187,7 +187,7 @@ def _by_position(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
 
 _REFUSALS: tuple[tuple[str, type[Error]], ...] = (
     (r"no bundle can be made|there is no BLAS|is there twice|for one target at least", ArgumentError),
-    (r"a library for C has no|does not follow from|computed from values", UnsupportedError),
+    (r"a library for C without|does not follow from|computed from values", UnsupportedError),
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import math
 import os
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..compiler.sizes import equality, nonempty
 from ..core import devices, tree
 from ..core.dims import batched, describe, describe_array, suggestion
 from ..core.errors import (
@@ -156,7 +156,7 @@ class _Core:
             [(dim, printable(where), "", op.partition("#")[0], op.endswith("u")) for dim, where, op in f.sites],
             code,
             False,
-            equal=[(_factors(a), _factors(b), functools.partial(_refuse, d)) for a, b, d, *_ in f.equal],
+            equal=[*(equality(*e) for e in f.equal), *(nonempty(*e) for e in f.nonempty)],
             device=device,
         )
         return executable, [_native.to_device(w, device) for w in self.weights]
@@ -423,16 +423,6 @@ def _native_type(p: Parameter) -> Any:
         return _native.ArrayType(p.dtype, p.dims, [n for n in p.sizes if isinstance(n, int)])
     except (ValueError, OverflowError) as error:
         raise BundleError(f"{p}: {error}") from None
-
-
-def _factors(size: Any) -> list[int | str]:
-    return size if isinstance(size, list) else [size]
-
-
-def _refuse(dim: str, there: int, new: int) -> None:
-    raise SizeError(
-        f"dim {dim!r} has size {there}, and a dim of size {new} is given this name; equal names have equal sizes"
-    )
 
 
 def _weight(file: File, p: Parameter) -> Any:

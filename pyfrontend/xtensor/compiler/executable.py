@@ -53,7 +53,8 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False) -> Any:
         compiled = _compiler().compile(program.module, options.as_dict())
         sizes = Sizes(program)
         outputs = [
-            known or (o.dtype.name, o.dims, sizes.of(o)) for o, known in zip(program.outputs, fixed, strict=True)
+            known or (o.dtype.name, o.dims, n)
+            for o, known, n in zip(program.outputs, fixed, sizes.results, strict=True)
         ]
     return _native.Executable(
         compiled.entry,

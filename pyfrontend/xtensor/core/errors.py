@@ -70,6 +70,12 @@ class Error(Exception):
             where = user_line()
         super().__init__(f"{message}{_MARK}{where}" if where else message)
 
+    @property
+    def parts(self) -> tuple[str, str | None]:
+        """The message, and FILE:LINE."""
+        text, _, where = str(self.args[0]).partition(_MARK)
+        return text, where or None
+
     def of(self, op: str, arguments: Iterable[Any]) -> None:
         """Names the public function that failed, and its arrays, unless the message does."""
         text, mark, where = str(self.args[0]).partition(_MARK)

@@ -151,7 +151,7 @@ def no_empty(name: str, x: Tracer, dims: tuple[str, ...]) -> None:
         if is_static(x, d):
             raise error
         if current().always:  # else a condition may see to it
-            current().root.needs_elements(d, error)
+            current().root.needs_elements(d, *error.parts)
 
 
 def _extremum(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Tracer:

@@ -91,6 +91,8 @@ def _with_reason(diagnostic: Any) -> tuple[str, str]:
 def _kind(text: str, fallback: type[Error]) -> type[Error]:
     if _BROKEN_RULE.search(text):
         return GradientError
+    if re.search(r"which only the call knows|does not follow from|a size is computed from values", text):
+        return UnsupportedError
     if "element type" in text or re.search(r"must be (?:variadic of )?array of", text):
         return DTypeError
     if "no reverse derivative" in text:

@@ -7,23 +7,25 @@ from typing import TYPE_CHECKING
 
 from . import context as c
 from . import location
-from .scope import current
+from .scope import NONEMPTY, current
 from .tracer import Tracer
 
 if TYPE_CHECKING:
+    from ..mlir import ir
     from .program import Program
 
 
 def inline(program: Program, inputs: Sequence[Tracer]) -> list[Tracer]:
     """The results of `program` at `inputs`, which have the types of its arguments."""
-    ir, scope = c.mlir(), current()
+    mlir, scope = c.mlir(), current()
     # The copy stands in the function for a moment, so that its ops can move from there into the open block.
-    holder = ir.Operation.create("builtin.module", regions=1, loc=location.of_user(), ip=scope.ip)
-    ir.Block.create_at_start(holder.regions[0], [])
-    copy = program.main.clone(ip=ir.InsertionPoint(holder.regions[0].blocks[0])).operation
+    holder = mlir.Operation.create("builtin.module", regions=1, loc=location.of_user(), ip=scope.ip)
+    mlir.Block.create_at_start(holder.regions[0], [])
+    copy = program.main.clone(ip=mlir.InsertionPoint(holder.regions[0].blocks[0])).operation
     block = copy.regions[0].blocks[0]
     for argument, x in zip(block.arguments, inputs, strict=True):
         argument.replace_all_uses_with(x.value)
+    _needs_elements(copy)
     *ops, last = (view.operation for view in block.operations)
     results = [Tracer(v) for v in last.operands]
     last.erase()
@@ -31,3 +33,11 @@ def inline(program: Program, inputs: Sequence[Tracer]) -> list[Tracer]:
         op.move_before(holder)
     holder.erase()
     return results
+
+
+def _needs_elements(function: ir.Operation) -> None:
+    """Calls of what is being traced see to the dims that `function` must not have empty."""
+    scope = current()
+    if NONEMPTY in function.attributes and scope.always:  # else a condition may see to it
+        for entry in function.attributes[NONEMPTY]:
+            scope.root.needs_elements(entry["dim"].value, entry["message"].value, entry["where"].value or None)

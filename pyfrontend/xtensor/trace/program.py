@@ -31,7 +31,6 @@ class Program:
     name: str = "f"
     places: tuple[int, ...] | None = None  # of each leaf among the outputs, where these are fewer
     ranges: tuple[Range, ...] = ()  # of the arguments that are Python ints
-    nonempty: Mapping[tuple[str, str, str | None], Error] = field(default_factory=dict)  # as Root has them
     labels: Mapping[Any, tuple[Any, Mapping[str, Any]]] = field(default_factory=dict)  # as Root has them
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
@@ -99,6 +98,5 @@ def trace(
         name,
         places,
         tuple(root.ranges.values()),
-        root.nonempty,
         root.labels,
     )

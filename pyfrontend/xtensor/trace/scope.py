@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from ..core.dtypes import DType
-from ..core.errors import Error, TracerError, user_line
+from ..core.errors import TracerError, user_line
 from ..core.ranges import Range
 from ..core.spec import Spec
 from . import location
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ..core.array import Array
     from ..mlir import ir
     from .tracer import Tracer
+
+
+# The attribute of @main that says which dims must not be empty (compiler/Sizes.h).
+NONEMPTY = "xtensor.nonempty"
 
 
 class _Local(threading.local):
@@ -94,8 +98,8 @@ class Root(Scope):
         self.captured: dict[int, tuple[Array, Tracer]] = {}
         self.numbers = {a: i for i, (a, s) in enumerate(zip(block.arguments, specs, strict=True)) if s.weak}
         self.ranges: dict[tuple[int, DType], Range] = {}
-        # dims of which a call's sizes must not be 0, with what raises: (dim, names of what raises) -> it
-        self.nonempty: dict[tuple[str, str, str | None], Any] = {}
+        # dims of which a call's sizes must not be 0: (dim, public function, FILE:LINE) -> what it is told
+        self.nonempty: dict[tuple[str, str, str | None], str] = {}
         self.failing = 0  # how many ops may fail when they run
         # value -> (another value, steps by dim): the first one's positions are labelled as the other's after the steps.
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
@@ -130,9 +134,9 @@ class Root(Scope):
         if number is not None and (number, dtype) not in self.ranges:
             self.ranges[number, dtype] = Range(number, dtype, user_line(), local.op)
 
-    def needs_elements(self, dim: str, error: Error) -> None:
-        """Remembers that the dynamic dim must not be empty; `error` is what a call raises if it is."""
-        self.nonempty.setdefault((dim, local.op, user_line()), error)
+    def needs_elements(self, dim: str, message: str, where: str | None) -> None:
+        """Remembers that the dynamic dim must not be empty: `message` is what a call says that has it so."""
+        self.nonempty.setdefault((dim, local.op, where), message)
 
     def fresh_dim(self, like: str) -> str:
         """A name that no user can spell, and that no other part of the program has."""
@@ -146,6 +150,18 @@ class Root(Scope):
         types = [a.type for a in self.block.arguments]
         kind = ir.FunctionType.get(types, [v.type for v in values], context=ctx)
         self.function.attributes["function_type"] = ir.TypeAttr.get(kind, context=ctx)
+        if self.nonempty:
+            entries = [
+                {"dim": dim, "message": message, "where": where or ""}
+                for (dim, _, where), message in self.nonempty.items()
+            ]
+            self.function.attributes[NONEMPTY] = ir.ArrayAttr.get(
+                [
+                    ir.DictAttr.get({k: ir.StringAttr.get(v, context=ctx) for k, v in e.items()}, context=ctx)
+                    for e in entries
+                ],
+                context=ctx,
+            )
 
 
 def tracing() -> bool:

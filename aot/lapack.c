@@ -1,0 +1,142 @@
+/* Factorisations and solves by the LAPACK that comes with the BLAS which the compiler names, in
+ * memory of the call. */
+#include "gemm.h"
+
+enum { kCholesky, kEigh, kLu, kPinv, kQr, kSvd, kSolve, kLuSolve };
+
+typedef struct Job {
+  int routine;
+  const xt_array *arrays;
+  int32_t count, inputs; /* of arrays */
+  const int64_t *options;
+  int32_t batch; /* how many axes come before those of a matrix */
+  int work, integers;
+  int64_t bytes; /* of scratch memory */
+  void (*run)(const struct Job *job, const int64_t *at, char *scratch);
+} Job;
+
+enum { kMostArrays = 5 };
+
+/* Bytes, so that what comes next is aligned. */
+static int64_t room(int64_t bytes) { return (bytes > 0 ? bytes + 63 : 64) & ~(int64_t)63; }
+
+static int64_t rowOf(int64_t row, int64_t n) { return row < 0 ? 0 : row < n ? row : n - 1; }
+
+#define T float
+#define EPSILON __FLT_EPSILON__
+#define OF(name) name##_f
+#define LAPACK(name) s##name
+#include "lapack.h"
+#undef T
+#undef EPSILON
+#undef OF
+#undef LAPACK
+
+#define T double
+#define EPSILON __DBL_EPSILON__
+#define OF(name) name##_d
+#define LAPACK(name) d##name
+#include "lapack.h"
+#undef T
+#undef EPSILON
+#undef OF
+#undef LAPACK
+
+/* An axis that some arrays lack has size 1 and stride 0 there. */
+static int64_t sizeOf(const Job *job, int32_t axis) {
+  for (int32_t i = 0; i < job->count; ++i)
+    if (job->arrays[i].sizes[axis] != 1 || job->arrays[i].strides[axis] != 0)
+      return job->arrays[i].sizes[axis];
+  return 1;
+}
+
+/* Zeros for an instance of a result: positions among them can be used. */
+static void clear(const xt_array *array, int64_t offset, int32_t batch) {
+  int64_t count = 1, bytes = array->type == XT_F32 ? 4 : 8;
+  for (int32_t d = batch; d < array->rank; ++d)
+    count *= array->sizes[d];
+  for (int64_t c = 0; c < count; ++c) {
+    int64_t at = offset, rest = c;
+    for (int32_t d = array->rank - 1; d >= batch; --d) {
+      at += rest % array->sizes[d] * array->strides[d];
+      rest /= array->sizes[d];
+    }
+    if (bytes == 4)
+      ((float *)array->data)[at] = 0;
+    else
+      ((int64_t *)array->data)[at] = 0;
+  }
+}
+
+static void instances(void *ctx, int64_t begin, int64_t end, xt_call *call) {
+  const Job *job = ctx;
+  char *scratch = xta_arena_acquire(job->bytes, call);
+  for (int64_t i = begin; i < end; ++i) {
+    int64_t at[kMostArrays] = {0}, rest = i;
+    for (int32_t d = job->batch - 1; d >= 0; --d) {
+      int64_t size = sizeOf(job, d);
+      for (int32_t a = 0; a < job->count; ++a)
+        if (job->arrays[a].sizes[d] != 1)
+          at[a] += rest % size * job->arrays[a].strides[d];
+      rest /= size;
+    }
+    if (scratch)
+      job->run(job, at, scratch);
+    for (int32_t a = job->inputs; !scratch && a < job->count; ++a)
+      clear(&job->arrays[a], at[a], job->batch);
+  }
+  xta_arena_release(scratch, call);
+}
+
+static void run(int routine, int32_t inputs, int32_t count, const xt_array *arrays,
+                const int64_t *options, xt_call *call) {
+  const int isFloat = arrays[0].type == XT_F32;
+  const int64_t element = isFloat ? 4 : 8;
+  Job job = {routine, arrays, count, inputs, options, arrays[0].rank - 2, 1, 1, 0, 0};
+  const int64_t m = arrays[0].sizes[job.batch], n = arrays[0].sizes[job.batch + 1];
+  const int64_t k = m < n ? m : n;
+  int64_t total = 1;
+  for (int32_t d = 0; d < job.batch; ++d)
+    total *= sizeOf(&job, d);
+  job.work = isFloat ? workOf_f(routine, (int)m, (int)n, &job.integers)
+                     : workOf_d(routine, (int)m, (int)n, &job.integers);
+  job.bytes = room(m * n * element) + room(m * element) + room(k * element) +
+              room(job.work * element) + room(4 * (int64_t)job.integers) + room(4 * k);
+  if (routine == kSvd || routine == kPinv)
+    job.bytes += room(m * k * element) + room(k * n * element);
+  switch (routine) {
+  case kCholesky:
+    job.run = isFloat ? cholesky_f : cholesky_d;
+    break;
+  case kEigh:
+    job.run = isFloat ? eigh_f : eigh_d;
+    break;
+  case kLu:
+    job.run = isFloat ? lu_f : lu_d;
+    break;
+  case kQr:
+    job.run = isFloat ? qr_f : qr_d;
+    break;
+  case kSvd:
+  case kPinv:
+    job.run = isFloat ? svd_f : svd_d;
+    break;
+  default:
+    job.run = isFloat ? solve_f : solve_d;
+  }
+  const int64_t work = m * n * k;
+  xta_parallel_for(instances, &job, total, work < 4096 ? 4096 / (work + 64) + 1 : 1, call);
+}
+
+#define ROUTINE(name, kind, inputs, count)                                                         \
+  void xta_own_xt_##name(const xt_array *arrays, const int64_t *options, xt_call *call) {          \
+    run(kind, inputs, count, arrays, options, call);                                               \
+  }
+ROUTINE(cholesky, kCholesky, 1, 2)
+ROUTINE(eigh, kEigh, 1, 3)
+ROUTINE(lu, kLu, 1, 5)
+ROUTINE(lu_solve, kLuSolve, 3, 4)
+ROUTINE(pinv, kPinv, 1, 2)
+ROUTINE(qr, kQr, 1, 3)
+ROUTINE(svd, kSvd, 1, 4)
+ROUTINE(triangular_solve, kSolve, 2, 3)

@@ -1,0 +1,124 @@
+/* Sorting without the runtime: the order of runtime/Sort.cpp (stable, NaN last, zeros of both signs
+ * alike), of which there is only one. Rows of keys that are unsigned integers in the order asked
+ * for are merged, in memory of the call. */
+#include "gemm.h"
+
+typedef struct {
+  uint64_t key;
+  int64_t position;
+} Item;
+
+typedef struct {
+  const xt_array *x, *y;
+  int32_t bytes;
+  int32_t isUnsigned, descending;
+  uint64_t infinity; /* bits of a float's; 0: integers */
+  int64_t size;
+} Sort;
+
+static uint64_t bitsAt(const void *data, int64_t i, int32_t bytes) {
+  switch (bytes) {
+  case 1:
+    return ((const uint8_t *)data)[i];
+  case 2:
+    return ((const uint16_t *)data)[i];
+  case 4:
+    return ((const uint32_t *)data)[i];
+  default:
+    return ((const uint64_t *)data)[i];
+  }
+}
+
+static uint64_t keyOf(const Sort *s, uint64_t bits) {
+  const uint64_t sign = (uint64_t)1 << (8 * s->bytes - 1), all = sign | (sign - 1);
+  uint64_t key = bits;
+  if (s->infinity) {
+    if ((bits & ~sign) > s->infinity) /* NaN */
+      return all;
+    if (!(bits & ~sign))
+      bits = 0;
+    key = bits & sign ? ~bits & all : bits | sign;
+  } else if (!s->isUnsigned) {
+    key = bits ^ sign;
+  }
+  return s->descending ? ~key & all : key;
+}
+
+static int64_t offsetOf(const xt_array *array, int64_t row) {
+  int64_t offset = 0;
+  for (int32_t axis = array->rank - 2; axis >= 0; --axis) {
+    offset += row % array->sizes[axis] * array->strides[axis];
+    row /= array->sizes[axis];
+  }
+  return offset;
+}
+
+/* Runs of 16 by insertion, then merged: from one half of `items` to the other and back. Returns the
+ * half that holds the result. */
+static Item *sortRow(Item *items, Item *other, int64_t n) {
+  enum { kRun = 16 };
+  for (int64_t begin = 0; begin < n; begin += kRun)
+    for (int64_t i = begin + 1; i < begin + kRun && i < n; ++i) {
+      Item item = items[i];
+      int64_t at = i;
+      for (; at > begin && items[at - 1].key > item.key; --at)
+        items[at] = items[at - 1];
+      items[at] = item;
+    }
+  for (int64_t run = kRun; run < n; run *= 2) {
+    for (int64_t begin = 0; begin < n; begin += 2 * run) {
+      int64_t middle = begin + run < n ? begin + run : n;
+      int64_t end = begin + 2 * run < n ? begin + 2 * run : n;
+      int64_t a = begin, b = middle;
+      for (int64_t i = begin; i < end; ++i)
+        other[i] =
+            b == end || (a < middle && items[a].key <= items[b].key) ? items[a++] : items[b++];
+    }
+    Item *sorted = other;
+    other = items;
+    items = sorted;
+  }
+  return items;
+}
+
+static void sortRows(void *ctx, int64_t begin, int64_t end, xt_call *call) {
+  const Sort *s = ctx;
+  const int64_t n = s->size;
+  const int64_t step = s->x->strides[s->x->rank - 1], out = s->y->strides[s->y->rank - 1];
+  const int64_t most = INT64_MAX / 2 / (int64_t)sizeof(Item);
+  Item *items = xta_arena_acquire(n < most ? 2 * n * (int64_t)sizeof(Item) : INT64_MAX / 2, call);
+  for (int64_t row = begin; row < end; ++row) {
+    int64_t from = offsetOf(s->x, row);
+    int64_t *y = (int64_t *)s->y->data + offsetOf(s->y, row);
+    Item *sorted = items;
+    if (items) {
+      for (int64_t i = 0; i < n; ++i) {
+        items[i].key = keyOf(s, bitsAt(s->x->data, from + i * step, s->bytes));
+        items[i].position = i;
+      }
+      sorted = sortRow(items, items + n, n);
+    }
+    /* Without memory, which is reported: positions that later reads may use all the same. */
+    for (int64_t i = 0; i < n; ++i)
+      y[i * out] = items ? sorted[i].position : 0;
+  }
+  xta_arena_release(items, call);
+}
+
+void xta_own_xt_argsort(const xt_array *arrays, const int64_t *options, xt_call *call) {
+  static const int32_t kBytes[] = {1, 2, 4, 8, 2, 2, 4, 8}; /* by XT_I8 .. XT_F64 */
+  static const uint64_t kInfinity[] = {0, 0, 0, 0, 0x7c00, 0x7f80, 0x7f800000, 0x7ff0000000000000};
+  const xt_array *x = &arrays[0];
+  Sort s = {x,
+            &arrays[1],
+            kBytes[x->type],
+            options[1] != 0,
+            options[0] != 0,
+            kInfinity[x->type],
+            x->sizes[x->rank - 1]};
+  int64_t rows = 1;
+  for (int32_t axis = 0; axis + 1 < x->rank; ++axis)
+    rows *= x->sizes[axis];
+  if (rows && s.size)
+    xta_parallel_for(sortRows, &s, rows, s.size < 64 ? 64 / s.size : 1, call);
+}

@@ -1,0 +1,238 @@
+#include "compiler/Sizes.h"
+
+#include "XTensor/Dims.h"
+#include "XTensor/XTensor.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+static bool isDynamic(Type type, StringRef dim) {
+  return llvm::any_of(dynamicDims(cast<ArrayType>(type)),
+                      [&](StringAttr d) { return d.getValue() == dim; });
+}
+
+/// FILE:LINE, or empty.
+static std::string placeOf(Operation *op) {
+  auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  return loc ? (loc.getFilename().strref() + ":" + Twine(loc.getLine())).str() : "";
+}
+
+static StringRef nameOf(Operation *op) { return op->getName().stripDialect(); }
+
+FailureOr<Sizes> Sizes::of(func::FuncOp main) {
+  Sizes sizes;
+  for (Type type : main.getArgumentTypes())
+    for (StringAttr dim : dynamicDims(cast<ArrayType>(type)))
+      if (sizes.known.try_emplace(dim.getValue(), SizeProduct{1, {dim.str()}}).second)
+        sizes.open.push_back(dim.str());
+  if (sizes.known.empty())
+    return sizes;
+  WalkResult result = main.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    return failed(sizes.visit(op)) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  auto text = [](DictionaryAttr entry, StringRef name) {
+    auto found = entry.getAs<StringAttr>(name);
+    return found ? found.str() : std::string();
+  };
+  if (auto list = main->getAttrOfType<ArrayAttr>(kNonempty))
+    for (Attribute attribute : list)
+      if (auto entry = dyn_cast<DictionaryAttr>(attribute)) {
+        std::string dim = text(entry, "dim");
+        if (auto it = sizes.known.find(dim); it != sizes.known.end())
+          sizes.nonempty.push_back({it->second, dim, text(entry, "message"), text(entry, "where")});
+      }
+  return sizes;
+}
+
+Sizes::Found Sizes::named(Operation *op, StringRef dim) const {
+  if (auto it = known.find(dim); it != known.end())
+    return it->second;
+  if (auto it = least.find(dim); it != least.end()) {
+    auto names = it->second->getAttrOfType<ArrayAttr>("dims").getAsValueRange<StringAttr>();
+    std::string both = "'" + llvm::join(names, "' and '") + "'";
+    return emitError(it->second->getLoc(), "xt.linalg.")
+           << nameOf(it->second) << ": dim '" << dim << "' of a result has the smaller size of "
+           << both << ", which only the call knows. Use it up inside of the function, as "
+           << "xt.dot(q, r, dim='" << dim << "') does, or leave " << both
+           << " out of dynamic_dims=";
+  }
+  return op->emitError("the size of dim '")
+         << dim
+         << "' does not follow from the arguments' dynamic dims. Rename it to a dim that an "
+            "argument has, or make its size static";
+}
+
+Sizes::Found Sizes::ofDim(Operation *op, Type type, StringRef dim) const {
+  auto array = cast<ArrayType>(type);
+  for (auto [name, size] : llvm::zip_equal(array.getDimNames(), array.getShape()))
+    if (name.getValue() == dim && size != ArrayType::kDynamic)
+      return SizeProduct{size, {}};
+  return named(op, dim);
+}
+
+Sizes::Found Sizes::value(Operation *op, Value v) const {
+  if (auto size = v.getDefiningOp<SizeOp>())
+    return ofDim(op, size.getX().getType(), size.getDim());
+  return op->emitError(
+      "a size is computed from values; sizes follow from the arguments' dims only");
+}
+
+LogicalResult Sizes::introduce(Operation *op, StringRef dim, Found size) {
+  if (failed(size))
+    return failure();
+  llvm::sort(size->open);
+  auto [it, isNew] = known.try_emplace(dim, *size);
+  if (!isNew && !(it->second == *size))
+    equalities.push_back({it->second, *size, dim.str(), nameOf(op).str(), placeOf(op)});
+  return success();
+}
+
+LogicalResult Sizes::visit(Operation *op) {
+  if (auto rename = dyn_cast<RenameOp>(op)) {
+    SmallVector<std::pair<StringRef, Found>> found; // before any of them has its new name
+    for (auto [from, to] : llvm::zip_equal(rename.getFrom().getAsValueRange<StringAttr>(),
+                                           rename.getTo().getAsValueRange<StringAttr>()))
+      if (isDynamic(rename.getX().getType(), from))
+        found.push_back({to, named(op, from)});
+    for (auto &[dim, size] : found)
+      if (failed(introduce(op, dim, size)))
+        return failure();
+  } else if (auto merge = dyn_cast<MergeOp>(op)) {
+    if (!isDynamic(merge.getY().getType(), merge.getInto()))
+      return success();
+    SizeProduct product;
+    for (StringRef dim : merge.getDims().getAsValueRange<StringAttr>()) {
+      Found size = ofDim(op, merge.getX().getType(), dim);
+      if (failed(size))
+        return failure();
+      if (llvm::MulOverflow(product.factor, size->factor, product.factor))
+        return op->emitError("the size of dim '") << merge.getInto() << "' does not fit 64 bits";
+      llvm::append_range(product.open, size->open);
+    }
+    return introduce(op, merge.getInto(), product);
+  } else if (auto iota = dyn_cast<IotaOp>(op)) {
+    if (iota.getSize())
+      return introduce(op, cast<ArrayType>(iota.getY().getType()).getDimNames()[0].getValue(),
+                       value(op, iota.getSize()));
+  } else if (auto scan = dyn_cast<ScanOp>(op)) {
+    if (scan.getSize())
+      return introduce(op, scan.getDim(), value(op, scan.getSize()));
+  } else if (isa<QrOp, SvdOp>(op)) {
+    Type x = op->getOperand(0).getType();
+    for (StringRef dim : op->getAttrOfType<ArrayAttr>("dims").getAsValueRange<StringAttr>())
+      if (isDynamic(x, dim))
+        least.try_emplace(op->getAttrOfType<StringAttr>("inner").getValue(), op);
+  } else if (auto eigh = dyn_cast<EighOp>(op)) {
+    StringRef row = cast<StringAttr>(eigh.getDims()[0]).getValue();
+    if (isDynamic(op->getOperand(0).getType(), row))
+      return introduce(op, eigh.getInner(), named(op, row));
+  } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    auto have = cast<ArrayType>(broadcast.getX().getType());
+    unsigned next = 0;
+    for (StringAttr dim : dynamicDims(cast<ArrayType>(broadcast.getY().getType())))
+      if (!have.hasDim(dim) &&
+          failed(introduce(op, dim.getValue(), value(op, broadcast.getSizes()[next++]))))
+        return failure();
+  }
+  return success();
+}
+
+//===- sizes that become fixed ---------------------------------------------===//
+
+std::optional<int64_t> xtensor::valueOf(const SizeProduct &size,
+                                        const llvm::StringMap<int64_t> &values) {
+  int64_t product = size.factor;
+  for (const std::string &name : size.open) {
+    auto it = values.find(name);
+    if (it == values.end() || llvm::MulOverflow(product, it->second, product))
+      return std::nullopt;
+  }
+  return product;
+}
+
+/// Operands that tell sizes which are in the types by now.
+static void dropSizes(func::FuncOp main) {
+  main.walk([](Operation *op) {
+    if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+      // An operand stands for each new dim that is dynamic.
+      SmallVector<Value> kept;
+      for (Value size : broadcast.getSizes()) {
+        auto known = size.getDefiningOp<SizeOp>();
+        bool fixed =
+            known && !llvm::is_contained(dynamicDims(cast<ArrayType>(known.getX().getType())),
+                                         known.getDimAttr());
+        if (!fixed)
+          kept.push_back(size);
+      }
+      broadcast.getSizesMutable().assign(kept);
+    } else if (auto iota = dyn_cast<IotaOp>(op)) {
+      if (iota.getSize() && dynamicDims(cast<ArrayType>(iota.getY().getType())).empty())
+        iota.getSizeMutable().clear();
+    } else if (auto scan = dyn_cast<ScanOp>(op)) {
+      auto size = scan.getSize() ? scan.getSize().getDefiningOp<SizeOp>() : SizeOp();
+      if (!size)
+        return;
+      auto type = cast<ArrayType>(size.getX().getType());
+      for (auto [name, n] : llvm::zip_equal(type.getDimNames(), type.getShape()))
+        if (name == size.getDimAttr() && n != ArrayType::kDynamic) {
+          scan.getSizeMutable().clear();
+          scan.setLengthAttr(Builder(op->getContext()).getI64IntegerAttr(n));
+          return;
+        }
+    }
+  });
+}
+
+/// What must not be empty and is not known not to be.
+static LogicalResult dropNonempty(func::FuncOp main, const llvm::StringMap<int64_t> &values) {
+  auto list = main->getAttrOfType<ArrayAttr>(kNonempty);
+  SmallVector<Attribute> left;
+  for (Attribute attribute : list ? list.getValue() : ArrayRef<Attribute>()) {
+    auto entry = dyn_cast<DictionaryAttr>(attribute);
+    auto dim = entry ? entry.getAs<StringAttr>("dim") : StringAttr();
+    auto it = dim ? values.find(dim.getValue()) : values.end();
+    if (it == values.end())
+      left.push_back(attribute);
+    else if (auto message = entry.getAs<StringAttr>("message"); message && it->second == 0)
+      return emitError(main.getLoc(), message.getValue());
+  }
+  main->removeAttr(kNonempty);
+  if (!left.empty())
+    main->setAttr(kNonempty, ArrayAttr::get(main.getContext(), left));
+  return success();
+}
+
+LogicalResult xtensor::fixSizes(ModuleOp module, const llvm::StringMap<int64_t> &given) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  FailureOr<Sizes> sizes = main ? Sizes::of(main) : FailureOr<Sizes>();
+  if (failed(sizes))
+    return failure();
+  for (const SizeEquality &e : sizes->equalities) {
+    std::optional<int64_t> left = valueOf(e.left, given), right = valueOf(e.right, given);
+    if (left && right && *left != *right)
+      return main.emitError("dim '") << e.dim << "' has sizes " << *left << " and " << *right
+                                     << "; equal names have equal sizes";
+  }
+  llvm::StringMap<int64_t> values;
+  for (const auto &entry : sizes->known)
+    if (std::optional<int64_t> value = valueOf(entry.second, given))
+      values[entry.first()] = *value;
+  if (failed(dropNonempty(main, values)))
+    return failure();
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](ArrayType type) -> std::optional<Type> {
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [name, size] : llvm::zip_equal(type.getDimNames(), shape))
+      if (auto it = values.find(name.getValue()); size == ArrayType::kDynamic && it != values.end())
+        size = it->second;
+    return ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType());
+  });
+  replacer.recursivelyReplaceElementsIn(main, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+  dropSizes(main);
+  return success();
+}
