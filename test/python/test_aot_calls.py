@@ -316,3 +316,12 @@ def test_numbers_fit_the_types_that_they_meet(tmp_path: Path) -> None:
     assert (y == -1).all()
     assert library(typed(x, 3), typed(np.array(-100)), typed(y, 3)) == (0, "done")
     assert (y == x - 100).all()
+
+
+def test_a_bundle_for_devices_alone_has_no_header() -> None:
+    args = (xt.spec(i=4, dtype="f4"),)
+    m = xt.export(lambda x: x + 1, args=args, name="one", targets="vulkan").manifest
+    assert m.header is None
+    assert m.function.symbol is None
+    assert not [name for name in m.members if name.endswith((".h", ".a"))]
+    assert xt.export(lambda x: x + 1, args=args, name="one", targets=("vulkan", "cpu")).manifest.header == "one.h"
