@@ -5,6 +5,7 @@
 #include "XTensor/XTensor.h"
 #include "Zip.h"
 #include "compiler/Library.h"
+#include "compiler/Locations.h"
 #include "compiler/Recording.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,6 +25,14 @@ public:
   FailureOr<std::string> run() {
     if (failed(describe()))
       return failure();
+    std::string bytecode;
+    llvm::raw_string_ostream os(bytecode);
+    if (failed(writeBytecodeToFile(module, os)))
+      return module.emitError("the program cannot be written as bytecode");
+    std::string hashes = bundle::sha256(bytecode);
+    for (const std::string &bytes : options.weights)
+      hashes += bundle::sha256(bytes);
+    library.contents = bundle::sha256(hashes);
     json::Array targets;
     for (const std::string &target : options.targets) {
       FailureOr<json::Object> added = add(target);
@@ -31,10 +40,6 @@ public:
         return failure();
       targets.push_back(std::move(*added));
     }
-    std::string bytecode;
-    llvm::raw_string_ostream os(bytecode);
-    if (failed(writeBytecodeToFile(module, os)))
-      return module.emitError("the program cannot be written as bytecode");
     keep("module.mlirbc", std::move(bytecode));
     json::Array weights;
     for (auto [i, bytes] : llvm::enumerate(options.weights)) {
@@ -174,7 +179,8 @@ private:
     std::optional<Processor> processor = processorOf(target);
     if (!processor)
       return module.emitError("no bundle can be made for target '")
-             << asked << "': there are cpu (this machine's), " << processorNames();
+             << asked << "': there are cpu (this machine's), " << processorNames()
+             << ", and vulkan, metal and cuda";
     std::string folder = "cpu/" + processor->name + "/";
     if (llvm::any_of(kept, [&](const auto &m) { return StringRef(m.first).starts_with(folder); }))
       return module.emitError("target '") << asked << "' is there twice";
@@ -291,5 +297,8 @@ private:
 } // namespace
 
 FailureOr<std::string> xtensor::exportBundle(ModuleOp module, const ExportOptions &options) {
-  return Exporter(module, options).run();
+  FoldersStripped folders(module.getContext());
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
+  folders.strip(*copy);
+  return Exporter(*copy, options).run();
 }

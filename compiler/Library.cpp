@@ -62,8 +62,8 @@ public:
 
   void addSignature() {
     // Code for something else is found out as well.
-    auto *text =
-        llvm::ConstantDataArray::getString(context, library.target + " " + library.signature);
+    auto *text = llvm::ConstantDataArray::getString(
+        context, library.target + " " + library.signature + " " + library.contents);
     auto *global =
         new llvm::GlobalVariable(module, text->getType(), true, llvm::GlobalValue::ExternalLinkage,
                                  text, signatureSymbol(library));

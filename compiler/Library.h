@@ -35,6 +35,9 @@ struct LibraryDescription {
   Interface interface;
   std::string signature;
   std::string target; // what the code is for, "cpu:x86-64-v3" or a device's profile
+  /// SHA-256 of what goes with the code in a bundle, the program and its weights: the code carries
+  /// it, so that nobody can change them and leave the code as it is.
+  std::string contents;
   /// Values of the last inputs, which callers do not pass.
   std::vector<llvm::StringRef> weights;
   std::vector<Site> sites;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import io
 import os
 import platform
 import re
@@ -23,7 +24,7 @@ from .compiler.options import PHASES, check_phase
 from .core.devices import BACKENDS, of_backend, processor, target_named
 from .core.dims import as_names
 from .core.dtypes import as_dtype
-from .core.errors import ArgumentError, Error
+from .core.errors import ArgumentError, Error, user_line
 from .core.spec import Spec
 from .trace.dispatch import Function
 
@@ -108,7 +109,7 @@ def _compile(options: argparse.Namespace) -> int:
     function, module = _load(options.target_function)
     args = [parse_spec(a) for a in options.arg] if options.arg else _example_args(function, module)
     _check_count(function, args)
-    with _users_code():
+    with _users_code(), _without(user_line()):
         bundle = export(
             function,
             args=args,
@@ -123,20 +124,40 @@ def _compile(options: argparse.Namespace) -> int:
 
 def _inspect(options: argparse.Namespace) -> int:
     from .aot.export import Bundle
-    from .aot.inspect import lines
+    from .aot.inspect import as_json, lines
+    from .aot.manifest import read
 
     path = Path(options.bundle)
-    if not path.is_file():
-        raise ArgumentError(f"there is no file {path}", where="")
-    try:
-        bundle = Bundle(path.read_bytes(), str(path))
-        text = bundle.manifest_text if options.json else "\n".join(lines(bundle._file))
+    with _one_line():
+        bundle = Bundle(read(path), str(path))
+        text = as_json(bundle) if options.json else "\n".join(lines(bundle._file))
         if options.extract:
             bundle.extract(options.extract)
-    except Error as error:
-        raise ArgumentError(str(error).splitlines()[0], where="") from None
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     print(text)
     return 0
+
+
+@contextmanager
+def _without(here: str | None) -> Iterator[None]:
+    """Errors tell lines of the user's, and not the one that runs this command."""
+    try:
+        yield
+    except Error as error:
+        text, _, where = str(error).partition("\n  at ")
+        if where == here:
+            raise type(error)(text, where="") from None
+        raise
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """Errors are about a file, not about a line of Python."""
+    try:
+        yield
+    except Error as error:
+        raise type(error)(str(error).splitlines()[0], where="") from None
 
 
 # -- show -------------------------------------------------------------------------------------------------------------

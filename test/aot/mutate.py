@@ -1,9 +1,11 @@
-"""Loads mutated copies of a bundle and calls what loads: mutate.py BUNDLE SEED COUNT prints how many did. The bundle's
-function multiplies by [1, 2, 3], in one of two ways (`call`). Half of the copies have other bytes, half another
-manifest with hashes that are right; whatever loads all the same gives right numbers, or an error."""
+"""Loads mutated copies of a bundle and calls what loads: mutate.py BUNDLE SEED COUNT [members] prints how many did. The
+bundle's function multiplies by [1, 2, 3], in one of two ways (`call`). Half of the copies have other bytes, half
+another manifest; with `members` they have another program or other weights, and right hashes. Whatever loads all
+the same gives right numbers, called, differentiated, vectorized and compiled, or an error."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import sys
@@ -51,7 +53,24 @@ def of_manifest(parts: dict[str, bytes]) -> bytes:
                 inner[last] = random.choice(VALUES)
         except (KeyError, IndexError, TypeError):
             pass  # what was to be changed went before
-    return _native.write_zip(list((parts | {"manifest.json": json.dumps(new).encode()}).items()))
+    return zipped(parts, new)
+
+
+def zipped(parts: dict[str, bytes], table: Any) -> bytes:
+    return _native.write_zip(list((parts | {"manifest.json": json.dumps(table).encode()}).items()))
+
+
+def of_members(parts: dict[str, bytes]) -> bytes:
+    """Another program, or other weights, and for some the manifest as well; the code stays as it is."""
+    table = json.loads(parts["manifest.json"])
+    name = random.choice(["module.mlirbc"] * 4 + [n for n in parts if n.startswith("weights/")])
+    new = parts[name]
+    while new == parts[name]:
+        new = of_bytes(new)
+    table["members"][name] = {"bytes": len(new), "sha256": hashlib.sha256(new).hexdigest()}
+    if random.randrange(8) == 0:  # code of another file that is no code
+        table["targets"][0]["kernel"] = random.choice(list(parts))
+    return zipped(parts | {name: new}, table)
 
 
 def of_bytes(data: bytes) -> bytes:
@@ -78,16 +97,26 @@ def of_bytes(data: bytes) -> bytes:
 def call(g: Any) -> Any:
     """Of test_aot_bundles.py: one array of an open size, or a dict of one of fixed sizes, and a number."""
     x = xt.ones(i=2, j=3)
-    return g({"x": x}, 1) if "p" in g.__signature__.parameters else g(x)
+    if "p" in g.__signature__.parameters:
+        return g({"x": x}, 1)
+    return g(x, 1) if "s" in g.__signature__.parameters else g(x)
 
 
-def main(path: str, seed: str, count: str) -> None:
+def transformed(g: Any) -> None:
+    """Its program is read, and goes through every pass."""
+    x = xt.ones(i=2, j=3)
+    xt.grad(lambda x: xt.sum(g(x, 1)))(x)
+    xt.jit(lambda x: g(x, 1) * 2.0)(x)
+    xt.vectorize(lambda x: g(x, 1), "b")(xt.ones(b=2, i=2, j=3))
+
+
+def main(path: str, seed: str, count: str, what: str = "") -> None:
     random.seed(int(seed))
     data = Path(path).read_bytes()
     parts = {name: data[a:b] for name, (a, b) in _native.read_zip(data).items()}
     loaded = 0
     for n in range(int(count)):
-        bad = of_manifest(parts) if n % 2 else of_bytes(data)
+        bad = of_members(parts) if what else of_manifest(parts) if n % 2 else of_bytes(data)
         try:
             g = xt.load(bad)
         except xt.BundleError:
@@ -95,6 +124,8 @@ def main(path: str, seed: str, count: str) -> None:
         loaded += 1
         try:
             y = call(g)
+            if what:
+                transformed(g)
         except xt.Error:
             continue
         if y.values.tolist() != [[1, 2, 3]] * 2:

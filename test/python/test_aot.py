@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import inspect
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -287,7 +290,7 @@ def test_command_line(tmp_path: Path) -> None:
     shown = xtensor("inspect", str(out), "--extract", str(tmp_path / "members"))
     assert "argument  x: float32{i: ?i}, row-major" in shown
     assert (tmp_path / "members" / "model.h").read_text().count("model_f_x") >= 2
-    assert json.loads(xtensor("inspect", str(out), "--json"))["schema"] == 1
+    assert json.loads(xtensor("inspect", str(out), "--json"))["schema"] == 2
 
 
 def test_what_may_be_passed_by_position_may_be_passed_by_name() -> None:
@@ -349,3 +352,158 @@ def test_wrong_trees_of_arguments() -> None:
             g(p, a)
     with pytest.raises(xt.ArgumentTypeError, match=r"xt\.load: the path of a file"):
         xt.load(3)
+
+
+def test_docstrings_keep_their_indentation() -> None:
+    def f(x: Any) -> Any:
+        """Twice.
+
+        x
+        """
+        return x * 2.0
+
+    bundle = xt.export(f, args=(xt.spec(n=3),), c=False)
+    assert xt.load(bundle).__doc__ == f.__doc__
+
+
+def test_texts_and_static_arguments_are_what_they_were_exported_as() -> None:
+    a, n = xt.ones(n=3), xt.spec(n=3)
+
+    def f(x: Any, mode: str = "twice", options: Any = None) -> Any:
+        return x * (2.0 if mode == "twice" else 3.0) + (1.0 if options and options["shift"] == "up" else 0.0)
+
+    g = xt.load(xt.export(f, args=(n, "thrice"), c=False))
+    assert g(a, "thrice").values.tolist() == g(a, mode="thrice").values.tolist() == [3, 3, 3]
+    for args in ((a,), (a, "twice"), (a, a)):
+        with pytest.raises(xt.UnsupportedError, match="f: mode was exported as 'thrice'; export the function with"):
+            g(*args)
+    g = xt.load(xt.export(f, args=(n,), kwargs={"options": {"shift": "up"}}, c=False))
+    assert g(a, options={"shift": "up"}).values.tolist() == [3, 3, 3]
+    with pytest.raises(xt.UnsupportedError, match="options was exported as 'up'"):
+        g(a, "twice", {"shift": "down"})
+    with pytest.raises(xt.ArgumentTypeError, match=r"argument options is \{\}; \{'shift': 'up'\} is needed"):
+        g(a, "twice", {})
+    g = xt.load(xt.export(xt.jit(lambda x, k: x * k, static="k"), args=(n, 3), c=False))
+    assert g(a, 3).values.tolist() == [3, 3, 3]
+    assert xt.grad(lambda x: xt.sum(g(x, 3)))(a).values.tolist() == [3, 3, 3]
+    with pytest.raises(xt.UnsupportedError, match="k was exported as 3"):
+        g(a, 4)
+    with pytest.raises(xt.UnsupportedError, match="arguments of f hold a ufunc that is no array"):
+        xt.export(xt.jit(f, static="mode"), args=(n, np.tanh))
+
+
+def test_parameters_that_are_not_there() -> None:
+    g, a = xt.load(xt.export(lambda image, scale=2.0: image * scale, args=(xt.spec(n=3),), c=False)), xt.ones(n=3)
+    with pytest.raises(
+        xt.ArgumentTypeError, match=r"no parameter 'imag'; its parameters are \(im.*; did you mean 'image'\?"
+    ):
+        g(imag=a)
+    with pytest.raises(xt.ArgumentTypeError, match=r"no parameter 'q'; its parameters are \(image"):
+        g(a, q=1)
+
+
+def test_a_batch_that_has_the_name_of_a_dim() -> None:
+    g = xt.load(xt.export(lambda x: x * 2.0, args=(xt.spec(i=None, j=2),), c=False))
+    batch = xt.ones(b=4, i=3, j=2)
+    assert xt.vectorize(g, "b")(batch).sizes == {"b": 4, "i": 3, "j": 2}
+    with pytest.raises(
+        xt.DimensionError, match=r"'i' is batched outside, by xt\.vectorize.*x\.rename\(\{'i': \"batch\"\}"
+    ):
+        xt.vectorize(g, "i")(xt.ones(i=3, j=2))
+    for f in (g, xt.jit(lambda x: g(x))):
+        with pytest.raises(xt.DimensionError, match=r"Dims of a batch go through xt\.vectorize\(f, 'b'\)"):
+            f(batch)
+
+
+def test_the_best_of_several_processors_is_taken() -> None:
+    found = {}
+    for targets in (["cpu:x86-64", "cpu:x86-64-v3", "cpu:x86-64-v2"], ["cpu:x86-64-v3", "cpu:x86-64-v2", "cpu:x86-64"]):
+        bundle = xt.export(
+            lambda x: x * 2.0, args=(xt.spec(n=3),), targets=["cpu:aarch64-linux-gnu", *targets], c=False
+        )
+        g = xt.load(bundle)
+        found[g.target] = g(xt.ones(n=3)).values.tolist()
+        if xt._native.has_processor("x86-64"):
+            assert xt.load(bundle, target="cpu:x86-64").target == "cpu:x86-64"
+    best = next(t for t in ("x86-64-v3", "x86-64-v2", "x86-64", "aarch64") if xt._native.has_processor(t))
+    assert found == {f"cpu:{best}": [2, 2, 2]}
+
+
+def test_errors_of_an_export_are_exports() -> None:
+    def f(x: Any, k: Any) -> Any:
+        return x * k
+
+    for args in ((), (xt.spec(n=3),), (1, 2, 3, 4), (xt.spec(n=3), np.ones(3))):
+        with pytest.raises(xt.Error, match=r"^xt\.export: ") as caught:
+            xt.export(f, args=args)
+        assert "xt.jit" not in str(caught.value)
+
+
+def test_the_shell_of_the_documentation_runs(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "aot.md").read_text()
+    program, shell = (page.split(f"```{kind}\n")[1].split("```")[0] for kind in ("python", "sh"))
+    (tmp_path / "digits.py").write_text(program.split("xt.export(")[0])
+    lines = [line for line in shell.splitlines() if line.startswith("xtensor ")]
+    assert [line.split()[1] for line in lines] == ["compile", "inspect"]
+    for line in lines:
+        words = [sys.executable, "-m", "xtensor.cli", *shlex.split(line)[1:]]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "digits" / "digits.h").is_file()
+    x = xt.ones(sample=2, pixel=64, dtype="f4")
+    assert xt.load(tmp_path / "digits.xtb")(x).sizes == {"sample": 2, "digit": 10}
+
+
+def test_the_command_line_tells_no_line_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text("def f(x):\n    return x * 2\n")
+    for words, message in (
+        (["-o", "/nowhere/f.xtb"], "/nowhere/f.xtb cannot be written: No such file or directory"),
+        (["-o", "."], ". cannot be written: Is a directory"),
+        (["-o", "f.xtb", "--target", "gpu"], "xt.export: no bundle can be made for target 'gpu'"),
+        (["-o", "f.xtb", "--blas", "mkl"], "xt.export: there is no BLAS called 'mkl'"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "xtensor.cli", "compile", "f.py:f", "--arg", "n=?", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+        assert done.stderr.startswith(f"xtensor compile: {message}")
+
+
+class Moments(NamedTuple):
+    mean: Any
+    spread: Any
+
+
+@dataclasses.dataclass
+class Model:
+    w: Any
+    parts: dict[int, Any]
+    kind: str | None = "linear"
+
+
+def test_named_tuples_dataclasses_and_numbers_as_keys() -> None:
+    def f(model: Model, x: Any) -> Any:
+        y = model.parts[0] * x * model.w + model.parts[7]
+        return Moments(xt.mean(y, dim="i"), xt.max(y, dim="i") - xt.min(y, dim="i")), Model(y, {1: x}, None)
+
+    n, x = xt.spec(i=None), xt.array([1.0, 2.0, 3.0], "i")
+    model = Model(x, {0: x + 1.0, 7: x})
+    g = xt.load(xt.export(f, args=(Model(n, {0: n, 7: n}), n), c=False))
+    (moments, other), (expected, _) = g(model, x), f(model, x)
+    assert moments._fields == Moments._fields
+    assert (moments.mean.item(), moments.spread.item()) == (expected.mean.item(), expected.spread.item())
+    assert type(other).__name__ == "Model"
+    assert (other.kind, other.parts[1].values.tolist()) == (None, [1, 2, 3])
+    gradient = xt.grad(lambda w: xt.sum(g(dataclasses.replace(model, w=w), x)[1].w))(x)
+    np.testing.assert_allclose(gradient.values, ((x + 1.0) * x).values)
+    with pytest.raises(xt.UnsupportedError, match="model was exported as 'linear'"):
+        g(Model(x, {0: x, 7: x}, "cubic"), x)
+    for wrong in (Moments(x, x), {"w": x}, Model(x, {0: x})):
+        with pytest.raises(xt.ArgumentTypeError, match=r"argument model is .*Model\(w=\*"):
+            g(wrong, x)
+    with pytest.raises(xt.UnsupportedError, match="hold a OrderedDict; a bundle has dicts, lists, tuples, named"):
+        xt.export(lambda p: p["a"], args=(collections.OrderedDict(a=n),))

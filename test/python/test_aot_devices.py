@@ -54,10 +54,17 @@ def test_arrays_decide_where_a_loaded_function_runs(specs: Any, tmp_path: Path) 
 
 @vulkan
 def test_a_bundle_for_a_device_alone(tmp_path: Path) -> None:
-    g = xt.load(xt.export(classify, args=FIXED, targets="vulkan"))
+    bundle = xt.export(classify, args=FIXED, targets="vulkan")
+    g = xt.load(bundle)
     assert g.target == "vulkan"
     x = picture(300)
-    found = g(x)  # moved there, as by jit(device=)
+    for _ in range(2):
+        with pytest.raises(
+            xt.DeviceError, match=r"on 'cpu', and .* has no code for this machine's CPU. Move it to 'vulkan' by x\.to"
+        ):
+            g(x)
+        assert g(x.to("vulkan")).device == "vulkan"
+    found = xt.load(bundle, target="vulkan")(x)  # asked for: moved there, as by jit(device=)
     assert found.device == "vulkan"
     np.testing.assert_allclose(found.values, classify(x).values, rtol=1e-5)
     gradient = xt.grad(lambda x: xt.sum(xt.square(g(x))))(x.to("vulkan"))
@@ -75,17 +82,37 @@ def test_a_bundle_for_cpus_says_so_where_arrays_are_on_a_device(tmp_path: Path) 
 
 @vulkan
 def test_devices_that_lack_something() -> None:
-    bundle = xt.export(
-        classify, args=FIXED, targets="vulkan,i64,telepathy,subgroup=1,workgroup_bytes=16384,max_threads=64"
-    )
-    with pytest.raises(xt.DeviceError, match=r"needs telepathy, which the device 'vulkan'"):
+    bundle = xt.export(classify, args=FIXED, targets="vulkan,i64,subgroup=1,workgroup_bytes=999999999,max_threads=64")
+    with pytest.raises(xt.DeviceError, match=r"needs workgroup_bytes=999999999, which the device 'vulkan'"):
         xt.load(bundle)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("vulkan,telepathy", r"says 'telepathy', which is nothing that a device has: .*f64"),
+        ("vulkan,max_threads=many", "says 'max_threads=many'"),
+        ("cuda,sm=0", "says 'sm=0'"),
+        ("metal,=3", "says '=3'"),
+        ("vulkan:first", "there is no device 'vulkan:first'"),
+        ("gpu", r"no bundle can be made for target 'gpu': there are cpu \(.*, and vulkan, metal and cuda"),
+    ],
+)
+def test_words_that_say_nothing_of_a_device(target: str, message: str) -> None:
+    with pytest.raises(xt.Error, match=message):
+        xt.export(classify, args=FIXED, targets=["cpu", target])
+
+
+def test_dtypes_that_a_device_lacks() -> None:
+    for f, dtype in ((lambda x: x * 2.0, "f8"), (lambda x: xt.sum(x.astype("f8")).astype("f4"), "f4")):
+        with pytest.raises(xt.DeviceError, match=r"xt\.export: .* is float64, and the device 'metal' has no float64"):
+            xt.export(f, args=(xt.spec(i=3, dtype=dtype),), targets="metal")
 
 
 @vulkan
 def test_an_index_out_of_range_on_a_device(tmp_path: Path) -> None:
     specs = (xt.spec(row=4, dtype="f4"), xt.spec(k=2, dtype="i4"))
-    g = xt.load(xt.export(lambda x, i: x.isel(row=i), args=specs, targets="vulkan"))
+    g = xt.load(xt.export(lambda x, i: x.isel(row=i), args=specs, targets="vulkan"), target="vulkan")
     x = xt.array(np.arange(4, dtype="f4"), "row")
     assert g(x, xt.array(np.array([3, -4], "i4"), "k")).values.tolist() == [3, 0]
     with pytest.raises(IndexError, match=r"index 9 is out of range for size 4 of dim 'row'"):

@@ -2,6 +2,9 @@
 // RUN: xtensor-compile %s -o %t.xtb --name model --target cpu:x86-64-v3 --target cpu:aarch64-linux-gnu --no-blas
 // RUN: xtensor-compile %s -o %t.again.xtb --name model --target cpu:x86-64-v3 --target cpu:aarch64-linux-gnu --no-blas
 // RUN: cmp %t.xtb %t.again.xtb
+// RUN: rm -rf %t.folder && mkdir -p %t.folder/deeper && cp %s %t.folder/deeper/ && cd %t.folder/deeper
+// RUN: env TZ=Asia/Tokyo xtensor-compile ../deeper/xtensor-compile.mlir -o %t.elsewhere.xtb --name model --target cpu:x86-64-v3 --target cpu:aarch64-linux-gnu --no-blas
+// RUN: cmp %t.xtb %t.elsewhere.xtb
 // RUN: %python -m zipfile -e %t.xtb %t.members
 // RUN: FileCheck %s --check-prefix=MANIFEST --input-file %t.members/manifest.json
 // RUN: FileCheck %s --check-prefix=HEADER --input-file %t.members/model.h
@@ -18,7 +21,7 @@ func.func @main(%x: !xtensor.array<sample: ?, pixel: 64, f32>, %b: !xtensor.arra
   return %y : !xtensor.array<sample: ?, pixel: 64, f32>
 }
 
-// MANIFEST: "schema": 1
+// MANIFEST: "schema": 2
 // MANIFEST: "target": "cpu:x86-64-v3"
 // MANIFEST: "target": "cpu:aarch64"
 // HEADER: typedef struct model_main_arg0 {

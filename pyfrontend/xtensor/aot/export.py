@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import inspect
 import json
 import os
 import re
@@ -20,6 +19,7 @@ from ..trace.context import diagnosed, lock, mlir
 from ..transforms.arguments import signature_of
 from ..transforms.jit import Jitted, jit
 from .manifest import File, Manifest
+from .signature import described
 from .structure import to_json
 
 if TYPE_CHECKING:
@@ -46,28 +46,25 @@ class Bundle:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the file: all of it, or nothing."""
         target = _path(path, "save")
-        beside = target.parent / f".{target.name}.{os.getpid()}.tmp"
         try:
-            if target.is_dir():
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            try:
-                beside.write_bytes(self.data)
-                beside.replace(target)
-            finally:
-                if beside.parent.is_dir():
-                    beside.unlink(missing_ok=True)
+            _replace(target, self.data)
         except OSError as error:
             raise ArgumentError(f"{target} cannot be written: {error.strerror}") from None
         return target
 
     def extract(self, folder: str | os.PathLike[str]) -> Path:
-        """Writes the members to files, for compilers and linkers. Their names cannot lead out of `folder`."""
+        """Writes the members to files, for compilers and linkers: below `folder`, whatever links are there."""
         out = _path(folder, "extract")
-        for name in self.manifest.members:
+        members: dict[str, bytes | memoryview] = {"manifest.json": self.manifest_text.encode()}
+        members |= {name: self._file.member(name) for name in self.manifest.members}
+        for name, data in members.items():
             path = out / name
             try:
+                for parent in reversed(path.relative_to(out).parents[:-1]):
+                    if (out / parent).is_symlink():
+                        raise OSError(errno.ELOOP, f"{out / parent} is a link to somewhere else")
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(self._file.member(name))
+                _replace(path, data)
             except OSError as error:
                 raise ArgumentError(f"{path} cannot be written: {error.strerror}") from None
         return out
@@ -94,7 +91,7 @@ def export(
     args, kwargs: what `f` is called with: arrays, for their types, or `xt.spec(batch=None, pixel=784, dtype="f4")`. A
     size of None is left open; one name is one size across all arguments. Arrays that `f` captures are baked in.
     targets: "cpu" (machines like this one), "cpu:x86-64-v3", "cpu:aarch64-linux-gnu", "cpu:riscv64-linux-gnu" ..;
-    several may be in one bundle, best first. "vulkan", "metal", "cuda" or a device's
+    several may be in one bundle. "vulkan", "metal", "cuda" or a device's
     profile: kernels with a list of launches for any program, and their host for `xt.load`.
     path: where to write it.
     blas: what matrix products are calls of in C: "openblas", "blas", "scipy-openblas"; None: the bundle has its own.
@@ -118,7 +115,12 @@ def export(
     if path is not None:
         path = _path(path, "export")
     jitted = f if isinstance(f, Jitted) else jit(f)
-    program, call, _ = jitted._compiler.abstract(*_by_position(jitted, tuple(args), dict(kwargs or {})))
+    try:
+        program, call, _ = jitted._compiler.abstract(*_by_position(jitted, tuple(args), dict(kwargs or {})))
+        profiles = [_profile(t, program) for t in wanted]
+    except Error as error:
+        error.args = (re.sub(r"^xt\.jit\b", "xt.export", str(error)),)
+        raise error.with_traceback(None) from None
     label = name or (Path(path).stem if path is not None else program.name)
     if not re.fullmatch(r"[A-Za-z_]\w*", label, re.ASCII):
         if name is not None:
@@ -127,11 +129,11 @@ def export(
     options = {
         "name": label,
         "function": program.name,
-        "doc": inspect.getdoc(jitted) if isinstance(jitted, Jitted) and jitted.__doc__ else "",
+        "doc": _doc(jitted),
         "blas": blas or "",
         "python": json.dumps(_python(jitted, program, call), sort_keys=True),
         "for_c": c,
-        "targets": [_profile(t) for t in wanted],
+        "targets": profiles,
         "inputs": [*_input_names(jitted, call, program), *(f"weight{i}" for i in range(len(program.captured)))],
         "outputs": _output_names(program),
         "weights": [a.to("cpu").to_numpy().tobytes() for a in program.captured],
@@ -148,6 +150,21 @@ def export(
     if path is not None:
         bundle.save(path)
     return bundle
+
+
+def _replace(target: Path, data: bytes | memoryview) -> None:
+    """Writes a file beside it and gives that its name: what is there is not written through."""
+    if target.is_dir() and not target.is_symlink():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    beside = target.parent / f".{target.name[:100]}.{os.getpid()}.tmp"
+    beside.unlink(missing_ok=True)
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+        beside.replace(target)
+    finally:
+        if beside.parent.is_dir():
+            beside.unlink(missing_ok=True)
 
 
 def _path(path: Any, what: str) -> Path:
@@ -178,15 +195,24 @@ def _refusal(text: str) -> Error | None:
     """What the compiler says of what it was asked for, rather than of itself."""
     for pattern, kind in _REFUSALS:
         if re.search(pattern, text):
-            return kind(f"xt.export: {text.splitlines()[0].removeprefix('xt.export: ')}")
+            said, _, where = text.partition("\n  at ")
+            return kind(f"xt.export: {said.splitlines()[0].removeprefix('xt.export: ')}", where or None)
     return None
 
 
-def _profile(target: str) -> str:
+def _profile(target: str, program: Program) -> str:
     """A device's name as the compiler is told of it; other targets as they are."""
     if target.split(":")[0].split(",")[0] not in BACKENDS:
         return target
-    return target_named(target).profile
+    found = target_named(target)
+    found.check(program)
+    return found.profile
+
+
+def _doc(f: Any) -> str:
+    """The docstring as it is, but for what no text in a file can hold."""
+    found = f.__doc__ if isinstance(f.__doc__, str) else ""
+    return found.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
 def _plain_name(path: str, otherwise: str) -> str:
@@ -196,13 +222,13 @@ def _plain_name(path: str, otherwise: str) -> str:
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    out: list[str] = []
+    out: dict[str, None] = {}
     for n in names:
         found, i = n, 1
         while found in out:
             found, i = f"{n}_{i}", i + 1
-        out.append(found)
-    return out
+        out[found] = None
+    return list(out)
 
 
 def _input_names(jitted: Jitted[Any, Any], call: Call, program: Program) -> list[str]:
@@ -240,33 +266,14 @@ def _output_names(program: Program) -> list[str]:
 
 def _python(jitted: Jitted[Any, Any], program: Program, call: Call) -> dict[str, Any]:
     """What a manifest says for xt.load beyond the arrays."""
-    parameters = []
-    signature = signature_of(jitted)
-    for p in signature.parameters.values() if signature else ():
-        found: dict[str, Any] = {"name": p.name, "kind": p.kind.name}
-        if p.default is not p.empty:
-            found["default"] = _default_text(p.default)
-            found["plain"] = _is_plain(p.default)
-        parameters.append(found)
     return {
-        "parameters": parameters,
+        "parameters": described(signature_of(jitted)),
         "arguments": to_json(call.structure, f"arguments of {program.name}"),
         "result": to_json(program.tree, f"results of {program.name}"),
         "places": None if program.places is None else list(program.places),
         "weak": [s.weak for s in program.inputs],
-        "ranges": [[r.argument, r.dtype.name, r.where, r.op] for r in program.ranges],
+        "ranges": [[r.argument, r.dtype.name, r.where and Path(r.where).name, r.op] for r in program.ranges],
     }
-
-
-def _is_plain(default: Any) -> bool:
-    return default is None or type(default) in (bool, int, float, str)
-
-
-def _default_text(default: Any) -> str:
-    """The same in every process: no addresses, and no order of a set."""
-    if _is_plain(default) or (type(default) in (tuple, list) and all(_is_plain(x) for x in default)):
-        return repr(default)
-    return getattr(default, "__name__", None) or f"<{type(default).__name__}>"
 
 
 def spec_of(parameter: Any, weak: bool = False) -> Spec:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.dims import describe
-from ..core.errors import BundleError, CompileError, DimensionError, DTypeError, SizeError
+from ..core.errors import BundleError, CompileError, DimensionError, DTypeError, Error, SizeError
 from ..trace.context import context, diagnosed, lock, mlir, spec_of
 from ..trace.inline import inline
 from ..trace.program import Program
 from ..trace.tracer import Tracer, as_tracer
+from .load import beyond
 
 if TYPE_CHECKING:
     from .load import _Core
@@ -27,12 +28,18 @@ def program_of(core: _Core) -> Program:
 def _parse(core: _Core) -> Program:
     data = bytes(core.file.member(core.file.manifest.module))
     f = core.function
-    with lock, diagnosed(CompileError):
-        module = mlir().Module.parse(data, context())
-        main = module.body.operations[0].operation
-        block = main.regions[0].blocks[0]
-        inputs = [spec_of(a.type) for a in block.arguments]
-        outputs = [spec_of(v.type) for v in list(block.operations)[-1].operation.operands]
+    try:
+        with lock, diagnosed(CompileError):
+            module = mlir().Module.parse(data, context())
+            main = module.body.operations[0].operation
+            block = main.regions[0].blocks[0]
+            inputs = [spec_of(a.type) for a in block.arguments]
+            outputs = [spec_of(v.type) for v in list(block.operations)[-1].operation.operands]
+    except Error as error:
+        raise BundleError(
+            f"{core.file.where}: the program of {f.name}, which {core.file.manifest.compiler} wrote, cannot be read by "
+            f"this version: {str(error).splitlines()[0]}. Export it again"
+        ) from None
     said = [(p.dtype, p.dims, p.shape) for p in (*f.arguments, *f.weights, *f.results)]
     if said != [(s.dtype.name, s.dims, s.shape) for s in (*inputs, *outputs)]:
         raise BundleError(f"{core.file.where}: the IR is of another function than the manifest says")
@@ -79,8 +86,8 @@ def _conformed(core: _Core, i: int, x: Tracer) -> Tracer:
     what = f"{core.function.name}: argument {core.function.arguments[i].name}"
     if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
         raise DimensionError(
-            f"{what} has dims {describe(x.dims, x.shape)}; {describe(spec.dims, spec.shape)} is needed. "
-            "Dims of a batch go through xt.vectorize"
+            f"{what} has dims {describe(x.dims, x.shape)}; {describe(spec.dims, spec.shape)} is needed"
+            f"{beyond(spec.dims, x.dims)}"
         )
     if x.dtype != spec.dtype:
         if (not spec.weak and x.weak) or spec.weak:

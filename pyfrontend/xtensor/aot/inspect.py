@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from .. import _native
-from .manifest import File
+from .export import Bundle
+from .manifest import File, size_text
+from .schema import printable
 
 
 def lines(file: File) -> Iterator[str]:
-    """The manifest for people; every member's hash is checked on the way."""
+    """The manifest for people; every member's hash is checked on the way. Nothing in it can steer a terminal."""
+    return map(printable, _lines(file))
+
+
+def _lines(file: File) -> Iterator[str]:
     m, f = file.manifest, file.manifest.function
     yield f"{m.name}: schema {m.schema}, made by {m.compiler}, {len(file.data)} bytes"
     yield ""
-    yield f"{f.name}" + (f": {f.doc.splitlines()[0]}" if f.doc else "")
+    doc = f.doc.strip().splitlines()
+    yield f"{f.name}" + (f": {doc[0]}" if doc else "")
     for kind, parameters in (("argument", f.arguments), ("weight", f.weights), ("result", f.results)):
         for p in parameters:
             yield f"  {kind:<9} {p.name}: {p}, row-major"
     if f.open:
         yield f"  open      {', '.join(f.open)}: one size each across all arguments"
     for left, right, dim, *_ in f.equal:
-        yield f"  equal     {dim}: {left} and {right}"
-    for size, *_ in f.nonempty:
-        yield f"  not empty {size}"
+        yield f"  equal     {dim}: {size_text(left)} and {size_text(right)}"
+    for size, message, _ in f.nonempty:
+        yield f"  not 0     {size_text(size)}: {message}"
     yield ""
     for t in m.targets:
         here = "runs here" if _native.has_processor(t.processor) else "for other machines"
@@ -35,3 +43,8 @@ def lines(file: File) -> Iterator[str]:
     for name, (size, digest) in m.members.items():
         file.member(name)
         yield f"  {size:>9}  {digest}  {name}"
+
+
+def as_json(bundle: Bundle) -> str:
+    """manifest.json as it is, but for what a terminal would not print."""
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in bundle.manifest_text)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,13 @@ import numpy as np
 from .. import _native
 from ..compiler.sizes import equality, nonempty
 from ..core import devices, tree
-from ..core.dims import describe, describe_array
+from ..core.dims import batched, describe, describe_array, suggestion
 from ..core.errors import (
     ArgumentTypeError,
     BundleError,
     DeviceError,
     DimensionError,
     DTypeError,
-    Error,
     SizeError,
     UnsupportedError,
 )
@@ -30,10 +28,13 @@ from ..core.spec import Spec
 from ..trace.dispatch import _NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
 from .export import Bundle, _path, spec_of
-from .manifest import Exported, File, Parameter, Target
-from .structure import as_structure
+from .manifest import Exported, File, Parameter, Target, read
+from .schema import printable
+from .signature import signature
+from .structure import as_structure, fitted
 
-_KINDS = {k.name: k for k in inspect._ParameterKind}
+# Processors that run what those before them run.
+_LEVELS = {name: i for i, name in enumerate(("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"))}
 
 
 class Loaded(Function):
@@ -72,8 +73,9 @@ class Loaded(Function):
 
 def load(bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None = None) -> Loaded:
     """The function of a bundle (a path, its bytes, or what `xt.export` returned), with its names, defaults, dims and
-    docstring. Nothing is compiled: the first target of the bundle that runs on this machine does, or `target`. Works
-    inside of jit, grad and vectorize, as its IR is part of the bundle.
+    docstring. Nothing is compiled: of the bundle's targets for CPUs the one runs that uses most of this machine's, and
+    those for devices where arrays are on one; or it is `target`, and arrays are moved there. Works inside of jit, grad
+    and vectorize, as its IR is part of the bundle.
 
     Raises BundleError for what is damaged, of a newer version, or for other machines."""
     if isinstance(bundle, Bundle):
@@ -82,12 +84,10 @@ def load(bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None 
         file = File(bytes(bundle), "the bundle")
     else:
         path = _path(bundle, "xt.load")
-        try:
-            file = File(path.read_bytes(), str(path))
-        except OSError as error:
-            raise BundleError(f"{path} cannot be read: {error.strerror}") from None
+        file = File(read(path), str(path))
     found = _chosen(file, target)
-    return Loaded(_Core(file, found, devices.named(target or found.target) if found.is_device else None))
+    device = devices.named(target or found.target) if found.is_device else None
+    return Loaded(_Core(file, found, device, target is not None))
 
 
 def _chosen(file: File, wanted: str | None) -> Target:
@@ -106,9 +106,9 @@ def _chosen(file: File, wanted: str | None) -> Target:
         if not _native.has_processor(found[0].processor):
             raise BundleError(f"{file.where}: code for {wanted!r} does not run on this machine")
         return found[0]
-    for t in targets:
-        if not t.is_device and _native.has_processor(t.processor):
-            return t
+    fitting = [t for t in targets if not t.is_device and _native.has_processor(t.processor)]
+    if fitting:
+        return max(fitting, key=lambda t: _LEVELS.get(t.processor, 0))  # of equals the first
     for t in targets if wanted is None else ():
         if t.is_device and t.target in devices.BACKENDS and _native.device_count(t.target):
             return t
@@ -118,28 +118,25 @@ def _chosen(file: File, wanted: str | None) -> Target:
 class _Core:
     """What a loaded function is made of, and the slow path of its calls."""
 
-    def __init__(self, file: File, target: Target, device: _native.Device | None) -> None:
+    def __init__(self, file: File, target: Target, device: _native.Device | None, is_asked: bool) -> None:
         self.file, self.target = file, target
         self.device = device  # where calls run that have no array elsewhere
+        self.is_asked = is_asked  # arrays are moved there, as by jit(device=)
         self.function: Exported = file.manifest.function
         f = self.function
         code = _load_code(file, target)
         python = f.python
-        leaves = ["*"] * len(f.arguments)
+        leaves = ("*",) * len(f.arguments)
         try:
-            self.arguments = as_structure(python.get("arguments", ["tuple", [["tuple", leaves], ["dict", [], []]]]))
-            single = "*" if len(f.results) == 1 else ["tuple", ["*"] * len(f.results)]
-            self.result = as_structure(python.get("result", single))
-            self.places = python.get("places")
-            self.weak = [bool(w) for w in python.get("weak", [False] * len(leaves))]
-            self.ranges = [Range(a, np.dtype(d), w, o) for a, d, w, o in python.get("ranges", ())]
-            self.signature = _signature(python, f)
+            self.arguments = as_structure((leaves, {}) if python.arguments is None else python.arguments)
+            single = "*" if len(f.results) == 1 else ("*",) * len(f.results)
+            self.result = as_structure(single if python.result is None else python.result)
+            self.places = python.places
+            self.weak = python.weak or (False,) * len(leaves)
+            self.ranges = [Range(a, np.dtype(d), w and printable(w), o) for a, d, w, o in python.ranges]
+            self.signature = signature(f)
             self._check()
-            for r in self.ranges:
-                _ = r.least, r.most
-        except Error:
-            raise
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
+        except ValueError as error:
             raise BundleError(f"{file.where}: manifest.json describes no function: {error}") from None
         self.specs = tuple(spec_of(p, w) for p, w in zip(f.arguments, self.weak, strict=True))
         self.weights = [_weight(file, w) for w in f.weights]
@@ -156,7 +153,7 @@ class _Core:
             code.entry,
             [_native_type(p) for p in (*f.arguments, *f.weights)],
             [_native_type(p) for p in f.results],
-            [(dim, where, "", op.partition("#")[0], op.endswith("u")) for dim, where, op in f.sites],
+            [(dim, printable(where), "", op.partition("#")[0], op.endswith("u")) for dim, where, op in f.sites],
             code,
             False,
             equal=[*(equality(*e) for e in f.equal), *(nonempty(*e) for e in f.nonempty)],
@@ -171,8 +168,11 @@ class _Core:
             try:
                 target = _chosen(self.file, wanted)
             except BundleError as error:
+                why = str(error).splitlines()[0]
+                if wanted == "cpu":
+                    why = f"{self.file.where} has no code for this machine's CPU"
                 raise DeviceError(
-                    f"{self.function.name}: an argument is on {wanted!r}, and {str(error).splitlines()[0]}. Move it to "
+                    f"{self.function.name}: an argument is on {wanted!r}, and {why}. Move it to "
                     f"{self.target.target.partition(':')[0]!r} by x.to(..), or export for {wanted!r}, too"
                 ) from None
             self.code[device] = self._place(_load_code(self.file, target), target, device)
@@ -189,12 +189,12 @@ class _Core:
         leaves = count if self.places is None else len(self.places)
         if self.result.size != leaves:
             raise ValueError("other results than arrays")
-        if self.places is not None and not all(type(i) is int and 0 <= i < count for i in self.places):
+        if self.places is not None and not all(i < count for i in self.places):
             raise ValueError("places of results that are not there")
         for p, weak in zip(f.arguments, self.weak, strict=True):
             if weak and (p.dims or p.dtype not in _NUMBERS.values()):
                 raise ValueError("numbers with dims")
-        if any(type(r.argument) is not int or not 0 <= r.argument < len(f.arguments) for r in self.ranges):
+        if any(r.argument >= len(f.arguments) for r in self.ranges):
             raise ValueError("ranges of arguments that are not there")
 
     # -- calls --------------------------------------------------------------------------------------------------------
@@ -238,6 +238,12 @@ class _Core:
         """The arguments as the exported call had them."""
         name = self.function.name
         positional, keywords = self.arguments.children
+        unknown = [k for k in kwargs if k not in self.signature.parameters]
+        if unknown and not any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values()):
+            near = suggestion(unknown[0], list(self.signature.parameters))
+            raise ArgumentTypeError(
+                f"{name}: there is no parameter {unknown[0]!r}; its parameters are {self.signature}{near}"
+            )
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -253,10 +259,14 @@ class _Core:
             raise UnsupportedError(
                 f"{name}: {beyond[0]} was exported at its default; export the function with a value for it to pass one"
             )
-        args = args[: len(positional.children)]
-        wanted = {k: by_name[k] for k in keywords.meta if k in by_name}  # type: ignore[attr-defined]
-        structures = dict(zip(names, positional.children, strict=False))
-        structures |= dict(zip(keywords.meta, keywords.children, strict=True))  # type: ignore[call-overload]
+        args = tuple(
+            fitted(s, x, f"{name}: {n}")
+            for s, x, n in zip(positional.children, args, [*names, *["an argument"] * len(args)], strict=False)
+        )
+        structures = dict(zip(keywords.meta, keywords.children, strict=True))  # type: ignore[call-overload]
+        wanted = {k: fitted(s, by_name[k], f"{name}: {k}") for k, s in structures.items() if k in by_name}
+        structures |= dict(zip(names, positional.children, strict=False))
+        by_name |= dict(zip(names, args, strict=False)) | wanted
         for n, needed in structures.items():
             there = tree.structure(by_name[n]) if n in by_name else needed
             if there != needed:
@@ -278,8 +288,10 @@ class _Core:
         self._check_sizes(arrays)
         device = self.device
         free = {i for i, x in enumerate(leaves) if not isinstance(x, _native.Array)}
-        if device is None and len(free) < len(arrays):
-            device = devices.where(arrays, free, lambda i: f"argument {self.function.arguments[i].name}")
+        if (device is None or not self.is_asked) and len(free) < len(arrays):
+            found = devices.where(arrays, free, lambda i: f"argument {self.function.arguments[i].name}")
+            if found is not None or any(a.ndim for i, a in enumerate(arrays) if i not in free):
+                device = found
         executable, weights = self._at(device)
         try:
             results: Any = executable.run([*(_native.to_device(a, device) for a in arrays), *weights])
@@ -314,7 +326,9 @@ class _Core:
         if not isinstance(x, Array):
             raise not_an_array(x, f"{what}: ")
         if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
-            raise DimensionError(f"{what} is {describe_array(x)}; {describe(spec.dims, spec.shape)} is needed")
+            raise DimensionError(
+                f"{what} is {describe_array(x)}; {describe(spec.dims, spec.shape)} is needed{beyond(spec.dims, x.dims)}"
+            )
         if x.dtype != spec.dtype:
             raise DTypeError(
                 f"{what} has dtype {x.dtype.name}; {spec.dtype.name} is needed. Write x.astype({spec.dtype.name!r})"
@@ -342,6 +356,20 @@ class _Core:
                 )
 
 
+def beyond(needed: Sequence[str], there: Sequence[str]) -> str:
+    """What to do about dims that an exported function does not know, or that vectorize took."""
+    taken = [d for d in needed if d not in there and d in batched.names]
+    if taken:
+        return (
+            f". {taken[0]!r} is batched outside, by xt.vectorize, and the function has a dim of this name itself: "
+            f'rename the batch, x.rename({{{taken[0]!r}: "batch"}})'
+        )
+    more = [d for d in there if d not in needed]
+    if more and set(needed) <= set(there):
+        return f". Dims of a batch go through xt.vectorize(f, {more[0]!r})"
+    return ""
+
+
 def _fits(x: float, spec: Spec) -> bool:
     kind = spec.dtype.kind
     return kind == "f" or kind == "V" or (isinstance(x, bool) if kind == "b" else isinstance(x, int))
@@ -360,7 +388,7 @@ def _check_profile(where: str, target: Target, device: _native.Device) -> None:
         if part in has or part == "subgroup=1":
             continue
         there = numbers.get(name, "")
-        at_least = name in ("workgroup_bytes", "max_threads", "sm") and value.isdigit() and there.isdigit()
+        at_least = name in ("workgroup_bytes", "max_threads", "sm") and value.isdecimal() and there.isdecimal()
         if at_least and int(there) >= int(value):
             continue
         raise DeviceError(
@@ -373,10 +401,17 @@ def _load_code(file: File, target: Target) -> Any:
     try:
         code = _native.Code(file.member(target.kernel), target.entry, target.signature)
     except (OSError, ValueError) as error:
-        raise BundleError(f"{file.where}: the code for {target.target} cannot be loaded: {error}") from None
+        why = printable(str(error))
+        raise BundleError(f"{file.where}: the code for {target.target} cannot be loaded: {why}") from None
     said = f"{target.profile or target.target} {file.manifest.function.signature}"
-    if code.signature != said:
-        raise BundleError(f"{file.where}: the manifest says {said}, and the code {code.signature}")
+    known, _, contents = code.signature.rpartition(" ")
+    if known != said:
+        raise BundleError(f"{file.where}: the manifest says {said}, and the code {printable(known)}")
+    if contents != file.manifest.contents:
+        raise BundleError(
+            f"{file.where}: the code for {target.target} was compiled from another program, or for other weights, than "
+            "this bundle holds. Nothing of it is used"
+        )
     return code
 
 
@@ -399,41 +434,3 @@ def _weight(file: File, p: Parameter) -> Any:
     if len(data) != dtype.itemsize * math.prod(shape):
         raise BundleError(f"{file.where}: weight {p.name} has {len(data)} bytes; {p} needs others")
     return _native.from_buffer(np.frombuffer(data, dtype).reshape(shape).copy(), p.dims)
-
-
-def _signature(python: Mapping[str, Any], f: Exported) -> inspect.Signature:
-    found = python.get("parameters")
-    if found is None:
-        return inspect.Signature([inspect.Parameter(p.name, _KINDS["POSITIONAL_OR_KEYWORD"]) for p in f.arguments])
-    parameters = []
-    for p in found:
-        if not isinstance(p["name"], str) or not p["name"].isidentifier():
-            raise ValueError(f"no name of a parameter: {p['name']!r:.60}")
-        default = _default(p["default"], p["plain"]) if "default" in p else inspect.Parameter.empty
-        parameters.append(inspect.Parameter(p["name"], _KINDS[p["kind"]], default=default))
-    return inspect.Signature(parameters)
-
-
-def _default(text: Any, plain: Any) -> Any:
-    if not isinstance(text, str):
-        raise ValueError("a default is shown as text")
-    if not plain:
-        return _Shown(text)
-    if text in ("inf", "-inf", "nan"):
-        return float(text)
-    if len(text) > 1000:
-        raise ValueError("a default is a number or a short text")
-    try:
-        return ast.literal_eval(text)
-    except (SyntaxError, RecursionError, MemoryError):
-        raise ValueError(f"no default: {text!r:.60}") from None
-
-
-class _Shown:
-    """A default that is no number or text: it is shown as it was, and cannot be passed."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text

@@ -1,36 +1,29 @@
-"""manifest.json of a bundle, read and checked: nothing of it is believed before it is a manifest, and nothing that it
-says of code before the code says the same."""
+"""manifest.json of a bundle, read and checked: nothing of it is believed before it is a manifest (`_MANIFEST` says what
+one is), and nothing that it says of code before the code says the same."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
+import os
 import re
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from .. import _native
 from ..core.errors import BundleError
+from .schema import RefusedError, flag, items, mapping, number, one_of, optional, record, refuse, row, text
+from .structure import tree
 
-SCHEMA = 1
-_DTYPES = frozenset(
-    [
-        "bool",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "float16",
-        "bfloat16",
-        "float32",
-        "float64",
-    ]
-)
+SCHEMA = 2
+_BYTECODE = b"ML\xefR"  # how MLIR's bytecode begins; its text is none
+_LONGEST = 1 << 26  # of manifests, in bytes
+_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_DTYPES = ("bool", *_INTEGERS, "float16", "bfloat16", "float32", "float64")
 # A size: a number, the name of an open one, or a product of both.
 Size = int | str | list[int | str]
 
@@ -55,8 +48,20 @@ class Parameter:
         return tuple(n if isinstance(n, int) else None for n in self.sizes)
 
     def __str__(self) -> str:
-        sizes = ", ".join(f"{_quoted(d)}: {_text(n)}" for d, n in zip(self.dims, self.sizes, strict=True))
+        sizes = ", ".join(f"{_quoted(d)}: {size_text(n)}" for d, n in zip(self.dims, self.sizes, strict=True))
         return f"{self.dtype}{{{sizes}}}"
+
+
+@dataclass(frozen=True)
+class ForPython:
+    """What a signature of arrays does not tell of a function: all of it may be missing."""
+
+    parameters: tuple[Mapping[str, Any], ...] | None = None
+    arguments: Any = None  # trees with "*" for each array: (positional, keywords), and what comes back
+    result: Any = None
+    places: tuple[int, ...] | None = None
+    weak: tuple[bool, ...] | None = None
+    ranges: tuple[tuple[int, str, str | None, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ class Exported:
     open: tuple[str, ...]
     equal: tuple[tuple[Size, Size, str, str, str], ...]  # dim, op and location last
     sites: tuple[tuple[str, str, str], ...]
-    python: Mapping[str, Any] = field(default_factory=dict)
+    python: ForPython = field(default_factory=ForPython)
     nonempty: tuple[tuple[Size, str, str], ...] = ()  # size, message, location
     symbol: str | None = None  # in C
 
@@ -106,8 +111,8 @@ class Exported:
         """The signature that code for this function carries."""
         inputs = ", ".join(f"{_quoted(p.name)}: {p}" for p in (*self.arguments, *self.weights))
         text = f"{_quoted(self.name)}({inputs}) -> ({', '.join(map(str, self.results))})"
-        text += "".join(f" where {_text(left)} = {_text(right)}" for left, right, *_ in self.equal)
-        return text + "".join(f" where {_text(size)} > 0" for size, *_ in self.nonempty)
+        text += "".join(f" where {size_text(left)} = {size_text(right)}" for left, right, *_ in self.equal)
+        return text + "".join(f" where {size_text(size)} > 0" for size, *_ in self.nonempty)
 
 
 @dataclass(frozen=True)
@@ -115,12 +120,18 @@ class Manifest:
     schema: int
     compiler: str
     name: str
-    blas: str | None
     function: Exported
     targets: tuple[Target, ...]
     module: str
     members: Mapping[str, tuple[int, str]]  # bytes, SHA-256
+    blas: str | None = None
     header: str | None = None
+
+    @property
+    def contents(self) -> str:
+        """SHA-256 of what goes with the code, which carries it: the program and the weights."""
+        members = (self.module, *(w.member for w in self.function.weights))
+        return _native.sha256("".join(self.members[m][1] for m in members if m).encode())
 
 
 def _quoted(name: str) -> str:
@@ -128,141 +139,229 @@ def _quoted(name: str) -> str:
     return re.sub(r"([\\,:{}*()?])", r"\\\1", name)
 
 
-def _text(size: Size) -> str:
+def size_text(size: Size) -> str:
     factors = size if isinstance(size, list) else [size]
     return "*".join(f"?{_quoted(n)}" if isinstance(n, str) else str(n) for n in factors)
 
 
-class _RefusedError(Exception):
-    """What is wrong, without the file's name."""
+# -- what a manifest is -----------------------------------------------------------------------------------------------
+
+_NAME = text(1024, least=1)
+_LINE = text(8192, is_line=False)
+_MEMBER = text(255, r"[\w.-]+(/[\w.-]+)*")
+_MANY = 1 << 16  # more arrays, sizes or sites than any function has
+_FACTOR = number(0, 2**63 - 1)
 
 
-def _get(table: Any, key: str, kind: Any, *default: Any) -> Any:
-    if not isinstance(table, dict):
-        raise _RefusedError(f"an object is expected around {key!r}")
-    if key not in table:
-        if default:
-            return default[0]
-        raise _RefusedError(f"{key!r} is missing")
-    found = table[key]
-    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise _RefusedError(f"{key!r} is {found!r:.60}")
+def _factor(value: Any, where: str) -> int | str:
+    found: int | str = (_NAME if isinstance(value, str) else _FACTOR)(value, where)
     return found
 
 
-def _texts(table: Any, key: str) -> tuple[str, ...]:
-    found = _get(table, key, list)
-    if not all(isinstance(x, str) for x in found):
-        raise _RefusedError(f"{key!r} holds something else than text")
-    return tuple(found)
+def _size(value: Any, where: str) -> Size:
+    if isinstance(value, list):
+        return list(items(_factor, most=64, least=1)(value, where))
+    return _factor(value, where)
 
 
-def _is_size(n: Any) -> bool:
-    return isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**63
-
-
-def _size(n: Any, known: Sequence[str]) -> Size:
-    if _is_size(n) or (isinstance(n, str) and n in known):
-        return n
-    if (
-        isinstance(n, list)
-        and n
-        and len(n) <= 64
-        and all(_is_size(f) or (isinstance(f, str) and f in known) for f in n)
-    ):
-        return n
-    raise _RefusedError(f"{n!r:.60} is no size")
-
-
-def _parameter(table: Any, known: Sequence[str], is_input: bool) -> Parameter:
-    dims, sizes = _texts(table, "dims"), _get(table, "sizes", list)
-    dtype = _get(table, "dtype", str)
-    if dtype not in _DTYPES or len(sizes) != len(dims) or len(dims) > 64 or len(set(dims)) != len(dims) or "" in dims:
-        raise _RefusedError(f"{table!r:.80} is no array")
-    if _get(table, "layout", str) != "row-major":
-        raise _RefusedError("a layout other than row-major")
-    checked = tuple(_size(n, known) for n in sizes)
-    if is_input and any(not isinstance(n, int) and n != d for d, n in zip(dims, checked, strict=True)):
-        raise _RefusedError("an argument's open size has the name of its dim")
-    fixed = math.prod(n for n in checked if isinstance(n, int))
-    if fixed >= 2**59:
-        raise _RefusedError(f"{table!r:.80} is larger than memory")
-    return Parameter(_get(table, "name", str), dtype, dims, checked, _get(table, "member", str, None))
-
-
-def _function(table: Any) -> Exported:
-    known = _texts(table, "open")
-    arguments, weights, results = (
-        tuple(_parameter(p, known, key != "results") for p in _get(table, key, list))
-        for key in ("arguments", "weights", "results")
-    )
-    there = list(dict.fromkeys(n for p in arguments for n in p.sizes if isinstance(n, str)))
-    if tuple(there) != known or any(p.member is None or None in p.shape for p in weights):
-        raise _RefusedError("open sizes are those of the arguments, in their order")
-    equal = []
-    for e in _get(table, "equal", list):
-        left, right = _get(e, "sizes", list)
-        said = _get(e, "dim", str), _get(e, "op", str, ""), _get(e, "location", str, "")
-        equal.append((_size(left, known), _size(right, known), *said))
-    nonempty = tuple(
-        (_size(_get(e, "size", object), known), _get(e, "message", str), _get(e, "location", str, ""))
-        for e in _get(table, "nonempty", list, [])
-    )
-    sites = tuple(
-        (_get(s, "dim", str), _get(s, "location", str), _get(s, "op", str)) for s in _get(table, "sites", list)
-    )
-    found = Exported(
-        _get(table, "name", str),
-        _get(table, "doc", str),
-        _get(table, "signature", str),
-        arguments,
-        weights,
-        results,
-        known,
-        tuple(equal),
-        sites,
-        _get(table, "python", dict, {}),
-        nonempty,
-        _get(table, "symbol", str, None),
-    )
-    if found.said() != found.signature:
-        raise _RefusedError("the signature says something else than the arrays")
+def _dim(value: Any, where: str) -> str:
+    found: str = _NAME(value, where)
+    if "~" in found:
+        raise refuse(value, where, "the name of a dim")
     return found
 
 
-def _target(table: Any) -> Target:
-    found = {key: _get(table, key, str) for key in ("target", "triple", "kernel", "entry", "signature")}
-    symbol = found["entry"].removesuffix("_entry")
-    if not re.fullmatch(r"\w+", symbol, re.ASCII) or found["signature"] != f"{symbol}_signature":
-        raise _RefusedError("the code's symbols are NAME_entry and NAME_signature")
-    more = ("shared", "archive", "profile", "host", "launches", "why")
-    return Target(**found, **{key: _get(table, key, str, None) for key in more})
+def _identifier(value: Any, where: str) -> str:
+    found: str = _NAME(value, where)
+    if not found.isidentifier():
+        raise refuse(value, where, "the name of a parameter")
+    return found
 
 
-def _manifest(table: Any) -> Manifest:
-    functions = _get(table, "functions", list)
-    if len(functions) != 1:
-        raise _RefusedError("a bundle of this schema has one function")
-    members = {
-        name: (_get(m, "bytes", int), _get(m, "sha256", str)) for name, m in _get(table, "members", dict).items()
-    }
-    found = Manifest(
-        _get(table, "schema", int),
-        _get(table, "compiler", str),
-        _get(table, "name", str),
-        _get(table, "blas", (str, type(None)), None),
-        _function(functions[0]),
-        tuple(_target(t) for t in _get(table, "targets", list)),
-        _get(table, "module", str),
-        members,
-        _get(table, "header", str, None),
-    )
-    named = [found.module, found.header, *(w.member for w in found.function.weights)]
-    named += [m for t in found.targets for m in (t.kernel, t.shared, t.archive, t.launches)]
+def _array(layout: str, **fields: Any) -> Parameter:
+    return Parameter(**fields)
+
+
+_ARRAY = record(
+    _array,
+    {
+        "name": _NAME,
+        "dtype": one_of(_DTYPES),
+        "dims": items(_dim, most=64),
+        "sizes": items(_size, most=64),
+        "layout": one_of(["row-major"]),
+    },
+    {"member": _MEMBER},
+)
+_PYTHON = record(
+    ForPython,
+    {},
+    {
+        "parameters": items(
+            record(
+                dict,
+                {"name": _identifier, "kind": one_of([k.name for k in inspect._ParameterKind])},
+                {"default": text(1024, is_line=False), "plain": flag},
+            ),
+            most=_MANY,
+        ),
+        "arguments": tree,
+        "result": tree,
+        "places": optional(items(number(0, _MANY), most=_MANY)),
+        "weak": items(flag, most=_MANY),
+        "ranges": items(row(number(0, _MANY), one_of(_INTEGERS), optional(_LINE), _LINE), most=_MANY),
+    },
+)
+_FUNCTION = record(
+    Exported,
+    {
+        "name": _NAME,
+        "doc": text(1 << 20, is_line=False),
+        "signature": text(1 << 24, is_line=False),
+        "arguments": items(_ARRAY, most=_MANY),
+        "weights": items(_ARRAY, most=_MANY),
+        "results": items(_ARRAY, most=_MANY),
+        "open": items(_dim, most=_MANY),
+        "equal": items(
+            record(
+                lambda dim, sizes, op="", location="": (*sizes, dim, op, location),
+                {"dim": _NAME, "sizes": row(_size, _size)},
+                {"op": text(1024), "location": _LINE},
+            ),
+            most=_MANY,
+        ),
+        "sites": items(
+            record(
+                lambda dim, location, op: (dim, location, op), {"dim": text(1024), "location": _LINE, "op": text(1024)}
+            ),
+            most=_MANY,
+        ),
+    },
+    {
+        "python": _PYTHON,
+        "symbol": _NAME,
+        "nonempty": items(
+            record(
+                lambda size, message, location="": (size, message, location),
+                {"size": _size, "message": _LINE},
+                {"location": _LINE},
+            ),
+            most=_MANY,
+        ),
+    },
+)
+_TARGET = record(
+    Target,
+    {
+        "target": text(255, r"[\w:.,=+-]+"),
+        "triple": text(255, r"[\w.-]+"),
+        "kernel": _MEMBER,
+        "entry": text(4096, r"\w+_entry"),
+        "signature": text(4096, r"\w+_signature"),
+    },
+    {
+        "shared": _MEMBER,
+        "archive": _MEMBER,
+        "profile": text(1024, r"[a-z]+(,[a-z]\w*(=\d{1,12})?)*"),
+        "host": text(255, r"[\w:.-]+"),
+        "launches": _MEMBER,
+        "why": _LINE,
+    },
+)
+_MANIFEST = record(
+    lambda functions, **rest: Manifest(function=functions[0], **rest),
+    {
+        "schema": number(SCHEMA, SCHEMA),
+        "compiler": text(255),
+        "name": text(255),
+        "functions": items(_FUNCTION, most=1, least=1),
+        "targets": items(_TARGET, most=64, least=1),
+        "module": _MEMBER,
+        "members": mapping(
+            _MEMBER,
+            record(
+                lambda bytes, sha256: (bytes, sha256),
+                {"bytes": number(0, 2**32 - 1), "sha256": text(64, r"[0-9a-f]{64}")},
+            ),
+            most=4096,
+        ),
+    },
+    {"blas": optional(text(255)), "header": _MEMBER},
+)
+
+
+# -- whether its parts say the same -----------------------------------------------------------------------------------
+
+
+def _names(sizes: Iterable[Size]) -> Iterator[str]:
+    """The open sizes among the factors."""
+    for n in sizes:
+        yield from (f for f in (n if isinstance(n, list) else [n]) if isinstance(f, str))
+
+
+def _check_array(p: Parameter, known: Collection[str], is_input: bool) -> None:
+    if len(p.sizes) != len(p.dims) or len(set(p.dims)) != len(p.dims):
+        raise RefusedError(f"{p.name!r} has dims without sizes, or one of them twice")
+    if any(n not in known for n in _names(p.sizes)):
+        raise RefusedError(f"a size of {p.name!r} is open, and not among the open ones")
+    if is_input and any(not isinstance(n, int) and n != d for d, n in zip(p.dims, p.sizes, strict=True)):
+        raise RefusedError("an argument's open size has the name of its dim")
+    if math.prod(n for n in p.sizes if isinstance(n, int)) >= 2**59:
+        raise RefusedError(f"{p.name!r} is larger than memory")
+
+
+def _check_function(f: Exported) -> None:
+    known = frozenset(f.open)
+    for p in (*f.arguments, *f.weights):
+        _check_array(p, known, is_input=True)
+    for p in f.results:
+        _check_array(p, known, is_input=False)
+    there = dict.fromkeys(n for p in f.arguments for n in p.sizes if isinstance(n, str))
+    if tuple(there) != f.open or any(p.member is None or None in p.shape for p in f.weights):
+        raise RefusedError("open sizes are those of the arguments, in their order")
+    demanded = [n for left, right, *_ in f.equal for n in (left, right)] + [n for n, *_ in f.nonempty]
+    if any(n not in known for n in _names(demanded)):
+        raise RefusedError("sizes that a call must see to are open ones")
+    if f.said() != f.signature:
+        raise RefusedError("the signature says something else than the arrays")
+
+
+def _check(m: Manifest) -> None:
+    _check_function(m.function)
+    for t in m.targets:
+        if t.signature != t.entry.removesuffix("_entry") + "_signature":
+            raise RefusedError("the code's symbols are NAME_entry and NAME_signature")
+    named = [m.module, m.header, *(w.member for w in m.function.weights)]
+    named += [x for t in m.targets for x in (t.kernel, t.shared, t.archive, t.launches)]
     for name in named:
-        if name is not None and name not in members:
-            raise _RefusedError(f"member {name!r} is named and not listed")
+        if name is not None and name not in m.members:
+            raise RefusedError(f"member {name!r} is named and not listed")
+
+
+# -- the file ---------------------------------------------------------------------------------------------------------
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; who says a thing twice may mean two things by it."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object has a key twice")
     return found
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number in JSON")
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a file, which ends: a pipe or a device may not."""
+    try:
+        with open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise BundleError(f"{path} cannot be read: it is no regular file")
+            return file.read()
+    except OSError as error:
+        raise BundleError(f"{path} cannot be read: {error.strerror}") from None
 
 
 class File:
@@ -279,32 +378,46 @@ class File:
             raise BundleError(f"{where} is no bundle: it has no manifest.json")
         begin, end = self.places["manifest.json"]
         try:
-            table = json.loads(bytes(self.data[begin:end]))
+            if end - begin > _LONGEST:
+                raise ValueError(f"it has more than {_LONGEST} bytes")
+            table = json.loads(bytes(self.data[begin:end]).decode(), object_pairs_hook=_once, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
-            raise BundleError(f"{where}: manifest.json is no JSON: {error}") from None
-        schema = table.get("schema") if isinstance(table, dict) else None
-        if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
-            raise BundleError(f"{where}: manifest.json names no schema")
-        if schema > SCHEMA:
-            by = table.get("compiler")
-            raise BundleError(
-                f"{where} was made by {by if isinstance(by, str) else 'a newer compiler'} with schema {schema}; this "
-                f"version reads schemas up to {SCHEMA}. Update xtensor, or export the function with this version"
-            )
+            said = str(error).encode("ascii", "backslashreplace").decode()
+            raise BundleError(f"{where}: manifest.json is no JSON: {said}") from None
+        self._check_schema(table)
         try:
-            self.manifest = _manifest(table)
+            self.manifest: Manifest = _MANIFEST(table, "")
+            _check(self.manifest)
             self._check_members()
-        except (_RefusedError, TypeError, ValueError) as error:
+        except RefusedError as error:
             raise BundleError(f"{where}: manifest.json cannot be used: {error}") from None
+
+    def _check_schema(self, table: Any) -> None:
+        schema = table.get("schema") if isinstance(table, dict) else None
+        if type(schema) is not int or not 1 <= schema < 2**31:
+            raise BundleError(f"{self.where}: manifest.json names no schema")
+        if schema == SCHEMA:
+            return
+        by = table.get("compiler")
+        if not isinstance(by, str) or not re.fullmatch(r"[\w .+-]{1,80}", by, re.ASCII):
+            by = "a newer compiler" if schema > SCHEMA else "an older compiler"
+        how = "Update xtensor, or export" if schema > SCHEMA else "Export"
+        raise BundleError(
+            f"{self.where} was made by {by} with schema {schema}; this version reads schema {SCHEMA}. {how} the "
+            "function with this version"
+        )
 
     def _check_members(self) -> None:
         listed = self.manifest.members
         if set(self.places) != {*listed, "manifest.json"}:
-            raise _RefusedError("it lists other members than there are")
+            raise RefusedError("it lists other members than there are")
         for name, (size, _) in listed.items():
             begin, end = self.places[name]
             if end - begin != size:
-                raise _RefusedError(f"member {name!r} has {end - begin} bytes, not {size}")
+                raise RefusedError(f"member {name!r} has {end - begin} bytes, not {size}")
+        begin, _ = self.places[self.manifest.module]
+        if self.data[begin : begin + len(_BYTECODE)] != _BYTECODE:
+            raise RefusedError(f"member {self.manifest.module!r} is no MLIR bytecode")
 
     def member(self, name: str) -> memoryview:
         begin, end = self.places[name]

@@ -1,47 +1,135 @@
-"""Pytrees in a manifest: dicts, lists, tuples and None as JSON."""
+"""Pytrees in a manifest: dicts, lists, tuples, classes with fields, None and static values as JSON."""
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import functools
+import keyword
 from typing import Any
 
-from ..core import tree
-from ..core.errors import BundleError, UnsupportedError
+from ..core import tree as core
+from ..core.errors import UnsupportedError
+from ..transforms.arguments import Static
+from .literal import is_literal, value_of
+from .schema import items, number, refuse, text
 
 _LEAF = "*"
+_DEEPEST = 64
+_MANY = 1 << 16
 
 
-def to_json(structure: tree.TreeDef, what: str) -> Any:
-    """A leaf is "*", None is null, [kind, children] or ["dict", keys, children] is the rest."""
+def _key(value: Any, where: str) -> Any:
+    return (_TEXT if isinstance(value, str) else _NUMBER)(value, where)
+
+
+def _field(value: Any, where: str) -> str:
+    found: str = _TEXT(value, where)
+    if not found.isidentifier() or keyword.iskeyword(found) or found.startswith("__"):
+        raise refuse(value, where, "the name of a field")
+    return found
+
+
+_TEXT, _NUMBER = text(1024, is_line=False), number(-(2**63), 2**63 - 1)
+_KEYS, _FIELDS, _PARTS = items(_key, _MANY), items(_field, _MANY), items(lambda x, _: x, _MANY)
+
+
+def to_json(structure: core.TreeDef, what: str) -> Any:
+    """A leaf is "*", None is null, ["static", text] a value that the program was traced for; [kind, children],
+    ["dict", keys, children] or [kind, name, fields, children] is the rest."""
     kind, children = structure.kind, [to_json(c, what) for c in structure.children]
-    if structure == tree.structure(0):
+    if structure == core.structure(0):
         return _LEAF
     if kind is type(None):
         return None
     if kind in (list, tuple):
         return [kind.__name__, children]
     keys: Any = structure.meta
-    if kind is dict and all(isinstance(k, str) for k in keys):
+    if kind is Static:
+        if is_literal(keys.value):
+            return ["static", repr(keys.value)]
+        raise UnsupportedError(
+            f"xt.export: {what} hold a {type(keys.value).__name__} that is no array; a bundle has numbers and short "
+            "texts. Export a function that does without it: lambda x: f(x, it)"
+        )
+    if kind is dict and all(type(k) in (int, str) for k in keys):
         return ["dict", list(keys), children]
+    if hasattr(kind, "_fields") and issubclass(kind, tuple):
+        return ["namedtuple", kind.__name__, list(kind._fields), children]
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return ["dataclass", kind.__name__, list(keys), children]
+    found = "dict with keys that are no text and no int" if kind is dict else kind.__name__
     raise UnsupportedError(
-        f"xt.export: {what} hold a {kind.__name__}; a bundle has dicts with text as keys, lists, tuples and None. "
+        f"xt.export: {what} hold a {found}; a bundle has dicts, lists, tuples, named tuples, dataclasses and None. "
         "Export a function that takes and returns these"
     )
 
 
-def from_json(found: Any, depth: int = 0) -> Any:
-    """A tree with "*" at its leaves."""
+@functools.lru_cache(maxsize=1024)
+def _class(kind: str, name: str, fields: tuple[str, ...]) -> Any:
+    """A class with these fields: what comes out of a loaded function, whose own classes are not there."""
+    if kind == "namedtuple":
+        return collections.namedtuple(name, fields)
+    return dataclasses.make_dataclass(name, fields)
+
+
+def tree(found: Any, where: str, depth: int = 0) -> Any:
+    """The tree that JSON describes, "*" at its leaves: a check, as those of schema.py."""
     if found is None or found == _LEAF:
         return found
-    if isinstance(found, list) and depth < 64 and len(found) >= 2 and isinstance(found[-1], list):
-        children = [from_json(c, depth + 1) for c in found[-1]]
+    if isinstance(found, list) and len(found) == 2 and found[0] == "static" and isinstance(found[1], str):
+        try:
+            return Static(value_of(found[1]))
+        except ValueError:
+            raise refuse(found[1], where, "a number or a text") from None
+    if isinstance(found, list) and len(found) == 4 and found[0] in ("namedtuple", "dataclass") and depth < _DEEPEST:
+        name, fields = _field(found[1], where), _FIELDS(found[2], where)
+        inner = _PARTS(found[3], where)
+        if len(set(fields)) != len(fields) or len(fields) != len(inner):
+            raise refuse(found, where, "fields with one part each")
+        parts = [tree(c, f"{where}.{f}", depth + 1) for c, f in zip(inner, fields, strict=True)]
+        try:
+            return _class(found[0], name, fields)(*parts)
+        except (TypeError, ValueError):
+            raise refuse(found, where, f"a {found[0]}") from None
+    if isinstance(found, list) and depth < _DEEPEST and len(found) >= 2 and isinstance(found[-1], list):
+        children = [tree(c, f"{where}[{i}]", depth + 1) for i, c in enumerate(found[-1])]
         if len(found) == 2 and found[0] in ("list", "tuple"):
             return children if found[0] == "list" else tuple(children)
-        if len(found) == 3 and found[0] == "dict" and isinstance(found[1], list):
-            keys = found[1]
-            if all(isinstance(k, str) for k in keys) and len(set(keys)) == len(keys) == len(children):
+        if len(found) == 3 and found[0] == "dict":
+            keys = _KEYS(found[1], where)
+            if len(set(keys)) == len(keys) == len(children):
                 return dict(zip(keys, children, strict=True))
-    raise BundleError(f"manifest.json describes no tree of arrays: {found!r:.80}")
+    raise refuse(found, where, f"a tree of arrays, {_DEEPEST} deep at most")
 
 
-def as_structure(found: Any) -> tree.TreeDef:
-    return tree.structure(from_json(found))
+def as_structure(found: Any) -> core.TreeDef:
+    return core.structure(found)
+
+
+def fitted(structure: core.TreeDef, given: Any, what: str) -> Any:
+    """What is given, its static values marked as such where the exported call had the same."""
+    if structure.kind is Static:
+        there: Any = structure.meta
+        if Static(given) != there:
+            raise UnsupportedError(
+                f"{what} was exported as {there.value!r}; export the function with another value to pass one"
+            )
+        return there
+    if structure.kind in (list, tuple) and type(given) is structure.kind and len(given) == len(structure.children):
+        return structure.kind(fitted(s, x, what) for s, x in zip(structure.children, given, strict=True))
+    fields = _fields(structure.kind)
+    if fields is not None and _fields(type(given)) == fields:
+        parts = zip(structure.children, fields, strict=True)
+        return structure.kind(*(fitted(s, getattr(given, f), what) for s, f in parts))
+    if structure.kind is dict and type(given) is dict and given.keys() == set(structure.meta):  # type: ignore[call-overload]
+        inner = dict(zip(structure.meta, structure.children, strict=True))  # type: ignore[call-overload]
+        return {k: fitted(inner[k], x, what) for k, x in given.items()}
+    return given
+
+
+def _fields(kind: Any) -> tuple[str, ...] | None:
+    """Names of the parts of a named tuple or a dataclass."""
+    if isinstance(kind, type) and issubclass(kind, tuple):
+        return getattr(kind, "_fields", None)
+    return tuple(f.name for f in dataclasses.fields(kind) if f.init) if dataclasses.is_dataclass(kind) else None

@@ -29,6 +29,32 @@ _PROFILES = {
     "metal": f"metal,apple,i64,f16,i16,i8,s16,s8,subgroup=1,{_NUMBERS}",
     "cuda": f"cuda,nvidia,f64,i64,f16,i16,i8,s16,s8,atomic_f32,shuffle,subgroup=32,{_NUMBERS},sm=80",
 }
+# All that a profile may say: what a device has, who made it, and numbers of 1 or more.
+_WORDS = frozenset(
+    [
+        "f64",
+        "i64",
+        "f16",
+        "i16",
+        "i8",
+        "s16",
+        "s8",
+        "atomic_f32",
+        "shuffle",
+        "specials16",
+        "specials32",
+        "specials64",
+        "subnormals16",
+        "subnormals32",
+        "subnormals64",
+        "nvidia",
+        "amd",
+        "intel",
+        "apple",
+        "software",
+    ]
+)
+_NUMBERED = ("subgroup", "workgroup_bytes", "max_threads", "sm")
 # dtype -> the part of a profile that says that it is there, and what to write instead where it is not.
 _NEEDS = {
     "float64": ("f64", 'x.astype("f4")'),
@@ -245,8 +271,17 @@ def target_of(device: _native.Device | None) -> Target:
 def target_named(name: str) -> Target:
     """What to generate code for: a device that is here, a kind of device that is not, or a profile as text."""
     if isinstance(name, str) and "," in name and name.partition(",")[0] in BACKENDS:
+        _check_words(name)
         return Target(name.partition(",")[0], name)
     backend, _ = _parts(name)
     if name == backend and name != "cpu" and not _native.device_count(backend):
         return Target(name, _PROFILES[name])
     return target_of(named(name))
+
+
+def _check_words(profile: str) -> None:
+    for word in profile.split(",")[1:]:
+        number = re.fullmatch(r"(\w+)=[1-9][0-9]{0,8}", word)
+        if number[1] not in _NUMBERED if number else word not in _WORDS:
+            known = ", ".join([*sorted(_WORDS), *(f"{n}=NUMBER" for n in _NUMBERED)])
+            raise DeviceError(f"the profile {profile!r} says {word!r}, which is nothing that a device has: {known}")

@@ -30,6 +30,11 @@ def _sizes(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, An
     found = by_dim(name, sizes, keywords, "sizes")
     for d, size in found.items():
         check_name(d)
+        if d == "device" and isinstance(size, str):
+            instead = f"Every keyword is a dim: write xt.{name}(..).to({size!r}), or with xt.option(device={size!r}):"
+            raise fail(
+                ArgumentTypeError, name, f"has no device=, and a dim's size is an int, not {size!r}", instead=instead
+            )
         check_size(name, d, size)
         if isinstance(size, np.integer):
             found[d] = int(size)

@@ -1,0 +1,36 @@
+"""Numbers, texts and None as text that a manifest holds, and back. Nothing else is ever made of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+LONGEST = 1000
+# As repr writes them. Nothing nests: what parses it cannot run out of stack.
+_LITERAL = re.compile(
+    r"""None|True|False|-?\d+|-?\d+\.\d+|-?\d(?:\.\d+)?e[+-]\d+|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""", re.ASCII
+)
+_NO_NUMBERS = ("inf", "-inf", "nan")
+
+
+KINDS = (bool, int, float, str, type(None))
+
+
+def is_literal(value: Any) -> bool:
+    return type(value) in KINDS and len(repr(value)) <= LONGEST
+
+
+def value_of(text: str) -> Any:
+    """What `repr` wrote; ValueError for everything else."""
+    if text in _NO_NUMBERS:
+        return float(text)
+    if len(text) > LONGEST or not _LITERAL.fullmatch(text):
+        raise ValueError(f"{text!a:.60} is no number and no text")
+    try:
+        found = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        raise ValueError(f"{text!a:.60} is no number and no text") from None
+    if isinstance(found, str) and any("\ud800" <= c <= "\udfff" for c in found):
+        raise ValueError(f"{text!a:.60} is no text in UTF-8")
+    return found

@@ -1,0 +1,295 @@
+"""Bundles whose hashes are right and whose parts lie: programs that are not the code's, manifests that describe
+nothing, names that would steer a terminal, folders full of links."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xtensor as xt
+from xtensor import _native
+
+MUTATE = Path(__file__).resolve().parents[1] / "aot" / "mutate.py"
+
+pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
+
+
+@pytest.fixture(scope="module")
+def data() -> bytes:
+    w = xt.array([1.0, 2.0, 3.0], "j")
+    return xt.export(lambda x, s=1: x * w * s, args=(xt.spec(i=None, j=3), 1), name="model").data
+
+
+def changed(data: bytes, change: Callable[[Any], Any] | None = None, **members: bytes) -> bytes:
+    """The bundle with other members and a manifest that has their hashes."""
+    parts = {name: data[a:b] for name, (a, b) in _native.read_zip(data).items()}
+    table = json.loads(parts["manifest.json"])
+    for name, new in members.items():
+        parts[name] = new
+        table["members"][name] = {"bytes": len(new), "sha256": hashlib.sha256(new).hexdigest()}
+    if change:
+        change(table)
+    parts["manifest.json"] = json.dumps(table).encode()
+    return _native.write_zip(list(parts.items()))
+
+
+def member(data: bytes, name: str) -> bytes:
+    a, b = _native.read_zip(data)[name]
+    return data[a:b]
+
+
+# -- the program and the weights belong to the code -------------------------------------------------------------------
+
+
+def test_a_program_that_is_not_the_codes(data: bytes) -> None:
+    module = bytearray(member(data, "module.mlirbc"))
+    module[len(module) // 2] ^= 1
+    with pytest.raises(xt.BundleError, match="compiled from another program, or for other weights"):
+        xt.load(changed(data, **{"module.mlirbc": bytes(module)}))
+
+
+def test_a_program_of_the_same_signature(data: bytes) -> None:
+    """It would be read without complaint, and its derivatives would be of something else."""
+    other = xt.export(
+        lambda x, s=1: x + xt.array([1.0, 2.0, 3.0], "j") * s, args=(xt.spec(i=None, j=3), 1), name="model"
+    )
+    assert other.manifest.function.signature == xt.load(data)._core.function.signature
+    with pytest.raises(xt.BundleError, match="compiled from another program"):
+        xt.load(changed(data, **{"module.mlirbc": member(other.data, "module.mlirbc")}))
+
+
+def test_weights_that_are_not_the_codes(data: bytes) -> None:
+    with pytest.raises(xt.BundleError, match="for other weights"):
+        xt.load(changed(data, **{"weights/0.bin": bytes(24)}))
+
+
+@pytest.mark.parametrize("text", [b"module {}", b"", b"ML", b"\x7fELF", b"func.func @main() { return }"])
+def test_programs_that_are_no_bytecode(data: bytes, text: bytes) -> None:
+    with pytest.raises(xt.BundleError, match=r"'module\.mlirbc' is no MLIR bytecode"):
+        xt.load(changed(data, **{"module.mlirbc": text}))
+    with pytest.raises(xt.BundleError, match=r"'model\.h' is no MLIR bytecode"):
+        xt.load(changed(data, lambda m: m.update(module="model.h")))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_programs_and_weights_with_right_hashes(data: bytes, tmp_path: Path, seed: int) -> None:
+    """In processes of their own; what loads all the same is called, differentiated, vectorized and compiled."""
+    path = tmp_path / "m.xtb"
+    path.write_bytes(data)
+    done = subprocess.run(
+        [sys.executable, MUTATE, path, str(seed), "1000", "members"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# -- manifests --------------------------------------------------------------------------------------------------------
+
+
+def put(*path: Any, to: Any) -> Callable[[Any], None]:
+    def change(table: Any) -> None:
+        for key in path[:-1]:
+            table = table[key]
+        table[path[-1]] = to
+
+    return change
+
+
+F = ("functions", 0)
+PYTHON = (*F, "python")
+DEEP: Any = "*"
+for _ in range(200):
+    DEEP = ["tuple", [DEEP]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        *((put(*PYTHON, "ranges", to=[[0, d, "w", "isel"]]), r"ranges\[0\]\[1\] is") for d in (",", "(1,i4", "O", 1)),
+        (put(*PYTHON, "ranges", to=[[2, "int8", None, "isel"]]), "ranges of arguments that are not there"),
+        (put(*PYTHON, "ranges", to=[[0, "int8", [1], "isel"]]), r"ranges\[0\]\[2\] is a list of 1"),
+        (put(*PYTHON, "ranges", to=[[True, "int8", "w", "isel"]]), "is True, not a number"),
+        (put(*PYTHON, "arguments", 1, 0, 1, 1, to=["static", "[]"]), "is '..', not a number or a text"),
+        *(
+            (put(*PYTHON, "result", to=["namedtuple", "A", f, ["*"]]), message)
+            for f, message in (
+                (["a b"], "the name of a field"),
+                (["_a"], "not a namedtuple"),
+                (["class"], "of a field"),
+            )
+        ),
+        (put(*PYTHON, "result", to=["dataclass", "A", ["a", "a"], ["*", "*"]]), "fields with one part each"),
+        (put(*PYTHON, "result", to=["dataclass", "__import__('os')", ["a"], ["*"]]), "name of a field"),
+        (put(*PYTHON, "result", to=["dict", [1.5], ["*"]]), "1.5, not a number from"),
+        (put(*PYTHON, "result", to=DEEP), "a tree of arrays, 64 deep at most"),
+        (put(*PYTHON, "arguments", to=["tuple", ["*", "*"]]), "a tuple and a dict"),
+        (put(*PYTHON, "places", to=[1]), "places of results that are not there"),
+        (put(*PYTHON, "weak", to=[1, 0]), r"weak\[0\] is 1, not true or false"),
+        (put(*PYTHON, "parameters", 0, "name", to="x y"), "the name of a parameter"),
+        (put(*PYTHON, "parameters", 0, "name", to="s"), "duplicate parameter name"),
+        (put(*PYTHON, "parameters", 0, "kind", to="VAR"), "not one of POSITIONAL_ONLY"),
+        *(
+            (
+                put(*PYTHON, "parameters", 1, "default", to=d),
+                "is no number and no text|is no text in UTF-8|not text of 0 to 1024",
+            )
+            for d in ("(" * 400, "-" * 999 + "1", "{[]:1}", "'\\ud800'", "9" * 2000, "lambda: 0", "'a' 'b'", "1 if 1")
+        ),
+        *((put(*F, "name", to=n), "name is") for n in ("\ud800", "a\0b", "\x1b]0;title\x07", "", "x" * 2000, "a\nb")),
+        (put(*F, "doc", to="\ud800"), "doc is '.ud800', not text in UTF-8"),
+        (put(*F, "arguments", 0, "sizes", to=[2**63, 3]), r"sizes\[0\] is 9223372036854775808, not a number from 0"),
+        (put(*F, "arguments", 0, "sizes", to=["k", 3]), "is open, and not among the open ones"),
+        (put(*F, "arguments", 0, "dims", to=["i"] * 65), "not a list of 0 to 64"),
+        (put(*F, "arguments", 0, "layout", to="column-major"), "not one of row-major"),
+        (put(*F, "equal", to=[{"dim": "i", "sizes": ["i"]}]), r"equal\[0\]\.sizes is a list of 1, not a list of 2"),
+        (put(*F, "equal", to=[{"dim": "i", "sizes": ["i", "q"]}]), "sizes that a call must see to are open ones"),
+        (put(*F, "nonempty", to=[{"size": "q", "message": ""}]), "sizes that a call must see to are open ones"),
+        (put(*F, "nonempty", to=[{"size": "i", "message": ""}]), "the signature says something else"),
+        (put(*F, "sites", to={}), "sites is an object of 0, not a list"),
+        (put(*F, "arguments", to=None), "arguments is None, not a list"),
+        (put("functions", to=[]), "functions is a list of 0, not a list of 1 to 1"),
+        (put("targets", to=[]), "targets is a list of 0"),
+        (put("targets", 0, "target", to="cpu:\ud800"), "target is"),
+        (put("targets", 0, "target", to="cpu:x\x1b[2J"), r"target is 'cpu:x.x1b\[2J'"),
+        (put("targets", 0, "kernel", to="../x"), "is named and not listed|not text like"),
+        (put("targets", 0, "profile", to="vulkan,max_threads=²"), "not text like"),
+        (put("targets", 0, "entry", to="printf_entry"), "NAME_entry and NAME_signature"),
+        (lambda m: m.update(targets=m["targets"] * 1000), "targets is a list of 1000, not a list of 1 to 64"),
+        (lambda m: m["members"].update({"a/../b": {"bytes": 1, "sha256": ""}}), "sha256 is|lists other members"),
+        (lambda m: m["members"]["model.h"].update(sha256="x"), "sha256 is 'x'"),
+        (lambda m: m.pop("compiler"), "compiler is missing"),
+    ],
+)
+def test_manifests_that_describe_nothing(data: bytes, change: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(xt.BundleError, match=message) as caught:
+        xt.load(changed(data, change))
+    text = str(caught.value).partition("\n  at ")[0]
+    assert text.isprintable()
+    assert len(text) < 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"[" * 100_000, "is no JSON"),
+        (b'{"a":' * 100_000, "is no JSON"),
+        (b'{"schema":' + b"1" * 5000 + b"}", "is no JSON"),
+        (b'{"schema": NaN}', "NaN is no number in JSON"),
+        (b'{"schema": 1e400}', "names no schema"),
+        (b'{"schema": 9, "schema": 2}', "a key twice"),
+        (b'{"\xff": 1}', "is no JSON"),
+        (b'\xef\xbb\xbf{"schema": 2}', "is no JSON"),
+        ('{"schema": 2}'.encode("utf-16"), "is no JSON"),
+        (b"[]", "names no schema"),
+        (b"null", "names no schema"),
+        (b'{"schema": 2}', "compiler is missing"),
+    ],
+)
+def test_manifests_that_are_none(text: bytes, message: str) -> None:
+    with pytest.raises(xt.BundleError, match=message):
+        xt.load(_native.write_zip([("manifest.json", text)]))
+
+
+def test_a_manifest_without_end() -> None:
+    huge = b'{"schema": 2, "x": "' + b" " * (1 << 26) + b'"}'
+    with pytest.raises(xt.BundleError, match="more than 67108864 bytes"):
+        xt.load(_native.write_zip([("manifest.json", huge)]))
+
+
+def test_defaults_that_are_plain_come_back() -> None:
+    def f(x: Any, a=-1.5e-30, b='it\'s "so"\n', c=None, d=True, e=-7, g=float("inf"), h="x" * 5000, i=1e300) -> Any:
+        return x
+
+    g = xt.load(xt.export(f, args=(xt.spec(i=3),), c=False))
+    found = {n: p.default for n, p in g.__signature__.parameters.items()}
+    expected = {"a": -1.5e-30, "b": 'it\'s "so"\n', "c": None, "d": True, "e": -7, "g": float("inf"), "i": 1e300}
+    assert {n: found[n] for n in expected} == expected
+    assert len(repr(found["h"])) == 1000
+
+
+# -- the command line -------------------------------------------------------------------------------------------------
+
+
+def xtensor(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "xtensor.cli", *words], capture_output=True, text=True, check=False)
+
+
+def test_inspect_prints_nothing_that_steers_a_terminal(tmp_path: Path) -> None:
+    def f(x: Any) -> Any:
+        return x * 2.0
+
+    f.__doc__ = "\x1b]0;title\x07 \u202e\x9b2J größe"
+    path = tmp_path / "m.xtb"
+    xt.export(f, args=(xt.spec(größe=3),), path=path, c=False)
+    for words in ((), ("--json",)):
+        done = xtensor("inspect", str(path), *words)
+        assert done.returncode == 0, done.stderr
+        assert all(c.isprintable() or c == "\n" for c in done.stdout)
+        assert "größe" in done.stdout
+        if words:
+            assert json.loads(done.stdout)["functions"][0]["doc"] == f.__doc__
+    assert xt.load(path).__doc__ == f.__doc__
+
+
+@pytest.mark.parametrize("kind", ["missing", "folder", "garbage", "hostile", "damaged"])
+def test_inspect_says_what_is_wrong(data: bytes, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "m.xtb"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "garbage":
+        path.write_bytes(random.Random(0).randbytes(1000))
+    elif kind == "hostile":
+        path.write_bytes(changed(data, put(*F, "doc", to="\ud800")))
+    elif kind == "damaged":
+        path.write_bytes(changed(data, put("members", "model.h", "sha256", to="0" * 64)))
+    done = xtensor("inspect", str(path))
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("xtensor inspect: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_extract_writes_nothing_through_links(data: bytes, tmp_path: Path) -> None:
+    bundle, outside, folder = xt.Bundle(data, "m"), tmp_path / "outside", tmp_path / "out"
+    outside.mkdir()
+    folder.mkdir()
+    (outside / "precious").write_text("mine")
+    (folder / "model.h").symlink_to(outside / "precious")
+    bundle.extract(folder)
+    assert (outside / "precious").read_text() == "mine"
+    assert (folder / "model.h").read_bytes() == member(data, "model.h")
+    assert not (folder / "model.h").is_symlink()
+    assert (folder / "manifest.json").read_bytes() == member(data, "manifest.json")
+    assert {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()} == set(_native.read_zip(data))
+
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "cpu").symlink_to(outside)
+    with pytest.raises(xt.ArgumentError, match=r"cpu is a link to somewhere else"):
+        bundle.extract(other)
+    assert list(outside.iterdir()) == [outside / "precious"]
+
+
+def test_extract_where_a_file_is_in_the_way(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "m.xtb"
+    path.write_bytes(data)
+    for folder in (path, tmp_path / "m.xtb" / "deeper"):
+        done = xtensor("inspect", str(path), "--extract", str(folder))
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        assert "cannot be written" in done.stderr
+    (tmp_path / "out" / "model.h").mkdir(parents=True)
+    with pytest.raises(xt.ArgumentError, match=r"model\.h cannot be written: Is a directory"):
+        xt.Bundle(data, "m").extract(tmp_path / "out")
