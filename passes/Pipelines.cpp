@@ -88,6 +88,7 @@ static void addGroupedWith(OpPassManager &pm, GroupOptions options,
                            SplitReductionsOptions split = {}) {
   auto &function = pm.nest<func::FuncOp>();
   function.addPass(createFuseElementwise());
+  function.addPass(createFuseScans());
   function.addPass(createSplitReductions(split));
   function.addPass(createGroup(options));
 }

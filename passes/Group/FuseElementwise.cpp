@@ -224,7 +224,7 @@ public:
     for (Operation &inner : body->without_terminator()) {
       auto index = dyn_cast<linalg::IndexOp>(inner);
       if (!index || !loops) {
-        b.clone(inner, mapping);
+        fold(b.clone(inner, mapping), inner, mapping);
         continue;
       }
       mapping.map(index.getResult(), loopIndex(index.getLoc(), loops, index.getDim()));
@@ -234,6 +234,15 @@ public:
   }
 
 private:
+  /// A bool that was stored as a byte and is loaded again.
+  void fold(Operation *made, Operation &old, IRMapping &mapping) {
+    SmallVector<Value> folded;
+    if (!isa<arith::CmpIOp>(made) || failed(b.tryFold(made, folded)))
+      return;
+    mapping.map(old.getResults(), folded);
+    made->erase();
+  }
+
   Value inlineProducer(linalg::GenericOp producer, AffineMap access) {
     AffineMap out = producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
     AffineMap loops = inversePermutation(out).compose(access);

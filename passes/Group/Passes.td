@@ -47,6 +47,26 @@ def FuseElementwise : Pass<"xtensor-fuse-elementwise", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def FuseScans : Pass<"xtensor-fuse-scans", "::mlir::func::FuncOp"> {
+  let summary = "Evaluate what reads a running value in the loop that makes it";
+  let description = [{
+    The gradient of a product is what comes before each element times what comes
+    after it: two scans, whose values would be stored to be multiplied. The reader
+    of a scan's values that goes through them in any order moves into the scan's
+    body. A reduction of the elements that a scan combines is the scan's last value.
+
+    ```mlir
+    %y:2 = linalg.generic ins(%x) outs(%e, %one) { mulf } {xtensor.scan = "reverse"}
+    %z = linalg.generic ins(%y#0, %w) { mulf }
+    ```
+    ==>
+    ```mlir
+    %z:2 = linalg.generic ins(%x, %w) outs(%e, %one) { mulf, mulf } {xtensor.scan = "reverse"}
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
   let summary = "Wrap linalg ops that share outer parallel dims in one scf.forall";
   let description = [{

@@ -139,6 +139,28 @@ def test_prod_of_many_with_zeros(size: int, zeros: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(xt.jvp(lambda x: xt.prod(x), (a(*x),), (a(*np.ones(size)),))[1].values, np.sum(want))
 
 
+@pytest.mark.parametrize("size", [64, 300, 1024, 4096])
+def test_prod_of_computed_rows(size: int) -> None:
+    """What is multiplied is computed, and so is what becomes of the gradient: against PyTorch's."""
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(size)
+    values = 1 + 0.01 * rng.standard_normal((3, size))
+    values[1, 5] = values[2, 7] = values[2, size - 1] = 0.0
+    weights = rng.standard_normal((3, size))
+
+    def ours(x: xt.Array, w: xt.Array) -> xt.Array:
+        return xt.sum(xt.tanh(xt.prod(x * xt.cos(x * w), "i"))) + xt.sum(xt.cos(x * w) * w)
+
+    x, w = (torch.tensor(v, requires_grad=True) for v in (values, weights))
+    (torch.tanh((x * torch.cos(x * w)).prod(1)).sum() + (torch.cos(x * w) * w).sum()).backward()
+    both = xt.array(values, ("r", "i")), xt.array(weights, ("r", "i"))
+    for run in (xt.grad(ours, wrt=(0, 1)), xt.jit(xt.grad(ours, wrt=(0, 1)))):
+        for got, want in zip(run(*both), (x.grad, w.grad), strict=True):
+            np.testing.assert_allclose(got.values, want.numpy(), rtol=1e-11, atol=1e-12)
+    turned = xt.grad(lambda x: ours(x.transpose("r", "i"), both[1]))(both[0].transpose("i", "r"))
+    np.testing.assert_allclose(turned.transpose("r", "i").values, x.grad.numpy(), rtol=1e-11, atol=1e-12)
+
+
 def test_prod_over_several_dims_with_zeros() -> None:
     x = xt.array([[2.0, 0.0], [3.0, 5.0]], ("a", "b"))
     np.testing.assert_array_equal(gradient(xt.prod, x), [[0, 30], [0, 0]])

@@ -1,0 +1,161 @@
+// Splits and merges of dims that stand between elementwise ops, which would otherwise be computed
+// into memory before and after: a view of what is stored takes their place.
+#include "Simplify/Patterns.h"
+#include "XTensor/Dims.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+namespace {
+
+bool isElementwise(Operation *op) {
+  return op && op->hasTrait<trait::Elementwise>() && op->getNumResults() == 1;
+}
+
+Operation *cloneWith(PatternRewriter &rewriter, Operation *op, ArrayRef<Value> values,
+                     ArrayType type) {
+  Operation *copy = rewriter.clone(*op);
+  copy->setOperands(values);
+  copy->getResult(0).setType(type);
+  return copy;
+}
+
+/// split (mul %a, %b) ==> mul (split %a), (split %b), where nobody reads the product as it was.
+struct SplitOfElementwise : OpRewritePattern<SplitOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SplitOp op, PatternRewriter &rewriter) const override {
+    Operation *source = op.getX().getDefiningOp();
+    if (!isElementwise(source) || op.getInto().size() < 2)
+      return failure();
+    // A split that another one repeats is the same value.
+    for (Operation *user : source->getUsers())
+      if (auto split = dyn_cast<SplitOp>(user);
+          !split || split->getAttrDictionary() != op->getAttrDictionary() ||
+          split->getBlock() != op->getBlock())
+        return failure();
+    // What the operands turn into, before anything is made.
+    SmallVector<ArrayType> types;
+    for (Value v : source->getOperands()) {
+      ArrayType type = arrayType(v);
+      types.push_back(type.hasDim(op.getDimAttr()) ? splitType(op, type) : type);
+    }
+    if (unionOf(types, op.getType().getElementType()) != op.getType())
+      return failure();
+    rewriter.setInsertionPoint(source);
+    SmallVector<Value> values;
+    for (Value v : source->getOperands()) {
+      if (arrayType(v).hasDim(op.getDimAttr()))
+        v = SplitOp::create(rewriter, op.getLoc(), v, op.getDimAttr(), op.getIntoAttr(),
+                            op.getSizesAttr());
+      values.push_back(v);
+    }
+    Operation *split = cloneWith(rewriter, source, values, op.getType());
+    for (Operation *user : llvm::make_early_inc_range(source->getUsers()))
+      rewriter.replaceOp(user, split);
+    return success();
+  }
+
+  /// Kept dims, then the new ones.
+  static ArrayType splitType(SplitOp op, ArrayType from) {
+    ArrayType kept = minus(from, {op.getDimAttr()});
+    SmallVector<StringAttr> names(kept.getDimNames());
+    SmallVector<int64_t> shape(kept.getShape());
+    for (auto [name, size] : llvm::zip_equal(op.getInto(), op.getSizes())) {
+      names.push_back(cast<StringAttr>(name));
+      shape.push_back(size);
+    }
+    return ArrayType::get(from.getContext(), names, shape, from.getElementType());
+  }
+};
+
+/// mul (merge %a), %b ==> merge (mul %a, (split %b)), where nobody reads the merged array as it
+/// was.
+struct ElementwiseOfMerge : OpRewritePattern<MergeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MergeOp op, PatternRewriter &rewriter) const override {
+    if (!op->hasOneUse() || op.getDims().size() < 2)
+      return failure();
+    Operation *reader = *op->user_begin();
+    ArrayType from = arrayType(op.getX());
+    StringAttr into = op.getIntoAttr();
+    // Only what is merged as it is stored is no copy.
+    SmallVector<StringAttr> dims(
+        llvm::map_range(op.getDims(), [](Attribute dim) { return cast<StringAttr>(dim); }));
+    if (!isElementwise(reader) || reader->getBlock() != op->getBlock() ||
+        from.getDimNames().take_back(dims.size()) != ArrayRef<StringAttr>(dims) ||
+        llvm::any_of(dims, [&](StringAttr dim) { return from.isDynamic(dim); }))
+      return failure();
+    SmallVector<int64_t> sizes =
+        llvm::map_to_vector(dims, [&](StringAttr dim) { return from.getSize(dim); });
+    for (Value v : reader->getOperands())
+      if (v != op.getY() && llvm::any_of(dims, [&](StringAttr dim) {
+            return dim != into && arrayType(v).hasDim(dim);
+          }))
+        return failure();
+    SmallVector<ArrayType> types;
+    for (Value v : reader->getOperands())
+      types.push_back(v == op.getY() || !arrayType(v).hasDim(into)
+                          ? arrayType(v == op.getY() ? op.getX() : v)
+                          : splitType(arrayType(v), into, dims, sizes));
+    ArrayType result = arrayType(reader->getResult(0));
+    ArrayType inside = unionOf(types, result.getElementType());
+    if (!inside || inside.getDimNames().take_back(dims.size()) != ArrayRef<StringAttr>(dims))
+      return failure();
+    ArrayType merged = minus(inside, op.getDims().getValue());
+    SmallVector<StringAttr> names(merged.getDimNames());
+    names.push_back(into);
+    if (ArrayRef<StringAttr>(names) != result.getDimNames())
+      return failure();
+    rewriter.setInsertionPoint(reader);
+    SmallVector<Value> values;
+    for (Value v : reader->getOperands()) {
+      if (v == op.getY())
+        v = op.getX();
+      else if (arrayType(v).hasDim(into))
+        v = SplitOp::create(rewriter, op.getLoc(), v, into, op.getDims(),
+                            rewriter.getDenseI64ArrayAttr(sizes));
+      values.push_back(v);
+    }
+    Operation *copy = cloneWith(rewriter, reader, values, inside);
+    rewriter.replaceOpWithNewOp<MergeOp>(reader, copy->getResult(0), op.getDims(), into);
+    return success();
+  }
+
+  static ArrayType splitType(ArrayType from, StringAttr dim, ArrayRef<StringAttr> into,
+                             ArrayRef<int64_t> sizes) {
+    ArrayType kept = minus(from, {dim});
+    SmallVector<StringAttr> names(kept.getDimNames());
+    SmallVector<int64_t> shape(kept.getShape());
+    llvm::append_range(names, into);
+    llvm::append_range(shape, sizes);
+    return ArrayType::get(from.getContext(), names, shape, from.getElementType());
+  }
+};
+
+/// split (merge %a) ==> %a, under the names and in the order that the split gives.
+struct SplitOfMerge : OpRewritePattern<SplitOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SplitOp op, PatternRewriter &rewriter) const override {
+    auto merge = op.getX().getDefiningOp<MergeOp>();
+    if (!merge || merge.getIntoAttr() != op.getDimAttr() ||
+        merge.getDims().size() != op.getInto().size())
+      return failure();
+    ArrayType from = arrayType(merge.getX());
+    for (auto [dim, size] : llvm::zip_equal(merge.getDims(), op.getSizes()))
+      if (from.getSize(dim) != size)
+        return failure();
+    Value x = merge.getX();
+    if (merge.getDims() != op.getInto())
+      x = RenameOp::create(rewriter, op.getLoc(), x, merge.getDims(), op.getInto());
+    if (x.getType() != op.getType())
+      x = BroadcastOp::create(rewriter, op.getLoc(), op.getType(), x, ValueRange());
+    rewriter.replaceOp(op, x);
+    return success();
+  }
+};
+
+} // namespace
+
+void xtensor::addSplitPatterns(RewritePatternSet &patterns) {
+  patterns.add<SplitOfElementwise, ElementwiseOfMerge, SplitOfMerge>(patterns.getContext());
+}
