@@ -35,6 +35,7 @@ static double flopsOfMatrix(StringRef routine, double m, double n) {
       .Case("xt_cholesky", n * n * n / 3)
       .Case("xt_eigh", 9 * n * n * n)
       .Case("xt_lu", 2 * m * n * k - (m + n) * k * k + 2 * k * k * k / 3)
+      .Case("xt_lu_inverse", 4 * n * n * n / 3)
       .Case("xt_lu_solve", 2 * n * n)
       .Cases("xt_pinv", "xt_svd", 14 * m * n * k + 8 * k * k * k)
       .Case("xt_qr", 4 * m * n * k - 4 * k * k * k / 3)

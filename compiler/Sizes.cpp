@@ -52,13 +52,22 @@ Sizes::Found Sizes::named(Operation *op, StringRef dim) const {
   if (auto it = known.find(dim); it != known.end())
     return it->second;
   if (auto it = least.find(dim); it != least.end()) {
-    auto names = it->second->getAttrOfType<ArrayAttr>("dims").getAsValueRange<StringAttr>();
+    // lu works the smaller size out itself.
+    bool isLu = isa<MinimumOp>(it->second);
+    SmallVector<StringRef> names;
+    if (isLu)
+      for (Value size : it->second->getOperands())
+        names.push_back(size.getDefiningOp<SizeOp>().getDim());
+    else
+      llvm::append_range(
+          names, it->second->getAttrOfType<ArrayAttr>("dims").getAsValueRange<StringAttr>());
     std::string both = "'" + llvm::join(names, "' and '") + "'";
     return emitError(it->second->getLoc(), "xt.linalg.")
-           << nameOf(it->second) << ": dim '" << dim << "' of a result has the smaller size of "
-           << both << ", which only the call knows. Use it up inside of the function, as "
-           << "xt.dot(q, r, dim='" << dim << "') does, or leave " << both
-           << " out of dynamic_dims=";
+           << (isLu ? "lu" : nameOf(it->second)) << ": dim '" << dim
+           << "' of a result has the smaller size of " << both
+           << ", which only the call knows. Use it up inside of the function, as "
+           << (isLu ? "xt.dot(l, u, dim='" : "xt.dot(q, r, dim='") << dim << "') does, or leave "
+           << both << " out of dynamic_dims=";
   }
   return op->emitError("the size of dim '")
          << dim
@@ -79,6 +88,16 @@ Sizes::Found Sizes::value(Operation *op, Value v) const {
     return ofDim(op, size.getX().getType(), size.getDim());
   return op->emitError(
       "a size is computed from values; sizes follow from the arguments' dims only");
+}
+
+/// What gives the smaller of two sizes, where `size` is that.
+Operation *Sizes::leastOf(Value size) const {
+  if (auto of = size.getDefiningOp<SizeOp>())
+    return least.lookup(of.getDim());
+  auto smaller = size.getDefiningOp<MinimumOp>();
+  bool ofSizes = smaller && llvm::all_of(smaller->getOperands(),
+                                         [](Value v) { return v.getDefiningOp<SizeOp>(); });
+  return ofSizes ? smaller : nullptr;
 }
 
 LogicalResult Sizes::introduce(Operation *op, StringRef dim, Found size) {
@@ -115,9 +134,14 @@ LogicalResult Sizes::visit(Operation *op) {
     }
     return introduce(op, merge.getInto(), product);
   } else if (auto iota = dyn_cast<IotaOp>(op)) {
-    if (iota.getSize())
-      return introduce(op, cast<ArrayType>(iota.getY().getType()).getDimNames()[0].getValue(),
-                       value(op, iota.getSize()));
+    if (!iota.getSize())
+      return success();
+    StringRef dim = cast<ArrayType>(iota.getY().getType()).getDimNames()[0].getValue();
+    if (Operation *smaller = leastOf(iota.getSize())) {
+      least.try_emplace(dim, smaller);
+      return success();
+    }
+    return introduce(op, dim, value(op, iota.getSize()));
   } else if (auto scan = dyn_cast<ScanOp>(op)) {
     if (scan.getSize())
       return introduce(op, scan.getDim(), value(op, scan.getSize()));

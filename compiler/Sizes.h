@@ -60,6 +60,7 @@ private:
   Found ofDim(mlir::Operation *op, mlir::Type type, llvm::StringRef dim) const;
   /// Of an operand that is a size.
   Found value(mlir::Operation *op, mlir::Value v) const;
+  mlir::Operation *leastOf(mlir::Value size) const;
   mlir::LogicalResult introduce(mlir::Operation *op, llvm::StringRef dim, Found size);
 
   llvm::StringMap<mlir::Operation *> least; // dims with the smaller of two sizes: the op

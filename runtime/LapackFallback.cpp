@@ -20,6 +20,7 @@ const char *xt_lapack_name(void) { return nullptr; }
 XT_MISSING(xt_cholesky)
 XT_MISSING(xt_eigh)
 XT_MISSING(xt_lu)
+XT_MISSING(xt_lu_inverse)
 XT_MISSING(xt_lu_solve)
 XT_MISSING(xt_pinv)
 XT_MISSING(xt_qr)

@@ -1,5 +1,7 @@
 // Triangular solves, and solves with LU factors: xt_triangular_solve, xt_lu_solve. Right-hand sides
 // are copied into the result's place or into scratch, which any strides allow, and solved there.
+// An inverse, xt_lu_inverse, is a solve of which the zeros above the identity's diagonal are left
+// out: two thirds of the work.
 #include "Lapack.h"
 #include "Matrices.h"
 #include "SmallMatrices.h"
@@ -20,6 +22,13 @@ struct Triangle {
 
   Triangle transposed() const { return {a.transposed(), !upper, unit}; }
 
+  /// The part from row and column `first` on.
+  Triangle from(int64_t first) const {
+    Matrix<const T> part{a.data + first * (a.rowStride + a.columnStride), a.rows - first,
+                         a.columns - first, a.rowStride, a.columnStride};
+    return {part, upper, unit};
+  }
+
   /// X of this X = X, row-major with `columns` columns.
   void solveSmall(T *x, int64_t columns) const {
     int64_t n = a.rows;
@@ -34,15 +43,16 @@ struct Triangle {
       std::swap_ranges(x + i * columns, x + (i + 1) * columns, x + (n - 1 - i) * columns);
   }
 
-  /// The same on a column-major X; `spare` holds n * n where neither stride is 1.
-  void solveLarge(T *x, int64_t columns, T *spare) const {
-    int n = static_cast<int>(a.rows), k = static_cast<int>(columns);
+  /// The same on a column-major X, whose columns are `leading` apart; `spare` holds n * n where
+  /// neither stride is 1.
+  void solveLarge(T *x, int64_t columns, int64_t leading, T *spare) const {
+    int n = static_cast<int>(a.rows), k = static_cast<int>(columns), ld = int(leading);
     if (a.rowStride == 1 && a.columnStride >= n)
-      return lapack::trsm(upper, false, unit, n, k, a.data, int(a.columnStride), x, n);
+      return lapack::trsm(upper, false, unit, n, k, a.data, int(a.columnStride), x, ld);
     if (a.columnStride == 1 && a.rowStride >= n)
-      return lapack::trsm(!upper, true, unit, n, k, a.data, int(a.rowStride), x, n);
+      return lapack::trsm(!upper, true, unit, n, k, a.data, int(a.rowStride), x, ld);
     copy(a, Matrix<T>{spare, n, n, 1, n});
-    lapack::trsm(upper, false, unit, n, k, spare, n, x, n);
+    lapack::trsm(upper, false, unit, n, k, spare, n, x, ld);
   }
 };
 
@@ -90,6 +100,31 @@ public:
     }
   }
 
+  /// The columns of the inverse of L U that one part has; column i goes to column order[i] of `x`.
+  void invert(const Triangle<T> &lower, const Triangle<T> &upper, const int64_t *order,
+              int64_t stride, Matrix<T> x, int64_t index, Scratch &scratch) const {
+    T *block = scratch.take<T>(n * width);
+    T *spare = small ? nullptr : scratch.take<T>(n * n);
+    int64_t first = small ? 0 : index * width, end = small ? columns : first + 1;
+    for (int64_t c = first; c < end; c += width) {
+      int64_t now = std::min(width, columns - c);
+      Matrix<T> here = layout(block, now);
+      std::fill_n(block, n * width, T(0));
+      for (int64_t j = 0; j < now; ++j)
+        here.at(c + j, j) = T(1);
+      // What lies above the first one stays 0.
+      Triangle<T> rest = lower.from(c);
+      small ? rest.solveSmall(&here.at(c, 0), width)
+            : rest.solveLarge(&here.at(c, 0), now, n, spare);
+      solve(upper, block, now, spare);
+      for (int64_t j = 0; j < now; ++j) {
+        int64_t to = std::clamp<int64_t>(order[(c + j) * stride], 0, n - 1);
+        copy(Matrix<T>{&here.at(0, j), n, 1, here.rowStride, 1},
+             Matrix<T>{&x.at(0, to), n, 1, x.rowStride, 1});
+      }
+    }
+  }
+
 private:
   static Matrix<T> part(Matrix<T> m, int64_t c, int64_t now) {
     return {m.data + c * m.columnStride, m.rows, now, m.rowStride, m.columnStride};
@@ -98,7 +133,7 @@ private:
     return small ? Matrix<T>{block, n, now, width, 1} : Matrix<T>{block, n, now, 1, n};
   }
   void solve(const Triangle<T> &triangle, T *block, int64_t now, T *spare) const {
-    small ? triangle.solveSmall(block, width) : triangle.solveLarge(block, now, spare);
+    small ? triangle.solveSmall(block, width) : triangle.solveLarge(block, now, n, spare);
   }
   static void take(Matrix<T> from, Matrix<T> to, const int64_t *rows, int64_t stride) {
     if (!rows)
@@ -140,6 +175,28 @@ struct Columns {
   }
 };
 
+/// Runs body(solver, offsets, part, scratch) for each part of each instance.
+template <typename T, typename Body>
+void forEachPart(int64_t n, int64_t columns, const Batches &loops, bool square, Body body) {
+  int64_t count = loops.count();
+  if (n == 0 || columns == 0 || count == 0)
+    return;
+  Solver<T> solver(n, columns);
+  int64_t parts = square ? solver.parts() : 1;
+  LibraryThreads threads(count * parts, columns < kLargeColumns ? 0 : n);
+  auto range = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Scratch scratch(solver.bytes());
+      int64_t at[Batches::kMaxArrays];
+      loops.offsets(i / parts, at);
+      body(solver, at, i % parts, scratch);
+    }
+  };
+  if (threads.own())
+    return range(0, count * parts);
+  forInstances(count * parts, double(n) * n * columns / parts, range);
+}
+
 template <typename T, typename MakeSteps>
 void solveAll(const xt_array &a, const xt_array &b, const xt_array &x, Batches &loops,
               const Columns &columns, int bIndex, MakeSteps makeSteps) {
@@ -147,31 +204,16 @@ void solveAll(const xt_array &a, const xt_array &b, const xt_array &x, Batches &
   int64_t n = a.sizes[batch];
   // A matrix that is not square has no solution; sizes that only a call knows are checked here.
   bool square = n == a.sizes[batch + 1];
-  int64_t count = loops.count();
-  if (n == 0 || columns.size == 0 || count == 0)
-    return;
-  Solver<T> solver(n, columns.size);
-  int64_t parts = square ? solver.parts() : 1;
-  LibraryThreads threads(count * parts, columns.size < kLargeColumns ? 0 : n);
-  auto body = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      Scratch scratch(solver.bytes());
-      int64_t at[Batches::kMaxArrays];
-      loops.offsets(i / parts, at);
-      Matrix<T> from{static_cast<T *>(b.data) + at[bIndex], n, columns.size, b.strides[batch],
-                     columns.bStride};
-      Matrix<T> to{static_cast<T *>(x.data) + at[bIndex + 1], x.sizes[batch], columns.size,
-                   x.strides[batch], columns.xStride};
-      if (!square) {
-        to.fill(std::numeric_limits<T>::quiet_NaN());
-        continue;
-      }
-      solver.run(makeSteps(at), from, to, i % parts, scratch);
-    }
-  };
-  if (threads.own())
-    return body(0, count * parts);
-  forInstances(count * parts, double(n) * n * columns.size / parts, body);
+  forEachPart<T>(n, columns.size, loops, square,
+                 [&](const Solver<T> &solver, const int64_t *at, int64_t part, Scratch &scratch) {
+                   Matrix<T> from{static_cast<T *>(b.data) + at[bIndex], n, columns.size,
+                                  b.strides[batch], columns.bStride};
+                   Matrix<T> to{static_cast<T *>(x.data) + at[bIndex + 1], x.sizes[batch],
+                                columns.size, x.strides[batch], columns.xStride};
+                   if (!square)
+                     return to.fill(std::numeric_limits<T>::quiet_NaN());
+                   solver.run(makeSteps(at), from, to, part, scratch);
+                 });
 }
 
 template <typename T>
@@ -217,6 +259,28 @@ void luSolve(const xt_array *arrays, const int64_t *options) {
   });
 }
 
+template <typename T>
+void luInverse(const xt_array *arrays, const int64_t *options) {
+  const xt_array &a = arrays[0], &order = arrays[1], &x = arrays[2];
+  bool transposed = options[0] != 0;
+  int batch = a.rank - 2;
+  int64_t n = a.sizes[batch];
+  bool square = n == a.sizes[batch + 1];
+  const int trailing[] = {2, 1, 2};
+  Batches loops(arrays, 3, trailing);
+  forEachPart<T>(n, n, loops, square,
+                 [&](const Solver<T> &solver, const int64_t *at, int64_t part, Scratch &scratch) {
+                   Matrix<T> to = matrixOf<T>(x, at[2]);
+                   if (!square)
+                     return to.fill(std::numeric_limits<T>::quiet_NaN());
+                   Triangle<T> l{constMatrix<T>(a, at[0]), /*upper=*/false, /*unit=*/true};
+                   Triangle<T> u{constMatrix<T>(a, at[0]), /*upper=*/true, /*unit=*/false};
+                   solver.invert(l, u, static_cast<const int64_t *>(order.data) + at[1],
+                                 order.strides[batch], transposed ? to.transposed() : to, part,
+                                 scratch);
+                 });
+}
+
 } // namespace
 
 // a, b -> x. options: upper, unit.
@@ -228,4 +292,9 @@ void xt_triangular_solve(const xt_array *arrays, const int64_t *options) {
 // packed factors, order (transposed: its inverse), b -> x. options: transposed.
 void xt_lu_solve(const xt_array *arrays, const int64_t *options) {
   arrays[0].type == XT_F32 ? luSolve<float>(arrays, options) : luSolve<double>(arrays, options);
+}
+
+// packed factors, order -> the inverse. options: transposed.
+void xt_lu_inverse(const xt_array *arrays, const int64_t *options) {
+  arrays[0].type == XT_F32 ? luInverse<float>(arrays, options) : luInverse<double>(arrays, options);
 }

@@ -1,6 +1,6 @@
-// Sorting: rows in parallel, each by keys that are unsigned integers in the order asked for, so
-// that one comparison (or the digits of a radix sort) settles NaN, zeros of both signs and
-// direction.
+// Sorting, and the first positions of an order: rows in parallel, each by keys that are unsigned
+// integers in the order asked for, so that one comparison (or the digits of a radix sort) settles
+// NaN, zeros of both signs and direction.
 #include "runtime.h"
 
 #include <algorithm>
@@ -11,6 +11,9 @@ namespace {
 
 /// Rows from here on are sorted by digits.
 constexpr int64_t kRadix = 1024;
+/// Up to this part of a row, what is wanted is kept in a heap; more of it is set apart, then
+/// sorted.
+constexpr int64_t kHeapPart = 16;
 
 template <typename Key>
 struct Item {
@@ -73,7 +76,7 @@ struct Job {
   Kind kind;
   uint64_t infinity;
   bool descending;
-  int64_t rows, size;
+  int64_t rows, size, wanted;
 };
 
 /// Where row number `row` starts: the axes but the last, in row-major order.
@@ -86,10 +89,31 @@ int64_t offsetOf(const xt_array &array, int64_t row) {
   return offset;
 }
 
+/// The `wanted` least of `n` items, in order, in place of the first ones. `item(i)` makes one.
+template <typename Key, typename ItemFn>
+void selectLeast(Item<Key> *items, int64_t wanted, int64_t n, ItemFn item) {
+  int64_t filled = wanted * kHeapPart <= n ? wanted : n;
+  for (int64_t i = 0; i < filled; ++i)
+    items[i] = item(i);
+  if (filled == n) {
+    std::nth_element(items, items + wanted, items + n);
+    return std::sort(items, items + wanted);
+  }
+  std::make_heap(items, items + wanted);
+  // Of equal keys the first one stays.
+  for (int64_t i = wanted; i < n; ++i)
+    if (Item<Key> next = item(i); next.key < items[0].key) {
+      std::pop_heap(items, items + wanted);
+      items[wanted - 1] = next;
+      std::push_heap(items, items + wanted);
+    }
+  std::sort_heap(items, items + wanted);
+}
+
 /// Positions that later reads may use all the same.
 void clearRows(const Job &job, int64_t begin, int64_t end) {
   for (int64_t row = begin; row < end; ++row)
-    for (int64_t i = 0; i < job.size; ++i)
+    for (int64_t i = 0; i < job.wanted; ++i)
       static_cast<int64_t *>(
           job.y->data)[offsetOf(*job.y, row) + i * job.y->strides[job.y->rank - 1]] = 0;
 }
@@ -106,27 +130,33 @@ void sortRows(void *context, int64_t begin, int64_t end) {
   for (int64_t row = begin; row < end; ++row) {
     const Key *x = static_cast<const Key *>(job.x->data) + offsetOf(*job.x, row);
     int64_t *y = static_cast<int64_t *>(job.y->data) + offsetOf(*job.y, row);
-    for (int64_t i = 0; i < n; ++i)
-      items[i] = {keyOf<Key>(x[i * step], job.kind, static_cast<Key>(job.infinity), job.descending),
-                  i};
-    if (n < kRadix)
-      std::sort(items, items + n);
-    else
-      sortByDigits(items, items + n, n);
-    for (int64_t i = 0; i < n; ++i)
+    auto item = [&](int64_t i) {
+      Key infinity = static_cast<Key>(job.infinity);
+      return Item<Key>{keyOf<Key>(x[i * step], job.kind, infinity, job.descending), i};
+    };
+    if (job.wanted < n) {
+      selectLeast(items, job.wanted, n, item);
+    } else {
+      for (int64_t i = 0; i < n; ++i)
+        items[i] = item(i);
+      if (n < kRadix)
+        std::sort(items, items + n);
+      else
+        sortByDigits(items, items + n, n);
+    }
+    for (int64_t i = 0; i < job.wanted; ++i)
       y[i * out] = items[i].position;
   }
   xt_arena_release(items);
 }
 
-} // namespace
-
-void xt_argsort(const xt_array *arrays, const int64_t *options) {
+/// The first `wanted` positions of each row.
+void argsort(const xt_array *arrays, const int64_t *options, int64_t wanted) {
   const xt_array &x = arrays[0];
-  Job job{&x, &arrays[1], Kind::Signed, 0, options[0] != 0, 1, x.sizes[x.rank - 1]};
+  Job job{&x, &arrays[1], Kind::Signed, 0, options[0] != 0, 1, x.sizes[x.rank - 1], wanted};
   for (int32_t axis = 0; axis + 1 < x.rank; ++axis)
     job.rows *= x.sizes[axis];
-  if (job.rows == 0 || job.size == 0)
+  if (job.rows == 0 || job.wanted == 0)
     return;
   if (options[1])
     job.kind = Kind::Unsigned;
@@ -170,4 +200,14 @@ void xt_argsort(const xt_array *arrays, const int64_t *options) {
   while (int64_t(1) << doublings < job.size)
     ++doublings;
   xt_parallel_for(rows, &job, job.rows, std::max<int64_t>(1, 400 / (job.size * doublings)));
+}
+
+} // namespace
+
+void xt_argsort(const xt_array *arrays, const int64_t *options) {
+  argsort(arrays, options, arrays[0].sizes[arrays[0].rank - 1]);
+}
+
+void xt_top_k(const xt_array *arrays, const int64_t *options) {
+  argsort(arrays, options, options[2]);
 }

@@ -3,6 +3,7 @@
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -177,6 +178,28 @@ Names withRest(ArrayType type, StringAttr first, ArrayType batch) {
   return names;
 }
 
+/// Whether `b` is 1 where the positions along its two dims are equal, and else 0.
+bool isIdentity(Value b) {
+  if (arrayType(b).getRank() != 2)
+    return false;
+  Value where;
+  if (auto cast = b.getDefiningOp<CastOp>()) {
+    where = cast.getX();
+  } else if (auto select = b.getDefiningOp<SelectOp>()) {
+    DenseElementsAttr one, zero;
+    if (!matchPattern(select.getLhs(), m_Constant(&one)) || !one.isSplat() ||
+        !one.getSplatValue<APFloat>().isExactlyValue(1.0) ||
+        !matchPattern(select.getRhs(), m_Constant(&zero)) || !zero.isSplat() ||
+        !zero.getSplatValue<APFloat>().isZero())
+      return false;
+    where = select.getCondition();
+  }
+  auto compare = where ? where.getDefiningOp<CompareOp>() : CompareOp();
+  return compare && compare.getPredicate() == ComparePredicate::eq &&
+         arrayType(where).getRank() == 2 && compare.getLhs().getDefiningOp<IotaOp>() &&
+         compare.getRhs().getDefiningOp<IotaOp>();
+}
+
 void lower(SolveOp op, Lowering &to) {
   ArrayAttr dims = op.getDims();
   ArrayType type = arrayType(op.getA()), batch = batchOf(type, dims), x = arrayType(op.getX());
@@ -186,10 +209,17 @@ void lower(SolveOp op, Lowering &to) {
   Call call(to, batch);
   call.in(lu[0], type.getDimNames(), {row, column});
   Names order(minus(type, {column}).getDimNames());
-  call.in(lu[op.getTransposed() ? 2 : 1], order, {row});
   auto from = op.getTransposed() ? column : row, into = op.getTransposed() ? row : column;
+  Names columns = withRest(x, into, batch);
+  if (isIdentity(op.getB()) && columns.size() == 2 && !x.isDynamic(columns[1]) &&
+      x.getSize(columns[1]) == x.getSize(into)) {
+    call.in(lu[1], order, {row});
+    call.out(x, columns);
+    return to.setTensor(op.getX(), call.emit("xt_lu_inverse", {op.getTransposed()})[0]);
+  }
+  call.in(lu[op.getTransposed() ? 2 : 1], order, {row});
   call.in(op.getB(), withRest(arrayType(op.getB()), from, batch));
-  call.out(x, withRest(x, into, batch));
+  call.out(x, columns);
   to.setTensor(op.getX(), call.emit("xt_lu_solve", {op.getTransposed()})[0]);
 }
 

@@ -131,6 +131,14 @@ def _head(x: Tracer, dim: str, size: int | None) -> Tracer:
     return build.slice(x, {dim: (0, size, 1)})
 
 
+def _first(x: Tracer, dim: str, size: int | Tracer | None, name: str) -> Tracer:
+    """The first `size` elements along `dim` under another name; all of them if it is None."""
+    if not isinstance(size, Tracer):
+        return build.rename(_head(x, dim, size), {dim: name})
+    found = build.gather("clip", x, {dim: build.iota(name, size)})
+    return reorder(found, tuple(name if d == dim else d for d in x.dims))
+
+
 def _compare(predicate: str, x: Tracer, row: str, col: str) -> Tracer:
     """How the positions along two dims of `x` compare."""
     at = [build.iota(d, size_of(x, d)) for d in (row, col)]
@@ -187,8 +195,7 @@ def svd(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arra
 def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array, Array]:
     """p, l, u with A = P L U, partial pivoting: p has row and row', l row' and `inner`, u `inner` and col.
 
-    xt.dot(p, l, u) is A. Where both sizes are dynamic the matrix must be square; where one is, `inner` has the size of
-    row in u and of col in l, with zeros beyond the smaller one.
+    xt.dot(p, l, u) is A. Where both sizes are dynamic the matrix must be square.
     """
     x, (row, col), dtype = _as_matrix("lu", a, dims)
     inner = _inner("lu", x, inner)
@@ -196,15 +203,17 @@ def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array
     if moved in (*x.dims, inner):
         raise fail(DimensionError, "linalg.lu", f"the permuted rows are named {moved!r}, which is a dim already", x)
     packed, order, _, _ = build.factor("lu", x, (row, col))
-    least = _least(x, (row, col))
+    least: int | Tracer | None = _least(x, (row, col))
+    if least is None and (is_static(x, row) or is_static(x, col)):
+        least = build.binary("minimum", build.size(x, row), build.size(x, col))
     zero, one = p.zero(x.dtype), p.constant(1, x.dtype)
     at = build.compare("eq", build.rename(order, {row: moved}), build.iota(row, size_of(x, row)))
     permutation = reorder(p.cast(at, dtype), _replaced(x, (col, moved)))
-    lower = build.rename(_head(packed, col, least), {row: moved, col: inner})
+    lower = build.rename(_first(packed, col, least, inner), {row: moved})
     dims_of_lower = lower.dims
     lower = build.select(_compare("gt", lower, moved, inner), lower, zero)
     lower = build.select(_compare("eq", lower, moved, inner), one, lower)
-    upper = build.rename(_head(packed, row, least), {row: inner})
+    upper = _first(packed, row, least, inner)
     dims_of_upper = upper.dims
     upper = build.select(_compare("le", upper, inner, col), upper, zero)
     return permutation, p.cast(reorder(lower, dims_of_lower), dtype), p.cast(reorder(upper, dims_of_upper), dtype)
@@ -251,9 +260,21 @@ def inv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 def _inverse(x: Tracer, pair: Pair) -> Tracer:
     row, col = pair
     right = fresh(x.dims, row)
-    at = build.compare("eq", build.iota(row, size_of(x, row)), build.iota(right, size_of(x, row)))
-    found = build.rename(build.solve(x, build.cast(at, x.dtype), pair), {right: row})
+    found = build.rename(build.solve(x, _identity(x, row, right), pair), {right: row})
     return reorder(found, _replaced(x, (row, col), (col, row)))
+
+
+def _transposed_inverse(x: Tracer, pair: Pair) -> Tracer:
+    """The inverse's transpose, which has the dims of `x`."""
+    right = fresh(x.dims, pair[1])
+    found = build.solve(x, _identity(x, pair[1], right), pair, transposed=True)
+    return reorder(build.rename(found, {right: pair[1]}), x.dims)
+
+
+def _identity(x: Tracer, dim: str, other: str) -> Tracer:
+    """As long as `dim` of `x`, either way."""
+    size = size_of(x, dim)
+    return build.cast(build.compare("eq", build.iota(dim, size), build.iota(other, size)), x.dtype)
 
 
 @op
@@ -307,7 +328,7 @@ def _log_of_det(x: Tracer, pair: Pair) -> Tracer:
 
     def pushforward(primals: tuple[Tracer], tangents: tuple[Tracer]) -> tuple[Tracer, Tracer]:
         (x,), (t,) = primals, tangents
-        return value(x), contract([_inverse(x, pair), t], pair, x.dims)
+        return value(x), contract([_transposed_inverse(x, pair), t], pair, x.dims)
 
     logs = custom_derivative(value)
     logs.defpushforward(pushforward)

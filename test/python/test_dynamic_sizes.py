@@ -172,13 +172,30 @@ FACTORS = {
 @pytest.mark.parametrize("name", FACTORS)
 def test_derivatives_of_factors(name: str, shape: tuple[int, int], dynamic: tuple[str, ...]) -> None:
     if name in ("lower", "upper") and len(dynamic) == 2 and shape[0] != shape[1]:
-        shape = (5, 5)  # of two dynamic sizes lu does not know the smaller
+        shape = (5, 5)  # where both sizes are dynamic, lu wants them to be equal
     a = xt.array(np.random.default_rng(4).normal(size=shape), ("t", "i"))
     for transform in (xt.grad, lambda f: lambda a: xt.jvp(f, (a,), (a * a,))[1]):
         g = transform(FACTORS[name])
         want = g(a).values
         assert np.abs(want).max() > 0.1
         np.testing.assert_allclose(xt.jit(g, dynamic_dims=dynamic)(a).values, want, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("dynamic", ["t", "i"])
+@pytest.mark.parametrize("shape", [(4, 3), (3, 3), (3, 5)], ids=str)
+def test_factors_of_lu_share_their_dim(shape: tuple[int, int], dynamic: str) -> None:
+    a = xt.array(values(shape, "f8", 3), ("t", "i"))
+
+    def product(a: xt.Array) -> xt.Array:
+        p, lower, upper = xt.linalg.lu(a, dims=("t", "i"))
+        count = lower.sizes["rank"]
+        return xt.dot(p, lower, upper), count + upper.sizes["rank"]
+
+    again, counts = xt.jit(product, dynamic_dims=dynamic)(a)
+    np.testing.assert_allclose(again.transpose("t", "i").values, a.values, atol=1e-14)
+    assert int(counts) == 2 * min(shape)
+    with pytest.raises(xt.UnsupportedError, match=r"xt\.linalg\.lu: dim 'rank'.*smaller size of 't' and 'i'"):
+        xt.jit(lambda a: xt.linalg.lu(a, dims=("t", "i"))[1], dynamic_dims=dynamic)(a)
 
 
 def test_extrema_of_nothing() -> None:

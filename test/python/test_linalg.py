@@ -432,6 +432,42 @@ def test_vjp_keeps_factors() -> None:
     assert y.dims == ()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5, 5), (33, 33), (2, 70, 70), (97, 97), (2, 130, 130), (300, 300)])
+def test_inverses_of_all_sizes(shape: tuple[int, ...], dtype: str) -> None:
+    """Small ones by kernels of ours, large ones by LAPACK, a part of the columns at a time; with pivots."""
+    a = random(*shape, dtype="f8")
+    a = (a[..., ::-1, :] + shape[-1] ** 0.5 * np.eye(shape[-1])[::-1]).astype(dtype)
+    x, want = matrix(a), np.linalg.inv(a.astype("f8"))
+    scale = np.abs(want).max()
+    batch = x.dims[:-2]
+    for got in (xt.linalg.inv(x), xt.jit(xt.linalg.inv)(x)):
+        close(got.transpose(*batch, "col", "row") / scale, want / scale, dtype)
+    turned = xt.linalg.inv(x.transpose(*batch, "col", "row"))
+    close(turned.transpose(*batch, "col", "row") / scale, want / scale, dtype)
+    g = xt.grad(lambda x: xt.sum(xt.linalg.slogdet(x)[1]))(x)
+    assert g.dims == x.dims
+    close(g / scale, np.swapaxes(want, -1, -2) / scale, dtype)
+    eye = xt.eye(row=shape[-1], k=shape[-1], dtype=dtype)
+    close(xt.linalg.solve(x, eye).transpose(*batch, "col", "k") / scale, want / scale, dtype)
+
+
+def test_inverses_of_singular_matrices() -> None:
+    for n in (4, 120):
+        a = random(n, n)
+        a[:, 1] = 0
+        assert not np.isfinite(xt.linalg.inv(matrix(a)).values).all()
+        a[0, 0] = np.nan
+        assert np.isnan(xt.linalg.inv(matrix(a)).values).all()
+
+
+def test_a_gradient_costs_under_three_values() -> None:
+    a = matrix(random(64, 64))
+    f = lambda a: xt.linalg.slogdet(a)[1]  # noqa: E731
+    value, both = (xt.jit(g).cost(a)["flops"] for g in (f, xt.value_and_grad(f)))
+    assert both <= 3 * value
+
+
 def test_cost() -> None:
     a = matrix(definite(3, 8, 8))
     b = xt.array(random(3, 8, 2), ("b1", "row", "k"))

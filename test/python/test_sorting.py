@@ -99,6 +99,29 @@ def test_top_k(x: xr.DataArray, data: Any) -> None:
         same(largest, xr.DataArray(np.take_along_axis(x.values, order, axis), dims=x.dims))
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u2", "i8"])
+@pytest.mark.parametrize("k", [1, 7, 100, 999, 1000])
+def test_top_k_of_long_rows(k: int, dtype: str) -> None:
+    """A few are kept in a heap, more are set apart, and ties stay in order all the same."""
+    rng = np.random.default_rng(k)
+    rows = [rng.integers(0, 50, 1000), np.arange(1000) % 128, -np.arange(1000) % 128, np.full(1000, 3)]
+    x = np.stack(rows).astype(dtype)
+    if x.dtype.kind == "f":
+        x[0, ::7] = np.nan
+        x[1, 3::5] = -0.0
+        x[1, 4::5] = 0.0
+        x[2, 10], x[2, 20] = np.inf, -np.inf
+    order = backwards(x, 1)[:, :k]
+    for t in (xt.array(x, ("r", "t")), xt.array(x.T.copy(), ("t", "r"))):
+        for run in (lambda t: xt.top_k(t, k, "t"), xt.jit(lambda t: xt.top_k(t, k, "t"))):
+            largest, places = run(t)
+            np.testing.assert_array_equal(places.transpose("r", "t").values, order)
+            np.testing.assert_array_equal(largest.transpose("r", "t").values, np.take_along_axis(x, order, 1))
+    if k < 1000:  # of one order, both a part and the whole
+        part, whole = xt.jit(lambda t: (xt.top_k(t, k, "t")[1], xt.argsort(t, "t", descending=True)))(t)
+        np.testing.assert_array_equal(whole.isel(t=slice(0, k)).values, part.values)
+
+
 def test_top_k_of_too_many() -> None:
     with pytest.raises(xt.SizeError, match=r"k is 4, dim 't' has size 3"):
         xt.top_k(xt.zeros(t=3), 4)

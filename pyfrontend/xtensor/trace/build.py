@@ -238,9 +238,12 @@ def factor(op: str, x: Tracer, dims: Sequence[str], inner: str | None = None) ->
     return tuple(Tracer(v) for v in emit(op, (x,), attributes).results)
 
 
-def solve(a: Tracer, b: Tracer, dims: Sequence[str]) -> Tracer:
-    """x with a x = b: the column dim instead of the row dim of `b`."""
-    return _one("solve", (a, b), {"dims": c.names_attribute(tuple(dims))})
+def solve(a: Tracer, b: Tracer, dims: Sequence[str], transposed: bool = False) -> Tracer:
+    """x with a x = b: the column dim instead of the row dim of `b`; `transposed`: the other way around."""
+    attributes = {"dims": c.names_attribute(tuple(dims))}
+    if transposed:
+        attributes["transposed"] = c.unit_attribute()
+    return _one("solve", (a, b), attributes)
 
 
 def triangular_solve(a: Tracer, b: Tracer, dims: Sequence[str], upper: bool, unit: bool) -> Tracer:

@@ -58,6 +58,37 @@ func.func @solve(%a: !a, %b: !b, %c: !x) -> (!x, !b, !s) {
 
 // -----
 
+// Of the identity's columns most rows are 0 until the second triangle: the routine knows.
+!a = !xtensor.array<row: 4, col: 4, f64>
+!p = !xtensor.array<row: 4, i64>
+!q = !xtensor.array<k: 4, i64>
+
+// CHECK-LABEL: func.func @inverse(
+// CHECK: %[[LU:.*]]:4 = xtensor.library "xt_lu"
+// CHECK: xtensor.library "xt_lu_inverse" ins(%[[LU]]#0, %[[LU]]#1 : tensor<4x4xf64>, tensor<4xi64>)
+// CHECK-SAME: axes = [array<i64: 0, 1>, array<i64: 0>, array<i64: 0, 1>], options = array<i64: 0>
+func.func @inverse(%a: !a) -> !xtensor.array<col: 4, k: 4, f64> {
+  %i = xtensor.iota : !p
+  %j = xtensor.iota : !q
+  %on = xtensor.compare eq %i, %j : !p, !q
+  %eye = xtensor.cast %on to f64 : !xtensor.array<row: 4, k: 4, i1>
+  %x = xtensor.solve %a, %eye on [row, col] : !a, !xtensor.array<row: 4, k: 4, f64>
+  return %x : !xtensor.array<col: 4, k: 4, f64>
+}
+
+// CHECK-LABEL: func.func @part_of_an_inverse(
+// CHECK: xtensor.library "xt_lu_solve"
+func.func @part_of_an_inverse(%a: !a) -> !xtensor.array<col: 4, k: 3, f64> {
+  %i = xtensor.iota : !p
+  %j = xtensor.iota : !xtensor.array<k: 3, i64>
+  %on = xtensor.compare eq %i, %j : !p, !xtensor.array<k: 3, i64>
+  %eye = xtensor.cast %on to f64 : !xtensor.array<row: 4, k: 3, i1>
+  %x = xtensor.solve %a, %eye on [row, col] : !a, !xtensor.array<row: 4, k: 3, f64>
+  return %x : !xtensor.array<col: 4, k: 3, f64>
+}
+
+// -----
+
 // The inner dim's size follows from the matrix's.
 !a = !xtensor.array<row: ?, col: 4, f32>
 !q = !xtensor.array<row: ?, k: ?, f32>

@@ -10,3 +10,22 @@ func.func @argsort(%x: !xtensor.array<t: 3, b: 5, ui16>) -> !xtensor.array<t: 3,
   %y = xtensor.argsort %x along t {descending} : !xtensor.array<t: 3, b: 5, ui16>
   return %y : !xtensor.array<t: 3, b: 5, i64>
 }
+
+// Where only the first positions are read, no others are found.
+// CHECK-LABEL: func.func @first_ones
+// CHECK: xtensor.library "xt_top_k" ins(%arg0 : tensor<50xf32>)
+// CHECK-SAME: options = array<i64: 1, 0, 4>
+func.func @first_ones(%x: !xtensor.array<t: 50, f32>) -> (!xtensor.array<t: 4, i64>, !xtensor.array<t: 3, i64>) {
+  %y = xtensor.argsort %x along t {descending} : !xtensor.array<t: 50, f32>
+  %0 = xtensor.slice %y [t] offsets [0] sizes [4] strides [1] : !xtensor.array<t: 50, i64>
+  %1 = xtensor.slice %y [t] offsets [0] sizes [3] strides [1] : !xtensor.array<t: 50, i64>
+  return %0, %1 : !xtensor.array<t: 4, i64>, !xtensor.array<t: 3, i64>
+}
+
+// CHECK-LABEL: func.func @every_second
+// CHECK: xtensor.library "xt_argsort"
+func.func @every_second(%x: !xtensor.array<t: 50, f32>) -> !xtensor.array<t: 4, i64> {
+  %y = xtensor.argsort %x along t : !xtensor.array<t: 50, f32>
+  %0 = xtensor.slice %y [t] offsets [0] sizes [4] strides [2] : !xtensor.array<t: 50, i64>
+  return %0 : !xtensor.array<t: 4, i64>
+}
