@@ -131,6 +131,7 @@ struct UnusedInScan : OpRewritePattern<ScanOp> {
         types.push_back(result.getType());
     auto next = ScanOp::create(rewriter, op.getLoc(), types, op.getDimAttr(), op.getReverseAttr(),
                                kept(op.getCarry(), carryNeeded), over, length, size);
+    next->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     moveBody(rewriter, op.getBodyRegion(), next.getBodyRegion(), keepYields);
     // What still reads a dropped carry is dead itself; an array over has no reader.
     SmallVector<Value> standIns(op.getCarry());

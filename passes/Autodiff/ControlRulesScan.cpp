@@ -2,6 +2,7 @@
 // tangents; its transpose runs the other way.
 #include "Autodiff/ControlRules.h"
 #include "Autodiff/Residuals.h"
+#include "XTensor/Endings.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -65,9 +66,10 @@ struct Stacks {
     }
     auto known = stacked(v);
     Value first;
+    // Of a loop that may end early the whole stack is not there to be moved by a step.
     if (auto arg = dyn_cast<BlockArgument>(v); known == outputs.end() && arg &&
                                                arg.getOwner() == op.getBody() && !l.isForward() &&
-                                               op.getSteps() > 0) {
+                                               op.getSteps() > 0 && !op->hasAttr(kEndsEarly)) {
       auto next = stacked(outputs[arg.getArgNumber()]);
       if (next != outputs.end()) {
         first = op.getCarry()[arg.getArgNumber()];
@@ -171,6 +173,7 @@ LogicalResult xtensor::linearizeScan(Linearizer &l, Operation *o) {
   OpBuilder b(op);
   auto primal = ScanOp::create(b, op.getLoc(), types, op.getDimAttr(), op.getReverseAttr(),
                                op.getCarry(), op.getOver(), op.getLengthAttr(), op.getSize());
+  primal->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   primal.getBodyRegion().takeBody(op.getBodyRegion());
   l.primal.setInsertionPointAfter(primal);
   for (auto [position, result, first] : stacks.fromResults) {
@@ -181,6 +184,7 @@ LogicalResult xtensor::linearizeScan(Linearizer &l, Operation *o) {
   SmallVector<Type> linearTypes = llvm::map_to_vector(places, [&](unsigned i) { return types[i]; });
   auto linear = ScanOp::create(l.linear, linearTypes, op.getDimAttr(), op.getReverseAttr(), inits,
                                stacks.over, steps.length, steps.size);
+  linear->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   draft.moveTo(linear.getBodyRegion());
   for (auto [i, t] : llvm::zip_equal(places, linear.getResults()))
     l.setTangent(primal.getResult(i), t);
@@ -423,6 +427,7 @@ static LogicalResult transposeScan(Transposer &t, Operation *o) {
   }
   UnitAttr reverse = op.getReverse() ? UnitAttr() : t.b.getUnitAttr();
   auto result = ScanOp::create(t.b, types, dim, reverse, inits, over, steps.length, steps.size);
+  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   draft.moveTo(result.getBodyRegion());
   for (auto [v, ct] : llvm::zip(targets, result.getResults()))
     if (t.isLinear(v))

@@ -1,6 +1,7 @@
 // while: forwards, one loop carries values and tangents; backwards, a bounded loop is a scan in
 // which a step after the end changes nothing.
 #include "Autodiff/ControlRules.h"
+#include "XTensor/Endings.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -23,6 +24,7 @@ static ScanOp asScan(WhileOp op, ImplicitLocOpBuilder &b) {
   SmallVector<ArrayType> types = llvm::map_to_vector(op.getInit(), arrayType);
   auto scan = ScanOp::create(b, op.getResultTypes(), freshName(b.getStringAttr("step"), types),
                              UnitAttr(), op.getInit(), ValueRange(), op.getMaxStepsAttr(), Value());
+  scan->setAttr(kEndsEarly, DistinctAttr::create(b.getUnitAttr()));
   Block *body = b.createBlock(&scan.getBodyRegion());
   for (Value init : op.getInit())
     body->addArgument(init.getType(), init.getLoc());

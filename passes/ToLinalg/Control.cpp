@@ -3,11 +3,14 @@
 // writes in place. What is scanned over is read by slices of where it is stored, and what is
 // stacked is written into slices of one tensor.
 #include "ToLinalg/Lowering.h"
+#include "XTensor/Endings.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -226,8 +229,161 @@ static Value stackedInto(Value stack, Value array, Value at, ArrayRef<OpFoldResu
                                        ones);
 }
 
+//===- loops that end early ------------------------------------------------===//
+
+namespace {
+/// What is known of a scan of which the steps after some first one change nothing: those of a
+/// while loop with max_steps, which a switch in the body skips. It stops at the first one, and the
+/// loops that read what it stacked go over the steps that were taken, so that nothing is written
+/// for the others.
+struct Ending {
+  Value selector;               ///< of the switch that takes steps or skips them
+  SmallVector<Operation *> ops; ///< of the body, which work it out from the carries
+  SmallVector<ScanOp> readers;
+};
+} // namespace
+
+/// The switch whose first branch hands on all carries that change; null if there is none.
+static SwitchOp takesSteps(ScanOp op) {
+  SwitchOp found;
+  for (auto [carry, next] : llvm::zip_equal(
+           op.getBody()->getArguments().take_front(op.getNumCarries()), op.getYieldedCarries())) {
+    if (next == carry)
+      continue;
+    auto choice = next.getDefiningOp<SwitchOp>();
+    if (!choice || choice->getBlock() != op.getBody() || (found && choice != found) ||
+        choice.getBranches().size() != 2 ||
+        yieldOf(choice.getBranches()[0].front())
+                .getValues()[cast<OpResult>(next).getResultNumber()] != carry)
+      return {};
+    found = choice;
+  }
+  return found;
+}
+
+/// The loops that go over what `op` stacked, and over what those stacked; false if somebody else
+/// reads any of it.
+static bool collectReaders(ScanOp op, Attribute end, SmallVectorImpl<ScanOp> &readers) {
+  for (Value stack : op.getStacked())
+    for (OpOperand &use : stack.getUses()) {
+      auto reader = dyn_cast<ScanOp>(use.getOwner());
+      if (!reader || reader->getBlock() != op->getBlock() || reader->getAttr(kEndsEarly) != end ||
+          !llvm::is_contained(reader.getOver(), stack) ||
+          llvm::is_contained(reader.getCarry(), stack))
+        return false;
+      if (llvm::is_contained(readers, reader))
+        continue;
+      readers.push_back(reader);
+      if (!collectReaders(reader, end, readers))
+        return false;
+    }
+  return true;
+}
+
+static std::optional<Ending> endingOf(ScanOp op) {
+  Attribute end = op->getAttr(kEndsEarly);
+  if (!end || op.getReverse() || !op.getOver().empty())
+    return std::nullopt;
+  SwitchOp choice = takesSteps(op);
+  Ending ending;
+  if (!choice || !collectReaders(op, end, ending.readers))
+    return std::nullopt;
+  ending.selector = choice.getSelector();
+  llvm::SetVector<Operation *> slice;
+  SmallVector<Value> work{ending.selector};
+  while (!work.empty()) {
+    Operation *made = work.pop_back_val().getDefiningOp();
+    if (!made || made->getBlock() != op.getBody() || !slice.insert(made))
+      continue;
+    if (made->getNumRegions() || !isMemoryEffectFree(made))
+      return std::nullopt;
+    llvm::append_range(work, made->getOperands());
+  }
+  for (Operation &inner : *op.getBody())
+    if (slice.contains(&inner))
+      ending.ops.push_back(&inner);
+  return ending;
+}
+
+/// As a while loop that counts its steps.
+static LogicalResult lowerEnding(ScanOp op, const Ending &ending, Lowering &to, LowerBlock body) {
+  OpBuilder &b = to.b;
+  if (failed(knowSizes(op, to)))
+    return failure();
+  Location loc = to.loc();
+  Value limit = op.getSize() ? to.indexOf(op.getSize()) : to.index(op.getSteps());
+  SmallVector<Value> inits;
+  for (Value array : op.getCarry())
+    inits.push_back(carried(array, to));
+  SmallVector<SmallVector<OpFoldResult>> sizes;
+  for (Value stack : op.getStacked()) {
+    auto empty = to.empty(arrayType(stack)).getDefiningOp<tensor::EmptyOp>();
+    inits.push_back(empty);
+    sizes.push_back(empty.getMixedSizes());
+  }
+  inits.push_back(to.index(0));
+  Value one = to.index(1);
+  unsigned carries = op.getNumCarries();
+  TypeRange types = ValueRange(inits).getTypes();
+  SmallVector<Location> locs(inits.size(), loc);
+  auto loop = scf::WhileOp::create(b, loc, types, inits);
+  Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
+  Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
+  Block &old = *op.getBody();
+  auto enter = [&](Block &block) {
+    to.enter(loop, &old, /*isLoop=*/true);
+    for (unsigned i = 0; i < carries; ++i)
+      setCarried(old.getArgument(i), block.getArgument(i), to);
+    b.setInsertionPointToStart(&block);
+  };
+
+  // Whether there is another step: copies of the body's own ops.
+  b.setInsertionPointToStart(before);
+  IRMapping copies;
+  for (Operation *made : ending.ops)
+    b.clone(*made, copies);
+  YieldOp::create(b, loc, copies.lookupOrDefault(ending.selector));
+  enter(*before);
+  if (failed(body(*before)))
+    return failure();
+  YieldOp more = yieldOf(*before);
+  to.at(more);
+  Value selector = to.numberOf(more.getValues().front());
+  Value takes = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, selector,
+                                      to.constant(b.getI64IntegerAttr(0)));
+  Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                      before->getArguments().back(), limit);
+  Value flag = arith::AndIOp::create(b, loc, takes, below);
+  scf::ConditionOp::create(b, loc, flag, before->getArguments());
+  to.leave();
+
+  moveOps(old, *after);
+  enter(*after);
+  if (failed(body(*after)))
+    return failure();
+  YieldOp yield = yieldOf(*after);
+  to.at(yield);
+  Value at = after->getArguments().back();
+  SmallVector<Value> next(inits.size());
+  for (unsigned i = carries; i + 1 < next.size(); ++i)
+    next[i] = stackedInto(after->getArgument(i), yield.getValues()[i], at, sizes[i - carries], to);
+  for (unsigned i = 0; i < carries; ++i)
+    next[i] = writtenTo(after->getArgument(i), yield.getValues()[i], to);
+  next.back() = arith::AddIOp::create(b, loc, at, one);
+  scf::YieldOp::create(b, loc, next);
+  to.leave();
+  for (auto [array, value] : llvm::zip(op.getResults(), loop.getResults()))
+    setCarried(array, value, to);
+  for (ScanOp reader : ending.readers)
+    to.stepsTaken[reader] = loop.getResults().back();
+  return success();
+}
+
 static LogicalResult lowerScan(ScanOp op, Lowering &to, LowerBlock body) {
   OpBuilder &b = to.b;
+  if (!to.isForDevice())
+    if (std::optional<Ending> ending = endingOf(op))
+      return lowerEnding(op, *ending, to, body);
   StringAttr dim = op.getDimAttr();
   int64_t known = op.getSteps();
   Value steps;
@@ -252,6 +408,9 @@ static LogicalResult lowerScan(ScanOp op, Lowering &to, LowerBlock body) {
     inits.push_back(empty);
     sizes.push_back(empty.getMixedSizes());
   }
+  // Those after were skipped by the loop that stacked what is read here.
+  if (Value taken = to.stepsTaken.lookup(op))
+    steps = taken;
   Value zero = to.index(0), one = to.index(1);
   auto loop = scf::ForOp::create(b, to.loc(), zero, steps, one, inits);
   Block &old = *op.getBody();

@@ -39,8 +39,10 @@ public:
       : b(func.getContext()), func(func), sites(sites) {}
 
   mlir::OpBuilder b;
-  /// Parts of the target that an update by position is done in at most.
+  /// Parts of the target that an update by position is done in at most: more than CPUs have use for
+  /// where workgroups of a device share it.
   int64_t updateBlocks = 8;
+  bool isForDevice() const { return updateBlocks >= 64; }
   mlir::Location loc() const { return location; }
   void at(mlir::Operation *op) {
     b.setInsertionPoint(op);
@@ -130,6 +132,10 @@ public:
   mlir::func::FuncOp getFunc() const { return func; }
   /// The LU factors of a matrix with given dims (Factors.cpp): solves and determinants share them.
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, llvm::SmallVector<mlir::Value>> factors;
+  /// Ops whose results an op before them has given.
+  llvm::DenseSet<mlir::Operation *> lowered;
+  /// How many steps a scan takes, where a loop before it ended early (Control.cpp).
+  llvm::DenseMap<mlir::Operation *, mlir::Value> stepsTaken;
 
 private:
   using Check = std::pair<std::pair<const void *, const void *>, int64_t>;

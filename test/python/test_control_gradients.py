@@ -160,6 +160,72 @@ def test_while_in_reverse_needs_a_bound() -> None:
         xt.grad(lambda a: root(a, None))(3.0)
 
 
+WHILES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "a number": lambda m, a, n: m.while_loop(lambda s: abs(s) > 0.2, lambda s: 0.7 * m.sin(s * a), a + 1.0, n),
+    "arrays": lambda m, a, n: m.while_loop(
+        lambda s: s["k"] < 3, lambda s: {"x": m.exp(-s["x"] * a) * s["x"], "k": s["k"] + 1}, {"x": a, "k": 0}, n
+    )["x"],
+    "a state that is kept twice": lambda m, a, n: m.while_loop(
+        lambda s: s[1] < 4, lambda s: (m.exp(0.1 * s[0]) * a, s[1] + 1, s[0]), (a, 0, a), n
+    )[2],
+    "no steps": lambda m, a, n: m.while_loop(lambda s: s > 1e9, lambda s: m.sin(s), a, n),
+    "two loops": lambda m, a, n: m.while_loop(
+        lambda s: abs(s) > 0.3, lambda s: 0.5 * m.sin(s),
+        m.while_loop(lambda s: abs(s) < 4.0, lambda s: s * 1.5 + 0.1 * a, a, n), n,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WHILES)
+@pytest.mark.parametrize("order", [1, 2])
+def test_steps_that_a_while_loop_does_not_take(name: str, order: int) -> None:
+    """A bound far above the steps taken, or below them, changes no derivative: JAX's by forward mode."""
+
+    class Theirs:
+        sin, exp = staticmethod(jnp.sin), staticmethod(jnp.exp)
+
+        @staticmethod
+        def while_loop(keep_on: Any, body: Any, init: Any, _: Any) -> Any:
+            return lax.while_loop(keep_on, body, init)
+
+    f = WHILES[name]
+    if name in ("arrays", "a state that is kept twice"):
+        at = np.array([0.5, 0.8, 1.3])
+        ours = lambda a: xt.sum(f(xt, a, 2000) * xt.array([1.0, 2, 3], "i"))  # noqa: E731
+        theirs = lambda a: (f(Theirs, a, 0) * jnp.array([1.0, 2, 3])).sum()  # noqa: E731
+        x, direction = xt.array(at, "i"), xt.array([1.0, -1, 0.5], "i")
+    else:
+        at = np.array(1.3)
+        ours, theirs = lambda a: f(xt, a, 2000), lambda a: f(Theirs, a, 0)
+        x, direction = xt.array(at, ()), xt.array(1.0, ())
+    if order == 1:
+        want = jax.jacfwd(theirs)(at)
+    else:
+        want = jax.jvp(jax.jacfwd(theirs), (at,), (direction.values,))[1]
+        first = ours
+        ours = lambda a: xt.sum(xt.grad(first)(a) * direction)  # noqa: E731
+    _, back = xt.vjp(ours, x)
+    for g in (xt.grad(ours)(x), xt.jit(xt.grad(ours))(x), back(1.0)[0]):
+        np.testing.assert_allclose(g.values, want, rtol=1e-10, atol=1e-12)
+    if order == 1 and x.dims:
+        both = xt.vectorize(xt.grad(ours), "b")(xt.concat([x, 2 * x], "b"))
+        for i, one in enumerate((x, 2 * x)):
+            np.testing.assert_allclose(both.isel(b=i).values, xt.grad(ours)(one).values, rtol=1e-12)
+
+
+def test_a_while_loop_stops_where_it_ends() -> None:
+    def loss(a: Any) -> Any:
+        last = xt.while_loop(
+            lambda s: s["k"] < 5, lambda s: {"x": xt.sin(s["x"]) * a, "k": s["k"] + 1}, {"x": a, "k": 0}, max_steps=1000
+        )
+        return xt.sum(last["x"])
+
+    text = xt.jit(xt.grad(loss)).lower(xt.ones(i=64)).as_text("linalg")
+    assert "scf.while" in text
+    # Zeros for steps that are not taken would be written somewhere.
+    assert not re.search(r"scf\.for .* to %c1000", text)
+
+
 def test_loops_give_the_same_numbers_with_checkpoints() -> None:
     named, _ = weights()
 

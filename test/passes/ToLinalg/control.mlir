@@ -187,3 +187,61 @@ func.func @captured_number(%c: !s, %x: !x, %a: !s) -> !s {
   } : (!s, !x) -> !s
   return %0 : !s
 }
+
+// -----
+
+// Steps that a switch skips from some one on are not taken, by the loop that stacks and by the one that reads: nothing
+// is written for them.
+!s = !xtensor.array<f32>
+!x = !xtensor.array<t: 100, f32>
+
+// CHECK-LABEL: func.func @ends_early
+// CHECK: %[[W:.*]]:3 = scf.while
+// CHECK: %[[MORE:.*]] = arith.andi
+// CHECK: scf.condition(%[[MORE]])
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[W]]#2 step
+func.func @ends_early(%c: !s, %end: !s) -> !s {
+  %0:2 = xtensor.scan along t carry(%c) over() length 100 {
+  ^bb0(%x: !s):
+    %more = xtensor.compare lt %x, %end : !s, !s
+    %which = xtensor.cast %more to i64 : !xtensor.array<i1>
+    %next = xtensor.switch %which {
+      xtensor.yield %x : !s
+    }, {
+      %e = xtensor.exp %x : !s
+      xtensor.yield %e : !s
+    } : (!xtensor.array<i64>) -> !s
+    xtensor.yield %next, %x : !s, !s
+  } {xtensor.ends_early = distinct[0]<>} : (!s) -> (!s, !x)
+  %1 = xtensor.scan along t reverse carry(%c) over(%0#1) {
+  ^bb0(%d: !s, %x: !s):
+    %p = xtensor.mul %d, %x : !s, !s
+    xtensor.yield %p : !s
+  } {xtensor.ends_early = distinct[0]<>} : (!s, !x) -> !s
+  return %1 : !s
+}
+
+// -----
+
+// Somebody reads all of the stack: all steps are taken.
+!s = !xtensor.array<f32>
+!x = !xtensor.array<t: 100, f32>
+
+// CHECK-LABEL: func.func @is_read_whole
+// CHECK-NOT: scf.while
+// CHECK: scf.for
+func.func @is_read_whole(%c: !s, %end: !s) -> !x {
+  %0:2 = xtensor.scan along t carry(%c) over() length 100 {
+  ^bb0(%x: !s):
+    %more = xtensor.compare lt %x, %end : !s, !s
+    %which = xtensor.cast %more to i64 : !xtensor.array<i1>
+    %next = xtensor.switch %which {
+      xtensor.yield %x : !s
+    }, {
+      %e = xtensor.exp %x : !s
+      xtensor.yield %e : !s
+    } : (!xtensor.array<i64>) -> !s
+    xtensor.yield %next, %x : !s, !s
+  } {xtensor.ends_early = distinct[0]<>} : (!s) -> (!s, !x)
+  return %0#1 : !x
+}
