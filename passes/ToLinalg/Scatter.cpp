@@ -5,6 +5,7 @@
 // updated, by blocks of rows, each of which looks at all positions and takes its own. Where the
 // states that updates found are wanted, too, it is blocks of columns.
 #include "ToLinalg/Lowering.h"
+#include "ToLinalg/SharedUpdates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -29,9 +30,8 @@ constexpr int64_t kParallelCopy = 1 << 18;
 constexpr int64_t kRowPerBlock = 32;
 /// Elements of the target per position that are.
 constexpr int64_t kCopyPerPosition = 128;
-/// More blocks than CPUs have use for. Workgroups of a device wait for memory at each update, and
-/// look at many positions at once: a few updates are worth sharing.
-constexpr int64_t kManyBlocks = 64;
+/// Workgroups of a device wait for memory at each update, and look at many positions at once: a few
+/// updates are worth sharing.
 constexpr int64_t kFewUpdates = 256;
 
 int64_t product(ArrayRef<int64_t> sizes) {
@@ -95,22 +95,30 @@ public:
       result = aligned.empty() ? inBlocks() : alongAligned();
     else
       result = loop(0, start()).front();
+    return narrowed(result);
+  }
+
+  /// The target after all updates, and what each update found: an array of `view`, which has the
+  /// dims of a gather.
+  std::pair<Value, Value> lastAndStates(ArrayType view) {
+    prepare();
+    found = view;
+    Value none = to.filled(view, to.number(element, 0));
+    StringAttr dim = columns();
+    SmallVector<Value> results = dim && rowSize() * product(written.getShape()) >= kParallelWork
+                                     ? inColumns(dim, none)
+                                     : loop(0, {start(), none});
+    return {results[0], results[1]};
+  }
+
+  /// As the array's type has it.
+  Value narrowed(Value result) {
     if (memory == storageType(element))
       return result;
     View sum{View::Tensor, result, b.getMultiDimIdentityMap(type.getRank()), element};
     return to.elementwise(type, sum, [&](OpBuilder &b, Location loc, ValueRange x) {
       return store(b, loc, x.front(), element);
     });
-  }
-
-  /// What each update found: an array of `view`, which has the dims of a gather.
-  Value states(ArrayType view) {
-    prepare();
-    found = view;
-    Value none = to.filled(view, to.number(element, 0));
-    if (StringAttr dim = columns(); dim && rowSize() * product(written.getShape()) >= kParallelWork)
-      return inColumns(dim, none);
-    return loop(0, {start(), none})[1];
   }
 
 private:
@@ -155,8 +163,8 @@ private:
       row *= product(type.getSize(dim));
     return row;
   }
-  /// The code is for a device, which has workgroups for many blocks.
-  bool isShared() const { return to.updateBlocks >= kManyBlocks; }
+  /// A device has workgroups for many blocks.
+  bool isShared() const { return to.isForDevice(); }
   /// Every block looks at all positions, so short rows get few, unless most of the work is to copy
   /// or fill the target.
   int64_t numBlocks(StringAttr dim) const {
@@ -180,10 +188,10 @@ private:
                         isa_and_nonnull<linalg::LinalgOp>(view.source.getDefiningOp()));
   }
 
-  /// A loop whose iterations own the parts `spans` of the target, and of `states` if it is given,
-  /// which then is the result.
-  Value forall(ArrayRef<OpFoldResult> ends, int64_t work,
-               llvm::function_ref<Spans(ValueRange)> spansOf, Value states = {}) {
+  /// A loop whose iterations own the parts `spans` of the target, and of `states` if it is given:
+  /// both are the results.
+  SmallVector<Value> forall(ArrayRef<OpFoldResult> ends, int64_t work,
+                            llvm::function_ref<Spans(ValueRange)> spansOf, Value states = {}) {
     View view = to.view(target);
     bool inPlace = isTemporary();
     Stored source;
@@ -225,7 +233,7 @@ private:
     for (auto [result, whole, box] : llvm::zip_equal(results, loop.getRegionIterArgs(), places))
       tensor::ParallelInsertSliceOp::create(b, loc, result, whole, box.offsets, box.lengths,
                                             box.strides);
-    return loop.getResults().back();
+    return SmallVector<Value>(loop.getResults());
   }
 
   /// Updates of different places along these dims never meet.
@@ -237,14 +245,15 @@ private:
     for (StringAttr dim : inOrder)
       one.push_back(written.getSize(dim));
     int64_t copied = product(minus(type, attributes(aligned)).getShape());
-    return forall(ends, product(one) + copied / 8 + 1, [&](ValueRange at) {
+    auto spansOf = [&](ValueRange at) {
       Spans spans;
       for (auto [dim, index] : llvm::zip_equal(aligned, at)) {
         position[dim] = index;
         spans[dim] = {index, b.getIndexAttr(1), 1, /*single=*/true};
       }
       return spans;
-    });
+    };
+    return forall(ends, product(one) + copied / 8 + 1, spansOf).front();
   }
 
   /// The longest of the dims that are written along, in blocks.
@@ -254,7 +263,7 @@ private:
     }));
     int64_t blocks = numBlocks(dim);
     int64_t work = product(written.getShape()) + product(type.getShape()) / (16 * blocks);
-    return forall(OpFoldResult(b.getIndexAttr(blocks)), work, blocksOf(dim, blocks));
+    return forall(OpFoldResult(b.getIndexAttr(blocks)), work, blocksOf(dim, blocks)).front();
   }
 
   /// The longest of the dims that updates write slices along; none if it is short.
@@ -267,7 +276,7 @@ private:
     return product(type.getSize(dim)) >= 2 * kParallelRow ? dim : StringAttr();
   }
   /// All positions for each block of columns.
-  Value inColumns(StringAttr dim, Value states) {
+  SmallVector<Value> inColumns(StringAttr dim, Value states) {
     int64_t most = product(type.getSize(dim)) / kRowPerBlock;
     int64_t blocks = filledBlocks(dim, std::clamp<int64_t>(most, 2, to.updateBlocks));
     return forall(OpFoldResult(b.getIndexAttr(blocks)), product(written.getShape()),
@@ -376,11 +385,11 @@ private:
   }
 
   /// The value that `old` has after an update, both as in memory.
-  Value combined(OpBuilder &b, Location loc, Value old, ValueRange updates) const {
+  Value combined(OpBuilder &b, Location loc, Value old, ValueRange inputs) const {
     Value before = isWide() ? old : load(b, loc, old, element);
     SmallVector<Value> values;
-    for (Value update : updates)
-      values.push_back(load(b, loc, update, element));
+    for (auto [value, update] : llvm::zip_equal(inputs, updates))
+      values.push_back(load(b, loc, value, arrayType(update).getElementType()));
     Value after = combine(b, loc, before, values);
     return isWide() ? after : store(b, loc, after, element);
   }
@@ -414,7 +423,8 @@ private:
         row.map = AffineMap::get(sliced.size(), 0, b.getContext());
       } else {
         Box part = box(where.order, arrayType(update), updated(where.order), /*drop=*/true);
-        row = {View::Tensor, extract(where.tensor, part), to.mapTo(sliced, part.dims), element};
+        row = {View::Tensor, extract(where.tensor, part), to.mapTo(sliced, part.dims),
+               arrayType(update).getElementType()};
       }
       rows.push_back(row);
     }
@@ -541,34 +551,55 @@ bool addsNothing(ScatterOp op) {
   return llvm::all_of(known.getValues<APFloat>(), [](const APFloat &x) { return x.isNegZero(); });
 }
 
+/// What is updated or not, an index out of range is an error.
+template <typename Op>
+void checkIndices(Op op, Lowering &to) {
+  if (op.getMode() != IndexMode::raise)
+    return;
+  ArrayType target = arrayType(op->getOperand(0)); // or what it starts from
+  for (auto [index, dim] : llvm::zip_equal(op.getIndices(), op.getAlong()))
+    checkIndex(index, cast<StringAttr>(dim), target, to);
+}
+
 } // namespace
 
 void xtensor::lowerScatter(ScatterOp op, Lowering &to) {
   ArrayType target = arrayType(op.getTarget());
   // Nothing fits into an empty target.
-  if (llvm::is_contained(target.getShape(), 0))
-    return to.set(op.getY(), to.view(op.getTarget()));
-  if (addsNothing(op)) {
-    if (op.getMode() == IndexMode::raise)
-      for (auto [index, dim] : llvm::zip_equal(op.getIndices(), op.getAlong()))
-        checkIndex(index, cast<StringAttr>(dim), target, to);
+  if (llvm::is_contained(target.getShape(), 0) || addsNothing(op)) {
+    checkIndices(op, to);
     return to.set(op.getY(), to.view(op.getTarget()));
   }
   Type element = target.getElementType();
   bool isUnsigned = xtensor::isUnsigned(element) || target.isBool();
+  Mask mask = maskOf(op);
   auto combine = [&](OpBuilder &b, Location loc, Value old, ValueRange updates) {
-    return combineNumbers(b, loc, op.getKind(), old, updates.front(), isUnsigned);
+    Value update = updates.front();
+    if (mask.condition)
+      update =
+          arith::SelectOp::create(b, loc, update, arith::ConstantOp::create(b, loc, mask.where),
+                                  arith::ConstantOp::create(b, loc, mask.elsewhere));
+    return combineNumbers(b, loc, op.getKind(), old, update, isUnsigned);
   };
   UpdateLoops loops(to, op.getTarget(), op.getIndices(), op.getAlong(), op.getMode(),
-                    op.getUpdates(), combine);
+                    mask.condition ? mask.condition : op.getUpdates(), combine);
   if (op.getKind() == ScatterKind::add || op.getKind() == ScatterKind::mul)
     loops.accumulate();
+  if (AccumulateOp states = statesOf(op)) {
+    auto [last, found] = loops.lastAndStates(arrayType(states.getY()));
+    to.setTensor(states.getY(), found);
+    to.lowered.insert(states);
+    return to.setTensor(op.getY(), loops.narrowed(last));
+  }
   to.setTensor(op.getY(), loops.last());
 }
 
 void xtensor::lowerAccumulate(AccumulateOp op, Lowering &to) {
+  if (to.lowered.contains(op))
+    return;
   ArrayType start = arrayType(op.getStart()), type = arrayType(op.getY());
   if (llvm::is_contained(start.getShape(), 0)) {
+    checkIndices(op, to);
     if (op.getKind() == AccumulateKind::last)
       return to.set(op.getY(), to.view(op.getStart()));
     return to.setScalar(op.getY(), to.number(type.getElementType(), 0));
@@ -582,5 +613,14 @@ void xtensor::lowerAccumulate(AccumulateOp op, Lowering &to) {
   loops.accumulate();
   if (op.getReverse())
     loops.goBackwards();
-  to.setTensor(op.getY(), op.getKind() == AccumulateKind::last ? loops.last() : loops.states(type));
+  AccumulateOp other = sameUpdates(op);
+  if (!other && op.getKind() == AccumulateKind::last)
+    return to.setTensor(op.getY(), loops.last());
+  bool isLast = op.getKind() == AccumulateKind::last;
+  auto [last, found] = loops.lastAndStates(arrayType((isLast ? other : op).getY()));
+  to.setTensor(op.getY(), isLast ? loops.narrowed(last) : found);
+  if (!other)
+    return;
+  to.setTensor(other.getY(), isLast ? found : loops.narrowed(last));
+  to.lowered.insert(other);
 }

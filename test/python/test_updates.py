@@ -338,6 +338,27 @@ def test_an_empty_dim() -> None:
             finished(x.at(a=xt.array([4], "p")).add(1.0, mode=mode))
 
 
+@pytest.mark.parametrize("dynamic", [(), ("col",)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_out_of_range_where_another_dim_is_empty(kind: str, dynamic: tuple[str, ...]) -> None:
+    x, v = xt.zeros(row=3, col=0), xt.zeros(p=2, col=0)
+    update = lambda x, v, i: getattr(x.at(row=i), kind)(v)  # noqa: E731
+    runs: dict[str, Callable[..., Any]] = {
+        "value": update,
+        "forward": lambda x, v, i: xt.jvp(lambda x, v: update(x, v, i), (x, v), (x, v))[1],
+        "by the target": lambda x, v, i: xt.grad(lambda x: xt.sum(update(x, v, i)))(x),
+        "by the updates": lambda x, v, i: xt.grad(lambda v: xt.sum(update(x, v, i)))(v),
+        "to second order": lambda x, v, i: xt.jvp(
+            xt.grad(lambda v: xt.sum(update(x, v, i) ** 2)), (v,), (v,)
+        )[1],
+    }  # fmt: skip
+    for run in runs.values():
+        for compiled in (run, xt.jit(run, dynamic_dims=dynamic)):
+            assert compiled(x, v, xt.array([0, -3], "p")).size == 0
+            with pytest.raises(xt.IndexError, match=r"7.*size 3.*'row'|'row'.*7.*3"):
+                compiled(x, v, xt.array([0, 7], "p"))
+
+
 def test_option_clip() -> None:
     with xt.option(index="clip"):
         assert xt.zeros(a=2).at(a=[9]).add(1.0).values.tolist() == [0, 1]

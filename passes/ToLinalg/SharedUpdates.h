@@ -1,0 +1,26 @@
+// What an update by position can do on the way: choose between two numbers, and give another op's
+// results.
+#ifndef XTENSOR_TOLINALG_SHAREDUPDATES_H
+#define XTENSOR_TOLINALG_SHAREDUPDATES_H
+
+#include "XTensor/XTensor.h"
+
+namespace xtensor {
+
+/// A choice between two numbers, which is made where it is read: a mask takes a quarter of the
+/// room. Without a condition there is none.
+struct Mask {
+  mlir::Value condition;
+  mlir::TypedAttr where, elsewhere;
+};
+Mask maskOf(ScatterOp op);
+
+/// What the updates of a product found: the same pass gives both. Null if nobody asks.
+AccumulateOp statesOf(ScatterOp op);
+
+/// The op that asks for the last values where `op` asks for the states, or the other way round.
+AccumulateOp sameUpdates(AccumulateOp op);
+
+} // namespace xtensor
+
+#endif // XTENSOR_TOLINALG_SHAREDUPDATES_H
