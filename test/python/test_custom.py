@@ -212,6 +212,30 @@ def test_stop_gradient_in_loops_and_of_second_order() -> None:
     check(xt.grad(lambda x: g(x).sum())(X), 2 * X.values)
 
 
+def test_rules_that_compute_with_what_has_no_tangent() -> None:
+    n = xt.array([1, 2, 3], "a")
+
+    @xt.custom_derivative
+    def f(x: Any, n: Any, power: int = 2) -> Any:
+        return {"y": x * n**power, "n": n}
+
+    f.defpushforward(lambda primals, tangents: (f.fn(*primals), {"y": tangents[0] + primals[0] * tangents[1], "n": 0}))
+    words = r"pushforward rule of f computes with None.*tangents\[1\], tangents\[2\] are None.*leave the term out"
+    with pytest.raises(xt.ArgumentTypeError, match=words):
+        xt.grad(lambda x: f(x, n)["y"].sum())(X)
+    f.defpushforward(lambda primals, tangents: (f.fn(*primals), {"y": tangents[1].sum(), "n": None}))
+    with pytest.raises(xt.ArgumentTypeError, match=words):
+        xt.jvp(lambda x: f(x, n), (X,), (V,))
+    f.pushforward = None
+    f.defpullback(lambda *args: (f.fn(*args), None), lambda _, ct: (ct["y"] + ct["n"], None, None))
+    with pytest.raises(xt.ArgumentTypeError, match=r"backward rule of f computes with None.*ct\['n'\] is None"):
+        xt.grad(lambda x: f(x, n)["y"].sum())(X)
+    f.defpullback(lambda *args: (f.fn(*args), None), lambda _, ct: (ct["y"] + [], None, None))
+    with pytest.raises(TypeError) as error:  # a mistake of another kind stays what it is
+        xt.grad(lambda x: f(x, n)["y"].sum())(X)
+    assert "computes with None" not in str(error.value)
+
+
 # ---- linearize ---------------------------------------------------------------
 
 

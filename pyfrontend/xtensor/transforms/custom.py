@@ -181,7 +181,9 @@ class _Call:
         rule = self.of.pushforward
         assert rule is not None
         both = self.filled(arrays), self.filled(tangents, [None] * len(self.leaves))
-        given = call_with("custom_derivative", rule, both, roles=("primals", "tangents"), what=what)
+        moved = {self.places[i] for i in self.floats}
+        still = [f"tangents{path}" for i, path in enumerate(tree.paths(both[0])) if i not in moved]
+        given = _call_rule(rule, both, ("primals", "tangents"), what, still)
         y, dy = _pair(given, what, "(y, dy)")
         ys = self.fit(y, what)
         return [*ys, *self.tangents(dy, ys, what)]
@@ -209,7 +211,9 @@ class _Call:
         rule = self.of.backward
         assert rule is not None
         both = self.kept.unflatten(leaves), self.result.unflatten(cotangents)
-        given = call_with("custom_derivative", rule, both, roles=("residuals", "ct"), what=what)
+        places = tree.paths(self.result.unflatten([0] * len(cotangents)))
+        still = [f"ct{path}" for path, ct in zip(places, cotangents, strict=True) if ct is None]
+        given = _call_rule(rule, both, ("residuals", "ct"), what, still)
         count = len(self.structure.children)
         if not isinstance(given, tuple) or len(given) != count:
             got = f"{len(given)}" if isinstance(given, tuple) else shown(given)
@@ -246,6 +250,22 @@ class _Call:
         except ArgumentError:
             raise ArgumentError(f"{what} returns a dy of another structure than y, {self.result!r}") from None
         return [conform(_or_zero(leaves[i]), ys[i], f"{what}: dy") for i in self.moved]
+
+
+def _call_rule(rule: Rule, args: tuple[Any, Any], roles: tuple[str, str], what: str, still: list[str]) -> Any:
+    """What the rule gives. `still`: which tangents or cotangents are None."""
+    try:
+        return call_with("custom_derivative", rule, args, roles=roles, what=what)
+    except Error:
+        raise
+    except (AttributeError, TypeError) as error:
+        if not still or "NoneType" not in str(error):
+            raise
+        raise ArgumentTypeError(
+            f"{what} computes with None ({error}). {', '.join(still[:4])}{', ..' if len(still) > 4 else ''} "
+            f"{'is' if len(still) == 1 else 'are'} None, for integers and Python values have no derivative: leave "
+            "the term out"
+        ) from None
 
 
 def _is_array(x: Any) -> bool:
