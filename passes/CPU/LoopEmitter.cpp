@@ -499,7 +499,10 @@ void LoopEmitter::scannedInnermost() {
   auto rest = [&] {
     if (isEmpty(whole, end))
       return;
-    if (target.masks) {
+    // A vector of which one lane counts is narrowed by LLVM 22, which then negates a moved value
+    // where it was before: -shuffle(x) becomes -x.
+    bool single = !whole.value && !end.value && end.constant - whole.constant == 1;
+    if (target.masks && !single) {
       carried = loop(vectorLoop, whole, end, width, carried, [&](ValueRange in) {
         lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
         Values out = scanPoint(in);

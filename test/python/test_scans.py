@@ -287,6 +287,36 @@ def test_fused_with_what_surrounds_it() -> None:
     np.testing.assert_allclose(xt.jit(f)(x).values, expected, rtol=1e-10)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("size", [1, 2, 9, 10, 16, 17, 18, 33, 40])
+def test_what_reads_a_running_value(size: int, dtype: str) -> None:
+    """In one loop with it, to the last lane of the last vector: signs, choices, rows and columns."""
+    values = np.random.default_rng(size).integers(-9, 9, (2, size)).astype(dtype)
+    readers: dict[str, Callable[[Any, Any], Any]] = {
+        "negative": lambda y, _: -y,
+        "either": lambda y, x: xt.where(x > 1, y, -y),
+        "product": lambda y, x: y * x + xt.sum(x, "t"),
+        "turned": lambda y, x: (y * x).transpose("t", "r"),
+    }
+    for reverse, exclusive in FORMS:
+        flipped = values[:, ::-1] if reverse else values
+        sums = np.cumsum(flipped, 1) - (flipped if exclusive else 0)
+        y = sums[:, ::-1] if reverse else sums
+        want = {
+            "negative": -y,
+            "either": np.where(values > 1, y, -y),
+            "product": y * values + values.sum(1, keepdims=True),
+            "turned": y * values,
+        }
+        for x in (xt.array(values, ("r", "t")), xt.array(values.T.copy(), ("t", "r"))):
+            for name, read in readers.items():
+                f = lambda x, r=read: r(xt.cumsum(x, "t", reverse=reverse, exclusive=exclusive), x)  # noqa: B023, E731
+                np.testing.assert_array_equal(xt.jit(f)(x).transpose("r", "t").values, want[name], err_msg=name)
+            row = x.isel(r=0)
+            one = xt.jit(lambda x: readers["either"](xt.cumsum(x, reverse=reverse, exclusive=exclusive), x))  # noqa: B023
+            np.testing.assert_array_equal(one(row).values, want["either"][0])
+
+
 def test_methods_are_the_functions() -> None:
     x = xt.array([[1.0, 2], [3, 4]], ("a", "b"))
     for name in OPS:
