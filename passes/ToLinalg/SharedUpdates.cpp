@@ -1,10 +1,43 @@
 #include "ToLinalg/SharedUpdates.h"
 
 #include "ToLinalg/Lowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace xtensor;
+
+Value xtensor::combineNumbers(OpBuilder &b, Location loc, ScatterKind kind, Value old, Value update,
+                              bool isUnsigned) {
+  bool real = isa<FloatType>(old.getType());
+  switch (kind) {
+  case ScatterKind::set:
+    return update;
+  case ScatterKind::add:
+    return real ? arith::AddFOp::create(b, loc, old, update).getResult()
+                : arith::AddIOp::create(b, loc, old, update).getResult();
+  case ScatterKind::mul:
+    return real ? arith::MulFOp::create(b, loc, old, update).getResult()
+                : arith::MulIOp::create(b, loc, old, update).getResult();
+  case ScatterKind::max:
+    return real         ? arith::MaximumFOp::create(b, loc, old, update).getResult()
+           : isUnsigned ? arith::MaxUIOp::create(b, loc, old, update).getResult()
+                        : arith::MaxSIOp::create(b, loc, old, update).getResult();
+  case ScatterKind::min:
+    return real         ? arith::MinimumFOp::create(b, loc, old, update).getResult()
+           : isUnsigned ? arith::MinUIOp::create(b, loc, old, update).getResult()
+                        : arith::MinSIOp::create(b, loc, old, update).getResult();
+  }
+  llvm_unreachable("an update without a lowering");
+}
+
+bool xtensor::addsNothing(ScatterOp op) {
+  DenseElementsAttr known;
+  if (op.getKind() != ScatterKind::add || !matchPattern(op.getUpdates(), m_Constant(&known)) ||
+      !isa<FloatType>(known.getElementType()))
+    return false;
+  return llvm::all_of(known.getValues<APFloat>(), [](const APFloat &x) { return x.isNegZero(); });
+}
 
 Mask xtensor::maskOf(ScatterOp op) {
   auto select = op.getUpdates().getDefiningOp<SelectOp>();

@@ -1,11 +1,18 @@
-// What an update by position can do on the way: choose between two numbers, and give another op's
-// results.
+// What an update by position does to one element, and what it can do on the way: choose between two
+// numbers, and give another op's results.
 #ifndef XTENSOR_TOLINALG_SHAREDUPDATES_H
 #define XTENSOR_TOLINALG_SHAREDUPDATES_H
 
 #include "XTensor/XTensor.h"
 
 namespace xtensor {
+
+/// `old` after an update, both numbers of compute types.
+mlir::Value combineNumbers(mlir::OpBuilder &b, mlir::Location loc, ScatterKind kind,
+                           mlir::Value old, mlir::Value update, bool isUnsigned);
+
+/// Whether nothing is added: x + -0.0 is x, whatever x is.
+bool addsNothing(ScatterOp op);
 
 /// A choice between two numbers, which is made where it is read: a mask takes a quarter of the
 /// room. Without a condition there is none.
