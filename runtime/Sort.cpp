@@ -11,9 +11,9 @@ namespace {
 
 /// Rows from here on are sorted by digits.
 constexpr int64_t kRadix = 1024;
-/// Up to this part of a row, what is wanted is kept in a heap; more of it is set apart, then
-/// sorted.
-constexpr int64_t kHeapPart = 16;
+/// Up to this part of a row, what is wanted is kept in a heap. More of it is set apart and then
+/// sorted, or, of rows that are sorted by digits, comes first in the whole.
+constexpr int64_t kHeapPart = 128;
 
 template <typename Key>
 struct Item {
@@ -134,7 +134,7 @@ void sortRows(void *context, int64_t begin, int64_t end) {
       Key infinity = static_cast<Key>(job.infinity);
       return Item<Key>{keyOf<Key>(x[i * step], job.kind, infinity, job.descending), i};
     };
-    if (job.wanted < n) {
+    if (job.wanted < n && (n < kRadix || job.wanted * kHeapPart <= n)) {
       selectLeast(items, job.wanted, n, item);
     } else {
       for (int64_t i = 0; i < n; ++i)

@@ -101,10 +101,11 @@ def test_top_k(x: xr.DataArray, data: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u2", "i8"])
 @pytest.mark.parametrize("k", [1, 7, 100, 999, 1000])
-def test_top_k_of_long_rows(k: int, dtype: str) -> None:
+@pytest.mark.parametrize("size", [1000, 3000])
+def test_top_k_of_long_rows(size: int, k: int, dtype: str) -> None:
     """A few are kept in a heap, more are set apart, and ties stay in order all the same."""
     rng = np.random.default_rng(k)
-    rows = [rng.integers(0, 50, 1000), np.arange(1000) % 128, -np.arange(1000) % 128, np.full(1000, 3)]
+    rows = [rng.integers(0, 50, size), np.arange(size) % 128, -np.arange(size) % 128, np.full(size, 3)]
     x = np.stack(rows).astype(dtype)
     if x.dtype.kind == "f":
         x[0, ::7] = np.nan
@@ -117,7 +118,7 @@ def test_top_k_of_long_rows(k: int, dtype: str) -> None:
             largest, places = run(t)
             np.testing.assert_array_equal(places.transpose("r", "t").values, order)
             np.testing.assert_array_equal(largest.transpose("r", "t").values, np.take_along_axis(x, order, 1))
-    if k < 1000:  # of one order, both a part and the whole
+    if k < size:  # of one order, both a part and the whole
         part, whole = xt.jit(lambda t: (xt.top_k(t, k, "t")[1], xt.argsort(t, "t", descending=True)))(t)
         np.testing.assert_array_equal(whole.isel(t=slice(0, k)).values, part.values)
 
