@@ -59,8 +59,7 @@ SmallVector<Value> Leaf::shareOf(const Team &team, Point point, ValueRange neutr
   return loop.getResults();
 }
 
-/// The value of the thread whose number differs in this bit, of one that runs at the same time.
-static Value exchanged(Kernel &kernel, Value v, int64_t bit) {
+Value xtensor::gpu::exchanged(Kernel &kernel, Value v, int64_t bit) {
   OpBuilder &b = kernel.b;
   Location loc = kernel.loc;
   Type i32 = b.getI32Type(), type = v.getType();

@@ -12,7 +12,7 @@ namespace {
 
 struct DeviceRow {
   StringRef vendor;
-  int64_t groups, vectorBytes;
+  int64_t groups, vectorBytes, steps;
 };
 struct TileRow {
   StringRef vendor;
@@ -21,7 +21,7 @@ struct TileRow {
 };
 
 constexpr DeviceRow kDevices[] = {
-#define DEVICE(VENDOR, GROUPS, BYTES) {#VENDOR, GROUPS, BYTES},
+#define DEVICE(VENDOR, GROUPS, BYTES, STEPS) {#VENDOR, GROUPS, BYTES, STEPS},
 #define TILE(...)
 #include "GPU/library/devices.def"
 #undef DEVICE
@@ -51,6 +51,7 @@ KernelLimits KernelLimits::of(const Profile &device) {
     if (row.vendor == vendor || row.vendor == "any") {
       limits.groups = row.groups;
       limits.vectorBytes = row.vectorBytes;
+      limits.steps = row.steps;
       if (row.vendor == vendor)
         break;
     }

@@ -30,6 +30,7 @@ struct KernelLimits {
   int64_t subgroup = 1;                   // threads that exchange values without memory
   int64_t groups = 128;                   // workgroups that fill the device
   int64_t vectorBytes = 0;                // of one load of a thread
+  int64_t steps = 0;                      // of all loops that a thread may take; 0: any number
   llvm::SmallVector<Tile> tiles4, tiles8; // by bytes of what is multiplied
 
   static KernelLimits of(const Profile &device);
