@@ -192,7 +192,7 @@ Value Kernel::report() {
 
 FlatView Kernel::workgroupMemory(int64_t elements, Type type) {
   int64_t width = type.isIndex() ? 32 : type.getIntOrFloatBitWidth();
-  int64_t bytes = elements * ((width + 7) / 8 + 3) / 4 * 4;
+  int64_t bytes = elements * (((width + 7) / 8 + 3) / 4 * 4); // words each
   if (elements == 0 || workgroupBytes + bytes > limits.workgroupBytes)
     return {};
   workgroupBytes += bytes;

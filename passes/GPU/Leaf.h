@@ -105,6 +105,14 @@ protected:
   /// `width`: points of the last loop that go together.
   void unflatten(mlir::Value flat, llvm::ArrayRef<unsigned> over, Point &point, int64_t width = 1);
   void together(Point point, const Team &team);
+  /// A reduction that keeps the better of two values and a number of its own: argmax.
+  struct Choice {
+    mlir::Value better, value; // of the body
+  };
+  std::optional<Choice> choice() const;
+  mlir::Value isBetter(const Choice &choice, mlir::Value x, mlir::Value best);
+  llvm::SmallVector<mlir::Value> combineAll(llvm::ArrayRef<mlir::Value> x,
+                                            llvm::ArrayRef<mlir::Value> y);
   void scanTogether(Point point, const Team &team, const Stretch &stretch);
   void scanWhole(Point point, const Team &team);
   mlir::Value coefficient(const Scan &kind);
