@@ -76,9 +76,9 @@ def test_a_bundle_for_cpus_says_so_where_arrays_are_on_a_device(tmp_path: Path) 
 @vulkan
 def test_devices_that_lack_something() -> None:
     bundle = xt.export(
-        classify, args=FIXED, targets="vulkan,i64,telepathy,subgroup=1,workgroup_bytes=16384,max_threads=64"
+        classify, args=FIXED, targets="vulkan,i64,subnormals32,subgroup=1,workgroup_bytes=16384,max_threads=64"
     )
-    with pytest.raises(xt.DeviceError, match=r"needs telepathy, which the device 'vulkan'"):
+    with pytest.raises(xt.DeviceError, match=r"needs subnormals32, which the device 'vulkan'"):
         xt.load(bundle)
 
 
