@@ -127,7 +127,7 @@ FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module,
   std::optional<Leaf::Scan> kind = leaf.scan();
   bool isLong = ShapedType::isDynamic(steps) || steps >= kLeastSteps;
   bool suits = leaf.reducesRows() || (!ShapedType::isDynamic(rows) && rows < kManyScans);
-  if (!kind || rows == 0 || !isLong || !suits)
+  if (!kind || rows == 0 || !isLong || !suits || limits.areThreads(rows, steps))
     return false;
   if (leaf.canScanInParts() && kind->running + 1 == generic.getDpsInits().size())
     if (int64_t parts = partsOf(rows, steps, limits); parts > 1) {

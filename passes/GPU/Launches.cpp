@@ -71,7 +71,8 @@ static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimi
     eraseWithFills(op);
     return success();
   }
-  bool together = leaf.canCooperate() && leaf.reducesRows() && (each < 0 || each >= 64);
+  bool together = leaf.canCooperate() && leaf.reducesRows() && (each < 0 || each >= 64) &&
+                  !(leaf.chooses() && limits.areThreads(points, each));
   auto groupsOn = [&](int64_t perGroup) -> Value {
     if (!ShapedType::isDynamic(points))
       return constant(host, loc,

@@ -48,6 +48,8 @@ public:
   std::optional<Scan> scan() const;
   /// Whether several workgroups may scan a part each, from what those before it come to.
   bool canScanInParts() const;
+  /// Whether it keeps the better of two, as argmax does.
+  bool chooses() const { return generic && choice().has_value(); }
   /// Emits a launch's part: one workgroup goes along each scan.
   void emitScans(const Team &team, mlir::Value first, mlir::Value step);
   /// What one workgroup does of a scan: elements from one number to another, counted from where it

@@ -128,7 +128,8 @@ struct Arithmetic {
   Location loc;
   Operation *combiner; // null: linear
   Type type;
-  Value bad; // whether a product left the range of numbers
+  Value bad;   // whether a product became too large for a number
+  Value small; // or too small for a normal one
 
   Value number(double v) { return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, v)); }
   Value constant(const APFloat &v) {
@@ -174,12 +175,20 @@ struct Arithmetic {
     if (!isProduct())
       return;
     Value size = absolute(product);
-    Value fine =
-        both(compare(arith::CmpFPredicate::OGE, size,
-                     constant(APFloat::getSmallestNormalized(semantics()))),
-             compare(arith::CmpFPredicate::OLE, size, constant(APFloat::getLargest(semantics()))));
-    Value yes = arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1);
-    bad = either(bad, arith::XOrIOp::create(b, loc, fine, yes));
+    bad = either(
+        bad, compare(arith::CmpFPredicate::UGT, size, constant(APFloat::getLargest(semantics()))));
+    small = either(small, compare(arith::CmpFPredicate::ULT, size,
+                                  constant(APFloat::getSmallestNormalized(semantics()))));
+  }
+  /// Whether elements after `carry` have to be done in order. Nothing is as small as 0 or as large
+  /// as infinity, so that these need not.
+  Value fails(Value carry) {
+    if (!isProduct())
+      return bad;
+    Value inf = constant(APFloat::getInf(semantics())), zero = number(0);
+    Value finite = compare(arith::CmpFPredicate::OLT, absolute(carry), inf);
+    Value counts = compare(arith::CmpFPredicate::ONE, carry, zero);
+    return either(both(bad, finite), both(small, counts));
   }
 
   /// First `x`, then `y`.
@@ -254,7 +263,7 @@ void Leaf::scanTogether(Point point, const Team &team, const Stretch &stretch) {
   const bool backward = order.getValue() == "reverse";
   const int64_t width = vectorWidth(loop);
   Type type = generic.getRegionOutputArgs()[kind.running].getType();
-  Arithmetic a{kernel, b, loc, kind.combiner, type, {}};
+  Arithmetic a{kernel, b, loc, kind.combiner, type, {}, {}};
   Value zero = kernel.index(0), size = kernel.index(ranges[loop]);
   auto knownSize = getConstantIntValue(ranges[loop]);
   const bool whole = !stretch.isLast && !stretch.total && knownSize && *knownSize % tile == 0;
@@ -305,7 +314,7 @@ void Leaf::scanTogether(Point point, const Team &team, const Stretch &stretch) {
     b.setInsertionPointToStart(tiles.getBody());
     Value carry = tiles.getRegionIterArgs()[0], first = tiles.getInductionVar();
     if (a.mayFail()) {
-      a.bad = a.no();
+      a.bad = a.small = a.no();
       auto branch = scf::IfOp::create(b, loc, isFirst(), /*withElseRegion=*/false);
       OpBuilder::InsertionGuard inner(b);
       b.setInsertionPointToStart(branch.thenBlock());
@@ -415,7 +424,7 @@ void Leaf::scanTogether(Point point, const Team &team, const Stretch &stretch) {
     if (!a.mayFail()) {
       inOrder();
     } else {
-      auto tell = scf::IfOp::create(b, loc, a.bad, /*withElseRegion=*/false);
+      auto tell = scf::IfOp::create(b, loc, a.fails(carry), /*withElseRegion=*/false);
       {
         OpBuilder::InsertionGuard inner(b);
         b.setInsertionPointToStart(tell.thenBlock());
