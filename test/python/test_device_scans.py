@@ -130,7 +130,8 @@ def test_loops_of_a_number_of_steps_that_the_call_knows(n: int) -> None:
     f = xt.jit(lambda x, n: xt.fori_loop(0, n, lambda _, c: c + 1, x), device="vulkan")
     assert f(np.int32(0), np.int32(n)).item() == n
     x = xt.array(np.ones(n, "f4"), dims="t", device="cpu")
-    got, want = both(lambda x: xt.scan(lambda c, e: (c * 0.5 + e, c), np.float32(0), x, dim="t"), x, dynamic_dims=("t",))
+    scan = lambda x: xt.scan(lambda c, e: (c * 0.5 + e, c), np.float32(0), x, dim="t")  # noqa: E731
+    got, want = both(scan, x, dynamic_dims=("t",))
     np.testing.assert_array_equal(got[1], want[1])
     np.testing.assert_array_equal(got[0], want[0])
 
