@@ -498,9 +498,8 @@ bool Kernel::mayTakeTooManySteps() {
 
 void Kernel::launch(ModuleOp module, Value groups) {
   mlir::gpu::ReturnOp::create(b, loc);
-  const bool mayLeave = mayTakeTooManySteps();
-  if (mayLeave)
-    report();
+  // Its words are read only by what is written below.
+  const Value told = mayTakeTooManySteps() ? report() : Value();
   // Sizes that were asked for on the way to something else need not be handed over.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
     if (isOpTriviallyDead(&op))
@@ -511,7 +510,7 @@ void Kernel::launch(ModuleOp module, Value groups) {
   SmallVector<BlockArgument> order, shared;
   for (Kind kind : {Kind::buffer, Kind::number})
     for (auto [i, k] : llvm::enumerate(kinds))
-      if (k == kind && !body->getArgument(i).use_empty()) {
+      if (k == kind && (body->getArgument(i) == told || !body->getArgument(i).use_empty())) {
         order.push_back(body->getArgument(i));
         types.push_back(order.back().getType());
         arguments.push_back(operands[i]);
@@ -536,8 +535,8 @@ void Kernel::launch(ModuleOp module, Value groups) {
   for (auto [argument, formal] : llvm::zip_equal(shared, func.getWorkgroupAttributions()))
     argument.replaceAllUsesWith(formal);
   entry.getOperations().splice(entry.end(), body->getOperations());
-  if (reportWords && mayLeave) {
-    auto words = llvm::find(order, cast<BlockArgument>(reportWords));
+  if (told) {
+    auto words = llvm::find(order, told);
     reportLeftLoops(func, func.getArgument(std::distance(order.begin(), words)), limits.steps);
     module->setAttr(kLimitedAttr, at.getUnitAttr());
   }
