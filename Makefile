@@ -2,7 +2,7 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test test-vulkan bench lint asan docs
+.PHONY: setup demo test test-vulkan test-metal bench lint asan docs
 setup:
 	@scripts/setup.sh
 
@@ -15,6 +15,9 @@ test: setup
 
 test-vulkan: setup
 	scripts/test_device.sh vulkan
+
+test-metal: setup
+	scripts/test_device.sh metal
 
 bench: setup
 	$(PYTHON) benchmarks/run.py

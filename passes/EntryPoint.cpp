@@ -185,8 +185,8 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     int64_t arguments = main.getNumArguments(), ins = inputs ? inputs.getInt() : arguments;
     // What the host reads or computes itself happens once per call.
     bool replayable = !module.lookupSymbol("xt_call_map");
-    int64_t fields[] = {ins, arguments - ins, sizes, module->hasAttr("xtensor.sites"), replayable,
-                        0};
+    bool reports = module->hasAttr("xtensor.sites") || module->hasAttr("xtensor.limited");
+    int64_t fields[] = {ins, arguments - ins, sizes, reports, replayable, 0};
     Value s = LLVM::UndefOp::create(b, type);
     s = LLVM::InsertValueOp::create(b, s, LLVM::AddressOfOp::create(b, name), ArrayRef<int64_t>{0});
     for (auto [i, v] : llvm::enumerate(fields))

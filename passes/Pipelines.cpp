@@ -115,6 +115,7 @@ static void addLlvm(OpPassManager &pm) {
 
 static void addGpu(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createBranchBuffers());
+  pm.addPass(createCutLoops());
   pm.addPass(createOutlineKernels());
   pm.addNestedPass<mlir::gpu::GPUModuleOp>(createExpandScalarMath());
   pm.addPass(createCanonicalizerPass());

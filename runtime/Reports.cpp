@@ -59,7 +59,7 @@ int32_t Ticket::wait(xt_status *status) {
     for (int i = 0; i < Slot::kWords; ++i)
       words[i] = value ? slot->words[i] : 0;
     if (words[0]) {
-      answer.code = 1;
+      answer.code = words[0] == Slot::kTooManySteps ? 4 : 1;
       answer.site = static_cast<int32_t>(words[0] - 1);
       answer.index = static_cast<int64_t>(words[1] | uint64_t(words[2]) << 32);
       answer.size = static_cast<int64_t>(words[3] | uint64_t(words[4]) << 32);

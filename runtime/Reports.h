@@ -22,6 +22,8 @@ protected:
 /// Words of one call: site + 1, index (low, high), size (low, high).
 struct Slot {
   static constexpr int kWords = 5;
+  /// Instead of a site: a loop took more steps than the device takes, which `size` is.
+  static constexpr uint32_t kTooManySteps = 0x7fffffff;
 
   void *address;            // as the device sees them
   volatile uint32_t *words; // as the CPU sees them

@@ -12,6 +12,8 @@ using namespace xtensor::gpu;
 
 /// Kept free for values that reductions combine, of 8 bytes each.
 constexpr int64_t kExchanges = 4;
+/// And for single ones.
+constexpr int64_t kCellBytes = 64;
 
 Kernel::Kernel(OpBuilder host, Location loc, int64_t threads, const KernelLimits &limits)
     : b(host.getContext()), loc(loc), limits(limits), threads(threads), host(host),
@@ -209,8 +211,15 @@ FlatView Kernel::exchange(unsigned i, Type type) {
   return memory;
 }
 
+FlatView Kernel::cell(unsigned i, Type type) {
+  FlatView &memory = cells[{i, type}];
+  if (!memory.flat)
+    memory = workgroupMemory(1, type);
+  return memory;
+}
+
 int64_t Kernel::workgroupBytesLeft() const {
-  return limits.workgroupBytes - workgroupBytes - kExchanges * threads * 8;
+  return limits.workgroupBytes - workgroupBytes - kExchanges * threads * 8 - kCellBytes;
 }
 
 //===- views -----------------------------------------------------------------===//
@@ -480,8 +489,17 @@ void Kernel::meet() {
 
 //===- the end ---------------------------------------------------------------===//
 
+bool Kernel::mayTakeTooManySteps() {
+  if (!limits.steps)
+    return false;
+  int64_t steps = stepsOfLoops(*body);
+  return ShapedType::isDynamic(steps) || steps >= limits.steps;
+}
+
 void Kernel::launch(ModuleOp module, Value groups) {
   mlir::gpu::ReturnOp::create(b, loc);
+  // Its words are read only by what is written below.
+  const Value told = mayTakeTooManySteps() ? report() : Value();
   // Sizes that were asked for on the way to something else need not be handed over.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
     if (isOpTriviallyDead(&op))
@@ -492,7 +510,7 @@ void Kernel::launch(ModuleOp module, Value groups) {
   SmallVector<BlockArgument> order, shared;
   for (Kind kind : {Kind::buffer, Kind::number})
     for (auto [i, k] : llvm::enumerate(kinds))
-      if (k == kind && !body->getArgument(i).use_empty()) {
+      if (k == kind && (body->getArgument(i) == told || !body->getArgument(i).use_empty())) {
         order.push_back(body->getArgument(i));
         types.push_back(order.back().getType());
         arguments.push_back(operands[i]);
@@ -517,6 +535,11 @@ void Kernel::launch(ModuleOp module, Value groups) {
   for (auto [argument, formal] : llvm::zip_equal(shared, func.getWorkgroupAttributions()))
     argument.replaceAllUsesWith(formal);
   entry.getOperations().splice(entry.end(), body->getOperations());
+  if (told) {
+    auto words = llvm::find(order, told);
+    reportLeftLoops(func, func.getArgument(std::distance(order.begin(), words)), limits.steps);
+    module->setAttr(kLimitedAttr, at.getUnitAttr());
+  }
 
   auto constant = [&](int64_t v) {
     return arith::ConstantIndexOp::create(host, loc, v).getResult();

@@ -53,6 +53,8 @@ public:
   FlatView workgroupMemory(int64_t elements, mlir::Type type, bool packed = false);
   /// One element per thread for the `i`-th value that a reduction combines; used again by the next.
   FlatView exchange(unsigned i, mlir::Type type);
+  /// One element for all threads, the same for the same `i`.
+  FlatView cell(unsigned i, mlir::Type type);
   /// Bytes of workgroup memory that are left beside what reductions need.
   int64_t workgroupBytesLeft() const;
 
@@ -84,6 +86,7 @@ public:
   void launch(mlir::ModuleOp module, mlir::Value groups);
 
 private:
+  bool mayTakeTooManySteps();
   mlir::Value bufferArgument(mlir::Value memref);
   mlir::Value numberArgument(mlir::Value host);
   FlatView root(mlir::Value memref);
@@ -107,11 +110,18 @@ private:
   llvm::DenseMap<mlir::StringAttr, mlir::Value> sizes; // by the names of dims
   llvm::DenseSet<mlir::Value> written, read;
   mlir::Value thread, group, reportWords;
-  llvm::DenseMap<std::pair<unsigned, mlir::Type>, FlatView> exchanges;
+  llvm::DenseMap<std::pair<unsigned, mlir::Type>, FlatView> exchanges, cells;
   int64_t workgroupBytes = 0;
   bool broken = false;
 };
 
+/// Makes every loop of `kernel` tell if it was left early: the limit of the device, in the words
+/// that reports go to.
+void reportLeftLoops(mlir::gpu::GPUFuncOp kernel, mlir::Value words, int64_t steps);
+/// Of loops of kernels that a thread takes for `block` at most; kDynamic if unknown.
+int64_t stepsOfLoops(mlir::Block &block);
+/// On a module whose kernels may report that.
+inline constexpr llvm::StringLiteral kLimitedAttr = "xtensor.limited";
 /// Marks the host's read of a number that a kernel left in memory for whoever needs it.
 inline constexpr llvm::StringLiteral kSpillAttr = "xtensor.spill";
 

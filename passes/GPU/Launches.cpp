@@ -48,6 +48,16 @@ Value xtensor::gpu::constant(OpBuilder &b, Location loc, int64_t v) {
   return arith::ConstantIndexOp::create(b, loc, v);
 }
 
+Value xtensor::gpu::outputPoints(OpBuilder &host, Operation &op) {
+  Location loc = op.getLoc();
+  Value n = constant(host, loc, 1);
+  Value out = isa<memref::CopyOp>(op) ? cast<memref::CopyOp>(op).getTarget()
+                                      : cast<linalg::LinalgOp>(op).getDpsInits().back();
+  for (int64_t axis = 0; axis < cast<MemRefType>(out.getType()).getRank(); ++axis)
+    n = arith::MulIOp::create(host, loc, n, memref::DimOp::create(host, loc, out, axis));
+  return n;
+}
+
 static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimits &limits) {
   OpBuilder host(&op);
   Location loc = op.getLoc();
@@ -61,17 +71,13 @@ static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimi
     eraseWithFills(op);
     return success();
   }
-  bool together = leaf.canCooperate() && leaf.reducesRows() && (each < 0 || each >= 64);
+  bool together = leaf.canCooperate() && leaf.reducesRows() && (each < 0 || each >= 64) &&
+                  !(leaf.chooses() && limits.areThreads(points, each));
   auto groupsOn = [&](int64_t perGroup) -> Value {
     if (!ShapedType::isDynamic(points))
       return constant(host, loc,
                       std::min(llvm::divideCeil(points, perGroup), uint64_t(limits.maxGroups)));
-    // The host multiplies the sizes of the outputs.
-    Value n = constant(host, loc, 1);
-    Value out = isa<memref::CopyOp>(op) ? cast<memref::CopyOp>(op).getTarget()
-                                        : cast<linalg::LinalgOp>(op).getDpsInits()[0];
-    for (int64_t axis = 0; axis < cast<MemRefType>(out.getType()).getRank(); ++axis)
-      n = arith::MulIOp::create(host, loc, n, memref::DimOp::create(host, loc, out, axis));
+    Value n = outputPoints(host, op);
     Value up = arith::AddIOp::create(host, loc, n, constant(host, loc, perGroup - 1));
     n = arith::DivUIOp::create(host, loc, up, constant(host, loc, perGroup));
     return arith::MinUIOp::create(host, loc, n, constant(host, loc, limits.maxGroups));
@@ -144,5 +150,7 @@ LogicalResult xtensor::gpu::launchOperation(Operation &op, ModuleOp module,
     if (const Tile *tile = Contraction::tileFor(shape, limits))
       return launchContraction(product, *tile, module, limits);
   }
+  if (FailureOr<bool> done = launchScan(op, module, limits); failed(done) || *done)
+    return success(succeeded(done));
   return launchLeaf(op, module, limits);
 }

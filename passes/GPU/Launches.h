@@ -16,10 +16,24 @@ mlir::LogicalResult launchContraction(mlir::linalg::GenericOp op, const Tile &ti
                                       const Epilogue *epilogue = nullptr);
 /// What the kernel of `op` does with its sums, if `op` is launched as a matrix product.
 std::optional<Epilogue> epilogueOf(mlir::Operation &op, const KernelLimits &limits);
+/// A long scan, a workgroup for each or several; false if that does not suit it.
+mlir::FailureOr<bool> launchScan(mlir::Operation &op, mlir::ModuleOp module,
+                                 const KernelLimits &limits);
+
+/// On a loop that the host goes around, whatever its size.
+inline constexpr llvm::StringLiteral kHostAttr = "xtensor.host";
+/// Whether one workgroup can do all of `op`, regions included, in steps that are short.
+bool fitsInWorkgroup(mlir::Operation &op);
+/// Steps of loops that a thread of a workgroup takes for `op` at most; kDynamic if unknown.
+int64_t stepsOf(mlir::Operation &op);
+int64_t stepsOf(mlir::Block &block);
 
 bool isArrayOp(mlir::Operation &op);
 /// Points of an array operation; kDynamic if unknown.
 int64_t pointsOf(mlir::Operation &op);
+/// The independent results of an operation, counted by the host: the sizes of its last output,
+/// which of a scan is the running value.
+mlir::Value outputPoints(mlir::OpBuilder &host, mlir::Operation &op);
 /// Of the array operations in `op`; at least `otherwise` where one is of unknown size.
 int64_t mostPointsIn(mlir::Operation *op, int64_t otherwise);
 /// Also of the fills that it started from instead.

@@ -388,6 +388,15 @@ void Leaf::emit(const Team &team) {
     mlir::gpu::BarrierOp::create(b, loc);
     return;
   }
+  // Scans, too, if they are long.
+  if (team.isWorkgroup && points > 0 && points < team.known &&
+      (each < 0 || each / team.known * points * 2 + points * 24 < each) && scan()) {
+    auto loop = scf::ForOp::create(b, loc, kernel.index(0), kernel.index(points), kernel.index(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    unflatten(loop.getInductionVar(), over, point);
+    return scanWhole(point, team);
+  }
   OpBuilder::InsertionGuard guard(b);
   const int64_t width = pointsAtOnce();
   if (points > 0)

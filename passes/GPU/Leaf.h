@@ -44,8 +44,35 @@ public:
   int64_t parallelPoints() const { return product(mlir::utils::IteratorType::parallel); }
   int64_t reductionPoints() const { return product(mlir::utils::IteratorType::reduction); }
   mlir::OpFoldResult parallelSize();
+  mlir::Value combine(mlir::Operation *combiner, mlir::Value x, mlir::Value y);
   /// Whether the outputs are reductions that several threads may do parts of.
   bool canCooperate() const;
+  /// How the running value of a scan goes on: by a combiner, else linearly.
+  struct Scan {
+    unsigned running = 0; // the output
+    mlir::Operation *combiner = nullptr;
+  };
+  /// What threads can share of a scan; none if it is none, or has to go in order.
+  std::optional<Scan> scan() const;
+  /// Whether several workgroups may scan a part each, from what those before it come to.
+  bool canScanInParts() const;
+  /// Whether it keeps the better of two, as argmax does.
+  bool chooses() const { return generic && choice().has_value(); }
+  /// Emits a launch's part: one workgroup goes along each scan.
+  void emitScans(const Team &team, mlir::Value first, mlir::Value step);
+  /// What one workgroup does of a scan: elements from one number to another, counted from where it
+  /// starts.
+  struct Stretch {
+    mlir::Value from, to, carry;
+    mlir::Value isLast;        // null: it is
+    FlatView *total = nullptr; // where what it comes to is left; null: the elements are shown
+    mlir::Value at;
+  };
+  /// For the `row`-th of the scans. `carry` is worked out by `before`, from what the scan starts
+  /// with.
+  void emitStretch(const Team &team, mlir::Value row, Stretch stretch,
+                   llvm::function_ref<mlir::Value(mlir::Value)> before = {});
+  mlir::OpFoldResult reductionSize() const { return ranges.back(); }
   /// Whether neighbours in the reduction lie next to each other in memory.
   bool reducesRows() const;
   /// Points of the output that a thread does at once: as many as a load brings.
@@ -90,7 +117,17 @@ protected:
   /// `width`: points of the last loop that go together.
   void unflatten(mlir::Value flat, llvm::ArrayRef<unsigned> over, Point &point, int64_t width = 1);
   void together(Point point, const Team &team);
-  mlir::Value combine(mlir::Operation *combiner, mlir::Value x, mlir::Value y);
+  /// A reduction that keeps the better of two values and a number of its own: argmax.
+  struct Choice {
+    mlir::Value better, value; // of the body
+  };
+  std::optional<Choice> choice() const;
+  mlir::Value isBetter(const Choice &choice, mlir::Value x, mlir::Value best);
+  llvm::SmallVector<mlir::Value> combineAll(llvm::ArrayRef<mlir::Value> x,
+                                            llvm::ArrayRef<mlir::Value> y);
+  void scanTogether(Point point, const Team &team, const Stretch &stretch);
+  void scanWhole(Point point, const Team &team);
+  mlir::Value coefficient(const Scan &kind);
   bool streams(unsigned out) const;
   void noteAccesses();
 
@@ -105,6 +142,8 @@ protected:
   llvm::SmallVector<mlir::OpFoldResult> ranges;
 };
 
+/// The value of the thread whose number differs in this bit, of one that runs at the same time.
+mlir::Value exchanged(Kernel &kernel, mlir::Value v, int64_t bit);
 /// Clones scalar code into the kernel, reads of memory included. False if an op has no place there.
 bool emitScalar(Kernel &kernel, mlir::Operation &op);
 /// The memory that an operation reads and writes, views seen through.

@@ -59,6 +59,7 @@ private:
   const KernelLimits &limits;
   llvm::DenseSet<Operation *> pending; // ops of the segment
   llvm::DenseSet<Value> buffers;       // that they use
+  int64_t steps = 0;                   // that a thread takes for them
   llvm::DenseSet<std::pair<Value, int64_t>> numbers;
 };
 
@@ -72,13 +73,13 @@ static bool isSpill(Operation *op) {
   return op && op->hasAttr(kSpillAttr);
 }
 
-/// Whether one workgroup can do all of `op`, regions included, in steps that are short.
-static bool fitsInWorkgroup(Operation &op) {
+bool xtensor::gpu::fitsInWorkgroup(Operation &op) {
   // Loops that look positions up as they go take short steps, whatever the sizes.
   bool looksUp = false;
   op.walk([&](memref::LoadOp load) { looksUp |= !load->getParentOfType<linalg::LinalgOp>(); });
   return !op.walk([&](Operation *inner) {
-              if (isa<LibraryOp>(inner) || (isa<func::CallOp>(inner) && !isReport(*inner)))
+              if (inner->hasAttr(kHostAttr) || isa<LibraryOp>(inner) ||
+                  (isa<func::CallOp>(inner) && !isReport(*inner)))
                 return WalkResult::interrupt();
               // Addresses are the host's to choose.
               if (inner->getNumRegions() &&
@@ -125,6 +126,8 @@ Place Outliner::placeOf(Operation &op) {
     return Place::large;
   if (isa<memref::StoreOp>(op) || isReport(op) || isNumberOfKernel(op))
     return Place::small;
+  if (op.hasAttr(kHostAttr))
+    return Place::control;
   if (isa<scf::IfOp, scf::ForOp, scf::IndexSwitchOp, scf::WhileOp>(op))
     return fitsInWorkgroup(op) && fitsInKernel(&op) ? Place::small : Place::control;
   return Place::host;
@@ -156,6 +159,10 @@ LogicalResult Outliner::process(Block &block) {
       if (!fitsWith(*op) && failed(close(segment, op)))
         return failure();
       bindingsOf(*op, buffers, numbers);
+      if (int64_t more = stepsOf(*op); ShapedType::isDynamic(more))
+        steps = limits.steps;
+      else
+        steps += more;
       segment.push_back(op);
       pending.insert(op);
       break;
@@ -236,6 +243,12 @@ bool Outliner::fitsWith(Operation &op) {
   llvm::DenseSet<Value> memory = buffers;
   llvm::DenseSet<std::pair<Value, int64_t>> counted = numbers;
   bindingsOf(op, memory, counted);
+  // What is unknown is as large as it may be.
+  if (limits.steps && !pending.empty()) {
+    int64_t more = stepsOf(op);
+    if (ShapedType::isDynamic(more) || steps + more > limits.steps)
+      return false;
+  }
   return canBind(memory.size(), counted.size());
 }
 
@@ -258,6 +271,7 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
   std::swap(ops, segment);
   buffers.clear();
   numbers.clear();
+  steps = 0;
   for (Operation *op : ops)
     pending.erase(op);
   int64_t points = 1;

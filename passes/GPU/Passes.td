@@ -25,6 +25,29 @@ def BranchBuffers : Pass<"xtensor-branch-buffers", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def CutLoops : Pass<"xtensor-cut-loops", "::mlir::ModuleOp"> {
+  let summary = "Loops of more steps than a device takes become several launches";
+  let description = [{
+    Some devices leave loops after a number of steps and say nothing
+    (library/devices.def). A loop that a workgroup would go through by itself is
+    cut: the host goes around it, each time for as many steps as fit. A loop
+    whose test is worked out tells the host whether it is done. Nothing happens
+    for devices without such a number.
+
+    ```mlir
+    scf.for %i = %c0 to %c200000 step %c1 iter_args(%s = %x) { .. }
+    ```
+    ==>
+    ```mlir
+    scf.for %j = %c0 to %c200000 step %c32000 iter_args(%t = %x) {
+      %end = arith.minsi %j + %c32000, %c200000
+      scf.for %i = %j to %end step %c1 iter_args(%s = %t) { .. }
+    } {xtensor.host}
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def OutlineKernels : Pass<"xtensor-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Array operations become kernels, the rest of @main their host";
   let description = [{

@@ -1,7 +1,50 @@
 #include "GPU/Profile.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace xtensor;
+
+static constexpr StringRef kMakers[] = {
+#define DEVICE(VENDOR, ...) #VENDOR,
+#define TILE(...)
+#include "GPU/library/devices.def"
+#undef DEVICE
+#undef TILE
+};
+static constexpr StringRef kFeatures[] = {
+#define FEATURE(WORD) #WORD,
+#define NUMBER(WORD)
+#include "GPU/library/profile.def"
+#undef FEATURE
+#undef NUMBER
+};
+static constexpr StringRef kNumbers[] = {
+#define FEATURE(WORD)
+#define NUMBER(WORD) #WORD,
+#include "GPU/library/profile.def"
+#undef FEATURE
+#undef NUMBER
+};
+
+/// What is wrong with a word of a profile; empty if nothing is.
+static std::string problemOf(StringRef word) {
+  auto [name, value] = word.split('=');
+  if (llvm::is_contained(kNumbers, name)) {
+    int64_t number = 0;
+    if (word.contains('=') && !value.getAsInteger(10, number) && number > 0)
+      return "";
+    return ("the device's profile says '" + word + "': a number of 1 or more is needed").str();
+  }
+  bool known = llvm::is_contained(kFeatures, word) || llvm::is_contained(kMakers, word);
+  if (known)
+    return "";
+  return ("the device's profile says '" + word + "', which means nothing; there are makers (" +
+          llvm::join(ArrayRef(kMakers), ", ") + "), features (" +
+          llvm::join(ArrayRef(kFeatures), ", ") + ") and numbers (" +
+          llvm::join(ArrayRef(kNumbers), "=, ") + "=)")
+      .str();
+}
 
 Profile::Profile(StringRef text) : isWhole(!text.contains(',')) {
   SmallVector<StringRef> words;
@@ -10,9 +53,10 @@ Profile::Profile(StringRef text) : isWhole(!text.contains(',')) {
   for (StringRef word : llvm::drop_begin(words)) {
     auto [name, value] = word.split('=');
     int64_t number = 0;
-    bool isNumber = word.contains('=');
-    if (isNumber && (value.getAsInteger(10, number) || number < 1))
-      wrong = ("the device's profile says '" + word + "': a number of 1 or more is needed").str();
+    if (wrong.empty())
+      wrong = problemOf(word);
+    if (value.getAsInteger(10, number))
+      number = 0;
     features[name] = number;
   }
 }

@@ -26,9 +26,58 @@ bool Leaf::canCooperate() const {
   if (!generic || loops(IteratorType::reduction).empty())
     return false;
   for (unsigned out = 0; out < outs.size(); ++out)
-    if (streams(out) || !combinerOf(generic, out))
+    if (streams(out))
+      return false;
+  if (choice())
+    return true;
+  for (unsigned out = 0; out < outs.size(); ++out)
+    if (!combinerOf(generic, out))
       return false;
   return true;
+}
+
+/// Whether a value of the body is made of these two alone.
+static bool isMadeOf(Value v, ArrayRef<Value> leaves) {
+  if (llvm::is_contained(leaves, v))
+    return true;
+  Operation *op = v.getDefiningOp();
+  return op && !op->getNumRegions() && isMemoryEffectFree(op) && !isa<linalg::IndexOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value from) { return isMadeOf(from, leaves); });
+}
+
+std::optional<Leaf::Choice> Leaf::choice() const {
+  linalg::GenericOp generic = this->generic;
+  if (outs.size() != 2)
+    return std::nullopt;
+  auto yields = generic.getRegion().front().getTerminator()->getOperands();
+  auto value = yields[0].getDefiningOp<arith::SelectOp>();
+  auto number = yields[1].getDefiningOp<arith::SelectOp>();
+  auto best = generic.getRegionOutputArgs();
+  if (!value || !number || value.getCondition() != number.getCondition() ||
+      value.getFalseValue() != best[0] || number.getFalseValue() != best[1] ||
+      !number.getType().isInteger())
+    return std::nullopt;
+  Choice found{value.getCondition(), value.getTrueValue()};
+  if (!isMadeOf(found.better, {found.value, best[0]}))
+    return std::nullopt;
+  return found;
+}
+
+/// The body's question about two other values.
+Value Leaf::isBetter(const Choice &choice, Value x, Value best) {
+  IRMapping map;
+  map.map(generic.getRegionOutputArgs()[0], best);
+  map.map(choice.value, x);
+  std::function<Value(Value)> made = [&](Value v) -> Value {
+    if (Value known = map.lookupOrNull(v))
+      return known;
+    Operation *op = v.getDefiningOp();
+    for (Value from : op->getOperands())
+      made(from);
+    b.clone(*op, map);
+    return map.lookup(v);
+  };
+  return made(choice.better);
 }
 
 Value Leaf::combine(Operation *combiner, Value x, Value y) {
@@ -36,6 +85,25 @@ Value Leaf::combine(Operation *combiner, Value x, Value y) {
   map.map(combiner->getOperand(0), x);
   map.map(combiner->getOperand(1), y);
   return b.clone(*combiner, map)->getResult(0);
+}
+
+/// What shares come to together. Of equals the one of the smaller number is kept, as in order.
+SmallVector<Value> Leaf::combineAll(ArrayRef<Value> x, ArrayRef<Value> y) {
+  SmallVector<Value> results;
+  std::optional<Choice> chosen = choice();
+  if (!chosen) {
+    for (unsigned i = 0; i < outs.size(); ++i)
+      results.push_back(combine(combinerOf(generic, i), x[i], y[i]));
+    return results;
+  }
+  Value yes = isBetter(*chosen, y[0], x[0]), no = isBetter(*chosen, x[0], y[0]);
+  Value earlier = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, y[1], x[1]);
+  Value never = arith::ConstantIntOp::create(b, loc, b.getI1Type(), 0);
+  Value takes = arith::SelectOp::create(b, loc, no, never, earlier);
+  takes = arith::OrIOp::create(b, loc, yes, takes);
+  for (auto [p, q] : llvm::zip_equal(x, y))
+    results.push_back(arith::SelectOp::create(b, loc, takes, q, p));
+  return results;
 }
 
 /// What the threads' shares come to in each thread: elements `team.id`, `team.id + team.count` and
@@ -59,8 +127,7 @@ SmallVector<Value> Leaf::shareOf(const Team &team, Point point, ValueRange neutr
   return loop.getResults();
 }
 
-/// The value of the thread whose number differs in this bit, of one that runs at the same time.
-static Value exchanged(Kernel &kernel, Value v, int64_t bit) {
+Value xtensor::gpu::exchanged(Kernel &kernel, Value v, int64_t bit) {
   OpBuilder &b = kernel.b;
   Location loc = kernel.loc;
   Type i32 = b.getI32Type(), type = v.getType();
@@ -95,12 +162,15 @@ static Value exchanged(Kernel &kernel, Value v, int64_t bit) {
 
 /// One point of the outputs.
 void Leaf::together(Point point, const Team &team) {
-  SmallVector<Operation *> combiners;
+  // What is better than all others may be met several times: each starts from what was there.
+  const bool chooses = choice().has_value();
   SmallVector<Value> neutral;
-  for (unsigned i = 0; i < outs.size(); ++i) {
-    combiners.push_back(combinerOf(generic, i));
-    neutral.push_back(arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiners[i])));
-  }
+  if (chooses)
+    neutral = initial(point);
+  else
+    for (unsigned i = 0; i < outs.size(); ++i)
+      neutral.push_back(
+          arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combinerOf(generic, i))));
   SmallVector<Value> shares = shareOf(team, point, neutral);
   // Threads of a subgroup have each other's registers; subgroups meet in memory.
   int64_t subgroup = std::min(kernel.limits.subgroup, team.known);
@@ -108,16 +178,16 @@ void Leaf::together(Point point, const Team &team) {
     SmallVector<Value> others;
     for (Value v : shares)
       others.push_back(exchanged(kernel, v, bit));
-    for (auto [v, other, combiner] : llvm::zip_equal(shares, others, combiners))
-      v = combine(combiner, v, other);
+    shares = combineAll(shares, others);
   }
   auto isFirst = [&] {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, team.id, kernel.index(0));
   };
   auto finish = [&](ArrayRef<Value> values) {
-    SmallVector<Value> before = initial(point);
+    SmallVector<Value> before = chooses ? SmallVector<Value>(outs.size()) : initial(point);
     for (unsigned i = 0; i < outs.size(); ++i)
-      store(before[i] ? combine(combiners[i], before[i], values[i]) : values[i], outs[i], point);
+      store(before[i] ? combine(combinerOf(generic, i), before[i], values[i]) : values[i], outs[i],
+            point);
   };
   OpBuilder::InsertionGuard guard(b);
   if (subgroup == team.known) {
@@ -156,29 +226,30 @@ void Leaf::together(Point point, const Team &team) {
     OpBuilder::InsertionGuard inner(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Value other = arith::AddIOp::create(b, loc, pair, kernel.index(distance));
-    for (auto [m, combiner] : llvm::zip_equal(memory, combiners)) {
-      Value x = kernel.load(m, pair);
-      Value y = kernel.load(m, other);
-      kernel.store(combine(combiner, x, y), m, pair);
+    SmallVector<Value> x, y;
+    for (const FlatView &m : memory) {
+      x.push_back(kernel.load(m, pair));
+      y.push_back(kernel.load(m, other));
     }
+    for (auto [v, m] : llvm::zip_equal(combineAll(x, y), memory))
+      kernel.store(v, m, pair);
   }
   mlir::gpu::BarrierOp::create(b, loc);
   auto branch = scf::IfOp::create(b, loc, isFirst(), /*withElseRegion=*/false);
   b.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> results;
-  for (auto [m, combiner] : llvm::zip_equal(memory, combiners)) {
-    SmallVector<Value> values;
-    for (int64_t at = 0; at < left; at += distance)
-      values.push_back(kernel.load(m, kernel.index(at)));
-    while (values.size() > 1) {
-      SmallVector<Value> pairs;
-      for (size_t i = 0; i < values.size(); i += 2)
-        pairs.push_back(combine(combiner, values[i], values[i + 1]));
-      values = pairs;
-    }
-    results.push_back(values.front());
+  SmallVector<SmallVector<Value>> values;
+  for (int64_t at = 0; at < left; at += distance) {
+    values.emplace_back();
+    for (const FlatView &m : memory)
+      values.back().push_back(kernel.load(m, kernel.index(at)));
   }
-  finish(results);
+  while (values.size() > 1) {
+    SmallVector<SmallVector<Value>> pairs;
+    for (size_t i = 0; i < values.size(); i += 2)
+      pairs.push_back(combineAll(values[i], values[i + 1]));
+    values = pairs;
+  }
+  finish(values.front());
 }
 
 void Leaf::emitCooperative(const Team &team, Value first, Value step) {

@@ -12,7 +12,7 @@ namespace {
 
 struct DeviceRow {
   StringRef vendor;
-  int64_t groups, vectorBytes;
+  int64_t groups, vectorBytes, steps, rows;
 };
 struct TileRow {
   StringRef vendor;
@@ -21,7 +21,7 @@ struct TileRow {
 };
 
 constexpr DeviceRow kDevices[] = {
-#define DEVICE(VENDOR, GROUPS, BYTES) {#VENDOR, GROUPS, BYTES},
+#define DEVICE(VENDOR, GROUPS, BYTES, STEPS, ROWS) {#VENDOR, GROUPS, BYTES, STEPS, ROWS},
 #define TILE(...)
 #include "GPU/library/devices.def"
 #undef DEVICE
@@ -51,6 +51,8 @@ KernelLimits KernelLimits::of(const Profile &device) {
     if (row.vendor == vendor || row.vendor == "any") {
       limits.groups = row.groups;
       limits.vectorBytes = row.vectorBytes;
+      limits.steps = row.steps;
+      limits.rows = row.rows;
       if (row.vendor == vendor)
         break;
     }
@@ -73,6 +75,10 @@ KernelLimits KernelLimits::of(const Profile &device) {
               limits.workgroupBytes)
         limits.unitTiles.push_back(row.tile);
   return limits;
+}
+
+bool KernelLimits::areThreads(int64_t points, int64_t each) const {
+  return rows && points >= rows && !ShapedType::isDynamic(each) && (!steps || each < steps / 2);
 }
 
 int64_t KernelLimits::threadsFor(int64_t points) const {

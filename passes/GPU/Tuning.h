@@ -42,10 +42,14 @@ struct KernelLimits {
   int64_t subgroup = 1;                   // threads that exchange values without memory
   int64_t groups = 128;                   // workgroups that fill the device
   int64_t vectorBytes = 0;                // of one load of a thread
+  int64_t rows = 0;                       // that are threads' rather than workgroups'; 0: none
+  int64_t steps = 0;                      // of all loops that a thread may take; 0: any number
   llvm::SmallVector<Tile> tiles4, tiles8; // by bytes of what is multiplied
   llvm::SmallVector<Tile> unitTiles;      // for units that multiply half precision
 
   static KernelLimits of(const Profile &device);
+  /// Whether so many rows of `each` elements, which a workgroup could go along, are threads'.
+  bool areThreads(int64_t points, int64_t each) const;
   /// Threads of a workgroup that has so many points to do.
   int64_t threadsFor(int64_t points) const;
   /// The tile that `batches` products of m x n are soonest done with; null if none fits.

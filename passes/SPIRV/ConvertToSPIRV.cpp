@@ -101,20 +101,30 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
     }
   }
 
-  /// Integers that are not there fail to be converted; of floats, say which one it is.
+  /// Integers that are not there fail to be converted. Floats become float32, and buffers of them
+  /// hold half as many.
   static LogicalResult checkFloats(gpu::GPUModuleOp kernel, const xtensor::Profile &device) {
-    auto lacks = [&](Type type) {
-      return getElementTypeOrSelf(type).isF64() && !device.has("f64");
+    // What it uses of what it lacks; empty: nothing.
+    auto lacking = [&](Type type) -> StringRef {
+      type = getElementTypeOrSelf(type);
+      if (type.isF64() && !device.has("f64"))
+        return "f64";
+      if (type.isF16() && !device.has("f16"))
+        return "f16";
+      return "";
     };
-    return success(!kernel
-                        .walk([&](Operation *op) {
-                          if (llvm::none_of(op->getResultTypes(), lacks))
-                            return WalkResult::advance();
-                          op->emitError() << "a kernel uses 'f64', which " << device.backend()
-                                          << " does not have";
-                          return WalkResult::interrupt();
-                        })
-                        .wasInterrupted());
+    auto check = [&](Operation *op) {
+      SmallVector<Type> types(op->getResultTypes());
+      llvm::append_range(types, op->getOperandTypes());
+      for (Type type : types)
+        if (StringRef what = lacking(type); !what.empty()) {
+          op->emitError() << "a kernel uses '" << what << "', which " << device.backend()
+                          << " does not have";
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
+    };
+    return failure(kernel.walk(check).wasInterrupted());
   }
 
   /// Drivers may compute as if numbers were real, (x + y) - y as x, where this is not said.

@@ -286,11 +286,13 @@ PyObject *xtensor::objectOf(xt_device *device) {
   Py_RETURN_NONE;
 }
 
+PyObject *xtensor::deviceErrorClass() { return deviceError ? deviceError : PyExc_RuntimeError; }
+
 void xtensor::raiseDeviceError(const char *what) {
   const char *found = xt_device_error();
   PyObject *message =
       text((std::string(what) + ": " + (found ? found : "no reason given")).c_str());
-  PyObject *cls = deviceError ? deviceError : PyExc_RuntimeError;
+  PyObject *cls = deviceErrorClass();
   PyObject *error = message ? PyObject_CallOneArg(cls, message) : nullptr;
   if (error)
     PyErr_SetObject(cls, error);

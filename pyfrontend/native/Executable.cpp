@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <structmember.h>
 #include <utility>
 
@@ -368,6 +369,14 @@ void xtensor::raiseStatus(PyObject *sites, const xt_status &status) {
   }
   if (status.code == 3) {
     raiseDeviceError("a program cannot be run");
+    return;
+  }
+  if (status.code == 4) {
+    std::string what = "a loop takes more than the " + std::to_string(status.size) +
+                       " steps that a kernel's thread may take on this device, Mesa's driver for "
+                       "CPUs, which leaves loops then. Run it with device=\"cpu\", or on fewer "
+                       "elements at a time";
+    PyErr_SetString(deviceErrorClass(), what.c_str());
     return;
   }
   if (status.code != 1) {

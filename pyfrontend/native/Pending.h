@@ -61,6 +61,7 @@ private:
 
 /// Raises for a status that compiled code left.
 void raiseStatus(PyObject *sites, const xt_status &status);
+PyObject *deviceErrorClass();
 /// Raises xtensor.DeviceError with the text of xt_device_error: "WHAT: TEXT".
 void raiseDeviceError(const char *what);
 

@@ -276,11 +276,16 @@ void *Device::arena(int64_t bytes) {
   if (call.failed)
     return nullptr;
   void *found = alloc(static_cast<size_t>(std::max<int64_t>(bytes, 1)));
-  if (found)
+  if (found) {
     call.temporaries.push_back(found);
-  else
-    failCall();
-  return found;
+    return found;
+  }
+  if (!lost && call.status->code == 0) { // as on the CPU
+    call.status->code = 2;
+    call.status->size = bytes;
+  }
+  call.failed = true;
+  return nullptr;
 }
 
 void *Device::report() { return call.ticket ? call.ticket->slot->address : nullptr; }

@@ -31,6 +31,7 @@ DEVICE = os.environ.get("XTENSOR_TEST_DEVICE", "cpu")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "cpu_only(reason): a test of what only the CPU has or does")
+    config.addinivalue_line("markers", "float64: of float64 throughout, which costs time where no device has it")
     if DEVICE == "metal" and sys.platform != "darwin":
         os.environ.setdefault("XTENSOR_METAL_LIBRARY", str(metal_shim.built()))
     if DEVICE != "cpu":
@@ -48,6 +49,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         mark = item.get_closest_marker("cpu_only")
         if mark is not None:
             item.add_marker(pytest.mark.skip(reason=f"the CPU's alone: {mark.args[0]}"))
+        if DEVICE == "metal" and item.get_closest_marker("float64"):
+            item.add_marker(pytest.mark.skip(reason="metal has no float64"))
 
 
 def _leave_out_what_it_lacks() -> None:

@@ -14,7 +14,7 @@ import pytest
 import xtensor as xt
 from xtensor.testing import check_gradients
 
-V = xt.array([1.0, 2.0, 3.0], "t")
+V = xt.array([1.0, 2.0, 3.0], "t", dtype="f4")
 PACKAGE = os.path.dirname(xt.__file__)
 
 
@@ -51,9 +51,9 @@ MISFITS: dict[str, tuple[Callable[[], Any], str]] = {
     "fori_loop over traced bounds": (lambda: xt.fori_loop(xt.array(0), 3, one, 0.0), r"xt.fori_loop: one gets 2 "),
     "scan": (lambda: xt.scan(one, 0.0, V, dim="t"), r"xt.scan: one gets 2 arguments, \(carry, x\), and takes \(x\)"),
     "map": (lambda: xt.map(two, V, dim="t"), r"xt.map: two gets 1 argument, \(x\), and takes \(x, y\)"),
-    "jit": (lambda: xt.jit(two)(V), r"xt.jit: two gets 1 argument, \(float64 \(t: 3\)\), and takes \(x, y\)"),
+    "jit": (lambda: xt.jit(two)(V), r"xt.jit: two gets 1 argument, \(float32 \(t: 3\)\), and takes \(x, y\)"),
     "jit by name": (lambda: xt.jit(one)(V, n=2), r"xt.jit: one gets 2 arguments, .*, n=.* and takes \(x\)"),
-    "vectorize": (lambda: xt.vectorize(two, "t")(V), r"xt.vectorize: two gets 1 argument, \(float64 \(\)\)"),
+    "vectorize": (lambda: xt.vectorize(two, "t")(V), r"xt.vectorize: two gets 1 argument, \(float32 \(\)\)"),
     "grad": (lambda: xt.grad(two)(V), r"xt.grad: two gets 1 argument"),
     "value_and_grad": (lambda: xt.value_and_grad(two)(V), r"xt.value_and_grad: two gets 1 argument"),
     "jacobian": (lambda: xt.jacobian(two)(V), r"xt.jacobian: two gets 1 argument"),

@@ -53,6 +53,7 @@ def test_show_takes_specs(program, capsys):
     assert "xtensor.tanh" in out
 
 
+@pytest.mark.float64
 def test_show_takes_annotations_and_defaults(program, capsys):
     status, out, _ = show(capsys, f"{program}:annotated", "--phase", "traced", "--locations")
     assert status == 0
@@ -60,6 +61,7 @@ def test_show_takes_annotations_and_defaults(program, capsys):
     assert "program.py" in out
 
 
+@pytest.mark.float64
 def test_show_of_methods_and_transformed_functions(program, capsys):
     assert show(capsys, f"{program}:Model.loss", "--phase", "traced")[0] == 0
     status, out, _ = show(capsys, f"{program}:gradient", "--phase", "traced")
@@ -67,6 +69,7 @@ def test_show_of_methods_and_transformed_functions(program, capsys):
     assert "xtensor.pullback" in out
 
 
+@pytest.mark.float64
 def test_show_takes_example_args(program, capsys):
     with program.open("a") as f:
         f.write("example_args = {'plain': (xt.spec(k=5, dtype='f4'), 1.0)}\n")

@@ -12,6 +12,8 @@ import xtensor as xt
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.float64
+
 INSTALL = "{} is not installed: pip install 'xtensor-mlir[test-peers]'"
 SMALL = {"a": 2, "b": 3, "c": 4}
 # Whole vectors and what is left over, more than one thread.

@@ -39,6 +39,7 @@ def elsewhere(f: Callable[[], Any]) -> Any:
     return found[0]
 
 
+@pytest.mark.float64
 def test_another_thread_does_not_see_a_block() -> None:
     for _ in range(2):  # the second time everything is compiled
         with xt.option(outer="forbid"):

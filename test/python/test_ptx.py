@@ -74,6 +74,8 @@ for dtype in (*REALS, *INTEGERS):
     program(f"cast {dtype}", lambda x: tuple(x.astype(t) for t in (*REALS, *INTEGERS, "bool")), x)
     program(f"argmax {dtype}", lambda x: (x.argmax("b"), x.argmin("a")), x)
     program(f"cumsum {dtype}", lambda x: xt.cumsum(x, "b"), x)
+    program(f"long scans {dtype}", lambda x: (xt.cumsum(x, "b"), xt.cumprod(x, "b", reverse=True), xt.cummax(x, "b")),
+            spec(dtype, a=3, b=20000))  # fmt: skip
 for dtype in INTEGERS:
     x = spec(dtype, **LARGE)
     program(f"bits {dtype}", lambda x, y: ((x & y) | ~x) ^ (x << 1) ^ (y >> 1), x, x)

@@ -268,7 +268,8 @@ def test_dynamic_dims(name: str) -> None:
     slope = xt.jit(xt.grad(lambda x: xt.sum(xt.sin(f(x)))), dynamic_dims=("t", "b"))
     for shape in ((3, 5), (40, 2), (1, 1), (17, 130), (0, 4)):
         x = xt.array(inputs(name, "distinct", shape, "f8"), ("t", "b"))
-        np.testing.assert_allclose(run(x).values, f(x).values, rtol=1e-12)
+        # Devices add in another order where sizes are not known: what cancels differs in the last bits.
+        np.testing.assert_allclose(run(x).values, f(x).values, rtol=1e-12, atol=1e-14)
         expected = xt.grad(lambda x: xt.sum(xt.sin(f(x))))(x)
         np.testing.assert_allclose(slope(x).values, expected.values, rtol=1e-11, atol=1e-12)
 

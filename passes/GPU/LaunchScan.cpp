@@ -1,0 +1,151 @@
+// Launches of long scans. A workgroup goes along each; where scans are few, several share one: a
+// first launch leaves what each part comes to, and in a second every part starts from what those
+// before it come to, combined in order.
+#include "GPU/Launches.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace xtensor::gpu;
+
+/// Shorter ones are a thread's.
+constexpr int64_t kLeastSteps = 256;
+/// Where neighbours of a scan lie apart, threads side by side read what lies side by side: they are
+/// better off with a scan each if there are as many.
+constexpr int64_t kManyScans = 1024;
+/// Parts of a scan. Every workgroup combines what those before it come to.
+constexpr int64_t kMostParts = 64;
+/// Elements that are worth a part of their own.
+constexpr int64_t kLeastPart = 4096;
+
+static Team workgroup(Kernel &kernel) {
+  return {kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
+}
+
+namespace {
+
+/// Scans in parts: workgroup row * parts + part.
+class Parts {
+public:
+  Parts(linalg::GenericOp op, ModuleOp module, const KernelLimits &limits, int64_t rows,
+        int64_t parts)
+      : op(op), module(module), limits(limits), host(op), rows(rows), parts(parts) {}
+
+  LogicalResult launch();
+
+private:
+  LogicalResult launchOne(Value totals, bool second);
+
+  linalg::GenericOp op;
+  ModuleOp module;
+  const KernelLimits &limits;
+  OpBuilder host;
+  int64_t rows, parts;
+};
+
+} // namespace
+
+LogicalResult Parts::launchOne(Value totals, bool second) {
+  Location loc = op.getLoc();
+  Kernel kernel(host, loc, limits.threads, limits);
+  SmallVector<Value> init;
+  for (linalg::FillOp fill : fillsOf(*op))
+    init.push_back(fill ? kernel.value(fill.getInputs()[0]) : Value());
+  Leaf leaf(kernel, op, init);
+  OpBuilder &b = kernel.b;
+  FlatView left = kernel.view(totals);
+  Value count = kernel.index(parts), group = kernel.groupId();
+  Value row = arith::DivUIOp::create(b, loc, group, count);
+  Value part = arith::RemUIOp::create(b, loc, group, count);
+  Value firstOfRow = arith::SubIOp::create(b, loc, group, part);
+  // Parts are whole tiles, so that elements lie in them as they do in the whole.
+  const int64_t tile = kernel.threads * 4;
+  Value size = kernel.index(leaf.reductionSize());
+  Value perPart = arith::AddIOp::create(b, loc, size, kernel.index(parts * tile - 1));
+  perPart = arith::DivUIOp::create(b, loc, perPart, kernel.index(parts * tile));
+  perPart = arith::MulIOp::create(b, loc, perPart, kernel.index(tile));
+  Leaf::Stretch stretch;
+  stretch.from = arith::MulIOp::create(b, loc, part, perPart);
+  stretch.to = arith::AddIOp::create(b, loc, stretch.from, perPart);
+  stretch.isLast = arith::AndIOp::create(
+      b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, stretch.to, size),
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, stretch.from, size));
+  stretch.to = arith::MinUIOp::create(b, loc, stretch.to, size);
+  if (!second) {
+    stretch.isLast = {};
+    stretch.total = &left;
+    stretch.at = group;
+  }
+  Operation *combiner = leaf.scan()->combiner;
+  leaf.emitStretch(workgroup(kernel), row, stretch, [&](Value start) -> Value {
+    auto loop = scf::ForOp::create(b, loc, kernel.index(0), part, kernel.index(1), start);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value at = arith::AddIOp::create(b, loc, firstOfRow, loop.getInductionVar());
+    scf::YieldOp::create(
+        b, loc, leaf.combine(combiner, loop.getRegionIterArgs()[0], kernel.load(left, at)));
+    return loop.getResult(0);
+  });
+  if (kernel.isBroken())
+    return failure();
+  kernel.launch(module, constant(host, loc, rows * parts));
+  return success();
+}
+
+LogicalResult Parts::launch() {
+  Type type = op.getRegionOutputArgs().back().getType();
+  Value totals = memref::AllocOp::create(host, op.getLoc(), MemRefType::get({rows * parts}, type));
+  if (failed(launchOne(totals, false)) || failed(launchOne(totals, true)))
+    return failure();
+  eraseWithFills(*op);
+  return success();
+}
+
+/// How many workgroups share a scan.
+static int64_t partsOf(int64_t rows, int64_t steps, const KernelLimits &limits) {
+  if (ShapedType::isDynamic(rows) || rows == 0)
+    return 1;
+  int64_t parts = std::min(kMostParts, limits.groups / rows);
+  if (!ShapedType::isDynamic(steps))
+    parts = std::min(parts, steps / kLeastPart);
+  return std::max<int64_t>(parts, 1);
+}
+
+FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module,
+                                         const KernelLimits &limits) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || !generic->hasAttr("xtensor.scan"))
+    return false;
+  OpBuilder host(&op);
+  Location loc = op.getLoc();
+  Kernel kernel(host, loc, limits.threads, limits);
+  SmallVector<Value> init;
+  for (linalg::FillOp fill : fillsOf(op))
+    init.push_back(fill ? kernel.value(fill.getInputs()[0]) : Value());
+  Leaf leaf(kernel, &op, init);
+  int64_t rows = leaf.parallelPoints(), steps = leaf.reductionPoints();
+  std::optional<Leaf::Scan> kind = leaf.scan();
+  bool isLong = ShapedType::isDynamic(steps) || steps >= kLeastSteps;
+  bool suits = leaf.reducesRows() || (!ShapedType::isDynamic(rows) && rows < kManyScans);
+  if (!kind || rows == 0 || !isLong || !suits || limits.areThreads(rows, steps))
+    return false;
+  if (leaf.canScanInParts() && kind->running + 1 == generic.getDpsInits().size())
+    if (int64_t parts = partsOf(rows, steps, limits); parts > 1) {
+      if (failed(Parts(generic, module, limits, rows, parts).launch()))
+        return failure();
+      return true;
+    }
+  Value groups;
+  if (ShapedType::isDynamic(rows)) {
+    Value n = arith::MaxUIOp::create(host, loc, outputPoints(host, op), constant(host, loc, 1));
+    groups = arith::MinUIOp::create(host, loc, n, constant(host, loc, limits.maxGroups));
+  } else {
+    groups = constant(host, loc, std::min(rows, limits.maxGroups));
+  }
+  leaf.emitScans(workgroup(kernel), kernel.groupId(), kernel.value(groups));
+  if (kernel.isBroken())
+    return failure();
+  kernel.launch(module, groups);
+  eraseWithFills(op);
+  return true;
+}
