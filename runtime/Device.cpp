@@ -212,6 +212,7 @@ xt_device *xt_device_open(const char *backend, int32_t index) {
 }
 
 const xt_device_info *xt_device_get_info(xt_device *device) { return &device->info; }
+int32_t xt_device_usable(void) { return usable(); }
 const char *xt_device_error(void) { return lastError; }
 int64_t xt_device_messages(xt_device *device) { return device->messages(); }
 xt_device_counters xt_device_get_counters(xt_device *device) { return device->counters(); }

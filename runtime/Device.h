@@ -71,6 +71,9 @@ XT_API xt_device *xt_device_open(const char *backend, int32_t index);
 XT_API const xt_device_info *xt_device_get_info(xt_device *device);
 /* What the last call on this thread that failed could not do, in words. */
 XT_API const char *xt_device_error(void);
+/* Whether devices can be asked for anything: not in a forked process, nor while one exits;
+ * xt_device_error says so. */
+XT_API int32_t xt_device_usable(void);
 /* Complaints of validation layers ($XTENSOR_VALIDATE=1), which are written to stderr, too. */
 XT_API int64_t xt_device_messages(xt_device *device);
 /* What a device did since it was opened, for tests and profiles. */

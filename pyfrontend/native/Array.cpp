@@ -281,8 +281,7 @@ PyMethodDef functions[] = {
 __attribute__((noinline)) static Array *newDeviceArray(Type *type, xt_device *device) {
   void *data = xt_device_alloc(device, deviceBytes(type));
   if (!data) {
-    PyErr_Format(PyExc_MemoryError, "no memory for an array of %lld bytes on %U: %s",
-                 (long long)type->nbytes, nameOf(device), xt_device_error());
+    raiseMemoryError("an array of " + std::to_string(type->nbytes) + " bytes", device);
     return nullptr;
   }
   Array *a = allocateObject();
@@ -300,8 +299,7 @@ Array *xtensor::newArray(Type *type, xt_device *device) {
     return newDeviceArray(type, device);
   void *data = xt_alloc(type->nbytes);
   if (!data) {
-    PyErr_Format(PyExc_MemoryError, "no memory for an array of %lld bytes",
-                 (long long)type->nbytes);
+    raiseMemoryError("an array of " + std::to_string(type->nbytes) + " bytes", nullptr);
     return nullptr;
   }
   Array *a = allocateObject();

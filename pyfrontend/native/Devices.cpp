@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kReleaseGilBytes = 64 << 10;
 
 PyTypeObject *deviceClass;
-PyObject *deviceError; // xtensor.DeviceError; null until Python sets it
+// xtensor's classes of these errors; null until Python sets them.
+PyObject *deviceError, *memoryError, *deviceMemoryError;
 PyObject *cpuName;
 
 /// Made once per device and never freed.
@@ -230,9 +231,27 @@ PyObject *toDevice(PyObject *, PyObject *args) {
   return reinterpret_cast<PyObject *>(moved(reinterpret_cast<Array *>(array), device));
 }
 
-PyObject *setDeviceError(PyObject *, PyObject *cls) {
-  Py_XSETREF(deviceError, Py_NewRef(cls));
+PyObject *setErrors(PyObject *, PyObject *args) {
+  PyObject *device, *memory, *deviceMemory;
+  if (!PyArg_ParseTuple(args, "OOO:set_errors", &device, &memory, &deviceMemory))
+    return nullptr;
+  Py_XSETREF(deviceError, Py_NewRef(device));
+  Py_XSETREF(memoryError, Py_NewRef(memory));
+  Py_XSETREF(deviceMemoryError, Py_NewRef(deviceMemory));
   Py_RETURN_NONE;
+}
+
+/// Raises `cls`, or `otherwise` while there is none. The object is made now: it looks for the
+/// user's line.
+void raise(PyObject *cls, PyObject *otherwise, const std::string &what) {
+  if (!cls)
+    cls = otherwise;
+  PyObject *message = text(what.c_str());
+  PyObject *error = message ? PyObject_CallOneArg(cls, message) : nullptr;
+  if (error)
+    PyErr_SetObject(cls, error);
+  Py_XDECREF(error);
+  Py_XDECREF(message);
 }
 
 PyMethodDef functions[] = {
@@ -247,8 +266,9 @@ PyMethodDef functions[] = {
     {"to_device", toDevice, METH_VARARGS,
      "to_device(array, device)\n--\n\nThe array on a Device (None: the CPU), itself if it is "
      "there."},
-    {"set_device_error", setDeviceError, METH_O,
-     "set_device_error(cls)\n--\n\nWhat is raised when a device fails."},
+    {"set_errors", setErrors, METH_VARARGS,
+     "set_errors(device, memory, device_memory)\n--\n\nWhat is raised when a device fails, and "
+     "where there is no memory on the CPU and on a device."},
     {}};
 
 } // namespace
@@ -286,18 +306,28 @@ PyObject *xtensor::objectOf(xt_device *device) {
   Py_RETURN_NONE;
 }
 
-PyObject *xtensor::deviceErrorClass() { return deviceError ? deviceError : PyExc_RuntimeError; }
+void xtensor::raiseDeviceLimit(const std::string &what) {
+  raise(deviceError, PyExc_RuntimeError, what);
+}
 
-void xtensor::raiseDeviceError(const char *what) {
+void xtensor::raiseDeviceError(const std::string &what) {
   const char *found = xt_device_error();
-  PyObject *message =
-      text((std::string(what) + ": " + (found ? found : "no reason given")).c_str());
-  PyObject *cls = deviceErrorClass();
-  PyObject *error = message ? PyObject_CallOneArg(cls, message) : nullptr;
-  if (error)
-    PyErr_SetObject(cls, error);
-  Py_XDECREF(error);
-  Py_XDECREF(message);
+  raise(deviceError, PyExc_RuntimeError, what + ": " + (found ? found : "no reason given"));
+}
+
+void xtensor::raiseMemoryError(std::string what, xt_device *device) {
+  constexpr const char *advice =
+      "Let go of arrays that are not needed (del x), or take fewer elements at a time";
+  if (!device)
+    return raise(memoryError, PyExc_MemoryError, "no memory for " + what + ". " + advice);
+  PyObject *name = nameOf(device);
+  const char *text = PyUnicode_AsUTF8(name);
+  what += std::string(" on ") + (text ? text : "a device");
+  if (!xt_device_usable())
+    return raiseDeviceError("no " + what);
+  const char *found = xt_device_error();
+  raise(deviceMemoryError, PyExc_MemoryError,
+        "no memory for " + what + ": " + (found ? found : "no reason given") + ". " + advice);
 }
 
 /// The values of an array of a device as an array of the CPU.

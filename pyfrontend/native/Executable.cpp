@@ -344,7 +344,7 @@ __attribute__((noinline)) static bool enterDevice(Executable *e, void **buffers,
   if (state)
     PyEval_RestoreThread(state);
   if (status.code) {
-    raiseStatus(e->sites, status);
+    raiseStatus(e->sites, status, e->device);
     return false;
   }
   PyObject *sites = ticket && atCall ? PyObject_CallOneArg(atCall, e->sites) : Py_NewRef(e->sites);
@@ -361,10 +361,9 @@ __attribute__((noinline)) static bool enterDevice(Executable *e, void **buffers,
   return ok;
 }
 
-void xtensor::raiseStatus(PyObject *sites, const xt_status &status) {
+void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *device) {
   if (status.code == 2) {
-    PyErr_Format(PyExc_MemoryError, "no memory for %lld bytes of temporaries",
-                 (long long)status.size);
+    raiseMemoryError(std::to_string(status.size) + " bytes of temporaries", device);
     return;
   }
   if (status.code == 3) {
@@ -376,7 +375,7 @@ void xtensor::raiseStatus(PyObject *sites, const xt_status &status) {
                        " steps that a kernel's thread may take on this device, Mesa's driver for "
                        "CPUs, which leaves loops then. Run it with device=\"cpu\", or on fewer "
                        "elements at a time";
-    PyErr_SetString(deviceErrorClass(), what.c_str());
+    raiseDeviceLimit(what);
     return;
   }
   if (status.code != 1) {

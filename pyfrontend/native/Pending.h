@@ -7,6 +7,7 @@
 #include "Device.h"
 #include "Type.h"
 
+#include <string>
 #include <vector>
 
 namespace xtensor {
@@ -60,9 +61,12 @@ private:
 };
 
 /// Raises for a status that compiled code left.
-void raiseStatus(PyObject *sites, const xt_status &status);
-PyObject *deviceErrorClass();
+void raiseStatus(PyObject *sites, const xt_status &status, xt_device *device = nullptr);
 /// Raises xtensor.DeviceError with the text of xt_device_error: "WHAT: TEXT".
-void raiseDeviceError(const char *what);
+void raiseDeviceError(const std::string &what);
+/// Raises xtensor.DeviceError with this text.
+void raiseDeviceLimit(const std::string &what);
+/// Raises xtensor.MemoryError, of a device xtensor.DeviceMemoryError: "no memory for WHAT ...".
+void raiseMemoryError(std::string what, xt_device *device);
 
 } // namespace xtensor

@@ -124,6 +124,14 @@ class DeviceError(Error, RuntimeError):
     """A device that is not there, that lacks something, that failed, or that is not the other arrays'."""
 
 
+class MemoryError_(Error, builtins.MemoryError):  # noqa: N801, N818 (shown and exported as MemoryError)
+    """No memory for an array, or for the temporaries of a program."""
+
+
+class DeviceMemoryError(DeviceError, MemoryError_):
+    """No memory on a device, or an array that is larger than it takes."""
+
+
 class GradientError(Error, ValueError):
     """A derivative that a rule of the user's does not give: it is not linear, or says nothing of a captured array."""
 
@@ -150,9 +158,11 @@ def which_positions(op: str) -> str:
 
 
 IndexError = IndexError_
+MemoryError = MemoryError_
 IndexError_.__name__ = IndexError_.__qualname__ = "IndexError"
-for _cls in (Error, *Error.__subclasses__(), SizeError):
+MemoryError_.__name__ = MemoryError_.__qualname__ = "MemoryError"
+for _cls in (Error, *Error.__subclasses__(), SizeError, DeviceMemoryError):
     _cls.__module__ = "xtensor"
 
 _native.set_trimmed(_PACKAGE, Error)
-_native.set_device_error(DeviceError)
+_native.set_errors(DeviceError, MemoryError_, DeviceMemoryError)
