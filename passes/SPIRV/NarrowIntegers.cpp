@@ -60,8 +60,8 @@ Value withSign(ImplicitLocOpBuilder &b, Value v, Type type) {
 /// A float16 has no integer of its size here, but two of them have.
 Value halfOf(ImplicitLocOpBuilder &b, Value bits) {
   auto one = VectorType::get({1}, b.getI32Type()), two = VectorType::get({2}, b.getF16Type());
-  Value both = vector::BitCastOp::create(
-      b, two, vector::FromElementsOp::create(b, one, ValueRange{bits}));
+  Value both =
+      vector::BitCastOp::create(b, two, vector::FromElementsOp::create(b, one, ValueRange{bits}));
   return vector::ExtractOp::create(b, both, 0);
 }
 
@@ -233,9 +233,8 @@ Value Widen::widened(ImplicitLocOpBuilder &b, Operation *op, ArrayRef<Value> in)
         bool isSigned = p >= arith::CmpIPredicate::slt && p <= arith::CmpIPredicate::sge;
         return arith::CmpIOp::create(b, p, isSigned ? sign(0) : in[0], isSigned ? sign(1) : in[1]);
       })
-      .Case([&](arith::SelectOp) -> Value {
-        return arith::SelectOp::create(b, in[0], in[1], in[2]);
-      })
+      .Case(
+          [&](arith::SelectOp) -> Value { return arith::SelectOp::create(b, in[0], in[1], in[2]); })
       .Case<arith::ExtUIOp, arith::TruncIOp>(
           [&](auto) { return resized(b, extended(b, in[0], from, false), type, false); })
       .Case([&](arith::ExtSIOp) { return resized(b, extended(b, in[0], from, true), type, true); })

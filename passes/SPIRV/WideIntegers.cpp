@@ -142,8 +142,8 @@ void splitBuffer(BlockArgument buffer) {
   xtensor::spirv::accessByElement(buffer);
   VectorType words = wordsType(buffer.getContext());
   SmallVector<Operation *> users(buffer.getUsers());
-  buffer.setType(MemRefType::get(type.getShape(), words, MemRefLayoutAttrInterface(),
-                                 type.getMemorySpace()));
+  buffer.setType(
+      MemRefType::get(type.getShape(), words, MemRefLayoutAttrInterface(), type.getMemorySpace()));
   for (Operation *user : users) {
     OpBuilder b(user);
     if (auto load = dyn_cast<memref::LoadOp>(user)) {
@@ -203,12 +203,10 @@ Value toFloat(ImplicitLocOpBuilder &b, Words x, Type type) {
   first = arith::OrIOp::create(b, first, arith::ExtUIOp::create(b, i32, cut));
   // 2^(32 - places), by its exponent.
   Value exponent = arith::SubIOp::create(b, word(b, 127 + 32), places);
-  Value scale =
-      arith::BitcastOp::create(b, f32, arith::ShLIOp::create(b, exponent, word(b, 23)));
+  Value scale = arith::BitcastOp::create(b, f32, arith::ShLIOp::create(b, exponent, word(b, 23)));
   Value large = arith::MulFOp::create(b, arith::UIToFPOp::create(b, f32, first), scale);
   Value isSmall = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x.high, zero);
-  Value result =
-      arith::SelectOp::create(b, isSmall, arith::UIToFPOp::create(b, f32, x.low), large);
+  Value result = arith::SelectOp::create(b, isSmall, arith::UIToFPOp::create(b, f32, x.low), large);
   return type == f32 ? result : arith::TruncFOp::create(b, type, result).getResult();
 }
 
@@ -252,15 +250,14 @@ struct FromFloat : OpConversionPattern<Op> {
     Type type = x.getType(), i32 = b.getI32Type();
     Value size = isSigned ? math::AbsFOp::create(b, x).getResult() : x;
     // Powers of two change no digit, so the rest is exact.
-    Value high = arith::FPToUIOp::create(
-        b, i32, arith::MulFOp::create(b, size, number(b, type, 0x1p-32)));
-    Value done = arith::MulFOp::create(b, arith::UIToFPOp::create(b, type, high),
-                                       number(b, type, 0x1p32));
+    Value high =
+        arith::FPToUIOp::create(b, i32, arith::MulFOp::create(b, size, number(b, type, 0x1p-32)));
+    Value done =
+        arith::MulFOp::create(b, arith::UIToFPOp::create(b, type, high), number(b, type, 0x1p32));
     Value low = arith::FPToUIOp::create(b, i32, arith::SubFOp::create(b, size, done));
     Words result{low, high};
     if (isSigned) {
-      Value below =
-          arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, number(b, type, 0));
+      Value below = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, number(b, type, 0));
       result = negatedIf(b, below, result);
     }
     rewriter.replaceOp(op, joined(b, result));
@@ -365,9 +362,11 @@ LogicalResult xtensor::spirv::splitWideIntegers(gpu::GPUModuleOp kernel) {
   RewritePatternSet patterns(context);
   arith::populateArithWideIntEmulationPatterns(types, patterns);
   scf::populateSCFStructuralTypeConversions(types, patterns);
-  patterns.add<ToFloat<arith::SIToFPOp, true>, ToFloat<arith::UIToFPOp, false>,
-               FromFloat<arith::FPToSIOp, true>, FromFloat<arith::FPToUIOp, false>, Shift<arith::ShLIOp>,
-               Shift<arith::ShRUIOp>, Shift<arith::ShRSIOp>, SameBits, Poison>(types, context, /*benefit=*/10);
+  patterns
+      .add<ToFloat<arith::SIToFPOp, true>, ToFloat<arith::UIToFPOp, false>,
+           FromFloat<arith::FPToSIOp, true>, FromFloat<arith::FPToUIOp, false>,
+           Shift<arith::ShLIOp>, Shift<arith::ShRUIOp>, Shift<arith::ShRSIOp>, SameBits, Poison>(
+          types, context, /*benefit=*/10);
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal([&](Operation *op) { return types.isLegal(op); });
   target.addLegalOp<UnrealizedConversionCastOp, gpu::GPUModuleOp, gpu::GPUFuncOp>();

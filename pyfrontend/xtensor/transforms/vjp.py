@@ -96,7 +96,8 @@ def exact(t: Any, type_: Any, device: _native.Device | None, what: str, whole: b
     if isinstance(t, _native.Array) and t.ndim and t._device is not device:
         here = "cpu" if device is None else device.name
         raise DeviceError(
-            f"{what} is on {t.device!r} and the result that it belongs to on {here!r}: move it by x.to({here!r})"
+            f"{what} is on {t.device!r} and the {'result' if whole else 'input'} that it belongs to on {here!r}: move "
+            f"it by x.to({here!r})"
         )
     return _conform(t, _native.empty(type_, device), what, whole)
 
