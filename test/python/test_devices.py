@@ -453,7 +453,7 @@ def test_a_dtype_that_a_device_lacks(dtype, instead):
     ):
         target.check(program)
     inside = xt.jit(lambda x: x.astype(dtype).sum().astype("f4")).trace(xt.spec(a=2, dtype="i2")).program
-    with pytest.raises(xt.DeviceError, match=rf"inside of the program is {name} \(of the op 'cast'\)"):
+    with pytest.raises(xt.DeviceError, match=f"inside of the program, of the op 'cast', is {name}"):
         target.check(inside)
     target.check(xt.jit(lambda x: x + x).trace(xt.spec(a=2, dtype="f4")).program)
 
@@ -484,7 +484,7 @@ def test_integers_need_no_features(has, dtype):
 
 @pytest.mark.parametrize("word", ["sm=abc", "subgroup=0", "max_threads=-1", "workgroup_bytes=", "subgroup=1.5"])
 def test_a_number_of_a_profile_that_is_none(word):
-    with pytest.raises(xt.DeviceError, match=f"profile says '{word}': a number of 1 or more is needed"):
+    with pytest.raises(xt.DeviceError, match=f"says '{word}', which is nothing that a device has"):
         xt.jit(lambda x: x).lower(xt.spec(a=2, dtype="f8"), device=f"cuda,{word}").as_text("traced")
 
 

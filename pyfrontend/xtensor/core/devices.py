@@ -230,12 +230,12 @@ class Target:
                 self._refuse(spec.dtype.name, describe_array(spec))
         for dtype, (op, line) in _dtypes_inside(program).items():
             if dtype in lacking:
-                self._refuse(dtype, "a value inside of the program", f" (of the op '{op}')", line)
+                self._refuse(dtype, f"a value inside of the program, of the op '{op}',", line)
 
-    def _refuse(self, dtype: str, what: str, of: str = "", where: str | None = None) -> None:
+    def _refuse(self, dtype: str, what: str, where: str | None = None) -> None:
         shown = f"{self.name!r} ({self.device.description})" if self.device else repr(self.name)
         raise DeviceError(
-            f"{what} is {dtype}{of}, and the device {shown} has no {dtype}. Write {_NEEDS[dtype][1]}, or run it with "
+            f"{what} is {dtype}, and the device {shown} has no {dtype}. Write {_NEEDS[dtype][1]}, or run it with "
             'device="cpu"',
             where,
         )
