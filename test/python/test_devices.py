@@ -488,6 +488,11 @@ def test_a_number_of_a_profile_that_is_none(word):
         xt.jit(lambda x: x).lower(xt.spec(a=2, dtype="f8"), device=f"cuda,{word}").as_text("traced")
 
 
+def test_a_gpu_that_is_too_old():
+    with pytest.raises(xt.DeviceError, match=r"says 'sm=10': no code for .* 1.0: .* 7.0, sm=70"):
+        xt.jit(lambda x: x).lower(xt.spec(a=2, dtype="f4"), device="cuda,sm=10").as_text("ptx")
+
+
 @needs_device
 def test_a_cotangent_that_is_elsewhere():
     x = xt.array(np.ones((2, 3), "f4"), dims=("a", "b"))

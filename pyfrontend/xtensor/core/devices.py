@@ -290,3 +290,9 @@ def _check_words(profile: str) -> None:
         if number[1] not in _NUMBERED if number else word not in _WORDS:
             known = ", ".join([*sorted(_WORDS), *(f"{n}=NUMBER" for n in _NUMBERED)])
             raise DeviceError(f"the profile {profile!r} says {word!r}, which is nothing that a device has: {known}")
+        if word.startswith("sm=") and int(word[3:]) < 70:
+            old = f"{word[3:-1] or 0}.{word[-1]}"
+            raise DeviceError(
+                f"the profile {profile!r} says {word!r}: no code for NVIDIA GPUs of compute capability {old}: the "
+                "oldest is 7.0, sm=70"
+            )
