@@ -14,6 +14,7 @@
 #include "Schedule/Passes.h"
 #include "Simplify/Passes.h"
 #include "ToLinalg/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -225,6 +226,36 @@ struct CheckProgram : PassWrapper<CheckProgram, OperationPass<ModuleOp>> {
       call.emitError("calls between functions are not compiled: run --inline before");
       signalPassFailure();
     });
+    if (module.walk(checkTensors).wasInterrupted())
+      signalPassFailure();
+  }
+
+  /// Upstream's bufferization says of these that an op was not bufferized.
+  static WalkResult checkTensors(Operation *op) {
+    SmallVector<Type> types(op->getResultTypes());
+    if (auto func = dyn_cast<func::FuncOp>(op))
+      llvm::append_range(types, func.getArgumentTypes());
+    for (Type type : types) {
+      auto tensor = dyn_cast<TensorType>(type);
+      if (!tensor)
+        continue;
+      auto integer = dyn_cast<IntegerType>(tensor.getElementType());
+      if (integer && integer.getWidth() != 1 &&
+          !llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth())) {
+        op->emitError() << "'" << op->getName() << "' has elements of type " << integer
+                        << ", which no array has: integers have 8, 16, 32 or 64 bits, or are i1";
+        return WalkResult::interrupt();
+      }
+      auto select = dyn_cast<arith::SelectOp>(op);
+      if (OpTrait::hasElementwiseMappableTraits(op) &&
+          !(select && select.getCondition().getType().isInteger(1))) {
+        op->emitError() << "'" << op->getName()
+                        << "' of tensors is not compiled: write it as an op "
+                        << "of xtensor, or run --convert-elementwise-to-linalg before";
+        return WalkResult::interrupt();
+      }
+    }
+    return WalkResult::advance();
   }
   bool needsMain;
 };

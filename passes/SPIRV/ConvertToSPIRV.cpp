@@ -1,8 +1,10 @@
 // xtensor-convert-to-spirv: kernels in SPIR-V, beside the gpu.module they are of.
 #include "GPU/Profile.h"
 #include "SPIRV/KernelPatterns.h"
+#include "SPIRV/NarrowIntegers.h"
 #include "SPIRV/Passes.h"
 #include "SPIRV/VectorBuffers.h"
+#include "SPIRV/WideIntegers.h"
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
 #include "mlir/Conversion/FuncToSPIRV/FuncToSPIRV.h"
@@ -91,12 +93,17 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
       // The launch still names the original.
       b.setInsertionPointAfter(original);
       auto copy = cast<gpu::GPUModuleOp>(b.clone(*original));
+      if (!device.has("i64") && failed(xtensor::spirv::splitWideIntegers(copy)))
+        return signalPassFailure();
+      if (failed(xtensor::spirv::widenNarrowIntegers(copy, device)))
+        return signalPassFailure();
       xtensor::spirv::convertVectorBuffers(copy, device);
       if (failed(convert(copy, env)))
         return signalPassFailure();
       auto code = cast<mlir::spirv::ModuleOp>(original->getNextNode());
       code->setAttr(mlir::spirv::getTargetEnvAttrName(), env);
       keepArithmetic(code);
+      relaxAtomics(code);
       keepSpecials(code, device);
     }
   }
@@ -135,6 +142,14 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
               mlir::spirv::FNegateOp, mlir::spirv::FRemOp, mlir::spirv::GLFmaOp>(op))
         op->setAttr("no_contraction", yes);
     });
+  }
+
+  /// Atomics change bits of a word that are their thread's own: barriers order them. llvmpipe makes
+  /// a barrier of all threads of what is ordered, loops of few threads included.
+  static void relaxAtomics(mlir::spirv::ModuleOp code) {
+    auto none = mlir::spirv::MemorySemantics::None;
+    code.walk([&](mlir::spirv::AtomicAndOp op) { op.setSemantics(none); });
+    code.walk([&](mlir::spirv::AtomicOrOp op) { op.setSemantics(none); });
   }
 
   /// Nor need they know infinities, NaN and signed zeros.

@@ -166,6 +166,13 @@ struct ConstantBits : OpConversionPattern<arith::ConstantOp> {
 /// x * 0: a zero with the product of the signs, or NaN.
 Value timesZero(OpBuilder &b, Location loc, Value x, FloatAttr zero) {
   auto type = cast<FloatType>(zero.getType());
+  if (type.isF16()) {
+    // There may be no integers of 16 bits.
+    Type f32 = b.getF32Type();
+    Value wide = mlir::spirv::FConvertOp::create(b, loc, f32, x);
+    auto known = b.getFloatAttr(f32, zero.getValue().isNegative() ? -0.0 : 0.0);
+    return mlir::spirv::FConvertOp::create(b, loc, type, timesZero(b, loc, wide, known));
+  }
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   auto constant = [&](APFloat v) -> Value {
     return mlir::spirv::ConstantOp::create(b, loc, type, b.getFloatAttr(type, v));

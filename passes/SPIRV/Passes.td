@@ -26,7 +26,8 @@ def ConvertToSPIRV : Pass<"xtensor-convert-to-spirv", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::spirv::SPIRVDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::spirv::SPIRVDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def SerializeSPIRV : Pass<"xtensor-serialize-spirv", "::mlir::ModuleOp"> {

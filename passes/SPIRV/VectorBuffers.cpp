@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -67,7 +68,7 @@ static void retype(Value buffer, int64_t width) {
   }
 }
 
-static void writeOut(Value buffer) {
+void xtensor::spirv::accessByElement(Value buffer) {
   for (Operation *user : llvm::make_early_inc_range(buffer.getUsers())) {
     OpBuilder b(user);
     Location loc = user->getLoc();
@@ -79,15 +80,24 @@ static void writeOut(Value buffer) {
       for (int64_t i = 0; i < load.getVectorType().getNumElements(); ++i)
         elements.push_back(
             memref::LoadOp::create(b, loc, buffer, place(load.getIndices().front(), i)));
-      load.replaceAllUsesWith(
-          vector::FromElementsOp::create(b, loc, load.getVectorType(), elements).getResult());
+      for (Operation *of : llvm::make_early_inc_range(load->getUsers()))
+        if (auto element = dyn_cast<vector::ExtractOp>(of);
+            element && !element.hasDynamicPosition()) {
+          element.replaceAllUsesWith(elements[element.getStaticPosition().front()]);
+          element.erase();
+        }
+      if (!load->use_empty())
+        load.replaceAllUsesWith(
+            vector::FromElementsOp::create(b, loc, load.getVectorType(), elements).getResult());
       load.erase();
     } else if (auto store = dyn_cast<vector::StoreOp>(user)) {
+      Value run = store.getValueToStore();
       for (int64_t i = 0; i < store.getVectorType().getNumElements(); ++i)
-        memref::StoreOp::create(b, loc,
-                                vector::ExtractOp::create(b, loc, store.getValueToStore(), i),
-                                buffer, place(store.getIndices().front(), i));
+        memref::StoreOp::create(b, loc, b.createOrFold<vector::ExtractOp>(loc, run, i), buffer,
+                                place(store.getIndices().front(), i));
       store.erase();
+      if (Operation *from = run.getDefiningOp(); from && isOpTriviallyDead(from))
+        from->erase();
     }
   }
 }
@@ -102,7 +112,7 @@ void xtensor::spirv::convertVectorBuffers(gpu::GPUModuleOp kernel, const Profile
       if (width > 1 && canStore(type.getElementType(), device))
         retype(argument, width);
       else
-        writeOut(argument);
+        accessByElement(argument);
     }
     SmallVector<Type> types =
         llvm::map_to_vector(func.getArguments(), [](BlockArgument a) { return a.getType(); });

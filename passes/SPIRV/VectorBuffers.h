@@ -15,6 +15,9 @@ namespace xtensor::spirv {
 ///   ==>  %v = memref.load %x[%i / 4] : memref<?xvector<4xf32>>
 void convertVectorBuffers(mlir::gpu::GPUModuleOp kernel, const Profile &device);
 
+/// Writes all loads and stores of vectors of a buffer out.
+void accessByElement(mlir::Value buffer);
+
 } // namespace xtensor::spirv
 
 #endif // XTENSOR_PASSES_SPIRV_VECTORBUFFERS_H

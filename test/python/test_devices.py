@@ -441,8 +441,6 @@ SMALL = "vulkan,subgroup=1,workgroup_bytes=16384,max_threads=128"
     ("dtype", "instead"),
     [
         ("f8", r'x.astype\("f4"\)'),
-        ("i8", r'x.astype\("i4"\)'),
-        ("u8", r'x.astype\("u4"\)'),
         ("f2", r'x.astype\("f4"\)'),
     ],
 )
@@ -455,7 +453,7 @@ def test_a_dtype_that_a_device_lacks(dtype, instead):
     ):
         target.check(program)
     inside = xt.jit(lambda x: x.astype(dtype).sum().astype("f4")).trace(xt.spec(a=2, dtype="i2")).program
-    with pytest.raises(xt.DeviceError, match=f"inside of the program is {name}"):
+    with pytest.raises(xt.DeviceError, match=f"inside of the program, of the op 'cast', is {name}"):
         target.check(inside)
     target.check(xt.jit(lambda x: x + x).trace(xt.spec(a=2, dtype="f4")).program)
 
@@ -471,6 +469,39 @@ def test_profiles_name_what_a_device_has():
     assert flags == [f for f in order if f in flags]
     numbers = ["subgroup", "workgroup_bytes", "max_threads", *(["sm"] if parts[0] == "cuda" else [])]
     assert [p.partition("=")[0] for p in parts if "=" in p] == numbers
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i8", "bool", "bfloat16"])
+@pytest.mark.parametrize("has", ["subgroup=8", "f64", "f16,i64", "s16", "s8", "i16,s8", "i8,i16", "s8,s16", "i64,i8"])
+def test_integers_need_no_features(has, dtype):
+    """They are made of words of 32 bits where the device has none of theirs."""
+    f = xt.jit(lambda x: (x + x, x.any(), x.sum(), xt.argsort(x, dim="a"), x.isel(a=[0, 0])))
+    text = f.lower(xt.spec(a=99, dtype=dtype), device=f"vulkan,{has}").as_text("spirv")
+    capabilities = text[text.index("#spirv.vce<") :].split("]")[0]
+    for word, capability in {"i64": "Int64", "i16": "Int16", "i8": "Int8", "s8": "StorageBuffer8"}.items():
+        assert word in has.split(",") or capability not in capabilities
+
+
+@pytest.mark.parametrize("word", ["sm=abc", "subgroup=0", "max_threads=-1", "workgroup_bytes=", "subgroup=1.5"])
+def test_a_number_of_a_profile_that_is_none(word):
+    with pytest.raises(xt.DeviceError, match=f"says '{word}', which is nothing that a device has"):
+        xt.jit(lambda x: x).lower(xt.spec(a=2, dtype="f8"), device=f"cuda,{word}").as_text("traced")
+
+
+def test_a_gpu_that_is_too_old():
+    with pytest.raises(xt.DeviceError, match=r"says 'sm=10': no code for .* 1.0: .* 7.0, sm=70"):
+        xt.jit(lambda x: x).lower(xt.spec(a=2, dtype="f4"), device="cuda,sm=10").as_text("ptx")
+
+
+@needs_device
+def test_a_cotangent_that_is_elsewhere():
+    x = xt.array(np.ones((2, 3), "f4"), dims=("a", "b"))
+    _, back = xt.vjp(lambda x: x * 2, x.to(NAME))
+    with pytest.raises(xt.DeviceError, match=f"vjp: the cotangent is on 'cpu' and the result .* on '{NAME}'.*to"):
+        back(x)
+    _, push = xt.linearize(lambda x: x * 2, x.to(NAME))
+    with pytest.raises(xt.DeviceError, match="linearize: the tangent is on 'cpu' and the "):
+        push(x)
 
 
 def test_texts_of_devices_that_are_not_here():

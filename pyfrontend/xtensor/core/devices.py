@@ -55,11 +55,10 @@ _WORDS = frozenset(
     ]
 )
 _NUMBERED = ("subgroup", "workgroup_bytes", "max_threads", "sm")
-# dtype -> the part of a profile that says that it is there, and what to write instead where it is not.
+# dtype -> the part of a profile that says that it is there, and what to write instead where it is not. Integers are
+# made of words where they are not there: the numbers are the same.
 _NEEDS = {
     "float64": ("f64", 'x.astype("f4")'),
-    "int64": ("i64", 'x.astype("i4")'),
-    "uint64": ("i64", 'x.astype("u4")'),
     "float16": ("f16", 'x.astype("f4")'),
 }
 
@@ -229,31 +228,37 @@ class Target:
         for spec in (*program.all_inputs, *program.outputs):
             if spec.dtype.name in lacking:
                 self._refuse(spec.dtype.name, describe_array(spec))
-        for dtype in _dtypes_inside(program):
+        for dtype, (op, line) in _dtypes_inside(program).items():
             if dtype in lacking:
-                self._refuse(dtype, "a value inside of the program")
+                self._refuse(dtype, f"a value inside of the program, of the op '{op}',", line)
 
-    def _refuse(self, dtype: str, what: str) -> None:
+    def _refuse(self, dtype: str, what: str, where: str | None = None) -> None:
         shown = f"{self.name!r} ({self.device.description})" if self.device else repr(self.name)
         raise DeviceError(
             f"{what} is {dtype}, and the device {shown} has no {dtype}. Write {_NEEDS[dtype][1]}, or run it with "
-            'device="cpu"'
+            'device="cpu"',
+            where,
         )
 
 
-def _dtypes_inside(program: Program) -> set[str]:
-    from ..trace.context import lock, spec_of
+def _dtypes_inside(program: Program) -> dict[str, tuple[str, str | None]]:
+    """The dtypes of all values that are computed: the first op that gives one, and its FILE:LINE."""
+    from ..trace.context import file_line, lock, spec_of
 
-    found: set[str] = set()
+    found: dict[str, tuple[str, str | None]] = {}
 
     def visit(operation: Any) -> None:
         for region in operation.regions:
             for block in region.blocks:
                 for view in block.operations:
-                    for result in view.operation.results:
-                        if str(result.type).startswith("!xtensor.array"):
-                            found.add(spec_of(result.type).dtype.name)
-                    visit(view.operation)
+                    op = view.operation
+                    for result in op.results:
+                        if not str(result.type).startswith("!xtensor.array"):
+                            continue
+                        dtype = spec_of(result.type).dtype.name
+                        if dtype not in found:
+                            found[dtype] = op.name.removeprefix("xtensor."), file_line(str(op.location)) or None
+                    visit(op)
 
     with lock:
         visit(program.module.operation)
@@ -285,3 +290,9 @@ def _check_words(profile: str) -> None:
         if number[1] not in _NUMBERED if number else word not in _WORDS:
             known = ", ".join([*sorted(_WORDS), *(f"{n}=NUMBER" for n in _NUMBERED)])
             raise DeviceError(f"the profile {profile!r} says {word!r}, which is nothing that a device has: {known}")
+        if word.startswith("sm=") and int(word[3:]) < 70:
+            old = f"{word[3:-1] or 0}.{word[-1]}"
+            raise DeviceError(
+                f"the profile {profile!r} says {word!r}: no code for NVIDIA GPUs of compute capability {old}: the "
+                "oldest is 7.0, sm=70"
+            )

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _native
 from ..core import dtypes, options, tree
 from ..core.calls import call_with
-from ..core.errors import ArgumentTypeError, Error
+from ..core.errors import ArgumentTypeError, DeviceError, Error
 from ..trace.dispatch import spec_of_type
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
@@ -93,6 +93,12 @@ def exact(t: Any, type_: Any, device: _native.Device | None, what: str, whole: b
         raise unnamed(t, what)
     if tracing():
         return conform(t, spec_of_type(type_), what, whole)
+    if isinstance(t, _native.Array) and t.ndim and t._device is not device:
+        here = "cpu" if device is None else device.name
+        raise DeviceError(
+            f"{what} is on {t.device!r} and the {'result' if whole else 'input'} that it belongs to on {here!r}: move "
+            f"it by x.to({here!r})"
+        )
     return _conform(t, _native.empty(type_, device), what, whole)
 
 

@@ -1,0 +1,151 @@
+"""Devices that lack features: a driver that has everything is opened without some ($XTENSOR_DEVICE_WITHOUT), and gives
+what the CPU gives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+from xtensor import _native
+from xtensor.core import devices, tree
+
+WITHOUT = os.environ.get("XTENSOR_DEVICE_WITHOUT", "")
+LACKING = ("i64", "i16", "s16,s8", "i8,s16,i64", "f64,i64,i16,i8,s16,s8")
+
+pytestmark = pytest.mark.skipif(not _native.device_count("vulkan"), reason=f"no Vulkan: {_native.device_error()}")
+
+
+@pytest.mark.skipif(WITHOUT != "", reason="this is the run that it asks for")
+@pytest.mark.parametrize("without", LACKING)
+def test_all_of_it_without(without: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(Path(__file__).resolve())],
+        env={**os.environ, "XTENSOR_DEVICE_WITHOUT": without},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_profile_says_what_is_left() -> None:
+    words = devices.named("vulkan").profile.split(",")
+    assert not set(WITHOUT.split(",")) & set(words)
+
+
+def numbers(dtype: str, count: int, seed: int) -> np.ndarray:
+    """Of all sizes, both signs where there are two, and the limits."""
+    rng = np.random.default_rng(seed)
+    bits = rng.integers(0, 2**64, count, dtype=np.uint64) >> rng.integers(0, 64, count, dtype=np.uint64)
+    values = bits.astype(dtype)
+    least, most = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max
+    if least:
+        values[::3] = -values[::3]
+    values[:3] = [least, most, 0]
+    return values
+
+
+def same(f: Callable[..., Any], *args: xt.Array, tolerance: float = 0.0) -> None:
+    here, there = (tree.flatten(xt.jit(f, device=d)(*args))[0] for d in ("cpu", "vulkan"))
+    for a, b in zip(here, there, strict=True):
+        assert a.dtype == b.dtype
+        assert a.dims == b.dims
+        if tolerance:
+            np.testing.assert_allclose(
+                b.values.astype("f8"), a.values.astype("f8"), rtol=tolerance, atol=tolerance, equal_nan=True
+            )
+        else:
+            np.testing.assert_array_equal(b.values, a.values)
+
+
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "sums": lambda x, y: (x + y, x - y, -x, abs(x)),
+    "products": lambda x, y: (x * y, x**3, x @ y),
+    "quotients": lambda x, y: (x // y, x % y),
+    "bits": lambda x, y: (x & y, x | y, x ^ y, ~x),
+    "shifts": lambda x, y: (x << (y & 3), x >> (y & 7), x << 0, x >> 7),
+    "order": lambda x, y: (x < y, x >= y, x == y, xt.maximum(x, y), xt.minimum(x, y), xt.where(x > y, x, y)),
+    "reductions": lambda x, y: (x.sum(), x.prod(), x.max(), x.min(), x.argmax("n"), (x > y).any()),
+    "scans": lambda x, y: (x.cumsum("n"), xt.cummax(x, dim="n")),
+    "sorting": lambda x, y: (xt.sort(x, dim="n"), xt.argsort(x, dim="n"), xt.top_k(x, 5, dim="n")),
+    "casts": lambda x, y: [x.astype(d) for d in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "bool")],
+    "floats": lambda x, y: (x.astype("f4"), x.astype("bfloat16").astype("f4")),
+}
+
+
+@pytest.mark.parametrize("name", ARITHMETIC)
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "i8", "u8"])
+def test_integers(dtype: str, name: str) -> None:
+    x, y = numbers(dtype, 301, 0), numbers(dtype, 301, 1)
+    y[y == 0] = 3
+    same(ARITHMETIC[name], xt.array(x, dims="n"), xt.array(y, dims="n"))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i8", "bool"])
+def test_rows_that_share_words(dtype: str) -> None:
+    x = xt.array((numbers("i8", 65 * 301, 2) % 100).astype(dtype).reshape(65, 301), dims=("r", "c"))
+    same(lambda x: (x.transpose("c", "r"), x.isel(c=slice(None, None, -2)), x.any("c"), x.argmax("c")), x)
+    same(lambda x: (x.sum("c"), x.sum("r"), xt.where(x, 1, 2)), x)
+    same(lambda x: (x.at(c=3).set(x.isel(c=4)), xt.concat([x, x], dim="r")), x)
+
+
+def test_floats_to_integers() -> None:
+    rng = np.random.default_rng(3)
+    x = (rng.normal(size=400) * 10.0 ** rng.integers(-3, 24, 400)).astype("f4")
+    x[:4] = [np.nan, np.inf, -np.inf, -0.0]
+    same(lambda x: [x.astype(d) for d in ("i1", "u1", "i2", "u2", "i8", "u8", "bool")], xt.array(x, dims="n"))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "f2"])
+def test_short_floats(dtype: str) -> None:
+    rng = np.random.default_rng(4)
+    x = xt.array(rng.normal(size=(9, 513)).astype("f4"), dims=("r", "c")).astype(dtype)
+    same(lambda x: (x + x, x * 0.0, xt.isnan(x / 0.0), x.astype("f4"), x.max("c"), (x * 9).astype("i2")), x)
+    same(lambda x: (xt.nn.softmax(x, dim="c"), x.sum("r"), xt.exp(x)), x, tolerance=2e-2)
+    same(xt.grad(lambda x: (xt.tanh(x) ** 2).astype("f4").sum()), x, tolerance=2e-2)
+    same(lambda x: x @ x.rename(r="q"), x, tolerance=0.3)
+
+
+X = np.random.default_rng(5).normal(size=(5, 70)).astype("f4")
+K = np.array([4, 0, -2], "i4")
+PROGRAMS: dict[str, Callable[..., Any]] = {
+    "gather": lambda x, k: x.isel(a=k),
+    "add": lambda x, k: x.at(a=k).add(1.0),
+    "set": lambda x, k: x.at(a=k).set(2.0),
+    "max": lambda x, k: x.at(a=k).max(0.5),
+    "multiply": lambda x, k: x.at(a=k).multiply(0.5),
+    "drop": lambda x, k: x.at(a=k * 9).set(2.0, mode="drop"),
+    "gradient of a gather": xt.grad(lambda x, k: (x.isel(a=k) ** 2).sum()),
+    "gradient of cummax": xt.grad(lambda x, k: (xt.cummax(x, dim="b") ** 2).sum()),
+    "cross entropy": lambda x, k: xt.nn.cross_entropy(x.isel(a=[0, 1, 2]).rename(a="k"), abs(k), dim="b"),
+    "sort": lambda x, k: xt.sort(x, dim="b"),
+    "median": lambda x, k: (xt.median(x, dim="b"), xt.quantile(x, 0.3, dim="b")),
+    "one_hot": lambda x, k: xt.one_hot(abs(k), 5, dim="c"),
+    "cond": lambda x, k: xt.cond(x.sum() > 0, lambda x: x, lambda x: -x, x),
+    "fori_loop": lambda x, k: xt.fori_loop(0, 5, lambda i, c: c + i, x),
+    "hessian": lambda x, k: xt.hessian(lambda r: xt.sum(r**3))(x.isel(a=0)),
+    "count": lambda x, k: xt.count_nonzero(x > 0, dim="b"),
+    "inverse": lambda x, k: xt.grad(
+        lambda x: xt.linalg.inv(x @ x.rename(a="c") + 9 * xt.eye(5, dims=("a", "c"), dtype="f4"), dims=("a", "c")).sum()
+    )(x),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str) -> None:
+    same(PROGRAMS[name], xt.array(X, dims=("a", "b")), xt.array(K, dims="k"), tolerance=2e-5)
+
+
+def test_an_index_out_of_range() -> None:
+    x = xt.array(X, dims=("a", "b")).to("vulkan")
+    for wrong in (5, -6, 2**31 - 1):
+        k = xt.array(np.array([0, wrong], "i4"), dims="k").to("vulkan")
+        with pytest.raises(xt.IndexError, match=f"index {wrong} is out of range for size 5 of dim 'a'"):
+            print(xt.jit(lambda x, k: x.isel(a=k))(x, k).values)
