@@ -2,7 +2,7 @@
  * memory of the call. */
 #include "gemm.h"
 
-enum { kCholesky, kEigh, kLu, kPinv, kQr, kSvd, kSolve, kLuSolve };
+enum { kCholesky, kEigh, kLu, kPinv, kQr, kSvd, kSolve, kLuSolve, kLuInverse };
 
 typedef struct Job {
   int routine;
@@ -121,6 +121,9 @@ static void run(int routine, int32_t inputs, int32_t count, const xt_array *arra
   case kPinv:
     job.run = isFloat ? svd_f : svd_d;
     break;
+  case kLuInverse:
+    job.run = isFloat ? inverse_f : inverse_d;
+    break;
   default:
     job.run = isFloat ? solve_f : solve_d;
   }
@@ -135,6 +138,7 @@ static void run(int routine, int32_t inputs, int32_t count, const xt_array *arra
 ROUTINE(cholesky, kCholesky, 1, 2)
 ROUTINE(eigh, kEigh, 1, 3)
 ROUTINE(lu, kLu, 1, 5)
+ROUTINE(lu_inverse, kLuInverse, 2, 3)
 ROUTINE(lu_solve, kLuSolve, 3, 4)
 ROUTINE(pinv, kPinv, 1, 2)
 ROUTINE(qr, kQr, 1, 3)

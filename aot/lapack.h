@@ -281,3 +281,27 @@ static void OF(solve)(const Job *job, const int64_t *at, char *scratch) {
                     : column[rows && turned ? rowOf(rows[i * rowStep], n) : i];
   }
 }
+
+/* packed, order -> x: column i of the inverse of L U is column order[i] of x. */
+static void OF(inverse)(const Job *job, const int64_t *at, char *scratch) {
+  OF(Matrix) a = OF(matrix)(job->arrays, at[0], job->batch);
+  OF(Matrix) x = OF(matrix)(job->arrays + 2, at[2], job->batch);
+  const int64_t *order = (const int64_t *)job->arrays[1].data + at[1];
+  const int64_t n = a.rows, step = job->arrays[1].strides[job->batch];
+  if (n != a.columns) {
+    OF(fill)(x, (T)__builtin_nan(""));
+    return;
+  }
+  OF(Matrix) here = {(T *)scratch, n, n, n, 1};
+  T *column = (T *)(scratch + room(n * n * (int64_t)sizeof(T)));
+  OF(copy)(a, here);
+  for (int64_t c = 0; c < n; ++c) {
+    const int64_t to = rowOf(order[c * step], n);
+    for (int64_t i = 0; i < n; ++i)
+      column[i] = i == c;
+    OF(substitute)(here.data, n, 0, 1, column);
+    OF(substitute)(here.data, n, 1, 0, column);
+    for (int64_t i = 0; i < n; ++i)
+      *(job->options[0] ? OF(at)(&x, to, i) : OF(at)(&x, i, to)) = column[i];
+  }
+}

@@ -12,8 +12,8 @@ typedef struct {
   const xt_array *x, *y;
   int32_t bytes;
   int32_t isUnsigned, descending;
-  uint64_t infinity; /* bits of a float's; 0: integers */
-  int64_t size;
+  uint64_t infinity;    /* bits of a float's; 0: integers */
+  int64_t size, wanted; /* positions of a row, the first ones */
 } Sort;
 
 static uint64_t bitsAt(const void *data, int64_t i, int32_t bytes) {
@@ -99,13 +99,13 @@ static void sortRows(void *ctx, int64_t begin, int64_t end, xt_call *call) {
       sorted = sortRow(items, items + n, n);
     }
     /* Without memory, which is reported: positions that later reads may use all the same. */
-    for (int64_t i = 0; i < n; ++i)
+    for (int64_t i = 0; i < s->wanted; ++i)
       y[i * out] = items ? sorted[i].position : 0;
   }
   xta_arena_release(items, call);
 }
 
-void xta_own_xt_argsort(const xt_array *arrays, const int64_t *options, xt_call *call) {
+static void argsort(const xt_array *arrays, const int64_t *options, int64_t wanted, xt_call *call) {
   static const int32_t kBytes[] = {1, 2, 4, 8, 2, 2, 4, 8}; /* by XT_I8 .. XT_F64 */
   static const uint64_t kInfinity[] = {0, 0, 0, 0, 0x7c00, 0x7f80, 0x7f800000, 0x7ff0000000000000};
   const xt_array *x = &arrays[0];
@@ -115,10 +115,19 @@ void xta_own_xt_argsort(const xt_array *arrays, const int64_t *options, xt_call 
             options[1] != 0,
             options[0] != 0,
             kInfinity[x->type],
-            x->sizes[x->rank - 1]};
+            x->sizes[x->rank - 1],
+            wanted};
   int64_t rows = 1;
   for (int32_t axis = 0; axis + 1 < x->rank; ++axis)
     rows *= x->sizes[axis];
   if (rows && s.size)
     xta_parallel_for(sortRows, &s, rows, s.size < 64 ? 64 / s.size : 1, call);
+}
+
+void xta_own_xt_argsort(const xt_array *arrays, const int64_t *options, xt_call *call) {
+  argsort(arrays, options, arrays[0].sizes[arrays[0].rank - 1], call);
+}
+
+void xta_own_xt_top_k(const xt_array *arrays, const int64_t *options, xt_call *call) {
+  argsort(arrays, options, options[2], call);
 }

@@ -47,7 +47,8 @@ struct LibraryDescription {
   /// The routines that the code calls, by their names in Routines.def.
   std::vector<std::string> routines;
   bool callsLapack() const {
-    return llvm::any_of(routines, [](llvm::StringRef name) { return name != "xt_argsort"; });
+    return llvm::any_of(
+        routines, [](llvm::StringRef name) { return name != "xt_argsort" && name != "xt_top_k"; });
   }
   /// Functions for C beside the entry for those who check arguments themselves.
   bool forC = true;

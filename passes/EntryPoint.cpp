@@ -202,6 +202,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
   /// that has one of its own.
   bool mayReport() {
     return getOperation()->hasAttr("xtensor.sites") || getOperation().lookupSymbol("xt_argsort") ||
+           getOperation().lookupSymbol("xt_top_k") ||
            getOperation()
                ->walk([](memref::AllocOp) { return WalkResult::interrupt(); })
                .wasInterrupted();

@@ -31,7 +31,7 @@ uint8_t wchar_t max_align_t data dims sizes state message any workspace context 
 XT_OK xta xta_run entry malloc free main cblas_sgemm __x _X __cplusplus x_size x x_ _x 2d 0 größe 数 a_b a-b */ /* a\\
 ??/ // ' " %s 🙂
 """
-NASTY = (*_WORDS.split(), "a b", "\u202e", "\n")
+NASTY = (*_WORDS.split(), "a b", "a-b", "é", "2")
 
 # What else a program may include: all of these have macros.
 _INCLUDES = "".join(f"#include <{h}.h>\n" for h in ("errno", "stdio", "assert", "limits", "stdint", "time", "math"))

@@ -273,7 +273,9 @@ print(d.messages)
             FAULTS
             + """
 a = d.array(VALUES)
-d.begin(program(), [a, a]); d.add(kernel(), a, a, N, 0, 300_000); d.end()
+run, add = program(), kernel()
+for steps in 1, 300_000:  # the first call of a process waits
+    d.begin(run, [a, a]); d.add(add, a, a, N, 0, steps); d.end()
 faults.fault_set(2, 0)
 attempt(d.read, a, N)
 faults.fault_set(2, -1)
