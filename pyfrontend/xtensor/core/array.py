@@ -186,7 +186,7 @@ def array(
             made = made.transpose(*names)
         return made if dtype is None else made.astype(dtype)
     if hasattr(data, "spec") and hasattr(data, "scope"):
-        raise ArgumentTypeError(f"xt.array copies concrete data; {data!r} is an array already")
+        raise ArgumentTypeError(f"xt.array copies concrete data; {data!r} is an array already. Write xt.as_array(x)")
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     values = _as_numpy(data, wanted, copy)
     if dims is None:
@@ -261,10 +261,14 @@ def _is_dataarray(x: Any) -> bool:
 
 
 def as_array(x: Any) -> Array:
-    """An Array from an xarray.DataArray (dims kept; coordinates, name and attributes travel along), an Array (itself),
-    or a number. Memory is shared where it can be."""
+    """An Array from an xarray.DataArray (dims kept; coordinates, name and attributes travel along), an Array (itself,
+    traced or not), or a number. Memory is shared where it can be."""
     if isinstance(x, _native.Array):
         return x  # type: ignore[return-value]
+    from ..trace.tracer import DynamicSize, Tracer, as_tracer
+
+    if isinstance(x, (Tracer, DynamicSize)):
+        return as_tracer(x)
     if _is_dataarray(x):
         from ..interop.xarray import from_xarray
 

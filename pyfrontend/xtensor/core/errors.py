@@ -48,10 +48,17 @@ def _operands(arguments: Iterable[Any]) -> Iterator[str]:
             yield f"{x.dtype.name} ({', '.join(sizes)})"
 
 
+# Packages that call this one on the user's behalf.
+_BETWEEN = frozenset({"numpy", "xarray"})
+
+
 def user_frame() -> FrameType | None:
-    """The innermost frame that runs code from outside of this package."""
+    """The innermost frame that runs code from outside of this package, and of NumPy and xarray."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and (
+        frame.f_code.co_filename.startswith(_PACKAGE)
+        or str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN
+    ):
         frame = frame.f_back
     return frame
 
@@ -82,7 +89,7 @@ class Error(Exception):
         room, dot, name = op.rpartition(".")
         if dot and text.startswith(f"xt.{name}:"):
             text = text.replace("xt.", f"xt.{room}.", 1)
-        if text.startswith("xt."):
+        if text.startswith(("xt.", "xarray: ")):
             self.args = (text + mark + where,)
             return
         text = f"xt.{op}: {_DIALECT_OP.sub('', text)}"

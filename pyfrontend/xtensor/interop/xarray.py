@@ -75,6 +75,7 @@ def to_xarray(x: Array) -> xarray.DataArray:
 Origin = tuple[int, str, tuple[Any, ...]]
 _LOST = frozenset({"xtensor.iota", "xtensor.constant", "xtensor.size"})
 _POINTS = "~points"  # under this name: dims that an int picked one position of
+_OWNER = "~owner"  # under this name: the argument that a gradient is by
 
 
 class Origins:
@@ -84,10 +85,12 @@ class Origins:
         self.known: dict[Any, dict[str, frozenset[Origin]]] = {}
         self.free: set[Any] = set()  # values that no argument has a part in
         self.maps: dict[Any, tuple[list[Any], list[Any]]] = {}  # of a handle: what it gives, what it takes
+        self.arguments: dict[Any, int] = {}  # values that are an argument, in regions too
         self.kept = program.labels
         block = program.main.regions[0].blocks[0]
         for i, argument in enumerate(block.arguments):
             self.known[argument] = {d: frozenset({(i, d, ())}) for d in self._dims(argument)}
+            self.arguments[argument] = i
         self._block(block)
         returned = list(block.operations)[-1].operation.operands
         self.results = [self.known.get(v, {}) for v in returned]
@@ -166,6 +169,8 @@ class Origins:
             for block in region.blocks:
                 for argument, operand in zip(block.arguments, operands, strict=False):
                     self.known[argument] = self.known.get(operand, {})
+                    if operand in self.arguments:
+                        self.arguments[argument] = self.arguments[operand]
                 terminator = self._block(block)
                 for result, value in zip(o.results, terminator.operands, strict=False):
                     self.known[result] = self.known.get(value, {})
@@ -194,6 +199,9 @@ class Origins:
         if o.name == "xtensor.apply":
             for result, source in zip(o.results, self.maps.get(operands[0], ([], []))[0], strict=False):
                 self.known[result] = self.known.get(source, {})
+                if source in self.arguments:
+                    owner = frozenset({(self.arguments[source], "", ())})
+                    self.known[result] = {**self.known[result], _OWNER: owner}
             return
         for result in o.results:
             self.known[result] = self._through(o, operands, self._dims(result))
@@ -415,15 +423,20 @@ def relabel(
     op: str = "",
 ) -> list[Any]:
     """Results as DataArrays where one went in (else as Arrays with labels), with the coordinates that still apply."""
-    labels = {i: labels_of(x) for i, x in sources.items()}
-    as_dataarray = any(is_dataarray(x) for x in sources.values())
-    first = next(iter(labels.values()))
-    name = first.name if all(_same(label.name, first.name) for label in labels.values()) else None
-    attrs = _attributes(labels.values()) if keeps_attrs(op) else {}
+    every = {i: labels_of(x) for i, x in sources.items()}
     out: list[Any] = []
     for result, where in zip(results, origins, strict=True):
+        # A gradient is labelled as the argument that it is by, anything else as all of them together.
+        owners = {i for i, _, _ in where.get(_OWNER, ())}
+        labels = {i: label for i, label in every.items() if i in owners} if len(owners) == 1 else every
+        if not labels:
+            out.append(result)
+            continue
+        first = next(iter(labels.values()))
+        name = first.name if all(_same(label.name, first.name) for label in labels.values()) else None
+        attrs = _attributes(labels.values()) if keeps_attrs(op) else {}
         made = result._with_meta(Labels(_coordinates(where, result.sizes, labels), name, attrs))
-        out.append(to_xarray(made) if as_dataarray else made)
+        out.append(to_xarray(made) if any(is_dataarray(sources[i]) for i in labels) else made)
     return out
 
 

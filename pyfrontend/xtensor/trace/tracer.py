@@ -206,6 +206,13 @@ class Tracer(_Base):
             "Return the array from the function and convert what the call gives",
         )
 
+    @property
+    def variable(self) -> NoReturn:
+        self._no_value(
+            "xarray: a DataArray reads the array that it meets on its right",
+            "Write the array first, as in u * k, or xt.as_array(k) * u with the DataArray k; xt.where for xarray.where",
+        )
+
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         self._no_value("NumPy was asked to read an array", "Use the xt function of the same name")
 
