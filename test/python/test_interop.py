@@ -110,9 +110,29 @@ def test_joined_to_something_without_labels_a_dim_has_none():
     assert "place" in out.coords
 
 
-def test_neighbours_of_one_array_keep_what_is_certain():
-    out = xt.jit(lambda v: v.isel(place=slice(1, 3)) - v.isel(place=slice(0, 2)))(temperature())
+def test_coordinates_that_differ_are_an_error_inside_of_jit():
+    def neighbours(v):
+        return v.isel(place=slice(1, 3)) - v.isel(place=slice(0, 2))
+
+    what = r"^xt\.subtract: the coordinates of dim 'place' differ .*operands: float64 \(time: 2, place: 2\), float64"
+    for f in (
+        xt.jit(neighbours),
+        xt.jit(neighbours, dynamic_dims="time"),
+        xt.grad(lambda v: (neighbours(v) ** 2).sum()),
+    ):
+        for _ in range(2):
+            with pytest.raises(xt.DimensionError, match=what.replace("time: 2", "time: .")) as e:
+                f(temperature())
+            assert f"{__file__}:" in str(e.value)
+    out = xt.jit(neighbours)(temperature().drop_vars("place"))
     assert set(out.coords) == {"time", "run"}
+    a, b = temperature(), temperature().assign_coords(time=[20, 30])
+    for f, name in ((lambda a, b: a * b, "multiply"), (lambda a, b: xt.where(a > 0, b, 0.0), "where")):
+        with pytest.raises(xt.DimensionError, match=rf"^xt\.{name}: the coordinates of dim 'time' differ .*time: 2"):
+            xt.jit(f)(a, b)
+    # Values that meet as one op's own business, and in reductions, do not.
+    total = xt.jit(lambda a, b: a.diff("time") + xt.sum(a * 2.0, "time") * xt.sum(b, "time"))(a, b)
+    xr.testing.assert_allclose(total, a.diff("time") + (a * 2.0).sum("time") * b.sum("time"))
 
 
 def test_gradients_of_dataarrays_are_dataarrays():
