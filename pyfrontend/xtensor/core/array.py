@@ -14,7 +14,7 @@ from .. import _native
 from . import dtypes
 from .devices import named, placed
 from .dims import as_names, describe
-from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
 from .methods import ArrayMethods
 from .ranges import does_not_fit, fits
 
@@ -41,6 +41,7 @@ class Array(_native.Array, ArrayMethods):
     def weak(self) -> bool:
         return False
 
+    @trimmed
     def to(self, device: str) -> Array:
         """The array on a device, "cpu" or "vulkan"; the array itself if it is there. Its coordinates, name and
         attributes go along."""
@@ -71,30 +72,36 @@ class Array(_native.Array, ArrayMethods):
             raise ArgumentError(f"item() needs an array of one element, got {describe(self.dims, self.shape)}")
         return _native.as_numpy(self).item()
 
-    def _scalar(self, what: str) -> Any:
-        if self.ndim:
-            raise DimensionError(
-                f"{what} needs an array without dims, got {describe(self.dims, self.shape)}. "
-                f"{'Reduce it with .any() or .all()' if what == 'bool()' else 'Reduce it, or use .item()'}"
-            )
-        return _native.as_numpy(self)[()]
+    def _no_scalar(self, what: str) -> DimensionError:
+        return DimensionError(
+            f"{what} needs an array without dims, got {describe(self.dims, self.shape)}. "
+            f"{'Reduce it with .any() or .all()' if what == 'bool()' else 'Reduce it, or use .item()'}"
+        )
 
     def __bool__(self) -> bool:
-        return bool(self._scalar("bool()"))
+        if self.ndim:
+            raise self._no_scalar("bool()")
+        return bool(_native.as_numpy(self)[()])
 
     def __int__(self) -> int:
-        return int(self._scalar("int()"))
+        if self.ndim:
+            raise self._no_scalar("int()")
+        return int(_native.as_numpy(self)[()])
 
     def __float__(self) -> float:
-        return float(self._scalar("float()"))
+        if self.ndim:
+            raise self._no_scalar("float()")
+        return float(_native.as_numpy(self)[()])
 
     def __complex__(self) -> complex:
-        return complex(self._scalar("complex()"))
+        if self.ndim:
+            raise self._no_scalar("complex()")
+        return complex(_native.as_numpy(self)[()])
 
     def __index__(self) -> int:
         if self.ndim or self.dtype.kind not in "iu":
             raise ArgumentTypeError(f"an int is needed here, got {self.dtype} {describe(self.dims, self.shape)}")
-        return int(self._scalar("int()"))
+        return int(_native.as_numpy(self)[()])
 
     def __len__(self) -> int:
         if not self.ndim:

@@ -4,12 +4,13 @@ failed, at which operands, what was expected and what to write instead; the user
 from __future__ import annotations
 
 import builtins
+import functools
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from .. import _native
 
@@ -29,6 +30,9 @@ __all__ = [
     "TracerError",
     "UnsupportedError",
 ]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MARK = "\n  at "
@@ -97,6 +101,19 @@ class Error(Exception):
         if operands and "operands: " not in text:
             text += f" (operands: {operands})"
         self.args = (text + mark + where,)
+
+
+def trimmed(fn: Callable[P, R]) -> Callable[P, R]:
+    """`fn`, a method, without the frames inside of it in the tracebacks of errors."""
+
+    @functools.wraps(fn)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return fn(*args, **kwargs)
+        except Error as error:
+            raise error.with_traceback(None) from None
+
+    return call
 
 
 class DimensionError(Error, ValueError):
