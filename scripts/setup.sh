@@ -9,6 +9,18 @@ python=${PYTHON:-python3}
 inputs=(CMakeLists.txt aot bundle cmake compiler dialects passes pyfrontend pyproject.toml runtime scripts tools)
 step() { printf '%4ds  %s\n' "$SECONDS" "$1"; }
 
+# progress: of a build's lines on standard input, a line for every tenth of its steps.
+progress() {
+  local line tenth=0 now
+  while IFS= read -r line; do
+    [[ $line =~ \[([0-9]+)/([0-9]+)\]\ (Building|Linking|Generating) ]] || continue
+    now=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+    [ "$now" -gt "$tenth" ] || continue
+    tenth=$now
+    step "  ${BASH_REMATCH[1]}/${BASH_REMATCH[2]}"
+  done
+}
+
 # What the installed package is made of, whatever the clock says about it.
 fingerprint() {
   {
@@ -84,8 +96,14 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
   wait "$fetch"
 
   step "C++ build and install"
-  CC=clang-22 CXX=clang++-22 .venv/bin/python -m pip install -q --disable-pip-version-check \
-    --no-index --no-build-isolation --no-deps --force-reinstall .
+  mkdir -p build
+  if ! CC=clang-22 CXX=clang++-22 .venv/bin/python -m pip install -v --disable-pip-version-check \
+    --no-index --no-build-isolation --no-deps --force-reinstall . 2>&1 | tee build/setup.log | progress; then
+    grep -E -A5 'error:|FAILED' build/setup.log | head -40 >&2 || true
+    tail -n 20 build/setup.log >&2
+    echo "The build failed; all it said is in build/setup.log" >&2
+    exit 1
+  fi
   for tool in xtensor-compile xtensor-opt xtensor-lsp-server; do
     ln -sf "$PWD/build/Release/bin/$tool" ".venv/bin/$tool"
   done

@@ -240,7 +240,7 @@ PyObject *xtensor::dlpackDunder(PyObject *self, PyObject *args, PyObject *kwargs
   if (a->device && (!cpu || device == Py_None))
     return PyErr_Format(PyExc_BufferError,
                         "the array is on %U, whose memory other libraries cannot read: give them "
-                        "x.to(\"cpu\"), or ask for dl_device=(1, 0)",
+                        "x.to(\"cpu\"), or ask for device=\"cpu\" (dl_device=(1, 0))",
                         nameOf(a->device));
   if (!cpu)
     return PyErr_Format(PyExc_BufferError, "the array is on the CPU, (1, 0); it cannot go to %R",

@@ -388,6 +388,14 @@ void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *d
     PyObject *result = PyObject_CallFunction(indexError, "OLL", site, (long long)status.index,
                                              (long long)status.size);
     Py_XDECREF(result);
+    // Its own frame tells nothing.
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    Py_CLEAR(traceback);
+    if (value)
+      PyException_SetTraceback(value, Py_None);
+    PyErr_Restore(type, value, traceback);
   }
   if (!PyErr_Occurred())
     PyErr_Format(PyExc_IndexError, "index %lld is out of range for size %lld (%S)",

@@ -13,6 +13,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import traceback
 
 import numpy as np
 import pytest
@@ -96,7 +97,7 @@ def test_dlpack_copies_to_the_cpu_when_asked():
     x = xt.array(host(2, 2), ("a", "b"), device=NAME)
     assert x.__dlpack_device__()[0] != 1
     assert np.from_dlpack(x, device="cpu").tolist() == [[0, 1], [2, 3]]
-    with pytest.raises(BufferError, match=r'x.to\("cpu"\)'):
+    with pytest.raises(BufferError, match=r'x.to\("cpu"\), or ask for device="cpu"'):
         np.from_dlpack(x)
     with pytest.raises(BufferError, match="copy=False"):
         x.__dlpack__(dl_device=(1, 0), copy=False)
@@ -614,3 +615,58 @@ def test_the_process_ends_before_its_kernels_are_compiled():
     for _ in range(5):
         done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "XTENSOR_CACHE_DIR": ""}, timeout=300)
         assert done.returncode == 0
+
+
+@needs_device
+def test_what_is_made_of_a_function_runs_where_it_was_asked_to():
+    f = xt.jit(lambda x: (x * x).sum(), device=NAME)
+    x = xt.array(host(3), "a")
+    assert xt.grad(f)(x).device == NAME
+    value, gradient = xt.value_and_grad(f)(x)
+    assert value.device == gradient.device == NAME
+    assert xt.jacobian(f)(x).device == xt.hessian(f)(x).device == NAME
+    assert [y.device for y in xt.jvp(f, (x,), (x,))] == [NAME, NAME]
+    assert xt.vectorize(xt.jit(lambda x: x + 1, device=NAME), "a")(x).device == NAME
+    np.testing.assert_array_equal(xt.grad(f)(x).values, 2 * host(3))
+    there = xt.grad(xt.jit(lambda x: (x * x).sum(), device="cpu"))(x.to(NAME))
+    assert there.device == "cpu"
+
+
+@needs_device
+def test_updates_name_what_is_elsewhere():
+    x = xt.array(host(3), "t", device=NAME)
+    index = xt.array([0, 2], "t")
+    what = rf"^xt\.at\.add: the array is on '{NAME}' and the index of 't' on 'cpu' \(operands: .*x\.to\("
+    with pytest.raises(xt.DeviceError, match=what):
+        x.at(t=index).add(1.0)
+    with pytest.raises(xt.DeviceError, match=r"^xt\.at\.set: .* and the value on 'cpu'"):
+        x.at(t=[0, 1]).set(xt.array(host(2), "t"))
+
+
+def test_dtypes_that_a_device_lacks_are_told_by_their_place():
+    f = xt.jit(lambda a, b: a + b)
+    given = xt.spec(time=4, dtype="f4"), xt.spec(time=4)
+    what = r"argument 1 of <lambda>: float64 \(time: 4\) is float64, and the device 'metal' has no float64"
+    with pytest.raises(xt.DeviceError, match=what):
+        f.lower(*given, device="metal").as_text("msl")
+    with pytest.raises(xt.DeviceError, match=r"result 0 of <lambda>: float64 \(time: 4\)"):
+        xt.jit(lambda a: a.astype("f8")).lower(given[0], device="metal").as_text("msl")
+
+
+@needs_device
+def test_tracebacks_of_what_devices_find_hold_the_users_frames():
+    x = xt.array(host(3), "t", device=NAME)
+    i = xt.array([7], "t", device=NAME)
+    lowered = xt.jit(lambda a: a + 1.0).lower(xt.spec(time=4), device="metal")
+    programs = {
+        "values": lambda: x[{"t": i}].values,
+        "float": lambda: float(x[{"t": i}].sum()),
+        "item": lambda: x[{"t": i}].sum().item(),
+        "to": lambda: x.to("cuda:99"),
+        "text": lambda: lowered.as_text("msl"),
+    }
+    for name, program in programs.items():
+        with pytest.raises(xt.Error) as caught:
+            program()
+        inside = [f for f in traceback.extract_tb(caught.value.__traceback__) if "/xtensor/" in f.filename]
+        assert len(inside) <= 1, name

@@ -263,3 +263,9 @@ def test_temporaries_of_more_bytes_than_a_number_holds() -> None:
         with pytest.raises(MemoryError, match="bytes of temporaries"):
             g(*arrays(n))
     assert g(*arrays(3)).item() == 54
+
+
+def test_a_size_that_is_needed_says_how_to_fix_it_in_an_export_too():
+    what = r"Leave 't' out of dynamic_dims= .*; in an export, give it one: xt\.spec\(t=SIZE\)"
+    with pytest.raises(xt.Error, match=what):
+        xt.export(lambda x: sum(x.isel(t=i) for i in range(x.sizes["t"])), args=(xt.spec(t=None),))

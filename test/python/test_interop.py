@@ -110,9 +110,29 @@ def test_joined_to_something_without_labels_a_dim_has_none():
     assert "place" in out.coords
 
 
-def test_neighbours_of_one_array_keep_what_is_certain():
-    out = xt.jit(lambda v: v.isel(place=slice(1, 3)) - v.isel(place=slice(0, 2)))(temperature())
+def test_coordinates_that_differ_are_an_error_inside_of_jit():
+    def neighbours(v):
+        return v.isel(place=slice(1, 3)) - v.isel(place=slice(0, 2))
+
+    what = r"^xt\.subtract: the coordinates of dim 'place' differ .*operands: float64 \(time: 2, place: 2\), float64"
+    for f in (
+        xt.jit(neighbours),
+        xt.jit(neighbours, dynamic_dims="time"),
+        xt.grad(lambda v: (neighbours(v) ** 2).sum()),
+    ):
+        for _ in range(2):
+            with pytest.raises(xt.DimensionError, match=what.replace("time: 2", "time: .")) as e:
+                f(temperature())
+            assert f"{__file__}:" in str(e.value)
+    out = xt.jit(neighbours)(temperature().drop_vars("place"))
     assert set(out.coords) == {"time", "run"}
+    a, b = temperature(), temperature().assign_coords(time=[20, 30])
+    for f, name in ((lambda a, b: a * b, "multiply"), (lambda a, b: xt.where(a > 0, b, 0.0), "where")):
+        with pytest.raises(xt.DimensionError, match=rf"^xt\.{name}: the coordinates of dim 'time' differ .*time: 2"):
+            xt.jit(f)(a, b)
+    # Values that meet as one op's own business, and in reductions, do not.
+    total = xt.jit(lambda a, b: a.diff("time") + xt.sum(a * 2.0, "time") * xt.sum(b, "time"))(a, b)
+    xr.testing.assert_allclose(total, a.diff("time") + (a * 2.0).sum("time") * b.sum("time"))
 
 
 def test_gradients_of_dataarrays_are_dataarrays():
@@ -167,3 +187,43 @@ def test_numpy_asks_for_dtypes_and_copies():
     x = xt.array([1.5, 2.5], "i")
     assert np.asarray(x, dtype="f4").dtype == np.float32
     assert not np.shares_memory(np.array(x, copy=True), x.values)
+
+
+def test_a_gradient_is_labelled_as_its_own_argument():
+    x = xr.DataArray(np.arange(3.0), dims="x", coords={"x": [10, 20, 30]}, name="rain", attrs={"units": "mm"})
+    by_plain = xt.grad(lambda a, x: xt.sum(a) * xt.sum(x))
+    found = by_plain(xt.ones(k=2), x)
+    assert isinstance(found, xt.Array)
+    assert xt.as_array(found).to_xarray().name is None
+    value, (da, dx) = xt.value_and_grad(lambda a, x: xt.sum(a) * xt.sum(x), wrt=(0, 1))(xt.ones(k=2), x)
+    assert isinstance(da, xt.Array)
+    assert isinstance(value, xr.DataArray)
+    xr.testing.assert_identical(dx.drop_attrs(), xr.full_like(x, 2.0).drop_attrs())
+    other = x.rename("wind").rename(x="y").drop_vars("y")
+    dx, dy = xt.jit(xt.grad(lambda x, y: xt.sum(x * x) * xt.sum(y), wrt=(0, 1)))(x, other)
+    assert (dx.name, dy.name) == ("rain", "wind")
+    assert "x" in dx.coords and not dy.coords
+
+
+def test_a_dataarray_left_of_a_traced_array_says_what_to_write():
+    k = xr.DataArray(np.arange(3.0), dims="x")
+    u = xt.ones(x=3)
+    for f in (lambda u: k * u, lambda u: k - u, lambda u: k < u, lambda u: xr.where(k > 1, k, u)):
+        with pytest.raises(
+            xt.Error, match=r"^xarray: .*float64 \(x: 3\).*Write the array first.*xt.as_array\(k\)"
+        ) as e:
+            xt.jit(f)(u)
+        assert f"{__file__}:" in str(e.value)
+    with pytest.raises(xt.Error, match=r"^xarray: .*float64 \(x: 3\)"):
+        xt.scan(lambda c, v: (k * c, v), u, xt.ones(t=2), dim="t")
+    for f in (lambda u: u * k, lambda u: xt.as_array(k) * u):
+        np.testing.assert_array_equal(xt.jit(f)(u).values, k.values)
+
+
+def test_as_array_of_a_traced_array_is_itself():
+    found = xt.jit(lambda a: xt.as_array(a) + 1)(xt.ones(t=3))
+    np.testing.assert_array_equal(found.values, [2, 2, 2])
+    sized = xt.jit(lambda a: a * xt.as_array(a.sizes["t"]), dynamic_dims="t")
+    np.testing.assert_array_equal(sized(xt.ones(t=3)).values, [3, 3, 3])
+    with pytest.raises(xt.Error, match=r"is an array already\. Write xt\.as_array"):
+        xt.jit(lambda a: xt.array(a, dtype="f4"))(xt.ones(t=3))

@@ -44,7 +44,7 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
 
     unwrap: its call returns the one array instead of a tuple. inline: what fails is told at the line of the call, not
     at the one that was traced."""
-    target.check(program)
+    target.check(program, whose=not inline)
     debug.dump(program, target)
     options = CompileOptions(target.profile)
     # Before the compiler meets sizes that nothing can have.
@@ -74,7 +74,7 @@ def phase_text(program: Program, phase: str, locations: bool = False, target: Ta
     backend = check_phase(phase, target.backend)
     if backend != target.backend:
         target = target_named(backend)
-    target.check(program)
+    target.check(program, whose=True)
     with lock, diagnosed(CompileError):
         if phase == "traced":
             return str(program.module.operation.get_asm(enable_debug_info=locations, pretty_debug_info=locations))

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _native
 from ..core.devices import Target
 from ..core.dims import describe_array
-from ..core.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError
+from ..core.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, trimmed
 from ..core.spec import Spec
 from ..trace.program import Program
 from .executable import load, phase_text
@@ -35,6 +35,7 @@ class Traced:
     def outputs(self) -> tuple[Spec, ...]:
         return self.program.outputs
 
+    @trimmed
     def as_text(self, *, locations: bool = False) -> str:
         return phase_text(self.program, "traced", locations)
 
@@ -49,11 +50,13 @@ class Traced:
 class Lowered(Traced):
     """The same program, to be seen after any phase, and compiled."""
 
+    @trimmed
     def as_text(self, phase: str = "linalg", *, locations: bool = False) -> str:
         """The program after `phase`: traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm
         or asm. For a device, gpu and the device's own code (spirv, msl, ptx) take the place of cpu."""
         return phase_text(self.program, phase, locations, self.target)
 
+    @trimmed
     def compile(self) -> Compiled:
         if not self.target.here:
             raise DeviceError(
@@ -62,6 +65,7 @@ class Lowered(Traced):
             )
         return Compiled(self.program, self.call, self.target)
 
+    @trimmed
     def cost(self) -> dict[str, Any]:
         """flops, bytes (arguments and results) and arena bytes of one call; for a device also launches and on_host:
         {"cholesky": 1}."""

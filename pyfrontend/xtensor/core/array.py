@@ -14,7 +14,7 @@ from .. import _native
 from . import dtypes
 from .devices import named, placed
 from .dims import as_names, describe
-from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
 from .methods import ArrayMethods
 from .ranges import does_not_fit, fits
 
@@ -41,6 +41,7 @@ class Array(_native.Array, ArrayMethods):
     def weak(self) -> bool:
         return False
 
+    @trimmed
     def to(self, device: str) -> Array:
         """The array on a device, "cpu" or "vulkan"; the array itself if it is there. Its coordinates, name and
         attributes go along."""
@@ -71,30 +72,36 @@ class Array(_native.Array, ArrayMethods):
             raise ArgumentError(f"item() needs an array of one element, got {describe(self.dims, self.shape)}")
         return _native.as_numpy(self).item()
 
-    def _scalar(self, what: str) -> Any:
-        if self.ndim:
-            raise DimensionError(
-                f"{what} needs an array without dims, got {describe(self.dims, self.shape)}. "
-                f"{'Reduce it with .any() or .all()' if what == 'bool()' else 'Reduce it, or use .item()'}"
-            )
-        return _native.as_numpy(self)[()]
+    def _no_scalar(self, what: str) -> DimensionError:
+        return DimensionError(
+            f"{what} needs an array without dims, got {describe(self.dims, self.shape)}. "
+            f"{'Reduce it with .any() or .all()' if what == 'bool()' else 'Reduce it, or use .item()'}"
+        )
 
     def __bool__(self) -> bool:
-        return bool(self._scalar("bool()"))
+        if self.ndim:
+            raise self._no_scalar("bool()")
+        return bool(_native.as_numpy(self)[()])
 
     def __int__(self) -> int:
-        return int(self._scalar("int()"))
+        if self.ndim:
+            raise self._no_scalar("int()")
+        return int(_native.as_numpy(self)[()])
 
     def __float__(self) -> float:
-        return float(self._scalar("float()"))
+        if self.ndim:
+            raise self._no_scalar("float()")
+        return float(_native.as_numpy(self)[()])
 
     def __complex__(self) -> complex:
-        return complex(self._scalar("complex()"))
+        if self.ndim:
+            raise self._no_scalar("complex()")
+        return complex(_native.as_numpy(self)[()])
 
     def __index__(self) -> int:
         if self.ndim or self.dtype.kind not in "iu":
             raise ArgumentTypeError(f"an int is needed here, got {self.dtype} {describe(self.dims, self.shape)}")
-        return int(self._scalar("int()"))
+        return int(_native.as_numpy(self)[()])
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -186,7 +193,7 @@ def array(
             made = made.transpose(*names)
         return made if dtype is None else made.astype(dtype)
     if hasattr(data, "spec") and hasattr(data, "scope"):
-        raise ArgumentTypeError(f"xt.array copies concrete data; {data!r} is an array already")
+        raise ArgumentTypeError(f"xt.array copies concrete data; {data!r} is an array already. Write xt.as_array(x)")
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     values = _as_numpy(data, wanted, copy)
     if dims is None:
@@ -261,10 +268,14 @@ def _is_dataarray(x: Any) -> bool:
 
 
 def as_array(x: Any) -> Array:
-    """An Array from an xarray.DataArray (dims kept; coordinates, name and attributes travel along), an Array (itself),
-    or a number. Memory is shared where it can be."""
+    """An Array from an xarray.DataArray (dims kept; coordinates, name and attributes travel along), an Array (itself,
+    traced or not), or a number. Memory is shared where it can be."""
     if isinstance(x, _native.Array):
         return x  # type: ignore[return-value]
+    from ..trace.tracer import DynamicSize, Tracer, as_tracer
+
+    if isinstance(x, (Tracer, DynamicSize)):
+        return as_tracer(x)
     if _is_dataarray(x):
         from ..interop.xarray import from_xarray
 

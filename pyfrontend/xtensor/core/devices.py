@@ -217,17 +217,21 @@ class Target:
     def backend(self) -> str:
         return self.profile.partition(",")[0]
 
-    def check(self, program: Program) -> None:
-        """Refuses what a device does not have, before anything is compiled."""
+    def check(self, program: Program, whose: bool = False) -> None:
+        """Refuses what a device does not have, before anything is compiled. `whose`: what is wrong is told by its place
+        in the function; else the function is one op, which who calls this names."""
         if self.profile == "cpu":
             return
         has = self.profile.split(",")
         lacking = {dtype: how for dtype, (part, how) in _NEEDS.items() if part not in has}
         if not lacking:
             return
-        for spec in (*program.all_inputs, *program.outputs):
+        places = [f"argument {i} of {program.name}" for i in range(len(program.inputs))]
+        places += [f"an array that {program.name} reads from outside" for _ in program.captured]
+        places += [f"result {i} of {program.name}" for i in range(len(program.outputs))]
+        for place, spec in zip(places, (*program.all_inputs, *program.outputs), strict=True):
             if spec.dtype.name in lacking:
-                self._refuse(spec.dtype.name, describe_array(spec))
+                self._refuse(spec.dtype.name, f"{place}: {describe_array(spec)}" if whose else describe_array(spec))
         for dtype, (op, line) in _dtypes_inside(program).items():
             if dtype in lacking:
                 self._refuse(dtype, f"a value inside of the program, of the op '{op}',", line)

@@ -4,12 +4,13 @@ failed, at which operands, what was expected and what to write instead; the user
 from __future__ import annotations
 
 import builtins
+import functools
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from .. import _native
 
@@ -30,6 +31,9 @@ __all__ = [
     "UnsupportedError",
 ]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MARK = "\n  at "
 
@@ -48,10 +52,17 @@ def _operands(arguments: Iterable[Any]) -> Iterator[str]:
             yield f"{x.dtype.name} ({', '.join(sizes)})"
 
 
+# Packages that call this one on the user's behalf.
+_BETWEEN = frozenset({"numpy", "xarray"})
+
+
 def user_frame() -> FrameType | None:
-    """The innermost frame that runs code from outside of this package."""
+    """The innermost frame that runs code from outside of this package, and of NumPy and xarray."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and (
+        frame.f_code.co_filename.startswith(_PACKAGE)
+        or str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN
+    ):
         frame = frame.f_back
     return frame
 
@@ -82,7 +93,7 @@ class Error(Exception):
         room, dot, name = op.rpartition(".")
         if dot and text.startswith(f"xt.{name}:"):
             text = text.replace("xt.", f"xt.{room}.", 1)
-        if text.startswith("xt."):
+        if text.startswith(("xt.", "xarray: ")):
             self.args = (text + mark + where,)
             return
         text = f"xt.{op}: {_DIALECT_OP.sub('', text)}"
@@ -90,6 +101,19 @@ class Error(Exception):
         if operands and "operands: " not in text:
             text += f" (operands: {operands})"
         self.args = (text + mark + where,)
+
+
+def trimmed(fn: Callable[P, R]) -> Callable[P, R]:
+    """`fn`, a method, without the frames inside of it in the tracebacks of errors."""
+
+    @functools.wraps(fn)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return fn(*args, **kwargs)
+        except Error as error:
+            raise error.with_traceback(None) from None
+
+    return call
 
 
 class DimensionError(Error, ValueError):

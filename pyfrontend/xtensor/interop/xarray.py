@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
+from ..core.dims import describe
 from ..core.errors import DimensionError, DTypeError
 
 if TYPE_CHECKING:
     import xarray
 
     from ..core.array import Array
+    from ..core.spec import Spec
     from ..trace.program import Program
 
 
@@ -75,6 +77,42 @@ def to_xarray(x: Array) -> xarray.DataArray:
 Origin = tuple[int, str, tuple[Any, ...]]
 _LOST = frozenset({"xtensor.iota", "xtensor.constant", "xtensor.size"})
 _POINTS = "~points"  # under this name: dims that an int picked one position of
+_OWNER = "~owner"  # under this name: the argument that a gradient is by
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Where a public function joined arrays whose positions come from different places: their coordinates have to
+    agree, which only a call can tell."""
+
+    op: str
+    line: str | None
+    operands: tuple[tuple[Spec, dict[str, frozenset[Origin]]], ...]
+
+    def check(self, labels: Mapping[int, Labels]) -> None:
+        """Refuses coordinates that differ along a dim."""
+        found: dict[str, xarray.Variable] = {}
+        for spec, where in self.operands:
+            coords = _coordinates(where, spec.sizes, labels)
+            for d in spec.dims:
+                if d in coords and not found.setdefault(d, coords[d]).equals(coords[d]):  # type: ignore[no-untyped-call]
+                    operands = ", ".join(f"{s.dtype.name} {describe(s.dims, s.shape)}" for s, _ in self.operands)
+                    raise DimensionError(f"xt.{self.op}: {_differ(d)} (operands: {operands})", self.line)
+
+
+def _differ(dim: str) -> str:
+    return (
+        f"the coordinates of dim {dim!r} differ between the operands. Align them first: "
+        f'xarray.align(a, b, join="inner"), or leave them out: a.drop_vars({dim!r})'
+    )
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Of a program: for each result, where its dims come from; and the meetings on the way."""
+
+    results: list[dict[str, frozenset[Origin]]]
+    meetings: list[Meeting]
 
 
 class Origins:
@@ -84,10 +122,14 @@ class Origins:
         self.known: dict[Any, dict[str, frozenset[Origin]]] = {}
         self.free: set[Any] = set()  # values that no argument has a part in
         self.maps: dict[Any, tuple[list[Any], list[Any]]] = {}  # of a handle: what it gives, what it takes
+        self.arguments: dict[Any, int] = {}  # values that are an argument, in regions too
         self.kept = program.labels
+        self.joined = program.joined
+        self.meetings: dict[Any, Meeting] = {}
         block = program.main.regions[0].blocks[0]
         for i, argument in enumerate(block.arguments):
             self.known[argument] = {d: frozenset({(i, d, ())}) for d in self._dims(argument)}
+            self.arguments[argument] = i
         self._block(block)
         returned = list(block.operations)[-1].operation.operands
         self.results = [self.known.get(v, {}) for v in returned]
@@ -166,6 +208,8 @@ class Origins:
             for block in region.blocks:
                 for argument, operand in zip(block.arguments, operands, strict=False):
                     self.known[argument] = self.known.get(operand, {})
+                    if operand in self.arguments:
+                        self.arguments[argument] = self.arguments[operand]
                 terminator = self._block(block)
                 for result, value in zip(o.results, terminator.operands, strict=False):
                     self.known[result] = self.known.get(value, {})
@@ -194,6 +238,9 @@ class Origins:
         if o.name == "xtensor.apply":
             for result, source in zip(o.results, self.maps.get(operands[0], ([], []))[0], strict=False):
                 self.known[result] = self.known.get(source, {})
+                if source in self.arguments:
+                    owner = frozenset({(self.arguments[source], "", ())})
+                    self.known[result] = {**self.known[result], _OWNER: owner}
             return
         for result in o.results:
             self.known[result] = self._through(o, operands, self._dims(result))
@@ -202,6 +249,18 @@ class Origins:
             if result in self.kept:
                 source, steps = self.kept[result]
                 self.known[result] = {d: _stepped(f, steps.get(d)) for d, f in self.known.get(source, {}).items()}
+            if result in self.joined:
+                self._meet(o, result)
+
+    def _meet(self, o: Any, result: Any) -> None:
+        from ..trace.context import file_line, spec_of
+
+        name, values = self.joined[result]
+        operands = tuple((spec_of(v.type), self.known.get(v, {})) for v in values)
+        self.meetings.pop(result, None)  # of a loop's body, the last round tells
+        for d in self._dims(result):
+            if len({where[d] for _, where in operands if where.get(d)}) > 1:
+                self.meetings[result] = Meeting(name, file_line(str(o.location)) or None, operands)
 
     def _through(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
         name, a = o.name, o.attributes
@@ -274,9 +333,9 @@ def _in_a_row(parts: Sequence[frozenset[Origin]]) -> frozenset[Origin]:
     return frozenset({(i, x, (("concat", (first, *(min(p, key=repr) for p in parts[1:]))),))})
 
 
-def origins(program: Program) -> list[dict[str, frozenset[Origin]]]:
-    """For each result, where its dims come from."""
-    return Origins(program).results
+def origins(program: Program) -> Followed:
+    found = Origins(program)
+    return Followed(found.results, list(found.meetings.values()))
 
 
 def _take(
@@ -371,7 +430,7 @@ def _moved(
 
 
 def _coordinates(
-    origins: Mapping[str, frozenset[Origin]], sizes: Mapping[str, int], labels: Mapping[int, Labels]
+    origins: Mapping[str, frozenset[Origin]], sizes: Mapping[str, int | None], labels: Mapping[int, Labels]
 ) -> dict[str, xarray.Variable]:
     found: dict[str, xarray.Variable] = {}
     conflicting: set[str] = set()
@@ -385,17 +444,14 @@ def _coordinates(
             new_dims = list(map(str, moved.dims))
             if any(here[str(d)][1] for d in variable.dims):
                 touched.add(name)
-            if any(moved.sizes[d] != sizes[str(d)] for d in new_dims):
+            if any(sizes[d] not in (None, moved.sizes[d]) for d in new_dims):
                 continue
             new = here[name][0] if name in variable.dims and here[name][0] != _POINTS else name
             other = found.setdefault(new, moved)
             if other.equals(moved):  # type: ignore[no-untyped-call]
                 continue
             if new in new_dims and name not in touched:
-                raise DimensionError(
-                    f"the coordinates of dim {new!r} differ between the operands. Align them first: "
-                    'xarray.align(a, b, join="inner")'
-                )
+                raise DimensionError(_differ(new))
             conflicting.add(new)
     return {k: v for k, v in found.items() if k not in conflicting}
 
@@ -409,21 +465,28 @@ _KEEP = frozenset([
 
 
 def relabel(
-    origins: Sequence[Mapping[str, frozenset[Origin]]],
+    origins: Followed,
     results: Sequence[Array],
     sources: Mapping[int, Any],
     op: str = "",
 ) -> list[Any]:
     """Results as DataArrays where one went in (else as Arrays with labels), with the coordinates that still apply."""
-    labels = {i: labels_of(x) for i, x in sources.items()}
-    as_dataarray = any(is_dataarray(x) for x in sources.values())
-    first = next(iter(labels.values()))
-    name = first.name if all(_same(label.name, first.name) for label in labels.values()) else None
-    attrs = _attributes(labels.values()) if keeps_attrs(op) else {}
+    every = {i: labels_of(x) for i, x in sources.items()}
+    for meeting in origins.meetings:
+        meeting.check(every)
     out: list[Any] = []
-    for result, where in zip(results, origins, strict=True):
+    for result, where in zip(results, origins.results, strict=True):
+        # A gradient is labelled as the argument that it is by, anything else as all of them together.
+        owners = {i for i, _, _ in where.get(_OWNER, ())}
+        labels = {i: label for i, label in every.items() if i in owners} if len(owners) == 1 else every
+        if not labels:
+            out.append(result)
+            continue
+        first = next(iter(labels.values()))
+        name = first.name if all(_same(label.name, first.name) for label in labels.values()) else None
+        attrs = _attributes(labels.values()) if keeps_attrs(op) else {}
         made = result._with_meta(Labels(_coordinates(where, result.sizes, labels), name, attrs))
-        out.append(to_xarray(made) if as_dataarray else made)
+        out.append(to_xarray(made) if any(is_dataarray(sources[i]) for i in labels) else made)
     return out
 
 

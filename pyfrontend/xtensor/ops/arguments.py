@@ -11,7 +11,7 @@ import numpy as np
 from ..core.dims import as_names, brief, check_name, ordered, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, Error, SizeError
 from ..trace import build
-from ..trace.tracer import DynamicSize, Tracer
+from ..trace.tracer import DynamicSize, Tracer, fixed
 
 Size: TypeAlias = "int | Tracer"
 
@@ -84,7 +84,7 @@ def static_size(op: str, x: Tracer, dim: str) -> int:
     if isinstance(size, DynamicSize):
         raise fail(
             DimensionError, op, f"the size of dim {dim!r} is dynamic, and must be known here", x,
-            instead=f"Leave {dim!r} out of dynamic_dims",
+            instead=fixed(dim),
         )  # fmt: skip
     return int(size)
 
@@ -104,7 +104,7 @@ def not_static(op: str, value: Tracer | DynamicSize, what: str) -> Error:
     """The error about a number that is needed while tracing and known only when the program runs."""
     if isinstance(value, DynamicSize):
         given = f"the size of {value.dim!r}, which is dynamic"
-        instead = f"Leave {value.dim!r} out of dynamic_dims= to compile once per size"
+        instead = fixed(value.dim)
     else:
         given = repr(value)
         instead = "Make the argument that it comes from static, xt.jit(f, static=...): compiled once per value"

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _native
+from ..core import devices
 from ..core.absent import lacks, methods_of
 from ..core.devices import like
-from ..core.errors import ArgumentError, DimensionError, DTypeError, Error, SizeError
+from ..core.errors import ArgumentError, DeviceError, DimensionError, DTypeError, Error, SizeError
 from ..core.options import current
 from ..trace import build
 from ..trace.dispatch import op, tracing
@@ -132,6 +134,8 @@ def _start(kind: str, x: Any, indexers: Mapping[str, Any], v: Any, mode: str | N
     if mode is not None and mode not in MODES:
         raise fail(ArgumentError, name, f"mode is one of {MODES}, not {mode!r}")
     there = present(name, x, indexers, "raise")
+    if not tracing():
+        _on_one_device(name, x, v, {d: indexers[d] for d in there})
     own = {d: _read_mask(name, x, d, indexers[d]) for d in there}
     v_dims = tuple(getattr(v, "dims", ()))
     alone = all(own[d] is not None or isinstance(indexers[d], (int, np.integer, slice)) for d in there)
@@ -193,6 +197,17 @@ def _spelled(index: Any) -> str:
     if isinstance(index, list) and len(index) < 9:
         return repr(index)
     return "index"
+
+
+def _on_one_device(name: str, x: Any, v: Any, indexers: Mapping[str, Any]) -> None:
+    """Refuses arrays of two devices by what they are for."""
+    roles = {"the array": x, "the value": v, **{f"the index of {d!r}": i for d, i in indexers.items()}}
+    concrete = {role: a for role, a in roles.items() if isinstance(a, _native.Array)}
+    try:
+        devices.where(list(concrete.values()), (), list(concrete).__getitem__)
+    except DeviceError as error:
+        error.of(name, ())
+        raise
 
 
 # ---- the update ---------------------------------------------------------------

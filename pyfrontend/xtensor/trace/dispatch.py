@@ -65,7 +65,7 @@ class Entry:
         self.captured = [_native.to_device(a, device) for a in program.captured]
         self.ranges = program.ranges
         self.inline = inline  # the function is one op: what is wrong with it is wrong at the caller's line
-        self.origins = origins(program) if labelled else []
+        self.origins = origins(program) if labelled else None
         self.unflatten: Callable[[Sequence[Any]], Any] = program.tree.unflatten
         if program.places is not None:
             structure, places = program.tree, program.places
@@ -88,6 +88,7 @@ class Entry:
         """As DataArrays where one went in."""
         from ..interop.xarray import relabel
 
+        assert self.origins is not None
         return self.unflatten(relabel(self.origins, self.run(arrays), labelled, name))
 
     def register(self, function: Any, types: Sequence[Any] | None) -> None:
@@ -266,7 +267,7 @@ class _Takes(enum.IntEnum):
 class _Eager:
     """Calls of a public function: inline while tracing, else through its compiled signatures."""
 
-    __slots__ = ("by_name", "entries", "fn", "function", "name", "positional", "rest", "static")
+    __slots__ = ("by_name", "entries", "fn", "function", "joins", "name", "positional", "rest", "static")
 
     def __init__(self, fn: Callable[..., Any], static: Callable[..., Any] | None, name: str | None) -> None:
         self.fn = fn
@@ -275,6 +276,7 @@ class _Eager:
         if not room.startswith("ops.") and "." not in room and fn.__module__ != room:
             self.name = f"{room}.{self.name}"  # xt.nn.softmax
         self.static = static
+        self.joins = room == "ops.operators"  # element by element, of arrays whose coordinates have to agree
         self.function: Any = None
         self.entries: dict[Any, Entry] = {}
         self.positional: list[_Takes] = []
@@ -308,9 +310,14 @@ class _Eager:
         before = local.op
         local.op = before or self.name
         try:
-            return self.fn(*args, **kwargs)
+            result = self.fn(*args, **kwargs)
         finally:
             local.op = before
+        if self.joins and not before and isinstance(result, Tracer):
+            joined = [x.value for x in args if isinstance(x, Tracer)]
+            if len(joined) > 1:
+                result.scope.root.joined[result.value] = self.name, joined
+        return result
 
     def is_array(self, i: int) -> _Takes:
         return self.positional[i] if i < len(self.positional) else self.rest

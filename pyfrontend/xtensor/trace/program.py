@@ -32,6 +32,7 @@ class Program:
     places: tuple[int, ...] | None = None  # of each leaf among the outputs, where these are fewer
     ranges: tuple[Range, ...] = ()  # of the arguments that are Python ints
     labels: Mapping[Any, tuple[Any, Mapping[str, Any]]] = field(default_factory=dict)  # as Root has them
+    joined: Mapping[Any, tuple[str, list[Any]]] = field(default_factory=dict)  # as Root has them
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -99,4 +100,5 @@ def trace(
         places,
         tuple(root.ranges.values()),
         root.labels,
+        root.joined,
     )

@@ -69,6 +69,7 @@ class Root(Scope):
         "failing",
         "fresh",
         "function",
+        "joined",
         "labels",
         "module",
         "nonempty",
@@ -103,6 +104,8 @@ class Root(Scope):
         self.failing = 0  # how many ops may fail when they run
         # value -> (another value, steps by dim): the first one's positions are labelled as the other's after the steps.
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
+        # value -> the public function that gave it, element by element, and what that was given
+        self.joined: dict[Any, tuple[str, list[Any]]] = {}
         self.fresh = 0
         self.device = device  # where the function will run
 

@@ -23,6 +23,14 @@ else:
     _Base = ArrayMethods
 
 
+def fixed(dim: str) -> str:
+    """How a dim is given a size that is known while tracing."""
+    return (
+        f"Leave {dim!r} out of dynamic_dims= to compile once per size; in an export, give it one: "
+        f"xt.spec({dim}=SIZE) in place of None"
+    )
+
+
 class DynamicSize:
     """The size of a dynamic dim: a number when the program runs, none while it is traced. In arithmetic it is a traced
     int64 that gives way to the dtype of what it meets, as a Python int does."""
@@ -36,7 +44,7 @@ class DynamicSize:
     def _refuse(self, *_: object) -> NoReturn:
         raise ArgumentTypeError(
             f"the size of dim {self.dim!r} is dynamic: it is not known while tracing, so it cannot be used as a number "
-            f"here. Leave {self.dim!r} out of dynamic_dims= to compile once per size"
+            f"here. {fixed(self.dim)}"
         )
 
     __int__ = __index__ = __float__ = __bool__ = _refuse
@@ -204,6 +212,13 @@ class Tracer(_Base):
         self._no_value(
             "to_xarray() reads the array",
             "Return the array from the function and convert what the call gives",
+        )
+
+    @property
+    def variable(self) -> NoReturn:
+        self._no_value(
+            "xarray: a DataArray reads the array that it meets on its right",
+            "Write the array first, as in u * k, or xt.as_array(k) * u with the DataArray k; xt.where for xarray.where",
         )
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:

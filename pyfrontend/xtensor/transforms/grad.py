@@ -16,7 +16,7 @@ from ..trace.program import result_leaves
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import name_of, signature_of
 from .derivative import Pullback, float_leaves, full_like
-from .jit import Jitted
+from .jit import Jitted, device_of
 
 Wrt: TypeAlias = "int | str | Sequence[int | str]"
 
@@ -50,7 +50,7 @@ def _transform(f: Callable[..., Any], wrt: Wrt, has_aux: bool, kind: str) -> Jit
         return ((loss, aux), gradient) if has_aux else (loss, gradient)
 
     derivative.__name__ = f"{kind}({name_of(f)})"
-    return Jitted(derivative)
+    return Jitted(derivative, device=device_of(f))
 
 
 class Arguments:

@@ -10,7 +10,7 @@ from .. import _native
 from ..core import devices, options
 from ..core.calls import call_with, shown
 from ..core.dims import check_name
-from ..core.errors import ArgumentTypeError, DimensionError, Error
+from ..core.errors import ArgumentTypeError, DimensionError, Error, trimmed
 from ..core.spec import Spec
 from ..trace import program as programs
 from ..trace.dispatch import _NUMBERS, Entry, Function
@@ -66,6 +66,7 @@ class Jitted(Function, Generic[P, R]):
     def __repr__(self) -> str:
         return f"<jit of {self.__name__}>"
 
+    @trimmed
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """The traced program for these arguments (arrays or `xt.spec`): a `Traced` stage. ``device=``, unless `f` has
         such a parameter: what for, a device that is not here ("metal") or a profile included."""
@@ -73,17 +74,25 @@ class Jitted(Function, Generic[P, R]):
 
         return Traced(*self._compiler.abstract(args, kwargs))
 
+    @trimmed
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """The `Lowered` stage: its `as_text(phase)` shows the program after each phase. ``device=`` as in `trace`."""
         return self.trace(*args, **kwargs).lower()
 
+    @trimmed
     def cost(self, *args: Any, **kwargs: Any) -> Any:
         """What one call costs: flops, bytes moved, arena size; on a device also launches and what runs on the CPU."""
         return self.lower(*args, **kwargs).cost()
 
+    @trimmed
     def as_text(self, phase: str, *args: Any, **kwargs: Any) -> str:
         """``f.lower(*args).as_text(phase)``."""
         return str(self.lower(*args, **kwargs).as_text(phase))
+
+
+def device_of(f: Any) -> str | None:
+    """The device that `xt.jit(f, device=)` was given: what is made of the function runs there, too."""
+    return f._compiler.asked if isinstance(f, Jitted) else None
 
 
 class _Compiler:
@@ -105,6 +114,7 @@ class _Compiler:
         self.dynamic = frozenset(check_name(d) for d in names)
         self.entries: dict[Any, Entry] = {}
         self.function: Any = None
+        self.asked = device
         self.decided = device is not None  # else it runs where its arguments are
         self.device = None if device is None else devices.named(device)
 

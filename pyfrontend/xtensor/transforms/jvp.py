@@ -13,7 +13,7 @@ from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import name_of
 from .derivative import ByFunction, conform, pushforward, same_structure
-from .jit import Jitted
+from .jit import Jitted, device_of
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -45,7 +45,7 @@ def _make(f: Callable[..., Any]) -> Jitted[..., Any]:
         return _jvp(held(), primals, tangents)
 
     run.__name__ = f"jvp({name_of(f)})"
-    return Jitted(run)
+    return Jitted(run, device=device_of(f))
 
 
 _compiled = ByFunction(_make)

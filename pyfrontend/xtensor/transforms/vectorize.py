@@ -18,7 +18,7 @@ from ..trace.program import result_leaves
 from ..trace.regions import Regions
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import is_choice, name_of
-from .jit import Jitted
+from .jit import Jitted, device_of
 
 Body = Callable[[list[Tracer]], list[Tracer]]
 
@@ -47,7 +47,7 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
         return traced(f, names, args, kwargs)
 
     batched.__name__ = f"vectorize({name_of(f)})"
-    return Jitted(batched)
+    return Jitted(batched, device=device_of(f))
 
 
 def traced(f: Callable[..., Any], names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
