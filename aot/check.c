@@ -63,15 +63,21 @@ static __attribute__((noinline)) Text begin(xt_context *context, const xta_funct
   return t;
 }
 
-/* "argument image: dim pixel " */
-static __attribute__((noinline)) void name(Text *t, const xta_function *f, const xta_array *array,
-                                           const char *dim) {
+/* "argument image: dim pixel" */
+static __attribute__((noinline)) void label(Text *t, const xta_function *f, const xta_array *array,
+                                            const char *dim) {
   put(t, array - f->arrays < f->inputs ? "argument " : "result ");
   put(t, array->name);
   if (dim) {
     put(t, ": dim ");
     put(t, dim);
   }
+}
+
+/* "argument image: dim pixel " */
+static __attribute__((noinline)) void name(Text *t, const xta_function *f, const xta_array *array,
+                                           const char *dim) {
+  label(t, f, array, dim);
   put(t, " ");
 }
 
@@ -337,6 +343,11 @@ static int32_t checkContext(const xta_function *f, void *const *buffers, const i
     put(&t, "the workspace is not aligned to 64 bytes");
     return XT_ALIGNMENT;
   }
+  if (overlap(context, (int64_t)sizeof *context, context->workspace, bytes)) {
+    Text t = begin(context, f);
+    put(&t, "the workspace shares memory with the context");
+    return XT_OVERLAP;
+  }
   for (int64_t i = 0; i < f->inputs + f->outputs; ++i) {
     int64_t n = bytesOf(&f->arrays[i], open);
     int inWorkspace = overlap(buffers[i], n, context->workspace, bytes);
@@ -448,7 +459,7 @@ int32_t xta_run(const xta_function *f, void *const *given, xt_context *context) 
         Text t = begin(context, f);
         name(&t, f, array, 0);
         put(&t, "shares memory with ");
-        name(&t, f, &f->arrays[other], 0);
+        label(&t, f, &f->arrays[other], 0);
         return XT_OVERLAP;
       }
     }

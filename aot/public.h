@@ -11,7 +11,7 @@ enum {
   XT_NULL = 1,       /* an array, or its data, is null */
   XT_SIZE = 2,       /* a size is wrong, or two dims of one name differ */
   XT_ALIGNMENT = 3,  /* data is not aligned to its elements */
-  XT_OVERLAP = 4,    /* a result shares memory with another array */
+  XT_OVERLAP = 4,    /* a result or the workspace shares memory with an array or the context */
   XT_COUNT = 5,      /* too few or too many arrays, or dims */
   XT_DTYPE = 6,      /* elements of another type */
   XT_DIM = 7,        /* a dim has another name */
@@ -51,8 +51,8 @@ typedef struct xt_any {
  * pointer will do: then memory is malloc's, the loops run on one thread, and nothing is told but
  * the code. One call uses a context at a time; any number of calls run at once. */
 typedef struct xt_context {
-  /* Temporaries, as far as they fit: aligned to 64 bytes, no part of an array. A function's
-   * .._workspace says how many bytes they are. */
+  /* Temporaries, as far as they fit: aligned to 64 bytes, no part of an array or of this. A
+   * function's .._workspace says how many bytes they are. */
   void *workspace;
   size_t workspace_bytes;
   /* Where memory for the rest comes from: null if there is none. `allocate` null: malloc. */

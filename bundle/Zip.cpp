@@ -167,6 +167,11 @@ bool xtensor::bundle::readZip(std::string_view file, std::vector<Member> &member
     if (method != 0)
       return refuse("member " + std::string(name) +
                     " is compressed: members of a bundle are stored as they are");
+    // A link, a folder or a file of another disk is what unzip makes of these.
+    if (get(file, at + 4, 2) != kVersion || get(file, at + 34, 2) || get(file, at + 36, 2) ||
+        get(file, at + 38, 4))
+      return refuse("member " + std::string(name) +
+                    " is no plain file: its version, disk or attributes are not what is written");
     if (get(file, at + 30, 2) || get(file, at + 32, 2) || stored != size || local != next ||
         directory - next < kLocalBytes + length || directory - next - kLocalBytes - length < size)
       return refuse("member " + std::string(name) + " is not where the zip's directory says");

@@ -7,16 +7,39 @@
 #include "compiler/Library.h"
 #include "compiler/Locations.h"
 #include "compiler/Recording.h"
+#include "compiler/Sizes.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Unicode.h"
 
 using namespace mlir;
 using namespace xtensor;
 namespace json = llvm::json;
 
 namespace {
+
+/// What Python's str.isprintable says of a character: no controls, and no space but ' '.
+bool isPrintable(llvm::UTF32 c) {
+  bool isSpace = c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f ||
+                 c == 0x205f || c == 0x3000;
+  return !isSpace && c != 0xad && llvm::sys::unicode::isPrintable(static_cast<int>(c));
+}
+
+/// Whether a name is a line of text.
+bool isLine(StringRef name) {
+  auto *at = reinterpret_cast<const llvm::UTF8 *>(name.bytes_begin()), *end = at + name.size();
+  while (at != end) {
+    llvm::UTF32 c;
+    if (llvm::convertUTF8Sequence(&at, end, &c, llvm::strictConversion) != llvm::conversionOK ||
+        !isPrintable(c))
+      return false;
+  }
+  return !name.empty();
+}
 
 class Exporter {
 public:
@@ -58,9 +81,60 @@ private:
   const std::vector<Parameter> &inputs() const { return library.interface.inputs; }
   size_t passed() const { return inputs().size() - options.weights.size(); }
 
+  /// What readers rely on: the program is one function of traced ops, whose attributes say what
+  /// they are to say.
+  LogicalResult checkProgram() {
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    for (Operation &op : *module.getBody())
+      if (&op != main.getOperation())
+        return op.emitError("a bundle holds the function @main and nothing else. Inline what it "
+                            "calls (mlir-opt --inline --symbol-dce), and remove the rest");
+    WalkResult traced = main.walk([](Operation *op) {
+      if (op->getName().getDialectNamespace() != "llvm")
+        return WalkResult::advance();
+      op->emitError("ops of LLVM are no part of a program that is exported");
+      return WalkResult::interrupt();
+    });
+    if (traced.wasInterrupted())
+      return failure();
+    Attribute nonempty = main->getAttr(kNonempty);
+    auto isText = [](DictionaryAttr entry, StringRef key) {
+      return entry.getAs<StringAttr>(key) != nullptr;
+    };
+    auto list = dyn_cast_or_null<mlir::ArrayAttr>(nonempty);
+    if (nonempty && (!list || !llvm::all_of(list, [&](Attribute attribute) {
+          auto entry = dyn_cast<DictionaryAttr>(attribute);
+          return entry && isText(entry, "dim") && isText(entry, "message") &&
+                 isText(entry, "where");
+        })))
+      return main.emitError("attribute ") << kNonempty << " is no list of {dim, message, where}";
+    return success();
+  }
+
+  /// Names are on one line wherever they are printed, and arrays fit memory: readers see to it.
+  LogicalResult checkNames() {
+    if (!isLine(options.function))
+      return module.emitError("no bundle can be made of a function with such a name: it is empty, "
+                              "or has characters that cannot be printed");
+    for (const auto &parameters : {inputs(), library.interface.outputs})
+      for (const Parameter &p : parameters) {
+        if (!isLine(p.name) || !llvm::all_of(p.dims, isLine))
+          return module.emitError("no bundle can be made where the name of an array or a dim is "
+                                  "empty, or has characters that cannot be printed");
+        int64_t count = 1;
+        for (const SizeProduct &size : p.sizes)
+          if (llvm::MulOverflow(count, std::max<int64_t>(size.factor, 1), count) ||
+              count >= int64_t(1) << 59)
+            return module.emitError("no bundle can be made with an array that is larger than "
+                                    "memory: '")
+                   << p.name << "'";
+      }
+    return success();
+  }
+
   LogicalResult describe() {
     auto interface = interfaceOf(module);
-    if (failed(interface))
+    if (failed(interface) || failed(checkProgram()))
       return failure();
     if (options.targets.empty())
       return module.emitError("a bundle is for one target at least");
@@ -81,6 +155,8 @@ private:
     };
     rename(library.interface.inputs, options.inputs);
     rename(library.interface.outputs, options.outputs);
+    if (failed(checkNames()))
+      return failure();
     library.signature = signatureOf(options.function, library.interface);
     for (auto [i, bytes] : llvm::enumerate(options.weights)) {
       library.weights.push_back(bytes);

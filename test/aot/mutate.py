@@ -15,6 +15,7 @@ from typing import Any
 
 import xtensor as xt
 from xtensor import _native
+from xtensor.core import tree
 
 VALUES: list[Any] = [None, True, 0, 1, -1, 3, 2**31, 2**62, 2**63, 1e300, "", "i", "x" * 300, [], {}, [[]], ["i", "i"]]
 VALUES += ["../x", [2, "i"]]
@@ -128,7 +129,8 @@ def main(path: str, seed: str, count: str, what: str = "") -> None:
                 transformed(g)
         except xt.Error:
             continue
-        if y.values.tolist() != [[1, 2, 3]] * 2:
+        # A manifest may return the arrays in another structure, but no other arrays.
+        if any(a.values.tolist() != [[1, 2, 3]] * 2 for a in tree.leaves(y)):
             raise RuntimeError(f"seed {seed}, bundle {n}: {y!r}")
     print(loaded)
 

@@ -196,6 +196,16 @@ def test_compressed_members_are_refused(data: bytes, tmp_path: Path) -> None:
         xt.load(path)
 
 
+@pytest.mark.parametrize(("offset", "value"), [(4, 3 << 8 | 20), (34, 7), (36, 1), (38, 0o120777 << 16), (38, 16)])
+def test_members_that_are_no_plain_files(data: bytes, offset: int, value: int) -> None:
+    """Links and folders, for one: unzip would make them."""
+    bad = bytearray(data)
+    directory = struct.unpack_from("<I", data, len(data) - 6)[0]
+    struct.pack_into("<I" if offset == 38 else "<H", bad, directory + offset, value)
+    with pytest.raises(xt.BundleError, match=r"manifest\.json is no plain file"):
+        xt.load(bytes(bad))
+
+
 def test_lying_sizes(data: bytes) -> None:
     for offset, value in ((22, 2**32 - 1), (18, 2**31), (22, 0)):
         bad = bytearray(data)

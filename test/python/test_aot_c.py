@@ -53,7 +53,7 @@ def test_what_is_wrong_is_told_and_nothing_is_touched(library: Library) -> None:
         ("b", typed(b, 4), "SIZE", "argument b: dim k has size 4, not 3 as that of argument w"),
         ("y", typed(y, 6, 3), "SIZE", "result result: dim i has size 6, not 7 as that of argument x"),
         ("b", typed(odd, 3), "ALIGNMENT", "argument b is not aligned to 8 bytes"),
-        ("y", typed(x, 7, 3), "OVERLAP", "result result shares memory with argument x "),
+        ("y", typed(x, 7, 3), "OVERLAP", "result result shares memory with argument x"),
     ]
     for name, given, code, message in wrong:
         found = library(*(a | {name: given}).values())

@@ -138,6 +138,12 @@ def test_a_workspace_that_is_none(tmp_path: Path) -> None:
     for c.workspace, c.workspace_bytes, code, message in wrong:
         assert library(*arrays) == (CODES[code], f"one_busy: {message}")
         assert (y == -1).all()
+    _inner, start = _aligned(4096)
+    inside = Context.from_address(start + 64)  # a context within its own workspace
+    inside.workspace, inside.workspace_bytes = start, 4096
+    assert library.function(*map(ctypes.byref, arrays), ctypes.byref(inside)) == CODES["OVERLAP"]
+    assert inside.message == b"one_busy: the workspace shares memory with the context"
+    assert (y == -1).all()
     c.workspace, c.workspace_bytes = start, 0
     y_in_context = typed(ctypes.addressof(c) // 8 * 8, 8, 8)
     assert library(*arrays[:2], y_in_context) == (

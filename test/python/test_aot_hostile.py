@@ -65,6 +65,38 @@ def test_a_program_of_the_same_signature(data: bytes) -> None:
         xt.load(changed(data, **{"module.mlirbc": member(other.data, "module.mlirbc")}))
 
 
+_MAIN = """func.func @main(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
+  %y = xtensor.add %x, %x : !xtensor.array<i: 3, f32>, !xtensor.array<i: 3, f32>
+  return %y : !xtensor.array<i: 3, f32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (_MAIN.replace("main", "other").replace(".add", ".mul") + _MAIN, "more, or less, than a function @main"),
+        ("llvm.mlir.global_ctors ctors = [], priorities = [], data = []\n" + _MAIN, "more, or less"),
+        ("", "more, or less, than a function @main"),
+        (_MAIN.replace("main", "other"), "more, or less, than a function @main"),
+        ("func.func private @main(!xtensor.array<i: 3, f32>)", "is a declaration"),
+        (_MAIN.replace("> {", '> attributes {xtensor.nonempty = [["q", 0]]} {'), "xtensor.nonempty of @main is no"),
+        (_MAIN.replace("> {", "> attributes {xtensor.nonempty = 1 : i64} {"), "xtensor.nonempty of @main is no"),
+    ],
+)
+def test_programs_that_are_not_one_function(monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
+    """The code would be of @main, and derivatives and traces of what comes first."""
+    g = xt.load(xt.export(lambda x: x + x, args=(xt.spec(i=3, dtype="f4"),), name="model", c=False))
+    x = xt.ones(i=3, dtype="f4")
+    monkeypatch.setattr(g._core.file, "member", lambda name: text.encode())
+    with pytest.raises(xt.BundleError, match=message):
+        xt.jit(g)(x)
+    with pytest.raises(xt.BundleError, match=message):
+        xt.grad(lambda x: xt.sum(g(x)))(x)
+    monkeypatch.setattr(g._core.file, "member", lambda name: _MAIN.encode())
+    assert (xt.jit(g)(x).values == 2).all()
+
+
 def test_weights_that_are_not_the_codes(data: bytes) -> None:
     with pytest.raises(xt.BundleError, match="for other weights"):
         xt.load(changed(data, **{"weights/0.bin": bytes(24)}))

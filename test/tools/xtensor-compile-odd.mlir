@@ -6,6 +6,13 @@
 // RUN: not xtensor-compile %t/text.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=TEXT
 // RUN: not xtensor-compile %t/calls.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=CALLS
 // RUN: not xtensor-compile %t/computed.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=COMPUTED
+// RUN: not xtensor-compile %t/asm.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=ASM
+// RUN: not xtensor-compile %t/nonempty.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=NONEMPTY
+// RUN: not xtensor-compile %t/ctors.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=CTORS
+// RUN: not xtensor-compile %t/dim.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=LINE
+// RUN: not xtensor-compile %t/argument.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=LINE
+// RUN: not xtensor-compile %t/huge.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=HUGE
+// RUN: not xtensor-compile %t/good.mlir -o %t/no.xtb --function "" 2>&1 | FileCheck %s --check-prefix=FUNCTION
 // RUN: not xtensor-compile %t -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=FOLDER
 // RUN: not xtensor-compile %t/good.mlir -o %t/none/no.xtb 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: not xtensor-compile %t/good.mlir -o /dev/full 2>&1 | FileCheck %s --check-prefix=FULL
@@ -30,6 +37,33 @@ func.func @main(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
   %y = func.call @malloc(%x) : (!xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32>
   return %y : !xtensor.array<i: 3, f32>
 }
+//--- asm.mlir
+func.func @main(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
+  llvm.inline_asm has_side_effects "ud2", "" : () -> ()
+  return %x : !xtensor.array<i: 3, f32>
+}
+//--- nonempty.mlir
+func.func @main(%x: !xtensor.array<i: ?, f32>) -> !xtensor.array<i: ?, f32> attributes {xtensor.nonempty = [["q", 0]]} {
+  return %x : !xtensor.array<i: ?, f32>
+}
+//--- ctors.mlir
+llvm.mlir.global_ctors ctors = [@c], priorities = [0 : i32], data = [#llvm.zero]
+llvm.func @c() { llvm.return }
+func.func @main(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
+  return %x : !xtensor.array<i: 3, f32>
+}
+//--- dim.mlir
+func.func @main(%x: !xtensor.array<"a b\0A*/": 3, f32>) -> !xtensor.array<"a b\0A*/": 3, f32> {
+  return %x : !xtensor.array<"a b\0A*/": 3, f32>
+}
+//--- argument.mlir
+func.func @main(%x: !xtensor.array<i: 3, f32> loc("a\00")) -> !xtensor.array<i: 3, f32> {
+  return %x : !xtensor.array<i: 3, f32>
+}
+//--- huge.mlir
+func.func @main(%x: !xtensor.array<i: 1152921504606846976, f32>) -> !xtensor.array<i: 1152921504606846976, f32> {
+  return %x : !xtensor.array<i: 1152921504606846976, f32>
+}
 //--- computed.mlir
 func.func @main(%x: !xtensor.array<i64>) -> !xtensor.array<i: ?, i64> {
   %y = xtensor.iota size %x : !xtensor.array<i64> -> !xtensor.array<i: ?, i64>
@@ -44,7 +78,13 @@ func.func @main(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
 // NOMAIN-NOT: see current operation
 // NUMBERS: numbers.mlir:1:1: error: arguments and results of a function that is exported are arrays
 // TEXT: text.mlir:1:1: error: custom op 'this' is unknown
-// CALLS: calls.mlir:5:8: error: calls between functions are not compiled
+// CALLS: calls.mlir:1:1: error: a bundle holds the function @main and nothing else
+// ASM: asm.mlir:2:3: error: ops of LLVM are no part of a program
+// NONEMPTY: error: attribute xtensor.nonempty is no list of {dim, message, where}
+// CTORS: error: a bundle holds the function @main and nothing else
+// LINE: no bundle can be made where the name of an array or a dim is empty, or has characters
+// HUGE: no bundle can be made with an array that is larger than memory: 'arg0'
+// FUNCTION: no bundle can be made of a function with such a name
 // COMPUTED: error:
 // FOLDER: Is a directory
 // OUTPUT: cannot open output file

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core.dims import describe
-from ..core.errors import BundleError, CompileError, DimensionError, DTypeError, Error, SizeError
+from ..core.errors import ArgumentTypeError, BundleError, CompileError, DimensionError, Error, SizeError
+from ..trace import build
 from ..trace.context import context, diagnosed, lock, mlir, spec_of
 from ..trace.inline import inline
 from ..trace.program import Program
+from ..trace.scope import NONEMPTY
 from ..trace.tracer import Tracer, as_tracer
-from .load import beyond
+from .load import as_number, beyond, casts, wrong_dtype
 
 if TYPE_CHECKING:
+    from ..mlir import ir
     from .load import _Core
 
 
@@ -31,8 +36,7 @@ def _parse(core: _Core) -> Program:
     try:
         with lock, diagnosed(CompileError):
             module = mlir().Module.parse(data, context())
-            main = module.body.operations[0].operation
-            block = main.regions[0].blocks[0]
+            block = _main(module).regions[0].blocks[0]
             inputs = [spec_of(a.type) for a in block.arguments]
             outputs = [spec_of(v.type) for v in list(block.operations)[-1].operation.operands]
     except Error as error:
@@ -55,9 +59,29 @@ def _parse(core: _Core) -> Program:
     )
 
 
+def _main(module: ir.Module) -> ir.Operation:
+    """The one function of a program."""
+    found: list[ir.Operation] = [op.operation for op in module.body.operations]
+    name = found[0].attributes["sym_name"] if len(found) == 1 and "sym_name" in found[0].attributes else None
+    if name is None or found[0].name != "func.func" or getattr(name, "value", None) != "main":
+        raise CompileError("it is more, or less, than a function @main")
+    main = found[0]
+    if not len(main.regions[0].blocks):
+        raise CompileError("its function @main is a declaration")
+    if NONEMPTY in main.attributes:
+        try:
+            for entry in main.attributes[NONEMPTY]:
+                for key in ("dim", "message", "where"):
+                    if type(entry[key].value) is not str:
+                        raise TypeError(key)
+        except (TypeError, KeyError, AttributeError, ValueError):
+            raise CompileError(f"attribute {NONEMPTY} of @main is no list of {{dim, message, where}}") from None
+    return main
+
+
 def inlined(core: _Core, leaves: Sequence[Any]) -> Any:
     """The results at tracers (and arrays), as tracers."""
-    tracers = [_conformed(core, i, as_tracer(x)) for i, x in enumerate(leaves)]
+    tracers = [_conformed(core, i, x) for i, x in enumerate(leaves)]
     sizes = _sizes(core, tracers)
     program = program_of(core)
     if sizes:
@@ -80,22 +104,34 @@ def _fixed(core: _Core, program: Program, sizes: dict[str, int]) -> Program:
     return Program(copy, program.inputs, outputs, program.captured, program.tree, program.name, program.places)
 
 
-def _conformed(core: _Core, i: int, x: Tracer) -> Tracer:
-    """An argument with the dims in the order of the exported one."""
+def _conformed(core: _Core, i: int, given: Any) -> Tracer:
+    """An argument with the dims in the order of the exported one. Numbers are those that a call outside takes."""
     spec = core.specs[i]
     what = f"{core.function.name}: argument {core.function.arguments[i].name}"
+    is_number = isinstance(given, (bool, int, float)) and not isinstance(given, np.generic) and not spec.ndim
+    if is_number:
+        number = as_number(given, spec, what)
+        for r in core.ranges:
+            if r.argument == i:
+                r.check(given, False)
+        return as_tracer(given) if spec.weak else build.constant(number)
+    x = as_tracer(given)
     if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
         raise DimensionError(
             f"{what} has dims {describe(x.dims, x.shape)}; {describe(spec.dims, spec.shape)} is needed"
             f"{beyond(spec.dims, x.dims)}"
         )
-    if x.dtype != spec.dtype:
-        if (not spec.weak and x.weak) or spec.weak:
-            from ..ops.elementwise import astype
-
-            x = as_tracer(astype(x, spec.dtype))
-        else:
-            raise DTypeError(f"{what} has dtype {x.dtype.name}; {spec.dtype.name} is needed. Cast it: x.astype(..)")
+    if x.dtype != spec.dtype and (spec.weak or not x.weak or spec.ndim or not casts(x.dtype, spec)):
+        raise wrong_dtype(what, x.dtype, spec)
+    for r in core.ranges:
+        if r.argument == i:
+            if not x.weak:
+                raise ArgumentTypeError(
+                    f"{what} is an array; inside of another function a Python int is needed, as calls check that it "
+                    f"fits {r.dtype.name}"
+                )
+            build.meet(x, r.dtype)
+    x = build.meet(x, spec.dtype)
     if tuple(x.dims) != spec.dims:
         x = x.transpose(*spec.dims)
     return x

@@ -13,8 +13,11 @@ import numpy as np
 from .. import _native
 from ..compiler.sizes import equality, nonempty
 from ..core import devices, tree
+from ..core.calls import shown
 from ..core.dims import batched, describe, describe_array, suggestion
+from ..core.dtypes import is_integer
 from ..core.errors import (
+    ArgumentError,
     ArgumentTypeError,
     BundleError,
     DeviceError,
@@ -23,14 +26,14 @@ from ..core.errors import (
     SizeError,
     UnsupportedError,
 )
-from ..core.ranges import Range
+from ..core.ranges import Range, fits
 from ..core.spec import Spec
 from ..trace.dispatch import _NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
 from .export import Bundle, _path, spec_of
 from .manifest import Exported, File, Parameter, Target, read
 from .schema import printable
-from .signature import signature
+from .signature import Unknown, signature
 from .structure import as_structure, fitted
 
 # Processors that run what those before them run.
@@ -130,7 +133,7 @@ class _Core:
         try:
             self.arguments = as_structure((leaves, {}) if python.arguments is None else python.arguments)
             single = "*" if len(f.results) == 1 else ("*",) * len(f.results)
-            self.result = as_structure(single if python.result is None else python.result)
+            self.result = as_structure(single if python.result is ... else python.result)
             self.places = python.places
             self.weak = python.weak or (False,) * len(leaves)
             self.ranges = [Range(a, np.dtype(d), w and printable(w), o) for a, d, w, o in python.ranges]
@@ -226,7 +229,7 @@ class _Core:
         executable, weights = self.code[device]
         function.add(types, executable, self._is_single, wrapper, weights)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         leaves = self._leaves(args, kwargs)
         if tracing():
             from .inline import inlined
@@ -236,11 +239,12 @@ class _Core:
 
     def _leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The arguments as the exported call had them."""
-        name = self.function.name
+        name, parameters = self.function.name, self.signature.parameters
         positional, keywords = self.arguments.children
-        unknown = [k for k in kwargs if k not in self.signature.parameters]
-        if unknown and not any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values()):
-            near = suggestion(unknown[0], list(self.signature.parameters))
+        exported: tuple[Any, ...] = keywords.meta  # type: ignore[assignment]
+        unknown = [k for k in kwargs if k not in parameters]
+        if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+            near = suggestion(unknown[0], list(parameters))
             raise ArgumentTypeError(
                 f"{name}: there is no parameter {unknown[0]!r}; its parameters are {self.signature}{near}"
             )
@@ -251,27 +255,49 @@ class _Core:
         given = set(bound.arguments)
         bound.apply_defaults()
         args, kwargs = bound.args, bound.kwargs
-        names = [p.name for p in self.signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
-        by_name = {**dict(zip(names, args, strict=False)), **kwargs}
-        exported = {*names[: len(positional.children)], *keywords.meta}  # type: ignore[misc]
-        beyond = [n for n in by_name if n in given and n not in exported and not self._is_default(n, by_name[n])]
-        if beyond:
-            raise UnsupportedError(
-                f"{name}: {beyond[0]} was exported at its default; export the function with a value for it to pass one"
+        labels = [p.name for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        rest = next((p.name for p in parameters.values() if p.kind is p.VAR_POSITIONAL), "argument")
+        count = max(len(args), len(positional.children))
+        labels += [f"{rest}[{i}]" for i in range(count - len(labels))]
+        for i, (n, x) in enumerate(zip(labels, args, strict=False)):
+            if i >= len(positional.children) and n not in exported:
+                self._refuse_unless_default(n, x, n in given or n not in parameters)
+        for k, x in kwargs.items():
+            if k not in exported:
+                self._refuse_unless_default(k, x, k in given or k not in parameters)
+        by_name = {**dict(zip(labels, args, strict=False)), **kwargs}
+        wanted = {k: self._fitted(s, by_name, k) for k, s in zip(exported, keywords.children, strict=True)}
+        by_name = dict(zip(labels, args, strict=False))
+        parts = tuple(self._fitted(s, by_name, n) for n, s in zip(labels, positional.children, strict=False))
+        return tree.leaves_at(self.arguments, (parts, wanted))
+
+    def _fitted(self, structure: tree.TreeDef, given: dict[str, Any], n: str) -> Any:
+        """One argument in the structure of the exported one."""
+        name = self.function.name
+        if n not in given:
+            raise ArgumentTypeError(f"{name}: argument {n} is missing: it was exported with one")
+        if isinstance(given[n], Unknown):
+            raise ArgumentTypeError(
+                f"{name}: argument {n} is missing: its default {given[n]!r} is no number or text, and not in the bundle"
             )
-        args = tuple(
-            fitted(s, x, f"{name}: {n}")
-            for s, x, n in zip(positional.children, args, [*names, *["an argument"] * len(args)], strict=False)
-        )
-        structures = dict(zip(keywords.meta, keywords.children, strict=True))  # type: ignore[call-overload]
-        wanted = {k: fitted(s, by_name[k], f"{name}: {k}") for k, s in structures.items() if k in by_name}
-        structures |= dict(zip(names, positional.children, strict=False))
-        by_name |= dict(zip(names, args, strict=False)) | wanted
-        for n, needed in structures.items():
-            there = tree.structure(by_name[n]) if n in by_name else needed
-            if there != needed:
-                raise ArgumentTypeError(f"{name}: argument {n} is {there}; {needed} is needed, as it was exported")
-        return tree.leaves_at(self.arguments, (args, wanted))
+        x = fitted(structure, given[n], f"{name}: {n}")
+        there = tree.structure(x)
+        if there == structure:
+            return x
+        if structure == tree.structure(0):
+            raise ArgumentTypeError(f"{name}: argument {n} is {shown(x)}; an array is needed, as it was exported")
+        raise ArgumentTypeError(f"{name}: argument {n} is {there}; {structure} is needed, as it was exported")
+
+    def _refuse_unless_default(self, n: str, value: Any, is_given: bool) -> None:
+        name = self.function.name
+        if n not in self.signature.parameters:
+            raise UnsupportedError(
+                f"{name}: {n} was not there when the function was exported; export it with as many arguments"
+            )
+        if is_given and not self._is_default(n, value):
+            raise UnsupportedError(
+                f"{name}: {n} was exported at its default; export the function with a value for it to pass one"
+            )
 
     def _is_default(self, parameter: str, value: Any) -> bool:
         default = self.signature.parameters[parameter].default
@@ -280,11 +306,10 @@ class _Core:
     def _run(self, leaves: list[Any]) -> Any:
         from ..interop.xarray import is_dataarray, relabel
 
-        for r in self.ranges:
-            if isinstance(leaves[r.argument], int):
-                r.check(leaves[r.argument], False)
         labelled = {i: x for i, x in enumerate(leaves) if is_dataarray(x) or getattr(x, "meta", None) is not None}
         arrays = [self._array(i, x) for i, x in enumerate(leaves)]
+        for r in self.ranges:
+            r.check(int(arrays[r.argument]), False)
         self._check_sizes(arrays)
         device = self.device
         free = {i for i, x in enumerate(leaves) if not isinstance(x, _native.Array)}
@@ -316,8 +341,8 @@ class _Core:
         if is_dataarray(x):
             x = as_array(x)
         elif isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
-            if not spec.ndim and (spec.weak or _fits(x, spec)):
-                return _native.from_buffer(np.asarray(x, dtype=spec.dtype), ()) if not spec.weak else scalar_array(x)
+            if not spec.ndim:
+                return _native.from_buffer(as_number(x, spec, what), ())
             x = scalar_array(x)
         elif isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
             x = array(x, device="cpu")
@@ -330,9 +355,7 @@ class _Core:
                 f"{what} is {describe_array(x)}; {describe(spec.dims, spec.shape)} is needed{beyond(spec.dims, x.dims)}"
             )
         if x.dtype != spec.dtype:
-            raise DTypeError(
-                f"{what} has dtype {x.dtype.name}; {spec.dtype.name} is needed. Write x.astype({spec.dtype.name!r})"
-            )
+            raise wrong_dtype(what, x.dtype, spec)
         if x.dims != spec.dims:
             order = [x.dims.index(d) for d in spec.dims]
             device = x._device
@@ -370,9 +393,39 @@ def beyond(needed: Sequence[str], there: Sequence[str]) -> str:
     return ""
 
 
-def _fits(x: float, spec: Spec) -> bool:
-    kind = spec.dtype.kind
-    return kind == "f" or kind == "V" or (isinstance(x, bool) if kind == "b" else isinstance(x, int))
+def as_number(x: float, spec: Spec, what: str) -> Any:
+    """A Python number as the exported argument without dims, in NumPy's form; an error where it is another one."""
+    kind = np.dtype("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
+    if spec.weak and kind != spec.dtype:
+        there = {name: cls for cls, name in _NUMBERS.items()}
+        raise ArgumentTypeError(
+            f"{what} is {x!r:.60}; {there[spec.dtype.name].__name__} is needed, as it was exported with one. Write "
+            f"{there[spec.dtype.name].__name__}(..), or export the function with {there[kind.name].__name__}"
+        )
+    if not casts(kind, spec):
+        raise wrong_dtype(what, kind, spec)
+    if is_integer(spec.dtype) and not fits(x, spec.dtype):
+        if spec.weak:
+            raise ArgumentError(f"{what}: the int {x} does not fit into 64 bits")
+        info = np.iinfo(spec.dtype)
+        raise ArgumentError(f"{what} is {x}, which does not fit {spec.dtype.name} ({info.min} to {info.max})")
+    try:
+        return np.asarray(x, dtype=spec.dtype)
+    except OverflowError:
+        raise ArgumentError(f"{what} is an int that does not fit {spec.dtype.name}") from None
+
+
+def casts(kind: Any, spec: Spec) -> bool:
+    """Whether a Python number of this dtype may become one of `spec`."""
+    if spec.dtype.kind in "fV":
+        return True
+    return kind.kind == "b" if spec.dtype.kind == "b" else kind.kind in "bi"
+
+
+def wrong_dtype(what: str, there: Any, spec: Spec) -> DTypeError:
+    return DTypeError(
+        f"{what} has dtype {there.name}; {spec.dtype.name} is needed. Write x.astype({spec.dtype.name!r})"
+    )
 
 
 _host_code: list[Any] = []

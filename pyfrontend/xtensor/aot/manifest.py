@@ -58,7 +58,7 @@ class ForPython:
 
     parameters: tuple[Mapping[str, Any], ...] | None = None
     arguments: Any = None  # trees with "*" for each array: (positional, keywords), and what comes back
-    result: Any = None
+    result: Any = ...  # None is what a function without results returns
     places: tuple[int, ...] | None = None
     weak: tuple[bool, ...] | None = None
     ranges: tuple[tuple[int, str, str | None, str], ...] = ()

@@ -42,12 +42,12 @@ def signature(f: Exported) -> inspect.Signature:
     for p in found:
         default: Any = inspect.Parameter.empty
         if "default" in p:
-            default = value_of(p["default"]) if p.get("plain") else _Shown(p["default"])
+            default = value_of(p["default"]) if p.get("plain") else Unknown(p["default"])
         parameters.append(inspect.Parameter(p["name"], _KINDS[p["kind"]], default=default))
     return inspect.Signature(parameters)
 
 
-class _Shown:
+class Unknown:
     """A default that is no number or text: it is shown as it was, and cannot be passed."""
 
     def __init__(self, text: str) -> None:

@@ -124,7 +124,7 @@ def fitted(structure: core.TreeDef, given: Any, what: str) -> Any:
         return structure.kind(*(fitted(s, getattr(given, f), what) for s, f in parts))
     if structure.kind is dict and type(given) is dict and given.keys() == set(structure.meta):  # type: ignore[call-overload]
         inner = dict(zip(structure.meta, structure.children, strict=True))  # type: ignore[call-overload]
-        return {k: fitted(inner[k], x, what) for k, x in given.items()}
+        return {k: fitted(s, given[k], what) for k, s in inner.items()}
     return given
 
 

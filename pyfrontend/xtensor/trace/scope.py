@@ -74,6 +74,7 @@ class Root(Scope):
         "module",
         "nonempty",
         "numbers",
+        "outer",
         "ranges",
     )
 
@@ -111,12 +112,14 @@ class Root(Scope):
 
     def __enter__(self) -> Root:
         lock.acquire()
+        self.outer = local.scope  # of a function that exports this one while it is traced
         _native.enter_trace()
         super().__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
+        local.scope = self.outer
         _native.exit_trace()
         lock.release()
 
