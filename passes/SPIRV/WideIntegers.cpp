@@ -345,12 +345,10 @@ LogicalResult xtensor::spirv::splitWideIntegers(gpu::GPUModuleOp kernel) {
     for (BlockArgument argument : func.getBody().getArguments())
       splitBuffer(argument);
   });
-  SmallVector<Operation *> ops;
-  kernel.walk([&](Operation *op) { ops.push_back(op); });
-  for (Operation *op : ops) {
-    if (auto cast = dyn_cast<vector::BitCastOp>(op))
-      readAsWords(cast);
-  }
+  // Each takes others with it, none of which is one of these.
+  SmallVector<vector::BitCastOp> casts;
+  kernel.walk([&](vector::BitCastOp op) { casts.push_back(op); });
+  llvm::for_each(casts, readAsWords);
   kernel.walk([](Operation *op) { writeOut(op); });
 
   arith::WideIntEmulationConverter types(/*widestIntSupportedByTarget=*/32);
@@ -372,8 +370,8 @@ LogicalResult xtensor::spirv::splitWideIntegers(gpu::GPUModuleOp kernel) {
   target.addLegalOp<UnrealizedConversionCastOp, gpu::GPUModuleOp, gpu::GPUFuncOp>();
   if (failed(applyFullConversion(kernel, target, std::move(patterns))))
     return failure();
-  SmallVector<UnrealizedConversionCastOp> casts;
-  kernel.walk([&](UnrealizedConversionCastOp op) { casts.push_back(op); });
-  reconcileUnrealizedCasts(casts);
+  SmallVector<UnrealizedConversionCastOp> left;
+  kernel.walk([&](UnrealizedConversionCastOp op) { left.push_back(op); });
+  reconcileUnrealizedCasts(left);
   return success();
 }
