@@ -213,6 +213,7 @@ def test_steps_that_a_while_loop_does_not_take(name: str, order: int) -> None:
             np.testing.assert_allclose(both.isel(b=i).values, xt.grad(ours)(one).values, rtol=1e-12)
 
 
+@pytest.mark.cpu_only("devices take all steps")
 def test_a_while_loop_stops_where_it_ends() -> None:
     def loss(a: Any) -> Any:
         last = xt.while_loop(
