@@ -37,6 +37,20 @@ def environment(driver: str, **more: str) -> dict[str, str]:
     return {**left, "PYTHONPATH": path, "XTENSOR_CUDA_LIBRARY": driver, "XTENSOR_TEST_BACKEND": "cuda", **more}
 
 
+def finished(driver: str, *arguments: object, timeout: int = 600, **more: str) -> str:
+    """What a fresh Python prints that has a CUDA device, and ends well."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        env=environment(driver, **more),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 @pytest.fixture
 def run(driver: str) -> Run:
     """Runs code in a fresh process that has a CUDA device; gives what it prints."""
@@ -55,32 +69,16 @@ def attempt(f, *args):
 """
 
     def started(code: str, library: str = driver, **more: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-c", (head if library == driver else "from device_abi import *\n") + code],
-            env=environment(library, **more),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout.strip()
+        first = head if library == driver else "from device_abi import *\n"
+        return finished(library, "-c", first + code, timeout=300, **more).strip()
 
     return started
 
 
 def test_everything_that_vulkan_does(driver: str) -> None:
     """Memory, calls, replays, reports and threads, as test_device_runtime.py says it of Vulkan."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(HERE / "test_device_runtime.py")],
-        env=environment(driver),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 skipped" in done.stdout
+    said = finished(driver, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(HERE / "test_device_runtime.py"))
+    assert "3 skipped" in said
 
 
 class TestGraphs:
@@ -320,16 +318,8 @@ fori_loop,dynamic sizes,rolling,attention,cholesky between kernels,matmul f2,mat
 
 def test_programs_give_what_they_give_on_the_cpu(driver: str) -> None:
     """Compiled to PTX and run by the interpreter, three times each: once recorded, then replayed."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAMS, *SOME.split(",")],
-        env=environment(driver),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("good") == len(SOME.split(","))
+    said = finished(driver, "-c", PROGRAMS, *SOME.split(","))
+    assert said.count("good") == len(SOME.split(","))
 
 
 def test_indices_out_of_range_are_told(driver: str) -> None:
@@ -344,11 +334,8 @@ for turn in range(3):
     try: y.values
     except xt.IndexError as e: print(e)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment(driver), capture_output=True, text=True, timeout=100, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("index 40000") == 3
+    said = finished(driver, "-c", code, timeout=100)
+    assert said.count("index 40000") == 3
 
 
 REVERSED = "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)\n"
@@ -368,16 +355,8 @@ def test_threads_in_any_order(driver: str) -> None:
         "gradient",
         "matmul f4",
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *some],
-        env=environment(driver),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("good") == len(some)
+    said = finished(driver, "-c", code, *some)
+    assert said.count("good") == len(some)
 
 
 MATRIX_UNITS = """
@@ -437,13 +416,5 @@ print("good")
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_units_that_multiply_matrices(driver: str, dtype: str, order: str) -> None:
     """mma.sync and ldmatrix, with the layouts of the PTX ISA, against NumPy: sums of small integers are exact."""
-    done = subprocess.run(
-        [sys.executable, "-c", order + MATRIX_UNITS, dtype],
-        env=environment(driver),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.strip() == "good"
+    said = finished(driver, "-c", order + MATRIX_UNITS, dtype)
+    assert said.strip() == "good"
