@@ -4,7 +4,10 @@
 
 enum { kCholesky, kEigh, kLu, kPinv, kQr, kSvd, kSolve, kLuSolve, kLuInverse };
 
-typedef struct Job {
+typedef struct Job Job;
+typedef void Run(const Job *job, const int64_t *at, char *scratch);
+
+struct Job {
   int routine;
   const xt_array *arrays;
   int32_t count, inputs; /* of arrays */
@@ -12,8 +15,8 @@ typedef struct Job {
   int32_t batch; /* how many axes come before those of a matrix */
   int work, integers;
   int64_t bytes; /* of scratch memory */
-  void (*run)(const struct Job *job, const int64_t *at, char *scratch);
-} Job;
+  Run *run;
+};
 
 enum { kMostArrays = 5 };
 
@@ -88,6 +91,18 @@ static void instances(void *ctx, int64_t begin, int64_t end, xt_call *call) {
   xta_arena_release(scratch, call);
 }
 
+static Run *const runs[][2] = {
+    [kCholesky] = {cholesky_d, cholesky_f},
+    [kEigh] = {eigh_d, eigh_f},
+    [kLu] = {lu_d, lu_f},
+    [kPinv] = {svd_d, svd_f},
+    [kQr] = {qr_d, qr_f},
+    [kSvd] = {svd_d, svd_f},
+    [kSolve] = {solve_d, solve_f},
+    [kLuSolve] = {solve_d, solve_f},
+    [kLuInverse] = {inverse_d, inverse_f},
+};
+
 static void run(int routine, int32_t inputs, int32_t count, const xt_array *arrays,
                 const int64_t *options, xt_call *call) {
   const int isFloat = arrays[0].type == XT_F32;
@@ -104,29 +119,7 @@ static void run(int routine, int32_t inputs, int32_t count, const xt_array *arra
               room(job.work * element) + room(4 * (int64_t)job.integers) + room(4 * k);
   if (routine == kSvd || routine == kPinv)
     job.bytes += room(m * k * element) + room(k * n * element);
-  switch (routine) {
-  case kCholesky:
-    job.run = isFloat ? cholesky_f : cholesky_d;
-    break;
-  case kEigh:
-    job.run = isFloat ? eigh_f : eigh_d;
-    break;
-  case kLu:
-    job.run = isFloat ? lu_f : lu_d;
-    break;
-  case kQr:
-    job.run = isFloat ? qr_f : qr_d;
-    break;
-  case kSvd:
-  case kPinv:
-    job.run = isFloat ? svd_f : svd_d;
-    break;
-  case kLuInverse:
-    job.run = isFloat ? inverse_f : inverse_d;
-    break;
-  default:
-    job.run = isFloat ? solve_f : solve_d;
-  }
+  job.run = runs[routine][isFloat];
   const int64_t work = m * n * k;
   xta_parallel_for(instances, &job, total, work < 4096 ? 4096 / (work + 64) + 1 : 1, call);
 }

@@ -90,6 +90,12 @@ SmallVector<linalg::FillOp> xtensor::gpu::fillsOf(Operation &op) {
   return fills;
 }
 
+SmallVector<Value> xtensor::gpu::startsOf(Kernel &kernel, Operation &op) {
+  return llvm::map_to_vector(fillsOf(op), [&](linalg::FillOp fill) {
+    return fill ? kernel.value(fill.getInputs()[0]) : Value();
+  });
+}
+
 //===- ops -------------------------------------------------------------------===//
 
 LogicalResult Body::emit(Block &block) {
@@ -117,10 +123,7 @@ LogicalResult Body::emit(Operation &op) {
   if (isa<linalg::LinalgOp, memref::CopyOp>(op)) {
     if (isAbsorbed(op))
       return success();
-    SmallVector<Value> init;
-    for (linalg::FillOp fill : fillsOf(op))
-      init.push_back(fill ? kernel.value(fill.getInputs()[0]) : Value());
-    Leaf(kernel, &op, init).emit(threads);
+    Leaf(kernel, &op, startsOf(kernel, op)).emit(threads);
     return success();
   }
   if (auto load = dyn_cast<memref::LoadOp>(op))

@@ -60,6 +60,8 @@ void markAbsorbedFills(mlir::Operation *root);
 bool isAbsorbed(mlir::Operation &op);
 /// Per output of `op`, the absorbed fill that it starts from, or null.
 llvm::SmallVector<mlir::linalg::FillOp> fillsOf(mlir::Operation &op);
+/// The number of that fill in the kernel, or null.
+llvm::SmallVector<mlir::Value> startsOf(Kernel &kernel, mlir::Operation &op);
 
 } // namespace xtensor::gpu
 

@@ -48,10 +48,7 @@ private:
 LogicalResult Parts::launchOne(Value totals, bool second) {
   Location loc = op.getLoc();
   Kernel kernel(host, loc, limits.threads, limits);
-  SmallVector<Value> init;
-  for (linalg::FillOp fill : fillsOf(*op))
-    init.push_back(fill ? kernel.value(fill.getInputs()[0]) : Value());
-  Leaf leaf(kernel, op, init);
+  Leaf leaf(kernel, op, startsOf(kernel, *op));
   OpBuilder &b = kernel.b;
   FlatView left = kernel.view(totals);
   Value count = kernel.index(parts), group = kernel.groupId();
@@ -119,10 +116,7 @@ FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module,
   OpBuilder host(&op);
   Location loc = op.getLoc();
   Kernel kernel(host, loc, limits.threads, limits);
-  SmallVector<Value> init;
-  for (linalg::FillOp fill : fillsOf(op))
-    init.push_back(fill ? kernel.value(fill.getInputs()[0]) : Value());
-  Leaf leaf(kernel, &op, init);
+  Leaf leaf(kernel, &op, startsOf(kernel, op));
   int64_t rows = leaf.parallelPoints(), steps = leaf.reductionPoints();
   std::optional<Leaf::Scan> kind = leaf.scan();
   bool isLong = ShapedType::isDynamic(steps) || steps >= kLeastSteps;

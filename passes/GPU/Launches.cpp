@@ -62,10 +62,7 @@ static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimi
   OpBuilder host(&op);
   Location loc = op.getLoc();
   Kernel kernel(host, loc, limits.threads, limits);
-  SmallVector<Value> init;
-  for (linalg::FillOp fill : fillsOf(op))
-    init.push_back(fill ? kernel.value(fill.getInputs()[0]) : Value());
-  Leaf leaf(kernel, &op, init);
+  Leaf leaf(kernel, &op, startsOf(kernel, op));
   int64_t points = leaf.parallelPoints(), each = leaf.reductionPoints();
   if (points == 0) {
     eraseWithFills(op);

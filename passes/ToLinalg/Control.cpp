@@ -305,6 +305,20 @@ static std::optional<Ending> endingOf(ScanOp op) {
   return ending;
 }
 
+/// What a loop carries at first: the carries, then memory for each stack, of these sizes.
+static SmallVector<Value> startsOf(ScanOp op, SmallVector<SmallVector<OpFoldResult>> &sizes,
+                                   Lowering &to) {
+  SmallVector<Value> starts;
+  for (Value array : op.getCarry())
+    starts.push_back(carried(array, to));
+  for (Value stack : op.getStacked()) {
+    auto empty = to.empty(arrayType(stack)).getDefiningOp<tensor::EmptyOp>();
+    starts.push_back(empty);
+    sizes.push_back(empty.getMixedSizes());
+  }
+  return starts;
+}
+
 /// As a while loop that counts its steps.
 static LogicalResult lowerEnding(ScanOp op, const Ending &ending, Lowering &to, LowerBlock body) {
   OpBuilder &b = to.b;
@@ -312,15 +326,8 @@ static LogicalResult lowerEnding(ScanOp op, const Ending &ending, Lowering &to, 
     return failure();
   Location loc = to.loc();
   Value limit = op.getSize() ? to.indexOf(op.getSize()) : to.index(op.getSteps());
-  SmallVector<Value> inits;
-  for (Value array : op.getCarry())
-    inits.push_back(carried(array, to));
   SmallVector<SmallVector<OpFoldResult>> sizes;
-  for (Value stack : op.getStacked()) {
-    auto empty = to.empty(arrayType(stack)).getDefiningOp<tensor::EmptyOp>();
-    inits.push_back(empty);
-    sizes.push_back(empty.getMixedSizes());
-  }
+  SmallVector<Value> inits = startsOf(op, sizes, to);
   inits.push_back(to.index(0));
   Value one = to.index(1);
   unsigned carries = op.getNumCarries();
@@ -399,15 +406,8 @@ static LogicalResult lowerScan(ScanOp op, Lowering &to, LowerBlock body) {
   SmallVector<Scanned> over;
   for (Value array : op.getOver())
     over.emplace_back(array, dim, to);
-  SmallVector<Value> inits;
-  for (Value array : op.getCarry())
-    inits.push_back(carried(array, to));
   SmallVector<SmallVector<OpFoldResult>> sizes;
-  for (Value stack : op.getStacked()) {
-    auto empty = to.empty(arrayType(stack)).getDefiningOp<tensor::EmptyOp>();
-    inits.push_back(empty);
-    sizes.push_back(empty.getMixedSizes());
-  }
+  SmallVector<Value> inits = startsOf(op, sizes, to);
   // Those after were skipped by the loop that stacked what is read here.
   if (Value taken = to.stepsTaken.lookup(op))
     steps = taken;
