@@ -1,7 +1,7 @@
 """Code compiled ahead of time beside the same function under jit: what loading costs, what a call costs in Python and
 in C, whether kernels are as fast, and how large a bundle is.
 
-    python benchmarks/aot.py
+    python benchmarks/aot.py [calls]
 
 Times are the least of many alternating rounds: other programs only ever add to them.
 """
@@ -134,17 +134,47 @@ def kernels() -> None:
         print(f"  {f.__name__:<10} jit {jit:9.2f} us   bundle {bundle:9.2f} us   {bundle / jit:.3f}")
 
 
+def spellings() -> dict[str, Callable[[], Any]]:
+    """Calls of functions of 8 elements, in the ways that a call may be spelled."""
+
+    def add(x: Any, y: Any) -> Any:
+        return x + y
+
+    def layer(p: Any, x: Any) -> Any:
+        return x * p["scale"] + p["rest"][0]
+
+    def power(x: Any, n: Any) -> Any:
+        return x + n
+
+    x, y, bytes_ = normal(i=8), normal(i=8), xt.array(np.arange(8, dtype="u1"), "i")
+    spec, p = xt.spec(i=None, dtype="f4"), {"scale": x, "rest": [y]}
+    made = {
+        "fixed": (xt.export(add, args=(x, y), c=False), (x, y), {}),
+        "open": (xt.export(add, args=(spec, spec), c=False), (x, y), {}),
+        "keyword": (xt.export(add, args=(x, y), c=False), (x,), {"y": y}),
+        "dict": (xt.export(layer, args=(p, x), c=False), (p, x), {}),
+        "open dict": (xt.export(layer, args=({"scale": spec, "rest": [spec]}, spec), c=False), (p, x), {}),
+        "ranged int": (xt.export(power, args=(bytes_, 3), c=False), (bytes_, 3), {}),
+        "open and a number": (xt.export(power, args=(spec, 3.0), c=False), (x, 3.0), {}),
+    }
+    functions = {name: (xt.load(bundle), args, kwargs) for name, (bundle, args, kwargs) in made.items()}
+    functions["jit"] = xt.jit(add), (x, y), {}
+    functions["jit keyword"] = xt.jit(add), (x,), {"y": y}
+    functions["jit dict"] = xt.jit(layer), (p, x), {}
+    return {
+        name: lambda g=g, args=args, kwargs=kwargs: g(*args, **kwargs) for name, (g, args, kwargs) in functions.items()
+    }
+
+
 def calls(folder: Path) -> None:
     def add(x: Any, y: Any) -> Any:
         return x + y
 
-    x, y = normal(i=8), normal(i=8)
-    fixed = xt.load(xt.export(add, args=(x, y), c=False))
+    print("a call from Python, 8 elements:")
+    for name, seconds in best(spellings()).items():
+        print(f"  {name:<20} {seconds * 1e9:6.0f} ns")
     spec = xt.spec(i=None, dtype="f4")
     bundle = xt.export(add, args=(spec, spec), name="tiny")
-    opened, h = xt.load(bundle), xt.jit(add)
-    times = best({"jit": lambda: h(x, y), "fixed": lambda: fixed(x, y), "open": lambda: opened(x, y)})
-    print("a call from Python, 8 elements:", *(f"{k} {v * 1e9:.0f} ns  " for k, v in times.items()))
     compiler = shutil.which("cc")
     if not compiler:
         print("a call from C: there is no C compiler")
@@ -189,6 +219,10 @@ def loading(folder: Path) -> None:
 
 
 def main() -> None:
+    if sys.argv[1:] == ["calls"]:
+        with tempfile.TemporaryDirectory() as folder:
+            calls(Path(folder))
+        return
     with tempfile.TemporaryDirectory() as folder:
         loading(Path(folder))
         calls(Path(folder) / "c")

@@ -323,7 +323,8 @@ bool xtensor::matches(Executable *e, PyObject *const *args, bool acceptNumpy, vo
     std::fill_n(sizes, s.dynamicDims.size(), -1);
   bytes = 0;
   for (size_t i = 0; i < s.inputs.size(); ++i)
-    if (!argumentMatches(s.inputs[i], args[i], acceptNumpy, e->device, buffers[i], sizes, bytes))
+    if (args[i] &&
+        !argumentMatches(s.inputs[i], args[i], acceptNumpy, e->device, buffers[i], sizes, bytes))
       return false;
   return true;
 }

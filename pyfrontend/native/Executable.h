@@ -42,7 +42,8 @@ using Sizes = CallBuffer<int64_t, 16>;
 
 /// Whether a type fits; dynamic sizes that are -1 are filled in, others must agree.
 bool typeMatches(const TypePattern &pattern, Type *type, int64_t *sizes);
-/// Whether the arguments (as many as inputs) fit; fills in their data and the dynamic sizes.
+/// Whether the arguments (as many as inputs) fit; fills in their data and the dynamic sizes. One
+/// that is null is the caller's affair.
 bool matches(Executable *e, PyObject *const *args, bool acceptNumpy, void **buffers, int64_t *sizes,
              int64_t &bytes);
 /// Calls the entry. `buffers` holds the inputs, with room for the outputs; `bytes` counts the

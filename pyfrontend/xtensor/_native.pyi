@@ -139,12 +139,13 @@ class Function:
     def size(self) -> int: ...
     def add(
         self,
-        in_types: Sequence[ArrayType | type[int | float]] | None,
+        in_types: Sequence[ArrayType | type[int | float] | None] | None,
         executable: Executable,
         unwrap: bool = False,
         result_wrapper: Callable[[Any], Any] | None = None,
         captured: Iterable[Array] | None = (),
         ranges: Iterable[tuple[int, int, int]] = (),
+        spelling: tuple[tuple[Any, ...], dict[str, Any], dict[int, float]] | None = None,
     ) -> None: ...
     def clear(self) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

@@ -45,6 +45,46 @@ def member(data: bytes, name: str) -> bytes:
     return data[a:b]
 
 
+LIES: list[Any] = [
+    None, 1, [], {}, {"results": []}, {"results": [{}], "meetings": 1},
+    *({"results": [{"i": [x]}], "meetings": []} for x in (
+        1, [], [0, "i"], [9, "i", []], [-1, "i", []], [0, 1, []], [0, "i", [["slice", 0, 1]]],
+        [0, "i", [["take", 9, None]]],
+        [0, "i", [["take", [1.5], None]]], [0, "i", [["take", [], ""]]], [0, "i", [["pad", 0, 2**62, "edge"]]],
+        [0, "i", [["pad", 0, 1, "other"]]], [0, "i", [["concat", []]]], [0, "i", [["unknown"]]], [0, "i", [[[]]]],
+    )),
+    {"results": [{"k": [[0, "i", []]]}], "meetings": []},
+    {"results": [{}, {}], "meetings": []},
+    {"results": [{}], "meetings": [{"op": "add", "line": None, "operands": [
+        {"dtype": "text", "dims": [], "sizes": [], "origins": {}}]}]},
+    {"results": [{}], "meetings": [{"op": "add", "line": None, "operands": [
+        {"dtype": "float64", "dims": ["i"], "sizes": [], "origins": {}}]}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", range(len(LIES)))
+def test_labels_that_cannot_be(data: bytes, lie: int) -> None:
+    with pytest.raises(xt.BundleError, match=r"manifest\.json cannot be used: .*labels"):
+        xt.load(changed(data, lambda m: m["functions"][0]["python"].update(labels=LIES[lie])))
+
+
+def test_labels_of_positions_that_are_not_there(data: bytes) -> None:
+    import xarray as xr
+
+    x = xr.DataArray([[1.0, 2.0, 3.0]], dims=("i", "j"), coords={"i": [7]})
+    deep: Any = [0, "i", []]
+    for _ in range(100):
+        deep = [0, "i", [["concat", [deep]]]]
+    with pytest.raises(xt.BundleError, match="a step of a coordinate"):
+        xt.load(changed(data, lambda m: m["functions"][0]["python"]["labels"]["results"][0].update(i=[deep])))
+    for steps in ([["take", [3], None]], [["take", 0, None]]):
+        lie = {"results": [{"i": [[0, "i", steps]]}], "meetings": []}
+        g = xt.load(changed(data, lambda m, lie=lie: m["functions"][0]["python"].update(labels=lie)))
+        with pytest.raises(xt.BundleError, match="what the manifest says of labels cannot be"):
+            g(x, 1)
+        assert g(xt.array(x.values, x.dims), 1).values.tolist() == [[1, 4, 9]]
+
+
 # -- the program and the weights belong to the code -------------------------------------------------------------------
 
 

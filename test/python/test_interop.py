@@ -75,6 +75,67 @@ def test_operations_keep_what_xarray_keeps(ours, theirs):
     xr.testing.assert_identical(got, want)
 
 
+def wide():
+    n = 40
+    return xr.DataArray(
+        np.arange(2.0 * n).reshape(2, n),
+        dims=("time", "place"),
+        coords={"time": [10, 20], "place": np.arange(n) * 1.5, "height": ("place", np.arange(n) ** 2.0), "run": 7},
+        name="wide",
+    )
+
+
+SCATTERED = [i * i % 37 for i in range(30)]  # in no pieces of equal steps
+PLACES = xt.array(SCATTERED, "place")
+SITES = xt.array([5, 3, -1], "site")
+READS = {
+    "a list": lambda v: xt.isel(v, place=[3, 1, -1]),
+    "many": lambda v: xt.isel(v, place=SCATTERED),
+    "taken": lambda v: xt.take(v, SCATTERED, dim="place"),
+    "a captured array": lambda v: xt.take(v, PLACES, dim="place"),
+    "another dim": lambda v: xt.isel(v, place=("site", [5, 3, -1])),
+    "another dim, many": lambda v: xt.isel(v, place=("site", SCATTERED)),
+    "a captured array of another dim": lambda v: xt.take(v, SITES, dim="place"),
+    "a mask": lambda v: xt.isel(v, place=[i % 3 == 1 for i in range(40)]),
+    "point by point": lambda v: xt.isel(v, place=SITES, time=xt.array([1, 0, 1], "site")),
+    "twice": lambda v: xt.isel(xt.isel(v, place=SCATTERED), place=[7, 7, 2]),
+    "one place": lambda v: xt.isel(v, place=xt.array(4, ())),
+    "rolled": lambda v: xt.roll(v, place=3),
+    "padded": lambda v: xt.pad(v, place=(1, 2)),
+    "in a row": lambda v: xt.concat([v.isel(place=slice(2)), v.isel(place=[9, 2])], dim="place"),
+    "differences": lambda v: xt.diff(v, "place"),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_coordinates_are_the_same_eagerly_under_jit_and_loaded(name):
+    f, v = READS[name], wide()
+    want = f(v)
+    assert isinstance(want, xr.DataArray)
+    assert "run" in want.coords
+    assert any(c in want.coords for c in ("place", "height"))
+    loaded = xt.load(xt.export(f, args=(xt.spec(time=2, place=40, dtype="f8"),), c=False))
+    for g in (xt.jit(f), loaded, xt.jit(loaded), lambda v: f(xt.as_array(v)).to_xarray()):
+        for _ in range(2):
+            xr.testing.assert_equal(g(v), want)
+
+
+def test_positions_that_are_arguments_have_their_labels():
+    def f(v, i):
+        return xt.take(v, i, dim="place")
+
+    def both(v, i):
+        return f(v, i), xt.isel(v, time=0).sum()
+
+    g = xt.load(xt.export(both, args=(xt.spec(time=2, place=40, dtype="f8"), xt.spec(place=3, dtype="i8")), c=False))
+    for places in ([3, 1, -1], [0, 0, 7]):
+        i = xt.array(places, "place")
+        for h in (xt.jit(both), g):
+            y, total = h(wide(), i)
+            xr.testing.assert_equal(y, f(wide(), i))
+            assert total.coords["time"].item() == 10
+
+
 def test_names_and_attributes_that_differ_are_dropped():
     a = temperature()
     b = temperature().rename("other").assign_attrs(units="C", source="model")
@@ -227,3 +288,16 @@ def test_as_array_of_a_traced_array_is_itself():
     np.testing.assert_array_equal(sized(xt.ones(t=3)).values, [3, 3, 3])
     with pytest.raises(xt.Error, match=r"is an array already\. Write xt\.as_array"):
         xt.jit(lambda a: xt.array(a, dtype="f4"))(xt.ones(t=3))
+
+
+def test_coordinates_that_differ_are_an_error_of_a_loaded_function():
+    def neighbours(v):
+        return v.isel(place=slice(1, 3)) - v.isel(place=slice(0, 2))
+
+    g = xt.load(xt.export(neighbours, args=(xt.spec(time=None, place=3, dtype="f8"),), c=False))
+    for f in (g, xt.jit(g), xt.grad(lambda v: (g(v) ** 2).sum())):
+        for _ in range(2):
+            with pytest.raises(xt.DimensionError, match=r"^xt\.subtract: the coordinates of dim 'place' differ") as e:
+                f(temperature())
+            assert "test_interop.py:" in str(e.value)
+    assert set(g(temperature().drop_vars("place")).coords) == {"time", "run"}

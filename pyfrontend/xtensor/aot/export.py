@@ -18,6 +18,7 @@ from ..core.spec import Spec
 from ..trace.context import diagnosed, lock, mlir
 from ..transforms.arguments import signature_of
 from ..transforms.jit import Jitted, jit
+from . import labels
 from .manifest import File, Manifest
 from .signature import described
 from .structure import to_json
@@ -266,7 +267,10 @@ def _output_names(program: Program) -> list[str]:
 
 def _python(jitted: Jitted[Any, Any], program: Program, call: Call) -> dict[str, Any]:
     """What a manifest says for xt.load beyond the arrays."""
+    from ..interop.origins import origins
+
     return {
+        "labels": labels.to_json(origins(program), program.outputs),
         "parameters": described(signature_of(jitted)),
         "arguments": to_json(call.structure, f"arguments of {program.name}"),
         "result": to_json(program.tree, f"results of {program.name}"),

@@ -86,7 +86,10 @@ def inlined(core: _Core, leaves: Sequence[Any]) -> Any:
     program = program_of(core)
     if sizes:
         program = _fixed(core, program, sizes)
-    results = inline(program, [*tracers, *(as_tracer(w) for w in core.weights)])
+    inputs = [*tracers, *(as_tracer(w) for w in core.weights)]
+    results = inline(program, inputs)
+    if core.function.python.labels is not None:
+        build.followed(results, inputs, core.function.python.labels)
     return core.result.unflatten(program.leaves(results))
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import _native
 from ..compiler.sizes import equality, nonempty
-from ..core import devices, tree
+from ..core import devices, options, tree
 from ..core.calls import shown
 from ..core.dims import batched, describe, describe_array, suggestion
 from ..core.dtypes import is_integer
@@ -23,19 +24,25 @@ from ..core.errors import (
     DeviceError,
     DimensionError,
     DTypeError,
+    Error,
     SizeError,
     UnsupportedError,
 )
-from ..core.ranges import Range, fits
+from ..core.ranges import Range, fits, of_ints
 from ..core.spec import Spec
+from ..interop.xarray import Followed
 from ..trace.dispatch import _NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
+from ..transforms.arguments import Static
+from ..transforms.spelling import spelling
 from .export import Bundle, _path, spec_of
 from .manifest import Exported, File, Parameter, Target, read
 from .schema import printable
 from .signature import Unknown, signature
 from .structure import as_structure, fitted
 
+_LEAF = tree.structure(0)
+_MOST_SPELLINGS = 64  # of calls of one function: memory does not grow with them
 # Processors that run what those before them run.
 _LEVELS = {name: i for i, name in enumerate(("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"))}
 
@@ -118,6 +125,13 @@ def _chosen(file: File, wanted: str | None) -> Target:
     raise BundleError(f"{file.where} has nothing that runs on this machine; it has {there}")
 
 
+class _Mark:
+    """Stands for an argument, to see where it goes."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
 class _Core:
     """What a loaded function is made of, and the slow path of its calls."""
 
@@ -144,6 +158,7 @@ class _Core:
         self.specs = tuple(spec_of(p, w) for p, w in zip(f.arguments, self.weak, strict=True))
         self.weights = [_weight(file, w) for w in f.weights]
         self.loaded: Any = None  # the function that is called
+        self.learned: set[Any] = set()  # how calls were spelled that C++ was told of, or cannot read
         self.code: dict[Any, tuple[Any, list[Any]]] = {device: self._place(code, target, device)}
 
     def _place(self, code: Any, target: Target, device: _native.Device | None) -> tuple[Any, list[Any]]:
@@ -200,6 +215,14 @@ class _Core:
         if any(r.argument >= len(f.arguments) for r in self.ranges):
             raise ValueError("ranges of arguments that are not there")
 
+    @functools.cached_property
+    def followed(self) -> Followed:
+        """Which coordinates results keep; a bundle that was made without Python tells by its program alone."""
+        from ..interop.origins import origins
+        from .inline import program_of
+
+        return self.function.python.labels or origins(program_of(self))
+
     # -- calls --------------------------------------------------------------------------------------------------------
 
     @property
@@ -210,24 +233,63 @@ class _Core:
         return self.result.unflatten(results if self.places is None else [results[i] for i in self.places])
 
     def register(self, function: Any, device: _native.Device | None) -> None:
-        """Calls by position with arrays alone, one each, stay in C++."""
+        """Calls by position with arrays and numbers, one each, are C++'s from the first one on."""
         positional, keywords = self.arguments.children
-        plain = not keywords.size and all(c == tree.structure(0) for c in positional.children) and not self.ranges
-        if not plain:
+        if keywords.size or any(c != _LEAF for c in positional.children):
             return
-        fixed = not any(s.is_dynamic for s in self.specs)
-        if not fixed and any(self.weak):
-            return
-        types: list[Any] | None = None
-        if fixed:
-            numbers = {name: cls for cls, name in _NUMBERS.items()}
-            types = [
-                numbers[s.dtype.name] if s.weak else _native_type(p)
-                for s, p in zip(self.specs, self.function.arguments, strict=True)
-            ]
+        numbers = {name: cls for cls, name in _NUMBERS.items()}
+        self._add(function, device, [numbers[s.dtype.name] if s.weak else None for s in self.specs])
+
+    def _add(self, function: Any, device: _native.Device | None, numbers: list[Any], spelled: Any = None) -> None:
+        """`numbers`: the classes of arguments that are Python numbers, None for arrays."""
+        types: list[Any] | None = numbers
+        if not any(s.is_dynamic for s in self.specs):
+            types = [cls or _native_type(p) for cls, p in zip(numbers, self.function.arguments, strict=True)]
+        elif not any(numbers):
+            types = None
         wrapper = None if self._is_single else self._unflatten
         executable, weights = self.code[device]
-        function.add(types, executable, self._is_single, wrapper, weights)
+        function.add(types, executable, self._is_single, wrapper, weights, of_ints(self.ranges), spelled)
+
+    def _learn(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], arrays: Sequence[Any], device: _native.Device | None
+    ) -> None:
+        """A call that is spelled like this one, and was right, is C++'s from now on."""
+        given, structure = tree.flatten((args, kwargs))
+        key = (options.current(), device, structure, *map(type, given))
+        if key in self.learned or len(self.learned) >= _MOST_SPELLINGS:
+            return
+        self.learned.add(key)
+
+        def leaves_with(marks: Collection[int]) -> list[Any]:
+            return self._leaves(*structure.unflatten([_Mark(i) if i in marks else x for i, x in enumerate(given)]))
+
+        def is_argument(i: int) -> bool:
+            """Not a value that the function was exported with."""
+            try:
+                return any(isinstance(x, _Mark) for x in leaves_with({i}))
+            except Error:
+                return False
+
+        marks = {i for i, x in enumerate(given) if isinstance(x, _native.Array) or is_argument(i)}
+        leaves = leaves_with(marks)
+        places = {x.number: p for p, x in enumerate(leaves) if isinstance(x, _Mark)}
+        fixed = {p: x for p, x in enumerate(leaves) if type(x) in _NUMBERS}
+        if places.keys() != marks or len(places) + len(fixed) != len(leaves):
+            return
+        values = {**{p: given[i] for i, p in places.items()}, **fixed}
+        numbers = [type(values[p]) if type(values[p]) in _NUMBERS else None for p in range(len(leaves))]
+        if any(x is not values[p] or x._device != device for p, x in enumerate(arrays) if not numbers[p]):
+            return  # moved, or with other dims first
+        if any(numbers[r.argument] is not int for r in self.ranges):
+            return
+        spelled = spelling(
+            tree.structure(structure.unflatten([0 if i in marks else Static(x) for i, x in enumerate(given)])),
+            [places[i] for i in sorted(marks)],
+            fixed,
+        )
+        if spelled is not None:
+            self._add(self.loaded, device, numbers, spelled)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         leaves = self._leaves(args, kwargs)
@@ -235,7 +297,7 @@ class _Core:
             from .inline import inlined
 
             return inlined(self, leaves)
-        return self._run(leaves)
+        return self._run(leaves, args, kwargs)
 
     def _leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The arguments as the exported call had them."""
@@ -303,7 +365,7 @@ class _Core:
         default = self.signature.parameters[parameter].default
         return type(value) is type(default) and type(value) in (bool, int, float, str, type(None)) and value == default
 
-    def _run(self, leaves: list[Any]) -> Any:
+    def _run(self, leaves: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         from ..interop.xarray import is_dataarray, relabel
 
         labelled = {i: x for i, x in enumerate(leaves) if is_dataarray(x) or getattr(x, "meta", None) is not None}
@@ -323,10 +385,14 @@ class _Core:
         except TypeError as error:
             raise ArgumentTypeError(f"{self.function.name}: {error}") from None
         if labelled:
-            from ..interop.xarray import origins
-            from .inline import program_of
-
-            results = relabel(origins(program_of(self)), results, labelled, self.function.name)
+            try:
+                results = relabel(self.followed, results, labelled, self.function.name, [*arrays, *self.weights])
+            except (IndexError, KeyError, ValueError) as error:
+                if isinstance(error, Error):
+                    raise
+                raise BundleError(f"{self.file.where}: what the manifest says of labels cannot be: {error}") from None
+        else:
+            self._learn(args, kwargs, arrays, device)
         return results[0] if self._is_single else self._unflatten(results)
 
     def _array(self, i: int, given: Any) -> Any:

@@ -16,6 +16,8 @@ from typing import Any
 
 from .. import _native
 from ..core.errors import BundleError
+from ..interop.xarray import Followed
+from . import labels
 from .schema import RefusedError, flag, items, mapping, number, one_of, optional, record, refuse, row, text
 from .structure import tree
 
@@ -62,6 +64,7 @@ class ForPython:
     places: tuple[int, ...] | None = None
     weak: tuple[bool, ...] | None = None
     ranges: tuple[tuple[int, str, str | None, str], ...] = ()
+    labels: Followed | None = None
 
 
 @dataclass(frozen=True)
@@ -209,6 +212,7 @@ _PYTHON = record(
         "result": tree,
         "places": optional(items(number(0, _MANY), most=_MANY)),
         "weak": items(flag, most=_MANY),
+        "labels": labels.followed,
         "ranges": items(row(number(0, _MANY), one_of(_INTEGERS), optional(_LINE), _LINE), most=_MANY),
     },
 )
@@ -322,6 +326,9 @@ def _check_function(f: Exported) -> None:
     demanded = [n for left, right, *_ in f.equal for n in (left, right)] + [n for n, *_ in f.nonempty]
     if any(n not in known for n in _names(demanded)):
         raise RefusedError("sizes that a call must see to are open ones")
+    dims = [p.dims for p in f.results]
+    if f.python.labels and not labels.fits(f.python.labels, len(f.arguments) + len(f.weights), dims):
+        raise RefusedError("labels are of arrays that are not there")
     if f.said() != f.signature:
         raise RefusedError("the signature says something else than the arrays")
 

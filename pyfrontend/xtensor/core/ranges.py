@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,3 +55,12 @@ class Range:
         """`here`: the error is about the caller's line, not about the one inside of the function."""
         if not fits(value, self.dtype):
             raise does_not_fit(value, self.dtype) if here else does_not_fit(value, self.dtype, "", self.where, self.op)
+
+
+def of_ints(ranges: Iterable[Range]) -> list[tuple[int, int, int]]:
+    """(argument, least, most) of each argument that is a Python int and meets smaller integers."""
+    found: dict[int, tuple[int, int]] = {}
+    for r in ranges:
+        least, most = found.get(r.argument, (r.least, r.most))
+        found[r.argument] = max(least, r.least), min(most, r.most)
+    return [(argument, *bounds) for argument, bounds in found.items()]

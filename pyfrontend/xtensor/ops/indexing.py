@@ -351,9 +351,12 @@ class _Reader:
     def gathered(self, mode: str) -> Tracer:
         for dim in [d for d in self.arrays if self.is_plain(d)]:
             index = self.arrays.pop(dim)
-            self.x = read_positions(self.x, dim, index.values)
-            if index.dims != (dim,):
-                self.x = build.rename(self.x, {dim: index.dims[0]})
+            y = read_positions(self.x, dim, index.values)
+            own = index.dims[0]
+            if own != dim:
+                y = build.rename(y, {dim: own})
+            step = ("take", tuple(map(int, index.values)), None if own == dim else own)
+            self.x = build.labelled(y, self.x, {dim: step}) if self.mode == "raise" else y
         if not self.arrays:
             return self.x
         traced = {d: i.traced() if isinstance(i, Positions) else i for d, i in self.arrays.items()}

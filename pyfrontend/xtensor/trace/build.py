@@ -73,11 +73,18 @@ def _one(
 
 def labelled(y: Tracer, x: Tracer, steps: Mapping[str, Any] | None = None) -> Tracer:
     """`y`, whose coordinates are those of `x`, whatever was computed in between: an op that moves values but not labels.
-    `steps` says what became of a dim's positions: ("slice", offset, size, stride) or
-    ("pad", low, high, mode)."""
+    `steps` says what became of a dim's positions: ("slice", offset, size, stride), ("pad", low, high, mode) or
+    ("take", positions, the dim that brings them where it is another one)."""
     if y.value != x.value:
         current().root.labels[y.value] = x.value, dict(steps or {})
     return y
+
+
+def followed(results: Sequence[Tracer], inputs: Sequence[Tracer], known: Any) -> None:
+    """Results of a function of which it is known (interop/xarray.py: `Followed`) which coordinates they keep."""
+    call = known, [x.value for x in inputs], [y.value for y in results]
+    for y in results:
+        current().root.followed[y.value] = call
 
 
 def unary(op: str, x: Tracer) -> Tracer:

@@ -17,6 +17,7 @@ from ..core.calls import checked, misfit
 from ..core.dims import ordered
 from ..core.errors import ArgumentError, ArgumentTypeError, Error
 from ..core.identity import identity
+from ..core.ranges import of_ints
 from ..core.spec import Spec
 from .program import Program, trace
 from .scope import check_alive, local, tracing
@@ -57,7 +58,7 @@ class Entry:
         self, program: Program, labelled: bool, device: _native.Device | None = None, inline: bool = False
     ) -> None:
         from ..compiler.executable import load
-        from ..interop.xarray import origins
+        from ..interop.origins import origins
 
         self.device = device
         self.executable = load(program, devices.target_of(device), inline=inline)
@@ -89,20 +90,13 @@ class Entry:
         from ..interop.xarray import relabel
 
         assert self.origins is not None
-        return self.unflatten(relabel(self.origins, self.run(arrays), labelled, name))
+        return self.unflatten(relabel(self.origins, self.run(arrays), labelled, name, [*arrays, *self.captured]))
 
-    def register(self, function: Any, types: Sequence[Any] | None) -> None:
+    def register(self, function: Any, types: Sequence[Any] | None, spelling: Any = None) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit)."""
         wrapper = None if self.unwrap else self.unflatten
-        function.add(types, self.executable, self.unwrap, wrapper, self.captured, self._int_ranges())
-
-    def _int_ranges(self) -> list[tuple[int, int, int]]:
-        """(argument, least, most) of each argument that is a Python int and meets smaller integers."""
-        found: dict[int, tuple[int, int]] = {}
-        for r in self.ranges:
-            least, most = found.get(r.argument, (r.least, r.most))
-            found[r.argument] = max(least, r.least), min(most, r.most)
-        return [(argument, *bounds) for argument, bounds in found.items()]
+        ranges = of_ints(self.ranges)
+        function.add(types, self.executable, self.unwrap, wrapper, self.captured, ranges, spelling)
 
 
 _SINGLE = tree.structure(0)

@@ -33,6 +33,7 @@ class Program:
     ranges: tuple[Range, ...] = ()  # of the arguments that are Python ints
     labels: Mapping[Any, tuple[Any, Mapping[str, Any]]] = field(default_factory=dict)  # as Root has them
     joined: Mapping[Any, tuple[str, list[Any]]] = field(default_factory=dict)  # as Root has them
+    followed: Mapping[Any, tuple[Any, list[Any], list[Any]]] = field(default_factory=dict)  # as Root has them
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -101,4 +102,5 @@ def trace(
         tuple(root.ranges.values()),
         root.labels,
         root.joined,
+        root.followed,
     )

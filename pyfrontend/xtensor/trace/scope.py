@@ -67,6 +67,7 @@ class Root(Scope):
         "captured",
         "device",
         "failing",
+        "followed",
         "fresh",
         "function",
         "joined",
@@ -105,6 +106,8 @@ class Root(Scope):
         self.failing = 0  # how many ops may fail when they run
         # value -> (another value, steps by dim): the first one's positions are labelled as the other's after the steps.
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
+        # result -> what is known of the function that it comes from, its inputs and all of its results
+        self.followed: dict[Any, tuple[Any, list[Any], list[Any]]] = {}
         # value -> the public function that gave it, element by element, and what that was given
         self.joined: dict[Any, tuple[str, list[Any]]] = {}
         self.fresh = 0

@@ -118,7 +118,7 @@ class StaticNames:
 class Call:
     """The arrays of one call, and the key that everything else about it makes."""
 
-    __slots__ = ("arrays", "fn", "free", "has_numbers", "key", "labelled", "plain", "specs", "structure")
+    __slots__ = ("arrays", "classes", "fn", "free", "key", "labelled", "plain", "specs", "structure")
 
     def __init__(
         self,
@@ -132,7 +132,8 @@ class Call:
         if static:
             args, kwargs = static.mark(args, kwargs)
         leaves, self.structure = tree.flatten((args, kwargs))
-        self.has_numbers = False
+        # Of each array the class of the Python number that it was, or None. None: C++ does not take one of them.
+        self.classes: list[type | None] | None = []
         self.plain = not kwargs and not static and len(leaves) == len(args)
         self.plain = self.plain and all(x is y for x, y in zip(leaves, args, strict=True))
         self.arrays: list[Any] = []
@@ -189,13 +190,15 @@ class Call:
         if isinstance(x, _native.Array):
             if x.meta is not None:
                 self.labelled[len(self.arrays)] = x
-                self.plain = False
+                self.classes = None
             self.arrays.append(x)
+            if self.classes is not None:
+                self.classes.append(None)
             return x.type
         if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
             from ..core.array import array
 
-            self.plain = False
+            self.classes = None
             self.free.add(len(self.arrays))
             return self._array(array(x, device="cpu"), abstract)
         if isinstance(x, (bool, int, float)):
@@ -203,12 +206,15 @@ class Call:
                 return None
             self.free.add(len(self.arrays))
             self.arrays.append(scalar_array(x))
-            self.has_numbers = True
+            if type(x) not in _WEAK:
+                self.classes = None
+            elif self.classes is not None:
+                self.classes.append(type(x))
             return _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
         if is_dataarray(x):
             from ..core.array import as_array
 
-            self.plain = False
+            self.classes = None
             self.labelled[len(self.arrays)] = x
             self.free.add(len(self.arrays))
             self.arrays.append(as_array(x))
@@ -216,7 +222,7 @@ class Call:
         if isinstance(x, Spec):
             if not abstract:
                 raise ArgumentTypeError("a Spec has no values: it is for trace() and lower()")
-            self.plain = False
+            self.classes = None
             self.free.add(len(self.arrays))
             self.arrays.append(None)
             return x

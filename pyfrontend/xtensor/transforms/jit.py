@@ -13,10 +13,11 @@ from ..core.dims import check_name
 from ..core.errors import ArgumentTypeError, DimensionError, Error, trimmed
 from ..core.spec import Spec
 from ..trace import program as programs
-from ..trace.dispatch import _NUMBERS, Entry, Function
+from ..trace.dispatch import Entry, Function
 from ..trace.program import Program
 from ..trace.scope import tracing
 from .arguments import Call, StaticNames, name_of, signature_of
+from .spelling import spelling
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -130,8 +131,7 @@ class _Compiler:
         entry = self.entries.get(key)
         if entry is None:
             entry = self.entries[key] = self.compile(call, device)
-            if call.plain and not (self.dynamic and call.has_numbers):
-                entry.register(self.function, self.types(args))
+            self.register(entry, call)
         if call.labelled:
             return entry.labelled_result(call.arrays, call.labelled, self.name)
         return entry.result(call.arrays)
@@ -142,10 +142,19 @@ class _Compiler:
             device = devices.of_captured(program.captured)
         return Entry(program, bool(call.labelled), device)
 
-    def types(self, args: tuple[Any, ...]) -> list[Any] | None:
-        if self.dynamic:
-            return None
-        return [type(x) if type(x) in _NUMBERS else x.type for x in args]
+    def register(self, entry: Entry, call: Call) -> None:
+        """From now on calls that are spelled like this one are C++'s."""
+        if call.classes is None:
+            return
+        spelled = None if call.plain else spelling(call.structure, range(len(call.arrays)))
+        if spelled is None and not call.plain:
+            return
+        types: list[Any] | None = None
+        if not self.dynamic:
+            types = [cls or x.type for cls, x in zip(call.classes, call.arrays, strict=True)]
+        elif any(call.classes):
+            types = list(call.classes)
+        entry.register(self.function, types, spelled)
 
     def program(self, call: Call, device: str = "cpu") -> Program:
         def body(tracers: list[Any]) -> Any:

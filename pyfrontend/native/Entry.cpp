@@ -1,0 +1,275 @@
+#include "Entry.h"
+#include "Devices.h"
+
+#include <algorithm>
+
+using namespace xtensor;
+
+namespace {
+
+bool numberFits(const Filter &f, PyObject *arg, uint64_t &bits) {
+  if (Py_TYPE(arg) != f.number)
+    return false;
+  if (!fromPython(f.dtype, arg, &bits)) {
+    PyErr_Clear(); // an int too large: Python decides
+    return false;
+  }
+  auto value = static_cast<int64_t>(bits);
+  return value >= f.least && value <= f.most;
+}
+
+bool filtersMatch(const Entry &entry, PyObject *const *args, void **buffers, uint64_t *numbers) {
+  size_t i = 0;
+  xt_device *device = entry.executable->device;
+  for (const Filter &f : entry.filters) {
+    PyObject *arg = args[i];
+    if (Py_TYPE(arg) == arrayClass) {
+      auto *a = reinterpret_cast<Array *>(arg);
+      if (a->type != f.type || a->device != device || a->meta) // a number's type is null
+        return false;
+      buffers[i] = a->data;
+    } else {
+      if (!numberFits(f, arg, numbers[i])) // an array's class is null
+        return false;
+      buffers[i] = &numbers[i];
+    }
+    ++i;
+  }
+  return true;
+}
+
+bool patternsMatch(const Entry &entry, PyObject *const *args, size_t n, void **buffers,
+                   uint64_t *numbers, int64_t *sizes, int64_t &bytes) {
+  size_t total = n + entry.capturedCount();
+  CallBuffer<PyObject *, 48> all(total);
+  for (size_t i = 0; i < n; ++i) {
+    if (!entry.filters.empty() && entry.filters[i].number) {
+      if (!numberFits(entry.filters[i], args[i], numbers[i]))
+        return false;
+      buffers[i] = &numbers[i];
+      all[i] = nullptr;
+      continue;
+    }
+    if (Py_TYPE(args[i]) != arrayClass || reinterpret_cast<Array *>(args[i])->meta)
+      return false;
+    all[i] = args[i];
+  }
+  for (size_t i = n; i < total; ++i)
+    all[i] = PyTuple_GET_ITEM(entry.captured, i - n);
+  return matches(entry.executable, all, false, buffers, sizes, bytes);
+}
+
+/// The number as an array of the device: a new reference. Null with an exception set.
+Array *numberOnDevice(Moved &latest, Type *type, xt_device *device, PyObject *number) {
+  uint64_t bits = 0;
+  if (!fromPython(type->dtype, number, &bits))
+    return nullptr;
+  if (!latest.array || latest.bits != bits) {
+    Array *fresh = newArray(type, device);
+    if (fresh && xt_device_write(device, fresh->data, &bits, type->nbytes)) {
+      raiseDeviceError("a number cannot be moved");
+      Py_CLEAR(fresh);
+    }
+    if (!fresh)
+      return nullptr;
+    Py_XSETREF(latest.array, fresh);
+    latest.bits = bits;
+  }
+  return reinterpret_cast<Array *>(Py_NewRef(reinterpret_cast<PyObject *>(latest.array)));
+}
+
+/// A call on a device, with arguments that fit: numbers become arrays of it, and the results depend
+/// on whatever the arguments depend on.
+__attribute__((noinline)) PyObject *callOnDevice(Entry &entry, PyObject *const *args, size_t n,
+                                                 void **buffers, const int64_t *sizes,
+                                                 int64_t bytes) {
+  Executable *e = entry.executable;
+  Dependences before;
+  CallBuffer<Array *, 48> held(n); // numbers; another thread's call may replace the entry's
+  size_t count = 0;
+  bool ok = true;
+  entry.latest.resize(n);
+  for (size_t i = 0; ok && i < n; ++i) {
+    if (entry.filters.empty() || !entry.filters[i].number) {
+      before.add(reinterpret_cast<Array *>(args[i])->pending);
+      continue;
+    }
+    Array *a = numberOnDevice(entry.latest[i], e->signature->inputs[i].fixed, e->device, args[i]);
+    ok = a;
+    if (a)
+      held[count++] = a, buffers[i] = a->data;
+  }
+  for (size_t i = 0; i < entry.capturedCount(); ++i) {
+    auto *a = reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, i));
+    buffers[n + i] = a->data;
+    before.add(a->pending);
+  }
+  PyObject *result =
+      ok ? execute(e, buffers, entry.filtered ? entry.sizes.data() : sizes,
+                   entry.filtered ? &entry.outputs : nullptr, bytes, entry.unwrap, &before)
+         : nullptr;
+  for (size_t i = 0; i < count; ++i)
+    Py_DECREF(held[i]);
+  return result;
+}
+
+bool isNumberClass(PyObject *item) {
+  return item == (PyObject *)&PyFloat_Type || item == (PyObject *)&PyLong_Type ||
+         item == (PyObject *)&PyBool_Type;
+}
+
+/// What is known of the arguments; `entry.filtered`: all of their types.
+bool parseFilters(PyObject *types, Entry &entry) {
+  Signature &s = *entry.executable->signature;
+  PyObject *list = PySequence_Fast(
+      types, "in_types must be a sequence of ArrayType, int, float, bool or None, or None");
+  if (!list)
+    return false;
+  size_t n = PySequence_Fast_GET_SIZE(list);
+  bool ok = n + entry.capturedCount() == s.inputs.size();
+  if (!ok)
+    PyErr_Format(PyExc_ValueError,
+                 "%zu types and %zu captured arrays for an executable of %zu inputs", n,
+                 entry.capturedCount(), s.inputs.size());
+  PyObject **items = PySequence_Fast_ITEMS(list);
+  entry.filtered = std::find(items, items + n, Py_None) == items + n;
+  if (entry.filtered)
+    entry.sizes.resize(s.dynamicDims.size());
+  std::fill(entry.sizes.begin(), entry.sizes.end(), -1);
+  for (size_t i = 0; ok && i < (entry.filtered ? s.inputs.size() : n); ++i) {
+    PyObject *item = i < n ? PySequence_Fast_GET_ITEM(list, i) : nullptr;
+    Type *type = item ? reinterpret_cast<Type *>(item)
+                      : reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, i - n))->type;
+    const TypePattern &p = s.inputs[i];
+    if (item == Py_None) {
+      entry.filters.push_back({});
+    } else if (item && isNumberClass(item)) {
+      ok = p.fixed && p.fixed->rank == 0;
+      if (ok)
+        entry.filters.push_back({nullptr, reinterpret_cast<PyTypeObject *>(item), p.dtype});
+      entry.inputBytes += 8;
+    } else if (item && (!isType(item) || !entry.filtered)) {
+      PyErr_Format(PyExc_TypeError, "in_types[%zu] is %R, not an ArrayType, int, float or bool%s",
+                   i, item, entry.filtered ? "" : " (with None: not an ArrayType either)");
+      break;
+    } else {
+      ok = typeMatches(p, type, entry.sizes.data());
+      entry.inputBytes += type->nbytes;
+      if (ok && item)
+        entry.filters.push_back({reinterpret_cast<Type *>(Py_NewRef(item)), nullptr, p.dtype});
+    }
+    if (!ok)
+      PyErr_Format(PyExc_ValueError, "%R does not fit input %zu of the executable",
+                   item ? item : (PyObject *)type, i);
+  }
+  Py_DECREF(list);
+  return !PyErr_Occurred();
+}
+
+/// Reads tuples (argument, least, most): the ints that the entry takes there.
+bool parseRanges(PyObject *ranges, Entry &entry) {
+  PyObject *list = PySequence_Fast(ranges, "ranges must be a sequence of (argument, least, most)");
+  if (!list)
+    return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list) && !PyErr_Occurred(); ++i) {
+    Py_ssize_t argument;
+    long long least, most;
+    PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+    if (!PyTuple_Check(item)) {
+      PyErr_Format(PyExc_TypeError, "a range is a tuple (argument, least, most), not %R", item);
+    } else if (PyArg_ParseTuple(item, "nLL", &argument, &least, &most)) {
+      size_t n = argument < 0 ? entry.filters.size() : argument;
+      if (n >= entry.filters.size() || entry.filters[n].number != &PyLong_Type ||
+          entry.filters[n].dtype != Dtype::Int64) {
+        PyErr_Format(PyExc_ValueError, "argument %zd is no int64: it has no range", argument);
+        continue;
+      }
+      entry.filters[n].least = least;
+      entry.filters[n].most = most;
+    }
+  }
+  Py_DECREF(list);
+  return !PyErr_Occurred();
+}
+
+} // namespace
+
+PyObject *xtensor::callEntry(std::vector<Entry *> &entries, size_t i, PyObject *const *args,
+                             size_t n, bool &hit) {
+  Entry &entry = *entries[i];
+  Signature &s = *entry.executable->signature;
+  size_t inputs = s.inputs.size();
+  if (inputs != n + entry.capturedCount())
+    return nullptr;
+  Pointers buffers(inputs + s.outputs.size());
+  CallBuffer<uint64_t, 48> numbers(entry.filters.empty() ? 0 : n);
+  Sizes sizes(entry.filtered ? 0 : s.dynamicDims.size());
+  int64_t bytes = entry.inputBytes;
+  hit = entry.filtered ? filtersMatch(entry, args, buffers, numbers)
+                       : patternsMatch(entry, args, n, buffers, numbers, sizes, bytes);
+  if (!hit)
+    return nullptr;
+  if (i > 0)
+    std::rotate(entries.begin(), entries.begin() + i, entries.begin() + i + 1);
+  ++entry.references;
+  PyObject *result;
+  if (entry.executable->device) {
+    result = callOnDevice(entry, args, n, buffers, sizes, bytes);
+  } else if (entry.filtered) {
+    for (size_t j = n; j < inputs; ++j)
+      buffers[j] = reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, j - n))->data;
+    result =
+        execute(entry.executable, buffers, entry.sizes.data(), &entry.outputs, bytes, entry.unwrap);
+  } else {
+    result = execute(entry.executable, buffers, sizes, nullptr, bytes, entry.unwrap);
+  }
+  if (result && entry.wrapper)
+    Py_SETREF(result, PyObject_CallOneArg(entry.wrapper, result));
+  drop(&entry);
+  return result;
+}
+
+// What the call holds is kept: others may empty its dicts and lists while the code runs.
+PyObject *xtensor::callSpelled(std::vector<Entry *> &entries, size_t i, PyObject *const *args,
+                               size_t n, PyObject *keywords, bool &hit) {
+  Entry *entry = entries[i];
+  size_t count = entry->spelling->count();
+  CallBuffer<PyObject *, 48> leaves(count);
+  ++entry->references;
+  bool fits = entry->spelling->read(args, n, keywords, leaves);
+  PyObject *result = fits && i < entries.size() && entries[i] == entry
+                         ? callEntry(entries, i, leaves, count, hit)
+                         : nullptr;
+  for (size_t j = 0; j < count; ++j)
+    Py_XDECREF(leaves[j]);
+  drop(entry);
+  return result;
+}
+
+bool xtensor::fillEntry(PyObject *types, PyObject *ranges, Entry &entry) {
+  Signature &s = *entry.executable->signature;
+  for (size_t i = 0; i < entry.capturedCount(); ++i) {
+    PyObject *o = PyTuple_GET_ITEM(entry.captured, i);
+    if (isArray(o) && reinterpret_cast<Array *>(o)->device == entry.executable->device)
+      continue;
+    PyErr_SetString(PyExc_TypeError, "captured must hold Arrays only, where the executable runs");
+    return false;
+  }
+  if (entry.unwrap && s.outputs.size() != 1) {
+    PyErr_SetString(PyExc_ValueError, "unwrap=True wants exactly one output");
+    return false;
+  }
+  if (types == Py_None)
+    return true;
+  if (!parseFilters(types, entry) || (ranges && !parseRanges(ranges, entry)))
+    return false;
+  if (!entry.filtered)
+    return true;
+  for (const TypePattern &p : s.outputs) {
+    Type *type = resolve(p, entry.sizes.data());
+    if (!type)
+      return false;
+    entry.outputs.add(type);
+  }
+  return true;
+}

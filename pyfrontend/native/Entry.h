@@ -1,0 +1,80 @@
+// One signature of a Function: what its arguments must be, and the code for them.
+#pragma once
+
+#include "Executable.h"
+#include "Spelling.h"
+
+#include <limits>
+#include <memory>
+
+namespace xtensor {
+
+/// What one argument must be: an array of this type (null: that fits the executable), or a Python
+/// number of this class.
+struct Filter {
+  Type *type = nullptr;           // owned
+  PyTypeObject *number = nullptr; // null: an array
+  Dtype dtype = Dtype::Bool;      // of the number
+  // An int outside is for Python to refuse: it does not fit the dtype it meets.
+  int64_t least = std::numeric_limits<int64_t>::min();
+  int64_t most = std::numeric_limits<int64_t>::max();
+};
+
+/// A number as an array of a device.
+struct Moved {
+  Array *array = nullptr; // owned
+  uint64_t bits = 0;
+};
+
+/// One signature. Filtered, all that depends on the types is worked out beforehand; else the
+/// executable's own patterns decide at each call what fits as an array. Counted, as a call may
+/// empty the cache that it came from.
+struct Entry {
+  int references = 1;
+  Executable *executable; // owned
+  bool unwrap, filtered = false;
+  std::vector<Filter> filters;        // one for each argument, or none: arrays
+  std::unique_ptr<Spelling> spelling; // null: each argument by position
+  // On a device, the numbers of the latest call: programs are often called with the same ones
+  // again.
+  std::vector<Moved> latest;
+  std::vector<int64_t> sizes;
+  TypeList outputs;
+  int64_t inputBytes = 0;
+  PyObject *captured = nullptr; // tuple of arrays, passed after the arguments; may be null
+  PyObject *wrapper = nullptr;  // called with the results; may be null
+  PyObject *options;            // owned; in force when it was compiled
+
+  Entry(Executable *executable, bool unwrap, PyObject *options)
+      : executable(reinterpret_cast<Executable *>(Py_NewRef((PyObject *)executable))),
+        unwrap(unwrap), options(Py_XNewRef(options)) {}
+  ~Entry() {
+    for (Filter &f : filters)
+      Py_XDECREF(f.type);
+    for (Moved &m : latest)
+      Py_XDECREF(m.array);
+    Py_XDECREF(executable);
+    Py_XDECREF(captured);
+    Py_XDECREF(wrapper);
+    Py_XDECREF(options);
+  }
+  size_t capturedCount() const { return captured ? PyTuple_GET_SIZE(captured) : 0; }
+};
+
+inline void drop(Entry *entry) {
+  if (--entry->references == 0)
+    delete entry;
+}
+
+/// Works out what an entry knows beforehand, from what Function.add takes. False with an exception
+/// set.
+bool fillEntry(PyObject *types, PyObject *ranges, Entry &entry);
+/// The call through entry i with its arrays and numbers; `hit` says whether they fit. Without a
+/// hit, returns null.
+PyObject *callEntry(std::vector<Entry *> &entries, size_t i, PyObject *const *args, size_t n,
+                    bool &hit);
+/// The same for a call as it is spelled.
+PyObject *callSpelled(std::vector<Entry *> &entries, size_t i, PyObject *const *args, size_t n,
+                      PyObject *keywords, bool &hit);
+
+} // namespace xtensor

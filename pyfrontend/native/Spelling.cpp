@@ -1,0 +1,218 @@
+#include "Spelling.h"
+
+#include <algorithm>
+
+using namespace xtensor;
+
+namespace {
+
+constexpr int kDeepest = 100;
+
+/// Texts and ints alone: nothing runs that compares them.
+bool isKey(PyObject *o) { return PyUnicode_CheckExact(o) || PyLong_CheckExact(o); }
+
+bool isSame(PyObject *a, PyObject *b) {
+  return a == b ||
+         (Py_TYPE(a) == Py_TYPE(b) && isKey(a) && PyObject_RichCompareBool(a, b, Py_EQ) > 0);
+}
+
+bool refuse(const char *what, PyObject *item) {
+  if (!PyErr_Occurred())
+    PyErr_Format(PyExc_ValueError, "spelling: %s, not %R", what, item);
+  return false;
+}
+
+} // namespace
+
+bool Spelling::parseParts(PyObject *list, std::vector<Node> &nodes, int depth) {
+  if (!PyTuple_Check(list))
+    return refuse("parts are a tuple", list);
+  nodes.resize(PyTuple_GET_SIZE(list));
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (!parseNode(PyTuple_GET_ITEM(list, i), nodes[i], depth + 1))
+      return false;
+  return true;
+}
+
+bool Spelling::parseNode(PyObject *item, Node &node, int depth) {
+  if (depth > kDeepest)
+    return refuse("a tree is 100 deep at most", item);
+  if (PyLong_CheckExact(item)) {
+    node.place = PyLong_AsSsize_t(item);
+    if (node.place < 0)
+      return refuse("a place is a number", item);
+    if (static_cast<size_t>(node.place) >= places)
+      places = node.place + 1;
+    return true;
+  }
+  if (!PyTuple_Check(item))
+    return refuse("a node is a place or a tuple", item);
+  if (PyTuple_GET_SIZE(item) == 1) {
+    node.value = Py_NewRef(PyTuple_GET_ITEM(item, 0));
+    return true;
+  }
+  if (PyTuple_GET_SIZE(item) != 3 || !PyType_Check(PyTuple_GET_ITEM(item, 0)))
+    return refuse("a node is (class, keys, nodes)", item);
+  node.cls = reinterpret_cast<PyTypeObject *>(Py_NewRef(PyTuple_GET_ITEM(item, 0)));
+  PyObject *keys = PyTuple_GET_ITEM(item, 1);
+  if (!parseParts(PyTuple_GET_ITEM(item, 2), node.children, depth))
+    return false;
+  if (keys == Py_None)
+    return node.cls == &PyList_Type || PyType_IsSubtype(node.cls, &PyTuple_Type) ||
+           refuse("a list or a tuple has no keys", item);
+  bool ok = PyTuple_Check(keys) && PyTuple_GET_SIZE(keys) == (Py_ssize_t)node.children.size();
+  for (Py_ssize_t i = 0; ok && i < PyTuple_GET_SIZE(keys); ++i)
+    ok = isKey(PyTuple_GET_ITEM(keys, i)) &&
+         (node.cls == &PyDict_Type || PyUnicode_CheckExact(PyTuple_GET_ITEM(keys, i)));
+  if (!ok)
+    return refuse("keys are texts or ints, one for each node", item);
+  node.keys = Py_NewRef(keys);
+  return true;
+}
+
+Spelling *Spelling::parse(PyObject *description) {
+  PyObject *first, *byName, *defaults;
+  if (!PyTuple_Check(description) || PyTuple_GET_SIZE(description) != 3 ||
+      !PyTuple_Check(first = PyTuple_GET_ITEM(description, 0)) ||
+      !PyDict_Check(byName = PyTuple_GET_ITEM(description, 1)) ||
+      !PyDict_Check(defaults = PyTuple_GET_ITEM(description, 2))) {
+    refuse("it is (positional, named, fixed)", description);
+    return nullptr;
+  }
+  auto *s = new Spelling;
+  bool ok = s->parseParts(first, s->positional, 0);
+  s->names = ok ? PySequence_Tuple(byName) : nullptr;
+  ok = s->names;
+  if (ok)
+    s->named.resize(PyTuple_GET_SIZE(s->names));
+  for (size_t i = 0; ok && i < s->named.size(); ++i) {
+    PyObject *name = PyTuple_GET_ITEM(s->names, i);
+    ok = (isKey(name) || refuse("a name is a text", name)) &&
+         s->parseNode(PyDict_GetItem(byName, name), s->named[i], 0);
+  }
+  PyObject *place, *number;
+  for (Py_ssize_t at = 0; ok && PyDict_Next(defaults, &at, &place, &number);) {
+    Node leaf;
+    ok = PyLong_CheckExact(place) ? s->parseNode(place, leaf, 0)
+                                  : refuse("a place is a number", place);
+    if (ok)
+      s->fixed.push_back({leaf.place, Py_NewRef(number)});
+  }
+  if (!ok) {
+    delete s;
+    return nullptr;
+  }
+  return s;
+}
+
+void Spelling::release(Node &node) {
+  for (Node &child : node.children)
+    release(child);
+  Py_XDECREF(node.value);
+  Py_XDECREF(node.cls);
+  Py_XDECREF(node.keys);
+}
+
+Spelling::~Spelling() {
+  for (Node &node : positional)
+    release(node);
+  for (Node &node : named)
+    release(node);
+  for (Fixed &f : fixed)
+    Py_DECREF(f.number);
+  Py_XDECREF(names);
+}
+
+int Spelling::traverseNode(const Node &node, visitproc visit, void *arg) {
+  Py_VISIT(node.value);
+  Py_VISIT((PyObject *)node.cls);
+  for (const Node &child : node.children)
+    if (int stop = traverseNode(child, visit, arg))
+      return stop;
+  return 0;
+}
+
+int Spelling::traverse(visitproc visit, void *arg) const {
+  for (const auto *nodes : {&positional, &named})
+    for (const Node &node : *nodes)
+      if (int stop = traverseNode(node, visit, arg))
+        return stop;
+  return 0;
+}
+
+bool Spelling::readNode(const Node &node, PyObject *value, PyObject **leaves) {
+  if (node.place >= 0) {
+    Py_XSETREF(leaves[node.place], Py_NewRef(value));
+    return true;
+  }
+  if (node.value)
+    return isSame(value, node.value);
+  if (Py_TYPE(value) != node.cls)
+    return false;
+  auto n = static_cast<Py_ssize_t>(node.children.size());
+  if (node.cls == &PyDict_Type) {
+    // In the order that they were in: results may have it, too.
+    if (PyDict_GET_SIZE(value) != n)
+      return false;
+    PyObject *key, *item;
+    Py_ssize_t at = 0;
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      if (!PyDict_Next(value, &at, &key, &item) || !isSame(key, PyTuple_GET_ITEM(node.keys, i)))
+        return false;
+      // Attributes deeper inside may run what changes the dict.
+      Py_INCREF(item);
+      bool ok = readNode(node.children[i], item, leaves);
+      Py_DECREF(item);
+      if (!ok)
+        return false;
+    }
+    return true;
+  }
+  if (node.keys) {
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyObject *item = PyObject_GetAttr(value, PyTuple_GET_ITEM(node.keys, i));
+      if (!item) {
+        PyErr_Clear();
+        return false;
+      }
+      bool ok = readNode(node.children[i], item, leaves);
+      Py_DECREF(item);
+      if (!ok)
+        return false;
+    }
+    return true;
+  }
+  bool isList = PyList_Check(value);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (n != (isList ? PyList_GET_SIZE(value) : PyTuple_GET_SIZE(value)))
+      return false;
+    PyObject *item = Py_NewRef(isList ? PyList_GET_ITEM(value, i) : PyTuple_GET_ITEM(value, i));
+    bool ok = readNode(node.children[i], item, leaves);
+    Py_DECREF(item);
+    if (!ok)
+      return false;
+  }
+  return n == (isList ? PyList_GET_SIZE(value) : PyTuple_GET_SIZE(value));
+}
+
+bool Spelling::read(PyObject *const *args, size_t n, PyObject *keywords, PyObject **leaves) const {
+  std::fill_n(leaves, places, nullptr);
+  size_t given = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+  if (n != positional.size() || given != named.size())
+    return false;
+  for (size_t i = 0; i < given; ++i)
+    if (!isSame(PyTuple_GET_ITEM(keywords, i), PyTuple_GET_ITEM(names, i)))
+      return false;
+  for (size_t i = 0; i < n; ++i)
+    if (!readNode(positional[i], args[i], leaves))
+      return false;
+  for (size_t i = 0; i < given; ++i)
+    if (!readNode(named[i], args[n + i], leaves))
+      return false;
+  for (const Fixed &f : fixed)
+    Py_XSETREF(leaves[f.place], Py_NewRef(f.number));
+  for (size_t i = 0; i < places; ++i)
+    if (!leaves[i])
+      return false;
+  return true;
+}

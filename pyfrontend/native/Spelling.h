@@ -1,0 +1,55 @@
+// How a call is spelled: which arguments are given by position and which by name, and where in
+// them (in dicts, lists, tuples, instances of classes) the arrays and numbers are.
+#pragma once
+
+#include <Python.h>
+
+#include <vector>
+
+namespace xtensor {
+
+class Spelling {
+public:
+  /// Reads (positional, named, fixed). positional: a node for each; named: a dict of them; fixed:
+  /// {place: number}, what a call leaves at its default. A node is the place of an array or a
+  /// number; or (class, keys, nodes), an instance of exactly this class, keys being those of a
+  /// dict or the names of attributes, else None; or (value,), what the argument must be. Null with
+  /// an exception set.
+  static Spelling *parse(PyObject *description);
+  ~Spelling();
+  Spelling(const Spelling &) = delete;
+
+  /// How many arrays and numbers there are.
+  size_t count() const { return places; }
+  /// What a call has at each place, as new references; those of `leaves` that were found before
+  /// something did not fit are there, the others null. Reading attributes may run Python. Never
+  /// leaves an exception.
+  bool read(PyObject *const *args, size_t n, PyObject *keywords, PyObject **leaves) const;
+  int traverse(visitproc visit, void *arg) const;
+
+private:
+  struct Node {
+    Py_ssize_t place = -1;       // of a leaf
+    PyObject *value = nullptr;   // owned; what must be there
+    PyTypeObject *cls = nullptr; // owned; of what holds others
+    PyObject *keys = nullptr;    // owned; tuple
+    std::vector<Node> children;
+  };
+  Spelling() = default;
+  static void release(Node &node);
+  bool parseNode(PyObject *item, Node &node, int depth);
+  bool parseParts(PyObject *list, std::vector<Node> &nodes, int depth);
+  static int traverseNode(const Node &node, visitproc visit, void *arg);
+  static bool readNode(const Node &node, PyObject *value, PyObject **leaves);
+
+  std::vector<Node> positional, named;
+  PyObject *names = nullptr; // owned; tuple
+  struct Fixed {
+    Py_ssize_t place;
+    PyObject *number; // owned
+  };
+  std::vector<Fixed> fixed;
+  size_t places = 0;
+};
+
+} // namespace xtensor

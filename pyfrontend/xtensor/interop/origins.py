@@ -1,0 +1,306 @@
+"""Where the dims of a program's results come from: each is followed back to the arguments, through all ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..core import dtypes
+from .xarray import _OWNER, _POINTS, Followed, Meeting, Origin
+
+if TYPE_CHECKING:
+    from ..trace.program import Program
+
+_RAISES = 0  # the mode of a gather that takes no position out of range
+_LOST = frozenset({"xtensor.iota", "xtensor.constant", "xtensor.size"})
+
+
+class Origins:
+    """For each value of a program, where its dims come from."""
+
+    def __init__(self, program: Program) -> None:
+        self.known: dict[Any, dict[str, frozenset[Origin]]] = {}
+        self.free: set[Any] = set()  # values that no argument has a part in
+        self.maps: dict[Any, tuple[list[Any], list[Any]]] = {}  # of a handle: what it gives, what it takes
+        self.arguments: dict[Any, int] = {}  # values that are an argument, in regions too
+        self.kept = program.labels
+        self.joined = program.joined
+        self.called = program.followed
+        self.meetings: dict[Any, Meeting] = {}
+        block = program.main.regions[0].blocks[0]
+        for i, argument in enumerate(block.arguments):
+            self.known[argument] = {d: frozenset({(i, d, ())}) for d in self._dims(argument)}
+            self.arguments[argument] = i
+        self._block(block)
+        returned = list(block.operations)[-1].operation.operands
+        self.results = [self.known.get(v, {}) for v in returned]
+
+    @staticmethod
+    def _dims(value: Any) -> tuple[str, ...]:
+        from ..trace.context import spec_of
+
+        return spec_of(value.type).dims if str(value.type).startswith("!xtensor.array") else ()
+
+    def _block(self, block: Any) -> Any:
+        for view in block.operations:
+            self._operation(view.operation)
+            for result in view.operation.results if self.called else ():
+                if result in self.called:
+                    self._called(*self.called[result])
+        return list(block.operations)[-1].operation
+
+    def _either(self, values: Iterable[Any]) -> dict[str, frozenset[Origin]]:
+        """Of a value that is one of these: as of their sum, but a dim that is moved in one of them is lost. One that
+        no argument has a part in goes with any other."""
+        found = [self.known.get(v, {}) for v in values if v not in self.free]
+        empty: frozenset[Origin] = frozenset()
+        dims = dict.fromkeys(d for f in found for d in f)
+        return {
+            d: empty.union(*(f.get(d, empty) for f in found)) if all(f.get(d) for f in found) else empty for d in dims
+        }
+
+    def _choice(self, o: Any) -> None:
+        ends = [self._block(region.blocks[0]) for region in o.regions]
+        for i, result in enumerate(o.results):
+            self.known[result] = self._either([end.operands[i] for end in ends])
+
+    def _loop(self, o: Any) -> None:
+        """A carry is its first value or any next one."""
+        operands, body = list(o.operands), o.regions[len(o.regions) - 1].blocks[0]
+        carries, along = operands, ""
+        if o.name == "xtensor.scan":
+            along = o.attributes["dim"].value
+            sizes = o.attributes["operandSegmentSizes"]
+            carries, over = operands[: sizes[0]], operands[sizes[0] : sizes[0] + sizes[1]]
+            for argument, x in zip(list(body.arguments)[len(carries) :], over, strict=True):
+                self.known[argument] = {d: f for d, f in self.known.get(x, {}).items() if d != along}
+            places: frozenset[Origin] = frozenset().union(
+                *(self.known.get(x, {}).get(along, frozenset()) for x in over)
+            )
+        arguments = list(body.arguments)[: len(carries)]
+        for argument, first in zip(arguments, carries, strict=True):
+            self.known[argument] = self.known.get(first, {})
+            if first in self.free:
+                self.free.add(argument)
+        for left in (3, 2, 1, 0):
+            ends = list(self._block(body).operands)
+            found = [self._either(pair) for pair in zip(carries, ends[: len(carries)], strict=True)]
+            if left == 1:  # moved at every step: nothing is left to follow
+                found = [{} for _ in carries]
+            settled = all(self.known[a] == f for a, f in zip(arguments, found, strict=True))
+            for argument, f, end in zip(arguments, found, ends, strict=False):
+                self.known[argument] = f
+                if end not in self.free:
+                    self.free.discard(argument)
+            if settled:
+                break
+        for result, f in zip(o.results, found, strict=False):
+            self.known[result] = f
+        for result, y in zip(list(o.results)[len(carries) :], ends[len(carries) :], strict=True):
+            self.known[result] = {**self.known.get(y, {}), along: places}
+
+    def _operation(self, o: Any) -> None:
+        operands = list(o.operands)
+        if o.name == "xtensor.switch":
+            self._choice(o)
+            return
+        if o.name in ("xtensor.scan", "xtensor.while"):
+            self._loop(o)
+            return
+        # Of a custom derivative, the primal tells.
+        for region in [o.regions[0]] if o.name == "xtensor.custom_derivative" else o.regions:
+            for block in region.blocks:
+                for argument, operand in zip(block.arguments, operands, strict=False):
+                    self.known[argument] = self.known.get(operand, {})
+                    if operand in self.arguments:
+                        self.arguments[argument] = self.arguments[operand]
+                terminator = self._block(block)
+                for result, value in zip(o.results, terminator.operands, strict=False):
+                    self.known[result] = self.known.get(value, {})
+        if o.name == "xtensor.vectorize":
+            froms = [self.known.get(x, {}) for x in operands]
+            names = [d.value for d in o.attributes["names"]]
+            batch = {d: frozenset().union(*(f.get(d, frozenset()) for f in froms)) for d in names}
+            for result in o.results:
+                self.known[result] = {**self.known.get(result, {}), **batch}
+        if o.name in ("xtensor.pullback", "xtensor.pushforward"):
+            from ..trace.context import spec_of
+
+            yielded = list(terminator.operands)
+            moved = [v for v in yielded if dtypes.is_float(spec_of(v.type).dtype)]
+            if o.name == "xtensor.pullback":
+                wrt = [operands[int(i)] for i in o.attributes["wrt"]]
+                self.maps[o.results[len(o.results) - 1]] = (wrt, moved)
+            else:
+                for result, value in zip(list(o.results)[len(yielded) :], moved, strict=True):
+                    self.known[result] = self.known.get(value, {})
+        if o.regions:
+            return
+        if o.name == "xtensor.transposed":
+            self.maps[o.result] = self.maps.get(operands[0], ([], []))[::-1]
+            return
+        if o.name == "xtensor.apply":
+            for result, source in zip(o.results, self.maps.get(operands[0], ([], []))[0], strict=False):
+                self.known[result] = self.known.get(source, {})
+                if source in self.arguments:
+                    owner = frozenset({(self.arguments[source], "", ())})
+                    self.known[result] = {**self.known[result], _OWNER: owner}
+            return
+        for result in o.results:
+            self.known[result] = self._through(o, operands, self._dims(result))
+            if all(x in self.free for x in operands):
+                self.free.add(result)
+            if result in self.kept:
+                source, steps = self.kept[result]
+                origins = self.known.get(source, {})
+                self.known[result] = {_put(d, steps.get(d)): _stepped(f, steps.get(d)) for d, f in origins.items()}
+            if result in self.joined:
+                self._meet(o, result)
+
+    def _meet(self, o: Any, result: Any) -> None:
+        from ..trace.context import file_line, spec_of
+
+        name, values = self.joined[result]
+        operands = tuple((spec_of(v.type), self.known.get(v, {})) for v in values)
+        self.meetings.pop(result, None)  # of a loop's body, the last round tells
+        for d in self._dims(result):
+            if len({where[d] for _, where in operands if where.get(d)}) > 1:
+                self.meetings[result] = Meeting(name, file_line(str(o.location)) or None, operands)
+
+    def _through(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
+        name, a = o.name, o.attributes
+        if name in _LOST:
+            return {}
+        if name == "xtensor.rename":
+            back = {t.value: f.value for f, t in zip(a["from"], a["to"], strict=True)}
+            source = self.known.get(operands[0], {})
+            return {d: source.get(back.get(d, d), frozenset()) for d in (*dims, _POINTS)}
+        if name in ("xtensor.scatter", "xtensor.accumulate"):
+            operands = operands[:1]
+        sources = [self.known.get(x, {}) for x in operands]
+        joined = {d: frozenset().union(*(s.get(d, frozenset()) for s in sources)) for d in (*dims, _POINTS)}
+        if name == "xtensor.squeeze":
+            gone = (sources[0].get(d.value, frozenset()) for d in a["dims"])
+            joined[_POINTS] = joined[_POINTS].union(*gone)
+        touched: dict[str, Any] = {}
+        if name == "xtensor.slice":
+            parts = zip(a["dims"], a["offsets"], a["sizes"], a["strides"], strict=True)
+            touched = {d.value: ("slice", int(i), int(n), int(s)) for d, i, n, s in parts}
+        elif name == "xtensor.reverse":
+            touched = {d.value: ("slice", -1, None, -1) for d in a["dims"]}
+        elif name == "xtensor.pad":
+            parts = zip(a["dims"], a["low"], a["high"], a["interior"], strict=True)
+            touched = {
+                d.value: None if int(i) else ("pad", int(low), int(high), "constant") for d, low, high, i in parts
+            }
+        elif name == "xtensor.concat":
+            d = a["dim"].value
+            return {**joined, d: _in_a_row([s.get(d, frozenset()) for s in sources])}
+        elif name == "xtensor.window":
+            size, stride, dilation = (int(a[n]) for n in ("size", "stride", "dilation"))
+            touched = {a["dim"].value: ("windows", (size - 1) * dilation) if stride == 1 else None}
+        elif name == "xtensor.overlap_add":
+            touched = {a["dim"].value: None}
+        elif name == "xtensor.merge":
+            touched = {a["into"].value: None}
+        elif name == "xtensor.split":
+            touched = {d.value: None for d in a["into"]}
+        elif name == "xtensor.lu":
+            touched = {a["dims"][0].value: None}  # rows change places
+        elif name == "xtensor.gather":
+            return self._gathered(o, operands, dims)
+        elif name == "xtensor.accumulate" and int(a["kind"]) == 1:
+            touched = {d.value: None for d in a["along"]}
+        elif name == "xtensor.argsort":
+            touched = {a["dim"].value: None}
+        for d, step in touched.items():
+            if d in joined:
+                joined[d] = _stepped(joined[d], step) if step else frozenset()
+        return joined
+
+    def _gathered(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
+        """A dim that is read at positions of one dim, or at one position, has the labels that are there."""
+        along = [d.value for d in o.attributes["along"]]
+        source = self.known.get(operands[0], {})
+        left = [{d: f for d, f in self.known.get(x, {}).items() if d not in along} for x in operands]
+        joined = {d: frozenset[Origin]().union(*(s.get(d, ()) for s in left)) for d in (*dims, _POINTS)}
+        for d, index in zip(along, operands[1:], strict=True):
+            there, where = self._dims(index), self._positions(index)
+            if where is None or len(there) > 1 or int(o.attributes["mode"]) != _RAISES:
+                continue
+            to = there[0] if there else _POINTS
+            step = ("take", where, None if to in (d, _POINTS) else to)
+            joined[to] = joined[to] | _stepped(source.get(d, frozenset()), step)
+        return joined
+
+    def _called(self, function: Followed, inputs: list[Any], results: list[Any]) -> None:
+        """Results of a function that was followed before."""
+
+        def there(origin: Origin) -> frozenset[Origin]:
+            """An origin among the function's arguments as one among ours."""
+            i, d, steps = origin
+            found = self.known.get(inputs[i], {}).get(d, frozenset())
+            for step in steps:
+                if step[0] == "concat":
+                    found = _in_a_row([there(o) for o in step[1]])
+                    continue
+                if step[0] == "take" and isinstance(step[1], int):
+                    where = self._positions(inputs[step[1]])
+                    step = ("take", where, step[2])
+                    if where is None:
+                        return frozenset()
+                found = _stepped(found, step)
+            return found
+
+        def all_there(where: Mapping[str, frozenset[Origin]]) -> dict[str, frozenset[Origin]]:
+            found = {d: frozenset[Origin]().union(*map(there, froms)) for d, froms in where.items() if d != _OWNER}
+            owners = {inputs[i] for i, _, _ in where.get(_OWNER, ())}
+            owned = frozenset((self.arguments[x], "", ()) for x in owners if x in self.arguments)
+            return {**found, _OWNER: owned} if owned and len(owned) == len(owners) else found
+
+        for result, where in zip(results, function.results, strict=True):
+            self.known[result] = all_there(where)
+        for number, m in enumerate(function.meetings):
+            operands = tuple((spec, all_there(where)) for spec, where in m.operands)
+            self.meetings[results[0], number] = Meeting(m.op, m.line, operands)
+
+    def _positions(self, index: Any) -> Any:
+        """Where the values of an index are known: the number of an argument, or they themselves."""
+        if index in self.arguments:
+            return self.arguments[index]
+        owner = index.owner
+        if getattr(owner, "name", None) != "xtensor.constant":
+            return None
+        return tuple(int(i) for i in owner.attributes["value"])
+
+
+def _put(dim: str, step: Any) -> str:
+    """What a dim is called after a step."""
+    return step[2] if step and step[0] == "take" and step[2] else dim
+
+
+def _stepped(origins: frozenset[Origin], step: Any) -> frozenset[Origin]:
+    return frozenset((i, x, _after(steps, step)) for i, x, steps in origins) if step else origins
+
+
+def _after(steps: tuple[Any, ...], step: Any) -> tuple[Any, ...]:
+    """A dim that shrinks to its whole windows and is padded by as much, or the other way, has its old positions."""
+    if steps and {step[0], steps[-1][0]} == {"windows", "pad"}:
+        windows, pad = (step, steps[-1]) if step[0] == "windows" else (steps[-1], step)
+        if windows[1] == pad[1] + pad[2]:
+            return steps[:-1]
+    return (*steps, step)
+
+
+def _in_a_row(parts: Sequence[frozenset[Origin]]) -> frozenset[Origin]:
+    """Where the positions of pieces in a row come from: counted as those of the first piece, the others in its step."""
+    if not all(parts):
+        return frozenset()
+    i, x, _ = first = min(parts[0], key=repr)
+    return frozenset({(i, x, (("concat", (first, *(min(p, key=repr) for p in parts[1:]))),))})
+
+
+def origins(program: Program) -> Followed:
+    """Which coordinates results of a program keep."""
+    found = Origins(program)
+    return Followed(found.results, list(found.meetings.values()))
