@@ -77,11 +77,13 @@ int xtensor::phaseIndex(StringRef phase, Backend backend) {
   return it == phases.end() ? -1 : it - phases.begin();
 }
 
-static void addLinalg(OpPassManager &pm) { buildToLinalgPipeline(pm); }
-
-static void addLinalgForDevice(OpPassManager &pm) {
+static void addLinalg(OpPassManager &pm, const Profile &device) {
   ToLinalgOptions options;
-  options.updateBlocks = 128;
+  if (device.backend() != "cpu") {
+    options.updateBlocks = 128;
+    options.atomicBits = device.has("i64") && device.has("atomic_i64") ? 64 : 32;
+    options.inOrder = device.has("in_order");
+  }
   buildToLinalgPipeline(pm, options);
 }
 
@@ -142,12 +144,14 @@ static void addHost(OpPassManager &pm) {
   addLlvm(pm);
 }
 
-void xtensor::addPhase(OpPassManager &pm, StringRef phase, Backend backend) {
+void xtensor::addPhase(OpPassManager &pm, StringRef phase, StringRef target) {
+  Backend backend = *backendOf(target);
+  if (phase == "linalg")
+    return addLinalg(pm, Profile(backend == Backend::cpu ? "cpu" : target));
   using Add = void (*)(OpPassManager &);
   Add add = llvm::StringSwitch<Add>(phase)
                 .Case("simplified", buildSimplifyPipeline)
                 .Case("differentiated", buildDifferentiatePipeline)
-                .Case("linalg", backend == Backend::cpu ? addLinalg : addLinalgForDevice)
                 .Case("grouped", backend == Backend::cpu ? addGrouped : addGroupedForDevice)
                 .Case("scheduled", addScheduled)
                 .Case("buffers", buildBuffersPipeline)
@@ -298,7 +302,7 @@ void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringR
   if (!dumpDir.empty())
     pm.addPass(std::make_unique<DumpPhase>(dumpDir, from, first));
   for (int i = first + 1; i <= last; ++i) {
-    addPhase(pm, phases[i], backend);
+    addPhase(pm, phases[i], target);
     if (!dumpDir.empty())
       pm.addPass(std::make_unique<DumpPhase>(dumpDir, phases[i], i));
   }

@@ -22,7 +22,7 @@ llvm::ArrayRef<llvm::StringLiteral> phaseNames(Backend backend = Backend::cpu);
 int phaseIndex(llvm::StringRef phase, Backend backend = Backend::cpu);
 
 /// Adds the passes that lead to `phase` from the one before it.
-void addPhase(mlir::OpPassManager &pm, llvm::StringRef phase, Backend backend = Backend::cpu);
+void addPhase(mlir::OpPassManager &pm, llvm::StringRef phase, llvm::StringRef target = "cpu");
 /// Adds the phases after `from`, up to `to`. With `dumpDir` the module is written there after
 /// each, as numbered files.
 void addPhases(mlir::OpPassManager &pm, llvm::StringRef from, llvm::StringRef to,

@@ -194,7 +194,7 @@ public:
 
   void visit(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (isArrayOp(op) || isa<scf::ForallOp>(op) || !op.getNumRegions())
+      if (isArrayOp(op) || isa<scf::ForallOp>(op) || isUnordered(op) || !op.getNumRegions())
         continue;
       // Loops of large operations are the host's anyway.
       bool isLoop = isa<scf::ForOp, scf::WhileOp>(op);

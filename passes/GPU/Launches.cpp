@@ -142,6 +142,8 @@ LogicalResult xtensor::gpu::launchOperation(Operation &op, ModuleOp module,
                                             const KernelLimits &limits) {
   if (auto loop = dyn_cast<scf::ForallOp>(op))
     return launchForall(loop, module, limits);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return launchUpdates(loop, module, limits);
   if (linalg::GenericOp product = Contraction::match(op)) {
     Contraction::Shape shape = Contraction::shapeOf(product);
     if (const Tile *tile = Contraction::tileFor(shape, limits))

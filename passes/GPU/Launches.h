@@ -20,6 +20,15 @@ std::optional<Epilogue> epilogueOf(mlir::Operation &op, const KernelLimits &limi
 mlir::FailureOr<bool> launchScan(mlir::Operation &op, mlir::ModuleOp module,
                                  const KernelLimits &limits);
 
+/// On a loop of updates by position (passes/ToLinalg) whose steps may be taken in any order, if
+/// what each makes of a number is one step that nobody comes between.
+inline constexpr llvm::StringLiteral kUnorderedAttr = "xtensor.unordered";
+/// Whether `op` is such a loop, and one that threads can do side by side.
+bool isUnordered(mlir::Operation &op);
+/// A thread for each number that one of them changes.
+mlir::LogicalResult launchUpdates(mlir::scf::ForOp loop, mlir::ModuleOp module,
+                                  const KernelLimits &limits);
+
 /// On a loop that the host goes around, whatever its size.
 inline constexpr llvm::StringLiteral kHostAttr = "xtensor.host";
 /// Whether one workgroup can do all of `op`, regions included, in steps that are short.

@@ -232,25 +232,32 @@ bool Leaf::isRead(unsigned in) {
   return ins[in].map && (!generic || !generic.getRegion().front().getArgument(in).use_empty());
 }
 
+void Leaf::setInputs(ValueRange values) {
+  for (auto [i, access] : llvm::enumerate(ins))
+    if (BlockArgument argument = generic.getRegion().front().getArgument(i); !argument.use_empty())
+      kernel.set(argument,
+                 access.map ? values[i] : kernel.value(generic.getDpsInputOperand(i)->get()));
+}
+
+void Leaf::emitBodyOp(Operation &inner, ArrayRef<Value> point) {
+  if (auto index = dyn_cast<linalg::IndexOp>(inner))
+    kernel.set(index, point[index.getDim()]);
+  else if (!emitScalar(kernel, inner))
+    kernel.refuse(inner);
+}
+
 SmallVector<Value> Leaf::apply(ValueRange values, ArrayRef<Value> point, ValueRange old) {
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return {kernel.value(fill.getInputs()[0])};
   if (!generic)
     return {values[0]};
   Block &body = generic.getRegion().front();
-  for (auto [i, access] : llvm::enumerate(ins))
-    if (BlockArgument argument = body.getArgument(i); !argument.use_empty())
-      kernel.set(argument,
-                 access.map ? values[i] : kernel.value(generic.getDpsInputOperand(i)->get()));
+  setInputs(values);
   for (auto [i, v] : llvm::enumerate(old))
     if (v)
       kernel.set(body.getArgument(ins.size() + i), v);
-  for (Operation &inner : body.without_terminator()) {
-    if (auto index = dyn_cast<linalg::IndexOp>(inner))
-      kernel.set(index, point[index.getDim()]);
-    else if (!emitScalar(kernel, inner))
-      kernel.refuse(inner);
-  }
+  for (Operation &inner : body.without_terminator())
+    emitBodyOp(inner, point);
   SmallVector<Value> results;
   for (Value v : body.getTerminator()->getOperands())
     results.push_back(kernel.value(v));
@@ -356,6 +363,20 @@ void Leaf::onePoint(Point point) {
   }
   for (auto [v, access] : llvm::zip_equal(compute(point, initial(point)), outs))
     store(v, access, point);
+}
+
+void Leaf::emitUpdate(Value number, Operation *combiner,
+                      llvm::function_ref<void(const FlatView &, Value)> combine) {
+  Point point(kinds.size());
+  unflatten(number, loops(IteratorType::parallel), point);
+  SmallVector<Value> values;
+  for (auto [i, access] : llvm::enumerate(ins))
+    values.push_back(isRead(i) ? load(access, point) : Value());
+  setInputs(values);
+  for (Operation &inner : generic.getRegion().front().without_terminator())
+    if (&inner != combiner)
+      emitBodyOp(inner, point);
+  combine(outs[0].view, offset(outs[0], point));
 }
 
 void Leaf::noteAccesses() {

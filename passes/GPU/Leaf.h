@@ -77,6 +77,10 @@ public:
   bool reducesRows() const;
   /// Points of the output that a thread does at once: as many as a load brings.
   int64_t pointsAtOnce();
+  /// The update of the `number`-th point: `combine` is told where, once the body's ops are there
+  /// but for `combiner` and what comes after it.
+  void emitUpdate(mlir::Value number, mlir::Operation *combiner,
+                  llvm::function_ref<void(const FlatView &, mlir::Value)> combine);
   /// What the body makes of these elements of its inputs and outputs. `point`: for bodies that ask
   /// where they are.
   llvm::SmallVector<mlir::Value> apply(mlir::ValueRange values, llvm::ArrayRef<mlir::Value> point,
@@ -109,6 +113,8 @@ protected:
   llvm::SmallVector<mlir::Value> compute(const Point &point, mlir::ValueRange outs);
   llvm::SmallVector<mlir::Value> shareOf(const Team &team, Point point, mlir::ValueRange neutral);
   bool isRead(unsigned in);
+  void setInputs(mlir::ValueRange values);
+  void emitBodyOp(mlir::Operation &inner, llvm::ArrayRef<mlir::Value> point);
   bool isStart(unsigned out);
   void onePoints(Point point, unsigned loop, int64_t width);
   llvm::SmallVector<mlir::Value> initial(const Point &point);

@@ -78,7 +78,7 @@ bool xtensor::gpu::fitsInWorkgroup(Operation &op) {
   bool looksUp = false;
   op.walk([&](memref::LoadOp load) { looksUp |= !load->getParentOfType<linalg::LinalgOp>(); });
   return !op.walk([&](Operation *inner) {
-              if (inner->hasAttr(kHostAttr) || isa<LibraryOp>(inner) ||
+              if (inner->hasAttr(kHostAttr) || isa<LibraryOp>(inner) || isUnordered(*inner) ||
                   (isa<func::CallOp>(inner) && !isReport(*inner)))
                 return WalkResult::interrupt();
               // Addresses are the host's to choose.
@@ -122,7 +122,7 @@ Place Outliner::placeOf(Operation &op) {
     int64_t points = pointsOf(op);
     return !ShapedType::isDynamic(points) && points <= kSmallPoints ? Place::small : Place::large;
   }
-  if (isa<scf::ForallOp>(op))
+  if (isa<scf::ForallOp>(op) || isUnordered(op))
     return Place::large;
   if (isa<memref::StoreOp>(op) || isReport(op) || isNumberOfKernel(op))
     return Place::small;

@@ -69,9 +69,12 @@ Profile Profile::of(ModuleOp module) {
 bool Profile::has(StringRef feature) const {
   if (!isWhole)
     return features.contains(feature);
-  // Metal's language has no double, and says nothing of how floats are kept.
-  return name != "metal" || !(feature == "f64" || feature.starts_with("specials") ||
-                              feature.starts_with("subnormals"));
+  if (feature == "in_order")
+    return false;
+  // Metal's language has no double and no atomics of 64 bits, and says nothing of how floats are
+  // kept.
+  return name != "metal" || !(feature == "f64" || feature.starts_with("atomic") ||
+                              feature.starts_with("specials") || feature.starts_with("subnormals"));
 }
 
 StringRef Profile::vendor() const {

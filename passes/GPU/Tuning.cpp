@@ -46,6 +46,8 @@ KernelLimits KernelLimits::of(const Profile &device) {
   limits.workgroupBytes = device.number("workgroup_bytes", 16384);
   if (device.has("shuffle"))
     limits.subgroup = device.number("subgroup", 1);
+  limits.addsF32 = device.has("atomic_f32");
+  limits.addsF64 = device.has("atomic_f64");
   StringRef vendor = device.vendor();
   for (const DeviceRow &row : kDevices)
     if (row.vendor == vendor || row.vendor == "any") {

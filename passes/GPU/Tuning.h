@@ -47,6 +47,8 @@ struct KernelLimits {
   llvm::SmallVector<Tile> tiles4, tiles8; // by bytes of what is multiplied
   llvm::SmallVector<Tile> unitTiles;      // for units that multiply half precision
 
+  bool addsF32 = false, addsF64 = false; // to memory, in one step
+
   static KernelLimits of(const Profile &device);
   /// Whether so many rows of `each` elements, which a workgroup could go along, are threads'.
   bool areThreads(int64_t points, int64_t each) const;

@@ -121,6 +121,79 @@ struct Store : ConvertOpToLLVMPattern<memref::StoreOp> {
   }
 };
 
+/// Nobody but threads of the device is looking.
+constexpr llvm::StringLiteral kScope = "device";
+
+struct AtomicUpdate : ConvertOpToLLVMPattern<memref::AtomicRMWOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(memref::AtomicRMWOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    std::optional<LLVM::AtomicBinOp> kind;
+    switch (op.getKind()) {
+    case arith::AtomicRMWKind::addf:
+      kind = LLVM::AtomicBinOp::fadd;
+      break;
+    case arith::AtomicRMWKind::addi:
+      kind = LLVM::AtomicBinOp::add;
+      break;
+    case arith::AtomicRMWKind::maxs:
+      kind = LLVM::AtomicBinOp::max;
+      break;
+    case arith::AtomicRMWKind::maxu:
+      kind = LLVM::AtomicBinOp::umax;
+      break;
+    case arith::AtomicRMWKind::mins:
+      kind = LLVM::AtomicBinOp::min;
+      break;
+    case arith::AtomicRMWKind::minu:
+      kind = LLVM::AtomicBinOp::umin;
+      break;
+    default:
+      return failure();
+    }
+    Value v = adaptor.getValue();
+    Value place = element(b, op.getLoc(), v.getType(), adaptor.getMemref(), adaptor.getIndices());
+    b.replaceOpWithNewOp<LLVM::AtomicRMWOp>(op, *kind, place, v, LLVM::AtomicOrdering::monotonic,
+                                            kScope);
+    return success();
+  }
+};
+
+/// Until nobody came between. Its result has no users.
+///
+///   old = load; do { now = cmpxchg(old, f(old)) } while (now != old and old = now)
+struct CompareAndExchange : ConvertOpToLLVMPattern<memref::GenericAtomicRMWOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(memref::GenericAtomicRMWOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    if (!op->use_empty())
+      return failure();
+    Location loc = op.getLoc();
+    Type type = op.getCurrentValue().getType();
+    Value place = element(b, loc, type, adaptor.getMemref(), adaptor.getIndices());
+    Value first = LLVM::LoadOp::create(b, loc, type, place);
+    Block *before = b.getInsertionBlock();
+    Block *after = b.splitBlock(before, op->getIterator());
+    Block *loop = b.createBlock(before->getParent(), after->getIterator(), type, loc);
+    b.setInsertionPointToEnd(before);
+    LLVM::BrOp::create(b, loc, first, loop);
+
+    auto yield = cast<memref::AtomicYieldOp>(op.getBody()->getTerminator());
+    Value next = yield.getResult(), old = loop->getArgument(0);
+    b.eraseOp(yield);
+    b.inlineBlockBefore(op.getBody(), loop, loop->end(), old);
+    b.setInsertionPointToEnd(loop);
+    Value both =
+        LLVM::AtomicCmpXchgOp::create(b, loc, place, old, next, LLVM::AtomicOrdering::monotonic,
+                                      LLVM::AtomicOrdering::monotonic, kScope);
+    Value now = LLVM::ExtractValueOp::create(b, loc, both, 0);
+    Value done = LLVM::ExtractValueOp::create(b, loc, both, 1);
+    LLVM::CondBrOp::create(b, loc, done, after, ValueRange(), loop, ValueRange(now));
+    b.eraseOp(op);
+    return success();
+  }
+};
+
 /// Several elements from a multiple of their number on: one access of all their bytes.
 unsigned alignmentOf(VectorType type) {
   return type.getNumElements() * type.getElementTypeBitWidth() / 8;
@@ -183,6 +256,6 @@ struct LoadFragments : ConvertOpToLLVMPattern<nvgpu::LdMatrixOp> {
 
 void xtensor::nvvm::populateKernelPatterns(const LLVMTypeConverter &types,
                                            RewritePatternSet &patterns) {
-  patterns.add<KernelFunction, Return, Load, Store, LoadRun, StoreRun, LoadFragments>(
-      types, /*benefit=*/10);
+  patterns.add<KernelFunction, Return, Load, Store, AtomicUpdate, CompareAndExchange, LoadRun,
+               StoreRun, LoadFragments>(types, /*benefit=*/10);
 }

@@ -57,6 +57,8 @@ mlir::spirv::TargetEnvAttr targetOf(ModuleOp module) {
       {"subgroup", Capability::GroupNonUniformArithmetic},
       {"shuffle", Capability::GroupNonUniformShuffle},
       {"atomic_f32", Capability::AtomicFloat32AddEXT},
+      {"atomic_f64", Capability::AtomicFloat64AddEXT},
+      {"atomic_i64", Capability::Int64Atomics},
       {"specials32", Capability::SignedZeroInfNanPreserve},
       {"subnormals32", Capability::DenormPreserve}};
   for (auto [feature, capability] : optional)
@@ -144,12 +146,17 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
     });
   }
 
-  /// Atomics change bits of a word that are their thread's own: barriers order them. llvmpipe makes
+  /// Atomics change bits of a word that are their thread's own, or numbers that nobody else reads
+  /// in the same kernel: barriers and launches order them. llvmpipe makes
   /// a barrier of all threads of what is ordered, loops of few threads included.
   static void relaxAtomics(mlir::spirv::ModuleOp code) {
     auto none = mlir::spirv::MemorySemantics::None;
-    code.walk([&](mlir::spirv::AtomicAndOp op) { op.setSemantics(none); });
-    code.walk([&](mlir::spirv::AtomicOrOp op) { op.setSemantics(none); });
+    code.walk([&](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<mlir::spirv::AtomicAndOp, mlir::spirv::AtomicOrOp, mlir::spirv::AtomicIAddOp,
+                mlir::spirv::AtomicSMaxOp, mlir::spirv::AtomicSMinOp, mlir::spirv::AtomicUMaxOp,
+                mlir::spirv::AtomicUMinOp>([&](auto atomic) { atomic.setSemantics(none); });
+    });
   }
 
   /// Nor need they know infinities, NaN and signed zeros.

@@ -3,8 +3,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
+#include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -233,11 +235,79 @@ struct MultiplyByZero : OpConversionPattern<arith::MulFOp> {
   }
 };
 
+/// The address of an element of flat memory.
+Value addressOf(ConversionPatternRewriter &b, Location loc, const TypeConverter *types,
+                TypedValue<MemRefType> memory, Value converted, ValueRange at) {
+  const auto &known = *static_cast<const SPIRVTypeConverter *>(types);
+  return mlir::spirv::getElementPtr(known, memory.getType(), converted, at, loc, b);
+}
+
+/// Upstream converts those of integers.
+struct AtomicSum : OpConversionPattern<memref::AtomicRMWOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(memref::AtomicRMWOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    if (op.getKind() != arith::AtomicRMWKind::addf)
+      return failure();
+    Value place = addressOf(b, op.getLoc(), getTypeConverter(), op.getMemref(), adaptor.getMemref(),
+                            adaptor.getIndices());
+    if (!place)
+      return failure();
+    b.replaceOpWithNewOp<mlir::spirv::EXTAtomicFAddOp>(
+        op, op.getType(), place, mlir::spirv::Scope::Device, mlir::spirv::MemorySemantics::None,
+        adaptor.getValue());
+    return success();
+  }
+};
+
+/// Until nobody came between: what is there is the start of another try. Its result has no users.
+///
+///   old = load; while (true) { now = compare_exchange(old, f(old)); if (now == old) break; old =
+///   now }
+struct CompareAndExchange : OpConversionPattern<memref::GenericAtomicRMWOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(memref::GenericAtomicRMWOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    Type type = op.getCurrentValue().getType();
+    Value place = addressOf(b, loc, getTypeConverter(), op.getMemref(), adaptor.getMemref(),
+                            adaptor.getIndices());
+    if (!place || !isa<IntegerType>(type) || !op->use_empty())
+      return failure();
+    Value first = mlir::spirv::LoadOp::create(b, loc, place);
+    auto loop = mlir::spirv::LoopOp::create(b, loc, mlir::spirv::LoopControl::None);
+    loop.addEntryAndMergeBlock(b);
+    Region &region = loop.getBody();
+    Block *merge = loop.getMergeBlock();
+    Block *header = b.createBlock(&region, merge->getIterator(), type, loc);
+    Block *again = b.createBlock(&region, merge->getIterator(), type, loc);
+    b.setInsertionPointToEnd(loop.getEntryBlock());
+    mlir::spirv::BranchOp::create(b, loc, header, first);
+
+    auto yield = cast<memref::AtomicYieldOp>(op.getBody()->getTerminator());
+    Value next = yield.getResult();
+    b.eraseOp(yield);
+    b.inlineBlockBefore(op.getBody(), header, header->end(), header->getArgument(0));
+    b.setInsertionPointToEnd(header);
+    Value old = header->getArgument(0);
+    auto none = mlir::spirv::MemorySemantics::None;
+    Value now = mlir::spirv::AtomicCompareExchangeOp::create(
+        b, loc, type, place, mlir::spirv::Scope::Device, none, none, next, old);
+    Value done = mlir::spirv::IEqualOp::create(b, loc, now, old);
+    mlir::spirv::BranchConditionalOp::create(b, loc, done, merge, ValueRange(), again,
+                                             ValueRange(now));
+    b.setInsertionPointToEnd(again);
+    mlir::spirv::BranchOp::create(b, loc, header, again->getArgument(0));
+    b.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void xtensor::spirv::populateKernelPatterns(const SPIRVTypeConverter &types,
                                             RewritePatternSet &patterns) {
-  patterns
-      .add<KernelFunction, Barrier, Truncate, DivideZeros, MultiplyByZero, SameBits, ConstantBits>(
-          types, patterns.getContext(), /*benefit=*/10);
+  patterns.add<KernelFunction, Barrier, Truncate, DivideZeros, MultiplyByZero, SameBits,
+               ConstantBits, AtomicSum, CompareAndExchange>(types, patterns.getContext(),
+                                                            /*benefit=*/10);
 }

@@ -43,6 +43,10 @@ public:
   /// where workgroups of a device share it.
   int64_t updateBlocks = 8;
   bool isForDevice() const { return updateBlocks >= 64; }
+  /// Bits of the numbers that a device's threads can update side by side; 0: none.
+  int64_t atomicBits = 0;
+  /// Sums and products of floats are taken in the order of the indices all the same.
+  bool inOrder = false;
   mlir::Location loc() const { return location; }
   void at(mlir::Operation *op) {
     b.setInsertionPoint(op);

@@ -55,7 +55,12 @@ def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"updateBlocks", "update-blocks", "int64_t", "8",
                         "into how many parts an update by position cuts its target at most: "
-                        "threads, or workgroups of a device">];
+                        "threads, or workgroups of a device">,
+                 Option<"atomicBits", "atomic-bits", "int64_t", "0",
+                        "updates by position of up to so many bits may be done in any order, where "
+                        "that gives the same; 0: none">,
+                 Option<"inOrder", "in-order", "bool", "false",
+                        "sums and products of floats are taken in the order of the indices">];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",

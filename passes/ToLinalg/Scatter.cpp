@@ -87,11 +87,30 @@ public:
   }
   void goBackwards() { backwards = true; }
 
+  /// Whether a device's threads may do updates of this kind side by side: what comes out is the
+  /// same in any order, but for the rounding of sums and products of floats.
+  bool mayTakeAnyOrder(ScatterKind kind) const {
+    if (kind == ScatterKind::set || element.isInteger(1) || bitsAtOnce() > to.atomicBits)
+      return false;
+    bool rounds = kind == ScatterKind::add || kind == ScatterKind::mul;
+    return !(isa<FloatType>(element) && rounds && to.inOrder) && isShared() &&
+           (!aligned.empty() || !inOrder.empty()) &&
+           product(written.getShape()) * rowSize() >= kFewUpdates;
+  }
+  /// What is narrower than a word is kept in words until the end.
+  void takeAnyOrder() {
+    anyOrder = true;
+    if (isHalf(element))
+      memory = computeType(element);
+    else if (storageType(element).getIntOrFloatBitWidth() < 32)
+      memory = b.getI32Type();
+  }
+
   /// The target after all updates.
   Value last() {
     prepare();
     Value result;
-    if (isParallel())
+    if (!anyOrder && isParallel())
       result = aligned.empty() ? inBlocks() : alongAligned();
     else
       result = loop(0, start()).front();
@@ -117,6 +136,8 @@ public:
       return result;
     View sum{View::Tensor, result, b.getMultiDimIdentityMap(type.getRank()), element};
     return to.elementwise(type, sum, [&](OpBuilder &b, Location loc, ValueRange x) {
+      if (isa<IntegerType>(memory))
+        return arith::TruncIOp::create(b, loc, storageType(element), x.front()).getResult();
       return store(b, loc, x.front(), element);
     });
   }
@@ -139,11 +160,29 @@ private:
   Value start() {
     View view = to.view(target);
     if (view.kind == View::Scalar)
-      return to.filled(type.withElement(element), inMemory(view.source));
-    return isWide() ? to.packed(target, type.getDimNames(), memory) : to.tensor(target);
+      return to.filled(type.withElement(element), inMemory(b, loc, view.source));
+    if (!isWide())
+      return to.tensor(target);
+    if (!isa<IntegerType>(memory))
+      return to.packed(target, type.getDimNames(), memory);
+    return to.elementwise(
+        type.withElement(memory), to.access(target, type.getDimNames()),
+        [&](OpBuilder &b, Location loc, ValueRange x) { return inMemory(b, loc, x.front()); });
   }
   bool isWide() const { return memory != storageType(element); }
-  Value inMemory(Value stored) { return isWide() ? load(b, loc, stored, element) : stored; }
+  /// An element of an array as the tensor that is carried has it.
+  Value inMemory(OpBuilder &b, Location loc, Value stored) const {
+    if (!isWide())
+      return stored;
+    if (!isa<IntegerType>(memory))
+      return load(b, loc, stored, element);
+    return isUnsigned(element) ? arith::ExtUIOp::create(b, loc, memory, stored).getResult()
+                               : arith::ExtSIOp::create(b, loc, memory, stored).getResult();
+  }
+  /// Of the numbers that threads update; those of fewer are kept in words.
+  int64_t bitsAtOnce() const {
+    return std::max<int64_t>(storageType(element).getIntOrFloatBitWidth(), 32);
+  }
 
   //===- threads ---===//
 
@@ -209,7 +248,7 @@ private:
     Box place = box(type.getDimNames(), type, spans, /*drop=*/false);
     Value part = extract(out, place);
     if (!inPlace && view.kind == View::Scalar) {
-      part = linalg::FillOp::create(b, loc, inMemory(view.source), part).getResult(0);
+      part = linalg::FillOp::create(b, loc, inMemory(b, loc, view.source), part).getResult(0);
     } else if (!inPlace) {
       Box own = box(source.order, type, spans, /*drop=*/false);
       View copied{View::Tensor, extract(source.tensor, own),
@@ -319,6 +358,8 @@ private:
     StringAttr dim = dims[depth];
     Value end = to.sizeValue(dim, written);
     auto loop = scf::ForOp::create(b, loc, to.index(0), end, to.index(1), carried);
+    if (anyOrder && depth == 0)
+      loop->setAttr("xtensor.unordered", b.getUnitAttr());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value at = loop.getInductionVar();
@@ -389,7 +430,9 @@ private:
     Value before = isWide() ? old : load(b, loc, old, element);
     SmallVector<Value> values;
     for (auto [value, update] : llvm::zip_equal(inputs, updates))
-      values.push_back(load(b, loc, value, arrayType(update).getElementType()));
+      values.push_back(isa<IntegerType>(memory) && isWide()
+                           ? inMemory(b, loc, value)
+                           : load(b, loc, value, arrayType(update).getElementType()));
     Value after = combine(b, loc, before, values);
     return isWide() ? after : store(b, loc, after, element);
   }
@@ -507,7 +550,7 @@ private:
   SmallVector<Value> updates;
   Combine combine;
   Type element, memory; // memory: of the tensor that is carried
-  bool backwards = false;
+  bool backwards = false, anyOrder = false;
 
   ArrayType written;              // the dims of all indices
   Names aligned, inOrder, sliced; // dims of both; of indices alone; of the target alone
@@ -552,7 +595,10 @@ void xtensor::lowerScatter(ScatterOp op, Lowering &to) {
                     mask.condition ? mask.condition : op.getUpdates(), combine);
   if (op.getKind() == ScatterKind::add || op.getKind() == ScatterKind::mul)
     loops.accumulate();
-  if (AccumulateOp states = statesOf(op)) {
+  AccumulateOp states = statesOf(op);
+  if (!states && loops.mayTakeAnyOrder(op.getKind()))
+    loops.takeAnyOrder();
+  if (states) {
     auto [last, found] = loops.lastAndStates(arrayType(states.getY()));
     to.setTensor(states.getY(), found);
     to.lowered.insert(states);

@@ -134,7 +134,8 @@ static void eraseUnused(Block &block) {
   }
 }
 
-static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites, int64_t updateBlocks) {
+static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites,
+                                   const ToLinalgOptions &options) {
   convertSignature(func);
   if (func.isExternal())
     return success();
@@ -142,7 +143,9 @@ static LogicalResult lowerFunction(func::FuncOp func, ArrayAttr &sites, int64_t 
     return func.emitError("expected a function with one block");
   Block &body = func.getBody().front();
   Lowering to(func, sites);
-  to.updateBlocks = updateBlocks;
+  to.updateBlocks = options.updateBlocks;
+  to.atomicBits = options.atomicBits;
+  to.inOrder = options.inOrder;
   to.b.setInsertionPointToStart(&body);
   unsigned count = func.getNumArguments();
   for (unsigned i = 0; i < count; ++i) {
@@ -173,8 +176,9 @@ struct ToLinalgPass : xtensor::impl::ToLinalgBase<ToLinalgPass> {
     ModuleOp module = getOperation();
     ArrayAttr sites = ArrayAttr::get(&getContext(), {});
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+    ToLinalgOptions options{updateBlocks, atomicBits, inOrder};
     for (func::FuncOp func : functions)
-      if (failed(lowerFunction(func, sites, updateBlocks)))
+      if (failed(lowerFunction(func, sites, options)))
         return signalPassFailure();
     if (!sites.empty())
       module->setAttr("xtensor.sites", sites);

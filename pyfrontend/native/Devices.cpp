@@ -46,6 +46,8 @@ constexpr Feature kFeatures[] = {
     {XT_DEVICE_STORAGE_16, "16-bit storage", "s16"},
     {XT_DEVICE_STORAGE_8, "8-bit storage", "s8"},
     {XT_DEVICE_ATOMIC_ADD_F32, "float32 atomics", "atomic_f32"},
+    {XT_DEVICE_ATOMIC_ADD_F64, "float64 atomics", "atomic_f64"},
+    {XT_DEVICE_ATOMIC_I64, "int64 atomics", "atomic_i64"},
     {XT_DEVICE_EXACT_SPECIALS_F16, "infinities and NaNs in float16", "specials16"},
     {XT_DEVICE_EXACT_SPECIALS_F32, "infinities and NaNs in float32", "specials32"},
     {XT_DEVICE_EXACT_SPECIALS_F64, "infinities and NaNs in float64", "specials64"},
@@ -53,7 +55,6 @@ constexpr Feature kFeatures[] = {
     {XT_DEVICE_SUBNORMALS_F32, "subnormal numbers in float32", "subnormals32"},
     {XT_DEVICE_SUBNORMALS_F64, "subnormal numbers in float64", "subnormals64"},
     {XT_DEVICE_SUBGROUP_SHUFFLE, "subgroup shuffles", "shuffle"},
-    {XT_DEVICE_ATOMIC_I64, "int64 atomics", nullptr},
     {XT_DEVICE_SUBGROUP_ARITHMETIC, "subgroup arithmetic", nullptr},
     {XT_DEVICE_UNIFIED_MEMORY, "unified memory", nullptr},
 };

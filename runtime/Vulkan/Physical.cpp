@@ -191,7 +191,9 @@ void leaveOut(Features &has) {
              {"i8", &has.v12.shaderInt8},
              {"s16", &has.v11.storageBuffer16BitAccess},
              {"s8", &has.v12.storageBuffer8BitAccess},
-             {"atomic_f32", &has.atomicFloat.shaderBufferFloat32AtomicAdd}};
+             {"atomic_f32", &has.atomicFloat.shaderBufferFloat32AtomicAdd},
+             {"atomic_f64", &has.atomicFloat.shaderBufferFloat64AtomicAdd},
+             {"atomic_i64", &has.v12.shaderBufferInt64Atomics}};
   std::string list = "," + std::string(text) + ",";
   for (const auto &one : all)
     if (list.find("," + std::string(one.word) + ",") != std::string::npos)

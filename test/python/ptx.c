@@ -7,10 +7,10 @@
 #include <string.h>
 
 const char *const ptx_op_names[OPS] = {
-    "abs",  "add", "and",      "bar",  "bfe", "bra", "clz", "copysign", "cvt",  "div",
-    "fma",  "ld",  "ldmatrix", "mad",  "max", "min", "mma", "mov",      "mul",  "neg",
-    "not",  "or",  "popc",     "prmt", "rcp", "rem", "ret", "selp",     "setp", "shf",
-    "shfl", "shl", "shr",      "sqrt", "st",  "sub", "xor"};
+    "abs", "add",  "and", "atom",     "bar",  "bfe", "bra", "clz", "copysign", "cvt",
+    "div", "fma",  "ld",  "ldmatrix", "mad",  "max", "min", "mma", "mov",      "mul",
+    "neg", "not",  "or",  "popc",     "prmt", "rcp", "rem", "ret", "selp",     "setp",
+    "shf", "shfl", "shl", "shr",      "sqrt", "st",  "sub", "xor"};
 static const char *const COMPARISON_NAMES[COMPARISONS] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",
                                                           "equ", "neu", "ltu", "leu", "gtu", "geu",
                                                           "num", "nan", "lo",  "ls",  "hi",  "hs"};
@@ -166,6 +166,11 @@ static int read_opcode(instruction *in, char *s) {
       in->flags |= COMBINE_OR;
     else if (!strcmp(part, "xor"))
       in->flags |= COMBINE_XOR;
+    else if (in->op == ATOM && (!strcmp(part, "add") || !strcmp(part, "max") ||
+                                !strcmp(part, "min") || !strcmp(part, "cas")))
+      in->update = *part == 'a' ? ADD : *part == 'c' ? OPS : part[1] == 'a' ? MAX : MIN;
+    else if (in->op == ATOM && (!strcmp(part, "relaxed") || !strcmp(part, "gpu")))
+      continue;
     else if (in->op == CVT && !strcmp(part, "f16x2")) {
       in->type = (type){KIND_F, 4};
       in->flags |= PAIR;

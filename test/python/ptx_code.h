@@ -16,6 +16,7 @@ typedef enum {
   ABS,
   ADD,
   AND,
+  ATOM,
   BAR,
   BFE,
   BRA,
@@ -104,6 +105,7 @@ typedef struct {
   op op;
   type type, from;                                       /* from: of what is converted */
   int flags, compare, vector, guard, guard_is, rounding; /* guard: register, or -1 */
+  op update; /* of an atomic: ADD, MAX, MIN, or OPS: compare and exchange */
   int args;
   arg arg[MAX_ARGS];
   long target;

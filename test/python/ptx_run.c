@@ -335,6 +335,21 @@ static const char *step(machine *m, const instruction *in, long t, long *pc, int
     }
     return wrong;
   }
+  case ATOM: {
+    const char *wrong = place(m, in, a + 1, &at);
+    uint64_t old = 0;
+    if (wrong)
+      return wrong;
+    memcpy(&old, at, (size_t)n);
+    instruction update = *in;
+    update.op = in->update;
+    uint64_t next = in->update == OPS ? (old == low(y, n) ? z : old)
+                    : is_float        ? float_binary(&update, old, y)
+                                      : int_binary(&update, old, y);
+    memcpy(at, &next, (size_t)n);
+    set(m, a, old);
+    return NULL;
+  }
   case MOV:
     if (in->vector < 0) {
       int parts = -in->vector, each = n / parts;

@@ -313,7 +313,9 @@ for name in wanted:
 SOME = """softmax f4,softmax bfloat16,layer_norm f8,layer_norm f2,reductions f4,reductions i8,reductions u1,cumsum f4,\
 cumsum i4,argmax f4,bits u2,divide i2,divide u8,cast f4,cast i8,cast f8,cast bfloat16,sin f4,exp f8,pow f4,erf f2,bool,\
 transpose,slices,concat,pad,roll,gather,gather small indices,scatter,sort,scan small,cond,cond small,switch,while,\
-fori_loop,dynamic sizes,rolling,attention,cholesky between kernels,matmul f2,matmul f4,gradient"""
+fori_loop,dynamic sizes,rolling,attention,cholesky between kernels,matmul f2,matmul f4,gradient,\
+scatter add f4,scatter add f8,scatter max f4,scatter max u8,scatter min i4,scatter min f8,scatter multiply i1,\
+scatter rows"""
 
 
 def test_programs_give_what_they_give_on_the_cpu(driver: str) -> None:

@@ -463,7 +463,8 @@ def test_a_dtype_that_a_device_lacks(dtype, instead):
 def test_profiles_name_what_a_device_has():
     parts = devices.named(NAME).profile.split(",")
     assert parts[0] == NAME.partition(":")[0]
-    order = ["nvidia", "amd", "intel", "apple", "software", "f64", "i64", "f16", "i16", "i8", "s16", "s8", "atomic_f32"]
+    order = ["nvidia", "amd", "intel", "apple", "software", "f64", "i64", "f16", "i16", "i8", "s16", "s8"]
+    order += ["atomic_f32", "atomic_f64", "atomic_i64"]
     order += [f"{what}{bits}" for what in ("specials", "subnormals") for bits in (16, 32, 64)]
     order += ["shuffle"]
     flags = [p for p in parts[1:] if "=" not in p]

@@ -86,6 +86,14 @@ PROGRAMS: dict[str, Case] = {
     "a gather": (lambda x, i: x.isel(a=i), [(A, "a"), (integers(70), "k")]),
     "a gather by int64": (lambda x, i: x.isel(a=i), [(A, "a"), (integers(70, dtype="i8"), "k")]),
     "a scatter": (lambda x, i: x.at(a=i).add(1.0), [(A, "a"), (integers(70), "k")]),
+    "sums by position": (
+        lambda x, i, v: (x.at(a=i).add(v), *((x * 9).astype(d).at(a=i).subtract(2) for d in ("i4", "i1"))),
+        [(A, "a"), (integers(3000), "k"), (floats(3000), "k")],
+    ),
+    "extrema and products by position": (
+        lambda x, i, v: (x.at(a=i).max(v), x.at(a=i).min(v), x.at(a=i).multiply(1 + v * 0.01), i.at(k=i).max(i * i)),
+        [(A, "a"), (integers(3000), "k"), (floats(3000), "k")],
+    ),
     "a slice and a pad": (lambda x: x.isel(a=slice(3, 30, 2)), [(A, "a")]),
     "a loop of the kernel": (lambda x: counted(x, 7), [(A, "a")]),
     "a loop of the host": (lambda x: counted(x, 4), [(floats(20000), "a")]),

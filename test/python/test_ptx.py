@@ -36,7 +36,8 @@ needs_ptxas = pytest.mark.skipif(PTXAS is None, reason="no ptxas: pip install nv
 
 def profile(chip: int) -> str:
     return (
-        "cuda,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=32,workgroup_bytes=49152,max_threads=1024," + f"sm={chip}"
+        "cuda,f64,i64,f16,i16,i8,s16,s8,atomic_f32,atomic_f64,atomic_i64,subgroup=32,workgroup_bytes=49152,"
+        f"max_threads=1024,sm={chip}"
     )
 
 
@@ -108,6 +109,12 @@ program("roll", lambda x: xt.roll(x, a=3), spec(**LARGE))
 program("gather", lambda x, i: x.isel(a=i), spec(**LARGE), spec("i8", k=1000))
 program("gather small indices", lambda x, i: xt.take(x, i, dim="b"), spec("f8", **SMALL), spec("i4", k=4))
 program("scatter", lambda x, i: xt.grad(lambda x: xt.sin(x.isel(a=i)).sum())(x), spec(**LARGE), spec("i8", k=1000))
+for kind in ("add", "multiply", "max", "min"):
+    for dtype in ("f4", "f8", "i4", "u8", "i1"):
+        program(f"scatter {kind} {dtype}", lambda x, i, v, kind=kind: getattr(x.at(a=i), kind)(v),
+                spec(dtype, a=300), spec("i4", k=1000), spec(dtype, k=1000))  # fmt: skip
+program("scatter rows", lambda x, i, v: x.at(a=i).max(v, mode="drop"), spec(a=300, b=20), spec("i8", k=100),
+        spec(k=100, b=20))  # fmt: skip
 program("sort", lambda x: xt.sort(x, "b"), spec(**LARGE))
 program("scan", lambda x: xt.scan(lambda c, e: (c * 0.5 + e, xt.tanh(c)), xt.zeros(b=200, dtype="f4"), x, dim="a"),
         spec(**LARGE))  # fmt: skip

@@ -188,10 +188,13 @@ def test_many_rows_on_several_threads(kind: str) -> None:
             want[i] = v
         else:
             UFUNCS[kind].at(want, i, v)
-        got = run(*args).values
-        np.testing.assert_allclose(got, want, rtol=1e-5)
-        for _ in range(3):
-            np.testing.assert_array_equal(run(*args).values, got)
+        # In any order, sums are off by a part of their terms.
+        np.testing.assert_allclose(run(*args).values, want, rtol=1e-5, atol=1e-5)
+        with xt.option(deterministic=True):
+            got = run(*args).values
+            np.testing.assert_allclose(got, want, rtol=1e-5)
+            for _ in range(3):
+                np.testing.assert_array_equal(run(*args).values, got)
     assert args[0].values is not None
     np.testing.assert_array_equal(args[0].values, x)  # the argument stays
 

@@ -504,7 +504,7 @@ def _check_profile(where: str, target: Target, device: _native.Device) -> None:
     numbers = dict(part.split("=", 1) for part in has if "=" in part)
     for part in target.profile.split(","):
         name, _, value = part.partition("=")
-        if part in has or part == "subgroup=1":
+        if part in has or part in ("subgroup=1", "in_order"):
             continue
         there = numbers.get(name, "")
         at_least = name in ("workgroup_bytes", "max_threads", "sm") and value.isdecimal() and there.isdecimal()

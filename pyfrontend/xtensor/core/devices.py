@@ -25,9 +25,10 @@ BACKENDS = ("vulkan", "metal", "cuda")
 # What code is generated for where no such device is at hand: what most of them have.
 _NUMBERS = "workgroup_bytes=32768,max_threads=1024"
 _PROFILES = {
-    "vulkan": f"vulkan,f64,i64,f16,i16,i8,s16,s8,atomic_f32,shuffle,subgroup=32,{_NUMBERS}",
+    "vulkan": f"vulkan,f64,i64,f16,i16,i8,s16,s8,atomic_f32,atomic_i64,shuffle,subgroup=32,{_NUMBERS}",
     "metal": f"metal,apple,i64,f16,i16,i8,s16,s8,subgroup=1,{_NUMBERS}",
-    "cuda": f"cuda,nvidia,f64,i64,f16,i16,i8,s16,s8,atomic_f32,shuffle,subgroup=32,{_NUMBERS},sm=80",
+    "cuda": "cuda,nvidia,f64,i64,f16,i16,i8,s16,s8,atomic_f32,atomic_f64,atomic_i64,shuffle,subgroup=32,"
+    f"{_NUMBERS},sm=80",
 }
 # All that a profile may say: what a device has, who made it, and numbers of 1 or more.
 _WORDS = frozenset(
@@ -40,6 +41,9 @@ _WORDS = frozenset(
         "s16",
         "s8",
         "atomic_f32",
+        "atomic_f64",
+        "atomic_i64",
+        "in_order",
         "shuffle",
         "specials16",
         "specials32",
@@ -273,8 +277,14 @@ CPU = Target()
 
 
 @functools.cache
+def _target(name: str, profile: str, device: _native.Device | None, deterministic: bool) -> Target:
+    return Target(name, profile + ",in_order" if deterministic else profile, device)
+
+
 def target_of(device: _native.Device | None) -> Target:
-    return CPU if device is None else Target(device.name, device.profile, device)
+    from .options import current
+
+    return CPU if device is None else _target(device.name, device.profile, device, current().deterministic)
 
 
 def target_named(name: str) -> Target:
@@ -284,7 +294,9 @@ def target_named(name: str) -> Target:
         return Target(name.partition(",")[0], name)
     backend, _ = _parts(name)
     if name == backend and name != "cpu" and not _native.device_count(backend):
-        return Target(name, _PROFILES[name])
+        from .options import current
+
+        return _target(name, _PROFILES[name], None, current().deterministic)
     return target_of(named(name))
 
 

@@ -15,18 +15,24 @@ from typing import Any
 from .. import _native
 from .errors import ArgumentError
 
-_CHOICES = {"outer": ("allow", "forbid"), "index": ("raise", "clip")}
+_CHOICES: dict[str, tuple[object, object]] = {
+    "outer": ("allow", "forbid"),
+    "index": ("raise", "clip"),
+    "deterministic": (False, True),
+}
 
 
 @dataclass(frozen=True)
 class Options:
     """outer: may a product of arrays, each without a dim of the other, be formed by accident?
     index: what reading at a position outside of a dim does.
-    device: where new arrays are made; None: on the CPU."""
+    device: where new arrays are made; None: on the CPU.
+    deterministic: do sums and products by position take the order of the indices on a device, too?"""
 
     outer: str = "allow"
     index: str = "raise"
     device: _native.Device | None = None
+    deterministic: bool = False
 
 
 _combinations: dict[Options, Options] = {}
@@ -59,6 +65,8 @@ class option:  # noqa: N801 (used like a function)
     ``xt.option(outer="forbid")`` makes a broadcast in which each operand lacks a dim of the other an error.
     ``xt.option(index="clip")`` makes reads outside of a dim take the nearest element instead of failing.
     ``xt.option(device="vulkan")`` makes new arrays there, and runs there what has no arrays.
+    ``xt.option(deterministic=True)`` makes devices add and multiply floats by position in the order of the indices, so
+    that results are the same in every run; it takes longer. The CPU always does.
 
     Other threads and tasks never see a block's options. A plain call holds here at once, elsewhere as soon as its
     result is dropped, which for a statement is at once, too: until then it may still become a block.
