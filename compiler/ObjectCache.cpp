@@ -27,7 +27,10 @@ std::string xtensor::ObjectCache::path(StringRef key) const {
 }
 
 std::unique_ptr<MemoryBuffer> xtensor::ObjectCache::find(StringRef key) const {
-  if (folder.empty())
+  // A pipe would wait for its writer, a device never end.
+  sys::fs::file_status status;
+  if (folder.empty() || sys::fs::status(path(key), status) ||
+      status.type() != sys::fs::file_type::regular_file)
     return nullptr;
   auto file = MemoryBuffer::getFile(path(key), /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)

@@ -14,6 +14,7 @@ from . import linalg, nn, signal, testing
 from .aot.export import Bundle, export
 from .aot.load import Loaded, load
 from .compiler import debug
+from .core import environment as _environment
 from .core import tree
 from .core.absent import module_lookup as _module_lookup
 from .core.array import Array, array, as_array
@@ -52,6 +53,8 @@ from .transforms.jvp import jvp
 from .transforms.linearize import linearize
 from .transforms.vectorize import vectorize
 from .transforms.vjp import vjp
+
+_environment.check()
 
 
 def __dir__() -> list[str]:

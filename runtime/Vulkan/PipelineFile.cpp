@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
+#include <fcntl.h>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,12 +48,19 @@ std::string cacheFolder() {
 /// The driver's data, or nothing if the file is not there or not whole.
 std::vector<char> load(const std::string &path, const Limits &limits) {
   std::vector<char> data;
-  FILE *file = fopen(path.c_str(), "rb");
-  if (!file)
-    return data;
-  Head head, expected;
   struct stat status;
-  bool good = fread(&head, sizeof head, 1, file) == 1 && fstat(fileno(file), &status) == 0 &&
+  // A pipe would wait for its writer, a device never end.
+  int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  FILE *file = descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)
+                   ? fdopen(descriptor, "rb")
+                   : nullptr;
+  if (!file) {
+    if (descriptor >= 0)
+      close(descriptor);
+    return data;
+  }
+  Head head, expected;
+  bool good = fread(&head, sizeof head, 1, file) == 1 &&
               !memcmp(head.magic, expected.magic, sizeof head.magic) &&
               head.bytes == static_cast<uint64_t>(status.st_size) - sizeof head &&
               head.bytes >= sizeof(VkPipelineCacheHeaderVersionOne);

@@ -368,6 +368,20 @@ print(d.counters.kernels, d.counters.cached_kernels, d.messages)
         assert file.read_bytes() == whole
         assert run_python(self.CODE, XTENSOR_CACHE_DIR=folder) == "1 1 0"
 
+    @pytest.mark.parametrize("what", ["a pipe", "a link to a device", "a folder"])
+    def test_what_is_no_file_is_not_read(self, tmp_path: Path, what: str) -> None:
+        folder = str(tmp_path)
+        run_python(self.CODE, XTENSOR_CACHE_DIR=folder)
+        (file,) = (tmp_path / "pipelines").iterdir()
+        file.unlink()
+        if what == "a pipe":
+            os.mkfifo(file)
+        elif what == "a folder":
+            file.mkdir()
+        else:
+            file.symlink_to("/dev/zero")
+        assert run_python(self.CODE, XTENSOR_CACHE_DIR=folder) == "1 0 0"
+
     def test_what_was_used_longest_ago_goes(self, tmp_path: Path) -> None:
         folder = tmp_path / "pipelines"
         folder.mkdir()

@@ -210,6 +210,21 @@ def test_code_is_made_by_several_threads_and_kept_together(tmp_path, threads):
     assert (kept.read_bytes().count(b"\x7fELF") > 1) == (threads > 1)
 
 
+@pytest.mark.cpu_only("code of the CPU")
+def test_what_is_no_file_is_not_taken_for_code(tmp_path):
+    """A pipe would wait for whoever writes it."""
+    env = os.environ | {"XTENSOR_CACHE_DIR": str(tmp_path)}
+    for make in (None, os.mkfifo, lambda path: path.symlink_to("/dev/zero"), os.mkdir):
+        for kept in tmp_path.glob("*.o"):
+            kept.unlink()
+            make(kept)
+        out = subprocess.run(
+            [sys.executable, "-c", SEVERAL], env=env, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert out.returncode == 0, out.stderr
+        assert any(tmp_path.glob("*.o"))
+
+
 @pytest.mark.cpu_only("the compiler is the same")
 @pytest.mark.parametrize("then", ["", "os._exit(os.waitpid(os.fork() or os._exit(0), 0)[1])"])
 def test_a_process_may_end_or_fork_while_the_compiler_warms_up(then):

@@ -1,0 +1,76 @@
+"""Environment variables: every one of ours that takes a number or a switch refuses what is none."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import xtensor as xt
+from xtensor.core import environment
+
+ROOT = Path(__file__).resolve().parents[2]
+
+NONSENSE = {
+    "XTENSOR_NUM_THREADS": ("abc", "0", "-1", "2.5", "", "٣", "1 "),
+    "XTENSOR_CACHE_BYTES": ("abc", "-1", "1e9", "", "4G", "9" * 40),
+    "XTENSOR_DEVICE": ("abc", "-1", "vulkan", "vulkan:1", "0x1", "9" * 40),
+    "XTENSOR_DEVICE_MEMORY": ("abc", "-1", "1.5", "", "1GB"),
+    "XTENSOR_DEVICE_TIMEOUT": ("x", "-1", "0", "0.0", "", "nan", "inf", "1e3", ".", "1.2.3"),
+    "XTENSOR_DEVICE_STAGING": ("yes", "2"),
+    "XTENSOR_DEVICE_WITHOUT": ("abc", "i64,abc", "i64 i16", ",", "subgroup=1"),
+    "XTENSOR_WAIT": ("yes", "2", "true"),
+    "XTENSOR_VALIDATE": ("yes", "2", "on"),
+}
+SENSE = {
+    "XTENSOR_NUM_THREADS": ("1", "08", "64"),
+    "XTENSOR_CACHE_BYTES": ("0", "1000000"),
+    "XTENSOR_DEVICE": ("", "0", "12"),
+    "XTENSOR_DEVICE_MEMORY": ("0", "65536"),
+    "XTENSOR_DEVICE_TIMEOUT": ("1", "0.5", ".25", "10.", "0.001"),
+    "XTENSOR_DEVICE_STAGING": ("", "0", "1"),
+    "XTENSOR_DEVICE_WITHOUT": ("", "i64", "i64,i16,s8", "atomic_f32"),
+    "XTENSOR_WAIT": ("", "0", "1"),
+    "XTENSOR_VALIDATE": ("", "0", "1"),
+}
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_values(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in NONSENSE[name]:
+        monkeypatch.setenv(name, value)
+        with pytest.raises(
+            xt.ArgumentError, match=rf"the environment variable {name} is .*, not {value!r:.80}".replace("\\", ".")
+        ):
+            environment.check()
+    for value in SENSE[name]:
+        monkeypatch.setenv(name, value)
+        environment.check()
+
+
+def test_importing_refuses_them() -> None:
+    env = os.environ | {"XTENSOR_DEVICE_MEMORY": "abc"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import xtensor"], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert re.fullmatch(
+        r"xtensor.*ArgumentError: the environment variable XTENSOR_DEVICE_MEMORY is a number of bytes, such as "
+        r"1000000000, not 'abc': change or unset it", last
+    )  # fmt: skip
+
+
+def test_the_table_has_every_variable_that_is_read() -> None:
+    sources = [*ROOT.glob("runtime/**/*.cpp"), *ROOT.glob("pyfrontend/**/*.cpp"), *ROOT.glob("pyfrontend/**/*.py")]
+    sources += [*ROOT.glob("passes/**/*.cpp"), *ROOT.glob("compiler/*.cpp")]
+    read = {
+        name for file in sources for name in re.findall(r'(?:getenv\(|environ\.get\()"(XTENSOR_\w+)"', file.read_text())
+    }
+    assert {"XTENSOR_DEVICE", "XTENSOR_DUMP", "XTENSOR_NUM_THREADS"} < read
+    table = set(re.findall(r"^\| `(XTENSOR_\w+)` \|", (ROOT / "docs" / "devices.md").read_text(), re.MULTILINE))
+    assert read - table == set()
+    assert set(environment._TAKES) <= table
