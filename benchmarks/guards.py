@@ -120,7 +120,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as cache:
         os.environ["XTENSOR_CACHE_DIR"] = cache
-        table = Table("gradient", "guarded products", "time", "guarded / not")
+        table = Table("gradient", "products that look at zeros", "time", "guarded / not")
         for name, (function, arrays) in programs().items():
             guarded, text = compiled(function, arrays, True)
             plain, other = compiled(function, arrays, False)

@@ -39,7 +39,8 @@ static Value guarded(MulOp mul, const DenseSet<Value> &linear) {
   if (isFinite(coefficient))
     return {};
   ImplicitLocOpBuilder b(mul.getLoc(), mul);
-  Value scaled = ScaleOp::create(b, coefficient, tangent);
+  auto scaled = ScaleOp::create(b, coefficient, tangent);
+  scaled->setAttr(kGuardAttr, b.getUnitAttr());
   return conform(b, b.getLoc(), scaled, mul.getType(), {});
 }
 

@@ -14,11 +14,11 @@ static Value same(Transposer &, Operation *, unsigned, Value ct) { return ct; }
 static Value passOn(Linearizer &, Operation *, ArrayRef<Value> tangents) { return tangents[0]; }
 
 static Value negate(Transposer &t, Operation *, unsigned, Value ct) {
-  return NegOp::create(t.b, ct);
+  return t.insideOfMask(ct, [&](Value v) { return NegOp::create(t.b, v); });
 }
 
-static Value negateSecond(Transposer &t, Operation *, unsigned i, Value ct) {
-  return i == 0 ? ct : NegOp::create(t.b, ct).getResult();
+static Value negateSecond(Transposer &t, Operation *op, unsigned i, Value ct) {
+  return i == 0 ? ct : negate(t, op, i, ct);
 }
 
 /// What is there of a sum.
@@ -36,18 +36,22 @@ static Value subPresent(Linearizer &l, Operation *, ArrayRef<Value> tangents) {
   return SubOp::create(l.linear, tangents[0], tangents[1]);
 }
 
+/// Where nothing is summed, what masks the cotangent masks the product.
 static Value productWithOthers(Transposer &t, Operation *op, unsigned i, Value ct) {
+  ArrayType keep = arrayType(op->getOperand(i));
   SmallVector<Value> inputs{ct};
   for (OpOperand &other : op->getOpOperands())
     if (other.getOperandNumber() != i)
       inputs.push_back(t.residual(other.get()));
-  return t.product(inputs, arrayType(op->getOperand(i)));
+  if (isa<ContractOp>(op) || !lacking(arrayType(ct), keep).empty())
+    return t.product(inputs, keep);
+  return t.insideOfMask(ct, [&](Value v) { return t.product({v, inputs[1]}, keep); });
 }
 
 /// A zero wins on either side: that of the cotangent over an infinite factor, too.
 static Value scaleByOther(Transposer &t, Operation *op, unsigned i, Value ct) {
   if (i == 1)
-    return ScaleOp::create(t.b, t.residual(op->getOperand(0)), ct);
+    return t.scaled(cast<ScaleOp>(op), ct);
   return ScaleOp::create(t.b, ct, t.residual(op->getOperand(1)));
 }
 

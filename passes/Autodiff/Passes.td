@@ -133,12 +133,13 @@ def GuardSelects : Pass<"xtensor-guard-selects"> {
     Why: the cotangent of the branch not chosen is 0, but 0 times an infinite derivative is
     NaN. In maps that will be transposed, products from which a select is reached become
     `scale`, in which a zero wins, unless the factor cannot be infinite. Contractions stay.
+    Transpose multiplies inside of the select where it sees it, so that few remain.
 
     ```mlir
     %u = xtensor.mul %d, %t : !x, !x
     %v = xtensor.select %c, %u, %zero : ...
     ==>
-    %u = xtensor.scale %d, %t : !x, !x
+    %u = xtensor.scale %d, %t {xtensor.guard} : !x, !x
     %v = xtensor.select %c, %u, %zero : ...
     ```
   }];

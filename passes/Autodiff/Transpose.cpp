@@ -11,7 +11,7 @@ namespace xtensor {
 
 Transposer::Transposer(LinearOp map)
     : b(derived(map.getLoc(), "cotangent"), map.getContext()),
-      linear(std::make_shared<DenseSet<Value>>()) {
+      linear(std::make_shared<DenseSet<Value>>()), full(std::make_shared<DenseMap<Value, bool>>()) {
   auto known = map.getSizes().begin();
   auto know = [&](Type type) {
     for (StringAttr name : dynamicDims(cast<ArrayType>(type)))
@@ -23,7 +23,8 @@ Transposer::Transposer(LinearOp map)
 }
 
 Transposer::Transposer(Transposer &outer, Block &block)
-    : b(outer.b.getLoc(), outer.b.getContext()), outer(&outer), linear(outer.linear) {
+    : b(outer.b.getLoc(), outer.b.getContext()), outer(&outer), linear(outer.linear),
+      full(outer.full) {
   knowPinnedSizes(block);
 }
 
@@ -88,8 +89,14 @@ Value Transposer::cotangentOrZero(Value v) {
 void Transposer::accumulate(Value v, Value ct) {
   if (ct.getType() != v.getType())
     ct = conform(b, b.getLoc(), ct, arrayType(v), sizes(arrayType(v)));
-  Value &sum = cotangents[v];
-  sum = sum ? AddOp::create(b, sum, ct).getResult() : ct;
+  Value &all = cotangents[v];
+  all = all ? sum(all, ct) : ct;
+  isFull(all); // while all that it is made of is near
+}
+
+void Transposer::setInput(Value v, Value ct) {
+  (*full)[ct] = true;
+  accumulate(v, ct);
 }
 
 Value Transposer::product(ValueRange inputs, ArrayType keep) {
@@ -215,7 +222,7 @@ static LogicalResult transpose(TransposedOp op) {
   for (Value v : body->getTerminator()->getOperands()) {
     Value ct = block->addArgument(v.getType(), loc);
     if (t.isLinear(v))
-      t.accumulate(v, ct);
+      t.setInput(v, ct);
   }
   if (failed(t.run(*body)))
     return failure();

@@ -33,9 +33,15 @@ public:
   mlir::Value cotangentOrZero(mlir::Value v);
   mlir::Value zero(ArrayType type);
   void accumulate(mlir::Value v, mlir::Value ct);
+  /// The map itself is given this one.
+  void setInput(mlir::Value v, mlir::Value ct);
 
   /// The product of `inputs`, summed over every dim that `keep` lacks.
   mlir::Value product(mlir::ValueRange inputs, ArrayType keep);
+  /// The cotangent of what `op` scales.
+  mlir::Value scaled(ScaleOp op, mlir::Value ct);
+  /// `fn` of `ct`, element by element; of what a select lets through, if it made `ct`.
+  mlir::Value insideOfMask(mlir::Value ct, llvm::function_ref<mlir::Value(mlir::Value)> fn);
   /// The sizes of the dynamic dims of `type`.
   llvm::SmallVector<mlir::Value> sizes(ArrayType type);
   /// The number (i64) of each element of an array with the dims of `type`, the last dim fastest.
@@ -47,13 +53,21 @@ private:
   void knowPinnedSizes(mlir::Block &block);
   mlir::Value sizeOf(mlir::StringAttr name) const;
   void cloneResidual(mlir::Operation &op);
+  mlir::Value scaled(mlir::Value factor, mlir::Value ct, bool isGuard, unsigned depth);
+  mlir::Value sum(mlir::Value x, mlir::Value y);
+  /// Whether `ct` has no zeros for which it is known that they stand for "not chosen".
+  bool isFull(mlir::Value ct, unsigned depth = 0);
 
   Transposer *outer = nullptr;
   std::shared_ptr<llvm::DenseSet<mlir::Value>> linear;
   mlir::IRMapping residuals;
   llvm::DenseMap<mlir::Value, mlir::Value> cotangents;
+  std::shared_ptr<llvm::DenseMap<mlir::Value, bool>> full;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> sizeOfName;
 };
+
+/// Marks the `scale`s that guard-selects has made: only zeros that a select made need to win.
+constexpr llvm::StringLiteral kGuardAttr = "xtensor.guard";
 
 /// Adds to `linear` all values of `block` that depend on it; an error where one does not do
 /// so linearly.

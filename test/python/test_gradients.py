@@ -265,6 +265,39 @@ def test_branch_not_taken_with_nan_in_it() -> None:
     np.testing.assert_array_equal(got[1].values, [0, 2])
 
 
+def test_what_no_condition_chooses_contributes_nothing() -> None:
+    """Zeros of several conditions, out of sums, beside what is read by position, and in a loop."""
+    x, roots = a(0.0, 0.25, 4.0), lambda x: xt.sqrt(x)
+
+    def two(x: Any) -> Any:
+        return xt.where(x > 0, roots(x), 0.0) + xt.where(x > 1, 2 * roots(x), 0.0)
+
+    def read(x: Any) -> Any:
+        r = roots(x)
+        return xt.where(x > 0, r, 0.0) + xt.where(x > 1, r.isel(a=xt.array([1, 1, 2], "a")), 0.0)
+
+    def cast(x: Any) -> Any:
+        return xt.where(x > 0, -(1 - roots(x).astype("f4")), 0.0)
+
+    def loop(x: Any) -> Any:
+        return xt.scan(lambda c, e: (xt.where(e > 0, c + xt.sqrt(e), c), None), xt.array(0.0), x, dim="a")[0]
+
+    np.testing.assert_allclose(gradient(two, x), [0, 1, 0.75], rtol=1e-15)
+    np.testing.assert_allclose(gradient(read, x), [0, 1, 0.5], rtol=1e-15)
+    np.testing.assert_allclose(gradient(cast, x), [0, 1, 0.25], rtol=1e-7)
+    np.testing.assert_allclose(gradient(loop, x), [0, 1, 0.25], rtol=1e-15)
+
+    rows, w = xt.array([[1.0, 2.0], [0.0, 0.0]], ("row", "a")), xt.array([[1.0, 2.0], [3.0, 5.0]], ("a", "b"))
+
+    def products(rows: Any) -> Any:
+        sums = xt.sum(xt.dot(xt.log(rows), w, dim="a"), "b")
+        return xt.where(xt.min(rows, "a") > 0, sums, 0.0)
+
+    np.testing.assert_allclose(gradient(products, rows), [[3, 4], [0, 0]], rtol=1e-15)
+    third = lambda x: xt.grad(lambda x: xt.sum(xt.grad(lambda x: xt.sum(two(x)))(x)))  # noqa: E731
+    np.testing.assert_allclose(gradient(lambda x: third(x)(x), x), [0, 12, 9 / 256], rtol=1e-13)
+
+
 def test_masked_attention_ignores_what_is_masked() -> None:
     q, k = a(1.0, 2.0).rename(a="f").expand_dims({"q": 1}), xt.array([[0.5, 1.0], [1e4, 1e4]], ("k", "f"))
     v = xt.array([[1.0], [2.0]], ("k", "v"))

@@ -51,8 +51,9 @@ func.func @cholesky(%a: !a) -> (!a, !xtensor.linear<(!a) -> !a>) {
 // BACK-NEXT: %[[V2:.+]] = xtensor.rename %{{.+}} [col] to ["row~0"]
 // BACK-NEXT: %[[V3:.+]] = xtensor.contract %[[T0]], %[[V2]] over [row] order ["row~0", col]
 // BACK-NEXT: %[[V4:.+]] = xtensor.constant dense<0.000000e+00>
-// BACK-NEXT: %[[V5:.+]] = xtensor.select %{{.+}}, %[[V3]], %[[V4]]
-// BACK-NEXT: %[[V6:.+]] = xtensor.mul %[[V5]], %{{.+}}
+// BACK-NEXT: %[[V5:.+]] = xtensor.select %[[C:.+]], %[[V3]], %[[V4]]
+// BACK-NEXT: %[[P:.+]] = xtensor.mul %[[V3]], %{{.+}}
+// BACK-NEXT: %[[V6:.+]] = xtensor.select %[[C]], %[[P]], %[[V4]]
 // BACK-NEXT: %[[V7:.+]] = xtensor.broadcast %[[V6]]
 // BACK-NEXT: %[[V8:.+]] = xtensor.rename %[[V7]] [col, "row~0"] to ["row~0", col]
 // BACK-NEXT: %[[V9:.+]] = xtensor.add %[[V6]], %[[V8]]
