@@ -118,11 +118,16 @@ public:
   }
 
   /// The target after all updates, and what each update found: an array of `view`, which has the
-  /// dims of a gather.
-  std::pair<Value, Value> lastAndStates(ArrayType view) {
+  /// dims of a gather. Where there is `times`, its product with that.
+  std::pair<Value, Value> lastAndStates(ArrayType view, Value times = {}) {
+    if ((multiplied = static_cast<bool>(times)))
+      updates.push_back(times);
     prepare();
     found = view;
-    Value none = to.filled(view, to.number(element, 0));
+    // Only an update that is dropped finds nothing.
+    bool findsAll = mode != IndexMode::drop &&
+                    llvm::none_of(along, [&](Attribute dim) { return type.isDynamic(dim); });
+    Value none = findsAll ? to.empty(view) : to.filled(view, to.number(element, 0));
     StringAttr dim = columns();
     SmallVector<Value> results = dim && rowSize() * product(written.getShape()) >= kParallelWork
                                      ? inColumns(dim, none)
@@ -437,8 +442,13 @@ private:
     return isWide() ? after : store(b, loc, after, element);
   }
   /// The value of a state as the array of states holds it.
-  Value asState(OpBuilder &b, Location loc, Value old) const {
-    return isWide() ? store(b, loc, old, element) : old;
+  Value asState(OpBuilder &b, Location loc, Value old, ValueRange inputs) const {
+    Value state = isWide() ? store(b, loc, old, element) : old;
+    if (!multiplied)
+      return state;
+    Value factor = load(b, loc, inputs.back(), element);
+    Value product = arith::MulFOp::create(b, loc, load(b, loc, state, element), factor);
+    return store(b, loc, product, element);
   }
 
   SmallVector<Value> updateNumber(ValueRange carried, const Spans &place) {
@@ -453,7 +463,7 @@ private:
     SmallVector<Value> next{
         tensor::InsertOp::create(b, loc, combined(b, loc, old, values), carried[0], at)};
     if (found)
-      next.push_back(tensor::InsertOp::create(b, loc, asState(b, loc, old), carried[1],
+      next.push_back(tensor::InsertOp::create(b, loc, asState(b, loc, old, values), carried[1],
                                               positionsOf(found.getDimNames())));
     return next;
   }
@@ -489,7 +499,7 @@ private:
                    [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
                      SmallVector<Value> next{combined(b, loc, old[0], x)};
                      if (found)
-                       next.push_back(asState(b, loc, old[0]));
+                       next.push_back(asState(b, loc, old[0], x));
                      return next;
                    });
     SmallVector<Value> next{insert(results[0], carried[0], own)};
@@ -551,6 +561,7 @@ private:
   Combine combine;
   Type element, memory; // memory: of the tensor that is carried
   bool backwards = false, anyOrder = false;
+  bool multiplied = false; // the last of the updates is a factor of the states
 
   ArrayType written;              // the dims of all indices
   Names aligned, inOrder, sliced; // dims of both; of indices alone; of the target alone
@@ -608,8 +619,6 @@ void xtensor::lowerScatter(ScatterOp op, Lowering &to) {
 }
 
 void xtensor::lowerAccumulate(AccumulateOp op, Lowering &to) {
-  if (to.lowered.contains(op))
-    return;
   ArrayType start = arrayType(op.getStart()), type = arrayType(op.getY());
   if (llvm::is_contained(start.getShape(), 0)) {
     checkIndices(op, to);
@@ -627,13 +636,18 @@ void xtensor::lowerAccumulate(AccumulateOp op, Lowering &to) {
   if (op.getReverse())
     loops.goBackwards();
   AccumulateOp other = sameUpdates(op);
-  if (!other && op.getKind() == AccumulateKind::last)
-    return to.setTensor(op.getY(), loops.last());
   bool isLast = op.getKind() == AccumulateKind::last;
-  auto [last, found] = loops.lastAndStates(arrayType((isLast ? other : op).getY()));
-  to.setTensor(op.getY(), isLast ? loops.narrowed(last) : found);
-  if (!other)
-    return;
-  to.setTensor(other.getY(), isLast ? found : loops.narrowed(last));
-  to.lowered.insert(other);
+  AccumulateOp states = isLast ? other : op;
+  if (!states)
+    return to.setTensor(op.getY(), loops.last());
+  Product product = productOf(states, op);
+  Value y = product.op ? product.op.getY() : states.getY();
+  auto [last, found] = loops.lastAndStates(arrayType(y), product.factor);
+  to.setTensor(y, found);
+  if (product.op)
+    to.lowered.insert(product.op);
+  if (isLast || other)
+    to.setTensor((isLast ? op : other).getY(), loops.narrowed(last));
+  if (other)
+    to.lowered.insert(other);
 }

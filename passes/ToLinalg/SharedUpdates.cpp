@@ -85,3 +85,16 @@ AccumulateOp xtensor::sameUpdates(AccumulateOp op) {
            other.getReverse() == op.getReverse();
   });
 }
+
+Product xtensor::productOf(AccumulateOp states, Operation *at) {
+  Value y = states.getY();
+  auto op = y.hasOneUse() ? dyn_cast<MulOp>(*y.user_begin()) : MulOp();
+  if (!op || op->getBlock() != at->getBlock() ||
+      arrayType(op.getY()).getRank() != arrayType(y).getRank())
+    return {};
+  Value factor = op.getLhs() == y ? op.getRhs() : op.getLhs();
+  Operation *source = factor.getDefiningOp();
+  if (source && source->getBlock() == at->getBlock() && !source->isBeforeInBlock(at))
+    return {};
+  return {op, factor};
+}

@@ -28,6 +28,14 @@ AccumulateOp statesOf(ScatterOp op);
 /// The op that asks for the last values where `op` asks for the states, or the other way round.
 AccumulateOp sameUpdates(AccumulateOp op);
 
+/// The product that is all that is wanted of `states`, and its other factor, which is known before
+/// `at`; null if there is none.
+struct Product {
+  MulOp op;
+  mlir::Value factor;
+};
+Product productOf(AccumulateOp states, mlir::Operation *at);
+
 } // namespace xtensor
 
 #endif // XTENSOR_TOLINALG_SHAREDUPDATES_H

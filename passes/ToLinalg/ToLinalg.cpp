@@ -93,6 +93,10 @@ static LogicalResult lowerBlock(Block &block, Lowering &to, SmallVectorImpl<Oper
     old.push_back(&op);
   for (Operation *op : old) {
     to.at(op);
+    if (to.lowered.contains(op)) {
+      dead.push_back(op);
+      continue;
+    }
     if (isa<ScanOp, SwitchOp, WhileOp>(op)) {
       // Before what its regions hold: in the end users go first.
       dead.push_back(op);

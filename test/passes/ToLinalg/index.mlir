@@ -129,7 +129,8 @@ func.func @scatter_order(%t: !xtensor.array<r: 5, f32>, %i: !xtensor.array<b: 3,
 
 // Backwards, and with what each update found beside the states.
 // CHECK-LABEL: func.func @accumulate
-// CHECK: %[[NONE:.*]] = linalg.fill {{.*}} -> tensor<3xf64>
+// CHECK: %[[NONE:.*]] = tensor.empty() : tensor<3xf64>
+// CHECK-NOT: linalg.fill
 // CHECK: scf.for %[[P:.*]] = {{.*}} iter_args(%[[T:.*]] = %arg0, %[[F:.*]] = %[[NONE]])
 // CHECK: %[[OLD:.*]] = tensor.extract %[[T]][%[[I:.*]]]
 // CHECK: arith.mulf
@@ -168,4 +169,29 @@ func.func @accumulate_columns(%s: !xtensor.array<r: 512, c: 64, f32>, %i: !xtens
   %y = xtensor.accumulate states clip %s at %i times %f plus %t along [r] : !xtensor.array<r: 512, c: 64, f32>,
       !xtensor.array<p: 2048, c: 64, f32>, !xtensor.array<f32>, !xtensor.array<p: 2048, i64>
   return %y : !xtensor.array<p: 2048, c: 64, f32>
+}
+
+// -----
+
+// What is all that is wanted of the states is made where they are found. Updates that are dropped
+// find nothing.
+// CHECK-LABEL: func.func @accumulate_product
+// CHECK: %[[NONE:.*]] = linalg.fill {{.*}} -> tensor<3xf64>
+// CHECK: scf.for %[[P:.*]] = {{.*}} iter_args(%[[T:.*]] = %arg0, %[[F:.*]] = %[[NONE]])
+// CHECK: %[[G:.*]] = tensor.extract %arg3[%[[P]]]
+// CHECK: %[[OLD:.*]] = tensor.extract %[[T]][
+// CHECK: %[[FOUND:.*]] = arith.mulf %[[OLD]], %[[G]]
+// CHECK: tensor.insert %[[FOUND]] into %[[F]][%[[P]]]
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @accumulate_product(%s: !xtensor.array<r: 5, f64>, %i: !xtensor.array<p: 3, i64>,
+                              %f: !xtensor.array<p: 3, f64>, %g: !xtensor.array<p: 3, f64>)
+    -> (!xtensor.array<p: 3, f64>, !xtensor.array<r: 5, f64>) {
+  %t = xtensor.constant dense<1.0> : tensor<f64> as <f64>
+  %z = xtensor.accumulate last drop %s at %i times %f plus %t along [r] : !xtensor.array<r: 5, f64>,
+      !xtensor.array<p: 3, f64>, !xtensor.array<f64>, !xtensor.array<p: 3, i64>
+  %y = xtensor.accumulate states drop %s at %i times %f plus %t along [r] : !xtensor.array<r: 5, f64>,
+      !xtensor.array<p: 3, f64>, !xtensor.array<f64>, !xtensor.array<p: 3, i64>
+  %h = xtensor.mul %y, %g : !xtensor.array<p: 3, f64>, !xtensor.array<p: 3, f64>
+  return %h, %z : !xtensor.array<p: 3, f64>, !xtensor.array<r: 5, f64>
 }
