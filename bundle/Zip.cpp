@@ -1,8 +1,11 @@
 #include "Zip.h"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <set>
+#include <unistd.h>
 
 using namespace xtensor::bundle;
 
@@ -30,10 +33,10 @@ constexpr Tables makeTables() {
   return t;
 }
 
-/// Eight bytes at a time, by as many tables.
-uint32_t crc32(std::string_view bytes) {
+/// Eight bytes at a time, by as many tables. `before`: the checksum of what stands before.
+uint32_t crc32(std::string_view bytes, uint32_t before = 0) {
   static constexpr Tables t = makeTables();
-  uint32_t c = ~0u;
+  uint32_t c = ~before;
   auto *p = reinterpret_cast<const unsigned char *>(bytes.data());
   size_t left = bytes.size();
   for (; left >= 8; p += 8, left -= 8)
@@ -131,62 +134,99 @@ std::string xtensor::bundle::writeZip(const std::vector<Member> &members, std::s
   return file;
 }
 
-bool xtensor::bundle::readZip(std::string_view file, std::vector<Member> &members,
-                              std::string &error) {
-  members.clear();
+std::string_view xtensor::bundle::Source::read(uint64_t at, uint64_t n, std::string &room) const {
+  if (descriptor < 0)
+    return at <= memory.size() ? memory.substr(at, n) : std::string_view();
+  room.resize(n);
+  size_t done = 0;
+  while (done < n) {
+    ssize_t got = pread(descriptor, room.data() + done, n - done, static_cast<off_t>(at + done));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      break;
+    done += got;
+  }
+  return std::string_view(room).substr(0, done);
+}
+
+bool xtensor::bundle::readZip(const Source &file, std::vector<Place> &places, std::string &error) {
+  places.clear();
   auto refuse = [&](std::string why) {
     error = std::move(why);
-    members.clear();
+    places.clear();
     return false;
   };
   if (file.size() < kEndBytes)
     return refuse("it is no zip: too short");
-  size_t end = file.size() - kEndBytes;
-  if (get(file, end, 4) != kEnd)
-    return refuse(get(file, 0, 4) == kLocal
+  uint64_t end = file.size() - kEndBytes;
+  std::string room, other;
+  std::string_view last = file.read(end, kEndBytes, room);
+  if (last.size() != kEndBytes || get(last, 0, 4) != kEnd) {
+    std::string_view first = file.read(0, 4, other);
+    return refuse(first.size() == 4 && get(first, 0, 4) == kLocal
                       ? "the directory at its end is missing: it was cut off or added to"
                       : "it is no zip");
-  uint64_t count = get(file, end + 10, 2), bytes = get(file, end + 12, 4),
-           at = get(file, end + 16, 4);
-  if (get(file, end + 4, 4) || get(file, end + 8, 2) != count || get(file, end + 20, 2) ||
-      count > kMostMembers || at + bytes != end)
+  }
+  uint64_t count = get(last, 10, 2), bytes = get(last, 12, 4), directory = get(last, 16, 4);
+  if (get(last, 4, 4) || get(last, 8, 2) != count || get(last, 20, 2) || count > kMostMembers ||
+      directory + bytes != end || bytes > count * (kCentralBytes + kLongestName))
     return refuse("the zip's directory does not add up");
+  std::string_view listed = file.read(directory, bytes, room);
+  if (listed.size() != bytes)
+    return refuse("it was cut off while it was read");
   std::set<std::string_view> names;
-  uint64_t next = 0, directory = at; // where the next member must begin
+  uint64_t next = 0, at = 0; // where the next member must begin, and what tells of it
   for (uint64_t i = 0; i < count; ++i) {
-    if (end - at < kCentralBytes || get(file, at, 4) != kCentral)
+    if (bytes - at < kCentralBytes || get(listed, at, 4) != kCentral)
       return refuse("the zip's directory does not add up");
-    uint64_t method = get(file, at + 10, 2), crc = get(file, at + 16, 4),
-             stored = get(file, at + 20, 4), size = get(file, at + 24, 4),
-             length = get(file, at + 28, 2), local = get(file, at + 42, 4);
-    if (end - at - kCentralBytes < length)
+    uint64_t method = get(listed, at + 10, 2), crc = get(listed, at + 16, 4),
+             stored = get(listed, at + 20, 4), size = get(listed, at + 24, 4),
+             length = get(listed, at + 28, 2), local = get(listed, at + 42, 4);
+    if (bytes - at - kCentralBytes < length)
       return refuse("the zip's directory does not add up");
-    std::string_view name = file.substr(at + kCentralBytes, length);
+    std::string_view name = listed.substr(at + kCentralBytes, length);
     if (!isSafeName(name) || !names.insert(name).second)
       return refuse("a member's name leads out of the bundle, or is there twice");
     if (method != 0)
       return refuse("member " + std::string(name) +
                     " is compressed: members of a bundle are stored as they are");
     // A link, a folder or a file of another disk is what unzip makes of these.
-    if (get(file, at + 4, 2) != kVersion || get(file, at + 34, 2) || get(file, at + 36, 2) ||
-        get(file, at + 38, 4))
+    if (get(listed, at + 4, 2) != kVersion || get(listed, at + 34, 2) || get(listed, at + 36, 2) ||
+        get(listed, at + 38, 4))
       return refuse("member " + std::string(name) +
                     " is no plain file: its version, disk or attributes are not what is written");
-    if (get(file, at + 30, 2) || get(file, at + 32, 2) || stored != size || local != next ||
+    if (get(listed, at + 30, 2) || get(listed, at + 32, 2) || stored != size || local != next ||
         directory - next < kLocalBytes + length || directory - next - kLocalBytes - length < size)
       return refuse("member " + std::string(name) + " is not where the zip's directory says");
-    if (get(file, next, 4) != kLocal ||
-        file.substr(next + 4, kLocalBytes - 4) != file.substr(at + 6, kLocalBytes - 4) ||
-        file.substr(next + kLocalBytes, length) != name)
+    std::string_view header = file.read(next, kLocalBytes + length, other);
+    if (header.size() != kLocalBytes + length || get(header, 0, 4) != kLocal ||
+        header.substr(4, kLocalBytes - 4) != listed.substr(at + 6, kLocalBytes - 4) ||
+        header.substr(kLocalBytes) != name)
       return refuse("member " + std::string(name) + " is not what the zip's directory says");
-    std::string_view data = file.substr(next + kLocalBytes + length, size);
-    if (crc32(data) != crc)
-      return refuse("member " + std::string(name) + " is damaged: its checksum is another one");
-    members.push_back({std::string(name), data});
-    next += kLocalBytes + length + size;
+    next += kLocalBytes + length;
+    places.push_back({std::string(name), next, next + size, static_cast<uint32_t>(crc)});
+    next += size;
     at += kCentralBytes + length;
   }
-  if (at != end || next != directory)
+  if (at != bytes || next != directory)
     return refuse("there is something between the zip's members");
   return true;
+}
+
+bool xtensor::bundle::isWhole(const Source &file, const Place &place, std::string &error) {
+  constexpr uint64_t kPiece = 1 << 20;
+  uint32_t crc = 0;
+  std::string room;
+  for (uint64_t at = place.begin; at < place.end;) {
+    std::string_view piece = file.read(at, std::min(kPiece, place.end - at), room);
+    if (piece.empty())
+      break;
+    crc = crc32(piece, crc);
+    at += piece.size();
+  }
+  if (crc == place.crc)
+    return true;
+  error = "member " + place.name + " is damaged: its checksum is another one";
+  return false;
 }

@@ -55,6 +55,7 @@ public:
     std::string hashes = bundle::sha256(bytecode);
     for (const std::string &bytes : options.weights)
       hashes += bundle::sha256(bytes);
+    hashes += bundle::sha256(options.python);
     library.contents = bundle::sha256(hashes);
     json::Array targets;
     for (const std::string &target : options.targets) {

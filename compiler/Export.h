@@ -10,7 +10,7 @@
 namespace xtensor {
 
 /// The version of manifests that this compiler writes.
-constexpr int64_t kManifestSchema = 2;
+constexpr int64_t kManifestSchema = 3;
 
 struct ExportOptions {
   std::string name;     // of the bundle: "model"; symbols begin with it

@@ -1,5 +1,4 @@
 #include "Bundle.h"
-#include "Sha256.h"
 #include "Zip.h"
 
 #include <dlfcn.h>
@@ -7,6 +6,7 @@
 #include <string>
 #include <structmember.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace xtensor;
@@ -32,25 +32,45 @@ private:
   bool ok;
 };
 
-PyObject *readZip(PyObject *, PyObject *file) {
-  Bytes bytes(file);
-  if (!bytes)
-    return nullptr;
-  std::vector<bundle::Member> members;
+PyObject *placesIn(const bundle::Source &file, PyObject *checked) {
+  std::vector<bundle::Place> places;
   std::string error;
-  if (!bundle::readZip(bytes.text(), members, error)) {
-    PyErr_SetString(PyExc_ValueError, error.c_str());
-    return nullptr;
-  }
+  bool ok = bundle::readZip(file, places, error);
   PyObject *result = PyDict_New();
-  for (const bundle::Member &m : members) {
-    Py_ssize_t begin = m.data.data() - bytes.text().data();
-    PyObject *place = Py_BuildValue("(nn)", begin, begin + static_cast<Py_ssize_t>(m.data.size()));
-    if (!result || !place || PyDict_SetItemString(result, m.name.c_str(), place) < 0)
+  for (const bundle::Place &p : places) {
+    PyObject *name = PyUnicode_FromString(p.name.c_str());
+    int check = !name || !result ? -1 : checked == Py_None ? 1 : PySequence_Contains(checked, name);
+    ok = ok && (check != 1 || bundle::isWhole(file, p, error));
+    PyObject *place =
+        check < 0 ? nullptr
+                  : Py_BuildValue("(KK)", (unsigned long long)p.begin, (unsigned long long)p.end);
+    if (!place || PyDict_SetItem(result, name, place) < 0)
       Py_CLEAR(result);
     Py_XDECREF(place);
+    Py_XDECREF(name);
   }
-  return result;
+  if (ok || !result)
+    return result;
+  PyErr_SetString(PyExc_ValueError, error.c_str());
+  Py_DECREF(result);
+  return nullptr;
+}
+
+PyObject *readZip(PyObject *, PyObject *args) {
+  PyObject *file, *checked = Py_None;
+  if (!PyArg_ParseTuple(args, "O|O:read_zip", &file, &checked))
+    return nullptr;
+  if (PyLong_Check(file)) {
+    auto descriptor = static_cast<int>(PyLong_AsLong(file));
+    struct stat about;
+    if (descriptor == -1 && PyErr_Occurred())
+      return nullptr;
+    if (fstat(descriptor, &about))
+      return PyErr_SetFromErrno(PyExc_OSError);
+    return placesIn(bundle::Source(descriptor, about.st_size), checked);
+  }
+  Bytes bytes(file);
+  return bytes ? placesIn(bundle::Source(bytes.text()), checked) : nullptr;
 }
 
 PyObject *writeZip(PyObject *, PyObject *list) {
@@ -77,14 +97,6 @@ PyObject *writeZip(PyObject *, PyObject *list) {
     return nullptr;
   }
   return PyBytes_FromStringAndSize(file.data(), file.size());
-}
-
-PyObject *sha256(PyObject *, PyObject *object) {
-  Bytes bytes(object);
-  if (!bytes)
-    return nullptr;
-  std::string digest = bundle::sha256(bytes.text());
-  return PyUnicode_FromStringAndSize(digest.data(), digest.size());
 }
 
 PyObject *hasProcessor(PyObject *, PyObject *name) {
@@ -206,12 +218,13 @@ PyType_Slot slots[] = {
 PyType_Spec spec = {"xtensor._native.Code", sizeof(Code), 0, Py_TPFLAGS_DEFAULT, slots};
 
 PyMethodDef functions[] = {
-    {"read_zip", readZip, METH_O,
-     "read_zip(file)\n--\n\n{name: (begin, end)} of the members of a bundle given as bytes; "
-     "ValueError says what is wrong with it."},
+    {"read_zip", readZip, METH_VARARGS,
+     "read_zip(file, checked=None)\n--\n\n{name: (begin, end)} of the members of a bundle, given "
+     "as "
+     "bytes or as the descriptor of an open file; ValueError says what is wrong with it. The "
+     "checksums of the members `checked` are looked at, or of all."},
     {"write_zip", writeZip, METH_O,
      "write_zip(members)\n--\n\nThe bytes of a bundle with these (name, bytes) as its members."},
-    {"sha256", sha256, METH_O, "sha256(bytes)\n--\n\nThe hash in hexadecimal digits."},
     {"has_processor", hasProcessor, METH_O,
      "has_processor(name)\n--\n\nWhether code for \"x86-64-v3\", .. runs here."},
     {}};

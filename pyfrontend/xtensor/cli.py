@@ -125,12 +125,12 @@ def _compile(options: argparse.Namespace) -> int:
 def _inspect(options: argparse.Namespace) -> int:
     from .aot.export import Bundle
     from .aot.inspect import as_json, lines
-    from .aot.manifest import read
 
     path = Path(options.bundle)
     with _one_line():
-        bundle = Bundle(read(path), str(path))
-        text = as_json(bundle) if options.json else "\n".join(lines(bundle._file))
+        bundle = Bundle.read(path)
+        text = "\n".join(lines(bundle._file))
+        text = as_json(bundle) if options.json else text
         if options.extract:
             bundle.extract(options.extract)
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -15,7 +15,6 @@ from typing import Any
 
 import xtensor as xt
 from xtensor import _native
-from xtensor.core import tree
 
 VALUES: list[Any] = [None, True, 0, 1, -1, 3, 2**31, 2**62, 2**63, 1e300, "", "i", "x" * 300, [], {}, [[]], ["i", "i"]]
 VALUES += ["../x", [2, "i"]]
@@ -129,8 +128,8 @@ def main(path: str, seed: str, count: str, what: str = "") -> None:
                 transformed(g)
         except xt.Error:
             continue
-        # A manifest may return the arrays in another structure, but no other arrays.
-        if any(a.values.tolist() != [[1, 2, 3]] * 2 for a in tree.leaves(y)):
+        right = type(y) is xt.Array and y.dims == ("i", "j") and y.dtype == "f8"
+        if not right or y.values.tolist() != [[1, 2, 3]] * 2:
             raise RuntimeError(f"seed {seed}, bundle {n}: {y!r}")
     print(loaded)
 

@@ -290,7 +290,7 @@ def test_command_line(tmp_path: Path) -> None:
     shown = xtensor("inspect", str(out), "--extract", str(tmp_path / "members"))
     assert "argument  x: float32{i: ?i}, row-major" in shown
     assert (tmp_path / "members" / "model.h").read_text().count("model_f_x") >= 2
-    assert json.loads(xtensor("inspect", str(out), "--json"))["schema"] == 2
+    assert json.loads(xtensor("inspect", str(out), "--json"))["schema"] == 3
 
 
 def test_what_may_be_passed_by_position_may_be_passed_by_name() -> None:

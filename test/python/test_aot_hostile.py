@@ -3,8 +3,10 @@ nothing, names that would steer a terminal, folders full of links."""
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
+import os
 import random
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 import xtensor as xt
 from xtensor import _native
+from xtensor.aot.manifest import File
 
 MUTATE = Path(__file__).resolve().parents[1] / "aot" / "mutate.py"
 
@@ -68,21 +71,89 @@ def test_labels_that_cannot_be(data: bytes, lie: int) -> None:
         xt.load(changed(data, lambda m: m["functions"][0]["python"].update(labels=LIES[lie])))
 
 
-def test_labels_of_positions_that_are_not_there(data: bytes) -> None:
-    import xarray as xr
-
-    x = xr.DataArray([[1.0, 2.0, 3.0]], dims=("i", "j"), coords={"i": [7]})
+def test_what_python_is_told_belongs_to_the_code(data: bytes) -> None:
+    """Labels, places of results, weak numbers: nothing of it can be another one than at the export."""
     deep: Any = [0, "i", []]
     for _ in range(100):
         deep = [0, "i", [["concat", [deep]]]]
     with pytest.raises(xt.BundleError, match="a step of a coordinate"):
         xt.load(changed(data, lambda m: m["functions"][0]["python"]["labels"]["results"][0].update(i=[deep])))
-    for steps in ([["take", [3], None]], [["take", 0, None]]):
-        lie = {"results": [{"i": [[0, "i", steps]]}], "meetings": []}
-        g = xt.load(changed(data, lambda m, lie=lie: m["functions"][0]["python"].update(labels=lie)))
-        with pytest.raises(xt.BundleError, match="what the manifest says of labels cannot be"):
-            g(x, 1)
-        assert g(xt.array(x.values, x.dims), 1).values.tolist() == [[1, 4, 9]]
+    for change in (
+        lambda p: p["labels"]["results"][0].update(i=[[0, "i", [["take", [3], None]]]]),
+        lambda p: p["labels"]["results"][0].clear(),
+        lambda p: p.update(weak=[False, False]),
+        lambda p: p.pop("weak"),
+        lambda p: p.update(result=["tuple", ["*"]]),
+        lambda p: p["parameters"][1].update(default="2"),
+        lambda p: p.update(more=1),
+    ):
+        with pytest.raises(xt.BundleError, match="or for other weights or arguments in Python, than this bundle holds"):
+            xt.load(changed(data, lambda m, change=change: change(m["functions"][0]["python"])))
+    with pytest.raises(xt.BundleError, match="arguments in Python"):
+        xt.load(changed(data, lambda m: m["functions"][0].pop("python")))
+
+
+# -- what is not used is not read -------------------------------------------------------------------------------------
+
+
+def test_members_that_are_not_used_are_not_looked_at_until_inspect_is(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "m.xtb"
+    for name, (begin, end) in _native.read_zip(data).items():
+        bad = bytearray(data)
+        bad[(begin + end) // 2] ^= 1
+        path.write_bytes(bad)
+        is_used = name == "manifest.json" or name.endswith("kernel.so") or name.startswith("weights/")
+        for source in (path, bytes(bad)):
+            if is_used:
+                with pytest.raises(xt.BundleError, match=r"is damaged.* Export it again, or copy it again"):
+                    xt.load(source)
+                continue
+            g = xt.load(source)
+            assert g(xt.ones(i=1, j=3), 2).values.tolist() == [[2, 4, 6]]
+            if name == "module.mlirbc":
+                with pytest.raises(xt.BundleError, match=r"module\.mlirbc is damaged"):
+                    xt.jit(g)(xt.ones(i=1, j=3), 2)
+        with pytest.raises(xt.BundleError, match="is damaged"):
+            File(bytes(bad), "m").check()
+
+
+def test_a_file_that_changes_after_it_was_loaded(data: bytes, tmp_path: Path) -> None:
+    """What is read later is checked then; what was read before stays."""
+    x = xt.ones(i=1, j=3)
+    for change in (lambda f: f.truncate(1000), lambda f: f.write(bytes(len(data))), lambda f: f.truncate(0)):
+        path = tmp_path / "m.xtb"
+        path.write_bytes(data)
+        g = xt.load(path)
+        with path.open("r+b") as file:
+            change(file)
+        assert g(x, 2).values.tolist() == [[2, 4, 6]]
+        with pytest.raises(xt.BundleError, match=r"is damaged|was cut off"):
+            xt.jit(g)(x, 2)
+        with pytest.raises(xt.BundleError):
+            xt.load(path)
+    path.write_bytes(data)
+    g = xt.load(path)
+    path.unlink()
+    assert xt.jit(g)(x, 2).values.tolist() == [[2, 4, 6]]
+
+
+def test_loading_leaves_no_file_open(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "m.xtb"
+
+    def count() -> int:
+        gc.collect()
+        return len(os.listdir("/proc/self/fd"))
+
+    before = count()
+    for bad in (data[:-1], b"", data[:1000] + data[1001:]):
+        path.write_bytes(bad)
+        for _ in range(3):
+            with pytest.raises(xt.BundleError):
+                xt.load(path)
+    path.write_bytes(data)
+    for _ in range(3):
+        xt.load(path)(xt.ones(i=1, j=3), 1)
+    assert count() == before
 
 
 # -- the program and the weights belong to the code -------------------------------------------------------------------
@@ -260,13 +331,13 @@ def test_manifests_that_describe_nothing(data: bytes, change: Callable[[Any], An
         (b'{"schema":' + b"1" * 5000 + b"}", "is no JSON"),
         (b'{"schema": NaN}', "NaN is no number in JSON"),
         (b'{"schema": 1e400}', "names no schema"),
-        (b'{"schema": 9, "schema": 2}', "a key twice"),
+        (b'{"schema": 9, "schema": 3}', "a key twice"),
         (b'{"\xff": 1}', "is no JSON"),
-        (b'\xef\xbb\xbf{"schema": 2}', "is no JSON"),
-        ('{"schema": 2}'.encode("utf-16"), "is no JSON"),
+        (b'\xef\xbb\xbf{"schema": 3}', "is no JSON"),
+        ('{"schema": 3}'.encode("utf-16"), "is no JSON"),
         (b"[]", "names no schema"),
         (b"null", "names no schema"),
-        (b'{"schema": 2}', "compiler is missing"),
+        (b'{"schema": 3}', "compiler is missing"),
     ],
 )
 def test_manifests_that_are_none(text: bytes, message: str) -> None:
@@ -275,7 +346,7 @@ def test_manifests_that_are_none(text: bytes, message: str) -> None:
 
 
 def test_a_manifest_without_end() -> None:
-    huge = b'{"schema": 2, "x": "' + b" " * (1 << 26) + b'"}'
+    huge = b'{"schema": 3, "x": "' + b" " * (1 << 26) + b'"}'
     with pytest.raises(xt.BundleError, match="more than 67108864 bytes"):
         xt.load(_native.write_zip([("manifest.json", huge)]))
 

@@ -21,7 +21,7 @@ func.func @main(%x: !xtensor.array<sample: ?, pixel: 64, f32>, %b: !xtensor.arra
   return %y : !xtensor.array<sample: ?, pixel: 64, f32>
 }
 
-// MANIFEST: "schema": 2
+// MANIFEST: "schema": 3
 // MANIFEST: "target": "cpu:x86-64-v3"
 // MANIFEST: "target": "cpu:aarch64"
 // HEADER: typedef struct model_main_arg0 {

@@ -19,7 +19,7 @@ from ..trace.context import diagnosed, lock, mlir
 from ..transforms.arguments import signature_of
 from ..transforms.jit import Jitted, jit
 from . import labels
-from .manifest import File, Manifest
+from .manifest import File, Manifest, opened
 from .signature import described
 from .structure import to_json
 
@@ -35,6 +35,13 @@ class Bundle:
         self._file = File(data, where)
         self.data = data
 
+    @classmethod
+    def read(cls, path: Path) -> Bundle:
+        """What is in a file."""
+        descriptor = opened(path)
+        with open(descriptor, "rb") as file:
+            return cls(file.read(), str(path))
+
     @property
     def manifest(self) -> Manifest:
         return self._file.manifest
@@ -42,7 +49,7 @@ class Bundle:
     @property
     def manifest_text(self) -> str:
         begin, end = self._file.places["manifest.json"]
-        return bytes(self._file.data[begin:end]).decode()
+        return self.data[begin:end].decode()
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the file: all of it, or nothing."""

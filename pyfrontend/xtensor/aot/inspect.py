@@ -12,13 +12,14 @@ from .schema import printable
 
 
 def lines(file: File) -> Iterator[str]:
-    """The manifest for people; every member's hash is checked on the way. Nothing in it can steer a terminal."""
+    """The manifest for people, once every byte of the bundle was checked. Nothing in it can steer a terminal."""
+    file.check()
     return map(printable, _lines(file))
 
 
 def _lines(file: File) -> Iterator[str]:
     m, f = file.manifest, file.manifest.function
-    yield f"{m.name}: schema {m.schema}, made by {m.compiler}, {len(file.data)} bytes"
+    yield f"{m.name}: schema {m.schema}, made by {m.compiler}, {file.size} bytes"
     yield ""
     doc = f.doc.strip().splitlines()
     yield f"{f.name}" + (f": {doc[0]}" if doc else "")
@@ -41,7 +42,6 @@ def _lines(file: File) -> Iterator[str]:
         yield f"for C: {m.header}, matrix products by {m.blas or 'the library itself'}"
     yield ""
     for name, (size, digest) in m.members.items():
-        file.member(name)
         yield f"  {size:>9}  {digest}  {name}"
 
 

@@ -36,7 +36,7 @@ from ..trace.scope import tracing
 from ..transforms.arguments import Static
 from ..transforms.spelling import spelling
 from .export import Bundle, _path, spec_of
-from .manifest import Exported, File, Parameter, Target, read
+from .manifest import AGAIN, Exported, File, Parameter, Target, opened
 from .schema import printable
 from .signature import Unknown, signature
 from .structure import as_structure, fitted
@@ -94,7 +94,7 @@ def load(bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None 
         file = File(bytes(bundle), "the bundle")
     else:
         path = _path(bundle, "xt.load")
-        file = File(read(path), str(path))
+        file = File(opened(path), str(path))
     found = _chosen(file, target)
     device = devices.named(target or found.target) if found.is_device else None
     return Loaded(_Core(file, found, device, target is not None))
@@ -141,7 +141,6 @@ class _Core:
         self.is_asked = is_asked  # arrays are moved there, as by jit(device=)
         self.function: Exported = file.manifest.function
         f = self.function
-        code = _load_code(file, target)
         python = f.python
         leaves = ("*",) * len(f.arguments)
         try:
@@ -155,6 +154,7 @@ class _Core:
             self._check()
         except ValueError as error:
             raise BundleError(f"{file.where}: manifest.json describes no function: {error}") from None
+        code = _load_code(file, target)
         self.specs = tuple(spec_of(p, w) for p, w in zip(f.arguments, self.weak, strict=True))
         self.weights = [_weight(file, w) for w in f.weights]
         self.loaded: Any = None  # the function that is called
@@ -385,12 +385,7 @@ class _Core:
         except TypeError as error:
             raise ArgumentTypeError(f"{self.function.name}: {error}") from None
         if labelled:
-            try:
-                results = relabel(self.followed, results, labelled, self.function.name, [*arrays, *self.weights])
-            except (IndexError, KeyError, ValueError) as error:
-                if isinstance(error, Error):
-                    raise
-                raise BundleError(f"{self.file.where}: what the manifest says of labels cannot be: {error}") from None
+            results = relabel(self.followed, results, labelled, self.function.name, [*arrays, *self.weights])
         else:
             self._learn(args, kwargs, arrays, device)
         return results[0] if self._is_single else self._unflatten(results)
@@ -525,11 +520,11 @@ def _load_code(file: File, target: Target) -> Any:
     said = f"{target.profile or target.target} {file.manifest.function.signature}"
     known, _, contents = code.signature.rpartition(" ")
     if known != said:
-        raise BundleError(f"{file.where}: the manifest says {said}, and the code {printable(known)}")
+        raise BundleError(f"{file.where}: the manifest says {said}, and the code {printable(known)}. {AGAIN}")
     if contents != file.manifest.contents:
         raise BundleError(
-            f"{file.where}: the code for {target.target} was compiled from another program, or for other weights, than "
-            "this bundle holds. Nothing of it is used"
+            f"{file.where}: the code for {target.target} was compiled from another program, or for other weights or "
+            f"arguments in Python, than this bundle holds. Nothing of it is used. {AGAIN}"
         )
     return code
 
@@ -552,4 +547,6 @@ def _weight(file: File, p: Parameter) -> Any:
     data = file.member(p.member)
     if len(data) != dtype.itemsize * math.prod(shape):
         raise BundleError(f"{file.where}: weight {p.name} has {len(data)} bytes; {p} needs others")
-    return _native.from_buffer(np.frombuffer(data, dtype).reshape(shape).copy(), p.dims)
+    values = np.frombuffer(data, dtype).reshape(shape)
+    # What was read from a file is nobody else's, and aligned.
+    return _native.from_buffer(values if file.is_open else values.copy(), p.dims)

@@ -3,16 +3,21 @@ one is), and nothing that it says of code before the code says the same."""
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import inspect
 import json
 import math
 import os
 import re
 import stat
+import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from .. import _native
 from ..core.errors import BundleError
@@ -21,9 +26,11 @@ from . import labels
 from .schema import RefusedError, flag, items, mapping, number, one_of, optional, record, refuse, row, text
 from .structure import tree
 
-SCHEMA = 2
+SCHEMA = 3
+AGAIN = "Export it again, or copy it again"
 _BYTECODE = b"ML\xefR"  # how MLIR's bytecode begins; its text is none
 _LONGEST = 1 << 26  # of manifests, in bytes
+_PIECE = 1 << 18  # bytes that are read at once
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _DTYPES = ("bool", *_INTEGERS, "float16", "bfloat16", "float32", "float64")
 # A size: a number, the name of an open one, or a product of both.
@@ -130,11 +137,15 @@ class Manifest:
     blas: str | None = None
     header: str | None = None
 
+    python_text: str = ""  # what it says for Python, as it was said when it was exported
+
     @property
     def contents(self) -> str:
-        """SHA-256 of what goes with the code, which carries it: the program and the weights."""
+        """SHA-256 of what goes with the code, which carries it: the program, the weights, what is said for Python."""
         members = (self.module, *(w.member for w in self.function.weights))
-        return _native.sha256("".join(self.members[m][1] for m in members if m).encode())
+        hashes = [self.members[m][1] for m in members if m]
+        hashes.append(hashlib.sha256(self.python_text.encode()).hexdigest())
+        return hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
 def _quoted(name: str) -> str:
@@ -360,44 +371,82 @@ def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number in JSON")
 
 
-def read(path: Path) -> bytes:
-    """The bytes of a file, which ends: a pipe or a device may not."""
+def opened(path: Path) -> int:
+    """The descriptor of a file, which ends: a pipe or a device may not."""
     try:
-        with open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise BundleError(f"{path} cannot be read: it is no regular file")
-            return file.read()
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
+        os.close(descriptor)
     except OSError as error:
         raise BundleError(f"{path} cannot be read: {error.strerror}") from None
+    why = "Is a directory" if path.is_dir() else "it is no regular file"
+    raise BundleError(f"{path} cannot be read: {why}")
 
 
 class File:
-    """The bytes of a bundle with its manifest: `member(name)` checks the hash of what it gives."""
+    """A bundle, as bytes or as the descriptor of an open file (which it closes), with its manifest. Of a file only
+    what is asked for is read. `member(name)` checks the hash of what it gives; what nobody asks for is not looked at
+    until `check`."""
 
-    def __init__(self, data: bytes, where: str) -> None:
+    def __init__(self, source: bytes | int, where: str) -> None:
         self.where = where
-        self.data = memoryview(data)
+        self._source: memoryview | int = source if isinstance(source, int) else memoryview(source)
+        if isinstance(source, int):
+            weakref.finalize(self, os.close, source)
         try:
-            self.places = _native.read_zip(data)
+            self.places = _native.read_zip(self._source, ("manifest.json",))
         except ValueError as error:
-            raise BundleError(f"{where} is no bundle that can be used: {error}") from None
+            raise BundleError(f"{where} is no bundle that can be used: {error}. {AGAIN}") from None
         if "manifest.json" not in self.places:
             raise BundleError(f"{where} is no bundle: it has no manifest.json")
         begin, end = self.places["manifest.json"]
         try:
             if end - begin > _LONGEST:
                 raise ValueError(f"it has more than {_LONGEST} bytes")
-            table = json.loads(bytes(self.data[begin:end]).decode(), object_pairs_hook=_once, parse_constant=_no_number)
+            text = bytes(self._read(begin, end)).decode()
+            table = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
             said = str(error).encode("ascii", "backslashreplace").decode()
-            raise BundleError(f"{where}: manifest.json is no JSON: {said}") from None
+            raise BundleError(f"{where}: manifest.json is no JSON: {said}. {AGAIN}") from None
         self._check_schema(table)
         try:
-            self.manifest: Manifest = _MANIFEST(table, "")
+            found: Manifest = _MANIFEST(table, "")
+            python = table["functions"][0].get("python")
+            text = "" if python is None else json.dumps(python, sort_keys=True)
+            self.manifest = dataclasses.replace(found, python_text=text)
             _check(self.manifest)
             self._check_members()
         except RefusedError as error:
-            raise BundleError(f"{where}: manifest.json cannot be used: {error}") from None
+            raise BundleError(f"{where}: manifest.json cannot be used: {error}. {AGAIN}") from None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether members are read from a file, each time anew."""
+        return isinstance(self._source, int)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return os.fstat(self._source).st_size if isinstance(self._source, int) else len(self._source)
+
+    def _read(self, begin: int, end: int, hashed: Any = None) -> memoryview:
+        """Bytes that nobody else changes: a view of those in memory, or read from the file. `hashed` is updated."""
+        if not isinstance(self._source, int):
+            part = self._source[begin:end]
+            if hashed is not None:
+                hashed.update(part)
+            return part
+        room = np.empty(end - begin, "u1").data
+        done = 0
+        while done < len(room):  # hashed while it is in the cache
+            got = os.preadv(self._source, [room[done : done + _PIECE]], begin + done)
+            if not got:
+                raise BundleError(f"{self.where} was cut off since it was opened. {AGAIN}")
+            if hashed is not None:
+                hashed.update(room[done : done + got])
+            done += got
+        return room
 
     def _check_schema(self, table: Any) -> None:
         schema = table.get("schema") if isinstance(table, dict) else None
@@ -422,15 +471,24 @@ class File:
             begin, end = self.places[name]
             if end - begin != size:
                 raise RefusedError(f"member {name!r} has {end - begin} bytes, not {size}")
-        begin, _ = self.places[self.manifest.module]
-        if self.data[begin : begin + len(_BYTECODE)] != _BYTECODE:
+        begin, end = self.places[self.manifest.module]
+        if self._read(begin, min(begin + len(_BYTECODE), end)) != _BYTECODE:
             raise RefusedError(f"member {self.manifest.module!r} is no MLIR bytecode")
 
     def member(self, name: str) -> memoryview:
-        begin, end = self.places[name]
-        part = self.data[begin:end]
-        if _native.sha256(part) != self.manifest.members[name][1]:
+        hashed = hashlib.sha256()
+        part = self._read(*self.places[name], hashed)
+        if hashed.hexdigest() != self.manifest.members[name][1]:
             raise BundleError(
-                f"{self.where}: member {name} is damaged: its SHA-256 is another one. Nothing of it is used"
+                f"{self.where}: member {name} is damaged: its SHA-256 is another one. Nothing of it is used. {AGAIN}"
             )
         return part
+
+    def check(self) -> None:
+        """Looks at every byte, also of what this machine has no use for."""
+        try:
+            _native.read_zip(self._source)
+        except ValueError as error:
+            raise BundleError(f"{self.where} is no bundle that can be used: {error}. {AGAIN}") from None
+        for name in self.manifest.members:
+            self.member(name)
