@@ -48,6 +48,55 @@ std::string sizeText(const SizeProduct &s) {
   return text;
 }
 
+/// `x: float32 (i: any, j: 3)`
+std::string arrayText(const Parameter &p, bool isInput) {
+  std::string text = p.name + ": " + p.dtype + " (";
+  StringRef comma;
+  for (auto [dim, size] : zip_equal(p.dims, p.sizes)) {
+    text += (comma + dim + ": " + (isInput && !size.open.empty() ? "any" : sizeText(size))).str();
+    comma = ", ";
+  }
+  return text + ")";
+}
+
+/// What a function takes and returns, for people: weights are no arguments in C.
+std::string summaryOf(const LibraryDescription &library) {
+  const Interface &f = library.interface;
+  size_t weights = library.weights.size();
+  std::string text = library.symbols.function + "(";
+  StringRef comma;
+  for (const Parameter &p : ArrayRef(f.inputs).drop_back(weights)) {
+    text += (comma + arrayText(p, true)).str();
+    comma = ", ";
+  }
+  text += ") -> (";
+  comma = "";
+  for (const Parameter &p : f.outputs) {
+    text += (comma + arrayText(p, false)).str();
+    comma = ", ";
+  }
+  text += ")";
+  if (weights)
+    text += weights == 1 ? ", with a weight inside"
+                         : ", with " + std::to_string(weights) + " weights inside";
+  return text;
+}
+
+/// What a program is linked with: `libopenblas.so.0` is -lopenblas.
+std::string linksOf(const LibraryDescription &library) {
+  std::string flags = "-lm";
+  auto add = [&](StringRef file) {
+    if (file.consume_front("lib"))
+      flags += (" -l" + file.split(".so").first).str();
+  };
+  if (const Blas *blas = blasNamed(library.blas)) {
+    add(blas->file);
+    if (library.callsLapack())
+      add(blas->lapack);
+  }
+  return flags;
+}
+
 /// `sample_size`
 std::string fieldFor(StringRef dim) {
   std::string word = wordFor(dim);
@@ -62,8 +111,10 @@ std::string xtensor::headerOf(const LibraryDescription &library) {
   std::string out;
   raw_string_ostream os(out);
   std::string guard = "XTENSOR_BUNDLE_" + library.prefix + "_H";
-  os << "/* " << commented(library.signature) << "\n * Made by " << compilerVersion()
+  os << "/* " << commented(summaryOf(library)) << "\n * Made by " << compilerVersion()
      << "; arrays are row-major, and results share no memory with arguments.\n"
+     << " * Link with lib" << library.prefix << ".a " << linksOf(library) << ", or with -l"
+     << library.prefix << " alone: lib" << library.prefix << ".so\n * names the rest itself.\n"
      << " * Names begin with that of the bundle; a dim's size is the field DIM_size. Of two names\n"
      << " * that would be equal the second one ends in _2; what C does not take in a name is _. "
         "*/\n"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import tree
 from ..core.calls import shown
 from ..core.devices import BACKENDS, target_named
+from ..core.dims import suggestion
 from ..core.errors import ArgumentError, ArgumentTypeError, CompileError, Error, UnsupportedError
 from ..core.spec import Spec
 from ..trace.context import diagnosed, lock, mlir
@@ -79,7 +80,7 @@ class Bundle:
 
     def __repr__(self) -> str:
         targets = ", ".join(t.target for t in self.manifest.targets)
-        return f"<bundle of {self.manifest.function.signature} for {targets}: {len(self.data)} bytes>"
+        return f"<bundle of {self.manifest.function}, for {targets}: {len(self.data)} bytes>"
 
 
 def export(
@@ -204,7 +205,10 @@ def _refusal(text: str) -> Error | None:
     for pattern, kind in _REFUSALS:
         if re.search(pattern, text):
             said, _, where = text.partition("\n  at ")
-            return kind(f"xt.export: {said.splitlines()[0].removeprefix('xt.export: ')}", where or None)
+            line = said.splitlines()[0].removeprefix("xt.export: ")
+            asked = re.search(r"for target '([^']*)': there are (.*)", line)
+            near = suggestion(asked[1], re.findall(r"[\w:.-]+", asked[2])) if asked else ""
+            return kind(f"xt.export: {line}{near}", where or None)
     return None
 
 
@@ -274,9 +278,11 @@ def _output_names(program: Program) -> list[str]:
 
 def _python(jitted: Jitted[Any, Any], program: Program, call: Call) -> dict[str, Any]:
     """What a manifest says for xt.load beyond the arrays."""
+    from ..compiler.executable import operands_of
     from ..interop.origins import origins
 
     return {
+        "operands": operands_of(program),
         "labels": labels.to_json(origins(program), program.outputs),
         "parameters": described(signature_of(jitted)),
         "arguments": to_json(call.structure, f"arguments of {program.name}"),

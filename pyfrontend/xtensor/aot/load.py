@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..compiler.executable import sites_with
 from ..compiler.sizes import equality, nonempty
 from ..core import devices, options, tree
 from ..core.calls import shown
@@ -78,7 +79,7 @@ class Loaded(Function):
         return self._core.specs
 
     def __repr__(self) -> str:
-        return f"<loaded {self._core.function.signature}>"
+        return f"<loaded {self._core.function}>"
 
 
 def load(bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None = None) -> Loaded:
@@ -107,12 +108,15 @@ def _chosen(file: File, wanted: str | None) -> Target:
         for t in targets:
             if t.is_device and t.target == wanted.partition(":")[0]:
                 return t
-        raise BundleError(f"{file.where} has nothing for target {wanted!r}; it has {there}")
+        raise BundleError(
+            f"{file.where} has nothing for target {wanted!r}; it has {there}. Export it for {wanted!r}, too"
+        )
     if wanted is not None and wanted != "cpu":
         wanted = wanted.removesuffix("-linux-gnu")
         found = [t for t in targets if t.target == wanted]
         if not found:
-            raise BundleError(f"{file.where} has nothing for target {wanted!r}; it has {there}")
+            near = suggestion(wanted, [t.target for t in targets] + ["cpu", *devices.BACKENDS])
+            raise BundleError(f"{file.where} has nothing for target {wanted!r}; it has {there}{near}")
         if not _native.has_processor(found[0].processor):
             raise BundleError(f"{file.where}: code for {wanted!r} does not run on this machine")
         return found[0]
@@ -171,7 +175,7 @@ class _Core:
             code.entry,
             [_native_type(p) for p in (*f.arguments, *f.weights)],
             [_native_type(p) for p in f.results],
-            [(dim, printable(where), "", op.partition("#")[0], op.endswith("u")) for dim, where, op in f.sites],
+            sites_with(f.python.operands, [(dim, printable(where), op) for dim, where, op in f.sites]),
             code,
             False,
             equal=[*(equality(*e) for e in f.equal), *(nonempty(*e) for e in f.nonempty)],
@@ -448,7 +452,10 @@ def beyond(needed: Sequence[str], there: Sequence[str]) -> str:
             f". {taken[0]!r} is batched outside, by xt.vectorize, and the function has a dim of this name itself: "
             f'rename the batch, x.rename({{{taken[0]!r}: "batch"}})'
         )
-    more = [d for d in there if d not in needed]
+    more, missing = [d for d in there if d not in needed], [d for d in needed if d not in there]
+    if more and len(more) == len(missing):
+        names = ", ".join(f"{a!r}: {b!r}" for a, b in zip(more, missing, strict=True))
+        return f". If it is {'the same dim' if len(more) == 1 else 'the same dims'}, write x.rename({{{names}}})"
     if more and set(needed) <= set(there):
         return f". Dims of a batch go through xt.vectorize(f, {more[0]!r})"
     return ""

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..core.dims import describe
 from ..core.errors import BundleError
 from ..interop.xarray import Followed
 from . import labels
@@ -56,6 +57,11 @@ class Parameter:
     def shape(self) -> tuple[int | None, ...]:
         return tuple(n if isinstance(n, int) else None for n in self.sizes)
 
+    @property
+    def shown(self) -> str:
+        """As errors show arrays."""
+        return f"{self.dtype} {describe(self.dims, self.shape)}"
+
     def __str__(self) -> str:
         sizes = ", ".join(f"{_quoted(d)}: {size_text(n)}" for d, n in zip(self.dims, self.sizes, strict=True))
         return f"{self.dtype}{{{sizes}}}"
@@ -72,6 +78,7 @@ class ForPython:
     weak: tuple[bool, ...] | None = None
     ranges: tuple[tuple[int, str, str | None, str], ...] = ()
     labels: Followed | None = None
+    operands: Mapping[str, str] = field(default_factory=dict)  # of ops that may fail
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,14 @@ class Exported:
     python: ForPython = field(default_factory=ForPython)
     nonempty: tuple[tuple[Size, str, str], ...] = ()  # size, message, location
     symbol: str | None = None  # in C
+
+    def __str__(self) -> str:
+        """What it takes and returns, for people."""
+        inputs = ", ".join(f"{p.name}: {p.shown}" for p in self.arguments)
+        results = ", ".join(p.shown for p in self.results)
+        inside = f" with {len(self.weights)} weights inside" if len(self.weights) > 1 else ""
+        inside = " with a weight inside" if len(self.weights) == 1 else inside
+        return f"{self.name}({inputs}) -> {results if len(self.results) == 1 else f'({results})'}{inside}"
 
     def said(self) -> str:
         """The signature that code for this function carries."""
@@ -224,6 +239,7 @@ _PYTHON = record(
         "places": optional(items(number(0, _MANY), most=_MANY)),
         "weak": items(flag, most=_MANY),
         "labels": labels.followed,
+        "operands": mapping(text(1024), _LINE, most=_MANY),
         "ranges": items(row(number(0, _MANY), one_of(_INTEGERS), optional(_LINE), _LINE), most=_MANY),
     },
 )

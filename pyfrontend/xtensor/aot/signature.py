@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from ..trace.dispatch import Op
 from .literal import KINDS, LONGEST, is_literal, value_of
 from .manifest import Exported
 from .schema import printable
@@ -30,6 +31,8 @@ def _default_text(default: Any) -> str:
     if type(default) in KINDS or (type(default) in (tuple, list) and all(map(is_literal, default))):
         return repr(default)
     name = getattr(default, "__name__", None)
+    if isinstance(default, Op):
+        return f"xt.{name}"
     return name if isinstance(name, str) else f"<{type(default).__name__}>"
 
 

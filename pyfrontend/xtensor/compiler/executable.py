@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
@@ -112,7 +112,8 @@ def _at_call(sites: tuple[Site, ...]) -> tuple[Site, ...]:
     return tuple((dim, where or here, operands, op, sign) for dim, where, operands, op, sign in sites)
 
 
-def _sites(program: Program, sites: Sequence[tuple[str, str, str]], inline: bool) -> list[Site]:
+def operands_of(program: Program) -> dict[str, str]:
+    """For each op that may fail when it runs, and says of which function it is, its operands as errors tell them."""
     operands: dict[str, str] = {}
 
     def visit(operation: Any) -> None:
@@ -125,13 +126,20 @@ def _sites(program: Program, sites: Sequence[tuple[str, str, str]], inline: bool
                         operands[name] = ", ".join(f"{s.dtype.name} {describe(s.dims, s.shape)}" for s in arrays)
                     visit(o)
 
-    if sites:
-        visit(program.module.operation)
+    visit(program.module.operation)
+    return operands
+
+
+def sites_with(operands: Mapping[str, str], sites: Iterable[tuple[str, str | None, str]]) -> list[Site]:
+    """Sites as the compiler tells them, with the operands of the ops there."""
     found = ((dim, where, op.removesuffix("u"), op.endswith("u")) for dim, where, op in sites)
-    return [
-        (dim, None if inline else where, operands.get(op, ""), op.partition("#")[0], sign)
-        for dim, where, op, sign in found
-    ]
+    return [(dim, where, operands.get(op, ""), op.partition("#")[0], sign) for dim, where, op, sign in found]
+
+
+def _sites(program: Program, sites: Sequence[tuple[str, str, str]], inline: bool) -> list[Site]:
+    if not sites:
+        return []
+    return sites_with(operands_of(program), [(dim, None if inline else where, op) for dim, where, op in sites])
 
 
 _native.set_index_error(_raise_index_error)
