@@ -63,31 +63,49 @@ static bool areKnownDistinct(ValueRange indices) {
   });
 }
 
-/// Which updates of `op` are the last of their position: each position is given the number of
-/// its last update, and each update looks whether that is its own. Null: all that are not dropped.
-static Value areLast(Transposer &t, ScatterOp op, ValueRange indices) {
+namespace {
+/// For each position the number of its last update, or -1; and the numbers of the updates.
+struct LastUpdates {
+  Value last, numbers; // null: no two updates can meet
+};
+} // namespace
+
+static LastUpdates lastUpdates(Transposer &t, ScatterOp op, ValueRange indices) {
   ArrayType target = arrayType(op.getTarget());
   auto types = llvm::map_to_vector(indices, [](Value v) { return arrayType(v); });
-  Type i64 = t.b.getI64Type();
-  ArrayType written = unionOf(types, i64), kept = minus(target, op.getAlong().getValue());
+  ArrayType written = unionOf(types, t.b.getI64Type()),
+            kept = minus(target, op.getAlong().getValue());
   // Updates along a dim that the target keeps never meet.
   ArrayType numbered = minus(written, dimsOf(kept));
   if (numbered.getRank() == 0 || areKnownDistinct(indices))
     return {};
+  int64_t count = 1;
+  for (int64_t size : numbered.getShape())
+    count = size == ArrayType::kDynamic || count > INT32_MAX ? INT64_MAX : count * size;
+  Type element = count <= INT32_MAX ? t.b.getI32Type() : t.b.getI64Type();
   // By name, so that the stored order of an index array changes nothing.
   SmallVector<Attribute> order = dimsOf(numbered);
   llvm::sort(order, [](Attribute a, Attribute b) {
     return cast<StringAttr>(a).getValue() < cast<StringAttr>(b).getValue();
   });
   Location loc = t.b.getLoc();
-  Value number = t.rowMajor(reordered(numbered, order));
+  Value numbers = t.rowMajor(reordered(numbered, order), element);
   // Dims that no index has are whole rows, which have one last update.
-  ArrayType owners = minus(target.withElement(i64), dimsOf(minus(kept, dimsOf(written))));
-  Value nobody = conform(t.b, loc, scalar(t.b, loc, i64, -1), owners, t.sizes(owners));
-  Value last = ScatterOp::create(t.b, ScatterKind::set, op.getMode(), nobody, indices, number,
+  ArrayType owners = minus(target.withElement(element), dimsOf(minus(kept, dimsOf(written))));
+  Value nobody = conform(t.b, loc, scalar(t.b, loc, element, -1), owners, t.sizes(owners));
+  Value last = ScatterOp::create(t.b, ScatterKind::set, op.getMode(), nobody, indices, numbers,
                                  op.getAlong());
+  return {last, numbers};
+}
+
+/// Which updates of `op` are the last of their position. Null: all that are not dropped.
+static Value areLast(Transposer &t, ScatterOp op, ValueRange indices) {
+  LastUpdates found = lastUpdates(t, op, indices);
+  if (!found.last)
+    return {};
   return CompareOp::create(t.b, ComparePredicate::eq,
-                           readBack(t.b, op.getMode(), last, indices, op.getAlong()), number);
+                           readBack(t.b, op.getMode(), found.last, indices, op.getAlong()),
+                           found.numbers);
 }
 
 //===- add, set ------------------------------------------------------------===//
@@ -134,9 +152,17 @@ Value xtensor::gatherBack(Transposer &t, Operation *o, unsigned i, Value ct) {
 Value xtensor::gatherByLast(Transposer &t, Operation *o, unsigned i, Value ct) {
   auto op = cast<ScatterOp>(o);
   SmallVector<Value> indices = residuals(t, op.getIndices());
-  if (i == 0)
-    return ScatterOp::create(t.b, ScatterKind::set, op.getMode(), ct, indices, zeroOf(t.b, ct),
-                             op.getAlong());
+  if (i == 0) {
+    // Where the updates ask for the last ones, too, it is known what was written.
+    LastUpdates found = t.isLinear(op.getUpdates()) ? lastUpdates(t, op, indices) : LastUpdates();
+    Value zero = zeroOf(t.b, ct);
+    if (!found.last)
+      return ScatterOp::create(t.b, ScatterKind::set, op.getMode(), ct, indices, zero,
+                               op.getAlong());
+    Value none = scalar(t.b, t.b.getLoc(), arrayType(found.last).getElementType(), 0);
+    Value kept = CompareOp::create(t.b, ComparePredicate::lt, found.last, none);
+    return SelectOp::create(t.b, kept, ct, zero);
+  }
   return readWhere(t, op, indices, ct, areLast(t, op, indices));
 }
 

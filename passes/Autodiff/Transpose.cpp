@@ -63,17 +63,19 @@ void Transposer::cloneResidual(Operation &op) {
   b.clone(op, residuals);
 }
 
-Value Transposer::rowMajor(ArrayType type) {
+Value Transposer::rowMajor(ArrayType type, Type element) {
   Location loc = b.getLoc();
   Type i64 = b.getI64Type();
-  Value position, stride = scalar(b, loc, i64, 1);
+  if (!element)
+    element = i64;
+  Value position, stride = scalar(b, loc, element, 1);
   for (auto [name, size] : llvm::reverse(llvm::zip_equal(type.getDimNames(), type.getShape()))) {
-    auto along = ArrayType::get(b.getContext(), {name}, {size}, i64);
+    auto along = ArrayType::get(b.getContext(), {name}, {size}, element);
     SmallVector<Value> known = sizes(along);
     Value term = IotaOp::create(b, along, known.empty() ? Value() : known[0]);
     term = MulOp::create(b, term, stride);
     position = position ? AddOp::create(b, position, term).getResult() : term;
-    Value extent = known.empty() ? scalar(b, loc, i64, static_cast<double>(size)) : known[0];
+    Value extent = known.empty() ? scalar(b, loc, element, static_cast<double>(size)) : known[0];
     stride = MulOp::create(b, stride, extent);
   }
   return position;

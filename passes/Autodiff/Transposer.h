@@ -44,8 +44,9 @@ public:
   mlir::Value insideOfMask(mlir::Value ct, llvm::function_ref<mlir::Value(mlir::Value)> fn);
   /// The sizes of the dynamic dims of `type`.
   llvm::SmallVector<mlir::Value> sizes(ArrayType type);
-  /// The number (i64) of each element of an array with the dims of `type`, the last dim fastest.
-  mlir::Value rowMajor(ArrayType type);
+  /// The number of each element of an array with the dims of `type`, the last dim fastest; i64, or
+  /// of `element`, which must hold all if it is given.
+  mlir::Value rowMajor(ArrayType type, mlir::Type element = {});
 
   mlir::ImplicitLocOpBuilder b;
 

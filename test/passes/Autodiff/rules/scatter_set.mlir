@@ -30,21 +30,31 @@ func.func @scatter_set(%a: !a, %b: !b, %c: !c) -> (!a, !xtensor.linear<(!a) -> (
 // BACK-NEXT: %[[V0:.+]] = xtensor.scatter set raise %[[A]] at %[[B]] with %[[C]] along [r]
 // BACK-NEXT: %[[V1:.+]] = xtensor.linear {
 // BACK-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
-// BACK-NEXT: %[[V2:.+]] = xtensor.constant dense<0.000000e+00>
-// BACK-NEXT: %[[V3:.+]] = xtensor.scatter set raise %[[T0]] at %[[B]] with %[[V2]] along [r]
-// BACK-NEXT: %[[V4:.+]] = xtensor.constant dense<1>
-// BACK-NEXT: %[[V5:.+]] = xtensor.iota
-// BACK-NEXT: %[[V6:.+]] = xtensor.mul %[[V5]], %[[V4]]
-// BACK-NEXT: %[[V7:.+]] = xtensor.constant dense<2>
-// BACK-NEXT: %[[V8:.+]] = xtensor.mul %[[V4]], %[[V7]]
-// BACK-NEXT: %[[V9:.+]] = xtensor.constant dense<-1>
-// BACK-NEXT: %[[V10:.+]] = xtensor.broadcast %[[V9]]
-// BACK-NEXT: %[[V11:.+]] = xtensor.scatter set raise %[[V10]] at %[[B]] with %[[V6]] along [r]
-// BACK-NEXT: %[[V12:.+]] = xtensor.gather raise %[[V11]] at %[[B]] along [r]
-// BACK-NEXT: %[[V13:.+]] = xtensor.compare eq %[[V12]], %[[V6]]
-// BACK-NEXT: %[[V14:.+]] = xtensor.gather raise %[[T0]] at %[[B]] along [r]
-// BACK-NEXT: %[[V15:.+]] = xtensor.constant dense<0.000000e+00>
-// BACK-NEXT: %[[V16:.+]] = xtensor.select %[[V13]], %[[V14]], %[[V15]]
-// BACK-NEXT: xtensor.yield %[[V3]], %[[V16]]
+// BACK-NEXT: %[[ONE0:.+]] = xtensor.constant dense<1> : tensor<i32>
+// BACK-NEXT: %[[I0:.+]] = xtensor.iota
+// BACK-NEXT: %[[N0:.+]] = xtensor.mul %[[I0]], %[[ONE0]]
+// BACK-NEXT: %[[P0:.+]] = xtensor.constant dense<2>
+// BACK-NEXT: xtensor.mul %[[ONE0]], %[[P0]]
+// BACK-NEXT: %[[NO0:.+]] = xtensor.constant dense<-1>
+// BACK-NEXT: %[[NOBODY0:.+]] = xtensor.broadcast %[[NO0]]
+// BACK-NEXT: %[[LAST0:.+]] = xtensor.scatter set raise %[[NOBODY0]] at %[[B]] with %[[N0]] along [r]
+// BACK-NEXT: %[[ZERO0:.+]] = xtensor.constant dense<0.000000e+00>
+// BACK-NEXT: %[[FIRST:.+]] = xtensor.constant dense<0> : tensor<i32>
+// BACK-NEXT: %[[KEPT:.+]] = xtensor.compare lt %[[LAST0]], %[[FIRST]]
+// BACK-NEXT: %[[X:.+]] = xtensor.select %[[KEPT]], %[[T0]], %[[ZERO0]]
+// BACK-NEXT: %[[ONE1:.+]] = xtensor.constant dense<1> : tensor<i32>
+// BACK-NEXT: %[[I1:.+]] = xtensor.iota
+// BACK-NEXT: %[[N1:.+]] = xtensor.mul %[[I1]], %[[ONE1]]
+// BACK-NEXT: %[[P1:.+]] = xtensor.constant dense<2>
+// BACK-NEXT: xtensor.mul %[[ONE1]], %[[P1]]
+// BACK-NEXT: %[[NO1:.+]] = xtensor.constant dense<-1>
+// BACK-NEXT: %[[NOBODY1:.+]] = xtensor.broadcast %[[NO1]]
+// BACK-NEXT: %[[LAST1:.+]] = xtensor.scatter set raise %[[NOBODY1]] at %[[B]] with %[[N1]] along [r]
+// BACK-NEXT: %[[READ:.+]] = xtensor.gather raise %[[LAST1]] at %[[B]] along [r]
+// BACK-NEXT: %[[IS:.+]] = xtensor.compare eq %[[READ]], %[[N1]]
+// BACK-NEXT: %[[CT:.+]] = xtensor.gather raise %[[T0]] at %[[B]] along [r]
+// BACK-NEXT: %[[ZERO1:.+]] = xtensor.constant dense<0.000000e+00>
+// BACK-NEXT: %[[Z:.+]] = xtensor.select %[[IS]], %[[CT]], %[[ZERO1]]
+// BACK-NEXT: xtensor.yield %[[X]], %[[Z]]
 // BACK-NEXT: }
 // BACK: return
