@@ -127,7 +127,9 @@ def test_positions_that_are_arguments_have_their_labels():
     def both(v, i):
         return f(v, i), xt.isel(v, time=0).sum()
 
-    g = xt.load(xt.export(both, args=(xt.spec(time=2, place=40, dtype="f8"), xt.spec(place=3, dtype="i8")), c=False))
+    specs = xt.spec(time=2, place=40, dtype="f8"), xt.spec(place=3, dtype="i8")
+    targets = tuple(dict.fromkeys(("cpu", PLACES.device)))
+    g = xt.load(xt.export(both, args=specs, c=False, targets=targets))
     for places in ([3, 1, -1], [0, 0, 7]):
         i = xt.array(places, "place")
         for h in (xt.jit(both), g):

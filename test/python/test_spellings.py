@@ -18,6 +18,10 @@ BYTES = xt.array(np.arange(3, dtype="u1"), "i")
 OPEN = xt.spec(i=None, dtype="f4")
 
 
+# Where arrays are: bundles have code for it.
+TARGETS = tuple(dict.fromkeys(("cpu", A.device)))
+
+
 class Pair(NamedTuple):
     x: Any
     y: Any
@@ -74,7 +78,7 @@ def same(got, want):
 @pytest.mark.parametrize("kind", ["jit", "loaded"])
 def test_the_second_call_of_a_kind_is_found_in_cpp(monkeypatch, kind, name):
     f, *calls = CASES[name]
-    g = xt.jit(f) if kind == "jit" else xt.load(xt.export(f, *calls[0], c=False))
+    g = xt.jit(f) if kind == "jit" else xt.load(xt.export(f, *calls[0], c=False, targets=TARGETS))
     wanted = [f(*args, **kwargs) for args, kwargs in calls]
     for (args, kwargs), want in zip(calls, wanted, strict=True):
         same(g(*args, **kwargs), want)
@@ -88,7 +92,11 @@ def test_the_second_call_of_a_kind_is_found_in_cpp(monkeypatch, kind, name):
 
 @pytest.mark.parametrize("kind", ["jit", "loaded"])
 def test_numbers_beside_open_sizes(monkeypatch, kind):
-    g = xt.jit(two, dynamic_dims="i") if kind == "jit" else xt.load(xt.export(two, args=(OPEN, 2.0), c=False))
+    g = (
+        xt.jit(two, dynamic_dims="i")
+        if kind == "jit"
+        else xt.load(xt.export(two, args=(OPEN, 2.0), c=False, targets=TARGETS))
+    )
     g(A, 1.0)
     g(A, y=1.0)
     only_once(monkeypatch)
@@ -101,12 +109,12 @@ def test_numbers_beside_open_sizes(monkeypatch, kind):
 @pytest.mark.parametrize("kind", ["jit", "loaded"])
 def test_what_differs_goes_to_python(kind):
     make = xt.jit if kind == "jit" else lambda f: None
-    g = make(chosen) or xt.load(xt.export(chosen, args=(BYTES,), kwargs={"n": 3}, c=False))
+    g = make(chosen) or xt.load(xt.export(chosen, args=(BYTES,), kwargs={"n": 3}, c=False, targets=TARGETS))
     for _ in range(2):
         same(g(BYTES, n=7), chosen(BYTES, n=7))
         with pytest.raises(xt.Error, match=r"256.* uint8"):
             g(BYTES, n=256)
-    g = make(tree) or xt.load(xt.export(tree, args=({"w": A, "list": [B]}, A), c=False))
+    g = make(tree) or xt.load(xt.export(tree, args=({"w": A, "list": [B]}, A), c=False, targets=TARGETS))
     for _ in range(2):
         same(g({"w": A, "list": [B]}, B), tree({"w": A, "list": [B]}, B))
         with pytest.raises((xt.Error, KeyError)):
@@ -118,7 +126,7 @@ def test_what_differs_goes_to_python(kind):
                 g({"w": A, "list": [B]}, y=B)
         with pytest.raises(xt.SizeError):
             g({"w": A, "list": [B]}, xt.ones(i=4, dtype="f4"))
-    g = make(chosen) or xt.load(xt.export(chosen, args=(A, "mul"), c=False))
+    g = make(chosen) or xt.load(xt.export(chosen, args=(A, "mul"), c=False, targets=TARGETS))
     for _ in range(2):
         same(g(A, how="mul"), A * 3)
         if kind == "jit":
@@ -129,7 +137,7 @@ def test_what_differs_goes_to_python(kind):
 
 
 def test_options_and_traces_find_their_own():
-    g = xt.load(xt.export(tree, args=({"w": A, "list": [B]}, A), c=False))
+    g = xt.load(xt.export(tree, args=({"w": A, "list": [B]}, A), c=False, targets=TARGETS))
     p = {"w": A, "list": [B]}
     for _ in range(2):
         same(g(p, B), tree(p, B))
