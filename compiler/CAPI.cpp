@@ -150,6 +150,7 @@ bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
 }
 
 void xtensorWarmUp(bool (*wanted)(void)) { xtensor::warmUp(wanted); }
+MlirContext xtensorTakeWarmContext() { return wrap(xtensor::takeWarmContext().release()); }
 
 void xtensorRegisterDialects(MlirDialectRegistry registry) {
   xtensor::registerAllXTensorDialects(*unwrap(registry));

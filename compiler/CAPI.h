@@ -89,6 +89,8 @@ MLIR_CAPI_EXPORTED bool xtensorCost(MlirModule module, MlirStringRef target, XTe
 /* Pays what the first program of a process would, on this thread, for as long as `wanted` says
  * yes. */
 MLIR_CAPI_EXPORTED void xtensorWarmUp(bool (*wanted)(void));
+/* The context in which it did so, the caller's from now on; null where there is none to take. */
+MLIR_CAPI_EXPORTED MlirContext xtensorTakeWarmContext(void);
 
 MLIR_CAPI_EXPORTED void xtensorRegisterPasses(void);
 /* Registers the dialects, interfaces and translations that the phases need. */

@@ -8,11 +8,13 @@
 #include "mlir/Parser/Parser.h"
 #include "runtime.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 
 using namespace mlir;
+using namespace xtensor;
 
 // A product, a group of reductions with a function of many instructions, an update: most kinds of
 // loops, in two functions.
@@ -28,6 +30,36 @@ func.func @main(%x: !xtensor.array<a: 512, b: 96, f32>, %w: !xtensor.array<b: 96
   return %5 : !xtensor.array<a: 512, c: 64, f32>
 }
 )";
+
+static std::atomic<MLIRContext *> warmContext{nullptr};
+
+std::unique_ptr<MLIRContext> xtensor::takeWarmContext() {
+  return std::unique_ptr<MLIRContext>(warmContext.exchange(nullptr));
+}
+
+/// Compiles the program and links it, then lets others have the context.
+static bool warmUpCompiler(llvm::function_ref<bool()> wanted) {
+  Jit &jit = Jit::get();
+  if (!wanted())
+    return false;
+  DialectRegistry registry;
+  registerAllXTensorDialects(registry);
+  auto context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  auto module = parseSourceString<ModuleOp>(kProgram, context.get());
+  if (!module || !wanted() || failed(runPhases(*module, "traced", "llvm")) || !wanted())
+    return false;
+  constexpr llvm::StringLiteral entry = "xt_warm_up";
+  SymbolTable::setSymbolName(module->lookupSymbol("entry"), entry);
+  auto objects = jit.generate(*module, entry, /*threads=*/1);
+  if (failed(objects))
+    return false;
+  module = nullptr;
+  warmContext = context.release();
+  if (!wanted())
+    return false;
+  llvm::consumeError(jit.link(std::move(*objects), entry).takeError());
+  return wanted();
+}
 
 /// A thin product: little work, but every thread packs as much of its second operand as it does for
 /// a large one. The first product pays for that memory otherwise, page by page.
@@ -60,25 +92,9 @@ static void warmUpResults() {
 }
 
 void xtensor::warmUp(llvm::function_ref<bool()> wanted) {
-  if (!wanted())
+  if (!wanted() || !warmUpCompiler(wanted))
     return;
-  Jit &jit = Jit::get();
-  if (!wanted())
-    return;
-  DialectRegistry registry;
-  registerAllXTensorDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  auto module = parseSourceString<ModuleOp>(kProgram, &context);
-  if (!module || !wanted() || failed(runPhases(*module, "traced", "llvm")) || !wanted())
-    return;
-  constexpr llvm::StringLiteral entry = "xt_warm_up";
-  SymbolTable::setSymbolName(module->lookupSymbol("entry"), entry);
-  auto objects = jit.generate(*module, entry, /*threads=*/1);
-  if (failed(objects) || !wanted())
-    return;
-  llvm::consumeError(jit.link(std::move(*objects), entry).takeError());
-  if (wanted())
-    warmUpProducts();
+  warmUpProducts();
   if (wanted())
     warmUpResults();
 }

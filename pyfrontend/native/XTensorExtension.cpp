@@ -252,5 +252,14 @@ NB_MODULE(_xtensor, m) {
           mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString(name));
       },
       nb::arg("context"), "Loads what a trace is made of, without the dialects' Python modules.");
+  m.def(
+      "take_warm_context",
+      []() -> nb::object {
+        MlirContext context = xtensorTakeWarmContext();
+        if (mlirContextIsNull(context))
+          return nb::none();
+        return py::PyMlirContext::forContext(context).releaseObject();
+      },
+      "A context that has compiled a program before, with every dialect; None where there is none.");
   xtensorRegisterPasses();
 }

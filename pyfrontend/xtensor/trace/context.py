@@ -43,11 +43,14 @@ def mlir() -> Any:
 
 @functools.cache
 def context() -> ir.Context:
-    ctx = mlir().Context()
-    ctx.enable_multithreading(False)
+    ir = mlir()
     from ..mlir._mlir_libs import _xtensor
 
-    _xtensor.load_dialects(ctx)
+    ctx = _xtensor.take_warm_context()
+    if ctx is None:
+        ctx = ir.Context()
+        ctx.enable_multithreading(False)
+        _xtensor.load_dialects(ctx)
     ctx.attach_diagnostic_handler(_remember)
     return ctx
 
