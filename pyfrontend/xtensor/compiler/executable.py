@@ -116,17 +116,13 @@ def operands_of(program: Program) -> dict[str, str]:
     """For each op that may fail when it runs, and says of which function it is, its operands as errors tell them."""
     operands: dict[str, str] = {}
 
-    def visit(operation: Any) -> None:
-        for region in operation.regions:
-            for block in region.blocks:
-                for view in block.operations:
-                    o = view.operation
-                    if o.name.removeprefix("xtensor.") in FAILING and (name := named(o)):
-                        arrays = (spec_of(x.type) for x in o.operands)
-                        operands[name] = ", ".join(f"{s.dtype.name} {describe(s.dims, s.shape)}" for s in arrays)
-                    visit(o)
+    def visit(o: Any) -> Any:
+        if o.name.removeprefix("xtensor.") in FAILING and (name := named(o)):
+            arrays = (spec_of(x.type) for x in o.operands)
+            operands[name] = ", ".join(f"{s.dtype.name} {describe(s.dims, s.shape)}" for s in arrays)
+        return mlir().WalkResult.ADVANCE
 
-    visit(program.module.operation)
+    program.module.operation.walk(visit)
     return operands
 
 

@@ -161,8 +161,10 @@ def _dense(array: np.ndarray[Any, Any]) -> ir.Attribute:
         first = array.reshape(-1)[0]
         if dtypes.is_float(array.dtype):
             scalar = ir.FloatAttr.get(element, float(first), loc=location.unknown())
+        elif dtypes.is_bool(array.dtype):
+            scalar = ir.BoolAttr.get(bool(first), context=ctx)
         else:
-            scalar = ir.Attribute.parse(_literal(first, element), ctx)
+            scalar = ir.IntegerAttr.get(element, int(first))
         return ir.DenseElementsAttr.get_splat(shaped, scalar)
     if array.dtype.kind == "b":
         values = [ir.BoolAttr.get(bool(v), context=ctx) for v in array.reshape(-1)]
@@ -171,12 +173,6 @@ def _dense(array: np.ndarray[Any, Any]) -> ir.Attribute:
     if array.dtype == dtypes.bfloat16:
         raw = raw.view(np.uint16)
     return ir.DenseElementsAttr.get(raw, type=element, shape=list(array.shape), context=ctx)
-
-
-def _literal(value: Any, element: ir.Type) -> str:
-    if isinstance(value, np.bool_):
-        return "true" if value else "false"
-    return f"{int(value)} : {element}"
 
 
 def iota(dim: str, size: int | Tracer | DynamicSize, dtype: dtypes.DType = _INT64) -> Tracer:

@@ -210,4 +210,10 @@ def enum_attribute(value: int) -> ir.Attribute:
 
 @functools.lru_cache(maxsize=64)
 def element_type(dtype: dtypes.DType) -> ir.Type:
-    return mlir().Type.parse(dtypes.to_mlir(dtype), context())
+    # Not parsed: for the class of what it finds, the parser imports the bindings of a whole dialect.
+    ir, ctx, name = mlir(), context(), dtypes.to_mlir(dtype)
+    if dtypes.is_float(dtype):
+        return getattr(ir, f"{name.upper()}Type").get(context=ctx)
+    sign, width = name.split("i")
+    get = ir.IntegerType.get_unsigned if sign else ir.IntegerType.get_signless
+    return get(int(width), context=ctx)
