@@ -96,7 +96,10 @@ static void addGroupedWith(OpPassManager &pm, GroupOptions options,
   function.addPass(createGroup(options));
 }
 
-static void addGrouped(OpPassManager &pm) { addGroupedWith(pm, {}); }
+static void addGrouped(OpPassManager &pm) {
+  addGroupedWith(pm, {});
+  pm.addNestedPass<func::FuncOp>(createReuseOperands());
+}
 
 /// A group becomes a kernel, which binds so many buffers.
 static void addGroupedForDevice(OpPassManager &pm) {

@@ -104,6 +104,32 @@ def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ReuseOperands : Pass<"xtensor-reuse-operands", "::mlir::func::FuncOp"> {
+  let summary = "The result of a group lies where an operand was that dies in it";
+  let description = [{
+    A group that reads a part of a temporary and writes the same part of its result
+    needs no second temporary: half of the memory, and of the lines that a cache
+    must hold. It pays most where the producer is a matrix product, which cannot
+    move into the group. Bufferization writes in place only where the destination
+    says so. Temporaries alone: arguments and constants stay as they are.
+
+    ```mlir
+    %c = linalg.generic ins(%a, %b) outs(%zero) { mulf, addf }
+    %y = scf.forall (%i) in (64) shared_outs(%out = %empty) -> (tensor<64x1024xf32>) {
+      %row = tensor.extract_slice %c[%i, 0] [1, 1024] [1, 1]
+      %place = tensor.extract_slice %out[%i, 0] [1, 1024] [1, 1]
+      %e = linalg.generic ins(%row) outs(%place) { math.exp }
+    ```
+    ==>
+    ```mlir
+    %y = scf.forall (%i) in (64) shared_outs(%out = %c) -> (tensor<64x1024xf32>) {
+      %row = tensor.extract_slice %out[%i, 0] [1, 1024] [1, 1]
+      %place = tensor.extract_slice %out[%i, 0] [1, 1024] [1, 1]
+      %e = linalg.generic ins(%row) outs(%place) { math.exp }
+    ```
+  }];
+}
+
 def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Split large reductions without parallel dims into two stages";
   let description = [{
