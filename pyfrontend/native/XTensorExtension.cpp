@@ -260,6 +260,7 @@ NB_MODULE(_xtensor, m) {
           return nb::none();
         return py::PyMlirContext::forContext(context).releaseObject();
       },
-      "A context that has compiled a program before, with every dialect; None where there is none.");
+      "A context that has compiled a program before, with every dialect; None where there is "
+      "none.");
   xtensorRegisterPasses();
 }
