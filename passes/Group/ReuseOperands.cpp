@@ -49,8 +49,8 @@ bool readsWhereItWrites(OpOperand &read, OpResult written) {
 
 /// The slices of `operand` that an iteration reads, if that is all that is done with the operand,
 /// they are the part that the iteration overwrites with `result`, and it has read them by then.
-std::optional<SmallVector<tensor::ExtractSliceOp>>
-slicesOf(Value operand, scf::ForallOp loop, tensor::ParallelInsertSliceOp insert) {
+std::optional<SmallVector<tensor::ExtractSliceOp>> slicesOf(Value operand, scf::ForallOp loop,
+                                                            tensor::ParallelInsertSliceOp insert) {
   auto result = dyn_cast<OpResult>(insert.getSource());
   if (!result || result.getOwner()->getBlock() != loop.getBody())
     return std::nullopt;

@@ -232,3 +232,37 @@ def test_a_process_may_end_or_fork_while_the_compiler_warms_up(then):
         program = f"import os, time, xtensor; time.sleep({wait}); {then}"
         out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
         assert out.returncode == 0, out.stderr
+
+
+FIRST = """
+import sys, time
+import numpy as np, xtensor as xt
+from xtensor.mlir._mlir_libs import _xtensor
+{before}
+f = xt.jit(lambda x, i: (xt.tanh(x) * 2.5).isel(a=i))
+x = xt.array(np.arange(8.0), dims="a")
+for _ in range(2):
+    np.testing.assert_array_equal(f(x, 3).values, np.tanh(3.0) * 2.5)
+{after}
+print(*(name for name in sys.modules if name.startswith("xtensor.mlir.dialects.")))
+"""
+
+TAKEN = """
+deadline = time.monotonic() + 30
+while (taken := _xtensor.take_warm_context()) is None and time.monotonic() < deadline:
+    time.sleep(0.01)
+assert taken is not None
+"""
+
+
+@pytest.mark.cpu_only("the compiler is the same")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", ""), ("time.sleep(1)", "assert _xtensor.take_warm_context() is None"), (TAKEN, "")],
+    ids=["soon", "later", "taken"],
+)
+def test_first_trace_takes_the_context_of_the_warm_up_and_imports_no_other_dialects(before, after):
+    program = FIRST.format(before=before, after=after)
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert out.returncode == 0, out.stderr
+    assert out.stdout.split() == ["xtensor.mlir.dialects.xtensor"]
