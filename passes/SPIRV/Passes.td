@@ -30,6 +30,24 @@ def ConvertToSPIRV : Pass<"xtensor-convert-to-spirv", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def DeclareAtomics : Pass<"xtensor-declare-atomics", "::mlir::spirv::ModuleOp"> {
+  let summary = "Atomics of 64 bits have their capability";
+  let description = [{
+    Upstream adds the capabilities that ops ask for; atomic ops of 64-bit integers
+    ask for none beyond that of the type. After xtensor's conversion and upstream's
+    spirv-update-vce.
+
+    ```mlir
+    spirv.module Logical GLSL450 requires #spirv.vce<v1.0, [Int64, Shader], []>
+      %now = spirv.AtomicCompareExchange <Device> <None> <None> %place, %new, %old : !spirv.ptr<i64, StorageBuffer>
+    ```
+    ==>
+    ```mlir
+    spirv.module Logical GLSL450 requires #spirv.vce<v1.0, [Int64, Shader, Int64Atomics], []>
+    ```
+  }];
+}
+
 def SerializeSPIRV : Pass<"xtensor-serialize-spirv", "::mlir::ModuleOp"> {
   let summary = "SPIR-V modules become the code of their kernels";
   let description = [{
