@@ -31,19 +31,21 @@ def cache_root() -> Path:
     return Path(base) / "xtensor" / "mlir-python"
 
 
-def installed_release() -> str:
-    done = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${Version}", "libmlir-22-dev"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
+def wanted_release() -> str:
+    """Of the MLIR that is installed, or else of the one that would be."""
+    there = _output("dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", "libmlir-22-dev")
+    coming = re.search(r"Candidate: (\S+)", _output("apt-cache", "policy", "libmlir-22-dev"))
+    version = there.split()[1] if there.startswith("installed ") else coming[1] if coming else "(none)"
+    if version == "(none)":
         sys.exit("libmlir-22-dev is not installed: apt-get install libmlir-22-dev")
-    match = re.match(r"(?:\d+:)?(\d+\.\d+\.\d+)", done.stdout)
+    match = re.match(r"(?:\d+:)?(\d+\.\d+\.\d+)", version)
     if not match:
-        sys.exit(f"cannot read a release from the version {done.stdout!r}")
+        sys.exit(f"cannot read a release from the version {version!r}")
     return match.group(1)
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def run(*command: str, cwd: Path) -> str:
@@ -159,7 +161,7 @@ def trim(cmakelists: Path) -> None:
 
 
 def main() -> None:
-    release = installed_release()
+    release = wanted_release()
     home = cache_root() / f"{release}-{KNOWN.get(release, 'unknown')[:12]}-{REVISION}"
     if not (home / "python" / "CMakeLists.txt").exists():
         home.parent.mkdir(parents=True, exist_ok=True)

@@ -41,16 +41,17 @@ install_requirements() {
 }
 
 packages=(clang-22 clang-format-22 libclang-rt-22-dev libmlir-22-dev lld-22 llvm-22-dev
-  mlir-22-tools ccache cmake ninja-build python3-dev python3-venv xz-utils
+  mlir-22-tools ccache cmake ninja-build xz-utils
   libvulkan1 libvulkan-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools
   libspirv-cross-c-shared-dev)
+python_packages=(python3-dev python3-venv)
 # Programs in C for other processors: bundles are tested there.
 cross_packages=(gcc libc6-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
   gcc-riscv64-linux-gnu libc6-dev-riscv64-cross)
 
-# install_debian_packages PACKAGE ..: those of them that are not there.
-install_debian_packages() {
-  local package missing=() as_root=()
+# missing PACKAGE ..: those of Debian's packages that are not there.
+missing() {
+  local package
   for package in "$@"; do
     case $package in
       # Any recent ones will do, wherever they come from.
@@ -62,38 +63,65 @@ install_debian_packages() {
         "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' \
           2>/dev/null && continue ;;
     esac
-    [ "$(dpkg-query -W -f '${db:Status-Status}' $package 2>/dev/null)" = installed ] ||
-      missing+=("$package")
+    [ "$(dpkg-query -W -f '${db:Status-Status}' $package 2>/dev/null)" = installed ] || echo "$package"
   done
-  [ ${#missing[@]} -gt 0 ] || return 0
-  if [ "$(id -u)" != 0 ]; then
-    if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
-      echo "These Debian packages are missing, and neither root nor sudo is at hand:" >&2
-      echo "    ${missing[*]}" >&2
-      echo "Have them installed, then call make again:" >&2
-      echo "    apt-get update && apt-get install --no-install-recommends ${missing[*]}" >&2
-      exit 1
-    fi
-    as_root=(sudo)
+}
+
+# check_debian_packages PACKAGE ..: whether those that are missing can be installed.
+check_debian_packages() {
+  local wanted
+  mapfile -t wanted < <(missing "$@")
+  [ ${#wanted[@]} -gt 0 ] && [ "$(id -u)" != 0 ] || return 0
+  if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+    echo "These Debian packages are missing, and neither root nor sudo is at hand:" >&2
+    echo "    ${wanted[*]}" >&2
+    echo "Have them installed, then call make again:" >&2
+    echo "    apt-get update && apt-get install --no-install-recommends ${wanted[*]}" >&2
+    exit 1
   fi
-  step "Debian packages: ${missing[*]}"
+}
+
+as_root=()
+[ "$(id -u)" = 0 ] || as_root=(sudo)
+
+# update_debian_lists PACKAGE ..: once, if any of them is missing.
+update_debian_lists() {
+  [ -z "${updated:-}" ] && [ -n "$(missing "$@")" ] || return 0
+  step "Debian's lists of packages"
   "${as_root[@]}" apt-get update -qq
+  updated=1
+}
+
+# install_debian_packages PACKAGE ..: those of them that are not there.
+install_debian_packages() {
+  local wanted
+  mapfile -t wanted < <(missing "$@")
+  [ ${#wanted[@]} -gt 0 ] || return 0
+  check_debian_packages "${wanted[@]}"
+  update_debian_lists "${wanted[@]}"
+  step "Debian packages: ${wanted[*]}"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null
 }
 
 if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/null)" != "$(fingerprint)" ]; then
-  install_debian_packages "${packages[@]}"
+  check_debian_packages "${python_packages[@]}" "${packages[@]}"
+  install_debian_packages "${python_packages[@]}"
   if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
     echo "Python 3.11 or newer is needed; name one with PYTHON=..., as in: PYTHON=python3.11 make setup" >&2
     exit 1
   fi
   [ -x .venv/bin/python ] || "$python" -m venv .venv
-  # The build wants these, and asks again for the folder: a download in the background is free here.
-  .venv/bin/python scripts/fetch_mlir_python.py >/dev/null &
+  # Three downloads, side by side. The sources are those of the release that Debian has; without xz
+  # they wait for it.
+  update_debian_lists "${packages[@]}"
+  install_requirements scripts/requirements.txt &
+  requirements=$!
+  .venv/bin/python scripts/fetch_mlir_python.py >/dev/null 2>&1 &
   fetch=$!
-  install_requirements scripts/requirements.txt
-  wait "$fetch"
+  install_debian_packages "${packages[@]}"
+  wait "$requirements"
+  wait "$fetch" || .venv/bin/python scripts/fetch_mlir_python.py >/dev/null
 
   step "C++ build and install"
   mkdir -p build

@@ -1,0 +1,501 @@
+// Updates by position: loops over the index elements that carry the target along, in index order,
+// so that what is accumulated is the same in every run. The dims that no index array has are
+// updated as one slice, a vector operation. Threads share the work by the target's places, never
+// by updates: along dims that index arrays and target have in common, or, where whole rows are
+// updated, by blocks of rows, each of which looks at all positions and takes its own. Where the
+// states that updates found are wanted, too, it is blocks of columns.
+#include "ToLinalg/UpdateLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+/// Elements below which threads are not worth it.
+static constexpr int64_t kParallelWork = 1 << 16;
+/// Rows shorter than this are not worth looking at each position once per block.
+static constexpr int64_t kParallelRow = 16;
+/// A target of so many elements is worth copying in blocks, if that is most of the work.
+static constexpr int64_t kParallelCopy = 1 << 18;
+/// Elements of a row that are worth looking at each position once more.
+static constexpr int64_t kRowPerBlock = 32;
+/// Elements of the target per position that are.
+static constexpr int64_t kCopyPerPosition = 128;
+/// Workgroups of a device wait for memory at each update, and look at many positions at once: a few
+/// updates are worth sharing.
+static constexpr int64_t kFewUpdates = 256;
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  int64_t all = 1;
+  for (int64_t size : sizes)
+    all = std::min<int64_t>(all * (ShapedType::isDynamic(size) ? 4096 : size), int64_t(1) << 40);
+  return all;
+}
+
+UpdateLoops::UpdateLoops(Lowering &to, Value target, ValueRange indices, ArrayAttr along,
+                         IndexMode mode, ArrayRef<Value> updates, Combine combine)
+    : to(to), b(to.b), loc(to.loc()), target(target), type(arrayType(target)), along(along),
+      indices(indices), mode(mode), updates(updates), combine(combine),
+      element(type.getElementType()), memory(storageType(element)) {
+  auto types = llvm::map_to_vector(indices, [](Value v) { return arrayType(v); });
+  written = unionOf(types, element);
+  ArrayType kept = minus(type, along.getValue());
+  for (StringAttr dim : kept.getDimNames())
+    (written.hasDim(dim) ? aligned : sliced).push_back(dim);
+  // Stored order means nothing: updates that may meet are taken in the order of names.
+  for (StringAttr dim : written.getDimNames())
+    if (!kept.hasDim(dim))
+      inOrder.push_back(dim);
+  llvm::sort(inOrder, [](StringAttr a, StringAttr b) { return a.getValue() < b.getValue(); });
+}
+
+void UpdateLoops::accumulate() {
+  if (isHalf(element))
+    memory = computeType(element);
+}
+
+bool UpdateLoops::mayTakeAnyOrder(ScatterKind kind) const {
+  if (kind == ScatterKind::set || element.isInteger(1) || bitsAtOnce() > to.atomicBits)
+    return false;
+  bool rounds = kind == ScatterKind::add || kind == ScatterKind::mul;
+  return !(isa<FloatType>(element) && rounds && to.inOrder) && isShared() &&
+         (!aligned.empty() || !inOrder.empty()) &&
+         product(written.getShape()) * rowSize() >= kFewUpdates;
+}
+
+void UpdateLoops::takeAnyOrder() {
+  anyOrder = true;
+  if (isHalf(element))
+    memory = computeType(element);
+  else if (storageType(element).getIntOrFloatBitWidth() < 32)
+    memory = b.getI32Type();
+}
+
+Value UpdateLoops::last() {
+  prepare();
+  Value result;
+  if (!anyOrder && isParallel())
+    result = aligned.empty() ? inBlocks() : alongAligned();
+  else
+    result = loop(0, start()).front();
+  return narrowed(result);
+}
+
+std::pair<Value, Value> UpdateLoops::lastAndStates(ArrayType view, Value times) {
+  if ((multiplied = static_cast<bool>(times)))
+    updates.push_back(times);
+  prepare();
+  found = view;
+  // Only an update that is dropped finds nothing.
+  bool findsAll = mode != IndexMode::drop &&
+                  llvm::none_of(along, [&](Attribute dim) { return type.isDynamic(dim); });
+  Value none = findsAll ? to.empty(view) : to.filled(view, to.number(element, 0));
+  StringAttr dim = columns();
+  SmallVector<Value> results = dim && rowSize() * product(written.getShape()) >= kParallelWork
+                                   ? inColumns(dim, none)
+                                   : loop(0, {start(), none});
+  return {results[0], results[1]};
+}
+
+Value UpdateLoops::narrowed(Value result) {
+  if (memory == storageType(element))
+    return result;
+  View sum{View::Tensor, result, b.getMultiDimIdentityMap(type.getRank()), element};
+  return to.elementwise(type, sum, [&](OpBuilder &b, Location loc, ValueRange x) {
+    if (isa<IntegerType>(memory))
+      return arith::TruncIOp::create(b, loc, storageType(element), x.front()).getResult();
+    return store(b, loc, x.front(), element);
+  });
+}
+
+void UpdateLoops::prepare() {
+  for (auto [index, dim] : llvm::zip_equal(indices, along)) {
+    auto name = cast<StringAttr>(dim);
+    if (mode == IndexMode::raise)
+      checkIndex(index, name, type, to);
+    sizes.push_back(
+        b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), to.sizeValue(name, type)));
+  }
+  for (Value update : updates)
+    stored.push_back(sliced.empty() || to.view(update).kind == View::Scalar ? Stored()
+                                                                            : to.stored(update));
+}
+
+Value UpdateLoops::start() {
+  View view = to.view(target);
+  if (view.kind == View::Scalar)
+    return to.filled(type.withElement(element), inMemory(b, loc, view.source));
+  if (!isWide())
+    return to.tensor(target);
+  if (!isa<IntegerType>(memory))
+    return to.packed(target, type.getDimNames(), memory);
+  return to.elementwise(
+      type.withElement(memory), to.access(target, type.getDimNames()),
+      [&](OpBuilder &b, Location loc, ValueRange x) { return inMemory(b, loc, x.front()); });
+}
+
+Value UpdateLoops::inMemory(OpBuilder &b, Location loc, Value stored) const {
+  if (!isWide())
+    return stored;
+  if (!isa<IntegerType>(memory))
+    return load(b, loc, stored, element);
+  return isUnsigned(element) ? arith::ExtUIOp::create(b, loc, memory, stored).getResult()
+                             : arith::ExtSIOp::create(b, loc, memory, stored).getResult();
+}
+
+int64_t UpdateLoops::bitsAtOnce() const {
+  return std::max<int64_t>(storageType(element).getIntOrFloatBitWidth(), 32);
+}
+
+//===- threads ---===//
+
+bool UpdateLoops::isParallel() {
+  int64_t row = rowSize(), count = product(written.getShape()), all = product(type.getShape());
+  if (isShared() && count * row >= kFewUpdates)
+    return true;
+  if (!aligned.empty())
+    return count * row >= kParallelWork;
+  if (!inOrder.empty() && row >= kParallelRow && count * row >= kParallelWork)
+    return true;
+  return !isTemporary() && all >= kParallelCopy && 4 * to.updateBlocks * count <= all;
+}
+
+int64_t UpdateLoops::rowSize() const {
+  int64_t row = 1;
+  for (StringAttr dim : sliced)
+    row *= product(type.getSize(dim));
+  return row;
+}
+
+int64_t UpdateLoops::numBlocks(StringAttr dim) const {
+  int64_t most = to.updateBlocks;
+  if (!isShared() && kCopyPerPosition * product(written.getShape()) > product(type.getShape()))
+    most = std::clamp<int64_t>(rowSize() / kRowPerBlock, 2, most);
+  return filledBlocks(dim, most);
+}
+
+int64_t UpdateLoops::filledBlocks(StringAttr dim, int64_t most) const {
+  int64_t size = type.getSize(dim);
+  if (ShapedType::isDynamic(size) || size == 0)
+    return most;
+  return llvm::divideCeil(size, llvm::divideCeil(size, most));
+}
+
+bool UpdateLoops::isTemporary() {
+  View view = to.view(target);
+  return isWide() || (view.kind == View::Tensor && target.hasOneUse() && view.map.isIdentity() &&
+                      isa_and_nonnull<linalg::LinalgOp>(view.source.getDefiningOp()));
+}
+
+SmallVector<Value> UpdateLoops::forall(ArrayRef<OpFoldResult> ends, int64_t work,
+                                       llvm::function_ref<Spans(ValueRange)> spansOf,
+                                       Value states) {
+  View view = to.view(target);
+  bool inPlace = isTemporary();
+  Stored source;
+  if (!inPlace && view.kind != View::Scalar)
+    source = to.stored(target);
+  SmallVector<Value> inits{inPlace ? start() : to.empty(type, memory)};
+  if (states)
+    inits.push_back(states);
+  auto loop = scf::ForallOp::create(b, loc, ends, inits, std::nullopt);
+  loop->setAttr("xtensor.work", b.getI64IntegerAttr(work));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Spans spans = spansOf(loop.getInductionVars());
+  Value out = loop.getRegionIterArgs().front();
+  Box place = box(type.getDimNames(), type, spans, /*drop=*/false);
+  Value part = extract(out, place);
+  if (!inPlace && view.kind == View::Scalar) {
+    part = linalg::FillOp::create(b, loc, inMemory(b, loc, view.source), part).getResult(0);
+  } else if (!inPlace) {
+    Box own = box(source.order, type, spans, /*drop=*/false);
+    View copied{View::Tensor, extract(source.tensor, own),
+                to.mapTo(type.getDimNames(), source.order), element};
+    part = to.generic(copied, part, b.getMultiDimIdentityMap(type.getRank()), /*reductions=*/0,
+                      [](OpBuilder &, Location, ValueRange x, ValueRange) {
+                        return SmallVector<Value>{x.front()};
+                      })
+               .front();
+  }
+  SmallVector<Value> parts{part};
+  SmallVector<Box, 2> places{place};
+  if (states) {
+    places.push_back(box(found.getDimNames(), found, spans, /*drop=*/false));
+    parts.push_back(extract(loop.getRegionIterArgs().back(), places.back()));
+  }
+  owned = spans;
+  SmallVector<Value> results = this->loop(0, parts);
+  owned.clear();
+  b.setInsertionPointToStart(loop.getTerminator().getBody());
+  for (auto [result, whole, box] : llvm::zip_equal(results, loop.getRegionIterArgs(), places))
+    tensor::ParallelInsertSliceOp::create(b, loc, result, whole, box.offsets, box.lengths,
+                                          box.strides);
+  return SmallVector<Value>(loop.getResults());
+}
+
+Value UpdateLoops::alongAligned() {
+  SmallVector<OpFoldResult> ends;
+  for (StringAttr dim : aligned)
+    ends.push_back(to.sizeOf(dim, type));
+  SmallVector<int64_t> one;
+  for (StringAttr dim : inOrder)
+    one.push_back(written.getSize(dim));
+  int64_t copied = product(minus(type, attributes(aligned)).getShape());
+  auto spansOf = [&](ValueRange at) {
+    Spans spans;
+    for (auto [dim, index] : llvm::zip_equal(aligned, at)) {
+      position[dim] = index;
+      spans[dim] = {index, b.getIndexAttr(1), 1, /*single=*/true};
+    }
+    return spans;
+  };
+  return forall(ends, product(one) + copied / 8 + 1, spansOf).front();
+}
+
+Value UpdateLoops::inBlocks() {
+  auto dim = cast<StringAttr>(*llvm::max_element(along, [&](Attribute a, Attribute b) {
+    return product(type.getSize(a)) < product(type.getSize(b));
+  }));
+  int64_t blocks = numBlocks(dim);
+  int64_t work = product(written.getShape()) + product(type.getShape()) / (16 * blocks);
+  return forall(OpFoldResult(b.getIndexAttr(blocks)), work, blocksOf(dim, blocks)).front();
+}
+
+StringAttr UpdateLoops::columns() const {
+  if (sliced.empty())
+    return {};
+  StringAttr dim = *llvm::max_element(sliced, [&](StringAttr a, StringAttr b) {
+    return product(type.getSize(a)) < product(type.getSize(b));
+  });
+  return product(type.getSize(dim)) >= 2 * kParallelRow ? dim : StringAttr();
+}
+
+SmallVector<Value> UpdateLoops::inColumns(StringAttr dim, Value states) {
+  int64_t most = product(type.getSize(dim)) / kRowPerBlock;
+  int64_t blocks = filledBlocks(dim, std::clamp<int64_t>(most, 2, to.updateBlocks));
+  return forall(OpFoldResult(b.getIndexAttr(blocks)), product(written.getShape()),
+                blocksOf(dim, blocks), states);
+}
+
+std::function<Spans(ValueRange)> UpdateLoops::blocksOf(StringAttr dim, int64_t blocks) {
+  int64_t size = type.getSize(dim), step = (size + blocks - 1) / blocks;
+  bool even = !ShapedType::isDynamic(size) && size % blocks == 0;
+  Value whole = to.sizeValue(dim, type), length = to.index(step);
+  if (ShapedType::isDynamic(size)) {
+    Value up = arith::AddIOp::create(b, loc, whole, to.index(blocks - 1));
+    length = arith::DivUIOp::create(b, loc, up, to.index(blocks));
+  }
+  return [=](ValueRange at) {
+    Value from = arith::MulIOp::create(b, loc, at.front(), length);
+    if (even)
+      return Spans{{dim, {from, b.getIndexAttr(step), step}}};
+    from = arith::MinSIOp::create(b, loc, from, whole);
+    Value rest = arith::SubIOp::create(b, loc, whole, from);
+    Value here = arith::MinSIOp::create(b, loc, rest, length);
+    return Spans{{dim, {from, here, ShapedType::kDynamic}}};
+  };
+}
+
+//===- the loops ---===//
+
+SmallVector<Attribute> UpdateLoops::attributes(ArrayRef<StringAttr> names) {
+  return {names.begin(), names.end()};
+}
+
+SmallVector<Value> UpdateLoops::loop(unsigned depth, ValueRange carried) {
+  // Where no thread has its part, dims that are aligned are looped over like the others.
+  Names dims = inOrder;
+  if (aligned.size() && !owned.contains(aligned.front()))
+    dims.insert(dims.begin(), aligned.begin(), aligned.end());
+  if (depth == dims.size())
+    return step(carried);
+  StringAttr dim = dims[depth];
+  Value end = to.sizeValue(dim, written);
+  auto loop = scf::ForOp::create(b, loc, to.index(0), end, to.index(1), carried);
+  if (anyOrder && depth == 0)
+    loop->setAttr("xtensor.unordered", b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  if (backwards)
+    at = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, end, to.index(1)), at);
+  position[dim] = at;
+  scf::YieldOp::create(b, loc, this->loop(depth + 1, loop.getRegionIterArgs()));
+  return SmallVector<Value>(loop.getResults());
+}
+
+SmallVector<Value> UpdateLoops::positionsOf(ArrayRef<StringAttr> dims) {
+  return llvm::map_to_vector(dims, [&](StringAttr dim) { return position.lookup(dim); });
+}
+
+SmallVector<Value> UpdateLoops::step(ValueRange carried) {
+  Value taken; // whether this update is made here; null: always
+  auto require = [&](Value condition) {
+    taken = taken ? arith::AndIOp::create(b, loc, taken, condition).getResult() : condition;
+  };
+  Spans place;
+  for (StringAttr dim : sliced)
+    if (auto part = owned.find(dim); part != owned.end())
+      place[dim] = {to.index(0), part->second.length, part->second.size};
+  for (auto [index, size, name] : llvm::zip_equal(indices, sizes, along)) {
+    auto dim = cast<StringAttr>(name);
+    Type kind = arrayType(index).getElementType();
+    View view = to.access(index, written.getDimNames());
+    Value at = Lowering::elementAt(b, loc, view, positionsOf(written.getDimNames()));
+    Value counted = fromEnd(b, loc, toI64(b, loc, at, kind), size, kind);
+    Value clamped = clampedIndex(b, loc, counted, size);
+    if (mode == IndexMode::drop)
+      require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, counted, size));
+    else if (type.isDynamic(dim)) // nothing fits into an empty target
+      require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, clamped,
+                                    to.sizeValue(dim, type)));
+    if (auto part = owned.find(dim); part != owned.end()) {
+      clamped = arith::SubIOp::create(b, loc, clamped, part->second.offset);
+      Value length = getValue(part->second.length);
+      require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, clamped, length));
+    }
+    place[dim] = {clamped, b.getIndexAttr(1), 1, /*single=*/true};
+  }
+  for (StringAttr dim : aligned)
+    place[dim] = {owned.contains(dim) ? to.index(0) : position.lookup(dim), b.getIndexAttr(1), 1,
+                  /*single=*/true};
+  auto update = [&] {
+    return sliced.empty() ? updateNumber(carried, place) : updateSlice(carried, place);
+  };
+  if (!taken)
+    return update();
+  auto branch = scf::IfOp::create(b, loc, carried.getTypes(), taken, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  scf::YieldOp::create(b, loc, update());
+  b.setInsertionPointToStart(&branch.getElseRegion().front());
+  scf::YieldOp::create(b, loc, carried);
+  return SmallVector<Value>(branch.getResults());
+}
+
+Value UpdateLoops::getValue(OpFoldResult size) {
+  if (auto value = dyn_cast<Value>(size))
+    return value;
+  return to.index(cast<IntegerAttr>(cast<Attribute>(size)).getInt());
+}
+
+Value UpdateLoops::combined(OpBuilder &b, Location loc, Value old, ValueRange inputs) const {
+  Value before = isWide() ? old : load(b, loc, old, element);
+  SmallVector<Value> values;
+  for (auto [value, update] : llvm::zip_equal(inputs, updates))
+    values.push_back(isa<IntegerType>(memory) && isWide()
+                         ? inMemory(b, loc, value)
+                         : load(b, loc, value, arrayType(update).getElementType()));
+  Value after = combine(b, loc, before, values);
+  return isWide() ? after : store(b, loc, after, element);
+}
+
+Value UpdateLoops::asState(OpBuilder &b, Location loc, Value old, ValueRange inputs) const {
+  Value state = isWide() ? store(b, loc, old, element) : old;
+  if (!multiplied)
+    return state;
+  Value factor = load(b, loc, inputs.back(), element);
+  Value product = arith::MulFOp::create(b, loc, load(b, loc, state, element), factor);
+  return store(b, loc, product, element);
+}
+
+SmallVector<Value> UpdateLoops::updateNumber(ValueRange carried, const Spans &place) {
+  SmallVector<Value> at, values;
+  for (StringAttr dim : type.getDimNames())
+    at.push_back(place.lookup(dim).offset);
+  for (Value update : updates) {
+    View view = to.access(update, written.getDimNames());
+    values.push_back(Lowering::elementAt(b, loc, view, positionsOf(written.getDimNames())));
+  }
+  Value old = tensor::ExtractOp::create(b, loc, carried[0], at);
+  SmallVector<Value> next{
+      tensor::InsertOp::create(b, loc, combined(b, loc, old, values), carried[0], at)};
+  if (found)
+    next.push_back(tensor::InsertOp::create(b, loc, asState(b, loc, old, values), carried[1],
+                                            positionsOf(found.getDimNames())));
+  return next;
+}
+
+SmallVector<Value> UpdateLoops::updateSlice(ValueRange carried, const Spans &place) {
+  SmallVector<View> rows;
+  for (auto [update, where] : llvm::zip_equal(updates, stored)) {
+    View row = to.view(update);
+    if (row.kind == View::Scalar) {
+      row.map = AffineMap::get(sliced.size(), 0, b.getContext());
+    } else {
+      Box part = box(where.order, arrayType(update), updated(where.order), /*drop=*/true);
+      row = {View::Tensor, extract(where.tensor, part), to.mapTo(sliced, part.dims),
+             arrayType(update).getElementType()};
+    }
+    rows.push_back(row);
+  }
+  Box own = box(type.getDimNames(), type, place, /*drop=*/true);
+  SmallVector<Value> outs{extract(carried[0], own)};
+  SmallVector<AffineMap> maps{to.mapTo(sliced, own.dims)};
+  Box states;
+  if (found) {
+    Spans spans = updated(found.getDimNames());
+    for (StringAttr dim : sliced)
+      if (place.contains(dim))
+        spans[dim] = place.lookup(dim);
+    states = box(found.getDimNames(), found, spans, /*drop=*/true);
+    outs.push_back(extract(carried[1], states));
+    maps.push_back(to.mapTo(sliced, states.dims));
+  }
+  SmallVector<Value> results =
+      to.generic(rows, outs, maps, /*reductions=*/0,
+                 [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {
+                   SmallVector<Value> next{combined(b, loc, old[0], x)};
+                   if (found)
+                     next.push_back(asState(b, loc, old[0], x));
+                   return next;
+                 });
+  SmallVector<Value> next{insert(results[0], carried[0], own)};
+  if (found)
+    next.push_back(insert(results[1], carried[1], states));
+  return next;
+}
+
+Spans UpdateLoops::updated(ArrayRef<StringAttr> dims) {
+  Spans spans;
+  for (StringAttr dim : dims)
+    if (Value at = position.lookup(dim))
+      spans[dim] = {at, b.getIndexAttr(1), 1, /*single=*/true};
+    else if (llvm::is_contained(sliced, dim) && owned.contains(dim))
+      spans[dim] = owned.lookup(dim);
+  return spans;
+}
+
+//===- slices ---===//
+
+Box UpdateLoops::box(ArrayRef<StringAttr> order, ArrayType of, const Spans &spans, bool drop) {
+  Box result;
+  for (StringAttr dim : order) {
+    auto span = spans.find(dim);
+    bool whole = span == spans.end();
+    result.offsets.push_back(whole ? OpFoldResult(b.getIndexAttr(0))
+                                   : OpFoldResult(span->second.offset));
+    result.lengths.push_back(whole ? to.sizeOf(dim, of) : span->second.length);
+    result.strides.push_back(b.getIndexAttr(1));
+    if (drop && !whole && span->second.single)
+      continue;
+    result.shape.push_back(whole ? of.getSize(dim) : span->second.size);
+    result.dims.push_back(dim);
+  }
+  return result;
+}
+
+Value UpdateLoops::extract(Value tensor, const Box &box) {
+  auto type =
+      RankedTensorType::get(box.shape, cast<RankedTensorType>(tensor.getType()).getElementType());
+  return tensor::ExtractSliceOp::create(b, loc, type, tensor, box.offsets, box.lengths,
+                                        box.strides);
+}
+
+Value UpdateLoops::insert(Value part, Value whole, const Box &box) {
+  return tensor::InsertSliceOp::create(b, loc, part, whole, box.offsets, box.lengths, box.strides);
+}
