@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -390,10 +391,50 @@ Array *xtensor::moved(Array *a, xt_device *device) {
   return result;
 }
 
+static bool addWords(PyObject *module, const char *name,
+                     std::initializer_list<const char *> words) {
+  PyObject *tuple = PyTuple_New(words.size());
+  Py_ssize_t i = 0;
+  for (const char *word : words)
+    if (tuple)
+      PyTuple_SET_ITEM(tuple, i++, PyUnicode_FromString(word));
+  bool added = tuple && PyModule_AddObjectRef(module, name, tuple) == 0;
+  Py_XDECREF(tuple);
+  return added;
+}
+
+/// What a profile may say beside its backend, as the compiler's tables have it.
+static bool addProfiles(PyObject *module) {
+  std::initializer_list<const char *> makers = {
+#define DEVICE(VENDOR, ...) #VENDOR,
+#define TILE(...)
+#include "GPU/library/devices.def"
+#undef DEVICE
+#undef TILE
+  };
+  std::initializer_list<const char *> features = {
+#define FEATURE(WORD) #WORD,
+#define NUMBER(WORD)
+#include "GPU/library/profile.def"
+#undef FEATURE
+#undef NUMBER
+  };
+  std::initializer_list<const char *> numbers = {
+#define FEATURE(WORD)
+#define NUMBER(WORD) #WORD,
+#include "GPU/library/profile.def"
+#undef FEATURE
+#undef NUMBER
+  };
+  return addWords(module, "profile_makers", makers) &&
+         addWords(module, "profile_features", features) &&
+         addWords(module, "profile_numbers", numbers);
+}
+
 bool xtensor::initDevices(PyObject *module) {
   cpuName = PyUnicode_InternFromString("cpu");
   deviceClass = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
   return cpuName && deviceClass &&
          PyModule_AddObjectRef(module, "Device", (PyObject *)deviceClass) == 0 &&
-         PyModule_AddFunctions(module, functions) == 0;
+         addProfiles(module) && PyModule_AddFunctions(module, functions) == 0;
 }

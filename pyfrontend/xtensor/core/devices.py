@@ -30,35 +30,9 @@ _PROFILES = {
     "cuda": "cuda,nvidia,f64,i64,f16,i16,i8,s16,s8,atomic_f32,atomic_f64,atomic_i64,shuffle,subgroup=32,"
     f"{_NUMBERS},sm=80",
 }
-# All that a profile may say: what a device has, who made it, and numbers of 1 or more.
-_WORDS = frozenset(
-    [
-        "f64",
-        "i64",
-        "f16",
-        "i16",
-        "i8",
-        "s16",
-        "s8",
-        "atomic_f32",
-        "atomic_f64",
-        "atomic_i64",
-        "in_order",
-        "shuffle",
-        "specials16",
-        "specials32",
-        "specials64",
-        "subnormals16",
-        "subnormals32",
-        "subnormals64",
-        "nvidia",
-        "amd",
-        "intel",
-        "apple",
-        "software",
-    ]
-)
-_NUMBERED = ("subgroup", "workgroup_bytes", "max_threads", "sm")
+# All that a profile may say: what a device has, who made it (`any` is for the compiler's tables), and numbers of 1 or
+# more.
+_WORDS = frozenset(_native.profile_features + _native.profile_makers) - {"any"}
 # dtype -> the part of a profile that says that it is there, and what to write instead where it is not. Integers are
 # made of words where they are not there: the numbers are the same.
 _NEEDS = {
@@ -303,8 +277,8 @@ def target_named(name: str) -> Target:
 def _check_words(profile: str) -> None:
     for word in profile.split(",")[1:]:
         number = re.fullmatch(r"(\w+)=[1-9][0-9]{0,8}", word)
-        if number[1] not in _NUMBERED if number else word not in _WORDS:
-            known = ", ".join([*sorted(_WORDS), *(f"{n}=NUMBER" for n in _NUMBERED)])
+        if number[1] not in _native.profile_numbers if number else word not in _WORDS:
+            known = ", ".join([*sorted(_WORDS), *(f"{n}=NUMBER" for n in _native.profile_numbers)])
             raise DeviceError(f"the profile {profile!r} says {word!r}, which is nothing that a device has: {known}")
         if word.startswith("sm=") and int(word[3:]) < 70:
             old = f"{word[3:-1] or 0}.{word[-1]}"
