@@ -157,16 +157,10 @@ def _dense(array: np.ndarray[Any, Any]) -> ir.Attribute:
     shaped = ir.RankedTensorType.get(array.shape, element, loc=location.unknown())
     if array.size == 0:
         return ir.Attribute.parse(f"dense<> : {shaped}", ctx)
-    if array.size == 1:
-        first = array.reshape(-1)[0]
-        if dtypes.is_float(array.dtype):
-            scalar = ir.FloatAttr.get(element, float(first), loc=location.unknown())
-        elif dtypes.is_bool(array.dtype):
-            scalar = ir.BoolAttr.get(bool(first), context=ctx)
-        else:
-            scalar = ir.IntegerAttr.get(element, int(first))
+    if array.size == 1 and dtypes.is_float(array.dtype):
+        scalar = ir.FloatAttr.get(element, float(array.reshape(-1)[0]), loc=location.unknown())
         return ir.DenseElementsAttr.get_splat(shaped, scalar)
-    if array.dtype.kind == "b":
+    if dtypes.is_bool(array.dtype):
         values = [ir.BoolAttr.get(bool(v), context=ctx) for v in array.reshape(-1)]
         return ir.DenseElementsAttr.get(values, shaped, context=ctx)
     raw = np.ascontiguousarray(array)
