@@ -14,4 +14,5 @@ export ASAN_SYMBOLIZER_PATH=$(llvm-config-22 --bindir)/llvm-symbolizer
 export PYTHONPATH=$PWD/build/asan/python_packages XTENSOR_BUILD=$PWD/build/asan
 export LD_PRELOAD=$runtime
 .venv/bin/lit -q test
-.venv/bin/python -m pytest -q --capture=sys "$@"
+[ $# != 0 ] || set -- test/python/test_*.py
+PYTEST_ADDOPTS=--capture=sys exec scripts/each_file.sh "$@"
