@@ -100,20 +100,18 @@ static std::vector<std::string> strings(intptr_t count, const MlirStringRef *tex
   return out;
 }
 
-bool xtensorExport(MlirModule module, const XTensorExportOptions *o, MlirStringCallback callback,
-                   void *userData) {
+bool xtensorExport(const XTensorExportOptions *o, MlirStringCallback callback, void *userData) {
   xtensor::ExportOptions options;
   options.name = unwrap(o->name).str();
-  options.function = unwrap(o->function).str();
-  options.doc = unwrap(o->doc).str();
   options.blas = unwrap(o->blas).str();
-  options.python = unwrap(o->python).str();
   options.forC = o->forC;
   options.targets = strings(o->numTargets, o->targets);
-  options.inputs = strings(o->numInputs, o->inputs);
-  options.outputs = strings(o->numOutputs, o->outputs);
-  options.weights = strings(o->numWeights, o->weights);
-  auto bundle = xtensor::exportBundle(unwrap(module), options);
+  std::vector<xtensor::ExportFunction> functions;
+  for (const XTensorExportFunction &f : llvm::ArrayRef(o->functions, o->numFunctions))
+    functions.push_back({unwrap(f.module), unwrap(f.name).str(), unwrap(f.doc).str(),
+                         strings(f.numInputs, f.inputs), strings(f.numOutputs, f.outputs),
+                         strings(f.numWeights, f.weights), unwrap(f.python).str()});
+  auto bundle = xtensor::exportBundle(functions, options);
   if (failed(bundle))
     return false;
   callback(wrapped(*bundle), userData);

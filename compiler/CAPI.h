@@ -57,15 +57,23 @@ MLIR_CAPI_EXPORTED bool xtensorPrintAfter(MlirModule module, MlirStringRef phase
                                           MlirStringRef target, MlirStringCallback callback,
                                           void *userData);
 
-/* A bundle (compiler/Export.h). Lists may be empty; `targets` names one at least. */
+/* A bundle (compiler/Export.h) of one function or more. Other lists may be empty; `targets` names
+ * one at least. */
+typedef struct XTensorExportFunction {
+  MlirModule module;
+  MlirStringRef name, doc, python;
+  intptr_t numInputs, numOutputs, numWeights;
+  const MlirStringRef *inputs, *outputs, *weights;
+} XTensorExportFunction;
 typedef struct XTensorExportOptions {
-  MlirStringRef name, function, doc, blas, python;
+  MlirStringRef name, blas;
   bool forC;
-  intptr_t numTargets, numInputs, numOutputs, numWeights;
-  const MlirStringRef *targets, *inputs, *outputs, *weights;
+  intptr_t numTargets, numFunctions;
+  const MlirStringRef *targets;
+  const XTensorExportFunction *functions;
 } XTensorExportOptions;
 /* Hands the bytes of the bundle to `callback`, once; false on failure, with diagnostics. */
-MLIR_CAPI_EXPORTED bool xtensorExport(MlirModule module, const XTensorExportOptions *options,
+MLIR_CAPI_EXPORTED bool xtensorExport(const XTensorExportOptions *options,
                                       MlirStringCallback callback, void *userData);
 /* Hands JSON to `callback`: the keys `results`, `open`, `equal` and `nonempty` of manifests, for a
  * module in phase `traced`; false on failure, with diagnostics. */

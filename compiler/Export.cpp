@@ -11,6 +11,7 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
@@ -41,22 +42,23 @@ bool isLine(StringRef name) {
   return !name.empty();
 }
 
+/// A function on its way into a bundle.
+struct Exported {
+  const ExportFunction &asked;
+  OwningOpRef<ModuleOp> module; // without folders
+  std::optional<json::Value> python;
+  std::string program = {}; // the member that holds it
+  std::vector<std::string> weights = {};
+};
+
 class Exporter {
 public:
-  Exporter(ModuleOp module, const ExportOptions &options) : module(module), options(options) {}
+  Exporter(std::vector<Exported> functions, const ExportOptions &options)
+      : functions(std::move(functions)), options(options) {}
 
   FailureOr<std::string> run() {
     if (failed(describe()))
       return failure();
-    std::string bytecode;
-    llvm::raw_string_ostream os(bytecode);
-    if (failed(writeBytecodeToFile(module, os)))
-      return module.emitError("the program cannot be written as bytecode");
-    std::string hashes = bundle::sha256(bytecode);
-    for (const std::string &bytes : options.weights)
-      hashes += bundle::sha256(bytes);
-    hashes += bundle::sha256(options.python);
-    library.contents = bundle::sha256(hashes);
     json::Array targets;
     for (const std::string &target : options.targets) {
       FailureOr<json::Object> added = add(target);
@@ -64,32 +66,23 @@ public:
         return failure();
       targets.push_back(std::move(*added));
     }
-    keep("module.mlirbc", std::move(bytecode));
-    json::Array weights;
-    for (auto [i, bytes] : llvm::enumerate(options.weights)) {
-      std::string member = "weights/" + std::to_string(i) + ".bin";
-      json::Object weight = toJson(inputs()[passed() + i]);
-      weight["member"] = member;
-      weights.push_back(std::move(weight));
-      keep(member, bytes);
-    }
     if (hasC)
       keep(library.prefix + ".h", headerOf(library));
-    return file(std::move(targets), std::move(weights));
+    return file(std::move(targets));
   }
 
 private:
-  const std::vector<Parameter> &inputs() const { return library.interface.inputs; }
-  size_t passed() const { return inputs().size() - options.weights.size(); }
+  /// What is wrong with none of the functions alone is told at the first one.
+  InFlightDiagnostic error() { return functions.front().module->emitError(); }
 
-  /// What readers rely on: the program is one function of traced ops, whose attributes say what
+  /// What readers rely on: a program is one function of traced ops, whose attributes say what
   /// they are to say.
-  LogicalResult checkProgram() {
+  static LogicalResult checkProgram(ModuleOp module) {
     auto main = module.lookupSymbol<func::FuncOp>("main");
     for (Operation &op : *module.getBody())
       if (&op != main.getOperation())
-        return op.emitError("a bundle holds the function @main and nothing else. Inline what it "
-                            "calls (mlir-opt --inline --symbol-dce), and remove the rest");
+        return op.emitError("a bundle holds public functions and nothing else. Inline what they "
+                            "call (mlir-opt --inline --symbol-dce), and remove the rest");
     WalkResult traced = main.walk([](Operation *op) {
       if (op->getName().getDialectNamespace() != "llvm")
         return WalkResult::advance();
@@ -113,11 +106,11 @@ private:
   }
 
   /// Names are on one line wherever they are printed, and arrays fit memory: readers see to it.
-  LogicalResult checkNames() {
-    if (!isLine(options.function))
+  static LogicalResult checkNames(ModuleOp module, StringRef name, const Interface &interface) {
+    if (!isLine(name))
       return module.emitError("no bundle can be made of a function with such a name: it is empty, "
                               "or has characters that cannot be printed");
-    for (const auto &parameters : {inputs(), library.interface.outputs})
+    for (const auto &parameters : {interface.inputs, interface.outputs})
       for (const Parameter &p : parameters) {
         if (!isLine(p.name) || !llvm::all_of(p.dims, isLine))
           return module.emitError("no bundle can be made where the name of an array or a dim is "
@@ -134,119 +127,190 @@ private:
   }
 
   LogicalResult describe() {
-    auto interface = interfaceOf(module);
-    if (failed(interface) || failed(checkProgram()))
-      return failure();
     if (options.targets.empty())
-      return module.emitError("a bundle is for one target at least");
+      return error() << "a bundle is for one target at least";
     if (!options.blas.empty() && !blasNamed(options.blas))
-      return module.emitError("there is no BLAS called '")
-             << options.blas << "': openblas, blas or scipy-openblas, or none";
-    if (options.weights.size() > interface->inputs.size())
-      return module.emitError("there are more weights than inputs");
+      return error() << "there is no BLAS called '" << options.blas
+                     << "': openblas, blas or scipy-openblas, or none";
     library.prefix = libraryName(options.name);
     if (constexpr size_t most = 128; library.prefix.size() > most)
-      return module.emitError("no bundle can be made with a name of ")
-             << library.prefix.size() << " characters: " << most << " at most";
-    library.symbols = LibrarySymbols(library.prefix, options.function);
-    library.interface = std::move(*interface);
+      return error() << "no bundle can be made with a name of " << library.prefix.size()
+                     << " characters: " << most << " at most";
+    Names taken;
+    library.message = taken.fresh(library.prefix + "_message");
+    library.blas = options.blas;
+    library.forC = options.forC;
+    for (auto [i, f] : llvm::enumerate(functions)) {
+      if (failed(describe(f, i)))
+        return failure();
+      library.functions.back().symbols = FunctionSymbols(taken, library.prefix, f.asked.name);
+    }
+    return success();
+  }
+
+  LogicalResult describe(Exported &f, size_t place) {
+    ModuleOp module = *f.module;
+    auto interface = interfaceOf(module);
+    if (failed(interface) || failed(checkProgram(module)))
+      return failure();
+    if (f.asked.weights.size() > interface->inputs.size())
+      return module.emitError("there are more weights than inputs");
     auto rename = [](std::vector<Parameter> &parameters, const std::vector<std::string> &names) {
       for (auto [p, name] : llvm::zip(parameters, names))
         p.name = name;
     };
-    rename(library.interface.inputs, options.inputs);
-    rename(library.interface.outputs, options.outputs);
-    if (failed(checkNames()))
+    rename(interface->inputs, f.asked.inputs);
+    rename(interface->outputs, f.asked.outputs);
+    if (failed(checkNames(module, f.asked.name, *interface)))
       return failure();
-    library.signature = signatureOf(options.function, library.interface);
-    for (auto [i, bytes] : llvm::enumerate(options.weights)) {
-      library.weights.push_back(bytes);
-      const Parameter &p = inputs()[passed() + i];
-      auto main = module.lookupSymbol<func::FuncOp>("main");
-      auto type = cast<ArrayType>(main.getArgumentTypes()[passed() + i]);
+    LibraryFunction &described = library.functions.emplace_back();
+    described.interface = std::move(*interface);
+    described.signature = signatureOf(f.asked.name, described.interface);
+    std::string bytecode;
+    llvm::raw_string_ostream os(bytecode);
+    if (failed(writeBytecodeToFile(module, os)))
+      return module.emitError("the program cannot be written as bytecode");
+    std::string hashes = bundle::sha256(bytecode);
+    f.program = "module" + std::to_string(place) + ".mlirbc";
+    keep(f.program, std::move(bytecode));
+    if (failed(addWeights(f, described, hashes)))
+      return failure();
+    hashes += bundle::sha256(f.asked.python);
+    described.contents = bundle::sha256(hashes);
+    return readPython(f, described);
+  }
+
+  /// Equal values are one member, whichever functions have them.
+  LogicalResult addWeights(Exported &f, LibraryFunction &described, std::string &hashes) {
+    size_t passed = described.interface.inputs.size() - f.asked.weights.size();
+    auto main = f.module->lookupSymbol<func::FuncOp>("main");
+    for (auto [i, bytes] : llvm::enumerate(f.asked.weights)) {
+      const Parameter &p = described.interface.inputs[passed + i];
+      auto type = cast<ArrayType>(main.getArgumentTypes()[passed + i]);
       int64_t expected = std::max<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8, 1);
       for (const SizeProduct &size : p.sizes)
         expected *= size.factor;
       if (p.isOpen() || static_cast<int64_t>(bytes.size()) != expected)
-        return module.emitError("the values of weight ")
+        return f.module->emitError("the values of weight ")
                << i << " are not as many as its type says";
+      std::string hash = bundle::sha256(bytes);
+      auto [known, isNew] = weightNumbers.try_emplace(hash, library.weights.size());
+      std::string member = "weights/" + std::to_string(known->second) + ".bin";
+      if (isNew) {
+        library.weights.push_back(bytes);
+        keep(member, bytes);
+      }
+      hashes += hash;
+      described.weights.push_back(known->second);
+      f.weights.push_back(std::move(member));
     }
-    library.blas = options.blas;
-    library.forC = options.forC;
-    if (options.python.empty())
+    return success();
+  }
+
+  static LogicalResult readPython(Exported &f, LibraryFunction &described) {
+    if (f.asked.python.empty())
       return success();
-    auto parsed = json::parse(options.python);
+    auto parsed = json::parse(f.asked.python);
     if (!parsed)
-      return module.emitError("what Python says of the function is no JSON: ")
+      return f.module->emitError("what Python says of the function is no JSON: ")
              << llvm::toString(parsed.takeError());
-    python = std::move(*parsed);
+    f.python = std::move(*parsed);
     // [argument, dtype, FILE:LINE, op]
-    if (const json::Object *said = python->getAsObject())
+    if (const json::Object *said = f.python->getAsObject())
       if (const json::Array *ranges = said->getArray("ranges"))
         for (const json::Value &range : *ranges) {
           const json::Array *r = range.getAsArray();
           if (r && r->size() >= 3 && (*r)[0].getAsInteger())
-            library.ranges.push_back({*(*r)[0].getAsInteger(),
-                                      (*r)[1].getAsString().value_or("").str(),
-                                      (*r)[2].getAsString().value_or("").str()});
+            described.ranges.push_back({*(*r)[0].getAsInteger(),
+                                        (*r)[1].getAsString().value_or("").str(),
+                                        (*r)[2].getAsString().value_or("").str()});
         }
     return success();
   }
 
-  /// A device: its kernels, the list of launches where there is one, and their host for xt.load.
+  bool hasFolder(StringRef folder) const {
+    return llvm::any_of(kept,
+                        [&](const auto &m) { return StringRef(m.first).starts_with(folder); });
+  }
+
+  /// The functions as they are in front of code generation.
+  FailureOr<std::vector<OwningOpRef<ModuleOp>>> lowered(StringRef target) {
+    std::vector<OwningOpRef<ModuleOp>> copies;
+    for (auto [f, described] : llvm::zip_equal(functions, library.functions)) {
+      copies.emplace_back(cast<ModuleOp>((*f.module)->clone()));
+      if (failed(runPhases(*copies.back(), "traced", "llvm", "", target)))
+        return failure();
+      described.sites = sitesOf(*copies.back());
+    }
+    return copies;
+  }
+
+  /// What `xt.load` calls of a function.
+  static json::Object codeOf(const LibraryFunction &f, const std::string &kernel) {
+    return json::Object{
+        {"kernel", kernel}, {"entry", f.symbols.entry}, {"signature", f.symbols.signature}};
+  }
+
+  /// A device: its kernels, lists of launches where there are such, and their hosts for xt.load.
   FailureOr<json::Object> addDevice(StringRef profile) {
     StringRef backend = profile.split(',').first;
     std::string folder = (backend + "/").str();
-    if (llvm::any_of(kept, [&](const auto &m) { return StringRef(m.first).starts_with(folder); }))
-      return module.emitError("target '") << backend << "' is there twice";
-    OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
-    if (failed(runPhases(*copy, "traced", "llvm", "", profile)))
+    if (hasFolder(folder))
+      return error() << "target '" << backend << "' is there twice";
+    auto modules = lowered(profile);
+    if (failed(modules))
       return failure();
-    library.sites = sitesOf(*copy);
     // Nothing of the host takes time: any machine of this kind will do.
     std::optional<Processor> here = processorOf(thisProcessor());
     if (here)
       here = processorOf("cpu:" + here->architecture);
     if (!here)
-      return module.emitError("the host of kernels cannot be compiled for this machine");
+      return error() << "the host of kernels cannot be compiled for this machine";
     library.target = profile.str();
-    auto host = makeHost(*copy, library, *here);
-    if (failed(host))
-      return failure();
-    json::Object entry{{"target", backend},
-                       {"profile", profile},
-                       {"triple", here->triple},
-                       {"host", "cpu:" + here->name},
-                       {"kernel", folder + "host.so"},
-                       {"entry", entrySymbol(library)},
-                       {"signature", signatureSymbol(library)}};
-    keep(folder + "host.so", host->shared);
-    std::string why;
-    auto recording = record(host->object, entrySymbol(library), library.interface, why);
-    if (!recording) {
-      entry["why"] = why;
-      return entry;
+    json::Array code;
+    for (size_t i = 0; i < functions.size(); ++i) {
+      const LibraryFunction &f = library.functions[i];
+      auto host = makeHost(*(*modules)[i], library, f, *here);
+      if (failed(host))
+        return failure();
+      std::string kernel = folder + "host" + std::to_string(i) + ".so";
+      json::Object entry = codeOf(f, kernel);
+      keep(kernel, host->shared);
+      std::string why;
+      if (auto recording = record(host->object, f.symbols.entry, f.interface, why)) {
+        std::string list = folder + "launches" + std::to_string(i) + ".json";
+        keepLaunches(list, *recording, f.interface, functions[i].weights, profile);
+        entry["launches"] = list;
+      } else {
+        entry["why"] = why;
+      }
+      code.push_back(std::move(entry));
     }
+    return json::Object{{"target", backend},
+                        {"profile", profile},
+                        {"triple", here->triple},
+                        {"host", "cpu:" + here->name},
+                        {"code", std::move(code)}};
+  }
+
+  void keepLaunches(const std::string &list, const Recording &recording, const Interface &interface,
+                    const std::vector<std::string> &weights, StringRef profile) {
+    StringRef backend = profile.split(',').first;
     StringRef suffix = backend == "vulkan" ? ".spv" : backend == "metal" ? ".metal" : ".ptx";
-    auto file = [&](bool isKernel, size_t i) {
-      return folder + (isKernel ? "kernel" : "constant") + std::to_string(i) +
-             (isKernel ? suffix.str() : ".bin");
-    };
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    json::OStream(os, /*IndentSize=*/1)
-        .value(launchesOf(*recording, library.interface, options.weights.size(), profile, file));
-    os << '\n';
-    entry["launches"] = folder + "launches.json";
-    keep(folder + "launches.json", text);
-    for (auto [i, k] : llvm::enumerate(recording->kernels)) {
+    RecordedFiles files{{}, {}, weights};
+    for (const RecordedKernel &k : recording.kernels) {
       // Texts end with a zero for drivers; files do not.
       StringRef code = k.code;
-      keep(file(true, i), (backend == "vulkan" ? code : code.rtrim('\0')).str());
+      files.kernels.push_back(keepOnce((backend + "/kernel").str(), suffix,
+                                       (backend == "vulkan" ? code : code.rtrim('\0')).str()));
     }
-    for (auto [i, bytes] : llvm::enumerate(recording->constants))
-      keep(file(false, i), bytes);
-    return entry;
+    for (const std::string &bytes : recording.constants)
+      files.constants.push_back(keepOnce((backend + "/constant").str(), ".bin", bytes));
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    json::OStream(os, /*IndentSize=*/1).value(launchesOf(recording, interface, profile, files));
+    os << '\n';
+    keep(list, text);
   }
 
   FailureOr<json::Object> add(StringRef asked) {
@@ -255,45 +319,46 @@ private:
     std::string target = asked == "cpu" ? thisProcessor() : asked.str();
     std::optional<Processor> processor = processorOf(target);
     if (!processor)
-      return module.emitError("no bundle can be made for target '")
-             << asked << "': there are cpu (this machine's), " << processorNames()
-             << ", and vulkan, metal and cuda";
+      return error() << "no bundle can be made for target '" << asked
+                     << "': there are cpu (this machine's), " << processorNames()
+                     << ", and vulkan, metal and cuda";
     std::string folder = "cpu/" + processor->name + "/";
-    if (llvm::any_of(kept, [&](const auto &m) { return StringRef(m.first).starts_with(folder); }))
-      return module.emitError("target '") << asked << "' is there twice";
-    OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
-    if (failed(runPhases(*copy, "traced", "llvm", "", target)))
+    if (hasFolder(folder))
+      return error() << "target '" << asked << "' is there twice";
+    auto modules = lowered(target);
+    if (failed(modules))
       return failure();
-    library.sites = sitesOf(*copy);
-    library.routines = routinesOf(*copy);
+    library.routines = routinesOf(*modules);
     if (options.forC && options.blas.empty() && library.callsLapack())
-      return module.emitError("a library for C without a BLAS has no factorisations, and this "
-                              "function calls '")
-             << StringRef(library.routines.back()).drop_front(3)
-             << "': name a BLAS, with which LAPACK comes (openblas, blas, scipy-openblas), or make "
-                "a bundle for Python alone (c=False, --no-c)";
+      return error() << "a library for C without a BLAS has no factorisations, and this "
+                        "function calls '"
+                     << StringRef(library.routines.back()).drop_front(3)
+                     << "': name a BLAS, with which LAPACK comes (openblas, blas, "
+                        "scipy-openblas), or make a bundle for Python alone (c=False, --no-c)";
     // Who calls nothing of a library needs none.
     library.blas = options.blas;
-    if (!copy->lookupSymbol("xt_gemm_f32") && !copy->lookupSymbol("xt_gemm_f64") &&
+    if (!callsAny(*modules, "xt_gemm_f32") && !callsAny(*modules, "xt_gemm_f64") &&
         !library.callsLapack())
       library.blas.clear();
     library.target = "cpu:" + processor->name;
-    auto made = makeLibrary(*copy, library, *processor);
+    auto made = makeLibrary(*modules, library, *processor);
     if (failed(made))
       return failure();
-    json::Array features;
+    json::Array features, code;
     llvm::SmallVector<StringRef> parts;
     StringRef(processor->features).split(parts, ',', -1, false);
     for (StringRef part : parts)
       features.push_back(part.str()); // JSON refers to a StringRef
+    for (auto [i, kernel] : llvm::enumerate(made->kernels)) {
+      std::string member = folder + "kernel" + std::to_string(i) + ".so";
+      code.push_back(codeOf(library.functions[i], member));
+      keep(member, std::move(kernel));
+    }
     json::Object entry{{"target", "cpu:" + processor->name},
                        {"triple", processor->triple},
                        {"cpu", processor->cpu},
                        {"features", std::move(features)},
-                       {"kernel", folder + "kernel.so"},
-                       {"entry", entrySymbol(library)},
-                       {"signature", signatureSymbol(library)}};
-    keep(folder + "kernel.so", std::move(made->kernel));
+                       {"code", std::move(code)}};
     if (options.forC) {
       hasC = true;
       entry["shared"] = folder + "lib" + library.prefix + ".so";
@@ -304,14 +369,18 @@ private:
     return entry;
   }
 
+  static bool callsAny(llvm::ArrayRef<OwningOpRef<ModuleOp>> code, StringRef name) {
+    return llvm::any_of(code, [&](const auto &module) { return (*module).lookupSymbol(name); });
+  }
+
   /// Those of the runtime that the code calls.
-  static std::vector<std::string> routinesOf(ModuleOp code) {
+  static std::vector<std::string> routinesOf(llvm::ArrayRef<OwningOpRef<ModuleOp>> code) {
     std::vector<std::string> found;
     for (StringRef name : {
 #define XT_ROUTINE(name) #name,
 #include "Routines.def"
          })
-      if (code.lookupSymbol(name))
+      if (callsAny(code, name))
         found.push_back(name.str());
     return found;
   }
@@ -320,33 +389,59 @@ private:
     kept.emplace_back(std::move(name), std::move(bytes));
   }
 
-  FailureOr<std::string> file(json::Array targets, json::Array weights) {
-    json::Array arguments, sites;
-    for (const Parameter &p : llvm::ArrayRef(inputs()).take_front(passed()))
+  /// The member that holds these bytes: equal ones are one. It is numbered among those of its kind.
+  std::string keepOnce(const std::string &kind, StringRef suffix, std::string bytes) {
+    size_t count = 0;
+    for (const auto &[name, known] : kept) {
+      if (!StringRef(name).starts_with(kind) || !StringRef(name).ends_with(suffix))
+        continue;
+      if (known == bytes)
+        return name;
+      ++count;
+    }
+    std::string name = kind + std::to_string(count) + suffix.str();
+    keep(name, std::move(bytes));
+    return name;
+  }
+
+  json::Object functionOf(Exported &f, const LibraryFunction &described) {
+    json::Array arguments, weights, sites;
+    for (const Parameter &p : described.passed())
       arguments.push_back(toJson(p));
-    for (const Site &site : library.sites)
+    for (auto [i, member] : llvm::enumerate(f.weights)) {
+      json::Object weight = toJson(described.interface.inputs[described.passed().size() + i]);
+      weight["member"] = member;
+      weights.push_back(std::move(weight));
+    }
+    for (const Site &site : described.sites)
       sites.push_back(
           json::Object{{"dim", site.dim}, {"location", site.location}, {"op", site.op}});
-    json::Object function = toJson(library.interface);
-    function["name"] = options.function;
-    function["doc"] = options.doc;
-    function["signature"] = library.signature;
+    json::Object function = toJson(described.interface);
+    function["name"] = f.asked.name;
+    function["doc"] = f.asked.doc;
+    function["signature"] = described.signature;
+    function["module"] = f.program;
     function["arguments"] = std::move(arguments);
     function["weights"] = std::move(weights);
     function["sites"] = std::move(sites);
     if (hasC)
-      function["symbol"] = library.symbols.function;
-    if (python)
-      function["python"] = std::move(*python);
+      function["symbol"] = described.symbols.function;
+    if (f.python)
+      function["python"] = std::move(*f.python);
+    return function;
+  }
+
+  FailureOr<std::string> file(json::Array targets) {
+    json::Array described;
+    for (auto [f, function] : llvm::zip_equal(functions, library.functions))
+      described.push_back(functionOf(f, function));
     json::Object members;
     for (const auto &[name, bytes] : kept)
       members[name] = json::Object{{"bytes", static_cast<int64_t>(bytes.size())},
                                    {"sha256", bundle::sha256(bytes)}};
-    json::Object manifest{
-        {"schema", kManifestSchema},     {"compiler", compilerVersion()},
-        {"name", options.name},          {"functions", json::Array{std::move(function)}},
-        {"targets", std::move(targets)}, {"module", "module.mlirbc"},
-        {"members", std::move(members)}};
+    json::Object manifest{{"schema", kManifestSchema},     {"compiler", compilerVersion()},
+                          {"name", options.name},          {"functions", std::move(described)},
+                          {"targets", std::move(targets)}, {"members", std::move(members)}};
     manifest["blas"] = library.blas.empty() ? json::Value(nullptr) : json::Value(library.blas);
     if (hasC)
       manifest["header"] = library.prefix + ".h";
@@ -357,25 +452,29 @@ private:
     std::vector<bundle::Member> all = {{"manifest.json", text}};
     for (const auto &[name, bytes] : kept)
       all.push_back({name, bytes});
-    std::string error, zip = bundle::writeZip(all, error);
-    if (!error.empty())
-      return module.emitError(error);
+    std::string wrong, zip = bundle::writeZip(all, wrong);
+    if (!wrong.empty())
+      return error() << wrong;
     return zip;
   }
 
-  ModuleOp module;
+  std::vector<Exported> functions;
   const ExportOptions &options;
   LibraryDescription library;
-  std::optional<json::Value> python; // what it says of the function
-  bool hasC = false;                 // a library for C: devices have none
+  llvm::StringMap<size_t> weightNumbers; // by their SHA-256
+  bool hasC = false;                     // a library for C: devices have none
   std::vector<std::pair<std::string, std::string>> kept;
 };
 
 } // namespace
 
-FailureOr<std::string> xtensor::exportBundle(ModuleOp module, const ExportOptions &options) {
-  FoldersStripped folders(module.getContext());
-  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
-  folders.strip(*copy);
-  return Exporter(*copy, options).run();
+FailureOr<std::string> xtensor::exportBundle(llvm::ArrayRef<ExportFunction> functions,
+                                             const ExportOptions &options) {
+  FoldersStripped folders(functions.front().module->getContext());
+  std::vector<Exported> copies;
+  for (const ExportFunction &f : functions) {
+    copies.push_back({f, cast<ModuleOp>(f.module->clone()), std::nullopt});
+    folders.strip(*copies.back().module);
+  }
+  return Exporter(std::move(copies), options).run();
 }

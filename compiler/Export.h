@@ -10,15 +10,14 @@
 namespace xtensor {
 
 /// The version of manifests that this compiler writes.
-constexpr int64_t kManifestSchema = 3;
+constexpr int64_t kManifestSchema = 4;
 
-struct ExportOptions {
-  std::string name;     // of the bundle: "model"; symbols begin with it
-  std::string function; // "classify"
+/// A function of a bundle.
+struct ExportFunction {
+  /// In phase `traced`; its @main is the function. Stays as it is.
+  mlir::ModuleOp module;
+  std::string name; // "classify"
   std::string doc;
-  std::vector<std::string> targets = {"cpu"};
-  std::string blas = "openblas"; // empty: none
-  bool forC = true;
   /// Names of inputs and outputs; empty: those in the IR.
   std::vector<std::string> inputs, outputs;
   /// Values of the last inputs of @main: row-major bytes.
@@ -27,8 +26,16 @@ struct ExportOptions {
   std::string python;
 };
 
-/// The bytes of the bundle of `module`, which is in phase `traced` and stays as it is.
-mlir::FailureOr<std::string> exportBundle(mlir::ModuleOp module, const ExportOptions &options);
+struct ExportOptions {
+  std::string name; // of the bundle: "model"; symbols begin with it
+  std::vector<std::string> targets = {"cpu"};
+  std::string blas = "openblas"; // empty: none
+  bool forC = true;
+};
+
+/// The bytes of the bundle of one function or more, whose modules are of one context.
+mlir::FailureOr<std::string> exportBundle(llvm::ArrayRef<ExportFunction> functions,
+                                          const ExportOptions &options);
 
 } // namespace xtensor
 

@@ -60,18 +60,17 @@ std::string arrayText(const Parameter &p, bool isInput) {
 }
 
 /// What a function takes and returns, for people: weights are no arguments in C.
-std::string summaryOf(const LibraryDescription &library) {
-  const Interface &f = library.interface;
-  size_t weights = library.weights.size();
-  std::string text = library.symbols.function + "(";
+std::string summaryOf(const LibraryFunction &function) {
+  size_t weights = function.weights.size();
+  std::string text = function.symbols.function + "(";
   StringRef comma;
-  for (const Parameter &p : ArrayRef(f.inputs).drop_back(weights)) {
+  for (const Parameter &p : function.passed()) {
     text += (comma + arrayText(p, true)).str();
     comma = ", ";
   }
   text += ") -> (";
   comma = "";
-  for (const Parameter &p : f.outputs) {
+  for (const Parameter &p : function.interface.outputs) {
     text += (comma + arrayText(p, false)).str();
     comma = ", ";
   }
@@ -105,29 +104,11 @@ std::string fieldFor(StringRef dim) {
   return word + "_size";
 }
 
-} // namespace
-
-std::string xtensor::headerOf(const LibraryDescription &library) {
-  std::string out;
-  raw_string_ostream os(out);
-  std::string guard = "XTENSOR_BUNDLE_" + library.prefix + "_H";
-  os << "/* " << commented(summaryOf(library)) << "\n * Made by " << compilerVersion()
-     << "; arrays are row-major, and results share no memory with arguments.\n"
-     << " * Link with lib" << library.prefix << ".a " << linksOf(library) << ", or with -l"
-     << library.prefix << " alone: lib" << library.prefix << ".so\n * names the rest itself.\n"
-     << " * Names begin with that of the bundle; a dim's size is the field DIM_size. Of two names\n"
-     << " * that would be equal the second one ends in _2; what C does not take in a name is _. "
-        "*/\n"
-     << "#ifndef " << guard << "\n#define " << guard << "\n\n"
-     << StringRef(aot::publicHeader().data(), aot::publicHeader().size())
-     << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-  const Interface &f = library.interface;
-  const LibrarySymbols &symbols = library.symbols;
-  Names types;
-  for (const std::string &symbol : symbols.all())
-    (void)types.fresh(symbol);
+/// The structures of a function's arrays, and what is called. `types` are the names so far.
+void writeFunction(raw_ostream &os, const LibraryFunction &function, Names &types) {
+  const Interface &f = function.interface;
+  const FunctionSymbols &symbols = function.symbols;
   std::string list;
-  size_t passed = f.inputs.size() - library.weights.size();
   auto add = [&](const Parameter &p, bool isInput) {
     std::string word = wordFor(p.name);
     std::string type = types.fresh(symbols.function + "_" + (word.empty() ? "array" : word));
@@ -144,14 +125,14 @@ std::string xtensor::headerOf(const LibraryDescription &library) {
     os << "} " << type << ";\n\n";
     list += "const " + type + " *, ";
   };
-  for (size_t i = 0; i < passed; ++i)
-    add(f.inputs[i], true);
+  for (const Parameter &p : function.passed())
+    add(p, true);
   for (const Parameter &p : f.outputs)
     add(p, false);
   os << "/* Returns XT_OK or another code of the list above. The context may be null. */\n"
      << "int32_t " << symbols.function << "(" << list << "xt_context *);\n\n"
-     << "/* The same for arrays that say what they are: " << passed << " arguments, then "
-     << f.outputs.size() << " results. */\n"
+     << "/* The same for arrays that say what they are: " << function.passed().size()
+     << " arguments, then " << f.outputs.size() << " results. */\n"
      << "int32_t " << symbols.any << "(const xt_any *arrays, int64_t count, xt_context *);\n\n"
      << "/* How many bytes of workspace, aligned to 64, a call on one thread takes";
   std::string sizes;
@@ -160,13 +141,41 @@ std::string xtensor::headerOf(const LibraryDescription &library) {
     sizes += sizes.empty() ? "int64_t" : ", int64_t";
   }
   os << ". -1: a size is\n * negative, or no memory can hold it.";
-  if (library.loopsTakeMore)
+  if (function.loopsTakeMore)
     os << " Loops of this function take more, which only they know\n * how much it is: it comes "
           "from context->allocate.";
-  os << " */\nint64_t " << symbols.workspace << "(" << (sizes.empty() ? "void" : sizes) << ");\n\n"
-     << "/* What a code means: what the context tells of its last call, or in general where it is "
+  os << " */\nint64_t " << symbols.workspace << "(" << (sizes.empty() ? "void" : sizes) << ");\n\n";
+}
+
+} // namespace
+
+std::string xtensor::headerOf(const LibraryDescription &library) {
+  std::string out;
+  raw_string_ostream os(out);
+  std::string guard = "XTENSOR_BUNDLE_" + library.prefix + "_H";
+  os << "/*";
+  for (const LibraryFunction &f : library.functions)
+    os << " " << commented(summaryOf(f)) << "\n *";
+  os << " Made by " << compilerVersion()
+     << "; arrays are row-major, and results share no memory with arguments.\n"
+     << " * Link with lib" << library.prefix << ".a " << linksOf(library) << ", or with -l"
+     << library.prefix << " alone: lib" << library.prefix << ".so\n * names the rest itself.\n"
+     << " * Names begin with that of the bundle; a dim's size is the field DIM_size. Of two names\n"
+     << " * that would be equal the second one ends in _2; what C does not take in a name is _. "
+        "*/\n"
+     << "#ifndef " << guard << "\n#define " << guard << "\n\n"
+     << StringRef(aot::publicHeader().data(), aot::publicHeader().size())
+     << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  Names types;
+  (void)types.fresh(library.message);
+  for (const LibraryFunction &f : library.functions)
+    for (const std::string &symbol : f.symbols.inC())
+      (void)types.fresh(symbol);
+  for (const LibraryFunction &f : library.functions)
+    writeFunction(os, f, types);
+  os << "/* What a code means: what the context tells of its last call, or in general where it is "
         "null. */\n"
-     << "const char *" << symbols.message << "(const xt_context *, int32_t code);\n\n"
+     << "const char *" << library.message << "(const xt_context *, int32_t code);\n\n"
      << "#ifdef __cplusplus\n}\n#endif\n\n#endif /* " << guard << " */\n";
   return out;
 }

@@ -34,20 +34,13 @@ const Blas *xtensor::blasNamed(StringRef name) {
   return it == std::end(kBlas) ? nullptr : it;
 }
 
-LibrarySymbols::LibrarySymbols(StringRef prefix, StringRef name) {
-  Names names;
+FunctionSymbols::FunctionSymbols(Names &taken, StringRef prefix, StringRef name) {
   std::string word = wordFor(name);
-  message = names.fresh((prefix + "_message").str());
-  function = names.fresh((prefix + "_" + (word.empty() ? "function" : word)).str());
-  any = names.fresh(function + "_any");
-  workspace = names.fresh(function + "_workspace");
-}
-
-std::string xtensor::entrySymbol(const LibraryDescription &l) {
-  return l.symbols.function + "_entry";
-}
-std::string xtensor::signatureSymbol(const LibraryDescription &l) {
-  return l.symbols.function + "_signature";
+  function = taken.fresh((prefix + "_" + (word.empty() ? "function" : word)).str());
+  any = taken.fresh(function + "_any");
+  workspace = taken.fresh(function + "_workspace");
+  entry = function + "__entry";
+  signature = function + "__signature";
 }
 
 namespace {
@@ -55,29 +48,28 @@ namespace {
 /// The tables of aot/tables.h and the functions that hand them over.
 class TableWriter {
 public:
-  TableWriter(llvm::Module &module, const LibraryDescription &library, Workspace workspace)
-      : module(module), context(module.getContext()), library(library), workspace(workspace),
+  TableWriter(llvm::Module &module, const LibraryDescription &library)
+      : module(module), context(module.getContext()), library(library),
         i32(llvm::Type::getInt32Ty(context)), i64(llvm::Type::getInt64Ty(context)),
         pointer(llvm::PointerType::getUnqual(context)) {}
 
-  void addSignature() {
+  void addSignature(const LibraryFunction &f) {
     // Code for something else is found out as well.
-    auto *text = llvm::ConstantDataArray::getString(
-        context, library.target + " " + library.signature + " " + library.contents);
+    auto *text = llvm::ConstantDataArray::getString(context, library.target + " " + f.signature +
+                                                                 " " + f.contents);
     auto *global =
         new llvm::GlobalVariable(module, text->getType(), true, llvm::GlobalValue::ExternalLinkage,
-                                 text, signatureSymbol(library));
+                                 text, f.symbols.signature);
     global->setAlignment(llvm::Align(1));
   }
 
-  void addFunctions() {
-    llvm::Constant *table = functionTable();
-    routineTable();
-    const Interface &f = library.interface;
-    int64_t arrays = f.inputs.size() + f.outputs.size() - library.weights.size();
+  /// What C calls.
+  void addFunctions(const LibraryFunction &f, Workspace temporaries) {
+    llvm::Constant *table = functionTable(f, temporaries);
+    int64_t arrays = f.passed().size() + f.interface.outputs.size();
     // int32_t f(const f_x *x, .., const f_result *result, xt_context *context)
     llvm::SmallVector<llvm::Type *> types(arrays + 1, pointer);
-    llvm::Function *typed = function(library.symbols.function, types);
+    llvm::Function *typed = function(f.symbols.function, types);
     llvm::IRBuilder<> b(&typed->getEntryBlock());
     llvm::Value *given =
         b.CreateAlloca(llvm::ArrayType::get(pointer, std::max<int64_t>(arrays, 1)));
@@ -85,23 +77,28 @@ public:
       b.CreateStore(typed->getArg(i), b.CreateConstInBoundsGEP1_64(pointer, given, i));
     call(b, "xta_run", {table, given, typed->getArg(arrays)});
     // int32_t f_any(const xt_any *arrays, int64_t count, xt_context *context)
-    llvm::Function *any = function(library.symbols.any, {pointer, i64, pointer});
+    llvm::Function *any = function(f.symbols.any, {pointer, i64, pointer});
     b.SetInsertPoint(&any->getEntryBlock());
     call(b, "xta_run_any", {table, any->getArg(0), any->getArg(1), any->getArg(2)});
     // int64_t f_workspace(int64_t n, ..)
-    int64_t open = library.interface.open.size();
+    int64_t open = f.interface.open.size();
     llvm::Function *bytes =
-        function(library.symbols.workspace, llvm::SmallVector<llvm::Type *>(open, i64), i64);
+        function(f.symbols.workspace, llvm::SmallVector<llvm::Type *>(open, i64), i64);
     b.SetInsertPoint(&bytes->getEntryBlock());
     llvm::Value *sizes = b.CreateAlloca(llvm::ArrayType::get(i64, std::max<int64_t>(open, 1)));
     for (int64_t i = 0; i < open; ++i)
       b.CreateStore(bytes->getArg(i), b.CreateConstInBoundsGEP1_64(i64, sizes, i));
     call(b, "xta_workspace", {table, sizes}, i64);
+  }
+
+  /// What all functions share.
+  void addShared() {
+    routineTable();
     // const char *model_message(const xt_context *context, int32_t code)
     auto *type = llvm::FunctionType::get(pointer, {pointer, i32}, false);
-    auto *message = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                           library.symbols.message, module);
-    b.SetInsertPoint(llvm::BasicBlock::Create(context, "", message));
+    auto *message =
+        llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, library.message, module);
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", message));
     b.CreateRet(b.CreateCall(module.getOrInsertFunction("xta_message", type),
                              {message->getArg(0), message->getArg(1)}));
   }
@@ -146,15 +143,14 @@ private:
     return llvm::ConstantStruct::getAnon(context, fields);
   }
 
-  llvm::Constant *size(const SizeProduct &s) {
+  llvm::Constant *size(const Interface &f, const SizeProduct &s) {
     llvm::SmallVector<llvm::Constant *> open;
     for (const std::string &name : s.open)
-      open.push_back(
-          number(llvm::find(library.interface.open, name) - library.interface.open.begin()));
+      open.push_back(number(llvm::find(f.open, name) - f.open.begin()));
     return structure({number(s.factor), number(open.size()), list(open)});
   }
 
-  llvm::Constant *array(const Parameter &p, llvm::Constant *data) {
+  llvm::Constant *array(const Interface &f, const Parameter &p, llvm::Constant *data) {
     static constexpr llvm::StringLiteral kDtypes[] = {
         "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
         "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
@@ -162,7 +158,7 @@ private:
     for (const std::string &dim : p.dims)
       dims.push_back(text(dim));
     for (const SizeProduct &s : p.sizes)
-      sizes.push_back(size(s));
+      sizes.push_back(size(f, s));
     return structure({text(p.name), number(llvm::find(kDtypes, p.dtype) - std::begin(kDtypes)),
                       number(p.dims.size()), list(dims), list(sizes), data});
   }
@@ -194,46 +190,52 @@ private:
     return std::make_pair(llvm::minIntN(bits), llvm::maxIntN(bits));
   }
 
-  llvm::Constant *functionTable() {
-    const Interface &f = library.interface;
+  /// The values of a weight: functions that share it refer to one place.
+  llvm::Constant *weight(size_t number) {
+    std::string name = "xta_weight_" + std::to_string(number);
+    if (llvm::GlobalVariable *known = module.getGlobalVariable(name))
+      return known;
+    StringRef bytes = library.weights[number];
+    auto *values = llvm::ConstantDataArray::getString(context, bytes, bytes.empty());
+    auto *g = new llvm::GlobalVariable(module, values->getType(), true,
+                                       llvm::GlobalValue::LinkOnceODRLinkage, values, name);
+    g->setAlignment(llvm::Align(64));
+    return g;
+  }
+
+  llvm::Constant *functionTable(const LibraryFunction &function, Workspace temporaries) {
+    const Interface &f = function.interface;
     llvm::SmallVector<llvm::Constant *> arrays, equal, nonempty, sites, ranges;
-    size_t passed = f.inputs.size() - library.weights.size();
-    for (auto [i, p] : llvm::enumerate(f.inputs)) {
-      llvm::Constant *data = null();
-      if (i >= passed) {
-        StringRef bytes = library.weights[i - passed];
-        data = global(llvm::ConstantDataArray::getString(context, bytes, bytes.empty()), 64);
-      }
-      arrays.push_back(array(p, data));
-    }
+    size_t passed = function.passed().size();
+    for (auto [i, p] : llvm::enumerate(f.inputs))
+      arrays.push_back(array(f, p, i < passed ? null() : weight(function.weights[i - passed])));
     int64_t openResults = 0;
     for (const Parameter &p : f.outputs) {
-      arrays.push_back(array(p, null()));
+      arrays.push_back(array(f, p, null()));
       openResults += llvm::count_if(p.sizes, [](const SizeProduct &s) { return !s.open.empty(); });
     }
     for (const SizeEquality &e : f.equalities)
-      equal.push_back(structure({size(e.left), size(e.right), text(e.dim)}));
+      equal.push_back(structure({size(f, e.left), size(f, e.right), text(e.dim)}));
     for (const SizeNonempty &e : f.nonempty)
-      nonempty.push_back(structure({size(e.size), text(e.dim), text(e.message)}));
-    for (const Site &site : library.sites)
+      nonempty.push_back(structure({size(f, e.size), text(e.dim), text(e.message)}));
+    for (const Site &site : function.sites)
       sites.push_back(structure({text(site.dim), text(site.location)}));
-    for (const NumberRange &r : library.ranges)
+    for (const NumberRange &r : function.ranges)
       if (auto holds = integersOf(r.dtype))
         ranges.push_back(structure({number(r.input), number(holds->first), number(holds->second),
                                     text(r.dtype), text(r.where)}));
     return global(
-        structure({text(library.symbols.function), module.getFunction(entrySymbol(library)),
+        structure({text(function.symbols.function), module.getFunction(function.symbols.entry),
                    number(f.inputs.size()), number(f.outputs.size()), number(f.open.size()),
                    number(openResults), list(arrays), number(equal.size()), list(equal),
                    number(nonempty.size()), list(nonempty), number(sites.size()), list(sites),
-                   workspace.bytes ? workspace.bytes : null(), number(workspace.fixed),
+                   temporaries.bytes ? temporaries.bytes : null(), number(temporaries.fixed),
                    number(ranges.size()), list(ranges)}));
   }
 
   llvm::Module &module;
   llvm::LLVMContext &context;
   const LibraryDescription &library;
-  Workspace workspace;
   llvm::IntegerType *i32, *i64;
   llvm::PointerType *pointer;
 };
@@ -327,8 +329,10 @@ std::string emptyObject(const llvm::Module &like, llvm::TargetMachine &machine,
 
 } // namespace
 
-/// LLVM IR of a program's function, under its name in the bundle. Null, with an error, on failure.
+/// LLVM IR of a program's function under its name in the bundle, with its signature. Nothing else
+/// of it has a name outside. Null, with an error, on failure.
 static std::unique_ptr<llvm::Module> translated(ModuleOp module, const LibraryDescription &library,
+                                                const LibraryFunction &function,
                                                 llvm::TargetMachine &machine,
                                                 llvm::LLVMContext &context) {
   auto code = mlir::translateModuleToLLVMIR(module, context, library.prefix);
@@ -336,41 +340,51 @@ static std::unique_ptr<llvm::Module> translated(ModuleOp module, const LibraryDe
     return nullptr;
   code->setDataLayout(machine.createDataLayout());
   code->setTargetTriple(machine.getTargetTriple());
-  code->getFunction("entry")->setName(entrySymbol(library));
+  code->getFunction("entry")->setName(function.symbols.entry);
+  for (llvm::GlobalValue &value : code->global_values())
+    if (!value.isDeclaration() && !value.getName().starts_with("llvm.") &&
+        value.getName() != function.symbols.entry)
+      value.setLinkage(llvm::GlobalValue::InternalLinkage);
+  TableWriter(*code, library).addSignature(function);
   return code;
 }
 
-FailureOr<Library> xtensor::makeLibrary(ModuleOp module, LibraryDescription &library,
-                                        const Processor &processor) {
-  PassManager pm(module.getContext());
-  pm.addPass(createPassCall());
-  if (failed(pm.run(module)))
-    return failure();
+FailureOr<Library> xtensor::makeLibrary(llvm::ArrayRef<OwningOpRef<ModuleOp>> modules,
+                                        LibraryDescription &library, const Processor &processor) {
+  ModuleOp first = *modules.front();
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = machineFor(processor, error);
   if (!machine)
-    return module.emitError("no code can be generated for ") << processor.name << ": " << error;
+    return first.emitError("no code can be generated for ") << processor.name << ": " << error;
   llvm::LLVMContext context;
-  auto code = translated(module, library, *machine, context);
-  if (!code)
-    return failure();
-  for (llvm::Function &f : *code)
-    if (!f.isDeclaration())
-      markCompiled(f);
-  // What the module calls a function is nothing to the C part.
-  for (llvm::Function &f : *code)
-    if (!f.isDeclaration() && f.getName() != entrySymbol(library))
-      f.setLinkage(llvm::GlobalValue::InternalLinkage);
-  Workspace workspace = workspaceOf(*code->getFunction(entrySymbol(library)));
-  library.loopsTakeMore |= workspace.loopsTakeMore;
-  TableWriter tables(*code, library, workspace);
-  tables.addSignature();
+  std::unique_ptr<llvm::Module> code;
+  std::vector<std::string> names = {library.message}, kernelNames;
+  for (auto [module, f] : llvm::zip_equal(modules, library.functions)) {
+    PassManager pm(first.getContext());
+    pm.addPass(createPassCall());
+    if (failed(pm.run(*module)))
+      return failure();
+    auto part = translated(*module, library, f, *machine, context);
+    if (!part)
+      return failure();
+    for (llvm::Function &function : *part)
+      if (!function.isDeclaration())
+        markCompiled(function);
+    Workspace workspace = workspaceOf(*part->getFunction(f.symbols.entry));
+    f.loopsTakeMore |= workspace.loopsTakeMore;
+    if (library.forC)
+      TableWriter(*part, library).addFunctions(f, workspace);
+    if (!code)
+      code = std::move(part);
+    else if (llvm::Linker::linkModules(*code, std::move(part)))
+      return (*module).emitError("the functions of the library do not fit together");
+    llvm::append_range(names, f.symbols.inC());
+    llvm::append_range(kernelNames, std::vector{f.symbols.entry, f.symbols.signature});
+  }
   if (library.forC)
-    tables.addFunctions();
-  std::vector<std::string> kernelNames = {entrySymbol(library), signatureSymbol(library)};
-  std::vector<std::string> names = library.symbols.all();
+    TableWriter(*code, library).addShared();
   if (!link(*code, library, processor, error))
-    return module.emitError(error);
+    return first.emitError(error);
   if (!processor.abi.empty() && !code->getModuleFlag("target-abi"))
     code->addModuleFlag(llvm::Module::Error, "target-abi",
                         llvm::MDString::get(context, processor.abi));
@@ -382,16 +396,19 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, LibraryDescription &lib
       value.setLinkage(llvm::GlobalValue::InternalLinkage);
   std::string object;
   if (failed(emit(*code, *machine, object)))
-    return module.emitError("the code generator cannot emit an object for ") << processor.name;
+    return first.emitError("the code generator cannot emit an object for ") << processor.name;
 
   std::string empty = emptyObject(*code, *machine, processor);
   SharedLinker linker(object, empty);
-  auto fail = [&] { return module.emitError(linker.error()); };
+  auto fail = [&] { return first.emitError(linker.error()); };
   Library made;
-  auto kernel = linker.link(library.prefix + "-kernel.so", kernelNames);
-  if (!kernel)
-    return fail();
-  made.kernel = *kernel;
+  for (const LibraryFunction &f : library.functions) {
+    auto kernel =
+        linker.link(library.prefix + "-kernel.so", {f.symbols.entry, f.symbols.signature});
+    if (!kernel)
+      return fail();
+    made.kernels.push_back(*kernel);
+  }
   if (!library.forC)
     return made;
   std::vector<std::string> needed;
@@ -410,25 +427,22 @@ FailureOr<Library> xtensor::makeLibrary(ModuleOp module, LibraryDescription &lib
 }
 
 FailureOr<Host> xtensor::makeHost(ModuleOp module, const LibraryDescription &library,
-                                  const Processor &processor) {
+                                  const LibraryFunction &function, const Processor &processor) {
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = machineFor(processor, error);
   if (!machine)
     return module.emitError("no code can be generated for ") << processor.name << ": " << error;
   llvm::LLVMContext context;
-  auto code = translated(module, library, *machine, context);
+  auto code = translated(module, library, function, *machine, context);
   if (!code)
     return failure();
-  TableWriter(*code, library, {}).addSignature();
-  std::vector<std::string> names = {entrySymbol(library), signatureSymbol(library)};
-  for (llvm::GlobalValue &value : code->global_values())
-    if (!value.isDeclaration() && !llvm::is_contained(names, value.getName()))
-      value.setLinkage(llvm::GlobalValue::InternalLinkage);
   Host host;
   if (failed(emit(*code, *machine, host.object)))
     return module.emitError("the code generator cannot emit an object for ") << processor.name;
   SharedLinker linker(host.object, emptyObject(*code, *machine, processor));
-  auto shared = linker.link(library.prefix + "-host.so", names, {"libxtensor_runtime.so"});
+  auto shared =
+      linker.link(library.prefix + "-host.so", {function.symbols.entry, function.symbols.signature},
+                  {"libxtensor_runtime.so"});
   if (!shared)
     return module.emitError(linker.error());
   host.shared = *shared;

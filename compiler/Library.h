@@ -7,19 +7,22 @@
 #include "compiler/Compiler.h"
 #include "compiler/Interface.h"
 #include "compiler/Names.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include <string>
 
 namespace xtensor {
 
-/// What a library shows in C.
-struct LibrarySymbols {
-  LibrarySymbols() = default;
-  /// `prefix` is what the bundle is called in C.
-  LibrarySymbols(llvm::StringRef prefix, llvm::StringRef function);
-  std::vector<std::string> all() const { return {message, function, any, workspace}; }
+/// What a library shows of one of its functions.
+struct FunctionSymbols {
+  FunctionSymbols() = default;
+  /// `prefix` is what the bundle is called in C; `taken` are the names that it has so far.
+  FunctionSymbols(Names &taken, llvm::StringRef prefix, llvm::StringRef function);
+  std::vector<std::string> inC() const { return {function, any, workspace}; }
 
-  std::string message, function, any, workspace;
+  std::string function, any, workspace;
+  /// What `xt.load` calls. No name in C has two underscores: these are none of them.
+  std::string entry, signature;
 };
 
 /// An input, one int64, whose value must be one that `dtype` holds: it becomes that at `where`.
@@ -28,20 +31,32 @@ struct NumberRange {
   std::string dtype, where;
 };
 
-/// What is known of a library, whatever it is compiled for.
-struct LibraryDescription {
-  std::string prefix; // of every symbol: "model"
-  LibrarySymbols symbols;
+/// What is known of a function of a library, whatever it is compiled for.
+struct LibraryFunction {
+  FunctionSymbols symbols;
   Interface interface;
   std::string signature;
-  std::string target; // what the code is for, "cpu:x86-64-v3" or a device's profile
   /// SHA-256 of what goes with the code in a bundle, the program and its weights: the code carries
   /// it, so that nobody can change them and leave the code as it is.
   std::string contents;
-  /// Values of the last inputs, which callers do not pass.
-  std::vector<llvm::StringRef> weights;
+  /// The last inputs, which callers do not pass: places in the library's list of weights.
+  std::vector<size_t> weights;
+  llvm::ArrayRef<Parameter> passed() const {
+    return llvm::ArrayRef(interface.inputs).drop_back(weights.size());
+  }
   std::vector<Site> sites;
   std::vector<NumberRange> ranges;
+  /// Whether loops have temporaries that the workspace is not made for. Found out by makeLibrary.
+  bool loopsTakeMore = false;
+};
+
+struct LibraryDescription {
+  std::string prefix;  // of every symbol: "model"
+  std::string message; // the function that says what a code means
+  std::vector<LibraryFunction> functions;
+  std::string target; // what the code is for, "cpu:x86-64-v3" or a device's profile
+  /// Values that functions have as weights, each once.
+  std::vector<llvm::StringRef> weights;
   /// The library that matrix products are calls of, see `blasNamed`; empty: none.
   std::string blas;
   /// The routines that the code calls, by their names in Routines.def.
@@ -50,10 +65,8 @@ struct LibraryDescription {
     return llvm::any_of(
         routines, [](llvm::StringRef name) { return name != "xt_argsort" && name != "xt_top_k"; });
   }
-  /// Functions for C beside the entry for those who check arguments themselves.
+  /// Functions for C beside the entries for those who check arguments themselves.
   bool forC = true;
-  /// Whether loops have temporaries that the workspace is not made for. Found out by makeLibrary.
-  bool loopsTakeMore = false;
 };
 
 /// A BLAS by the name that options use: the file that programs load, and what its symbols begin
@@ -65,26 +78,24 @@ struct Blas {
 const Blas *blasNamed(llvm::StringRef name);
 
 struct Library {
-  std::string kernel;  // shared: the entry and the signature, for `xt.load`
-  std::string shared;  // for C; empty without
-  std::string archive; // the same, to be linked statically
+  std::vector<std::string> kernels; // shared: each function's entry and signature, for `xt.load`
+  std::string shared;               // for C; empty without
+  std::string archive;              // the same, to be linked statically
 };
 
-/// The names under which the kernel shows its entry and its signature.
-std::string entrySymbol(const LibraryDescription &library);
-std::string signatureSymbol(const LibraryDescription &library);
-
-/// `module` is in phase `llvm` and is used up. Null on failure, with diagnostics at its location.
-mlir::FailureOr<Library> makeLibrary(mlir::ModuleOp module, LibraryDescription &description,
-                                     const Processor &processor);
+/// `modules`, one for each function, are in phase `llvm` and are used up. Fails with diagnostics at
+/// their locations.
+mlir::FailureOr<Library> makeLibrary(llvm::ArrayRef<mlir::OwningOpRef<mlir::ModuleOp>> modules,
+                                     LibraryDescription &description, const Processor &processor);
 
 /// The host of a device's kernels, for this machine.
 struct Host {
   std::string object;
   std::string shared; // calls the runtime of the process that loads it
 };
+/// Of one of the library's functions.
 mlir::FailureOr<Host> makeHost(mlir::ModuleOp module, const LibraryDescription &description,
-                               const Processor &processor);
+                               const LibraryFunction &function, const Processor &processor);
 
 /// The C header of a library.
 std::string headerOf(const LibraryDescription &library);

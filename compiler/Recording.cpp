@@ -189,8 +189,7 @@ std::optional<Recording> xtensor::record(StringRef object, StringRef entry,
 }
 
 json::Value xtensor::launchesOf(const Recording &recording, const Interface &interface,
-                                size_t weights, StringRef profile,
-                                function_ref<std::string(bool, size_t)> file) {
+                                StringRef profile, const RecordedFiles &files) {
   auto bytesOf = [](const Parameter &p) {
     int64_t bytes = p.dtype == "bool" || StringRef(p.dtype).ends_with("int8") ? 1
                     : StringRef(p.dtype).ends_with("16")                      ? 2
@@ -200,7 +199,7 @@ json::Value xtensor::launchesOf(const Recording &recording, const Interface &int
       bytes *= size.factor;
     return bytes;
   };
-  size_t passed = interface.inputs.size() - weights;
+  size_t passed = interface.inputs.size() - files.weights.size();
   json::Array kernels, constants, steps, memory[3];
   for (auto [i, k] : enumerate(recording.kernels)) {
     json::Array writes;
@@ -208,7 +207,7 @@ json::Value xtensor::launchesOf(const Recording &recording, const Interface &int
       if (k.writes >> bit & 1)
         writes.push_back(bit);
     kernels.push_back(
-        json::Object{{"file", file(true, i)},
+        json::Object{{"file", files.kernels[i]},
                      {"entry", k.entry},
                      {"buffers", k.buffers},
                      {"numbers", k.numbers},
@@ -216,10 +215,15 @@ json::Value xtensor::launchesOf(const Recording &recording, const Interface &int
                      {"writes", std::move(writes)}});
   }
   for (size_t i = 0; i < recording.constants.size(); ++i)
-    constants.push_back(json::Object{
-        {"file", file(false, i)}, {"bytes", static_cast<int64_t>(recording.constants[i].size())}});
-  for (auto [i, p] : enumerate(interface.inputs))
-    memory[i < passed ? 0 : 1].push_back(json::Object{{"name", p.name}, {"bytes", bytesOf(p)}});
+    constants.push_back(
+        json::Object{{"file", files.constants[i]},
+                     {"bytes", static_cast<int64_t>(recording.constants[i].size())}});
+  for (auto [i, p] : enumerate(interface.inputs)) {
+    json::Object array{{"name", p.name}, {"bytes", bytesOf(p)}};
+    if (i >= passed)
+      array["file"] = files.weights[i - passed];
+    memory[i < passed ? 0 : 1].push_back(std::move(array));
+  }
   for (const Parameter &p : interface.outputs)
     memory[2].push_back(json::Object{{"name", p.name}, {"bytes", bytesOf(p)}});
   auto place = [&](const RecordedPlace &p) {

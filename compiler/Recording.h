@@ -44,10 +44,14 @@ struct Recording {
 std::optional<Recording> record(llvm::StringRef object, llvm::StringRef entry,
                                 const Interface &interface, std::string &why);
 
-/// launches.json (docs/aot.md); `file` tells the member that holds a kernel's code or a constant.
-llvm::json::Value launchesOf(const Recording &recording, const Interface &interface, size_t weights,
-                             llvm::StringRef profile,
-                             llvm::function_ref<std::string(bool kernel, size_t i)> file);
+/// The members of a bundle that hold what a list of launches needs.
+struct RecordedFiles {
+  std::vector<std::string> kernels, constants, weights;
+};
+
+/// The list of launches (docs/aot.md).
+llvm::json::Value launchesOf(const Recording &recording, const Interface &interface,
+                             llvm::StringRef profile, const RecordedFiles &files);
 
 } // namespace xtensor
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static void fail(const char *what) {
-  fprintf(stderr, "launches.json: %s\n", what);
+  fprintf(stderr, "the list of launches: %s\n", what);
   exit(1);
 }
 
@@ -82,7 +82,7 @@ const Json *json_get(const Json *object, const char *key) {
   for (const Json *m = object->first; m; m = m->next)
     if (m->key && !strcmp(m->key, key))
       return m;
-  fprintf(stderr, "launches.json: %s is missing\n", key);
+  fprintf(stderr, "the list of launches: %s is missing\n", key);
   exit(1);
 }
 

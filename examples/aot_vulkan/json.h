@@ -1,4 +1,4 @@
-/* As much of JSON as launches.json is made of: objects, arrays, integers and texts. */
+/* As much of JSON as lists of launches are made of: objects, arrays, integers and texts. */
 #ifndef JSON_H
 #define JSON_H
 

@@ -1,10 +1,10 @@
 /* Runs the kernels of a bundle on a Vulkan device, with nothing but libvulkan.
  *
- *     launch FOLDER ARGUMENT.bin .. RESULT.bin ..
+ *     launch FOLDER vulkan/launches0.json ARGUMENT.bin .. RESULT.bin ..
  *
- * FOLDER holds the members of the bundle (unzip it). Each file is an array as it is in memory,
- * row-major. vulkan/launches.json says everything else: which memory there is, and which kernel is
- * launched when, on what. */
+ * FOLDER holds the members of the bundle (unzip it). One of them is the list of launches of a
+ * function (manifest.json tells which): which memory there is, and which kernel is launched when,
+ * on what. Each file is an array as it is in memory, row-major. */
 #include "json.h"
 
 #include <stdio.h>
@@ -147,12 +147,12 @@ static void fill_area(Area *area, const char *folder, const char *name) {
   size_t bytes;
   char *data = read_file(folder, name, &bytes);
   if ((int64_t)bytes != area->bytes)
-    fail("has another number of bytes than launches.json says", name);
+    fail("has another number of bytes than the list of launches says", name);
   memcpy(area->data, data, bytes);
   free(data);
 }
 
-/* All memory of a program, by what launches.json calls it. */
+/* All memory of a program, by what the list of launches calls it. */
 typedef struct {
   Area *arguments, *weights, *results, *constants, temporaries, reports;
 } Memory;
@@ -330,17 +330,18 @@ static void run(const Json *launches, const Kernel *kernels, const Memory *memor
 }
 
 int main(int argc, char **argv) {
-  if (argc < 2) {
-    fprintf(stderr, "usage: %s FOLDER ARGUMENT.bin .. RESULT.bin ..\n", argv[0]);
+  if (argc < 3) {
+    fprintf(stderr, "usage: %s FOLDER LAUNCHES.json ARGUMENT.bin .. RESULT.bin ..\n", argv[0]);
     return 2;
   }
   size_t bytes;
   const char *folder = argv[1];
-  const Json *launches = json_parse(read_file(folder, "vulkan/launches.json", &bytes));
+  char **files = argv + 3;
+  const Json *launches = json_parse(read_file(folder, argv[2], &bytes));
   const Json *arguments = json_get(launches, "arguments"), *results = json_get(launches, "results"),
              *weights = json_get(launches, "weights"), *constants = json_get(launches, "constants"),
              *codes = json_get(launches, "kernels");
-  if (argc - 2 != json_count(arguments) + json_count(results))
+  if (argc - 3 != json_count(arguments) + json_count(results))
     fail("another number of files than the program has arguments and results", NULL);
   open_device(json_text(launches, "profile"));
 
@@ -351,12 +352,9 @@ int main(int argc, char **argv) {
                    make_area(json_number(launches, "temporaries")),
                    make_area(json_number(launches, "reports"))};
   for (int i = 0; i < json_count(arguments); ++i)
-    fill_area(&memory.arguments[i], "", argv[2 + i]);
-  for (int i = 0; i < json_count(weights); ++i) {
-    char name[64];
-    snprintf(name, sizeof name, "weights/%d.bin", i);
-    fill_area(&memory.weights[i], folder, name);
-  }
+    fill_area(&memory.arguments[i], "", files[i]);
+  for (int i = 0; i < json_count(weights); ++i)
+    fill_area(&memory.weights[i], folder, json_text(json_at(weights, i), "file"));
   for (int i = 0; i < json_count(constants); ++i)
     fill_area(&memory.constants[i], folder, json_text(json_at(constants, i), "file"));
   Kernel *kernels = calloc((size_t)json_count(codes) + 1, sizeof *kernels);
@@ -376,7 +374,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   for (int i = 0; i < json_count(results); ++i) {
-    const char *name = argv[2 + json_count(arguments) + i];
+    const char *name = files[json_count(arguments) + i];
     FILE *file = fopen(name, "wb");
     if (!file ||
         fwrite(memory.results[i].data, 1, (size_t)memory.results[i].bytes, file) !=

@@ -5,6 +5,7 @@
 #include "mlir/Bindings/Python/IRTypes.h"
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
+#include <list>
 #include <map>
 #include <nanobind/stl/map.h>
 
@@ -146,32 +147,51 @@ struct Texts {
   std::vector<MlirStringRef> refs;
 };
 
-nb::bytes exportBundle(py::PyModule &module, const nb::dict &options) {
-  std::string name = option(options, "name"), function = option(options, "function"),
-              doc = option(options, "doc"), blas = option(options, "blas"),
-              python = option(options, "python");
-  Texts targets(options["targets"]), inputs(options["inputs"]), outputs(options["outputs"]),
-      weights(options["weights"]);
+/// A function of a bundle, and the texts that it refers to.
+struct Exported {
+  explicit Exported(const nb::dict &f)
+      : module(nb::cast<py::PyModule *>(f["module"])), name(option(f, "name")),
+        doc(option(f, "doc")), python(option(f, "python")), inputs(f["inputs"]),
+        outputs(f["outputs"]), weights(f["weights"]) {}
+  XTensorExportFunction ref() const {
+    return {module->get(),
+            refOf(name),
+            refOf(doc),
+            refOf(python),
+            static_cast<intptr_t>(inputs.refs.size()),
+            static_cast<intptr_t>(outputs.refs.size()),
+            static_cast<intptr_t>(weights.refs.size()),
+            inputs.refs.data(),
+            outputs.refs.data(),
+            weights.refs.data()};
+  }
+  py::PyModule *module;
+  std::string name, doc, python;
+  Texts inputs, outputs, weights;
+};
+
+nb::bytes exportBundle(const nb::list &list, const nb::dict &options) {
+  std::string name = option(options, "name"), blas = option(options, "blas");
+  Texts targets(options["targets"]);
+  std::list<Exported> functions; // texts stay where they are
+  std::vector<XTensorExportFunction> refs;
+  for (nb::handle f : list)
+    refs.push_back(functions.emplace_back(nb::cast<nb::dict>(f)).ref());
+  if (refs.empty())
+    throw nb::value_error("a bundle has one function at least");
   XTensorExportOptions o = {refOf(name),
-                            refOf(function),
-                            refOf(doc),
                             refOf(blas),
-                            refOf(python),
                             nb::cast<bool>(options["for_c"]),
                             static_cast<intptr_t>(targets.refs.size()),
-                            static_cast<intptr_t>(inputs.refs.size()),
-                            static_cast<intptr_t>(outputs.refs.size()),
-                            static_cast<intptr_t>(weights.refs.size()),
+                            static_cast<intptr_t>(refs.size()),
                             targets.refs.data(),
-                            inputs.refs.data(),
-                            outputs.refs.data(),
-                            weights.refs.data()};
-  py::PyMlirContext::ErrorCapture errors(module.getContext());
+                            refs.data()};
+  py::PyMlirContext::ErrorCapture errors(functions.front().module->getContext());
   std::string bytes;
   auto take = [](MlirStringRef part, void *out) {
     static_cast<std::string *>(out)->append(part.data, part.length);
   };
-  if (!xtensorExport(module.get(), &o, take, &bytes))
+  if (!xtensorExport(&o, take, &bytes))
     throw py::MLIRError("export failed", errors.take());
   return nb::bytes(bytes.data(), bytes.size());
 }
@@ -223,8 +243,9 @@ void bindCompiler(nb::module_ &m) {
       "cache_limit, the bytes that cache_dir may hold, and target, \"cpu\" or a device's profile.");
   m.def("as_text", &textAfter, nb::arg("module"), nb::arg("phase"), nb::arg("locations") = false,
         nb::arg("target") = "cpu", "The module as it is after a phase on its way to a target.");
-  m.def("export_bundle", &exportBundle, nb::arg("module"), nb::arg("options"),
-        "The bytes of a bundle of a traced module; options are those of compiler/Export.h.");
+  m.def("export_bundle", &exportBundle, nb::arg("functions"), nb::arg("options"),
+        "The bytes of a bundle of traced modules; functions and options are those of "
+        "compiler/Export.h.");
   m.def("sizes", &sizesOf, nb::arg("module"),
         "JSON: sizes of results in terms of those of the arguments, and what a call must see to.");
   m.def("fix_sizes", &fixSizes, nb::arg("module"), nb::arg("sizes"),

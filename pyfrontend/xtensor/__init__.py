@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from . import _native as _native  # first: it starts to load the compiler
 from . import linalg, nn, signal, testing
 from .aot.export import Bundle, export
-from .aot.load import Loaded, load
+from .aot.load import Loaded, LoadedFunctions, load
 from .compiler import debug
 from .core import environment as _environment
 from .core import tree
@@ -30,6 +30,7 @@ from .core.errors import (
     DimensionError,
     DTypeError,
     Error,
+    FunctionNameError,
     GradientError,
     IndexError,
     MemoryError,
@@ -80,11 +81,13 @@ __all__ = [
     "DeviceMemoryError",
     "DimensionError",
     "Error",
+    "FunctionNameError",
     "GradientError",
     "IndexError",
     "MemoryError",
     "Jitted",
     "Loaded",
+    "LoadedFunctions",
     "SizeError",
     "Spec",
     "TracerError",

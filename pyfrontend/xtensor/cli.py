@@ -77,17 +77,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 # -- compile, inspect -------------------------------------------------------------------------------------------------
 
 _COMPILE = """\
-Compiles a function of a file into a bundle, which xt.load and programs in C call. What it is traced at is found as
-`xtensor show` finds it: --arg for each argument, `example_args` in the file, annotations and defaults.
+Compiles functions of files into a bundle, which xt.load and programs in C call. What they are traced at is found as
+`xtensor show` finds it: --arg for each argument, `example_args` in the file, annotations and defaults. Of several
+functions, FILE.py:predict,loss or one after another, --arg says which is meant: --arg "loss:batch=64,pixel=784:f4".
 """
 
 
 def _add_compile(commands: Any) -> None:
-    compile_ = commands.add_parser("compile", help="compile a function ahead of time", description=_COMPILE)
-    compile_.add_argument("target_function", metavar="FILE.py:FUNCTION")
+    compile_ = commands.add_parser("compile", help="compile functions ahead of time", description=_COMPILE)
+    compile_.add_argument("functions", metavar="FILE.py:FUNCTION[,FUNCTION..]", nargs="+")
     compile_.add_argument("-o", "--output", required=True, metavar="MODEL.xtb", help="the bundle")
     compile_.add_argument(
-        "--arg", action="append", metavar="SPEC", help="an argument's dims, sizes (?: open) and dtype"
+        "--arg", action="append", metavar="[FUNCTION:]SPEC", help="an argument's dims, sizes (?: open) and dtype"
     )
     compile_.add_argument(
         "--target", action="append", metavar="TARGET", help="cpu (default), cpu:x86-64-v3, cpu:aarch64-linux-gnu, .."
@@ -106,13 +107,18 @@ def _add_compile(commands: Any) -> None:
 def _compile(options: argparse.Namespace) -> int:
     from .aot.export import export
 
-    function, module = _load(options.target_function)
-    args = [parse_spec(a) for a in options.arg] if options.arg else _example_args(function, module)
-    _check_count(function, args)
+    functions = _functions(options.functions)
+    args = _args_of(options.arg or (), list(functions))
+    found = {}
+    for name, (function, module) in functions.items():
+        found[name] = args[name] or _example_args(function, module)
+        _check_count(function, found[name])
+    several = {name: (f, found[name]) for name, (f, _) in functions.items()}
+    name, (only, _) = next(iter(functions.items()))
     with _users_code(), _without(user_line()):
         bundle = export(
-            function,
-            args=args,
+            several if len(several) > 1 else only,
+            args=() if len(several) > 1 else found[name],
             targets=options.target or ("cpu",),
             path=options.output,
             blas=None if options.no_blas else options.blas,
@@ -120,6 +126,38 @@ def _compile(options: argparse.Namespace) -> int:
         )
     print(f"{options.output}: {bundle!r}")
     return 0
+
+
+def _functions(words: Sequence[str]) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
+    """Functions by name, each with what is in its file; a file runs once."""
+    found: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {}
+    files: dict[str, dict[str, Any]] = {}
+    for word in words:
+        path, _, names = word.rpartition(":")
+        for name in names.split(","):
+            if name in found:
+                raise ArgumentError(f"two functions are called {name}", where="")
+            found[name] = _load(f"{path}:{name}" if path else word, files.get(path))
+            files[path] = found[name][1]
+    return found
+
+
+def _args_of(words: Sequence[str], functions: Sequence[str]) -> dict[str, list[Spec]]:
+    """What --arg says of each function: "FUNCTION:" in front tells which, where there are several."""
+    found: dict[str, list[Spec]] = {name: [] for name in functions}
+    for word in words:
+        name, colon, spec = word.partition(":")
+        if colon and name in found:
+            found[name].append(parse_spec(spec))
+        elif len(functions) == 1:
+            found[functions[0]].append(parse_spec(word))
+        else:
+            raise ArgumentError(
+                f"--arg {word!r}: which function is meant? Write --arg '{functions[0]}:{word}' "
+                f"(there are {', '.join(functions)})",
+                where="",
+            )
+    return found
 
 
 def _inspect(options: argparse.Namespace) -> int:
@@ -182,15 +220,17 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
-def _load(target: str) -> tuple[Callable[..., Any], dict[str, Any]]:
+def _load(target: str, module: dict[str, Any] | None = None) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """A function of a file, which runs unless it is `module` already."""
     path, colon, name = target.rpartition(":")
     if not colon or not name:
         raise ArgumentError(f"name a function as FILE.py:FUNCTION, got {target!r}", where="")
     if not Path(path).is_file():
         raise ArgumentError(f"there is no file {path}", where="")
-    sys.path.insert(0, str(Path(path).resolve().parent))
-    with _users_code():
-        module = runpy.run_path(path, run_name="__xtensor__")
+    if module is None:
+        sys.path.insert(0, str(Path(path).resolve().parent))
+        with _users_code():
+            module = runpy.run_path(path, run_name="__xtensor__")
     found: Any = module.get(name.split(".")[0])
     for part in name.split(".")[1:]:
         found = getattr(found, part, None)

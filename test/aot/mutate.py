@@ -1,7 +1,7 @@
 """Loads mutated copies of a bundle and calls what loads: mutate.py BUNDLE SEED COUNT [members] prints how many did. The
-bundle's function multiplies by [1, 2, 3], in one of two ways (`call`). Half of the copies have other bytes, half
-another manifest; with `members` they have another program or other weights, and right hashes. Whatever loads all
-the same gives right numbers, called, differentiated, vectorized and compiled, or an error."""
+bundle's functions, one or several, multiply by [1, 2, 3], in one of two ways (`call`). Half of the copies have other
+bytes, half another manifest; with `members` they have another program or other weights, and right hashes. Whatever
+loads all the same gives right numbers, called, differentiated, vectorized and compiled, or an error."""
 
 from __future__ import annotations
 
@@ -63,13 +63,14 @@ def zipped(parts: dict[str, bytes], table: Any) -> bytes:
 def of_members(parts: dict[str, bytes]) -> bytes:
     """Another program, or other weights, and for some the manifest as well; the code stays as it is."""
     table = json.loads(parts["manifest.json"])
-    name = random.choice(["module.mlirbc"] * 4 + [n for n in parts if n.startswith("weights/")])
+    programs = [n for n in parts if n.endswith(".mlirbc")]
+    name = random.choice(programs * 4 + [n for n in parts if n.startswith("weights/")])
     new = parts[name]
     while new == parts[name]:
         new = of_bytes(new)
     table["members"][name] = {"bytes": len(new), "sha256": hashlib.sha256(new).hexdigest()}
     if random.randrange(8) == 0:  # code of another file that is no code
-        table["targets"][0]["kernel"] = random.choice(list(parts))
+        random.choice(table["targets"][0]["code"])["kernel"] = random.choice(list(parts))
     return zipped(parts | {name: new}, table)
 
 
@@ -122,15 +123,16 @@ def main(path: str, seed: str, count: str, what: str = "") -> None:
         except xt.BundleError:
             continue
         loaded += 1
-        try:
-            y = call(g)
-            if what:
-                transformed(g)
-        except xt.Error:
-            continue
-        right = type(y) is xt.Array and y.dims == ("i", "j") and y.dtype == "f8"
-        if not right or y.values.tolist() != [[1, 2, 3]] * 2:
-            raise RuntimeError(f"seed {seed}, bundle {n}: {y!r}")
+        for f in g.values() if isinstance(g, xt.LoadedFunctions) else [g]:
+            try:
+                y = call(f)
+                if what:
+                    transformed(f)
+            except xt.Error:
+                continue
+            right = type(y) is xt.Array and y.dims == ("i", "j") and y.dtype == "f8"
+            if not right or y.values.tolist() != [[1, 2, 3]] * 2:
+                raise RuntimeError(f"seed {seed}, bundle {n}: {y!r}")
     print(loaded)
 
 

@@ -56,9 +56,9 @@ class Library:
         m = bundle.manifest
         bundle.extract(folder)
         self.library = ctypes.CDLL(str(folder / str(m.targets[0].shared)))
-        self.function = getattr(self.library, str(m.function.symbol))
-        self.any = getattr(self.library, f"{m.function.symbol}_any")
-        self.workspace = getattr(self.library, f"{m.function.symbol}_workspace")
+        self.function = getattr(self.library, str(m.functions[0].symbol))
+        self.any = getattr(self.library, f"{m.functions[0].symbol}_any")
+        self.workspace = getattr(self.library, f"{m.functions[0].symbol}_workspace")
         self.workspace.restype = ctypes.c_int64
         self.say = getattr(self.library, f"{Path(str(m.header)).stem}_message")
         self.say.restype = ctypes.c_char_p

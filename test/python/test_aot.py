@@ -290,7 +290,7 @@ def test_command_line(tmp_path: Path) -> None:
     shown = xtensor("inspect", str(out), "--extract", str(tmp_path / "members"))
     assert "argument  x: float32{i: ?i}, row-major" in shown
     assert (tmp_path / "members" / "model.h").read_text().count("model_f_x") >= 2
-    assert json.loads(xtensor("inspect", str(out), "--json"))["schema"] == 3
+    assert json.loads(xtensor("inspect", str(out), "--json"))["schema"] == 4
 
 
 def test_what_may_be_passed_by_position_may_be_passed_by_name() -> None:
@@ -441,10 +441,11 @@ def test_errors_of_an_export_are_exports() -> None:
 
 def test_the_shell_of_the_documentation_runs(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "aot.md").read_text()
-    program, shell = (page.split(f"```{kind}\n")[1].split("```")[0] for kind in ("python", "sh"))
-    (tmp_path / "digits.py").write_text(program.split("xt.export(")[0])
+    one, several = (part.split("```")[0] for part in page.split("```python\n")[1:3])
+    shell = page.split("```sh\n")[1].split("```")[0].replace("\\\n", "")
+    (tmp_path / "digits.py").write_text(one.split("xt.export(")[0] + several.split("image, label =")[0])
     lines = [line for line in shell.splitlines() if line.startswith("xtensor ")]
-    assert [line.split()[1] for line in lines] == ["compile", "inspect"]
+    assert [line.split()[1] for line in lines] == ["compile", "compile", "inspect"]
     for line in lines:
         words = [sys.executable, "-m", "xtensor.cli", *shlex.split(line)[1:]]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -452,6 +453,7 @@ def test_the_shell_of_the_documentation_runs(tmp_path: Path) -> None:
     assert (tmp_path / "digits" / "digits.h").is_file()
     x = xt.ones(sample=2, pixel=64, dtype="f4")
     assert xt.load(tmp_path / "digits.xtb")(x).sizes == {"sample": 2, "digit": 10}
+    assert list(xt.load(tmp_path / "both.xtb")) == ["classify", "loss"]
 
 
 def test_the_command_line_tells_no_line_of_its_own(tmp_path: Path) -> None:

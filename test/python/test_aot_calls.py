@@ -76,7 +76,7 @@ def test_products_of_sizes_that_must_agree(tmp_path: Path) -> None:
 
 def test_a_manifest_cannot_leave_out_what_must_not_be_empty() -> None:
     bundle = xt.export(lambda x: xt.max(x, dim="i"), args=(xt.spec(i=None),), name="one")
-    assert " where ?i > 0" in bundle.manifest.function.signature
+    assert " where ?i > 0" in bundle.manifest.functions[0].signature
 
 
 # -- workspace -------------------------------------------------------------------------------------------------------
@@ -344,6 +344,6 @@ def test_a_bundle_for_devices_alone_has_no_header() -> None:
     args = (xt.spec(i=4, dtype="f4"),)
     m = xt.export(lambda x: x + 1, args=args, name="one", targets="vulkan").manifest
     assert m.header is None
-    assert m.function.symbol is None
+    assert m.functions[0].symbol is None
     assert not [name for name in m.members if name.endswith((".h", ".a"))]
     assert xt.export(lambda x: x + 1, args=args, name="one", targets=("vulkan", "cpu")).manifest.header == "one.h"

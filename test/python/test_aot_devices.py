@@ -121,7 +121,7 @@ def test_an_index_out_of_range_on_a_device(tmp_path: Path) -> None:
 
 def launches(bundle: xt.Bundle, backend: str, folder: Path) -> dict[str, Any]:
     bundle.extract(folder)
-    return json.loads((folder / backend / "launches.json").read_text())
+    return json.loads((folder / backend / "launches0.json").read_text())
 
 
 _PROFILES = {
@@ -206,7 +206,7 @@ def test_drivers_for_tests_run_bundles(backend: str, tmp_path: Path) -> None:
         if "SPIRV-Cross" not in str(error):
             raise
         pytest.skip(str(error).splitlines()[0])
-    assert bundle.manifest.targets[0].launches
+    assert bundle.manifest.targets[0].code[0].launches
     x = picture(300)
     (tmp_path / "x").write_bytes(x.values.tobytes())
     done = subprocess.run(
@@ -223,7 +223,7 @@ def test_drivers_for_tests_run_bundles(backend: str, tmp_path: Path) -> None:
 
 def test_programs_without_a_list_say_why(tmp_path: Path) -> None:
     def target(f: Any, *specs: Any) -> Any:
-        return xt.export(f, args=specs, targets=_PROFILES["vulkan"]).manifest.targets[0]
+        return xt.export(f, args=specs, targets=_PROFILES["vulkan"]).manifest.targets[0].code[0]
 
     opened = target(classify, *OPEN)
     assert opened.launches is None
@@ -262,7 +262,12 @@ def test_a_program_of_libvulkan_alone(launch: Path, tmp_path: Path, f: Any, spec
     expected = xt.load(bundle)(x.to("vulkan"))
     expected = expected if isinstance(expected, tuple) else (expected,)
     files = [tmp_path / f"{i}.bin" for i in range(len(expected))]
-    done = subprocess.run([launch, model, tmp_path / "x.bin", *files], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [launch, model, "vulkan/launches0.json", tmp_path / "x.bin", *files],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     for file, y in zip(files, expected, strict=True):
         np.testing.assert_array_equal(np.frombuffer(file.read_bytes(), "f4").reshape(y.shape), y.values)
@@ -275,7 +280,7 @@ def test_the_program_tells_of_an_index_out_of_range(launch: Path, tmp_path: Path
     (tmp_path / "x.bin").write_bytes(np.arange(4, dtype="f4").tobytes())
     (tmp_path / "i.bin").write_bytes(np.array([1, 9], "i4").tobytes())
     files = [tmp_path / n for n in ("x.bin", "i.bin", "y.bin")]
-    done = subprocess.run([launch, model, *files], capture_output=True, text=True, check=False)
+    done = subprocess.run([launch, model, "vulkan/launches0.json", *files], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "index 9 is out of range for size 4" in done.stderr
     assert not files[2].exists()

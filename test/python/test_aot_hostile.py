@@ -30,6 +30,14 @@ def data() -> bytes:
     return xt.export(lambda x, s=1: x * w * s, args=(xt.spec(i=None, j=3), 1), name="model").data
 
 
+@pytest.fixture(scope="module")
+def several() -> bytes:
+    """Two functions of the same arrays, which share a weight."""
+    w, args = xt.array([1.0, 2.0, 3.0], "j"), (xt.spec(i=None, j=3), 1)
+    functions = {"times": (lambda x, s=1: x * w * s, args), "over": (lambda x, s=2: x * w / s, args)}
+    return xt.export(functions, name="model").data
+
+
 def changed(data: bytes, change: Callable[[Any], Any] | None = None, **members: bytes) -> bytes:
     """The bundle with other members and a manifest that has their hashes."""
     parts = {name: data[a:b] for name, (a, b) in _native.read_zip(data).items()}
@@ -102,7 +110,7 @@ def test_members_that_are_not_used_are_not_looked_at_until_inspect_is(data: byte
         bad = bytearray(data)
         bad[(begin + end) // 2] ^= 1
         path.write_bytes(bad)
-        is_used = name == "manifest.json" or name.endswith("kernel.so") or name.startswith("weights/")
+        is_used = name == "manifest.json" or name.endswith("kernel0.so") or name.startswith("weights/")
         for source in (path, bytes(bad)):
             if is_used:
                 with pytest.raises(xt.BundleError, match=r"is damaged.* Export it again, or copy it again"):
@@ -110,8 +118,8 @@ def test_members_that_are_not_used_are_not_looked_at_until_inspect_is(data: byte
                 continue
             g = xt.load(source)
             assert g(xt.ones(i=1, j=3), 2).values.tolist() == [[2, 4, 6]]
-            if name == "module.mlirbc":
-                with pytest.raises(xt.BundleError, match=r"module\.mlirbc is damaged"):
+            if name == "module0.mlirbc":
+                with pytest.raises(xt.BundleError, match=r"module0\.mlirbc is damaged"):
                     xt.jit(g)(xt.ones(i=1, j=3), 2)
         with pytest.raises(xt.BundleError, match="is damaged"):
             File(bytes(bad), "m").check()
@@ -160,10 +168,10 @@ def test_loading_leaves_no_file_open(data: bytes, tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_the_codes(data: bytes) -> None:
-    module = bytearray(member(data, "module.mlirbc"))
+    module = bytearray(member(data, "module0.mlirbc"))
     module[len(module) // 2] ^= 1
     with pytest.raises(xt.BundleError, match="compiled from another program, or for other weights"):
-        xt.load(changed(data, **{"module.mlirbc": bytes(module)}))
+        xt.load(changed(data, **{"module0.mlirbc": bytes(module)}))
 
 
 def test_a_program_of_the_same_signature(data: bytes) -> None:
@@ -171,9 +179,9 @@ def test_a_program_of_the_same_signature(data: bytes) -> None:
     other = xt.export(
         lambda x, s=1: x + xt.array([1.0, 2.0, 3.0], "j") * s, args=(xt.spec(i=None, j=3), 1), name="model"
     )
-    assert other.manifest.function.signature == xt.load(data)._core.function.signature
+    assert other.manifest.functions[0].signature == xt.load(data)._core.function.signature
     with pytest.raises(xt.BundleError, match="compiled from another program"):
-        xt.load(changed(data, **{"module.mlirbc": member(other.data, "module.mlirbc")}))
+        xt.load(changed(data, **{"module0.mlirbc": member(other.data, "module0.mlirbc")}))
 
 
 _MAIN = """func.func @main(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
@@ -215,17 +223,17 @@ def test_weights_that_are_not_the_codes(data: bytes) -> None:
 
 @pytest.mark.parametrize("text", [b"module {}", b"", b"ML", b"\x7fELF", b"func.func @main() { return }"])
 def test_programs_that_are_no_bytecode(data: bytes, text: bytes) -> None:
-    with pytest.raises(xt.BundleError, match=r"'module\.mlirbc' is no MLIR bytecode"):
-        xt.load(changed(data, **{"module.mlirbc": text}))
+    with pytest.raises(xt.BundleError, match=r"'module0\.mlirbc' is no MLIR bytecode"):
+        xt.load(changed(data, **{"module0.mlirbc": text}))
     with pytest.raises(xt.BundleError, match=r"'model\.h' is no MLIR bytecode"):
-        xt.load(changed(data, lambda m: m.update(module="model.h")))
+        xt.load(changed(data, put(*F, "module", to="model.h")))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_mutated_programs_and_weights_with_right_hashes(data: bytes, tmp_path: Path, seed: int) -> None:
+def test_mutated_programs_and_weights_with_right_hashes(data: bytes, several: bytes, tmp_path: Path, seed: int) -> None:
     """In processes of their own; what loads all the same is called, differentiated, vectorized and compiled."""
     path = tmp_path / "m.xtb"
-    path.write_bytes(data)
+    path.write_bytes(several if seed % 2 else data)
     done = subprocess.run(
         [sys.executable, MUTATE, path, str(seed), "1000", "members"],
         capture_output=True,
@@ -236,6 +244,70 @@ def test_mutated_programs_and_weights_with_right_hashes(data: bytes, tmp_path: P
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert list(tmp_path.iterdir()) == [path]
+
+
+# -- several functions ------------------------------------------------------------------------------------------------
+
+
+def test_one_function_cannot_be_another(several: bytes) -> None:
+    """Programs, code and what Python is told of two functions, the one in the place of the other."""
+
+    def swapped(*keys: str) -> Callable[[Any], None]:
+        def change(m: Any) -> None:
+            pairs = [m["functions"], m["targets"][0]["code"]]
+            for a, b in pairs:
+                for key in keys:
+                    if key in a:
+                        a[key], b[key] = b[key], a[key]
+
+        return change
+
+    for keys, message in (
+        (("module",), "compiled from another program"),
+        (("python",), "arguments in Python"),
+        (("module", "python"), "compiled from another program"),
+        (("name",), "the signature says something else"),
+        (("kernel",), "lacks what its manifest names"),
+        (("kernel", "entry"), "NAME__entry and NAME__signature"),
+        (("entry",), "NAME__entry and NAME__signature"),
+    ):
+        with pytest.raises(xt.BundleError, match=message):
+            xt.load(changed(several, swapped(*keys)))
+    with pytest.raises(xt.BundleError, match=r"the manifest says .* times.*, and the code .* over"):
+        xt.load(changed(several, lambda m: m["targets"][0]["code"].reverse()))
+    with pytest.raises(xt.BundleError, match=r"the manifest says .* over.*, and the code .* times"):
+        xt.load(changed(several, lambda m: m["functions"].reverse()))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m["functions"].pop(), "code of other functions than there are"),
+        (lambda m: m["targets"][0]["code"].pop(), "code of other functions than there are"),
+        (lambda m: m["targets"][0]["code"].append(m["targets"][0]["code"][0]), "of other functions than there are"),
+        (lambda m: m["functions"].__setitem__(1, m["functions"][0]), "two functions have one name"),
+        (lambda m: m.update(functions=m["functions"] * 600), "a list of 1200, not a list of 1 to 1024"),
+        (lambda m: m["functions"][1]["weights"][0].update(member="weights/1.bin"), "is named and not listed"),
+        (lambda m: m["functions"][1]["weights"][0].update(member="model.h"), "for other weights"),
+        (lambda m: m["functions"][1].update(module="model.h"), r"'model\.h' is no MLIR bytecode"),
+        (lambda m: m["functions"][1].pop("module"), r"functions\[1\]\.module is missing"),
+    ],
+)
+def test_manifests_of_several_functions_that_describe_nothing(
+    several: bytes, change: Callable[[Any], Any], message: str
+) -> None:
+    with pytest.raises(xt.BundleError, match=message):
+        xt.load(changed(several, change))
+
+
+def test_of_several_functions_only_what_is_asked_for_is_read(several: bytes) -> None:
+    a, b = next(place for name, place in _native.read_zip(several).items() if name.endswith("kernel1.so"))
+    bad = bytearray(several)
+    bad[(a + b) // 2] ^= 1
+    assert xt.load(bytes(bad), function="times")(xt.ones(i=1, j=3), 2).values.tolist() == [[2, 4, 6]]
+    for function in (None, "over"):
+        with pytest.raises(xt.BundleError, match=r"kernel1\.so is damaged"):
+            xt.load(bytes(bad), function=function)
 
 
 # -- manifests --------------------------------------------------------------------------------------------------------
@@ -302,13 +374,13 @@ for _ in range(200):
         (put(*F, "nonempty", to=[{"size": "i", "message": ""}]), "the signature says something else"),
         (put(*F, "sites", to={}), "sites is an object of 0, not a list"),
         (put(*F, "arguments", to=None), "arguments is None, not a list"),
-        (put("functions", to=[]), "functions is a list of 0, not a list of 1 to 1"),
+        (put("functions", to=[]), "functions is a list of 0, not a list of 1 to 1024"),
         (put("targets", to=[]), "targets is a list of 0"),
         (put("targets", 0, "target", to="cpu:\ud800"), "target is"),
         (put("targets", 0, "target", to="cpu:x\x1b[2J"), r"target is 'cpu:x.x1b\[2J'"),
-        (put("targets", 0, "kernel", to="../x"), "is named and not listed|not text like"),
+        (put("targets", 0, "code", 0, "kernel", to="../x"), "is named and not listed|not text like"),
         (put("targets", 0, "profile", to="vulkan,max_threads=²"), "not text like"),
-        (put("targets", 0, "entry", to="printf_entry"), "NAME_entry and NAME_signature"),
+        (put("targets", 0, "code", 0, "entry", to="printf__entry"), "NAME__entry and NAME__signature"),
         (lambda m: m.update(targets=m["targets"] * 1000), "targets is a list of 1000, not a list of 1 to 64"),
         (lambda m: m["members"].update({"a/../b": {"bytes": 1, "sha256": ""}}), "sha256 is|lists other members"),
         (lambda m: m["members"]["model.h"].update(sha256="x"), "sha256 is 'x'"),
@@ -331,13 +403,13 @@ def test_manifests_that_describe_nothing(data: bytes, change: Callable[[Any], An
         (b'{"schema":' + b"1" * 5000 + b"}", "is no JSON"),
         (b'{"schema": NaN}', "NaN is no number in JSON"),
         (b'{"schema": 1e400}', "names no schema"),
-        (b'{"schema": 9, "schema": 3}', "a key twice"),
+        (b'{"schema": 9, "schema": 4}', "a key twice"),
         (b'{"\xff": 1}', "is no JSON"),
-        (b'\xef\xbb\xbf{"schema": 3}', "is no JSON"),
-        ('{"schema": 3}'.encode("utf-16"), "is no JSON"),
+        (b'\xef\xbb\xbf{"schema": 4}', "is no JSON"),
+        ('{"schema": 4}'.encode("utf-16"), "is no JSON"),
         (b"[]", "names no schema"),
         (b"null", "names no schema"),
-        (b'{"schema": 3}', "compiler is missing"),
+        (b'{"schema": 4}', "compiler is missing"),
     ],
 )
 def test_manifests_that_are_none(text: bytes, message: str) -> None:
@@ -346,7 +418,7 @@ def test_manifests_that_are_none(text: bytes, message: str) -> None:
 
 
 def test_a_manifest_without_end() -> None:
-    huge = b'{"schema": 3, "x": "' + b" " * (1 << 26) + b'"}'
+    huge = b'{"schema": 4, "x": "' + b" " * (1 << 26) + b'"}'
     with pytest.raises(xt.BundleError, match="more than 67108864 bytes"):
         xt.load(_native.write_zip([("manifest.json", huge)]))
 

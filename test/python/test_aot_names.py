@@ -108,9 +108,9 @@ int main(void) {{
   double x[2] = {{1, 2}}, y[2] = {{0, 0}};
   xt_context context;
   memset(&context, 0, sizeof context);
-  {m.function.symbol}_x a = {{x, 2}};
-  {m.function.symbol}_result b = {{y, 2}};
-  int32_t code = {m.function.symbol}(&a, &b, &context);
+  {m.functions[0].symbol}_x a = {{x, 2}};
+  {m.functions[0].symbol}_result b = {{y, 2}};
+  int32_t code = {m.functions[0].symbol}(&a, &b, &context);
   if (code)
     puts({prefix}_message(&context, code));
   return code || y[1] != 4;
@@ -132,7 +132,7 @@ def test_names_that_would_be_equal_differ(tmp_path: Path) -> None:
 
     specs = (xt.spec({"a b": 2, "a_b": 3}), xt.spec({"a b": 2, "a_b": 3}))
     bundle = xt.export(message, args=specs, name="one")
-    assert bundle.manifest.function.symbol == "one_message_2"
+    assert bundle.manifest.functions[0].symbol == "one_message_2"
     text = (bundle.extract(tmp_path) / "one.h").read_text()
     assert "int32_t one_message_2(const one_message_2_any_2 *, const one_message_2_a_b *, " in text
     assert "const char *one_message(" in text

@@ -74,14 +74,14 @@ func.func @main(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
   return %x : !xtensor.array<i: 3, f32>
 }
 //--- checks
-// NOMAIN: error: there is no function @main
+// NOMAIN: error: there is no public function to compile
 // NOMAIN-NOT: see current operation
 // NUMBERS: numbers.mlir:1:1: error: arguments and results of a function that is exported are arrays
 // TEXT: text.mlir:1:1: error: custom op 'this' is unknown
-// CALLS: calls.mlir:1:1: error: a bundle holds the function @main and nothing else
+// CALLS: calls.mlir:1:1: error: a bundle holds public functions and nothing else
 // ASM: asm.mlir:2:3: error: ops of LLVM are no part of a program
 // NONEMPTY: error: attribute xtensor.nonempty is no list of {dim, message, where}
-// CTORS: error: a bundle holds the function @main and nothing else
+// CTORS: error: a bundle holds public functions and nothing else
 // LINE: no bundle can be made where the name of an array or a dim is empty, or has characters
 // HUGE: no bundle can be made with an array that is larger than memory: 'arg0'
 // FUNCTION: no bundle can be made of a function with such a name

@@ -10,7 +10,7 @@
 // RUN: FileCheck %s --check-prefix=HEADER --input-file %t.members/model.h
 // RUN: llvm-readelf --dyn-syms --dynamic %t.members/cpu/aarch64/libmodel.so | FileCheck %s --check-prefix=SHARED
 // RUN: llvm-nm --extern-only --defined-only %t.members/cpu/x86-64-v3/libmodel.a | FileCheck %s --check-prefix=ARCHIVE
-// RUN: xtensor-opt %t.members/module.mlirbc | FileCheck %s --check-prefix=MODULE
+// RUN: xtensor-opt %t.members/module0.mlirbc | FileCheck %s --check-prefix=MODULE
 // RUN: not xtensor-compile %s -o %t.no.xtb --target cpu:z80 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not xtensor-compile %s -o %t.no.xtb --blas mkl 2>&1 | FileCheck %s --check-prefix=BLAS
 // RUN: not xtensor-compile %s.nothing -o %t.no.xtb 2>&1 | FileCheck %s --check-prefix=FILE
@@ -21,7 +21,7 @@ func.func @main(%x: !xtensor.array<sample: ?, pixel: 64, f32>, %b: !xtensor.arra
   return %y : !xtensor.array<sample: ?, pixel: 64, f32>
 }
 
-// MANIFEST: "schema": 3
+// MANIFEST: "schema": 4
 // MANIFEST: "target": "cpu:x86-64-v3"
 // MANIFEST: "target": "cpu:aarch64"
 // HEADER: typedef struct model_main_arg0 {

@@ -1,8 +1,9 @@
-// xtensor-compile: a bundle out of a module, without Python.
+// xtensor-compile: a bundle out of the functions of a module, without Python.
 //
 //   xtensor-compile module.mlir -o model.xtb --target cpu:x86-64-v3 --target cpu:aarch64-linux-gnu
 #include "Pipelines.h"
 #include "compiler/Export.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
@@ -15,12 +16,32 @@
 
 namespace cl = llvm::cl;
 
+/// A module for each public function, which is its @main; what is not public stays, to be told of.
+static std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module,
+                                                            std::vector<std::string> &names) {
+  auto isPublic = [](mlir::func::FuncOp f) { return f.isPublic() && !f.isDeclaration(); };
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts;
+  for (auto f : module.getOps<mlir::func::FuncOp>()) {
+    if (!isPublic(f))
+      continue;
+    names.push_back(f.getName().str());
+    mlir::OwningOpRef<mlir::ModuleOp> part = mlir::cast<mlir::ModuleOp>(module->clone());
+    for (auto other : llvm::make_early_inc_range(part->getOps<mlir::func::FuncOp>()))
+      if (isPublic(other) && other.getName() != f.getName() &&
+          mlir::SymbolTable::symbolKnownUseEmpty(other, *part))
+        other.erase();
+    part->lookupSymbol<mlir::func::FuncOp>(f.getName()).setName("main");
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::OptionCategory category("xtensor-compile");
   cl::opt<std::string> input(cl::Positional,
-                             cl::desc("MODULE.mlir, whose @main is compiled; -: "
-                                      "standard input"),
+                             cl::desc("MODULE.mlir, whose public functions are compiled; "
+                                      "-: standard input"),
                              cl::Required, cl::cat(category));
   cl::opt<std::string> output("o", cl::desc("the bundle"), cl::value_desc("MODEL.xtb"),
                               cl::Required, cl::cat(category));
@@ -28,8 +49,9 @@ int main(int argc, char **argv) {
       "target",
       cl::desc("cpu (this machine's kind; the default) or cpu:PROCESSOR; again for another one"),
       cl::value_desc("TARGET"), cl::cat(category));
-  cl::opt<std::string> function("function", cl::desc("the function's name (default: main)"),
-                                cl::init("main"), cl::cat(category));
+  cl::opt<std::string> function(
+      "function", cl::desc("what the only function is called (default: what the module calls it)"),
+      cl::cat(category));
   cl::opt<std::string> name(
       "name", cl::desc("the library's name (default: the bundle's file name)"), cl::cat(category));
   cl::opt<std::string> blas("blas",
@@ -60,14 +82,29 @@ int main(int argc, char **argv) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
     return 1;
+  std::vector<std::string> names;
+  auto parts = split(*module, names);
+  if (parts.empty()) {
+    module->emitError("there is no public function to compile");
+    return 1;
+  }
+  if (function.getNumOccurrences()) {
+    if (parts.size() > 1) {
+      module->emitError("--function names the only function; this module has ") << parts.size();
+      return 1;
+    }
+    names = {function};
+  }
+  std::vector<xtensor::ExportFunction> functions(parts.size());
+  for (auto [part, name, f] : llvm::zip_equal(parts, names, functions))
+    f.module = *part, f.name = name;
   xtensor::ExportOptions options;
   options.name = name.empty() ? llvm::sys::path::stem(output).str() : name;
-  options.function = function;
   if (!targets.empty())
     options.targets.assign(targets.begin(), targets.end());
   options.blas = noBlas ? "" : blas.getValue();
   options.forC = !noC;
-  auto bundle = xtensor::exportBundle(*module, options);
+  auto bundle = xtensor::exportBundle(functions, options);
   if (failed(bundle))
     return 1;
   auto out = mlir::openOutputFile(output, &error);

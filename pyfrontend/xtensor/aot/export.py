@@ -1,4 +1,4 @@
-"""xt.export: a function compiled into a bundle."""
+"""xt.export: functions compiled into a bundle."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Bundle:
-    """A function compiled for one or more targets. `xt.load` calls it; `save` writes it to a file."""
+    """Functions compiled for one or more targets. `xt.load` calls them; `save` writes them to a file."""
 
     def __init__(self, data: bytes, where: str) -> None:
         self._file = File(data, where)
@@ -80,11 +81,12 @@ class Bundle:
 
     def __repr__(self) -> str:
         targets = ", ".join(t.target for t in self.manifest.targets)
-        return f"<bundle of {self.manifest.function}, for {targets}: {len(self.data)} bytes>"
+        functions = ", ".join(map(str, self.manifest.functions))
+        return f"<bundle of {functions}, for {targets}: {len(self.data)} bytes>"
 
 
 def export(
-    f: Callable[..., Any],
+    f: Callable[..., Any] | Mapping[str, Sequence[Any]],
     /,
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
@@ -95,7 +97,8 @@ def export(
     c: bool = True,
     name: str | None = None,
 ) -> Bundle:
-    """Compiles `f` ahead of time into a bundle, which `xt.load` and programs in C call.
+    """Compiles `f` ahead of time into a bundle, which `xt.load` and programs in C call; or several functions,
+    `xt.export({"predict": (f, args), "loss": (g, args, kwargs)})`.
 
     args, kwargs: what `f` is called with: arrays, for their types, or `xt.spec(batch=None, pixel=784, dtype="f4")`. A
     size of None is left open; one name is one size across all arguments. Arrays that `f` captures are baked in.
@@ -107,58 +110,104 @@ def export(
     c: whether libraries and a header for C are in it.
     name: what symbols in C begin with; default: the name of the file.
     """
-    if not callable(f):
-        raise ArgumentTypeError(f"xt.export needs a function, got {shown(f)}")
+    asked = _asked(f, args, kwargs)
     wanted = (targets,) if isinstance(targets, str) else targets
     if not isinstance(wanted, (tuple, list)) or not all(isinstance(t, str) for t in wanted):
         raise ArgumentTypeError(f"xt.export(targets=): names of targets are needed, got {shown(targets)}")
-    if not isinstance(args, (tuple, list)):
-        raise ArgumentTypeError(
-            f"xt.export(args=): a tuple with an entry for each argument is needed, got {shown(args)}. "
-            "Write args=(xt.spec(..),)"
-        )
     if not isinstance(c, bool):
         raise ArgumentTypeError(f"xt.export(c=): True or False is needed, got {shown(c)}")
     if not isinstance(name, (str, type(None))):
         raise ArgumentTypeError(f"xt.export(name=): a name is needed, got {shown(name)}")
     if path is not None:
         path = _path(path, "export")
-    jitted = f if isinstance(f, Jitted) else jit(f)
-    try:
-        program, call, _ = jitted._compiler.abstract(*_by_position(jitted, tuple(args), dict(kwargs or {})))
-        profiles = [_profile(t, program) for t in wanted]
-    except Error as error:
-        error.args = (re.sub(r"^xt\.jit\b", "xt.export", str(error)),)
-        raise error.with_traceback(None) from None
-    label = name or (Path(path).stem if path is not None else program.name)
+    functions = []
+    for x in asked:
+        try:
+            program, described = _traced(x)
+            profiles = [_profile(t, program) for t in wanted]
+        except Error as error:
+            error.args = (re.sub(r"^xt\.jit\b", "xt.export", str(error)),)
+            raise error.with_traceback(None) from None
+        functions.append(described)
+    label = name or (Path(path).stem if path is not None else functions[0]["name"] if len(functions) == 1 else "model")
     if not re.fullmatch(r"[A-Za-z_]\w*", label, re.ASCII):
         if name is not None:
             raise ArgumentError(f"xt.export(name=): {name!r} is no name in C: letters, digits and _")
         label = re.sub(r"\W", "_", label, flags=re.ASCII)
     options = {
         "name": label,
-        "function": program.name,
-        "doc": _doc(jitted),
         "blas": blas or "",
-        "python": json.dumps(_python(jitted, program, call), sort_keys=True),
         "for_c": c,
         "targets": profiles,
-        "inputs": [*_input_names(jitted, call, program), *(f"weight{i}" for i in range(len(program.captured)))],
-        "outputs": _output_names(program),
-        "weights": [a.to("cpu").to_numpy().tobytes() for a in program.captured],
     }
     mlir()
     from ..mlir._mlir_libs import _xtensor
 
     try:
         with lock, diagnosed(CompileError):
-            data = _xtensor.export_bundle(program.module, options)
+            data = _xtensor.export_bundle(functions, options)
     except Error as error:
         raise _refusal(str(error)) or error from None
     bundle = Bundle(data, "the exported bundle")
     if path is not None:
         bundle.save(path)
     return bundle
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A function, what it is called in the bundle (None: as it is), and what it is traced at."""
+
+    f: Callable[..., Any]
+    name: str | None
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+def _asked(f: Any, args: Any, kwargs: Any) -> list[_Asked]:
+    if not isinstance(f, Mapping):
+        return [_one(f, None, args, kwargs, "xt.export")]
+    if not f or args or kwargs:
+        raise ArgumentError(
+            'xt.export: of several functions each has its arguments beside it: xt.export({"predict": (f, args), ..})'
+        )
+    found = []
+    for name, x in f.items():
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"xt.export: names of functions are texts, got {shown(name)}")
+        if not isinstance(x, (tuple, list)) or not 2 <= len(x) <= 3:
+            raise ArgumentTypeError(
+                f"xt.export: {name!r} needs (function, args) or (function, args, kwargs), got {shown(x)}"
+            )
+        found.append(_one(x[0], name, x[1], x[2] if len(x) == 3 else None, f"xt.export: {name!r}"))
+    return found
+
+
+def _one(f: Any, name: str | None, args: Any, kwargs: Any, what: str) -> _Asked:
+    if not callable(f):
+        raise ArgumentTypeError(f"{what} needs a function, got {shown(f)}")
+    if not isinstance(args, (tuple, list)):
+        raise ArgumentTypeError(
+            f"{what}(args=): a tuple with an entry for each argument is needed, got {shown(args)}. "
+            "Write args=(xt.spec(..),)"
+        )
+    return _Asked(f, name, tuple(args), dict(kwargs or {}))
+
+
+def _traced(asked: _Asked) -> tuple[Program, dict[str, Any]]:
+    """The program, and what the compiler is told of it."""
+    jitted = asked.f if isinstance(asked.f, Jitted) else jit(asked.f)
+    program, call, _ = jitted._compiler.abstract(*_by_position(jitted, asked.args, asked.kwargs))
+    weights = [a.to("cpu").to_numpy().tobytes() for a in program.captured]
+    return program, {
+        "module": program.module,
+        "name": program.name if asked.name is None else asked.name,
+        "doc": _doc(jitted),
+        "python": json.dumps(_python(jitted, program, call), sort_keys=True),
+        "inputs": [*_input_names(jitted, call, program), *(f"weight{i}" for i in range(len(weights)))],
+        "outputs": _output_names(program),
+        "weights": weights,
+    }
 
 
 def _replace(target: Path, data: bytes | memoryview) -> None:

@@ -31,7 +31,7 @@ def program_of(core: _Core) -> Program:
 
 
 def _parse(core: _Core) -> Program:
-    data = bytes(core.file.member(core.file.manifest.module))
+    data = bytes(core.file.member(core.function.module))
     f = core.function
     try:
         with lock, diagnosed(CompileError):

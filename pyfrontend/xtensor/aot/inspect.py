@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from .. import _native
 from .export import Bundle
-from .manifest import File, size_text
+from .manifest import Exported, File, size_text
 from .schema import printable
 
 
@@ -18,9 +18,26 @@ def lines(file: File) -> Iterator[str]:
 
 
 def _lines(file: File) -> Iterator[str]:
-    m, f = file.manifest, file.manifest.function
+    m = file.manifest
     yield f"{m.name}: schema {m.schema}, made by {m.compiler}, {file.size} bytes"
+    for f in m.functions:
+        yield ""
+        yield from _of_function(f)
     yield ""
+    for t in m.targets:
+        here = "runs here" if _native.has_processor(t.processor) else "for other machines"
+        yield f"target {t.profile or t.target} ({t.triple})" + ("" if t.is_device else f": {here}")
+        for f, c in zip(m.functions, t.code, strict=True):
+            if t.is_device:
+                yield f"  {f.name}: " + (f"launches in {c.launches}" if c.launches else f"for xt.load alone: {c.why}")
+    if m.header:
+        yield f"for C: {m.header}, matrix products by {m.blas or 'the library itself'}"
+    yield ""
+    for name, (size, digest) in m.members.items():
+        yield f"  {size:>9}  {digest}  {name}"
+
+
+def _of_function(f: Exported) -> Iterator[str]:
     doc = f.doc.strip().splitlines()
     yield f"{f.name}" + (f": {doc[0]}" if doc else "")
     for kind, parameters in (("argument", f.arguments), ("weight", f.weights), ("result", f.results)):
@@ -32,17 +49,8 @@ def _lines(file: File) -> Iterator[str]:
         yield f"  equal     {dim}: {size_text(left)} and {size_text(right)}"
     for size, message, _ in f.nonempty:
         yield f"  not 0     {size_text(size)}: {message}"
-    yield ""
-    for t in m.targets:
-        here = "runs here" if _native.has_processor(t.processor) else "for other machines"
-        if t.is_device:
-            here = f"launches in {t.launches}" if t.launches else f"for xt.load alone: {t.why}"
-        yield f"target {t.profile or t.target} ({t.triple}): {here}"
-    if m.header:
-        yield f"for C: {m.header}, matrix products by {m.blas or 'the library itself'}"
-    yield ""
-    for name, (size, digest) in m.members.items():
-        yield f"  {size:>9}  {digest}  {name}"
+    if f.symbol:
+        yield f"  in C      {f.symbol}"
 
 
 def as_json(bundle: Bundle) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from ..core.errors import (
     DimensionError,
     DTypeError,
     Error,
+    FunctionNameError,
     SizeError,
     UnsupportedError,
 )
@@ -36,16 +36,16 @@ from ..trace.dispatch import _NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
 from ..transforms.arguments import Static
 from ..transforms.spelling import spelling
+from .code import Opened, check_profile, chosen
 from .export import Bundle, _path, spec_of
-from .manifest import AGAIN, Exported, File, Parameter, Target, opened
+from .manifest import Exported, File, Parameter, Target, opened
 from .schema import printable
 from .signature import Unknown, signature
 from .structure import as_structure, fitted
 
 _LEAF = tree.structure(0)
+_host_code: list[Any] = []  # of devices: its kernels live on in their runtime
 _MOST_SPELLINGS = 64  # of calls of one function: memory does not grow with them
-# Processors that run what those before them run.
-_LEVELS = {name: i for i, name in enumerate(("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"))}
 
 
 class Loaded(Function):
@@ -82,11 +82,53 @@ class Loaded(Function):
         return f"<loaded {self._core.function}>"
 
 
-def load(bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None = None) -> Loaded:
+class LoadedFunctions(Mapping[str, Loaded]):
+    """The functions of a bundle that has several, by name: `g["predict"]` or `g.predict`."""
+
+    def __init__(self, functions: Mapping[str, Loaded], where: str) -> None:
+        self._functions, self._where = dict(functions), where
+
+    def __getitem__(self, name: str) -> Loaded:
+        if name not in self._functions:
+            raise _unknown(name, self._where, self._functions)
+        return self._functions[name]
+
+    def __getattr__(self, name: str) -> Loaded:
+        if name.startswith("__") or name == "_functions":
+            raise AttributeError(name)
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._functions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._functions]
+
+    def __repr__(self) -> str:
+        lines = "".join(f"\n  {f._core.function}" for f in self._functions.values())
+        return f"<{len(self)} loaded functions:{lines}>"
+
+
+def _unknown(name: Any, where: str, there: Iterable[str]) -> FunctionNameError:
+    names = list(there)
+    near = suggestion(name, names) if isinstance(name, str) else ""
+    return FunctionNameError(f"{where} has no function {name!r:.60}; it has {', '.join(names)}{near}")
+
+
+def load(
+    bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None = None, function: str | None = None
+) -> Loaded | LoadedFunctions | Any:
     """The function of a bundle (a path, its bytes, or what `xt.export` returned), with its names, defaults, dims and
-    docstring. Nothing is compiled: of the bundle's targets for CPUs the one runs that uses most of this machine's, and
-    those for devices where arrays are on one; or it is `target`, and arrays are moved there. Works inside of jit, grad
-    and vectorize, as its IR is part of the bundle.
+    docstring; of one with several all of them, by name, or the one that `function` names. Nothing is compiled: of the
+    bundle's targets for CPUs the one runs that uses most of this machine's, and those for devices where arrays are on
+    one; or it is `target`, and arrays are moved there. Works inside of jit, grad and vectorize, as the IR is part of
+    the bundle.
 
     Raises BundleError for what is damaged, of a newer version, or for other machines."""
     if isinstance(bundle, Bundle):
@@ -96,37 +138,15 @@ def load(bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None 
     else:
         path = _path(bundle, "xt.load")
         file = File(opened(path), str(path))
-    found = _chosen(file, target)
+    there = {f.name: f for f in file.manifest.functions}
+    if function is not None and function not in there:
+        raise _unknown(function, file.where, there)
+    found = chosen(file, target)
     device = devices.named(target or found.target) if found.is_device else None
-    return Loaded(_Core(file, found, device, target is not None))
-
-
-def _chosen(file: File, wanted: str | None) -> Target:
-    targets = file.manifest.targets
-    there = ", ".join(t.target for t in targets)
-    if wanted is not None and wanted.partition(":")[0] in devices.BACKENDS:
-        for t in targets:
-            if t.is_device and t.target == wanted.partition(":")[0]:
-                return t
-        raise BundleError(
-            f"{file.where} has nothing for target {wanted!r}; it has {there}. Export it for {wanted!r}, too"
-        )
-    if wanted is not None and wanted != "cpu":
-        wanted = wanted.removesuffix("-linux-gnu")
-        found = [t for t in targets if t.target == wanted]
-        if not found:
-            near = suggestion(wanted, [t.target for t in targets] + ["cpu", *devices.BACKENDS])
-            raise BundleError(f"{file.where} has nothing for target {wanted!r}; it has {there}{near}")
-        if not _native.has_processor(found[0].processor):
-            raise BundleError(f"{file.where}: code for {wanted!r} does not run on this machine")
-        return found[0]
-    fitting = [t for t in targets if not t.is_device and _native.has_processor(t.processor)]
-    if fitting:
-        return max(fitting, key=lambda t: _LEVELS.get(t.processor, 0))  # of equals the first
-    for t in targets if wanted is None else ():
-        if t.is_device and t.target in devices.BACKENDS and _native.device_count(t.target):
-            return t
-    raise BundleError(f"{file.where} has nothing that runs on this machine; it has {there}")
+    shared = Opened(file)
+    wanted = there if function is None else {function: there[function]}
+    functions = {n: Loaded(_Core(shared, f, found, device, target is not None)) for n, f in wanted.items()}
+    return LoadedFunctions(functions, file.where) if len(functions) > 1 else next(iter(functions.values()))
 
 
 class _Mark:
@@ -139,12 +159,13 @@ class _Mark:
 class _Core:
     """What a loaded function is made of, and the slow path of its calls."""
 
-    def __init__(self, file: File, target: Target, device: _native.Device | None, is_asked: bool) -> None:
-        self.file, self.target = file, target
+    def __init__(
+        self, opened: Opened, f: Exported, target: Target, device: _native.Device | None, is_asked: bool
+    ) -> None:
+        self.opened, self.file, self.target = opened, opened.file, target
         self.device = device  # where calls run that have no array elsewhere
         self.is_asked = is_asked  # arrays are moved there, as by jit(device=)
-        self.function: Exported = file.manifest.function
-        f = self.function
+        self.function = f
         python = f.python
         leaves = ("*",) * len(f.arguments)
         try:
@@ -157,10 +178,10 @@ class _Core:
             self.signature = signature(f)
             self._check()
         except ValueError as error:
-            raise BundleError(f"{file.where}: manifest.json describes no function: {error}") from None
-        code = _load_code(file, target)
+            raise BundleError(f"{self.file.where}: manifest.json describes no function: {error}") from None
+        code = opened.code(f, target)
         self.specs = tuple(spec_of(p, w) for p, w in zip(f.arguments, self.weak, strict=True))
-        self.weights = [_weight(file, w) for w in f.weights]
+        self.weights = [opened.weight(w) for w in f.weights]
         self.loaded: Any = None  # the function that is called
         self.learned: set[Any] = set()  # how calls were spelled that C++ was told of, or cannot read
         self.code: dict[Any, tuple[Any, list[Any]]] = {device: self._place(code, target, device)}
@@ -169,8 +190,8 @@ class _Core:
         """An executable, and the weights where it runs."""
         f = self.function
         if device is not None:
-            _check_profile(self.file.where, target, device)
-            _host_code.append(code)  # its kernels live on in the device's runtime
+            check_profile(self.file.where, target, device)
+            _host_code.append(code)
         executable = _native.Executable(
             code.entry,
             [_native_type(p) for p in (*f.arguments, *f.weights)],
@@ -188,7 +209,7 @@ class _Core:
         if device not in self.code:
             wanted = "cpu" if device is None else device.backend
             try:
-                target = _chosen(self.file, wanted)
+                target = chosen(self.file, wanted)
             except BundleError as error:
                 why = str(error).splitlines()[0]
                 if wanted == "cpu":
@@ -197,7 +218,7 @@ class _Core:
                     f"{self.function.name}: an argument is on {wanted!r}, and {why}. Move it to "
                     f"{self.target.target.partition(':')[0]!r} by x.to(..), or export for {wanted!r}, too"
                 ) from None
-            self.code[device] = self._place(_load_code(self.file, target), target, device)
+            self.code[device] = self._place(self.opened.code(self.function, target), target, device)
             self.register(self.loaded, device)
         return self.code[device]
 
@@ -444,6 +465,16 @@ class _Core:
                 )
 
 
+def _native_type(p: Parameter) -> Any:
+    try:
+        if None in p.shape:
+            dtype, dims, sizes = p.pattern
+            return dtype, dims, [None if isinstance(n, str) and n == d else n for d, n in zip(dims, sizes, strict=True)]
+        return _native.ArrayType(p.dtype, p.dims, [n for n in p.sizes if isinstance(n, int)])
+    except (ValueError, OverflowError) as error:
+        raise BundleError(f"{p}: {error}") from None
+
+
 def beyond(needed: Sequence[str], there: Sequence[str]) -> str:
     """What to do about dims that an exported function does not know, or that vectorize took."""
     taken = [d for d in needed if d not in there and d in batched.names]
@@ -494,66 +525,3 @@ def wrong_dtype(what: str, there: Any, spec: Spec) -> DTypeError:
     return DTypeError(
         f"{what} has dtype {there.name}; {spec.dtype.name} is needed. Write x.astype({spec.dtype.name!r})"
     )
-
-
-_host_code: list[Any] = []
-
-
-def _check_profile(where: str, target: Target, device: _native.Device) -> None:
-    """Whether a device has what code was compiled for."""
-    assert target.profile is not None
-    has = set(device.profile.split(","))
-    numbers = dict(part.split("=", 1) for part in has if "=" in part)
-    for part in target.profile.split(","):
-        name, _, value = part.partition("=")
-        if part in has or part in ("subgroup=1", "in_order"):
-            continue
-        there = numbers.get(name, "")
-        at_least = name in ("workgroup_bytes", "max_threads", "sm") and value.isdecimal() and there.isdecimal()
-        if at_least and int(there) >= int(value):
-            continue
-        raise DeviceError(
-            f"{where}: its code for {target.target!r} needs {part}, which the device {device.name!r} "
-            f"({device.description}) has not. Export it here, or for a profile with less"
-        )
-
-
-def _load_code(file: File, target: Target) -> Any:
-    try:
-        code = _native.Code(file.member(target.kernel), target.entry, target.signature)
-    except (OSError, ValueError) as error:
-        why = printable(str(error))
-        raise BundleError(f"{file.where}: the code for {target.target} cannot be loaded: {why}") from None
-    said = f"{target.profile or target.target} {file.manifest.function.signature}"
-    known, _, contents = code.signature.rpartition(" ")
-    if known != said:
-        raise BundleError(f"{file.where}: the manifest says {said}, and the code {printable(known)}. {AGAIN}")
-    if contents != file.manifest.contents:
-        raise BundleError(
-            f"{file.where}: the code for {target.target} was compiled from another program, or for other weights or "
-            f"arguments in Python, than this bundle holds. Nothing of it is used. {AGAIN}"
-        )
-    return code
-
-
-def _native_type(p: Parameter) -> Any:
-    try:
-        if None in p.shape:
-            dtype, dims, sizes = p.pattern
-            return dtype, dims, [None if isinstance(n, str) and n == d else n for d, n in zip(dims, sizes, strict=True)]
-        return _native.ArrayType(p.dtype, p.dims, [n for n in p.sizes if isinstance(n, int)])
-    except (ValueError, OverflowError) as error:
-        raise BundleError(f"{p}: {error}") from None
-
-
-def _weight(file: File, p: Parameter) -> Any:
-    from ..core.dtypes import as_dtype
-
-    assert p.member is not None
-    dtype, shape = as_dtype(p.dtype), [n for n in p.shape if n is not None]
-    data = file.member(p.member)
-    if len(data) != dtype.itemsize * math.prod(shape):
-        raise BundleError(f"{file.where}: weight {p.name} has {len(data)} bytes; {p} needs others")
-    values = np.frombuffer(data, dtype).reshape(shape)
-    # What was read from a file is nobody else's, and aligned.
-    return _native.from_buffer(values if file.is_open else values.copy(), p.dims)

@@ -27,7 +27,7 @@ from . import labels
 from .schema import RefusedError, flag, items, mapping, number, one_of, optional, record, refuse, row, text
 from .structure import tree
 
-SCHEMA = 3
+SCHEMA = 4
 AGAIN = "Export it again, or copy it again"
 _BYTECODE = b"ML\xefR"  # how MLIR's bytecode begins; its text is none
 _LONGEST = 1 << 26  # of manifests, in bytes
@@ -82,21 +82,29 @@ class ForPython:
 
 
 @dataclass(frozen=True)
-class Target:
-    """What code of a bundle runs on, and the members that hold it."""
+class Code:
+    """The code of a function for a target: the member and its symbols. Of devices also the list of launches, or why
+    there is none."""
 
-    target: str
-    triple: str
     kernel: str
     entry: str
     signature: str
-    shared: str | None = None
-    archive: str | None = None
-    # Of devices: what they must have, what their host runs on, the list of launches or why there is none.
-    profile: str | None = None
-    host: str | None = None
     launches: str | None = None
     why: str | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """What code of a bundle runs on, and where it is: for each function, and for all of them in C."""
+
+    target: str
+    triple: str
+    code: tuple[Code, ...]
+    shared: str | None = None
+    archive: str | None = None
+    # Of devices: what they must have, and what their hosts run on.
+    profile: str | None = None
+    host: str | None = None
 
     @property
     def is_device(self) -> bool:
@@ -120,9 +128,11 @@ class Exported:
     open: tuple[str, ...]
     equal: tuple[tuple[Size, Size, str, str, str], ...]  # dim, op and location last
     sites: tuple[tuple[str, str, str], ...]
+    module: str
     python: ForPython = field(default_factory=ForPython)
     nonempty: tuple[tuple[Size, str, str], ...] = ()  # size, message, location
     symbol: str | None = None  # in C
+    python_text: str = ""  # what is said for Python, as it was when it was exported
 
     def __str__(self) -> str:
         """What it takes and returns, for people."""
@@ -145,21 +155,18 @@ class Manifest:
     schema: int
     compiler: str
     name: str
-    function: Exported
+    functions: tuple[Exported, ...]
     targets: tuple[Target, ...]
-    module: str
     members: Mapping[str, tuple[int, str]]  # bytes, SHA-256
     blas: str | None = None
     header: str | None = None
 
-    python_text: str = ""  # what it says for Python, as it was said when it was exported
-
-    @property
-    def contents(self) -> str:
-        """SHA-256 of what goes with the code, which carries it: the program, the weights, what is said for Python."""
-        members = (self.module, *(w.member for w in self.function.weights))
+    def contents(self, f: Exported) -> str:
+        """SHA-256 of what goes with a function's code, which carries it: the program, the weights, what is said for
+        Python."""
+        members = (f.module, *(w.member for w in f.weights))
         hashes = [self.members[m][1] for m in members if m]
-        hashes.append(hashlib.sha256(self.python_text.encode()).hexdigest())
+        hashes.append(hashlib.sha256(f.python_text.encode()).hexdigest())
         return hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
@@ -179,6 +186,7 @@ _NAME = text(1024, least=1)
 _LINE = text(8192, is_line=False)
 _MEMBER = text(255, r"[\w.-]+(/[\w.-]+)*")
 _MANY = 1 << 16  # more arrays, sizes or sites than any function has
+_FUNCTIONS = 1024  # of a bundle
 _FACTOR = number(0, 2**63 - 1)
 
 
@@ -209,6 +217,12 @@ def _identifier(value: Any, where: str) -> str:
 
 def _array(layout: str, **fields: Any) -> Parameter:
     return Parameter(**fields)
+
+
+def _function(value: Any, where: str) -> Exported:
+    found: Exported = _FUNCTION(value, where)
+    python = value.get("python")
+    return found if python is None else dataclasses.replace(found, python_text=json.dumps(python, sort_keys=True))
 
 
 _ARRAY = record(
@@ -267,6 +281,7 @@ _FUNCTION = record(
             ),
             most=_MANY,
         ),
+        "module": _MEMBER,
     },
     {
         "python": _PYTHON,
@@ -281,33 +296,33 @@ _FUNCTION = record(
         ),
     },
 )
+_CODE = record(
+    Code,
+    {"kernel": _MEMBER, "entry": text(4096, r"\w+__entry"), "signature": text(4096, r"\w+__signature")},
+    {"launches": _MEMBER, "why": _LINE},
+)
 _TARGET = record(
     Target,
     {
         "target": text(255, r"[\w:.,=+-]+"),
         "triple": text(255, r"[\w.-]+"),
-        "kernel": _MEMBER,
-        "entry": text(4096, r"\w+_entry"),
-        "signature": text(4096, r"\w+_signature"),
+        "code": items(_CODE, most=_FUNCTIONS, least=1),
     },
     {
         "shared": _MEMBER,
         "archive": _MEMBER,
         "profile": text(1024, r"[a-z]+(,[a-z]\w*(=\d{1,12})?)*"),
         "host": text(255, r"[\w:.-]+"),
-        "launches": _MEMBER,
-        "why": _LINE,
     },
 )
 _MANIFEST = record(
-    lambda functions, **rest: Manifest(function=functions[0], **rest),
+    Manifest,
     {
         "schema": number(SCHEMA, SCHEMA),
         "compiler": text(255),
         "name": text(255),
-        "functions": items(_FUNCTION, most=1, least=1),
+        "functions": items(_function, most=_FUNCTIONS, least=1),
         "targets": items(_TARGET, most=64, least=1),
-        "module": _MEMBER,
         "members": mapping(
             _MEMBER,
             record(
@@ -361,12 +376,19 @@ def _check_function(f: Exported) -> None:
 
 
 def _check(m: Manifest) -> None:
-    _check_function(m.function)
+    for f in m.functions:
+        _check_function(f)
+    if len({f.name for f in m.functions}) != len(m.functions):
+        raise RefusedError("two functions have one name")
     for t in m.targets:
-        if t.signature != t.entry.removesuffix("_entry") + "_signature":
-            raise RefusedError("the code's symbols are NAME_entry and NAME_signature")
-    named = [m.module, m.header, *(w.member for w in m.function.weights)]
-    named += [x for t in m.targets for x in (t.kernel, t.shared, t.archive, t.launches)]
+        if len(t.code) != len(m.functions):
+            raise RefusedError(f"target {t.target!r} has code of other functions than there are")
+        for c in t.code:
+            if c.signature != c.entry.removesuffix("__entry") + "__signature":
+                raise RefusedError("the code's symbols are NAME__entry and NAME__signature")
+    named = [m.header, *(x for t in m.targets for x in (t.shared, t.archive))]
+    named += [x for t in m.targets for c in t.code for x in (c.kernel, c.launches)]
+    named += [x for f in m.functions for x in (f.module, *(w.member for w in f.weights))]
     for name in named:
         if name is not None and name not in m.members:
             raise RefusedError(f"member {name!r} is named and not listed")
@@ -427,10 +449,7 @@ class File:
             raise BundleError(f"{where}: manifest.json is no JSON: {said}. {AGAIN}") from None
         self._check_schema(table)
         try:
-            found: Manifest = _MANIFEST(table, "")
-            python = table["functions"][0].get("python")
-            text = "" if python is None else json.dumps(python, sort_keys=True)
-            self.manifest = dataclasses.replace(found, python_text=text)
+            self.manifest: Manifest = _MANIFEST(table, "")
             _check(self.manifest)
             self._check_members()
         except RefusedError as error:
@@ -487,9 +506,10 @@ class File:
             begin, end = self.places[name]
             if end - begin != size:
                 raise RefusedError(f"member {name!r} has {end - begin} bytes, not {size}")
-        begin, end = self.places[self.manifest.module]
-        if self._read(begin, min(begin + len(_BYTECODE), end)) != _BYTECODE:
-            raise RefusedError(f"member {self.manifest.module!r} is no MLIR bytecode")
+        for f in self.manifest.functions:
+            begin, end = self.places[f.module]
+            if self._read(begin, min(begin + len(_BYTECODE), end)) != _BYTECODE:
+                raise RefusedError(f"member {f.module!r} is no MLIR bytecode")
 
     def member(self, name: str) -> memoryview:
         hashed = hashlib.sha256()

@@ -172,6 +172,12 @@ class BundleError(Error, ValueError):
     """A bundle that is damaged, that a newer version made, or that has nothing for this machine."""
 
 
+class FunctionNameError(Error, KeyError, AttributeError):
+    """A function that a bundle does not have."""
+
+    __str__ = Error.__str__
+
+
 def which_positions(op: str) -> str:
     """What `op` takes as a position, and how it takes others."""
     if op.endswith("cross_entropy"):

@@ -1,0 +1,60 @@
+// Every public function of a module is one of the bundle's, whichever is called @main.
+// RUN: split-file %s %t
+// RUN: xtensor-compile %t/two.mlir -o %t/model.xtb --name model --no-blas
+// RUN: xtensor-compile %t/two.mlir -o %t/again.xtb --name model --no-blas
+// RUN: cmp %t/model.xtb %t/again.xtb
+// RUN: %python -m zipfile -e %t/model.xtb %t/members
+// RUN: FileCheck %s --check-prefix=MANIFEST --input-file %t/members/manifest.json
+// RUN: FileCheck %s --check-prefix=HEADER --input-file %t/members/model.h
+// RUN: xtensor-opt %t/members/module0.mlirbc | FileCheck %s --check-prefix=FIRST
+// RUN: xtensor-opt %t/members/module1.mlirbc | FileCheck %s --check-prefix=SECOND
+// RUN: not xtensor-compile %t/two.mlir -o %t/no.xtb --function f 2>&1 | FileCheck %s --check-prefix=NAMED
+// RUN: not xtensor-compile %t/calls.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=CALLS
+// RUN: not xtensor-compile %t/private.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=PRIVATE
+
+//--- two.mlir
+func.func @twice(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
+  %y = xtensor.add %x, %x : !xtensor.array<i: 3, f32>, !xtensor.array<i: 3, f32>
+  return %y : !xtensor.array<i: 3, f32>
+}
+func.func @main(%x: !xtensor.array<i: ?, f32>) -> !xtensor.array<i: ?, f32> {
+  %y = xtensor.mul %x, %x : !xtensor.array<i: ?, f32>, !xtensor.array<i: ?, f32>
+  return %y : !xtensor.array<i: ?, f32>
+}
+//--- calls.mlir
+func.func @inner(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
+  return %x : !xtensor.array<i: 3, f32>
+}
+func.func @outer(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
+  %y = func.call @inner(%x) : (!xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32>
+  return %y : !xtensor.array<i: 3, f32>
+}
+//--- private.mlir
+func.func private @only(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
+  return %x : !xtensor.array<i: 3, f32>
+}
+//--- checks
+// MANIFEST: "functions": [
+// MANIFEST: "module": "module0.mlirbc"
+// MANIFEST-NEXT: "name": "twice"
+// MANIFEST: "module": "module1.mlirbc"
+// MANIFEST-NEXT: "name": "main"
+// MANIFEST: "entry": "model_twice__entry"
+// MANIFEST-NEXT: "kernel": "cpu/{{.*}}/kernel0.so"
+// MANIFEST: "entry": "model_main__entry"
+// MANIFEST-NEXT: "kernel": "cpu/{{.*}}/kernel1.so"
+// HEADER: int32_t model_twice(const model_twice_arg0 *, const model_twice_result *, xt_context *);
+// HEADER: int64_t model_twice_workspace(void);
+// HEADER: int32_t model_main(const model_main_arg0 *, const model_main_result *, xt_context *);
+// HEADER: int64_t model_main_workspace(int64_t);
+// HEADER: const char *model_message(
+// HEADER-NOT: model_message
+// FIRST-NOT: xtensor.mul
+// FIRST: func.func @main
+// FIRST: xtensor.add
+// SECOND-NOT: xtensor.add
+// SECOND: func.func @main
+// SECOND: xtensor.mul
+// NAMED: --function names the only function; this module has 2
+// CALLS: calls.mlir:1:1: error: a bundle holds public functions and nothing else. Inline what they call
+// PRIVATE: error: there is no public function to compile
