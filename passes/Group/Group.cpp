@@ -148,14 +148,19 @@ bool Grouping::isWorthIt(const SharedDims &a, const SharedDims &b, const SharedD
   if (!plan || (round == Round::Rows && plan->columns))
     return false;
   int64_t iterations = kWantedIterations, workingSet = kMaxWorkingSet;
+  bool leavesRows = false;
   for (const SharedDims *part : {&a, &b}) {
     if (!isLarge(*part))
       continue;
     if (std::optional<Plan> alone = part->plan()) {
       iterations = std::min(iterations, alone->iterations);
       workingSet = std::max(workingSet, alone->workPerIteration);
+      leavesRows |= plan->columns && !alone->columns;
     }
   }
+  // Memory is read along rows best: columns pay where they are still in cache when read again.
+  if (leavesRows)
+    workingSet = kMaxWorkingSet;
   return plan->iterations >= std::min(kWantedIterations, iterations) &&
          plan->workPerIteration <= workingSet;
 }

@@ -131,13 +131,15 @@ def ReuseOperands : Pass<"xtensor-reuse-operands", "::mlir::func::FuncOp"> {
 }
 
 def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
-  let summary = "Split large reductions without parallel dims into two stages";
+  let summary = "Split large reductions without parallel dims, or over long columns, into two stages";
   let description = [{
     A sum over everything has no parallel dim, and it cannot join a group over
     rows. As a sum of row sums it can: the row sums belong to the rows. Where
     no outer dims are left the longest reduced dim is cut into chunks. The
     chunks depend on sizes only, so the result does not depend on the number of
-    threads. A device wants more `parts`, and columns cut as well.
+    threads. Columns that no cache holds become parts of whole rows: memory is
+    read in order, and the parts can join a group. A device wants more `parts`,
+    and columns cut as well.
 
     ```mlir
     %s = linalg.generic ins(%x) outs(%zero) { addf }       // [64, 1024] -> []

@@ -28,6 +28,9 @@ constexpr int64_t kMinWork = 16384;
 constexpr int64_t kManyParts = 64;
 /// A part this much smaller than the whole costs nothing to reduce again.
 constexpr int64_t kMinShrink = 32;
+/// Elements of a block of columns that stay in the second-level cache, and what a part of whole
+/// rows has at least.
+constexpr int64_t kMaxColumns = 32768, kRows = 16384;
 
 class Split {
 public:
@@ -39,6 +42,9 @@ public:
     if (op.getNumParallelLoops() == 0 && splitLeadingLoops())
       return;
     std::optional<Plan> plan = SharedDims::of(op).plan();
+    if (plan && wanted < kManyParts && plan->columns && plan->workPerIteration > kMaxColumns &&
+        splitRows())
+      return;
     if (!plan || !isBusy(*plan))
       splitIntoChunks();
   }
@@ -47,6 +53,8 @@ private:
   /// sum over (i, j) = sum over i of (sum over j): the inner one is a row
   /// reduction and can join a group over i.
   bool splitLeadingLoops();
+  /// Columns longer than caches are: memory is read along rows instead, some rows for each part.
+  bool splitRows();
   /// Whether there is work for all without cutting sums.
   bool isBusy(const Plan &plan) {
     if (wanted < kManyParts)
@@ -64,6 +72,7 @@ private:
   using Sizes = llvm::DenseMap<std::pair<Value, unsigned>, OpFoldResult>;
   void emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFoldResult range,
                  Value scalar, const Sizes &inputSizes);
+  Value cutInput(Value input, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups);
   void finish(Value partial, unsigned leading);
   Value neutralTensor(OpBuilder &builder, Value empty) {
     Value scalar = arith::ConstantOp::create(builder, loc, neutral);
@@ -142,6 +151,82 @@ bool Split::splitLeadingLoops() {
   op.getRegion().cloneInto(&first.getRegion(), mapping);
   finish(first->getResult(0), leading);
   return true;
+}
+
+bool Split::splitRows() {
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  auto isReduction = [](utils::IteratorType type) {
+    return type == utils::IteratorType::reduction;
+  };
+  if (llvm::count_if(iterators, isReduction) != 1 || ShapedType::isDynamicShape(ranges) ||
+      !op.getBody()->getOps<linalg::IndexOp>().empty())
+    return false;
+  unsigned loop = llvm::find_if(iterators, isReduction) - iterators.begin();
+  int64_t rowSize = estimateIterations(op) / ranges[loop];
+  int64_t block = chooseBlock(ranges[loop], std::max<int64_t>(8, kRows / rowSize), 1);
+  if (ranges[loop] % block || ranges[loop] < 4 * block)
+    return false;
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (!map.isProjectedPermutation())
+      return false;
+
+  // Loop `loop` becomes two: that over parts, then that inside of one.
+  MLIRContext *context = op.getContext();
+  unsigned numLoops = op.getNumLoops() + 1;
+  auto newLoop = [&](unsigned d) { return getAffineDimExpr(d <= loop ? d : d + 1, context); };
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    SmallVector<AffineExpr> exprs;
+    SmallVector<ReassociationIndices> groups;
+    SmallVector<int64_t> shape;
+    auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+    bool cut = false;
+    for (auto [k, expr] : llvm::enumerate(op.getMatchingIndexingMap(operand).getResults())) {
+      unsigned d = cast<AffineDimExpr>(expr).getPosition();
+      groups.push_back({static_cast<int64_t>(exprs.size())});
+      exprs.push_back(newLoop(d));
+      shape.push_back(type.getDimSize(k));
+      if (d != loop)
+        continue;
+      cut = true;
+      groups.back().push_back(exprs.size());
+      exprs.push_back(getAffineDimExpr(loop + 1, context));
+      shape.back() /= block;
+      shape.push_back(block);
+    }
+    Value input = operand->get();
+    if (cut)
+      input = cutInput(input, shape, groups);
+    inputs.push_back(input);
+    maps.push_back(AffineMap::get(numLoops, 0, exprs, context));
+  }
+  SmallVector<int64_t> shape{ranges[loop] / block};
+  SmallVector<AffineExpr> out{getAffineDimExpr(loop, context)};
+  auto outType = cast<RankedTensorType>(op->getResult(0).getType());
+  llvm::append_range(shape, outType.getShape());
+  for (AffineExpr expr : op.getIndexingMapsArray().back().getResults())
+    out.push_back(newLoop(cast<AffineDimExpr>(expr).getPosition()));
+  maps.push_back(AffineMap::get(numLoops, 0, out, context));
+  iterators.insert(iterators.begin() + loop, utils::IteratorType::parallel);
+  Value init = neutralTensor(b, tensor::EmptyOp::create(b, loc, shape, neutral.getType()));
+  auto parts =
+      linalg::GenericOp::create(b, loc, init.getType(), inputs, ValueRange(init), maps, iterators);
+  IRMapping mapping;
+  op.getRegion().cloneInto(&parts.getRegion(), mapping);
+  finish(parts->getResult(0), 1);
+  return true;
+}
+
+/// The same for all that read it so, which may then share a loop.
+Value Split::cutInput(Value input, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups) {
+  auto type = RankedTensorType::get(shape, cast<ShapedType>(input.getType()).getElementType());
+  for (Operation *user : input.getUsers())
+    if (auto cut = dyn_cast<tensor::ExpandShapeOp>(user);
+        cut && cut.getType() == type && cut->getBlock() == op->getBlock() &&
+        cut->isBeforeInBlock(op) && cut.getReassociationIndices() == groups)
+      return cut;
+  return tensor::ExpandShapeOp::create(b, loc, type, input, groups);
 }
 
 void Split::splitIntoChunks() {

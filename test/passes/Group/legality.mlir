@@ -146,3 +146,27 @@ func.func @gather(%x: tensor<64x1024xf32>, %g: tensor<64xi32>) -> tensor<64x1024
   } -> tensor<64x1024xf32>
   return %s : tensor<64x1024xf32>
 }
+
+// -----
+
+// Columns that no cache holds when they are read again: the centred rows are a loop of their own.
+// CHECK-LABEL: func.func @long_columns
+// CHECK: scf.forall (%{{.*}}) = (0) to (1024) step (128)
+// CHECK: arith.addf
+// CHECK: scf.forall.in_parallel
+// CHECK: scf.forall (%{{.*}}) in (1024)
+// CHECK: arith.subf
+func.func @long_columns(%x: tensor<1024x1024xf32>, %s: tensor<1024xf32>) -> tensor<1024x1024xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<1024x1024xf32>) outs(%s : tensor<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<1024xf32>
+  %e = tensor.empty() : tensor<1024x1024xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x, %0 : tensor<1024x1024xf32>, tensor<1024xf32>) outs(%e : tensor<1024x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.subf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<1024x1024xf32>
+  return %1 : tensor<1024x1024xf32>
+}

@@ -99,3 +99,29 @@ func.func @unchanged(%x: tensor<64x1024xf32>, %row: tensor<64xf32>, %col: tensor
   } -> (tensor<f32>, tensor<i64>)
   return %0, %1, %2, %3#1 : tensor<64xf32>, tensor<1024xf32>, tensor<f32>, tensor<i64>
 }
+
+// -----
+
+// Columns longer than a cache: parts of whole rows, which all that reads them so shares.
+// CHECK-LABEL: func.func @long_columns
+// CHECK-SAME: (%[[X:.*]]: tensor<1024x512xf32>
+// CHECK: %[[CUT:.*]] = tensor.expand_shape %[[X]] {{\[\[}}0, 1], [2]] output_shape [32, 32, 512]
+// CHECK: %[[PARTS:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]} ins(%[[CUT]] : tensor<32x32x512xf32>) outs(%{{.*}} : tensor<32x512xf32>)
+// CHECK: arith.addf
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]} ins(%[[PARTS]] : tensor<32x512xf32>)
+// CHECK-NOT: tensor.expand_shape
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]} ins(%[[CUT]] : tensor<32x32x512xf32>)
+// CHECK: arith.maximumf
+func.func @long_columns(%x: tensor<1024x512xf32>, %s: tensor<512xf32>, %m: tensor<512xf32>) -> (tensor<512xf32>, tensor<512xf32>) {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<1024x512xf32>) outs(%s : tensor<512xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<512xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<1024x512xf32>) outs(%m : tensor<512xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.maximumf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<512xf32>
+  return %0, %1 : tensor<512xf32>, tensor<512xf32>
+}
