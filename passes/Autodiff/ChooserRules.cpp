@@ -6,18 +6,87 @@
 using namespace mlir;
 using namespace xtensor;
 
+/// What one part of a long reduction holds: it is counted while it lies in the first cache.
+constexpr int64_t kPart = 16384;
+/// Shorter rows than this are no parts, and of rows side by side so many make one.
+constexpr int64_t kLeastRow = 128, kLeastRows = 8, kMostRows = 64;
+
+namespace {
+/// An array seen such that one reduction over `inner` gives the parts of a longer one.
+struct Parts {
+  Value x;
+  ArrayAttr inner;
+};
+} // namespace
+
+/// Dim `dim` of `x` in parts of `length`, in the order in which they are stored.
+static Parts cutDim(ImplicitLocOpBuilder &b, Value x, StringAttr dim, int64_t length) {
+  ArrayType type = arrayType(x);
+  StringAttr outer = freshName(dim, type);
+  SmallVector<Attribute> order;
+  for (StringAttr name : type.getDimNames()) {
+    if (name == dim)
+      order.push_back(outer);
+    order.push_back(name);
+  }
+  x = SplitOp::create(b, x, dim, b.getStrArrayAttr({outer.getValue(), dim.getValue()}),
+                      ArrayRef<int64_t>{type.getSize(dim) / length, length});
+  x = conform(b, b.getLoc(), x, reordered(arrayType(x), order), {});
+  return {x, b.getArrayAttr({dim})};
+}
+
+/// How to take `op` in parts; no dims if it is better taken as a whole. What is stored next to each
+/// other stays so.
+static Parts partsOf(ImplicitLocOpBuilder &b, ReduceOp op) {
+  ArrayType type = arrayType(op.getX());
+  if (!type.hasStaticShape())
+    return {op.getX(), {}};
+  int64_t beside = 1; // elements of one position of `dim`
+  for (auto [dim, size] : llvm::reverse(llvm::zip_equal(type.getDimNames(), type.getShape()))) {
+    if (!llvm::is_contained(op.getDims(), dim)) {
+      beside *= size;
+      continue;
+    }
+    if (beside == 1 && size > kPart && size % (kPart / 4) == 0)
+      return cutDim(b, op.getX(), dim, kPart / 4);
+    if (beside == 1 && op.getDims().size() > 1 && size >= kLeastRow)
+      return {op.getX(), b.getArrayAttr({dim})};
+    int64_t rows = kMostRows;
+    while (rows > kLeastRows && rows * beside > kPart)
+      rows /= 2;
+    if (beside >= kLeastRow && size * beside > 2 * kPart && size % rows == 0)
+      return cutDim(b, op.getX(), dim, rows);
+    break;
+  }
+  return {op.getX(), {}};
+}
+
+static Value sumWhere(ImplicitLocOpBuilder &b, Value condition, Value x, ArrayAttr dims) {
+  Value zero = scalar(b, b.getLoc(), arrayType(x).getElementType(), 0);
+  Value kept = SelectOp::create(b, condition, x, zero);
+  return ReduceOp::create(b, ReduceKind::sum, kept, dims);
+}
+
 /// Ties share evenly: each owner gets 1 / the number of owners.
 static Value shareAmongOwners(Linearizer &l, Operation *o) {
   auto op = cast<ReduceOp>(o);
   ImplicitLocOpBuilder &b = l.primal;
-  Type element = arrayType(op.getX()).getElementType();
-  Value one = scalar(b, b.getLoc(), element, 1), zero = scalar(b, b.getLoc(), element, 0);
-  Value owners = SelectOp::create(b, owns(b, op.getX(), op.getY()), one, zero);
-  Value count = ReduceOp::create(b, ReduceKind::sum, owners, op.getDims());
+  Value x = op.getX(), y = op.getY();
+  ArrayAttr dims = op.getDims();
+  b.setInsertionPoint(op);
+  Value one = scalar(b, b.getLoc(), arrayType(x).getElementType(), 1), best, each;
+  if (Parts parts = partsOf(b, op); parts.inner) {
+    best = ReduceOp::create(b, op.getKind(), parts.x, parts.inner);
+    each = sumWhere(b, owns(b, parts.x, best), one, parts.inner);
+    op.getXMutable().assign(best);
+    op.setDimsAttr(b.getArrayAttr(lacking(arrayType(best), arrayType(y))));
+  }
+  b.setInsertionPointAfter(op);
+  Value own = owns(b, x, y);
+  Value count =
+      best ? sumWhere(b, owns(b, best, y), each, op.getDims()) : sumWhere(b, own, one, dims);
   Value share = DivOp::create(b, one, count);
-  Value sum = ContractOp::create(l.linear, ValueRange{owners, l.tangent(op.getX())}, op.getDims(),
-                                 ArrayAttr());
-  return MulOp::create(l.linear, share, sum);
+  return MulOp::create(l.linear, share, sumWhere(l.linear, own, l.tangent(x), dims));
 }
 
 /// The same for two arrays: all to the owner, half to each where both own.
@@ -69,8 +138,8 @@ static Value pairwiseProduct(ImplicitLocOpBuilder &b, Value x, StringAttr dim) {
   return SqueezeOp::create(b, x, dims);
 }
 
-/// One dim after the other, the last stored first: short ones as trees, the others as reductions
-/// over one dim, which `sumOfProductsOfOthers` knows.
+/// One dim after the other, the last stored first: short ones as trees, long ones in parts, the
+/// others as reductions over one dim, which `sumOfProductsOfOthers` knows.
 static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
   auto op = cast<ReduceOp>(o);
   Value x = op.getX();
@@ -85,8 +154,14 @@ static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
   int64_t lanes = length < 16 * kSideBySide || length % kSideBySide ? kVector : kSideBySide;
   bool cut =
       llvm::is_contained(op.getDims(), last) && length >= 16 * kVector && length % lanes == 0;
-  if (op.getDims().size() == 1 && !cut && !isTree(op.getDims()[0]))
-    return {};
+  if (op.getDims().size() == 1 && !cut && !isTree(op.getDims()[0])) {
+    Parts parts = partsOf(b, op);
+    if (!parts.inner)
+      return {};
+    x = ReduceOp::create(b, ReduceKind::prod, parts.x, parts.inner);
+    return ReduceOp::create(b, ReduceKind::prod, x,
+                            b.getArrayAttr(lacking(arrayType(x), arrayType(op.getY()))));
+  }
   SmallVector<StringAttr> dims;
   for (StringAttr dim : llvm::reverse(arrayType(x).getDimNames()))
     if (llvm::is_contained(op.getDims(), dim))

@@ -166,8 +166,11 @@ int64_t LoopEmitter::chooseUnroll() const {
   // Math functions are long chains of their own, and spill. Along a row the next step's overlap as
   // they are; rows side by side share what is loaded.
   int64_t cost = 0, mathCost = isReduced ? 32 : 8;
+  auto isFree = [](Operation &op) {
+    return op.hasTrait<OpTrait::ConstantLike>() || isOpTriviallyDead(&op);
+  };
   for (const Stage &stage : kernel.stages)
-    for (Operation &op : *stage.op.getBlock())
+    for (Operation &op : llvm::make_filter_range(*stage.op.getBlock(), std::not_fn(isFree)))
       cost += isa_and_nonnull<math::MathDialect>(op.getDialect()) &&
                       !isa<math::AbsFOp, math::FmaOp, math::SqrtOp>(op)
                   ? mathCost

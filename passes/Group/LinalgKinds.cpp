@@ -35,9 +35,17 @@ static bool isDivision(Operation &op) {
              math::SqrtOp>(op);
 }
 
+/// A bool on its way into a byte of memory and back: fused bodies have it as it is.
+static bool isStoredBool(Operation &op) {
+  if (isa<arith::ExtUIOp>(op))
+    return op.getOperand(0).getType().isInteger(1);
+  return isa<arith::CmpIOp>(op) && op.getOperand(0).getType().isInteger(8) &&
+         matchPattern(op.getOperand(1), m_Zero());
+}
+
 static unsigned costOf(Operation &op) {
   if (op.hasTrait<OpTrait::IsTerminator>() || op.hasTrait<OpTrait::ConstantLike>() ||
-      isa<linalg::IndexOp>(op))
+      isa<linalg::IndexOp>(op) || isStoredBool(op))
     return 0;
   if (isDivision(op))
     return kDivisionCost;

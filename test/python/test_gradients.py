@@ -161,10 +161,54 @@ def test_prod_of_computed_rows(size: int) -> None:
     np.testing.assert_allclose(turned.transpose("r", "i").values, x.grad.numpy(), rtol=1e-11, atol=1e-12)
 
 
+def test_prod_of_long_columns_with_zeros() -> None:
+    x = 2.0 ** np.random.default_rng(0).integers(-1, 2, (512, 128))  # whose products are exact
+    x[7, :40] = x[300, 20:60] = 0
+    want = np.array([np.prod(np.delete(x, k, axis=0), axis=0) for k in range(512)])
+    got = xt.grad(lambda x: xt.sum(xt.prod(x, "i")))(xt.array(x, ("i", "r")))
+    np.testing.assert_array_equal(got.values, want)
+
+
 def test_prod_over_several_dims_with_zeros() -> None:
     x = xt.array([[2.0, 0.0], [3.0, 5.0]], ("a", "b"))
     np.testing.assert_array_equal(gradient(xt.prod, x), [[0, 30], [0, 0]])
     np.testing.assert_array_equal(gradient(lambda x: xt.prod(x, "b"), x, weights=[1, 10]), [[0, 2], [50, 30]])
+
+
+# -- extrema of so many that they are found in parts -----------------------------
+
+
+@pytest.mark.parametrize("has_nan", [False, True], ids=["numbers", "NaN"])
+@pytest.mark.parametrize(
+    ("sizes", "dims"),
+    [
+        ((1 << 16,), (0,)),
+        ((512, 256), (0,)),
+        ((512, 256), (1,)),
+        ((512, 256), (0, 1)),
+        ((4, 512, 256), (1,)),
+        ((4, 512, 256), (0, 2)),
+        ((300, 7, 130), (0,)),
+        ((300, 7, 130), (0, 1)),
+    ],
+)
+def test_ties_in_all_parts_share_evenly(sizes: tuple[int, ...], dims: tuple[int, ...], has_nan: bool) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 30, sizes).astype("f8")
+    if has_nan:
+        x.flat[:: x.size // 7] = np.nan
+    names = "abc"[: len(sizes)]
+    over = tuple(names[d] for d in dims)
+    for f, least in ((xt.max, np.max), (xt.min, np.min)):
+        y = least(x, axis=dims, keepdims=True)
+        own = (x == y) | np.isnan(x)
+        w = rng.standard_normal(y.shape)
+        want = w * own / own.sum(dims, keepdims=True)
+        weights = xt.array(w.squeeze(dims), tuple(n for n in names if n not in over))
+        loss = lambda x, f=f, w=weights: xt.sum(f(x * 1.0, over) * w)  # noqa: E731
+        value, got = xt.value_and_grad(loss)(xt.array(x, tuple(names)))
+        np.testing.assert_allclose(got.values, want, rtol=1e-14)
+        np.testing.assert_allclose(float(value), np.sum(y * w), rtol=1e-12)
 
 
 # -- singular points ----------------------------------------------------------

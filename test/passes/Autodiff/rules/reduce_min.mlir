@@ -15,32 +15,36 @@ func.func @reduce_min(%a: !a) -> (!r, !xtensor.linear<(!r) -> !a>) {
 
 // LINEAR-LABEL: func.func @reduce_min(
 // LINEAR-SAME: %[[A:[a-z0-9]+]]:
+// LINEAR-NEXT: %[[ONE:.+]] = xtensor.constant dense<1.000000e+00>
 // LINEAR-NEXT: %[[V0:.+]] = xtensor.reduce min %[[A]] over [a]
-// LINEAR-NEXT: %[[V1:.+]] = xtensor.constant dense<1.000000e+00>
-// LINEAR-NEXT: %[[V2:.+]] = xtensor.constant dense<0.000000e+00>
 // LINEAR-NEXT: %[[V3:.+]] = xtensor.compare eq %[[A]], %[[V0]]
 // LINEAR-NEXT: %[[V4:.+]] = xtensor.isnan %[[A]]
 // LINEAR-NEXT: %[[V5:.+]] = xtensor.or %[[V3]], %[[V4]]
-// LINEAR-NEXT: %[[V6:.+]] = xtensor.select %[[V5]], %[[V1]], %[[V2]]
+// LINEAR-NEXT: %[[ZERO:.+]] = xtensor.constant dense<0.000000e+00>
+// LINEAR-NEXT: %[[V6:.+]] = xtensor.select %[[V5]], %[[ONE]], %[[ZERO]]
 // LINEAR-NEXT: %[[V7:.+]] = xtensor.reduce sum %[[V6]] over [a]
-// LINEAR-NEXT: %[[V8:.+]] = xtensor.div %[[V1]], %[[V7]]
+// LINEAR-NEXT: %[[V8:.+]] = xtensor.div %[[ONE]], %[[V7]]
 // LINEAR-NEXT: %[[V9:.+]] = xtensor.linear {
 // LINEAR-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
-// LINEAR-NEXT: %[[V10:.+]] = xtensor.contract %[[V6]], %[[T0]] over [a]
-// LINEAR-NEXT: %[[V11:.+]] = xtensor.mul %[[V8]], %[[V10]]
-// LINEAR-NEXT: xtensor.yield %[[V11]]
+// LINEAR-NEXT: %[[Z:.+]] = xtensor.constant dense<0.000000e+00>
+// LINEAR-NEXT: %[[V10:.+]] = xtensor.select %[[V5]], %[[T0]], %[[Z]]
+// LINEAR-NEXT: %[[V11:.+]] = xtensor.reduce sum %[[V10]] over [a]
+// LINEAR-NEXT: %[[V12:.+]] = xtensor.mul %[[V8]], %[[V11]]
+// LINEAR-NEXT: xtensor.yield %[[V12]]
 // LINEAR-NEXT: }
-// LINEAR-NEXT: %[[V12:.+]] = xtensor.transposed %[[V9]]
+// LINEAR-NEXT: %[[V13:.+]] = xtensor.transposed %[[V9]]
 // LINEAR: return
 
 // BACK-LABEL: func.func @reduce_min(
 // BACK-SAME: %[[A:[a-z0-9]+]]:
-// BACK: %[[V6:.+]] = xtensor.select
+// BACK: %[[V5:.+]] = xtensor.or
 // BACK: %[[V8:.+]] = xtensor.div
 // BACK: %[[V9:.+]] = xtensor.linear {
 // BACK-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
-// BACK-NEXT: %[[V10:.+]] = xtensor.mul %[[T0]], %[[V8]]
-// BACK-NEXT: %[[V11:.+]] = xtensor.mul %[[V10]], %[[V6]]
-// BACK-NEXT: xtensor.yield %[[V11]]
+// BACK: %[[V10:.+]] = xtensor.mul %[[T0]], %[[V8]]
+// BACK-NEXT: %[[V11:.+]] = xtensor.broadcast %[[V10]]
+// BACK-NEXT: %[[Z:.+]] = xtensor.constant dense<0.000000e+00>
+// BACK-NEXT: %[[V12:.+]] = xtensor.select %[[V5]], %[[V11]], %[[Z]]
+// BACK-NEXT: xtensor.yield %[[V12]]
 // BACK-NEXT: }
 // BACK: return
