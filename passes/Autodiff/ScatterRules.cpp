@@ -71,6 +71,8 @@ struct LastUpdates {
 } // namespace
 
 static LastUpdates lastUpdates(Transposer &t, ScatterOp op, ValueRange indices) {
+  if (auto known = t.shared.find(op); known != t.shared.end())
+    return {known->second.first, known->second.second};
   ArrayType target = arrayType(op.getTarget());
   auto types = llvm::map_to_vector(indices, [](Value v) { return arrayType(v); });
   ArrayType written = unionOf(types, t.b.getI64Type()),
@@ -95,6 +97,7 @@ static LastUpdates lastUpdates(Transposer &t, ScatterOp op, ValueRange indices) 
   Value nobody = conform(t.b, loc, scalar(t.b, loc, element, -1), owners, t.sizes(owners));
   Value last = ScatterOp::create(t.b, ScatterKind::set, op.getMode(), nobody, indices, numbers,
                                  op.getAlong());
+  t.shared[op] = {last, numbers};
   return {last, numbers};
 }
 

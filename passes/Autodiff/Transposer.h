@@ -48,6 +48,9 @@ public:
   /// of `element`, which must hold all if it is given.
   mlir::Value rowMajor(ArrayType type, mlir::Type element = {});
 
+  /// What was worked out for the cotangent of one operand of an op and serves those of others.
+  llvm::DenseMap<mlir::Operation *, std::pair<mlir::Value, mlir::Value>> shared;
+
   mlir::ImplicitLocOpBuilder b;
 
 private:
