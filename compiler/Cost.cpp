@@ -11,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -18,13 +19,13 @@
 using namespace mlir;
 using namespace xtensor;
 
-/// Conversions, choices and positions are no arithmetic.
+/// Comparisons, choices, logic, conversions and positions are no arithmetic; an extremum is.
 static bool isArithmetic(Operation *op) {
-  if (isa<arith::ConstantOp, arith::IndexCastOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp,
-          arith::TruncFOp, arith::TruncIOp, arith::CmpIOp, arith::SelectOp>(op))
+  if (isa<arith::ConstantOp, arith::SelectOp>(op) || isa<CastOpInterface>(op))
     return false;
-  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
-         !op->getResult(0).getType().isIndex();
+  Type type = op->getResult(0).getType();
+  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !type.isIndex() &&
+         !type.isInteger(1);
 }
 
 /// Of an m by n matrix, by the leading terms (Golub and Van Loan, chapters 3 to 8); for solves of

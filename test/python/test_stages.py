@@ -111,6 +111,15 @@ def test_cost_counts_bytes_and_flops():
     assert cost["flops"] == 2 * 6
 
 
+def test_cost_counts_extrema_but_no_choices():
+    a = xt.spec(i=100, j=1000, dtype="f4")
+    cost = lambda f: xt.jit(f).cost(a)["flops"]  # noqa: E731
+    assert cost(lambda a: xt.max(a, dim="j")) == 100 * 1000
+    assert cost(lambda a: xt.where((a > 0) & ~xt.isnan(a), a, -1.0)) == 0
+    value = cost(lambda a: xt.sum(xt.max(a, dim="j")))
+    assert cost(xt.value_and_grad(lambda a: xt.sum(xt.max(a, dim="j")))) < 2.1 * value
+
+
 def test_cost_counts_updates_by_position():
     i, v = xt.array([0, 2, 0, 1], "p"), xt.zeros(p=4, b=50)
     cost = lambda kind: xt.jit(lambda t, v: getattr(t.at(a=i), kind)(v, mode="clip")).cost(xt.zeros(a=3, b=50), v)  # noqa: E731

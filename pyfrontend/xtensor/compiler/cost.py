@@ -22,8 +22,9 @@ def _bytes(spec: Spec) -> int:
 
 def cost(program: Program, target: Target) -> dict[str, Any]:
     """flops: arithmetic ops times the elements and steps of their loops (a while loop counts as one step, a branch as
-    all of its sides); bytes: of arguments and results; arena: of temporaries. On a device also launches: of kernels;
-    on_host: the routines that run on the CPU in the midst of the program, and how often."""
+    all of its sides); an extremum is one, comparisons, choices, logic, conversions and positions are none. bytes: of
+    arguments and results; arena: of temporaries. On a device also launches: of kernels; on_host: the routines that run
+    on the CPU in the midst of the program, and how often."""
     target.check(program)
     moved = sum(_bytes(s) for s in (*program.all_inputs, *program.outputs))
     mlir()
