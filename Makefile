@@ -23,6 +23,7 @@ bench: setup
 	$(PYTHON) benchmarks/run.py
 	$(PYTHON) benchmarks/compile_time.py
 	$(PYTHON) benchmarks/guards.py
+	$(PYTHON) benchmarks/gradient_cost.py
 	$(PYTHON) benchmarks/aot.py
 
 lint: setup

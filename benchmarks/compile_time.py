@@ -1,7 +1,7 @@
-"""`make bench`, second part: what compiling costs as programs grow, and what a gradient costs beside its value.
+"""`make bench`, second part: what compiling costs as programs grow.
 
 A network of n/4 layers, each a product, a sum, a tanh and a residual: first call of value and gradient, xtensor beside
-JAX. A scan of 10 and of 10,000 steps. Flops and time of value_and_grad over those of the value alone.
+JAX. A scan of 10 and of 10,000 steps.
 """
 
 from __future__ import annotations
@@ -101,49 +101,6 @@ def scans(console: Console) -> None:
     console.print(table)
 
 
-def gradients(console: Console) -> None:
-    """value_and_grad over the value alone: flops as `cost` counts them, and time."""
-    import xtensor as xt
-
-    rng = np.random.default_rng(0)
-
-    def array(**sizes: int) -> Any:
-        return xt.array(rng.standard_normal(tuple(sizes.values()), dtype="f4"), dims=tuple(sizes))
-
-    def mlp(p: Any, x: Any) -> Any:
-        hidden = xt.tanh(xt.dot(x, p["w"], dim="pixel"))
-        return xt.sum(xt.logsumexp(xt.dot(hidden, p["v"], dim="hidden"), dim="digit"))
-
-    programs = {
-        "elementwise chain": (lambda x: xt.sum(xt.tanh(x * x) * xt.exp(-x)), (array(a=1024, b=1024),)),
-        "layer norm": (lambda x: xt.sum(xt.tanh(xt.nn.layer_norm(x, dim="b"))), (array(a=2048, b=1024),)),
-        "softmax": (lambda x: xt.sum(xt.square(xt.nn.softmax(x, dim="b"))), (array(a=2048, b=1024),)),
-        "two-layer network": (
-            mlp,
-            ({"w": array(pixel=784, hidden=512), "v": array(hidden=512, digit=10)}, array(sample=256, pixel=784)),
-        ),
-        "products of rows": (lambda x: xt.sum(xt.prod(1 + 0.01 * x, dim="b")), (array(a=1024, b=1024),)),
-        "log-determinant, 256": (
-            lambda a: xt.linalg.slogdet(a, dims=("a", "b"))[1],
-            (array(a=256, b=256),),
-        ),
-        "square product, 256": (
-            lambda p: xt.sum(xt.tanh(xt.dot(p["x"], p["y"], dim="b"))),
-            ({"x": array(a=256, b=256), "y": array(b=256, c=256)},),
-        ),
-    }
-    table = Table("value and gradient over the value alone", "flops", "time")
-    for name, (f, args) in programs.items():
-        value, both = xt.jit(f), xt.jit(xt.value_and_grad(f))
-        flops = both.cost(*args)["flops"] / value.cost(*args)["flops"]
-        value(*args), both(*args)
-        pairs = [
-            (first_call(lambda f=both, a=args: f(*a)), first_call(lambda f=value, a=args: f(*a))) for _ in range(30)
-        ]
-        table.add_row(name, f"{flops:.2f}", f"{statistics.median(b / v for b, v in pairs):.2f}")
-    console.print(table)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--no-jax", action="store_true")
@@ -151,7 +108,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
         os.environ["XTENSOR_CACHE_DIR"] = cache
         console = Console(width=150)
-        gradients(console)
         scans(console)
         with_jax = not options.no_jax
         if with_jax:
