@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -132,3 +134,28 @@ def test_a_chain_of_products(n: int, dynamic: tuple[str, ...]) -> None:
     want = np.linalg.multi_dot([a.values for a in factors])
     got = xt.jit(chain, dynamic_dims=dynamic)(*factors).values
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
+
+
+NOTHING_SHARED: dict[str, Any] = {
+    "dot": lambda: xt.dot(xt.ones(sample=3, feature=2), xt.ones(featrue=2)),
+    "an operator": lambda: xt.ones(sample=3, feature=2) @ xt.ones(featrue=2),
+    "a dim of one": lambda: xt.dot(xt.ones(a=2), xt.ones(b=2), dim="a"),
+    "all dims": lambda: xt.dot(xt.ones(a=2), xt.ones(b=2), dim=...),
+    "two pairs": lambda: xt.dot(xt.ones(a=2), xt.ones(a=2), xt.ones(b=2), xt.ones(b=2)),
+    "compiled": lambda: xt.jit(xt.matmul)(xt.ones(a=2), xt.ones(b=2)),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_SHARED)
+def test_outer_products_by_accident_are_forbidden_where_asked(name: str) -> None:
+    NOTHING_SHARED[name]()
+    message = "outer products? .*forbidden by xt.option"
+    with xt.option(outer="forbid"), pytest.raises(xt.DimensionError, match=rf"xt.(dot|matmul): .*{message}"):
+        NOTHING_SHARED[name]()
+
+
+def test_what_is_together_is_no_outer_product() -> None:
+    with xt.option(outer="forbid"):
+        assert xt.dot(xt.ones(a=2), xt.ones(b=3), xt.ones(a=2, b=3)).item() == 6
+        assert xt.dot(xt.ones(a=2), 2.0, dim=()).dims == ("a",)
+        assert xt.dot(xt.ones(a=2), xt.ones(b=3), dim=()).dims == ("a", "b")

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 
 from ..core.errors import ArgumentError, DimensionError
+from ..core.options import current
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer
@@ -22,18 +23,36 @@ def dot(*arrays: ArrayLike, dim: Dims = None) -> Array:
     """The product of the arrays, summed over `dim`; the result has their other dims in order of first appearance.
 
     None sums over the dims that two or more of them share, `...` over all. A dim that one array
-    has is summed, too; `dim=()` is the outer product.
+    has is summed, too; `dim=()` is the outer product, which None is as well where nothing is shared (an error under
+    `xt.option(outer="forbid")`).
     """
     if not arrays:
         raise fail(ArgumentError, "dot", "no arrays are given", instead="Write xt.dot(x, y)")
     xs = p.promote(*arrays)
     sizes = union_sizes("dot", xs)
+    if dim != () and current().outer == "forbid":
+        _forbid_outer(xs)
     over = _summed(xs, tuple(sizes), dim)
     dtype = xs[0].dtype
     if dtype == p.BOOL:
         total = contract([build.cast(x, p.I4) for x in xs], over, tuple(sizes))
         return build.compare("ne", total, p.zero(p.I4))
     return contract(xs, over, tuple(sizes))
+
+
+def _forbid_outer(xs: list[Tracer]) -> None:
+    """Refuses operands of which some share no dim with the others, directly or through one another."""
+    first, *rest = [set(x.dims) for x in xs if x.dims] or [set()]
+    together = set(first)
+    while linked := [dims for dims in rest if dims & together]:
+        together.update(*linked)
+        rest = [dims for dims in rest if dims not in linked]
+    if rest:
+        raise fail(
+            DimensionError, "dot", f"no dim of {sorted(together)} is shared with {sorted(rest[0])}, and outer products "
+            "are forbidden by xt.option", *xs,
+            instead='Rename the dims, or say that it is meant, xt.dot(x, y, dim=())',
+        )  # fmt: skip
 
 
 def _summed(xs: list[Tracer], there: tuple[str, ...], dim: Dims) -> tuple[str, ...]:
@@ -80,5 +99,5 @@ def _cost(x: Tracer, y: Tracer) -> int:
 
 
 def matmul(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x @ y: the product summed over the dims that both have."""
+    """x @ y: the product summed over the dims that both have; the outer product where they share none."""
     return dot(x, y)
