@@ -293,3 +293,45 @@ def test_linearize_errors() -> None:
         push(V, 1.0)
     with pytest.raises(xt.Error, match="has dim 'z'"):
         push(xt.array([1.0], "z"), None)
+
+
+# -- tangents and cotangents that lack a dim --------------------------------------------------------------------------
+
+M = xt.ones(time=4, space=3)
+
+
+def pulled() -> Any:
+    f = xt.custom_derivative(lambda x: x * x)
+    f.defpullback(lambda x: (x * x, x), lambda x, ct: ((2 * x * ct).sum("time"),))
+    return xt.grad(lambda x: f(x).sum())(M)
+
+
+def pushed() -> Any:
+    f = xt.custom_derivative(lambda x: x * x)
+    f.defpushforward(lambda primals, tangents: (primals[0] ** 2, (primals[0] * tangents[0]).sum("time")))
+    return xt.jvp(f, (M,), (M,))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pulled,
+        pushed,
+        lambda: xt.linearize(lambda x: x * x, M)[1](xt.ones(space=3)),
+        lambda: xt.jit(lambda x, t: xt.linearize(lambda x: x * x, x)[1](t))(M, xt.ones(space=3)),
+        lambda: xt.jvp(lambda x: x * x, (M,), (xt.ones(space=3),)),
+        lambda: xt.vjp(lambda x: x * x, M)[1](xt.ones(space=3)),
+    ],
+)
+def test_what_lacks_a_dim_is_refused(program: Any) -> None:
+    with pytest.raises(xt.DimensionError, match=r"lacks dim 'time' of its array \(time: 4, space: 3\).*broadcast_like"):
+        program()
+
+
+def test_numbers_and_none_are_for_all_of_an_array() -> None:
+    f = xt.custom_derivative(lambda x, y: x * y)
+    f.defpullback(lambda x, y: (x * y, y), lambda y, ct: (3.0, None))
+    gradients = xt.grad(lambda x, y: f(x, y).sum(), wrt=(0, 1))(M, M)
+    assert gradients[0].sizes == M.sizes and (gradients[0].values == 3).all() and (gradients[1].values == 0).all()
+    assert (xt.linearize(lambda x: x * x, M)[1](1.0).values == 2).all()
+    assert (xt.linearize(lambda x: x * x, M)[1](None).values == 0).all()

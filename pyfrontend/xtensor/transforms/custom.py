@@ -49,8 +49,8 @@ class custom_derivative:  # noqa: N801 (used like a function)
     primals and tangents are tuples with an entry per argument of `f`, positional ones first; dy must be linear in the
     tangents. Where only one rule is given, the other mode is its transpose. A pullback rule that is not linear in the
     cotangent, as one that clips it, serves reverse mode alone. Integers and Python values have no tangent: None stands
-    there, in rules and in what they return. Cotangents and tangents align by name with what they belong to; None is
-    zero.
+    there, in rules and in what they return. Cotangents and tangents align by name with what they belong to, and have
+    its dims, or are numbers; None is zero.
 
     Arguments and results are pytrees. An array that `f` uses and does not take as an argument must not be
     differentiated by.

@@ -157,11 +157,8 @@ def full_like(x: Tracer, value: float) -> Tracer:
     return build.broadcast(build.constant(np.asarray(value, x.dtype)), x.dims, x.sizes)
 
 
-def conform(t: Any, like: Tracer | Spec, what: str, whole: bool = False) -> Tracer:
-    """A tangent or cotangent with the dims of what it belongs to: aligned by name, missing dims broadcast.
-
-    If it is to be `whole`, only a number is broadcast, and an array with dims must have all of them.
-    """
+def conform(t: Any, like: Tracer | Spec, what: str) -> Tracer:
+    """A tangent or cotangent with the dims of what it belongs to: aligned by name. Only a number is broadcast."""
     if isinstance(t, np.ndarray) and t.ndim:
         raise unnamed(t, what)
     given = as_tracer(t)
@@ -172,13 +169,6 @@ def conform(t: Any, like: Tracer | Spec, what: str, whole: bool = False) -> Trac
             f"{what} has dim{'s' * (len(extra) > 1)} {', '.join(map(repr, extra))}, which its array "
             f"{describe(like.dims, like.shape)} lacks; it is {describe(given.dims, given.shape)}"
         )
-    lacking = [d for d in like.dims if d not in given.dims]
-    if whole and lacking and given.ndim:
-        raise DimensionError(
-            f"{what} lacks dim{'s' * (len(lacking) > 1)} {', '.join(map(repr, lacking))} of its array "
-            f"{describe(like.dims, like.shape)}; it is {describe(given.dims, given.shape)}. Write "
-            f"ct.broadcast_like(y) if the same number belongs everywhere along it"
-        )
     for d in given.dims:
         a, b = given.spec.sizes[d], spec.sizes[d]
         # A dynamic size is equal to itself alone.
@@ -188,6 +178,14 @@ def conform(t: Any, like: Tracer | Spec, what: str, whole: bool = False) -> Trac
                 f"{what} has {sizes[0]} along {d!r} and its array {sizes[1]}: {describe(given.dims, given.shape)} for "
                 f"{describe(like.dims, like.shape)}"
             )
+    lacking = [d for d in like.dims if d not in given.dims]
+    if lacking and given.ndim:
+        raise DimensionError(
+            f"{what} lacks dim{'s' * (len(lacking) > 1)} {', '.join(map(repr, lacking))} of its array "
+            f"{describe(like.dims, like.shape)}; it is {describe(given.dims, given.shape)}. Write "
+            f".broadcast_like(..) on it if the same number belongs everywhere along "
+            f"{'them' if len(lacking) > 1 else repr(lacking[0])}"
+        )
     if given.dtype != like.dtype:
         if not given.weak and not (given.ndim == 0 and not dtypes.is_float(given.dtype)):
             raise DTypeError(f"{what} is {given.dtype} and its array {like.dtype}: write .astype({like.dtype.name!r})")

@@ -19,8 +19,8 @@ from .jit import Jitted, device_of
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """`f(*primals)` and its derivative along `tangents`, one for each primal.
 
-    A tangent aligns with its primal by name; None stands for zero, and is what integers have. Where a result is
-    an integer, its tangent is None.
+    A tangent aligns with its primal by name, and has its dims, or is a number; None stands for zero, and is what
+    integers have. Where a result is an integer, its tangent is None.
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise ArgumentTypeError("jvp(f, primals, tangents): both are tuples, one entry per argument of f")

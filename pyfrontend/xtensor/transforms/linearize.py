@@ -27,8 +27,8 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
     """`f(*primals)`, and `push`: one tangent per primal to the tangent of the result.
 
     `f` runs once; `push` keeps what it needs of that run, so that many directions cost less than as many calls of jvp.
-    A tangent aligns with its primal by name; None stands for zero, and is what integers have. Where a result is an
-    integer, its tangent is None.
+    A tangent aligns with its primal by name, and has its dims, or is a number; None stands for zero, and is what
+    integers have. Where a result is an integer, its tangent is None.
     """
     if tracing():
         return _traced(f, primals)

@@ -59,7 +59,7 @@ class _Kept:
         def back(*cotangent: Any) -> tuple[Any, ...]:
             try:
                 given = same_structure(entry.shape, only(cotangent), "vjp: the cotangent")
-                cts = [exact(given[i], t, entry.device, "vjp: the cotangent", whole=True) for i, t in entry.cotangents]
+                cts = [exact(given[i], t, entry.device, "vjp: the cotangent") for i, t in entry.cotangents]
                 found: list[Any] = [None] * len(call.arrays)
                 for i, g in zip(entry.moving, entry.run_backward(residuals, cts), strict=True):
                     found[i] = g
@@ -83,7 +83,7 @@ def only(cotangents: tuple[Any, ...]) -> Any:
     return cotangents[0]
 
 
-def exact(t: Any, type_: Any, device: _native.Device | None, what: str, whole: bool = False) -> Any:
+def exact(t: Any, type_: Any, device: _native.Device | None, what: str) -> Any:
     """A tangent or cotangent as the compiled code takes it: of just this type, where it runs."""
     if isinstance(t, _native.Array) and t.type is type_ and t._device is device:
         return t
@@ -92,19 +92,18 @@ def exact(t: Any, type_: Any, device: _native.Device | None, what: str, whole: b
     if isinstance(t, np.ndarray) and t.ndim:
         raise unnamed(t, what)
     if tracing():
-        return conform(t, spec_of_type(type_), what, whole)
+        return conform(t, spec_of_type(type_), what)
     if isinstance(t, _native.Array) and t.ndim and t._device is not device:
         here = "cpu" if device is None else device.name
         raise DeviceError(
-            f"{what} is on {t.device!r} and the {'result' if whole else 'input'} that it belongs to on {here!r}: move "
-            f"it by x.to({here!r})"
+            f"{what} is on {t.device!r} and the array that it belongs to on {here!r}: move it by x.to({here!r})"
         )
-    return _conform(t, _native.empty(type_, device), what, whole)
+    return _conform(t, _native.empty(type_, device), what)
 
 
-@jit(static=("what", "whole"))
-def _conform(t: Any, like: Any, what: str, whole: bool) -> Any:
-    return conform(t, like, what, whole)
+@jit(static="what")
+def _conform(t: Any, like: Any, what: str) -> Any:
+    return conform(t, like, what)
 
 
 def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:
@@ -163,7 +162,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]
     def back(*cotangent: Any) -> tuple[Any, ...]:
         given = same_structure(shape, only(cotangent), "vjp: the cotangent")
         floats = [
-            conform(0.0 if t is None else t, y, "vjp: the cotangent", whole=True)
+            conform(0.0 if t is None else t, y, "vjp: the cotangent")
             for t, y in zip(given, pullback.results, strict=True)
             if dtypes.is_float(y.dtype)
         ]
