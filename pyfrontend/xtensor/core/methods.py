@@ -324,11 +324,11 @@ class ArrayMethods:
         return _ops.argmin(self, dim, skipna=skipna)
 
     def idxmax(self, dim: str | None = None, *, skipna: bool | None = None) -> Self:
-        """Position of the largest value along `dim`."""
+        """Label of the largest value along `dim`, or its position where there are none."""
         return _ops.idxmax(self, dim, skipna=skipna)
 
     def idxmin(self, dim: str | None = None, *, skipna: bool | None = None) -> Self:
-        """Position of the smallest value along `dim`."""
+        """Label of the smallest value along `dim`, or its position where there are none."""
         return _ops.idxmin(self, dim, skipna=skipna)
 
     def dot(self, other: ArrayLike, /, dim: Dims = None) -> Self:

@@ -44,9 +44,11 @@ class Origins:
     def _block(self, block: Any) -> Any:
         for view in block.operations:
             self._operation(view.operation)
-            for result in view.operation.results if self.called else ():
+            for result in view.operation.results if self.called or self.joined else ():
                 if result in self.called:
                     self._called(*self.called[result])
+                if result in self.joined:
+                    self._meet(view.operation, result)
         return list(block.operations)[-1].operation
 
     def _either(self, values: Iterable[Any]) -> dict[str, frozenset[Origin]]:
@@ -154,17 +156,15 @@ class Origins:
                 source, steps = self.kept[result]
                 origins = self.known.get(source, {})
                 self.known[result] = {_put(d, steps.get(d)): _stepped(f, steps.get(d)) for d, f in origins.items()}
-            if result in self.joined:
-                self._meet(o, result)
 
     def _meet(self, o: Any, result: Any) -> None:
         from ..trace.context import file_line, spec_of
 
-        name, values = self.joined[result]
-        operands = tuple((spec_of(v.type), self.known.get(v, {})) for v in values)
+        name, joined = self.joined[result]
+        operands = tuple((spec_of(v.type), _only(self.known.get(v, {}), dims)) for v, dims in joined)
         self.meetings.pop(result, None)  # of a loop's body, the last round tells
-        for d in self._dims(result):
-            if len({where[d] for _, where in operands if where.get(d)}) > 1:
+        for d in {d for _, dims in joined for d in dims}:
+            if len({where[d] for _, where in operands if where.get(d)}) > (len(operands) > 1):
                 self.meetings[result] = Meeting(name, file_line(str(o.location)) or None, operands)
 
     def _through(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
@@ -272,6 +272,10 @@ class Origins:
         if getattr(owner, "name", None) != "xtensor.constant":
             return None
         return tuple(int(i) for i in owner.attributes["value"])
+
+
+def _only(where: Mapping[str, frozenset[Origin]], dims: tuple[str, ...]) -> dict[str, frozenset[Origin]]:
+    return {d: froms for d, froms in where.items() if d in dims}
 
 
 def _put(dim: str, step: Any) -> str:

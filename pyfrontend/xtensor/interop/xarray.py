@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.dims import describe
-from ..core.errors import DimensionError, DTypeError
+from ..core.errors import DimensionError, DTypeError, UnsupportedError
 
 if TYPE_CHECKING:
     import xarray
@@ -71,6 +71,28 @@ def to_xarray(x: Array) -> xarray.DataArray:
     )
 
 
+def labels_at(op: str, x: Any, dim: str, position: Any) -> Any:
+    """The labels of a dim of `x` at positions that `op` found in it; the positions where it has none."""
+    from ..core.array import Array, array
+
+    variable = labels_of(x).coords.get(dim)
+    if variable is None:
+        return position
+    if not isinstance(position, Array) and not is_dataarray(position):
+        raise no_labels(op, dim)
+    found = variable.values[np.asarray(position.values)]
+    if is_dataarray(position):
+        return position.copy(data=found).rename(dim)
+    if found.dtype.kind not in "biuf":
+        raise DTypeError(
+            f"xt.{op}: the labels of dim {dim!r} are {found.dtype}, which arrays do not hold. "
+            f"Write xt.{op}(x.to_xarray(), {dim!r})"
+        )
+    labels = labels_of(position)
+    made = array(found, position.dims, device=position.device)
+    return made._with_meta(Labels(labels.coords, dim, labels.attrs))
+
+
 # -- which coordinates still apply ------------------------------------------------------------------------------------
 
 # A dim of a value comes from a dim of an argument, unchanged or through steps: (argument, dim, steps).
@@ -90,7 +112,8 @@ class Given(dict[int, Labels]):
 @dataclass(frozen=True)
 class Meeting:
     """Where a public function joined arrays whose positions come from different places: their coordinates have to
-    agree, which only a call can tell."""
+    agree, which only a call can tell. Of one operand: the function gives positions along a dim in place of labels, of
+    which there must be none."""
 
     op: str
     line: str | None
@@ -101,10 +124,23 @@ class Meeting:
         found: dict[str, xarray.Variable] = {}
         for spec, where in self.operands:
             coords = _coordinates(where, spec.sizes, labels)
+            if len(self.operands) == 1 and any(d in coords for d in where):
+                raise no_labels(self.op, next(d for d in where if d in coords), self.line)
             for d in spec.dims:
                 if d in coords and not found.setdefault(d, coords[d]).equals(coords[d]):  # type: ignore[no-untyped-call]
                     operands = ", ".join(f"{s.dtype.name} {describe(s.dims, s.shape)}" for s, _ in self.operands)
                     raise DimensionError(f"xt.{self.op}: {_differ(d)} (operands: {operands})", self.line)
+
+
+def no_labels(op: str, dim: str, line: str | None = None) -> UnsupportedError:
+    """The error about a function that would give positions where labels are meant."""
+    find = op.replace("idx", "arg")
+    return UnsupportedError(
+        f"xt.{op}: dim {dim!r} has coordinates, which compiled code does not know: it gives positions. Write "
+        f"i = xt.{find}(x, {dim!r}) in it, and x[{dim!r}].isel({dim}=i) with the DataArray afterwards; or call "
+        f"xt.{op} outside of it",
+        line,
+    )
 
 
 def _differ(dim: str) -> str:

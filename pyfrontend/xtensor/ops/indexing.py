@@ -239,6 +239,17 @@ def check_inside(name: str, values: np.ndarray, dim: str, size: int) -> None:
         raise out_of_range(name, int(outside.flat[0]), dim, size)
 
 
+def met(name: str, y: Tracer, x: Tracer, plan: Mapping[str, Any], v: Any = None) -> Tracer:
+    """`y`, what `x` gives at the positions or becomes there by `v`: where arrays go together by name, their coordinates
+    have to agree."""
+    chosen = {d for d, i in plan.items() if not isinstance(i, Tracer) or i.dtype != p.BOOL}
+    joined = [(i.value, i.dims) for i in (*plan.values(), v) if isinstance(i, Tracer) and i.dims]
+    if joined:
+        kept = tuple(d for d in x.dims if d not in chosen)
+        y.scope.root.joined[y.value] = name, [(x.value, kept), *joined]
+    return y
+
+
 @op(name="isel")
 def _read(
     x: ArrayLike, plan: dict[str, Any], name: str = "isel", mode: str | None = None, fill_value: Any = None, /
@@ -248,7 +259,8 @@ def _read(
     reader = _Reader(as_tracer(x), name, mode or current().index)
     for dim, index in plan.items():
         reader.add(dim, index)
-    return reader.result(fill_value)
+    y = reader.result(fill_value)
+    return y if y.value == reader.x.value else met(name, y, reader.x, plan)
 
 
 @dataclass

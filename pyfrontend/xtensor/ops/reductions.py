@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
 from ..core.errors import ArgumentError, SizeError
+from ..interop.xarray import is_dataarray, labels_at
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.scope import current
@@ -256,16 +258,19 @@ def _label(name: str, x: Any, dim: str | None, skipna: bool | None) -> Any:
         if len(dims) != 1:
             raise fail(ArgumentError, name, f"dim is needed, for the dims are {dims}", x)
         dim = dims[0]
-    find = argmax if name == "idxmax" else argmin
-    position = find(x, dim, skipna=skipna)
-    coords = getattr(x, "coords", {})
-    if dim not in coords:
-        return position
-    return coords[dim].isel({dim: position}).drop_vars(dim).rename(x.name)
+    position = (argmax if name == "idxmax" else argmin)(x, dim, skipna=skipna)
+    if isinstance(position, Tracer):
+        # That the dim has no coordinates is for the call to see.
+        position.scope.root.joined[position.value] = name, [(as_tracer(x).value, (dim,))]
+    labelled = is_dataarray(x) or (isinstance(x, _native.Array) and x.meta is not None)
+    return labels_at(name, x, dim, position) if labelled else position
 
 
 def idxmax(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = None) -> Array:
-    """Label of the largest value along `dim`: the coordinate of a DataArray that has one, else the position."""
+    """Label of the largest value along `dim`: the coordinate where there is one, else the position.
+
+    Compiled code knows no labels: an error in `xt.jit` where the dim has them.
+    """
     return _label("idxmax", x, dim, skipna)
 
 

@@ -24,7 +24,7 @@ from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size
 from .indexing import MODES as READ_MODES
-from .indexing import Positions, as_argument, check_inside, keyed, out_of_range, parts_of, read, read_index
+from .indexing import Positions, as_argument, check_inside, keyed, met, out_of_range, parts_of, read, read_index
 from .shape import join, present
 from .types import Array, ArrayLike
 
@@ -167,8 +167,10 @@ def _read_mask(name: str, x: Any, dim: str, index: Any) -> Any:
         return None
     if x.sizes[dim] != len(values):
         return None  # read_index says so
-    from ..core.array import array
+    from ..core.array import array, as_array
 
+    if hasattr(index, "dims"):  # its coordinates come along
+        return as_array(index).to(like(x) or "cpu")
     return array(np.asarray(values), dims=(dim,), device=like(x))
 
 
@@ -232,6 +234,7 @@ class _Update:
         self.arrays: dict[str, Any] = {}
         self.masks: dict[str, Tracer] = {}
         self.nothing = False
+        self.target = x  # what is left of it when the parts are taken
         for dim, index in plan.items():
             self.add(dim, index)
         if self.arrays:
@@ -333,7 +336,10 @@ class _Update:
         backwards = tuple(d for d in self.backwards if d in v.dims)
         if backwards:
             v = build.reverse(v, backwards)
-        return reorder(self.placed(self.x, list(self.parts), v), self.x.dims)
+        y = reorder(self.placed(self.x, list(self.parts), v), self.x.dims)
+        if y.value != self.x.value:
+            met(self.name, y, self.target, {**self.arrays, **self.masks}, v)
+        return build.labelled(y, self.x)
 
     def placed(self, x: Tracer, dims: list[str], v: Tracer) -> Tracer:
         """`x` with its part along `dims` updated."""
@@ -356,6 +362,7 @@ class _Update:
         return build.select(hit, build.pad(new, p.zero(x.dtype), spread), x)
 
     def updated(self, x: Tracer, v: Tracer) -> Tracer:
+        self.target = x
         y = self.scattered(x, v) if self.arrays else self.combined(x, v)
         if self.masks:
             masks = list(self.masks.values())
@@ -368,7 +375,9 @@ class _Update:
     def combined(self, x: Tracer, v: Tracer) -> Tracer:
         """Of all elements of `x`."""
         if self.kind == "set":
-            return extend(v, {d: size_of(x, d) for d in x.dims}, x.dims)
+            y = extend(v, {d: size_of(x, d) for d in x.dims}, x.dims)
+            # A value of its own: it has the coordinates of `x`, also where it is all of `v`.
+            return build.select(p.constant(True, p.BOOL), y, x) if y.value == v.value else y
         if x.dtype == p.BOOL:
             return build.binary("or" if self.kind == "max" else "and", x, v)
         return build.binary(_KINDS[self.kind][0], x, v)

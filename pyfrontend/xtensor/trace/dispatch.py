@@ -100,6 +100,8 @@ class Entry:
 
 
 _SINGLE = tree.structure(0)
+_JOINING = frozenset({"ops.operators", "ops.contraction", "linalg", "nn"})
+_BY_POSITION = frozenset({"nn.conv"})  # of two arrays, the positions along one dim of which mean different things
 
 
 class Function(_native.Function):
@@ -270,7 +272,8 @@ class _Eager:
         if not room.startswith("ops.") and "." not in room and fn.__module__ != room:
             self.name = f"{room}.{self.name}"  # xt.nn.softmax
         self.static = static
-        self.joins = room == "ops.operators"  # element by element, of arrays whose coordinates have to agree
+        # What puts elements of several arrays together by name: their coordinates have to agree.
+        self.joins = room in _JOINING and self.name not in _BY_POSITION
         self.function: Any = None
         self.entries: dict[Any, Entry] = {}
         self.positional: list[_Takes] = []
@@ -307,10 +310,12 @@ class _Eager:
             result = self.fn(*args, **kwargs)
         finally:
             local.op = before
-        if self.joins and not before and isinstance(result, Tracer):
-            joined = [x.value for x in args if isinstance(x, Tracer)]
+        if self.joins and not before:
+            joined = [x for x in (*args, *kwargs.values()) if isinstance(x, Tracer)]
             if len(joined) > 1:
-                result.scope.root.joined[result.value] = self.name, joined
+                first = result[0] if type(result) is tuple else result
+                meeting = self.name, [(x.value, x.dims) for x in joined]
+                first.scope.root.joined[first.value] = meeting
         return result
 
     def is_array(self, i: int) -> _Takes:

@@ -108,8 +108,8 @@ class Root(Scope):
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
         # result -> what is known of the function that it comes from, its inputs and all of its results
         self.followed: dict[Any, tuple[Any, list[Any], list[Any]]] = {}
-        # value -> the public function that gave it, element by element, and what that was given
-        self.joined: dict[Any, tuple[str, list[Any]]] = {}
+        # value -> the public function that gave it, and of each array that it was given the dims whose coordinates meet
+        self.joined: dict[Any, tuple[str, list[tuple[Any, tuple[str, ...]]]]] = {}
         self.fresh = 0
         self.device = device  # where the function will run
 

@@ -1,0 +1,106 @@
+"""Coordinates that differ, and labels that compiled code does not know: what must not pass in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+
+T, U = [1, 2, 3, 4], [5, 6, 7, 8]
+
+
+def along(dim: str, coords: list[int], dtype: str = "f8") -> xr.DataArray:
+    return xr.DataArray(np.array([0, 1, 2, 0], dtype), dims=dim, coords={dim: coords})
+
+
+def field(coords: list[int]) -> xr.DataArray:
+    return xr.DataArray(np.arange(12.0).reshape(4, 3), dims=("t", "m"), coords={"t": coords})
+
+
+SQUARE = xr.DataArray(np.eye(4) + 1, dims=("row", "col"), coords={"row": T})
+LOGITS = xr.DataArray(np.ones((4, 3)), dims=("t", "class"), coords={"t": T})
+# Of two arrays: the first has coordinates T, the second those that it is given.
+JOINED: dict[str, tuple[Callable[[Any, Any], Any], Any, Callable[[list[int]], xr.DataArray]]] = {
+    "dot": (xt.dot, field(T), lambda c: along("t", c)),
+    "dot over another dim": (lambda a, b: xt.dot(a, b, dim="m"), field(T), field),
+    "matmul": (xt.matmul, field(T), field),
+    "solve": (xt.linalg.solve, SQUARE, lambda c: along("row", c)),
+    "lstsq": (xt.linalg.lstsq, SQUARE, lambda c: along("row", c)),
+    "triangular_solve": (xt.linalg.triangular_solve, SQUARE, lambda c: along("row", c)),
+    "cross_entropy": (lambda a, b: xt.nn.cross_entropy(a, b, dim="class"), LOGITS, lambda c: along("t", c, "i8")),
+    "layer_norm": (lambda a, b: xt.nn.layer_norm(a, "m", weight=b), field(T), lambda c: along("t", c)),
+    "add to a row": (lambda a, b: xt.as_array(a).at(m=0).add(b), field(T), lambda c: along("t", c)),
+    "set all": (lambda a, b: xt.as_array(a).at(t=slice(None)).set(b), along("t", T), lambda c: along("t", c)),
+    "set by a mask": (lambda a, b: xt.as_array(a).at(t=b > 0).set(1.0), field(T), lambda c: along("t", c)),
+    "set a part": (lambda a, b: xt.as_array(a).at(t=slice(2)).set(b), field(T), lambda c: along("t", c)[:2]),
+    "add by index": (lambda a, b: xt.zeros(m=3).at(m=b).add(a), along("t", T), lambda c: along("t", c, "i8")),
+    "read by index": (lambda a, b: xt.as_array(a).isel(m=b), field(T), lambda c: along("t", c, "i8")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JOINED)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_coordinates_that_differ_are_an_error(name: str, compiled: bool) -> None:
+    f, a, make = JOINED[name]
+    call = xt.jit(f) if compiled else f
+    with pytest.raises(xt.DimensionError, match=r"the coordinates of dim '(t|row)' differ"):
+        call(a, make(U))
+    assert xt.as_array(call(a, make(T))) is not None
+    bare = make(U)
+    call(a, bare.drop_vars(bare.dims[0]))
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(None, None, -1), slice(0, 2), slice(3, 1, -1)])
+def test_an_update_keeps_the_coordinates_of_what_it_updates(part: slice) -> None:
+    x, v = along("t", T), along("t", T).isel(t=part) + 5
+    want = x.copy()
+    want[part] = v.values
+    xr.testing.assert_identical(xt.as_array(x).at(t=part).set(v), want)
+    xr.testing.assert_identical(xt.as_array(x).at(t=part).set(v.drop_vars("t")), want)
+
+
+# -- idxmax and idxmin ------------------------------------------------------------------------------------------------
+
+DATA = xr.DataArray(
+    np.random.default_rng(0).random((4, 3)),
+    dims=("time", "space"),
+    coords={"time": [10.0, 20.0, 30.0, 40.0], "space": list("abc")},
+    name="T",
+    attrs={"units": "K"},
+)
+
+
+@pytest.mark.parametrize("dim", ["time", "space"])
+@pytest.mark.parametrize("name", ["idxmax", "idxmin"])
+def test_labels_of_extremes_are_those_of_xarray(name: str, dim: str) -> None:
+    xr.testing.assert_identical(getattr(xt, name)(DATA, dim), getattr(DATA, name)(dim))
+
+
+def test_labels_of_extremes_by_method() -> None:
+    x = xt.as_array(DATA)
+    xr.testing.assert_identical(x.idxmax("time").to_xarray(), DATA.idxmax("time"))
+    with pytest.raises(xt.DTypeError, match=r"labels of dim 'space' are <U1.*x.to_xarray\(\)"):
+        x.idxmin("space")
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda d: xt.idxmax(d, "time"),
+        lambda d: d.isel(time=slice(1, 3)).idxmin("time") + 1,
+        lambda _: xt.idxmax(DATA, "time"),
+    ],
+)
+def test_compiled_code_gives_no_positions_for_labels(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(xt.UnsupportedError, match=r"xt.idxm(ax|in): dim 'time' has coordinates.*xt.argm(ax|in)\(x"):
+        xt.jit(f)(DATA)
+
+
+def test_without_labels_extremes_are_positions() -> None:
+    bare = DATA.drop_vars("time")
+    assert xt.jit(lambda d: xt.idxmax(d, "time"))(bare).values.tolist() == bare.argmax("time").values.tolist()
+    assert xt.jit(lambda d: d.idxmax("time"))(xt.as_array(bare)).values.tolist() == bare.argmax("time").values.tolist()
