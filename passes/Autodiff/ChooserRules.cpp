@@ -138,8 +138,8 @@ static Value pairwiseProduct(ImplicitLocOpBuilder &b, Value x, StringAttr dim) {
   return SqueezeOp::create(b, x, dims);
 }
 
-/// One dim after the other, the last stored first: short ones as trees, long ones in parts, the
-/// others as reductions over one dim, which `sumOfProductsOfOthers` knows.
+/// One dim after the other, the last stored first: short ones as trees, the others as reductions
+/// over one dim, which `sumOfProductsOfOthers` knows.
 static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
   auto op = cast<ReduceOp>(o);
   Value x = op.getX();
@@ -154,14 +154,8 @@ static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
   int64_t lanes = length < 16 * kSideBySide || length % kSideBySide ? kVector : kSideBySide;
   bool cut =
       llvm::is_contained(op.getDims(), last) && length >= 16 * kVector && length % lanes == 0;
-  if (op.getDims().size() == 1 && !cut && !isTree(op.getDims()[0])) {
-    Parts parts = partsOf(b, op);
-    if (!parts.inner)
-      return {};
-    x = ReduceOp::create(b, ReduceKind::prod, parts.x, parts.inner);
-    return ReduceOp::create(b, ReduceKind::prod, x,
-                            b.getArrayAttr(lacking(arrayType(x), arrayType(op.getY()))));
-  }
+  if (op.getDims().size() == 1 && !cut && !isTree(op.getDims()[0]))
+    return {};
   SmallVector<StringAttr> dims;
   for (StringAttr dim : llvm::reverse(arrayType(x).getDimNames()))
     if (llvm::is_contained(op.getDims(), dim))
