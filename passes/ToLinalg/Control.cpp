@@ -2,15 +2,14 @@
 // scalar recurrence never touches memory; arrays are carried as tensors that the end of the body
 // writes in place. What is scanned over is read by slices of where it is stored, and what is
 // stacked is written into slices of one tensor.
+#include "ToLinalg/Ending.h"
 #include "ToLinalg/Lowering.h"
-#include "XTensor/Endings.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -231,80 +230,6 @@ static Value stackedInto(Value stack, Value array, Value at, ArrayRef<OpFoldResu
 
 //===- loops that end early ------------------------------------------------===//
 
-namespace {
-/// What is known of a scan of which the steps after some first one change nothing: those of a
-/// while loop with max_steps, which a switch in the body skips. It stops at the first one, and the
-/// loops that read what it stacked go over the steps that were taken, so that nothing is written
-/// for the others.
-struct Ending {
-  Value selector;               ///< of the switch that takes steps or skips them
-  SmallVector<Operation *> ops; ///< of the body, which work it out from the carries
-  SmallVector<ScanOp> readers;
-};
-} // namespace
-
-/// The switch whose first branch hands on all carries that change; null if there is none.
-static SwitchOp takesSteps(ScanOp op) {
-  SwitchOp found;
-  for (auto [carry, next] : llvm::zip_equal(
-           op.getBody()->getArguments().take_front(op.getNumCarries()), op.getYieldedCarries())) {
-    if (next == carry)
-      continue;
-    auto choice = next.getDefiningOp<SwitchOp>();
-    if (!choice || choice->getBlock() != op.getBody() || (found && choice != found) ||
-        choice.getBranches().size() != 2 ||
-        yieldOf(choice.getBranches()[0].front())
-                .getValues()[cast<OpResult>(next).getResultNumber()] != carry)
-      return {};
-    found = choice;
-  }
-  return found;
-}
-
-/// The loops that go over what `op` stacked, and over what those stacked; false if somebody else
-/// reads any of it.
-static bool collectReaders(ScanOp op, Attribute end, SmallVectorImpl<ScanOp> &readers) {
-  for (Value stack : op.getStacked())
-    for (OpOperand &use : stack.getUses()) {
-      auto reader = dyn_cast<ScanOp>(use.getOwner());
-      if (!reader || reader->getBlock() != op->getBlock() || reader->getAttr(kEndsEarly) != end ||
-          !llvm::is_contained(reader.getOver(), stack) ||
-          llvm::is_contained(reader.getCarry(), stack))
-        return false;
-      if (llvm::is_contained(readers, reader))
-        continue;
-      readers.push_back(reader);
-      if (!collectReaders(reader, end, readers))
-        return false;
-    }
-  return true;
-}
-
-static std::optional<Ending> endingOf(ScanOp op) {
-  Attribute end = op->getAttr(kEndsEarly);
-  if (!end || op.getReverse() || !op.getOver().empty())
-    return std::nullopt;
-  SwitchOp choice = takesSteps(op);
-  Ending ending;
-  if (!choice || !collectReaders(op, end, ending.readers))
-    return std::nullopt;
-  ending.selector = choice.getSelector();
-  llvm::SetVector<Operation *> slice;
-  SmallVector<Value> work{ending.selector};
-  while (!work.empty()) {
-    Operation *made = work.pop_back_val().getDefiningOp();
-    if (!made || made->getBlock() != op.getBody() || !slice.insert(made))
-      continue;
-    if (made->getNumRegions() || !isMemoryEffectFree(made))
-      return std::nullopt;
-    llvm::append_range(work, made->getOperands());
-  }
-  for (Operation &inner : *op.getBody())
-    if (slice.contains(&inner))
-      ending.ops.push_back(&inner);
-  return ending;
-}
-
 /// What a loop carries at first: the carries, then memory for each stack, of these sizes.
 static SmallVector<Value> startsOf(ScanOp op, SmallVector<SmallVector<OpFoldResult>> &sizes,
                                    Lowering &to) {
@@ -364,6 +289,7 @@ static LogicalResult lowerEnding(ScanOp op, const Ending &ending, Lowering &to, 
   scf::ConditionOp::create(b, loc, flag, before->getArguments());
   to.leave();
 
+  takeSteps(op, ending);
   moveOps(old, *after);
   enter(*after);
   if (failed(body(*after)))

@@ -191,7 +191,7 @@ func.func @captured_number(%c: !s, %x: !x, %a: !s) -> !s {
 // -----
 
 // Steps that a switch skips from some one on are not taken, by the loop that stacks and by the one that reads: nothing
-// is written for them.
+// is written for them. Those that are need no switch any more, but for one that something else decides.
 !s = !xtensor.array<f32>
 !x = !xtensor.array<t: 100, f32>
 
@@ -199,7 +199,13 @@ func.func @captured_number(%c: !s, %x: !x, %a: !s) -> !s {
 // CHECK: %[[W:.*]]:3 = scf.while
 // CHECK: %[[MORE:.*]] = arith.andi
 // CHECK: scf.condition(%[[MORE]])
+// CHECK-NOT: scf.if
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[W]]#2 step
+// CHECK-NOT: scf.if
+// CHECK: arith.cmpf ogt
+// CHECK: scf.if
+// CHECK-NOT: scf.if
+// CHECK: return
 func.func @ends_early(%c: !s, %end: !s) -> !s {
   %0:2 = xtensor.scan along t carry(%c) over() length 100 {
   ^bb0(%x: !s):
@@ -215,8 +221,23 @@ func.func @ends_early(%c: !s, %end: !s) -> !s {
   } {xtensor.ends_early = distinct[0]<>} : (!s) -> (!s, !x)
   %1 = xtensor.scan along t reverse carry(%c) over(%0#1) {
   ^bb0(%d: !s, %x: !s):
-    %p = xtensor.mul %d, %x : !s, !s
-    xtensor.yield %p : !s
+    %more = xtensor.compare lt %x, %end : !s, !s
+    %which = xtensor.cast %more to i64 : !xtensor.array<i1>
+    %p = xtensor.switch %which {
+      xtensor.yield %d : !s
+    }, {
+      %q = xtensor.mul %d, %x : !s, !s
+      xtensor.yield %q : !s
+    } : (!xtensor.array<i64>) -> !s
+    %other = xtensor.compare gt %x, %end : !s, !s
+    %whether = xtensor.cast %other to i64 : !xtensor.array<i1>
+    %r = xtensor.switch %whether {
+      xtensor.yield %p : !s
+    }, {
+      %q = xtensor.mul %p, %x : !s, !s
+      xtensor.yield %q : !s
+    } : (!xtensor.array<i64>) -> !s
+    xtensor.yield %r : !s
   } {xtensor.ends_early = distinct[0]<>} : (!s, !x) -> !s
   return %1 : !s
 }
