@@ -27,7 +27,7 @@ _C = r"""
 #include <time.h>
 
 /* The kernel itself, as the library calls it. */
-void tiny_add_entry(void **buffers, const int64_t *sizes, void *call);
+void tiny_add__entry(void **buffers, const int64_t *sizes, void *call);
 
 static double now(void) {
   struct timespec t;
@@ -54,7 +54,7 @@ int main(void) {
         return 1;
     double middle = now();
     for (int i = 0; i < N; ++i)
-      tiny_add_entry(buffers, sizes, &call);
+      tiny_add__entry(buffers, sizes, &call);
     double end = now();
     if ((middle - start) / N < whole)
       whole = (middle - start) / N;
