@@ -5,6 +5,7 @@
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Pass.h"
 #include "llvm/Support/TargetSelect.h"
@@ -106,9 +107,23 @@ bool xtensor::addEmission(legacy::PassManagerBase &to, TargetMachine &target, ra
   return true;
 }
 
+/// Whether it calls elementary functions of whole vectors (passes/CPU/VectorLibrary.cpp).
+static bool callsVectorLibrary(Function &function) {
+  return any_of(instructions(function), [](Instruction &instruction) {
+    auto *call = dyn_cast<CallBase>(&instruction);
+    Function *called = call ? call->getCalledFunction() : nullptr;
+    return called && called->getName().starts_with("_ZGV");
+  });
+}
+
 void xtensor::markCompiled(Function &function) {
   function.addFnAttr(Attribute::NoUnwind);
   function.addFnAttr("prefer-vector-width", "512");
+  // Such calls clobber all vectors, and push and pop the frame pointer. In an aligned frame no
+  // vector that is kept there crosses lines of the cache; and no address that the next vector is
+  // loaded from is kept in the frame pointer, and waits for it.
+  if (callsVectorLibrary(function))
+    function.addFnAttr("stackrealign");
 }
 
 xtensor::CodeGenerator::Emission &xtensor::CodeGenerator::emission(CodeGenFileType type) {

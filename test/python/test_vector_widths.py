@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -67,3 +68,20 @@ def test_a_gradient_through_a_gather() -> None:
     x = xt.array([0.1, 0.2, 0.3], "i").astype("f4")
     g = xt.grad(lambda x: xt.sin(x.isel(i=xt.array([0, 1, 1], "p"))).sum())(x)
     np.testing.assert_allclose(g.values, [np.cos(0.1), 2 * np.cos(0.2), 0], rtol=1e-6)
+
+
+@pytest.mark.cpu_only("machine code of the CPU")
+@pytest.mark.parametrize("size", [10_000, None])
+def test_vectors_beside_calls_are_kept_in_aligned_frames(size: int | None) -> None:
+    """Functions of the vector library clobber all vectors and push the frame pointer: nothing waits for it but the end
+    of the function."""
+    f = xt.jit(lambda x: xt.sin(x) * xt.exp(x), dynamic_dims=() if size else "i")
+    text = f.trace(xt.spec(i=size)).lower().as_text("asm")
+    if "_ZGV" not in text:
+        pytest.skip("this machine has no vector library")
+    (body,) = [part for part in text.split(".Lfunc_end") if "_ZGV" in part]
+    kept = re.findall(r"(vmov\w+)\s+(?:%[xyz]mm\d+, )?\d*\(%rsp\)", body)
+    assert kept
+    assert not [name for name in kept if name.startswith("vmovu")]
+    assert re.search(r"andq\s+\$-\d+, %rsp", body)
+    assert not re.search(r"\(%rbp,|, %rbp,|\(%\w+,%rbp|addq\s+\S+ %rbp", body)
