@@ -23,6 +23,7 @@ from .core.dtypes import bfloat16
 from .core.errors import (
     ArgumentError,
     ArgumentTypeError,
+    AttributeError,
     BundleError,
     CompileError,
     DeviceError,
@@ -72,6 +73,7 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "Array",
+    "AttributeError",
     "Bundle",
     "BundleError",
     "CompileError",

@@ -65,6 +65,12 @@ def test_inside_a_traced_function_the_line_is_the_functions():
     assert str(caught.value).endswith(f"{__file__}:{line_of('inside')}")
 
 
+def leaked():
+    kept = []
+    xt.jit(lambda x: kept.append(x.sum()) or x).trace(x)
+    return kept[0]
+
+
 def user_error(x):
     raise KeyError("mine")  # raised
 
@@ -85,6 +91,19 @@ def user_error(x):
         (0, lambda: xt.jit(user_error)(x)),
         (0, lambda: xt.grad(user_error)(x)),
         (0, lambda: xt.jvp(user_error, (x,), (x,))),
+        (1, lambda: x.at(c=0).set(1.0)),
+        (1, lambda: x.at(a=np.ones((3, 4), bool)).set(0.0)),
+        (1, lambda: x.at(a=[0, 1]).add(b5)),
+        (1, lambda: x.at(a=9).get()),
+        (1, lambda: np.ones((3, 4)) + x),
+        (1, lambda: np.ones((3, 4)) @ x),
+        (1, lambda: float(leaked())),
+        (1, lambda: x.nothing),
+        (0, lambda: xt.nothing),
+        (0, lambda: xt.jit(lambda x: x.nothing)(x)),
+        (0, lambda: xt.jit(lambda x: xt.nothing)(x)),
+        (0, lambda: xt.fori_loop(0, 3, lambda i, c: None, x)),
+        (0, lambda: xt.switch(0, lambda: 1)),
     ],
 )
 def test_tracebacks_hold_the_users_frames(frames, program):

@@ -83,6 +83,81 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "push of NumPy": (lambda: xt.linearize(xt.sin, V)[1](np.ones(3)), xt.DimensionError, "^linearize: the tangent of"),
 }  # fmt: skip
 
+# The same in loops, in traced functions, and of elements to update.
+MESSAGES |= {
+    "fori_loop without return": (
+        lambda: xt.fori_loop(0, 3, lambda i, c: None, 0.0),
+        xt.ArgumentTypeError,
+        r"xt.fori_loop: <lambda> returned None; the carry is float64 \(\): return the next one",
+    ),
+    "fori_loop to a traced bound without return": (
+        lambda: xt.jit(lambda n: xt.fori_loop(0, n, lambda i, c: None, V))(3),
+        xt.ArgumentTypeError,
+        r"returned None; the carry is float64 \(ch: 3\)",
+    ),
+    "while_loop without return": (
+        lambda: xt.while_loop(lambda c: c < 3, lambda c: None, 0.0),
+        xt.ArgumentTypeError,
+        "xt.while_loop: <lambda> returned None; the carry is float64",
+    ),
+    "while_loop without a predicate": (
+        lambda: xt.while_loop(lambda c: None, lambda c: c + 1, 0.0),
+        xt.ArgumentTypeError,
+        "xt.while_loop: <lambda>, which says whether to go on, must return a bool, got None",
+    ),
+    "scan without a carry": (
+        lambda: xt.scan(lambda c, x: (None, x), 0.0, V, dim="ch"),
+        xt.ArgumentTypeError,
+        "xt.scan: <lambda> returned None; the carry is float64",
+    ),
+    "a loop that returns a part of its carry": (
+        lambda: xt.fori_loop(0, 3, lambda i, c: {"a": None}, {"a": V}),
+        xt.ArgumentTypeError,
+        r"returned None at \['a'\]; the carry at \['a'\] is float64",
+    ),
+    "a pair for a carry": (
+        lambda: xt.fori_loop(0, 3, lambda i, c: c[0], (V, V)),
+        xt.ArgumentError,
+        r"It starts as \(\*, \*\) and <lambda> returns \*;",
+    ),
+    "no pair for a carry": (lambda: xt.fori_loop(0, 3, lambda i, c: None, (V, V)), xt.ArgumentTypeError, r"\(\*, \*\)"),
+    "groupby of traced": (
+        lambda: xt.jit(lambda v: v.groupby("ch"))(V),  # type: ignore[attr-defined]
+        AttributeError,
+        r"^<traced float64 \(ch: 3\)> has no attribute 'groupby': .*at\(group=index\)\.add\(x\)",
+    ),
+    "coords of traced": (lambda: xt.jit(lambda v: v.coords)(V), AttributeError, "it has no labels: pass those"),  # type: ignore[attr-defined]
+    "switch of one": (lambda: xt.switch(0, lambda: 1), xt.ArgumentTypeError, r"xt.switch\(index, \[f, g\]"),  # type: ignore[arg-type]
+    "switch of a dict": (lambda: xt.switch(0, {0: lambda: 1}), xt.ArgumentTypeError, r"a list of functions, got dict"),  # type: ignore[arg-type]
+    "rolling.mean over a dim": (
+        lambda: X.rolling(time=3).mean(dim="time"),
+        xt.ArgumentTypeError,
+        r"xt.rolling.mean: .*x.rolling\(time=3\).mean\(\)",
+    ),
+    "coarsen.sum over a dim": (
+        lambda: X.coarsen(time=2).sum("time"),
+        xt.ArgumentTypeError,
+        r"x.coarsen\(time=3\).sum\(\)",
+    ),
+    "format of traced": (
+        lambda: xt.jit(lambda v: print(f"{v:.2e}"))(V),
+        xt.ArgumentTypeError,
+        "the format '.2e' is for numbers: <traced",
+    ),
+    "format of an array": (lambda: f"{V:.3f}", xt.DimensionError, r"'.3f' needs an array without dims.*isel\(ch=0\)"),
+    "at.add of another size": (
+        lambda: X.at(time=0).add(xt.ones(ch=4)),
+        xt.SizeError,
+        r"'ch' of size 4, the selected elements 3.*\.isel\(ch=slice\(3\)\), or rename",
+    ),
+    "keyword of at.set": (lambda: X.at(time=0).set(1.0, fill=2), xt.ArgumentTypeError, "^xt.at.set: .*fill"),  # type: ignore[call-arg]
+}  # fmt: skip
+
+
+def test_a_format_for_text_is_for_all_arrays() -> None:
+    assert f"{xt.array(1.5):.2f}" == "1.50" and f"{V!s:>80}".endswith("]") and f"{V:>80}".endswith("]")
+    xt.jit(lambda v: print(f"{v}") or v)(V)
+
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages(name: str) -> None:

@@ -9,12 +9,20 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from .. import _native
+from .errors import AttributeError_
+
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
 _BY_LABEL = "arrays have no labels: select in xarray, or by position, x.isel(time=0)"
 _DOT = 'write xt.dot(x, y, dim="k"): names say which dims are contracted, and all others go together'
 _ORDER = 'write x.transpose("b", "a")'
 _DTYPE = 'dtypes are strings or NumPy\'s: "f4", "f8", "i8", np.float32'
 _JOIN = 'write xt.concat([x, y], dim="time"); a new name makes a new dim'
+_RETURNED = "it has values when the call has returned it"
+_GROUPS = (
+    "group outside of the traced function; sums of groups are xt.zeros(group=3).at(group=index).add(x), index having "
+    "the dim that is grouped"
+)
 
 # Of arrays alone.
 _METHODS = {
@@ -24,6 +32,11 @@ _METHODS = {
     "copy": "arrays do not change: x itself will do",
     "groupby": "write x.to_xarray().groupby(..)", "resample": "write x.to_xarray().resample(..)",
     "coords": "write x.to_xarray().coords",
+}  # fmt: skip
+# Of traced arrays alone, before the others.
+_TRACED = {
+    "numpy": _RETURNED, "tolist": _RETURNED, "groupby": _GROUPS, "resample": _GROUPS,
+    "coords": "it has no labels: pass those that the function computes with, f(x, xt.as_array(x.time))",
 }  # fmt: skip
 # Of arrays and of the package.
 _EITHER = {
@@ -49,15 +62,19 @@ _ROOMS = ("xtensor.nn", "xtensor.linalg", "xtensor.signal")
 
 def lacks(x: Any, name: str, instead: str | None) -> AttributeError:
     """The error about an attribute that is not there, with what to write."""
-    hint = f": {instead}" if instead else ""
-    return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=x)
+    owner = repr(x) if hasattr(type(x), "scope") else f"{type(x).__name__!r} object"
+    if name.startswith("_"):  # who asks is a library that makes do without
+        return AttributeError(f"{owner} has no attribute {name!r}", name=name, obj=x)
+    return AttributeError_(f"{owner} has no attribute {name!r}{f': {instead}' if instead else ''}", name, x)
 
 
-def method_instead(name: str) -> str | None:
+def method_instead(name: str, traced: bool) -> str | None:
     """What to write for a method that arrays lack."""
     if name.startswith("_"):
         return None
-    return _METHODS.get(name) or _EITHER.get(name) or _function(name, "(x, ..)")
+    return (
+        (_TRACED.get(name) if traced else None) or _METHODS.get(name) or _EITHER.get(name) or _function(name, "(x, ..)")
+    )
 
 
 def methods_of(x: Any) -> str:
@@ -80,8 +97,9 @@ def module_lookup(module: str) -> Callable[[str], Any]:
 
     def look_up(name: str) -> Any:
         here = module.replace("xtensor", "xt")
-        instead = None if name.startswith("_") else _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name)
-        hint = f": {instead}" if instead else ""
-        raise AttributeError(f"{here} has no {name!r}{hint}", name=name, obj=import_module(module))
+        if name.startswith("_"):
+            raise AttributeError(f"{here} has no {name!r}", name=name, obj=import_module(module))
+        instead = _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name)
+        raise AttributeError_(f"{here} has no {name!r}{f': {instead}' if instead else ''}", name, import_module(module))
 
-    return look_up
+    return _native.Function(look_up)

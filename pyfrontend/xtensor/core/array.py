@@ -73,9 +73,10 @@ class Array(_native.Array, ArrayMethods):
         return _native.as_numpy(self).item()
 
     def _no_scalar(self, what: str) -> DimensionError:
+        reduce = "Reduce it with .any() or .all()" if what == "bool()" else "Reduce it"
         return DimensionError(
-            f"{what} needs an array without dims, got {describe(self.dims, self.shape)}. "
-            f"{'Reduce it with .any() or .all()' if what == 'bool()' else 'Reduce it, or use .item()'}"
+            f"{what} needs an array without dims, got {describe(self.dims, self.shape)}. {reduce}, or take an element: "
+            f"x.isel({', '.join(f'{d}=0' for d in self.dims)})"
         )
 
     def __bool__(self) -> bool:
@@ -142,7 +143,10 @@ class Array(_native.Array, ArrayMethods):
     def __format__(self, spec: str) -> str:
         if not self.ndim:
             return format(self.item(), spec)
-        return format(str(self), spec)
+        try:
+            return format(str(self), spec)
+        except ValueError:
+            raise self._no_scalar(f"the format {spec!r}") from None
 
     # -- copies -------------------------------------------------------------------------------------------------------
 

@@ -40,6 +40,8 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return f"Write dims={kwargs['dim']!r}"
     if "keepdims" in kwargs:
         return 'It is not needed: results go together by name, as in x - x.mean("time")'
+    if name.startswith(("rolling.", "coarsen.")) and "dim" not in known and ("dim" in kwargs or len(args) > 1):
+        return f"Its dims are given before: x.{name.partition('.')[0]}(time=3){name[7:]}()"
     if "wrt" in known and "argnums" in kwargs:
         return f"Write wrt={kwargs['argnums']!r}"
     names = tuple(x for x in args if isinstance(x, str))
@@ -100,10 +102,10 @@ def shown(x: Any) -> str:
     return f"{x!r:.40}" if x is None or isinstance(x, (bool, int, float, str)) else type(x).__name__
 
 
-def checked(fn: Callable[P, R], trim: bool = True) -> Callable[P, R]:
+def checked(fn: Callable[P, R], trim: bool = True, name: str | None = None) -> Callable[P, R]:
     """`fn`, with an `Error` for calls that it has no parameters for, and its name and arrays in what it raises.
-    `trim`: without the frames inside of it."""
-    shown = fn.__name__
+    `trim`: without the frames inside of it. `name`: what errors call it, by default what it is called."""
+    shown = name or fn.__name__
 
     @functools.wraps(fn)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -121,3 +123,11 @@ def checked(fn: Callable[P, R], trim: bool = True) -> Callable[P, R]:
         raise wrong
 
     return call
+
+
+def check_methods(cls: type, name: str) -> None:
+    """Makes the public methods of `cls` `checked`; errors call them `name`.method."""
+    for method in dir(cls):
+        fn = getattr(cls, method)
+        if inspect.isfunction(fn) and not method.startswith("_"):
+            setattr(cls, method, checked(fn, name=f"{name}.{method}"))

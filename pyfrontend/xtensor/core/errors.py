@@ -17,6 +17,7 @@ from .. import _native
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
+    "AttributeError",
     "BundleError",
     "CompileError",
     "DTypeError",
@@ -164,6 +165,14 @@ class TracerError(Error, RuntimeError):
     """A traced array was used where it means nothing: after its trace has ended, or in another thread."""
 
 
+class AttributeError_(Error, builtins.AttributeError):  # noqa: N801, N818 (shown and exported as AttributeError)
+    """An attribute, a method or a function that is not there. Python itself suggests names that are spelled alike."""
+
+    def __init__(self, message: str, name: str, obj: object) -> None:
+        super().__init__(message)
+        self.name, self.obj = name, obj
+
+
 class CompileError(Error, RuntimeError):
     """The compiler refused a program that tracing let through."""
 
@@ -187,8 +196,10 @@ def which_positions(op: str) -> str:
     return f"Positions go from -size to size - 1; x.at(..){call} takes others"
 
 
+AttributeError = AttributeError_
 IndexError = IndexError_
 MemoryError = MemoryError_
+AttributeError_.__name__ = AttributeError_.__qualname__ = "AttributeError"
 IndexError_.__name__ = IndexError_.__qualname__ = "IndexError"
 MemoryError_.__name__ = MemoryError_.__qualname__ = "MemoryError"
 for _cls in (Error, *Error.__subclasses__(), SizeError, DeviceMemoryError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from .absent import lacks, method_instead
 from .calls import checked
-from .errors import ArgumentTypeError
+from .errors import ArgumentTypeError, trimmed
 
 if TYPE_CHECKING:
     from ..ops.types import ArrayLike, Dims
@@ -70,11 +70,12 @@ class ArrayMethods:
     if not TYPE_CHECKING:  # else any attribute would pass
 
         def __getattr__(self, name: str) -> Any:
-            raise lacks(self, name, method_instead(name))
+            raise lacks(self, name, method_instead(name, hasattr(type(self), "scope")))
 
     __hash__ = None  # type: ignore[assignment]
     __array_priority__ = 1000
 
+    @trimmed
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """NumPy's functions are refused; its arrays and scalars left of an operator leave it to us."""
         reflected = _REFLECTED.get(ufunc.__name__) if method == "__call__" and not kwargs else None
@@ -82,6 +83,7 @@ class ArrayMethods:
             return getattr(self, reflected)(inputs[0])
         raise _numpy_called(ufunc.__name__)
 
+    @trimmed
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """NumPy's other functions read the values; those that call our methods with numbers of axes are refused."""
         try:

@@ -14,6 +14,7 @@ import numpy as np
 from .. import _native
 from ..core import devices
 from ..core.absent import lacks, methods_of
+from ..core.calls import check_methods, checked
 from ..core.devices import like
 from ..core.errors import ArgumentError, DeviceError, DimensionError, DTypeError, Error, SizeError
 from ..core.options import current
@@ -124,6 +125,10 @@ class Selection:
     def min(self, v: ArrayLike, mode: str | None = None) -> Array:
         """The smaller of the elements and `v`; NaN wins."""
         return _start("min", self._x, self._indexers, v, mode)
+
+
+At.__call__ = checked(At.__call__, name="at")  # type: ignore[method-assign]
+check_methods(Selection, "at")
 
 
 # ---- what the user wrote ------------------------------------------------------
@@ -325,7 +330,8 @@ class _Update:
                 )  # fmt: skip
             if isinstance(size, int) and isinstance(view[d], int) and size != view[d]:
                 raise fail(
-                    SizeError, self.name, f"v has {d!r} of size {size}, the selected elements {view[d]}", self.x, v
+                    SizeError, self.name, f"v has {d!r} of size {size}, the selected elements {view[d]}", self.x, v,
+                    instead=f"Slice the larger one, .isel({d}=slice({min(size, view[d])})), or rename the dim of v"
                 )  # fmt: skip
         return v
 

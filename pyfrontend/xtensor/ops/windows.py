@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.absent import lacks, methods_of
+from ..core.calls import check_methods
 from ..core.dims import brief, check_name, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..trace import build
@@ -368,6 +369,10 @@ class Coarsen(_Reductions):
             self._array, {d: (d, inside[d]) for d in self._sizes}, self._sizes, self._boundary, self._side
         )  # fmt: skip
         return function(y, over if len(over) > 1 else over[0], **keywords)
+
+
+check_methods(Rolling, "rolling")
+check_methods(Coarsen, "coarsen")
 
 
 def coarsen(

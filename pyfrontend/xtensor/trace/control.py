@@ -103,7 +103,7 @@ def _structures_differ(a: tree.TreeDef, b: tree.TreeDef, path: str = "") -> str:
     """Where two structures first differ."""
     at = path or "the top"
     if a.kind is not b.kind:
-        return f"at {at}: {a!r} and {b!r}"
+        return f"at {at}: {a} and {b}"
     if isinstance(a.meta, tuple) and isinstance(b.meta, tuple) and a.meta != b.meta:
         only = [f"{k!r}" for k in (*a.meta, *b.meta) if (k in a.meta) != (k in b.meta)]
         return f"at {at}: the keys {', '.join(only) or 'in another order'}"
@@ -211,7 +211,7 @@ def _switch(
             structure, paths = shape, at
         elif shape != structure:
             raise ArgumentError(
-                f"xt.{op}: {names[0]} and {name} return different structures, {structure!r} and {shape!r}; they "
+                f"xt.{op}: {names[0]} and {name} return different structures, {structure} and {shape}; they "
                 f"differ {_structures_differ(structure, shape)}"
             )
         leaves.append(found)
@@ -265,13 +265,18 @@ class _Carry:
         """What `fn` returned as the next carry."""
         found, shape = tree.flatten(result)
         if shape != self.structure:
+            if result is None:
+                raise _no_carry(self.op, fn, _show(self.specs[0]) if self.paths == [""] else str(self.structure))
             try:
                 found = tree.leaves_at(self.structure, result)
             except ArgumentError:
                 raise ArgumentError(
-                    f"xt.{self.op}: the carry changes its structure. It starts as {self.structure!r} and "
-                    f"{name_of(fn)} returns {shape!r}; they differ {_structures_differ(self.structure, shape)}"
+                    f"xt.{self.op}: the carry changes its structure. It starts as {self.structure} and "
+                    f"{name_of(fn)} returns {shape}; they differ {_structures_differ(self.structure, shape)}"
                 ) from None
+            for x, s, path in zip(found, self.specs, self.paths, strict=True):
+                if x is None:
+                    raise _no_carry(self.op, fn, _show(s), path)
         return result_leaves(found, name_of(fn))[0]
 
     def settle(self, found: Sequence[Tracer], fn: Callable[..., Any]) -> bool:
@@ -298,6 +303,11 @@ class _Carry:
 
     def fit(self, found: Sequence[Tracer]) -> list[Tracer]:
         return [_fit(x, s) for x, s in zip(found, self.specs, strict=True)]
+
+
+def _no_carry(op: str, fn: Callable[..., Any], carry: str, path: str = "") -> ArgumentTypeError:
+    at = f" at {path}" if path else ""
+    return ArgumentTypeError(f"xt.{op}: {name_of(fn)} returned None{at}; the carry{at} is {carry}: return the next one")
 
 
 # -- while ------------------------------------------------------------------------------------------------------------
@@ -327,6 +337,10 @@ def while_loop(
 
     def decide(arguments: list[Tracer]) -> Tracer:
         keeps = call_with(op, keep_on, [carry.unflatten(arguments)], roles=("carry",))
+        if keeps is None or isinstance(keeps, (tuple, list, dict)):
+            raise ArgumentTypeError(
+                f"xt.{op}: {name_of(keep_on)}, which says whether to go on, must return a bool, got {shown(keeps)}"
+            )
         return _scalar_of(op, f"what {name_of(keep_on)} returned", keeps, "bool")
 
     more = regions.trace(0, specs, decide)
@@ -462,9 +476,10 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
     def advance(state: tuple[Tracer, Any]) -> tuple[Tracer, Any]:
         i, carry = state
         at = Tracer(i.value, weak=True, spec=i.spec, scope=i.scope)
-        return build.binary("add", i, build.constant(np.int64(1))), call_with(
-            "fori_loop", body, [at, carry], roles=_STEP
-        )
+        found = call_with("fori_loop", body, [at, carry], roles=_STEP)
+        if found is None and carry is not None:
+            raise _no_carry("fori_loop", body, shown(carry))
+        return build.binary("add", i, build.constant(np.int64(1))), found
 
     advance.__name__ = name_of(body)
     begin = Tracer(start.value, spec=Spec((), (), _INT64), scope=start.scope)

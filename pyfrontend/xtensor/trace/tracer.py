@@ -10,7 +10,7 @@ import numpy as np
 from .. import _native
 from ..core import dtypes
 from ..core.dims import describe
-from ..core.errors import ArgumentError, ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error
+from ..core.errors import ArgumentError, ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, trimmed
 from ..core.methods import ArrayMethods
 from ..core.spec import Spec
 from .context import spec_of
@@ -160,6 +160,7 @@ class Tracer(_Base):
         check_alive(self)
         raise ArgumentTypeError(f"{what}: {self!r} has no values while it is traced. {instead}")
 
+    @trimmed
     def __bool__(self) -> bool:
         self._no_value(
             "if, while, and, or, not need a bool",
@@ -167,18 +168,28 @@ class Tracer(_Base):
             "decides a static argument",
         )
 
+    @trimmed
     def __int__(self) -> int:
         self._no_value("int() needs a number", 'Write x.astype("i8") for a cast, or make it a static argument')
 
+    @trimmed
     def __index__(self) -> int:
         self._no_value("a Python int is needed here", "Make the argument static: xt.jit(f, static=...)")
 
+    @trimmed
     def __float__(self) -> float:
         self._no_value(
             "float() needs a number",
             'Write x.astype("f8") for a cast, or make it a static argument',
         )
 
+    @trimmed
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self._no_value(f"the format {spec!r} is for numbers", "Without one, dtype and dims are shown")
+        return repr(self)
+
+    @trimmed
     def item(self) -> Any:
         self._no_value("item() reads a value", "Return the array, and read what the call gives")
 

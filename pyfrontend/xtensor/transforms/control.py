@@ -42,6 +42,11 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any)
 
     index: an integer without dims. The branches return the same structure, as for `cond`.
     """
+    if not isinstance(branches, (list, tuple)):
+        raise ArgumentTypeError(
+            f"xt.switch: the branches are a list of functions, got {shown(branches)}: {branches!r:.60}. "
+            "Write xt.switch(index, [f, g], *args)"
+        )
     branches = tuple(branches)
     _check_functions("switch", *branches)
     if tracing():
