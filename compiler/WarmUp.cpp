@@ -50,7 +50,7 @@ static bool warmUpCompiler(llvm::function_ref<bool()> wanted) {
     return false;
   constexpr llvm::StringLiteral entry = "xt_warm_up";
   SymbolTable::setSymbolName(module->lookupSymbol("entry"), entry);
-  auto objects = jit.generate(*module, entry, /*threads=*/1);
+  auto objects = jit.generate(*module, entry, xt_num_threads());
   if (failed(objects))
     return false;
   module = nullptr;

@@ -44,6 +44,7 @@ from .core.spec import Spec, spec
 from .interop.dlpack import from_dlpack
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
+from .trace.context import mlir as _mlir
 from .trace.dispatch import plain as _plain
 from .transforms.checkpoint import checkpoint
 from .transforms.control import cond, fori_loop, map, scan, switch, while_loop
@@ -57,6 +58,7 @@ from .transforms.vectorize import vectorize
 from .transforms.vjp import vjp
 
 _environment.check()
+_mlir()  # last: by now a thread has loaded the libraries behind it
 
 
 def __dir__() -> list[str]:

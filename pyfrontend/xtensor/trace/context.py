@@ -35,7 +35,7 @@ _BROKEN_RULE = re.compile(
 
 @functools.cache
 def mlir() -> Any:
-    """The bindings' `ir` module, imported when something is traced for the first time."""
+    """The bindings' `ir` module. Importing it waits for the compiler's libraries, so the package does it last."""
     from ..mlir import ir
 
     return ir

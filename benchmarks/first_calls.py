@@ -1,0 +1,84 @@
+"""What a first call takes, tracing included, beside JAX's: each in a new process, the peers taking turns.
+
+A program may be the first that its process calls, or come after another, small one, which pays for what a
+process sets up once. A third process finds ours on disk. Prints medians, with the smallest and largest ratio.
+Options: names of workloads to run; `--rounds N`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from rich.console import Console
+from rich.table import Table
+from run import pretty
+from workloads import WORKLOADS
+
+PROGRAM = """
+import sys, time
+from workloads import prepare
+peer, name, before = sys.argv[1:]
+if before:
+    prepare(peer, before)()
+run = prepare(peer, name)
+start = time.perf_counter()
+run()
+print(time.perf_counter() - start)
+"""
+
+
+def first_call(peer: str, name: str, before: str, cache: str) -> float:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, peer, name, before],
+        cwd=os.path.dirname(os.path.abspath(__file__)),
+        env={**os.environ, "XTENSOR_CACHE_DIR": cache},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return float(done.stdout.split()[-1])
+
+
+def times(name: str, before: str, rounds: int) -> tuple[list[float], list[float], list[float]]:
+    """Of ours, of JAX's, and of ours that is on disk."""
+    ours, jax, second = [], [], []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as cache:
+            ours.append(first_call("ours", name, before, cache))
+            jax.append(first_call("jax", name, before, cache))
+            second.append(first_call("ours", name, before, cache))
+    return ours, jax, second
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*WORKLOADS, []], default=[])
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    names = options.names or list(WORKLOADS)
+    for before, title in (("", "first call of a process"), ("small", "first call after another program's")):
+        table = Table(title, "ours", "JAX", "ratio", "of single rounds", "ours, on disk")
+        for name in names:
+            if name == before:
+                continue
+            ours, jax, second = times(name, before, options.rounds)
+            ratios = [a / b for a, b in zip(ours, jax, strict=True)]
+            table.add_row(
+                WORKLOADS[name][0],
+                pretty(statistics.median(ours)),
+                pretty(statistics.median(jax)),
+                f"{statistics.median(ours) / statistics.median(jax):.2f}",
+                f"{min(ratios):.2f} to {max(ratios):.2f}",
+                pretty(statistics.median(second)),
+            )
+        Console(width=150).print(table)
+
+
+if __name__ == "__main__":
+    main()
