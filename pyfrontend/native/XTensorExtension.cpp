@@ -8,6 +8,9 @@
 #include <list>
 #include <map>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 namespace py = mlir::python::MLIR_BINDINGS_PYTHON_DOMAIN;
@@ -254,6 +257,49 @@ void bindCompiler(nb::module_ &m) {
         "Flops, bytes of temporaries, launches and routines on the CPU of one call.");
 }
 
+//===- diagnostics ---------------------------------------------------------===//
+
+/// Errors with their notes, and where: those of this thread's calls. Kept here, not handed to
+/// Python at once: a handler that waits for the interpreter would hold MLIR's lock on diagnostics
+/// meanwhile.
+thread_local std::vector<std::pair<std::string, std::string>> diagnostics;
+
+template <typename Print>
+std::string printed(Print print) {
+  std::string text;
+  print([](MlirStringRef part,
+           void *text) { static_cast<std::string *>(text)->append(part.data, part.length); },
+        &text);
+  return text;
+}
+
+MlirLogicalResult keepDiagnostic(MlirDiagnostic diagnostic, void *) {
+  if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
+    return mlirLogicalResultSuccess();
+  auto message = [](MlirDiagnostic of) {
+    return printed([&](auto part, void *text) { mlirDiagnosticPrint(of, part, text); });
+  };
+  std::string text = message(diagnostic);
+  for (intptr_t i = 0, e = mlirDiagnosticGetNumNotes(diagnostic); i < e; ++i)
+    text += "\n  note: " + message(mlirDiagnosticGetNote(diagnostic, i));
+  MlirLocation at = mlirDiagnosticGetLocation(diagnostic);
+  std::string where = printed([&](auto part, void *text) { mlirLocationPrint(at, part, text); });
+  diagnostics.emplace_back(std::move(text), std::move(where));
+  return mlirLogicalResultSuccess();
+}
+
+void bindDiagnostics(nb::module_ &m) {
+  m.def(
+      "keep_diagnostics",
+      [](MlirContext context) {
+        mlirContextAttachDiagnosticHandler(context, keepDiagnostic, nullptr, nullptr);
+      },
+      nb::arg("context"), "From now on its errors are what `take_diagnostics` returns.");
+  m.def(
+      "take_diagnostics", [] { return std::exchange(diagnostics, {}); },
+      "(message with notes, location) of the errors that this thread met since it last asked.");
+}
+
 } // namespace
 
 /// What Preload.cpp of `_native` looks up by its name: it runs before Python has imported this
@@ -264,6 +310,7 @@ NB_MODULE(_xtensor, m) {
   PyArrayType::bind(m);
   PyLinearType::bind(m);
   bindCompiler(m);
+  bindDiagnostics(m);
   m.def("register_dialects",
         [](MlirDialectRegistry registry) { xtensorRegisterDialects(registry); });
   m.def(

@@ -1,7 +1,11 @@
 """jit: what is traced, how often, and that any shape of arguments and results goes through."""
 
+import os
+import signal
+import sys
 import threading
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -326,6 +330,66 @@ def test_threads_trace_and_call():
     for t in threads:
         t.join()
     assert not wrong
+
+
+def test_a_traced_function_may_wait_for_a_thread_that_compiles():
+    def f(x):
+        with ThreadPoolExecutor(1) as pool:
+            return x * pool.submit(lambda: (xt.ones(waited=5) + 1).sum().item()).result(timeout=60)
+
+    assert xt.jit(f)(xt.ones(a=3)).values.tolist() == [10, 10, 10]
+
+
+def test_threads_that_trace_in_turns_get_their_own_programs_and_errors():
+    def work(k):
+        def program(x):
+            for i in range(20):
+                x = xt.sin(x) + k * i
+            return x
+
+        def broken(x):
+            for _ in range(20):
+                x = xt.sin(x)
+            return x + xt.ones({f"own{k}": 2}).rename({f"own{k}": "a"})
+
+        x = xt.array(np.linspace(0, 1, 3 + k), "a")
+        want = x.values
+        for i in range(20):
+            want = np.sin(want) + k * i
+        np.testing.assert_allclose(xt.jit(program)(x).values, want)
+        with pytest.raises(xt.SizeError, match=f"size {3 + k} here and 2 there"):
+            xt.jit(broken)(x)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for done in [pool.submit(work, k) for k in range(12)]:
+                done.result()
+    finally:
+        sys.setswitchinterval(interval)
+
+
+@pytest.mark.cpu_only("a device's state is refused in a child")
+def test_a_child_compiles_while_the_parent_traces_in_another_thread():
+    started, go = threading.Event(), threading.Event()
+
+    def f(x):
+        started.set()
+        go.wait(60)
+        return x * 2
+
+    thread = threading.Thread(target=lambda: xt.jit(f)(xt.ones(a=3)))
+    thread.start()
+    started.wait(60)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if (xt.ones(child=7) * 3).sum().item() == 21 else 1)
+    _, status = os.waitpid(child, 0)
+    go.set()
+    thread.join()
+    assert status == 0
 
 
 def test_numpy_scalars_and_rank_0_arrays():

@@ -17,7 +17,7 @@ from ..core.devices import BACKENDS, target_named
 from ..core.dims import suggestion
 from ..core.errors import ArgumentError, ArgumentTypeError, CompileError, Error, UnsupportedError
 from ..core.spec import Spec
-from ..trace.context import diagnosed, lock, mlir
+from ..trace.context import compiler, diagnosed
 from ..transforms.arguments import signature_of
 from ..transforms.jit import Jitted, jit
 from . import labels
@@ -140,12 +140,9 @@ def export(
         "for_c": c,
         "targets": profiles,
     }
-    mlir()
-    from ..mlir._mlir_libs import _xtensor
-
     try:
-        with lock, diagnosed(CompileError):
-            data = _xtensor.export_bundle(functions, options)
+        with diagnosed(CompileError):
+            data = compiler().export_bundle(functions, options)
     except Error as error:
         raise _refusal(str(error)) or error from None
     bundle = Bundle(data, "the exported bundle")

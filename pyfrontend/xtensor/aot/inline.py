@@ -10,7 +10,7 @@ import numpy as np
 from ..core.dims import describe
 from ..core.errors import ArgumentTypeError, BundleError, CompileError, DimensionError, Error, SizeError
 from ..trace import build
-from ..trace.context import context, diagnosed, lock, mlir, spec_of
+from ..trace.context import compiler, context, diagnosed, mlir, spec_of
 from ..trace.inline import inline
 from ..trace.program import Program
 from ..trace.scope import NONEMPTY
@@ -34,7 +34,7 @@ def _parse(core: _Core) -> Program:
     data = bytes(core.file.member(core.function.module))
     f = core.function
     try:
-        with lock, diagnosed(CompileError):
+        with diagnosed(CompileError):
             module = mlir().Module.parse(data, context())
             block = _main(module).regions[0].blocks[0]
             inputs = [spec_of(a.type) for a in block.arguments]
@@ -95,12 +95,10 @@ def inlined(core: _Core, leaves: Sequence[Any]) -> Any:
 
 def _fixed(core: _Core, program: Program, sizes: dict[str, int]) -> Program:
     """The program with open sizes as they are in this trace."""
-    from ..mlir._mlir_libs import _xtensor
-
-    with lock, diagnosed(SizeError):
+    with diagnosed(SizeError):
         ir = mlir()
         copy = ir.Module.parse(str(program.main.get_asm(enable_debug_info=True)), context())
-        _xtensor.fix_sizes(copy, sizes)
+        compiler().fix_sizes(copy, sizes)
         copy.operation.verify()
         block = copy.body.operations[0].operation.regions[0].blocks[0]
         outputs = tuple(spec_of(v.type) for v in list(block.operations)[-1].operation.operands)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import CompileError, UnsupportedError
 from ..core.spec import Spec
-from ..trace.context import diagnosed, lock, mlir
+from ..trace.context import compiler, diagnosed
 
 if TYPE_CHECKING:
     from ..core.devices import Target
@@ -27,11 +27,8 @@ def cost(program: Program, target: Target) -> dict[str, Any]:
     on the CPU in the midst of the program, and how often."""
     target.check(program)
     moved = sum(_bytes(s) for s in (*program.all_inputs, *program.outputs))
-    mlir()
-    from ..mlir._mlir_libs import _xtensor
-
-    with lock, diagnosed(CompileError):
-        flops, arena, launches, routines = _xtensor.cost(program.module, target.profile)
+    with diagnosed(CompileError):
+        flops, arena, launches, routines = compiler().cost(program.module, target.profile)
     found = {"flops": flops, "bytes": moved, "arena": arena}
     if target.backend == "cpu":
         return found

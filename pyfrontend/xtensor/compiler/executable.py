@@ -11,7 +11,7 @@ from ..core.dims import describe, describe_array
 from ..core.errors import CompileError, IndexError_, SizeError, user_line, which_positions
 from ..core.spec import Spec
 from ..trace.build import FAILING
-from ..trace.context import diagnosed, lock, mlir, spec_of
+from ..trace.context import compiler, diagnosed, mlir, spec_of
 from ..trace.location import named
 from . import debug
 from .options import CompileOptions, check_phase
@@ -19,13 +19,6 @@ from .sizes import Sizes
 
 if TYPE_CHECKING:
     from ..trace.program import Program
-
-
-def _compiler() -> Any:
-    mlir()
-    from ..mlir._mlir_libs import _xtensor
-
-    return _xtensor
 
 
 def native_type(spec: Spec) -> Any:
@@ -50,8 +43,8 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
     # Before the compiler meets sizes that nothing can have.
     inputs = [native_type(s) for s in program.all_inputs]
     fixed = [None if o.is_dynamic else native_type(o) for o in program.outputs]
-    with lock, diagnosed(CompileError):
-        compiled = _compiler().compile(program.module, options.as_dict())
+    with diagnosed(CompileError):
+        compiled = compiler().compile(program.module, options.as_dict())
         sizes = Sizes(program)
         outputs = [
             known or (o.dtype.name, o.dims, n)
@@ -75,10 +68,10 @@ def phase_text(program: Program, phase: str, locations: bool = False, target: Ta
     if backend != target.backend:
         target = target_named(backend)
     target.check(program, whose=True)
-    with lock, diagnosed(CompileError):
+    with diagnosed(CompileError):
         if phase == "traced":
             return str(program.module.operation.get_asm(enable_debug_info=locations, pretty_debug_info=locations))
-        return str(_compiler().as_text(program.module, phase, locations, target.profile))
+        return str(compiler().as_text(program.module, phase, locations, target.profile))
 
 
 # Where a call may fail: dim, FILE:LINE (None: where it is called), the operands of the op there, its public function,

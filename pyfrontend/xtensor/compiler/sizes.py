@@ -29,9 +29,9 @@ class Sizes:
         self.equalities: list[tuple[list[int | str], list[int | str] | None, Any]] = []
         if not any(s.is_dynamic for s in (*program.all_inputs, *program.outputs)):
             return
-        from ..mlir._mlir_libs import _xtensor
+        from ..trace.context import compiler
 
-        found = json.loads(_xtensor.sizes(program.module))
+        found = json.loads(compiler().sizes(program.module))
         self.results = [r["sizes"] for r in found["results"]]
         for e in found["equal"]:
             left, right = e["sizes"]

@@ -225,7 +225,7 @@ class Target:
 
 def _dtypes_inside(program: Program) -> dict[str, tuple[str, str | None]]:
     """The dtypes of all values that are computed: the first op that gives one, and its FILE:LINE."""
-    from ..trace.context import file_line, lock, spec_of
+    from ..trace.context import file_line, spec_of
 
     found: dict[str, tuple[str, str | None]] = {}
 
@@ -242,8 +242,7 @@ def _dtypes_inside(program: Program) -> dict[str, tuple[str, str | None]]:
                             found[dtype] = op.name.removeprefix("xtensor."), file_line(str(op.location)) or None
                     visit(op)
 
-    with lock:
-        visit(program.module.operation)
+    visit(program.module.operation)
     return found
 
 

@@ -23,9 +23,10 @@ from ..core.spec import Spec
 if TYPE_CHECKING:
     from ..mlir import ir
 
-# Tracing and compiling share the context, which is not safe to use from two threads at once.
-lock = threading.RLock()
-_messages: list[tuple[str, str]] = []
+# Threads share the context, which is not safe to use from two at once. The interpreter's own lock sees to that: the
+# bindings hold it through every call, and none calls back. A lock of ours, held while a user's function is traced,
+# would be held while that function waits for another thread, or while another thread forks.
+_creation = threading.Lock()
 
 # What the autodiff passes say about a custom_derivative.
 _BROKEN_RULE = re.compile(
@@ -42,24 +43,29 @@ def mlir() -> Any:
 
 
 @functools.cache
-def context() -> ir.Context:
-    ir = mlir()
+def compiler() -> Any:
+    """The extension that holds the compiler."""
+    mlir()
     from ..mlir._mlir_libs import _xtensor
 
-    ctx = _xtensor.take_warm_context()
+    return _xtensor
+
+
+@functools.cache
+def context() -> ir.Context:
+    with _creation:  # two threads may come here before the cache has an answer
+        return _context()
+
+
+@functools.cache
+def _context() -> ir.Context:
+    ctx = compiler().take_warm_context()
     if ctx is None:
-        ctx = ir.Context()
+        ctx = mlir().Context()
         ctx.enable_multithreading(False)
-        _xtensor.load_dialects(ctx)
-    ctx.attach_diagnostic_handler(_remember)
+        compiler().load_dialects(ctx)
+    compiler().keep_diagnostics(ctx)
     return ctx
-
-
-def _remember(diagnostic: Any) -> bool:
-    if diagnostic.severity == mlir().DiagnosticSeverity.ERROR:
-        notes = "".join(f"\n  note: {n.message}" for n in diagnostic.notes)
-        _messages.append((diagnostic.message + notes, file_line(str(diagnostic.location))))
-    return True
 
 
 def file_line(location: str) -> str:
@@ -67,10 +73,11 @@ def file_line(location: str) -> str:
     return f"{found[1]}:{found[2]}" if found else ""
 
 
-def error_from(exc: BaseException, fallback: type[Error] = CompileError) -> Error:
+def error_from(
+    exc: BaseException, fallback: type[Error] = CompileError, messages: list[tuple[str, str]] | None = None
+) -> Error:
     """The `Error` for what MLIR has just refused, of the kind that its message tells."""
-    messages = list(_messages)
-    _messages.clear()
+    messages = _take_messages() if messages is None else messages
     for d in getattr(exc, "error_diagnostics", None) or ():
         messages.append(_with_reason(d))
     if not messages:
@@ -114,19 +121,17 @@ class diagnosed:  # noqa: N801 (used like a function)
         self.fallback = fallback
 
     def __enter__(self) -> None:
-        _messages.clear()
+        compiler().take_diagnostics()
 
     def __exit__(self, kind: object, exc: BaseException | None, traceback: object) -> None:
         if not isinstance(exc, Exception) or isinstance(exc, Error):
             return
-        if _messages or getattr(exc, "error_diagnostics", None):
-            raise error_from(exc, self.fallback) from None
+        if (messages := _take_messages()) or getattr(exc, "error_diagnostics", None):
+            raise error_from(exc, self.fallback, messages) from None
 
 
-def take_messages() -> list[tuple[str, str]]:
-    found = list(_messages)
-    _messages.clear()
-    return found
+def _take_messages() -> list[tuple[str, str]]:
+    return [(text, file_line(where)) for text, where in compiler().take_diagnostics()]
 
 
 # -- types ------------------------------------------------------------------------------------------------------------

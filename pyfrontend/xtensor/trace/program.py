@@ -10,7 +10,7 @@ from ..core import tree
 from ..core.errors import ArgumentTypeError, Error
 from ..core.ranges import Range
 from ..core.spec import Spec
-from .context import diagnosed, lock, spec_of
+from .context import diagnosed, spec_of
 from .scope import Root
 from .tracer import Tracer, as_tracer
 
@@ -82,7 +82,7 @@ def trace(
     device: str = "cpu",
 ) -> Program:
     """Runs `fn` on tracers of `specs`, once. `device`: what they say about where they are."""
-    with lock, diagnosed(Error):
+    with diagnosed(Error):
         with Root(specs, names, device) as root:
             arguments = [
                 Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)

@@ -12,7 +12,7 @@ from ..core.errors import TracerError, user_line
 from ..core.ranges import Range
 from ..core.spec import Spec
 from . import location
-from .context import array_type, context, lock, mlir
+from .context import array_type, context, mlir
 
 if TYPE_CHECKING:
     from ..core.array import Array
@@ -114,7 +114,6 @@ class Root(Scope):
         self.device = device  # where the function will run
 
     def __enter__(self) -> Root:
-        lock.acquire()
         self.outer = local.scope  # of a function that exports this one while it is traced
         _native.enter_trace()
         super().__enter__()
@@ -124,7 +123,6 @@ class Root(Scope):
         super().__exit__(*exc)
         local.scope = self.outer
         _native.exit_trace()
-        lock.release()
 
     def capture(self, array: Array) -> Tracer:
         """The hidden argument that stands for a concrete array."""

@@ -44,7 +44,7 @@ class Split:
     ) -> None:
         name = name_of(f)
         self.request = request
-        with c.lock, c.diagnosed(Error):
+        with c.diagnosed(Error):
             module, captured = self._trace(f, call, name, devices.target_of(device).name)
             main, back = (view.operation for view in module.body.operations)
             self.residuals = [int(i) for i in back.attributes["xtensor.residuals"]]
