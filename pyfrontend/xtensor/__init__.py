@@ -6,8 +6,8 @@ x = xt.array(data, dims=("sample", "pixel"))
 xt.jit(lambda x, w: xt.tanh(xt.dot(x, w, dim="pixel")))(x, w)
 """
 
+import typing as _typing
 from types import FunctionType
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _native as _native  # first: it starts to load the compiler
 from . import linalg, nn, signal, testing
@@ -65,7 +65,7 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
-if not _TYPE_CHECKING:  # else any attribute would pass
+if not _typing.TYPE_CHECKING:  # else any attribute would pass
     __getattr__ = _module_lookup(__name__)
 
 

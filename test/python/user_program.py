@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_type
+from typing import TYPE_CHECKING, assert_type
 
 import numpy as np
 import xtensor as xt
@@ -42,6 +42,10 @@ def main() -> float:
     assert few.sizes["sample"] == 3
     return before - compiled(w, b, x, y).item()
 
+
+if TYPE_CHECKING:  # a name that is not there is told before anything runs
+    _ = xt.softmx  # type: ignore[attr-defined]
+    _ = xt.nn.softmx  # type: ignore[attr-defined]
 
 if __name__ == "__main__":
     print(f"the loss fell by {main():.3f}")
