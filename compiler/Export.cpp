@@ -48,7 +48,12 @@ struct Exported {
   OwningOpRef<ModuleOp> module; // without folders
   std::optional<json::Value> python;
   std::string program = {}; // the member that holds it
-  std::vector<std::string> weights = {};
+};
+
+/// Values of a weight: where they are in the bundle.
+struct WeightPlace {
+  std::string sha256, member;
+  int64_t offset = 0;
 };
 
 class Exporter {
@@ -66,6 +71,8 @@ public:
         return failure();
       targets.push_back(std::move(*added));
     }
+    if (!hasWeightFiles)
+      findWeights();
     if (hasC)
       keep(library.prefix + ".h", headerOf(library));
     return file(std::move(targets));
@@ -140,6 +147,8 @@ private:
     library.message = taken.fresh(library.prefix + "_message");
     library.blas = options.blas;
     library.forC = options.forC;
+    // Hosts of devices read weights from files; libraries for C have them inside.
+    hasWeightFiles = !options.forC || llvm::any_of(options.targets, isDevice);
     for (auto [i, f] : llvm::enumerate(functions)) {
       if (failed(describe(f, i)))
         return failure();
@@ -195,16 +204,35 @@ private:
                << i << " are not as many as its type says";
       std::string hash = bundle::sha256(bytes);
       auto [known, isNew] = weightNumbers.try_emplace(hash, library.weights.size());
-      std::string member = "weights/" + std::to_string(known->second) + ".bin";
       if (isNew) {
         library.weights.push_back(bytes);
-        keep(member, bytes);
+        places.push_back({hash, "weights/" + std::to_string(known->second) + ".bin"});
+        if (hasWeightFiles)
+          keep(places.back().member, bytes);
       }
       hashes += hash;
       described.weights.push_back(known->second);
-      f.weights.push_back(std::move(member));
     }
     return success();
+  }
+
+  /// Weights are read from the first library for C, which has them anyway.
+  void findWeights() {
+    auto library = llvm::find_if(kept, [](auto &m) { return StringRef(m.first).ends_with(".a"); });
+    for (auto [place, bytes] : llvm::zip_equal(places, this->library.weights)) {
+      size_t offset = StringRef(library->second).find(bytes);
+      if (offset == StringRef::npos) {
+        keep(place.member, bytes.str());
+        continue;
+      }
+      place.member = library->first;
+      place.offset = static_cast<int64_t>(offset);
+    }
+  }
+
+  static bool isDevice(StringRef target) {
+    std::optional<Backend> backend = backendOf(target);
+    return backend && *backend != Backend::cpu;
   }
 
   static LogicalResult readPython(Exported &f, LibraryFunction &described) {
@@ -279,7 +307,7 @@ private:
       std::string why;
       if (auto recording = record(host->object, f.symbols.entry, f.interface, why)) {
         std::string list = folder + "launches" + std::to_string(i) + ".json";
-        keepLaunches(list, *recording, f.interface, functions[i].weights, profile);
+        keepLaunches(list, *recording, f, profile);
         entry["launches"] = list;
       } else {
         entry["why"] = why;
@@ -293,11 +321,13 @@ private:
                         {"code", std::move(code)}};
   }
 
-  void keepLaunches(const std::string &list, const Recording &recording, const Interface &interface,
-                    const std::vector<std::string> &weights, StringRef profile) {
+  void keepLaunches(const std::string &list, const Recording &recording, const LibraryFunction &f,
+                    StringRef profile) {
     StringRef backend = profile.split(',').first;
     StringRef suffix = backend == "vulkan" ? ".spv" : backend == "metal" ? ".metal" : ".ptx";
-    RecordedFiles files{{}, {}, weights};
+    RecordedFiles files;
+    for (size_t number : f.weights)
+      files.weights.push_back(places[number].member);
     for (const RecordedKernel &k : recording.kernels) {
       // Texts end with a zero for drivers; files do not.
       StringRef code = k.code;
@@ -308,13 +338,13 @@ private:
       files.constants.push_back(keepOnce((backend + "/constant").str(), ".bin", bytes));
     std::string text;
     llvm::raw_string_ostream os(text);
-    json::OStream(os, /*IndentSize=*/1).value(launchesOf(recording, interface, profile, files));
+    json::OStream(os, /*IndentSize=*/1).value(launchesOf(recording, f.interface, profile, files));
     os << '\n';
     keep(list, text);
   }
 
   FailureOr<json::Object> add(StringRef asked) {
-    if (std::optional<Backend> backend = backendOf(asked); backend && *backend != Backend::cpu)
+    if (isDevice(asked))
       return addDevice(asked);
     std::string target = asked == "cpu" ? thisProcessor() : asked.str();
     std::optional<Processor> processor = processorOf(target);
@@ -408,9 +438,11 @@ private:
     json::Array arguments, weights, sites;
     for (const Parameter &p : described.passed())
       arguments.push_back(toJson(p));
-    for (auto [i, member] : llvm::enumerate(f.weights)) {
+    for (auto [i, number] : llvm::enumerate(described.weights)) {
       json::Object weight = toJson(described.interface.inputs[described.passed().size() + i]);
-      weight["member"] = member;
+      weight["member"] = places[number].member;
+      weight["offset"] = places[number].offset;
+      weight["sha256"] = places[number].sha256;
       weights.push_back(std::move(weight));
     }
     for (const Site &site : described.sites)
@@ -462,6 +494,8 @@ private:
   const ExportOptions &options;
   LibraryDescription library;
   llvm::StringMap<size_t> weightNumbers; // by their SHA-256
+  std::vector<WeightPlace> places;       // of the library's weights
+  bool hasWeightFiles = true;            // a member for each
   bool hasC = false;                     // a library for C: devices have none
   std::vector<std::pair<std::string, std::string>> kept;
 };

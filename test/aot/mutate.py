@@ -64,10 +64,14 @@ def of_members(parts: dict[str, bytes]) -> bytes:
     """Another program, or other weights, and for some the manifest as well; the code stays as it is."""
     table = json.loads(parts["manifest.json"])
     programs = [n for n in parts if n.endswith(".mlirbc")]
-    name = random.choice(programs * 4 + [n for n in parts if n.startswith("weights/")])
+    weight = random.choice([w for f in table["functions"] for w in f["weights"]])
+    name = random.choice([*programs * 4, weight["member"]])
+    begin, end = (0, len(parts[name])) if name in programs else (weight["offset"], weight["offset"] + 24)
     new = parts[name]
     while new == parts[name]:
-        new = of_bytes(new)
+        new = parts[name][:begin] + of_bytes(parts[name][begin:end]) + parts[name][end:]
+    if name not in programs:
+        weight["sha256"] = hashlib.sha256(new[begin:end]).hexdigest()
     table["members"][name] = {"bytes": len(new), "sha256": hashlib.sha256(new).hexdigest()}
     if random.randrange(8) == 0:  # code of another file that is no code
         random.choice(table["targets"][0]["code"])["kernel"] = random.choice(list(parts))

@@ -216,9 +216,34 @@ def test_programs_that_are_not_one_function(monkeypatch: pytest.MonkeyPatch, tex
     assert (xt.jit(g)(x).values == 2).all()
 
 
-def test_weights_that_are_not_the_codes(data: bytes) -> None:
+@pytest.mark.parametrize("c", [True, False])
+def test_weights_that_are_not_the_codes(c: bool) -> None:
+    """In a library for C, and in a file of their own."""
+    w = xt.array([1.0, 2.0, 3.0], "j")
+    data = xt.export(lambda x: x * w, args=(xt.spec(i=None, j=3),), name="model", c=c).data
+    place = json.loads(member(data, "manifest.json"))["functions"][0]["weights"][0]
+    offset, whole = place["offset"], member(data, place["member"])
+    assert place["member"].endswith(".a" if c else "weights/0.bin")
+    assert whole[offset : offset + 24] == w.values.tobytes()
+    other = {place["member"]: whole[:offset] + bytes(24) + whole[offset + 24 :]}
+
+    def weight(**what: Any) -> Callable[[Any], None]:
+        return lambda m: m["functions"][0]["weights"][0].update(what)
+
     with pytest.raises(xt.BundleError, match="for other weights"):
-        xt.load(changed(data, **{"weights/0.bin": bytes(24)}))
+        xt.load(changed(data, weight(sha256=hashlib.sha256(bytes(24)).hexdigest()), **other))
+    for bad in (changed(data, **other), changed(data, weight(offset=1, member="model.h" if c else "module0.mlirbc"))):
+        with pytest.raises(xt.BundleError, match="is damaged: its SHA-256 is another one"):
+            xt.load(bad)
+    for wrong in (len(whole) - 23, 2**32 - 1):
+        with pytest.raises(xt.BundleError, match="ends before what the manifest says is in it"):
+            xt.load(changed(data, weight(offset=wrong)))
+    with pytest.raises(xt.BundleError, match="offset is -1, not a number from 0"):
+        xt.load(changed(data, weight(offset=-1)))
+    with pytest.raises(xt.BundleError, match=r"weights\[0\]\.sha256 is 'x', not text"):
+        xt.load(changed(data, weight(sha256="x")))
+    with pytest.raises(xt.BundleError, match="open sizes are those of the arguments"):
+        xt.load(changed(data, lambda m: m["functions"][0]["weights"][0].pop("sha256")))
 
 
 @pytest.mark.parametrize("text", [b"module {}", b"", b"ML", b"\x7fELF", b"func.func @main() { return }"])
@@ -288,7 +313,7 @@ def test_one_function_cannot_be_another(several: bytes) -> None:
         (lambda m: m["functions"].__setitem__(1, m["functions"][0]), "two functions have one name"),
         (lambda m: m.update(functions=m["functions"] * 600), "a list of 1200, not a list of 1 to 1024"),
         (lambda m: m["functions"][1]["weights"][0].update(member="weights/1.bin"), "is named and not listed"),
-        (lambda m: m["functions"][1]["weights"][0].update(member="model.h"), "for other weights"),
+        (lambda m: m["functions"][1]["weights"][0].update(sha256="0" * 64), "for other weights"),
         (lambda m: m["functions"][1].update(module="model.h"), r"'model\.h' is no MLIR bytecode"),
         (lambda m: m["functions"][1].pop("module"), r"functions\[1\]\.module is missing"),
     ],

@@ -71,7 +71,7 @@ class Opened:
 
     def __init__(self, file: File) -> None:
         self.file = file
-        self._weights: dict[Any, Any] = {}  # by member and type
+        self._weights: dict[Any, Any] = {}  # by hash and type
 
     def code(self, f: Exported, target: Target) -> Any:
         """The code of a function, loaded, once it is seen to be that of what the manifest says."""
@@ -94,17 +94,15 @@ class Opened:
 
     def weight(self, p: Parameter) -> Any:
         """The array that a function has inside."""
-        assert p.member is not None
-        key = p.member, p.dtype, p.dims, p.shape
+        key = p.sha256, p.dtype, p.dims, p.shape
         if key not in self._weights:
-            self._weights[key] = self._read(p, p.member)
+            self._weights[key] = self._read(p)
         return self._weights[key]
 
-    def _read(self, p: Parameter, member: str) -> Any:
+    def _read(self, p: Parameter) -> Any:
+        assert p.member is not None
         dtype, shape = as_dtype(p.dtype), [n for n in p.shape if n is not None]
-        data = self.file.member(member)
-        if len(data) != dtype.itemsize * math.prod(shape):
-            raise BundleError(f"{self.file.where}: weight {p.name} has {len(data)} bytes; {p} needs others")
+        data = self.file.part(p.member, p.offset, dtype.itemsize * math.prod(shape), p.sha256)
         values = np.frombuffer(data, dtype).reshape(shape)
         # What was read from a file is nobody else's, and aligned.
         return _native.from_buffer(values if self.file.is_open else values.copy(), p.dims)

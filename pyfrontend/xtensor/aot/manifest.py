@@ -46,7 +46,10 @@ class Parameter:
     dtype: str
     dims: tuple[str, ...]
     sizes: tuple[Size, ...]
-    member: str | None = None  # where the values of a weight are
+    # Of a weight: where its values are.
+    member: str | None = None
+    offset: int = 0
+    sha256: str = ""
 
     @property
     def pattern(self) -> Any:
@@ -164,8 +167,7 @@ class Manifest:
     def contents(self, f: Exported) -> str:
         """SHA-256 of what goes with a function's code, which carries it: the program, the weights, what is said for
         Python."""
-        members = (f.module, *(w.member for w in f.weights))
-        hashes = [self.members[m][1] for m in members if m]
+        hashes = [self.members[f.module][1], *(w.sha256 for w in f.weights)]
         hashes.append(hashlib.sha256(f.python_text.encode()).hexdigest())
         return hashlib.sha256("".join(hashes).encode()).hexdigest()
 
@@ -184,6 +186,7 @@ def size_text(size: Size) -> str:
 
 _NAME = text(1024, least=1)
 _LINE = text(8192, is_line=False)
+_SHA256 = text(64, r"[0-9a-f]{64}")
 _MEMBER = text(255, r"[\w.-]+(/[\w.-]+)*")
 _MANY = 1 << 16  # more arrays, sizes or sites than any function has
 _FUNCTIONS = 1024  # of a bundle
@@ -234,7 +237,7 @@ _ARRAY = record(
         "sizes": items(_size, most=64),
         "layout": one_of(["row-major"]),
     },
-    {"member": _MEMBER},
+    {"member": _MEMBER, "offset": number(0, 2**32 - 1), "sha256": _SHA256},
 )
 _PYTHON = record(
     ForPython,
@@ -327,7 +330,7 @@ _MANIFEST = record(
             _MEMBER,
             record(
                 lambda bytes, sha256: (bytes, sha256),
-                {"bytes": number(0, 2**32 - 1), "sha256": text(64, r"[0-9a-f]{64}")},
+                {"bytes": number(0, 2**32 - 1), "sha256": _SHA256},
             ),
             most=4096,
         ),
@@ -363,7 +366,7 @@ def _check_function(f: Exported) -> None:
     for p in f.results:
         _check_array(p, known, is_input=False)
     there = dict.fromkeys(n for p in f.arguments for n in p.sizes if isinstance(n, str))
-    if tuple(there) != f.open or any(p.member is None or None in p.shape for p in f.weights):
+    if tuple(there) != f.open or any(p.member is None or not p.sha256 or None in p.shape for p in f.weights):
         raise RefusedError("open sizes are those of the arguments, in their order")
     demanded = [n for left, right, *_ in f.equal for n in (left, right)] + [n for n, *_ in f.nonempty]
     if any(n not in known for n in _names(demanded)):
@@ -512,9 +515,17 @@ class File:
                 raise RefusedError(f"member {f.module!r} is no MLIR bytecode")
 
     def member(self, name: str) -> memoryview:
+        size, sha256 = self.manifest.members[name]
+        return self.part(name, 0, size, sha256)
+
+    def part(self, name: str, offset: int, size: int, sha256: str) -> memoryview:
+        """Bytes of a member that have this hash."""
+        begin, end = self.places[name]
+        if offset + size > end - begin:
+            raise BundleError(f"{self.where}: member {name} ends before what the manifest says is in it. {AGAIN}")
         hashed = hashlib.sha256()
-        part = self._read(*self.places[name], hashed)
-        if hashed.hexdigest() != self.manifest.members[name][1]:
+        part = self._read(begin + offset, begin + offset + size, hashed)
+        if hashed.hexdigest() != sha256:
             raise BundleError(
                 f"{self.where}: member {name} is damaged: its SHA-256 is another one. Nothing of it is used. {AGAIN}"
             )
