@@ -67,6 +67,63 @@ static Value sumWhere(ImplicitLocOpBuilder &b, Value condition, Value x, ArrayAt
   return ReduceOp::create(b, ReduceKind::sum, kept, dims);
 }
 
+/// So many elements can be told from one less.
+static bool isCounted(ArrayType type, ArrayAttr dims) {
+  Type element = type.getElementType();
+  int64_t most = element.isF64() ? int64_t(1) << 52 : element.isF32() ? int64_t(1) << 23 : 0;
+  for (Attribute dim : dims)
+    most = type.isDynamic(dim) ? 0 : most / std::max<int64_t>(1, type.getSize(dim));
+  return most > 0;
+}
+
+namespace {
+/// Who owns an extremum, told by one comparison per element: those that reach it, or, where it is
+/// NaN and all numbers reach infinity instead, those that do not.
+struct Owners {
+  Owners(ImplicitLocOpBuilder &b, ReduceKind kind, Value x, Value y, ArrayAttr dims)
+      : x(x), dims(dims) {
+    ArrayType type = arrayType(x);
+    if (!isCounted(type, dims)) {
+      reaches = owns(b, x, y);
+      return;
+    }
+    bool larger = kind == ReduceKind::max;
+    isNaN = IsnanOp::create(b, y);
+    double least = larger ? -HUGE_VAL : HUGE_VAL;
+    Value bound =
+        SelectOp::create(b, isNaN, scalar(b, b.getLoc(), type.getElementType(), least), y);
+    reaches = CompareOp::create(b, larger ? ComparePredicate::ge : ComparePredicate::le, x, bound);
+  }
+
+  Value count(ImplicitLocOpBuilder &b, Value one) {
+    Value reached = sum(b, one, true);
+    if (!isNaN)
+      return reached;
+    double all = 1;
+    for (Attribute dim : dims)
+      all *= static_cast<double>(arrayType(x).getSize(dim));
+    Value number = scalar(b, b.getLoc(), arrayType(x).getElementType(), all);
+    return SelectOp::create(b, isNaN, SubOp::create(b, number, reached), reached);
+  }
+
+  /// The sum of `v` over the owners.
+  Value sumOf(ImplicitLocOpBuilder &b, Value v) {
+    Value reached = sum(b, v, true);
+    return isNaN ? SelectOp::create(b, isNaN, sum(b, v, false), reached).getResult() : reached;
+  }
+
+private:
+  Value sum(ImplicitLocOpBuilder &b, Value v, bool reached) {
+    Value zero = scalar(b, b.getLoc(), arrayType(v).getElementType(), 0);
+    Value kept = SelectOp::create(b, reaches, reached ? v : zero, reached ? zero : v);
+    return ReduceOp::create(b, ReduceKind::sum, kept, dims);
+  }
+
+  Value x, reaches, isNaN;
+  ArrayAttr dims;
+};
+} // namespace
+
 /// Ties share evenly: each owner gets 1 / the number of owners.
 static Value shareAmongOwners(Linearizer &l, Operation *o) {
   auto op = cast<ReduceOp>(o);
@@ -77,16 +134,15 @@ static Value shareAmongOwners(Linearizer &l, Operation *o) {
   Value one = scalar(b, b.getLoc(), arrayType(x).getElementType(), 1), best, each;
   if (Parts parts = partsOf(b, op); parts.inner) {
     best = ReduceOp::create(b, op.getKind(), parts.x, parts.inner);
-    each = sumWhere(b, owns(b, parts.x, best), one, parts.inner);
+    each = Owners(b, op.getKind(), parts.x, best, parts.inner).count(b, one);
     op.getXMutable().assign(best);
     op.setDimsAttr(b.getArrayAttr(lacking(arrayType(best), arrayType(y))));
   }
   b.setInsertionPointAfter(op);
-  Value own = owns(b, x, y);
-  Value count =
-      best ? sumWhere(b, owns(b, best, y), each, op.getDims()) : sumWhere(b, own, one, dims);
+  Owners owners(b, op.getKind(), x, y, dims);
+  Value count = best ? sumWhere(b, owns(b, best, y), each, op.getDims()) : owners.count(b, one);
   Value share = DivOp::create(b, one, count);
-  return MulOp::create(l.linear, share, sumWhere(l.linear, own, l.tangent(x), dims));
+  return MulOp::create(l.linear, share, owners.sumOf(l.linear, l.tangent(x)));
 }
 
 /// The same for two arrays: all to the owner, half to each where both own.

@@ -16,37 +16,43 @@ func.func @reduce_max(%a: !a) -> (!r, !xtensor.linear<(!r) -> !a>) {
 // LINEAR-LABEL: func.func @reduce_max(
 // LINEAR-SAME: %[[A:[a-z0-9]+]]:
 // LINEAR-NEXT: %[[ONE:.+]] = xtensor.constant dense<1.000000e+00>
-// LINEAR-NEXT: %[[V0:.+]] = xtensor.reduce max %[[A]] over [a]
-// LINEAR-NEXT: %[[V3:.+]] = xtensor.compare eq %[[A]], %[[V0]]
-// LINEAR-NEXT: %[[V4:.+]] = xtensor.isnan %[[A]]
-// LINEAR-NEXT: %[[V5:.+]] = xtensor.or %[[V3]], %[[V4]]
+// LINEAR-NEXT: %[[Y:.+]] = xtensor.reduce max %[[A]] over [a]
+// LINEAR-NEXT: %[[NAN:.+]] = xtensor.isnan %[[Y]]
+// LINEAR-NEXT: %[[INF:.+]] = xtensor.constant dense<0xFF800000>
+// LINEAR-NEXT: %[[BOUND:.+]] = xtensor.select %[[NAN]], %[[INF]], %[[Y]]
+// LINEAR-NEXT: %[[OWN:.+]] = xtensor.compare ge %[[A]], %[[BOUND]]
 // LINEAR-NEXT: %[[ZERO:.+]] = xtensor.constant dense<0.000000e+00>
-// LINEAR-NEXT: %[[V6:.+]] = xtensor.select %[[V5]], %[[ONE]], %[[ZERO]]
-// LINEAR-NEXT: %[[V7:.+]] = xtensor.reduce sum %[[V6]] over [a]
-// LINEAR-NEXT: %[[V8:.+]] = xtensor.div %[[ONE]], %[[V7]]
-// LINEAR-NEXT: %[[V9:.+]] = xtensor.linear {
-// LINEAR-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
+// LINEAR-NEXT: %[[ONES:.+]] = xtensor.select %[[OWN]], %[[ONE]], %[[ZERO]]
+// LINEAR-NEXT: %[[REACHED:.+]] = xtensor.reduce sum %[[ONES]] over [a]
+// LINEAR-NEXT: %[[ALL:.+]] = xtensor.constant dense<3.000000e+00>
+// LINEAR-NEXT: %[[OTHERS:.+]] = xtensor.sub %[[ALL]], %[[REACHED]]
+// LINEAR-NEXT: %[[COUNT:.+]] = xtensor.select %[[NAN]], %[[OTHERS]], %[[REACHED]]
+// LINEAR-NEXT: %[[SHARE:.+]] = xtensor.div %[[ONE]], %[[COUNT]]
+// LINEAR-NEXT: %[[MAP:.+]] = xtensor.linear {
+// LINEAR-NEXT: ^bb0(%[[T:[a-z0-9]+]]:
 // LINEAR-NEXT: %[[Z:.+]] = xtensor.constant dense<0.000000e+00>
-// LINEAR-NEXT: %[[V10:.+]] = xtensor.select %[[V5]], %[[T0]], %[[Z]]
-// LINEAR-NEXT: %[[V11:.+]] = xtensor.reduce sum %[[V10]] over [a]
-// LINEAR-NEXT: %[[V12:.+]] = xtensor.mul %[[V8]], %[[V11]]
-// LINEAR-NEXT: xtensor.yield %[[V12]]
-// LINEAR-NEXT: }
-// LINEAR-NEXT: %[[V13:.+]] = xtensor.transposed %[[V9]]
+// LINEAR-NEXT: %[[IN:.+]] = xtensor.select %[[OWN]], %[[T]], %[[Z]]
+// LINEAR-NEXT: %[[SUM:.+]] = xtensor.reduce sum %[[IN]] over [a]
+// LINEAR-NEXT: %[[Z2:.+]] = xtensor.constant dense<0.000000e+00>
+// LINEAR-NEXT: %[[OUT:.+]] = xtensor.select %[[OWN]], %[[Z2]], %[[T]]
+// LINEAR-NEXT: %[[REST:.+]] = xtensor.reduce sum %[[OUT]] over [a]
+// LINEAR-NEXT: %[[BOTH:.+]] = xtensor.select %[[NAN]], %[[REST]], %[[SUM]]
+// LINEAR-NEXT: %[[DY:.+]] = xtensor.mul %[[SHARE]], %[[BOTH]]
+// LINEAR-NEXT: xtensor.yield %[[DY]]
 // LINEAR: return
 
 // BACK-LABEL: func.func @reduce_max(
-// BACK-SAME: %[[A:[a-z0-9]+]]:
-// BACK: %[[V5:.+]] = xtensor.or
-// BACK: %[[V8:.+]] = xtensor.div
-// BACK: %[[V9:.+]] = xtensor.linear {
-// BACK-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
-// BACK: %[[V10:.+]] = xtensor.mul %[[T0]], %[[V8]]
-// BACK-NEXT: %[[V11:.+]] = xtensor.broadcast %[[V10]]
-// BACK-NEXT: %[[Z:.+]] = xtensor.constant dense<0.000000e+00>
-// BACK-NEXT: %[[V12:.+]] = xtensor.select %[[V5]], %[[V11]], %[[Z]]
-// BACK-NEXT: xtensor.yield %[[V12]]
-// BACK-NEXT: }
+// BACK: %[[NAN:.+]] = xtensor.isnan
+// BACK: %[[OWN:.+]] = xtensor.compare ge
+// BACK: %[[SHARE:.+]] = xtensor.div
+// BACK: ^bb0(%[[T0:[a-z0-9]+]]:
+// BACK: %[[CT:.+]] = xtensor.mul %[[T0]], %[[SHARE]]
+// BACK: %[[REST:.+]] = xtensor.select %[[NAN]], %[[CT]], %{{.+}}
+// BACK: %[[SUM:.+]] = xtensor.select %[[NAN]], %{{.+}}, %[[CT]]
+// BACK: %[[RESTS:.+]] = xtensor.broadcast %[[REST]]
+// BACK: %[[SUMS:.+]] = xtensor.broadcast %[[SUM]]
+// BACK: %[[DX:.+]] = xtensor.select %[[OWN]], %[[SUMS]], %[[RESTS]]
+// BACK-NEXT: xtensor.yield %[[DX]]
 // BACK: return
 
 // So many that they are found in parts: each part's owners are counted while it is in cache.
@@ -66,10 +72,10 @@ func.func @parts(%a: !long) -> (!best, !xtensor.linear<(!best) -> !long>) {
 // LINEAR: %[[SPLIT:.+]] = xtensor.split %[[A]] a into ["a~0", a] sizes [16, 64]
 // LINEAR-NEXT: %[[PARTS:.+]] = xtensor.broadcast %[[SPLIT]] {{.*}} -> !xtensor.array<"a~0": 16, a: 64, b: 256, f32>
 // LINEAR-NEXT: %[[BEST:.+]] = xtensor.reduce max %[[PARTS]] over [a]
-// LINEAR-NEXT: xtensor.compare eq %[[PARTS]], %[[BEST]]
-// LINEAR: %[[EACH:.+]] = xtensor.reduce sum %{{.+}} over [a]
+// LINEAR: xtensor.compare ge %[[PARTS]],
+// LINEAR: xtensor.reduce sum %{{.+}} over [a]
+// LINEAR: %[[EACH:.+]] = xtensor.select
 // LINEAR-NEXT: %[[Y:.+]] = xtensor.reduce max %[[BEST]] over ["a~0"]
-// LINEAR-NEXT: xtensor.compare eq %[[A]], %[[Y]]
 // LINEAR: xtensor.compare eq %[[BEST]], %[[Y]]
 // LINEAR: %[[OWN:.+]] = xtensor.select %{{.+}}, %[[EACH]], %{{.+}}
 // LINEAR-NEXT: %[[COUNT:.+]] = xtensor.reduce sum %[[OWN]] over ["a~0"]
