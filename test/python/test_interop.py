@@ -75,6 +75,21 @@ def test_operations_keep_what_xarray_keeps(ours, theirs):
     xr.testing.assert_identical(got, want)
 
 
+def test_swapped_dims_are_labelled_by_the_coordinate_of_that_name():
+    v = wide()
+    xr.testing.assert_identical(xt.swap_dims(v, place="height"), v.swap_dims(place="height"))
+    xr.testing.assert_identical(xt.swap_dims(v, place="site"), v.swap_dims(place="site"))
+
+
+def test_labels_of_several_levels_stay():
+    v = wide().isel(place=slice(3)).stack(both=("time", "place"))
+    for f in (lambda v: v * 2.0, lambda v: v.isel(both=[4, 0, 1]) - 1.0, lambda v: v.sum("both")):
+        for g in (f, xt.jit(f), lambda v: f(xt.as_array(v)).to_xarray()):
+            got = g(v)
+            xr.testing.assert_equal(got, f(v))
+            assert {d: type(i) for d, i in got.indexes.items()} == {d: type(i) for d, i in f(v).indexes.items()}
+
+
 def wide():
     n = 40
     return xr.DataArray(
@@ -104,6 +119,7 @@ READS = {
     "padded": lambda v: xt.pad(v, place=(1, 2)),
     "in a row": lambda v: xt.concat([v.isel(place=slice(2)), v.isel(place=[9, 2])], dim="place"),
     "differences": lambda v: xt.diff(v, "place"),
+    "swapped dims": lambda v: xt.swap_dims(v, place="height"),
 }
 
 

@@ -33,11 +33,16 @@ class Labels:
     coords: Mapping[str, xarray.Variable] = field(default_factory=dict)
     name: Any = None
     attrs: Mapping[Any, Any] = field(default_factory=dict)
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of dims with a MultiIndex
 
 
 def labels_of(x: Any) -> Labels:
     if is_dataarray(x):
-        return Labels({str(k): v.variable for k, v in x.coords.items()}, x.name, dict(x.attrs))
+        coords = {str(k): v.variable for k, v in x.coords.items()}
+        # Labels of several levels are tuples, where they are at all.
+        made_up = [d for d in map(str, x.dims) if d in coords and coords[d].dtype == object]
+        levels = {d: tuple(map(str, x.indexes[d].names)) for d in made_up if x.indexes[d].nlevels > 1}
+        return Labels(coords, x.name, dict(x.attrs), levels)
     return x.meta if isinstance(x.meta, Labels) else Labels()
 
 
@@ -62,13 +67,12 @@ def to_xarray(x: Array) -> xarray.DataArray:
     import xarray
 
     labels = labels_of(x)
-    return xarray.DataArray(
-        x.values,
-        dims=x.dims,
-        coords=dict(labels.coords),
-        name=labels.name,
-        attrs=dict(labels.attrs),
-    )
+    coords = dict(labels.coords)
+    levels = {d: n for d, n in labels.levels.items() if all(k in coords and coords[k].dims == (d,) for k in (d, *n))}
+    for d in levels:
+        del coords[d]  # made anew of its levels
+    made = xarray.DataArray(x.values, dims=x.dims, coords=coords, name=labels.name, attrs=dict(labels.attrs))
+    return made.set_index(levels) if levels else made  # type: ignore[arg-type]
 
 
 def labels_at(op: str, x: Any, dim: str, position: Any) -> Any:
@@ -173,6 +177,8 @@ def _take(
             continue
         if kind == "windows":
             return None
+        if kind == "take" and parameters[0] is None:
+            continue
         if kind == "take":
             where = labels.arrays[parameters[0]].values if isinstance(parameters[0], int) else parameters[0]
             variable = variable.isel({dim: np.atleast_1d(np.asarray(where)).astype("i8")})
@@ -314,7 +320,8 @@ def relabel(
         first = next(iter(labels.values()))
         name = first.name if all(_same(label.name, first.name) for label in labels.values()) else None
         attrs = _attributes(labels.values()) if keeps_attrs(op) else {}
-        made = result._with_meta(Labels(_coordinates(where, result.sizes, labels), name, attrs))
+        levels = {d: names for label in labels.values() for d, names in label.levels.items()}
+        made = result._with_meta(Labels(_coordinates(where, result.sizes, labels), name, attrs, levels))
         out.append(to_xarray(made) if any(is_dataarray(sources[i]) for i in labels) else made)
     return out
 

@@ -95,11 +95,17 @@ def _rename(x: ArrayLike, names: dict[str, str], /, name: str = "rename") -> Arr
                 instead="Give names that differ (all change at once, so names may be swapped)",
             )  # fmt: skip
     changed = {old: new for old, new in names.items() if old != new}
-    return build.rename(x, changed) if changed else x
+    if not changed:
+        return x
+    y = build.rename(x, changed)
+    if name != "swap_dims":
+        return y
+    return build.labelled(y, x, {old: ("take", None, new) for old, new in changed.items()})
 
 
 def swap_dims(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: str) -> Array:
-    """`x` with dims replaced by others, as xarray's swap_dims for arrays without coordinates: a rename."""
+    """`x` with dims replaced by others. Coordinates keep their names, so one along the old dim that is called as the new
+    one is labels it from now on."""
     return _rename(x, by_dim("swap_dims", names, keywords, "new names"), name="swap_dims")
 
 

@@ -74,7 +74,7 @@ def _one(
 def labelled(y: Tracer, x: Tracer, steps: Mapping[str, Any] | None = None) -> Tracer:
     """`y`, whose coordinates are those of `x`, whatever was computed in between: an op that moves values but not labels.
     `steps` says what became of a dim's positions: ("slice", offset, size, stride), ("pad", low, high, mode) or
-    ("take", positions, the dim that brings them where it is another one)."""
+    ("take", positions, the dim that brings them where it is another one); positions None: as they are."""
     if y.value != x.value:
         current().root.labels[y.value] = x.value, dict(steps or {})
     return y
