@@ -104,8 +104,8 @@ def _rename(x: ArrayLike, names: dict[str, str], /, name: str = "rename") -> Arr
 
 
 def swap_dims(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: str) -> Array:
-    """`x` with dims replaced by others. Coordinates keep their names, so one along the old dim that is called as the new
-    one is labels it from now on."""
+    """`x` with dims replaced by others. Coordinates keep their names: one along the old dim that is called as the new
+    one labels it from now on."""
     return _rename(x, by_dim("swap_dims", names, keywords, "new names"), name="swap_dims")
 
 
