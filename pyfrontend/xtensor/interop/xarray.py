@@ -72,7 +72,7 @@ def to_xarray(x: Array) -> xarray.DataArray:
     for d in levels:
         del coords[d]  # made anew of its levels
     made = xarray.DataArray(x.values, dims=x.dims, coords=coords, name=labels.name, attrs=dict(labels.attrs))
-    return made.set_index(levels) if levels else made  # type: ignore[arg-type]
+    return made.set_index(levels) if levels else made
 
 
 def labels_at(op: str, x: Any, dim: str, position: Any) -> Any:
