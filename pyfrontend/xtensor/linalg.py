@@ -53,6 +53,11 @@ def _pair(name: str, x: Tracer, dims: Any) -> Pair:
             DimensionError, f"linalg.{name}", f"dims are the matrix's row and column dim, not {dims!r}", x,
             instead='Write dims=("row", "col")',
         )  # fmt: skip
+    if dims == MATRIX and len(x.dims) > 1 and not {*MATRIX} <= {*x.dims}:
+        raise fail(
+            DimensionError, f"linalg.{name}", f"there are no dims {MATRIX}, and dims= does not say which two are the "
+            "matrix", x, instead=f"Write dims={x.dims[-2:]}",
+        )  # fmt: skip
     row, col = dims_of(f"linalg.{name}", x, dims)
     return row, col
 
@@ -95,9 +100,12 @@ def _system(name: str, a: Any, b: Any, dims: Any) -> tuple[Tracer, Tracer, Pair,
     x, y = as_tracer(a), as_tracer(b)
     row, col = pair = _pair(name, x, dims)
     if row not in y.dims or col in y.dims:
+        wrong = f"lacks dim {row!r}" if row not in y.dims else f"has dim {col!r}, which is the result's"
+        renamed = (col, row) if col in y.dims and row not in y.dims else (y.dims[0], row) if len(y.dims) == 1 else None
         raise fail(
-            DimensionError, f"linalg.{name}", f"the right-hand side has dim {row!r} and not {col!r}, which the result "
-            "has instead", x, y, instead="Rename its dims",
+            DimensionError, f"linalg.{name}", f"the right-hand side {wrong}: it goes with the rows of the matrix, and "
+            f"the result has {col!r} in place of {row!r}", x, y,
+            instead=f"Write b.rename({{{renamed[0]!r}: {renamed[1]!r}}})" if renamed else "Rename its dims",
         )  # fmt: skip
     union_sizes(f"linalg.{name}", (x, y))
     _lapack(name)

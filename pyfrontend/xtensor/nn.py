@@ -10,7 +10,7 @@ import numpy as np
 from .core.absent import module_lookup
 from .core.errors import ArgumentError, DimensionError, DTypeError
 from .ops import promotion as p
-from .ops.arguments import dim_of, dims_of, extend, fail, names_of, number, resolve, size_of, union_sizes
+from .ops.arguments import dim_of, dims_of, extend, fail, names_of, number, size_of, union_sizes
 from .ops.contraction import contract
 from .ops.convolution import avg_pool, conv, max_pool
 from .ops.indexing import _read, one_hot
@@ -169,7 +169,11 @@ def cross_entropy(logits: ArrayLike, labels: ArrayLike, /, dim: str) -> Array:
         return _label_entropy(x, labels, dim)
     if not p.is_float(labels.dtype):
         raise fail(DTypeError, "cross_entropy", f"labels are integers or probabilities, not {labels.dtype}", labels)
-    resolve("nn.cross_entropy (labels that are probabilities)", labels.dims, dim)
+    if dim not in labels.dims:
+        raise fail(
+            DimensionError, "cross_entropy", f"there is no dim {dim!r} in float labels, which are probabilities", x,
+            labels, instead='Classes are integers: labels.astype("i8")',
+        )  # fmt: skip
     x, labels = p.promote(x, labels)
     logs = as_tracer(log_softmax(x, dim))
     aligned("cross_entropy", labels, logs)

@@ -79,8 +79,8 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         xt.DimensionError,
         r"grad\(<lambda>\): argument \[0\], a NumPy array of shape \(3,\) has no named dims",
     ),
-    "back of NumPy": (lambda: xt.vjp(xt.sin, V)[1](np.ones(3)), xt.DimensionError, "^vjp: the cotangent of shape"),
-    "push of NumPy": (lambda: xt.linearize(xt.sin, V)[1](np.ones(3)), xt.DimensionError, "^linearize: the tangent of"),
+    "back of NumPy": (lambda: xt.vjp(xt.sin, V)[1](np.ones(3)), xt.DimensionError, "^xt.vjp: the cotangent of shape"),
+    "push of NumPy": (lambda: xt.linearize(xt.sin, V)[1](np.ones(3)), xt.DimensionError, "^xt.linearize: the tangent"),
 }  # fmt: skip
 
 # The same in loops, in traced functions, and of elements to update.

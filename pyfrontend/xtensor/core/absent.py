@@ -5,6 +5,7 @@ Errors keep the name and its owner, so that Python itself suggests the ones that
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -23,6 +24,9 @@ _GROUPS = (
     "group outside of the traced function; sums of groups are xt.zeros(group=3).at(group=index).add(x), index having "
     "the dim that is grouped"
 )
+
+_SUMS = "write xt.zeros(bin=10).at(bin=index).add(1.0), or .add(x): updates of one position accumulate"
+_SKIPPING = ("sum", "prod", "mean", "std", "var", "max", "min", "median", "argmax", "argmin", "cumsum", "cumprod")
 
 # Of arrays alone.
 _METHODS = {
@@ -51,18 +55,48 @@ _EITHER = {
 _FUNCTIONS = {
     "asarray": 'write xt.array(x, dims=("a", "b")), or xt.as_array(x) of a DataArray',
     "float16": _DTYPE, "float32": _DTYPE, "float64": _DTYPE, "int32": _DTYPE, "int64": _DTYPE, "bool_": _DTYPE,
+    **{f"nan{kind}": f"write xt.{kind}(x, skipna=True)" for kind in _SKIPPING},
+    "percentile": 'write xt.quantile(x, 0.5, dim="time"), of parts from 0 to 1',
+    "nanpercentile": 'write xt.quantile(x, 0.5, dim="time", skipna=True), of parts from 0 to 1',
+    "nanquantile": "write xt.quantile(x, q, skipna=True)",
+    "segment_sum": _SUMS, "bincount": _SUMS, "ix_": "write x.isel(a=[0, 1], b=[2, 3]): indices with different names",
+    "tree_map": "write xt.tree.map(f, tree)", "tree_leaves": "write xt.tree.leaves(tree)",
+    "eval_shape": "write xt.jit(f).trace(xt.spec(time=4)).outputs",
+    "ShapeDtypeStruct": 'write xt.spec(time=4, dtype="f4")',
+    "allclose": "write xt.isclose(x, y).all()", "array_equal": "write (x == y).all()",
+    "isin": 'write (x == xt.array(values, dims="value")).any("value")',
+    "sortby": "write x.isel(time=key.argsort())", "device_put": 'write x.to("cuda")',
+    "empty": "write xt.zeros(time=4): arrays do not change", "empty_like": "write xt.zeros_like(x)",
+    **{name: f"write math.{name}, or np.{name}" for name in ("pi", "e", "inf", "nan")},
+    "newaxis": "names say which dims go together; x.expand_dims(new=1) adds one",
+    "asnumpy": "write x.values", "random": "write NumPy's, xt.array(rng.normal(size=(4, 3)), dims=(\"a\", \"b\"))",
     "concatenate": _JOIN, "cat": _JOIN, "hstack": _JOIN, "vstack": _JOIN,
     "vmap": 'write xt.vectorize(f, "batch")', "jacrev": "write xt.jacobian(f)",
     "jacfwd": 'write xt.jacobian(f, mode="forward")',
     "custom_vjp": "write xt.custom_derivative(f)", "custom_jvp": "write xt.custom_derivative(f)",
     "remat": "write xt.checkpoint(f)", "lax": "control flow is xt.scan, xt.cond, xt.while_loop",
 }  # fmt: skip
+# Of the package alone: another name for the same.
+_RENAMED = {
+    "absolute": "abs", "fabs": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
+    "arctan": "atan", "arctanh": "atanh", "arctan2": "atan2", "power": "pow", "float_power": "pow", "rint": "round",
+    "amax": "max", "amin": "min", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
+    "conjugate": "conj", "degrees": "rad2deg", "radians": "deg2rad", "true_divide": "divide", "mod": "remainder",
+    "around": "round", "expit": "sigmoid", "logcumsumexp": "cumlogsumexp", "take_along_axis": "take_along",
+    "isnull": "isnan", "cumulative_sum": "cumsum", "cumulative_prod": "cumprod",
+}  # fmt: skip
+# NumPy's functions whose name means something else here.
+_NUMPY = {"stack": _JOIN}
 _ROOMS = ("xtensor.nn", "xtensor.linalg", "xtensor.signal")
+
+
+def is_traced(x: Any) -> bool:
+    return hasattr(type(x), "scope")
 
 
 def lacks(x: Any, name: str, instead: str | None) -> AttributeError:
     """The error about an attribute that is not there, with what to write."""
-    owner = repr(x) if hasattr(type(x), "scope") else f"{type(x).__name__!r} object"
+    owner = repr(x) if is_traced(x) else f"{type(x).__name__!r} object"
     if name.startswith("_"):  # who asks is a library that makes do without
         return AttributeError(f"{owner} has no attribute {name!r}", name=name, obj=x)
     return AttributeError_(f"{owner} has no attribute {name!r}{f': {instead}' if instead else ''}", name, x)
@@ -77,18 +111,37 @@ def method_instead(name: str, traced: bool) -> str | None:
     )
 
 
+def numpy_instead(name: str, traced: bool) -> str:
+    """What to write for a function of NumPy's, by its name in `np`."""
+    room, _, last = name.rpartition(".")
+    if room == "linalg" and last in import_module("xtensor.linalg").__all__:
+        return f"write xt.linalg.{last}(x)"
+    found = _NUMPY.get(last) or _FUNCTIONS.get(last) or _EITHER.get(last) or _function(last, call=True)
+    if found is None and traced:
+        return "xt has no such function. Return the array, and give NumPy what the call gives"
+    return found or "np.asarray(x) gives its values, without names, to NumPy"
+
+
 def methods_of(x: Any) -> str:
     """The methods of an object, as an error lists them."""
     return f"it has {', '.join(m for m in dir(type(x)) if not m.startswith('_'))}"
 
 
-def _function(name: str, arguments: str = "") -> str | None:
-    """A function of that name, wherever it is."""
-    if name in import_module("xtensor.ops").__all__:
-        return f"write xt.{name}{arguments}"
-    for room in _ROOMS:
-        if name in import_module(room).__all__:
-            return f"write {room.replace('xtensor', 'xt')}.{name}{arguments}"
+def _function(name: str, arguments: str = "", call: bool = False) -> str | None:
+    """A function of that name, wherever it is. `call`: with what it needs."""
+    name = _RENAMED.get(name, name)
+    for room in ("xtensor.ops", *_ROOMS):
+        module = import_module(room)
+        if name in module.__all__:
+            if call:
+                needed = inspect.signature(getattr(module, name)).parameters.values()
+                names = (
+                    "x, y" if p.kind is p.VAR_POSITIONAL else p.name
+                    for p in needed
+                    if p.default is p.empty and p.kind is not p.VAR_KEYWORD
+                )
+                arguments = f"({', '.join(names)})"
+            return f"write {room.replace('xtensor', 'xt').removesuffix('.ops')}.{name}{arguments}"
     return None
 
 

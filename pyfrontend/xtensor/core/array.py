@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _native
 from . import dtypes
+from .absent import is_traced
 from .devices import named, placed
 from .dims import as_names, describe
 from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
@@ -234,6 +235,11 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
     except ValueError as error:
         raise ArgumentError(f"xt.array: {error}") from None
     except (TypeError, RuntimeError) as error:
+        if isinstance(data, (list, tuple)) and any(is_traced(x) for x in data):
+            raise ArgumentTypeError(
+                'xt.array copies values, and traced arrays have none. xt.concat([x, y], dim="k") makes one array of '
+                "several, along a new dim or one that they have"
+            ) from None
         kind = f"{type(data).__module__}.{type(data).__qualname__}"
         raise ArgumentTypeError(f"xt.array: NumPy cannot read {kind}: {error}") from None
     if dtype is None:

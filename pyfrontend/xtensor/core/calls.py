@@ -42,6 +42,10 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return 'It is not needed: results go together by name, as in x - x.mean("time")'
     if name.startswith(("rolling.", "coarsen.")) and "dim" not in known and ("dim" in kwargs or len(args) > 1):
         return f"Its dims are given before: x.{name.partition('.')[0]}(time=3){name[7:]}()"
+    if name == "where" and "drop" in kwargs:
+        return "Sizes do not depend on values: x.isel(time=mask) drops, outside of a traced function"
+    if name == "where" and len(args) == 1:
+        return "It chooses: xt.where(condition, x, y). Positions are NumPy's: np.nonzero(condition.values)"
     if "wrt" in known and "argnums" in kwargs:
         return f"Write wrt={kwargs['argnums']!r}"
     names = tuple(x for x in args if isinstance(x, str))

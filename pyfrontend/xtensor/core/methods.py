@@ -10,7 +10,7 @@ from importlib import import_module
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from .absent import lacks, method_instead
+from .absent import is_traced, lacks, method_instead, numpy_instead
 from .calls import checked
 from .errors import ArgumentTypeError, trimmed
 
@@ -40,21 +40,13 @@ _REFLECTED = {
     "left_shift": "__rlshift__", "right_shift": "__rrshift__", "equal": "__eq__", "not_equal": "__ne__",
     "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__",
 }  # fmt: skip
-# NumPy's functions that have another name here.
-_OUR_NAMES = {
-    "absolute": "abs", "fabs": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
-    "arctan": "atan", "arctanh": "atanh", "arctan2": "atan2", "power": "pow", "float_power": "pow", "rint": "round",
-    "amax": "max", "amin": "min", "concatenate": "concat", "left_shift": "bitwise_left_shift",
-    "right_shift": "bitwise_right_shift", "conjugate": "conj", "degrees": "rad2deg", "radians": "deg2rad",
-    "true_divide": "divide", "mod": "remainder", "around": "round",
-}  # fmt: skip
 
 
-def _numpy_called(name: str) -> ArgumentTypeError:
-    ours = _OUR_NAMES.get(name, name)
-    if hasattr(import_module("xtensor.ops"), ours):
-        return ArgumentTypeError(f"np.{name} of a named array: write xt.{ours}(x)")
-    return ArgumentTypeError(f"np.{name} of a named array: np.asarray(x) gives its values, without names, to NumPy")
+def _numpy_called(function: Any, x: Any) -> ArgumentTypeError:
+    room = (getattr(function, "__module__", None) or "numpy").removeprefix("numpy").removeprefix(".")
+    name = function.__name__ if room.startswith("_") or not room else f"{room}.{function.__name__}"
+    np = "np." if "." in name or hasattr(import_module("numpy"), name) else ""  # else a ufunc of another library
+    return ArgumentTypeError(f"{np}{name} of a named array: {numpy_instead(name, is_traced(x))}")
 
 
 def _foreign(other: Any) -> bool:
@@ -70,7 +62,7 @@ class ArrayMethods:
     if not TYPE_CHECKING:  # else any attribute would pass
 
         def __getattr__(self, name: str) -> Any:
-            raise lacks(self, name, method_instead(name, hasattr(type(self), "scope")))
+            raise lacks(self, name, method_instead(name, is_traced(self)))
 
     __hash__ = None  # type: ignore[assignment]
     __array_priority__ = 1000
@@ -81,7 +73,7 @@ class ArrayMethods:
         reflected = _REFLECTED.get(ufunc.__name__) if method == "__call__" and not kwargs else None
         if reflected is not None and inputs[0] is not self and len(inputs) == 2 and inputs[1] is self:
             return getattr(self, reflected)(inputs[0])
-        raise _numpy_called(ufunc.__name__)
+        raise _numpy_called(ufunc, self)
 
     @trimmed
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -89,7 +81,7 @@ class ArrayMethods:
         try:
             return function._implementation(*args, **kwargs)
         except TypeError:
-            raise _numpy_called(function.__name__) from None
+            raise _numpy_called(function, self) from None
 
     @property
     def variable(self) -> Any:
@@ -474,7 +466,8 @@ class ArrayMethods:
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
         instead = import_module("xtensor.ops.updates").assignment(self, key)
-        raise ArgumentTypeError(f"arrays cannot be assigned to. Write {instead}")
+        more = ", or .add(value) for +=" if ".set(" in instead else ""
+        raise ArgumentTypeError(f"arrays cannot be assigned to. Write {instead}{more}")
 
     def isel(self, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any) -> Self:
         """Elements by position along dims."""

@@ -225,7 +225,10 @@ def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     for other in rest:
         found, other_shape = flatten(_in_order_of(tree, other))
         if other_shape != shape:
-            raise ArgumentError(f"tree.map: the trees have different structures: {shape!r} and {other_shape!r}")
+            raise ArgumentError(
+                f"tree.map: the trees have different structures, {shape} and {other_shape}; they differ "
+                f"{difference(shape, other_shape)}"
+            )
         others.append(found)
     return shape.unflatten([fn(*xs) for xs in zip(first, *others, strict=True)])
 
@@ -239,18 +242,35 @@ def _in_order_of(tree: Any, other: Any) -> Any:
     return other
 
 
+def difference(a: TreeDef, b: TreeDef, path: str = "") -> str:
+    """Where two structures first differ."""
+    at = path or "the top"
+    if a.kind is not b.kind:
+        return f"at {at}: {a} and {b}"
+    if isinstance(a.meta, tuple) and isinstance(b.meta, tuple) and a.meta != b.meta:
+        only = [f"{k!r}" for k in (*a.meta, *b.meta) if (k in a.meta) != (k in b.meta)]
+        return f"at {at}: the keys {', '.join(only) or 'in another order'}"
+    if len(a.children) != len(b.children):
+        return f"at {at}: {len(a.children)} and {len(b.children)} entries"
+    for i, (x, y) in enumerate(zip(a.children, b.children, strict=True)):
+        if x != y:
+            step = f"[{a.meta[i]!r}]" if isinstance(a.meta, tuple) else f"[{i}]"
+            return difference(x, y, path + step)
+    return f"at {at}"
+
+
 def leaves_at(structure: TreeDef, tree: Any) -> list[Any]:
     """What `tree` has at the leaves of `structure`; None may stand for a leaf."""
     found = _children(tree)
     if structure.kind is _LEAF and (found is None or tree is None):
         return [tree]
     if found is None:
-        raise ArgumentError(f"expected {structure!r}, got {tree!r:.80}")
+        raise ArgumentError(f"expected {structure}, got {tree!r:.80}")
     kind, meta, children = found
     if kind is dict and structure.kind is dict and meta != structure.meta:
         keys: Any = structure.meta
         if set(keys) == set(tree):
             meta, children = keys, [tree[k] for k in keys]
     if kind is not structure.kind or meta != structure.meta or len(children) != len(structure.children):
-        raise ArgumentError(f"expected {structure!r}, got {tree!r:.80}")
+        raise ArgumentError(f"expected {structure}, got {tree!r:.80}")
     return [leaf for s, child in zip(structure.children, children, strict=True) for leaf in leaves_at(s, child)]

@@ -93,7 +93,10 @@ def read_index(name: str, x: Any, dim: str, index: Any) -> Any:
         return _read_named(name, x, dim, values, (dim,))
     if hasattr(index, "dims") and hasattr(index, "dtype"):
         return _read_array(name, x, dim, index)
-    raise fail(ArgumentTypeError, name, f"{index!r} is no index for dim {dim!r}")
+    whole = isinstance(index, float) and index.is_integer()
+    raise fail(
+        ArgumentTypeError, name, f"{index!r} is no index for dim {dim!r}", instead=f"Write {index:.0f}" if whole else ""
+    )
 
 
 def _read_named(name: str, x: Any, dim: str, values: np.ndarray, dims: Any) -> Positions:
@@ -105,7 +108,10 @@ def _read_named(name: str, x: Any, dim: str, values: np.ndarray, dims: Any) -> P
     if values.size == 0:
         values = values.astype("i8")
     if values.dtype.kind not in "iu":
-        raise fail(ArgumentTypeError, name, f"positions along {dim!r} are integers, not {values.dtype}")
+        raise fail(
+            ArgumentTypeError, name, f"positions along {dim!r} are integers, not {values.dtype}",
+            instead='Write index.astype("i8")',
+        )  # fmt: skip
     return Positions(values, dims)
 
 
@@ -131,7 +137,10 @@ def _read_array(name: str, x: Any, dim: str, index: Any) -> Any:
         dims = tuple(index.dims)
         return Positions(_mask_positions(name, x, dim, np.asarray(index.values), dims), dims)
     if kind not in "iu":
-        raise fail(ArgumentTypeError, name, f"positions along {dim!r} are integers, not {index.dtype}")
+        raise fail(
+            ArgumentTypeError, name, f"positions along {dim!r} are integers, not {index.dtype}",
+            instead='Write index.astype("i8")',
+        )  # fmt: skip
     return index
 
 

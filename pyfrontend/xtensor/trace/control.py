@@ -99,23 +99,6 @@ def _difference(a: Spec, b: Spec, first: str, second: str) -> tuple[type[Error],
     )
 
 
-def _structures_differ(a: tree.TreeDef, b: tree.TreeDef, path: str = "") -> str:
-    """Where two structures first differ."""
-    at = path or "the top"
-    if a.kind is not b.kind:
-        return f"at {at}: {a} and {b}"
-    if isinstance(a.meta, tuple) and isinstance(b.meta, tuple) and a.meta != b.meta:
-        only = [f"{k!r}" for k in (*a.meta, *b.meta) if (k in a.meta) != (k in b.meta)]
-        return f"at {at}: the keys {', '.join(only) or 'in another order'}"
-    if len(a.children) != len(b.children):
-        return f"at {at}: {len(a.children)} and {len(b.children)} entries"
-    for i, (x, y) in enumerate(zip(a.children, b.children, strict=True)):
-        if x != y:
-            step = f"[{a.meta[i]!r}]" if isinstance(a.meta, tuple) else f"[{i}]"
-            return _structures_differ(x, y, path + step)
-    return f"at {at}"
-
-
 def _arranged(structure: tree.TreeDef, result: Any) -> Any:
     """`result` with the keys of dicts in the order of `structure`, where nothing else differs."""
     try:
@@ -212,7 +195,7 @@ def _switch(
         elif shape != structure:
             raise ArgumentError(
                 f"xt.{op}: {names[0]} and {name} return different structures, {structure} and {shape}; they "
-                f"differ {_structures_differ(structure, shape)}"
+                f"differ {tree.difference(structure, shape)}"
             )
         leaves.append(found)
     assert structure is not None
@@ -272,7 +255,7 @@ class _Carry:
             except ArgumentError:
                 raise ArgumentError(
                     f"xt.{self.op}: the carry changes its structure. It starts as {self.structure} and "
-                    f"{name_of(fn)} returns {shape}; they differ {_structures_differ(self.structure, shape)}"
+                    f"{name_of(fn)} returns {shape}; they differ {tree.difference(self.structure, shape)}"
                 ) from None
             for x, s, path in zip(found, self.specs, self.paths, strict=True):
                 if x is None:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core import tree
 from ..core.errors import ArgumentTypeError, Error
 from ..core.ranges import Range
 from ..core.spec import Spec
 from .context import diagnosed, spec_of
 from .scope import Root
-from .tracer import Tracer, as_tracer
+from .tracer import Tracer, as_tracer, unnamed
 
 if TYPE_CHECKING:
     from ..core.array import Array
@@ -55,6 +57,8 @@ def result_leaves(result: Any, name: str) -> tuple[list[Tracer], tree.TreeDef]:
     leaves, structure = tree.flatten(result)
     tracers = []
     for leaf, path in zip(leaves, tree.paths(result), strict=True):
+        if isinstance(leaf, np.ndarray) and leaf.ndim:
+            raise unnamed(leaf, f"result{path} of {name}, a NumPy array")
         try:
             tracers.append(as_tracer(leaf))
         except ArgumentTypeError:

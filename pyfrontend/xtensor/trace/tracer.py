@@ -164,8 +164,8 @@ class Tracer(_Base):
     def __bool__(self) -> bool:
         self._no_value(
             "if, while, and, or, not need a bool",
-            "Write xt.where(condition, a, b), xt.cond or xt.while_loop, & for and, | for or, ~ for not; or make what "
-            "decides a static argument",
+            "Write xt.where(condition, a, b), xt.cond or xt.while_loop, & for and, | for or, ~ for not, xt.maximum "
+            "for max(); or make what decides a static argument",
         )
 
     @trimmed
@@ -174,13 +174,16 @@ class Tracer(_Base):
 
     @trimmed
     def __index__(self) -> int:
-        self._no_value("a Python int is needed here", "Make the argument static: xt.jit(f, static=...)")
+        self._no_value(
+            "a Python int is needed here",
+            "Make the argument static: xt.jit(f, static=...); for range(n), write xt.fori_loop(0, n, body, carry)",
+        )
 
     @trimmed
     def __float__(self) -> float:
         self._no_value(
             "float() needs a number",
-            'Write x.astype("f8") for a cast, or make it a static argument',
+            'Write xt.sqrt for math.sqrt and its like, x.astype("f8") for a cast, or make it a static argument',
         )
 
     @trimmed
@@ -311,6 +314,11 @@ def not_an_array(x: Any, what: str = "") -> Error:
         else:
             instead = f"Name its dims: xt.array({x!r:.60}, dims=...)"
         return ArgumentTypeError(f"{what}a {type(x).__name__} is no array. {instead}")
+    if type(x).__name__ == "Dataset":
+        return ArgumentTypeError(
+            f"{what}a Dataset holds several arrays. Take one by its name, dataset[name], or all of them: dict(dataset)"
+        )
+    text = " ".join(repr(x).split())
     return ArgumentTypeError(
-        f"{what}expected an array, a DataArray or a number, got {type(x).__module__}.{type(x).__qualname__}: {x!r:.80}"
+        f"{what}expected an array, a DataArray or a number, got {type(x).__module__}.{type(x).__qualname__}: {text:.80}"
     )

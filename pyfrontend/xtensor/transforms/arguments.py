@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _native
 from ..core import devices, tree
+from ..core.calls import shown
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..core.identity import identity
@@ -25,6 +26,11 @@ _CHOICES = (str, bytes, np.dtype, type, type(...))
 
 def name_of(fn: Callable[..., Any]) -> str:
     return getattr(fn, "__name__", type(fn).__name__)
+
+
+def needs_function(transform: str, fn: Any) -> None:
+    if not callable(fn):
+        raise ArgumentTypeError(f"xt.{transform} needs a function, got {shown(fn)}")
 
 
 def signature_of(fn: Callable[..., Any]) -> inspect.Signature | None:
@@ -233,7 +239,7 @@ class Call:
     @staticmethod
     def _refuse(leaf: Any, fn: Callable[..., Any], args: Any, kwargs: Any, i: int) -> Exception:
         error = not_an_array(leaf, f"argument {_path(args, kwargs, i)} of {name_of(fn)}: ")
-        if isinstance(error, ArgumentTypeError):
+        if isinstance(error, ArgumentTypeError) and type(leaf).__name__ != "Dataset":
             hint = "Declare it static: xt.jit(f, static=...), or make its class a pytree: xt.tree.register"
             return ArgumentTypeError(f"{str(error).splitlines()[0]}. {hint}")
         return error

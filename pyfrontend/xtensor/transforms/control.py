@@ -136,7 +136,9 @@ def _map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
 def _check_functions(op: str, *functions: Any) -> None:
     for f in functions:
         if not callable(f):
-            raise ArgumentTypeError(f"xt.{op} needs functions, got {shown(f)}: {f!r:.60}")
+            value = shown(f) if hasattr(f, "dims") else f"{shown(f)}: {f!r:.60}"
+            hint = ". Write lambda: value" if op in ("cond", "switch") else ""
+            raise ArgumentTypeError(f"xt.{op} needs functions, got {value}{hint}")
 
 
 def _bound(n: Any) -> Any:

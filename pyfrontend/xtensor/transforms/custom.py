@@ -232,7 +232,7 @@ class _Call:
         """Results of a rule as those of the function."""
         leaves, structure = result_leaves(y, what)
         if structure != self.result:
-            raise ArgumentError(f"{what} returns {structure!r} and {self.of.name} itself {self.result!r}")
+            raise ArgumentError(f"{what} returns {structure} and {self.of.name} itself {self.result}")
         out = []
         for x, s in zip(leaves, self.results, strict=True):
             if x.spec.sizes != s.sizes or not (x.dtype == s.dtype or x.weak or s.weak):
@@ -248,7 +248,7 @@ class _Call:
         try:
             leaves = tree.leaves_at(self.result, dy)
         except ArgumentError:
-            raise ArgumentError(f"{what} returns a dy of another structure than y, {self.result!r}") from None
+            raise ArgumentError(f"{what} returns a dy of another structure than y, {self.result}") from None
         return [conform(_or_zero(leaves[i]), ys[i], f"{what}: dy") for i in self.moved]
 
 

@@ -205,7 +205,7 @@ def float_leaves(subtree: Any, what: str, transform: str) -> tuple[list[Tracer],
         x = as_tracer(leaf)
         if not dtypes.is_float(x.dtype):
             raise DTypeError(
-                f"{transform}: argument {what}{path} is {x.dtype.name} {describe(x.dims, x.shape)}; derivatives are "
+                f"xt.{transform}: argument {what}{path} is {x.dtype.name} {describe(x.dims, x.shape)}; derivatives are "
                 f'taken by floats. {"Write 2.0 for 2, or x" if x.weak else "Write x"}.astype("f4"), or leave it out '
                 "of wrt="
             )

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..core import dtypes, tree
 from ..core.calls import call_with, shown
-from ..core.dims import describe, ordered
+from ..core.dims import describe, ordered, suggestion
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..trace.program import result_leaves
 from ..trace.tracer import Tracer, as_tracer
-from .arguments import name_of, signature_of
+from .arguments import name_of, needs_function, signature_of
 from .derivative import Pullback, float_leaves, full_like
 from .jit import Jitted, device_of
 
@@ -38,8 +38,7 @@ def value_and_grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -
 
 
 def _transform(f: Callable[..., Any], wrt: Wrt, has_aux: bool, kind: str) -> Jitted[..., Any]:
-    if not callable(f):
-        raise ArgumentTypeError(f"{kind} needs a function, got {shown(f)}")
+    needs_function(kind, f)
     chosen = Arguments(f, wrt, kind)
 
     @functools.wraps(f)
@@ -62,8 +61,13 @@ class Arguments:
         self.single = isinstance(wrt, (int, str, np.integer))
         wrt = int(wrt) if isinstance(wrt, np.integer) else wrt
         if not isinstance(wrt, (int, str, list, tuple)):
+            if hasattr(wrt, "dims"):
+                raise ArgumentTypeError(
+                    f"xt.{kind}: wrt= says by which arguments, and is {shown(wrt)}. {kind} gives a function: write "
+                    f"xt.{kind}(f)(x)"
+                )
             raise ArgumentTypeError(
-                f"{kind}: wrt= is a position, a parameter's name, or a tuple of these, not {ordered(wrt)!r:.60}"
+                f"xt.{kind}: wrt= is a position, a parameter's name, or a tuple of these, not {ordered(wrt)!r:.60}"
             )
         self.which: list[int | str] = [wrt] if isinstance(wrt, (int, str)) else list(wrt)
         signature = signature_of(f)
@@ -74,9 +78,9 @@ class Arguments:
         self.positional = positional
         for which in self.which:
             if not isinstance(which, (int, str)) or isinstance(which, bool):
-                raise ArgumentTypeError(f"{kind}: wrt= takes positions and names, got {which!r}")
+                raise ArgumentTypeError(f"xt.{kind}: wrt= takes positions and names, got {which!r}")
         if len(set(self.which)) != len(self.which):
-            raise ArgumentError(f"{kind}: wrt={wrt!r} names an argument twice")
+            raise ArgumentError(f"xt.{kind}: wrt={wrt!r} names an argument twice")
 
     def find(self, which: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | str:
         """The place in this call: a position, or the name of a keyword."""
@@ -91,9 +95,12 @@ class Arguments:
                 return which
             if which in self.positional and self.positional.index(which) < len(args):
                 return self.positional.index(which)
-        there = f"{len(args)} positional arguments" + (f" and {', '.join(kwargs)}" if kwargs else "")
+        known = [self.label(i) for i in range(len(args))] + [repr(k) for k in kwargs]
+        there = f"the arguments {', '.join(known)}" if known else "none"
+        if isinstance(which, str):
+            there += suggestion(which, [k.strip("'") for k in known])
         raise ArgumentError(
-            f"{self.kind}: there is no argument {which!r} in this call of {name_of(self.fn)}, which has {there}"
+            f"xt.{self.kind}: there is no argument {which!r} in this call of {name_of(self.fn)}, which has {there}"
         )
 
     def label(self, place: int | str) -> str:
@@ -177,7 +184,7 @@ def with_aux(result: Any, f: Callable[..., Any], kind: str) -> tuple[Any, Any]:
     """What `f` returned, as result and aux."""
     if not isinstance(result, tuple) or len(result) != 2:
         what = "result" if kind in ("jacobian", "hessian") else "loss"
-        raise ArgumentTypeError(f"{kind}(has_aux=True): {name_of(f)} must return ({what}, aux), got {shown(result)}")
+        raise ArgumentTypeError(f"xt.{kind}(has_aux=True): {name_of(f)} must return ({what}, aux), got {shown(result)}")
     return result
 
 
@@ -186,15 +193,15 @@ def loss_of(result: Any, f: Callable[..., Any], kind: str) -> Tracer:
     if len(leaves) != 1 or result is not leaves[0]:
         hint = "; has_aux=True is for (loss, aux)" if isinstance(result, tuple) else ""
         raise ArgumentTypeError(
-            f"{kind} needs a loss, one array without dims; {name_of(f)} returned {shown(result)}{hint}"
+            f"xt.{kind} needs a loss, one array without dims; {name_of(f)} returned {shown(result)}{hint}"
         )
     (loss,), _ = result_leaves(result, name_of(f))
     if loss.dims:
         names = ", ".join(map(repr, loss.dims))
         raise DimensionError(
-            f"{kind} needs a loss without dims; {name_of(f)} returned {loss.dtype.name} "
+            f"xt.{kind} needs a loss without dims; {name_of(f)} returned {loss.dtype.name} "
             f"{describe(loss.dims, loss.shape)}, with {names} left. Write .sum() or .mean() at its end"
         )
     if not dtypes.is_float(loss.dtype):
-        raise DTypeError(f"{kind} needs a float loss; {name_of(f)} returned {loss.dtype.name}")
+        raise DTypeError(f"xt.{kind} needs a float loss; {name_of(f)} returned {loss.dtype.name}")
     return loss

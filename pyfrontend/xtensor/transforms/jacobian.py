@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, tree
-from ..core.calls import call_with, shown
+from ..core.calls import call_with
 from ..core.dims import describe
-from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
+from ..core.errors import ArgumentError, DTypeError
 from ..trace import build
 from ..trace.program import result_leaves
 from ..trace.scope import current
 from ..trace.tracer import Tracer
-from .arguments import name_of
+from .arguments import name_of, needs_function
 from .derivative import Pullback, full_like, pushforward
 from .grad import Arguments, Split, Wrt, loss_of, with_aux
 from .jit import Jitted, device_of
@@ -41,8 +41,7 @@ def jacobian(f: Callable[..., Any], wrt: Wrt = 0, mode: str = "reverse", has_aux
 
 
 def _transform(f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, kind: str) -> Jitted[..., Any]:
-    if not callable(f):
-        raise ArgumentTypeError(f"{kind} needs a function, got {shown(f)}")
+    needs_function(kind, f)
     chosen = Arguments(f, wrt, kind)
     run = _reverse if mode == "reverse" else _forward
 
@@ -69,6 +68,7 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     `f` returns a float array without dims. For one primal the product has its structure and dims; for several it is
     a tuple, one entry per primal (None for integers). Tangents are as for `jvp`.
     """
+    needs_function("hvp", f)
 
     def gradient(*args: Any) -> tuple[Any, ...]:
         return _all_gradients(f, args)
@@ -144,7 +144,7 @@ def _floats(values: Sequence[Tracer], paths: Sequence[str], f: Callable[..., Any
     for y, path in zip(values, paths, strict=True):
         if not dtypes.is_float(y.dtype):
             raise DTypeError(
-                f"{kind}: result{path} of {name_of(f)} is {y.dtype.name} {describe(y.dims, y.shape)}, which has no "
+                f"xt.{kind}: result{path} of {name_of(f)} is {y.dtype.name} {describe(y.dims, y.shape)}, which has no "
                 f"derivative. Return it as aux: {kind}(f, has_aux=True) with f returning (result, aux)"
             )
 

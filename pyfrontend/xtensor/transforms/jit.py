@@ -47,7 +47,7 @@ class Jitted(Function, Generic[P, R]):
         donate: Any = (),
     ) -> Jitted[P, R]:
         if not callable(fn):
-            raise ArgumentTypeError(f"jit needs a function, got {shown(fn)}")
+            raise ArgumentTypeError(f"xt.jit needs a function, got {shown(fn)}")
         compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims, device)
         StaticNames(fn, donate)  # names and positions are checked; memory is not reused yet
         self = super().__new__(cls, compiler)
@@ -239,7 +239,9 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     """
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:
-        raise ArgumentTypeError(f"xt.jit: there is no option {unknown[0]}=; options are {', '.join(_OPTIONS)}")
+        ours = unknown[0].partition("_")[0]
+        instead = f". Write {ours}={options[unknown[0]]!r}, of names or positions" if ours in _OPTIONS else ""
+        raise ArgumentTypeError(f"xt.jit: there is no option {unknown[0]}=; options are {', '.join(_OPTIONS)}{instead}")
     if f is None:
         return lambda g: Jitted(g, **options)
     return Jitted(f, **options)

@@ -11,7 +11,7 @@ from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer
-from .arguments import name_of
+from .arguments import name_of, needs_function
 from .derivative import ByFunction, conform, pushforward, same_structure
 from .jit import Jitted, device_of
 
@@ -22,10 +22,13 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     A tangent aligns with its primal by name, and has its dims, or is a number; None stands for zero, and is what
     integers have. Where a result is an integer, its tangent is None.
     """
+    needs_function("jvp", f)
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise ArgumentTypeError("jvp(f, primals, tangents): both are tuples, one entry per argument of f")
+        raise ArgumentTypeError(
+            "primals and tangents are tuples, with an entry for each argument of f: write (x,), (t,)"
+        )
     if len(primals) != len(tangents):
-        raise ArgumentError(f"jvp: {len(primals)} primals and {len(tangents)} tangents")
+        raise ArgumentError(f"there are {len(primals)} primals and {len(tangents)} tangents")
     if tracing():
         return _jvp(f, tuple(primals), tuple(tangents))
     result: tuple[Any, Any] = _compiled(f)(tuple(primals), tuple(tangents))

@@ -14,7 +14,7 @@ from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer
 from . import split
-from .arguments import Call, name_of
+from .arguments import Call, name_of, needs_function
 from .derivative import ByFunction, Linearized, conform, same_structure
 from .jvp import jvp
 from .vjp import exact
@@ -30,6 +30,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
     A tangent aligns with its primal by name, and has its dims, or is a number; None stands for zero, and is what
     integers have. Where a result is an integer, its tangent is None.
     """
+    needs_function("linearize", f)
     if tracing():
         return _traced(f, primals)
     call = Call(primals, {}, f)
@@ -41,11 +42,11 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
 def _given(structure: tree.TreeDef, paths: Sequence[str], tangents: tuple[Any, ...], kinds: Sequence[Any]) -> list[Any]:
     """A tangent or None for each array of the primals."""
     if len(tangents) != len(structure.children):
-        raise ArgumentError(f"linearize: {len(structure.children)} primals and {len(tangents)} tangents")
-    found = same_structure(structure, tangents, "linearize: the tangents")
+        raise ArgumentError(f"xt.linearize: {len(structure.children)} primals and {len(tangents)} tangents")
+    found = same_structure(structure, tangents, "xt.linearize: the tangents")
     for t, path, dtype in zip(found, paths, kinds, strict=True):
         if t is not None and not dtypes.is_float(dtype):
-            raise DTypeError(f"linearize: primal {path} is {dtype.name}, which has no tangent: give None")
+            raise DTypeError(f"xt.linearize: primal {path} is {dtype.name}, which has no tangent: give None")
     return found
 
 
@@ -72,7 +73,7 @@ class _Kept:
             try:
                 given = _given(structure, paths, tangents, [s.dtype for s in kept.specs])
                 moved = [
-                    exact(given[i], native_type(kept.specs[i]), kept.device, "linearize: the tangent")
+                    exact(given[i], native_type(kept.specs[i]), kept.device, "xt.linearize: the tangent")
                     for i in kept.moving
                 ]
                 found: list[Any] = [None] * kept.shape.size
@@ -107,7 +108,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]
 
     def push(*tangents: Any) -> Any:
         given = _given(structure, paths, tangents, [x.dtype for x in arrays])
-        moved = [conform(0.0 if given[i] is None else given[i], arrays[i], "linearize: the tangent") for i in moving]
+        moved = [conform(0.0 if given[i] is None else given[i], arrays[i], "xt.linearize: the tangent") for i in moving]
         left = iter(linear(moved))
         return shapes[0].unflatten([next(left) if dtypes.is_float(y.dtype) else None for y in linear.results])
 

@@ -8,16 +8,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import tree
-from ..core.calls import call_with, shown
+from ..core.calls import call_with
 from ..core.dims import as_names, batched, describe
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..core.errors import ArgumentError, DimensionError, SizeError
 from ..core.spec import Spec
 from ..trace import context as c
 from ..trace import location
 from ..trace.program import result_leaves
 from ..trace.regions import Regions
 from ..trace.tracer import Tracer, as_tracer
-from .arguments import is_choice, name_of
+from .arguments import is_choice, name_of, needs_function
 from .jit import Jitted, device_of
 
 Body = Callable[[list[Tracer]], list[Tracer]]
@@ -36,8 +36,7 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
     Raises DimensionError where no argument has one of the names, and where `f` itself makes or reads an array with
     one of them: a dim is either batched or used inside.
     """
-    if not callable(f):
-        raise ArgumentTypeError(f"vectorize needs a function, got {shown(f)}")
+    needs_function("vectorize", f)
     names = as_names(dims)
     if not names:
         raise ArgumentError("vectorize: no dim was named; write vectorize(f, ('batch',))")

@@ -17,7 +17,7 @@ from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer, unnamed
 from . import split
-from .arguments import Call, name_of
+from .arguments import Call, name_of, needs_function
 from .derivative import ByFunction, Pullback, conform, same_structure
 from .jit import Jitted, jit
 
@@ -30,6 +30,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     `f` runs once; `back` keeps what it needs of that run. A cotangent aligns with its result by name, and has
     its dims, or is a number; integer results have none (give None). Integer primals get None.
     """
+    needs_function("vjp", f)
     if tracing():
         return _traced(f, primals)
     call = Call(primals, {}, f)
@@ -58,8 +59,8 @@ class _Kept:
 
         def back(*cotangent: Any) -> tuple[Any, ...]:
             try:
-                given = same_structure(entry.shape, only(cotangent), "vjp: the cotangent")
-                cts = [exact(given[i], t, entry.device, "vjp: the cotangent") for i, t in entry.cotangents]
+                given = same_structure(entry.shape, only(cotangent), "xt.vjp: the cotangent")
+                cts = [exact(given[i], t, entry.device, "xt.vjp: the cotangent") for i, t in entry.cotangents]
                 found: list[Any] = [None] * len(call.arrays)
                 for i, g in zip(entry.moving, entry.run_backward(residuals, cts), strict=True):
                     found[i] = g
@@ -78,7 +79,7 @@ def only(cotangents: tuple[Any, ...]) -> Any:
     """The one argument of `back`."""
     if len(cotangents) != 1:
         raise ArgumentTypeError(
-            f"vjp: back takes one cotangent, of the structure of the result, got {len(cotangents)} arguments"
+            f"xt.vjp: back takes one cotangent, of the structure of the result, got {len(cotangents)} arguments"
         )
     return cotangents[0]
 
@@ -113,7 +114,7 @@ def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[An
     structure = tree.structure(result)
 
     def back(*cotangent: Any) -> tuple[Any, ...]:
-        given = same_structure(structure, only(cotangent), "vjp: the cotangent")
+        given = same_structure(structure, only(cotangent), "xt.vjp: the cotangent")
         found: tuple[Any, ...] = _pair(f)[1](primals, given)
         return found
 
@@ -160,9 +161,9 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]
     shape = results[0]
 
     def back(*cotangent: Any) -> tuple[Any, ...]:
-        given = same_structure(shape, only(cotangent), "vjp: the cotangent")
+        given = same_structure(shape, only(cotangent), "xt.vjp: the cotangent")
         floats = [
-            conform(0.0 if t is None else t, y, "vjp: the cotangent")
+            conform(0.0 if t is None else t, y, "xt.vjp: the cotangent")
             for t, y in zip(given, pullback.results, strict=True)
             if dtypes.is_float(y.dtype)
         ]

@@ -1,0 +1,164 @@
+"""What to write instead: names that people bring from NumPy, JAX and PyTorch, and calls that mean another thing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+from xtensor.core import absent
+
+X = xt.ones(time=4, space=3)
+DATASET = xr.Dataset({"a": ("time", np.ones(4))})
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(set(absent._FUNCTIONS) | set(absent._RENAMED)))
+def test_a_name_that_is_not_here_says_what_to_write(name: str) -> None:
+    with pytest.raises(AttributeError, match=rf"^xt has no '{name}': ."):
+        getattr(xt, name)
+
+
+@pytest.mark.parametrize("name", sorted(set(absent._METHODS) | set(absent._EITHER)))
+def test_a_method_that_is_not_here_says_what_to_write(name: str) -> None:
+    with pytest.raises(AttributeError, match=rf"^'Array' object has no attribute '{name}': ."):
+        getattr(X, name)
+    with pytest.raises(AttributeError, match=rf"^<traced float64 .*> has no attribute '{name}': (?!.*to_xarray)."):
+        xt.jit(lambda x: getattr(x, name))(X)
+
+
+def test_renamed_functions_are_there() -> None:
+    rooms = (xt, xt.nn, xt.linalg, xt.signal)
+    assert [n for n in absent._RENAMED.values() if not any(hasattr(room, n) for room in rooms)] == []
+
+
+NUMPY: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "np.stack": (lambda x: np.stack([x, x]), r"xt.concat\(\[x, y\]"),
+    "np.concatenate": (lambda x: np.concatenate([x, x]), r"xt.concat\(\[x, y\]"),
+    "np.where": (lambda x: np.where(x > 0, x, 0), r"xt.where\(condition, x, y\)"),
+    "np.split": (lambda x: np.split(x, 2), r"xt.split\(x, parts, dim\)"),
+    "np.maximum": (lambda x: np.maximum(x, 0), r"xt.maximum\(x, y\)"),
+    "np.dot": (lambda x: np.dot(x, x), r"xt.dot\(x, y\)"),
+    "np.einsum": (lambda x: np.einsum("ij->i", x), r"xt.dot\(x, y, dim="),
+    "np.outer": (lambda x: np.outer(x, x), r"x \* y"),
+    "np.percentile": (lambda x: np.percentile(x, 50), r"xt.quantile\(x, 0.5"),
+    "np.nanmean": (lambda x: np.nanmean(x), r"xt.mean\(x, skipna=True\)"),
+    "np.linalg.inv": (lambda x: np.linalg.inv(x), r"xt.linalg.inv\(x\)"),
+    "np.fft.fft": (lambda x: np.fft.fft(x), "xt has no such function. Return the array"),
+}
+
+
+@pytest.mark.parametrize("name", NUMPY)
+def test_numpy_on_a_traced_array_says_what_to_write(name: str) -> None:
+    f, instead = NUMPY[name]
+    with pytest.raises(xt.ArgumentTypeError, match=rf"^{name} of a named array: .*{instead}"):
+        xt.jit(f)(X)
+
+
+def test_a_ufunc_of_another_library_is_not_numpys() -> None:
+    special = pytest.importorskip("scipy.special")
+    with pytest.raises(xt.ArgumentTypeError, match=r"^gammaln of a named array: np.asarray\(x\)"):
+        special.gammaln(X)
+    with pytest.raises(xt.ArgumentTypeError, match=r"^expit of a named array: write xt.sigmoid\(x\)"):
+        xt.jit(special.expit)(X)
+
+
+# -- calls ------------------------------------------------------------------------------------------------------------
+
+
+def assign(x: Any) -> None:
+    x[0] += 1
+
+
+CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "array of traced": (
+        lambda: xt.jit(lambda x: xt.array([x.sum(), x.mean()], dims="k"))(X),
+        xt.ArgumentTypeError,
+        r'xt.concat\(\[x, y\], dim="k"\)',
+    ),
+    "grad of an array": (lambda: xt.grad(lambda x: x.sum(), X), xt.ArgumentTypeError, r"write xt.grad\(f\)\(x\)"),  # type: ignore[arg-type]
+    "cond of arrays": (
+        lambda: xt.cond(True, X, X),  # type: ignore[arg-type]
+        xt.ArgumentTypeError,
+        r"needs functions, got float64 \(time: 4, space: 3\). Write lambda: value\n",
+    ),
+    "mean of a Dataset": (lambda: xt.mean(DATASET), xt.ArgumentTypeError, r"xt.mean: .*dataset\[name\].*dict\(dataset"),  # type: ignore[arg-type]
+    "a Dataset to jit": (lambda: xt.jit(lambda d: d)(DATASET), xt.ArgumentTypeError, r"dict\(dataset\)\n"),
+    "cholesky of other dims": (
+        lambda: xt.linalg.cholesky(xt.ones(i=3, j=3)),
+        xt.DimensionError,
+        r"dims= does not say .*Write dims=\('i', 'j'\)",
+    ),
+    "right-hand side": (
+        lambda: xt.linalg.solve(xt.eye(row=3, col=3), xt.ones(i=3)),
+        xt.DimensionError,
+        r"lacks dim 'row': .*Write b.rename\(\{'i': 'row'\}\)",
+    ),
+    "right-hand side of columns": (
+        lambda: xt.linalg.solve(xt.eye(row=3, col=3), xt.ones(col=3, k=2)),
+        xt.DimensionError,
+        r"lacks dim 'row': .*Write b.rename\(\{'col': 'row'\}\)",
+    ),
+    "NumPy in a result": (
+        lambda: xt.jit(lambda x: (x.mean(), np.ones(3)))(X),
+        xt.DimensionError,
+        r"result\[1\] of <lambda>, a NumPy array of shape \(3,\) has no named dims",
+    ),
+    "float labels": (
+        lambda: xt.nn.cross_entropy(xt.ones(n=3, c=2), xt.array([0.0, 1.0, 0.0], "n"), dim="c"),
+        xt.DimensionError,
+        r'xt.nn.cross_entropy: .*labels.astype\("i8"\)',
+    ),
+    "max() of traced": (lambda: xt.jit(lambda x: max(x.sum(), 0.0))(X), xt.ArgumentTypeError, "xt.maximum for max"),
+    "math.sqrt of traced": (lambda: xt.jit(lambda x: math.sqrt(x.sum()))(X), xt.ArgumentTypeError, "xt.sqrt for math"),
+    "range of traced": (lambda: xt.jit(lambda n: range(n))(3), xt.ArgumentTypeError, r"xt.fori_loop\(0, n, body"),
+    "+= of elements": (lambda: assign(X), xt.ArgumentTypeError, r"at\(time=0\).set\(value\), or .add\(value\) for \+="),
+    "where of one": (lambda: xt.where(X > 0), xt.ArgumentTypeError, r"np.nonzero\(condition.values\)"),  # type: ignore[call-arg]
+    "where that drops": (lambda: X.where(X > 0, drop=True), xt.ArgumentTypeError, r"x.isel\(time=mask\) drops"),  # type: ignore[call-arg]
+    "a float index": (lambda: X.isel(time=1.0), xt.ArgumentTypeError, "1.0 is no index for dim 'time'. Write 1\n"),
+    "float indices": (lambda: X.isel(time=[1.0]), xt.ArgumentTypeError, r'Write index.astype\("i8"\)'),
+    "a misspelt argument": (
+        lambda: xt.grad(lambda weight, b: weight.sum(), wrt="weigth")(X, X),
+        xt.ArgumentError,
+        "^xt.grad: there is no argument 'weigth' .*'weight', 'b'; did you mean 'weight'",
+    ),
+    "static_argnums": (lambda: xt.jit(lambda x, n: x, static_argnums=1), xt.ArgumentTypeError, "Write static=1, of"),  # type: ignore[call-overload]
+    "trees": (
+        lambda: xt.tree.map(lambda a, b: a, {"a": 1, "b": (2, 3)}, {"a": 1, "b": (2,)}),
+        xt.ArgumentError,
+        r"structures, \{'a': \*, 'b': \(\*, \*\)\} and .*differ at \['b'\]: 2 and 1 entries",
+    ),
+    "hvp": (lambda: xt.hvp(lambda x: x.sum(), X, X), xt.ArgumentTypeError, r"^xt.hvp: primals .*write \(x,\), \(t,\)"),  # type: ignore[arg-type]
+    "jvp": (lambda: xt.jvp(lambda x: x, X, X), xt.ArgumentTypeError, r"^xt.jvp: primals .*write \(x,\), \(t,\)"),  # type: ignore[arg-type]
+    "a loss with dims": (lambda: xt.grad(lambda x: x)(X), xt.DimensionError, "^xt.grad needs a loss without dims"),
+    **{
+        f"{f.__name__} of no function": (
+            lambda f=f, rest=rest: f(3, *rest),
+            xt.ArgumentTypeError,
+            f"^xt.{f.__name__} needs a function, got 3",
+        )
+        for f, rest in [
+            (xt.grad, ()),
+            (xt.jit, ()),
+            (xt.jacobian, ()),
+            (xt.vectorize, ("time",)),
+            (xt.vjp, (X,)),
+            (xt.linearize, (X,)),
+            (xt.jvp, ((X,), (X,))),
+            (xt.hvp, ((X,), (X,))),
+        ]
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_that_mean_something_else_here(name: str) -> None:
+    call, kind, message = CALLS[name]
+    with pytest.raises(kind, match=f"(?s){message}"):
+        call()
