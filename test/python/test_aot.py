@@ -84,14 +84,19 @@ def test_data_arrays_come_out_where_they_go_in(bundle: Path) -> None:
 
 
 def test_first_call_compiles_nothing(bundle: Path) -> None:
-    """In a process of its own: MLIR's bindings are not even imported."""
+    """In a process of its own: nobody asks for the compiler, or for a context to make programs in."""
     program = f"""
-import sys, numpy as np, xtensor as xt
+import numpy as np, xtensor as xt
 g = xt.load({str(bundle)!r})
 image = xt.array(np.ones((3, 64), "f4"), ("sample", "pixel"))
 w, b = xt.array(np.ones((64, 10), "f4"), ("pixel", "digit")), xt.array(np.ones(10, "f4"), "digit")
 print(g(image, w, b).values[0, 0])
-assert not any(name.startswith("xtensor.mlir") for name in sys.modules), "the compiler was asked"
+from xtensor.trace.context import compiler, context
+asked = [f.cache_info().misses for f in (compiler, context)]
+assert asked == [0, 0], "the compiler was asked"
+xt.jit(g)(image, w, b)
+asked = [f.cache_info().misses for f in (compiler, context)]
+assert asked == [1, 1], "the compiler is asked in another way"
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
