@@ -108,3 +108,23 @@ def test_errors() -> None:
         xt.zeros(3)
     with pytest.raises(TypeError):
         xt.zeros(a=2, dtype="M8[s]")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: xt.zeros(a=2**45),
+        lambda: xt.arange(2**45),
+        lambda: xt.linspace(0, 1, 2**45),
+        lambda: xt.eye(2**23, 2**22),
+    ],
+)
+def test_no_memory_is_told_as_by_every_op(make) -> None:
+    with pytest.raises(xt.MemoryError, match=r"xt\.\w+: no memory for 256. TiB") as told:
+        make()
+    assert "test_creation.py" in str(told.value)
+
+
+def test_a_name_is_text() -> None:
+    with pytest.raises(xt.DimensionError, match="half of a character"):
+        xt.array(np.ones(2), dims="a\ud800")

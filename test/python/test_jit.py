@@ -1,6 +1,8 @@
 """jit: what is traced, how often, and that any shape of arguments and results goes through."""
 
+import copy
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -152,6 +154,23 @@ def test_decorator_with_and_without_arguments():
     assert plain(y).values[1] == 2
     assert with_arguments(y, 3).values[1] == 3
     assert "plain" in repr(plain)
+
+
+def scaled(x, n):
+    return x * n
+
+
+@xt.jit
+def decorated(x):
+    return x * 2
+
+
+def test_jitted_functions_are_copied_and_sent_to_other_processes():
+    f = xt.jit(scaled, static="n")
+    for again in (copy.deepcopy({"layer": f})["layer"], pickle.loads(pickle.dumps(f))):
+        assert again(y, 3).values.tolist() == [0, 3, 6, 9]
+    assert copy.deepcopy(decorated) is decorated
+    assert pickle.loads(pickle.dumps(decorated)) is decorated
 
 
 def test_methods_can_be_jitted():

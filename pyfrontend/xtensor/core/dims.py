@@ -43,6 +43,13 @@ def check_name(name: Any, op: str = "") -> str:
         raise ArgumentTypeError(f"{where}a dim's name is a string, got {brief(name)} ({type(name).__name__})")
     if not name or "~" in name:
         raise DimensionError(f"{where}{name!r} cannot be a dim's name: it must not be empty or contain '~'")
+    if not name.isascii():
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise DimensionError(
+                f"{where}{name!r} cannot be a dim's name: it is no text, but half of a character"
+            ) from None
     return name
 
 

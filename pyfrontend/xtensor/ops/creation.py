@@ -6,14 +6,14 @@ Sizes come by keyword or, for dims of any name, as a dict: zeros(time=3, space=4
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..core.dims import check_name
 from ..core.dtypes import as_dtype
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, MemoryError_
 from ..core.ranges import does_not_fit, fits
 from ..trace import build
 from ..trace.dispatch import op, tracing
@@ -48,7 +48,7 @@ def _filled(name: str, sizes: dict[str, Any], value: Any, dtype: np.dtype) -> An
     if is_scalar(value) and p.is_integer(dtype) and not fits(value, dtype):
         raise does_not_fit(value, dtype, "Give a dtype= that holds it")
     if not traced and not tracing():
-        return _concrete(np.full(tuple(sizes.values()), value, dtype), tuple(sizes))
+        return _concrete(_made(name, np.full, tuple(sizes.values()), value, dtype), tuple(sizes))
     return extend(p.cast(value, dtype), _traced_sizes(sizes), tuple(sizes))
 
 
@@ -71,6 +71,15 @@ def _counted(name: str, count: float, dim: str) -> None:
     if count > 0:
         check_size(name, dim, math.ceil(min(count, 2.0**64)))
         check_bytes(name, {dim: math.ceil(count)}, p.F8)
+
+
+def _made(name: str, make: Callable[..., Any], *args: Any, **keywords: Any) -> np.ndarray:
+    """What NumPy makes. Where it has no memory, that is an error of ours."""
+    try:
+        return make(*args, **keywords)
+    except MemoryError as error:
+        what = str(error).partition("for an array")[0].replace("Unable to allocate ", "") or "the array"
+        raise fail(MemoryError_, name, f"no memory for {what.strip()}", instead="Make fewer elements") from None
 
 
 def _concrete(values: np.ndarray, dims: tuple[str, ...]) -> Any:
@@ -164,7 +173,7 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
     if wanted == p.BOOL:
         raise fail(DTypeError, "arange", "is not defined for bool")
     _counted("arange", (stop - start) / step, dim)
-    values = np.arange(start, stop, step)
+    values = _made("arange", np.arange, start, stop, step)
     wanted = values.dtype if wanted is None else wanted
     if not tracing():
         return _concrete(values.astype(wanted), (dim,))
@@ -195,7 +204,7 @@ def linspace(
     start, stop = (_float("linspace", v) for v in (start, stop))
     if is_scalar(start) and is_scalar(stop) and (not tracing() or count <= SMALL):
         wanted = None if dtype is None else as_dtype(dtype)
-        values = np.asarray(np.linspace(start, stop, count, endpoint=endpoint, dtype=wanted))
+        values = np.asarray(_made("linspace", np.linspace, start, stop, count, endpoint=endpoint, dtype=wanted))
         return build.constant(values, (dim,)) if tracing() else _concrete(values, (dim,))
     return _linspace(start, stop, count, dim, endpoint, dtype)
 
@@ -244,7 +253,7 @@ def eye(
     wanted = as_dtype(dtype)
     check_bytes("eye", sizes, wanted)
     if not tracing():
-        return _concrete(np.eye(*sizes.values(), dtype=wanted), names)
+        return _concrete(_made("eye", np.eye, *sizes.values(), dtype=wanted), names)
     row, col = (build.iota(d, s, p.I8) for d, s in sizes.items())
     return p.cast(build.compare("eq", row, col), wanted)
 

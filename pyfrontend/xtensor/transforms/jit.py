@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -32,6 +33,7 @@ class Jitted(Function, Generic[P, R]):
     __wrapped__: Callable[P, R]
     __name__: str
     _compiler: _Compiler
+    _options: dict[str, Any]
 
     if TYPE_CHECKING:  # the call itself is C++
 
@@ -55,6 +57,7 @@ class Jitted(Function, Generic[P, R]):
         if not hasattr(self, "__name__"):
             self.__name__ = name_of(fn)
         self._compiler = compiler
+        self._options = {"static": static, "dynamic_dims": dynamic_dims, "device": device, "donate": donate}
         compiler.function = self
         return self
 
@@ -66,6 +69,15 @@ class Jitted(Function, Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<jit of {self.__name__}>"
+
+    def __reduce__(self) -> Any:
+        """Copies and other processes compile for themselves. A decorated function is found by its name."""
+        found: Any = sys.modules.get(self.__module__)
+        for part in getattr(self, "__qualname__", "").split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return self.__qualname__
+        return _jit_again, (self.__wrapped__, self._options)
 
     @trimmed
     def trace(self, *args: Any, **kwargs: Any) -> Any:
@@ -89,6 +101,10 @@ class Jitted(Function, Generic[P, R]):
     def as_text(self, phase: str, *args: Any, **kwargs: Any) -> str:
         """``f.lower(*args).as_text(phase)``."""
         return str(self.lower(*args, **kwargs).as_text(phase))
+
+
+def _jit_again(fn: Callable[..., Any], options: dict[str, Any]) -> Jitted[..., Any]:
+    return Jitted(fn, **options)
 
 
 def device_of(f: Any) -> str | None:
