@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -104,3 +105,41 @@ def test_without_labels_extremes_are_positions() -> None:
     bare = DATA.drop_vars("time")
     assert xt.jit(lambda d: xt.idxmax(d, "time"))(bare).values.tolist() == bare.argmax("time").values.tolist()
     assert xt.jit(lambda d: d.idxmax("time"))(xt.as_array(bare)).values.tolist() == bare.argmax("time").values.tolist()
+
+
+# -- drop_vars --------------------------------------------------------------------------------------------------------
+
+LABELLED = along("t", T).assign_coords(height=("t", [1.0, 2.0, 3.0, 4.0]), run=7)
+DROPS: dict[str, tuple[Callable[[Any], Any], Callable[[xr.DataArray], xr.DataArray]]] = {
+    "own": (lambda x: x.drop_vars("t"), lambda x: x.drop_vars("t")),
+    "another": (lambda x: x.drop_vars("height"), lambda x: x.drop_vars("height")),
+    "both": (lambda x: x.drop_vars(["height", "t"]), lambda x: x.drop_vars(["height", "t"])),
+    "none": (lambda x: x.drop_vars("place"), lambda x: x),
+    "renamed": (lambda x: x.rename(t="u").drop_vars("u"), lambda x: x.rename(t="u").drop_vars("u")),
+    "by the old name": (lambda x: x.rename(t="u").drop_vars("t") + 1.0, lambda x: x.rename(t="u") + 1.0),
+    "of a point": (lambda x: x.isel(t=0).drop_vars("t"), lambda x: x.isel(t=0, drop=False).drop_vars("t")),
+    "then read": (lambda x: x.drop_vars("t").isel(t=[2, 0]), lambda x: x.drop_vars("t").isel(t=[2, 0])),
+}
+
+
+@pytest.mark.parametrize("name", DROPS)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_drop_vars_drops_what_xarray_drops(name: str, compiled: bool) -> None:
+    ours, theirs = DROPS[name]
+    got = xt.jit(ours)(LABELLED) if compiled else ours(xt.as_array(LABELLED)).to_xarray()
+    xr.testing.assert_identical(got, theirs(LABELLED))
+
+
+def test_drop_vars_lets_arrays_with_other_coordinates_meet() -> None:
+    other = along("t", U)
+    for f in (lambda a, b: a.drop_vars("t") + b, lambda a, b: xt.multiply(a.drop_vars("t"), b)):
+        got = xt.jit(f)(along("t", T), other)
+        assert got.t.values.tolist() == U
+        xr.testing.assert_identical(got, f(xt.as_array(along("t", T)), other))
+    assert xt.drop_vars(along("t", T), "t").coords.keys() == set()
+    assert xt.drop_vars(2.0, "t").item() == 2.0
+
+
+def test_a_saved_function_knows_what_it_drops(tmp_path: Path) -> None:
+    g = xt.load(xt.export(lambda x: x.drop_vars("t") * 2.0, args=(LABELLED,), path=tmp_path / "f.xtb", c=False))
+    xr.testing.assert_identical(g(LABELLED), LABELLED.drop_vars("t") * 2.0)

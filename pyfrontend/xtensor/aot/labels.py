@@ -32,6 +32,7 @@ _BOUND = number(-_MOST, _MOST)
 _STEPS = {
     "slice": row(one_of(["slice"]), _BOUND, optional(number(0, _MOST)), _BOUND),
     "pad": row(one_of(["pad"]), number(0, _MOST), number(0, _MOST), one_of(_PAD_MODES)),
+    "drop": row(one_of(["drop"]), items(text(1024), most=_MANY), number(-1, 1)),
     "windows": row(one_of(["windows"]), number(0, _MOST)),
     "take": row(one_of(["take"]), optional(_positions), optional(text(1024, least=1))),
 }

@@ -374,6 +374,10 @@ class ArrayMethods:
         """Dims replaced by others."""
         return _ops.swap_dims(self, names, **keywords)
 
+    def drop_vars(self, names: str | Iterable[str], /) -> Self:
+        """Without the coordinates of these names."""
+        return _ops.drop_vars(self, names)
+
     def as_dims(self, *dims: str) -> Self:
         """Names for all dims, by position."""
         return _ops.as_dims(self, *dims)

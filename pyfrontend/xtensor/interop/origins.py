@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
-from .xarray import _OWNER, _POINTS, Followed, Meeting, Origin
+from .xarray import _OWNER, POINTS, Followed, Meeting, Origin
 
 if TYPE_CHECKING:
     from ..trace.program import Program
@@ -174,14 +174,14 @@ class Origins:
         if name == "xtensor.rename":
             back = {t.value: f.value for f, t in zip(a["from"], a["to"], strict=True)}
             source = self.known.get(operands[0], {})
-            return {d: source.get(back.get(d, d), frozenset()) for d in (*dims, _POINTS)}
+            return {d: source.get(back.get(d, d), frozenset()) for d in (*dims, POINTS)}
         if name in ("xtensor.scatter", "xtensor.accumulate"):
             operands = operands[:1]
         sources = [self.known.get(x, {}) for x in operands]
-        joined = {d: frozenset().union(*(s.get(d, frozenset()) for s in sources)) for d in (*dims, _POINTS)}
+        joined = {d: frozenset().union(*(s.get(d, frozenset()) for s in sources)) for d in (*dims, POINTS)}
         if name == "xtensor.squeeze":
             gone = (sources[0].get(d.value, frozenset()) for d in a["dims"])
-            joined[_POINTS] = joined[_POINTS].union(*gone)
+            joined[POINTS] = joined[POINTS].union(*gone)
         touched: dict[str, Any] = {}
         if name == "xtensor.slice":
             parts = zip(a["dims"], a["offsets"], a["sizes"], a["strides"], strict=True)
@@ -223,13 +223,13 @@ class Origins:
         along = [d.value for d in o.attributes["along"]]
         source = self.known.get(operands[0], {})
         left = [{d: f for d, f in self.known.get(x, {}).items() if d not in along} for x in operands]
-        joined = {d: frozenset[Origin]().union(*(s.get(d, ()) for s in left)) for d in (*dims, _POINTS)}
+        joined = {d: frozenset[Origin]().union(*(s.get(d, ()) for s in left)) for d in (*dims, POINTS)}
         for d, index in zip(along, operands[1:], strict=True):
             there, where = self._dims(index), self._positions(index)
             if where is None or len(there) > 1 or int(o.attributes["mode"]) != _RAISES:
                 continue
-            to = there[0] if there else _POINTS
-            step = ("take", where, None if to in (d, _POINTS) else to)
+            to = there[0] if there else POINTS
+            step = ("take", where, None if to in (d, POINTS) else to)
             joined[to] = joined[to] | _stepped(source.get(d, frozenset()), step)
         return joined
 

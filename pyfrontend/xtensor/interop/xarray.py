@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,16 +92,23 @@ def labels_at(op: str, x: Any, dim: str, position: Any) -> Any:
             f"xt.{op}: the labels of dim {dim!r} are {found.dtype}, which arrays do not hold. "
             f"Write xt.{op}(x.to_xarray(), {dim!r})"
         )
-    labels = labels_of(position)
     made = array(found, position.dims, device=position.device)
-    return made._with_meta(Labels(labels.coords, dim, labels.attrs))
+    return made._with_meta(replace(labels_of(position), name=dim))
+
+
+def without_labels(x: Any, names: Sequence[str]) -> Any:
+    """A DataArray or an Array without some of its coordinates."""
+    if is_dataarray(x):
+        return x.drop_vars(names, errors="ignore")
+    labels = labels_of(x)
+    return x._with_meta(replace(labels, coords={k: v for k, v in labels.coords.items() if k not in names}))
 
 
 # -- which coordinates still apply ------------------------------------------------------------------------------------
 
 # A dim of a value comes from a dim of an argument, unchanged or through steps: (argument, dim, steps).
 Origin = tuple[int, str, tuple[Any, ...]]
-_POINTS = "~points"  # under this name: dims that an int picked one position of
+POINTS = "~points"  # under this name: dims that an int picked one position of
 _OWNER = "~owner"  # under this name: the argument that a gradient is by
 
 
@@ -177,6 +184,11 @@ def _take(
             continue
         if kind == "windows":
             return None
+        if kind == "drop":
+            dropped, own = parameters
+            if name in dropped if name != dim or own < 0 else own:
+                return None
+            continue
         if kind == "take" and parameters[0] is None:
             continue
         if kind == "take":
@@ -251,8 +263,8 @@ def _moved(
         taken = _take(name, variable, d, steps, labels)
         if taken is None:
             return None
-        variable = taken.isel({d: 0}) if new == _POINTS else taken
-        if new != _POINTS:
+        variable = taken.isel({d: 0}) if new == POINTS else taken
+        if new != POINTS:
             dims.append(new)
     if len(set(dims)) != len(dims):
         return None  # read point by point along several dims
@@ -278,7 +290,7 @@ def _coordinates(
                 continue
             # What another dim brings to a place keeps its name there.
             is_brought = name in here and any(s[0] == "take" and s[2] for s in here[name][1])
-            new = here[name][0] if name in here and here[name][0] != _POINTS and not is_brought else name
+            new = here[name][0] if name in here and here[name][0] != POINTS and not is_brought else name
             other = found.setdefault(new, moved)
             if other.equals(moved):  # type: ignore[no-untyped-call]
                 continue

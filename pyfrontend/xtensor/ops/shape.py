@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
 from ..core.dims import brief, check_name, describe, ordered, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..interop.xarray import POINTS, is_dataarray, without_labels
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import DynamicSize, Tracer, as_tracer
@@ -107,6 +109,26 @@ def swap_dims(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keyword
     """`x` with dims replaced by others. Coordinates keep their names: one along the old dim that is called as the new
     one labels it from now on."""
     return _rename(x, by_dim("swap_dims", names, keywords, "new names"), name="swap_dims")
+
+
+def drop_vars(x: ArrayLike, names: str | Iterable[str], /) -> Array:
+    """`x` without the coordinates of these names, inside of `xt.jit` too; names that it has none of are passed over."""
+    dropped = names_of("drop_vars", names)
+    if isinstance(x, Tracer):
+        return _unlabelled(x, dropped)
+    if is_dataarray(x) or isinstance(x, _native.Array):
+        return without_labels(x, dropped)
+    from ..core.array import as_array
+
+    return as_array(x)
+
+
+@op(name="drop_vars")
+def _unlabelled(x: ArrayLike, names: tuple[str, ...], /) -> Array:
+    x = as_tracer(x)
+    # Does the coordinate that is called as its dim go? Once the dim is gone, names tell (-1).
+    steps = {d: ("drop", names, int(d in names)) for d in x.dims} | {POINTS: ("drop", names, -1)}
+    return build.labelled(build.rename(x, {}), x, steps)
 
 
 @op

@@ -383,7 +383,7 @@ class _Update:
         if self.kind == "set":
             y = extend(v, {d: size_of(x, d) for d in x.dims}, x.dims)
             # A value of its own: it has the coordinates of `x`, also where it is all of `v`.
-            return build.select(p.constant(True, p.BOOL), y, x) if y.value == v.value else y
+            return build.rename(y, {}) if y.value == v.value else y
         if x.dtype == p.BOOL:
             return build.binary("or" if self.kind == "max" else "and", x, v)
         return build.binary(_KINDS[self.kind][0], x, v)
