@@ -38,6 +38,7 @@ _BROKEN_RULE = re.compile(
 def mlir() -> Any:
     """The bindings' `ir` module. Importing it waits for the compiler's libraries, so the package does it last."""
     from ..mlir import ir
+    from ..mlir.dialects import xtensor  # noqa: F401 (the bindings look for it when they meet one of its types)
 
     return ir
 
