@@ -23,6 +23,15 @@ def test_the_pages_of_this_repository() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_list_of_functions_is_what_there_is() -> None:
+    listed = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "list_functions.py")], capture_output=True, text=True, cwd=ROOT
+    )
+    assert listed.returncode == 0, listed.stderr
+    page = ROOT / "docs" / "functions.md"
+    assert listed.stdout == page.read_text(), "run scripts/list_functions.py docs/functions.md"
+
+
 @pytest.mark.parametrize(
     ("program", "complaint"),
     [

@@ -182,14 +182,17 @@ def _visit(x: Any, out: list[Any], is_leaf: Callable[[Any], bool] | None) -> Tre
 
 
 def unflatten(structure: TreeDef, leaves: Iterable[Any]) -> Any:
+    """A tree of that structure with these leaves."""
     return structure.unflatten(leaves)
 
 
 def leaves(tree: Any) -> list[Any]:
+    """The leaves from left to right."""
     return flatten(tree)[0]
 
 
 def structure(tree: Any) -> TreeDef:
+    """What is around the leaves: hashable, and equal for trees that differ in their leaves alone."""
     return flatten(tree)[1]
 
 

@@ -1,0 +1,117 @@
+"""docs/functions.md: every public function of the package, by family, with the first sentence of what it says itself.
+
+list_functions.py          prints the page
+list_functions.py PAGE     writes it
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import sys
+import typing
+from pathlib import Path
+from typing import Any
+
+import xtensor as xt
+from xtensor.core.methods import ArrayMethods
+from xtensor.ops.updates import Selection
+from xtensor.ops.windows import Coarsen, Rolling
+
+HEAD = """# Functions
+
+Every public function, by family. Written by `scripts/list_functions.py` from what the functions say themselves
+(`help(xt.sum)` says all of it); a test tells when it has to run again. `xt.NAME` for anything that is called otherwise
+elsewhere (`xt.einsum`, `xt.vmap`, `xt.nanmean`) says what to write.
+"""
+# Titles of families, in order: a module of the package (whose functions are in `xt`), or a room in `xt`.
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "Arrays in and out": ("core.array", "interop.dlpack", "core.spec"),
+    "From sizes and numbers": ("ops.creation",),
+    "Of one array, element by element": ("ops.elementwise",),
+    "Of several arrays, element by element": ("ops.operators",),
+    "Products": ("ops.contraction",),
+    "Reductions": ("ops.reductions",),
+    "Running sums": ("ops.scans",),
+    "In order": ("ops.sorting",),
+    "Reading by position": ("ops.indexing",),
+    "Names and order of dims": ("ops.shape",),
+    "Moved and repeated": ("ops.moving",),
+    "Windows": ("ops.windows",),
+    "Linear algebra": ("linalg",),
+    "Neural networks": ("nn",),
+    "Signals": ("signal",),
+    "Compiling": ("transforms.jit", "aot.export", "aot.load", "core.options", "core.devices"),
+    "Derivatives": (
+        "transforms.grad", "transforms.jacobian", "transforms.jvp", "transforms.vjp", "transforms.linearize",
+        "transforms.custom", "transforms.checkpoint",
+    ),
+    "Batches": ("transforms.vectorize",),
+    "Control flow": ("transforms.control",),
+    "Pytrees": ("tree",),
+    "Checks": ("testing",),
+}  # fmt: skip
+ROOMS = ("linalg", "nn", "signal", "tree", "testing")
+
+
+def families() -> dict[str, list[str]]:
+    """The names of each family, as they are called in `xt`."""
+    found: dict[str, list[str]] = {module: [] for modules in FAMILIES.values() for module in modules}
+    for name in xt.__all__:
+        thing = getattr(xt, name)
+        module = str(getattr(thing, "__module__", "")).removeprefix("xtensor.")
+        if callable(thing) and module != "xtensor":  # errors have a page of their own
+            found[module].append(name)
+    for room in ROOMS:
+        found[room] = [f"{room}.{name}" for name in sorted(getattr(xt, room).__all__)]
+    return {title: [n for m in modules for n in sorted(found[m])] for title, modules in FAMILIES.items()}
+
+
+def called(thing: Any) -> str:
+    """(x, dim=None, *, skipna=None)"""
+    signature = inspect.signature((typing.get_overloads(inspect.unwrap(thing)) or [thing])[0])
+    parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
+    text = str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+    return re.sub(r", /(?=[,)])", "", text).replace("(/, ", "(")
+
+
+def first_sentence(thing: Any) -> str:
+    paragraph = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    sentence = re.split(r"(?<=[^.])\. (?=[A-Z`])", paragraph)[0].removesuffix(".")
+    if not sentence:
+        raise SystemExit(f"{thing!r} has no docstring")
+    return sentence
+
+
+def entry(name: str, thing: Any) -> str:
+    made_by_others = inspect.isclass(thing) and thing.__name__[0].isupper()
+    takes = called(thing) if callable(thing) and not made_by_others else ""
+    return f"* `{name}{takes}`: {first_sentence(thing)}"
+
+
+def methods(cls: type) -> list[str]:
+    return [name for name in dir(cls) if not name.startswith("_")]
+
+
+def page() -> str:
+    parts = [HEAD]
+    for title, names in families().items():
+        lines = [entry(f"xt.{name}", functools.reduce(getattr, name.split("."), xt)) for name in names]
+        parts.append(f"\n## {title}\n\n" + "\n".join(lines) + "\n")
+    own = [name for name in methods(xt.Array) if name not in (*xt.__all__, "meta", "type", "variable")]
+    also = [name for name in methods(ArrayMethods) if name in xt.__all__]
+    parts.append("\n## Methods of arrays\n\nThese are functions, too: " + ", ".join(f"`{n}`" for n in also) + ".\n\n")
+    things = {name: inspect.getattr_static(xt.Array, name) for name in own}
+    lines = [entry(f"x.{name}", thing) for name, thing in things.items() if inspect.getdoc(thing)]
+    parts.append("\n".join(lines) + "\n")
+    for what, cls in (("x.at(time=0)", Selection), ("x.rolling(time=3)", Rolling), ("x.coarsen(time=3)", Coarsen)):
+        parts.append(f"\nOf `{what}`: " + ", ".join(f"`{n}`" for n in methods(cls)) + ".\n")
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).write_text(page())
+    else:
+        print(page(), end="")
