@@ -15,6 +15,13 @@ static constexpr double kInvLn10 = 0.43429448190325182765;
 static constexpr double kInvLn2 = 1.44269504088896340736;
 static constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 
+/// (1 - a)(1 + a) keeps its digits near one, and 1 - a a those of its derivative near zero: the
+/// value of the one with the derivative of the other.
+static Expr oneMinusSquare(Expr a) {
+  Expr square = 1 - a * a;
+  return square + stopGradient((1 - a) * (1 + a) - square);
+}
+
 template <typename Op>
 static void row(Rules &rules, Partial x) {
   rules.add<Op>({Table::Elementwise, {x}});
@@ -26,13 +33,13 @@ static void row(Rules &rules, Partial lhs, Partial rhs, std::optional<Partial> f
 
 void xtensor::addElementwiseRules(Rules &rules) {
   row<AbsOp>(rules, D(sign(a)));
-  row<AcosOp>(rules, D(-rsqrt((1 - a) * (1 + a))));
-  row<AcoshOp>(rules, D(rsqrt((a - 1) * (a + 1))));
-  row<AsinOp>(rules, D(rsqrt((1 - a) * (1 + a))));
+  row<AcosOp>(rules, D(-rsqrt(oneMinusSquare(a))));
+  row<AcoshOp>(rules, D(rsqrt(a - 1) * rsqrt(a + 1)));
+  row<AsinOp>(rules, D(rsqrt(oneMinusSquare(a))));
   row<AsinhOp>(rules, D(rsqrt(a * a + 1)));
   row<AtanOp>(rules, D(1 / (1 + a * a)));
-  row<AtanhOp>(rules, D(1 / ((1 - a) * (1 + a))));
-  row<CbrtOp>(rules, D(1 / (3 * (y * y))));
+  row<AtanhOp>(rules, D(1 / oneMinusSquare(a)));
+  row<CbrtOp>(rules, D(1 / y / (3 * y)));
   row<CeilOp>(rules, D(0));
   row<CosOp>(rules, D(-sin(a)));
   row<CoshOp>(rules, D(sinh(a)));
@@ -40,7 +47,7 @@ void xtensor::addElementwiseRules(Rules &rules) {
   row<ErfcOp>(rules, D(-kTwoOverSqrtPi * exp(-(a * a))));
   row<Exp2Op>(rules, D(kLn2 * y));
   row<ExpOp>(rules, D(y));
-  row<Expm1Op>(rules, D(y + 1));
+  row<Expm1Op>(rules, D(exp(a))); // y + 1 has no digits left where a is far below zero
   row<FloorOp>(rules, D(0));
   row<Log10Op>(rules, D(kInvLn10 / a));
   row<Log1pOp>(rules, D(1 / (1 + a)));

@@ -93,6 +93,9 @@ Expr sin(Expr x) {
 Expr sinh(Expr x) {
   return Expr::unary<SinhOp>(x, [](double a) { return std::sinh(a); });
 }
+Expr stopGradient(Expr x) {
+  return Expr::unary<StopGradientOp>(x, [](double a) { return a; });
+}
 
 Expr copysign(Expr x, Expr y) {
   return Expr::binary<CopysignOp>(x, y, [](double a, double b) { return std::copysign(a, b); });

@@ -37,6 +37,7 @@ public:
   friend Expr sign(Expr x);
   friend Expr sin(Expr x);
   friend Expr sinh(Expr x);
+  friend Expr stopGradient(Expr x);
   friend Expr copysign(Expr x, Expr y);
   friend Expr floorDiv(Expr x, Expr y);
   friend Expr pow(Expr x, Expr y);
