@@ -1,5 +1,6 @@
 #include "compiler/Compiler.h"
 
+#include "GPU/KernelCode.h"
 #include "Pipelines.h"
 #include "compiler/Jit.h"
 #include "compiler/ObjectCache.h"
@@ -94,8 +95,8 @@ static LogicalResult checkTarget(ModuleOp module, StringRef target) {
 /// string on one line.
 static std::string kernelTexts(ModuleOp module) {
   std::string text;
-  for (auto kernel : module.getOps<gpu::GPUModuleOp>())
-    if (auto code = kernel->getAttrOfType<StringAttr>("xtensor.code"))
+  for (auto kernel : module.getOps<mlir::gpu::GPUModuleOp>())
+    if (auto code = kernel->getAttrOfType<StringAttr>(xtensor::gpu::kCodeAttr))
       text += "// " + kernel.getName().str() + "\n\n" + code.getValue().rtrim('\0').str() + '\n';
   return text;
 }

@@ -284,11 +284,16 @@ struct CompileOptions : PassPipelineOptions<CompileOptions> {
 } // namespace
 
 /// What the input must be to be in `phase`, as far as a pass checks it.
-static void addContract(OpPassManager &pm, StringRef phase) {
+static void addContract(OpPassManager &pm, StringRef phase, Backend backend) {
   if (phase == "differentiated")
     pm.addPass(createVerifyDifferentiated());
-  else if (phaseIndex(phase) >= phaseIndex("linalg"))
+  else if (phase == "llvm")
+    pm.addPass(createVerifyLLVM());
+  else if (int i = phaseIndex(phase, backend); i >= phaseIndex("linalg", backend)) {
     pm.addPass(createVerifyLinalg());
+    if (i >= phaseIndex("buffers", backend))
+      pm.addPass(createVerifyBuffers());
+  }
 }
 
 void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringRef dumpDir,
@@ -296,7 +301,7 @@ void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringR
   Backend backend = *backendOf(target);
   if (target != "cpu")
     pm.addPass(std::make_unique<SetTarget>(target));
-  addContract(pm, from);
+  addContract(pm, from, backend);
   int first = phaseIndex(from, backend), last = phaseIndex(to, backend);
   int buffers = phaseIndex("buffers", backend);
   if (first < buffers && last >= buffers)

@@ -31,7 +31,11 @@ struct OutParamsPass : xtensor::impl::OutParamsBase<OutParamsPass> {
     func::FuncOp func = getOperation();
     if (func.isDeclaration() || func->hasAttr("xtensor.inputs"))
       return;
-    auto returnOp = cast<func::ReturnOp>(func.getBody().back().getTerminator());
+    auto returnOp = dyn_cast<func::ReturnOp>(func.getBody().back().getTerminator());
+    if (!returnOp || !func.getBody().hasOneBlock()) {
+      func.emitError("a function of several blocks, where control flow is ops of scf");
+      return signalPassFailure();
+    }
     unsigned inputs = func.getNumArguments();
     SmallPtrSet<Operation *, 8> taken;
     OpBuilder b(func.getContext());

@@ -16,6 +16,10 @@ namespace xtensor {
 /// The phase "buffers": tensors in, memrefs in one arena out.
 void buildBuffersPipeline(mlir::OpPassManager &pm);
 
+/// What passes on memory presume (VerifyBuffers.cpp): an error at the first op that has no such
+/// type.
+mlir::LogicalResult checkBuffers(mlir::Operation *root);
+
 /// The interfaces that bufferization looks up by dialect.
 void registerBufferInterfaces(mlir::DialectRegistry &registry);
 /// Of them, that of xtensor.library (LibraryBuffers.cpp).

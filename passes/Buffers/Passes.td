@@ -122,4 +122,21 @@ def Arena : Pass<"xtensor-arena", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def VerifyBuffers : Pass<"xtensor-verify-buffers", "::mlir::ModuleOp"> {
+  let summary = "Check that only memory is left, with an offset and strides";
+  let description = [{
+    The contract of the `buffers` phase. Later passes write addresses, and begin
+    with the same check: a tensor is an error at the user's line, which names the
+    phase that is missing.
+
+    ```mlir
+    %y = linalg.generic ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {..}
+    ```
+    ==>
+    ```
+    error: 'linalg.generic' has 'tensor<8xf32>', a tensor where only memory may be left: ..
+    ```
+  }];
+}
+
 #endif // XTENSOR_PASSES_BUFFERS

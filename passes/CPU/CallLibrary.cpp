@@ -1,5 +1,6 @@
 // xtensor-call-library: xtensor.library on memory becomes a call of the routine in the runtime,
 // which finds its operands described on the stack.
+#include "Buffers/Passes.h"
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
 
@@ -153,8 +154,11 @@ struct CallLibraryPass : xtensor::impl::CallLibraryBase<CallLibraryPass> {
   void runOnOperation() override {
     SmallVector<LibraryOp> ops;
     getOperation()->walk([&](LibraryOp op) { ops.push_back(op); });
-    for (LibraryOp op : ops)
+    for (LibraryOp op : ops) {
+      if (failed(checkBuffers(op)))
+        return signalPassFailure();
       CallEmitter(op).emit();
+    }
   }
 };
 

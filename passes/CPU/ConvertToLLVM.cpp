@@ -1,4 +1,5 @@
 // xtensor-to-llvm: all that is left, to the LLVM dialect.
+#include "Buffers/Passes.h"
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
 
@@ -63,7 +64,9 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    acquireArenas(module);
+    if (failed(checkBuffers(module)) || failed(checkHost(module)))
+      return signalPassFailure();
+    SmallVector<func::CallOp> acquires = acquireArenas(module);
     SmallVector<Operation *> views;
     module.walk([&](Operation *op) {
       if (isa<memref::SubViewOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
@@ -82,7 +85,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     flow.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(module, flow, *flowPatterns)))
       return signalPassFailure();
-    leaveWithoutArena(module);
+    leaveWithoutArena(acquires);
     LLVMConversionTarget target(getContext());
     target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
     if (failed(applyFullConversion(module, target, *llvmPatterns)))
@@ -92,8 +95,29 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     reconcileUnrealizedCasts(casts);
   }
 
+  /// No code of a device is left, and what is allocated are arenas (xtensor-arena), in functions
+  /// whose results are out parameters.
+  static LogicalResult checkHost(ModuleOp module) {
+    for (Operation &op : *module.getBody())
+      if (op.hasTrait<OpTrait::SymbolTable>())
+        return op.emitError() << "'" << op.getName() << "' is no code of the host: run "
+                              << "--xtensor-launch-kernels first";
+    WalkResult result = module.walk([](memref::AllocOp alloc) {
+      auto func = alloc->getParentOfType<func::FuncOp>();
+      MemRefType type = alloc.getType();
+      if (func && func.getNumResults() == 0 && type.getRank() == 1 && type.isDynamicDim(0) &&
+          type.getElementType().isInteger(8) && type.getLayout().isIdentity())
+        return WalkResult::advance();
+      alloc.emitError() << "'memref.alloc' is no arena of a function without results: run "
+                        << "--xtensor-out-params and --xtensor-arena first";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   /// memref.alloc and memref.dealloc of arenas become calls of the runtime.
-  void acquireArenas(ModuleOp module) {
+  SmallVector<func::CallOp> acquireArenas(ModuleOp module) {
+    SmallVector<func::CallOp> acquires;
     SmallVector<memref::AllocOp> allocs;
     SmallVector<memref::DeallocOp> deallocs;
     module.walk([&](Operation *op) {
@@ -103,7 +127,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
         deallocs.push_back(dealloc);
     });
     if (allocs.empty())
-      return;
+      return acquires;
     OpBuilder b(module.getBodyRegion());
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     Type i64 = b.getI64Type();
@@ -131,22 +155,18 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       b.setInsertionPoint(alloc);
       Location loc = alloc.getLoc();
       Value bytes = arith::IndexCastOp::create(b, loc, i64, alloc.getDynamicSizes()[0]);
-      Value p = func::CallOp::create(b, loc, acquire, bytes).getResult(0);
+      acquires.push_back(func::CallOp::create(b, loc, acquire, bytes));
+      Value p = acquires.back().getResult(0);
       alloc.replaceAllUsesWith(memrefFrom(b, loc, *types, alloc.getType(), {p, bytes}));
       alloc.erase();
     }
+    return acquires;
   }
 
   /// A function whose arena could not be had returns at once: the runtime has reported it.
-  void leaveWithoutArena(ModuleOp module) {
-    SmallVector<func::CallOp> acquires;
-    module.walk([&](func::CallOp call) {
-      if (call.getCallee() == "xt_arena_acquire" || call.getCallee() == "xt_call_arena")
-        acquires.push_back(call);
-    });
+  static void leaveWithoutArena(ArrayRef<func::CallOp> acquires) {
     for (func::CallOp call : acquires) {
       auto func = call->getParentOfType<func::FuncOp>();
-      assert(func.getNumResults() == 0 && "results are written to out parameters");
       OpBuilder b(func);
       Block *rest = call->getBlock()->splitBlock(std::next(call->getIterator()));
       Block *leave = b.createBlock(&func.getBody(), func.getBody().end());

@@ -1,4 +1,5 @@
 // xtensor-emit-vectors: every linalg op on buffers becomes loops over vectors, or a library call.
+#include "Buffers/Passes.h"
 #include "CPU/Gemm.h"
 #include "CPU/LoopEmitter.h"
 #include "CPU/Passes.h"
@@ -42,6 +43,8 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     func::FuncOp func = getOperation();
     if (func.isDeclaration())
       return;
+    if (failed(checkBuffers(func)))
+      return signalPassFailure();
     func.walk([&](memref::CopyOp copy) {
       OpBuilder b(copy);
       linalg::CopyOp::create(b, copy.getLoc(), copy.getSource(), copy.getTarget());

@@ -1,4 +1,5 @@
 // xtensor-outline-parallel: scf.forall becomes a call of the thread pool, or a loop.
+#include "Buffers/Passes.h"
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
 
@@ -24,6 +25,8 @@ namespace {
 struct OutlineParallelPass : xtensor::impl::OutlineParallelBase<OutlineParallelPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(checkBuffers(module)))
+      return signalPassFailure();
     LowerToLLVMOptions options(&getContext());
     LLVMTypeConverter converter(&getContext(), options);
     types = &converter;

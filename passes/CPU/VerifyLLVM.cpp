@@ -22,7 +22,7 @@ struct VerifyLLVMPass : xtensor::impl::VerifyLLVMBase<VerifyLLVMPass> {
         known.insert(type);
       return compatible;
     };
-    WalkResult result = getOperation().walk([&](Operation *op) {
+    WalkResult result = getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<ModuleOp>(op))
         return WalkResult::advance();
       if (!isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect())) {

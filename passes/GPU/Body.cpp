@@ -390,14 +390,19 @@ LogicalResult Body::emitWhile(scf::WhileOp op) {
   return success();
 }
 
+int64_t xtensor::gpu::stepsBetween(int64_t from, int64_t to, int64_t step) {
+  return step < 1 ? ShapedType::kDynamic : from < to ? llvm::divideCeilSigned(to - from, step) : 0;
+}
+
 int64_t xtensor::gpu::iterationsOf(scf::ForallOp loop) {
   int64_t total = 1;
   for (auto [from, to, step] :
        llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep())) {
     auto x = getConstantIntValue(from), y = getConstantIntValue(to), z = getConstantIntValue(step);
-    if (!x || !y || !z)
-      return ShapedType::kDynamic;
-    total *= std::max<int64_t>(llvm::divideCeilSigned(*y - *x, *z), 0);
+    int64_t count = x && y && z ? stepsBetween(*x, *y, *z) : ShapedType::kDynamic;
+    if (ShapedType::isDynamic(count))
+      return count;
+    total *= count;
   }
   return total;
 }

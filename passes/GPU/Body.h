@@ -46,6 +46,8 @@ private:
   FlatView sifted[3]; // memory of emitSifted: steps, and how many there are
 };
 
+/// Steps from one number below another; kDynamic where a step does not lead there.
+int64_t stepsBetween(int64_t from, int64_t to, int64_t step);
 /// Iterations of a parallel loop; kDynamic if unknown.
 int64_t iterationsOf(mlir::scf::ForallOp loop);
 /// The same as a value of the host.

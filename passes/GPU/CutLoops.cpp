@@ -32,9 +32,7 @@ static int64_t trips(scf::ForOp loop) {
   auto first = getConstantIntValue(loop.getLowerBound());
   auto end = getConstantIntValue(loop.getUpperBound());
   auto step = getConstantIntValue(loop.getStep());
-  if (!first || !end || !step)
-    return ShapedType::kDynamic;
-  return std::max<int64_t>(llvm::divideCeilSigned(*end - *first, *step), 0);
+  return first && end && step ? stepsBetween(*first, *end, *step) : ShapedType::kDynamic;
 }
 
 int64_t xtensor::gpu::stepsOf(Block &block) {

@@ -85,6 +85,14 @@ const Function *find(ArrayRef<Function> functions, StringRef operation) {
   return found == functions.end() ? nullptr : found;
 }
 
+} // namespace
+
+bool xtensor::isWrittenOut(Operation *op) {
+  return find(ArrayRef<Function>(kFunctions), op->getName().getStringRef());
+}
+
+namespace {
+
 /// The functions of one symbol table.
 class Library {
 public:

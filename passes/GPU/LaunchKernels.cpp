@@ -1,6 +1,8 @@
 // xtensor-launch-kernels: launches become calls of the runtime (runtime/Device.h), kernels
 // constants.
+#include "Buffers/Passes.h"
 #include "CPU/MemRefPointers.h"
+#include "GPU/KernelCode.h"
 #include "GPU/Passes.h"
 
 #include "XTensor/XTensor.h"
@@ -103,7 +105,7 @@ LLVM::GlobalOp HostEmitter::kernelOf(mlir::gpu::LaunchFuncOp op) {
     return global;
   auto holder = module.lookupSymbol<mlir::gpu::GPUModuleOp>(name);
   auto func = cast<mlir::gpu::GPUFuncOp>(holder.lookupSymbol(op.getKernelName()));
-  auto code = holder->getAttrOfType<StringAttr>("xtensor.code");
+  auto code = holder->getAttrOfType<StringAttr>(xtensor::gpu::kCodeAttr);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(module.getBody());
   LLVM::GlobalOp binary = bytes((name + "_code").str(), code ? code.getValue() : "");
@@ -301,11 +303,29 @@ void HostEmitter::constants(memref::GetGlobalOp op) {
 
 namespace {
 struct LaunchKernelsPass : xtensor::impl::LaunchKernelsBase<LaunchKernelsPass> {
+  /// What is launched is a kernel of this phase: memory and words of 32 bits go to it.
+  static LogicalResult checkLaunch(mlir::gpu::LaunchFuncOp op, ModuleOp module) {
+    auto holder = module.lookupSymbol<mlir::gpu::GPUModuleOp>(op.getKernelModuleName());
+    if (!holder || !holder.lookupSymbol<mlir::gpu::GPUFuncOp>(op.getKernelName()))
+      return op.emitError("'gpu.launch_func' launches no gpu.func of this module");
+    for (Type type : op.getKernelOperands().getTypes())
+      if (!isa<MemRefType>(type) && !type.isIntOrFloat())
+        return op.emitError("'gpu.launch_func' passes ") << type << ", which no kernel takes";
+    return success();
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<Operation *> ops;
-    for (auto func : module.getOps<func::FuncOp>())
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (failed(checkBuffers(func)))
+        return signalPassFailure();
       func.walk([&](Operation *op) { ops.push_back(op); });
+    }
+    for (Operation *op : ops)
+      if (auto launch = dyn_cast<mlir::gpu::LaunchFuncOp>(op);
+          launch && failed(checkLaunch(launch, module)))
+        return signalPassFailure();
     HostEmitter host(module);
     for (Operation *op : ops) {
       if (auto launch = dyn_cast<mlir::gpu::LaunchFuncOp>(op))
@@ -317,7 +337,8 @@ struct LaunchKernelsPass : xtensor::impl::LaunchKernelsBase<LaunchKernelsPass> {
       else if (auto global = dyn_cast<memref::GetGlobalOp>(op))
         host.constants(global);
       else if (auto call = dyn_cast<func::CallOp>(op);
-               call && call.getCallee() == "xtensor_report_words")
+               call && call.getCallee() == "xtensor_report_words" && call.getNumResults() == 1 &&
+               isa<MemRefType>(call.getResult(0).getType()))
         host.report(call);
     }
     if (auto words = module.lookupSymbol<func::FuncOp>("xtensor_report_words"))

@@ -1,6 +1,6 @@
 // Devices that leave loops after a number of steps of a thread (library/devices.def): what loops
 // take, and kernels that tell when they were left early.
-#include "GPU/Kernel.h"
+#include "GPU/Body.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,11 +24,12 @@ int64_t xtensor::gpu::stepsOfLoops(Block &block) {
           auto first = getConstantIntValue(loop.getLowerBound());
           auto end = getConstantIntValue(loop.getUpperBound());
           auto step = getConstantIntValue(loop.getStep());
-          if (!end || !step)
-            return ShapedType::kDynamic;
-          int64_t count = llvm::divideCeilSigned(*end - first.value_or(0), *step);
+          int64_t count =
+              end && step ? stepsBetween(first.value_or(0), *end, *step) : ShapedType::kDynamic;
+          if (ShapedType::isDynamic(count))
+            return count;
           if (!ShapedType::isDynamic(steps))
-            steps = std::max<int64_t>(count, 0) * (steps + 1);
+            steps = count * (steps + 1);
         } else if (isa<scf::WhileOp>(op)) {
           return ShapedType::kDynamic;
         }

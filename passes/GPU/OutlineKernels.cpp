@@ -1,5 +1,6 @@
 // xtensor-outline-kernels: what the program does with memory becomes kernels, and @main what the
 // host does: decide, allocate, launch.
+#include "Buffers/Passes.h"
 #include "CPU/Passes.h"
 #include "GPU/Body.h"
 #include "GPU/Contraction.h"
@@ -11,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -328,8 +330,36 @@ namespace {
 struct OutlineKernelsPass : xtensor::impl::OutlineKernelsBase<OutlineKernelsPass> {
   using OutlineKernelsBase::OutlineKernelsBase;
 
+  /// Kernels are written from linalg.generic, fills and scalar code.
+  static LogicalResult prepare(ModuleOp module) {
+    SmallVector<linalg::LinalgOp> named;
+    WalkResult result = module.walk([&](Operation *op) {
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+          linalgOp && !isa<linalg::GenericOp, linalg::FillOp>(op))
+        named.push_back(linalgOp);
+      for (Type type : op->getResultTypes())
+        if (isa<VectorType>(type)) {
+          op->emitError() << "'" << op->getName() << "' has " << type
+                          << ", and kernels are written from scalar code";
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+    IRRewriter rewriter(module.getContext());
+    for (linalg::LinalgOp op : named) {
+      rewriter.setInsertionPoint(op);
+      if (failed(linalg::generalizeNamedOp(rewriter, op)))
+        return op.emitError() << "'" << op->getName() << "' is not written as a kernel";
+    }
+    return success();
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(checkBuffers(module)) || failed(prepare(module)))
+      return signalPassFailure();
     Builder b(&getContext());
     module->setAttr(mlir::gpu::GPUDialect::getContainerModuleAttrName(), b.getUnitAttr());
     module->setAttr(kDeviceAttr, b.getUnitAttr());

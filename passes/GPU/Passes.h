@@ -13,6 +13,9 @@ namespace xtensor {
 #define GEN_PASS_REGISTRATION
 #include "GPU/Passes.h.inc"
 
+/// Whether xtensor-expand-scalar-math writes `op` as arithmetic (ExpandScalarMath.cpp).
+bool isWrittenOut(mlir::Operation *op);
+
 } // namespace xtensor
 
 #endif // XTENSOR_PASSES_GPU_PASSES_H

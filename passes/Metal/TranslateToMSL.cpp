@@ -1,4 +1,5 @@
 // xtensor-translate-to-msl: the text of each kernel, as an attribute of its gpu.module.
+#include "GPU/KernelCode.h"
 #include "Metal/Passes.h"
 #include "Metal/SPIRVCross.h"
 
@@ -25,19 +26,20 @@ struct TranslateToMSLPass : xtensor::impl::TranslateToMSLBase<TranslateToMSLPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     for (auto code : llvm::make_early_inc_range(module.getOps<mlir::spirv::ModuleOp>())) {
-      // The op before is the one it was made of.
-      auto kernel = cast<gpu::GPUModuleOp>(code->getPrevNode());
+      FailureOr<gpu::GPUModuleOp> kernel = xtensor::gpu::kernelOf(code);
+      if (failed(kernel))
+        return signalPassFailure();
       leaveArithmeticToPragmas(code);
       SmallVector<uint32_t> words;
       if (failed(mlir::spirv::serialize(code, words)))
         return signalPassFailure();
-      llvm::Expected<std::string> text = xtensor::metal::translate(words, buffersOf(kernel));
+      llvm::Expected<std::string> text = xtensor::metal::translate(words, buffersOf(*kernel));
       if (!text) {
-        kernel.emitError() << llvm::toString(text.takeError());
+        kernel->emitError() << llvm::toString(text.takeError());
         return signalPassFailure();
       }
-      kernel->setAttr("xtensor.code",
-                      StringAttr::get(&getContext(), kArithmetic + llvm::Twine(*text)));
+      (*kernel)->setAttr(xtensor::gpu::kCodeAttr,
+                         StringAttr::get(&getContext(), kArithmetic + llvm::Twine(*text)));
       code.erase();
     }
   }

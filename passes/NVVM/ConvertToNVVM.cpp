@@ -1,4 +1,5 @@
 // xtensor-convert-to-nvvm: kernels in the LLVM dialect, beside the gpu.module they are of.
+#include "GPU/Passes.h"
 #include "NVVM/KernelPatterns.h"
 #include "NVVM/Passes.h"
 
@@ -64,6 +65,8 @@ struct ConvertToNVVMPass : xtensor::impl::ConvertToNVVMBase<ConvertToNVVMPass> {
     for (gpu::GPUModuleOp original : kernels) {
       // The launch still names the original.
       b.setInsertionPointAfter(original);
+      if (failed(checkFunctions(original)))
+        return signalPassFailure();
       auto copy = cast<gpu::GPUModuleOp>(b.clone(*original));
       if (failed(convert(copy)))
         return signalPassFailure();
@@ -76,6 +79,18 @@ struct ConvertToNVVMPass : xtensor::impl::ConvertToNVVMBase<ConvertToNVVMPass> {
         if (!func->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) && !func.isExternal())
           func.setLinkage(LLVM::Linkage::Internal);
     }
+  }
+
+  /// LLVM ends the process where the hardware has no such instruction.
+  static LogicalResult checkFunctions(gpu::GPUModuleOp kernel) {
+    auto check = [](Operation *op) {
+      if (!xtensor::isWrittenOut(op))
+        return WalkResult::advance();
+      op->emitError() << "'" << op->getName() << "' is left in the gpu phase: run "
+                      << "--xtensor-expand-scalar-math first";
+      return WalkResult::interrupt();
+    };
+    return failure(kernel.walk(check).wasInterrupted());
   }
 
   LogicalResult convert(gpu::GPUModuleOp kernel) {

@@ -1,5 +1,6 @@
 // xtensor-serialize-ptx: the text of each kernel, as an attribute of its gpu.module.
 #include "Analyses.h"
+#include "GPU/KernelCode.h"
 #include "GPU/Profile.h"
 #include "NVVM/Passes.h"
 
@@ -95,13 +96,14 @@ struct SerializePTXPass : xtensor::impl::SerializePTXBase<SerializePTXPass> {
       return signalPassFailure();
     }
     for (ModuleOp code : codes) {
-      // The op before is the one it was made of.
-      auto kernel = cast<gpu::GPUModuleOp>(code->getPrevNode());
+      FailureOr<gpu::GPUModuleOp> kernel = xtensor::gpu::kernelOf(code);
+      if (failed(kernel))
+        return signalPassFailure();
       FailureOr<std::string> text = assembly(code, *machine);
       if (failed(text))
         return signalPassFailure();
       text->push_back('\0'); // the driver wants one
-      kernel->setAttr("xtensor.code", StringAttr::get(&getContext(), *text));
+      (*kernel)->setAttr(xtensor::gpu::kCodeAttr, StringAttr::get(&getContext(), *text));
       code.erase();
     }
   }

@@ -1,4 +1,5 @@
 // xtensor-serialize-spirv: the binary of each kernel, as an attribute of its gpu.module.
+#include "GPU/KernelCode.h"
 #include "SPIRV/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -17,13 +18,14 @@ struct SerializeSPIRVPass : xtensor::impl::SerializeSPIRVBase<SerializeSPIRVPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     for (auto code : llvm::make_early_inc_range(module.getOps<mlir::spirv::ModuleOp>())) {
+      FailureOr<gpu::GPUModuleOp> kernel = xtensor::gpu::kernelOf(code);
+      if (failed(kernel))
+        return signalPassFailure();
       SmallVector<uint32_t> words;
       if (failed(mlir::spirv::serialize(code, words)))
         return signalPassFailure();
-      // The op before is the one it was made of.
-      auto kernel = cast<gpu::GPUModuleOp>(code->getPrevNode());
       StringRef bytes(reinterpret_cast<const char *>(words.data()), 4 * words.size());
-      kernel->setAttr("xtensor.code", StringAttr::get(&getContext(), bytes));
+      (*kernel)->setAttr(xtensor::gpu::kCodeAttr, StringAttr::get(&getContext(), bytes));
       code.erase();
     }
   }

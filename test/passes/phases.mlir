@@ -6,7 +6,8 @@
 // RUN: xtensor-opt %s --compile-to linalg | FileCheck %s --check-prefix=LINALG
 // RUN: not xtensor-opt %s --compile-to=nowhere 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not xtensor-opt %s --compile-from=linalg 2>&1 | FileCheck %s --check-prefix=CONTRACT
-// RUN: not xtensor-opt %s --compile-from=llvm 2>&1 | FileCheck %s --check-prefix=CONTRACT
+// RUN: not xtensor-opt %s --compile-from=buffers 2>&1 | FileCheck %s --check-prefix=CONTRACT
+// RUN: not xtensor-opt %s --compile-from=llvm 2>&1 | FileCheck %s --check-prefix=LAST
 // RUN: not xtensor-opt %s --compile-from=llvm --compile-to=linalg 2>&1 | FileCheck %s --check-prefix=BACKWARDS
 // RUN: not xtensor-opt %s --compile-to=asm 2>&1 | FileCheck %s --check-prefix=ASM
 // RUN: not xtensor-opt %s --compile-to 2>&1 | FileCheck %s --check-prefix=VALUE
@@ -18,6 +19,7 @@
 // TRACED: xtensor.tanh
 // UNKNOWN: no such phase: nowhere; there are traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm
 // CONTRACT: is left in the linalg phase
+// LAST: 'func.func' is left in the llvm phase
 // BACKWARDS: phase linalg lies before llvm, in which the input is
 // ASM: no such phase: asm; {{.*}}; assembly is no IR: `xtensor show FILE.py:FUNCTION --phase asm`
 // VALUE: --compile-to needs a value: --compile-to=PHASE

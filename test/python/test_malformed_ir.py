@@ -1,5 +1,6 @@
 """Malformed and odd IR never crashes the tools: the programs of the IR tests, changed at random, go through the passes
-of their own tests and through the whole pipeline. xtensor-opt gives a result or diagnostics and exit code 1.
+of their own tests and through the whole pipeline; and, changed or not, through every other pass and into every phase.
+xtensor-opt gives a result or diagnostics and exit code 1.
 
 XTENSOR_FUZZ=N makes N times as many programs, from other seeds.
 """
@@ -18,6 +19,7 @@ from conftest import ROOT, tool
 
 TIMES = int(os.environ.get("XTENSOR_FUZZ", "1"))
 PER_FILE = 12
+PER_PASS = 200
 FILES = sorted(p for room in ("dialects", "passes") for p in (ROOT / "test" / room).rglob("*.mlir"))
 
 ELEMENTS = ["f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64", "ui8", "ui64"]
@@ -116,14 +118,21 @@ def options_of(text: str) -> list[list[str]]:
     return [list(w) for w in dict.fromkeys(map(tuple, found))]
 
 
+def programs_of(path: Path) -> list[str]:
+    pieces = [p for p in re.split(r"^// -----.*$", path.read_text(), flags=re.M) if "func" in p or "module" in p]
+    return [re.sub(r"^//.*$", "", p, flags=re.M).strip() for p in pieces]
+
+
+def with_main(program: str) -> str:
+    return re.sub(r"func\.func (private )?@\w+", "func.func @main", program, count=1)
+
+
 def batches(path: Path) -> Iterator[tuple[list[str], list[str]]]:
-    text = path.read_text()
-    pieces = [p for p in re.split(r"^// -----.*$", text, flags=re.M) if "func.func" in p or "gpu.module" in p]
-    pieces = [re.sub(r"^//.*$", "", p, flags=re.M).strip() for p in pieces]
+    text, pieces = path.read_text(), programs_of(path)
     for options in options_of(text):
         rng = random.Random(f"{path.name} {options} {TIMES}")
         if any(o.startswith("--compile-to") for o in options):
-            pieces = [re.sub(r"func\.func (private )?@\w+", "func.func @main", p, count=1) for p in pieces]
+            pieces = [with_main(p) for p in pieces]
         yield options, [changed(rng.choice(pieces), rng) for _ in range(PER_FILE * TIMES)] if pieces else []
 
 
@@ -153,3 +162,35 @@ def test_changed_programs(path: Path) -> None:
     for options, programs in batches(path):
         found = crashes(options, programs) if programs else None
         assert found is None, found
+
+
+# -- passes and phases that a program was not written for ------------------------------------------------------------
+
+PHASES = {
+    "cpu": "simplified differentiated linalg grouped scheduled buffers cpu llvm",
+    "vulkan": "buffers gpu spirv llvm",
+    "metal": "gpu spirv msl",
+    "cuda": "gpu nvvm ptx",
+}
+PASSES = sorted(
+    name
+    for table in (ROOT / "passes").rglob("Passes.td")
+    for name in re.findall(r'Pass<"(xtensor-[\w-]+)"', table.read_text())
+    if "-print" not in name
+)
+FOREIGN = [
+    *(f"--{name}" for name in (*PASSES, "xtensor-make-entry")),
+    *(f"--xtensor-to-{phase}" for phase in ("gpu", "spirv", "msl", "ptx")),
+    *(f"--xtensor-compile=from={phase} target={t}" for t, phases in PHASES.items() for phase in phases.split()),
+]
+
+
+@pytest.mark.parametrize("option", FOREIGN)
+def test_programs_of_other_passes(option: str) -> None:
+    rng = random.Random(f"{option} {TIMES}")
+    pieces = [p for path in FILES for p in programs_of(path)]
+    programs = [rng.choice(pieces) for _ in range(PER_PASS * TIMES)]
+    programs = [with_main(p) if rng.random() < 0.5 else p for p in programs]
+    programs = [changed(p, rng) if rng.random() < 0.5 else p for p in programs]
+    found = crashes([option], programs)
+    assert found is None, found

@@ -129,3 +129,20 @@ func.func @test(%x: memref<f32>, %end: f32) {
   return
 }
 }
+
+// -----
+
+// A loop whose step leads nowhere may take any number of them.
+
+// CHECK-LABEL: func.func @stands(
+// CHECK:         xtensor.host
+module attributes {xtensor.target = "vulkan,software,subgroup=8"} {
+func.func @stands(%x: memref<f32>, %one: f32) {
+  %c0 = arith.constant 0 : index
+  %c70000 = arith.constant 70000 : index
+  scf.for %i = %c0 to %c70000 step %c0 {
+    memref.store %one, %x[] : memref<f32>
+  }
+  return
+}
+}

@@ -137,3 +137,14 @@ func.func @dynamic(%x: memref<?x4xf32>) {
   linalg.fill ins(%zero : f32) outs(%x : memref<?x4xf32>)
   return
 }
+
+// -----
+
+// Named ops are the generic ones that they stand for.
+// CHECK-LABEL: func.func @named(
+// CHECK: gpu.launch_func
+// CHECK-NOT: linalg
+func.func @named(%x: memref<8xf32>, %y: memref<8xf32>) {
+  linalg.copy ins(%x : memref<8xf32>) outs(%y : memref<8xf32>)
+  return
+}

@@ -1,0 +1,50 @@
+// The contract of the phase buffers: only memory is left, and its places are an offset and strides.
+// RUN: xtensor-opt %s --split-input-file --verify-diagnostics --xtensor-verify-buffers
+
+func.func @memory(%x: memref<4x?xf32, strided<[?, 2], offset: ?>>, %n: index) -> f32 {
+  %r = memref.load %x[%n, %n] : memref<4x?xf32, strided<[?, 2], offset: ?>>
+  return %r : f32
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' has 'tensor<3xf32>', a tensor where only memory may be left: run the phases up to `buffers` first}}
+func.func @tensor(%x: tensor<3xf32>) {
+  return
+}
+
+// -----
+
+func.func @inside() {
+  // expected-error@+1 {{'tensor.empty' has 'tensor<3xf32>', a tensor where only memory may be left}}
+  %x = tensor.empty() : tensor<3xf32>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' has '!xtensor.array<i: 3, f32>', an array with names where only memory may be left}}
+func.func @named(%x: !xtensor.array<i: 3, f32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' has 'memref<*xf32>', memory without a number of axes}}
+func.func @unranked(%x: memref<*xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{memory whose layout is not an offset and strides}}
+func.func @layout(%x: memref<3x3xf32, affine_map<(i, j) -> (i mod 2, j)>>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' has 'memref<3xcomplex<f32>>', memory that holds no numbers}}
+func.func @elements(%x: memref<3xcomplex<f32>>) {
+  return
+}
