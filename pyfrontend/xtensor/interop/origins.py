@@ -160,10 +160,13 @@ class Origins:
     def _meet(self, o: Any, result: Any) -> None:
         from ..trace.context import file_line, spec_of
 
-        name, joined = self.joined[result]
-        operands = tuple((spec_of(v.type), _only(self.known.get(v, {}), dims)) for v, dims in joined)
+        name, joined, along = self.joined[result]
+        specs = [spec_of(v.type) for v in joined]
+        along = [s.dims for s in specs] if along is None else along
+        parts = zip(specs, joined, along, strict=True)
+        operands = tuple((s, _only(self.known.get(v, {}), dims)) for s, v, dims in parts)
         self.meetings.pop(result, None)  # of a loop's body, the last round tells
-        for d in {d for _, dims in joined for d in dims}:
+        for d in {d for dims in along for d in dims}:
             if len({where[d] for _, where in operands if where.get(d)}) > (len(operands) > 1):
                 self.meetings[result] = Meeting(name, file_line(str(o.location)) or None, operands)
 

@@ -252,10 +252,11 @@ def met(name: str, y: Tracer, x: Tracer, plan: Mapping[str, Any], v: Any = None)
     """`y`, what `x` gives at the positions or becomes there by `v`: where arrays go together by name, their coordinates
     have to agree."""
     chosen = {d for d, i in plan.items() if not isinstance(i, Tracer) or i.dtype != p.BOOL}
-    joined = [(i.value, i.dims) for i in (*plan.values(), v) if isinstance(i, Tracer) and i.dims]
+    joined = [i for i in (*plan.values(), v) if isinstance(i, Tracer) and i.dims]
     if joined:
         kept = tuple(d for d in x.dims if d not in chosen)
-        y.scope.root.joined[y.value] = name, [(x.value, kept), *joined]
+        along = [kept, *(i.dims for i in joined)]
+        y.scope.root.joined[y.value] = name, [x.value, *(i.value for i in joined)], along
     return y
 
 

@@ -311,11 +311,12 @@ class _Eager:
         finally:
             local.op = before
         if self.joins and not before:
-            joined = [x for x in (*args, *kwargs.values()) if isinstance(x, Tracer)]
+            joined = [x.value for x in args if isinstance(x, Tracer)]
+            if kwargs:
+                joined += [x.value for x in kwargs.values() if isinstance(x, Tracer)]
             if len(joined) > 1:
-                first = result[0] if type(result) is tuple else result
-                meeting = self.name, [(x.value, x.dims) for x in joined]
-                first.scope.root.joined[first.value] = meeting
+                first = result if isinstance(result, Tracer) else result[0]
+                first.scope.root.joined[first.value] = self.name, joined, None
         return result
 
     def is_array(self, i: int) -> _Takes:

@@ -13,7 +13,7 @@ from ..core.errors import ArgumentTypeError, Error
 from ..core.ranges import Range
 from ..core.spec import Spec
 from .context import diagnosed, spec_of
-from .scope import Root
+from .scope import Joined, Root
 from .tracer import Tracer, as_tracer, unnamed
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ class Program:
     places: tuple[int, ...] | None = None  # of each leaf among the outputs, where these are fewer
     ranges: tuple[Range, ...] = ()  # of the arguments that are Python ints
     labels: Mapping[Any, tuple[Any, Mapping[str, Any]]] = field(default_factory=dict)  # as Root has them
-    joined: Mapping[Any, tuple[str, list[tuple[Any, tuple[str, ...]]]]] = field(
-        default_factory=dict
-    )  # as Root has them
+    joined: Mapping[Any, Joined] = field(default_factory=dict)  # as Root has them
     followed: Mapping[Any, tuple[Any, list[Any], list[Any]]] = field(default_factory=dict)  # as Root has them
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:

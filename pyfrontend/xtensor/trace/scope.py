@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _native
 from ..core.dtypes import DType
@@ -60,6 +60,9 @@ class Scope:
         self.alive = False
 
 
+Joined: TypeAlias = "tuple[str, list[Any], list[tuple[str, ...]] | None]"
+
+
 class Root(Scope):
     """A function under construction. Concrete arrays met on the way become its hidden last arguments."""
 
@@ -108,8 +111,9 @@ class Root(Scope):
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
         # result -> what is known of the function that it comes from, its inputs and all of its results
         self.followed: dict[Any, tuple[Any, list[Any], list[Any]]] = {}
-        # value -> the public function that gave it, and of each array that it was given the dims whose coordinates meet
-        self.joined: dict[Any, tuple[str, list[tuple[Any, tuple[str, ...]]]]] = {}
+        # value -> the public function that gave it, what that was given, and of each the dims whose coordinates meet
+        # (None: all).
+        self.joined: dict[Any, Joined] = {}
         self.fresh = 0
         self.device = device  # where the function will run
 
