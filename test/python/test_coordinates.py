@@ -64,6 +64,42 @@ def test_an_update_keeps_the_coordinates_of_what_it_updates(part: slice) -> None
     xr.testing.assert_identical(xt.as_array(x).at(t=part).set(v.drop_vars("t")), want)
 
 
+def test_what_a_function_reads_from_outside_has_coordinates_too() -> None:
+    other = along("t", U)
+    with pytest.raises(xt.DimensionError, match="the coordinates of dim 't' differ"):
+        xt.jit(lambda a: a + other)(along("t", T))
+    same = field(T).rename("weight")
+    xr.testing.assert_identical(xt.jit(lambda a: a * same)(along("t", T)), along("t", T) * same)
+
+
+COARSE = xr.DataArray(
+    np.arange(14.0).reshape(7, 2),
+    dims=("time", "place"),
+    coords={
+        "time": np.arange(7).astype("M8[D]").astype("M8[ns]"),
+        "hour": ("time", np.arange(7) * 6),
+        "place": ["a", "b"],
+        "run": 3,
+    },
+)
+
+
+@pytest.mark.parametrize("kind", ["mean", "sum", "max"])
+@pytest.mark.parametrize(
+    ("n", "options"), [(7, {}), (3, {"boundary": "trim"}), (2, {"boundary": "trim", "side": "right"})]
+)
+def test_blocks_are_labelled_by_the_means_of_their_labels(kind: str, n: int, options: dict[str, str]) -> None:
+    want = getattr(COARSE.coarsen(time=n, **options), kind)()
+    xr.testing.assert_identical(getattr(xt.coarsen(COARSE, time=n, **options), kind)(), want)
+    xr.testing.assert_identical(xt.jit(lambda x: getattr(x.coarsen(time=n, **options), kind)())(COARSE), want)
+    assert "place" not in xt.coarsen(COARSE, place=2).mean().coords
+
+
+def test_an_array_shows_what_came_along() -> None:
+    assert repr(xt.as_array(DATA)).endswith("\nwith name 'T'; coordinates of time, space; attributes units")
+    assert "with" not in repr(xt.ones(a=2))
+
+
 # -- idxmax and idxmin ------------------------------------------------------------------------------------------------
 
 DATA = xr.DataArray(

@@ -100,8 +100,7 @@ def test_coordinates_stay_where_places_do() -> None:
         got = xt.rolling(x, t=3, center=center).mean()
         assert isinstance(got, xr.DataArray)
         xr.testing.assert_allclose(got, x.rolling(t=3, center=center).mean())
-    assert "t" not in xt.coarsen(x, t=2).mean().coords
-    assert "a" in xt.coarsen(x, t=2).mean().coords
+    xr.testing.assert_allclose(xt.coarsen(x, t=2).mean(), x.coarsen(t=2).mean())
 
 
 @pytest.mark.parametrize("kind", ["sum", "mean", "max", "min", "prod", "var"])

@@ -132,7 +132,17 @@ class Array(_native.Array, ArrayMethods):
             text = np.array2string(self.values.astype(np.float32), separator=" ", threshold=200)
         else:
             text = np.array2string(self.values, threshold=200)
-        return f"<xtensor.Array {self._header()}>\n{text}"
+        return f"<xtensor.Array {self._header()}>\n{text}{self._labels()}"
+
+    def _labels(self) -> str:
+        """What came along from a DataArray, in a line."""
+        if self.meta is None:
+            return ""
+        labels: Any = self.meta
+        parts = [] if labels.name is None else [f"name {labels.name!r}"]
+        parts += [f"coordinates of {', '.join(labels.coords)}"] if labels.coords else []
+        parts += [f"attributes {', '.join(map(str, labels.attrs))}"] if labels.attrs else []
+        return f"\nwith {'; '.join(parts)}" if parts else ""
 
     def _header(self) -> str:
         where = "" if self.device == "cpu" else f" on {self.device}"

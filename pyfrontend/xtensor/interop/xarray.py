@@ -195,6 +195,12 @@ def _take(
             where = labels.arrays[parameters[0]].values if isinstance(parameters[0], int) else parameters[0]
             variable = variable.isel({dim: np.atleast_1d(np.asarray(where)).astype("i8")})
             continue
+        if kind == "coarsen":
+            n, boundary, side = parameters
+            if variable.dtype.kind not in "biufmM":
+                return None  # labels that have no mean
+            variable = variable.coarsen({dim: n}, "mean", boundary, side)  # type: ignore[no-untyped-call]
+            continue
         if kind == "pad":
             low, high, mode = parameters
             variable = variable.pad({dim: (low, high)}, mode=mode)

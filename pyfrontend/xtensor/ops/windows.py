@@ -292,7 +292,8 @@ def _coarsened(kind: str, x: ArrayLike, sizes: dict[str, int], boundary: str, si
     if kind in ("sum", "prod"):
         x = p.cast(x, p.sum_dtype(x.dtype))
     y, names = _cut(x, sizes, boundary, side)
-    return reorder(_reduced(kind, y, names), x.dims)
+    y = reorder(_reduced(kind, y, names), x.dims)
+    return build.labelled(y, x, {d: ("coarsen", n, boundary, side[d]) for d, n in sizes.items()})
 
 
 def _cut(x: Tracer, sizes: dict[str, int], boundary: str, side: dict[str, str]) -> tuple[Tracer, tuple[str, ...]]:

@@ -52,7 +52,7 @@ def spec_of_type(type_: Any) -> Spec:
 class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
-    __slots__ = ("captured", "device", "executable", "inline", "origins", "ranges", "unflatten", "unwrap")
+    __slots__ = ("captured", "device", "executable", "inline", "labelled", "origins", "ranges", "unflatten", "unwrap")
 
     def __init__(
         self, program: Program, labelled: bool, device: _native.Device | None = None, inline: bool = False
@@ -67,6 +67,9 @@ class Entry:
         self.ranges = program.ranges
         self.inline = inline  # the function is one op: what is wrong with it is wrong at the caller's line
         self.origins = origins(program) if labelled else None
+        # Arrays with labels among those that the function reads from outside, by number.
+        first = len(program.inputs)
+        self.labelled = {first + i: a for i, a in enumerate(program.captured) if a.meta is not None}
         self.unflatten: Callable[[Sequence[Any]], Any] = program.tree.unflatten
         if program.places is not None:
             structure, places = program.tree, program.places
@@ -90,7 +93,8 @@ class Entry:
         from ..interop.xarray import relabel
 
         assert self.origins is not None
-        return self.unflatten(relabel(self.origins, self.run(arrays), labelled, name, [*arrays, *self.captured]))
+        every = {**labelled, **self.labelled}
+        return self.unflatten(relabel(self.origins, self.run(arrays), every, name, [*arrays, *self.captured]))
 
     def register(self, function: Any, types: Sequence[Any] | None, spelling: Any = None) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit)."""
