@@ -37,10 +37,12 @@ class Array(_native.Array, ArrayMethods):
 
     @property
     def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
+        """The elements' dtype, as NumPy has it (bfloat16 as ml_dtypes has it)."""
         return DTYPES[self.type.dtype]
 
     @property
     def weak(self) -> bool:
+        """Whether the dtype gives way, as that of a Python number does: never that of an array with values."""
         return False
 
     @trimmed

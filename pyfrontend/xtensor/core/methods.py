@@ -229,10 +229,12 @@ class ArrayMethods:
 
     @property
     def real(self) -> Self:
+        """Itself: arrays hold no complex numbers."""
         return _ops.real(self)
 
     @property
     def imag(self) -> Self:
+        """Zeros: arrays hold no complex numbers."""
         return _ops.imag(self)
 
     def isnull(self) -> Self:
