@@ -72,6 +72,18 @@ def test_what_a_function_reads_from_outside_has_coordinates_too() -> None:
     xr.testing.assert_identical(xt.jit(lambda a: a * same)(along("t", T)), along("t", T) * same)
 
 
+@pytest.mark.parametrize(
+    "f", [lambda a, b: a + b, lambda a, b: a == b, lambda a, b: a.where(b > 0), lambda a, b: xr.where(a > 0, b, 0.0)]
+)
+def test_a_dataarray_left_of_a_labelled_array_compares_coordinates(f: Callable[[Any, Any], Any]) -> None:
+    left, same = along("t", T), along("t", T)
+    with pytest.raises(ValueError, match="'t'"):
+        f(left, xt.as_array(along("t", U)))
+    xr.testing.assert_equal(f(left, xt.as_array(same)), f(left, same))
+    xr.testing.assert_equal(f(left, xt.as_array(same.drop_vars("t"))), f(left, same))
+    assert xt.as_array(left).coords.keys() == {"t"} and xt.ones(t=4).coords.keys() == set()
+
+
 COARSE = xr.DataArray(
     np.arange(14.0).reshape(7, 2),
     dims=("time", "place"),

@@ -35,7 +35,7 @@ _METHODS = {
     "cuda": 'write x.to("cuda")', "detach": "write xt.stop_gradient(x)",
     "copy": "arrays do not change: x itself will do",
     "groupby": "write x.to_xarray().groupby(..)", "resample": "write x.to_xarray().resample(..)",
-    "coords": "write x.to_xarray().coords", "reset_coords": "write x.drop_vars(\"time\")",
+    "reset_coords": "write x.drop_vars(\"time\")",
 }  # fmt: skip
 # Of traced arrays alone, before the others.
 _TRACED = {

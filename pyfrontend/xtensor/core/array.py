@@ -68,6 +68,14 @@ class Array(_native.Array, ArrayMethods):
 
         return to_xarray(self)
 
+    @property
+    def coords(self) -> Any:
+        """The coordinates that came with `xt.as_array(dataarray)`, as xarray has them (and compares them with those of
+        a DataArray left of an operator)."""
+        from ..interop.xarray import coords_of
+
+        return coords_of(self)
+
     # -- scalars and iteration ----------------------------------------------------------------------------------------
 
     def item(self) -> bool | int | float:
