@@ -40,8 +40,7 @@ static LogicalResult checkStatic(StringRef op, MaybeLoc loc, ArrayType type, Att
   if (!type.isDynamic(dim))
     return success();
   return emitOptionalError(loc, op, ": dim ", dim,
-                           " has a dynamic size, which cannot change inside a function; rename "
-                           "the dim or make it static");
+                           " has a dynamic size, which cannot change inside a function");
 }
 
 //===- constant, iota, size ------------------------------------------------===//

@@ -30,10 +30,26 @@ FUNCTIONS = {
     "logsumexp": (lambda x: xt.logsumexp(x, "t"), lambda x: xr.DataArray(special.logsumexp(x.values, 0), dims="f")),
     "expand": (lambda x: x.expand_dims(n=2), lambda x: x.expand_dims(n=2)),
     "argmax": (lambda x: x.argmax("t"), lambda x: x.argmax("t")),
+    "roll": (lambda x: x.roll(t=5, f=-1), lambda x: x.roll(t=5, f=-1)),
+    "shift": (lambda x: x.shift(t=-2, fill_value=1.0), lambda x: x.shift(t=-2, fill_value=1.0)),
+    "rolling": (lambda x: x.rolling(t=3).mean().fillna(0), lambda x: x.rolling(t=3).mean().fillna(0)),
+    "rolling in two": (
+        lambda x: x.rolling(t=3, f=2, center=True, min_periods=2).sum(),
+        lambda x: x.rolling(t=3, f=2, center=True, min_periods=2).sum(),
+    ),
+    "construct": (
+        lambda x: x.rolling(t=2, center=True).construct("w", fill_value=0),
+        lambda x: x.rolling(t=2, center=True).construct("w", fill_value=0),
+    ),
+    "counting": (
+        lambda x: x * xt.arange(x.sizes["t"], dim="t"),
+        lambda x: x * xr.DataArray(np.arange(x.sizes["t"]), dims="t"),
+    ),
     "norm": (lambda x: xt.norm(x, "t"), lambda x: xr.DataArray(np.linalg.norm(x.values, axis=0), dims="f")),
 }
 
-LEAST = {"one": 2, "argmax": 1, "logsumexp": 1, "softmax": 1}  # SciPy refuses to be given nothing
+# SciPy refuses to be given nothing, and xarray windows longer than what there is.
+LEAST = {"one": 2, "argmax": 1, "logsumexp": 1, "softmax": 1, "rolling": 3, "rolling in two": 3, "construct": 2}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -98,9 +114,56 @@ def test_two_arrays_of_one_dynamic_dim() -> None:
 
 def test_what_needs_the_size_says_so() -> None:
     x = xt.ones(t=4)
-    for f in (lambda x: x.roll(t=1), lambda x: xt.pad(x, t=1, mode="edge"), lambda x: x.isel(t=slice(1, 3))):
+    for f in (lambda x: xt.pad(x, t=1, mode="edge"), lambda x: x.isel(t=slice(1, 3))):
         with pytest.raises(ValueError, match="dynamic"):
             xt.jit(f, dynamic_dims="t")(x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: xt.concat([x.rename(t="c"), x.rename(t="c")], "c"),
+        lambda x: x.rename(t="u").rename(u="c").pad(c=1),
+        lambda x: x.rename(t="c").isel(c=slice(0, 1)),
+        lambda x: xt.ones(c=x.sizes["t"]).isel(c=slice(0, 1)),
+        lambda x: xt.tile(x.rename(t="c"), c=2),
+        lambda x: x.rename(t="c").unstack(c={"p": 2, "q": 2}),
+        lambda x: xt.arange(1, x.rename(t="c").sizes["c"], dim="i"),
+        lambda x: x.rename(t="c").rolling(c=2).construct("w", stride=2),
+    ],
+)
+def test_what_is_to_be_left_out_is_the_name_that_was_given(f) -> None:
+    what = r"Leave 't', whose size 'c' has, out of dynamic_dims= .*xt\.spec\(t=SIZE\)"
+    with pytest.raises(xt.Error, match=what):
+        xt.jit(f, dynamic_dims="t")(xt.ones(t=4))
+
+
+@pytest.mark.parametrize("kind", ["mean", "sum", "max", "min", "prod", "var", "std"])
+@pytest.mark.parametrize("min_periods", [None, 1, 2])
+def test_windows_along_a_dynamic_dim(kind: str, min_periods: int | None) -> None:
+    def f(x: xt.Array) -> xt.Array:
+        return getattr(x.rolling(t=3, center=kind != "sum", min_periods=min_periods), kind)()
+
+    def loss(x: xt.Array) -> xt.Array:
+        return xt.square(f(x).fillna(0)).sum()
+
+    g, gradient = xt.jit(f, dynamic_dims="t"), xt.jit(xt.grad(loss), dynamic_dims="t")
+    for size in (0, 1, 2, 3, 9):
+        x = xt.array(values((size, 2), "f8", size), ("t", "f"))
+        np.testing.assert_allclose(g(x).values, f(x).values, rtol=1e-12)
+        np.testing.assert_allclose(gradient(x).values, xt.grad(loss)(x).values, rtol=1e-10, atol=1e-12)
+
+
+def test_what_moves_along_a_dynamic_dim_keeps_its_labels() -> None:
+    x = xr.DataArray(values((5, 2), "f8", 0), dims=("t", "f"), coords={"t": [3, 1, 4, 1, 5]})
+    for f in (
+        lambda x: xt.roll(x, t=2),
+        lambda x: xt.shift(x, t=2),
+        lambda x: xt.rolling(x, t=2).mean(),
+        lambda x: xt.rolling(x, t=2, min_periods=1).mean(),
+        lambda x: xt.rolling(x, t=2).construct("w"),
+    ):
+        xr.testing.assert_identical(xt.jit(f, dynamic_dims="t")(x), xt.jit(f)(x))
 
 
 RENAMES = {
@@ -137,7 +200,7 @@ def test_swapped_dynamic_names_need_equal_sizes() -> None:
     "f", [lambda x: xt.tile(x, {"n": 2}), lambda x: xt.repeat(x, 2, dim="n"), lambda x: x.stack(n=("n", "k"))]
 )
 def test_a_dynamic_dim_cannot_become_another_size_of_its_name(f) -> None:
-    with pytest.raises(xt.DimensionError, match="dynamic size"):
+    with pytest.raises(xt.DimensionError, match=r"dim 'n' is dynamic.* Leave 'n' out of dynamic_dims="):
         xt.jit(f, dynamic_dims="n")(xt.ones(n=3, k=2))
 
 

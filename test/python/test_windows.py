@@ -314,6 +314,6 @@ def test_errors_say_what_is_wrong(call: Any, message: str) -> None:
         call(xt.ones(a=2, t=8))
 
 
-def test_a_dynamic_dim_has_no_windows() -> None:
+def test_a_dynamic_dim_has_no_blocks() -> None:
     with pytest.raises(xt.DimensionError, match="dynamic"):
-        xt.jit(lambda x: x.rolling(t=2).sum(), dynamic_dims=("t",))(xt.ones(t=4))
+        xt.jit(lambda x: x.coarsen(t=2).sum(), dynamic_dims=("t",))(xt.ones(t=4))

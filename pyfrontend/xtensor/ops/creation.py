@@ -19,7 +19,7 @@ from ..trace import build
 from ..trace.dispatch import op, tracing
 from ..trace.tracer import DynamicSize, Tracer, as_tracer
 from . import promotion as p
-from .arguments import by_dim, extend, fail, integer, is_scalar, names_of
+from .arguments import by_dim, extend, fail, integer, is_scalar, names_of, not_static
 from .shape import check_bytes, check_size, shape_sizes
 from .types import Array, ArrayLike
 
@@ -161,7 +161,11 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
     """start, start + step, .. below stop along `dim`; one number counts from 0: arange(5, dim="time")."""
     if stop is None:
         start, stop = 0, start
+    if isinstance(stop, DynamicSize) and isinstance(start, int) and isinstance(step, int) and (start, step) == (0, 1):
+        return _counting(stop, check_name(dim), dtype)
     for v in (start, stop, step):
+        if isinstance(v, (Tracer, DynamicSize)):
+            raise not_static("arange", v, "an end or a step")
         if not isinstance(v, (int, float, np.integer, np.floating)) or isinstance(v, bool):
             raise fail(ArgumentTypeError, "arange", f"start, stop and step are numbers, not {v!r}")
     if any(v != v for v in (start, stop, step)):
@@ -180,6 +184,13 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
     if values.size <= SMALL:
         return build.constant(values.astype(wanted), (dim,))
     return p.cast(_steps(values, dim), wanted)
+
+
+def _counting(size: DynamicSize, dim: str, dtype: Any) -> Tracer:
+    wanted = p.I8 if dtype is None else as_dtype(dtype)
+    if wanted == p.BOOL:
+        raise fail(DTypeError, "arange", "is not defined for bool")
+    return p.cast(build.iota(dim, size), wanted)
 
 
 def _steps(values: np.ndarray, dim: str) -> Tracer:

@@ -13,7 +13,7 @@ from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import by_dim, dims_of, extend, fail, fresh, integer, reorder, static_size
+from .arguments import by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, static_size
 from .operators import missing_dtype, not_equal, subtract
 from .shape import join
 from .types import Array, ArrayLike, Dims
@@ -79,10 +79,28 @@ def roll(x: ArrayLike, shifts: Mapping[str, int] | None = None, /, **keywords: i
 def _roll(x: ArrayLike, shifts: dict[str, int], /) -> Array:
     x = y = as_tracer(x)
     for dim, shift_ in _amounts("roll", x, shifts):
-        size = static_size("roll", x, dim)
+        if not is_static(x, dim):
+            y = _rolled(y, dim, shift_)
+            continue
+        size = int(x.sizes[dim])
         if size and shift_ % size:
             y = read_positions(y, dim, np.roll(np.arange(size), shift_ % size))
     return build.labelled(y, x)
+
+
+def _rolled(x: Tracer, dim: str, amount: int) -> Tracer:
+    size = build.size(x, dim)
+    by = build.binary("mod", p.constant(amount, p.I8), size)
+    return _read(x, dim, build.binary("mod", _before(dim, size, by), size))
+
+
+def _before(dim: str, size: Tracer, amount: Tracer) -> Tracer:
+    """Of each position along a dim of a size that only the call knows the one so far before it, there or not."""
+    return build.binary("sub", build.iota(dim, size), amount)
+
+
+def _read(x: Tracer, dim: str, positions: Tracer) -> Tracer:
+    return reorder(build.gather("clip", x, {dim: positions}), x.dims)
 
 
 def _amounts(name: str, x: Tracer, by: dict[str, Any]) -> list[tuple[str, int]]:
@@ -110,7 +128,10 @@ def _shift(x: ArrayLike, shifts: dict[str, int], fill_value: ArrayLike | None = 
     _scalar("shift", "fill_value", fill)
     y = x
     for dim, amount in _amounts("shift", x, shifts):
-        size = static_size("shift", x, dim)
+        if not is_static(x, dim):
+            y = _shifted(y, dim, max(-(2**62), min(amount, 2**62)), fill)
+            continue
+        size = int(x.sizes[dim])
         gap = min(size, max(amount, -amount))
         if gap == 0:
             continue
@@ -118,6 +139,19 @@ def _shift(x: ArrayLike, shifts: dict[str, int], fill_value: ArrayLike | None = 
         low, high = (gap, 0) if amount > 0 else (0, gap)
         y = build.pad(kept, fill, {dim: (low, high, 0)})
     return build.labelled(y, x)
+
+
+def _shifted(x: Tracer, dim: str, amount: int, fill: Tracer) -> Tracer:
+    size = build.size(x, dim)
+    at = _before(dim, size, p.constant(amount, p.I8))
+    there = inside(at, size)
+    return reorder(build.select(there, _read(x, dim, at), fill), x.dims)
+
+
+def inside(positions: Tracer, size: Tracer) -> Tracer:
+    """Which of the positions there are."""
+    low = build.compare("ge", positions, p.constant(0, p.I8))
+    return build.binary("and", low, build.compare("lt", positions, size))
 
 
 def _scalar(name: str, what: str, value: Tracer) -> None:
@@ -144,6 +178,7 @@ def _several(x: Tracer, dim: str, count: int, name: str) -> Tracer:
         raise fail(ArgumentError, name, f"a count of {count} along {dim!r}", x, instead="Give 0 or more")
     if count == 1:
         return x
+    static_size(name, x, dim)
     copy = fresh(x.dims, "copy")
     many = extend(x, {copy: count}, (copy, *x.dims))
     both = (copy, dim) if name == "tile" else (dim, copy)
@@ -216,6 +251,8 @@ def _pad(x: ArrayLike, widths: dict[str, Any], mode: str, constant_values: Any, 
         raise unknown("pad", missing[0], x.dims)
     for dim, width in widths.items():
         low, high = _pair("pad", dim, width)
+        if low or high:
+            static_size("pad", x, dim)
         if mode == "constant":
             x = _pad_constant(x, dim, low, high, constant_values)
             continue

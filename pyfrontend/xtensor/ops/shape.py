@@ -264,6 +264,8 @@ def _stack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
         merged = dims_of("stack", x, listed)
         if new in x.dims and new not in merged:
             raise fail(DimensionError, "stack", f"dim {new!r} is there already", x)
+        if new in merged and len(merged) > 1:
+            static_size("stack", x, new)
         x = build.merge(x, merged, new) if merged else extend(x, {new: 1}, (*x.dims, new))
     return x
 
@@ -302,9 +304,7 @@ def _fill_in(x: Tracer, old: str, sizes: dict[str, int]) -> dict[str, int]:
     """The sizes, one -1 among them worked out; their product must be the size of `old`."""
     open_dims = [d for d, s in sizes.items() if s == -1]
     known = math.prod(s for s in sizes.values() if s != -1)
-    if not is_static(x, old):
-        raise fail(DimensionError, "unstack", f"the size of dim {old!r} is dynamic", x)
-    total = int(x.sizes[old])
+    total = static_size("unstack", x, old)
     if len(open_dims) == 1 and known > 0 and total % known == 0:
         return {**sizes, open_dims[0]: total // known}
     if open_dims or known != total or any(s < 0 for s in sizes.values()):
@@ -360,6 +360,10 @@ def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
     order = tuple(dict.fromkeys(d for x in xs for d in x.dims))
     if dim not in order:
         order = (dim, *order)
+    if len(xs) > 1:
+        for x in xs:
+            if dim in x.dims:
+                static_size("concat", x, dim)
     return join([extend(x, {**sizes, dim: 1}, order) for x in xs], dim)
 
 

@@ -18,7 +18,8 @@ from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import by_dim, extend, fail, fresh, integer, reorder, size_of, static_size
+from .arguments import by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
+from .moving import inside
 from .operators import missing_dtype, where
 from .reductions import constant_at_ends
 from .types import Array, ArrayLike
@@ -82,10 +83,41 @@ def _construct(
     x = p.cast(x, missing_dtype("rolling", x))
     fill = p.cast(fill_value, x.dtype)
     for dim, size in sizes.items():
-        low = size // 2 if center[dim] else size - 1
-        x = build.pad(x, fill, {dim: (low, size - 1 - low, 0)})
-        x = build.window(x, dim, names[dim], size, stride[dim])
+        if stride[dim] != 1:
+            static_size("rolling.construct", x, dim)
+        x = _around(x, fill, dim, names[dim], size, _low(size, center[dim]), stride[dim])
     return x
+
+
+def _low(size: int, center: bool) -> int:
+    """How many elements of a window lie before its place."""
+    return size // 2 if center else size - 1
+
+
+def _around(x: Tracer, fill: Tracer, dim: str, into: str, size: int, low: int, stride: int = 1) -> Tracer:
+    """The window around each place, with `fill` beyond the ends, as the last dim `into`."""
+    if is_static(x, dim):
+        return build.window(build.pad(x, fill, {dim: (low, size - 1 - low, 0)}), dim, into, size, stride)
+    length = build.size(x, dim)
+    start = build.binary("sub", build.iota(dim, length), p.constant(low, p.I8))
+    at = build.binary("add", start, build.iota(into, size))
+    y = build.select(inside(at, length), build.gather("clip", x, {dim: at}), fill)
+    return build.labelled(reorder(y, (*x.dims, into)), x)
+
+
+def _rolled_anywhere(kind: str, x: Tracer, sizes: dict[str, int], center: dict[str, bool]) -> Tracer:
+    """Of whole windows, where a size is known to the call only."""
+    names, y, whole = [], x, p.constant(True, p.BOOL)
+    for dim, size in sizes.items():
+        low = _low(size, center[dim])
+        names.append(fresh(y.dims, "window"))
+        y = _around(y, p.zero(x.dtype), dim, names[-1], size, low)
+        length = build.as_size(size_of(x, dim))
+        first = build.binary("sub", build.iota(dim, size_of(x, dim)), p.constant(low, p.I8))
+        last = build.binary("add", first, p.constant(size - 1, p.I8))
+        for end in (first, last):
+            whole = build.binary("and", whole, inside(end, length))
+    return reorder(build.select(whole, _reduced(kind, y, tuple(names)), p.constant(np.nan, x.dtype)), x.dims)
 
 
 @op
@@ -96,6 +128,8 @@ def _rolled(
     x = p.cast(x, missing_dtype("rolling", x))
     if min_periods is not None:
         return _rolled_present(kind, x, sizes, center, min_periods)
+    if not all(is_static(x, d) for d in sizes):
+        return _rolled_anywhere(kind, x, sizes, center)
     nan, shape = p.constant(np.nan, x.dtype), {d: size_of(x, d) for d in x.dims}
     if any(size > static_size("rolling", x, d) for d, size in sizes.items()):
         return extend(nan, shape, tuple(shape))
@@ -106,7 +140,7 @@ def _rolled(
         y = windows(y, dim, size, names[-1])
     y = reorder(_reduced(kind, y, tuple(names)), x.dims)
     for dim, size in sizes.items():
-        low = size // 2 if center[dim] else size - 1
+        low = _low(size, center[dim])
         y = build.pad(y, nan, {dim: (low, size - 1 - low, 0)})
     return y
 
@@ -120,10 +154,9 @@ def _rolled_present(kind: str, x: Tracer, sizes: dict[str, int], center: dict[st
     names = {}
     for dim, size in sizes.items():
         names[dim] = fresh(x.dims, "window")
-        low = size // 2 if center[dim] else size - 1
-        amount = {dim: (low, size - 1 - low, 0)}
-        x = build.window(build.pad(x, p.constant(neutral, x.dtype), amount), dim, names[dim], size)
-        present = build.window(build.pad(present, p.zero(x.dtype), amount), dim, names[dim], size)
+        low = _low(size, center[dim])
+        x = _around(x, p.constant(neutral, x.dtype), dim, names[dim], size, low)
+        present = _around(present, p.zero(x.dtype), dim, names[dim], size, low)
     over = tuple(names.values())
     number = build.reduce("sum", present, over)
     at_least_one = build.binary("maximum", number, p.constant(1, x.dtype))

@@ -172,7 +172,7 @@ def _dense(array: np.ndarray[Any, Any]) -> ir.Attribute:
 def iota(dim: str, size: int | Tracer | DynamicSize, dtype: dtypes.DType = _INT64) -> Tracer:
     """0, 1, 2 ... along `dim`."""
     if isinstance(size, (Tracer, DynamicSize)):
-        return _one("iota", (as_size(size),), None, [c.array_type(Spec((dim,), (None,), dtype))])
+        return _one("iota", (as_size(size, dim),), None, [c.array_type(Spec((dim,), (None,), dtype))])
     return _one("iota", (), None, [c.array_type(Spec((dim,), (int(size),), dtype))])
 
 
@@ -181,9 +181,12 @@ def size(x: Tracer, dim: str) -> Tracer:
     return _one("size", (x,), {"dim": c.string_attribute(dim)})
 
 
-def as_size(n: int | Tracer | DynamicSize) -> Tracer:
+def as_size(n: int | Tracer | DynamicSize, of: str | None = None) -> Tracer:
+    """A size as an int64 array without dims; `of`: the new dim that has it."""
     if isinstance(n, DynamicSize):
-        return size(n.tracer, n.dim)
+        n = size(n.tracer, n.dim)
+    if of is not None and isinstance(n, Tracer) and getattr(n.value.owner, "name", "") == "xtensor.size":
+        current().root.same_size(of, n.value.owner.attributes["dim"].value)
     return n if isinstance(n, Tracer) else constant(np.int64(n))
 
 
@@ -255,6 +258,9 @@ def triangular_solve(a: Tracer, b: Tracer, dims: Sequence[str], upper: bool, uni
 
 def rename(x: Tracer, names: Mapping[str, str]) -> Tracer:
     """Dims under other names, all changed at once."""
+    for old, new in names.items():
+        if x.spec.sizes[old] is None:
+            current().root.same_size(new, old)
     return _one(
         "rename", (x,), {"from": c.names_attribute(tuple(names)), "to": c.names_attribute(tuple(names.values()))}
     )
@@ -276,7 +282,7 @@ def broadcast(
             if n is None:
                 raise SizeError(f"broadcast: no size was given for the new dim {d!r}")
             if isinstance(n, (Tracer, DynamicSize)):
-                dynamic.append(as_size(n))
+                dynamic.append(as_size(n, d))
                 n = None
         shape.append(n)
     return _one("broadcast", (x, *dynamic), None, [c.array_type(Spec(dims, shape, x.dtype))])

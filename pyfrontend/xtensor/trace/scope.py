@@ -68,6 +68,7 @@ class Root(Scope):
 
     __slots__ = (
         "captured",
+        "declared",
         "device",
         "failing",
         "followed",
@@ -101,6 +102,8 @@ class Root(Scope):
         block = ir.Block.create_at_start(self.function.regions[0], types, locs)
         super().__init__(block, None)
         self.root = self
+        # dynamic dim -> the input's that has its size: what the user can take out of dynamic_dims
+        self.declared = {d: d for s in specs for d, n in s.sizes.items() if n is None}
         self.captured: dict[int, tuple[Array, Tracer]] = {}
         self.numbers = {a: i for i, (a, s) in enumerate(zip(block.arguments, specs, strict=True)) if s.weak}
         self.ranges: dict[tuple[int, DType], Range] = {}
@@ -144,6 +147,10 @@ class Root(Scope):
         number = self.numbers.get(value) if self.numbers else None
         if number is not None and (number, dtype) not in self.ranges:
             self.ranges[number, dtype] = Range(number, dtype, user_line(), local.op)
+
+    def same_size(self, new: str, old: str) -> None:
+        """Remembers that a dim has the size of a dynamic one."""
+        self.declared.setdefault(new, self.declared.get(old, old))
 
     def needs_elements(self, dim: str, message: str, where: str | None) -> None:
         """Remembers that the dynamic dim must not be empty: `message` is what a call says that has it so."""

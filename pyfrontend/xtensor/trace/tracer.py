@@ -14,7 +14,7 @@ from ..core.errors import ArgumentError, ArgumentTypeError, DeviceError, Dimensi
 from ..core.methods import ArrayMethods
 from ..core.spec import Spec
 from .context import spec_of
-from .scope import Scope, check_alive, current
+from .scope import Scope, check_alive, current, local
 
 if TYPE_CHECKING:
     from ..core.array import Array as _Base  # type checkers see one kind of array
@@ -25,9 +25,11 @@ else:
 
 def fixed(dim: str) -> str:
     """How a dim is given a size that is known while tracing."""
+    declared = local.scope.root.declared.get(dim, dim) if local.scope else dim
+    which = repr(declared) if declared == dim else f"{declared!r}, whose size {dim!r} has,"
     return (
-        f"Leave {dim!r} out of dynamic_dims= to compile once per size; in an export, give it one: "
-        f"xt.spec({dim}=SIZE) in place of None"
+        f"Leave {which} out of dynamic_dims= to compile once per size; in an export, give it one: "
+        f"xt.spec({declared}=SIZE) in place of None"
     )
 
 
