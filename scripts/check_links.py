@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.M | re.S)  # f[i](x) in it is no link
 
 
 def main() -> None:
@@ -15,7 +16,7 @@ def main() -> None:
     broken = [
         f"{page}: {target}"
         for page in pages
-        for target in LINK.findall(Path(page).read_text())
+        for target in LINK.findall(CODE.sub("", Path(page).read_text()))
         if "://" not in target and not (Path(page).parent / target).exists()
     ]
     if broken:

@@ -29,6 +29,8 @@ JOINED: dict[str, tuple[Callable[[Any, Any], Any], Any, Callable[[list[int]], xr
     "dot": (xt.dot, field(T), lambda c: along("t", c)),
     "dot over another dim": (lambda a, b: xt.dot(a, b, dim="m"), field(T), field),
     "matmul": (xt.matmul, field(T), field),
+    "select": (lambda a, b: xt.select([a > 0], [a], b), field(T), lambda c: along("t", c)),
+    "clip": (lambda a, b: xt.clip(a, max=b), field(T), lambda c: along("t", c)),
     "solve": (xt.linalg.solve, SQUARE, lambda c: along("row", c)),
     "lstsq": (xt.linalg.lstsq, SQUARE, lambda c: along("row", c)),
     "triangular_solve": (xt.linalg.triangular_solve, SQUARE, lambda c: along("row", c)),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -267,7 +268,7 @@ class _Takes(enum.IntEnum):
 class _Eager:
     """Calls of a public function: inline while tracing, else through its compiled signatures."""
 
-    __slots__ = ("by_name", "entries", "fn", "function", "joins", "name", "positional", "rest", "static")
+    __slots__ = ("by_name", "entries", "fn", "function", "joins", "lists", "name", "positional", "rest", "static")
 
     def __init__(self, fn: Callable[..., Any], static: Callable[..., Any] | None, name: str | None) -> None:
         self.fn = fn
@@ -291,6 +292,7 @@ class _Eager:
                 if p.kind is not p.KEYWORD_ONLY:
                     self.positional.append(takes)
                 self.by_name[p.name] = takes
+        self.lists = _Takes.SEVERAL in self.positional
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -316,8 +318,9 @@ class _Eager:
             local.op = before
         if self.joins and not before:
             joined = [x.value for x in args if isinstance(x, Tracer)]
-            if kwargs:
-                joined += [x.value for x in kwargs.values() if isinstance(x, Tracer)]
+            if kwargs or self.lists:
+                given = itertools.chain.from_iterable(map(_items, (*args, *kwargs.values())))
+                joined = [x.value for x in given if isinstance(x, Tracer)]
             if len(joined) > 1:
                 first = result if isinstance(result, Tracer) else result[0]
                 first.scope.root.joined[first.value] = self.name, joined, None
