@@ -81,6 +81,17 @@ def test_swapped_dims_are_labelled_by_the_coordinate_of_that_name():
     xr.testing.assert_identical(xt.swap_dims(v, place="site"), v.swap_dims(place="site"))
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, xt.jit])
+def test_labels_of_a_dim_go_before_a_position_that_was_picked_of_it(wrap):
+    v = wide()
+    f = wrap(lambda v: v - v.isel(time=0))
+    xr.testing.assert_equal(f(v), v - v.isel(time=0))
+    g = wrap(xt.broadcast_like)
+    got, want = g(v.isel(time=0), v), v.isel(time=0).broadcast_like(v)
+    assert got.dims == want.dims
+    xr.testing.assert_equal(got["time"], want["time"])
+
+
 @pytest.mark.parametrize("f", [lambda v: v * 2.0, lambda v: v.isel(both=[4, 0, 1]) - 1.0, lambda v: v.sum("both")])
 def test_labels_of_several_levels_stay(f):
     v = wide().isel(place=slice(3)).stack(both=("time", "place"))

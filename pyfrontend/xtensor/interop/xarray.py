@@ -287,8 +287,9 @@ def _moved(
 def _coordinates(
     origins: Mapping[str, frozenset[Origin]], sizes: Mapping[str, int | None], labels: Given
 ) -> dict[str, xarray.Variable]:
-    found: dict[str, xarray.Variable] = {}
-    conflicting: set[str] = set()
+    # What labels a dim goes before what only has its name, as a position that was picked of it.
+    kinds: dict[bool, dict[str, xarray.Variable]] = {False: {}, True: {}}
+    conflicting: set[tuple[str, bool]] = set()
     touched: set[str] = set()
     for i, label in labels.items():
         places = _places(origins, i)
@@ -304,13 +305,14 @@ def _coordinates(
             # What another dim brings to a place keeps its name there.
             is_brought = name in here and any(s[0] == "take" and s[2] for s in here[name][1])
             new = here[name][0] if name in here and here[name][0] != POINTS and not is_brought else name
-            other = found.setdefault(new, moved)
-            if other.equals(moved):  # type: ignore[no-untyped-call]
+            labels_it = new_dims == [new]
+            if kinds[labels_it].setdefault(new, moved).equals(moved):  # type: ignore[no-untyped-call]
                 continue
-            if new in new_dims and name not in touched:
+            if labels_it and name not in touched:
                 raise DimensionError(_differ(new))
-            conflicting.add(new)
-    return {k: v for k, v in found.items() if k not in conflicting}
+            conflicting.add((new, labels_it))
+    found = {k: v for k, v in kinds[False].items() if k not in sizes and (k, False) not in conflicting}
+    return found | {k: v for k, v in kinds[True].items() if (k, True) not in conflicting}
 
 
 # Functions for which xarray keeps attributes although it drops them in arithmetic.

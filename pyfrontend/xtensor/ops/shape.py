@@ -14,7 +14,7 @@ import numpy as np
 from .. import _native
 from ..core.dims import brief, check_name, describe, ordered, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
-from ..interop.xarray import POINTS, is_dataarray, without_labels
+from ..interop.xarray import POINTS, Followed, is_dataarray, without_labels
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import DynamicSize, Tracer, as_tracer
@@ -328,7 +328,13 @@ def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
 def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> Array:
     """`x` with the dims of `other` first, then those of its own; `exclude`d dims stay as they are, last."""
     x, other = as_tracer(x), as_tracer(other)
-    return _broadcast_to("broadcast_like", [x], [other, x], exclude)[0]
+    y = _broadcast_to("broadcast_like", [x], [other, x], exclude)[0]
+    if y.value == x.value:
+        return y
+    # Its new dims are labelled as those of `other` are.
+    places = {d: frozenset((i, d, ()) for i, v in enumerate((x, other)) if d in v.dims) for d in y.dims}
+    build.followed([y], [x, other], Followed([{**places, POINTS: frozenset([(0, POINTS, ())])}], []))
+    return y
 
 
 def _broadcast_to(name: str, xs: list[Tracer], like: list[Tracer], exclude: Dims) -> list[Tracer]:
