@@ -11,6 +11,7 @@
 // commands on record. @main stays a function there, that the end of the call follows in any case.
 #include "Pipelines.h"
 
+#include "Buffers/Passes.h"
 #include "CPU/Passes.h"
 #include "XTensor/Dims.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -44,6 +45,8 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
       getOperation().emitError("there is no function @main");
       return signalPassFailure();
     }
+    if (failed(checkBuffers(main)))
+      return signalPassFailure();
     MLIRContext *context = &getContext();
     ImplicitLocOpBuilder b(main.getLoc(), context);
     b.setInsertionPointToEnd(getOperation().getBody());

@@ -253,7 +253,9 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       auto dim = dyn_cast<memref::DimOp>(op);
       if (dim && !isArgument(dim.getSource())) {
         std::optional<int64_t> index = dim.getConstantIndex();
-        OpFoldResult size = index ? sizeOf(dim.getSource(), *index, home) : OpFoldResult();
+        auto memory = dyn_cast<MemRefType>(dim.getSource().getType());
+        bool isThere = index && memory && *index >= 0 && *index < memory.getRank();
+        OpFoldResult size = isThere ? sizeOf(dim.getSource(), *index, home) : OpFoldResult();
         if (!size)
           return false;
         known.push_back({dim, size});

@@ -2,6 +2,8 @@
 #include "Buffers/Passes.h"
 
 #include "XTensor/XTensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_VERIFYBUFFERS
@@ -32,6 +34,26 @@ static StringRef problemOf(Type type) {
   return "";
 }
 
+/// The same of an op; empty: nothing.
+static StringRef problemOf(Operation *op) {
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    std::optional<int64_t> axis = dim.getConstantIndex();
+    auto memory = dyn_cast<MemRefType>(dim.getSource().getType());
+    if (axis && memory && (*axis < 0 || *axis >= memory.getRank()))
+      return "asks for the size of an axis that its memory does not have";
+  }
+  auto func = dyn_cast<func::FuncOp>(op);
+  for (unsigned i = 0, n = func ? func.getNumArguments() : 0; i < n; ++i)
+    if (Attribute named = func.getArgAttr(i, "xtensor.type")) {
+      auto attribute = dyn_cast<TypeAttr>(named);
+      auto array = attribute ? dyn_cast<ArrayType>(attribute.getValue()) : ArrayType();
+      auto memory = dyn_cast<MemRefType>(func.getArgumentTypes()[i]);
+      if (!array || (memory && array.getRank() != memory.getRank()))
+        return "has an xtensor.type that is not the array of its argument";
+    }
+  return "";
+}
+
 LogicalResult xtensor::checkBuffers(Operation *root) {
   llvm::DenseSet<Type> good;
   WalkResult result = root->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -45,6 +67,10 @@ LogicalResult xtensor::checkBuffers(Operation *root) {
         op->emitError() << "'" << op->getName() << "' has " << type << ", " << problem;
       return problem.empty();
     };
+    if (StringRef problem = problemOf(op); !problem.empty()) {
+      op->emitError() << "'" << op->getName() << "' " << problem;
+      return WalkResult::interrupt();
+    }
     bool whole =
         llvm::all_of(op->getOperandTypes(), check) && llvm::all_of(op->getResultTypes(), check);
     for (Region &region : op->getRegions())

@@ -338,7 +338,7 @@ struct OutlineKernelsPass : xtensor::impl::OutlineKernelsBase<OutlineKernelsPass
           linalgOp && !isa<linalg::GenericOp, linalg::FillOp>(op))
         named.push_back(linalgOp);
       for (Type type : op->getResultTypes())
-        if (isa<VectorType>(type)) {
+        if (isa<VectorType, LLVM::LLVMPointerType>(type)) {
           op->emitError() << "'" << op->getName() << "' has " << type
                           << ", and kernels are written from scalar code";
           return WalkResult::interrupt();

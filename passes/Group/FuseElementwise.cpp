@@ -33,7 +33,8 @@ void resolveDims(Block &block) {
       source = op.getTiedOpOperand(cast<OpResult>(source))->get();
     std::optional<int64_t> index = dim.getConstantIndex();
     auto empty = source.getDefiningOp<tensor::EmptyOp>();
-    if (empty && index && empty.getType().isDynamicDim(*index)) {
+    bool isThere = empty && index && *index >= 0 && *index < empty.getType().getRank();
+    if (isThere && empty.getType().isDynamicDim(*index)) {
       dim.replaceAllUsesWith(empty.getDynamicSize(*index));
       dim.erase();
     } else if (source != dim.getSource()) {

@@ -48,3 +48,19 @@ func.func @layout(%x: memref<3x3xf32, affine_map<(i, j) -> (i mod 2, j)>>) {
 func.func @elements(%x: memref<3xcomplex<f32>>) {
   return
 }
+
+// -----
+
+func.func @axis(%x: memref<3xf32>) -> index {
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{'memref.dim' asks for the size of an axis that its memory does not have}}
+  %n = memref.dim %x, %c1 : memref<3xf32>
+  return %n : index
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' has an xtensor.type that is not the array of its argument}}
+func.func @array(%x: memref<3x4xf32> {xtensor.type = !xtensor.array<i: 3, f32>}) {
+  return
+}
