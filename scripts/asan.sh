@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Our own code under AddressSanitizer and UBSan: a second build, then lit and pytest once on it.
 # MLIR and CPython are not instrumented, so leaks, container overflows and what LLVM's allocators
-# poison by hand are not looked for. Reports go to the real standard error, hence --capture=sys.
+# poison by hand are not looked for; no memory is no error, as programs are told of it. Reports go to
+# the real standard error, hence --capture=sys.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset asan >/dev/null
@@ -9,6 +10,7 @@ cmake --build build/asan
 runtime=$(clang-22 -print-file-name=libclang_rt.asan-x86_64.so)
 [ -e "$runtime" ] || runtime=$(clang-22 -print-file-name=libclang_rt.asan.so)
 export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0:use_sigaltstack=0
+ASAN_OPTIONS+=:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
 export ASAN_SYMBOLIZER_PATH=$(llvm-config-22 --bindir)/llvm-symbolizer
 export PYTHONPATH=$PWD/build/asan/python_packages XTENSOR_BUILD=$PWD/build/asan
