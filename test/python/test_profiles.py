@@ -75,7 +75,7 @@ def test_a_gpu_that_is_too_old():
 def test_a_cotangent_that_is_elsewhere():
     x = xt.array(np.ones((2, 3), "f4"), dims=("a", "b"))
     _, back = xt.vjp(lambda x: x * 2, x.to(NAME))
-    with pytest.raises(xt.DeviceError, match=f"vjp: the cotangent is on 'cpu' and the result .* on '{NAME}'.*to"):
+    with pytest.raises(xt.DeviceError, match=f"vjp: the cotangent is on 'cpu' and the array .* on '{NAME}'.*to"):
         back(x)
     _, push = xt.linearize(lambda x: x * 2, x.to(NAME))
     with pytest.raises(xt.DeviceError, match="linearize: the tangent is on 'cpu' and the "):
