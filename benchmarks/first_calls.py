@@ -8,15 +8,12 @@ Options: names of workloads to run; `--rounds N`.
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 
 from rich.console import Console
 from rich.table import Table
-from run import pretty
+from run import in_new_process, pretty
 from workloads import WORKLOADS
 
 PROGRAM = """
@@ -33,16 +30,7 @@ print(time.perf_counter() - start)
 
 
 def first_call(peer: str, name: str, before: str, cache: str) -> float:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, peer, name, before],
-        cwd=os.path.dirname(os.path.abspath(__file__)),
-        env={**os.environ, "XTENSOR_CACHE_DIR": cache},
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return float(done.stdout.split()[-1])
+    return float(in_new_process(PROGRAM, peer, name, before, XTENSOR_CACHE_DIR=cache))
 
 
 def times(name: str, before: str, rounds: int) -> tuple[list[float], list[float], list[float]]:

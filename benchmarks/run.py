@@ -137,12 +137,18 @@ def peak_memory(peer: str, name: str) -> float:
         "for _ in range(5): r()\n"
         "print([line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')][0])"
     )
-    return float(_in_new_process(code)) / 1024
+    return float(in_new_process(code)) / 1024
 
 
-def _in_new_process(code: str) -> str:
-    here = os.path.dirname(os.path.abspath(__file__))
-    done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True)
+def in_new_process(code: str, *arguments: str, **environment: str) -> str:
+    """The last word that a program prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=os.path.dirname(os.path.abspath(__file__)),
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
         raise RuntimeError(done.stderr)
     return done.stdout.split()[-1]
@@ -154,7 +160,7 @@ def second_process(name: str) -> float:
         f"import time; from workloads import prepare; r = prepare('ours', {name!r})\n"
         "t = time.perf_counter(); r(); print(time.perf_counter() - t)"
     )
-    return float(_in_new_process(code))
+    return float(in_new_process(code))
 
 
 def main() -> None:
