@@ -363,7 +363,8 @@ def _last_pivot_least(x: Tracer, row: str, col: str) -> tuple[Tracer, Tracer]:
     last = build.binary("sub", build.as_size(size), one)
     order = build.select(build.compare("lt", at, least), at, build.binary("add", at, one))
     order = build.select(build.compare("eq", at, last), least, order)
-    odd = build.binary("mod", build.binary("sub", last, least), build.constant(2))
+    steps = build.binary("maximum", build.binary("sub", last, least), build.constant(0))  # of no columns none
+    odd = build.binary("mod", steps, build.constant(2))
     sign = build.binary("sub", build.constant(1), build.binary("mul", build.constant(2), odd))
     return build.gather("clip", x, {col: order}), build.cast(sign, x.dtype)
 
