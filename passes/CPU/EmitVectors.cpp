@@ -4,6 +4,7 @@
 #include "CPU/LoopEmitter.h"
 #include "CPU/Passes.h"
 #include "CPU/Processor.h"
+#include "CPU/ReadAhead.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -80,6 +81,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
 
   LogicalResult emitBlock(Block &block, Views &views) {
     SmallVector<linalg::LinalgOp> run;
+    ReadAhead readAhead(dyn_cast<scf::ForallOp>(block.getParentOp()));
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
         run.push_back(linalgOp);
@@ -88,14 +90,15 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       bool passes = !op.getNumRegions() && (isMemoryEffectFree(&op) || isa<memref::AllocOp>(op));
       if (passes && !op.hasTrait<OpTrait::IsTerminator>())
         continue;
-      if (failed(emit(run, &op, views)))
+      if (failed(emit(run, &op, views, readAhead)))
         return failure();
       run.clear();
     }
     return success();
   }
 
-  LogicalResult emit(ArrayRef<linalg::LinalgOp> ops, Operation *before, Views &views) {
+  LogicalResult emit(ArrayRef<linalg::LinalgOp> ops, Operation *before, Views &views,
+                     ReadAhead &readAhead) {
     if (ops.empty())
       return success();
     SmallVector<Kernel, 0> kernels;
@@ -115,6 +118,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     bool outer = !before->getParentOfType<scf::ForallOp>();
     for (Kernel &kernel : kernels) {
       Operation *last = before->getPrevNode();
+      readAhead.mark(kernel);
       if (!emitGemm(b, kernel))
         emitLoops(b, kernel, views, target);
       for (Operation *op = before->getPrevNode(); outer && op && op != last; op = op->getPrevNode())

@@ -20,6 +20,8 @@ LaneEmitter::LaneEmitter(OpBuilder &b, Kernel &kernel, Views &views, int vectorL
       });
       if (same == places.end())
         same = places.insert(places.end(), Place{access, false, false, false, {}});
+      if (access.ahead)
+        same->access.ahead = access.ahead;
       same->written |= access.base && i >= stage.numInputs();
       placeIds[{&stage, i}] = same - places.begin();
     }
@@ -210,6 +212,12 @@ void LaneEmitter::scatter(Value base, Value first, Value offsets, Value value) {
   }
 }
 
+void LaneEmitter::fetchAhead(const Access &access, Value index) {
+  Value next = arith::AddIOp::create(b, loc, index, constant(access.ahead));
+  memref::PrefetchOp::create(b, loc, views.flat(access.base), next, /*isWrite=*/false,
+                             /*localityHint=*/3, /*isDataCache=*/true);
+}
+
 Lane LaneEmitter::read(unsigned id, int64_t u) {
   const Place &p = places[id];
   if (!p.access.base)
@@ -225,8 +233,11 @@ Lane LaneEmitter::read(unsigned id, int64_t u) {
     if (uniform)
       return {memref::LoadOp::create(b, loc, views.flat(p.access.base), index)};
     const Extent &stride = p.access.strides[vectorLoop];
-    if (stride.is(1))
+    if (stride.is(1)) {
+      if (p.access.ahead)
+        fetchAhead(p.access, index);
       return loadWide(p.access.base, index, p.access.elementType);
+    }
     if (stride.is(-1) && !mask) {
       Value last = arith::SubIOp::create(b, loc, index, constant(width - 1));
       Lane reversed = loadWide(p.access.base, last, p.access.elementType);

@@ -74,6 +74,7 @@ private:
   mlir::Value allLanes();
   mlir::Value laneNumbers(mlir::Type type);
   Lane loadWide(mlir::Value base, mlir::Value index, mlir::Type elementType);
+  void fetchAhead(const Access &access, mlir::Value index);
   Lane gather(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Type elementType);
   void scatter(mlir::Value base, mlir::Value first, mlir::Value offsets, mlir::Value value);
   mlir::Value stridedOffsets(const Extent &stride);

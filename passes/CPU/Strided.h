@@ -56,6 +56,7 @@ struct Access {
   mlir::Type elementType;
   Offset offset;
   llvm::SmallVector<Extent, 4> strides; // per loop
+  int64_t ahead = 0;                    // so far from what is read something else is fetched
 
   bool samePlaces(const Access &other) const {
     return base == other.base && offset == other.offset && strides == other.strides;

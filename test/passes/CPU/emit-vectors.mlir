@@ -106,3 +106,48 @@ func.func @gemm(%a: memref<64x32xf32>, %b: memref<48x32xf32>, %c: memref<64x48xf
   }
   return
 }
+
+// What is read a second time lies in cache: meanwhile the row of the next iteration is fetched, once.
+// CHECK-LABEL: func.func @read_ahead
+// CHECK: scf.forall (%[[ROW:.*]]) in (64)
+// CHECK-NOT: memref.prefetch
+// CHECK: vector.reduction <maximumf>
+// CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %c1024{{.*}}
+// CHECK-NEXT: memref.prefetch %{{.*}}[%[[AT]]], read, locality<3>, data
+// CHECK: vector.reduction <add>
+// CHECK-NOT: memref.prefetch
+// CHECK: arith.subf
+func.func @read_ahead(%x: memref<64x1024xf32>, %m: memref<64xf32>, %s: memref<64xf32>, %y: memref<64x1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant 0xFF800000 : f32
+  scf.forall (%i) in (64) {
+    %row = memref.subview %x[%i, 0] [1, 1024] [1, 1] : memref<64x1024xf32> to memref<1024xf32, strided<[1], offset: ?>>
+    %best = memref.subview %m[%i] [1] [1] : memref<64xf32> to memref<f32, strided<[], offset: ?>>
+    %sum = memref.subview %s[%i] [1] [1] : memref<64xf32> to memref<f32, strided<[], offset: ?>>
+    %out = memref.subview %y[%i, 0] [1, 1024] [1, 1] : memref<64x1024xf32> to memref<1024xf32, strided<[1], offset: ?>>
+    linalg.fill ins(%least : f32) outs(%best : memref<f32, strided<[], offset: ?>>)
+    linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]}
+        ins(%row : memref<1024xf32, strided<[1], offset: ?>>) outs(%best : memref<f32, strided<[], offset: ?>>) {
+    ^bb0(%a: f32, %o: f32):
+      %r = arith.maximumf %a, %o : f32
+      linalg.yield %r : f32
+    }
+    linalg.fill ins(%zero : f32) outs(%sum : memref<f32, strided<[], offset: ?>>)
+    linalg.generic {indexing_maps = [#id, #none, #none], iterator_types = ["reduction"]}
+        ins(%row, %best : memref<1024xf32, strided<[1], offset: ?>>, memref<f32, strided<[], offset: ?>>)
+        outs(%sum : memref<f32, strided<[], offset: ?>>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %d = arith.divf %a, %b : f32
+      %r = arith.addf %d, %o : f32
+      linalg.yield %r : f32
+    }
+    linalg.generic {indexing_maps = [#id, #none, #id], iterator_types = ["parallel"]}
+        ins(%row, %sum : memref<1024xf32, strided<[1], offset: ?>>, memref<f32, strided<[], offset: ?>>)
+        outs(%out : memref<1024xf32, strided<[1], offset: ?>>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %r = arith.subf %a, %b : f32
+      linalg.yield %r : f32
+    }
+  }
+  return
+}
