@@ -152,7 +152,111 @@ static bool isLastOf(linalg::GenericOp reduction, linalg::GenericOp scan) {
                          scan.getBlock()->getTerminator()->getOperand(1)));
 }
 
-/// A reduction beside the scan of the same elements is the scan's last value.
+namespace {
+/// Follows the last value of a scan through one of its readers to those of what the scan shows, and
+/// which of the scan's parallel loops they still have in common.
+class LastValuePaths {
+public:
+  explicit LastValuePaths(linalg::GenericOp scan) : scan(scan) {
+    AffineMap map = scan.getMatchingIndexingMap(scan.getDpsInitOperand(0));
+    auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+    if (last && scan.getNumParallelLoops() > 1)
+      columns = last.getPosition();
+  }
+
+  /// Whether a loop that makes `last`, has `first` and reads what the scan shows would wait for
+  /// itself.
+  bool needsAllOf(Value last, AffineMap map, Operation *first) {
+    loopsOf.clear();
+    SmallVector<int> loops;
+    for (AffineExpr expr : map.getResults())
+      loops.push_back(cast<AffineDimExpr>(expr).getPosition());
+    loopsOf[last] = loops;
+    if (visit(first))
+      return true;
+    loopsOf.erase(last);
+    for (Operation *op = first->getNextNode(); op; op = op->getNextNode())
+      if (visit(op))
+        return true;
+    return false;
+  }
+
+private:
+  /// True if `op` reads what the scan shows and has no loop in common with what it comes from.
+  bool visit(Operation *op) {
+    SmallVector<OpOperand *> from;
+    op->walk([&](Operation *inner) {
+      for (OpOperand &operand : inner->getOpOperands())
+        if (loopsOf.contains(operand.get()))
+          from.push_back(&operand);
+    });
+    if (from.empty())
+      return false;
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    SmallVector<int> loops;
+    if (generic && llvm::all_of(from, [&](OpOperand *o) { return o->getOwner() == op; }))
+      loops = loopsThrough(generic, from);
+    bool reads = llvm::is_contained(op->getOperands(), scan.getResult(0));
+    if (reads && llvm::none_of(loops, [&](int loop) { return loop >= 0 && loop != columns; }))
+      return true;
+    for (OpResult result : op->getResults())
+      loopsOf[result] = resultLoops(result, loops, from);
+    return false;
+  }
+
+  /// For each loop of `op` the scan's, or -1.
+  SmallVector<int> loopsThrough(linalg::GenericOp op, ArrayRef<OpOperand *> from) {
+    constexpr int kAny = -2;
+    SmallVector<int> loops(op.getNumLoops(), kAny);
+    for (OpOperand *operand : from) {
+      SmallVector<int> mine(op.getNumLoops(), -1);
+      ArrayRef<int> theirs = loopsOf.find(operand->get())->second;
+      for (auto [expr, loop] : llvm::zip(op.getMatchingIndexingMap(operand).getResults(), theirs))
+        if (auto dim = dyn_cast<AffineDimExpr>(expr))
+          mine[dim.getPosition()] = loop;
+      for (auto [all, one] : llvm::zip(loops, mine))
+        all = all == kAny || all == one ? one : -1;
+    }
+    for (auto [loop, kind] : llvm::zip(loops, op.getIteratorTypesArray()))
+      if (kind != utils::IteratorType::parallel)
+        loop = -1;
+    return loops;
+  }
+
+  SmallVector<int> resultLoops(OpResult result, ArrayRef<int> loops, ArrayRef<OpOperand *> from) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    SmallVector<int> dims(type ? type.getRank() : 0, -1);
+    Operation *op = result.getOwner();
+    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && !loops.empty()) {
+      AffineMap map = generic.getIndexingMapMatchingResult(result);
+      for (auto [dim, expr] : llvm::zip(dims, map.getResults()))
+        if (auto plain = dyn_cast<AffineDimExpr>(expr))
+          dim = loops[plain.getPosition()];
+    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+      for (auto [group, loop] :
+           llvm::zip(expand.getReassociationIndices(), loopsOf.find(from[0]->get())->second))
+        if (group.size() == 1)
+          dims[group[0]] = loop;
+    } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+      for (auto [dim, group] : llvm::zip(dims, collapse.getReassociationIndices()))
+        if (group.size() == 1)
+          dim = loopsOf.find(from[0]->get())->second[group[0]];
+    }
+    return dims;
+  }
+
+  linalg::GenericOp scan;
+  int columns = -1; // the loop along which elements are stored: alone it is no loop to share
+  llvm::DenseMap<Value, SmallVector<int>> loopsOf; // per dim of what depends on the last value
+};
+} // namespace
+
+/// Less than this stays in the first-level cache if it is stored.
+constexpr int64_t kStored = 16384;
+
+/// A reduction beside the scan of the same elements is the scan's last value. Where what the scan
+/// shows has to wait for all of them, though, it would be stored meanwhile: both are worked out,
+/// the scan in the loop of its readers.
 static void takeLast(linalg::GenericOp scan) {
   if (scan->getAttrOfType<StringAttr>("xtensor.scan").getValue() != "forward" ||
       scan.getDpsInputs().empty())
@@ -163,14 +267,17 @@ static void takeLast(linalg::GenericOp scan) {
         reduction->getBlock() != scan->getBlock() || !reduction.hasPureTensorSemantics() ||
         !reduction.getNumReductionLoops() || !isLastOf(reduction, scan))
       continue;
-    bool later = llvm::all_of(reduction->getUsers(), [&](Operation *reader) {
-      Operation *here = scan->getBlock()->findAncestorOpInBlock(*reader);
-      return here && scan->isBeforeInBlock(here);
-    });
-    if (!later)
-      continue;
-    reduction.getResult(0).replaceAllUsesWith(scan.getResult(1));
-    reduction.erase();
+    AffineMap map = reduction.getMatchingIndexingMap(reduction.getDpsInitOperand(0));
+    bool isSmall = !scan.getNumParallelLoops() || estimateIterations(scan) < kStored;
+    LastValuePaths paths(scan);
+    for (OpOperand &use : llvm::make_early_inc_range(reduction.getResult(0).getUses())) {
+      Operation *reader = scan->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      if (reader && scan->isBeforeInBlock(reader) &&
+          (isSmall || !paths.needsAllOf(reduction.getResult(0), map, reader)))
+        use.set(scan.getResult(1));
+    }
+    if (reduction->use_empty())
+      reduction.erase();
     return;
   }
 }

@@ -53,7 +53,8 @@ def FuseScans : Pass<"xtensor-fuse-scans", "::mlir::func::FuncOp"> {
     The gradient of a product is what comes before each element times what comes
     after it: two scans, whose values would be stored to be multiplied. The reader
     of a scan's values that goes through them in any order moves into the scan's
-    body. A reduction of the elements that a scan combines is the scan's last value.
+    body. A reduction of the elements that a scan combines is the scan's last value,
+    unless what the scan shows would have to be stored until all such values are there.
 
     ```mlir
     %y:2 = linalg.generic ins(%x) outs(%e, %one) { mulf } {xtensor.scan = "reverse"}

@@ -108,3 +108,59 @@ func.func @another_combination(%x: tensor<16x64xf32>) -> (tensor<16x64xf32>, ten
   } -> (tensor<16x64xf32>, tensor<64xf32>)
   return %1#0, %0 : tensor<16x64xf32>, tensor<64xf32>
 }
+
+#long = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#all = affine_map<(d0, d1) -> ()>
+
+// What the scan shows is multiplied with the product of all rows: it would be stored until that is there, so the
+// reduction stays one of its own. A factor of the same row does not wait for the others.
+// CHECK-LABEL: func.func @waits_for_all
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<1024x64xf32>)
+// CHECK: %[[T:.*]] = linalg.generic {{.*}} ins(%[[Y]] : tensor<1024xf32>)
+// CHECK: %[[S:.*]]:2 = linalg.generic {{.*}} ins(%arg0 : tensor<1024x64xf32>) {{.*}} attrs = {xtensor.scan = "forward"}
+// CHECK: %[[ROW:.*]] = linalg.generic {{.*}} ins(%[[S]]#1 : tensor<1024xf32>)
+// CHECK: ins(%arg0, %[[S]]#0, %[[T]], %[[ROW]]
+func.func @waits_for_all(%x: tensor<1024x64xf32>) -> tensor<1024x64xf32> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<1024x64xf32>
+  %k = tensor.empty() : tensor<1024xf32>
+  %ones = linalg.fill ins(%one : f32) outs(%k : tensor<1024xf32>) -> tensor<1024xf32>
+  %n = tensor.empty() : tensor<f32>
+  %start = linalg.fill ins(%one : f32) outs(%n : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [#long, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<1024x64xf32>) outs(%ones : tensor<1024xf32>) {
+  ^bb0(%a: f32, %run: f32):
+    %m = arith.mulf %run, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<1024xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%y : tensor<1024xf32>) outs(%start : tensor<f32>) {
+  ^bb0(%a: f32, %run: f32):
+    %m = arith.mulf %run, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<f32>
+  %s:2 = linalg.generic {indexing_maps = [#long, #long, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<1024x64xf32>) outs(%e, %ones : tensor<1024x64xf32>, tensor<1024xf32>) attrs = {xtensor.scan = "forward"} {
+  ^bb0(%a: f32, %o: f32, %run: f32):
+    %m = arith.mulf %run, %a : f32
+    linalg.yield %run, %m : f32, f32
+  } -> (tensor<1024x64xf32>, tensor<1024xf32>)
+  %of_row = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%y : tensor<1024xf32>) outs(%k : tensor<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.addf %a, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<1024xf32>
+  %d:2 = linalg.generic {indexing_maps = [#long, #long, #all, #row, #long, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %s#0, %t, %of_row : tensor<1024x64xf32>, tensor<1024x64xf32>, tensor<f32>, tensor<1024xf32>)
+      outs(%e, %ones : tensor<1024x64xf32>, tensor<1024xf32>) attrs = {xtensor.scan = "reverse"} {
+  ^bb0(%a: f32, %p: f32, %f: f32, %g: f32, %o: f32, %run: f32):
+    %m = arith.mulf %run, %a : f32
+    %q = arith.mulf %p, %run : f32
+    %r = arith.mulf %q, %f : f32
+    %v = arith.mulf %r, %g : f32
+    linalg.yield %v, %m : f32, f32
+  } -> (tensor<1024x64xf32>, tensor<1024xf32>)
+  return %d#0 : tensor<1024x64xf32>
+}
