@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace xtensor;
 
 /// What one part of a long reduction holds: it is counted while it lies in the first cache.
-constexpr int64_t kPart = 16384;
+constexpr int64_t kPart = 8192;
 /// Shorter rows than this are no parts, and of rows side by side so many make one.
 constexpr int64_t kLeastRow = 128, kLeastRows = 8, kMostRows = 64;
 
@@ -171,6 +171,8 @@ constexpr int64_t kWrittenOut = 8;
 /// Of long ones along what is stored last so many run side by side, or as many as a vector holds:
 /// running products of vectors are cheaper than those inside of a vector.
 constexpr int64_t kSideBySide = 64, kVector = 16;
+/// Rows of a part of long columns.
+constexpr int64_t kRows = 16;
 
 /// The product over `dim` as a tree of pairwise products: exact at zeros and at any order,
 /// since nothing is divided.
@@ -194,6 +196,18 @@ static Value pairwiseProduct(ImplicitLocOpBuilder &b, Value x, StringAttr dim) {
   return SqueezeOp::create(b, x, dims);
 }
 
+/// The parts that the last reduced dim is taken in, `beside` elements lie at each of its positions;
+/// 0: none.
+static int64_t lengthOfParts(ArrayType type, StringAttr dim, int64_t beside) {
+  int64_t size = type.getSize(dim);
+  if (beside != 1) {
+    bool isLong = beside >= kLeastRow && size >= kRows * kRows && size % kRows == 0;
+    return isLong && type.hasStaticShape() ? kRows : 0;
+  }
+  int64_t lanes = size < 16 * kSideBySide || size % kSideBySide ? kVector : kSideBySide;
+  return size >= 16 * kVector && size % lanes == 0 ? lanes : 0;
+}
+
 /// One dim after the other, the last stored first: short ones as trees, the others as reductions
 /// over one dim, which `sumOfProductsOfOthers` knows.
 static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
@@ -205,22 +219,22 @@ static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
   };
   if (op.getDims().empty())
     return x;
-  StringAttr last = arrayType(x).getDimNames().back();
-  int64_t length = arrayType(x).getSize(last);
-  int64_t lanes = length < 16 * kSideBySide || length % kSideBySide ? kVector : kSideBySide;
-  bool cut =
-      llvm::is_contained(op.getDims(), last) && length >= 16 * kVector && length % lanes == 0;
-  if (op.getDims().size() == 1 && !cut && !isTree(op.getDims()[0]))
-    return {};
   SmallVector<StringAttr> dims;
-  for (StringAttr dim : llvm::reverse(arrayType(x).getDimNames()))
+  int64_t beside = 1; // elements of one position of the last of them
+  for (auto [dim, size] :
+       llvm::reverse(llvm::zip_equal(arrayType(x).getDimNames(), arrayType(x).getShape())))
     if (llvm::is_contained(op.getDims(), dim))
       dims.push_back(dim);
-  if (cut) {
-    StringAttr outer = freshName(last, arrayType(x));
-    x = SplitOp::create(b, x, last, b.getStrArrayAttr({outer.getValue(), last.getValue()}),
-                        ArrayRef<int64_t>{length / lanes, lanes});
-    dims.insert(dims.begin(), outer);
+    else if (dims.empty())
+      beside *= ShapedType::isDynamic(size) ? 0 : size;
+  StringAttr last = dims[0];
+  int64_t length = lengthOfParts(arrayType(x), last, beside);
+  if (dims.size() == 1 && !length && !isTree(last))
+    return {};
+  if (length) {
+    // Of what is stored last those side by side are multiplied at the end, of others first.
+    dims.insert(dims.begin() + (beside == 1 ? 0 : 1), freshName(last, arrayType(x)));
+    x = cutDim(b, x, last, length).x;
   }
   for (StringAttr dim : dims)
     x = isTree(dim) ? pairwiseProduct(b, x, dim)

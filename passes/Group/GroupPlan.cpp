@@ -18,6 +18,8 @@ static constexpr int64_t kMinElements = 1024, kMaxElements = 8192;
 static constexpr int64_t kShortRow = 512, kShortInnerRow = 128;
 /// Blocks of short rows: at least so many if there are rows enough.
 static constexpr int64_t kWantedBlocks = 16;
+/// What a scan shows of so many elements stays in the first-level cache.
+static constexpr int64_t kScanned = 4096;
 /// Columns per block: a multiple of a cache line, at least two vectors long.
 static constexpr int64_t kMinColumns = 64, kMaxColumns = 512;
 
@@ -197,6 +199,19 @@ std::optional<Plan> SharedDims::planRows(ArrayRef<unsigned> order) const {
     dim.block = chooseBlock(sizes[dim.shared], std::max<int64_t>(16, target), 16);
     plan.iterations *= blocksOf(sizes[dim.shared], dim.block);
   }
+  // What a scan shows is read again by the one that goes back.
+  bool scans =
+      llvm::any_of(loops, [](const auto &member) { return member.first->hasAttr("xtensor.scan"); });
+  if (scans && plan.iterations >= 8 && inner > kScanned)
+    for (unsigned d : order) {
+      int64_t size = estimate(sizes[d]),
+              rows = std::max<int64_t>(1, inner / std::max<int64_t>(1, size));
+      int64_t block = chooseBlock(sizes[d], std::max(kMinColumns, kScanned / rows), 16);
+      if (!isContiguous(d) || !plain[d] || block >= size)
+        continue;
+      plan.dims.push_back({d, block});
+      plan.iterations *= blocksOf(sizes[d], block);
+    }
   if (plan.iterations < 8)
     for (unsigned d : order) {
       if (!isContiguous(d) || !plain[d] || estimate(sizes[d]) < 2 * kMinColumns)

@@ -132,6 +132,52 @@ struct ElementwiseOfMerge : OpRewritePattern<MergeOp> {
   }
 };
 
+/// mul (merge %a), %number ==> merge (mul %a, %number), also where dims are put in another order
+/// before or after.
+struct NumbersWithMerge : OpRewritePattern<MergeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MergeOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Operation *> moves{op}; // the last one first
+    while (isReorder(moves.front()->user_begin(), moves.front()))
+      moves.insert(moves.begin(), *moves.front()->user_begin());
+    Value read = moves.front()->getResult(0);
+    if (!read.hasOneUse())
+      return failure();
+    Operation *reader = *read.user_begin();
+    if (!isElementwise(reader) || reader->getBlock() != op->getBlock() ||
+        !llvm::all_of(reader->getOperands(),
+                      [&](Value v) { return v == read || arrayType(v).getDimNames().empty(); }))
+      return failure();
+    while (auto before = moves.back()->getOperand(0).getDefiningOp<BroadcastOp>()) {
+      if (!before->hasOneUse() || !keepsDims(before))
+        break;
+      moves.push_back(before);
+    }
+    Type element = arrayType(reader->getResult(0)).getElementType();
+    auto made = [&](Value v) {
+      ArrayType type = arrayType(v);
+      return ArrayType::get(op.getContext(), type.getDimNames(), type.getShape(), element);
+    };
+    Value source = moves.back()->getOperand(0);
+    rewriter.setInsertionPoint(reader);
+    SmallVector<Value> values(reader->getOperands());
+    llvm::replace(values, read, source);
+    Value x = cloneWith(rewriter, reader, values, made(source))->getResult(0);
+    for (Operation *move : llvm::reverse(moves))
+      x = cloneWith(rewriter, move, x, made(move->getResult(0)))->getResult(0);
+    rewriter.replaceOp(reader, x);
+    return success();
+  }
+
+  static bool keepsDims(BroadcastOp op) {
+    return arrayType(op.getX()).getDimNames().size() == op.getType().getDimNames().size();
+  }
+  static bool isReorder(Operation::user_iterator user, Operation *op) {
+    auto broadcast = op->hasOneUse() ? dyn_cast<BroadcastOp>(*user) : BroadcastOp();
+    return broadcast && broadcast->getBlock() == op->getBlock() && keepsDims(broadcast);
+  }
+};
+
 /// split (merge %a) ==> %a, under the names and in the order that the split gives.
 struct SplitOfMerge : OpRewritePattern<SplitOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -157,5 +203,6 @@ struct SplitOfMerge : OpRewritePattern<SplitOp> {
 } // namespace
 
 void xtensor::addSplitPatterns(RewritePatternSet &patterns) {
-  patterns.add<SplitOfElementwise, ElementwiseOfMerge, SplitOfMerge>(patterns.getContext());
+  patterns.add<SplitOfElementwise, ElementwiseOfMerge, NumbersWithMerge, SplitOfMerge>(
+      patterns.getContext());
 }

@@ -70,3 +70,34 @@ func.func @main(%a0: tensor<60x1000xf32>) -> (tensor<1000xf32>, tensor<60x1000xf
   } -> tensor<60x1000xf32>
   return %v6, %v20 : tensor<1000xf32>, tensor<60x1000xf32>
 }
+
+// A scan of 64 x 1024 elements in each iteration: blocks of 64 columns keep what it shows in cache until the reverse
+// one reads it.
+#rows = affine_map<(d0, d1, d2) -> (d0, d2, d1)>
+#kept = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: func.func @scans
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (32, 1024) step (1, 64)
+// CHECK: xtensor.scan = "forward"
+// CHECK: xtensor.scan = "reverse"
+// CHECK: scf.forall.in_parallel
+func.func @scans(%x: tensor<32x64x1024xf32>) -> tensor<32x64x1024xf32> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<32x64x1024xf32>
+  %k = tensor.empty() : tensor<32x1024xf32>
+  %ones = linalg.fill ins(%one : f32) outs(%k : tensor<32x1024xf32>) -> tensor<32x1024xf32>
+  %s:2 = linalg.generic {indexing_maps = [#rows, #rows, #kept], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : tensor<32x64x1024xf32>) outs(%e, %ones : tensor<32x64x1024xf32>, tensor<32x1024xf32>) attrs = {xtensor.scan = "forward"} {
+  ^bb0(%a: f32, %o: f32, %run: f32):
+    %m = arith.mulf %run, %a : f32
+    linalg.yield %run, %m : f32, f32
+  } -> (tensor<32x64x1024xf32>, tensor<32x1024xf32>)
+  %d:2 = linalg.generic {indexing_maps = [#rows, #rows, #rows, #kept], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %s#0 : tensor<32x64x1024xf32>, tensor<32x64x1024xf32>) outs(%e, %ones : tensor<32x64x1024xf32>, tensor<32x1024xf32>)
+      attrs = {xtensor.scan = "reverse"} {
+  ^bb0(%a: f32, %p: f32, %o: f32, %run: f32):
+    %m = arith.mulf %run, %a : f32
+    %q = arith.mulf %p, %run : f32
+    linalg.yield %q, %m : f32, f32
+  } -> (tensor<32x64x1024xf32>, tensor<32x1024xf32>)
+  return %d#0 : tensor<32x64x1024xf32>
+}

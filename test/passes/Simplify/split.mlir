@@ -48,6 +48,24 @@ func.func @of_a_merged(%s: !s, %x: !x) -> !x {
   return %1 : !x
 }
 
+// A number moves before all that only moves: there is one loop for both products.
+// CHECK-LABEL: func.func @number_with_reordered
+// CHECK: %[[P:.*]] = xtensor.mul %arg0, %arg1
+// CHECK: %[[Q:.*]] = xtensor.mul %[[P]], %arg2
+// CHECK: %[[B:.*]] = xtensor.broadcast %[[Q]]
+// CHECK: %[[M:.*]] = xtensor.merge %[[B]] [o, b] into b
+// CHECK: %[[Y:.*]] = xtensor.broadcast %[[M]]
+// CHECK: return %[[Y]]
+func.func @number_with_reordered(%s: !xtensor.array<o: 2, b: 3, a: 4, f32>, %t: !xtensor.array<o: 2, b: 3, a: 4, f32>,
+                                 %n: !xtensor.array<f32>) -> !xtensor.array<b: 6, a: 4, f32> {
+  %0 = xtensor.mul %s, %t : !xtensor.array<o: 2, b: 3, a: 4, f32>, !xtensor.array<o: 2, b: 3, a: 4, f32>
+  %1 = xtensor.broadcast %0 : (!xtensor.array<o: 2, b: 3, a: 4, f32>) -> !s
+  %2 = xtensor.merge %1 [o, b] into b : !s
+  %3 = xtensor.broadcast %2 : (!x) -> !xtensor.array<b: 6, a: 4, f32>
+  %4 = xtensor.mul %3, %n : !xtensor.array<b: 6, a: 4, f32>, !xtensor.array<f32>
+  return %4 : !xtensor.array<b: 6, a: 4, f32>
+}
+
 // CHECK-LABEL: func.func @one_undoes_the_other
 // CHECK-NEXT: %[[R:.*]] = xtensor.rename %arg0 [o, b] to [p, q]
 // CHECK-NEXT: return %[[R]]

@@ -125,3 +125,25 @@ func.func @reduce_prod_long(%a: !l) -> (!r, !xtensor.linear<(!r) -> !l>) {
 // LINEAR: xtensor.reduce prod %[[SIDES]] over [a]
 // LINEAR: xtensor.linear {
 // LINEAR: xtensor.yield
+
+// Long columns: parts of 16 rows, then the parts.
+!c = !xtensor.array<a: 512, b: 128, f32>
+!best = !xtensor.array<b: 128, f32>
+func.func @reduce_prod_columns(%a: !c) -> (!best, !xtensor.linear<(!best) -> !c>) {
+  %p, %back = xtensor.pullback at(%a) wrt [0] {
+  ^bb0(%x: !c):
+    %r = xtensor.reduce prod %x over [a] : !c
+    xtensor.yield %r : !best
+  } : (!c) -> (!best, !xtensor.linear<(!best) -> !c>)
+  return %p, %back : !best, !xtensor.linear<(!best) -> !c>
+}
+
+// LINEAR-LABEL: func.func @reduce_prod_columns(
+// LINEAR-SAME: %[[A:[a-z0-9]+]]:
+// LINEAR: %[[SPLIT:.+]] = xtensor.split %[[A]] a into ["[[O:.+]]", a] sizes [32, 16]
+// LINEAR: %[[ROWS:.+]] = xtensor.broadcast %[[SPLIT]] {{.*}} -> !xtensor.array<"[[O]]": 32, a: 16, b: 128, f32>
+// LINEAR: %[[PARTS:.+]] = xtensor.reduce prod %[[ROWS]] over [a]
+// LINEAR: xtensor.cumulative prod %[[ROWS]] along a {exclusive}
+// LINEAR: xtensor.reduce prod %[[PARTS]] over ["[[O]]"]
+// LINEAR: xtensor.linear {
+// LINEAR: xtensor.yield
