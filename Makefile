@@ -25,6 +25,7 @@ bench: setup
 	$(PYTHON) benchmarks/compile_time.py
 	$(PYTHON) benchmarks/guards.py
 	$(PYTHON) benchmarks/gradient_cost.py
+	$(PYTHON) benchmarks/gradient_memory.py
 	$(PYTHON) benchmarks/aot.py
 
 lint: setup
