@@ -11,7 +11,7 @@ demo: setup
 
 test: setup
 	.venv/bin/lit -q test
-	$(PYTHON) -m pytest -q
+	scripts/each_file.sh test/python/test_*.py
 
 test-vulkan: setup
 	scripts/test_device.sh vulkan
