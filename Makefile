@@ -21,7 +21,7 @@ test-metal: setup
 
 bench: setup
 	$(PYTHON) benchmarks/run.py
-	$(PYTHON) benchmarks/first_calls.py chain softmax matmul mlp attention
+	$(PYTHON) benchmarks/first_calls.py chain softmax layernorm matmul mlp attention moments glm small
 	$(PYTHON) benchmarks/compile_time.py
 	$(PYTHON) benchmarks/guards.py
 	$(PYTHON) benchmarks/gradient_cost.py

@@ -1,6 +1,6 @@
 """`make bench`: xtensor beside JAX, PyTorch (compiled) and NumPy, alternately in one run.
 
-Prints this machine's ceilings, a table of times and ratios, first calls, and peak memory.
+Prints this machine's ceilings, a table of times and ratios, and peak memory. First calls: first_calls.py.
 Options: names of workloads to run; `--rounds N`; `--no-memory`; `--peers ours,jax`.
 """
 
@@ -29,7 +29,7 @@ PEERS = ("ours", "jax", "torch", "numpy")
 
 
 # Thread pools of the peers go on spinning after their last task, up to 200 ms, on the cores that
-# the next one needs, for its first call as for later ones.
+# the next one needs.
 REST = 0.25
 
 
@@ -81,26 +81,20 @@ def available(names: list[str]) -> list[str]:
     return found
 
 
-def measure(name: str, peers: list[str], rounds: int) -> dict[str, tuple[float, float]]:
-    """peer -> (first call, median of the later ones); peers take turns."""
+def measure(name: str, peers: list[str], rounds: int) -> dict[str, float]:
+    """peer -> median time of a call that is not the first; peers take turns."""
     runs: dict[str, Run] = {}
-    first: dict[str, float] = {}
     for peer in peers:
         try:
-            run = prepare(peer, name)
+            runs[peer] = prepare(peer, name)
         except KeyError:
             continue
-        time.sleep(REST)
-        start = time.perf_counter()
-        run()
-        first[peer] = time.perf_counter() - start
-        run()
-        runs[peer] = run
+        runs[peer]()
     times: dict[str, list[float]] = {peer: [] for peer in runs}
     for _ in range(rounds):
         for peer, run in runs.items():
             times[peer].append(seconds(run))
-    return {peer: (first[peer], statistics.median(t)) for peer, t in times.items()}
+    return {peer: statistics.median(t) for peer, t in times.items()}
 
 
 def openblas_ratio(rounds: int) -> str:
@@ -154,15 +148,6 @@ def in_new_process(code: str, *arguments: str, **environment: str) -> str:
     return done.stdout.split()[-1]
 
 
-def second_process(name: str) -> float:
-    """First call in a new process that finds the compiled object on disk."""
-    code = (
-        f"import time; from workloads import prepare; r = prepare('ours', {name!r})\n"
-        "t = time.perf_counter(); r(); print(time.perf_counter() - t)"
-    )
-    return float(in_new_process(code))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*WORKLOADS, []], default=[])
@@ -177,28 +162,14 @@ def main() -> None:
         peers = available(options.peers.split(","))
         ceilings(console)
 
-        table = Table(
-            "workload (float32, 2 threads)",
-            *peers,
-            "ours / fastest peer",
-            "first: ours",
-            "first: JAX",
-            "ratio",
-            "first in a second process",
-        )
+        table = Table("workload (float32, 2 threads)", *peers, "ours / fastest peer")
         for name in names:
-            result = measure(name, peers, options.rounds)
-            times = {peer: t for peer, (_, t) in result.items()}
+            times = measure(name, peers, options.rounds)
             others = [t for peer, t in times.items() if peer != "ours"]
-            first_jax = result["jax"][0] if "jax" in result else None
             table.add_row(
                 WORKLOADS[name][0],
                 *(pretty(times.get(peer)) for peer in peers),
                 f"{times['ours'] / min(others):.2f}" if others else "-",
-                pretty(result["ours"][0]),
-                pretty(first_jax),
-                f"{result['ours'][0] / first_jax:.2f}" if first_jax else "-",
-                pretty(second_process(name)),
             )
         console.print(table)
         if "matmul" in names:
