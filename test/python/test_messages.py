@@ -19,6 +19,7 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "at.add": (lambda: V.at(ch=AT).add(1.0), xt.IndexError, rf'xt.at.add: {OUTSIDE}.*add\(v, mode="clip" or "drop"\)'),
     "at.set": (lambda: V.at(ch=7).set(1.0), xt.IndexError, rf'xt.at.set: {OUTSIDE}.*set\(v, mode="clip" or "drop"\)'),
     "take_along": (lambda: xt.take_along(V, AT, dim="ch"), xt.IndexError, f"xt.take_along: {OUTSIDE}"),
+    "isel by a number": (lambda: X.isel(ch=7), xt.IndexError, rf"xt.isel: {OUTSIDE}.*operands: .*\(time: 4, ch: 3\)"),
     "isel": (lambda: V.isel(ch=AT), xt.IndexError, rf'xt.isel: {OUTSIDE}.*\.get\(mode="clip" or "fill"\)'),
     "cross_entropy": (
         lambda: xt.nn.cross_entropy(V, xt.array(7), dim="ch"),

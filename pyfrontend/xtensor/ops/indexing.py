@@ -54,10 +54,10 @@ class Positions:
         return build.constant(self.values.astype("i8"), self.dims)
 
 
-def out_of_range(name: str, index: int, dim: str, size: int) -> Exception:
-    """The error about a position known to lie outside."""
+def out_of_range(name: str, x: Any, index: int, dim: str) -> Exception:
+    """The error about a position in `x` known to lie outside."""
     return fail(
-        IndexError_, name, f"index {index} is out of range for dim {dim!r} of size {size}",
+        IndexError_, name, f"index {index} is out of range for dim {dim!r} of size {x.sizes[dim]}", x,
         instead=which_positions(name),
     )  # fmt: skip
 
@@ -221,7 +221,7 @@ def _view(name: str, x: Any, plan: Mapping[str, int | slice]) -> Any:
             if clips and size:
                 places[d] = max(-size, min(i, size - 1))
             else:
-                check_inside(name, np.asarray(i), d, size)
+                check_inside(name, x, np.asarray(i), d)
     key = tuple(places.get(d, slice(None)) for d in x.dims)
     kept = tuple(d for d in x.dims if not isinstance(plan.get(d), int))
     return array(np.asarray(x.values)[key], dims=kept)
@@ -237,15 +237,16 @@ def as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> An
         index = Positions(np.asarray(index), ())
     if isinstance(index, Positions):
         if (mode or current().index) == "raise":
-            check_inside(name, index.values, dim, x.sizes[dim])
+            check_inside(name, x, index.values, dim)
         return array(index.values.astype("i8"), dims=index.dims, device=like(x))
     return index
 
 
-def check_inside(name: str, values: np.ndarray, dim: str, size: int) -> None:
+def check_inside(name: str, x: Any, values: np.ndarray, dim: str) -> None:
+    size = x.sizes[dim]
     outside = values[(values < -size) | (values >= size)]
     if outside.size:
-        raise out_of_range(name, int(outside.flat[0]), dim, size)
+        raise out_of_range(name, x, int(outside.flat[0]), dim)
 
 
 def met(name: str, y: Tracer, x: Tracer, plan: Mapping[str, Any], v: Any = None) -> Tracer:
@@ -302,7 +303,7 @@ class _Reader:
         size = int(self.x.sizes[dim])
         inside = -size <= index < size
         if not inside and self.mode == "raise":
-            raise out_of_range(self.name, index, dim, size)
+            raise out_of_range(self.name, self.x, index, dim)
         if not inside:
             self.arrays[dim] = Positions(np.asarray(index), ())
             return
@@ -363,10 +364,10 @@ class _Reader:
             size = int(self.x.sizes[dim])
             if size == 0 and 0 not in index.sizes.values():
                 known = isinstance(index, Positions)
-                raise out_of_range(self.name, int(index.values.flat[0]) if known else 0, dim, 0)
+                raise out_of_range(self.name, self.x, int(index.values.flat[0]) if known else 0, dim)
             if isinstance(index, Positions):
                 if self.mode == "raise":
-                    check_inside(self.name, index.values, dim, size)
+                    check_inside(self.name, self.x, index.values, dim)
                 wrapped = np.where(index.values < 0, index.values.astype("i8") + size, index.values)
                 self.arrays[dim] = Positions(np.clip(wrapped, 0, max(size - 1, 0)), index.dims)
 

@@ -277,7 +277,7 @@ class _Update:
         if -size <= index < size:
             self.ints[dim] = index % size
         elif self.mode == "raise" or (self.mode == "clip" and size == 0):
-            raise out_of_range(self.name, index, dim, size)
+            raise out_of_range(self.name, self.x, index, dim)
         elif self.mode == "drop":
             self.nothing = True
             self.ints[dim] = 0
@@ -408,10 +408,10 @@ class _Update:
         if size == 0:
             if self.mode != "drop" and 0 not in index.sizes.values():
                 known = isinstance(index, Positions)
-                raise out_of_range(self.name, int(index.values.flat[0]) if known else 0, dim, 0)
+                raise out_of_range(self.name, self.x, int(index.values.flat[0]) if known else 0, dim)
             return False
         if isinstance(index, Positions) and self.mode == "raise":
-            check_inside(self.name, index.values, dim, size)
+            check_inside(self.name, self.x, index.values, dim)
         return True
 
 
