@@ -92,6 +92,8 @@ static void addGroupedWith(OpPassManager &pm, GroupOptions options,
   auto &function = pm.nest<func::FuncOp>();
   function.addPass(createFuseElementwise());
   function.addPass(createFuseScans());
+  if (split.tile)
+    function.addPass(createFoldConversions());
   function.addPass(createSplitReductions(split));
   function.addPass(createGroup(options));
 }
@@ -108,8 +110,8 @@ static void addGroupedForDevice(OpPassManager &pm) {
   options.alone = false;
   SplitReductionsOptions split;
   split.parts = 256;
+  split.tile = xtensor::gpu::Tile::kLeastSide;
   addGroupedWith(pm, options, split);
-  pm.addNestedPass<func::FuncOp>(createFoldConversions());
 }
 
 static void addScheduled(OpPassManager &pm) { pm.addNestedPass<func::FuncOp>(createSchedule()); }

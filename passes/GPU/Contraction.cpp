@@ -103,7 +103,7 @@ linalg::GenericOp Contraction::match(Operation &candidate) {
     return {};
   Shape shape = shapeOf(op);
   // Vectors times matrices are bound by memory: a thread or a workgroup per sum is as good.
-  constexpr int64_t kLeast = 16;
+  constexpr int64_t kLeast = Tile::kLeastSide / 2;
   auto small = [](int64_t v, int64_t least) { return !ShapedType::isDynamic(v) && v < least; };
   if (shape.batches == 0 || small(shape.m, kLeast) || small(shape.n, kLeast) || small(shape.k, 4))
     return {};

@@ -13,6 +13,8 @@ struct Tile {
   int64_t rate;         // per cent of a full device's arithmetic
   bool ofUnits = false; // that multiply matrices
 
+  /// Rows and columns of the smallest of every device.
+  static constexpr int64_t kLeastSide = 32;
   int64_t threads() const { return (m / threadM) * (n / threadN); }
   /// Of the room that a workgroup of 256 threads takes, with 64 sums in each.
   double share() const { return std::max(double(threads()), double(m * n) / 64) / 256; }

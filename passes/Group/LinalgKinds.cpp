@@ -77,10 +77,13 @@ bool isElementwise(linalg::GenericOp op) {
          op.getMatchingIndexingMap(init).isPermutation();
 }
 
-/// Skips the widening of half-precision operands.
+/// Skips the widening of operands.
 static Value skipExtensions(Value value) {
-  while (auto extend = value.getDefiningOp<arith::ExtFOp>())
-    value = extend.getIn();
+  while (Operation *widen = value.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(widen))
+      break;
+    value = widen->getOperand(0);
+  }
   return value;
 }
 

@@ -140,7 +140,8 @@ def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
     chunks depend on sizes only, so the result does not depend on the number of
     threads. Columns that no cache holds become parts of whole rows: memory is
     read in order, and the parts can join a group. A device wants more `parts`,
-    and columns cut as well.
+    and columns cut as well; so are products of long sums whose result does not
+    fill half a `tile`.
 
     ```mlir
     %s = linalg.generic ins(%x) outs(%zero) { addf }       // [64, 1024] -> []
@@ -152,7 +153,9 @@ def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"parts", "parts", "int64_t", "16",
-                        "parts that keep the machine busy: at most 32 cores' worth, or a device's">];
+                        "parts that keep the machine busy: at most 32 cores' worth, or a device's">,
+                 Option<"tile", "tile", "int64_t", "0",
+                        "side of a device's tiles, half of which a product fills that is left to them; 0: all are left">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }

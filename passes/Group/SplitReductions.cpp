@@ -28,6 +28,11 @@ constexpr int64_t kMinWork = 16384;
 constexpr int64_t kManyParts = 64;
 /// A part this much smaller than the whole costs nothing to reduce again.
 constexpr int64_t kMinShrink = 32;
+/// Elements of a chunk: what a core's caches hold, and what a workgroup is worth, which works out
+/// where each of its threads is if there are columns.
+constexpr int64_t kLeastChunk = 2048, kMostChunk = 16384, kLeastColumns = 8192;
+/// Steps behind each sum that a chunk leaves: a product has more sums than factors.
+constexpr int64_t kStepsPerSum = 4, kStepsPerProductSum = 16;
 /// Elements of a block of columns that stay in the second-level cache, and what a part of whole
 /// rows has at least.
 constexpr int64_t kMaxColumns = 32768, kRows = 16384;
@@ -36,7 +41,7 @@ class Split {
 public:
   Split(linalg::GenericOp op, Operation *combiner, TypedAttr neutral, int64_t parts)
       : op(op), combiner(combiner), neutral(neutral), wanted(parts), b(op), loc(op.getLoc()),
-        ranges(op.getStaticLoopRanges()) {}
+        ranges(op.getStaticLoopRanges()), isProduct(isGemm(op)) {}
 
   void run() {
     if (op.getNumParallelLoops() == 0 && splitLeadingLoops())
@@ -60,12 +65,18 @@ private:
     if (wanted < kManyParts)
       return plan.iterations >= 8;
     // On a device a row is a workgroup's, a column a thread's.
-    int64_t outputs = 1;
+    bool columns = isProduct ? !productReadsRows() : plan.columns;
+    return outputs() >= (columns ? 128 * wanted : wanted / 2);
+  }
+  int64_t outputs() {
+    int64_t total = 1;
     for (auto [range, kind] : llvm::zip_equal(ranges, op.getIteratorTypesArray()))
       if (kind == utils::IteratorType::parallel)
-        outputs *= estimate(range);
-    return outputs >= (plan.columns ? 128 * wanted : wanted / 2);
+        total *= estimate(range);
+    return total;
   }
+  /// Whether a factor lies along the sums; of two sizes the larger factor.
+  bool productReadsRows();
   /// sum over i = sum over chunks of i, in a forall over the chunks.
   void splitIntoChunks();
 
@@ -93,7 +104,29 @@ private:
   OpBuilder b;
   Location loc;
   SmallVector<int64_t> ranges;
+  bool isProduct;
 };
+
+bool Split::productReadsRows() {
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  int64_t largest = 0;
+  bool rows = false;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    int64_t size = 1;
+    bool row = false;
+    for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults()) {
+      unsigned d = cast<AffineDimExpr>(expr).getPosition();
+      size *= estimate(ranges[d]);
+      row = iterators[d] == utils::IteratorType::reduction;
+    }
+    if (size > largest)
+      rows = false;
+    if (size >= largest)
+      rows |= row;
+    largest = std::max(largest, size);
+  }
+  return rows;
+}
 
 /// Reduces `partial` over its `leading` first dims into the old result.
 void Split::finish(Value partial, unsigned leading) {
@@ -252,16 +285,19 @@ void Split::splitIntoChunks() {
     return;
   int64_t perIndex = std::max<int64_t>(1, total / estimate(ranges[loop]));
   auto outType = cast<RankedTensorType>(op->getResult(0).getType());
-  int64_t outSize = 1;
-  for (int64_t size : outType.getShape())
-    outSize *= estimate(size);
-  int64_t target = std::clamp<int64_t>(total / (2 * wanted), 2048, 16384) / perIndex;
+  int64_t outSize = outputs(), least = isProduct ? kStepsPerProductSum : kStepsPerSum;
+  int64_t share = std::max(total / (2 * wanted), kLeastChunk);
+  if (wanted >= kManyParts && outSize > 1)
+    share = std::max(share, kLeastColumns);
+  if (wanted < kManyParts)
+    share = std::min(share, kMostChunk);
+  int64_t target = share / perIndex;
   if (wanted >= kManyParts) // of longer sums rather fewer parts than none
-    target =
-        std::max<int64_t>(target, llvm::divideCeil(4 * outSize * estimate(ranges[loop]), total));
+    target = std::max<int64_t>(target,
+                               llvm::divideCeil(least * outSize * estimate(ranges[loop]), total));
   int64_t block = chooseBlock(ranges[loop], target, perIndex == 1 ? 16 : 1);
   int64_t chunks = (estimate(ranges[loop]) + block - 1) / block;
-  if (chunks < 2 || outSize * chunks * 4 > total)
+  if (chunks < 2 || outSize * chunks * least > total)
     return;
 
   OpFoldResult range = rangeOf(loop);
@@ -351,13 +387,41 @@ void Split::emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFold
 struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {
   using SplitReductionsBase::SplitReductionsBase;
 
+  /// Whether a library, or tiles of a device, do this product as it is.
+  bool isLeft(linalg::GenericOp op) {
+    if (!isGemm(op))
+      return false;
+    if (tile == 0)
+      return true;
+    Type type = getElementTypeOrSelf(op->getResult(0).getType());
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    int64_t sides[2] = {1, 1};
+    for (auto [d, range] : llvm::enumerate(op.getStaticLoopRanges()))
+      if (bool first = maps[0].isFunctionOfDim(d); first != maps[1].isFunctionOfDim(d))
+        sides[first] *= estimate(range);
+    return type.getIntOrFloatBitWidth() >= 32 && 2 * std::min(sides[0], sides[1]) >= tile &&
+           2 * sides[0] * sides[1] >= tile * tile;
+  }
+  /// A device takes a sum whose length only the call knows for a long one.
+  bool isLong(linalg::GenericOp op) {
+    int64_t points = estimateIterations(op);
+    if (points * std::max(1u, bodyCost(op)) >= kMinWork)
+      return true;
+    return parts >= kManyParts && points > 0 &&
+           llvm::any_of(llvm::zip_equal(op.getStaticLoopRanges(), op.getIteratorTypesArray()),
+                        [](auto loop) {
+                          auto [range, kind] = loop;
+                          return ShapedType::isDynamic(range) &&
+                                 kind == utils::IteratorType::reduction;
+                        });
+  }
+
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> ops;
     forEachBlock(getOperation(),
                  [&](Block &block) { llvm::append_range(ops, block.getOps<linalg::GenericOp>()); });
     for (linalg::GenericOp op : ops) {
-      if (op.getNumReductionLoops() == 0 || isGemm(op) ||
-          estimateIterations(op) * std::max(1u, bodyCost(op)) < kMinWork)
+      if (op.getNumReductionLoops() == 0 || isLeft(op) || !isLong(op))
         continue;
       Operation *combiner = reductionCombiner(op);
       std::optional<TypedAttr> neutral;

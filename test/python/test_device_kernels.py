@@ -14,7 +14,7 @@ HERE = any(d.name == "vulkan" for d in xt.devices())
 pytestmark = pytest.mark.skipif(not HERE, reason=f"no Vulkan driver is here: {_native.device_error()}")
 
 RNG = np.random.default_rng(11)
-TOLERANCE = {"f2": 2e-2, "f4": 2e-4, "f8": 1e-11, "i4": 0.0}
+TOLERANCE = {"f2": 2e-2, "f4": 2e-4, "f8": 1e-11, "i4": 0.0, "i1": 0.0}
 
 
 def on_device(f: Any, *args: Any, **options: Any) -> Any:
@@ -99,6 +99,32 @@ def test_products_of_sizes_that_the_call_brings(sizes: tuple[int, int, int]) -> 
     a, b = numbers("f4", i=i, k=k), numbers("f4", k=k, j=j)
     got = on_device(lambda a, b: a @ b, a, b, dynamic_dims=("i", "j", "k"))
     close(got, product(a, b, "ik,kj->ij", "f4"), "f4")
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4", "i1"])
+@pytest.mark.parametrize(("i", "k", "j"), [(2, 20011, 2), (3, 16384, 5), (8, 30000, 8), (16, 9001, 21), (5, 2048, 300)])
+def test_narrow_products_of_long_sums(i: int, k: int, j: int, dtype: str) -> None:
+    """The sums are cut: a workgroup for each part, and a launch that adds what they found, in order."""
+    a, b = numbers(dtype, k=k, i=i), numbers(dtype, k=k, j=j)
+    f = xt.jit(lambda a, b: a @ b, device="vulkan")
+    got = f(a, b).values
+    # Half precision is summed in float32, and comes out rounded.
+    close(got, product(a, b, "ki,kj->ij", dtype), dtype)
+    assert xt.jit(lambda a, b: a @ b).cost(a.to("vulkan"), b.to("vulkan"))["launches"] == 2
+    np.testing.assert_array_equal(f(a, b).values, got)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4"])
+@pytest.mark.parametrize("k", [0, 1, 2047, 2049, 300_001])
+def test_long_sums_of_sizes_that_the_call_brings(k: int, dtype: str) -> None:
+    x, y = numbers(dtype, k=k), numbers(dtype, k=k)
+    total, dot, *most = xt.jit(
+        lambda x, y: (x.sum(), x @ y, (x * 2).max() if k else x.sum()), device="vulkan", dynamic_dims="k"
+    )(x, y)
+    wide = x.values.astype("f8")
+    close(total.values, wide.sum(), dtype)
+    close(dot.values, wide @ y.values, dtype)
+    close(most[0].values, (wide * 2).max() if k else wide.sum(), dtype)
 
 
 def test_the_gradient_of_a_product_adds_up_the_batch() -> None:
