@@ -79,10 +79,15 @@ static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimi
     n = arith::DivUIOp::create(host, loc, up, constant(host, loc, perGroup));
     return arith::MinUIOp::create(host, loc, n, constant(host, loc, limits.maxGroups));
   };
-  Value groups = groupsOn(together ? 1 : kernel.threads * leaf.pointsAtOnce());
+  // Columns that leave most of the device idle are shared by threads.
+  int64_t columns =
+      points <= limits.groups * kernel.threads / 2 ? leaf.columnsOfWorkgroup(kernel.threads) : 0;
+  Value groups = groupsOn(together ? 1 : columns ? columns : kernel.threads * leaf.pointsAtOnce());
+  Team workgroup{kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
   if (together) {
-    Team team{kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
-    leaf.emitCooperative(team, kernel.groupId(), kernel.value(groups));
+    leaf.emitCooperative(workgroup, kernel.groupId(), kernel.value(groups));
+  } else if (columns) {
+    leaf.emitColumns(workgroup, columns, kernel.groupId());
   } else {
     OpBuilder &b = kernel.b;
     Value first = arith::MulIOp::create(b, loc, kernel.groupId(), kernel.index(kernel.threads));

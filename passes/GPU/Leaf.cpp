@@ -393,6 +393,9 @@ void Leaf::emit(const Team &team) {
     return;
   Point point(kinds.size());
   SmallVector<unsigned> over = loops(IteratorType::parallel);
+  // Few columns that are long: the threads share each of them, all at once.
+  if (team.isWorkgroup && points <= team.known / 2 && columnsOfWorkgroup(team.known))
+    return sideBySide(points, team);
   // A few long reductions: the threads share each of them.
   if (team.isWorkgroup && canCooperate() && points > 0 && points < team.known &&
       (each < 0 || each / team.known * points + points * 12 < each)) {

@@ -72,6 +72,10 @@ public:
   /// with.
   void emitStretch(const Team &team, mlir::Value row, Stretch stretch,
                    llvm::function_ref<mlir::Value(mlir::Value)> before = {});
+  /// Columns that threads of a workgroup share; 0: a column is a thread's, or there are none.
+  int64_t columnsOfWorkgroup(int64_t threads);
+  /// Emits a launch's part: so many of them.
+  void emitColumns(const Team &team, int64_t columns, mlir::Value group);
   mlir::OpFoldResult reductionSize() const { return ranges.back(); }
   /// Whether neighbours in the reduction lie next to each other in memory.
   bool reducesRows() const;
@@ -122,7 +126,11 @@ protected:
   void onePoint(Point point);
   /// `width`: points of the last loop that go together.
   void unflatten(mlir::Value flat, llvm::ArrayRef<unsigned> over, Point &point, int64_t width = 1);
+  /// What the outputs had before, and what the threads' shares of a point come to.
+  void finish(const Point &point, llvm::ArrayRef<mlir::Value> shares);
+  llvm::SmallVector<mlir::Value> neutralOf(const Point &point);
   void together(Point point, const Team &team);
+  void sideBySide(int64_t points, const Team &team, mlir::Value first = {});
   /// A reduction that keeps the better of two values and a number of its own: argmax.
   struct Choice {
     mlir::Value better, value; // of the body
@@ -131,6 +139,8 @@ protected:
   mlir::Value isBetter(const Choice &choice, mlir::Value x, mlir::Value best);
   llvm::SmallVector<mlir::Value> combineAll(llvm::ArrayRef<mlir::Value> x,
                                             llvm::ArrayRef<mlir::Value> y);
+  /// Combines neighbours until one is left.
+  llvm::SmallVector<mlir::Value> inPairs(llvm::SmallVector<llvm::SmallVector<mlir::Value>> values);
   void scanTogether(Point point, const Team &team, const Stretch &stretch);
   void scanWhole(Point point, const Team &team);
   mlir::Value coefficient(const Scan &kind);

@@ -13,6 +13,11 @@ using namespace mlir;
 using namespace xtensor::gpu;
 using mlir::utils::IteratorType;
 
+/// Elements of a column that several threads share rather than one takes.
+static constexpr int64_t kLongColumn = 64;
+/// Values in memory that one thread combines.
+static constexpr int64_t kFew = 16;
+
 static Operation *combinerOf(linalg::GenericOp generic, unsigned out) {
   SmallVector<Operation *> combiners;
   Value reduced = matchReduction(generic.getRegionOutputArgs(), out, combiners);
@@ -106,6 +111,18 @@ SmallVector<Value> Leaf::combineAll(ArrayRef<Value> x, ArrayRef<Value> y) {
   return results;
 }
 
+SmallVector<Value> Leaf::inPairs(SmallVector<SmallVector<Value>> values) {
+  while (values.size() > 1) {
+    SmallVector<SmallVector<Value>> pairs;
+    for (size_t i = 0; i + 1 < values.size(); i += 2)
+      pairs.push_back(combineAll(values[i], values[i + 1]));
+    if (values.size() % 2)
+      pairs.push_back(values.back());
+    values = pairs;
+  }
+  return values.front();
+}
+
 /// What the threads' shares come to in each thread: elements `team.id`, `team.id + team.count` and
 /// so on, runs of as many as one load brings.
 SmallVector<Value> Leaf::shareOf(const Team &team, Point point, ValueRange neutral) {
@@ -160,18 +177,27 @@ Value xtensor::gpu::exchanged(Kernel &kernel, Value v, int64_t bit) {
   return isFloat ? arith::BitcastOp::create(b, loc, type, back).getResult() : back;
 }
 
+SmallVector<Value> Leaf::neutralOf(const Point &point) {
+  // What is better than all others may be met several times: each starts from what was there.
+  if (choice())
+    return initial(point);
+  SmallVector<Value> neutral;
+  for (unsigned i = 0; i < outs.size(); ++i)
+    neutral.push_back(
+        arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combinerOf(generic, i))));
+  return neutral;
+}
+
+void Leaf::finish(const Point &point, ArrayRef<Value> shares) {
+  SmallVector<Value> before = choice() ? SmallVector<Value>(outs.size()) : initial(point);
+  for (unsigned i = 0; i < outs.size(); ++i)
+    store(before[i] ? combine(combinerOf(generic, i), before[i], shares[i]) : shares[i], outs[i],
+          point);
+}
+
 /// One point of the outputs.
 void Leaf::together(Point point, const Team &team) {
-  // What is better than all others may be met several times: each starts from what was there.
-  const bool chooses = choice().has_value();
-  SmallVector<Value> neutral;
-  if (chooses)
-    neutral = initial(point);
-  else
-    for (unsigned i = 0; i < outs.size(); ++i)
-      neutral.push_back(
-          arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combinerOf(generic, i))));
-  SmallVector<Value> shares = shareOf(team, point, neutral);
+  SmallVector<Value> shares = shareOf(team, point, neutralOf(point));
   // Threads of a subgroup have each other's registers; subgroups meet in memory.
   int64_t subgroup = std::min(kernel.limits.subgroup, team.known);
   for (int64_t bit = 1; bit < subgroup; bit *= 2) {
@@ -183,17 +209,11 @@ void Leaf::together(Point point, const Team &team) {
   auto isFirst = [&] {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, team.id, kernel.index(0));
   };
-  auto finish = [&](ArrayRef<Value> values) {
-    SmallVector<Value> before = chooses ? SmallVector<Value>(outs.size()) : initial(point);
-    for (unsigned i = 0; i < outs.size(); ++i)
-      store(before[i] ? combine(combinerOf(generic, i), before[i], values[i]) : values[i], outs[i],
-            point);
-  };
   OpBuilder::InsertionGuard guard(b);
   if (subgroup == team.known) {
     auto branch = scf::IfOp::create(b, loc, isFirst(), /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
-    return finish(shares);
+    return finish(point, shares);
   }
   SmallVector<FlatView> memory;
   for (auto [i, v] : llvm::enumerate(shares)) {
@@ -216,7 +236,6 @@ void Leaf::together(Point point, const Team &team) {
       kernel.store(v, m, place);
   }
   // Many values: pairs of them by many threads. A few: all by the first.
-  constexpr int64_t kFew = 16;
   int64_t distance = 1;
   for (; left / distance > kFew; distance *= 2) {
     mlir::gpu::BarrierOp::create(b, loc);
@@ -243,13 +262,85 @@ void Leaf::together(Point point, const Team &team) {
     for (const FlatView &m : memory)
       values.back().push_back(kernel.load(m, kernel.index(at)));
   }
-  while (values.size() > 1) {
-    SmallVector<SmallVector<Value>> pairs;
-    for (size_t i = 0; i < values.size(); i += 2)
-      pairs.push_back(combineAll(values[i], values[i + 1]));
-    values = pairs;
+  finish(point, inPairs(values));
+}
+
+/// Several points whose elements lie across: neighbours have neighbouring points, so that what they
+/// load lies side by side, and as many threads as there are share each.
+void Leaf::sideBySide(int64_t points, const Team &team, Value first) {
+  const int64_t shares = team.known / points, all = parallelPoints();
+  Point point(kinds.size());
+  Value count = kernel.index(points), isThere;
+  Value number = arith::RemUIOp::create(b, loc, team.id, count);
+  if (first)
+    number = arith::AddIOp::create(b, loc, first, number);
+  // Threads that are left over do what the last ones do, and nobody asks them.
+  if (all % points) {
+    Value last = kernel.index(all - 1);
+    isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, number, last);
+    number = arith::MinUIOp::create(b, loc, number, last);
   }
-  finish(values.front());
+  unflatten(number, loops(IteratorType::parallel), point);
+  Value share = arith::MinUIOp::create(b, loc, arith::DivUIOp::create(b, loc, team.id, count),
+                                       kernel.index(shares - 1));
+  Team sharers{share, kernel.index(shares), shares, false};
+  SmallVector<Value> mine = shareOf(sharers, point, neutralOf(point));
+  SmallVector<FlatView> memory;
+  for (auto [i, v] : llvm::enumerate(mine)) {
+    memory.push_back(kernel.exchange(i, v.getType()));
+    kernel.access({}, memory.back().flat);
+    kernel.store(v, memory.back(), team.id);
+  }
+  auto loadAt = [&](int64_t distance) {
+    SmallVector<Value> values;
+    Value place = arith::AddIOp::create(b, loc, team.id, kernel.index(distance * points));
+    for (const FlatView &m : memory)
+      values.push_back(kernel.load(m, place));
+    return values;
+  };
+  auto ifBefore = [&](int64_t end) {
+    mlir::gpu::BarrierOp::create(b, loc);
+    Value before =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, team.id, kernel.index(end));
+    return scf::IfOp::create(b, loc, before, /*withElseRegion=*/false);
+  };
+  int64_t left = shares;
+  while (left > kFew) {
+    const int64_t half = llvm::divideCeil(left, 2);
+    auto branch = ifBefore((left - half) * points);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    for (auto [v, m] : llvm::zip_equal(combineAll(loadAt(0), loadAt(half)), memory))
+      kernel.store(v, m, team.id);
+    left = half;
+  }
+  auto branch = ifBefore(points);
+  if (isThere) {
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPoint(branch);
+    branch.getConditionMutable().assign(
+        arith::AndIOp::create(b, loc, branch.getCondition(), isThere));
+  }
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<SmallVector<Value>> values;
+  for (int64_t at = 0; at < left; ++at)
+    values.push_back(loadAt(at));
+  finish(point, inPairs(values));
+}
+
+int64_t Leaf::columnsOfWorkgroup(int64_t threads) {
+  constexpr int64_t kSideBySide = 32; // elements that one access of a subgroup brings
+  int64_t points = parallelPoints(), each = reductionPoints();
+  int64_t columns = std::min({points, kSideBySide, threads / 2});
+  bool pays = points > 1 && columns > 1 && (each < 0 || each >= kLongColumn) && canCooperate() &&
+              !reducesRows();
+  return pays ? columns : 0;
+}
+
+void Leaf::emitColumns(const Team &team, int64_t columns, Value group) {
+  Value first = arith::MulIOp::create(b, loc, group, kernel.index(columns));
+  sideBySide(columns, team, first);
 }
 
 void Leaf::emitCooperative(const Team &team, Value first, Value step) {

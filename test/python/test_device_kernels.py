@@ -145,6 +145,21 @@ def test_sums_of_any_shape(shape: tuple[int, int], dtype: str) -> None:
     np.testing.assert_array_equal(on_device(lambda x: x.max("j"), x), x.values.max(1))
 
 
+@pytest.mark.parametrize("shape", [(64, 2), (65, 127), (63, 5), (1000, 3), (701, 999), (0, 40), (4000, 40), (100, 128)])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_columns_that_threads_share(shape: tuple[int, int], dtype: str) -> None:
+    k, j = shape
+    x = numbers(dtype, k=k, j=j)
+    wide = x.values.astype("f8")
+    close(on_device(lambda x: x.sum("k"), x), wide.sum(0), dtype)
+    if k:
+        np.testing.assert_array_equal(on_device(lambda x: x.min("k"), x), x.values.min(0))
+        np.testing.assert_array_equal(on_device(lambda x: x.argmax("k"), x), x.values.argmax(0))
+    # Others of the same workgroup read them, and are summed in the same memory.
+    got = on_device(lambda x: ((x - x.sum("k")) * 2).sum("k") + x.sum("k"), x)
+    close(got, (2 * (wide - wide.sum(0))).sum(0) + wide.sum(0), dtype)
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_sums_of_what_is_read_by_position(dtype: str) -> None:
     """A thread adds up several elements at once, and each has its own place in what is read."""

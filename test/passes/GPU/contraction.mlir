@@ -127,17 +127,17 @@ func.func @dynamic(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>
 
 // -----
 
-// A vector times a matrix is bound by memory: a thread per sum.
+// A vector times a matrix is bound by memory: a thread per sum, if they are enough for the device.
 
 // CHECK-LABEL: func.func @vector
 // CHECK:       gpu.func @kernel0(
 // CHECK-NOT:     #gpu.address_space<workgroup>
 // CHECK:         scf.for
 // CHECK:           arith.mulf
-func.func @vector(%a: memref<1024xf32>, %b: memref<1024x4096xf32>, %c: memref<4096xf32>) {
+func.func @vector(%a: memref<1024xf32>, %b: memref<1024x32768xf32>, %c: memref<32768xf32>) {
   linalg.generic {indexing_maps = [affine_map<(j, k) -> (k)>, affine_map<(j, k) -> (k, j)>, affine_map<(j, k) -> (j)>],
                   iterator_types = ["parallel", "reduction"]}
-      ins(%a, %b : memref<1024xf32>, memref<1024x4096xf32>) outs(%c : memref<4096xf32>) {
+      ins(%a, %b : memref<1024xf32>, memref<1024x32768xf32>) outs(%c : memref<32768xf32>) {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y : f32
     %t = arith.addf %s, %p : f32

@@ -84,3 +84,91 @@ func.func @sums(%x: memref<512x4096xf32>, %y: memref<512xf32>) {
   return
 }
 }
+
+// -----
+
+// A few columns: neighbours load elements that lie side by side, six threads share each column, and the
+// 16 threads that are left over do what others do without storing it.
+
+// CHECK-LABEL: func.func @columns
+// CHECK:         blocks in (%c1, %c1, %c1)
+// CHECK:       gpu.func @kernel0(
+// CHECK-SAME:    %[[PARTS:[a-z0-9]+]] : memref<256xf32, #gpu.address_space<workgroup>>
+// CHECK:         %[[COLUMN:.*]] = arith.remui %[[THREAD:.*]], %c40
+// CHECK:         %[[SHARE:.*]] = arith.divui %[[THREAD]], %c40
+// CHECK:         %[[FIRST:.*]] = arith.minui %[[SHARE]], %c5
+// CHECK:         %[[PART:.*]] = scf.for %{{.*}} = %[[FIRST]] to %c400 step %c6
+// CHECK:         memref.store %[[PART]], %[[PARTS]][%[[THREAD]]]
+// CHECK:         gpu.barrier
+// CHECK:         %[[ADDS:.*]] = arith.cmpi ult, %[[THREAD]], %c40
+// CHECK:         scf.if %[[ADDS]]
+// CHECK-COUNT-6:   memref.load %[[PARTS]]
+// CHECK:           memref.store %{{.*}}, %{{.*}}[%[[COLUMN]]]
+// CHECK-NOT:     gpu.barrier
+module attributes {xtensor.target = "vulkan,nvidia,f64,i64,shuffle,subgroup=32,workgroup_bytes=32768,max_threads=1024"} {
+func.func @columns(%x: memref<400x40xf32>, %y: memref<40xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<400x40xf32>) outs(%y : memref<40xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}
+
+// -----
+
+// Two columns: the parts of 128 threads each meet in halves, with a barrier before each.
+
+// CHECK-LABEL: func.func @two
+// CHECK:       gpu.func @kernel0(
+// CHECK:         scf.for %{{.*}} to %c4000 step %c128
+// CHECK:         gpu.barrier
+// CHECK:         arith.cmpi ult, %[[THREAD:.*]], %c128
+// CHECK:         gpu.barrier
+// CHECK:         arith.cmpi ult, %[[THREAD]], %c64
+// CHECK:         gpu.barrier
+// CHECK:         arith.cmpi ult, %[[THREAD]], %c32
+// CHECK:         gpu.barrier
+// CHECK:         arith.cmpi ult, %[[THREAD]], %c2
+// CHECK-NOT:     gpu.barrier
+module attributes {xtensor.target = "vulkan,nvidia,f64,i64,shuffle,subgroup=32,workgroup_bytes=32768,max_threads=1024"} {
+func.func @two(%x: memref<4000x2xf32>, %y: memref<2xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4000x2xf32>) outs(%y : memref<2xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.maximumf %s, %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}
+
+// -----
+
+// Columns too few to fill the device: 32 for each workgroup, fewer for the last.
+
+// CHECK-LABEL: func.func @many
+// CHECK:         blocks in (%c32, %c1, %c1)
+// CHECK:       gpu.func @kernel0(
+// CHECK:         %[[FIRST:.*]] = arith.muli %{{.*}}, %c32
+// CHECK:         %[[COLUMN:.*]] = arith.addi %[[FIRST]], %{{.*}}
+// CHECK:         %[[THERE:.*]] = arith.cmpi ule, %[[COLUMN]], %c999
+// CHECK:         arith.minui %[[COLUMN]], %c999
+// CHECK:         scf.for %{{.*}} to %c700 step %c8
+// CHECK:         gpu.barrier
+// CHECK:         %[[ADDS:.*]] = arith.cmpi ult, %{{.*}}, %c32
+// CHECK:         %[[BOTH:.*]] = arith.andi %[[ADDS]], %[[THERE]]
+// CHECK:         scf.if %[[BOTH]]
+module attributes {xtensor.target = "vulkan,nvidia,f64,i64,shuffle,subgroup=32,workgroup_bytes=32768,max_threads=1024"} {
+func.func @many(%x: memref<700x1000xf32>, %y: memref<1000xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<700x1000xf32>) outs(%y : memref<1000xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}
