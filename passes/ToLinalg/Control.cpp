@@ -214,7 +214,20 @@ private:
 
 } // namespace
 
-/// `array` at position `at` of the first axis of `stack`.
+/// A copy of `source` in `place`, as an op that can share a loop with others.
+static Value copyInto(OpBuilder &b, Location loc, Value source, Value place) {
+  unsigned rank = cast<RankedTensorType>(source.getType()).getRank();
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  return linalg::GenericOp::create(b, loc, place.getType(), source, place, maps, loops,
+                                   [](OpBuilder &body, Location loc, ValueRange arguments) {
+                                     linalg::YieldOp::create(body, loc, arguments[0]);
+                                   })
+      .getResult(0);
+}
+
+/// `array` at position `at` of the first axis of `stack`. What a loop carries is copied there,
+/// which what else reads it can do; another value is made there.
 static Value stackedInto(Value stack, Value array, Value at, ArrayRef<OpFoldResult> sizes,
                          Lowering &to) {
   OpBuilder &b = to.b;
@@ -224,8 +237,13 @@ static Value stackedInto(Value stack, Value array, Value at, ArrayRef<OpFoldResu
   SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
   offsets[0] = at;
   lengths[0] = b.getIndexAttr(1);
-  return tensor::InsertSliceOp::create(b, to.loc(), to.tensor(array), stack, offsets, lengths,
-                                       ones);
+  Value source = to.tensor(array);
+  if (isa<BlockArgument>(source) && !to.isForDevice()) {
+    auto type = cast<RankedTensorType>(source.getType());
+    Value place = tensor::ExtractSliceOp::create(b, to.loc(), type, stack, offsets, lengths, ones);
+    source = copyInto(b, to.loc(), source, place);
+  }
+  return tensor::InsertSliceOp::create(b, to.loc(), source, stack, offsets, lengths, ones);
 }
 
 //===- loops that end early ------------------------------------------------===//

@@ -51,6 +51,26 @@ func.func @arrays(%h: !h, %x: !xs) -> (!h, !xs) {
 
 // -----
 
+// What goes into a step is stacked by an op, which can share a loop with the step's own.
+!h = !xtensor.array<i: 3, f32>
+!xs = !xtensor.array<t: 5, i: 3, f32>
+
+// CHECK-LABEL: func.func @stacked_carry
+// CHECK: scf.for {{.*}} iter_args(%[[H:.*]] = %{{.*}}, %[[S:.*]] = %{{.*}}) -> (tensor<3xf32>, tensor<5x3xf32>) {
+// CHECK: %[[SLOT:.*]] = tensor.extract_slice %[[S]][%[[AT:.*]], 0] [1, 3] [1, 1] : tensor<5x3xf32> to tensor<3xf32>
+// CHECK: %[[COPY:.*]] = linalg.generic {{.*}} ins(%[[H]] : tensor<3xf32>) outs(%[[SLOT]] : tensor<3xf32>)
+// CHECK: tensor.insert_slice %[[COPY]] into %[[S]][%[[AT]], 0] [1, 3] [1, 1]
+func.func @stacked_carry(%h: !h, %x: !xs) -> (!h, !xs) {
+  %0:2 = xtensor.scan along t carry(%h) over(%x) {
+  ^bb0(%h_: !h, %x_: !h):
+    %1 = xtensor.add %h_, %x_ : !h, !h
+    xtensor.yield %1, %h_ : !h, !h
+  } : (!h, !xs) -> (!h, !xs)
+  return %0#0, %0#1 : !h, !xs
+}
+
+// -----
+
 // An array whose last axis is scanned is brought into another order once, and so is a captured
 // operand of a matrix product, before the loop.
 !h = !xtensor.array<b: 4, i: 3, f32>
