@@ -229,7 +229,7 @@ def _load(target: str, module: dict[str, Any] | None = None) -> tuple[Callable[.
         raise ArgumentError(f"there is no file {path}", where="")
     if module is None:
         sys.path.insert(0, str(Path(path).resolve().parent))
-        with _users_code():
+        with _users_code(path):
             module = runpy.run_path(path, run_name="__xtensor__")
     found: Any = module.get(name.split(".")[0])
     for part in name.split(".")[1:]:
@@ -246,8 +246,8 @@ class _UserError(Exception):
 
 
 @contextmanager
-def _users_code() -> Iterator[None]:
-    """Exceptions of the file that is looked at are told with its own frames."""
+def _users_code(path: str | None = None) -> Iterator[None]:
+    """Exceptions of the file that is looked at are told with its own frames; those of reading `path`, by its name."""
     try:
         yield
     except Error:
@@ -255,11 +255,13 @@ def _users_code() -> Iterator[None]:
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         package = str(Path(__file__).parent)
-        own = [f for f in frames if not f.filename.startswith(package) and "runpy" not in f.filename]
-        if not own:
+        own = [f for f in frames if not f.filename.startswith((package, "<frozen ")) and "runpy" not in f.filename]
+        shown = "".join(traceback.format_list(own) + traceback.format_exception_only(error)).rstrip()
+        if own:
+            raise _UserError(f"the file raised an exception\n{shown}") from None
+        if path is None:
             raise
-        shown = "".join(traceback.format_list(own) + traceback.format_exception_only(error))
-        raise _UserError(f"the file raised an exception\n{shown.rstrip()}") from None
+        raise _UserError(f"{path} is no program that Python can run\n{shown}") from None
 
 
 @contextmanager

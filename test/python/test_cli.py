@@ -141,3 +141,26 @@ def test_doctor_and_devices(capsys):
 def test_it_is_a_command():
     out = subprocess.run([sys.executable, "-m", "xtensor.cli", "--version"], capture_output=True, text=True, check=True)
     assert out.stdout.startswith("xtensor ")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("def f(x): return x\ndef g(:\n", ['broken.py", line 2', "def g(:", "SyntaxError: invalid syntax"]),
+        ("def f(x):\n  return x\n a = 3\n", ['broken.py", line 3', "IndentationError: unindent"]),
+        ("def f(x): return x\n\0", ["broken.py is no program", "null bytes"]),
+        ("import broken_part\n", ['broken.py", line 1', 'broken_part.py", line 1', "SyntaxError"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["show", "compile"])
+def test_a_file_that_python_cannot_read_is_told_by_its_own_lines(tmp_path, monkeypatch, capsys, text, says, command):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "broken_part.py").write_text("x = (\n")
+    path = tmp_path / "broken.py"
+    path.write_text(text)
+    rest = ["-o", str(tmp_path / "b.xtb")] if command == "compile" else []
+    assert main([command, f"{path}:f", "--arg", "a=3", *rest]) == 1
+    told = capsys.readouterr().err
+    assert all(word in told for word in says), told
+    assert "cli.py" not in told
+    assert "<frozen" not in told
