@@ -312,7 +312,7 @@ static int32_t finish(const xta_function *f, const xt_status *status, xt_context
     return XT_INDEX;
   }
   put(&t, "index ");
-  putNumber(&t, status->index);
+  putNumber(&t, status->index + (site && site->labels && status->index < 0 ? status->size : 0));
   put(&t, " is out of range for size ");
   putNumber(&t, status->size);
   if (site) {

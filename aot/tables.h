@@ -24,6 +24,7 @@ typedef struct xta_array {
 typedef struct xta_site {
   const char *dim;
   const char *location;
+  int64_t labels; /* a negative index is told a size higher */
 } xta_site;
 
 /* Two sizes that must be equal. */

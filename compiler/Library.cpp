@@ -218,8 +218,11 @@ private:
       equal.push_back(structure({size(f, e.left), size(f, e.right), text(e.dim)}));
     for (const SizeNonempty &e : f.nonempty)
       nonempty.push_back(structure({size(f, e.size), text(e.dim), text(e.message)}));
-    for (const Site &site : function.sites)
-      sites.push_back(structure({text(site.dim), text(site.location)}));
+    for (const Site &site : function.sites) {
+      // Its negative labels lie a size lower, so that they are outside (nn.py).
+      bool labels = StringRef(site.op).split('#').first.ends_with("cross_entropy");
+      sites.push_back(structure({text(site.dim), text(site.location), number(labels)}));
+    }
     for (const NumberRange &r : function.ranges)
       if (auto holds = integersOf(r.dtype))
         ranges.push_back(structure({number(r.input), number(holds->first), number(holds->second),

@@ -9,6 +9,7 @@ import numpy as np
 
 from .core.absent import module_lookup
 from .core.errors import ArgumentError, DimensionError, DTypeError
+from .core.options import current
 from .ops import promotion as p
 from .ops.arguments import dim_of, dims_of, extend, fail, names_of, number, size_of, union_sizes
 from .ops.contraction import contract
@@ -160,7 +161,7 @@ def _masked_softmax(scores: Tracer, mask: ArrayLike, key: str) -> Tracer:
 def cross_entropy(logits: ArrayLike, labels: ArrayLike, /, dim: str) -> Array:
     """-log softmax(logits) along `dim` at the labels, one value per other dim (nothing is averaged).
 
-    Integer labels lack `dim`; probabilities have it. IndexError for a label out of range.
+    Integer labels lack `dim`; probabilities have it. IndexError for a label that is not 0 to size - 1.
     """
     x = p.as_float(logits)
     dim = dim_of("cross_entropy", x, dim)
@@ -194,5 +195,19 @@ def _label_entropy(x: Tracer, labels: Tracer, dim: str) -> Tracer:
         )  # fmt: skip
     aligned("cross_entropy", x, labels)
     total = log_of_sum(x, (dim,), shift_of(x, (dim,)))
-    chosen = as_tracer(_read(x, {dim: labels}, "cross_entropy", None))
+    chosen = as_tracer(_read(x, {dim: _counted(labels, x, dim)}, "cross_entropy", None))
     return build.binary("sub", *aligned("cross_entropy", total, chosen))
+
+
+def _counted(labels: Tracer, x: Tracer, dim: str) -> Tracer:
+    """`labels`, where a negative one does not count from the end: it lies a size lower, outside, and what tells of it
+    adds the size again."""
+    if not np.issubdtype(labels.dtype, np.signedinteger):
+        return labels
+    if labels.dtype.itemsize < 4:
+        labels = p.cast(labels, np.dtype("i4"))
+    zero = p.zero(labels.dtype)
+    below = build.compare("lt", labels, zero)
+    if current().index == "clip":
+        return build.select(below, zero, labels)
+    return build.select(below, build.binary("sub", labels, count(x, (dim,), labels.dtype)), labels)

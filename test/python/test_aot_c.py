@@ -183,6 +183,17 @@ def test_an_index_out_of_range(tmp_path: Path) -> None:
     assert "test_aot_c.py" in message
 
 
+@pytest.mark.parametrize("label", [-1, 3])
+def test_a_label_out_of_range(tmp_path: Path, label: int) -> None:
+    specs = (xt.spec(n=2, k=3), xt.spec(n=2, dtype="i8"))
+    loss = xt.export(lambda x, i: xt.nn.cross_entropy(x, i, dim="k"), args=specs, name="one")
+    library = Library(loss, tmp_path)
+    x, i, y = np.ones((2, 3)), np.array([0, label]), np.zeros(2)
+    code, message = library(typed(x, 2, 3), typed(i, 2), typed(y, 2))
+    assert code == CODES["INDEX"]
+    assert f"index {label} is out of range for size 3 of dim k at " in message
+
+
 def test_calls_at_once(library: Library) -> None:
     """No state is shared: each thread has its own result."""
     import concurrent.futures

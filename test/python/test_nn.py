@@ -97,7 +97,7 @@ def test_attention_keeps_the_feature_name() -> None:
 
 def test_cross_entropy() -> None:
     v = rows()
-    labels = np.array([0, 5, -1, 2])
+    labels = np.array([0, 5, 3, 2])
     x = xt.array(v, dims=("n", "class"))
     logs = special.log_softmax(v, 1)
     want = xr.DataArray(-logs[np.arange(4), labels], dims="n")
@@ -115,6 +115,28 @@ def test_cross_entropy_at_impossible_classes() -> None:
     x = xt.array([[0.0, -INF]], dims=("n", "c"))
     assert xt.nn.cross_entropy(x, xt.array([[1.0, 0.0]], dims=("n", "c")), dim="c").values.tolist() == [0]
     assert xt.nn.cross_entropy(x, xt.array([1], dims="n"), dim="c").values.tolist() == [INF]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
+@pytest.mark.parametrize("label", [-1, -3, -100, 3])
+def test_labels_do_not_count_from_the_end(label: int, dtype: str) -> None:
+    """A data set writes -1 for no label."""
+    x = xt.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]], dims=("n", "class"))
+    labels = xt.array(np.array([2, label], dtype), dims="n")
+    says = f"cross_entropy: index {label} is out of range for size 3 of dim 'class'.*from 0 to size - 1"
+
+    def loss(x: xt.Array, labels: xt.Array) -> xt.Array:
+        return xt.sum(xt.nn.cross_entropy(x, labels, dim="class"))
+
+    fixed, open_ = xt.spec(n=2, **{"class": 3}), xt.spec(n=None, **{"class": None})
+    kinds = [loss, xt.jit(loss), xt.jit(loss, dynamic_dims="class"), xt.value_and_grad(loss)]
+    kinds += [xt.load(xt.export(loss, args=(s, xt.spec(n=s.shape[0], dtype=dtype)))) for s in (fixed, open_)]
+    for f in kinds:
+        with pytest.raises(xt.IndexError, match=says):
+            finished(f(x, labels))
+    with xt.option(index="clip"):
+        nearest = np.array([2, 2 if label > 0 else 0], dtype)
+        same(loss(x, labels), loss(x, xt.array(nearest, dims="n")).to_xarray())
 
 
 def test_cross_entropy_errors() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _native
 from ..core.devices import CPU, Target, target_named
 from ..core.dims import describe, describe_array
-from ..core.errors import CompileError, IndexError_, SizeError, user_line, which_positions
+from ..core.errors import CompileError, IndexError_, SizeError, counts_from_start, user_line, which_positions
 from ..core.spec import Spec
 from ..trace.build import FAILING
 from ..trace.context import compiler, diagnosed, mlir, spec_of
@@ -90,6 +90,8 @@ def _raise_index_error(site: Any, index: int, size: int) -> None:
             f"{index} and {size}. Use lstsq, pinv, qr or svd for matrices that are not",
             str(where) if where else None,
         )
+    if counts_from_start(op) and index < 0:
+        index += size
     text = f"{f'xt.{op}: ' if op else ''}index {index} is out of range for size {size} of dim {dim!r}"
     if operands:
         text += f" (operands: {operands})"

@@ -187,9 +187,14 @@ class FunctionNameError(Error, KeyError, AttributeError):
     __str__ = Error.__str__
 
 
+def counts_from_start(op: str) -> bool:
+    """Whether a negative position of `op` is outside: it reads one a size lower (nn.py)."""
+    return op.endswith("cross_entropy")
+
+
 def which_positions(op: str) -> str:
     """What `op` takes as a position, and how it takes others."""
-    if op.endswith("cross_entropy"):
+    if counts_from_start(op):
         return "Labels count the classes: they go from 0 to size - 1"
     reads = not op.startswith("at.") or op == "at.get"
     call = '.get(mode="clip" or "fill")' if reads else f'.{op[3:]}(v, mode="clip" or "drop")'
