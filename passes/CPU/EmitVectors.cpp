@@ -26,6 +26,9 @@ namespace {
 /// Vector instructions that one thread does in two microseconds, about.
 constexpr int64_t kGrainWork = 8192;
 
+/// Elements of a fill or a copy that is worth several threads.
+constexpr int64_t kSpread = 1 << 16;
+
 int64_t estimate(int64_t size) { return ShapedType::isDynamic(size) ? 256 : size; }
 
 int64_t workOf(linalg::LinalgOp op) {
@@ -51,17 +54,70 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       linalg::CopyOp::create(b, copy.getLoc(), copy.getSource(), copy.getTarget());
       copy.erase();
     });
+    Views views;
+    SmallVector<linalg::LinalgOp> transfers;
+    func.walk([&](linalg::LinalgOp op) {
+      if (isa<linalg::FillOp, linalg::CopyOp>(op.getOperation()) &&
+          !op->getParentOfType<scf::ForallOp>())
+        transfers.push_back(op);
+    });
+    for (linalg::LinalgOp op : transfers)
+      spread(op, views);
     func.walk([&](scf::ForallOp forall) { setGrain(forall); });
     SmallVector<Block *> blocks;
     func.walk([&](Block *block) {
       if (!isa<linalg::LinalgOp>(block->getParentOp()))
         blocks.push_back(block);
     });
-    Views views;
     for (Block *block : blocks)
       if (failed(emitBlock(*block, views)))
         return signalPassFailure();
     eraseDead(func);
+  }
+
+  /// A large fill or copy that no group took in is done by all threads, too.
+  static void spread(linalg::LinalgOp op, Views &views) {
+    Value target = op.getDpsInits()[0];
+    auto type = dyn_cast<MemRefType>(target.getType());
+    if (!type || !type.hasStaticShape() || type.getNumElements() < kSpread)
+      return;
+    int64_t dim =
+        llvm::find_if(type.getShape(), [](int64_t n) { return n > 1; }) - type.getShape().begin();
+    int64_t size = type.getDimSize(dim), each = type.getNumElements() / size;
+    int64_t step = std::max<int64_t>(1, kSpread / 4 / each);
+    Value source = op.getDpsInputs()[0];
+    if (isa<MemRefType>(source.getType())) {
+      StridedView from = views.of(source), to = views.of(target);
+      if (from.base == to.base && from.offset == to.offset && from.strides == to.strides)
+        return; // nothing will be done
+    }
+    Location loc = op.getLoc();
+    OpBuilder b(op);
+    OpFoldResult zero = b.getIndexAttr(0), whole = b.getIndexAttr(size);
+    auto forall = scf::ForallOp::create(b, loc, {zero}, {whole}, {b.getIndexAttr(step)},
+                                        ValueRange(), std::nullopt);
+    b.setInsertionPointToStart(forall.getBody());
+    Value at = forall.getInductionVar(0);
+    OpFoldResult length = b.getIndexAttr(step);
+    if (size % step) {
+      Value rest = arith::SubIOp::create(b, loc, arith::ConstantIndexOp::create(b, loc, size), at);
+      length = arith::MinSIOp::create(b, loc, rest, arith::ConstantIndexOp::create(b, loc, step))
+                   .getResult();
+    }
+    auto part = [&](Value memref) -> Value {
+      SmallVector<OpFoldResult> offsets(type.getRank(), zero),
+          ones(type.getRank(), b.getIndexAttr(1)), sizes;
+      for (int64_t n : type.getShape())
+        sizes.push_back(b.getIndexAttr(n));
+      offsets[dim] = at;
+      sizes[dim] = length;
+      return memref::SubViewOp::create(b, loc, memref, offsets, sizes, ones);
+    };
+    if (isa<linalg::FillOp>(op.getOperation()))
+      linalg::FillOp::create(b, loc, source, part(target));
+    else
+      linalg::CopyOp::create(b, loc, part(source), part(target));
+    op.erase();
   }
 
   /// Iterations that make about two microseconds.

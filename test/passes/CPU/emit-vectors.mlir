@@ -151,3 +151,23 @@ func.func @read_ahead(%x: memref<64x1024xf32>, %m: memref<64xf32>, %s: memref<64
   }
   return
 }
+
+// A large fill or copy outside of parallel loops is a parallel loop; what is copied to itself is nothing.
+// CHECK-LABEL: func.func @transfers
+// CHECK: scf.forall (%{{.*}}) = (0) to (1000) step (163)
+// CHECK: arith.minsi
+// CHECK: vector.store
+// CHECK: scf.forall (%{{.*}}) = (0) to (1000) step (163)
+// CHECK: vector.load
+// CHECK: vector.store
+// CHECK-NOT: scf.forall
+// CHECK: return
+func.func @transfers(%x: memref<1x1000x100xf32>, %y: memref<1x1000x100xf32>, %small: memref<100xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<1x1000x100xf32>)
+  memref.copy %x, %y : memref<1x1000x100xf32> to memref<1x1000x100xf32>
+  %a = memref.subview %y[0, 0, 0] [1, 1000, 100] [1, 1, 1] : memref<1x1000x100xf32> to memref<1x1000x100xf32, strided<[100000, 100, 1]>>
+  memref.copy %a, %y : memref<1x1000x100xf32, strided<[100000, 100, 1]>> to memref<1x1000x100xf32>
+  linalg.fill ins(%zero : f32) outs(%small : memref<100xf32>)
+  return
+}
