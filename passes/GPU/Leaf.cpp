@@ -155,21 +155,25 @@ bool Leaf::streams(unsigned out) const {
 }
 
 bool Leaf::reducesRows() const {
-  SmallVector<unsigned> over = loops(IteratorType::reduction),
-                        outer = loops(IteratorType::parallel);
+  SmallVector<unsigned> over = loops(IteratorType::reduction);
   if (over.empty())
     return false;
-  bool rows = false, anyLarge = false;
+  // What is large counts, not a vector that all points share. Sizes that only the call knows are.
+  constexpr int64_t kOpen = 4096;
+  bool rows = false;
+  double largest = 0;
   for (const Access &access : ins) {
     if (!access.map)
       continue;
-    // What is read at all points counts, not a vector that all of them share.
-    bool large = llvm::any_of(outer, [&](unsigned i) { return access.map.isFunctionOfDim(i); });
-    if (anyLarge && !large)
+    double elements = 1;
+    for (auto [i, range] : llvm::enumerate(ranges))
+      if (access.map.isFunctionOfDim(i))
+        elements *= static_cast<double>(getConstantIntValue(range).value_or(kOpen));
+    if (elements < largest)
       continue;
-    if (large && !anyLarge)
+    if (elements > largest)
       rows = false;
-    anyLarge |= large;
+    largest = elements;
     for (auto [axis, e] : llvm::enumerate(access.map.getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(e); dim && dim.getPosition() == over.back())
         rows |= getConstantIntValue(access.view.strides[axis]) == 1;

@@ -172,3 +172,27 @@ func.func @many(%x: memref<700x1000xf32>, %y: memref<1000xf32>) {
   return
 }
 }
+
+// -----
+
+// Few rows times a large matrix that lies across: the matrix decides, so threads have columns of it
+// rather than a workgroup a sum.
+
+// CHECK-LABEL: func.func @few_rows
+// CHECK:         blocks in (%c256, %c1, %c1)
+// CHECK:       gpu.func @kernel0(
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         scf.for
+// CHECK:         gpu.return
+module attributes {xtensor.target = "vulkan,nvidia,f64,i64,shuffle,subgroup=32,workgroup_bytes=32768,max_threads=1024"} {
+func.func @few_rows(%x: memref<8x500xf32>, %w: memref<500x8192xf32>, %y: memref<8x8192xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<8x500xf32>, memref<500x8192xf32>) outs(%y : memref<8x8192xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}
