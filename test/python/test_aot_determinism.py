@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import xtensor as xt
@@ -131,6 +132,23 @@ def test_the_command_line_gives_what_the_function_gives(first: bytes, tmp_path: 
         assert done.returncode == 0, done.stderr
         found.append((tmp_path / folder / "model.xtb").read_bytes())
     assert found[0] == found[1] == found[2]
+
+
+def test_code_of_the_same_text_in_another_file() -> None:
+    """What was traced of one file says nothing of another, of which every function has equal code."""
+
+    def exported(name: str) -> bytes:
+        there: dict[str, Any] = {"__name__": "program"}
+        exec(compile("import xtensor as xt\n\n\ndef f(x, i):\n    return x.isel(row=i)\n", name, "exec"), there)
+        bundle = xt.export(there["f"], args=(xt.spec(row=4), xt.spec(k=2, dtype="i8")), c=False, name="m")
+        assert [where for _, where, _ in bundle.manifest.functions[0].sites] == [f"{name}:5"]
+        with pytest.raises(IndexError, match=rf"at {name}:5$"):
+            xt.jit(there["f"])(xt.ones(row=4), xt.array([1, 9], "k"))
+        return bundle.data
+
+    alone = exported("a.py")
+    assert exported("b.py") != alone
+    assert exported("a.py") == alone
 
 
 def test_errors_of_an_export_tell_the_whole_path() -> None:

@@ -12,8 +12,9 @@ from .context import context, mlir
 if TYPE_CHECKING:
     from ..mlir import ir
 
-# By code object and instruction: finding the column is slow, and a traced loop comes by often.
-_known: dict[tuple[CodeType, int], ir.Location] = {}
+# By code object and instruction: finding the column is slow, and a traced loop comes by often. Code of the same text is
+# equal in whatever file it is, hence the file's name.
+_known: dict[tuple[str, CodeType, int], ir.Location] = {}
 
 
 def unknown() -> ir.Location:
@@ -26,7 +27,8 @@ def of_user() -> ir.Location:
     if frame is None:
         return unknown()
     code, last = frame.f_code, frame.f_lasti
-    found = _known.get((code, last))
+    key = code.co_filename, code, last
+    found = _known.get(key)
     if found is None:
         line, column = frame.f_lineno, 0
         positions = getattr(code, "co_positions", None)
@@ -36,7 +38,7 @@ def of_user() -> ir.Location:
                     line, column = first or line, col + 1 if col is not None else 0
                     break
         found = mlir().Location.file(code.co_filename, line, column, context())
-        _known[code, last] = found
+        _known[key] = found
     return found
 
 
