@@ -101,6 +101,16 @@ def test_what_python_is_told_belongs_to_the_code(data: bytes) -> None:
         xt.load(changed(data, lambda m: m["functions"][0].pop("python")))
 
 
+def test_what_nobody_knows_is_nested_deep(data: bytes) -> None:
+    """As deep as JSON is read, it may not be written again: the stack is the caller's."""
+    parts = {name: data[a:b] for name, (a, b) in _native.read_zip(data).items()}
+    for depth in range(900, 1000):
+        new = b'"python": {"zzz": ' + b"[" * depth + b"]" * depth + b","
+        there = parts | {"manifest.json": parts["manifest.json"].replace(b'"python": {', new, 1)}
+        with pytest.raises(xt.BundleError, match=r"is nested too deep|recursion|in Python, than this bundle holds"):
+            xt.load(_native.write_zip(list(there.items())))
+
+
 # -- what is not used is not read -------------------------------------------------------------------------------------
 
 

@@ -225,7 +225,12 @@ def _array(layout: str, **fields: Any) -> Parameter:
 def _function(value: Any, where: str) -> Exported:
     found: Exported = _FUNCTION(value, where)
     python = value.get("python")
-    return found if python is None else dataclasses.replace(found, python_text=json.dumps(python, sort_keys=True))
+    if python is None:
+        return found
+    try:
+        return dataclasses.replace(found, python_text=json.dumps(python, sort_keys=True))
+    except RecursionError:  # of what the schema does not know
+        raise RefusedError(f"{where}.python is nested too deep") from None
 
 
 _ARRAY = record(
