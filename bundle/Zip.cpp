@@ -98,13 +98,19 @@ bool xtensor::bundle::isSafeName(std::string_view name) {
 
 std::string xtensor::bundle::writeZip(const std::vector<Member> &members, std::string &error) {
   std::string file, directory;
+  if (members.size() > kMostMembers) {
+    error = "no bundle can be made of " + std::to_string(members.size()) +
+            " members: " + std::to_string(kMostMembers) +
+            " at most. Pass weights as arguments, or join them";
+    return "";
+  }
   for (const Member &m : members) {
     if (!isSafeName(m.name)) {
       error = "a member cannot be called '" + m.name + "'";
       return "";
     }
     if (m.data.size() >= 0xffffffffu || file.size() + m.data.size() >= 0xfffff000u) {
-      error = "a bundle holds 4 GiB at most: pass large weights as arguments";
+      error = "no bundle can be made of more than 4 GiB: pass large weights as arguments";
       return "";
     }
     std::string shared = description(m, crc32(m.data));
@@ -191,11 +197,14 @@ bool xtensor::bundle::readZip(const Source &file, std::vector<Place> &places, st
     if (method != 0)
       return refuse("member " + std::string(name) +
                     " is compressed: members of a bundle are stored as they are");
-    // A link, a folder or a file of another disk is what unzip makes of these.
-    if (get(listed, at + 4, 2) != kVersion || get(listed, at + 34, 2) || get(listed, at + 36, 2) ||
+    // A link, a folder, a file of another disk or one with a key is what unzip makes of these.
+    if (get(listed, at + 4, 2) != kVersion || get(listed, at + 6, 2) != kVersion ||
+        get(listed, at + 8, 2) || get(listed, at + 12, 2) != kTime ||
+        get(listed, at + 14, 2) != kDate || get(listed, at + 34, 2) || get(listed, at + 36, 2) ||
         get(listed, at + 38, 4))
       return refuse("member " + std::string(name) +
-                    " is no plain file: its version, disk or attributes are not what is written");
+                    " is no plain file: its version, flags, time, disk or attributes are not what "
+                    "is written");
     if (get(listed, at + 30, 2) || get(listed, at + 32, 2) || stored != size || local != next ||
         directory - next < kLocalBytes + length || directory - next - kLocalBytes - length < size)
       return refuse("member " + std::string(name) + " is not where the zip's directory says");

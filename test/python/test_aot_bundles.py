@@ -210,6 +210,17 @@ def test_members_that_are_no_plain_files(data: bytes, offset: int, value: int) -
         xt.load(bytes(bad))
 
 
+@pytest.mark.parametrize(("offset", "value"), [(6, 63), (8, 1), (8, 8), (12, 0x5555), (14, 0x5555)])
+def test_members_that_are_not_as_they_are_written(data: bytes, offset: int, value: int) -> None:
+    """Another version, a password, a time: in the directory and in front of the member alike."""
+    bad = bytearray(data)
+    directory = struct.unpack_from("<I", data, len(data) - 6)[0]
+    for at in (directory + offset, offset - 2):
+        struct.pack_into("<H", bad, at, value)
+    with pytest.raises(xt.BundleError, match=r"manifest\.json is no plain file: its version, flags, time"):
+        xt.load(bytes(bad))
+
+
 def test_lying_sizes(data: bytes) -> None:
     for offset, value in ((22, 2**32 - 1), (18, 2**31), (22, 0)):
         bad = bytearray(data)
