@@ -1,6 +1,8 @@
 #include "Bundle.h"
 #include "Zip.h"
 
+#include <atomic>
+#include <cstdint>
 #include <dlfcn.h>
 #include <link.h>
 #include <string>
@@ -122,7 +124,6 @@ PyObject *hasProcessor(PyObject *, PyObject *name) {
 /// the check of its hash and here.
 struct Code {
   PyObject_HEAD void *handle;
-  int file;
   PyObject *entry, *signature;
 };
 
@@ -136,6 +137,16 @@ bool writeAll(int file, std::string_view bytes) {
     bytes.remove_prefix(n);
   }
   return true;
+}
+
+/// A name of an open file that no other one had before: the loader tells libraries apart by their
+/// names, and numbers of files come again. The calls' number is spelled as ways of saying nothing.
+std::string pathOf(int file) {
+  static std::atomic<uint64_t> calls = 0;
+  std::string path = "/proc/self/fd";
+  for (uint64_t n = ++calls; n; n >>= 1)
+    path += n & 1 ? "/." : "//";
+  return path + "/" + std::to_string(file);
 }
 
 /// A symbol of the library itself: names of libc's are none of its.
@@ -161,16 +172,16 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
   Code *c = self(cls->tp_alloc(cls, 0));
   if (!c)
     return nullptr;
-  // Open for as long as the code is loaded: the loader tells libraries apart by their names, and
-  // this one's is the number of the file.
-  c->file = memfd_create("xtensor", MFD_CLOEXEC);
-  if (c->file < 0 || !writeAll(c->file, bytes.text())) {
+  int file = memfd_create("xtensor", MFD_CLOEXEC);
+  if (file < 0 || !writeAll(file, bytes.text())) {
     PyErr_SetFromErrno(PyExc_OSError);
+    if (file >= 0)
+      close(file);
     Py_DECREF(c);
     return nullptr;
   }
-  std::string path = "/proc/self/fd/" + std::to_string(c->file);
-  c->handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  c->handle = dlopen(pathOf(file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  close(file); // what is mapped stays
   if (!c->handle) {
     PyErr_SetString(PyExc_OSError, dlerror());
     Py_DECREF(c);
@@ -196,8 +207,6 @@ void dealloc(PyObject *o) {
   Py_XDECREF(c->signature);
   if (c->handle)
     dlclose(c->handle);
-  if (c->file >= 0)
-    close(c->file);
   PyTypeObject *cls = Py_TYPE(o);
   cls->tp_free(o);
   Py_DECREF(cls);

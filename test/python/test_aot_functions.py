@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -383,3 +385,18 @@ def test_command_lines_that_are_wrong(tmp_path: Path, words: list[str], message:
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_many_functions_take_few_open_files() -> None:
+    """Programs may have 1024 of them, and a bundle as many functions."""
+    count = 100
+    data = xt.export({f"f{i}": (lambda x, n=i: x + float(n), (xt.spec(i=2),)) for i in range(count)}, c=False).data
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 40, hard))
+        first, second = xt.load(data), xt.load(data)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    x = xt.zeros(i=2)
+    for g in (first, second):
+        assert [f(x).values[0] for f in g.values()] == list(range(count))
