@@ -30,17 +30,37 @@ bool isPrintable(llvm::UTF32 c) {
   return !isSpace && c != 0xad && llvm::sys::unicode::isPrintable(static_cast<int>(c));
 }
 
-/// Whether a name is a line of text.
+// As readers have it (manifest.py).
+constexpr size_t kMostFunctions = 1024, kLongestName = 1024, kLongestManifest = 1 << 26;
+
+/// Whether a name is a line of text, and not too long.
 bool isLine(StringRef name) {
+  size_t characters = 0;
   auto *at = reinterpret_cast<const llvm::UTF8 *>(name.bytes_begin()), *end = at + name.size();
   while (at != end) {
     llvm::UTF32 c;
     if (llvm::convertUTF8Sequence(&at, end, &c, llvm::strictConversion) != llvm::conversionOK ||
-        !isPrintable(c))
+        !isPrintable(c) || ++characters > kLongestName)
       return false;
   }
   return !name.empty();
 }
+
+/// While it lives, errors say which of several functions they are of.
+class Naming {
+public:
+  Naming(MLIRContext *context, const std::string &name)
+      : handler(context, [end = " (in function '" + (isLine(name) ? name : "..") +
+                                "')"](Diagnostic &diagnostic) {
+          // One that is told again, at another place, says it already.
+          if (!StringRef(diagnostic.str()).ends_with(end))
+            diagnostic << end;
+          return failure(); // others tell it
+        }) {}
+
+private:
+  ScopedDiagnosticHandler handler;
+};
 
 /// A function on its way into a bundle.
 struct Exported {
@@ -82,6 +102,13 @@ private:
   /// What is wrong with none of the functions alone is told at the first one.
   InFlightDiagnostic error() { return functions.front().module->emitError(); }
 
+  std::optional<Naming> named(size_t i) {
+    const Exported &f = functions[i];
+    return functions.size() == 1
+               ? std::nullopt
+               : std::make_optional<Naming>((*f.module)->getContext(), f.asked.name);
+  }
+
   /// What readers rely on: a program is one function of traced ops, whose attributes say what
   /// they are to say.
   static LogicalResult checkProgram(ModuleOp module) {
@@ -116,12 +143,17 @@ private:
   static LogicalResult checkNames(ModuleOp module, StringRef name, const Interface &interface) {
     if (!isLine(name))
       return module.emitError("no bundle can be made of a function with such a name: it is empty, "
-                              "or has characters that cannot be printed");
+                              "has more than ")
+             << kLongestName
+             << " characters, or some that cannot be printed. Give it another one: "
+                "xt.export({\"name\": (f, args)})";
     for (const auto &parameters : {interface.inputs, interface.outputs})
       for (const Parameter &p : parameters) {
         if (!isLine(p.name) || !llvm::all_of(p.dims, isLine))
           return module.emitError("no bundle can be made where the name of an array or a dim is "
-                                  "empty, or has characters that cannot be printed");
+                                  "empty, has more than ")
+                 << kLongestName << " characters, or some that cannot be printed: "
+                 << (isLine(p.name) ? "rename the dims of '" + p.name + "'" : "rename the array");
         int64_t count = 1;
         for (const SizeProduct &size : p.sizes)
           if (llvm::MulOverflow(count, std::max<int64_t>(size.factor, 1), count) ||
@@ -139,10 +171,17 @@ private:
     if (!options.blas.empty() && !blasNamed(options.blas))
       return error() << "there is no BLAS called '" << options.blas
                      << "': openblas, blas or scipy-openblas, or none";
+    if (functions.size() > kMostFunctions)
+      return error() << "no bundle can be made of " << functions.size()
+                     << " functions: " << kMostFunctions << " at most. Make several bundles";
     library.prefix = libraryName(options.name);
-    if (constexpr size_t most = 128; library.prefix.size() > most)
-      return error() << "no bundle can be made with a name of " << library.prefix.size()
-                     << " characters: " << most << " at most";
+    if (size_t most = 128, found = std::max(options.name.size(), library.prefix.size());
+        found > most)
+      return error() << "no bundle can be made with a name of " << found << " characters: " << most
+                     << " at most";
+    if (!isLine(options.name))
+      return error() << "no bundle can be made with a name that is empty or has characters that "
+                        "cannot be printed";
     Names taken;
     library.message = taken.fresh(library.prefix + "_message");
     library.blas = options.blas;
@@ -150,6 +189,7 @@ private:
     // Hosts of devices read weights from files; libraries for C have them inside.
     hasWeightFiles = !options.forC || llvm::any_of(options.targets, isDevice);
     for (auto [i, f] : llvm::enumerate(functions)) {
+      std::optional<Naming> naming = named(i);
       if (failed(describe(f, i)))
         return failure();
       library.functions.back().symbols = FunctionSymbols(taken, library.prefix, f.asked.name);
@@ -264,11 +304,12 @@ private:
   /// The functions as they are in front of code generation.
   FailureOr<std::vector<OwningOpRef<ModuleOp>>> lowered(StringRef target) {
     std::vector<OwningOpRef<ModuleOp>> copies;
-    for (auto [f, described] : llvm::zip_equal(functions, library.functions)) {
+    for (auto [i, f] : llvm::enumerate(functions)) {
+      std::optional<Naming> naming = named(i);
       copies.emplace_back(cast<ModuleOp>((*f.module)->clone()));
       if (failed(runPhases(*copies.back(), "traced", "llvm", "", target)))
         return failure();
-      described.sites = sitesOf(*copies.back());
+      library.functions[i].sites = sitesOf(*copies.back());
     }
     return copies;
   }
@@ -359,12 +400,17 @@ private:
     if (failed(modules))
       return failure();
     library.routines = routinesOf(*modules);
-    if (options.forC && options.blas.empty() && library.callsLapack())
+    if (options.forC && options.blas.empty() && library.callsLapack()) {
+      StringRef called = library.routines.back();
+      size_t i = llvm::find_if(*modules, [&](auto &m) { return (*m).lookupSymbol(called); }) -
+                 modules->begin();
+      std::optional<Naming> naming = named(i);
       return error() << "a library for C without a BLAS has no factorisations, and this "
                         "function calls '"
-                     << StringRef(library.routines.back()).drop_front(3)
+                     << called.drop_front(3)
                      << "': name a BLAS, with which LAPACK comes (openblas, blas, "
                         "scipy-openblas), or make a bundle for Python alone (c=False, --no-c)";
+    }
     // Who calls nothing of a library needs none.
     library.blas = options.blas;
     if (!callsAny(*modules, "xt_gemm_f32") && !callsAny(*modules, "xt_gemm_f64") &&
@@ -481,6 +527,9 @@ private:
     llvm::raw_string_ostream os(text);
     json::OStream(os, /*IndentSize=*/1).value(json::Value(std::move(manifest)));
     os << '\n';
+    if (text.size() > kLongestManifest)
+      return error() << "no bundle can be made whose manifest has " << text.size()
+                     << " bytes: " << kLongestManifest << " at most. Make several bundles";
     std::vector<bundle::Member> all = {{"manifest.json", text}};
     for (const auto &[name, bytes] : kept)
       all.push_back({name, bytes});

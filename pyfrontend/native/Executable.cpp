@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kReleaseGilBytes = 64 << 10; // about 10 us of work; releasing costs 30 ns
 
 PyObject *indexError; // called with (site, index, size); raises
+PyObject *sizeError;  // called with (number, dtype, dims, sizes); raises
 PyObject *atCall;     // called with the sites of a call that returns before it can fail
 bool waits;           // whether calls on devices that check indices wait for the answer
 
@@ -287,6 +288,10 @@ PyObject *setIndexError(PyObject *, PyObject *callable) {
   return replaceCallable(indexError, callable);
 }
 
+PyObject *setSizeError(PyObject *, PyObject *callable) {
+  return replaceCallable(sizeError, callable);
+}
+
 PyObject *setAtCall(PyObject *, PyObject *callable) { return replaceCallable(atCall, callable); }
 
 PyObject *setWaiting(PyObject *, PyObject *flag) {
@@ -303,6 +308,10 @@ PyMethodDef functions[] = {{"set_waiting", setWaiting, METH_O,
                             "set_index_error(callable)\n--\n\nWhat is called with (site, index, "
                             "size), to raise, when compiled code meets an "
                             "index out of range. Returns what it was before."},
+                           {"set_size_error", setSizeError, METH_O,
+                            "set_size_error(callable)\n--\n\nWhat is called with (number, dtype, "
+                            "dims, sizes), to raise, when a result is larger than the address "
+                            "space; a size is a list of factors. Returns what it was before."},
                            {"set_at_call", setAtCall, METH_O,
                             "set_at_call(callable)\n--\n\nWhat is called with the sites of a call "
                             "on a device that may yet fail; it returns those to tell about, with "
@@ -403,6 +412,41 @@ void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *d
                  (long long)status.index, (long long)status.size, site);
 }
 
+/// The first result that cannot be made at these sizes. Others than sizes are no business of this.
+static void raiseSizeError(const Signature &signature, const int64_t *sizes) {
+  bool isSize = PyErr_ExceptionMatches(PyExc_ValueError) ||  // its size in bytes
+                PyErr_ExceptionMatches(PyExc_OverflowError); // a size of a dim
+  if (!isSize || !sizeError)
+    return;
+  for (size_t i = 0; i < signature.outputs.size(); ++i) {
+    const TypePattern &p = signature.outputs[i];
+    PyErr_Clear();
+    if (Type *type = resolve(p, sizes)) {
+      Py_DECREF(reinterpret_cast<PyObject *>(type));
+      continue;
+    }
+    PyErr_Clear();
+    PyObject *factors = PyList_New(0);
+    for (size_t d = 0; factors && d < p.sizes.size(); ++d) {
+      PyObject *one = Py_BuildValue("[L]", (long long)p.sizes[d].factor);
+      for (int number : p.sizes[d].dynamic) {
+        PyObject *n = one ? PyLong_FromLongLong(sizes[number]) : nullptr;
+        if (!n || PyList_Append(one, n) < 0)
+          Py_CLEAR(one);
+        Py_XDECREF(n);
+      }
+      if (!one || PyList_Append(factors, one) < 0)
+        Py_CLEAR(factors);
+      Py_XDECREF(one);
+    }
+    if (factors)
+      Py_XDECREF(PyObject_CallFunction(sizeError, "nsOO", (Py_ssize_t)i, info(p.dtype).name, p.dims,
+                                       factors));
+    Py_XDECREF(factors);
+    return;
+  }
+}
+
 PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
                            const TypeList *outputs, int64_t bytes, bool unwrap,
                            Dependences *before) {
@@ -415,6 +459,7 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
   if (!unwrap && !result)
     return nullptr;
   if (!outputs && !(outputs = e->signature->outputsFor(sizes))) {
+    raiseSizeError(*e->signature, sizes);
     Py_XDECREF(result);
     return nullptr;
   }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import pickle
 import re
 import resource
 import shutil
@@ -385,6 +387,34 @@ def test_command_lines_that_are_wrong(tmp_path: Path, words: list[str], message:
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+# -- copies -----------------------------------------------------------------------------------------------------------
+
+
+def test_loaded_functions_can_be_copied_and_pickled(bundle: Path, tmp_path: Path) -> None:
+    image, label = arrays(3)
+    path = tmp_path / "there.xtb"
+    path.write_bytes(bundle.read_bytes())
+    g = xt.load(path)
+    one = xt.load(path, function="loss", target="cpu")
+    assert copy.copy(g) is copy.deepcopy(g) is g
+    assert copy.deepcopy({"f": one})["f"] is one
+    pickled = pickle.dumps((g, one, g.predict))
+    path.unlink()  # it is the bytes that travel
+    again, other, predicting = pickle.loads(pickled)
+    assert list(again) == ["predict", "loss"]
+    assert other.__name__ == "loss"
+    np.testing.assert_array_equal(again.predict(image).values, g.predict(image).values)
+    np.testing.assert_array_equal(predicting(image).values, g.predict(image).values)
+    np.testing.assert_array_equal(other(image, label, scale=1.0).values, one(image, label, scale=1.0).values)
+    assert pickle.loads(pickle.dumps(other)).__name__ == "loss"
+
+
+def test_several_functions_are_no_function(bundle: Path) -> None:
+    g = xt.load(bundle)
+    with pytest.raises(xt.ArgumentTypeError, match=r"has 2 functions, predict, loss; call one of them, as g\.predict"):
+        g(arrays(1)[0])
 
 
 def test_many_functions_take_few_open_files() -> None:

@@ -15,14 +15,14 @@ from ..core import tree
 from ..core.calls import shown
 from ..core.devices import BACKENDS, target_named
 from ..core.dims import suggestion
-from ..core.errors import ArgumentError, ArgumentTypeError, CompileError, Error, UnsupportedError
+from ..core.errors import ArgumentError, ArgumentTypeError, BundleError, CompileError, Error, UnsupportedError
 from ..core.spec import Spec
 from ..trace.context import compiler, diagnosed
 from ..transforms.arguments import signature_of
 from ..transforms.jit import Jitted, jit
 from . import labels
-from .manifest import File, Manifest, opened
-from .signature import described
+from .manifest import AGAIN, LONGEST_DOC, File, Manifest, opened
+from .signature import described, signature
 from .structure import to_json
 
 if TYPE_CHECKING:
@@ -126,14 +126,17 @@ def export(
             program, described = _traced(x)
             profiles = [_profile(t, program) for t in wanted]
         except Error as error:
-            error.args = (re.sub(r"^xt\.jit\b", "xt.export", str(error)),)
+            said = re.sub(r"^xt\.jit\b", "xt.export", str(error))
+            if x.name is not None:
+                said = f"xt.export: {x.name!r}: {said.removeprefix('xt.export: ')}"
+            error.args = (said,)
             raise error.with_traceback(None) from None
         functions.append(described)
     label = name or (Path(path).stem if path is not None else functions[0]["name"] if len(functions) == 1 else "model")
-    if not re.fullmatch(r"[A-Za-z_]\w*", label, re.ASCII):
-        if name is not None:
-            raise ArgumentError(f"xt.export(name=): {name!r} is no name in C: letters, digits and _")
-        label = re.sub(r"\W", "_", label, flags=re.ASCII)
+    if not re.fullmatch(r"[A-Za-z_]\w*", label, re.ASCII) and name is not None:
+        raise ArgumentError(f"xt.export(name=): {name!r:.60} is no name in C: letters, digits and _")
+    if name is None:
+        label = re.sub(r"\W", "_", label, flags=re.ASCII)[:_LONGEST_LABEL] or "model"
     options = {
         "name": label,
         "blas": blas or "",
@@ -145,9 +148,29 @@ def export(
             data = compiler().export_bundle(functions, options)
     except Error as error:
         raise _refusal(str(error)) or error from None
-    bundle = Bundle(data, "the exported bundle")
+    bundle = _read(data, functions)
     if path is not None:
         bundle.save(path)
+    return bundle
+
+
+_UNUSABLE = "the exported bundle: manifest.json cannot be used: "
+
+
+def _read(data: bytes, functions: Sequence[Mapping[str, Any]]) -> Bundle:
+    """The bundle, once its reader has taken it: what it would refuse at a load is refused here."""
+    try:
+        bundle = Bundle(data, "the exported bundle")
+        for f, asked in zip(bundle.manifest.functions, functions, strict=True):
+            signature(f)
+            if f.python_text != asked["python"]:
+                raise ValueError(f"{f.name!r}: its parameters, arguments or results hold a text that is not in UTF-8")
+    except (BundleError, ValueError) as error:
+        why = str(error).splitlines()[0].removesuffix(f". {AGAIN}").removeprefix(_UNUSABLE)
+        number = re.match(r"functions\[(\d+)\]\.?", why)
+        if number:
+            why = f"{functions[int(number[1])]['name']!r}: in its manifest {why[number.end() :]}"
+        raise ArgumentError(f"xt.export: no bundle can be made that is read again: {why}") from None
     return bundle
 
 
@@ -168,10 +191,18 @@ def _asked(f: Any, args: Any, kwargs: Any) -> list[_Asked]:
         raise ArgumentError(
             'xt.export: of several functions each has its arguments beside it: xt.export({"predict": (f, args), ..})'
         )
+    from .load import LoadedFunctions
+
+    taken = {"_functions", "_where"}.union(*map(vars, LoadedFunctions.__mro__))
     found = []
     for name, x in f.items():
         if not isinstance(name, str):
             raise ArgumentTypeError(f"xt.export: names of functions are texts, got {shown(name)}")
+        if len(f) > 1 and name in taken:
+            raise ArgumentError(
+                f"xt.export: a function cannot be called {name!r}: xt.load gives several as a mapping, g[..] or "
+                f"g.NAME, which has a {name!r} of its own. Use another name"
+            )
         if not isinstance(x, (tuple, list)) or not 2 <= len(x) <= 3:
             raise ArgumentTypeError(
                 f"xt.export: {name!r} needs (function, args) or (function, args, kwargs), got {shown(x)}"
@@ -191,6 +222,21 @@ def _one(f: Any, name: str | None, args: Any, kwargs: Any, what: str) -> _Asked:
     return _Asked(f, name, tuple(args), dict(kwargs or {}))
 
 
+_LONGEST_LABEL = 120  # of names that were not chosen
+
+
+def _checked_name(name: str) -> str:
+    """A name is text in files; whether it is a line of it is the compiler's to see."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ArgumentError(
+            f"xt.export: no bundle can be made of a function called {name!a:.60}, which is no text in UTF-8. Give it "
+            'another name: xt.export({"name": (f, args)})'
+        ) from None
+    return name
+
+
 def _traced(asked: _Asked) -> tuple[Program, dict[str, Any]]:
     """The program, and what the compiler is told of it."""
     jitted = asked.f if isinstance(asked.f, Jitted) else jit(asked.f)
@@ -198,7 +244,7 @@ def _traced(asked: _Asked) -> tuple[Program, dict[str, Any]]:
     weights = [a.to("cpu").to_numpy().tobytes() for a in program.captured]
     return program, {
         "module": program.module,
-        "name": program.name if asked.name is None else asked.name,
+        "name": _checked_name(program.name if asked.name is None else asked.name),
         "doc": _doc(jitted),
         "python": json.dumps(_python(jitted, program, call), sort_keys=True),
         "inputs": [*_input_names(jitted, call, program), *(f"weight{i}" for i in range(len(weights)))],
@@ -270,13 +316,20 @@ def _profile(target: str, program: Program) -> str:
 def _doc(f: Any) -> str:
     """The docstring as it is, but for what no text in a file can hold."""
     found = f.__doc__ if isinstance(f.__doc__, str) else ""
+    if len(found) > LONGEST_DOC:
+        raise ArgumentError(
+            f"xt.export: the docstring of {f.__name__} has {len(found)} characters; a bundle has {LONGEST_DOC} at most"
+        )
     return found.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+
+
+_LONGEST_PLAIN = 1000  # with what makes it another one than the next one's, a name of an array has room for it
 
 
 def _plain_name(path: str, otherwise: str) -> str:
     """`['layers'][0].w` as layers_0_w."""
     parts = re.findall(r"\w+", path, re.ASCII)
-    return "_".join(parts) or otherwise
+    return "_".join(parts)[:_LONGEST_PLAIN] or otherwise
 
 
 def _unique(names: Sequence[str]) -> list[str]:

@@ -6,6 +6,8 @@ import ast
 import re
 from typing import Any
 
+from ..core.calls import int_text
+
 LONGEST = 1000
 # As repr writes them. Nothing nests: what parses it cannot run out of stack.
 _LITERAL = re.compile(
@@ -18,7 +20,14 @@ KINDS = (bool, int, float, str, type(None))
 
 
 def is_literal(value: Any) -> bool:
-    return type(value) in KINDS and len(repr(value)) <= LONGEST
+    if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+        return False  # half characters are in no file
+    return type(value) in KINDS and len(text := written(value)) <= LONGEST and not text.startswith("<")
+
+
+def written(value: Any) -> str:
+    """As repr has it, which writes no int of some thousand digits."""
+    return f"<int {int_text(value)}>" if isinstance(value, int) and abs(value) >= 10**LONGEST else repr(value)
 
 
 def value_of(text: str) -> Any:

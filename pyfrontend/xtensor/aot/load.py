@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .. import _native
 from ..compiler.executable import sites_with
 from ..compiler.sizes import equality, nonempty
 from ..core import devices, options, tree
-from ..core.calls import shown
+from ..core.calls import int_text, shown
 from ..core.dims import batched, describe, describe_array, suggestion
 from ..core.dtypes import is_integer
 from ..core.errors import (
@@ -81,12 +81,40 @@ class Loaded(Function):
     def __repr__(self) -> str:
         return f"<loaded {self._core.function}>"
 
+    def __copy__(self) -> Loaded:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Loaded:
+        return self
+
+    def __reduce__(self) -> Any:
+        """Other processes get the bundle's bytes, whatever becomes of its file."""
+        core = self._core
+        return _again, (core.file.all(), core.file.where, core.asked, core.function.name)
+
 
 class LoadedFunctions(Mapping[str, Loaded]):
     """The functions of a bundle that has several, by name: `g["predict"]` or `g.predict`."""
 
     def __init__(self, functions: Mapping[str, Loaded], where: str) -> None:
         self._functions, self._where = dict(functions), where
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> NoReturn:
+        first = next(iter(self._functions))
+        write = f"g.{first}(..)" if first.isidentifier() else f"g[{first!r}](..)"
+        raise ArgumentTypeError(
+            f"{self._where} has {len(self)} functions, {', '.join(self)}; call one of them, as {write}"
+        )
+
+    def __copy__(self) -> LoadedFunctions:
+        return self
+
+    def __deepcopy__(self, memo: object) -> LoadedFunctions:
+        return self
+
+    def __reduce__(self) -> Any:
+        core = next(iter(self._functions.values()))._core
+        return _again, (core.file.all(), core.file.where, core.asked, None)
 
     def __getitem__(self, name: str) -> Loaded:
         if name not in self._functions:
@@ -138,6 +166,15 @@ def load(
     else:
         path = _path(bundle, "xt.load")
         file = File(opened(path), str(path))
+    return _loaded(file, target, function)
+
+
+def _again(data: bytes, where: str, target: str | None, function: str | None) -> Any:
+    """What was pickled, on the machine where it is needed."""
+    return _loaded(File(data, where), target, function)
+
+
+def _loaded(file: File, target: str | None, function: str | None) -> Loaded | LoadedFunctions:
     there = {f.name: f for f in file.manifest.functions}
     if function is not None and function not in there:
         raise _unknown(function, file.where, there)
@@ -145,7 +182,7 @@ def load(
     device = devices.named(target or found.target) if found.is_device else None
     shared = Opened(file)
     wanted = there if function is None else {function: there[function]}
-    functions = {n: Loaded(_Core(shared, f, found, device, target is not None)) for n, f in wanted.items()}
+    functions = {n: Loaded(_Core(shared, f, found, device, target)) for n, f in wanted.items()}
     return LoadedFunctions(functions, file.where) if len(functions) > 1 else next(iter(functions.values()))
 
 
@@ -160,11 +197,11 @@ class _Core:
     """What a loaded function is made of, and the slow path of its calls."""
 
     def __init__(
-        self, opened: Opened, f: Exported, target: Target, device: _native.Device | None, is_asked: bool
+        self, opened: Opened, f: Exported, target: Target, device: _native.Device | None, asked: str | None
     ) -> None:
         self.opened, self.file, self.target = opened, opened.file, target
         self.device = device  # where calls run that have no array elsewhere
-        self.is_asked = is_asked  # arrays are moved there, as by jit(device=)
+        self.asked = asked  # arrays are moved there, as by jit(device=)
         self.function = f
         python = f.python
         leaves = ("*",) * len(f.arguments)
@@ -400,7 +437,7 @@ class _Core:
         self._check_sizes(arrays)
         device = self.device
         free = {i for i, x in enumerate(leaves) if not isinstance(x, _native.Array)}
-        if (device is None or not self.is_asked) and len(free) < len(arrays):
+        if (device is None or self.asked is None) and len(free) < len(arrays):
             found = devices.where(arrays, free, lambda i: f"argument {self.function.arguments[i].name}")
             if found is not None or any(a.ndim for i, a in enumerate(arrays) if i not in free):
                 device = found
@@ -498,16 +535,18 @@ def as_number(x: float, spec: Spec, what: str) -> Any:
     if spec.weak and kind != spec.dtype:
         there = {name: cls for cls, name in _NUMBERS.items()}
         raise ArgumentTypeError(
-            f"{what} is {x!r:.60}; {there[spec.dtype.name].__name__} is needed, as it was exported with one. Write "
+            f"{what} is {shown(x)}; {there[spec.dtype.name].__name__} is needed, as it was exported with one. Write "
             f"{there[spec.dtype.name].__name__}(..), or export the function with {there[kind.name].__name__}"
         )
     if not casts(kind, spec):
         raise wrong_dtype(what, kind, spec)
     if is_integer(spec.dtype) and not fits(x, spec.dtype):
         if spec.weak:
-            raise ArgumentError(f"{what}: the int {x} does not fit into 64 bits")
+            raise ArgumentError(f"{what}: the int {int_text(int(x))} does not fit into 64 bits")
         info = np.iinfo(spec.dtype)
-        raise ArgumentError(f"{what} is {x}, which does not fit {spec.dtype.name} ({info.min} to {info.max})")
+        raise ArgumentError(
+            f"{what} is {int_text(int(x))}, which does not fit {spec.dtype.name} ({info.min} to {info.max})"
+        )
     try:
         return np.asarray(x, dtype=spec.dtype)
     except OverflowError:

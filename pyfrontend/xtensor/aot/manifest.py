@@ -190,6 +190,7 @@ _SHA256 = text(64, r"[0-9a-f]{64}")
 _MEMBER = text(255, r"[\w.-]+(/[\w.-]+)*")
 _MANY = 1 << 16  # more arrays, sizes or sites than any function has
 _FUNCTIONS = 1024  # of a bundle
+LONGEST_DOC = 1 << 20
 _FACTOR = number(0, 2**63 - 1)
 
 
@@ -269,7 +270,7 @@ _FUNCTION = record(
     Exported,
     {
         "name": _NAME,
-        "doc": text(1 << 20, is_line=False),
+        "doc": text(LONGEST_DOC, is_line=False),
         "signature": text(1 << 24, is_line=False),
         "arguments": items(_ARRAY, most=_MANY),
         "weights": items(_ARRAY, most=_MANY),
@@ -285,7 +286,7 @@ _FUNCTION = record(
         ),
         "sites": items(
             record(
-                lambda dim, location, op: (dim, location, op), {"dim": text(1024), "location": _LINE, "op": text(1024)}
+                lambda dim, location, op: (dim, location, op), {"dim": text(4096), "location": _LINE, "op": text(1024)}
             ),
             most=_MANY,
         ),
@@ -293,7 +294,7 @@ _FUNCTION = record(
     },
     {
         "python": _PYTHON,
-        "symbol": _NAME,
+        "symbol": text(2048, least=1),
         "nonempty": items(
             record(
                 lambda size, message, location="": (size, message, location),
@@ -472,6 +473,10 @@ class File:
     def size(self) -> int:
         """Bytes of the file."""
         return os.fstat(self._source).st_size if isinstance(self._source, int) else len(self._source)
+
+    def all(self) -> bytes:
+        """The file itself."""
+        return bytes(self._read(0, self.size))
 
     def _read(self, begin: int, end: int, hashed: Any = None) -> memoryview:
         """Bytes that nobody else changes: a view of those in memory, or read from the file. `hashed` is updated."""

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any
 
+from ..core.calls import int_text
+
 Check = Callable[[Any, str], Any]
 
 
@@ -22,7 +24,7 @@ def brief(value: Any) -> str:
     """A value in an error: short, and without control characters."""
     if isinstance(value, (dict, list)):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
-    return f"{value!a:.60}"
+    return f"{int_text(value) if isinstance(value, int) else ascii(value):.60}"
 
 
 def printable(text: str) -> str:

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from ..trace.dispatch import Op
-from .literal import KINDS, LONGEST, is_literal, value_of
+from .literal import KINDS, LONGEST, is_literal, value_of, written
 from .manifest import Exported
 from .schema import printable
 
@@ -28,7 +28,9 @@ def described(signature: inspect.Signature | None) -> list[dict[str, Any]]:
 
 def _default_text(default: Any) -> str:
     """The same in every process: no addresses, and no order of a set."""
-    if type(default) in KINDS or (type(default) in (tuple, list) and all(map(is_literal, default))):
+    if type(default) in KINDS:
+        return written(default)
+    if type(default) in (tuple, list) and all(map(is_literal, default)):
         return repr(default)
     name = getattr(default, "__name__", None)
     if isinstance(default, Op):

@@ -6,13 +6,15 @@ import collections
 import dataclasses
 import functools
 import keyword
+from collections.abc import Iterable
 from typing import Any
 
 from ..core import tree as core
+from ..core.calls import int_text
 from ..core.errors import UnsupportedError
 from ..transforms.arguments import Static
 from .literal import is_literal, value_of
-from .schema import items, number, refuse, text
+from .schema import Check, RefusedError, items, number, refuse, text
 
 _LEAF = "*"
 _DEEPEST = 64
@@ -30,18 +32,28 @@ def _field(value: Any, where: str) -> str:
     return found
 
 
-_TEXT, _NUMBER = text(1024, is_line=False), number(-(2**63), 2**63 - 1)
+def _tuple_field(value: Any, where: str) -> str:
+    if _field(value, where).startswith("_"):
+        raise refuse(value, where, "the name of a field of a tuple")
+    return str(value)
+
+
+_MOST = 1024
+_TEXT, _NUMBER = text(_MOST, is_line=False), number(-(2**63), 2**63 - 1)
 _KEYS, _FIELDS, _PARTS = items(_key, _MANY), items(_field, _MANY), items(lambda x, _: x, _MANY)
 
 
-def to_json(structure: core.TreeDef, what: str) -> Any:
+def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
     """A leaf is "*", None is null, ["static", text] a value that the program was traced for; [kind, children],
-    ["dict", keys, children] or [kind, name, fields, children] is the rest."""
-    kind, children = structure.kind, [to_json(c, what) for c in structure.children]
+    ["dict", keys, children] or [kind, name, fields, children] is the rest. Raises for what `tree` would refuse."""
+    kind = structure.kind
     if structure == core.structure(0):
         return _LEAF
     if kind is type(None):
         return None
+    if depth >= _DEEPEST and kind is not Static:
+        raise UnsupportedError(f"xt.export: {what} are nested deeper than {_DEEPEST}; put what is inside beside it")
+    children = [to_json(c, what, depth + 1) for c in structure.children]
     if kind in (list, tuple):
         return [kind.__name__, children]
     keys: Any = structure.meta
@@ -50,19 +62,34 @@ def to_json(structure: core.TreeDef, what: str) -> Any:
             return ["static", repr(keys.value)]
         raise UnsupportedError(
             f"xt.export: {what} hold a {type(keys.value).__name__} that is no array; a bundle has numbers and short "
-            "texts. Export a function that does without it: lambda x: f(x, it)"
+            "texts in UTF-8. Export a function that does without it: lambda x: f(x, it)"
         )
     if kind is dict and all(type(k) in (int, str) for k in keys):
-        return ["dict", list(keys), children]
-    if hasattr(kind, "_fields") and issubclass(kind, tuple):
-        return ["namedtuple", kind.__name__, list(kind._fields), children]
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        return ["dataclass", kind.__name__, list(keys), children]
+        return ["dict", _held(_key, keys, f"{what} hold a dict with the key", "Use another key"), children]
+    is_tuple = hasattr(kind, "_fields") and issubclass(kind, tuple)
+    if is_tuple or (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
+        word, fields = ("namedtuple", kind._fields) if is_tuple else ("dataclass", keys)
+        said = f"{what} hold a {word} {kind.__name__!a:.60}, and its name or that of a field is"
+        _held(_field, [kind.__name__], said, "Use another name, or a dict")
+        _held(_tuple_field if is_tuple else _field, fields, said, "Use another name, or a dict")
+        return [word, kind.__name__, list(fields), children]
     found = "dict with keys that are no text and no int" if kind is dict else kind.__name__
     raise UnsupportedError(
         f"xt.export: {what} hold a {found}; a bundle has dicts, lists, tuples, named tuples, dataclasses and None. "
         "Export a function that takes and returns these"
     )
+
+
+def _held(check: Check, values: Iterable[Any], said: str, instead: str) -> list[Any]:
+    """The values, if a reader takes them."""
+    for value in values:
+        try:
+            check(value, said)
+        except RefusedError:
+            text = int_text(value) if isinstance(value, int) else f"{value!a:.60}"
+            wanted = f"a text of {_MOST} characters in UTF-8 or an int of 64 bits" if check is _key else "a name"
+            raise UnsupportedError(f"xt.export: {said} {text}; a bundle needs {wanted}. {instead}") from None
+    return list(values)
 
 
 @functools.lru_cache(maxsize=1024)

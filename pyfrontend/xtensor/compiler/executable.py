@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,11 @@ def _raise_index_error(site: Any, index: int, size: int) -> None:
     raise IndexError_(text, str(where) if where else None)
 
 
+def _raise_size_error(number: int, dtype: str, dims: Sequence[str], sizes: Sequence[Sequence[int]]) -> None:
+    shape = describe(dims, [math.prod(factors) for factors in sizes])
+    raise SizeError(f"result {number}, {dtype} {shape}, is larger than the address space")
+
+
 def _at_call(sites: tuple[Site, ...]) -> tuple[Site, ...]:
     """The sites of a call whose failure is told later, when its line is gone."""
     if all(where for _, where, *_ in sites):
@@ -134,4 +140,5 @@ def _sites(program: Program, sites: Sequence[tuple[str, str, str]], inline: bool
 
 
 _native.set_index_error(_raise_index_error)
+_native.set_size_error(_raise_size_error)
 _native.set_at_call(_at_call)

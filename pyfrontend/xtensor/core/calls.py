@@ -103,7 +103,14 @@ def shown(x: Any) -> str:
         return f"{x.dtype} {describe(x.dims, x.shape)}"
     if isinstance(x, (tuple, list)):
         return f"a {type(x).__name__} of {len(x)}"
-    return f"{x!r:.40}" if x is None or isinstance(x, (bool, int, float, str)) else type(x).__name__
+    if isinstance(x, int) and not isinstance(x, bool):
+        return f"{int_text(x):.40}"
+    return f"{x!r:.40}" if x is None or isinstance(x, (bool, float, str)) else type(x).__name__
+
+
+def int_text(x: int) -> str:
+    """An int as errors show it. Python itself writes none of some thousand digits."""
+    return str(x) if x.bit_length() <= 1024 else f"of {x.bit_length()} bits"
 
 
 def checked(fn: Callable[P, R], trim: bool = True, name: str | None = None) -> Callable[P, R]:

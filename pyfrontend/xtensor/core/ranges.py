@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .calls import int_text
 from .dtypes import DType
 from .errors import ArgumentError
 
@@ -25,7 +26,8 @@ def does_not_fit(
     if not instead:
         instead = f"Cast the array first: x.astype({_wider(value, dtype)!r})"
     name = f"xt.{op}: " if op else ""
-    return ArgumentError(f"{name}{value} does not fit {dtype.name} ({info.min} to {info.max}). {instead}", where)
+    text = int_text(value) if isinstance(value, int) else value
+    return ArgumentError(f"{name}{text} does not fit {dtype.name} ({info.min} to {info.max}). {instead}", where)
 
 
 def _wider(value: float, dtype: DType) -> str:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from .calls import int_text
 from .errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["TreeDef", "flatten", "leaves", "map", "paths", "register", "structure", "unflatten"]
@@ -208,7 +209,8 @@ def paths(tree: Any) -> list[str]:
         kind, meta, children = found
         for i, child in enumerate(children):
             if isinstance(x, dict):
-                step = f"[{meta[i]!r}]"  # type: ignore[index]
+                key = meta[i]  # type: ignore[index]
+                step = f"[{int_text(key) if isinstance(key, int) else repr(key)}]"
             elif dataclasses.is_dataclass(x):
                 step = f".{meta[i]}"  # type: ignore[index]
             elif hasattr(kind, "_fields"):

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _native
 from ..core import devices, options, tree
-from ..core.calls import checked, misfit
+from ..core.calls import checked, int_text, misfit
 from ..core.dims import ordered
 from ..core.errors import ArgumentError, ArgumentTypeError, Error
 from ..core.identity import identity
@@ -40,7 +40,7 @@ def scalar_array(x: bool | int | float) -> Any:
     try:
         return _native.from_scalar(x, name)
     except OverflowError:
-        raise ArgumentError(f"the int {x} does not fit into 64 bits") from None
+        raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
 
 
 def spec_of_type(type_: Any) -> Spec:

@@ -37,7 +37,8 @@ def of_user() -> ir.Location:
                 if i == last // 2:
                     line, column = first or line, col + 1 if col is not None else 0
                     break
-        found = mlir().Location.file(code.co_filename, line, column, context())
+        name = code.co_filename.encode("utf-8", "replace").decode()  # of a file it may be any bytes
+        found = mlir().Location.file(name, line, column, context())
         _known[key] = found
     return found
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _native
 from ..core import dtypes
+from ..core.calls import int_text
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, trimmed
 from ..core.methods import ArrayMethods
@@ -302,7 +303,7 @@ def scalar(x: bool | int | float) -> Tracer:
     try:
         tracer = build.constant(np.asarray(x, dtype))
     except OverflowError:
-        raise ArgumentError(f"the int {x} does not fit into 64 bits") from None
+        raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
     return Tracer(tracer.value, weak=True, scope=tracer.scope, spec=Spec((), (), dtype, weak=True), known=x)
 
 
