@@ -5,6 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a linker knows a function by: it has a hash of the arrays that are passed, so that a program
+ * does not start with a library whose header is another one. Replace header and library together.
+ */
+#if defined(__GNUC__) || defined(__clang__)
+#define XT_SYMBOL(name) __asm__(name)
+#else
+#define XT_SYMBOL(name)
+#endif
+
 /* What a function returns. Below XT_NO_MEMORY nothing was read or written. */
 enum {
   XT_OK = 0,

@@ -192,7 +192,9 @@ private:
       std::optional<Naming> naming = named(i);
       if (failed(describe(f, i)))
         return failure();
-      library.functions.back().symbols = FunctionSymbols(taken, library.prefix, f.asked.name);
+      LibraryFunction &described = library.functions.back();
+      described.symbols = FunctionSymbols(taken, library.prefix, f.asked.name);
+      described.symbols.layout = layoutOf(described);
     }
     return success();
   }

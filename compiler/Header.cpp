@@ -130,7 +130,8 @@ void writeFunction(raw_ostream &os, const LibraryFunction &function, Names &type
   for (const Parameter &p : f.outputs)
     add(p, false);
   os << "/* Returns XT_OK or another code of the list above. The context may be null. */\n"
-     << "int32_t " << symbols.function << "(" << list << "xt_context *);\n\n"
+     << "int32_t " << symbols.function << "(" << list << "xt_context *)\n    XT_SYMBOL(\""
+     << symbols.checked(symbols.function) << "\");\n\n"
      << "/* The same for arrays that say what they are: " << function.passed().size()
      << " arguments, then " << f.outputs.size() << " results. */\n"
      << "int32_t " << symbols.any << "(const xt_any *arrays, int64_t count, xt_context *);\n\n"
@@ -144,7 +145,8 @@ void writeFunction(raw_ostream &os, const LibraryFunction &function, Names &type
   if (function.loopsTakeMore)
     os << " Loops of this function take more, which only they know\n * how much it is: it comes "
           "from context->allocate.";
-  os << " */\nint64_t " << symbols.workspace << "(" << (sizes.empty() ? "void" : sizes) << ");\n\n";
+  os << " */\nint64_t " << symbols.workspace << "(" << (sizes.empty() ? "void" : sizes)
+     << ")\n    XT_SYMBOL(\"" << symbols.checked(symbols.workspace) << "\");\n\n";
 }
 
 } // namespace

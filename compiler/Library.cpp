@@ -3,6 +3,7 @@
 #include "Analyses.h"
 #include "Bytes.h"
 #include "CPU/Passes.h"
+#include "Sha256.h"
 #include "compiler/CodeGenerator.h"
 #include "compiler/Linker.h"
 #include "compiler/Workspace.h"
@@ -41,6 +42,24 @@ FunctionSymbols::FunctionSymbols(Names &taken, StringRef prefix, StringRef name)
   workspace = taken.fresh(function + "_workspace");
   entry = function + "__entry";
   signature = function + "__signature";
+}
+
+std::string xtensor::layoutOf(const LibraryFunction &function) {
+  // 1: the structures of aot/public.h. Sizes are checked at each call.
+  std::string text = "1";
+  auto add = [&](llvm::ArrayRef<Parameter> arrays) {
+    for (const Parameter &p : arrays) {
+      text += "\n" + p.name + "\t" + p.dtype;
+      for (const std::string &dim : p.dims)
+        text += "\t" + dim;
+    }
+    text += "\n";
+  };
+  add(function.passed());
+  add(function.interface.outputs);
+  for (const std::string &name : function.interface.open)
+    text += "\n" + name;
+  return bundle::sha256(text).substr(0, 12);
 }
 
 namespace {
@@ -89,6 +108,8 @@ public:
     for (int64_t i = 0; i < open; ++i)
       b.CreateStore(bytes->getArg(i), b.CreateConstInBoundsGEP1_64(i64, sizes, i));
     call(b, "xta_workspace", {table, sizes}, i64);
+    for (llvm::Function *checked : {typed, bytes})
+      llvm::GlobalAlias::create(f.symbols.checked(checked->getName()), checked);
   }
 
   /// What all functions share.
@@ -382,6 +403,8 @@ FailureOr<Library> xtensor::makeLibrary(llvm::ArrayRef<OwningOpRef<ModuleOp>> mo
     else if (llvm::Linker::linkModules(*code, std::move(part)))
       return (*module).emitError("the functions of the library do not fit together");
     llvm::append_range(names, f.symbols.inC());
+    for (const std::string &symbol : {f.symbols.function, f.symbols.workspace})
+      names.push_back(f.symbols.checked(symbol));
     llvm::append_range(kernelNames, std::vector{f.symbols.entry, f.symbols.signature});
   }
   if (library.forC)

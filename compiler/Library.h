@@ -19,8 +19,13 @@ struct FunctionSymbols {
   /// `prefix` is what the bundle is called in C; `taken` are the names that it has so far.
   FunctionSymbols(Names &taken, llvm::StringRef prefix, llvm::StringRef function);
   std::vector<std::string> inC() const { return {function, any, workspace}; }
+  /// What the header has programs ask for: another name where arrays are laid out in another way,
+  /// so that no program runs with a library of another header than its own.
+  std::string checked(llvm::StringRef symbol) const { return (symbol + "__" + layout).str(); }
 
   std::string function, any, workspace;
+  /// A hash of what callers in C presume.
+  std::string layout;
   /// What `xt.load` calls. No name in C has two underscores: these are none of them.
   std::string entry, signature;
 };
@@ -49,6 +54,10 @@ struct LibraryFunction {
   /// Whether loops have temporaries that the workspace is not made for. Found out by makeLibrary.
   bool loopsTakeMore = false;
 };
+
+/// A hash of a function's arrays as callers in C lay them out, in the order in which they are
+/// passed.
+std::string layoutOf(const LibraryFunction &function);
 
 struct LibraryDescription {
   std::string prefix;  // of every symbol: "model"
