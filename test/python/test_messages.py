@@ -18,6 +18,11 @@ OUTSIDE = "index 7 is out of range"
 MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "at.add": (lambda: V.at(ch=AT).add(1.0), xt.IndexError, rf'xt.at.add: {OUTSIDE}.*add\(v, mode="clip" or "drop"\)'),
     "at.set": (lambda: V.at(ch=7).set(1.0), xt.IndexError, rf'xt.at.set: {OUTSIDE}.*set\(v, mode="clip" or "drop"\)'),
+    "at.add of a large int": (
+        lambda: xt.zeros(ch=3, dtype="i1").at(ch=0).add(300),
+        xt.ArgumentError,
+        "^xt.at.add: .*300 does not fit int8",
+    ),
     "take_along": (lambda: xt.take_along(V, AT, dim="ch"), xt.IndexError, f"xt.take_along: {OUTSIDE}"),
     "isel by a number": (lambda: X.isel(ch=7), xt.IndexError, rf"xt.isel: {OUTSIDE}.*operands: .*\(time: 4, ch: 3\)"),
     "isel": (lambda: V.isel(ch=AT), xt.IndexError, rf'xt.isel: {OUTSIDE}.*\.get\(mode="clip" or "fill"\)'),

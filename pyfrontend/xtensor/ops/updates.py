@@ -150,7 +150,11 @@ def _start(kind: str, x: Any, indexers: Mapping[str, Any], v: Any, mode: str | N
         plan[d] = read_index(name, x, d, indexers[d]) if mask is None else mask
     if not tracing() and not isinstance(x, Tracer) and not any(isinstance(i, Tracer) for i in plan.values()):
         plan = {d: as_argument(name, x, d, i, mode) for d, i in plan.items()}
-    return _update(x, v, plan, kind, mode)
+    try:
+        return _update(x, v, plan, kind, mode)
+    except Error as error:  # before it is traced, only `_update` is known
+        error.args = (str(error.args[0]).replace("xt.update:", f"xt.{name}:", 1),)
+        raise
 
 
 def _read_mask(name: str, x: Any, dim: str, index: Any) -> Any:
