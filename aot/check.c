@@ -211,9 +211,13 @@ static int32_t checkSizes(const xta_function *f, const xta_array *array, const i
     if (n == expected && n >= 0 && !__builtin_mul_overflow(bytes, n ? n : 1, &bytes))
       continue;
     Text t = begin(context, f);
-    name(&t, f, array, array->dims[d]);
+    int64_t blamed = d; /* where the product does not fit: the largest */
+    for (int64_t e = 0; n == expected && e < d; ++e)
+      if (given[e] > given[blamed])
+        blamed = e;
+    name(&t, f, array, array->dims[blamed]);
     put(&t, "has size ");
-    putNumber(&t, n);
+    putNumber(&t, given[blamed]);
     if (n < 0 || n == expected) {
       put(&t, n < 0 ? ", which is negative" : ", which no memory can hold");
       return XT_SIZE;
@@ -487,10 +491,14 @@ int32_t xta_run_any(const xta_function *f, const xt_any *arrays, int64_t count,
       ++total, ranks += f->arrays[i].rank;
   if (count != total || (count && !arrays)) {
     Text t = begin(context, f);
+    put(&t, count && !arrays ? "the pointer to the arrays is null; " : "");
     putNumber(&t, total);
-    put(&t, " arrays are needed, results included; ");
-    putNumber(&t, arrays ? count : 0);
-    put(&t, " are given");
+    put(&t, " arrays are needed, results included");
+    if (!count || arrays) {
+      put(&t, "; ");
+      putNumber(&t, count);
+      put(&t, " are given");
+    }
     return arrays ? XT_COUNT : XT_NULL;
   }
   int64_t words[ranks + total + 1]; /* each typed array in turn */

@@ -50,6 +50,7 @@ def test_what_is_wrong_is_told_and_nothing_is_touched(library: Library) -> None:
         ("x", typed(x, 7, 6), "SIZE", "argument x: dim j has size 6, not 5"),
         ("x", typed(x, -7, 5), "SIZE", "argument x: dim i has size -7, which is negative"),
         ("x", typed(x, 2**62, 5), "SIZE", "argument x: dim i has size 4611686018427387904, which no memory can hold"),
+        ("x", typed(x, 2**59, 5), "SIZE", "argument x: dim i has size 576460752303423488, which no memory can hold"),
         ("b", typed(b, 4), "SIZE", "argument b: dim k has size 4, not 3 as that of argument w"),
         ("y", typed(y, 6, 3), "SIZE", "result result: dim i has size 6, not 7 as that of argument x"),
         ("b", typed(odd, 3), "ALIGNMENT", "argument b is not aligned to 8 bytes"),
@@ -88,6 +89,10 @@ def test_arrays_that_say_what_they_are(library: Library) -> None:
         CODES["COUNT"],
         "model_affine: 4 arrays are needed, results included; 3 are given",
     )
+    function, context = library.library.model_affine_any, library.context
+    assert function(None, 5, ctypes.byref(context)) == CODES["NULL"]
+    told = "model_affine: the pointer to the arrays is null; 4 arrays are needed, results included"
+    assert context.message == told.encode()
     assert library.call_any(*right) == (0, "done")
     assert (y == 6).all()
 
