@@ -149,6 +149,8 @@ def _args_of(words: Sequence[str], functions: Sequence[str]) -> dict[str, list[S
         name, colon, spec = word.partition(":")
         if colon and name in found:
             found[name].append(parse_spec(spec))
+        elif "=" in spec and "=" not in name:
+            raise ArgumentError(f"--arg {word!r}: there is no function {name!r}; there is {', '.join(functions)}", "")
         elif len(functions) == 1:
             found[functions[0]].append(parse_spec(word))
         else:
@@ -299,6 +301,8 @@ def parse_spec(text: str) -> Spec:
         if found[1].strip() in sizes:
             raise ArgumentError(f"--arg {text!r}: dim {found[1].strip()!r} is named twice", where="")
         sizes[found[1].strip()] = None if found[2] == "?" else int(found[2])
+        if found[2] != "?" and int(found[2]) >= 2**63:
+            raise ArgumentError(f"--arg {text!r}: the size of {found[1].strip()!r} is above 2**63 - 1", where="")
     with _option(f"--arg {text!r}"):
         return Spec(as_names(sizes), tuple(sizes.values()), as_dtype(dtype.strip() or "f8"))
 

@@ -6,6 +6,7 @@ import sys
 import textwrap
 
 import pytest
+import xtensor as xt
 from xtensor.cli import main, parse_spec
 
 PROGRAM = """
@@ -164,3 +165,22 @@ def test_a_file_that_python_cannot_read_is_told_by_its_own_lines(tmp_path, monke
     assert all(word in told for word in says), told
     assert "cli.py" not in told
     assert "<frozen" not in told
+
+
+@pytest.mark.parametrize(
+    ("arg", "says"),
+    [
+        ("i=99999999999999999999:f4", "the size of 'i' is above 2**63 - 1"),
+        ("plian:i=3", "there is no function 'plian'; there is plain"),
+    ],
+)
+def test_an_argument_that_cannot_be_is_told_by_its_own_words(program, tmp_path, capsys, arg, says):
+    assert main(["compile", f"{program}:plain", "-o", str(tmp_path / "b.xtb"), "--arg", arg, "--arg", "i=3"]) == 1
+    assert f"xtensor compile: --arg {arg!r}: {says}" in capsys.readouterr().err
+
+
+def test_a_size_is_too_large_or_no_size():
+    with pytest.raises(xt.ArgumentError, match=r"the size of 't' is above 2\*\*63 - 1: 1000000000000000000000"):
+        xt.spec(t=10**21)
+    with pytest.raises(xt.ArgumentError, match="the size of 't' is a non-negative int or None, got -1"):
+        xt.spec(t=-1)

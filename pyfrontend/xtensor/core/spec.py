@@ -61,5 +61,6 @@ def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = "f
     for name, size in both.items():
         whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
         if size is not None and not (whole and 0 <= size < 2**63):
-            raise ArgumentError(f"xt.spec: the size of {name!r} is a non-negative int or None, got {size!r}")
+            what = "is above 2**63 - 1:" if whole and size > 0 else "is a non-negative int or None, got"
+            raise ArgumentError(f"xt.spec: the size of {name!r} {what} {size!r}")
     return Spec(as_names(both), [None if n is None else int(n) for n in both.values()], as_dtype(dtype))
