@@ -1,5 +1,6 @@
 """What exported and loaded functions say of themselves, and of what is wrong."""
 
+import platform
 from pathlib import Path
 
 import numpy as np
@@ -88,3 +89,32 @@ def test_damaged_bundles_say_what_to_do(bundle):
     for bad in (b"", b"zip", data[:-1], data[:100] + bytes([data[100] ^ 1]) + data[101:]):
         with pytest.raises(xt.BundleError, match="Export it again, or copy it again"):
             xt.load(bad)
+
+
+@pytest.mark.parametrize(("dim", "other"), [("batch", "outer"), ("sample", "batch")])
+def test_a_batch_that_has_the_name_of_a_dim_is_not_renamed_to_itself(dim, other):
+    g = xt.load(xt.export(lambda x: x * 2, args=(xt.spec({dim: None}, feature=8),), name="shop"))
+    x = xt.ones({dim: 3, "feature": 8})
+    with pytest.raises(xt.DimensionError, match=rf"without xt\.vectorize.*x\.rename\({{'{dim}': '{other}'}}\)"):
+        xt.vectorize(g, dim)(x)
+    assert g(x).sizes == x.sizes
+    both = xt.ones({other: 2, dim: 3, "feature": 8})
+    assert xt.vectorize(g, other)(both).sizes == both.sizes
+
+
+def test_sizes_that_must_agree_are_told_by_the_arguments_that_have_them():
+    def f(m, p):
+        return xt.dot(m, p.rename(s="o", s2="s"), dim="s")
+
+    g = xt.load(xt.export(f, args=(xt.spec(s=None), xt.spec(s=None, s2=None)), name="shop"))
+    with pytest.raises(
+        xt.SizeError, match=r"^f: argument p: dim 's2' has size 4; it must be 3, the size of dim 's' of argument m"
+    ):
+        g(xt.ones(s=3), xt.ones(s=3, s2=4))
+
+
+def test_what_a_machine_cannot_run_can_be_exported_for_it():
+    other = "riscv64" if platform.machine() != "riscv64" else "aarch64"
+    bundle = xt.export(dense, args=(X,), targets=f"cpu:{other}")
+    with pytest.raises(xt.BundleError, match=rf"Export it for 'cpu:{platform.machine()}', too"):
+        xt.load(bundle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import platform
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,10 @@ def chosen(file: File, wanted: str | None) -> Target:
     for t in targets if wanted is None else ():
         if t.is_device and t.target in devices.BACKENDS and _native.device_count(t.target):
             return t
-    raise BundleError(f"{file.where} has nothing that runs on this machine; it has {there}")
+    raise BundleError(
+        f"{file.where} has nothing that runs on this machine; it has {there}. "
+        f"Export it for 'cpu:{platform.machine()}', too"
+    )
 
 
 def check_profile(where: str, target: Target, device: _native.Device) -> None:

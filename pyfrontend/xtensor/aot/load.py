@@ -229,6 +229,11 @@ class _Core:
         if device is not None:
             check_profile(self.file.where, target, device)
             _host_code.append(code)
+        owners: dict[str, tuple[str, str]] = {}
+        for p in f.arguments:
+            for d, n in zip(p.dims, p.sizes, strict=True):
+                if isinstance(n, str):
+                    owners.setdefault(n, (p.name, d))
         executable = _native.Executable(
             code.entry,
             [_native_type(p) for p in (*f.arguments, *f.weights)],
@@ -236,7 +241,7 @@ class _Core:
             sites_with(f.python.operands, [(dim, printable(where), op) for dim, where, op in f.sites]),
             code,
             False,
-            equal=[*(equality(*e) for e in f.equal), *(nonempty(*e) for e in f.nonempty)],
+            equal=[*(equality(*e, owners, f.name) for e in f.equal), *(nonempty(*e) for e in f.nonempty)],
             device=device,
         )
         return executable, [_native.to_device(w, device) for w in self.weights]
@@ -516,9 +521,11 @@ def beyond(needed: Sequence[str], there: Sequence[str]) -> str:
     """What to do about dims that an exported function does not know, or that vectorize took."""
     taken = [d for d in needed if d not in there and d in batched.names]
     if taken:
+        other = "batch" if "batch" not in (*needed, *there, *batched.names) else "outer"
         return (
-            f". {taken[0]!r} is batched outside, by xt.vectorize, and the function has a dim of this name itself: "
-            f'rename the batch, x.rename({{{taken[0]!r}: "batch"}})'
+            f". {taken[0]!r} is batched outside, by xt.vectorize, and the function has a dim of this name itself: call "
+            f"it without xt.vectorize, it takes all of them at once, or rename the batch, "
+            f"x.rename({{{taken[0]!r}: {other!r}}})"
         )
     more, missing = [d for d in there if d not in needed], [d for d in needed if d not in there]
     if more and len(more) == len(missing):

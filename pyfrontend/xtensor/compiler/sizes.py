@@ -9,6 +9,7 @@ bundles say them in the same words.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import SizeError
@@ -40,10 +41,23 @@ class Sizes:
             self.equalities.append(nonempty(e["size"], e["message"], e["location"]))
 
 
-def equality(left: Size, right: Size, dim: str, op: str, where: str) -> tuple[Any, Any, Any]:
-    """Two sizes that a call must agree on, as _native.Executable takes them."""
+def equality(
+    left: Size, right: Size, dim: str, op: str, where: str, owners: Mapping[str, tuple[str, str]] | None = None,
+    function: str = "",
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Two sizes that a call must agree on, as _native.Executable takes them. `owners`: the argument and its dim that an
+    open size is read from, for who calls an exported function and knows its arguments alone."""
+    first, second = ((owners or {}).get(s) if isinstance(s, str) else None for s in (left, right))
 
     def refuse(there: int, new: int) -> None:
+        if first and second and owners:
+            # The later argument is wrong: so are all sizes told.
+            found = [(list(owners.values()).index(owner), owner, n) for owner, n in ((first, there), (second, new))]
+            (_, (argument, own), is_), (_, (whose, other), wanted) = sorted(found, reverse=True)
+            raise SizeError(
+                f"{function}: argument {argument}: dim {own!r} has size {is_}; it must be {wanted}, the size of dim "
+                f"{other!r} of argument {whose}"
+            )
         raise SizeError(
             f"{op + ': ' if op else ''}dim {dim!r} has size {there}, and a dim of size {new} is given this name; equal "
             "names have equal sizes, dynamic dims too. Use another name",
