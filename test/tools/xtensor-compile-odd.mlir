@@ -11,6 +11,7 @@
 // RUN: not xtensor-compile %t/ctors.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=CTORS
 // RUN: not xtensor-compile %t/dim.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=LINE
 // RUN: not xtensor-compile %t/argument.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=LINE
+// RUN: not xtensor-compile %t/nonempty.mlir -o %t/no.xtb --name "a	b" 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not xtensor-compile %t/huge.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=HUGE
 // RUN: not xtensor-compile %t/good.mlir -o %t/no.xtb --function "" 2>&1 | FileCheck %s --check-prefix=FUNCTION
 // RUN: not xtensor-compile %t -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=FOLDER
@@ -82,7 +83,8 @@ func.func @main(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
 // ASM: asm.mlir:2:3: error: ops of LLVM are no part of a program
 // NONEMPTY: error: attribute xtensor.nonempty is no list of {dim, message, where}
 // CTORS: error: a bundle holds public functions and nothing else
-// LINE: no bundle can be made where the name of an array or a dim is empty, or has characters
+// LINE: no bundle can be made where the name of an array or a dim is empty, has more than 1024 characters, or some
+// NAME: no bundle can be made with a name that is empty or has characters that cannot be printed
 // HUGE: no bundle can be made with an array that is larger than memory: 'arg0'
 // FUNCTION: no bundle can be made of a function with such a name
 // COMPUTED: error:

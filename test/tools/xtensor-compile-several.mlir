@@ -43,10 +43,14 @@ func.func private @only(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f
 // MANIFEST-NEXT: "kernel": "cpu/{{.*}}/kernel0.so"
 // MANIFEST: "entry": "model_main__entry"
 // MANIFEST-NEXT: "kernel": "cpu/{{.*}}/kernel1.so"
-// HEADER: int32_t model_twice(const model_twice_arg0 *, const model_twice_result *, xt_context *);
-// HEADER: int64_t model_twice_workspace(void);
-// HEADER: int32_t model_main(const model_main_arg0 *, const model_main_result *, xt_context *);
-// HEADER: int64_t model_main_workspace(int64_t);
+// HEADER: int32_t model_twice(const model_twice_arg0 *, const model_twice_result *, xt_context *)
+// HEADER-NEXT: XT_SYMBOL("model_twice__{{[0-9a-f]+}}");
+// HEADER: int64_t model_twice_workspace(void)
+// HEADER-NEXT: XT_SYMBOL("model_twice_workspace__{{[0-9a-f]+}}");
+// HEADER: int32_t model_main(const model_main_arg0 *, const model_main_result *, xt_context *)
+// HEADER-NEXT: XT_SYMBOL("model_main__{{[0-9a-f]+}}");
+// HEADER: int64_t model_main_workspace(int64_t)
+// HEADER-NEXT: XT_SYMBOL("model_main_workspace__{{[0-9a-f]+}}");
 // HEADER: const char *model_message(
 // HEADER-NOT: model_message
 // FIRST-NOT: xtensor.mul
@@ -56,5 +60,5 @@ func.func private @only(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f
 // SECOND: func.func @main
 // SECOND: xtensor.mul
 // NAMED: --function names the only function; this module has 2
-// CALLS: calls.mlir:1:1: error: a bundle holds public functions and nothing else. Inline what they call
+// CALLS: calls.mlir:1:1: error: a bundle holds public functions and nothing else. Inline what they call {{.*}} (in function 'outer')
 // PRIVATE: error: there is no public function to compile

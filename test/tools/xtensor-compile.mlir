@@ -28,12 +28,15 @@ func.func @main(%x: !xtensor.array<sample: ?, pixel: 64, f32>, %b: !xtensor.arra
 // HEADER-NEXT: const float *data;
 // HEADER-NEXT: int64_t sample_size; /* dim sample: any size */
 // HEADER-NEXT: int64_t pixel_size; /* dim pixel: 64 */
-// HEADER: int32_t model_main(const model_main_arg0 *, const model_main_arg1 *, const model_main_result *, xt_context *);
-// HEADER: int64_t model_main_workspace(int64_t);
+// HEADER: int32_t model_main(const model_main_arg0 *, const model_main_arg1 *, const model_main_result *, xt_context *)
+// HEADER-NEXT: XT_SYMBOL("model_main__{{[0-9a-f]+}}");
+// HEADER: int64_t model_main_workspace(int64_t)
+// HEADER-NEXT: XT_SYMBOL("model_main_workspace__{{[0-9a-f]+}}");
 // SHARED-DAG: Shared library: [libm.so.6]
 // SHARED-DAG: Shared library: [libc.so.6]
 // SHARED-DAG: Library soname: [libmodel.so]
 // SHARED-DAG: FUNC GLOBAL DEFAULT {{.*}} model_main{{$}}
+// SHARED-DAG: FUNC GLOBAL DEFAULT {{.*}} model_main__{{[0-9a-f]+$}}
 // ARCHIVE-DAG: T model_main{{$}}
 // ARCHIVE-DAG: T model_main_any
 // ARCHIVE-DAG: T model_main_workspace
