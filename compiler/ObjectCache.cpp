@@ -3,10 +3,9 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Support/xxhash.h"
-#include <atomic>
 #include <chrono>
 #include <vector>
 
@@ -63,16 +62,30 @@ void xtensor::ObjectCache::store(StringRef key, StringRef object) const {
     sys::fs::remove(scratch);
     return;
   }
-  // Listing a folder of thousands of files takes longer than writing one: a process looks after
-  // each 64th of the limit that it has written, and one process in sixteen after its first file.
-  static std::atomic<uint64_t> written{0};
-  static std::atomic<bool> first{true};
-  uint64_t size = kMagic.size() + 32 + object.size();
-  bool chosen = first.exchange(false) && xxh3_64bits(key) % 16 == 0;
-  if (chosen || written.fetch_add(size) + size > limit / 64) {
-    written = 0;
+  if (isDue(kMagic.size() + 32 + object.size()))
     trim();
+}
+
+bool xtensor::ObjectCache::isDue(uint64_t size) const {
+  // Listing a folder of thousands of files takes longer than writing one. What all processes wrote
+  // since one of them did is the length of a file: a byte for each 256, with no lock.
+  constexpr uint64_t unit = 256;
+  SmallString<128> grown(folder);
+  sys::path::append(grown, "grown");
+  int fd;
+  if (sys::fs::openFileForWrite(grown, fd, sys::fs::CD_OpenAlways, sys::fs::OF_Append))
+    return false;
+  {
+    raw_fd_ostream os(fd, /*shouldClose=*/true);
+    os << std::string(divideCeil(size, unit), '.');
+    os.close();
+    os.clear_error();
   }
+  uint64_t length;
+  if (sys::fs::file_size(grown, length) || length * unit <= limit / 16)
+    return false;
+  // Of those that see it, the one that removes it lists.
+  return !sys::fs::remove(grown, /*IgnoreNonExisting=*/false);
 }
 
 void xtensor::ObjectCache::trim() const {

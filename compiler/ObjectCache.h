@@ -22,6 +22,8 @@ public:
 
 private:
   std::string path(llvm::StringRef key) const;
+  /// Counts `size` bytes as written; whether the folder is to be listed.
+  bool isDue(uint64_t size) const;
   /// Removes files until three quarters of the limit are left, if there is more than the limit.
   void trim() const;
   std::string folder;

@@ -176,6 +176,32 @@ def test_the_cache_keeps_to_its_size(tmp_path):
     assert "XTENSOR_CACHE_MB is a number of megabytes, not 'lots'" in out.stderr
 
 
+def test_the_cache_is_listed_once_for_a_sixteenth_of_its_size(tmp_path):
+    """What a dead process left is removed by whoever lists the folder: so it tells how often one does."""
+    program = """
+import os, pathlib, sys
+import xtensor as xt
+x, listed = xt.ones(i=3), 0
+for i in range(40):
+    left = pathlib.Path(sys.argv[1], "write-dead.tmp")
+    left.write_bytes(b"x")
+    os.utime(left, (1, 1))
+    xt.jit(lambda v: v * 2.0 + float(sys.argv[2]) + i)(x)
+    listed += not left.exists()
+print(listed)
+"""
+    env = os.environ | {"XTENSOR_CACHE_DIR": str(tmp_path), "XTENSOR_CACHE_MB": "0.125"}
+    listed = 0
+    for process in range(2):
+        words = [sys.executable, "-c", program, str(tmp_path), f"{process}.5"]
+        listed += int(subprocess.run(words, env=env, capture_output=True, text=True, check=True).stdout)
+    written = sum(p.stat().st_size for p in tmp_path.glob("*.o"))
+    assert written < 2**17, "none was removed"
+    due = written / 2**13
+    assert due > 4
+    assert due / 2 <= listed <= due + 2, (due, listed)
+
+
 def test_the_first_call_imports_none_of_mlir_and_the_import_not_xarray():
     program = (
         "import sys, xtensor as xt; print('xarray' in sys.modules); before = set(sys.modules); "

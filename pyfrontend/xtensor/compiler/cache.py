@@ -40,4 +40,6 @@ def clear() -> int:
         for path in Path(found).glob(pattern) if found else ():
             path.unlink(missing_ok=True)
             count += 1
+    if found:
+        (Path(found) / "grown").unlink(missing_ok=True)  # ObjectCache.cpp
     return count
