@@ -104,7 +104,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ad
   if (adaptor.getMode() == IndexMode::drop)
     return emitOptionalError(loc, "gather: mode drop is for updates; use raise or clip");
   auto type = inferGather("gather", loc, dyn_cast<ArrayType>(adaptor.getSource().getType()),
-                          adaptor.getIndices(), adaptor.getAlong().getValue());
+                          adaptor.getIndices(), adaptor.getAlong().getValue(),
+                          adaptor.getMode() == IndexMode::raise);
   if (failed(type))
     return failure();
   types.push_back(*type);
@@ -128,8 +129,8 @@ static LogicalResult checkUpdates(StringRef op, StringRef what, MaybeLoc loc, Va
 LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
                                           Types &types) {
   auto target = dyn_cast<ArrayType>(adaptor.getTarget().getType());
-  auto view =
-      inferGather("scatter", loc, target, adaptor.getIndices(), adaptor.getAlong().getValue());
+  auto view = inferGather("scatter", loc, target, adaptor.getIndices(),
+                          adaptor.getAlong().getValue(), adaptor.getMode() == IndexMode::raise);
   if (failed(view) ||
       failed(checkUpdates("scatter", "updates", loc, adaptor.getUpdates(), target, *view)))
     return failure();
@@ -144,8 +145,8 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor a
 LogicalResult AccumulateOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
                                              Types &types) {
   auto start = dyn_cast<ArrayType>(adaptor.getStart().getType());
-  auto view =
-      inferGather("accumulate", loc, start, adaptor.getIndices(), adaptor.getAlong().getValue());
+  auto view = inferGather("accumulate", loc, start, adaptor.getIndices(),
+                          adaptor.getAlong().getValue(), adaptor.getMode() == IndexMode::raise);
   if (failed(view) ||
       failed(checkUpdates("accumulate", "factors", loc, adaptor.getFactors(), start, *view)) ||
       failed(checkUpdates("accumulate", "terms", loc, adaptor.getTerms(), start, *view)))

@@ -31,12 +31,12 @@ def XTensor_GatherOp : XTensor_IndexedOp<"gather"> {
     keeps; different names make an outer product. In the result the index arrays' dims stand
     where the first dim read was. Negative positions count from the end. Beyond that `raise`
     makes the call fail with an IndexError, whether or not the result is read; `clip` takes the
-    nearest element.
+    nearest element, and of a dim of size 0 the number 0.
 
     Constraints: (gather_c1) as many index arrays as dims `along`, at least one, (gather_c2)
     the dims are the source's, none twice, (gather_c3) indices are integers, (gather_c4) equal
-    names have equal sizes, (gather_c5) the mode is `raise` or `clip`, (gather_c6) no dim read
-    has size 0 unless the result is empty.
+    names have equal sizes, (gather_c5) the mode is `raise` or `clip`, (gather_c6) with
+    `raise` no dim read has size 0 unless the result is empty.
 
     Example: `xtensor.gather raise %x at %i along [row] : !xtensor.array<row: 9, col: 4, f32>,
     !xtensor.array<pick: 3, i64>`

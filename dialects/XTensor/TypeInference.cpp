@@ -64,7 +64,8 @@ LogicalResult xtensor::checkDims(StringRef op, MaybeLoc loc, ArrayType type,
 }
 
 FailureOr<ArrayType> xtensor::inferGather(StringRef op, MaybeLoc loc, ArrayType source,
-                                          ValueRange indices, ArrayRef<Attribute> along) {
+                                          ValueRange indices, ArrayRef<Attribute> along,
+                                          bool raises) {
   if (!source)
     return emitOptionalError(loc, op, ": operands must be arrays");
   if (indices.empty() || indices.size() != along.size())
@@ -101,7 +102,7 @@ FailureOr<ArrayType> xtensor::inferGather(StringRef op, MaybeLoc loc, ArrayType 
   }
   auto type = ArrayType::get(source.getContext(), names, shape, element);
   for (Attribute dim : along)
-    if (source.getSize(dim) == 0 && !llvm::is_contained(type.getShape(), 0))
+    if (raises && source.getSize(dim) == 0 && !llvm::is_contained(type.getShape(), 0))
       return emitOptionalError(loc, op, ": dim ", dim, " has size 0: there is nothing to read");
   return type;
 }

@@ -23,9 +23,10 @@ mlir::FailureOr<ArrayType> inferUnion(llvm::StringRef op, MaybeLoc loc,
 mlir::LogicalResult checkDims(llvm::StringRef op, MaybeLoc loc, ArrayType type,
                               llvm::ArrayRef<mlir::Attribute> dims);
 /// Type of a gather of `source` at `indices` along `along`; both it and scatter are checked.
+/// `raises`: no index is inside of a dim of size 0.
 mlir::FailureOr<ArrayType> inferGather(llvm::StringRef op, MaybeLoc loc, ArrayType source,
                                        mlir::ValueRange indices,
-                                       llvm::ArrayRef<mlir::Attribute> along);
+                                       llvm::ArrayRef<mlir::Attribute> along, bool raises);
 
 } // namespace xtensor
 

@@ -27,8 +27,7 @@ Value xtensor::clampedIndex(OpBuilder &b, Location loc, Value index64, Value siz
   return b.createOrFold<arith::IndexCastOp>(loc, b.getIndexType(), index);
 }
 
-/// Reads `source` at `indices`, or gives 0 where it is empty: a size that is only known at run
-/// time may be 0.
+/// Reads `source` at `indices`, or gives 0 where a size that is only known at run time is 0.
 static Value readGuarded(OpBuilder &b, Location loc, const View &source, ValueRange indices,
                          ArrayRef<Value> dynamicSizes) {
   if (dynamicSizes.empty() || source.kind != View::Tensor)
@@ -59,6 +58,10 @@ void xtensor::lowerGather(GatherOp op, Lowering &to) {
   View from = to.view(op.getSource());
   if (from.kind == View::Scalar) // the same wherever it is read
     return to.setScalar(op.getY(), from.source);
+  bool isEmpty = llvm::any_of(
+      op.getAlong(), [&](Attribute dim) { return source.getSize(cast<StringAttr>(dim)) == 0; });
+  if (isEmpty)
+    return to.setScalar(op.getY(), to.number(type.getElementType(), 0));
 
   SmallVector<View> inputs;
   SmallVector<Value> sizes, dynamicSizes;

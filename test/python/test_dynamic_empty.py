@@ -1,13 +1,15 @@
-"""Open dims that a call gives size 0, and matrices that a call makes square or not: as with fixed sizes."""
+"""Open dims that a call gives size 0: as with fixed sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import xtensor as xt
+from c_library import CODES, Library, typed
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
@@ -30,3 +32,77 @@ def test_determinants(n: int, batch: dict[str, int]) -> None:
 
     for how, g in opened(f, a, dims=("r", "k")).items():
         np.testing.assert_allclose(g(a).values, np.linalg.det(a.values), rtol=1e-12, err_msg=how)
+
+
+_AT = xt.array([0, 7], "q")
+_CLIPPED: dict[str, Function] = {
+    "get": lambda x, i: x.at(k=i).get(mode="clip"),
+    "take": lambda x, i: x.at(k=0).get(mode="clip"),
+    "add": lambda x, i: x.at(k=i).add(1.0, mode="clip"),
+    "set": lambda x, i: x.at(k=i).set(5.0, mode="clip"),
+    "divide": lambda x, i: x.at(k=i).divide(2.0, mode="clip"),
+    "gradient": lambda x, i: xt.grad(lambda x: xt.sum(x.at(k=i).get(mode="clip")))(x),
+}
+
+
+@pytest.mark.parametrize("name", _CLIPPED)
+@pytest.mark.parametrize("sizes", [{"k": 0}, {"r": 3, "k": 0}, {"k": 0, "r": 3}])
+@pytest.mark.parametrize("dims", [("k",), ("k", "q")])
+def test_no_position_is_nearest_in_an_empty_dim(name: str, sizes: dict[str, int], dims: tuple[str, ...]) -> None:
+    f, x = _CLIPPED[name], xt.zeros(sizes)
+    for g in (f, *opened(f, x, _AT, dims=dims).values()):
+        with pytest.raises(xt.IndexError, match=r"index 0 is out of range for .*'k'"):
+            g(x, _AT)
+
+
+@pytest.mark.parametrize("name", _CLIPPED)
+def test_clipped_positions_in_open_dims(name: str) -> None:
+    f, none = _CLIPPED[name], xt.zeros(q=0).astype("i8")
+    x = xt.array(np.random.default_rng(0).normal(size=(2, 5)), ("r", "k"))
+    for g in opened(f, x, _AT, dims=("k", "q")).values():
+        np.testing.assert_array_equal(g(x, _AT).values, f(x, _AT).values)
+        np.testing.assert_array_equal(g(x, none).values, f(x, none).values)
+        if name != "take":  # no positions are inside of anything
+            assert g(xt.zeros(r=2, k=0), none).size == 0
+
+
+def test_clipped_positions_in_an_empty_dim_in_c(tmp_path: Path) -> None:
+    bundle = xt.export(_CLIPPED["get"], args=(xt.spec(k=None), xt.spec(q=2, dtype="i8")), name="one", blas=None)
+    library = Library(bundle, tmp_path)
+    at, y = _AT.values, np.full(2, 7.0)
+    assert library(typed(np.arange(3.0), 3), typed(at, 2), typed(y, 2)) == (0, "done")
+    np.testing.assert_array_equal(y, [0, 2])
+    code, message = library(typed(np.zeros(0), 0), typed(at, 2), typed(y, 2))
+    assert code == CODES["INDEX"]
+    assert message.startswith("one_lambda: index 0 is out of range for size 0 of dim k at ")
+
+
+_FILLED: dict[str, Function] = {
+    "fill": lambda x: x.at(k=_AT).get(mode="fill", fill_value=9.0),
+    "nan": lambda x: x.at(k=_AT).get(mode="fill"),
+    "set": lambda x: x.at(k=_AT).set(5.0, mode="drop"),
+    "add": lambda x: x.at(k=_AT).add(x.at(k=_AT).get(mode="fill", fill_value=1.0), mode="drop"),
+    "multiply": lambda x: x.at(k=_AT).multiply(2.0, mode="drop"),
+    "trace": lambda x: xt.linalg.trace(x.expand_dims(r=2) * 2, dims=("r", "k")),
+}
+
+
+@pytest.mark.parametrize("name", _FILLED)
+@pytest.mark.parametrize("n", [0, 3])
+def test_what_is_loaded_is_transformed_where_a_dim_is_empty(name: str, n: int) -> None:
+    f, x = _FILLED[name], xt.array(np.arange(1.0, n + 1), "k")
+    g = xt.load(xt.export(f, args=(xt.spec(k=None),), c=False))
+    rows = xt.array(np.arange(2.0 * n).reshape(2, n), ("b", "k"))
+
+    def loss(f: Function) -> Function:
+        return lambda x: xt.sum(f(x) * 2)
+
+    cases: list[tuple[Callable[[Function], Function], xt.Array]] = [
+        (lambda f: f, x),
+        (xt.jit, x),
+        (lambda f: xt.grad(loss(f)), x),
+        (lambda f: xt.jit(xt.grad(lambda x: xt.sum(xt.grad(loss(f))(x)))), x),
+        (lambda f: xt.vectorize(f, "b"), rows),
+    ]
+    for transform, a in cases:
+        np.testing.assert_array_equal(transform(g)(a).values, transform(f)(a).values)

@@ -432,7 +432,9 @@ class Evaluator:
         return tuple(dims), where, np.broadcast_to(inside, shape)
 
     def gather(self, op: ir.Operation, source: Named, *indices: Named) -> Named:
-        dims, where, _ = self.positions(source, indices, names(op.attributes["along"]), kind(op, "mode"))
+        dims, where, inside = self.positions(source, indices, names(op.attributes["along"]), kind(op, "mode"))
+        if any(source.size(d) == 0 for d in names(op.attributes["along"])):
+            return Named(dims, np.zeros(inside.shape, source.data.dtype))
         return Named(dims, source.data[tuple(where)])
 
     def in_order(

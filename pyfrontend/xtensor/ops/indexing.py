@@ -249,6 +249,14 @@ def check_inside(name: str, x: Any, values: np.ndarray, dim: str) -> None:
         raise out_of_range(name, x, int(outside.flat[0]), dim)
 
 
+def check_some(x: Tracer, dim: str, index: Positions | Tracer) -> None:
+    """Positions are clipped to those that there are: none in a dim to which the call gives size 0."""
+    index = index.traced() if isinstance(index, Positions) else index
+    # Of which there may be none: the others say nothing of that.
+    sizes = {d: size_of(index, d) for d in index.dims if not is_static(index, d) or index.sizes[d] == 0}
+    build.gather("raise", x, {dim: extend(p.constant(0, p.I8), sizes, tuple(sizes))})
+
+
 def met(name: str, y: Tracer, x: Tracer, plan: Mapping[str, Any], v: Any = None) -> Tracer:
     """`y`, what `x` gives at the positions or becomes there by `v`: where arrays go together by name, their coordinates
     have to agree."""
@@ -360,6 +368,8 @@ class _Reader:
     def check_positions(self) -> None:
         for dim, index in self.arrays.items():
             if not is_static(self.x, dim):
+                if self.mode == "clip":
+                    check_some(self.x, dim, index)
                 continue
             size = int(self.x.sizes[dim])
             if size == 0 and 0 not in index.sizes.values():

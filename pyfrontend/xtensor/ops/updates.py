@@ -25,7 +25,18 @@ from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size
 from .indexing import MODES as READ_MODES
-from .indexing import Positions, as_argument, check_inside, keyed, met, out_of_range, parts_of, read, read_index
+from .indexing import (
+    Positions,
+    as_argument,
+    check_inside,
+    check_some,
+    keyed,
+    met,
+    out_of_range,
+    parts_of,
+    read,
+    read_index,
+)  # fmt: skip
 from .shape import join, present
 from .types import Array, ArrayLike
 
@@ -395,7 +406,10 @@ class _Update:
     def scattered(self, x: Tracer, v: Tracer) -> Tracer:
         indices: dict[str, Tracer] = {}
         for dim, index in self.arrays.items():
-            if is_static(x, dim) and not self.check(x, dim, index):
+            if not is_static(x, dim):
+                if self.mode == "clip":
+                    check_some(x, dim, index)
+            elif not self.check(x, dim, index):
                 return x
             indices[dim] = index.traced() if isinstance(index, Positions) else index
         kind = _KINDS[self.kind][1]
