@@ -244,6 +244,22 @@ static void origin(Text *t, const xta_size *size, const Sizes *sizes) {
   put(t, size->count ? ")" : "");
 }
 
+/* `dims`: "~square~ row~ column". */
+static void notSquare(Text *t, const char *dims, int64_t rows, int64_t columns) {
+  put(t, "the matrix must be square: dims");
+  const char *p = dims + sizeof "~square~" - 1;
+  char one[2] = {0, 0};
+  for (; *p; ++p)
+    if (*p != '~') {
+      one[0] = *p;
+      put(t, one);
+    }
+  put(t, " have sizes ");
+  putNumber(t, rows);
+  put(t, " and ");
+  putNumber(t, columns);
+}
+
 /* What sizes must have to do with each other beyond one name being one size. */
 static int32_t checkRelations(const xta_function *f, const Sizes *sizes, xt_context *context) {
   for (int64_t i = 0; i < f->equalities; ++i) {
@@ -252,6 +268,10 @@ static int32_t checkRelations(const xta_function *f, const Sizes *sizes, xt_cont
     if (left == right)
       continue;
     Text t = begin(context, f);
+    if (equal->dim[0] == '~') {
+      notSquare(&t, equal->dim, left, right);
+      return XT_SIZE;
+    }
     put(&t, "dim ");
     put(&t, equal->dim);
     put(&t, " has size ");
@@ -298,19 +318,8 @@ static int32_t finish(const xta_function *f, const xt_status *status, xt_context
   }
   const xta_site *site =
       status->site >= 0 && status->site < f->siteCount ? &f->sites[status->site] : 0;
-  if (site && site->dim[0] == '~') { /* "~square~ row~ column" */
-    put(&t, "the matrix must be square: dims");
-    const char *p = site->dim + sizeof "~square~" - 1;
-    char one[2] = {0, 0};
-    for (; *p; ++p)
-      if (*p != '~') {
-        one[0] = *p;
-        put(&t, one);
-      }
-    put(&t, " have sizes ");
-    putNumber(&t, status->index);
-    put(&t, " and ");
-    putNumber(&t, status->size);
+  if (site && site->dim[0] == '~') {
+    notSquare(&t, site->dim, status->index, status->size);
     put(&t, " at ");
     put(&t, site->location);
     return XT_INDEX;

@@ -237,9 +237,15 @@ LogicalResult xtensor::fixSizes(ModuleOp module, const llvm::StringMap<int64_t> 
     return failure();
   for (const SizeEquality &e : sizes->equalities) {
     std::optional<int64_t> left = valueOf(e.left, given), right = valueOf(e.right, given);
-    if (left && right && *left != *right)
-      return main.emitError("dim '") << e.dim << "' has sizes " << *left << " and " << *right
-                                     << "; equal names have equal sizes";
+    if (!left || !right || *left == *right)
+      continue;
+    if (StringRef both = e.dim; both.consume_front("~square~ ")) {
+      auto [row, column] = both.split("~ ");
+      return main.emitError("the matrix must be square: dims '")
+             << row << "' and '" << column << "' have sizes " << *left << " and " << *right;
+    }
+    return main.emitError("dim '") << e.dim << "' has sizes " << *left << " and " << *right
+                                   << "; equal names have equal sizes";
   }
   llvm::StringMap<int64_t> values;
   for (const auto &entry : sizes->known)

@@ -72,6 +72,14 @@ def _square(name: str, x: Tracer, dims: Pair) -> None:
         )  # fmt: skip
 
 
+def _square_at_calls(x: Tracer, dims: Pair) -> None:
+    """Where no factor sees to it: one name for both sizes, which only a call knows (compiler/Sizes.cpp)."""
+    if is_static(x, dims[0]) or is_static(x, dims[1]):
+        return
+    for dim in dims:
+        build.rename(x, {dim: f"~square~ {dims[0]}~ {dims[1]}"})
+
+
 def _lapack(name: str) -> None:
     if _native.lapack_name() is None:
         raise UnsupportedError(
@@ -210,6 +218,7 @@ def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array
     moved = f"{row}'"
     if moved in (*x.dims, inner):
         raise fail(DimensionError, "linalg.lu", f"the permuted rows are named {moved!r}, which is a dim already", x)
+    _square_at_calls(x, (row, col))
     packed, order, _, _ = build.factor("lu", x, (row, col))
     least: int | Tracer | None = _least(x, (row, col))
     if least is None and (is_static(x, row) or is_static(x, col)):
@@ -449,6 +458,7 @@ def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
     x = as_tracer(a)
     row, col = pair = _pair("matrix_power", x, dims)
     _square("matrix_power", x, pair)
+    _square_at_calls(x, pair)
     power = integer("linalg.matrix_power", n, "the power")
     if x.dtype == p.BOOL:
         x = p.cast(x, p.I8)

@@ -1,4 +1,4 @@
-"""Open dims that a call gives size 0: as with fixed sizes."""
+"""Open dims that a call gives size 0, and matrices that a call makes square or not: as with fixed sizes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import xtensor as xt
 from c_library import CODES, Library, typed
+from xtensor.aot.inspect import lines
+from xtensor.aot.manifest import File
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
@@ -106,3 +108,41 @@ def test_what_is_loaded_is_transformed_where_a_dim_is_empty(name: str, n: int) -
     ]
     for transform, a in cases:
         np.testing.assert_array_equal(transform(g)(a).values, transform(f)(a).values)
+
+
+@pytest.mark.parametrize("power", [0, 1, 2, 5])
+@pytest.mark.parametrize("dtype", ["f8", "i4"])
+def test_powers_are_of_square_matrices(power: int, dtype: str) -> None:
+    def f(a: Any) -> Any:
+        return xt.linalg.matrix_power(a, power, dims=("r", "k"))
+
+    square = xt.array(np.arange(9).reshape(3, 3).astype(dtype), ("r", "k"))
+    for g in opened(f, square, dims=("r", "k")).values():
+        np.testing.assert_array_equal(g(square).values, np.linalg.matrix_power(square.values, power))
+        with pytest.raises(xt.SizeError, match=r"the matrix must be square: dims 'r' and 'k' have sizes 2 and 3"):
+            g(xt.ones(r=2, k=3, dtype=dtype))
+    with pytest.raises(xt.SizeError, match=r"the matrix must be square: dims 'r' and 'k' have sizes 2 and 3"):
+        xt.jit(g)(xt.ones(r=2, k=3, dtype=dtype))
+
+
+def test_powers_are_of_square_matrices_in_c(tmp_path: Path) -> None:
+    def f(a: Any) -> Any:
+        return xt.linalg.matrix_power(a, 1, dims=("r", "k"))
+
+    bundle = xt.export(f, args=(xt.spec(r=None, k=None),), name="one", blas=None)
+    assert "  equal     ?r and ?k: a square matrix" in lines(File(bundle.data, "one.xtb"))
+    library, y = Library(bundle, tmp_path), np.zeros((2, 3))
+    code, message = library(typed(np.ones((2, 3)), 2, 3), typed(y, 2, 3))
+    assert (code, message) == (CODES["SIZE"], "one_f: the matrix must be square: dims r k have sizes 2 and 3")
+    assert not y.any()
+
+
+def test_factors_of_open_sizes_are_of_square_matrices() -> None:
+    def f(a: Any) -> Any:
+        return xt.linalg.lu(a, dims=("r", "k"))
+
+    a = xt.array(np.random.default_rng(0).normal(size=(3, 3)), ("r", "k"))
+    for g in opened(f, a, dims=("r", "k")).values():
+        np.testing.assert_allclose(xt.dot(*g(a)).values, a.values, rtol=1e-12)
+        with pytest.raises(xt.SizeError, match=r"the matrix must be square: dims 'r' and 'k' have sizes 2 and 3"):
+            g(xt.ones(r=2, k=3))

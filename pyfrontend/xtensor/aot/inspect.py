@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from .. import _native
+from ..compiler.sizes import is_square
 from .export import Bundle
 from .manifest import Exported, File, size_text
 from .schema import printable
@@ -46,7 +47,8 @@ def _of_function(f: Exported) -> Iterator[str]:
     if f.open:
         yield f"  open      {', '.join(f.open)}: one size each across all arguments"
     for left, right, dim, *_ in f.equal:
-        yield f"  equal     {dim}: {size_text(left)} and {size_text(right)}"
+        what = "{1} and {2}: a square matrix" if is_square(dim) else "{0}: {1} and {2}"
+        yield "  equal     " + what.format(dim, size_text(left), size_text(right))
     for size, message, _ in f.nonempty:
         yield f"  not 0     {size_text(size)}: {message}"
     if f.symbol:

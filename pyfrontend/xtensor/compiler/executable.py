@@ -16,7 +16,7 @@ from ..trace.context import compiler, diagnosed, mlir, spec_of
 from ..trace.location import named
 from . import debug
 from .options import CompileOptions, check_phase
-from .sizes import Sizes
+from .sizes import Sizes, is_square, not_square
 
 if TYPE_CHECKING:
     from ..trace.program import Program
@@ -84,13 +84,8 @@ def _raise_index_error(site: Any, index: int, size: int) -> None:
     dim, where, operands, op, unsigned = site if isinstance(site, tuple) else ("", None, "", "", False)
     if unsigned:
         index %= 2**64
-    if dim.startswith("~square~ "):
-        row, col = dim.split("~ ")[1:]
-        raise SizeError(
-            f"{f'xt.{op}: ' if op else ''}the matrix must be square: dims {row!r} and {col!r} have sizes "
-            f"{index} and {size}. Use lstsq, pinv, qr or svd for matrices that are not",
-            str(where) if where else None,
-        )
+    if is_square(dim):
+        raise not_square(dim, index, size, op, str(where) if where else None)
     if counts_from_start(op) and index < 0:
         index += size
     text = f"{f'xt.{op}: ' if op else ''}index {index} is out of range for size {size} of dim {dim!r}"

@@ -50,6 +50,8 @@ def equality(
     first, second = ((owners or {}).get(s) if isinstance(s, str) else None for s in (left, right))
 
     def refuse(there: int, new: int) -> None:
+        if is_square(dim):
+            raise not_square(dim, there, new, "", where or None)
         if first and second and owners:
             # The later argument is wrong: so are all sizes told.
             found = [(list(owners.values()).index(owner), owner, n) for owner, n in ((first, there), (second, new))]
@@ -65,6 +67,20 @@ def equality(
         )
 
     return _factors(left), _factors(right), refuse
+
+
+def is_square(dim: str) -> bool:
+    """Whether it stands for both dims of a matrix that must be square."""
+    return dim.startswith("~square~ ")
+
+
+def not_square(dim: str, rows: int, columns: int, op: str, where: str | None) -> SizeError:
+    row, col = dim.split("~ ")[1:]
+    return SizeError(
+        f"{f'xt.{op}: ' if op else ''}the matrix must be square: dims {row!r} and {col!r} have sizes "
+        f"{rows} and {columns}. Use lstsq, pinv, qr or svd for matrices that are not",
+        where,
+    )
 
 
 def nonempty(size: Size, message: str, where: str) -> tuple[Any, Any, Any]:
