@@ -10,6 +10,8 @@
 // RUN: xtensor-opt %t/members/module1.mlirbc | FileCheck %s --check-prefix=SECOND
 // RUN: not xtensor-compile %t/two.mlir -o %t/no.xtb --function f 2>&1 | FileCheck %s --check-prefix=NAMED
 // RUN: not xtensor-compile %t/calls.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=CALLS
+// RUN: %python -c "print('\n'.join('func.func @f%%d() { return }' %% i for i in range(1025)))" > %t/many.mlir
+// RUN: not xtensor-compile %t/many.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=MANY
 // RUN: not xtensor-compile %t/private.mlir -o %t/no.xtb 2>&1 | FileCheck %s --check-prefix=PRIVATE
 
 //--- two.mlir
@@ -61,4 +63,5 @@ func.func private @only(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f
 // SECOND: xtensor.mul
 // NAMED: --function names the only function; this module has 2
 // CALLS: calls.mlir:1:1: error: a bundle holds public functions and nothing else. Inline what they call {{.*}} (in function 'outer')
+// MANY: error: no bundle can be made of 1025 functions: 1024 at most
 // PRIVATE: error: there is no public function to compile

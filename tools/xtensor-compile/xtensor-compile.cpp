@@ -16,21 +16,34 @@
 
 namespace cl = llvm::cl;
 
-/// A module for each public function, which is its @main; what is not public stays, to be told of.
+/// A module for each public function, which is its @main. What a bundle cannot hold comes along, to
+/// be told of: with each one the functions that it calls, with the first what is not public.
 static std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module,
                                                             std::vector<std::string> &names) {
   auto isPublic = [](mlir::func::FuncOp f) { return f.isPublic() && !f.isDeclaration(); };
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts;
+  mlir::SymbolTable symbols(module);
   for (auto f : module.getOps<mlir::func::FuncOp>()) {
     if (!isPublic(f))
       continue;
     names.push_back(f.getName().str());
-    mlir::OwningOpRef<mlir::ModuleOp> part = mlir::cast<mlir::ModuleOp>(module->clone());
-    for (auto other : llvm::make_early_inc_range(part->getOps<mlir::func::FuncOp>()))
-      if (isPublic(other) && other.getName() != f.getName() &&
-          mlir::SymbolTable::symbolKnownUseEmpty(other, *part))
-        other.erase();
-    part->lookupSymbol<mlir::func::FuncOp>(f.getName()).setName("main");
+    mlir::OwningOpRef<mlir::ModuleOp> part =
+        mlir::cast<mlir::ModuleOp>(module->cloneWithoutRegions());
+    part->getBodyRegion().emplaceBlock();
+    auto main = mlir::cast<mlir::func::FuncOp>(f->clone());
+    main.setName("main");
+    part->push_back(main);
+    llvm::SetVector<mlir::Operation *> others;
+    if (parts.empty())
+      for (mlir::Operation &op : *module.getBody())
+        if (auto other = mlir::dyn_cast<mlir::func::FuncOp>(op); !other || !isPublic(other))
+          others.insert(&op);
+    if (auto uses = mlir::SymbolTable::getSymbolUses(f))
+      for (const mlir::SymbolTable::SymbolUse &use : *uses)
+        if (auto *used = symbols.lookup(use.getSymbolRef().getRootReference()); used && used != f)
+          others.insert(used);
+    for (mlir::Operation *other : others)
+      part->push_back(other->clone());
     parts.push_back(std::move(part));
   }
   return parts;
