@@ -91,8 +91,6 @@ public:
         return failure();
       targets.push_back(std::move(*added));
     }
-    if (!hasWeightFiles)
-      findWeights();
     if (hasC)
       keep(library.prefix + ".h", headerOf(library));
     return file(std::move(targets));
@@ -259,15 +257,13 @@ private:
   }
 
   /// Weights are read from the first library for C, which has them anyway.
-  void findWeights() {
-    auto library = llvm::find_if(kept, [](auto &m) { return StringRef(m.first).ends_with(".a"); });
-    for (auto [place, bytes] : llvm::zip_equal(places, this->library.weights)) {
-      size_t offset = StringRef(library->second).find(bytes);
-      if (offset == StringRef::npos) {
+  void findWeights(const std::string &member, const Library &made) {
+    for (auto [place, bytes, offset] : llvm::zip_equal(places, library.weights, made.weights)) {
+      if (StringRef(made.archive).substr(offset, bytes.size()) != bytes) {
         keep(place.member, bytes.str());
         continue;
       }
-      place.member = library->first;
+      place.member = member;
       place.offset = static_cast<int64_t>(offset);
     }
   }
@@ -438,11 +434,14 @@ private:
                        {"features", std::move(features)},
                        {"code", std::move(code)}};
     if (options.forC) {
+      std::string archive = folder + "lib" + library.prefix + ".a";
+      if (!hasWeightFiles && !hasC)
+        findWeights(archive, *made);
       hasC = true;
       entry["shared"] = folder + "lib" + library.prefix + ".so";
-      entry["archive"] = folder + "lib" + library.prefix + ".a";
+      entry["archive"] = archive;
       keep(folder + "lib" + library.prefix + ".so", std::move(made->shared));
-      keep(folder + "lib" + library.prefix + ".a", std::move(made->archive));
+      keep(archive, std::move(made->archive));
     }
     return entry;
   }

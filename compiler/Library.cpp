@@ -64,6 +64,9 @@ std::string xtensor::layoutOf(const LibraryFunction &function) {
 
 namespace {
 
+constexpr llvm::StringLiteral kWeight = "xta_weight_";
+std::string weightName(size_t number) { return (kWeight + Twine(number)).str(); }
+
 /// The tables of aot/tables.h and the functions that hand them over.
 class TableWriter {
 public:
@@ -213,7 +216,7 @@ private:
 
   /// The values of a weight: functions that share it refer to one place.
   llvm::Constant *weight(size_t number) {
-    std::string name = "xta_weight_" + std::to_string(number);
+    std::string name = weightName(number);
     if (llvm::GlobalVariable *known = module.getGlobalVariable(name))
       return known;
     StringRef bytes = library.weights[number];
@@ -449,6 +452,13 @@ FailureOr<Library> xtensor::makeLibrary(llvm::ArrayRef<OwningOpRef<ModuleOp>> mo
     return fail();
   made.shared = *shared;
   made.archive = *archive;
+  // Searching takes time: one weight may have much in common with another.
+  llvm::StringMap<size_t> places = placesOf(object, kWeight);
+  size_t start = StringRef(made.archive).find(object);
+  for (size_t i = 0; i < library.weights.size(); ++i) {
+    auto place = places.find(weightName(i));
+    made.weights.push_back(place == places.end() ? StringRef::npos : start + place->second);
+  }
   return made;
 }
 

@@ -90,6 +90,8 @@ struct Library {
   std::vector<std::string> kernels; // shared: each function's entry and signature, for `xt.load`
   std::string shared;               // for C; empty without
   std::string archive;              // the same, to be linked statically
+  /// Where in the archive the values of each weight are; a large number: nowhere.
+  std::vector<size_t> weights;
 };
 
 /// `modules`, one for each function, are in phase `llvm` and are used up. Fails with diagnostics at

@@ -117,6 +117,25 @@ std::optional<std::string> SharedLinker::link(const std::string &name,
   return (*file)->getBuffer().str();
 }
 
+StringMap<size_t> xtensor::placesOf(StringRef object, StringRef prefix) {
+  StringMap<size_t> places;
+  auto file = expectedToOptional(
+      object::ObjectFile::createObjectFile(MemoryBufferRef(object, "the library")));
+  if (!file)
+    return places;
+  for (const object::SymbolRef &symbol : (*file)->symbols()) {
+    auto name = expectedToOptional(symbol.getName());
+    auto section = expectedToOptional(symbol.getSection());
+    if (!name || !name->starts_with(prefix) || !section || *section == (*file)->section_end())
+      continue;
+    auto bytes = expectedToOptional((*section)->getContents());
+    auto offset = expectedToOptional(symbol.getValue());
+    if (bytes && offset)
+      places[*name] = bytes->data() - object.data() + *offset;
+  }
+  return places;
+}
+
 std::optional<std::string> xtensor::archiveOf(StringRef object, const std::string &name,
                                               SharedLinker &linker) {
   NewArchiveMember member(MemoryBufferRef(object, name));

@@ -34,6 +34,10 @@ private:
   std::string message, object;
 };
 
+/// Where an object has what its symbols that begin with `prefix` stand for, in bytes from its
+/// beginning.
+llvm::StringMap<size_t> placesOf(llvm::StringRef object, llvm::StringRef prefix);
+
 /// An archive that holds `object` as `name`, with its symbols listed.
 std::optional<std::string> archiveOf(llvm::StringRef object, const std::string &name,
                                      SharedLinker &linker);

@@ -11,6 +11,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,20 @@ def test_equal_weights_are_there_once(bundle: Path) -> None:
     assert alone.data.count(W.values.tobytes()) == 1
     assert [n for n in alone.manifest.members if n.startswith("weights/")] == ["weights/0.bin"]
     np.testing.assert_array_equal(xt.load(alone).bits().values, bits.values)
+
+
+def test_weights_that_begin_alike_are_found_at_once() -> None:
+    """Of zeros nearly all of one weight is in the other, wherever one looks."""
+    count = 400_000
+    values = {k: np.zeros(count + more, "f4") for k, more in (("a", 0), ("b", count // 2), ("c", 0))}
+    values["c"][-1] = 1
+    weights = {k: xt.array(v, k) for k, v in values.items()}
+    start = time.process_time()
+    bundle = xt.export(lambda x: x + sum(xt.sum(w) for w in weights.values()), args=(xt.spec(i=3),), blas=None)
+    assert time.process_time() - start < 10
+    places = json.loads(bundle.manifest_text)["functions"][0]["weights"]
+    assert [Path(p["member"]).suffix for p in places] == [".a"] * 3
+    np.testing.assert_array_equal(xt.load(bundle)(xt.zeros(i=3)).values, np.ones(3))
 
 
 def test_same_input_same_bytes() -> None:
