@@ -316,8 +316,14 @@ bool link(llvm::Module &code, const LibraryDescription &library, const Processor
     for (StringRef name : {"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv", "spotrf_",
                            "dpotrf_", "sgetrf_", "dgetrf_", "sgeqrf_", "dgeqrf_", "sorgqr_",
                            "dorgqr_", "ssyevd_", "dsyevd_", "sgesdd_", "dgesdd_"})
-      if (llvm::Function *f = code.getFunction(name))
-        f->setName(blas->symbols + name);
+      if (llvm::Function *f = code.getFunction(name)) {
+        std::string called = (blas->symbols + name).str();
+        f->setName(called);
+        if (f->getName() != called) { // LLVM makes a second one of a name another name
+          error = "a function of the bundle is called '" + called + "' in C, as one of the BLAS";
+          return false;
+        }
+      }
   return true;
 }
 

@@ -139,6 +139,18 @@ def test_names_that_would_be_equal_differ(tmp_path: Path) -> None:
     assert re.findall(r"int64_t (\w+); /\* dim ", text)[:2] == ["a_b_size", "a_b_size_2"]
 
 
+@pytest.mark.parametrize(("name", "function"), [("scipy", "cblas_dgemm"), ("scipy_cblas", "dgemm")])
+def test_no_function_is_called_as_one_of_the_blas(tmp_path: Path, name: str, function: str) -> None:
+    def f(x: Any) -> Any:
+        return xt.dot(x, x.rename(i="j", j="k"), dim="j")
+
+    bundle = xt.export({function: (f, (xt.spec(i=64, j=64),))}, name=name, blas="scipy-openblas")
+    assert bundle.manifest.functions[0].symbol == f"xtb_{name}_{function}"
+    archive = bundle.extract(tmp_path) / str(bundle.manifest.targets[0].archive)
+    found = subprocess.run(["nm", "--undefined-only", archive], capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"U (\S*gemm\S*)", found) == ["scipy_cblas_dgemm", "scipy_cblas_sgemm"]
+
+
 def test_a_name_that_no_file_can_have() -> None:
     with pytest.raises(xt.ArgumentError, match=r"a name of 300 characters: 128 at most"):
         xt.export(lambda x: x, args=(xt.spec(i=2),), name="n" * 300)
