@@ -91,8 +91,9 @@ def _add_compile(commands: Any) -> None:
         "--arg", action="append", metavar="[FUNCTION:]SPEC", help="an argument's dims, sizes (?: open) and dtype"
     )
     compile_.add_argument(
-        "--target", action="append", metavar="TARGET", help="cpu (default), cpu:x86-64-v3, cpu:aarch64-linux-gnu, .."
-    )
+        "--target", action="append", metavar="TARGET",
+        help="cpu (default), cpu:x86-64-v3, cpu:aarch64-linux-gnu, vulkan, metal, cuda, ..",
+    )  # fmt: skip
     compile_.add_argument("--blas", default="openblas", help="of the C library: openblas, blas or scipy-openblas")
     compile_.add_argument("--no-blas", action="store_true", help="matrix products are part of the code")
     compile_.add_argument("--no-c", action="store_true", help="no libraries and header for C")

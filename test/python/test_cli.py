@@ -179,6 +179,13 @@ def test_an_argument_that_cannot_be_is_told_by_its_own_words(program, tmp_path, 
     assert f"xtensor compile: --arg {arg!r}: {says}" in capsys.readouterr().err
 
 
+def test_help_lists_the_devices(capsys):
+    with pytest.raises(SystemExit):
+        main(["compile", "--help"])
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("vulkan", "metal", "cuda"))
+
+
 def test_a_size_is_too_large_or_no_size():
     with pytest.raises(xt.ArgumentError, match=r"the size of 't' is above 2\*\*63 - 1: 1000000000000000000000"):
         xt.spec(t=10**21)
