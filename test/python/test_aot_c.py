@@ -167,7 +167,9 @@ def test_products_of_a_blas_are_pythons(tmp_path: Path, sizes: tuple[int, int, i
 
 
 def test_threads_of_the_small_runtime(tmp_path: Path) -> None:
-    threads = ctypes.CDLL(str(Path(xt.__file__).parent / "libxtensor_threads.so"))
+    package = Path(xt.__file__).parent
+    assert "void xt_threads(" in (package / "xtensor_threads.h").read_text()
+    threads = ctypes.CDLL(str(package / "libxtensor_threads.so"))
     library = Library(xt.export(lambda x: xt.exp(x) * x, args=(xt.spec(i=1000, j=1000),), name="one"), tmp_path)
     x, y = np.random.default_rng(0).normal(size=(1000, 1000)), np.zeros((1000, 1000))
     assert library(typed(x, 1000, 1000), typed(y, 1000, 1000))[0] == 0
