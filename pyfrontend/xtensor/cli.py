@@ -281,9 +281,8 @@ def _check_count(function: Callable[..., Any], args: Sequence[Any]) -> None:
         inspect.signature(function).bind(*args)
     except TypeError as error:
         name = getattr(function, "__name__", "the function")
-        raise ArgumentError(
-            f"{len(args)} arguments are given to {name}{inspect.signature(function)}: {error}", where=""
-        ) from None
+        given = "1 argument is" if len(args) == 1 else f"{len(args)} arguments are"
+        raise ArgumentError(f"{given} given to {name}{inspect.signature(function)}: {error}", where="") from None
     except ValueError:
         pass  # nothing tells its parameters: the call does
 

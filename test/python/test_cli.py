@@ -186,6 +186,11 @@ def test_help_lists_the_devices(capsys):
     assert all(name in out for name in ("vulkan", "metal", "cuda"))
 
 
+def test_one_argument_is_one(program, capsys):
+    _, _, err = show(capsys, f"{program}:plain", "--arg", "i=3")
+    assert "1 argument is given to plain(x, y)" in err
+
+
 def test_a_size_is_too_large_or_no_size():
     with pytest.raises(xt.ArgumentError, match=r"the size of 't' is above 2\*\*63 - 1: 1000000000000000000000"):
         xt.spec(t=10**21)
