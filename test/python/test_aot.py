@@ -412,7 +412,7 @@ def test_a_batch_that_has_the_name_of_a_dim() -> None:
     batch = xt.ones(b=4, i=3, j=2)
     assert xt.vectorize(g, "b")(batch).sizes == {"b": 4, "i": 3, "j": 2}
     with pytest.raises(
-        xt.DimensionError, match=r"'i' is batched outside, by xt\.vectorize.*x\.rename\(\{'i': \"batch\"\}"
+        xt.DimensionError, match=r"'i' is batched outside, by xt\.vectorize.*x\.rename\(\{'i': 'batch'\}"
     ):
         xt.vectorize(g, "i")(xt.ones(i=3, j=2))
     for f in (g, xt.jit(lambda x: g(x))):
