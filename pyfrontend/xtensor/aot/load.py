@@ -253,7 +253,7 @@ class _Core:
             try:
                 target = chosen(self.file, wanted)
             except BundleError as error:
-                why = str(error).splitlines()[0]
+                why = str(error).splitlines()[0].removesuffix(f". Export it for {wanted!r}, too")
                 if wanted == "cpu":
                     why = f"{self.file.where} has no code for this machine's CPU"
                 raise DeviceError(
