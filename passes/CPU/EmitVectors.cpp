@@ -75,11 +75,27 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     eraseDead(func);
   }
 
+  /// Whether the next op on the buffer starts from it: that one's loops, or library, take it in.
+  static bool isStart(linalg::LinalgOp op, Views &views) {
+    Value base = views.of(op.getDpsInits()[0]).base;
+    auto isThere = [&](Value v) {
+      return isa<MemRefType>(v.getType()) && views.of(v).base == base;
+    };
+    for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+      auto user = dyn_cast<linalg::LinalgOp>(next);
+      if (!user && next->getNumRegions())
+        return false;
+      if (user && llvm::any_of(user->getOperands(), isThere))
+        return llvm::none_of(user.getDpsInputs(), isThere);
+    }
+    return false;
+  }
+
   /// A large fill or copy that no group took in is done by all threads, too.
   static void spread(linalg::LinalgOp op, Views &views) {
     Value target = op.getDpsInits()[0];
     auto type = dyn_cast<MemRefType>(target.getType());
-    if (!type || !type.hasStaticShape() || type.getNumElements() < kSpread)
+    if (!type || !type.hasStaticShape() || type.getNumElements() < kSpread || isStart(op, views))
       return;
     int64_t dim =
         llvm::find_if(type.getShape(), [](int64_t n) { return n > 1; }) - type.getShape().begin();

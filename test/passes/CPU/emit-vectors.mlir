@@ -171,3 +171,15 @@ func.func @transfers(%x: memref<1x1000x100xf32>, %y: memref<1x1000x100xf32>, %sm
   linalg.fill ins(%zero : f32) outs(%small : memref<100xf32>)
   return
 }
+
+// What a product starts from is part of its call.
+// CHECK-LABEL: func.func @start
+// CHECK-NOT: scf.forall
+// CHECK: call @xt_gemm_f32
+// CHECK: return
+func.func @start(%x: memref<512x512xf32>, %y: memref<512x512xf32>, %z: memref<512x512xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%z : memref<512x512xf32>)
+  linalg.matmul ins(%x, %y : memref<512x512xf32>, memref<512x512xf32>) outs(%z : memref<512x512xf32>)
+  return
+}
