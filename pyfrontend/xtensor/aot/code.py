@@ -20,9 +20,14 @@ from .schema import printable
 _LEVELS = {name: i for i, name in enumerate(("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"))}
 
 
+def listed(file: File) -> str:
+    """The targets of a bundle, in errors about others."""
+    return ", ".join(t.target for t in file.manifest.targets)
+
+
 def chosen(file: File, wanted: str | None) -> Target:
     targets = file.manifest.targets
-    there = ", ".join(t.target for t in targets)
+    there = listed(file)
     if wanted is not None and wanted.partition(":")[0] in devices.BACKENDS:
         for t in targets:
             if t.is_device and t.target == wanted.partition(":")[0]:

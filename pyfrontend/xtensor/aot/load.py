@@ -36,7 +36,7 @@ from ..trace.dispatch import _NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
 from ..transforms.arguments import Static
 from ..transforms.spelling import spelling
-from .code import Opened, check_profile, chosen
+from .code import Opened, check_profile, chosen, listed
 from .export import Bundle, _path, spec_of
 from .manifest import Exported, File, Parameter, Target, opened
 from .schema import printable
@@ -252,13 +252,13 @@ class _Core:
             wanted = "cpu" if device is None else device.backend
             try:
                 target = chosen(self.file, wanted)
-            except BundleError as error:
-                why = str(error).splitlines()[0].removesuffix(f". Export it for {wanted!r}, too")
+            except BundleError:
+                lacks = f"nothing for target {wanted!r}; it has {listed(self.file)}"
                 if wanted == "cpu":
-                    why = f"{self.file.where} has no code for this machine's CPU"
+                    lacks = "no code for this machine's CPU"
                 raise DeviceError(
-                    f"{self.function.name}: an argument is on {wanted!r}, and {why}. Move it to "
-                    f"{self.target.target.partition(':')[0]!r} by x.to(..), or export for {wanted!r}, too"
+                    f"{self.function.name}: an argument is on {wanted!r}, and {self.file.where} has {lacks}. Move it "
+                    f"to {self.target.target.partition(':')[0]!r} by x.to(..), or export for {wanted!r}, too"
                 ) from None
             self.code[device] = self._place(self.opened.code(self.function, target), target, device)
             self.register(self.loaded, device)
