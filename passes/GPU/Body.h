@@ -33,6 +33,7 @@ private:
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult emitForall(mlir::scf::ForallOp loop);
   mlir::LogicalResult emitAlloc(mlir::memref::AllocOp op);
+  mlir::OpFoldResult roomFor(mlir::Value size);
   void emitReport(mlir::Operation &call);
   void emitStore(mlir::memref::StoreOp op);
   template <typename Emit>

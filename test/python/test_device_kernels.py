@@ -200,6 +200,23 @@ def test_rows_of_any_length(j: int, dtype: str) -> None:
     )
 
 
+@pytest.mark.parametrize("n", [0, 1, 1024, 2500])
+@pytest.mark.parametrize("width", [None, 64])
+def test_loops_along_sizes_that_the_call_brings(n: int, width: int | None) -> None:
+    """Going back, a step keeps the old carry beside the new one: a block of an open dim, whose last one is shorter."""
+    sizes = {"i": n} if width is None else {"i": n, "j": width}
+
+    def loss(x: Any) -> Any:
+        return xt.fori_loop(0, 3, lambda _, c: xt.tanh(c + 0.1 * x), x).sum()
+
+    x = numbers("f8", **sizes)
+    c, slope = x.values, np.ones(x.shape)
+    for _ in range(3):
+        c = np.tanh(c + 0.1 * x.values)
+        slope = (1 - c * c) * (slope + 0.1)
+    close(on_device(xt.grad(loss), x, dynamic_dims="i"), slope, "f8")
+
+
 @pytest.mark.parametrize("rows", [7, 1000])
 @pytest.mark.parametrize("width", [None, 1, 20, 64])
 @pytest.mark.parametrize("updates", [300, 5000])

@@ -148,3 +148,45 @@ func.func @named(%x: memref<8xf32>, %y: memref<8xf32>) {
   linalg.copy ins(%x : memref<8xf32>) outs(%y : memref<8xf32>)
   return
 }
+
+// -----
+
+// A block of an open dim, whose last one is shorter: every workgroup's scratch has room for a whole one, and lies
+// behind as many of them as there are workgroups before.
+
+#place = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @blocks(
+// CHECK:         %[[GROUPS:.*]] = arith.minui
+// CHECK:         %[[ROOM:.*]] = arith.muli %[[GROUPS]], %c65536
+// CHECK:         memref.alloc(%[[ROOM]])
+// CHECK:       gpu.func @kernel0(
+// CHECK:         %[[ROWS:.*]] = arith.minsi %{{.*}}, %c1024
+// CHECK:         %[[PART:.*]] = arith.muli %block_id_x, %c65536
+// CHECK:         %[[ROW:.*]] = arith.addi %[[PART]]
+// CHECK:         arith.addi %[[ROW]]
+// CHECK:         vector.store
+func.func @blocks(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?x64xf32>
+  scf.forall (%i) = (0) to (%n) step (1024) {
+    %c1024 = arith.constant 1024 : index
+    %rest = arith.subi %n, %i : index
+    %rows = arith.minsi %rest, %c1024 : index
+    %from = memref.subview %x[%i, 0] [%rows, 64] [1, 1] : memref<?x64xf32> to memref<?x64xf32, strided<[64, 1], offset: ?>>
+    %to = memref.subview %y[%i, 0] [%rows, 64] [1, 1] : memref<?x64xf32> to memref<?x64xf32, strided<[64, 1], offset: ?>>
+    %scratch = memref.alloc(%rows) : memref<?x64xf32>
+    linalg.generic {indexing_maps = [#place, #place], iterator_types = ["parallel", "parallel"]}
+        ins(%from : memref<?x64xf32, strided<[64, 1], offset: ?>>) outs(%scratch : memref<?x64xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %e = math.exp %v : f32
+      linalg.yield %e : f32
+    }
+    linalg.generic {indexing_maps = [#place, #place], iterator_types = ["parallel", "parallel"]}
+        ins(%scratch : memref<?x64xf32>) outs(%to : memref<?x64xf32, strided<[64, 1], offset: ?>>) {
+    ^bb0(%v: f32, %o: f32):
+      %e = arith.addf %v, %v : f32
+      linalg.yield %e : f32
+    }
+  }
+  return
+}
