@@ -74,6 +74,25 @@ std::optional<SmallVector<tensor::ExtractSliceOp>> slicesOf(Value operand, scf::
   return slices;
 }
 
+/// What is read and what is written is one value, or bufferization would read a copy.
+void shareSlices(BlockArgument place) {
+  SmallVector<tensor::ExtractSliceOp> found;
+  auto body = place.getOwner()->getOps<tensor::ExtractSliceOp>();
+  for (tensor::ExtractSliceOp slice : llvm::make_early_inc_range(body)) {
+    if (slice.getSource() != place)
+      continue;
+    auto same = llvm::find_if(found, [&](tensor::ExtractSliceOp other) {
+      return isSamePart(slice, other) && slice.getType() == other.getType();
+    });
+    if (same == found.end()) {
+      found.push_back(slice);
+      continue;
+    }
+    slice.replaceAllUsesWith(same->getResult());
+    slice.erase();
+  }
+}
+
 struct ReuseOperands : xtensor::impl::ReuseOperandsBase<ReuseOperands> {
   void runOnOperation() override {
     getOperation().walk([](scf::ForallOp loop) {
@@ -109,6 +128,7 @@ struct ReuseOperands : xtensor::impl::ReuseOperandsBase<ReuseOperands> {
       init.set(operand);
       for (tensor::ExtractSliceOp slice : *slices)
         slice.getSourceMutable().set(place);
+      shareSlices(place);
       if (empty->use_empty())
         empty->erase();
       return;
