@@ -40,7 +40,6 @@ struct Stacks {
   struct Result {
     unsigned position; ///< in `over`
     unsigned result;
-    Value first; ///< of a carry, which is the next one's stack one step later
   };
   SmallVector<Result> fromResults;
 
@@ -65,35 +64,12 @@ struct Stacks {
                            l.primal.getArrayAttr({fresh}));
     }
     auto known = stacked(v);
-    Value first;
-    // Of a loop that may end early the whole stack is not there to be moved by a step.
-    if (auto arg = dyn_cast<BlockArgument>(v); known == outputs.end() && arg &&
-                                               arg.getOwner() == op.getBody() && !l.isForward() &&
-                                               op.getSteps() > 0 && !op->hasAttr(kEndsEarly)) {
-      auto next = stacked(outputs[arg.getArgNumber()]);
-      if (next != outputs.end()) {
-        first = op.getCarry()[arg.getArgNumber()];
-        known = next;
-      }
-    }
-    fromResults.push_back({static_cast<unsigned>(over.size()),
-                           static_cast<unsigned>(known - outputs.begin()), first});
+    fromResults.push_back(
+        {static_cast<unsigned>(over.size()), static_cast<unsigned>(known - outputs.begin())});
     over.push_back({});
     if (known == outputs.end())
       outputs.push_back(v);
     return v.getType();
-  }
-
-  /// The carries before each step, from those after it.
-  Value shifted(ImplicitLocOpBuilder &b, Value nexts, Value first) {
-    StringAttr dim = op.getDimAttr();
-    ArrayType type = withLeading(arrayType(first), dim, 1);
-    Value start = BroadcastOp::create(b, type, first, ValueRange());
-    Value rest = SliceOp::create(b, nexts, b.getArrayAttr({dim}), int64_t(op.getReverse()),
-                                 op.getSteps() - 1, int64_t(1));
-    if (op.getReverse())
-      std::swap(start, rest);
-    return ConcatOp::create(b, ValueRange{start, rest}, dim);
   }
 };
 } // namespace
@@ -150,9 +126,6 @@ LogicalResult xtensor::linearizeScan(Linearizer &l, Operation *o) {
   llvm::append_range(stacks.outputs, op.getYield().getValues());
   SmallVector<Value> residuals =
       chooseResiduals(op.getBodyRegion(), *draft, [&](Value v) { return stacks.isFree(v); });
-  // Carries last: what they become may be stacked by then.
-  std::stable_partition(residuals.begin(), residuals.end(),
-                        [](Value v) { return !isa<BlockArgument>(v); });
   for (Value v : residuals) {
     StringAttr fresh;
     Value inner = draft->addArgument(stacks.add(l, v, fresh), loc);
@@ -176,10 +149,8 @@ LogicalResult xtensor::linearizeScan(Linearizer &l, Operation *o) {
   primal->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   primal.getBodyRegion().takeBody(op.getBodyRegion());
   l.primal.setInsertionPointAfter(primal);
-  for (auto [position, result, first] : stacks.fromResults) {
-    Value stack = primal.getResult(result);
-    stacks.over[position] = first ? stacks.shifted(l.linear, stack, first) : stack;
-  }
+  for (auto [position, result] : stacks.fromResults)
+    stacks.over[position] = primal.getResult(result);
   Steps steps = stacks.over.empty() ? stepsOf(l, primal) : Steps();
   SmallVector<Type> linearTypes = llvm::map_to_vector(places, [&](unsigned i) { return types[i]; });
   auto linear = ScanOp::create(l.linear, linearTypes, op.getDimAttr(), op.getReverseAttr(), inits,

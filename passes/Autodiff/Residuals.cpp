@@ -39,10 +39,10 @@ SmallVector<Value> xtensor::chooseResiduals(Region &region, Block &user,
     Value result = op.getResult(0);
     if (!needed.contains(result) || isFree(result))
       continue;
-    SmallVector<Value> more;
+    llvm::SmallSetVector<Value, 2> more;
     for (Value v : op.getOperands())
       if (isInside(v) && !isFree(v) && !needed.contains(v) && !v.getDefiningOp<ConstantOp>())
-        more.push_back(v);
+        more.insert(v);
     if (more.size() > 1 || (more.size() == 1 && !isNoLarger(more[0], result)))
       continue;
     b.setInsertionPointToStart(&user);

@@ -1,6 +1,7 @@
 // Bufferization: upstream's one-shot analysis, told that arguments are read-only.
 #include "Buffers/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -10,6 +11,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_BUFFERIZE
@@ -48,6 +50,57 @@ void portionReaders(func::FuncOp func, int64_t portionSize) {
   }
 }
 
+/// Whether `v` is `other` and a constant that is not 0.
+bool isMoved(OpFoldResult v, OpFoldResult other) {
+  auto value = dyn_cast<Value>(v);
+  auto sum = value ? value.getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+  return sum && OpFoldResult(sum.getLhs()) == other && matchPattern(sum.getRhs(), m_NonZero());
+}
+
+/// Whether they are different positions of the first axis.
+bool areApart(OffsetSizeAndStrideOpInterface a, OffsetSizeAndStrideOpInterface b) {
+  if (!isOneInteger(a.getMixedSizes()[0]) || !isOneInteger(b.getMixedSizes()[0]))
+    return false;
+  OpFoldResult x = a.getMixedOffsets()[0], y = b.getMixedOffsets()[0];
+  return isMoved(x, y) || isMoved(y, x);
+}
+
+/// A loop that makes each state from the one beside it in a stack. The analysis sees one tensor,
+/// and would have a step read a copy of what it does not write. So that it need not know, the step
+/// reads memory.
+void readBeside(tensor::InsertSliceOp insert) {
+  auto stack = dyn_cast<BlockArgument>(insert.getDest());
+  if (!stack || stack.getOwner() != insert->getBlock() || !insert->hasOneUse() ||
+      !isa<scf::YieldOp>(*insert->user_begin()))
+    return;
+  SmallVector<tensor::ExtractSliceOp> reads;
+  for (Operation *user : stack.getUsers()) {
+    if (user == insert)
+      continue;
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+    if (!slice)
+      return;
+    if (areApart(slice, insert))
+      reads.push_back(slice);
+  }
+  auto type = cast<RankedTensorType>(stack.getType());
+  auto whole = MemRefType::get(type.getShape(), type.getElementType());
+  for (tensor::ExtractSliceOp slice : reads) {
+    OpBuilder b(slice);
+    Location loc = slice.getLoc();
+    Value buffer = bufferization::ToBufferOp::create(b, loc, whole, stack, /*read_only=*/true);
+    auto part = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+        slice.getType().getShape(), whole, slice.getMixedOffsets(), slice.getMixedSizes(),
+        slice.getMixedStrides()));
+    Value view = memref::SubViewOp::create(b, loc, part, buffer, slice.getMixedOffsets(),
+                                           slice.getMixedSizes(), slice.getMixedStrides());
+    slice.replaceAllUsesWith(
+        bufferization::ToTensorOp::create(b, loc, slice.getType(), view, /*restrict=*/true)
+            .getResult());
+    slice.erase();
+  }
+}
+
 struct BufferizePass : xtensor::impl::BufferizeBase<BufferizePass> {
   using BufferizeBase::BufferizeBase;
 
@@ -60,6 +113,7 @@ struct BufferizePass : xtensor::impl::BufferizeBase<BufferizePass> {
           func.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
                           b.getBoolAttr(false));
       portionReaders(func, readers);
+      func.walk(readBeside);
     }
 
     // The analysis that this needs is worth its time only where parts are inserted.

@@ -14,7 +14,9 @@ def Bufferize : Pass<"xtensor-bufferize", "::mlir::ModuleOp"> {
     Destinations that only feed an insertion are replaced by the place that they
     are inserted into, so that a concatenation writes each part once. Upstream's
     analysis takes time by the square of one value's uses: to it an argument that
-    very many ops read is several values.
+    very many ops read is several values. Nor does it tell positions of a tensor
+    from each other: where a loop reads one and inserts another, the read one is
+    memory already.
 
     ```mlir
     func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {

@@ -3,7 +3,7 @@
 // writes in place. What is scanned over is read by slices of where it is stored, and what is
 // stacked is written into slices of one tensor.
 #include "ToLinalg/Ending.h"
-#include "ToLinalg/Lowering.h"
+#include "ToLinalg/Stacks.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,42 +14,7 @@
 using namespace mlir;
 using namespace xtensor;
 
-//===- values that cross a region's border ---------------------------------===//
-
-static bool isNumber(Value array) { return arrayType(array).getRank() == 0; }
-
-/// As a loop carries it.
-static Value carried(Value array, Lowering &to) {
-  return isNumber(array) ? to.numberOf(array) : to.tensor(array);
-}
-
-static void setCarried(Value array, Value value, Lowering &to) {
-  if (isNumber(array))
-    to.setScalar(array, value);
-  else
-    to.setTensor(array, value);
-}
-
-/// `array` written into `place`, a tensor of its type; numbers as they are.
-static Value writtenTo(Value place, Value array, Lowering &to) {
-  if (isNumber(array))
-    return to.numberOf(array);
-  ArrayType type = arrayType(array);
-  View from = to.access(array, type.getDimNames());
-  if (from.source == place) {
-    if (from.map.isIdentity())
-      return place;
-    // Another view of the place itself cannot be written into it element by element.
-    from.source = to.tensor(array);
-    from.map = to.b.getMultiDimIdentityMap(type.getRank());
-  }
-  return to
-      .generic(from, place, to.b.getMultiDimIdentityMap(type.getRank()), /*reductions=*/0,
-               [](OpBuilder &, Location, ValueRange x, ValueRange) {
-                 return SmallVector<Value>{x.front()};
-               })
-      .front();
-}
+//===- regions -------------------------------------------------------------===//
 
 /// Moves the ops of an xtensor region's block into an empty block of scf.
 static void moveOps(Block &from, Block &into) {
@@ -214,53 +179,7 @@ private:
 
 } // namespace
 
-/// A copy of `source` in `place`, as an op that can share a loop with others.
-static Value copyInto(OpBuilder &b, Location loc, Value source, Value place) {
-  unsigned rank = cast<RankedTensorType>(source.getType()).getRank();
-  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(rank));
-  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-  return linalg::GenericOp::create(b, loc, place.getType(), source, place, maps, loops,
-                                   [](OpBuilder &body, Location loc, ValueRange arguments) {
-                                     linalg::YieldOp::create(body, loc, arguments[0]);
-                                   })
-      .getResult(0);
-}
-
-/// `array` at position `at` of the first axis of `stack`. What a loop carries is copied there,
-/// which what else reads it can do; another value is made there.
-static Value stackedInto(Value stack, Value array, Value at, ArrayRef<OpFoldResult> sizes,
-                         Lowering &to) {
-  OpBuilder &b = to.b;
-  if (isNumber(array))
-    return tensor::InsertOp::create(b, to.loc(), to.numberOf(array), stack, at);
-  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), lengths(sizes);
-  SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
-  offsets[0] = at;
-  lengths[0] = b.getIndexAttr(1);
-  Value source = to.tensor(array);
-  if (isa<BlockArgument>(source) && !to.isForDevice()) {
-    auto type = cast<RankedTensorType>(source.getType());
-    Value place = tensor::ExtractSliceOp::create(b, to.loc(), type, stack, offsets, lengths, ones);
-    source = copyInto(b, to.loc(), source, place);
-  }
-  return tensor::InsertSliceOp::create(b, to.loc(), source, stack, offsets, lengths, ones);
-}
-
 //===- loops that end early ------------------------------------------------===//
-
-/// What a loop carries at first: the carries, then memory for each stack, of these sizes.
-static SmallVector<Value> startsOf(ScanOp op, SmallVector<SmallVector<OpFoldResult>> &sizes,
-                                   Lowering &to) {
-  SmallVector<Value> starts;
-  for (Value array : op.getCarry())
-    starts.push_back(carried(array, to));
-  for (Value stack : op.getStacked()) {
-    auto empty = to.empty(arrayType(stack)).getDefiningOp<tensor::EmptyOp>();
-    starts.push_back(empty);
-    sizes.push_back(empty.getMixedSizes());
-  }
-  return starts;
-}
 
 /// As a while loop that counts its steps.
 static LogicalResult lowerEnding(ScanOp op, const Ending &ending, Lowering &to, LowerBlock body) {
@@ -269,11 +188,10 @@ static LogicalResult lowerEnding(ScanOp op, const Ending &ending, Lowering &to, 
     return failure();
   Location loc = to.loc();
   Value limit = op.getSize() ? to.indexOf(op.getSize()) : to.index(op.getSteps());
-  SmallVector<SmallVector<OpFoldResult>> sizes;
-  SmallVector<Value> inits = startsOf(op, sizes, to);
+  Stacks stacks(op, limit);
+  SmallVector<Value> inits = stacks.starts(limit, to);
   inits.push_back(to.index(0));
   Value one = to.index(1);
-  unsigned carries = op.getNumCarries();
   TypeRange types = ValueRange(inits).getTypes();
   SmallVector<Location> locs(inits.size(), loc);
   auto loop = scf::WhileOp::create(b, loc, types, inits);
@@ -282,9 +200,9 @@ static LogicalResult lowerEnding(ScanOp op, const Ending &ending, Lowering &to, 
   Block &old = *op.getBody();
   auto enter = [&](Block &block) {
     to.enter(loop, &old, /*isLoop=*/true);
-    for (unsigned i = 0; i < carries; ++i)
-      setCarried(old.getArgument(i), block.getArgument(i), to);
     b.setInsertionPointToStart(&block);
+    ValueRange arguments = block.getArguments();
+    stacks.enter(old, arguments.drop_back(), arguments.back(), to);
   };
 
   // Whether there is another step: copies of the body's own ops.
@@ -315,16 +233,14 @@ static LogicalResult lowerEnding(ScanOp op, const Ending &ending, Lowering &to, 
   YieldOp yield = yieldOf(*after);
   to.at(yield);
   Value at = after->getArguments().back();
-  SmallVector<Value> next(inits.size());
-  for (unsigned i = carries; i + 1 < next.size(); ++i)
-    next[i] = stackedInto(after->getArgument(i), yield.getValues()[i], at, sizes[i - carries], to);
-  for (unsigned i = 0; i < carries; ++i)
-    next[i] = writtenTo(after->getArgument(i), yield.getValues()[i], to);
-  next.back() = arith::AddIOp::create(b, loc, at, one);
+  ValueRange values = after->getArguments();
+  SmallVector<Value> next = stacks.next(yield, values.drop_back(), at, to);
+  next.push_back(arith::AddIOp::create(b, loc, at, one));
   scf::YieldOp::create(b, loc, next);
   to.leave();
-  for (auto [array, value] : llvm::zip(op.getResults(), loop.getResults()))
-    setCarried(array, value, to);
+  b.setInsertionPointAfter(loop);
+  ValueRange results = loop.getResults();
+  stacks.leave(results.drop_back(), results.back(), to);
   for (ScanOp reader : ending.readers)
     to.stepsTaken[reader] = loop.getResults().back();
   return success();
@@ -350,11 +266,11 @@ static LogicalResult lowerScan(ScanOp op, Lowering &to, LowerBlock body) {
   SmallVector<Scanned> over;
   for (Value array : op.getOver())
     over.emplace_back(array, dim, to);
-  SmallVector<SmallVector<OpFoldResult>> sizes;
-  SmallVector<Value> inits = startsOf(op, sizes, to);
+  Stacks stacks(op, steps);
   // Those after were skipped by the loop that stacked what is read here.
   if (Value taken = to.stepsTaken.lookup(op))
     steps = taken;
+  SmallVector<Value> inits = stacks.starts(steps, to);
   Value zero = to.index(0), one = to.index(1);
   auto loop = scf::ForOp::create(b, to.loc(), zero, steps, one, inits);
   Block &old = *op.getBody();
@@ -367,8 +283,7 @@ static LogicalResult lowerScan(ScanOp op, Lowering &to, LowerBlock body) {
     at = arith::SubIOp::create(b, to.loc(), last, at);
   }
   unsigned carries = op.getNumCarries();
-  for (unsigned i = 0; i < carries; ++i)
-    setCarried(old.getArgument(i), loop.getRegionIterArg(i), to);
+  stacks.enter(old, loop.getRegionIterArgs(), at, to);
   for (unsigned i = 0; i < over.size(); ++i)
     over[i].set(old.getArgument(carries + i), at, to);
   if (failed(body(*loop.getBody())))
@@ -376,16 +291,10 @@ static LogicalResult lowerScan(ScanOp op, Lowering &to, LowerBlock body) {
 
   YieldOp yield = yieldOf(*loop.getBody());
   to.at(yield);
-  SmallVector<Value> next(inits.size());
-  for (unsigned i = carries; i < next.size(); ++i)
-    next[i] =
-        stackedInto(loop.getRegionIterArg(i), yield.getValues()[i], at, sizes[i - carries], to);
-  for (unsigned i = 0; i < carries; ++i)
-    next[i] = writtenTo(loop.getRegionIterArg(i), yield.getValues()[i], to);
-  scf::YieldOp::create(b, to.loc(), next);
+  scf::YieldOp::create(b, to.loc(), stacks.next(yield, loop.getRegionIterArgs(), at, to));
   to.leave();
-  for (auto [array, value] : llvm::zip_equal(op.getResults(), loop.getResults()))
-    setCarried(array, value, to);
+  b.setInsertionPointAfter(loop);
+  stacks.leave(loop.getResults(), steps, to);
   return success();
 }
 

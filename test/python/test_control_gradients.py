@@ -342,19 +342,53 @@ def test_checkpoint_takes_anything() -> None:
         xt.checkpoint(3)  # type: ignore[type-var]
 
 
-@pytest.mark.parametrize(("wrt", "stored"), [(0, 1), (1, 3), ((0, 1, 2), 3)])
-def test_what_a_step_of_a_recurrence_stores(wrt: Any, stored: int) -> None:
-    """In carries per step, as docs/control_flow.md has it."""
+@pytest.mark.parametrize("reverse", [False, True], ids=["forwards", "backwards"])
+@pytest.mark.parametrize(("wrt", "stored"), [(0, 1), (1, 2), ((0, 1, 2), 2)])
+def test_what_a_step_of_a_recurrence_stores(wrt: Any, stored: int, reverse: bool) -> None:
+    """In carries per step, as docs/control_flow.md has it: what goes into a step is what the one before it made."""
 
     def f(h: Any, w: Any, x: Any) -> Any:
         step = lambda h, x: (xt.tanh(xt.dot(h, w, dim="i").rename(j="i") + x), None)  # noqa: E731
-        return xt.scan(step, h, x, dim="t")[0].sum()
+        return xt.scan(step, h, x, dim="t", reverse=reverse)[0].sum()
 
     def arena(steps: int) -> int:
         h, w, x = xt.spec(i=64, dtype="f8"), xt.spec(i=64, j=64, dtype="f8"), xt.spec(t=steps, i=64, dtype="f8")
         return int(xt.jit(xt.grad(f, wrt=wrt)).lower(h, w, x).cost()["arena"])
 
     assert arena(200) - arena(100) == stored * 100 * 64 * 8
+    assert arena(200) <= (stored * 200 + 3) * 64 * 8
+
+
+@pytest.mark.parametrize("dynamic", [(), ("t",)], ids=["static", "dynamic"])
+@pytest.mark.parametrize("steps", [0, 1, 5])
+@pytest.mark.parametrize("reverse", [False, True], ids=["forwards", "backwards"])
+def test_states_that_lie_in_one_stack(reverse: bool, steps: int, dynamic: tuple[str, ...]) -> None:
+    """Arrays and a number of which those before and after each step are kept, one carry made of another, and ys."""
+    raw = arrays((H, H), (H,), (steps, H), ())
+    named = [xt.array(v, d) for v, d in zip(raw, [("h", "k"), "h", ("t", "h"), ()], strict=True)]
+
+    def run(m: Any, dot: Any, scan: Any) -> Callable[..., Any]:
+        def f(w: Any, h: Any, x: Any, r: Any) -> Any:
+            def step(c: Any, x: Any) -> Any:
+                a, b, r = c
+                a, b, r = m.tanh(dot(a, w) + x * r), a * m.sin(b), m.exp(-r * r)
+                return (a, b, r), a
+
+            (a, b, r), ys = scan(step, (a_ := m.sin(h), a_ * 0.5, r), x)
+            return (a * a).sum() + (b * b * r).sum() + (ys * ys * ys).sum()
+
+        return f
+
+    def dot(a: Any, w: Any) -> Any:
+        return xt.dot(a, w, dim="h").rename(k="h")
+
+    ours = run(xt, dot, lambda f, c, x: xt.scan(f, c, x, dim="t", reverse=reverse))
+    theirs = run(jnp, lambda a, w: a @ w, lambda f, c, x: lax.scan(f, c, x, reverse=reverse))
+    if dynamic:
+        gradient = xt.jit(xt.grad(ours, wrt=(0, 1, 2, 3)), dynamic_dims=dynamic)
+        close(gradient(*named), jax.grad(theirs, (0, 1, 2, 3))(*raw))
+    else:
+        compare(ours, theirs, named, raw)
 
 
 def test_stop_gradient_of_a_pytree() -> None:

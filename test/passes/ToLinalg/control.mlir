@@ -71,6 +71,38 @@ func.func @stacked_carry(%h: !h, %x: !xs) -> (!h, !xs) {
 
 // -----
 
+// Steps that read one state and make the next one beside it, in one stack. Those before the steps and
+// those after it are two views of the stack, backwards as well; what the last step made is in it, too.
+!h = !xtensor.array<i: 3, f32>
+!xs = !xtensor.array<t: 5, i: 3, f32>
+
+// CHECK-LABEL: func.func @states
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<6x3xf32>
+// CHECK: %[[FIRST:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<3xf32>)
+// CHECK: %[[INIT:.*]] = tensor.insert_slice %[[FIRST]] into %[[E]][%[[LAST:.*]], 0] [1, 3] [1, 1]
+// CHECK: %[[R:.*]] = scf.for {{.*}} iter_args(%[[S:.*]] = %[[INIT]]) -> (tensor<6x3xf32>) {
+// CHECK: %[[END:.*]] = arith.subi
+// CHECK: %[[AT:.*]] = arith.subi %[[END]]
+// CHECK: %[[LATER:.*]] = arith.addi %[[AT]], %{{.*}}
+// CHECK: %[[H:.*]] = tensor.extract_slice %[[S]][%[[LATER]], 0] [1, 3] [1, 1] : tensor<6x3xf32> to tensor<3xf32>
+// CHECK: %[[N:.*]] = linalg.generic {{.*}} ins(%[[H]], %{{.*}} : tensor<3xf32>, tensor<3xf32>)
+// CHECK: %[[W:.*]] = tensor.insert_slice %[[N]] into %[[S]][%[[AT]], 0] [1, 3] [1, 1]
+// CHECK: scf.yield %[[W]]
+// CHECK-DAG: tensor.extract_slice %[[R]][%{{.*}}, 0] [1, 3] [1, 1] : tensor<6x3xf32> to tensor<3xf32>
+// CHECK-DAG: tensor.extract_slice %[[R]][1, 0] [5, 3] [1, 1] : tensor<6x3xf32> to tensor<5x3xf32>
+// CHECK-DAG: tensor.extract_slice %[[R]][0, 0] [5, 3] [1, 1] : tensor<6x3xf32> to tensor<5x3xf32>
+func.func @states(%h: !h, %x: !xs) -> (!h, !xs) {
+  %0:3 = xtensor.scan along t reverse carry(%h) over(%x) {
+  ^bb0(%h_: !h, %x_: !h):
+    %1 = xtensor.add %h_, %x_ : !h, !h
+    xtensor.yield %1, %h_, %1 : !h, !h, !h
+  } : (!h, !xs) -> (!h, !xs, !xs)
+  %1 = xtensor.mul %0#1, %0#2 : !xs, !xs
+  return %0#0, %1 : !h, !xs
+}
+
+// -----
+
 // An array whose last axis is scanned is brought into another order once, and so is a captured
 // operand of a matrix product, before the loop.
 !h = !xtensor.array<b: 4, i: 3, f32>

@@ -31,12 +31,12 @@ func.func @scan(%c: !v, %x: !x, %w: !w) -> (!v, !xtensor.linear<(!v) -> (!v, !x,
 // LINEAR-NEXT: %[[V4:[a-z0-9]+]] = xtensor.mul %[[V3]], %[[V2]]
 // LINEAR-NEXT: %[[V5:[a-z0-9]+]] = xtensor.sin %[[V4]]
 // LINEAR-NEXT: %[[V6:[a-z0-9]+]] = xtensor.cos %[[V4]]
-// LINEAR-NEXT: xtensor.yield %[[V5]], %[[V6]], %[[V1]]
+// LINEAR-NEXT: xtensor.yield %[[V5]], %[[V1]], %[[V6]]
 // LINEAR-NEXT: }
 // LINEAR-NEXT: %[[V7:[a-z0-9]+]] = xtensor.linear {
 // LINEAR-NEXT: ^bb0(%[[V8:[a-z0-9]+]]: {{[^%]+}}, %[[V9:[a-z0-9]+]]: {{[^%]+}}, %[[V10:[a-z0-9]+]]:
-// LINEAR-NEXT: %[[V11:[a-z0-9]+]] = xtensor.scan along t carry(%[[V8]]) over(%[[V9]], %[[V0]]#1, %[[V0]]#2, %[[A1]]) {
-// LINEAR-NEXT: ^bb0(%[[V12:[a-z0-9]+]]: {{[^%]+}}, %[[V13:[a-z0-9]+]]: {{[^%]+}}, %[[V14:[a-z0-9]+]]: {{[^%]+}}, %[[V15:[a-z0-9]+]]: {{[^%]+}}, %[[V16:[a-z0-9]+]]:
+// LINEAR-NEXT: %[[V11:[a-z0-9]+]] = xtensor.scan along t carry(%[[V8]]) over(%[[V9]], %[[V0]]#1, %[[A1]], %[[V0]]#2) {
+// LINEAR-NEXT: ^bb0(%[[V12:[a-z0-9]+]]: {{[^%]+}}, %[[V13:[a-z0-9]+]]: {{[^%]+}}, %[[V15:[a-z0-9]+]]: {{[^%]+}}, %[[V16:[a-z0-9]+]]: {{[^%]+}}, %[[V14:[a-z0-9]+]]:
 // LINEAR-NEXT: %[[V17:[a-z0-9]+]] = xtensor.mul %[[V15]], %[[A2]]
 // LINEAR-NEXT: %[[V18:[a-z0-9]+]] = xtensor.mul %[[V12]], %[[A2]]
 // LINEAR-NEXT: %[[V19:[a-z0-9]+]] = xtensor.mul %[[V15]], %[[V10]]
@@ -60,12 +60,12 @@ func.func @scan(%c: !v, %x: !x, %w: !w) -> (!v, !xtensor.linear<(!v) -> (!v, !x,
 // BACK-NEXT: %[[V4:[a-z0-9]+]] = xtensor.mul %[[V3]], %[[V2]]
 // BACK-NEXT: %[[V5:[a-z0-9]+]] = xtensor.sin %[[V4]]
 // BACK-NEXT: %[[V6:[a-z0-9]+]] = xtensor.cos %[[V4]]
-// BACK-NEXT: xtensor.yield %[[V5]], %[[V6]], %[[V1]]
+// BACK-NEXT: xtensor.yield %[[V5]], %[[V1]], %[[V6]]
 // BACK-NEXT: }
 // BACK-NEXT: %[[V7:[a-z0-9]+]] = xtensor.linear {
 // BACK-NEXT: ^bb0(%[[V8:[a-z0-9]+]]:
-// BACK-NEXT: %[[V9:[a-z0-9]+]]:3 = xtensor.scan along t reverse carry(%[[V8]]) over(%[[V0]]#1, %[[V0]]#2, %[[A1]]) {
-// BACK-NEXT: ^bb0(%[[V10:[a-z0-9]+]]: {{[^%]+}}, %[[V11:[a-z0-9]+]]: {{[^%]+}}, %[[V12:[a-z0-9]+]]: {{[^%]+}}, %[[V13:[a-z0-9]+]]:
+// BACK-NEXT: %[[V9:[a-z0-9]+]]:3 = xtensor.scan along t reverse carry(%[[V8]]) over(%[[V0]]#1, %[[A1]], %[[V0]]#2) {
+// BACK-NEXT: ^bb0(%[[V10:[a-z0-9]+]]: {{[^%]+}}, %[[V12:[a-z0-9]+]]: {{[^%]+}}, %[[V13:[a-z0-9]+]]: {{[^%]+}}, %[[V11:[a-z0-9]+]]:
 // BACK-NEXT: %[[V14:[a-z0-9]+]] = xtensor.mul %[[V12]], %[[A2]]
 // BACK-NEXT: %[[V15:[a-z0-9]+]] = xtensor.mul %[[V10]], %[[V11]]
 // BACK-NEXT: %[[V16:[a-z0-9]+]] = xtensor.contract %[[V15]], %[[V14]] over [i]
@@ -73,7 +73,7 @@ func.func @scan(%c: !v, %x: !x, %w: !w) -> (!v, !xtensor.linear<(!v) -> (!v, !x,
 // BACK-NEXT: %[[V18:[a-z0-9]+]] = xtensor.mul %[[V17]], %[[A2]]
 // BACK-NEXT: xtensor.yield %[[V18]], %[[V16]], %[[V17]]
 // BACK-NEXT: }
-// BACK-NEXT: %[[V19:[a-z0-9]+]] = xtensor.contract %[[V9]]#2, %[[V0]]#2 over [t]
+// BACK-NEXT: %[[V19:[a-z0-9]+]] = xtensor.contract %[[V9]]#2, %[[V0]]#1 over [t]
 // BACK-NEXT: xtensor.yield %[[V9]]#0, %[[V9]]#1, %[[V19]]
 // BACK-NEXT: }
 // BACK: return

@@ -64,12 +64,12 @@ func.func @bounded(%x: !s, %end: !s) -> (!s, !xtensor.linear<(!s) -> !s>) {
 // BACK-NEXT: %[[V5:[a-z0-9]+]] = xtensor.exp %[[V1]]
 // BACK-NEXT: xtensor.yield %[[V5]]
 // BACK-NEXT: }
-// BACK-NEXT: xtensor.yield %[[V4]], %[[V4]], %[[V1]]
+// BACK-NEXT: xtensor.yield %[[V4]], %[[V1]], %[[V4]]
 // BACK-NEXT: } {xtensor.ends_early = distinct[[[END:.*]]]<>}
 // BACK-NEXT: %[[V6:[a-z0-9]+]] = xtensor.linear {
 // BACK-NEXT: ^bb0(%[[V7:[a-z0-9]+]]:
 // BACK-NEXT: %[[V11:[a-z0-9]+]] = xtensor.scan along "step~0" reverse carry(%[[V7]]) over(%[[V0]]#1, %[[V0]]#2) {
-// BACK-NEXT: ^bb0(%[[V12:[a-z0-9]+]]: {{[^%]+}}, %[[V13:[a-z0-9]+]]: {{[^%]+}}, %[[V14:[a-z0-9]+]]:
+// BACK-NEXT: ^bb0(%[[V12:[a-z0-9]+]]: {{[^%]+}}, %[[V14:[a-z0-9]+]]: {{[^%]+}}, %[[V13:[a-z0-9]+]]:
 // BACK-NEXT: %[[V15:[a-z0-9]+]] = xtensor.compare lt %[[V14]], %[[A1]]
 // BACK-NEXT: %[[V16:[a-z0-9]+]] = xtensor.cast %[[V15]] to i64
 // BACK-NEXT: %[[V17:[a-z0-9]+]] = xtensor.switch %[[V16]] {
