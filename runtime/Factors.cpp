@@ -35,72 +35,35 @@ LibraryThreads::~LibraryThreads() {
 
 namespace {
 
-template <typename T>
-constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
-
-/// Runs body(offsets, scratch) for each instance of the batch that all arrays share.
-template <typename Body>
-void forEachMatrix(const xt_array *arrays, int count, const int *trailing, int64_t size,
-                   double work, size_t bytes, Body body) {
-  Batches loops(arrays, count, trailing);
-  int64_t instances = loops.count();
-  LibraryThreads threads(instances, size);
-  auto range = [&](int64_t begin, int64_t end) {
-    int64_t at[Batches::kMaxArrays];
-    for (int64_t i = begin; i < end; ++i) {
-      Scratch scratch(bytes);
-      loops.offsets(i, at);
-      body(at, scratch);
-    }
-  };
-  if (threads.own())
-    range(0, instances);
-  else
-    forInstances(instances, work, range);
-}
-
-int64_t rowsOf(const xt_array &a) { return a.sizes[a.rank - 2]; }
-int64_t columnsOf(const xt_array &a) { return a.sizes[a.rank - 1]; }
-
-/// to = (a + a^T) / 2.
-template <typename T>
-void copySymmetric(const Matrix<T> &a, const Matrix<T> &to) {
-  constexpr int64_t kBlock = 16;
-  int64_t n = a.rows;
-  for (int64_t i0 = 0; i0 < n; i0 += kBlock)
-    for (int64_t j0 = 0; j0 < n; j0 += kBlock)
-      for (int64_t i = i0; i < std::min(n, i0 + kBlock); ++i)
-        for (int64_t j = j0; j < std::min(n, j0 + kBlock); ++j)
-          to.at(i, j) = T(0.5) * a.at(i, j) + T(0.5) * a.at(j, i);
-}
-
 //===- Cholesky ------------------------------------------------------------===//
 
 template <typename T>
 void cholesky(const xt_array *arrays) {
   int64_t n = rowsOf(arrays[0]);
   bool square = n == columnsOf(arrays[0]), small = n <= kSmallMatrix;
-  int64_t leading = (n + 15) / 16 * 16;
+  int64_t leading = spacedColumns(n);
   const int trailing[] = {2, 2};
   forEachMatrix(arrays, 2, trailing, n, double(n) * n * n / 3, Scratch::bytesFor<T>(n * leading),
                 [&](const int64_t *at, Scratch &scratch) {
                   Matrix<T> a = matrixOf<T>(arrays[0], at[0]), l = matrixOf<T>(arrays[1], at[1]);
                   T *s = scratch.take<T>(n * leading);
-                  bool done = square;
-                  if (square) {
-                    if (small)
-                      for (int64_t i = 0; i < n; ++i)
-                        std::fill_n(s + i * leading + n, leading - n, T(0));
-                    copySymmetric(a, Matrix<T>{s, n, n, leading, 1});
-                    // Row-major U^T U is column-major L L^T.
-                    done = small ? factorUpper(n, s, leading)
-                                 : lapack::potrf('L', int(n), s, int(leading)) == 0;
-                    for (int64_t i = 0; i < n && done; ++i)
-                      done = std::isfinite(s[i * leading + i]);
+                  if (!square)
+                    return l.fill(kNaN<T>);
+                  if (small)
+                    for (int64_t i = 0; i < n; ++i)
+                      std::fill_n(s + i * leading + n, leading - n, T(0));
+                  copySymmetric(a, Matrix<T>{s, n, n, leading, 1});
+                  // Row-major U^T U is column-major L L^T.
+                  bool done = small ? factorUpper(n, s, leading)
+                                    : lapack::potrf('L', int(n), s, int(leading)) == 0;
+                  for (int64_t i = 0; i < n && done; ++i)
+                    done = std::isfinite(s[i * leading + i]);
+                  for (int64_t j = 0; j < n; ++j) {
+                    std::fill_n(s + j * leading, j, T(0));
+                    if (!done)
+                      std::fill_n(s + j * leading + j, n - j, kNaN<T>);
                   }
-                  for (int64_t i = 0; i < l.rows; ++i)
-                    for (int64_t j = 0; j < l.columns; ++j)
-                      l.at(i, j) = j > i ? T(0) : done ? s[j * leading + i] : kNaN<T>;
+                  copy(Matrix<T>{s, n, n, 1, leading}, l);
                 });
 }
 

@@ -11,6 +11,15 @@
 
 namespace xtensor {
 
+/// How far apart columns of `n` elements are put: whole vectors, and not such a power of two that
+/// all begin in the same sets of the cache.
+inline int64_t spacedColumns(int64_t n) {
+  return (n + 15) / 16 * 16 + (n >= 128 && n % 32 == 0 ? 16 : 0);
+}
+
+template <typename T>
+constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
+
 /// A matrix in memory, any strides.
 template <typename T>
 struct Matrix {
@@ -45,6 +54,18 @@ void copy(const Matrix<S> &from, const Matrix<T> &to) {
       for (int64_t i = i0, iEnd = std::min(to.rows, i0 + kBlock); i < iEnd; ++i)
         for (int64_t j = j0, jEnd = std::min(to.columns, j0 + kBlock); j < jEnd; ++j)
           to.at(i, j) = from.at(i, j);
+}
+
+/// to = (a + a^T) / 2.
+template <typename T>
+void copySymmetric(const Matrix<T> &a, const Matrix<T> &to) {
+  constexpr int64_t kBlock = 16;
+  int64_t n = a.rows;
+  for (int64_t i0 = 0; i0 < n; i0 += kBlock)
+    for (int64_t j0 = 0; j0 < n; j0 += kBlock)
+      for (int64_t i = i0; i < std::min(n, i0 + kBlock); ++i)
+        for (int64_t j = j0; j < std::min(n, j0 + kBlock); ++j)
+          to.at(i, j) = T(0.5) * a.at(i, j) + T(0.5) * a.at(j, i);
 }
 
 /// The axes before the last `trailing` ones of several arrays of one batch; an array that lacks an
@@ -108,6 +129,9 @@ Matrix<T> columnOf(const xt_array &array, int64_t offset = 0) {
   return {static_cast<T *>(array.data) + offset, array.sizes[axis], 1, array.strides[axis], 1};
 }
 
+inline int64_t rowsOf(const xt_array &a) { return a.sizes[a.rank - 2]; }
+inline int64_t columnsOf(const xt_array &a) { return a.sizes[a.rank - 1]; }
+
 /// Memory for one thread while it works on its matrices.
 class Scratch {
 public:
@@ -151,5 +175,26 @@ public:
 private:
   bool threaded;
 };
+
+/// Runs body(offsets, scratch) for each instance of the batch that all arrays share.
+template <typename Body>
+void forEachMatrix(const xt_array *arrays, int count, const int *trailing, int64_t size,
+                   double work, size_t bytes, Body body) {
+  Batches loops(arrays, count, trailing);
+  int64_t instances = loops.count();
+  LibraryThreads threads(instances, size);
+  auto range = [&](int64_t begin, int64_t end) {
+    int64_t at[Batches::kMaxArrays];
+    for (int64_t i = begin; i < end; ++i) {
+      Scratch scratch(bytes);
+      loops.offsets(i, at);
+      body(at, scratch);
+    }
+  };
+  if (threads.own())
+    range(0, instances);
+  else
+    forInstances(instances, work, range);
+}
 
 } // namespace xtensor
