@@ -2,7 +2,7 @@
  * memory of the call. */
 #include "gemm.h"
 
-enum { kCholesky, kEigh, kLu, kPinv, kQr, kSvd, kSolve, kLuSolve, kLuInverse };
+enum { kCholesky, kCholeskyTangent, kEigh, kLu, kPinv, kQr, kSvd, kSolve, kLuSolve, kLuInverse };
 
 typedef struct Job Job;
 typedef void Run(const Job *job, const int64_t *at, char *scratch);
@@ -29,21 +29,25 @@ static int64_t rowOf(int64_t row, int64_t n) { return row < 0 ? 0 : row < n ? ro
 #define EPSILON __FLT_EPSILON__
 #define OF(name) name##_f
 #define LAPACK(name) s##name
+#define CBLAS(name) cblas_s##name
 #include "lapack.h"
 #undef T
 #undef EPSILON
 #undef OF
 #undef LAPACK
+#undef CBLAS
 
 #define T double
 #define EPSILON __DBL_EPSILON__
 #define OF(name) name##_d
 #define LAPACK(name) d##name
+#define CBLAS(name) cblas_d##name
 #include "lapack.h"
 #undef T
 #undef EPSILON
 #undef OF
 #undef LAPACK
+#undef CBLAS
 
 /* An axis that some arrays lack has size 1 and stride 0 there. */
 static int64_t sizeOf(const Job *job, int32_t axis) {
@@ -93,6 +97,7 @@ static void instances(void *ctx, int64_t begin, int64_t end, xt_call *call) {
 
 static Run *const runs[][2] = {
     [kCholesky] = {cholesky_d, cholesky_f},
+    [kCholeskyTangent] = {choleskyTangent_d, choleskyTangent_f},
     [kEigh] = {eigh_d, eigh_f},
     [kLu] = {lu_d, lu_f},
     [kPinv] = {svd_d, svd_f},
@@ -117,6 +122,8 @@ static void run(int routine, int32_t inputs, int32_t count, const xt_array *arra
                      : workOf_d(routine, (int)m, (int)n, &job.integers);
   job.bytes = room(m * n * element) + room(m * element) + room(k * element) +
               room(job.work * element) + room(4 * (int64_t)job.integers) + room(4 * k);
+  if (routine == kCholeskyTangent)
+    job.bytes += room(n * n * element);
   if (routine == kSvd || routine == kPinv)
     job.bytes += room(m * k * element) + room(k * n * element);
   job.run = runs[routine][isFloat];
@@ -129,6 +136,7 @@ static void run(int routine, int32_t inputs, int32_t count, const xt_array *arra
     run(kind, inputs, count, arrays, options, call);                                               \
   }
 ROUTINE(cholesky, kCholesky, 1, 2)
+ROUTINE(cholesky_tangent, kCholeskyTangent, 2, 3)
 ROUTINE(eigh, kEigh, 1, 3)
 ROUTINE(lu, kLu, 1, 5)
 ROUTINE(lu_inverse, kLuInverse, 2, 3)

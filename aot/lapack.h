@@ -75,6 +75,110 @@ static void OF(cholesky)(const Job *job, const int64_t *at, char *scratch) {
       *OF(at)(&l, i, j) = j > i ? 0 : info ? (T)__builtin_nan("") : *OF(at)(&s, i, j);
 }
 
+/* As runtime/CholeskyTangent.cpp: blocks of so many columns, and what they do to others by the
+ * library. */
+enum { OF(kBlock) = 64 };
+
+/* The block of x on the diagonal, once the others have been taken from it. */
+static void OF(tangentOfBlock)(int64_t n, int64_t begin, int64_t end, const T *l, T *x) {
+  for (int64_t k = begin; k < end; ++k) {
+    T *column = x + k * n;
+    const T *lk = l + k * n;
+    for (int64_t j = begin; j < k; ++j) {
+      const T *lj = l + j * n, *xj = x + j * n;
+      for (int64_t i = k; i < end; ++i)
+        column[i] -= lj[k] * xj[i] + xj[k] * lj[i];
+    }
+    T inverse = 1 / lk[k], own = column[k] * inverse / 2;
+    column[k] = own;
+    for (int64_t i = begin; i < k; ++i)
+      column[i] = 0;
+    for (int64_t i = k + 1; i < end; ++i)
+      column[i] = (column[i] - lk[i] * own) * inverse;
+  }
+}
+
+static void OF(cotangentOfBlock)(int64_t n, int64_t begin, int64_t end, const T *l, T *x) {
+  for (int64_t k = end - 1; k >= begin; --k) {
+    T *column = x + k * n;
+    const T *lk = l + k * n;
+    for (int64_t j = k + 1; j < end; ++j)
+      for (int64_t i = k + 1; i < end; ++i)
+        column[i] -= lk[j] * x[j * n + i];
+    T inverse = 1 / lk[k], own = column[k];
+    for (int64_t i = k + 1; i < end; ++i) {
+      T value = column[i] * inverse;
+      own -= value * lk[i];
+      column[i] = x[i * n + k] = value;
+    }
+    column[k] = own * inverse;
+  }
+}
+
+enum { OF(kColumns) = 102, OF(kPlain) = 111, OF(kTurned) = 112, OF(kLower) = 122 };
+void CBLAS(gemm)(int order, int ta, int tb, int m, int n, int k, T alpha, const T *a, int lda,
+                 const T *b, int ldb, T beta, T *c, int ldc);
+void CBLAS(trsm)(int order, int side, int uplo, int trans, int diag, int m, int n, T alpha,
+                 const T *a, int lda, T *b, int ldb);
+
+/* c -= op(a) op(b), of parts of columns n apart. */
+static void OF(subtract)(int ta, int tb, int64_t n, int64_t rows, int64_t columns, int64_t depth,
+                         const T *a, const T *b, T *c) {
+  if (rows > 0 && depth > 0)
+    CBLAS(gemm)(OF(kColumns), ta ? OF(kTurned) : OF(kPlain), tb ? OF(kTurned) : OF(kPlain),
+                (int)rows, (int)columns, (int)depth, -1, a, (int)n, b, (int)n, 1, c, (int)n);
+}
+/* x becomes what times op(l) is x. */
+static void OF(divide)(int turned, int64_t n, int64_t rows, int64_t columns, const T *l, T *x) {
+  if (rows > 0)
+    CBLAS(trsm)(OF(kColumns), 142, OF(kLower), turned ? OF(kTurned) : OF(kPlain), 131, (int)rows,
+                (int)columns, 1, l, (int)n, x, (int)n);
+}
+
+/* l, t -> x */
+static void OF(choleskyTangent)(const Job *job, const int64_t *at, char *scratch) {
+  OF(Matrix)
+  factor = OF(matrix)(job->arrays, at[0], job->batch),
+  given = OF(matrix)(job->arrays + 1, at[1], job->batch),
+  to = OF(matrix)(job->arrays + 2, at[2], job->batch);
+  const int64_t n = factor.rows, most = OF(kBlock);
+  T *l = (T *)scratch, *x = (T *)(scratch + room(n * n * (int64_t)sizeof(T)));
+  if (n != factor.columns) {
+    OF(fill)(to, (T)__builtin_nan(""));
+    return;
+  }
+  OF(copy)(factor, OF(columns)(l, n, n));
+  if (job->options[0]) {
+    OF(copy)(given, OF(columns)(x, n, n));
+    for (int64_t i = 0; i < n * n; ++i)
+      x[i] *= (T)0.5;
+    for (int64_t j = (n - 1) / most * most; j >= 0; j -= most) {
+      int64_t k = j + most < n ? j + most : n, own = j * n + j, below = j * n + k;
+      OF(subtract)(0, 0, n, n - k, k - j, n - k, x + k * n + k, l + below, x + below);
+      OF(divide)(0, n, n - k, k - j, l + own, x + below);
+      OF(subtract)(1, 0, n, k - j, k - j, n - k, x + below, l + below, x + own);
+      OF(cotangentOfBlock)(n, j, k, l, x);
+      for (int64_t i = k; i < n; ++i)
+        for (int64_t c = j; c < k; ++c)
+          x[i * n + c] = x[c * n + i];
+    }
+  } else {
+    OF(symmetric)(given, OF(columns)(x, n, n));
+    for (int64_t j = 0; j < n; j += most) {
+      int64_t k = j + most < n ? j + most : n, own = j * n + j, below = j * n + k;
+      OF(subtract)(0, 1, n, n - j, k - j, j, x + j, l + j, x + own);
+      OF(subtract)(0, 1, n, n - j, k - j, j, l + j, x + j, x + own);
+      OF(tangentOfBlock)(n, j, k, l, x);
+      OF(subtract)(0, 1, n, n - k, k - j, k - j, l + below, x + own, x + below);
+      OF(divide)(1, n, n - k, k - j, l + own, x + below);
+      for (int64_t c = j; c < k; ++c)
+        for (int64_t i = 0; i < j; ++i)
+          x[c * n + i] = 0;
+    }
+  }
+  OF(copy)(OF(columns)(x, n, n), to);
+}
+
 /* a -> packed, order, inverse, parity */
 static void OF(lu)(const Job *job, const int64_t *at, char *scratch) {
   OF(Matrix)

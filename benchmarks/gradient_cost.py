@@ -152,8 +152,13 @@ def positions() -> dict[str, Program]:
 def matrices() -> dict[str, Program]:
     import xtensor as xt
 
-    a = array(n=64, a=64, b=64)
-    spd = xt.dot(a, a.rename(a="c"), dim="b").rename(c="b") + 64 * xt.eye(64, dims=("a", "b"), dtype="f4")
+    def definite(size: int, **batch: int) -> Any:
+        a = array(**batch, a=size, b=size)
+        return xt.dot(a, a.rename(a="c"), dim="b").rename(c="b") + size * xt.eye(size, dims=("a", "b"), dtype="f4")
+
+    def cubes(a: Any) -> Any:
+        return xt.sum(lin.cholesky(a, dims=("a", "b")) ** 3)
+
     large = array(a=256, b=256) + 16 * xt.eye(256, dims=("a", "b"), dtype="f4")
     lin = xt.linalg
     return {
@@ -161,7 +166,9 @@ def matrices() -> dict[str, Program]:
             lambda p: xt.sum(xt.tanh(xt.dot(p[0], p[1], dim="b"))),
             ((array(a=256, b=256), array(b=256, c=256)),),
         ),
-        "cholesky, 64 of 64": (lambda a: xt.sum(xt.square(lin.cholesky(a, dims=("a", "b")))), (spd,)),
+        "cholesky, 64 of 64": (cubes, (definite(64, n=64),)),
+        "cholesky, 256": (cubes, (definite(256),)),
+        "cholesky, 1024": (cubes, (definite(1024),)),
         "solve, 256": (lambda p: xt.sum(xt.square(lin.solve(p[0], p[1], dims=("a", "b")))), ((large, array(a=256)),)),
         "inverse, 256": (lambda a: xt.sum(xt.square(lin.inv(a, dims=("a", "b")))), (large,)),
         "log-determinant, 256": (lambda a: lin.slogdet(a, dims=("a", "b"))[1], (large,)),

@@ -154,7 +154,7 @@ static std::string keyOf(ModuleOp module, StringRef from, StringRef target) {
   if (nonempty)
     main->setDiscardableAttr(kNonempty, nonempty);
   module->walk([&](Operation *op) {
-    if (isa<AccumulateOp, CholeskyOp, EighOp, GatherOp, LuOp, ScatterOp, SolveOp,
+    if (isa<AccumulateOp, CholeskyOp, CholeskyTangentOp, EighOp, GatherOp, LuOp, ScatterOp, SolveOp,
             TriangularSolveOp>(op))
       os << op->getLoc() << '\n';
   });

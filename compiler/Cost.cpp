@@ -28,12 +28,13 @@ static bool isArithmetic(Operation *op) {
          !type.isInteger(1);
 }
 
-/// Of an m by n matrix, by the leading terms (Golub and Van Loan, chapters 3 to 8); for solves of
-/// one column.
+/// Of an m by n matrix, by the leading terms (Golub and Van Loan, chapters 3 to 8); for solves and
+/// tangents, which may have batches of their own, of one column.
 static double flopsOfMatrix(StringRef routine, double m, double n) {
   double k = std::min(m, n);
   return llvm::StringSwitch<double>(routine)
       .Case("xt_cholesky", n * n * n / 3)
+      .Case("xt_cholesky_tangent", 2 * n * n / 3)
       .Case("xt_eigh", 9 * n * n * n)
       .Case("xt_lu", 2 * m * n * k - (m + n) * k * k + 2 * k * k * k / 3)
       .Case("xt_lu_inverse", 4 * n * n * n / 3)
@@ -59,7 +60,7 @@ static double flopsOfRoutine(LibraryOp op) {
     return 0;
   double n = sizes.pop_back_val(), m = sizes.pop_back_val();
   double each = flopsOfMatrix(op.getRoutine(), m, n);
-  if (op.getRoutine().ends_with("solve"))
+  if (op.getRoutine().ends_with("solve") || op.getRoutine().ends_with("tangent"))
     return n ? result.getNumElements() / n * each : 0;
   for (double size : sizes)
     each *= size;

@@ -313,9 +313,10 @@ bool link(llvm::Module &code, const LibraryDescription &library, const Processor
     return false;
   }
   if (const Blas *blas = blasNamed(library.blas))
-    for (StringRef name : {"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv", "spotrf_",
-                           "dpotrf_", "sgetrf_", "dgetrf_", "sgeqrf_", "dgeqrf_", "sorgqr_",
-                           "dorgqr_", "ssyevd_", "dsyevd_", "sgesdd_", "dgesdd_"})
+    for (StringRef name :
+         {"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv", "cblas_strsm", "cblas_dtrsm",
+          "spotrf_", "dpotrf_", "sgetrf_", "dgetrf_", "sgeqrf_", "dgeqrf_", "sorgqr_", "dorgqr_",
+          "ssyevd_", "dsyevd_", "sgesdd_", "dgesdd_"})
       if (llvm::Function *f = code.getFunction(name)) {
         std::string called = (blas->symbols + name).str();
         f->setName(called);

@@ -62,6 +62,17 @@
     XT_BLAS(cblas_##p##trsm)(102, 141, upper ? 121 : 122, transposed ? 112 : 111,                  \
                              unit ? 132 : 131, n, k, T(1), a, lda, b, ldb);                        \
   }                                                                                                \
+  /* X op(L) = B in place of B, column-major; L is lower triangular. */                            \
+  inline void trsmRight(bool transposed, int m, int n, const T *l, int ldl, T *b, int ldb) {       \
+    XT_BLAS(cblas_##p##trsm)(102, 142, 122, transposed ? 112 : 111, 131, m, n, T(1), l, ldl, b,    \
+                             ldb);                                                                 \
+  }                                                                                                \
+  /* C -= op(A) op(B), column-major; the sum has k terms. */                                       \
+  inline void subtractProduct(bool turnA, bool turnB, int m, int n, int k, const T *a, int lda,    \
+                              const T *b, int ldb, T *c, int ldc) {                                \
+    XT_BLAS(cblas_##p##gemm)(102, turnA ? 112 : 111, turnB ? 112 : 111, m, n, k, T(-1), a, lda, b, \
+                             ldb, T(1), c, ldc);                                                   \
+  }                                                                                                \
   }
 
 XT_LAPACK_OF(float, s)

@@ -18,6 +18,7 @@ const char *xt_lapack_name(void) { return nullptr; }
 #define XT_MISSING(name)                                                                           \
   void name(const xt_array *, const int64_t *) { refuse(#name); }
 XT_MISSING(xt_cholesky)
+XT_MISSING(xt_cholesky_tangent)
 XT_MISSING(xt_eigh)
 XT_MISSING(xt_lu)
 XT_MISSING(xt_lu_inverse)

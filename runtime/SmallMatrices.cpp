@@ -1,5 +1,6 @@
 #include "SmallMatrices.h"
 
+#include <algorithm>
 #include <cmath>
 
 // One version per generation of vector instructions, chosen when the library is loaded.
@@ -61,6 +62,91 @@ XT_INLINE bool factor(int64_t n, T *s, int64_t leading) {
   return true;
 }
 
+/// What a column of a result is less: so many elements of it at a time, in registers, in as many
+/// sums as the processor can have under way.
+template <typename T>
+struct Sums {
+  static constexpr int64_t kLanes = 16, kChains = 16 / sizeof(T);
+  T of[kChains][kLanes] = {};
+
+  XT_INLINE void add(int64_t chain, T factor, const T *x) {
+    for (int64_t v = 0; v < kLanes; ++v)
+      of[chain][v] += factor * x[v];
+  }
+  XT_INLINE void total(T *to) const {
+    for (int64_t v = 0; v < kLanes; ++v) {
+      to[v] = of[0][v] + of[1][v];
+      if (kChains == 4)
+        to[v] += of[kChains - 2][v] + of[kChains - 1][v];
+    }
+  }
+};
+
+/// Column k once those before it are known: b_ik - sum over j < k of d_ij l_kj + l_ij d_kj.
+template <typename T>
+XT_INLINE void tangent(int64_t n, const T *l, T *b, int64_t leading) {
+  constexpr int64_t kLanes = Sums<T>::kLanes, kPairs = Sums<T>::kChains / 2;
+  for (int64_t k = 0; k < n; ++k) {
+    T *column = b + k * leading;
+    const T *lk = l + k * leading;
+    for (int64_t i = k & ~(kLanes - 1); i < n; i += kLanes) {
+      Sums<T> sums;
+      int64_t j = 0;
+      for (; j + kPairs <= k; j += kPairs)
+        for (int64_t p = 0; p < kPairs; ++p) {
+          int64_t at = (j + p) * leading;
+          sums.add(2 * p, l[at + k], b + at + i);
+          sums.add(2 * p + 1, b[at + k], l + at + i);
+        }
+      for (; j < k; ++j) {
+        sums.add(0, l[j * leading + k], b + j * leading + i);
+        sums.add(1, b[j * leading + k], l + j * leading + i);
+      }
+      T sum[kLanes];
+      sums.total(sum);
+      for (int64_t v = std::max<int64_t>(k - i, 0), end = std::min(kLanes, n - i); v < end; ++v)
+        column[i + v] -= sum[v];
+    }
+    T inverse = 1 / lk[k], own = column[k] * inverse / 2;
+    column[k] = own;
+    for (int64_t i = 0; i < k; ++i)
+      column[i] = 0;
+    for (int64_t i = k + 1; i < n; ++i)
+      column[i] = (column[i] - lk[i] * own) * inverse;
+  }
+}
+
+/// Column k once those after it are known: c_ik - sum over j > k of x_ij l_jk, then its own
+/// element.
+template <typename T>
+XT_INLINE void cotangent(int64_t n, const T *l, T *c, int64_t leading) {
+  constexpr int64_t kLanes = Sums<T>::kLanes, kChains = Sums<T>::kChains;
+  for (int64_t k = n - 1; k >= 0; --k) {
+    T *column = c + k * leading;
+    const T *lk = l + k * leading;
+    T inverse = 1 / lk[k], own = column[k];
+    for (int64_t i = (k + 1) & ~(kLanes - 1); i < n; i += kLanes) {
+      Sums<T> sums;
+      int64_t j = k + 1;
+      for (; j + kChains <= n; j += kChains)
+        for (int64_t p = 0; p < kChains; ++p)
+          sums.add(p, lk[j + p], c + (j + p) * leading + i);
+      for (; j < n; ++j)
+        sums.add(0, lk[j], c + j * leading + i);
+      T sum[kLanes];
+      sums.total(sum);
+      for (int64_t v = std::max<int64_t>(k + 1 - i, 0), end = std::min(kLanes, n - i); v < end;
+           ++v) {
+        T x = (column[i + v] - sum[v]) * inverse;
+        own -= x * lk[i + v];
+        column[i + v] = x;
+        c[(i + v) * leading + k] = x;
+      }
+    }
+    column[k] = own * inverse;
+  }
+}
+
 } // namespace
 
 namespace xtensor {
@@ -80,5 +166,18 @@ XT_CLONES void solveLower(int64_t n, const double *l, int64_t rowStride, int64_t
 
 XT_CLONES bool factorUpper(int64_t n, float *s, int64_t leading) { return factor(n, s, leading); }
 XT_CLONES bool factorUpper(int64_t n, double *s, int64_t leading) { return factor(n, s, leading); }
+
+XT_CLONES void factorTangent(int64_t n, const float *l, float *b, int64_t leading) {
+  tangent(n, l, b, leading);
+}
+XT_CLONES void factorTangent(int64_t n, const double *l, double *b, int64_t leading) {
+  tangent(n, l, b, leading);
+}
+XT_CLONES void factorCotangent(int64_t n, const float *l, float *c, int64_t leading) {
+  cotangent(n, l, c, leading);
+}
+XT_CLONES void factorCotangent(int64_t n, const double *l, double *c, int64_t leading) {
+  cotangent(n, l, c, leading);
+}
 
 } // namespace xtensor

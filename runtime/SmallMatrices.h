@@ -22,4 +22,14 @@ void solveLower(int64_t n, const double *l, int64_t rowStride, int64_t columnStr
 bool factorUpper(int64_t n, float *s, int64_t leading);
 bool factorUpper(int64_t n, double *s, int64_t leading);
 
+/// Of matrices given transposed, by rows that are `leading` apart, whole vectors of 16 of which may
+/// be read: L is lower triangular. D of D L^T + L D^T = B, lower triangular, in place of the lower
+/// triangle of B; zeros above it.
+void factorTangent(int64_t n, const float *l, float *b, int64_t leading);
+void factorTangent(int64_t n, const double *l, double *b, int64_t leading);
+
+/// The symmetric X of which X L has the lower triangle of C, in place of C.
+void factorCotangent(int64_t n, const float *l, float *c, int64_t leading);
+void factorCotangent(int64_t n, const double *l, double *c, int64_t leading);
+
 } // namespace xtensor

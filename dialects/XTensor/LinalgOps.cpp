@@ -65,6 +65,26 @@ LogicalResult CholeskyOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor 
   return success();
 }
 
+LogicalResult CholeskyTangentOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
+                                                  Types &types) {
+  ArrayAttr dims = adaptor.getDims();
+  auto l = checkMatrix("cholesky_tangent", loc, adaptor.getL(), dims, /*square=*/true);
+  if (failed(l))
+    return failure();
+  auto t = dyn_cast<ArrayType>(adaptor.getT().getType());
+  if (!t || t.getElementType() != l->getElementType())
+    return emitOptionalError(loc, "cholesky_tangent: the tangent must be an array of ",
+                             l->getElementType());
+  for (Attribute dim : dims)
+    if (!t.hasDim(dim))
+      return emitOptionalError(loc, "cholesky_tangent: the tangent lacks dim ", dim,
+                               " of the matrix; it has (", describeDims(t), ")");
+  if (failed(inferUnion("cholesky_tangent", loc, {*l, t}, l->getElementType())))
+    return failure();
+  types.push_back(unionOf({batchOf(*l, dims), t}, l->getElementType()));
+  return success();
+}
+
 LogicalResult EighOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor, Types &types) {
   ArrayAttr dims = adaptor.getDims();
   StringAttr inner = adaptor.getInnerAttr();

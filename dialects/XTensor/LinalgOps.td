@@ -36,6 +36,28 @@ def XTensor_CholeskyOp : XTensor_FactorOp<"cholesky"> {
   let results = (outs XTensor_MatrixArray:$l);
 }
 
+def XTensor_CholeskyTangentOp : XTensor_MatrixOp<"cholesky_tangent"> {
+  let summary = "What a change of a matrix makes of its Cholesky factor, and the transpose of that";
+  let description = [{
+    The lower triangular X of X L^T + L X^T = T, for the symmetric part of `t` and the lower
+    triangle of `l`; zeros above the diagonal. `transposed`: the symmetric X of which X L has half
+    of the lower triangle of `t`, the rest of which is not read: the cotangent of the matrix from
+    that of L. The dims of `x`: those of `l` beside its matrix, then those of `t`. Linear in `t`.
+    Constraints: matrix_c1, matrix_c2, (cholesky_tangent_c1) `t` has both dims of the matrix and
+    its element type, and equal names have equal sizes.
+
+    Example: `xtensor.cholesky_tangent %l, %t on [row, col] :
+    !xtensor.array<row: 4, col: 4, f32>, !xtensor.array<row: 4, col: 4, f32>`
+  }];
+  let arguments = (ins XTensor_MatrixArray:$l, XTensor_MatrixArray:$t, StrArrayAttr:$dims,
+                       UnitAttr:$transposed);
+  let results = (outs XTensor_MatrixArray:$x);
+  let assemblyFormat = [{
+    $l `,` $t `on` custom<Names>($dims) (`transposed` $transposed^)? attr-dict
+    `:` type($l) `,` type($t)
+  }];
+}
+
 def XTensor_EighOp : XTensor_InnerFactorOp<"eigh"> {
   let summary = "Eigenvalues, ascending, and orthonormal eigenvectors of a symmetric matrix";
   let description = [{

@@ -133,25 +133,39 @@ StringAttr columnOf(ArrayAttr dims) { return cast<StringAttr>(dims[1]); }
 
 } // namespace
 
-/// L phi(L^-1 dA L^-T), where phi takes the lower triangle of the symmetric part, half of the
-/// diagonal.
+/// An op of its own, at the cost of the factorisation's steps; L^-1 dA L^-T would take six times as
+/// much.
 static void choleskyTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
   auto op = cast<CholeskyOp>(o);
+  tangents[0] =
+      CholeskyTangentOp::create(l.linear, op.getL(), l.tangent(op.getA()), op.getDims(), false);
+}
+
+/// From X L^T + L X^T = T follows dX L^T + L dX^T = dT - (X dL^T + dL X^T), whose symmetric part is
+/// that of dT - 2 X dL^T; and where X is symmetric and 2 X L has the lower triangle of T, 2 dX L
+/// has that of dT - 2 X dL.
+static void choleskyTangentTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
+  auto op = cast<CholeskyTangentOp>(o);
   Algebra m(l, op);
   StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
-  StringAttr p = m.fresh(row), q = m.fresh(column);
-  Value dA = l.tangent(op.getA());
-  // L^-1 dA, then L^-1 of its transpose: dims p, the index of dA's column, and column.
-  Value half = m.solve(m.t, op.getL(), m.renamed(m.t, dA, {{column, q}}), row, column, false);
-  Value x = m.solve(m.t, op.getL(), m.renamed(m.t, half, {{column, p}, {q, row}}), row, column,
-                    /*upper=*/false);
-  Value both = AddOp::create(m.t, x, m.renamed(m.t, x, {{p, column}, {column, p}}));
-  Value below = m.where(ComparePredicate::gt, p, op.getL(), row, column, op.getL(), column);
-  Value on = m.where(ComparePredicate::eq, p, op.getL(), row, column, op.getL(), column);
-  Value weight = SelectOp::create(m.b, on, m.number(m.b, 0.25), m.number(m.b, 0.5));
-  Value inside = OrOp::create(m.b, below, on);
-  Value phi = m.masked(m.t, inside, MulOp::create(m.t, weight, both).getResult());
-  tangents[0] = m.contract(m.t, m.renamed(m.t, op.getL(), {{column, p}}), phi, {p});
+  Value t = l.tangent(op.getT()), dL = l.tangent(op.getL());
+  if (dL) {
+    StringAttr p = m.fresh(column);
+    dL = m.masked(m.t, m.where(ComparePredicate::ge, row, column, op.getL()), dL);
+    dL = op.getTransposed() ? m.renamed(m.t, dL, {{row, p}})
+                            : m.renamed(m.t, dL, {{row, column}, {column, p}});
+    Value x = m.renamed(m.b, op.getX(), {{column, p}});
+    x = MulOp::create(m.b, x, m.number(m.b, -2));
+    Value moved = m.contract(m.t, x, dL, {p});
+    t = t ? AddOp::create(m.t, t, moved).getResult() : moved;
+  }
+  tangents[0] = CholeskyTangentOp::create(m.t, op.getL(), t, op.getDims(), op.getTransposed());
+}
+
+static Value choleskyTangentBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<CholeskyTangentOp>(o);
+  return CholeskyTangentOp::create(t.b, t.residual(op.getL()), ct, op.getDims(),
+                                   !op.getTransposed());
 }
 
 /// dV = V (F * V^T dA V), dw = diag(V^T dA V), F = 1 / (w_j - w_i), 0 on the diagonal. Vectors of
@@ -349,8 +363,8 @@ static Rule factors(TangentsFn tangents, StringRef text) {
   return rule;
 }
 
-/// Linear in the right-hand side, a product rule in the matrix.
-static Rule linearInRhs(TangentsFn tangents, TransposeFn transpose, StringRef text) {
+/// Linear in the second operand, a product rule in the matrix.
+static Rule linearInSecond(TangentsFn tangents, TransposeFn transpose, StringRef text) {
   Rule rule{Table::Linear};
   rule.linearity = Linearity::Jointly;
   rule.operands = {1};
@@ -363,11 +377,12 @@ static Rule linearInRhs(TangentsFn tangents, TransposeFn transpose, StringRef te
 
 void xtensor::addFactorRules(Rules &rules) {
   rules.add<CholeskyOp>(factors(NAMED(choleskyTangent)));
+  rules.add<CholeskyTangentOp>(linearInSecond(choleskyTangentTangent, NAMED(choleskyTangentBack)));
   rules.add<EighOp>(factors(NAMED(eighTangent)));
   rules.add<LuOp>(factors(NAMED(luTangent)));
   rules.add<PinvOp>(factors(NAMED(pinvTangent)));
   rules.add<QrOp>(factors(NAMED(qrTangent)));
   rules.add<SvdOp>(factors(NAMED(svdTangent)));
-  rules.add<SolveOp>(linearInRhs(solveTangent, NAMED(solveBack)));
-  rules.add<TriangularSolveOp>(linearInRhs(triangularSolveTangent, NAMED(triangularSolveBack)));
+  rules.add<SolveOp>(linearInSecond(solveTangent, NAMED(solveBack)));
+  rules.add<TriangularSolveOp>(linearInSecond(triangularSolveTangent, NAMED(triangularSolveBack)));
 }

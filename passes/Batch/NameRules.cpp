@@ -145,9 +145,9 @@ void xtensor::addNameBatchRules(BatchRules &rules) {
        MaximumOp, MinimumOp, ModOp, MulOp, NegOp, NotOp, OrOp, PowOp, RecurrenceOp, RoundOp,
        RsqrtOp, ScaleOp, SelectOp, ShlOp, ShrOp, SignOp, SinOp, SinhOp, SqrtOp, StopGradientOp,
        SubOp, TanOp, TanhOp, TruncOp, XorOp>(rules, elementwise);
-  rows<ArgsortOp, CholeskyOp, ConstantOp, CumulativeOp, EighOp, GatherOp, IotaOp, LuOp, MergeOp,
-       OverlapAddOp, PinvOp, QrOp, ReduceOp, RenameOp, ReverseOp, SizeOp, SliceOp, SolveOp, SplitOp,
-       SqueezeOp, SvdOp, TriangularSolveOp, WindowOp>(rules, byName);
+  rows<ArgsortOp, CholeskyOp, CholeskyTangentOp, ConstantOp, CumulativeOp, EighOp, GatherOp, IotaOp,
+       LuOp, MergeOp, OverlapAddOp, PinvOp, QrOp, ReduceOp, RenameOp, ReverseOp, SizeOp, SliceOp,
+       SolveOp, SplitOp, SqueezeOp, SvdOp, TriangularSolveOp, WindowOp>(rules, byName);
   rules.add<AccumulateOp>(accumulate, "start gets the names");
   rules.add<BarrierOp>(barrier, "its operand's type");
   rules.add<BroadcastOp>(broadcast, "result type with the names");

@@ -113,6 +113,17 @@ void lower(CholeskyOp op, Lowering &to) {
   to.setTensor(op.getL(), call.emit("xt_cholesky")[0]);
 }
 
+void lower(CholeskyTangentOp op, Lowering &to) {
+  ArrayType type = arrayType(op.getL()), x = arrayType(op.getX());
+  checkSquare(type, op.getDims(), to);
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
+  Call call(to, batchOf(x, op.getDims()));
+  call.in(op.getL(), {row, column});
+  call.in(op.getT(), {row, column});
+  call.out(x, {row, column});
+  to.setTensor(op.getX(), call.emit("xt_cholesky_tangent", {op.getTransposed()})[0]);
+}
+
 void lower(EighOp op, Lowering &to) {
   ArrayType type = arrayType(op.getA());
   checkSquare(type, op.getDims(), to);
@@ -239,7 +250,7 @@ void lower(TriangularSolveOp op, Lowering &to) {
 
 LogicalResult xtensor::lowerFactors(Operation *op, Lowering &to) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<CholeskyOp, EighOp, LuOp, PinvOp, QrOp, SolveOp, SvdOp, TriangularSolveOp>(
-          [&](auto known) { return lower(known, to), success(); })
+      .Case<CholeskyOp, CholeskyTangentOp, EighOp, LuOp, PinvOp, QrOp, SolveOp, SvdOp,
+            TriangularSolveOp>([&](auto known) { return lower(known, to), success(); })
       .Default([](Operation *) { return failure(); });
 }

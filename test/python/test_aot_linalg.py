@@ -14,8 +14,16 @@ from c_library import CODES, Context, Library, typed
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
 D = ("r", "c")
+
+
+def gram(a: Any) -> Any:
+    return xt.dot(a, a.rename(r="t"), dim="c").rename(t="c")
+
+
 _CASES: dict[str, Callable[..., Any]] = {
-    "cholesky": lambda a, b: xt.linalg.cholesky(xt.dot(a, a.rename(r="t"), dim="c").rename(t="c"), dims=D),
+    "cholesky": lambda a, b: xt.linalg.cholesky(gram(a), dims=D),
+    "cholesky tangent": lambda a, b: xt.jvp(lambda s: xt.linalg.cholesky(s, dims=D), (gram(a),), (a,))[1],
+    "cholesky gradient": lambda a, b: xt.grad(lambda s: xt.sum(xt.linalg.cholesky(s, dims=D) ** 3))(gram(a)),
     "solve": lambda a, b: xt.linalg.solve(a, b, dims=D),
     "triangular": lambda a, b: xt.linalg.triangular_solve(a, b, dims=D, lower=False),
     "lower": lambda a, b: xt.linalg.triangular_solve(a, b, dims=D, lower=True),

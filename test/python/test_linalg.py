@@ -403,14 +403,75 @@ def test_gradients_against_torch(name: str) -> None:
     close(xt.grad(lambda v: xt.sum(ours(v) * weights))(matrix(a)), v.grad)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [*SHAPES, (4, 16, 16), (4, 17, 17), (96, 96), (97, 97), (2, 200, 200), (300, 300)])
+def test_cholesky_in_both_modes(shape: tuple[int, ...], dtype: str) -> None:
+    """Small matrices by kernels, large ones in blocks of columns: against L phi(L^-1 dA L^-T)."""
+    a, t = definite(*shape), random(*shape)
+    l, turned = np.linalg.cholesky(a), (*range(len(shape) - 2), -1, -2)  # noqa: E741
+    half = np.tril(np.ones(shape[-2:])) - 0.5 * np.eye(shape[-1])
+    inverse = np.linalg.inv(l)
+    tangent = l @ (half * (inverse @ (t + t.transpose(turned)) / 2 @ inverse.transpose(turned)))
+    x = inverse.transpose(turned) @ (half * (l.transpose(turned) @ np.tril(t))) @ inverse
+    point, along = matrix(a.astype(dtype)), matrix(t.astype(dtype))
+    for order in (point.dims, (*point.dims[:-2], "col", "row")):
+        value, got = xt.jvp(xt.linalg.cholesky, (point.transpose(*order),), (along.transpose(*order),))
+        close(value.transpose(*point.dims), l, dtype)
+        close(got.transpose(*point.dims), tangent, dtype)
+        assert (np.triu(got.transpose(*point.dims).values, 1) == 0).all()
+        _, back = xt.vjp(xt.linalg.cholesky, point.transpose(*order))
+        (gradient,) = back(along.transpose(*order))
+        close(gradient.transpose(*point.dims), (x + x.transpose(turned)) / 2, dtype)
+        np.testing.assert_array_equal(gradient.values, gradient.values.transpose(turned))
+
+
 @pytest.mark.parametrize("n", [8, 32, 64, 120])
 def test_gradient_of_large_batches(n: int) -> None:
     torch = pytest.importorskip("torch")
-    a, w = definite(4, n, n), random(4, n, n)
+    a, w, u = definite(4, n, n), random(4, n, n), random(4, n, n)
     v = torch.tensor(a, requires_grad=True)
-    (torch.linalg.cholesky((v + v.mT) / 2) * torch.tensor(w)).sum().backward()
-    weights = xt.array(w, ("b1", "row", "col"))
-    close(xt.grad(lambda v: xt.sum(xt.linalg.cholesky(v) * weights))(matrix(a)), v.grad)
+    (g,) = torch.autograd.grad((torch.linalg.cholesky((v + v.mT) / 2) * torch.tensor(w)).sum(), v, create_graph=True)
+    weights, along = matrix(w), matrix(u)
+    ours = xt.grad(lambda v: xt.sum(xt.linalg.cholesky(v) * weights))
+    close(ours(matrix(a)), g.detach())
+    (second,) = torch.autograd.grad((g * torch.tensor(u)).sum(), v)
+    close(xt.grad(lambda v: xt.sum(ours(v) * along))(matrix(a)), second)
+    close(xt.jvp(ours, (matrix(a),), (along,))[1], second)
+
+
+def test_one_factor_and_many_tangents() -> None:
+    a, t = definite(3, 3), random(4, 3, 3)
+    many = xt.array(t, ("k", "col", "row"))
+    one = [xt.jvp(xt.linalg.cholesky, (matrix(a),), (many.isel(k=i).transpose("row", "col"),))[1] for i in range(4)]
+    f = xt.vectorize(lambda t: xt.jvp(xt.linalg.cholesky, (matrix(a),), (t.transpose("row", "col"),))[1], "k")
+    close(f(many), np.stack([x.values for x in one]))
+    jacobian = xt.jacobian(xt.linalg.cholesky)(matrix(a))
+    assert sorted(jacobian.sizes.values()) == [3, 3, 3, 3]
+
+
+def test_derivatives_where_there_is_no_factor() -> None:
+    a, t = definite(3, 4, 4), random(3, 4, 4)
+    whole = xt.jvp(xt.linalg.cholesky, (matrix(a),), (matrix(t),))[1].values
+    gradient = xt.grad(lambda v: xt.sum(xt.linalg.cholesky(v) * matrix(t)))
+    back = gradient(matrix(a)).values
+    for spoil in (-a[1], np.full((4, 4), np.nan)):
+        a[1] = spoil
+        tangent = xt.jvp(xt.linalg.cholesky, (matrix(a),), (matrix(t),))[1].values
+        assert np.isnan(tangent[1][np.tril_indices(4)]).all()
+        assert (np.triu(tangent[1], 1) == 0).all()
+        np.testing.assert_array_equal(tangent[[0, 2]], whole[[0, 2]])
+        assert np.isnan(gradient(matrix(a)).values[1]).all()
+        np.testing.assert_array_equal(gradient(matrix(a)).values[[0, 2]], back[[0, 2]])
+
+
+def test_gradient_of_cholesky_of_open_sizes() -> None:
+    gradient = xt.grad(lambda v: xt.sum(xt.linalg.cholesky(v) ** 3))
+    run = xt.jit(gradient, dynamic_dims=("b1", "row", "col"))
+    for n in (3, 1, 5):
+        a = matrix(definite(n, n, n))
+        close(run(a), gradient(a).values)
+    with pytest.raises(xt.SizeError, match="must be square: dims 'row' and 'col' have sizes 3 and 2"):
+        finished(run(matrix(np.ones((1, 3, 2)))))
 
 
 def test_equal_eigenvalues() -> None:
@@ -466,12 +527,20 @@ def test_a_gradient_costs_under_three_values() -> None:
     f = lambda a: xt.linalg.slogdet(a)[1]  # noqa: E731
     value, both = (xt.jit(g).cost(a)["flops"] for g in (f, xt.value_and_grad(f)))
     assert both <= 3 * value
+    f = lambda a: xt.sum(xt.linalg.cholesky(a) ** 2)  # noqa: E731
+    value, both = (xt.jit(g).cost(a)["flops"] for g in (f, xt.value_and_grad(f)))
+    assert both <= 3 * value
 
 
 def test_cost() -> None:
     a = matrix(definite(3, 8, 8))
     b = xt.array(random(3, 8, 2), ("b1", "row", "k"))
     assert xt.jit(xt.linalg.cholesky).cost(a)["flops"] == round(3 * 8**3 / 3)
+    tangent = xt.jit(lambda a, t: xt.jvp(xt.linalg.cholesky, (a,), (t,)))
+    assert tangent.cost(a, a)["flops"] == 3 * 8**3
+    many = xt.vectorize(lambda a, t: xt.jvp(xt.linalg.cholesky, (a,), (t,))[1], "k")
+    more = xt.array(random(5, 3, 8, 8), ("k", *a.dims))
+    assert xt.jit(many).cost(a, more)["flops"] == round(3 * 8**3 / 3) + round(5 * 3 * 8**3 * 2 / 3)
     assert xt.jit(xt.linalg.triangular_solve).cost(a, b)["flops"] == 3 * 8**2 * 2
     assert xt.jit(xt.linalg.solve).cost(a, b)["flops"] == round(3 * 2 * 8**3 / 3) + 2 * 3 * 8**2 * 2
 

@@ -174,6 +174,7 @@ def guarded_cholesky(a: Any, p: Any) -> Any:
 
 case("cholesky", xt.linalg.cholesky, positive(v=3))
 case("cholesky over names", lambda a, s: xt.linalg.cholesky(a * s), positive(a=2), real(0.5, 2, b=3), dims=("a", "b"))
+case("cholesky of shared", lambda a, w: xt.linalg.cholesky(a) * w, positive(), real(v=3, row=3, col=3))
 case("qr", lambda a: xt.linalg.qr(a), matrices(v=3))
 case("qr of tall", lambda a: xt.linalg.qr(a), matrices(4, 2, v=3))
 case("qr of wide", lambda a: xt.linalg.qr(a), matrices(2, 4, v=3))

@@ -47,6 +47,15 @@ def packed_lu(a: np.ndarray) -> Matrices:
     return packed, order, np.argsort(order), np.asarray(parity)
 
 
+def cholesky_tangent(factor: np.ndarray, t: np.ndarray, transposed: bool) -> np.ndarray:
+    """L phi(L^-1 T L^-T), where phi takes the lower triangle and half of the diagonal."""
+    lower, half = np.tril(factor), np.tril(np.ones_like(factor)) - 0.5 * np.eye(len(factor))
+    inverse = np.linalg.inv(lower)
+    if transposed:
+        return symmetric(inverse.T @ (half * (lower.T @ np.tril(t))) @ inverse)
+    return lower @ (half * (inverse @ symmetric(t) @ inverse.T))
+
+
 def factors(op: ir.Operation, short: str, a: Named) -> list[tuple[list[str], np.ndarray]]:
     row, col = names(op.attributes["dims"])
     inner = ir.StringAttr(op.attributes["inner"]).value if "inner" in op.attributes else ""
@@ -65,6 +74,11 @@ def factors(op: ir.Operation, short: str, a: Named) -> list[tuple[list[str], np.
 def solutions(op: ir.Operation, short: str, a: Named, b: Named) -> list[tuple[list[str], np.ndarray]]:
     row, col = names(op.attributes["dims"])
     flags = {f for f in ("upper", "unit", "transposed") if f in op.attributes}
+
+    if short == "cholesky_tangent":
+        return each(
+            lambda a, t: [cholesky_tangent(a, t, bool(flags))], [(a, (row, col)), (b, (row, col))], [[row, col]]
+        )
 
     def fn(a: np.ndarray, b: np.ndarray) -> Matrices:
         if short == "solve":

@@ -362,6 +362,18 @@ CASES: dict[str, list[Case]] = {
         Case(["r: 3, c: 3, f64"], lambda a: xt.cholesky(dominant(a), ["r", "c"])),
         Case(["r: 2, b: 2, c: 2, f64"], lambda a: xt.cholesky(dominant(a), ["c", "r"])),
     ],
+    "cholesky_tangent": [
+        case
+        for back in (False, True)
+        for case in (
+            Case(["r: 3, c: 3, f64", "r: 3, c: 3, f64"],
+                 lambda f, t, b=back: xt.cholesky_tangent(dominant(f), t, ["r", "c"], transposed=b)),
+            Case(["b: 2, r: 2, c: 2, f64", "c: 2, n: 2, r: 2, f64"],
+                 lambda f, t, b=back: xt.cholesky_tangent(dominant(f), t, ["c", "r"], transposed=b)),
+            Case(["r: 2, c: 2, f64", "r: 2, c: 2, n: 2, f64"],
+                 lambda f, t, b=back: xt.cholesky_tangent(dominant(f), t, ["r", "c"], transposed=b), wrt=[1]),
+        )
+    ],
     "eigh": [
         Case(["r: 3, c: 3, f64"], lambda a: xt.eigh(a, ["r", "c"], "k")[0], at={0: SQUARE}),
         Case(["r: 3, c: 3, f64"], lambda a: squared(xt.eigh(a, ["r", "c"], "k")[1]), at={0: SQUARE}),

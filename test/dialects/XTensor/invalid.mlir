@@ -373,6 +373,42 @@ func.func @f(%a: !xtensor.array<k: 3, row: 3, col: 2, f32>) {
 
 // -----
 
+// matrix_c2
+func.func @f(%l: !xtensor.array<row: 3, col: 2, f32>) {
+  // expected-error@+1 {{cholesky_tangent: dims "row" and "col" must have equal sizes, the matrix must be square; it has (row: 3, col: 2)}}
+  %x = xtensor.cholesky_tangent %l, %l on [row, col] : !xtensor.array<row: 3, col: 2, f32>, !xtensor.array<row: 3, col: 2, f32>
+  return
+}
+
+// -----
+
+// cholesky_tangent_c1
+func.func @f(%l: !xtensor.array<row: 3, col: 3, f32>, %t: !xtensor.array<row: 3, k: 3, f32>) {
+  // expected-error@+1 {{cholesky_tangent: the tangent lacks dim "col" of the matrix; it has (row: 3, k: 3)}}
+  %x = xtensor.cholesky_tangent %l, %t on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<row: 3, k: 3, f32>
+  return
+}
+
+// -----
+
+// cholesky_tangent_c1
+func.func @f(%l: !xtensor.array<row: 3, col: 3, f32>, %t: !xtensor.array<row: 3, col: 3, f64>) {
+  // expected-error@+1 {{cholesky_tangent: the tangent must be an array of 'f32'}}
+  %x = xtensor.cholesky_tangent %l, %t on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<row: 3, col: 3, f64>
+  return
+}
+
+// -----
+
+// cholesky_tangent_c1
+func.func @f(%l: !xtensor.array<row: 3, col: 3, f32>, %t: !xtensor.array<row: 2, col: 3, f32>) {
+  // expected-error@+1 {{cholesky_tangent: dim "row" has sizes 3 and 2; equal names must have equal sizes; operands: (row: 3, col: 3), (row: 2, col: 3)}}
+  %x = xtensor.cholesky_tangent %l, %t on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<row: 2, col: 3, f32>
+  return
+}
+
+// -----
+
 // solve_c1
 func.func @f(%a: !xtensor.array<row: 3, col: 3, f32>, %b: !xtensor.array<col: 3, f32>) {
   // expected-error@+1 {{solve: the right-hand side has "row" and not "col", which the result has instead; it has (col: 3)}}

@@ -17,6 +17,23 @@ func.func @cholesky(%a: !a) -> !a {
 
 // -----
 
+// Batches of both: -1 is the one that an operand lacks.
+!l = !xtensor.array<row: 4, batch: 2, col: 4, f32>
+!t = !xtensor.array<n: 3, col: 4, row: 4, f32>
+!x = !xtensor.array<batch: 2, n: 3, col: 4, row: 4, f32>
+
+// CHECK-LABEL: func.func @cholesky_tangent(
+// CHECK-SAME: %[[L:.*]]: tensor<4x2x4xf32> {{.*}}, %[[T:.*]]: tensor<3x4x4xf32>
+// CHECK: %[[X:.*]] = xtensor.library "xt_cholesky_tangent" ins(%[[L]], %[[T]] :
+// CHECK-SAME: axes = [array<i64: 1, -1, 0, 2>, array<i64: -1, 0, 2, 1>, array<i64: 0, 1, 3, 2>], options = array<i64: 1>
+// CHECK: return %[[X]]
+func.func @cholesky_tangent(%l: !l, %t: !t) -> !x {
+  %x = xtensor.cholesky_tangent %l, %t on [row, col] transposed : !l, !t
+  return %x : !x
+}
+
+// -----
+
 // A permuted matrix is no copy.
 !a = !xtensor.array<row: 4, batch: 2, col: 4, f32>
 !p = !xtensor.array<batch: 2, col: 4, row: 4, f32>
