@@ -55,14 +55,6 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       copy.erase();
     });
     Views views;
-    SmallVector<linalg::LinalgOp> transfers;
-    func.walk([&](linalg::LinalgOp op) {
-      if (isa<linalg::FillOp, linalg::CopyOp>(op.getOperation()) &&
-          !op->getParentOfType<scf::ForallOp>())
-        transfers.push_back(op);
-    });
-    for (linalg::LinalgOp op : transfers)
-      spread(op, views);
     func.walk([&](scf::ForallOp forall) { setGrain(forall); });
     SmallVector<Block *> blocks;
     func.walk([&](Block *block) {
@@ -73,67 +65,6 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       if (failed(emitBlock(*block, views)))
         return signalPassFailure();
     eraseDead(func);
-  }
-
-  /// Whether the next op on the buffer starts from it: that one's loops, or library, take it in.
-  static bool isStart(linalg::LinalgOp op, Views &views) {
-    Value base = views.of(op.getDpsInits()[0]).base;
-    auto isThere = [&](Value v) {
-      return isa<MemRefType>(v.getType()) && views.of(v).base == base;
-    };
-    for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
-      auto user = dyn_cast<linalg::LinalgOp>(next);
-      if (!user && next->getNumRegions())
-        return false;
-      if (user && llvm::any_of(user->getOperands(), isThere))
-        return llvm::none_of(user.getDpsInputs(), isThere);
-    }
-    return false;
-  }
-
-  /// A large fill or copy that no group took in is done by all threads, too.
-  static void spread(linalg::LinalgOp op, Views &views) {
-    Value target = op.getDpsInits()[0];
-    auto type = dyn_cast<MemRefType>(target.getType());
-    if (!type || !type.hasStaticShape() || type.getNumElements() < kSpread || isStart(op, views))
-      return;
-    int64_t dim =
-        llvm::find_if(type.getShape(), [](int64_t n) { return n > 1; }) - type.getShape().begin();
-    int64_t size = type.getDimSize(dim), each = type.getNumElements() / size;
-    int64_t step = std::max<int64_t>(1, kSpread / 4 / each);
-    Value source = op.getDpsInputs()[0];
-    if (isa<MemRefType>(source.getType())) {
-      StridedView from = views.of(source), to = views.of(target);
-      if (from.base == to.base && from.offset == to.offset && from.strides == to.strides)
-        return; // nothing will be done
-    }
-    Location loc = op.getLoc();
-    OpBuilder b(op);
-    OpFoldResult zero = b.getIndexAttr(0), whole = b.getIndexAttr(size);
-    auto forall = scf::ForallOp::create(b, loc, {zero}, {whole}, {b.getIndexAttr(step)},
-                                        ValueRange(), std::nullopt);
-    b.setInsertionPointToStart(forall.getBody());
-    Value at = forall.getInductionVar(0);
-    OpFoldResult length = b.getIndexAttr(step);
-    if (size % step) {
-      Value rest = arith::SubIOp::create(b, loc, arith::ConstantIndexOp::create(b, loc, size), at);
-      length = arith::MinSIOp::create(b, loc, rest, arith::ConstantIndexOp::create(b, loc, step))
-                   .getResult();
-    }
-    auto part = [&](Value memref) -> Value {
-      SmallVector<OpFoldResult> offsets(type.getRank(), zero),
-          ones(type.getRank(), b.getIndexAttr(1)), sizes;
-      for (int64_t n : type.getShape())
-        sizes.push_back(b.getIndexAttr(n));
-      offsets[dim] = at;
-      sizes[dim] = length;
-      return memref::SubViewOp::create(b, loc, memref, offsets, sizes, ones);
-    };
-    if (isa<linalg::FillOp>(op.getOperation()))
-      linalg::FillOp::create(b, loc, source, part(target));
-    else
-      linalg::CopyOp::create(b, loc, part(source), part(target));
-    op.erase();
   }
 
   /// Iterations that make about two microseconds.
@@ -191,6 +122,12 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     for (Kernel &kernel : kernels) {
       Operation *last = before->getPrevNode();
       readAhead.mark(kernel);
+      if (outer && isLargeTransfer(kernel)) {
+        for (Stage &stage : kernel.stages)
+          if (failed(emitBlock(*spread(b, stage.op), views)))
+            return failure();
+        continue;
+      }
       if (!emitGemm(b, kernel))
         emitLoops(b, kernel, views, target);
       for (Operation *op = before->getPrevNode(); outer && op && op != last; op = op->getPrevNode())
@@ -201,6 +138,54 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       for (Stage &stage : kernel.stages)
         stage.op->erase();
     return success();
+  }
+
+  /// Whether nothing but fills and copies has come together, of arrays that are worth several
+  /// threads.
+  static bool isLargeTransfer(Kernel &kernel) {
+    return llvm::all_of(kernel.stages, [](Stage &stage) {
+      auto type = dyn_cast<MemRefType>(stage.op.getDpsInits()[0].getType());
+      return isa<linalg::FillOp, linalg::CopyOp>(stage.op.getOperation()) && type &&
+             type.hasStaticShape() && type.getNumElements() >= kSpread;
+    });
+  }
+
+  /// The parts of `op` as iterations that threads share: the body of their loop.
+  static Block *spread(OpBuilder &b, linalg::LinalgOp op) {
+    Value target = op.getDpsInits()[0], source = op.getDpsInputs()[0];
+    auto type = cast<MemRefType>(target.getType());
+    int64_t dim =
+        llvm::find_if(type.getShape(), [](int64_t n) { return n > 1; }) - type.getShape().begin();
+    int64_t size = type.getDimSize(dim), each = type.getNumElements() / size;
+    int64_t step = std::max<int64_t>(1, kSpread / 4 / each);
+    Location loc = op.getLoc();
+    OpFoldResult zero = b.getIndexAttr(0), whole = b.getIndexAttr(size);
+    auto forall = scf::ForallOp::create(b, loc, {zero}, {whole}, {b.getIndexAttr(step)},
+                                        ValueRange(), std::nullopt);
+    OpBuilder in = OpBuilder::atBlockBegin(forall.getBody());
+    Value at = forall.getInductionVar(0);
+    OpFoldResult length = b.getIndexAttr(step);
+    if (size % step) {
+      Value rest =
+          arith::SubIOp::create(in, loc, arith::ConstantIndexOp::create(in, loc, size), at);
+      length = arith::MinSIOp::create(in, loc, rest, arith::ConstantIndexOp::create(in, loc, step))
+                   .getResult();
+    }
+    auto part = [&](Value memref) -> Value {
+      SmallVector<OpFoldResult> offsets(type.getRank(), zero),
+          ones(type.getRank(), b.getIndexAttr(1)), sizes;
+      for (int64_t n : type.getShape())
+        sizes.push_back(b.getIndexAttr(n));
+      offsets[dim] = at;
+      sizes[dim] = length;
+      return memref::SubViewOp::create(in, loc, memref, offsets, sizes, ones);
+    };
+    if (isa<linalg::FillOp>(op.getOperation()))
+      linalg::FillOp::create(in, loc, source, part(target));
+    else
+      linalg::CopyOp::create(in, loc, part(source), part(target));
+    setGrain(forall);
+    return forall.getBody();
   }
 
   /// What bufferization leaves of an insertion that was computed in place.
