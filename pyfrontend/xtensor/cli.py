@@ -294,8 +294,10 @@ def parse_spec(text: str) -> Spec:
     for part in filter(None, (p.strip() for p in dims.split(","))):
         found = re.fullmatch(r"([^=]+)=(\d+|\?)", part)
         if not found:
+            name, given, size = part.partition("=")
+            what = f"{size.strip() or 'nothing'} is no size of {name.strip()!r}: " if given and name.strip() else ""
             raise ArgumentError(
-                f'--arg {text!r}: write "batch=64,pixel=784:f4", with ? for a dynamic size',
+                f'--arg {text!r}: {what}write "batch=64,pixel=784:f4", with ? for a dynamic size',
                 where="",
             )
         if found[1].strip() in sizes:

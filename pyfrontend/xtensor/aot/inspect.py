@@ -46,9 +46,11 @@ def _of_function(f: Exported) -> Iterator[str]:
             yield f"  {kind:<9} {p.name}: {p}, row-major"
     if f.open:
         yield f"  open      {', '.join(f.open)}: one size each across all arguments"
+    equal = []
     for left, right, dim, *_ in f.equal:
         what = "{1} and {2}: a square matrix" if is_square(dim) else "{0}: {1} and {2}"
-        yield "  equal     " + what.format(dim, size_text(left), size_text(right))
+        equal.append("  equal     " + what.format(dim, size_text(left), size_text(right)))
+    yield from dict.fromkeys(equal)  # several operations may ask for the same
     for size, message, _ in f.nonempty:
         yield f"  not 0     {size_text(size)}: {message}"
     if f.symbol:

@@ -89,13 +89,13 @@ def _there() -> str:
     return f"{'devices here are' if len(names) > 1 else 'the only device here is'} {', '.join(names)}"
 
 
-def _parts(name: Any) -> tuple[str, int]:
-    """Backend and index that a name means."""
+def _parts(name: Any, otherwise: str = "") -> tuple[str, int]:
+    """Backend and index that a name means. `otherwise`: what else could be written."""
     if not isinstance(name, str):
         raise ArgumentTypeError(f'a device is a name such as "cpu" or "vulkan", not {name!r:.60}')
     backend, colon, number = name.partition(":")
     if (backend not in BACKENDS and name != "cpu") or (colon and not number.isdecimal()):
-        raise DeviceError(f"there is no device {name!r}; {_there()}")
+        raise DeviceError(f"there is no device {name!r}; {_there()}{otherwise}")
     return backend, int(number or -1)
 
 
@@ -265,7 +265,7 @@ def target_named(name: str) -> Target:
     if isinstance(name, str) and "," in name and name.partition(",")[0] in BACKENDS:
         _check_words(name)
         return Target(name.partition(",")[0], name)
-    backend, _ = _parts(name)
+    backend, _ = _parts(name, " or, for code that runs elsewhere, a profile such as 'cuda,sm=90'")
     if name == backend and name != "cpu" and not _native.device_count(backend):
         from .options import current
 
