@@ -342,9 +342,9 @@ private:
         return failure();
       std::string kernel = folder + "host" + std::to_string(i) + ".so";
       json::Object entry = codeOf(f, kernel);
-      keep(kernel, host->shared);
+      keep(kernel, *host);
       std::string why;
-      if (auto recording = record(host->object, f.symbols.entry, f.interface, why)) {
+      if (auto recording = record(*(*modules)[i], f.interface, why)) {
         std::string list = folder + "launches" + std::to_string(i) + ".json";
         keepLaunches(list, *recording, f, profile);
         entry["launches"] = list;

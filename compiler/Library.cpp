@@ -469,8 +469,9 @@ FailureOr<Library> xtensor::makeLibrary(llvm::ArrayRef<OwningOpRef<ModuleOp>> mo
   return made;
 }
 
-FailureOr<Host> xtensor::makeHost(ModuleOp module, const LibraryDescription &library,
-                                  const LibraryFunction &function, const Processor &processor) {
+FailureOr<std::string> xtensor::makeHost(ModuleOp module, const LibraryDescription &library,
+                                         const LibraryFunction &function,
+                                         const Processor &processor) {
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = machineFor(processor, error);
   if (!machine)
@@ -479,15 +480,14 @@ FailureOr<Host> xtensor::makeHost(ModuleOp module, const LibraryDescription &lib
   auto code = translated(module, library, function, *machine, context);
   if (!code)
     return failure();
-  Host host;
-  if (failed(emit(*code, *machine, host.object)))
+  std::string object;
+  if (failed(emit(*code, *machine, object)))
     return module.emitError("the code generator cannot emit an object for ") << processor.name;
-  SharedLinker linker(host.object, emptyObject(*code, *machine, processor));
+  SharedLinker linker(object, emptyObject(*code, *machine, processor));
   auto shared =
       linker.link(library.prefix + "-host.so", {function.symbols.entry, function.symbols.signature},
                   {"libxtensor_runtime.so"});
   if (!shared)
     return module.emitError(linker.error());
-  host.shared = *shared;
-  return host;
+  return *shared;
 }

@@ -99,14 +99,10 @@ struct Library {
 mlir::FailureOr<Library> makeLibrary(llvm::ArrayRef<mlir::OwningOpRef<mlir::ModuleOp>> modules,
                                      LibraryDescription &description, const Processor &processor);
 
-/// The host of a device's kernels, for this machine.
-struct Host {
-  std::string object;
-  std::string shared; // calls the runtime of the process that loads it
-};
-/// Of one of the library's functions.
-mlir::FailureOr<Host> makeHost(mlir::ModuleOp module, const LibraryDescription &description,
-                               const LibraryFunction &function, const Processor &processor);
+/// The host of the kernels of one of the library's functions: a shared library that calls the
+/// runtime of the process that loads it.
+mlir::FailureOr<std::string> makeHost(mlir::ModuleOp module, const LibraryDescription &description,
+                                      const LibraryFunction &function, const Processor &processor);
 
 /// The C header of a library.
 std::string headerOf(const LibraryDescription &library);

@@ -1,260 +1,288 @@
 #include "compiler/Recording.h"
 
-#include "Device.h"
-#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
-#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/Support/TargetSelect.h"
+#include "compiler/Interpreter.h"
+#include "mlir/IR/BuiltinAttributes.h"
 
-using namespace llvm;
+using namespace mlir;
 using namespace xtensor;
 
 namespace {
 
 constexpr size_t kMostSteps = 10000;
-// Addresses that nothing has. An array is far from its neighbours, however large it is.
-constexpr uintptr_t kFirst = uintptr_t(1) << 46, kApart = uintptr_t(1) << 41;
 
-/// What writes down instead of doing. Programs call functions without a context: one at a time.
-struct Recorder {
+/// Writes down what the host asks of the runtime (runtime/Device.h).
+class Recorder final : public Interpreter {
+public:
+  Recorder(ModuleOp module, const Interface &interface)
+      : Interpreter(module, recording.formulas), interface(interface) {
+    recording.formulas = Formulas(interface.open);
+  }
+  bool run();
+
   Recording recording;
-  std::vector<const char *> areas; // "argument", .. by address
-  std::vector<int64_t> numbers;
-  std::vector<const xt_kernel *> kernels;
-  std::vector<const void *> constants;
-  const int64_t *extents = nullptr; // of the next launch's buffers
-  std::string why;
-  void *temporaries = nullptr, *reports = nullptr;
 
-  void *area(const char *what, int64_t number) {
-    areas.push_back(what);
-    numbers.push_back(number);
-    return reinterpret_cast<void *>(kFirst + kApart * (areas.size() - 1));
-  }
+private:
+  bool callRuntime(LLVM::CallOp op, ArrayRef<HostData> arguments) override;
+  bool launch(ArrayRef<HostData> arguments);
+  bool copy(ArrayRef<HostData> arguments);
+  bool arena(LLVM::CallOp op, Number bytes);
+  bool report(LLVM::CallOp op);
+  bool constant(LLVM::CallOp op, ArrayRef<HostData> arguments);
 
-  RecordedPlace place(const void *address, int64_t bytes) {
-    uintptr_t offset = reinterpret_cast<uintptr_t>(address) - kFirst;
-    if (reinterpret_cast<uintptr_t>(address) < kFirst || offset / kApart >= areas.size()) {
-      why = "it computes addresses of its own";
-      return {};
-    }
-    return {areas[offset / kApart], numbers[offset / kApart], static_cast<int64_t>(offset % kApart),
-            bytes};
-  }
+  Number bytesOf(const Parameter &parameter);
+  bool kernelOf(const HostData &address, int64_t &number);
+  bool number(const HostData *word, std::vector<Number> &numbers);
+  bool place(const HostData *address, Number bytes, RecordedPlace &place);
+  bool addStep(RecordedStep step);
+  void keepFormulas();
 
-  bool add(RecordedStep step) {
-    if (recording.steps.size() >= kMostSteps)
-      why = "it has more than " + std::to_string(kMostSteps) + " steps";
-    else
-      recording.steps.push_back(std::move(step));
-    return why.empty();
-  }
+  const Interface &interface;
+  DenseMap<Operation *, int64_t> kernels;
+  std::map<std::pair<Operation *, int64_t>, int64_t> constants;
+  std::optional<HostData> extents; // of the next launch's buffers
+  int64_t temporaries = -1, reports = -1;
 };
-
-Recorder *recorder;
-
-int32_t callBegin(xt_program *, void **, const int64_t *, xt_status *) { return 0; }
-void callExtents(const int64_t *bytes) { recorder->extents = bytes; }
-
-void callLaunch(xt_kernel *kernel, int64_t x, int64_t y, int64_t z, void *const *buffers,
-                const int32_t *numbers) {
-  Recorder &r = *recorder;
-  if (x * y * z == 0)
-    return;
-  auto it = llvm::find(r.kernels, kernel);
-  RecordedStep step;
-  step.kernel = it - r.kernels.begin();
-  if (it == r.kernels.end()) {
-    r.kernels.push_back(kernel);
-    RecordedKernel k{std::string(static_cast<const char *>(kernel->code), kernel->code_bytes),
-                     kernel->name,
-                     kernel->buffers,
-                     kernel->numbers,
-                     {},
-                     kernel->writes};
-    std::copy_n(kernel->threads, 3, k.threads);
-    r.recording.kernels.push_back(std::move(k));
-  }
-  step.groups[0] = x, step.groups[1] = y, step.groups[2] = z;
-  for (int32_t i = 0; i < kernel->buffers; ++i)
-    step.places.push_back(r.place(buffers[i], r.extents ? r.extents[i] : 0));
-  step.numbers.assign(numbers, numbers + kernel->numbers);
-  r.extents = nullptr;
-  r.add(std::move(step));
-}
-
-void callCopy(void *to, const void *from, int64_t bytes) {
-  RecordedStep step;
-  step.places = {recorder->place(from, bytes), recorder->place(to, bytes)};
-  if (bytes)
-    recorder->add(std::move(step));
-}
-
-void *callArena(int64_t bytes) {
-  Recorder &r = *recorder;
-  r.recording.temporaries = std::max(r.recording.temporaries, bytes);
-  return r.temporaries ? r.temporaries : r.temporaries = r.area("temporaries", 0);
-}
-
-void *callReport() {
-  Recorder &r = *recorder;
-  r.recording.reports = 5 * sizeof(int32_t);
-  return r.reports ? r.reports : r.reports = r.area("reports", 0);
-}
-
-void *callConstant(const void *data, int64_t bytes) {
-  Recorder &r = *recorder;
-  auto it = llvm::find(r.constants, data);
-  auto number = static_cast<int64_t>(it - r.constants.begin());
-  if (it == r.constants.end()) {
-    r.constants.push_back(data);
-    r.recording.constants.emplace_back(static_cast<const char *>(data), bytes);
-  }
-  return r.area("constant", number);
-}
-
-void *callMap(void *, int64_t, int32_t) { return nullptr; }
-void callUnmap(void *, int64_t, int32_t, void *) {}
-void callEnd() {}
-
-Expected<xt_entry> load(orc::LLJIT &jit, StringRef object, StringRef entry) {
-  orc::SymbolMap symbols;
-  auto define = [&](StringRef name, auto *function) {
-    symbols[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(function),
-                                          JITSymbolFlags::Exported};
-  };
-  define("xt_call_begin", &callBegin);
-  define("xt_call_extents", &callExtents);
-  define("xt_call_launch", &callLaunch);
-  define("xt_call_copy", &callCopy);
-  define("xt_call_arena", &callArena);
-  define("xt_call_report", &callReport);
-  define("xt_call_constant", &callConstant);
-  define("xt_call_map", &callMap);
-  define("xt_call_unmap", &callUnmap);
-  define("xt_call_end", &callEnd);
-  orc::JITDylib &library = jit.getMainJITDylib();
-  if (Error error = library.define(orc::absoluteSymbols(std::move(symbols))))
-    return std::move(error);
-  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      jit.getDataLayout().getGlobalPrefix());
-  if (!process)
-    return process.takeError();
-  library.addGenerator(std::move(*process));
-  if (Error error = jit.addObjectFile(MemoryBuffer::getMemBufferCopy(object, "host")))
-    return std::move(error);
-  auto address = jit.lookup(entry);
-  if (!address)
-    return address.takeError();
-  return address->toPtr<xt_entry>();
-}
 
 } // namespace
 
-std::optional<Recording> xtensor::record(StringRef object, StringRef entry,
-                                         const Interface &interface, std::string &why) {
-  if (!interface.open.empty()) {
-    why = "sizes are open, and what is launched depends on them";
-    return std::nullopt;
-  }
-  // What maps memory goes on with what it reads there: it must not run on nothing.
-  if (object.contains("xt_call_map")) {
-    why = "the CPU reads values or computes in its midst";
-    return std::nullopt;
-  }
-  InitializeNativeTarget();
-  InitializeNativeTargetAsmPrinter();
-  orc::LLJITBuilder builder;
-  builder.setPlatformSetUp(orc::setUpInactivePlatform);
-  auto jit = builder.create();
-  auto function = jit ? load(**jit, object, entry) : Expected<xt_entry>(jit.takeError());
-  if (!function) {
-    why = toString(function.takeError());
-    return std::nullopt;
-  }
-  Recorder r;
-  std::vector<void *> buffers;
-  for (size_t i = 0; i < interface.inputs.size(); ++i)
-    buffers.push_back(r.area("argument", i));
-  for (size_t i = 0; i < interface.outputs.size(); ++i)
-    buffers.push_back(r.area("result", i));
-  recorder = &r;
-  xt_status status = {0, 0, 0, 0};
-  (*function)(buffers.data(), nullptr, &status);
-  recorder = nullptr;
-  if (r.why.empty())
-    return std::move(r.recording);
-  why = r.why;
-  return std::nullopt;
+Number Recorder::bytesOf(const Parameter &p) {
+  StringRef dtype = p.dtype;
+  Number bytes = dtype == "bool" || dtype.ends_with("int8") ? 1
+                 : dtype.ends_with("16")                    ? 2
+                 : dtype.ends_with("32")                    ? 4
+                                                            : 8;
+  for (const SizeProduct &size : p.sizes)
+    bytes = formulas.make(Formulas::mul, {bytes, formulas.of(size)});
+  return bytes;
 }
 
-json::Value xtensor::launchesOf(const Recording &recording, const Interface &interface,
-                                StringRef profile, const RecordedFiles &files) {
-  auto bytesOf = [](const Parameter &p) {
-    int64_t bytes = p.dtype == "bool" || StringRef(p.dtype).ends_with("int8") ? 1
-                    : StringRef(p.dtype).ends_with("16")                      ? 2
-                    : StringRef(p.dtype).ends_with("32")                      ? 4
-                                                                              : 8;
-    for (const SizeProduct &size : p.sizes)
-      bytes *= size.factor;
-    return bytes;
+bool Recorder::run() {
+  auto entry = module.lookupSymbol<LLVM::LLVMFuncOp>("entry");
+  if (!entry || entry.isExternal())
+    return fail("it has no entry");
+  // As runtime/Device.h has it: buffers, open sizes (of results one by one), status.
+  HostMemory buffers{"host"}, sizes{"host"};
+  auto give = [&](const Parameter &p, const char *of, int64_t number, std::vector<Number> &bytes) {
+    buffers.contents[8 * buffers.contents.size()] = HostData::at(add({of, number}));
+    bytes.push_back(bytesOf(p));
   };
-  size_t passed = interface.inputs.size() - files.weights.size();
-  json::Array kernels, constants, steps, memory[3];
-  for (auto [i, k] : enumerate(recording.kernels)) {
-    json::Array writes;
-    for (int64_t bit = 0; bit < k.buffers; ++bit)
-      if (k.writes >> bit & 1)
-        writes.push_back(bit);
-    kernels.push_back(
-        json::Object{{"file", files.kernels[i]},
-                     {"entry", k.entry},
-                     {"buffers", k.buffers},
-                     {"numbers", k.numbers},
-                     {"threads", json::Array{k.threads[0], k.threads[1], k.threads[2]}},
-                     {"writes", std::move(writes)}});
-  }
-  for (size_t i = 0; i < recording.constants.size(); ++i)
-    constants.push_back(
-        json::Object{{"file", files.constants[i]},
-                     {"bytes", static_cast<int64_t>(recording.constants[i].size())}});
-  for (auto [i, p] : enumerate(interface.inputs)) {
-    json::Object array{{"name", p.name}, {"bytes", bytesOf(p)}};
-    if (i >= passed)
-      array["file"] = files.weights[i - passed];
-    memory[i < passed ? 0 : 1].push_back(std::move(array));
-  }
+  for (auto [i, p] : llvm::enumerate(interface.inputs))
+    give(p, "argument", i, recording.inputs);
+  for (auto [i, p] : llvm::enumerate(interface.outputs))
+    give(p, "result", i, recording.outputs);
+  auto size = [&](Number n) { sizes.contents[8 * sizes.contents.size()] = HostData::of(n); };
+  for (const std::string &name : interface.open)
+    size(formulas.named(name));
   for (const Parameter &p : interface.outputs)
-    memory[2].push_back(json::Object{{"name", p.name}, {"bytes", bytesOf(p)}});
-  auto place = [&](const RecordedPlace &p) {
-    bool isWeight = StringRef(p.of) == "argument" && p.number >= static_cast<int64_t>(passed);
-    return json::Object{{"of", isWeight ? "weight" : p.of},
-                        {"number", isWeight ? p.number - static_cast<int64_t>(passed) : p.number},
-                        {"offset", p.offset},
-                        {"bytes", p.bytes}};
+    for (const SizeProduct &s : p.sizes)
+      if (!s.open.empty())
+        size(formulas.of(s));
+  HostData arguments[] = {HostData::at(add(buffers)), HostData::at(add(sizes)),
+                          HostData::at(add({"status"}))};
+  if (!call(entry, arguments))
+    return false;
+  keepFormulas();
+  return true;
+}
+
+/// Only what the list needs.
+void Recorder::keepFormulas() {
+  std::vector<Number *> used = {&recording.temporaries};
+  auto use = [&](MutableArrayRef<Number> numbers) {
+    for (Number &number : numbers)
+      used.push_back(&number);
   };
-  for (const RecordedStep &step : recording.steps) {
-    if (step.kernel < 0) {
-      steps.push_back(
-          json::Object{{"copy", json::Array{place(step.places[0]), place(step.places[1])}}});
-      continue;
-    }
-    json::Array buffers;
-    for (const RecordedPlace &p : step.places)
-      buffers.push_back(place(p));
-    steps.push_back(
-        json::Object{{"kernel", step.kernel},
-                     {"groups", json::Array{step.groups[0], step.groups[1], step.groups[2]}},
-                     {"buffers", std::move(buffers)},
-                     {"numbers", json::Array(step.numbers)}});
+  use(recording.inputs);
+  use(recording.outputs);
+  for (RecordedStep &step : recording.steps) {
+    use(step.groups);
+    use(step.numbers);
+    for (RecordedPlace &place : step.places)
+      used.insert(used.end(), {&place.offset, &place.bytes});
   }
-  return json::Object{{"profile", profile},
-                      {"kernels", std::move(kernels)},
-                      {"constants", std::move(constants)},
-                      {"arguments", std::move(memory[0])},
-                      {"weights", std::move(memory[1])},
-                      {"results", std::move(memory[2])},
-                      {"temporaries", recording.temporaries},
-                      {"reports", recording.reports},
-                      {"steps", std::move(steps)}};
+  formulas.keep(used);
+}
+
+//===- what the runtime is asked for -----------------------------------------===//
+
+bool Recorder::callRuntime(LLVM::CallOp op, ArrayRef<HostData> arguments) {
+  StringRef name = op.getCallee().value_or("");
+  if (name == "xt_call_begin")
+    return set(op.getResult(), HostData::of(Number(0)));
+  if (name == "xt_call_end")
+    return true;
+  if (name == "xt_call_extents") {
+    extents = arguments[0];
+    return true;
+  }
+  if (name == "xt_call_launch")
+    return launch(arguments);
+  if (name == "xt_call_copy")
+    return copy(arguments);
+  if (name == "xt_call_arena")
+    return arena(op, arguments[0].number);
+  if (name == "xt_call_report")
+    return report(op);
+  if (name == "xt_call_constant")
+    return constant(op, arguments);
+  return fail(kReads);
+}
+
+bool Recorder::place(const HostData *address, Number bytes, RecordedPlace &place) {
+  if (!address || address->kind != HostData::address || address->memory < 0)
+    return fail(kAddresses);
+  const HostMemory &memory = memories[address->memory];
+  if (StringRef(memory.of) == "host" || memory.global)
+    return fail(kAddresses);
+  place = {memory.of, memory.number, address->number, bytes};
+  return true;
+}
+
+bool Recorder::addStep(RecordedStep step) {
+  if (recording.steps.size() >= kMostSteps)
+    return fail("it has more than " + Twine(kMostSteps) + " steps");
+  recording.steps.push_back(std::move(step));
+  return true;
+}
+
+bool Recorder::kernelOf(const HostData &address, int64_t &number) {
+  LLVM::GlobalOp global = globalAt(address);
+  if (!global)
+    return fail(kAddresses);
+  auto [it, isNew] = kernels.try_emplace(global, recording.kernels.size());
+  number = it->second;
+  if (!isNew)
+    return true;
+  // xt_kernel.
+  HostData kernel = initial(global);
+  if (kernel.parts.size() < 8)
+    return fail("its kernels are not known");
+  auto text = [&](size_t i) {
+    return cast<StringAttr>(globalAt(kernel.parts[i]).getValueOrNull()).getValue();
+  };
+  auto word = [](const HostData &data) { return static_cast<int32_t>(data.number.value); };
+  RecordedKernel made;
+  made.code = text(0).str();
+  made.entry = text(2).drop_back().str();
+  made.buffers = word(kernel.parts[3]);
+  made.numbers = word(kernel.parts[4]);
+  for (int i = 0; i < 3; ++i)
+    made.threads[i] = word(kernel.parts[5].parts[i]);
+  made.writes = kernel.parts[7].number.value;
+  recording.kernels.push_back(std::move(made));
+  return true;
+}
+
+/// A word of a kernel's, which may be a float's bits.
+bool Recorder::number(const HostData *word, std::vector<Number> &numbers) {
+  if (!word || word->kind == HostData::none)
+    return fail("it reads what was not written");
+  Number number = word->number;
+  if (word->kind == HostData::real && !word->value && !number.isOpen)
+    return fail("it computes numbers of floating point from open sizes");
+  if (word->value)
+    number = static_cast<int64_t>(word->value->bitcastToAPInt().getZExtValue());
+  if (!number.isOpen)
+    number = static_cast<int32_t>(number.value);
+  numbers.push_back(number);
+  return true;
+}
+
+/// xt_call_launch(kernel, x, y, z, buffers, numbers).
+bool Recorder::launch(ArrayRef<HostData> arguments) {
+  RecordedStep step;
+  std::optional<HostData> lengths = std::exchange(extents, std::nullopt);
+  for (int i = 0; i < 3; ++i) {
+    step.groups[i] = arguments[1 + i].number;
+    if (step.groups[i].is(0))
+      return true;
+  }
+  if (!kernelOf(arguments[0], step.kernel))
+    return false;
+  const RecordedKernel &kernel = recording.kernels[step.kernel];
+  for (int32_t i = 0; i < kernel.buffers; ++i) {
+    const HostData *bytes = lengths ? element(*lengths, i, 8) : nullptr;
+    if (!place(element(arguments[4], i, 8), bytes ? bytes->number : Number(0),
+               step.places.emplace_back()))
+      return false;
+  }
+  for (int32_t i = 0; i < kernel.numbers; ++i)
+    if (!number(element(arguments[5], i, 4), step.numbers))
+      return false;
+  return addStep(std::move(step));
+}
+
+/// xt_call_copy(to, from, bytes).
+bool Recorder::copy(ArrayRef<HostData> arguments) {
+  Number bytes = arguments[2].number;
+  if (bytes.is(0))
+    return true;
+  RecordedStep step;
+  step.places.resize(2);
+  return place(&arguments[1], bytes, step.places[0]) &&
+         place(&arguments[0], bytes, step.places[1]) && addStep(std::move(step));
+}
+
+bool Recorder::arena(LLVM::CallOp op, Number bytes) {
+  if (temporaries < 0)
+    temporaries = add({"temporaries"});
+  Number before = recording.temporaries;
+  recording.temporaries = before.is(0) ? bytes : formulas.make(Formulas::max, {before, bytes});
+  return set(op.getResult(), HostData::at(temporaries));
+}
+
+bool Recorder::report(LLVM::CallOp op) {
+  recording.reports = 5 * sizeof(int32_t);
+  if (reports < 0)
+    reports = add({"reports"});
+  return set(op.getResult(), HostData::at(reports));
+}
+
+/// The bytes of a constant, as they lie in memory.
+static std::optional<std::string> contentsOf(LLVM::GlobalOp global) {
+  Attribute value = global.getValueOrNull();
+  if (auto text = dyn_cast_or_null<StringAttr>(value))
+    return text.str();
+  std::string bytes;
+  auto put = [&](const APInt &bits) {
+    for (unsigned at = 0; at < bits.getBitWidth(); at += 8)
+      bytes.push_back(bits.extractBitsAsZExtValue(std::min(8u, bits.getBitWidth() - at), at));
+  };
+  auto elements = dyn_cast_or_null<ElementsAttr>(value);
+  if (!elements)
+    return std::nullopt;
+  if (auto integers = elements.tryGetValues<APInt>())
+    llvm::for_each(*integers, put);
+  else if (auto reals = elements.tryGetValues<APFloat>())
+    for (const APFloat &real : *reals)
+      put(real.bitcastToAPInt());
+  else
+    return std::nullopt;
+  return bytes;
+}
+
+/// xt_call_constant(data, bytes).
+bool Recorder::constant(LLVM::CallOp op, ArrayRef<HostData> arguments) {
+  const HostData &data = arguments[0];
+  LLVM::GlobalOp held = globalAt(data);
+  Number offset = data.number, bytes = arguments[1].number;
+  if (!held || offset.isOpen || bytes.isOpen)
+    return fail(kAddresses);
+  auto [it, isNew] = constants.try_emplace({held, offset.value}, recording.constants.size());
+  if (isNew) {
+    std::optional<std::string> all = contentsOf(held);
+    if (!all || static_cast<int64_t>(all->size()) < offset.value + bytes.value)
+      return fail("it has a constant that no file can hold");
+    recording.constants.push_back(all->substr(offset.value, bytes.value));
+  }
+  return set(op.getResult(), HostData::at(add({"constant", it->second})));
+}
+
+std::optional<Recording> xtensor::record(ModuleOp module, const Interface &interface,
+                                         std::string &why) {
+  Recorder recorder(module, interface);
+  if (recorder.run())
+    return std::move(recorder.recording);
+  why = recorder.why;
+  return std::nullopt;
 }

@@ -1,9 +1,10 @@
 // What a program for a device asks of it, as a list: kernels, memory, launches in order. The host
-// of kernels is machine code; where its sizes are fixed and it reads no values, running it once
-// against a device that only writes down tells all that it will ever ask.
+// of kernels (phase `llvm`) is followed step by step, with what it asks of the runtime written
+// down; what depends on sizes that are open becomes formulas.
 #ifndef XTENSOR_COMPILER_RECORDING_H
 #define XTENSOR_COMPILER_RECORDING_H
 
+#include "compiler/Formulas.h"
 #include "compiler/Interface.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
@@ -22,27 +23,30 @@ struct RecordedKernel {
 /// Part of an array, of the temporaries, of a constant or of the words that kernels report to.
 struct RecordedPlace {
   const char *of = "";
-  int64_t number = 0, offset = 0, bytes = 0;
+  int64_t number = 0;
+  Number offset, bytes;
 };
 
 struct RecordedStep {
   int64_t kernel = -1; // -1: a copy from places[0] to places[1]
-  int64_t groups[3] = {1, 1, 1};
+  Number groups[3] = {1, 1, 1};
   std::vector<RecordedPlace> places;
-  std::vector<int32_t> numbers;
+  std::vector<Number> numbers; // of which a kernel gets the low 32 bits
 };
 
 struct Recording {
+  Formulas formulas;
   std::vector<RecordedKernel> kernels;
   std::vector<RecordedStep> steps;
   std::vector<std::string> constants;
-  int64_t temporaries = 0, reports = 0; // bytes
+  std::vector<Number> inputs, outputs; // bytes of arrays
+  Number temporaries;                  // bytes
+  int64_t reports = 0;                 // bytes
 };
 
-/// The steps of a host program, given as an object for this machine with `entry` in it; none, with
-/// `why` set, where they are not a list.
-std::optional<Recording> record(llvm::StringRef object, llvm::StringRef entry,
-                                const Interface &interface, std::string &why);
+/// The steps of a program that is in phase `llvm`; none, with `why` set, where they are not a list.
+std::optional<Recording> record(mlir::ModuleOp module, const Interface &interface,
+                                std::string &why);
 
 /// The members of a bundle that hold what a list of launches needs.
 struct RecordedFiles {

@@ -115,3 +115,13 @@ const char *json_text(const Json *object, const char *key) {
     fail("something else than a text");
   return value->text;
 }
+
+void json_resolve(Json *json, const int64_t *values) {
+  if (json->kind == OBJECT && json->first && !strcmp(json->first->key, "value")) {
+    json->number = values[json->first->number];
+    json->kind = NUMBER;
+    json->first = NULL;
+  }
+  for (Json *m = json->first; m; m = m->next)
+    json_resolve(m, values);
+}

@@ -20,5 +20,7 @@ const Json *json_at(const Json *list, int64_t i);
 int64_t json_count(const Json *list);
 int64_t json_number(const Json *object, const char *key);
 const char *json_text(const Json *object, const char *key);
+/* Puts numbers in the place of what refers to them: {"value": i} becomes values[i]. */
+void json_resolve(Json *json, const int64_t *values);
 
 #endif

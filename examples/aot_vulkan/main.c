@@ -1,10 +1,11 @@
 /* Runs the kernels of a bundle on a Vulkan device, with nothing but libvulkan.
  *
- *     launch FOLDER vulkan/launches0.json ARGUMENT.bin .. RESULT.bin ..
+ *     launch FOLDER vulkan/launches0.json [DIM=SIZE ..] ARGUMENT.bin .. RESULT.bin ..
  *
  * FOLDER holds the members of the bundle (unzip it). One of them is the list of launches of a
  * function (manifest.json tells which): which memory there is, and which kernel is launched when,
- * on what. Each file is an array as it is in memory, row-major. */
+ * on what. Sizes that the bundle leaves open are told by name. Each file is an array as it is in
+ * memory, row-major. */
 #include "json.h"
 
 #include <stdio.h>
@@ -258,6 +259,64 @@ static VkDescriptorSet make_set(VkDescriptorPool pool, const Kernel *kernel, con
   return set;
 }
 
+/* -- open sizes -------------------------------------------------------------------------------- */
+
+static int64_t compute(const char *operation, int64_t a, int64_t b, int64_t c) {
+  switch (*operation) {
+  case '+':
+    return a + b;
+  case '-':
+    return a - b;
+  case '*':
+    return a * b;
+  case '/':
+    return a / b;
+  case '%':
+    return a % b;
+  case '<':
+    return a < b;
+  case '=':
+    return a == b;
+  case '?':
+    return a ? b : c;
+  case 'f': { /* f32: the bits of a float */
+    float real = (float)a;
+    int32_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return bits;
+  }
+  }
+  return !strcmp(operation, "min") ? (a < b ? a : b) : (a > b ? a : b);
+}
+
+/* Numbers that depend on open sizes: those sizes, then what follows from them, one by one. */
+static void fill_in_sizes(Json *launches, char **words) {
+  const Json *open = json_get(launches, "open"), *made = json_get(launches, "values");
+  int64_t count = json_count(open), i = 0;
+  int64_t *values = calloc((size_t)(count + json_count(made)) + 1, sizeof *values);
+  if (!values)
+    fail("no memory", NULL);
+  for (const Json *name = open->first; name; name = name->next, ++i) {
+    size_t length = strlen(name->text);
+    int64_t k = 0;
+    while (k < count && (strncmp(words[k], name->text, length) || words[k][length] != '='))
+      ++k;
+    char *end = NULL;
+    values[i] = k < count ? strtoll(words[k] + length + 1, &end, 10) : -1;
+    if (values[i] < 0 || *end)
+      fail("this size is open; write it before the files, as DIM=SIZE", name->text);
+  }
+  for (Json *value = made->first; value; value = value->next, ++i) {
+    json_resolve(value, values);
+    int64_t operands[3] = {0};
+    for (int64_t k = 1; k < json_count(value) && k <= 3; ++k)
+      operands[k - 1] = json_at(value, k)->number;
+    values[i] = compute(value->first->text, operands[0], operands[1], operands[2]);
+  }
+  json_resolve(launches, values);
+  free(values);
+}
+
 /* -- the program ------------------------------------------------------------------------------- */
 
 static void record_steps(VkCommandBuffer commands, const Json *launches, const Kernel *kernels,
@@ -331,17 +390,22 @@ static void run(const Json *launches, const Kernel *kernels, const Memory *memor
 
 int main(int argc, char **argv) {
   if (argc < 3) {
-    fprintf(stderr, "usage: %s FOLDER LAUNCHES.json ARGUMENT.bin .. RESULT.bin ..\n", argv[0]);
+    fprintf(stderr, "usage: %s FOLDER LAUNCHES.json [DIM=SIZE ..] ARGUMENT.bin .. RESULT.bin ..\n",
+            argv[0]);
     return 2;
   }
   size_t bytes;
   const char *folder = argv[1];
-  char **files = argv + 3;
-  const Json *launches = json_parse(read_file(folder, argv[2], &bytes));
+  Json *launches = json_parse(read_file(folder, argv[2], &bytes));
+  int sizes = (int)json_count(json_get(launches, "open"));
+  if (argc - 3 < sizes)
+    fail("an open size is missing; sizes are written before the files, as DIM=SIZE", NULL);
+  fill_in_sizes(launches, argv + 3);
+  char **files = argv + 3 + sizes;
   const Json *arguments = json_get(launches, "arguments"), *results = json_get(launches, "results"),
              *weights = json_get(launches, "weights"), *constants = json_get(launches, "constants"),
              *codes = json_get(launches, "kernels");
-  if (argc - 3 != json_count(arguments) + json_count(results))
+  if (argc - 3 - sizes != json_count(arguments) + json_count(results))
     fail("another number of files than the program has arguments and results", NULL);
   open_device(json_text(launches, "profile"));
 

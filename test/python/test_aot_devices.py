@@ -225,9 +225,17 @@ def test_programs_without_a_list_say_why(tmp_path: Path) -> None:
     def target(f: Any, *specs: Any) -> Any:
         return xt.export(f, args=specs, targets=_PROFILES["vulkan"]).manifest.targets[0].code[0]
 
-    opened = target(classify, *OPEN)
-    assert opened.launches is None
-    assert opened.why == "sizes are open, and what is launched depends on them"
+    def step(h: Any, v: Any) -> Any:
+        h = xt.tanh(xt.dot(h, w, dim="h").rename({"g": "h"}) + v)
+        return h, h
+
+    def walk(x: Any) -> Any:
+        return xt.scan(step, x.isel(t=0), x, dim="t")
+
+    w = xt.ones(h=512, g=512, dtype="f4")
+    walked = target(walk, xt.spec(t=None, h=512, dtype="f4"))
+    assert walked.launches is None
+    assert walked.why == "which kernels it launches depends on sizes that are open"
     sorted_ = target(lambda x: xt.sort(x, dim="i"), xt.spec(i=8, dtype="f4"))
     assert sorted_.launches is None
     assert sorted_.why == "the CPU reads values or computes in its midst"
@@ -252,25 +260,57 @@ def attend(x: Any) -> Any:
     return xt.dot(y, x.rename({"i": "k"}), dim="k"), xt.cumsum(xt.sum(y, dim="i"), dim="k")
 
 
-@vulkan
-@pytest.mark.parametrize(("f", "spec"), [(classify, FIXED[0]), (attend, xt.spec(i=200, j=150, dtype="f4"))])
-def test_a_program_of_libvulkan_alone(launch: Path, tmp_path: Path, f: Any, spec: Any) -> None:
-    bundle = xt.export(f, args=(spec,), targets="vulkan")
-    model = bundle.extract(tmp_path / "model")
-    x = xt.array(rng.normal(size=spec.shape).astype("f4"), spec.dims)
-    (tmp_path / "x.bin").write_bytes(x.values.tobytes())
-    expected = xt.load(bundle)(x.to("vulkan"))
-    expected = expected if isinstance(expected, tuple) else (expected,)
-    files = [tmp_path / f"{i}.bin" for i in range(len(expected))]
-    done = subprocess.run(
-        [launch, model, "vulkan/launches0.json", tmp_path / "x.bin", *files],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def spread(x: Any) -> Any:
+    """A divisor that is passed as a float, and an array in another order."""
+    return xt.mean(x, dim="i"), xt.cumsum(x, dim="j").transpose("j", "i")
+
+
+def ran(launch: Path, model: Path, folder: Path, sizes: list[str], x: Any, results: int) -> list[Path]:
+    """The files with the results of examples/aot_vulkan."""
+    (folder / "x.bin").write_bytes(np.ascontiguousarray(x.values).tobytes())
+    files = [folder / f"{i}.bin" for i in range(results)]
+    command = [launch, model, "vulkan/launches0.json", *sizes, folder / "x.bin", *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    for file, y in zip(files, expected, strict=True):
-        np.testing.assert_array_equal(np.frombuffer(file.read_bytes(), "f4").reshape(y.shape), y.values)
+    return files
+
+
+@vulkan
+@pytest.mark.parametrize(
+    ("f", "specs"),
+    [
+        (classify, FIXED),
+        (classify, OPEN),
+        (attend, (xt.spec(i=200, j=150, dtype="f4"),)),
+        (attend, (xt.spec(i=None, j=150, dtype="f4"),)),
+        (attend, (xt.spec(i=None, j=None, dtype="f4"),)),
+        (spread, (xt.spec(i=None, j=None, dtype="f4"),)),
+    ],
+)
+def test_a_program_of_libvulkan_alone(launch: Path, tmp_path: Path, f: Any, specs: Any) -> None:
+    (spec,) = specs
+    bundle = xt.export(f, args=specs, targets="vulkan")
+    model = bundle.extract(tmp_path / "model")
+    g = xt.load(bundle)
+    for size in (1, 33, 300) if None in spec.shape else (0,):
+        shape = [size + k if n is None else n for k, n in enumerate(spec.shape)]
+        x = xt.array(rng.normal(size=shape).astype("f4"), spec.dims)
+        expected = g(x.to("vulkan"))
+        expected = expected if isinstance(expected, tuple) else (expected,)
+        sizes = [f"{d}={n}" for d, n, fixed in zip(spec.dims, shape, spec.shape, strict=True) if fixed is None]
+        files = ran(launch, model, tmp_path, sizes, x, len(expected))
+        for file, y in zip(files, expected, strict=True):
+            np.testing.assert_array_equal(np.frombuffer(file.read_bytes(), "f4").reshape(y.shape), y.values)
+
+
+@vulkan
+def test_the_program_asks_for_open_sizes(launch: Path, tmp_path: Path) -> None:
+    model = xt.export(classify, args=OPEN, targets="vulkan").extract(tmp_path / "model")
+    for words in ([], ["x.bin", "y.bin"], ["sample=two", "x.bin", "y.bin"], ["samples=2", "x.bin", "y.bin"]):
+        command = [launch, model, "vulkan/launches0.json", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert "as DIM=SIZE" in done.stderr
 
 
 @vulkan
