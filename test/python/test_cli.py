@@ -89,6 +89,7 @@ def test_show_takes_example_args(program, capsys):
         (["{}:annotated", "--phase", "nope"], ["nope", "linalg"]),
         (["{}:plain", "--arg", "i:4"], ["i:4"]),
         (["{}:plain", "--arg", "i=3", "--arg", "i=4"], ["'i'", "program.py:6"]),
+        (["{}:plain", "--arg", "i=-3"], ["-3 is no size of 'i'", "? for a dynamic size"]),
         (["{}:plain", "--arg", "i=3,i=4"], ["'i=3,i=4'", "'i' is named twice"]),
         (["{}:plain", "--arg", "i=3:f33"], ["--arg 'i=3:f33'", "float32"]),
         (["{}:plain", *["--arg", ":f4"] * 3], ["3 arguments", "plain(x, y)"]),

@@ -137,6 +137,15 @@ def test_powers_are_of_square_matrices_in_c(tmp_path: Path) -> None:
     assert not y.any()
 
 
+def test_what_two_operations_ask_for_is_told_once() -> None:
+    def f(x: Any, y: Any) -> Any:
+        return (x + y.rename(k="i")) * y.rename(k="i")
+
+    bundle = xt.export(f, args=(xt.spec(i=None), xt.spec(k=None)))
+    told = [line for line in lines(File(bundle.data, "f.xtb")) if "equal" in line]
+    assert told == ["  equal     i: ?i and ?k"]
+
+
 def test_factors_of_open_sizes_are_of_square_matrices() -> None:
     def f(a: Any) -> Any:
         return xt.linalg.lu(a, dims=("r", "k"))
