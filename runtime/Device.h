@@ -144,7 +144,7 @@ XT_API void xt_call_launch(xt_kernel *kernel, int64_t groups_x, int64_t groups_y
 /* How many bytes of each buffer the next launch touches, from its address on. Without it, that is
  * everything up to the end of the array (for temporaries: of the arena), which makes launches wait
  * for each other that need not, and hides a buffer over the device's max_buffer_bytes: one that is
- * given here is an error. The launch reads them. */
+ * given here is an error, status code 2. The launch reads them. */
 XT_API void xt_call_extents(const int64_t *bytes);
 XT_API void xt_call_copy(void *to, const void *from, int64_t bytes);
 /* Temporaries of this call; the space is used again by later calls. Null, with status code 2, if

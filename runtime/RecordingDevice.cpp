@@ -258,10 +258,12 @@ bool RecordingDevice::replay(Replays &replays) {
   return false;
 }
 
-void RecordingDevice::failCall() {
+void RecordingDevice::failCall(int32_t code, int64_t size) {
   call.failed = true;
-  if (call.status->code == 0)
-    call.status->code = 3;
+  if (call.status->code)
+    return;
+  call.status->code = code;
+  call.status->size = size;
 }
 
 /// Something can be recorded: the call has not failed, and there is a recording.
@@ -328,6 +330,14 @@ void RecordingDevice::launch(xt_kernel *kernel, const int64_t groups[3], void *c
            static_cast<long long>(info.max_groups[i]));
       return failCall();
     }
+  // Arrays are refused when they are made: this is one of the call's own.
+  for (int i = 0; extents && i < kernel->buffers; ++i)
+    if (extents[i] > info.max_buffer_bytes) {
+      fail("%s: buffer %d of kernel %s has %lld bytes, the limit is %lld", info.name, i,
+           kernel->name, static_cast<long long>(extents[i]),
+           static_cast<long long>(info.max_buffer_bytes));
+      return failCall(2, extents[i]);
+    }
   Made *made = findMade(kernel->handle, this);
   if (!made) {
     std::unique_ptr<Made> fresh = makeKernel(*kernel);
@@ -372,11 +382,7 @@ void *RecordingDevice::arena(int64_t bytes) {
   void *extra = space.bytes || call.arenaUsed > wanted ? take(wanted) : nullptr;
   if (!extra) {
     space.wanted = 0;
-    if (!lost && call.status->code == 0) { // as on the CPU
-      call.status->code = 2;
-      call.status->size = bytes;
-    }
-    failCall();
+    failCall(lost ? 3 : 2, bytes); // 2: as on the CPU
     return nullptr;
   }
   call.extras.push_back(extra);

@@ -143,7 +143,8 @@ private:
   bool flush();
   bool cut();
   void dropRecording();
-  void failCall();
+  /// With a status code of runtime.h.
+  void failCall(int32_t code = 3, int64_t size = 0);
   Replays &replaysOf(xt_program *program);
   bool replay(Replays &replays);
 

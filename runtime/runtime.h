@@ -18,7 +18,8 @@ extern "C" {
 #endif
 
 /* Filled in by compiled code. code: 0 = done, 1 = an index was out of range (site, index and size
- * say where), 2 = no memory for `size` bytes of temporaries, 3 = a device failed (xt_device_error
+ * say where), 2 = no memory for `size` bytes of temporaries, or more than
+ * a device takes in one buffer, 3 = a device failed (xt_device_error
  * says how), 4 = a loop of a kernel took more than the `size` steps that the device takes. */
 typedef struct xt_status {
   int32_t code;

@@ -326,7 +326,7 @@ void xtensor::raiseMemoryError(std::string what, xt_device *device) {
   const char *text = PyUnicode_AsUTF8(name);
   what += std::string(" on ") + (text ? text : "a device");
   if (!xt_device_usable())
-    return raiseDeviceError("no " + what);
+    return raiseDeviceError("no memory for " + what);
   const char *found = xt_device_error();
   raise(deviceMemoryError, PyExc_MemoryError,
         "no memory for " + what + ": " + (found ? found : "no reason given") + ". " + advice);

@@ -227,7 +227,8 @@ void describe(const Properties &p, const VkPhysicalDeviceMemoryProperties &memor
   info.backend = "vulkan";
   info.vendor = vendorOf(core);
   info.subgroup_size = static_cast<int32_t>(p.v11.subgroupSize);
-  info.max_buffer_bytes = static_cast<int64_t>(std::min(limits.storageRange, limits.allocation));
+  info.max_buffer_bytes =
+      static_cast<int64_t>(std::min(limits.storageRange, limits.allocation) & ~3ull); // whole words
   info.workgroup_bytes = has.maxComputeSharedMemorySize;
   info.max_workgroup_threads = has.maxComputeWorkGroupInvocations;
   for (int i = 0; i < 3; ++i) {

@@ -144,10 +144,6 @@ bool Recorder::launch(const Pipeline &pipeline, const xt_kernel &kernel, const i
         extents ? (static_cast<size_t>(std::max<int64_t>(extents[i], 1)) + 3) & ~3ull : 4;
     if (!memory.find(buffers[i], extent, place))
       return false;
-    if (extent > context.limits.storageRange)
-      return fail("%s: buffer %u of kernel %s has %zu bytes, the limit is %zu",
-                  context.limits.name.c_str(), i, kernel.name, extent,
-                  context.limits.storageRange) == 0;
     if (place.offset % context.limits.storageAlignment)
       return fail("%s: buffer %u of kernel %s begins at %p, which is no multiple of %zu",
                   context.limits.name.c_str(), i, kernel.name, buffers[i],

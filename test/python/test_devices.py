@@ -141,6 +141,19 @@ def test_an_array_that_is_too_large():
 
 
 @needs_device
+def test_a_temporary_that_is_too_large():
+    device = devices.named(NAME)
+    limit = device.max_buffer_bytes
+    if 5 * limit > 2 * device.memory_bytes:
+        pytest.skip(f"{NAME} has too little memory for arrays of the largest size")
+    x = xt.zeros(a=limit // 8 + 1024, dtype="i4").to(NAME)
+    f = xt.jit(lambda x: xt.cumsum(xt.cumsum(x.astype("i8"), "a"), "a").sum())
+    with pytest.raises(xt.DeviceMemoryError, match=f"temporaries on {NAME}: .* the limit is {limit}.* fewer elements"):
+        f(x).item()
+    assert x.isel(a=-1).item() == 0
+
+
+@needs_device
 def test_parts_lie_inside():
     x = xt.array(host(4), "a", device=NAME)
     two = _native.ArrayType("float32", ("a",), (2,))
