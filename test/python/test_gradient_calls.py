@@ -192,6 +192,14 @@ def test_wrt_by_position_name_and_tuple() -> None:
 Layer = namedtuple("Layer", "w b")
 
 
+def test_an_argument_by_two_spellings_is_named_twice() -> None:
+    x = xt.array([1.0, 2.0], dims="i")
+    for wrt in ((0, "a"), ("b", -1), (-2, 0)):
+        for transform in (xt.grad, xt.value_and_grad, xt.jacobian, xt.hessian):
+            with pytest.raises(xt.ArgumentError, match="names an argument twice"):
+                transform(lambda a, b: xt.sum(a * b), wrt=wrt)(x, x)
+
+
 def test_pytrees() -> None:
     params = {"layers": [Layer(X, a(1.0).squeeze("a")), Layer(a(0.5, 0.5), a(3.0).squeeze("a"))], "none": None}
 

@@ -116,6 +116,8 @@ class Split:
         self.single = chosen.single
         self.args, self.kwargs = args, kwargs
         self.places = [chosen.find(w, args, kwargs) for w in chosen.which]
+        if len(set(self.places)) != len(self.places):
+            raise ArgumentError(f"xt.{chosen.kind}: wrt={tuple(chosen.which)!r} names an argument twice")
         self.primals: list[Tracer] = []
         self.trees: list[tuple[tree.TreeDef, list[Any]]] = []  # of each argument, its leaves: None where one moves
         for place in self.places:
