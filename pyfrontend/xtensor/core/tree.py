@@ -269,6 +269,8 @@ def leaves_at(structure: TreeDef, tree: Any) -> list[Any]:
     found = _children(tree)
     if structure.kind is _LEAF and (found is None or tree is None):
         return [tree]
+    if tree is None and not structure.size:  # nothing is there: a static argument
+        return []
     if found is None:
         raise ArgumentError(f"expected {structure}, got {tree!r:.80}")
     kind, meta, children = found

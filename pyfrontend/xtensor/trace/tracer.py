@@ -179,7 +179,8 @@ class Tracer(_Base):
     def __index__(self) -> int:
         self._no_value(
             "a Python int is needed here",
-            "Make the argument static: xt.jit(f, static=...); for range(n), write xt.fori_loop(0, n, body, carry)",
+            'Make the argument static: xt.jit(f, static="n"), and xt.grad(xt.jit(f, static="n")); '
+            "for range(n), write xt.fori_loop(0, n, body, carry)",
         )
 
     @trimmed

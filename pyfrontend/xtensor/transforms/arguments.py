@@ -18,7 +18,7 @@ from ..core.spec import Spec
 from ..interop.xarray import is_dataarray
 from ..trace.dispatch import _WEAK, scalar_array, spec_of_type
 from ..trace.scope import check_alive
-from ..trace.tracer import Tracer, not_an_array, unnamed
+from ..trace.tracer import Tracer, as_tracer, not_an_array, unnamed
 
 # Values that cannot be arrays, and that everyone means as a choice: static without being declared.
 _CHOICES = (str, bytes, np.dtype, type, type(...))
@@ -259,6 +259,17 @@ def _open(structure: tree.TreeDef, leaves: Sequence[Any]) -> Any:
 def is_choice(x: Any) -> bool:
     """Whether `x` is static although nobody said so: it cannot be an array."""
     return isinstance(x, _CHOICES) or _is_enum(x)
+
+
+def as_leaf(x: Any, numbers: tuple[type, ...] = (bool, int, float)) -> Any:
+    """A leaf of an argument as a tracer; what cannot be an array, and Python numbers of these classes, as they are."""
+    return x if is_choice(x) or type(x) in numbers else as_tracer(x)
+
+
+def without_static(structure: tree.TreeDef, leaves: Iterable[Any]) -> tuple[Any, ...]:
+    """Arguments with these leaves, None for the static ones."""
+    parts = zip(structure.children, structure.unflatten(leaves), strict=True)
+    return tuple(None if s.kind is Static else x for s, x in parts)
 
 
 def _is_enum(x: Any) -> bool:

@@ -14,9 +14,9 @@ from ..core.dims import describe, ordered, suggestion
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..trace.program import result_leaves
 from ..trace.tracer import Tracer, as_tracer
-from .arguments import name_of, needs_function, signature_of
+from .arguments import Static, name_of, needs_function, signature_of
 from .derivative import Pullback, float_leaves, full_like
-from .jit import Jitted, device_of
+from .jit import Jitted, options_of
 
 Wrt: TypeAlias = "int | str | Sequence[int | str]"
 
@@ -49,7 +49,7 @@ def _transform(f: Callable[..., Any], wrt: Wrt, has_aux: bool, kind: str) -> Jit
         return ((loss, aux), gradient) if has_aux else (loss, gradient)
 
     derivative.__name__ = f"{kind}({name_of(f)})"
-    return Jitted(derivative, device=device_of(f))
+    return Jitted(derivative, **options_of(f))
 
 
 class Arguments:
@@ -147,7 +147,10 @@ class Split:
     def restored(self, found: Sequence[Any]) -> Any:
         """One value per primal in the structure of the arguments; None for what has no derivative."""
         left = iter(found)
-        trees = [s.unflatten([next(left) if x is None else None for x in fixed]) for s, fixed in self.trees]
+        trees = [
+            None if s.kind is Static else s.unflatten([next(left) if x is None else None for x in fixed])
+            for s, fixed in self.trees
+        ]
         return trees[0] if self.single else tuple(trees)
 
 

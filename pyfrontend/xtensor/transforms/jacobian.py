@@ -20,7 +20,7 @@ from ..trace.tracer import Tracer
 from .arguments import name_of, needs_function
 from .derivative import Pullback, full_like, pushforward
 from .grad import Arguments, Split, Wrt, loss_of, with_aux
-from .jit import Jitted, device_of
+from .jit import Jitted, marked, options_of
 from .jvp import jvp
 from .vectorize import vectorized
 
@@ -51,7 +51,7 @@ def _transform(f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, kind: 
         return (found, aux) if has_aux else found
 
     derivative.__name__ = f"{kind}({name_of(f)})"
-    return Jitted(derivative, device=device_of(f))
+    return Jitted(derivative, **options_of(f))
 
 
 def hessian(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:
@@ -70,11 +70,13 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     """
     needs_function("hvp", f)
 
+    @functools.wraps(f)
     def gradient(*args: Any) -> tuple[Any, ...]:
-        return _all_gradients(f, args)
+        return _all_gradients(f, marked(f, args))
 
     gradient.__name__ = f"grad({name_of(f)})"
-    _, product = jvp(gradient, primals, tangents)
+    static = options_of(f)["static"]
+    _, product = jvp(Jitted(gradient, static=static) if static else gradient, primals, tangents)
     return product[0] if len(product) == 1 else product
 
 

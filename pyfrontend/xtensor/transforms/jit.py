@@ -107,9 +107,21 @@ def _jit_again(fn: Callable[..., Any], options: dict[str, Any]) -> Jitted[..., A
     return Jitted(fn, **options)
 
 
-def device_of(f: Any) -> str | None:
-    """The device that `xt.jit(f, device=)` was given: what is made of the function runs there, too."""
-    return f._compiler.asked if isinstance(f, Jitted) else None
+def options_of(f: Any) -> dict[str, Any]:
+    """What `xt.jit(f, device=, static=)` was given: it holds for what is made of the function, too."""
+    if not isinstance(f, Jitted):
+        return {"device": None, "static": ()}
+    return {"device": f._compiler.asked, "static": f._options["static"]}
+
+
+def marked_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a function, those that its own `xt.jit(f, static=)` names in a `Static`."""
+    return f._compiler.static.mark(args, kwargs) if isinstance(f, Jitted) else (args, kwargs)
+
+
+def marked(f: Any, args: Sequence[Any]) -> tuple[Any, ...]:
+    """As `marked_call`, of arguments by position."""
+    return marked_call(f, tuple(args), {})[0]
 
 
 class _Compiler:

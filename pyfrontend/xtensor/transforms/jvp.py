@@ -11,9 +11,9 @@ from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer
-from .arguments import name_of, needs_function
+from .arguments import as_leaf, name_of, needs_function
 from .derivative import ByFunction, conform, pushforward, same_structure
-from .jit import Jitted, device_of
+from .jit import Jitted, marked, options_of
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -31,7 +31,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         raise ArgumentError(f"there are {len(primals)} primals and {len(tangents)} tangents")
     if tracing():
         return _jvp(f, tuple(primals), tuple(tangents))
-    result: tuple[Any, Any] = _compiled(f)(tuple(primals), tuple(tangents))
+    result: tuple[Any, Any] = _compiled(f)(marked(f, primals), tuple(tangents))
     return result
 
 
@@ -48,22 +48,23 @@ def _make(f: Callable[..., Any]) -> Jitted[..., Any]:
         return _jvp(held(), primals, tangents)
 
     run.__name__ = f"jvp({name_of(f)})"
-    return Jitted(run, device=device_of(f))
+    return Jitted(run, device=options_of(f)["device"])
 
 
 _compiled = ByFunction(_make)
 
 
 def _jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+    primals = marked(f, primals)
     leaves, structure = tree.flatten(primals)
-    given = same_structure(structure, tangents, "jvp: the tangents")
-    arrays = [as_tracer(x) for x in leaves]
+    given = same_structure(structure, tangents, "xt.jvp: the tangents")
+    arrays = [as_leaf(x) if t is None else as_tracer(x) for x, t in zip(leaves, given, strict=True)]
     paths = tree.paths(primals)
     moving = [i for i, t in enumerate(given) if t is not None]
     for i in moving:
         if not dtypes.is_float(arrays[i].dtype):
             raise DTypeError(
-                f"jvp: primal {paths[i]} of {name_of(f)} is {arrays[i].dtype.name}, which has no tangent: give None"
+                f"xt.jvp: primal {paths[i]} of {name_of(f)} is {arrays[i].dtype.name}, which has no tangent: give None"
             )
     results: list[tree.TreeDef] = []
 
@@ -75,7 +76,7 @@ def _jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, .
         results.append(shape)
         return out
 
-    along = [conform(given[i], arrays[i], f"jvp: tangent {paths[i]}") for i in moving]
+    along = [conform(given[i], arrays[i], f"xt.jvp: tangent {paths[i]}") for i in moving]
     values, derivatives = pushforward(body, [arrays[i] for i in moving], along)
     left = iter(derivatives)
     out = [next(left) if dtypes.is_float(v.dtype) else None for v in values]

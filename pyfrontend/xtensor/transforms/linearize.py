@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..compiler.executable import native_type
 from ..core import dtypes, options, tree
 from ..core.calls import call_with
@@ -12,10 +14,11 @@ from ..core.errors import ArgumentError, DTypeError, Error
 from ..trace.dispatch import plain
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from . import split
-from .arguments import Call, name_of, needs_function
+from .arguments import Call, as_leaf, name_of, needs_function
 from .derivative import ByFunction, Linearized, conform, same_structure
+from .jit import marked
 from .jvp import jvp
 from .vjp import exact
 
@@ -33,9 +36,10 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
     needs_function("linearize", f)
     if tracing():
         return _traced(f, primals)
+    given, primals = primals, marked(f, primals)
     call = Call(primals, {}, f)
     if call.labelled:
-        return f(*primals), lambda *tangents: jvp(f, primals, tangents)[1]
+        return f(*given), lambda *tangents: jvp(f, given, tangents)[1]
     return _kept(f)(f, call, tree.paths(primals))
 
 
@@ -90,10 +94,12 @@ _kept = ByFunction(_Kept)
 
 
 def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]:
+    primals = marked(f, primals)
     leaves, structure = tree.flatten(primals)
     paths = tree.paths(primals)
-    arrays = [as_tracer(x) for x in leaves]
-    moving = [i for i, x in enumerate(arrays) if dtypes.is_float(x.dtype)]
+    arrays = [as_leaf(x, (bool, int)) for x in leaves]
+    kinds = [x.dtype if isinstance(x, Tracer) else np.dtype("int64") for x in arrays]
+    moving = [i for i, kind in enumerate(kinds) if dtypes.is_float(kind)]
     shapes: list[tree.TreeDef] = []
 
     def body(tracers: list[Tracer]) -> list[Tracer]:
@@ -107,7 +113,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]
     linear = Linearized(body, [arrays[i] for i in moving])
 
     def push(*tangents: Any) -> Any:
-        given = _given(structure, paths, tangents, [x.dtype for x in arrays])
+        given = _given(structure, paths, tangents, kinds)
         moved = [conform(0.0 if given[i] is None else given[i], arrays[i], "xt.linearize: the tangent") for i in moving]
         left = iter(linear(moved))
         return shapes[0].unflatten([next(left) if dtypes.is_float(y.dtype) else None for y in linear.results])

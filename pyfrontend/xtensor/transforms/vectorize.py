@@ -16,9 +16,9 @@ from ..trace import context as c
 from ..trace import location
 from ..trace.program import result_leaves
 from ..trace.regions import Regions
-from ..trace.tracer import Tracer, as_tracer
-from .arguments import is_choice, name_of, needs_function
-from .jit import Jitted, device_of
+from ..trace.tracer import Tracer
+from .arguments import as_leaf, name_of, needs_function
+from .jit import Jitted, marked_call, options_of
 
 Body = Callable[[list[Tracer]], list[Tracer]]
 
@@ -46,12 +46,12 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
         return traced(f, names, args, kwargs)
 
     batched.__name__ = f"vectorize({name_of(f)})"
-    return Jitted(batched, device=device_of(f))
+    return Jitted(batched, **options_of(f))
 
 
 def traced(f: Callable[..., Any], names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    leaves, structure = tree.flatten((args, kwargs))
-    arrays = [x if is_choice(x) else as_tracer(x) for x in leaves]
+    leaves, structure = tree.flatten(marked_call(f, args, kwargs))
+    arrays = [as_leaf(x) for x in leaves]
     moving = [i for i, x in enumerate(arrays) if isinstance(x, Tracer) and not set(names).isdisjoint(x.dims)]
     _check(names, [x for x in arrays if isinstance(x, Tracer)], f)
     results: list[tree.TreeDef] = []

@@ -15,11 +15,11 @@ from ..core.errors import ArgumentTypeError, DeviceError, Error
 from ..trace.dispatch import spec_of_type
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
-from ..trace.tracer import Tracer, as_tracer, unnamed
+from ..trace.tracer import Tracer, unnamed
 from . import split
-from .arguments import Call, name_of, needs_function
+from .arguments import Call, as_leaf, name_of, needs_function, without_static
 from .derivative import ByFunction, Pullback, conform, same_structure
-from .jit import Jitted, jit
+from .jit import Jitted, jit, marked
 
 Back = Callable[[Any], tuple[Any, ...]]
 
@@ -33,6 +33,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     needs_function("vjp", f)
     if tracing():
         return _traced(f, primals)
+    primals = marked(f, primals)
     call = Call(primals, {}, f)
     if call.labelled:
         return _by_recomputing(f, primals)
@@ -64,8 +65,7 @@ class _Kept:
                 found: list[Any] = [None] * len(call.arrays)
                 for i, g in zip(entry.moving, entry.run_backward(residuals, cts), strict=True):
                     found[i] = g
-                args, _ = call.structure.unflatten(found)
-                return tuple(args)
+                return without_static(call.structure.children[0], found)
             except Error as error:
                 raise error.with_traceback(None) from None
 
@@ -144,9 +144,9 @@ _pair = ByFunction(_make)
 
 
 def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:
-    leaves, structure = tree.flatten(primals)
-    arrays = [as_tracer(x) for x in leaves]
-    moving = [i for i, x in enumerate(arrays) if dtypes.is_float(x.dtype)]
+    leaves, structure = tree.flatten(marked(f, primals))
+    arrays = [as_leaf(x, (bool, int)) for x in leaves]
+    moving = [i for i, x in enumerate(arrays) if isinstance(x, Tracer) and dtypes.is_float(x.dtype)]
     results: list[tree.TreeDef] = []
 
     def body(tracers: list[Tracer]) -> list[Tracer]:
@@ -170,7 +170,6 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]
         found: list[Any] = [None] * len(arrays)
         for i, g in zip(moving, pullback(floats), strict=True):
             found[i] = g
-        restored: tuple[Any, ...] = structure.unflatten(found)
-        return restored
+        return without_static(structure, found)
 
     return shape.unflatten(pullback.results), back
