@@ -30,8 +30,10 @@ struct Simplify : xtensor::impl::SimplifyBase<Simplify> {
   }
 
   void runOnOperation() final {
-    if (failed(applyPatternsGreedily(getOperation(), patterns)))
-      return signalPassFailure();
+    // Every pattern brings its own end. How many rounds it takes depends on the program's depth.
+    GreedyRewriteConfig config;
+    config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
+    (void)applyPatternsGreedily(getOperation(), patterns, config);
     hoistInvariants(getOperation());
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(getOperation());

@@ -1,5 +1,9 @@
 // Splits and merges of dims that stand between elementwise ops, which would otherwise be computed
 // into memory before and after: a view of what is stored takes their place.
+//
+// That comes to an end: splits only move up and merges only down, past elementwise ops of which
+// none is added. A merge that moves down leaves splits above, but has fewer such ops ahead of it; a
+// split that moves up changes nothing for merges, and those that follow it have fewer ahead.
 #include "Simplify/Patterns.h"
 #include "XTensor/Dims.h"
 
@@ -52,6 +56,8 @@ struct SplitOfElementwise : OpRewritePattern<SplitOp> {
     Operation *split = cloneWith(rewriter, source, values, op.getType());
     for (Operation *user : llvm::make_early_inc_range(source->getUsers()))
       rewriter.replaceOp(user, split);
+    // At once: as a reader it would keep the new splits from moving on, until the next round.
+    rewriter.eraseOp(source);
     return success();
   }
 
@@ -118,6 +124,7 @@ struct ElementwiseOfMerge : OpRewritePattern<MergeOp> {
     }
     Operation *copy = cloneWith(rewriter, reader, values, inside);
     rewriter.replaceOpWithNewOp<MergeOp>(reader, copy->getResult(0), op.getDims(), into);
+    rewriter.eraseOp(op);
     return success();
   }
 
@@ -166,6 +173,8 @@ struct NumbersWithMerge : OpRewritePattern<MergeOp> {
     for (Operation *move : llvm::reverse(moves))
       x = cloneWith(rewriter, move, x, made(move->getResult(0)))->getResult(0);
     rewriter.replaceOp(reader, x);
+    for (Operation *move : moves)
+      rewriter.eraseOp(move);
     return success();
   }
 

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 import xtensor as xt
 from against import finished
+from xtensor.trace import context
 
 x = xt.array(np.ones((3, 4), "f4"), dims=("a", "b"))
 b5 = xt.array(np.ones(5, "f4"), dims="b")
@@ -53,6 +54,20 @@ def test_the_message_ends_with_the_line_that_is_wrong():
     with pytest.raises(xt.SizeError) as caught:
         x + b5  # here
     assert str(caught.value).endswith(f"{__file__}:{line_of('here')}")
+
+
+@pytest.mark.parametrize("ask", [lambda f: f(x), lambda f: f.lower(x).as_text("linalg")], ids=["call", "as_text"])
+def test_a_compiler_that_fails_without_a_reason_is_a_compile_error_at_the_users_line(monkeypatch, ask):
+    def fails(*_):
+        raise context.mlir().MLIRError("compilation failed", [])
+
+    for name in ("compile", "as_text"):
+        monkeypatch.setattr(context.compiler(), name, fails)
+    with pytest.raises(xt.CompileError, match="compilation failed, and no pass says why") as caught:
+        ask(xt.jit(lambda x: xt.sinh(x) * 3.0))
+    inside = [f for f in traceback.extract_tb(caught.value.__traceback__) if f.filename != __file__]
+    assert len(inside) <= 1, inside  # the method called
+    assert f"{__file__}:" in str(caught.value)
 
 
 def test_inside_a_traced_function_the_line_is_the_functions():

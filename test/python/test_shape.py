@@ -9,6 +9,7 @@ import xtensor as xt
 from against import DIMS, DTYPES, NUMBERS, examples, named, ours, same, several
 from hypothesis import given
 from hypothesis import strategies as st
+from xtensor.testing import check_gradients
 
 
 def example() -> xr.DataArray:
@@ -107,6 +108,27 @@ def test_stack_and_unstack() -> None:
         x.stack(c=("a", "b"))
     with pytest.raises(TypeError, match="sizes"):
         x.unstack(c=("d", "e"))
+
+
+def test_what_is_stacked_or_unstacked_is_read_by_many() -> None:
+    v = np.random.default_rng(3).standard_normal(6)
+    a, m = xt.array(v, "a"), xt.array(v.reshape(2, 3), ("e", "f"))
+
+    def unstacked(v):
+        return xt.logaddexp(v * v, v).unstack(a={"p": 2, "q": 3})
+
+    want = np.logaddexp(v * v, v).reshape(2, 3)
+    np.testing.assert_allclose(xt.jit(unstacked)(a).values, want, rtol=1e-14)
+    check_gradients(lambda v: xt.sum(xt.hypot(v * v, v).coarsen(a=2).sum() ** 2), (a,), order=2)
+
+    def f(m):
+        z = m.stack(d=("e", "f"))
+        return xt.sum(xt.tanh(z * z))
+
+    # d^2 tanh(z^2) = 2 s (1 - 4 z^2 tanh(z^2)) with s = 1 - tanh(z^2)^2
+    t = np.tanh(v * v)
+    want = (2 * (1 - t * t) * (1 - 4 * v * v * t) * v).reshape(2, 3)
+    np.testing.assert_allclose(xt.hvp(f, (m,), (m,)).values, want, rtol=1e-12, atol=1e-14)
 
 
 @examples(20)

@@ -81,6 +81,11 @@ def error_from(
     messages = _take_messages() if messages is None else messages
     for d in getattr(exc, "error_diagnostics", None) or ():
         messages.append(_with_reason(d))
+    if not messages and isinstance(exc, mlir().MLIRError):
+        return CompileError(
+            f"{str(exc).strip()}, and no pass says why: that is a fault of xtensor, not of the program. "
+            "xt.jit(f).lower(..).as_text(phase) shows how far the program comes"
+        )
     if not messages:
         return fallback(f"{type(exc).__name__}: {exc}")
     text, where = messages[0]
@@ -127,7 +132,8 @@ class diagnosed:  # noqa: N801 (used like a function)
     def __exit__(self, kind: object, exc: BaseException | None, traceback: object) -> None:
         if not isinstance(exc, Exception) or isinstance(exc, Error):
             return
-        if (messages := _take_messages()) or getattr(exc, "error_diagnostics", None):
+        messages = _take_messages()
+        if messages or isinstance(exc, mlir().MLIRError):
             raise error_from(exc, self.fallback, messages) from None
 
 

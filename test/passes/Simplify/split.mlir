@@ -27,6 +27,42 @@ func.func @read_as_it_is(%x: !x) -> (!x, !s) {
   return %0, %1 : !x, !s
 }
 
+// What several ops read that are all split moves on once the last of them is: no op stays behind, however deep they are.
+// CHECK-LABEL: func.func @read_by_ops_that_are_split
+// CHECK-NEXT: %[[X:.*]] = xtensor.split %arg0 b into [o, b] sizes [2, 3]
+// CHECK-NOT: xtensor.split
+// CHECK-COUNT-12: xtensor.mul
+// CHECK-NOT: xtensor.split
+// CHECK: return
+func.func @read_by_ops_that_are_split(%x: !x) -> !s {
+  %s0 = xtensor.sin %x : !x
+  %0 = xtensor.mul %s0, %x : !x, !x
+  %s1 = xtensor.sin %0 : !x
+  %1 = xtensor.mul %s1, %0 : !x, !x
+  %s2 = xtensor.sin %1 : !x
+  %2 = xtensor.mul %s2, %1 : !x, !x
+  %s3 = xtensor.sin %2 : !x
+  %3 = xtensor.mul %s3, %2 : !x, !x
+  %s4 = xtensor.sin %3 : !x
+  %4 = xtensor.mul %s4, %3 : !x, !x
+  %s5 = xtensor.sin %4 : !x
+  %5 = xtensor.mul %s5, %4 : !x, !x
+  %s6 = xtensor.sin %5 : !x
+  %6 = xtensor.mul %s6, %5 : !x, !x
+  %s7 = xtensor.sin %6 : !x
+  %7 = xtensor.mul %s7, %6 : !x, !x
+  %s8 = xtensor.sin %7 : !x
+  %8 = xtensor.mul %s8, %7 : !x, !x
+  %s9 = xtensor.sin %8 : !x
+  %9 = xtensor.mul %s9, %8 : !x, !x
+  %s10 = xtensor.sin %9 : !x
+  %10 = xtensor.mul %s10, %9 : !x, !x
+  %s11 = xtensor.sin %10 : !x
+  %11 = xtensor.mul %s11, %10 : !x, !x
+  %y = xtensor.split %11 b into [o, b] sizes [2, 3] : !x
+  return %y : !s
+}
+
 // The new dims come last; in an elementwise op they would not.
 // CHECK-LABEL: func.func @in_another_order
 // CHECK: %[[P:.*]] = xtensor.mul %arg0, %arg1
