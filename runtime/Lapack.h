@@ -56,12 +56,6 @@
                          1);                                                                       \
     return info;                                                                                   \
   }                                                                                                \
-  /* op(A) X = B in place of B, column-major. */                                                   \
-  inline void trsm(bool upper, bool transposed, bool unit, int n, int k, const T *a, int lda,      \
-                   T *b, int ldb) {                                                                \
-    XT_BLAS(cblas_##p##trsm)(102, 141, upper ? 121 : 122, transposed ? 112 : 111,                  \
-                             unit ? 132 : 131, n, k, T(1), a, lda, b, ldb);                        \
-  }                                                                                                \
   /* X op(L) = B in place of B, column-major; L is lower triangular. */                            \
   inline void trsmRight(bool transposed, int m, int n, const T *l, int ldl, T *b, int ldb) {       \
     XT_BLAS(cblas_##p##trsm)(102, 142, 122, transposed ? 112 : 111, 131, m, n, T(1), l, ldl, b,    \

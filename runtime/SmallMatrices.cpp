@@ -11,20 +11,22 @@
 #endif
 #define XT_INLINE inline __attribute__((always_inline))
 
+using namespace xtensor;
+
 namespace {
 
 template <typename T, int64_t columns>
 XT_INLINE void solve(int64_t n, const T *l, int64_t rowStride, int64_t columnStride, bool unit,
-                     T *x) {
+                     T *x, int64_t leading) {
   for (int64_t i = 0; i < n; ++i) {
     T row[columns];
     const T *li = l + i * rowStride;
     for (int64_t c = 0; c < columns; ++c)
-      row[c] = x[i * columns + c];
+      row[c] = x[i * leading + c];
     for (int64_t j = 0; j < i; ++j) {
       T factor = li[j * columnStride];
       for (int64_t c = 0; c < columns; ++c)
-        row[c] -= factor * x[j * columns + c];
+        row[c] -= factor * x[j * leading + c];
     }
     if (!unit) {
       T pivot = li[i * columnStride];
@@ -32,8 +34,17 @@ XT_INLINE void solve(int64_t n, const T *l, int64_t rowStride, int64_t columnStr
         row[c] /= pivot;
     }
     for (int64_t c = 0; c < columns; ++c)
-      x[i * columns + c] = row[c];
+      x[i * leading + c] = row[c];
   }
+}
+
+template <typename T>
+XT_INLINE void solveAny(int64_t n, const T *l, int64_t rowStride, int64_t columnStride, bool unit,
+                        T *x, int64_t columns, int64_t leading) {
+  if (columns == 1)
+    return solve<T, 1>(n, l, rowStride, columnStride, unit, x, leading);
+  for (int64_t c = 0; c < columns; c += kSolveColumns)
+    solve<T, kSolveColumns>(n, l, rowStride, columnStride, unit, x + c, leading);
 }
 
 template <typename T>
@@ -152,16 +163,12 @@ XT_INLINE void cotangent(int64_t n, const T *l, T *c, int64_t leading) {
 namespace xtensor {
 
 XT_CLONES void solveLower(int64_t n, const float *l, int64_t rowStride, int64_t columnStride,
-                          bool unit, float *x, int64_t columns) {
-  if (columns == 1)
-    return solve<float, 1>(n, l, rowStride, columnStride, unit, x);
-  solve<float, kSolveColumns>(n, l, rowStride, columnStride, unit, x);
+                          bool unit, float *x, int64_t columns, int64_t leading) {
+  solveAny(n, l, rowStride, columnStride, unit, x, columns, leading);
 }
 XT_CLONES void solveLower(int64_t n, const double *l, int64_t rowStride, int64_t columnStride,
-                          bool unit, double *x, int64_t columns) {
-  if (columns == 1)
-    return solve<double, 1>(n, l, rowStride, columnStride, unit, x);
-  solve<double, kSolveColumns>(n, l, rowStride, columnStride, unit, x);
+                          bool unit, double *x, int64_t columns, int64_t leading) {
+  solveAny(n, l, rowStride, columnStride, unit, x, columns, leading);
 }
 
 XT_CLONES bool factorUpper(int64_t n, float *s, int64_t leading) { return factor(n, s, leading); }

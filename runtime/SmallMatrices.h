@@ -11,11 +11,12 @@ constexpr int64_t kSmallMatrix = 96;
 constexpr int64_t kSolveColumns = 32;
 
 /// X of L X = X in place: L is n x n with any strides (negative ones, too), of which the lower
-/// triangle is read; X has `columns` columns, 1 or kSolveColumns.
+/// triangle is read; X has `columns` columns, 1 or a multiple of kSolveColumns, and its rows are
+/// `leading` apart.
 void solveLower(int64_t n, const float *l, int64_t rowStride, int64_t columnStride, bool unit,
-                float *x, int64_t columns);
+                float *x, int64_t columns, int64_t leading);
 void solveLower(int64_t n, const double *l, int64_t rowStride, int64_t columnStride, bool unit,
-                double *x, int64_t columns);
+                double *x, int64_t columns, int64_t leading);
 
 /// The upper triangular U of U^T U = S in place of the upper triangle of S, whose rows are
 /// `leading` apart, a multiple of 16. False if S is not positive definite.

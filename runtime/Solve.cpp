@@ -1,5 +1,6 @@
 // Triangular solves, and solves with LU factors: xt_triangular_solve, xt_lu_solve. Right-hand sides
-// are copied into the result's place or into scratch, which any strides allow, and solved there.
+// are copied into scratch, which any strides allow, and solved there by the kernels for small
+// triangles. Large ones are blocks of those, and products, at which the library is faster.
 // An inverse, xt_lu_inverse, is a solve of which the zeros above the identity's diagonal are left
 // out: two thirds of the work.
 #include "Lapack.h"
@@ -10,9 +11,9 @@ using namespace xtensor;
 
 namespace {
 
-// Right-hand sides of a large matrix that are solved together: enough for the library to be fast,
-// few enough for the threads to share those of one matrix.
-constexpr int64_t kLargeColumns = 64;
+// Right-hand sides of a large matrix that are solved together: enough for products to be fast, few
+// enough for the threads to share those of one matrix.
+constexpr int64_t kLargeColumns = 2 * kSolveColumns;
 
 /// A triangle of a matrix.
 template <typename T>
@@ -22,37 +23,47 @@ struct Triangle {
 
   Triangle transposed() const { return {a.transposed(), !upper, unit}; }
 
-  /// The part from row and column `first` on.
-  Triangle from(int64_t first) const {
-    Matrix<const T> part{a.data + first * (a.rowStride + a.columnStride), a.rows - first,
-                         a.columns - first, a.rowStride, a.columnStride};
+  /// Of rows and columns `begin` to `end` - 1.
+  Triangle part(int64_t begin, int64_t end) const {
+    Matrix<const T> part{a.data + begin * (a.rowStride + a.columnStride), end - begin, end - begin,
+                         a.rowStride, a.columnStride};
     return {part, upper, unit};
   }
 
-  /// X of this X = X, row-major with `columns` columns.
-  void solveSmall(T *x, int64_t columns) const {
+  /// X of this X = X, row-major with `columns` columns. In blocks of rows: what one takes from
+  /// those that are left is a product. `spare` holds n * n where neither stride is 1 and n is
+  /// large.
+  void solve(T *x, int64_t columns, T *spare) const {
     int64_t n = a.rows;
-    if (!upper)
-      return solveLower(n, a.data, a.rowStride, a.columnStride, unit, x, columns);
-    // Seen from its last element, an upper triangle is a lower one; the rows of X turn with it.
-    for (int64_t i = 0; i < n / 2; ++i)
-      std::swap_ranges(x + i * columns, x + (i + 1) * columns, x + (n - 1 - i) * columns);
-    const T *last = a.data + (n - 1) * (a.rowStride + a.columnStride);
-    solveLower(n, last, -a.rowStride, -a.columnStride, unit, x, columns);
-    for (int64_t i = 0; i < n / 2; ++i)
-      std::swap_ranges(x + i * columns, x + (i + 1) * columns, x + (n - 1 - i) * columns);
+    if (n <= kSmallMatrix)
+      return solveSmall(x, columns);
+    bool byRows = a.columnStride == 1 && a.rowStride >= n;
+    if (!byRows && !(a.rowStride == 1 && a.columnStride >= n)) {
+      Matrix<T> copied{spare, n, n, n, 1};
+      copy(a, copied);
+      return Triangle{{spare, n, n, n, 1}, upper, unit}.solve(x, columns, nullptr);
+    }
+    for (int64_t done = 0; done < n; done += kSmallMatrix) {
+      int64_t now = std::min(kSmallMatrix, n - done), left = n - done - now;
+      int64_t begin = upper ? left : done, rest = upper ? 0 : done + now;
+      part(begin, begin + now).solveSmall(x + begin * columns, columns);
+      const T *factor = a.data + rest * a.rowStride + begin * a.columnStride;
+      // Row-major is column-major of the transposed matrices.
+      if (left > 0)
+        lapack::subtractProduct(
+            false, !byRows, int(columns), int(left), int(now), x + begin * columns, int(columns),
+            factor, int(byRows ? a.rowStride : a.columnStride), x + rest * columns, int(columns));
+    }
   }
 
-  /// The same on a column-major X, whose columns are `leading` apart; `spare` holds n * n where
-  /// neither stride is 1.
-  void solveLarge(T *x, int64_t columns, int64_t leading, T *spare) const {
-    int n = static_cast<int>(a.rows), k = static_cast<int>(columns), ld = int(leading);
-    if (a.rowStride == 1 && a.columnStride >= n)
-      return lapack::trsm(upper, false, unit, n, k, a.data, int(a.columnStride), x, ld);
-    if (a.columnStride == 1 && a.rowStride >= n)
-      return lapack::trsm(!upper, true, unit, n, k, a.data, int(a.rowStride), x, ld);
-    copy(a, Matrix<T>{spare, n, n, 1, n});
-    lapack::trsm(upper, false, unit, n, k, spare, n, x, ld);
+private:
+  void solveSmall(T *x, int64_t columns) const {
+    int64_t n = a.rows, last = n - 1;
+    if (!upper)
+      return solveLower(n, a.data, a.rowStride, a.columnStride, unit, x, columns, columns);
+    // Seen from its last element, an upper triangle is a lower one; the rows of X turn with it.
+    solveLower(n, a.data + last * (a.rowStride + a.columnStride), -a.rowStride, -a.columnStride,
+               unit, x + last * columns, columns, -columns);
   }
 };
 
@@ -69,7 +80,7 @@ template <typename T>
 class Solver {
 public:
   Solver(int64_t n, int64_t columns) : n(n), columns(columns), small(n <= kSmallMatrix) {
-    width = !small ? std::min(columns, kLargeColumns) : columns == 1 ? 1 : kSolveColumns;
+    width = columns == 1 ? 1 : small || columns <= kSolveColumns ? kSolveColumns : kLargeColumns;
   }
   /// How many parts of the columns can be solved on their own.
   int64_t parts() const { return small ? 1 : (columns + width - 1) / width; }
@@ -84,15 +95,15 @@ public:
     int64_t first = small ? 0 : index * width, end = small ? columns : first + 1;
     for (int64_t c = first; c < end; c += width) {
       int64_t now = std::min(width, columns - c);
-      Matrix<T> from = part(b, c, now), to = part(x, c, now), here = layout(block, now);
-      if (small && now < width)
+      Matrix<T> from = part(b, c, now), to = part(x, c, now), here{block, n, now, width, 1};
+      if (now < width)
         std::fill_n(block, n * width, T(0));
       take(from, here, steps.before, steps.beforeStride);
-      solve(steps.first, block, now, spare);
+      steps.first.solve(block, width, spare);
       if (steps.two)
-        solve(steps.second, block, now, spare);
+        steps.second.solve(block, width, spare);
       if (steps.after) {
-        Matrix<T> other = layout(moved, now);
+        Matrix<T> other{moved, n, now, width, 1};
         take(here, other, steps.after, steps.afterStride);
         here = other;
       }
@@ -108,32 +119,29 @@ public:
     int64_t first = small ? 0 : index * width, end = small ? columns : first + 1;
     for (int64_t c = first; c < end; c += width) {
       int64_t now = std::min(width, columns - c);
-      Matrix<T> here = layout(block, now);
+      Matrix<T> here{block, n, now, width, 1};
       std::fill_n(block, n * width, T(0));
       for (int64_t j = 0; j < now; ++j)
         here.at(c + j, j) = T(1);
       // What lies above the first one stays 0.
-      Triangle<T> rest = lower.from(c);
-      small ? rest.solveSmall(&here.at(c, 0), width)
-            : rest.solveLarge(&here.at(c, 0), now, n, spare);
-      solve(upper, block, now, spare);
-      for (int64_t j = 0; j < now; ++j) {
-        int64_t to = std::clamp<int64_t>(order[(c + j) * stride], 0, n - 1);
-        copy(Matrix<T>{&here.at(0, j), n, 1, here.rowStride, 1},
-             Matrix<T>{&x.at(0, to), n, 1, x.rowStride, 1});
-      }
+      lower.part(c, n).solve(&here.at(c, 0), width, spare);
+      upper.solve(block, width, spare);
+      T *to[kLargeColumns];
+      for (int64_t j = 0; j < now; ++j)
+        to[j] = &x.at(0, std::clamp<int64_t>(order[(c + j) * stride], 0, n - 1));
+      // Along the result's rows, if they are what lies side by side.
+      bool byRows = x.columnStride < x.rowStride;
+      for (int64_t outer = 0, inner = byRows ? now : n; outer < (byRows ? n : now); ++outer)
+        for (int64_t v = 0; v < inner; ++v) {
+          int64_t i = byRows ? outer : v, j = byRows ? v : outer;
+          to[j][i * x.rowStride] = here.at(i, j);
+        }
     }
   }
 
 private:
   static Matrix<T> part(Matrix<T> m, int64_t c, int64_t now) {
     return {m.data + c * m.columnStride, m.rows, now, m.rowStride, m.columnStride};
-  }
-  Matrix<T> layout(T *block, int64_t now) const {
-    return small ? Matrix<T>{block, n, now, width, 1} : Matrix<T>{block, n, now, 1, n};
-  }
-  void solve(const Triangle<T> &triangle, T *block, int64_t now, T *spare) const {
-    small ? triangle.solveSmall(block, width) : triangle.solveLarge(block, now, n, spare);
   }
   static void take(Matrix<T> from, Matrix<T> to, const int64_t *rows, int64_t stride) {
     if (!rows)

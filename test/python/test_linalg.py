@@ -207,6 +207,32 @@ def test_matrix_power(n: int) -> None:
         np.testing.assert_array_equal(xt.linalg.matrix_power(matrix(whole), n).values, np.linalg.matrix_power(whole, n))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("columns", [1, 32, 33, 64, 150])
+@pytest.mark.parametrize("n", [96, 97, 200])
+def test_large_matrices_are_solved_in_blocks(n: int, columns: int, dtype: str) -> None:
+    """Whatever lies next to each other: columns, rows, or neither."""
+    a, b = random(n, n) / n + 2 * np.eye(n), random(n, columns)
+    wide = np.zeros((2 * n, 2 * n), dtype)
+    wide[::2, ::2] = a
+    every = slice(None, None, 2)
+    rhs = xt.array(b.astype(dtype), ("row", "k"))
+    matrices = (
+        matrix(a.astype(dtype)),
+        xt.array(a.T.astype(dtype), ("col", "row")),
+        matrix(wide).isel(row=every, col=every),
+    )
+    for given in matrices:
+        for lower in (True, False):
+            for unit in (True, False):
+                f = xt.jit(lambda a, b, o={"lower": lower, "unit": unit}: xt.linalg.triangular_solve(a, b, **o))
+                close(f(given, rhs), scipy.linalg.solve_triangular(a, b, lower=lower, unit_diagonal=unit), dtype)
+        close(xt.linalg.solve(given, rhs), np.linalg.solve(a, b), dtype)
+        close(xt.linalg.solve(given, rhs.rename(row="col"), dims=("col", "row")), np.linalg.solve(a.T, b), dtype)
+    spread = xt.jit(lambda v: xt.linalg.triangular_solve(v.isel(row=every, col=every), rhs))
+    close(spread(matrix(wide)), scipy.linalg.solve_triangular(a, b, lower=True), dtype)
+
+
 # -- names, orders, dtypes --------------------------------------------------------------------------------------------
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
