@@ -22,6 +22,10 @@ def field(coords: list[int]) -> xr.DataArray:
     return xr.DataArray(np.arange(12.0).reshape(4, 3), dims=("t", "m"), coords={"t": coords})
 
 
+def total(carry: Any, elements: tuple[Any, Any]) -> tuple[Any, None]:
+    return carry + (elements[0] * elements[1]).sum(), None
+
+
 SQUARE = xr.DataArray(np.eye(4) + 1, dims=("row", "col"), coords={"row": T})
 LOGITS = xr.DataArray(np.ones((4, 3)), dims=("t", "class"), coords={"t": T})
 # Of two arrays: the first has coordinates T, the second those that it is given.
@@ -42,6 +46,14 @@ JOINED: dict[str, tuple[Callable[[Any, Any], Any], Any, Callable[[list[int]], xr
     "set a part": (lambda a, b: xt.as_array(a).at(t=slice(2)).set(b), field(T), lambda c: along("t", c)[:2]),
     "add by index": (lambda a, b: xt.zeros(m=3).at(m=b).add(a), along("t", T), lambda c: along("t", c, "i8")),
     "read by index": (lambda a, b: xt.as_array(a).isel(m=b), field(T), lambda c: along("t", c, "i8")),
+    "scan": (lambda a, b: xt.scan(total, 0.0, (a, b), dim="t")[0], along("t", T), lambda c: along("t", c)),
+    "scan that is traced again": (lambda a, b: xt.scan(total, 0, (a, b), dim="t")[0], field(T), field),
+    "map": (lambda a, b: xt.map(lambda e: e["a"] + e["b"], {"a": a, "b": b}, "t"), field(T), lambda c: along("t", c)),
+    "vjp": (lambda a, b: xt.vjp(xt.sin, a)[1](b)[0], along("t", T), lambda c: along("t", c)),
+    "jvp": (lambda a, b: xt.jvp(xt.sin, (a,), (b,))[1], along("t", T), lambda c: along("t", c)),
+    "jvp, the second": (lambda a, b: xt.jvp(xt.multiply, (2.0, a), (1.0, b))[1], field(T), field),
+    "linearize": (lambda a, b: xt.linearize(xt.sin, a)[1](b), along("t", T), lambda c: along("t", c)),
+    "hvp": (lambda a, b: xt.hvp(lambda x: xt.sum(x**3), (a,), (b,)), along("t", T), lambda c: along("t", c)),
 }  # fmt: skip
 
 

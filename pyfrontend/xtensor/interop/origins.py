@@ -47,8 +47,8 @@ class Origins:
             for result in view.operation.results if self.called or self.joined else ():
                 if result in self.called:
                     self._called(*self.called[result])
-                if result in self.joined:
-                    self._meet(view.operation, result)
+                for number, joined in enumerate(self.joined.get(result, ())):
+                    self._meet(view.operation, (result, "joined", number), *joined)
         return list(block.operations)[-1].operation
 
     def _either(self, values: Iterable[Any]) -> dict[str, frozenset[Origin]]:
@@ -157,18 +157,19 @@ class Origins:
                 origins = self.known.get(source, {})
                 self.known[result] = {_put(d, steps.get(d)): _stepped(f, steps.get(d)) for d, f in origins.items()}
 
-    def _meet(self, o: Any, result: Any) -> None:
+    def _meet(
+        self, o: Any, key: Any, name: str, joined: Sequence[Any], along: Sequence[tuple[str, ...]] | None
+    ) -> None:
         from ..trace.context import file_line, spec_of
 
-        name, joined, along = self.joined[result]
         specs = [spec_of(v.type) for v in joined]
         along = [s.dims for s in specs] if along is None else along
         parts = zip(specs, joined, along, strict=True)
         operands = tuple((s, _only(self.known.get(v, {}), dims)) for s, v, dims in parts)
-        self.meetings.pop(result, None)  # of a loop's body, the last round tells
+        self.meetings.pop(key, None)  # of a loop's body, the last round tells
         for d in {d for dims in along for d in dims}:
             if len({where[d] for _, where in operands if where.get(d)}) > (len(operands) > 1):
-                self.meetings[result] = Meeting(name, file_line(str(o.location)) or None, operands)
+                self.meetings[key] = Meeting(name, file_line(str(o.location)) or None, operands)
 
     def _through(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
         name, a = o.name, o.attributes

@@ -265,7 +265,7 @@ def met(name: str, y: Tracer, x: Tracer, plan: Mapping[str, Any], v: Any = None)
     if joined:
         kept = tuple(d for d in x.dims if d not in chosen)
         along = [kept, *(i.dims for i in joined)]
-        y.scope.root.joined[y.value] = name, [x.value, *(i.value for i in joined)], along
+        y.scope.root.join(y.value, name, [x, *joined], along=along)
     return y
 
 

@@ -261,7 +261,7 @@ def _label(name: str, x: Any, dim: str | None, skipna: bool | None) -> Any:
     position = (argmax if name == "idxmax" else argmin)(x, dim, skipna=skipna)
     if isinstance(position, Tracer):
         # That the dim has no coordinates is for the call to see.
-        position.scope.root.joined[position.value] = name, [as_tracer(x).value], [(dim,)]
+        position.scope.root.join(position.value, name, [as_tracer(x)], along=[(dim,)])
     labelled = is_dataarray(x) or (isinstance(x, _native.Array) and x.meta is not None)
     return labels_at(name, x, dim, position) if labelled else position
 

@@ -393,6 +393,8 @@ def scan(
     )
     types = [c.array_type(s) for s in (*carry.specs, *stacked)]
     values = regions.finish("scan", types, [*operands, *size], attributes, [[*nexts, *ys]])
+    if values and len(over) > 1:
+        current().root.join(values[0], op, over, along=[(dim,)] * len(over))
     results = _results(values, [*carry.specs, *stacked])
     return carry.unflatten(results[: len(carry.specs)]), structure.unflatten(results[len(carry.specs) :])
 

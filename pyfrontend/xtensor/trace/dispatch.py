@@ -317,13 +317,13 @@ class _Eager:
         finally:
             local.op = before
         if self.joins and not before:
-            joined = [x.value for x in args if isinstance(x, Tracer)]
+            joined = [x for x in args if isinstance(x, Tracer)]
             if kwargs or self.lists:
                 given = itertools.chain.from_iterable(map(_items, (*args, *kwargs.values())))
-                joined = [x.value for x in given if isinstance(x, Tracer)]
+                joined = [x for x in given if isinstance(x, Tracer)]
             if len(joined) > 1:
                 first = result if isinstance(result, Tracer) else result[0]
-                first.scope.root.joined[first.value] = self.name, joined, None
+                first.scope.root.join(first.value, self.name, joined)
         return result
 
     def is_array(self, i: int) -> _Takes:

@@ -34,7 +34,7 @@ class Program:
     places: tuple[int, ...] | None = None  # of each leaf among the outputs, where these are fewer
     ranges: tuple[Range, ...] = ()  # of the arguments that are Python ints
     labels: Mapping[Any, tuple[Any, Mapping[str, Any]]] = field(default_factory=dict)  # as Root has them
-    joined: Mapping[Any, Joined] = field(default_factory=dict)  # as Root has them
+    joined: Mapping[Any, list[Joined]] = field(default_factory=dict)  # as Root has them
     followed: Mapping[Any, tuple[Any, list[Any], list[Any]]] = field(default_factory=dict)  # as Root has them
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.spec import Spec
 from . import context as c
@@ -27,6 +27,7 @@ class Regions:
         self.always = always
         self.here = location.of_user()
         self.scopes: list[Scope | None] = [None] * count
+        self.noted = [len(notes) for notes in self._notes()]
         self.placeholder = c.mlir().Operation.create("builtin.module", regions=count, loc=self.here, ip=self.scope.ip)
 
     def trace(self, i: int, specs: Sequence[Spec], fn: Callable[[list[Tracer]], T]) -> T:
@@ -47,7 +48,15 @@ class Regions:
         assert scope is not None
         return [x.value for x in values] == list(scope.block.arguments)
 
+    def _notes(self) -> list[dict[Any, Any]]:
+        root = self.scope.root
+        return [root.labels, root.followed, root.joined]
+
     def discard(self) -> None:
+        """Gives up what was traced, and what is remembered of its values: others may come to stand where they were."""
+        for notes, count in zip(self._notes(), self.noted, strict=True):
+            for value in list(notes)[count:]:
+                del notes[value]
         self.placeholder.erase()
 
     def finish(

@@ -115,8 +115,8 @@ class Root(Scope):
         # result -> what is known of the function that it comes from, its inputs and all of its results
         self.followed: dict[Any, tuple[Any, list[Any], list[Any]]] = {}
         # value -> the public function that gave it, what that was given, and of each the dims whose coordinates meet
-        # (None: all).
-        self.joined: dict[Any, Joined] = {}
+        # (None: all); several where it puts arrays together in pairs.
+        self.joined: dict[Any, list[Joined]] = {}
         self.fresh = 0
         self.device = device  # where the function will run
 
@@ -160,6 +160,13 @@ class Root(Scope):
         """A name that no user can spell, and that no other part of the program has."""
         self.fresh += 1
         return f"{like}~b{self.fresh}"
+
+    def join(
+        self, value: ir.Value, op: str, *together: Sequence[Tracer], along: list[tuple[str, ...]] | None = None
+    ) -> None:
+        """Remembers that `op` puts elements of arrays together, of each group in `together`, where it gives `value`."""
+        # In place of what was there: of a body that is traced again, other values have been where these are.
+        self.joined[value] = [(op, [x.value for x in arrays], along) for arrays in together]
 
     def finish(self, values: Sequence[ir.Value]) -> None:
         """Adds the return and gives the function its type."""

@@ -149,6 +149,12 @@ def pushforward(body: Body, primals: Sequence[Tracer], tangents: Sequence[Tracer
     return values[:moved], values[moved:]
 
 
+def joined(op: str, results: Sequence[Tracer], moved: Sequence[Tracer], of: Sequence[Tracer]) -> None:
+    """Remembers that tangents or cotangents go together with what they belong to: their coordinates have to agree."""
+    if results:
+        current().root.join(results[0].value, op, *zip(of, moved, strict=True))
+
+
 # -- cotangents and tangents ------------------------------------------------------------------------------------------
 
 

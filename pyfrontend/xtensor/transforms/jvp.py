@@ -12,7 +12,7 @@ from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import as_leaf, name_of, needs_function
-from .derivative import ByFunction, conform, pushforward, same_structure
+from .derivative import ByFunction, conform, joined, pushforward, same_structure
 from .jit import Jitted, marked, options_of
 
 
@@ -78,6 +78,7 @@ def _jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, .
 
     along = [conform(given[i], arrays[i], f"xt.jvp: tangent {paths[i]}") for i in moving]
     values, derivatives = pushforward(body, [arrays[i] for i in moving], along)
+    joined("jvp", values, along, [arrays[i] for i in moving])
     left = iter(derivatives)
     out = [next(left) if dtypes.is_float(v.dtype) else None for v in values]
     return results[0].unflatten(values), results[0].unflatten(out)

@@ -17,7 +17,7 @@ from ..trace.scope import tracing
 from ..trace.tracer import Tracer
 from . import split
 from .arguments import Call, as_leaf, name_of, needs_function
-from .derivative import ByFunction, Linearized, conform, same_structure
+from .derivative import ByFunction, Linearized, conform, joined, same_structure
 from .jit import marked
 from .jvp import jvp
 from .vjp import exact
@@ -115,7 +115,9 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]
     def push(*tangents: Any) -> Any:
         given = _given(structure, paths, tangents, kinds)
         moved = [conform(0.0 if given[i] is None else given[i], arrays[i], "xt.linearize: the tangent") for i in moving]
-        left = iter(linear(moved))
+        found = linear(moved)
+        joined("linearize", found, moved, [arrays[i] for i in moving])
+        left = iter(found)
         return shapes[0].unflatten([next(left) if dtypes.is_float(y.dtype) else None for y in linear.results])
 
     return shapes[0].unflatten(linear.results), push

@@ -18,7 +18,7 @@ from ..trace.scope import tracing
 from ..trace.tracer import Tracer, unnamed
 from . import split
 from .arguments import Call, as_leaf, name_of, needs_function, without_static
-from .derivative import ByFunction, Pullback, conform, same_structure
+from .derivative import ByFunction, Pullback, conform, joined, same_structure
 from .jit import Jitted, jit, marked
 
 Back = Callable[[Any], tuple[Any, ...]]
@@ -162,13 +162,12 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]
 
     def back(*cotangent: Any) -> tuple[Any, ...]:
         given = same_structure(shape, only(cotangent), "xt.vjp: the cotangent")
-        floats = [
-            conform(0.0 if t is None else t, y, "xt.vjp: the cotangent")
-            for t, y in zip(given, pullback.results, strict=True)
-            if dtypes.is_float(y.dtype)
-        ]
+        moved = [(t, y) for t, y in zip(given, pullback.results, strict=True) if dtypes.is_float(y.dtype)]
+        cts = [conform(0.0 if t is None else t, y, "xt.vjp: the cotangent") for t, y in moved]
+        gradients = pullback(cts)
+        joined("vjp", gradients, cts, [y for _, y in moved])
         found: list[Any] = [None] * len(arrays)
-        for i, g in zip(moving, pullback(floats), strict=True):
+        for i, g in zip(moving, gradients, strict=True):
             found[i] = g
         return without_static(structure, found)
 
