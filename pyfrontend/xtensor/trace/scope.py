@@ -201,11 +201,15 @@ def current() -> Scope:
     return scope
 
 
+def is_alive(scope: Scope) -> bool:
+    """Whether what was made in `scope` means something where this thread is."""
+    here = local.scope
+    return scope.alive and here is not None and here.root is scope.root
+
+
 def check_alive(tracer: Any) -> None:
     """Refuses tracers whose trace has ended, or that another thread or another function traces."""
-    scope = tracer.scope
-    here = local.scope
-    if scope.alive and here is not None and here.root is scope.root:
+    if is_alive(tracer.scope):
         return
     raise TracerError(
         f"a traced array {tracer!r} was used outside of the function that it was traced in. It has no value there: "

@@ -200,11 +200,13 @@ class Tracer(_Base):
     def item(self) -> Any:
         self._no_value("item() reads a value", "Return the array, and read what the call gives")
 
+    @trimmed
     def __len__(self) -> int:
         if not self.dims:
             raise ArgumentTypeError("len() of an array without dims")
         return int(self.shape[0])
 
+    @trimmed
     def __iter__(self) -> Iterator[Any]:
         if not self.dims:
             raise ArgumentTypeError(f"iteration over {self!r}, which has no dims")
@@ -214,18 +216,21 @@ class Tracer(_Base):
         return iter([self.isel({first: i}) for i in range(n)])
 
     @property
+    @trimmed
     def values(self) -> NoReturn:
         self._no_value(
             "values reads the array",
             "Return the array from the function, or use xt functions on it",
         )
 
+    @trimmed
     def to_numpy(self) -> NoReturn:
         self._no_value(
             "to_numpy() reads the array",
             "Return the array from the function, or use xt functions on it",
         )
 
+    @trimmed
     def to_xarray(self) -> NoReturn:
         self._no_value(
             "to_xarray() reads the array",
@@ -233,12 +238,14 @@ class Tracer(_Base):
         )
 
     @property
+    @trimmed
     def variable(self) -> NoReturn:
         self._no_value(
             "xarray: a DataArray reads the array that it meets on its right",
             "Write the array first, as in u * k, or xt.as_array(k) * u with the DataArray k; xt.where for xarray.where",
         )
 
+    @trimmed
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         self._no_value("NumPy was asked to read an array", "Use the xt function of the same name")
 
@@ -248,6 +255,7 @@ class Tracer(_Base):
     def __deepcopy__(self, memo: object) -> Tracer:
         return self
 
+    @trimmed
     def __reduce__(self) -> NoReturn:
         self._no_value("pickling reads the array", "Return the array from the function")
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ..core import dtypes, tree
-from ..core.calls import call_with, shown
+from ..core.calls import call_with, checked, shown
 from ..core.dims import describe
-from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError, Error
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
 from ..core.spec import Spec
 from ..trace import build
 from ..trace import context as c
@@ -24,6 +24,7 @@ from .derivative import conform, order
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
+M = TypeVar("M", bound=Callable[..., Any])
 
 
 class _Inside(threading.local):
@@ -36,6 +37,10 @@ class _Inside(threading.local):
 
     def __exit__(self, *exc: object) -> None:
         self.depth -= 1
+
+
+def _method(fn: M) -> M:
+    return checked(fn, name=f"custom_derivative.{fn.__name__}")  # type: ignore[return-value]
 
 
 class custom_derivative:  # noqa: N801 (used like a function)
@@ -67,12 +72,14 @@ class custom_derivative:  # noqa: N801 (used like a function)
         self.backward: Rule | None = None
         self.inside = _Inside()
 
+    @_method
     def defpushforward(self, rule: F) -> F:
         """The forward rule: rule(primals, tangents) -> y, dy. Gives the rule, so that it works as a decorator."""
         _check_rules(rule)
         self.pushforward = rule
         return rule
 
+    @_method
     def defpullback(self, fwd: Rule, bwd: Rule) -> None:
         """The reverse rule: fwd(*args) -> y, residuals; bwd(residuals, ct) -> tuple, an entry per argument."""
         _check_rules(fwd, bwd)
@@ -236,7 +243,7 @@ class _Call:
         out = []
         for x, s in zip(leaves, self.results, strict=True):
             if x.spec.sizes != s.sizes or not (x.dtype == s.dtype or x.weak or s.weak):
-                raise DTypeError(
+                raise (DTypeError if x.spec.sizes == s.sizes else DimensionError)(
                     f"{what} returns {x.dtype.name} {describe(x.dims, x.shape)} where {self.of.name} itself returns "
                     f"{s.dtype.name} {describe(s.dims, s.shape)}"
                 )

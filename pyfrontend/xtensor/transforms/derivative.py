@@ -11,11 +11,11 @@ import numpy as np
 
 from ..core import dtypes, tree
 from ..core.dims import describe
-from ..core.errors import ArgumentError, DimensionError, DTypeError, SizeError
+from ..core.errors import ArgumentError, DimensionError, DTypeError, SizeError, TracerError
 from ..core.spec import Spec
 from ..trace import build, location
 from ..trace import context as c
-from ..trace.scope import Scope, current
+from ..trace.scope import Scope, current, is_alive
 from ..trace.tracer import Tracer, as_tracer, unnamed
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class Pullback:
 
     def __init__(self, body: Body, primals: Sequence[Tracer]) -> None:
         self.primals = list(primals)
+        self.scope = current()
         *values, self.handle = _request("pullback", body, primals, (), {}, self._handle_type)
         self.results = [Tracer(v) for v in values]
 
@@ -97,6 +98,15 @@ class Pullback:
         ir, ctx = c.mlir(), c.context()
         kind = ir.FunctionType.get(_moving(results), [p.value.type for p in self.primals], context=ctx)
         return [ir.Type.parse(f"!xtensor.linear<{kind}>", ctx)]
+
+    def check_alive(self, what: str) -> None:
+        """Refuses calls after the trace: `what` is how the user calls this."""
+        if not is_alive(self.scope):
+            op, _, name = what.partition(".")
+            raise TracerError(
+                f"xt.{op}: {name} was called outside of the function that it was traced in. It is a part of that one: "
+                f"call it there, and return what it gives; or keep what xt.{op} of arrays with values gives"
+            )
 
     def __call__(self, cotangents: Sequence[Tracer]) -> list[Tracer]:
         """Cotangents of the float results to cotangents of the primals."""

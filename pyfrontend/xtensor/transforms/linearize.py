@@ -10,7 +10,7 @@ import numpy as np
 from ..compiler.executable import native_type
 from ..core import dtypes, options, tree
 from ..core.calls import call_with
-from ..core.errors import ArgumentError, DTypeError, Error
+from ..core.errors import ArgumentError, DTypeError, trimmed
 from ..trace.dispatch import plain
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
@@ -39,7 +39,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
     given, primals = primals, marked(f, primals)
     call = Call(primals, {}, f)
     if call.labelled:
-        return f(*given), lambda *tangents: jvp(f, given, tangents)[1]
+        return f(*given), trimmed(lambda *tangents: jvp(f, given, tangents)[1])
     return _kept(f)(f, call, tree.paths(primals))
 
 
@@ -73,19 +73,17 @@ class _Kept:
         residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in kept.residuals]
         structure = call.structure.children[0]
 
+        @trimmed
         def push(*tangents: Any) -> Any:
-            try:
-                given = _given(structure, paths, tangents, [s.dtype for s in kept.specs])
-                moved = [
-                    exact(given[i], native_type(kept.specs[i]), kept.device, "xt.linearize: the tangent")
-                    for i in kept.moving
-                ]
-                found: list[Any] = [None] * kept.shape.size
-                for (i, _), t in zip(kept.cotangents, kept.run_backward(residuals, moved), strict=True):
-                    found[i] = t
-                return kept.shape.unflatten(found)
-            except Error as error:
-                raise error.with_traceback(None) from None
+            given = _given(structure, paths, tangents, [s.dtype for s in kept.specs])
+            moved = [
+                exact(given[i], native_type(kept.specs[i]), kept.device, "xt.linearize: the tangent")
+                for i in kept.moving
+            ]
+            found: list[Any] = [None] * kept.shape.size
+            for (i, _), t in zip(kept.cotangents, kept.run_backward(residuals, moved), strict=True):
+                found[i] = t
+            return kept.shape.unflatten(found)
 
         return kept.shape.unflatten(outputs[: kept.shape.size]), push
 
@@ -112,7 +110,9 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]
 
     linear = Linearized(body, [arrays[i] for i in moving])
 
+    @trimmed
     def push(*tangents: Any) -> Any:
+        linear.check_alive("linearize.push")
         given = _given(structure, paths, tangents, kinds)
         moved = [conform(0.0 if given[i] is None else given[i], arrays[i], "xt.linearize: the tangent") for i in moving]
         found = linear(moved)

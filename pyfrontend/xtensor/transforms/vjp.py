@@ -11,7 +11,7 @@ import numpy as np
 from .. import _native
 from ..core import dtypes, options, tree
 from ..core.calls import call_with
-from ..core.errors import ArgumentTypeError, DeviceError, Error
+from ..core.errors import ArgumentTypeError, DeviceError, trimmed
 from ..trace.dispatch import spec_of_type
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
@@ -58,16 +58,14 @@ class _Kept:
         outputs = entry.forward.run(inputs)
         residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
 
+        @trimmed
         def back(*cotangent: Any) -> tuple[Any, ...]:
-            try:
-                given = same_structure(entry.shape, only(cotangent), "xt.vjp: the cotangent")
-                cts = [exact(given[i], t, entry.device, "xt.vjp: the cotangent") for i, t in entry.cotangents]
-                found: list[Any] = [None] * len(call.arrays)
-                for i, g in zip(entry.moving, entry.run_backward(residuals, cts), strict=True):
-                    found[i] = g
-                return without_static(call.structure.children[0], found)
-            except Error as error:
-                raise error.with_traceback(None) from None
+            given = same_structure(entry.shape, only(cotangent), "xt.vjp: the cotangent")
+            cts = [exact(given[i], t, entry.device, "xt.vjp: the cotangent") for i, t in entry.cotangents]
+            found: list[Any] = [None] * len(call.arrays)
+            for i, g in zip(entry.moving, entry.run_backward(residuals, cts), strict=True):
+                found[i] = g
+            return without_static(call.structure.children[0], found)
 
         return entry.shape.unflatten(outputs[: entry.shape.size]), back
 
@@ -113,6 +111,7 @@ def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[An
     result = forward(*primals)
     structure = tree.structure(result)
 
+    @trimmed
     def back(*cotangent: Any) -> tuple[Any, ...]:
         given = same_structure(structure, only(cotangent), "xt.vjp: the cotangent")
         found: tuple[Any, ...] = _pair(f)[1](primals, given)
@@ -160,7 +159,9 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]
     pullback = Pullback(body, [arrays[i] for i in moving])
     shape = results[0]
 
+    @trimmed
     def back(*cotangent: Any) -> tuple[Any, ...]:
+        pullback.check_alive("vjp.back")
         given = same_structure(shape, only(cotangent), "xt.vjp: the cotangent")
         moved = [(t, y) for t, y in zip(given, pullback.results, strict=True) if dtypes.is_float(y.dtype)]
         cts = [conform(0.0 if t is None else t, y, "xt.vjp: the cotangent") for t, y in moved]

@@ -1,0 +1,92 @@
+"""Tracebacks show the user's frames, and of the package at most the method that was called; what outlives its trace
+says so."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+
+X = xt.array([1.0, 2.0], "i")
+
+
+def frames_of_the_package(error: BaseException) -> int:
+    return sum("/xtensor/" in frame.filename for frame in traceback.extract_tb(error.__traceback__))
+
+
+def leaked(make: Callable[[Any], Any]) -> Any:
+    """What a traced function left outside."""
+    kept = []
+
+    def f(x: Any) -> Any:
+        kept.append(make(x))
+        return xt.sum(x)
+
+    xt.jit(f)(X)
+    return kept[0]
+
+
+ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
+    "values": lambda t: t.values,
+    "to_numpy": lambda t: t.to_numpy(),
+    "to_xarray": lambda t: t.to_xarray(),
+    "np.asarray": lambda t: np.asarray(t),
+    "iteration": lambda t: list(t),
+    "float": lambda t: float(t),
+    "item": lambda t: t.item(),
+    "addition": lambda t: t + 1,
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_a_leaked_tracer(name: str) -> None:
+    with pytest.raises(xt.TracerError, match="was used outside of the function that it was traced in") as caught:
+        ATTRIBUTES[name](leaked(lambda x: x * 2.0))
+    assert frames_of_the_package(caught.value) <= 1
+
+
+@pytest.mark.parametrize("where", ["outside", "in another function"])
+@pytest.mark.parametrize("name", ["vjp", "linearize"])
+def test_a_leaked_derivative(name: str, where: str) -> None:
+    derivative = leaked(lambda x: getattr(xt, name)(xt.sin, x)[1])
+    called = "back" if name == "vjp" else "push"
+    with pytest.raises(xt.TracerError, match=f"^xt.{name}: {called} was called outside of the function") as caught:
+        derivative(X) if where == "outside" else xt.jit(derivative)(X)
+    assert frames_of_the_package(caught.value) <= 1
+
+
+COTANGENTS: dict[str, Callable[[], Any]] = {
+    "concrete": lambda: xt.vjp(xt.sin, X)[1](xt.ones(j=3)),
+    "dataarray": lambda: xt.vjp(xt.sin, xr.DataArray([1.0, 2.0], dims="i"))[1]((1.0, 2.0)),
+    "traced": lambda: xt.jit(lambda x: xt.vjp(xt.sin, x)[1](xt.ones(j=3)))(X),
+    "linearize": lambda: xt.linearize(xt.sin, xr.DataArray([1.0, 2.0], dims="i"))[1](1.0, 2.0),
+    "a rule": lambda: xt.custom_derivative(xt.sin).defpushforward(2.0),  # type: ignore[type-var]
+    "rules": lambda: xt.custom_derivative(xt.sin).defpullback(lambda x: (x, None), 2.0),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", COTANGENTS)
+def test_wrong_cotangents_and_rules(name: str) -> None:
+    with pytest.raises(xt.Error) as caught:
+        COTANGENTS[name]()
+    assert frames_of_the_package(caught.value) <= 1
+
+
+def test_a_rule_that_is_missing_or_called_otherwise() -> None:
+    f: Any = xt.custom_derivative(xt.sin)
+    with pytest.raises(xt.ArgumentTypeError, match=r"^xt.custom_derivative.defpullback: .*'bwd'.*\(fwd, bwd\)"):
+        f.defpullback(lambda x: (x, None))
+    with pytest.raises(xt.ArgumentTypeError, match=r"'fwd'. Its parameters are \(fwd, bwd\)"):
+        f.defpullback(forward=lambda x: (x, None), backward=lambda r, ct: (ct,))
+
+
+def test_a_rule_that_returns_y_of_other_dims() -> None:
+    f: Any = xt.custom_derivative(lambda x: x * 2.0)
+    f.defpushforward(lambda p, t: (xt.sum(p[0]), 2.0 * t[0]))
+    with pytest.raises(xt.DimensionError, match=r"returns float64 \(\) where <lambda> itself returns float64 \(i: 2\)"):
+        xt.grad(lambda x: xt.sum(f(x)))(X)
