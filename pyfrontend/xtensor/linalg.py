@@ -423,13 +423,16 @@ def trace(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
 @op
 def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
-    """Matrix norm over dims=(row, col): "fro" (None), "nuc", 1, -1, 2, -2, inf or -inf; or vector norm over one dim.
+    """Matrix norm over dims=(row, col): "fro" (None), "nuc", 1, -1, 2, -2, inf or -inf; or vector norm over one dim,
+    dims="i", and of an array that has one dim only.
 
     1 is the largest sum of absolute values of a column, inf of a row, 2 the largest singular value, "nuc" their sum.
     """
     a = as_tracer(x)
     dtype = p.mean_dtype(a.dtype)
     wide = _wide(a)
+    if isinstance(dims, str) or (dims is MATRIX and a.ndim == 1):
+        dims = (dims,) if isinstance(dims, str) else a.dims
     if isinstance(dims, (tuple, list)) and len(dims) == 1:
         order = 2.0 if ord is None else ord
         return p.cast(_norm(wide, dims_of("linalg.norm", a, dims), float(order)), dtype)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 import xtensor as xt
@@ -36,6 +37,14 @@ def test_a_method_that_is_not_here_says_what_to_write(name: str) -> None:
 def test_renamed_functions_are_there() -> None:
     rooms = (xt, xt.nn, xt.linalg, xt.signal)
     assert [n for n in absent._RENAMED.values() if not any(hasattr(room, n) for room in rooms)] == []
+
+
+def test_rooms_know_the_words_of_other_libraries() -> None:
+    words = {xt.linalg: "logdet solve_triangular cho_solve eig eigvalsh diag", xt.nn: "mse_loss dropout Linear"}
+    for room, names in words.items():
+        for name in names.split():
+            with pytest.raises(AttributeError, match=rf"has no '{name}': write ."):
+                getattr(room, name)
 
 
 NUMPY: dict[str, tuple[Callable[[Any], Any], str]] = {
@@ -72,6 +81,15 @@ def test_a_ufunc_of_another_library_is_not_numpys() -> None:
 # -- calls ------------------------------------------------------------------------------------------------------------
 
 
+class Foreign:
+    """An array of another library, as DLPack shows it."""
+
+    shape = (2, 3)
+
+    def __dlpack__(self) -> None:
+        raise AssertionError("nothing was to be read")
+
+
 def assign(x: Any) -> None:
     x[0] += 1
 
@@ -83,6 +101,51 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         r'xt.concat\(\[x, y\], dim="k"\)',
     ),
     "grad of an array": (lambda: xt.grad(lambda x: x.sum(), X), xt.ArgumentTypeError, r"write xt.grad\(f\)\(x\)"),  # type: ignore[arg-type]
+    "axis=1": (lambda: X.mean(axis=1), xt.ArgumentTypeError, "write dim='space'\n"),  # type: ignore[call-arg]
+    "axis=-1": (lambda: xt.nn.softmax(X, axis=-1), xt.ArgumentTypeError, "write dim='space'\n"),  # type: ignore[call-arg]
+    "axis=(0, 1)": (lambda: xt.sum(X, axis=(1, 0)), xt.ArgumentTypeError, r"write dim=\('space', 'time'\)\n"),  # type: ignore[call-arg]
+    "axis=None": (lambda: xt.sum(X, axis=None), xt.ArgumentTypeError, "leave axis= out, which means all"),  # type: ignore[call-arg]
+    "axis=7": (lambda: xt.sum(X, axis=7), xt.ArgumentTypeError, "write dim='time'\n"),  # type: ignore[call-arg]
+    "pandas": (
+        lambda: xt.grad(lambda s: s.sum())(pd.Series([1.0, 2.0])),
+        xt.DimensionError,
+        r"argument \[0\] of .*a pandas.*Series of shape \(2,\) .*xt.array\(x.values, dims=\(\"row\",\)\)",
+    ),
+    "DLPack": (
+        lambda: xt.grad(lambda s: s.sum())(Foreign()),
+        xt.DimensionError,
+        r"Foreign of shape \(2, 3\) has no named dims. Name its axes: xt.array\(x, dims=\(\"row\", \"col\"\)\)",
+    ),
+    "a generator": (
+        lambda: xt.scan(lambda c, x: (c, x), 0.0, (i for i in range(3)), dim="i"),
+        xt.ArgumentTypeError,
+        r"a generator is no array. Write xt.array\(list\(..\), dims=...\)\n",
+    ),
+    "a text among parameters": (
+        lambda: xt.grad(lambda p: p["x"].sum())({"x": X, "name": "foo"}),
+        xt.ArgumentTypeError,
+        r"^xt.grad: argument 'p'\['name'\] is 'foo'; .*wrt= does not name",
+    ),
+    "if of what is constant": (
+        lambda: xt.grad(lambda x: x.sum() * (2.0 if (X > 0).all() else 1.0))(X),
+        xt.ArgumentTypeError,
+        "No argument has a part in it: compute it before the call",
+    ),
+    "if of what is traced": (
+        lambda: xt.grad(lambda x: x.sum() * (2.0 if (x * X > 0).all() else 1.0))(X),
+        xt.ArgumentTypeError,
+        "Write xt.where",
+    ),
+    "scan over numbers": (
+        lambda: xt.scan(lambda c, x: (c + x, None), 0.0, [1.0, 2.0], dim="i"),
+        xt.DimensionError,
+        r"Numbers in a row are one array: xt.array\(\[..\], 'i'\)",
+    ),
+    "scan of init": (
+        lambda: xt.scan(lambda c, x: (c, x), init=0.0, xs=X, dim="time"),  # type: ignore[call-arg]
+        xt.ArgumentTypeError,
+        "Write carry= for init=",
+    ),
     "cond of arrays": (
         lambda: xt.cond(True, X, X),  # type: ignore[arg-type]
         xt.ArgumentTypeError,
@@ -162,3 +225,12 @@ def test_calls_that_mean_something_else_here(name: str) -> None:
     call, kind, message = CALLS[name]
     with pytest.raises(kind, match=f"(?s){message}"):
         call()
+
+
+def test_the_norm_of_a_vector() -> None:
+    v = xt.array([3.0, -4.0], "i")
+    for norm in (xt.linalg.norm(v), xt.linalg.norm(v, dims="i"), xt.linalg.norm(v, dims=("i",))):
+        assert norm.item() == 5.0
+    assert xt.linalg.norm(v, 1).item() == 7.0
+    m = xt.array([[3.0, 4.0], [0.0, 2.0]], ("i", "j"))
+    np.testing.assert_array_equal(xt.linalg.norm(m, dims="j").values, [5.0, 2.0])

@@ -20,12 +20,13 @@ _ORDER = 'write x.transpose("b", "a")'
 _DTYPE = 'dtypes are strings or NumPy\'s: "f4", "f8", "i8", np.float32'
 _JOIN = 'write xt.concat([x, y], dim="time"); a new name makes a new dim'
 _RETURNED = "it has values when the call has returned it"
+_SUMS = "write xt.zeros(bin=10).at(bin=index).add(1.0), or .add(x): updates of one position accumulate"
+_GRAD = "write xt.grad(f)(x): a derivative is that of a function, by its arguments"
 _GROUPS = (
     "group outside of the traced function; sums of groups are xt.zeros(group=3).at(group=index).add(x), index having "
     "the dim that is grouped"
 )
 
-_SUMS = "write xt.zeros(bin=10).at(bin=index).add(1.0), or .add(x): updates of one position accumulate"
 _SKIPPING = ("sum", "prod", "mean", "std", "var", "max", "min", "median", "argmax", "argmin", "cumsum", "cumprod")
 
 # Of arrays alone.
@@ -35,6 +36,9 @@ _METHODS = {
     "cuda": 'write x.to("cuda")', "detach": "write xt.stop_gradient(x)",
     "copy": "arrays do not change: x itself will do",
     "groupby": "write x.to_xarray().groupby(..)", "resample": "write x.to_xarray().resample(..)",
+    "mT": 'names say which side is which: x.rename(row="col", col="row") swaps two',
+    "backward": _GRAD, "grad": _GRAD, "requires_grad": _GRAD,
+    "index_add": _SUMS, "scatter_add": _SUMS, "interp": "interpolate in xarray, before or after",
     "reset_coords": "write x.drop_vars(\"time\")",
 }  # fmt: skip
 # Of traced arrays alone, before the others.
@@ -71,6 +75,20 @@ _FUNCTIONS = {
     "newaxis": "names say which dims go together; x.expand_dims(new=1) adds one",
     "asnumpy": "write x.values", "random": "write NumPy's, xt.array(rng.normal(size=(4, 3)), dims=(\"a\", \"b\"))",
     "concatenate": _JOIN, "cat": _JOIN, "hstack": _JOIN, "vstack": _JOIN,
+    "tensor": 'write xt.array(x, dims=("a", "b"))', "detach": "write xt.stop_gradient(x)",
+    "no_grad": "it is not needed: derivatives are taken where xt.grad says so; xt.stop_gradient(x) is constant",
+    "value_and_gradient": "write xt.value_and_grad(f)", "index_add": _SUMS, "scatter_add": _SUMS,
+    "gather": "write x.isel(a=index), or xt.take_along(x, index, dim)",
+    "interp": "write np.interp, or interpolate in xarray",
+    "optim": "write xt.tree.map(lambda p, g: p - rate * g, parameters, gradients)",
+    "diag": "write xt.linalg.diagonal(x), or x * xt.eye(row=3, col=3) of a vector x(row)",
+    "logdet": "write xt.linalg.slogdet(a)[1]", "eigvalsh": "write xt.linalg.eigh(a)[0]",
+    "eig": "write xt.linalg.eigh(a), of symmetric matrices",
+    "eigvals": "write xt.linalg.eigh(a)[0], of symmetric matrices",
+    "svdvals": "write xt.linalg.svd(a)[1]",
+    "cho_solve": "write xt.linalg.triangular_solve(l, b), and of that again with dims=(col, row), lower=False",
+    "mse_loss": "write xt.mean((x - y) ** 2)", "Linear": 'write xt.dot(x, w, dim="feature") + b',
+    "dropout": "write xt.where(mask, x / keep, 0.0), with a mask that NumPy draws",
     "vmap": 'write xt.vectorize(f, "batch")', "jacrev": "write xt.jacobian(f)",
     "jacfwd": 'write xt.jacobian(f, mode="forward")',
     "custom_vjp": "write xt.custom_derivative(f)", "custom_jvp": "write xt.custom_derivative(f)",
@@ -83,7 +101,7 @@ _RENAMED = {
     "amax": "max", "amin": "min", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
     "conjugate": "conj", "degrees": "rad2deg", "radians": "deg2rad", "true_divide": "divide", "mod": "remainder",
     "around": "round", "expit": "sigmoid", "logcumsumexp": "cumlogsumexp", "take_along_axis": "take_along",
-    "isnull": "isnan", "cumulative_sum": "cumsum", "cumulative_prod": "cumprod",
+    "solve_triangular": "triangular_solve", "isnull": "isnan", "cumulative_sum": "cumsum", "cumulative_prod": "cumprod",
 }  # fmt: skip
 # NumPy's functions whose name means something else here.
 _NUMPY = {"stack": _JOIN}

@@ -30,7 +30,7 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
     dims = next((x.dims for x in args if hasattr(x, "dims")), ())
     some = repr(dims[0]) if dims else '"time"'
     if "dim" in known and ("axis" in kwargs or "axes" in kwargs):
-        return f"Dims have names, not numbers: write dim={some}"
+        return _by_name(dims, kwargs.get("axis", kwargs.get("axes")), some)
     if "dim" in known and "dims" in kwargs:
         return f"Write dim={kwargs['dims']!r}"
     if "dims" in known and "dim" in kwargs and "dim" not in known:
@@ -46,6 +46,8 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return "Sizes do not depend on values: x.isel(time=mask) drops, outside of a traced function"
     if name == "where" and len(args) == 1:
         return "It chooses: xt.where(condition, x, y). Positions are NumPy's: np.nonzero(condition.values)"
+    if "carry" in known and "init" in kwargs:
+        return "Write carry= for init="
     if "wrt" in known and "argnums" in kwargs:
         return f"Write wrt={kwargs['argnums']!r}"
     names = tuple(x for x in args if isinstance(x, str))
@@ -55,6 +57,17 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return f"Sizes have names: write xt.{name}(row=3, col=4)"
     shown = ", ".join(str(p.replace(annotation=p.empty)) for p in known.values() if p.name != "self")
     return f"Its parameters are ({shown})"
+
+
+def _by_name(dims: Sequence[str], axis: Any, some: str) -> str:
+    """What to write for axis=, of an array with these dims."""
+    if axis is None:
+        return "Dims have names, not numbers: leave axis= out, which means all of them"
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if not all(isinstance(i, int) and -len(dims) <= i < len(dims) for i in axes):
+        return f"Dims have names, not numbers: write dim={some}"
+    names = tuple(dims[i] for i in axes)
+    return f"Dims have names, not numbers: write dim={names if isinstance(axis, (tuple, list)) else names[0]!r}"
 
 
 def call_with(

@@ -405,9 +405,11 @@ def _scanned(op: str, xs: Any, dim: str) -> tuple[list[Tracer], tree.TreeDef]:
     for x, path in zip(over, tree.paths(xs), strict=True):
         if dim not in x.dims:
             have = ", ".join(map(repr, x.dims)) if x.dims else "none"
+            instead = "What is the same at every step is used in the function as it is"
+            if isinstance(xs, (list, tuple)) and not any(y.dims for y in over):
+                instead = f"Numbers in a row are one array: xt.array([..], {dim!r})"
             raise DimensionError(
-                f"xt.{op}: there is no dim {dim!r} in xs{path}, {_show(x.spec)}; its dims are {have}. What is the same "
-                "at every step is used in the function as it is"
+                f"xt.{op}: there is no dim {dim!r} in xs{path}, {_show(x.spec)}; its dims are {have}. {instead}"
             )
     return over, structure
 

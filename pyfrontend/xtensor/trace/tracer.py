@@ -161,7 +161,23 @@ class Tracer(_Base):
 
     def _no_value(self, what: str, instead: str) -> NoReturn:
         check_alive(self)
+        if self._is_constant():
+            instead = "No argument has a part in it: compute it before the call, or by NumPy from the x.values of it"
         raise ArgumentTypeError(f"{what}: {self!r} has no values while it is traced. {instead}")
+
+    def _is_constant(self) -> bool:
+        """Whether it is computed from arrays with values alone, which the function reads from outside."""
+        outside = {tracer.value for _, tracer in self.scope.root.captured.values()}
+        left, seen = [self.value], set()
+        while left:
+            value = left.pop()
+            if value in outside or value in seen:
+                continue
+            seen.add(value)
+            if not hasattr(value.owner, "operands") or len(value.owner.regions):
+                return False  # an argument, or a loop
+            left += value.owner.operands
+        return bool(outside)
 
     @trimmed
     def __bool__(self) -> bool:
@@ -262,13 +278,13 @@ class Tracer(_Base):
     __hash__ = object.__hash__
 
 
-def unnamed(x: Any, what: str = "an array") -> DimensionError:
-    """The error about a bare NumPy array; it says how to name its axes."""
+def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
+    """The error about a bare array, as of NumPy; it says how to name its axes. `read`: what gives its values."""
     shape = tuple(x.shape)
     names = ", ".join(f'"{n}"' for n in ("row", "col", "depth", "time", "batch")[: len(shape)])
     comma = "," if len(shape) == 1 else ""
     return DimensionError(
-        f"{what} of shape {shape} has no named dims. Name its axes: xt.array(x, dims=({names}{comma}))"
+        f"{what} of shape {shape} has no named dims. Name its axes: xt.array(x{read}, dims=({names}{comma}))"
     )
 
 
@@ -330,7 +346,12 @@ def not_an_array(x: Any, what: str = "") -> Error:
         return ArgumentTypeError(
             f"{what}a Dataset holds several arrays. Take one by its name, dataset[name], or all of them: dict(dataset)"
         )
+    kind = f"{type(x).__module__}.{type(x).__qualname__}"
+    if kind.startswith("pandas.") and hasattr(x, "shape"):
+        return unnamed(x, f"{what}a {kind}", ".values")
+    if hasattr(x, "__dlpack__"):
+        return unnamed(x, f"{what}a {kind}")
+    if hasattr(x, "__next__") or isinstance(x, (range, set, frozenset)):
+        return ArgumentTypeError(f"{what}a {type(x).__name__} is no array. Write xt.array(list(..), dims=...)")
     text = " ".join(repr(x).split())
-    return ArgumentTypeError(
-        f"{what}expected an array, a DataArray or a number, got {type(x).__module__}.{type(x).__qualname__}: {text:.80}"
-    )
+    return ArgumentTypeError(f"{what}expected an array, a DataArray or a number, got {kind}: {text:.80}")

@@ -239,7 +239,7 @@ class Call:
     @staticmethod
     def _refuse(leaf: Any, fn: Callable[..., Any], args: Any, kwargs: Any, i: int) -> Exception:
         error = not_an_array(leaf, f"argument {_path(args, kwargs, i)} of {name_of(fn)}: ")
-        if isinstance(error, ArgumentTypeError) and type(leaf).__name__ != "Dataset":
+        if "expected an array" in str(error):
             hint = "Declare it static: xt.jit(f, static=...), or make its class a pytree: xt.tree.register"
             return ArgumentTypeError(f"{str(error).splitlines()[0]}. {hint}")
         return error

@@ -11,12 +11,13 @@ import numpy as np
 
 from ..core import dtypes, tree
 from ..core.dims import describe
-from ..core.errors import ArgumentError, DimensionError, DTypeError, SizeError, TracerError
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, TracerError
 from ..core.spec import Spec
 from ..trace import build, location
 from ..trace import context as c
 from ..trace.scope import Scope, current, is_alive
 from ..trace.tracer import Tracer, as_tracer, unnamed
+from .arguments import is_choice
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -218,6 +219,11 @@ def float_leaves(subtree: Any, what: str, transform: str) -> tuple[list[Tracer],
     leaves, structure = tree.flatten(subtree)
     tracers = []
     for leaf, path in zip(leaves, tree.paths(subtree), strict=True):
+        if is_choice(leaf):
+            raise ArgumentTypeError(
+                f"xt.{transform}: argument {what}{path} is {leaf!r:.60}; derivatives are taken by floats. Give it in "
+                "an argument that wrt= does not name, or let the function read it from outside"
+            )
         x = as_tracer(leaf)
         if not dtypes.is_float(x.dtype):
             raise DTypeError(
