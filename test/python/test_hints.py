@@ -234,3 +234,22 @@ def test_the_norm_of_a_vector() -> None:
     assert xt.linalg.norm(v, 1).item() == 7.0
     m = xt.array([[3.0, 4.0], [0.0, 2.0]], ("i", "j"))
     np.testing.assert_array_equal(xt.linalg.norm(m, dims="j").values, [5.0, 2.0])
+
+
+def test_words_and_orders_of_other_libraries() -> None:
+    refused: list[tuple[Callable[[], Any], type[Exception], str]] = [
+        (lambda: xt.grad(lambda a: a)(), xt.ArgumentError, r"which has none; <lambda> takes \(a\)"),
+        (lambda: xt.tree.map({"w": X}, abs), xt.ArgumentTypeError, r"^xt.tree.map: the function comes first"),  # type: ignore[arg-type]
+        (lambda: X.max(keepdim=True), xt.ArgumentTypeError, "It is not needed"),  # type: ignore[call-arg]
+        (
+            lambda: xt.linalg.triangular_solve(xt.eye(2), xt.ones(row=2), trans=1),  # type: ignore[call-arg]
+            xt.ArgumentTypeError,
+            r'dims=\("col", "row"\)',
+        ),
+        (lambda: xt.vjp(xt.sin, X)[1](xt.ones(s=2)), xt.DimensionError, r"Where it was broadcast, write .sum\('s'\)"),
+        (lambda: xt.vectorize(lambda x: x, "batch")(X), xt.DimensionError, r"^xt.vectorize: no argument"),
+        (lambda: xt.jit(lambda x: x, static="n"), xt.ArgumentError, r"^xt.jit\(static='n'\): .* has no parameter 'n'"),
+    ]
+    for call, kind, message in refused:
+        with pytest.raises(kind, match=message):
+            call()

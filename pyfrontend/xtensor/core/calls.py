@@ -38,7 +38,7 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         if count > 1:
             return f"Write dims=(..), a tuple of {count} names"
         return f"Write dims={kwargs['dim']!r}"
-    if "keepdims" in kwargs:
+    if "keepdims" in kwargs or "keepdim" in kwargs:
         return 'It is not needed: results go together by name, as in x - x.mean("time")'
     if name.startswith(("rolling.", "coarsen.")) and "dim" not in known and ("dim" in kwargs or len(args) > 1):
         return f"Its dims are given before: x.{name.partition('.')[0]}(time=3){name[7:]}()"
@@ -48,6 +48,8 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return "It chooses: xt.where(condition, x, y). Positions are NumPy's: np.nonzero(condition.values)"
     if "carry" in known and "init" in kwargs:
         return "Write carry= for init="
+    if name.startswith("linalg.triangular_solve") and {"upper", "trans"} & {*kwargs}:
+        return 'Write lower=False for an upper triangle, dims=(col, row) for the transpose: dims=("col", "row")'
     if "wrt" in known and "argnums" in kwargs:
         return f"Write wrt={kwargs['argnums']!r}"
     names = tuple(x for x in args if isinstance(x, str))

@@ -225,13 +225,15 @@ def paths(tree: Any) -> list[str]:
 
 def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """`fn` of every leaf, and of the leaves at the same place in each of `rest`. Dicts match by key."""
+    if not callable(fn):
+        raise ArgumentTypeError(f"xt.tree.map: the function comes first, not {fn!r:.60}: write xt.tree.map(f, tree)")
     first, shape = flatten(tree)
     others = []
     for other in rest:
         found, other_shape = flatten(_in_order_of(tree, other))
         if other_shape != shape:
             raise ArgumentError(
-                f"tree.map: the trees have different structures, {shape} and {other_shape}; they differ "
+                f"xt.tree.map: the trees have different structures, {shape} and {other_shape}; they differ "
                 f"{difference(shape, other_shape)}"
             )
         others.append(found)

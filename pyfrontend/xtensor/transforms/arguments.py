@@ -84,7 +84,7 @@ class StaticNames:
             if isinstance(which, str):
                 if which not in known and not takes_any:
                     raise ArgumentError(
-                        f"jit(static={static!r}): {name_of(fn)} has no parameter {which!r}; it has {sorted(known)}"
+                        f"xt.jit(static={static!r}): {name_of(fn)} has no parameter {which!r}; it has {sorted(known)}"
                     )
                 self.names.add(which)
                 if which in positional:
@@ -92,11 +92,13 @@ class StaticNames:
             elif isinstance(which, int) and not isinstance(which, bool):
                 if not takes_more and not -len(positional) <= which < len(positional):
                     raise ArgumentError(
-                        f"jit(static={static!r}): {name_of(fn)} has no parameter {which}; it has {len(positional)} "
+                        f"xt.jit(static={static!r}): {name_of(fn)} has no parameter {which}; it has {len(positional)} "
                         f"({', '.join(positional)})"
                     )
                 if which < 0 and takes_more:
-                    raise ArgumentError(f"jit(static={static!r}): the last argument of {name_of(fn)} varies: name it")
+                    raise ArgumentError(
+                        f"xt.jit(static={static!r}): the last argument of {name_of(fn)} varies: name it"
+                    )
                 which %= max(len(positional), which + 1)
                 self.positions.add(which)
                 if 0 <= which < len(positional):

@@ -184,7 +184,8 @@ def conform(t: Any, like: Tracer | Spec, what: str) -> Tracer:
     if extra:
         raise DimensionError(
             f"{what} has dim{'s' * (len(extra) > 1)} {', '.join(map(repr, extra))}, which its array "
-            f"{describe(like.dims, like.shape)} lacks; it is {describe(given.dims, given.shape)}"
+            f"{describe(like.dims, like.shape)} lacks; it is {describe(given.dims, given.shape)}. Where it was "
+            f"broadcast, write .sum({(extra[0] if len(extra) == 1 else tuple(extra))!r})"
         )
     for d in given.dims:
         a, b = given.spec.sizes[d], spec.sizes[d]

@@ -97,6 +97,8 @@ class Arguments:
                 return self.positional.index(which)
         known = [self.label(i) for i in range(len(args))] + [repr(k) for k in kwargs]
         there = f"the arguments {', '.join(known)}" if known else "none"
+        if not args and self.positional:
+            there += f"; {name_of(self.fn)} takes ({', '.join(self.positional)})"
         if isinstance(which, str):
             there += suggestion(which, [k.strip("'") for k in known])
         raise ArgumentError(

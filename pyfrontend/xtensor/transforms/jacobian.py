@@ -36,7 +36,7 @@ def jacobian(f: Callable[..., Any], wrt: Wrt = 0, mode: str = "reverse", has_aux
     Raises DTypeError where a result or an argument to differentiate by is no float array.
     """
     if mode not in ("reverse", "forward"):
-        raise ArgumentError(f"jacobian: mode is 'reverse' or 'forward', got {mode!r}")
+        raise ArgumentError(f"xt.jacobian: mode is 'reverse' or 'forward', got {mode!r}")
     return _transform(f, wrt, mode, has_aux, "jacobian")
 
 

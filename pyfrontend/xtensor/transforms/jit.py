@@ -135,7 +135,7 @@ class _Compiler:
         device: str | None = None,
     ) -> None:
         if not isinstance(dynamic_dims, Iterable):
-            raise ArgumentTypeError(f"jit(dynamic_dims=): names of dims are needed, got {dynamic_dims!r}")
+            raise ArgumentTypeError(f"xt.jit(dynamic_dims=): names of dims are needed, got {dynamic_dims!r}")
         names = (dynamic_dims,) if isinstance(dynamic_dims, str) else tuple(dynamic_dims)
         self.fn = fn
         self.name = name_of(fn)
@@ -200,7 +200,7 @@ class _Compiler:
         missing = sorted(self.dynamic.difference(there))
         if missing:
             raise DimensionError(
-                f"jit(dynamic_dims=): no argument of {self.name} has dim {', '.join(map(repr, missing))}; the "
+                f"xt.jit(dynamic_dims=): no argument of {self.name} has dim {', '.join(map(repr, missing))}; the "
                 f"arguments' dims are {', '.join(map(repr, there)) or 'none'}"
             )
 

@@ -39,7 +39,7 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
     needs_function("vectorize", f)
     names = as_names(dims)
     if not names:
-        raise ArgumentError("vectorize: no dim was named; write vectorize(f, ('batch',))")
+        raise ArgumentError("xt.vectorize: no dim was named; write xt.vectorize(f, ('batch',))")
 
     @functools.wraps(f)
     def batched(*args: Any, **kwargs: Any) -> Any:
@@ -96,7 +96,7 @@ def _checked(result: Tracer, names: Sequence[str]) -> Tracer:
     for d in result.dims:
         if d in names:
             raise DimensionError(
-                f"vectorize: dim {d!r} is batched, but the result {describe(result.dims, result.shape)} of one "
+                f"xt.vectorize: dim {d!r} is batched, but the result {describe(result.dims, result.shape)} of one "
                 "instance has it, too. Rename one of the two; what comes from outside goes in as an argument",
                 location.of_value(result.value),
             )
@@ -110,13 +110,13 @@ def _check(names: tuple[str, ...], arrays: list[Tracer], f: Callable[..., Any]) 
         if not have:
             listed = ", ".join(describe(x.dims, x.shape) for x in arrays) or "none"
             raise DimensionError(
-                f"vectorize: no argument of {name_of(f)} has dim {d!r}; the arguments are {listed}. An array that "
+                f"xt.vectorize: no argument of {name_of(f)} has dim {d!r}; the arguments are {listed}. An array that "
                 f"{name_of(f)} reads from outside is shared by all instances: give it as an argument"
             )
         first = have[0]
         for x in have[1:]:
             if x.spec.sizes[d] != first.spec.sizes[d]:
                 raise SizeError(
-                    f"vectorize: dim {d!r} has sizes {first.sizes[d]} and {x.sizes[d]} in the arguments "
+                    f"xt.vectorize: dim {d!r} has sizes {first.sizes[d]} and {x.sizes[d]} in the arguments "
                     f"{describe(first.dims, first.shape)} and {describe(x.dims, x.shape)} of {name_of(f)}"
                 )
