@@ -83,6 +83,13 @@ private:
   using Sizes = llvm::DenseMap<std::pair<Value, unsigned>, OpFoldResult>;
   void emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFoldResult range,
                  Value scalar, const Sizes &inputSizes);
+  /// Elementwise operands that others read as well: on a device a workgroup computes its chunk
+  /// of them just before it reads it, rather than a launch of its own.
+  SmallVector<linalg::GenericOp> producersToJoin(unsigned loop);
+  Value emitJoined(linalg::GenericOp from, unsigned dim, Value whole, Value iv, OpFoldResult length,
+                   ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
+                   const Sizes &inputSizes);
+  void moveIndices(linalg::GenericOp chunk, unsigned loop, Value iv);
   Value cutInput(Value input, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups);
   void finish(Value partial, unsigned leading);
   Value neutralTensor(OpBuilder &builder, Value empty) {
@@ -105,6 +112,7 @@ private:
   Location loc;
   SmallVector<int64_t> ranges;
   bool isProduct;
+  SmallVector<linalg::GenericOp> joined;
 };
 
 bool Split::productReadsRows() {
@@ -313,18 +321,110 @@ void Split::splitIntoChunks() {
   SmallVector<OpFoldResult> sizes = {numChunks};
   for (unsigned k = 0, e = outType.getRank(); k < e; ++k)
     sizes.push_back(sizeOf(b, loc, op.getDpsInits()[0], k));
+  joined = producersToJoin(loop);
   Sizes inputSizes;
-  for (Value input : op.getDpsInputs())
-    if (auto type = dyn_cast<RankedTensorType>(input.getType()))
-      for (unsigned k = 0, e = type.getRank(); k < e; ++k)
-        inputSizes[{input, k}] = sizeOf(b, loc, input, k);
-  Value partial = tensor::EmptyOp::create(b, loc, sizes, neutral.getType());
+  auto noteSizes = [&](ValueRange inputs) {
+    for (Value input : inputs)
+      if (auto type = dyn_cast<RankedTensorType>(input.getType()))
+        for (unsigned k = 0, e = type.getRank(); k < e; ++k)
+          inputSizes[{input, k}] = sizeOf(b, loc, input, k);
+  };
+  noteSizes(op.getDpsInputs());
+  SmallVector<Value> outs = {tensor::EmptyOp::create(b, loc, sizes, neutral.getType())};
+  for (linalg::GenericOp producer : joined) {
+    noteSizes(producer.getDpsInputs());
+    // Its own: places that ops share cannot be written here.
+    outs.push_back(b.clone(*producer.getDpsInits()[0].getDefiningOp())->getResult(0));
+  }
   Value scalar = arith::ConstantOp::create(b, loc, neutral);
   auto forall = scf::ForallOp::create(b, loc, {b.getIndexAttr(0)}, {range}, {b.getIndexAttr(block)},
-                                      ValueRange(partial), std::nullopt);
+                                      outs, std::nullopt);
   emitChunk(forall, loop, block, range, scalar, inputSizes);
   b.setInsertionPointAfter(forall);
   finish(forall.getResult(0), 1);
+  for (auto [i, producer] : llvm::enumerate(joined)) {
+    producer->getResult(0).replaceAllUsesWith(forall.getResult(1 + i));
+    producer.erase();
+  }
+}
+
+SmallVector<linalg::GenericOp> Split::producersToJoin(unsigned loop) {
+  SmallVector<linalg::GenericOp> found;
+  if (wanted < kManyParts)
+    return found;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto from = operand->get().getDefiningOp<linalg::GenericOp>();
+    if (!from || from->getBlock() != op->getBlock() || from->getNumResults() != 1 ||
+        from.getNumParallelLoops() != from.getNumLoops() ||
+        !from.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() ||
+        !from.getIndexingMapsArray().back().isIdentity())
+      continue;
+    // Each element in one chunk, whole rows of all that is read.
+    auto splits = [&](AffineExpr expr) { return expr == b.getAffineDimExpr(loop); };
+    ArrayRef<AffineExpr> places = op.getMatchingIndexingMap(operand).getResults();
+    const auto *place = llvm::find_if(places, splits);
+    if (llvm::count_if(places, splits) != 1)
+      continue;
+    unsigned dim = place - places.begin();
+    bool plain = llvm::all_of(from.getIndexingMapsArray(), [&](AffineMap map) {
+      return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+        return isa<AffineDimExpr>(expr) || !expr.isFunctionOfDim(dim);
+      });
+    });
+    bool readLater = llvm::all_of(from->getUsers(), [&](Operation *user) {
+      Operation *at = op->getBlock()->findAncestorOpInBlock(*user);
+      return at && (at == op || op->isBeforeInBlock(at));
+    });
+    bool readOnce = llvm::count(op->getOperands(), operand->get()) == 1;
+    if (plain && readLater && readOnce)
+      found.push_back(from);
+  }
+  return found;
+}
+
+/// The chunk of an operand, left in its place in `whole`.
+Value Split::emitJoined(linalg::GenericOp from, unsigned dim, Value whole, Value iv,
+                        OpFoldResult length, ArrayRef<OpFoldResult> offsets,
+                        ArrayRef<OpFoldResult> sizes, const Sizes &inputSizes) {
+  auto slice = [&](Value source, ArrayRef<OpFoldResult> at, ArrayRef<OpFoldResult> size) -> Value {
+    SmallVector<OpFoldResult> strides(at.size(), b.getIndexAttr(1));
+    return tensor::ExtractSliceOp::create(b, loc, source, at, size, strides);
+  };
+  SmallVector<Value> inputs;
+  for (OpOperand *operand : from.getDpsInputOperands()) {
+    AffineMap map = from.getMatchingIndexingMap(operand);
+    if (!map.isFunctionOfDim(dim)) {
+      inputs.push_back(operand->get());
+      continue;
+    }
+    SmallVector<OpFoldResult> at, size;
+    for (auto [k, expr] : llvm::enumerate(map.getResults())) {
+      bool split = expr.isFunctionOfDim(dim);
+      at.push_back(split ? OpFoldResult(iv) : b.getIndexAttr(0));
+      size.push_back(split ? length : inputSizes.lookup({operand->get(), k}));
+    }
+    inputs.push_back(slice(operand->get(), at, size));
+  }
+  Value place = slice(whole, offsets, sizes);
+  auto chunk = linalg::GenericOp::create(b, from.getLoc(), place.getType(), inputs, place,
+                                         from.getIndexingMapsArray(), from.getIteratorTypesArray());
+  IRMapping mapping;
+  from.getRegion().cloneInto(&chunk.getRegion(), mapping);
+  moveIndices(chunk, dim, iv);
+  b.setInsertionPointAfter(chunk);
+  return chunk->getResult(0);
+}
+
+void Split::moveIndices(linalg::GenericOp chunk, unsigned loop, Value iv) {
+  OpBuilder::InsertionGuard guard(b);
+  for (linalg::IndexOp index :
+       llvm::make_early_inc_range(chunk.getRegion().getOps<linalg::IndexOp>())) {
+    if (index.getDim() != loop)
+      continue;
+    b.setInsertionPointAfter(index);
+    Value sum = arith::AddIOp::create(b, loc, index.getResult(), iv);
+    index.getResult().replaceAllUsesExcept(sum, sum.getDefiningOp());
+  }
 }
 
 void Split::emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFoldResult range,
@@ -341,6 +441,11 @@ void Split::emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFold
   }
   Value chunk = arith::DivUIOp::create(b, loc, iv, step);
 
+  struct Part {
+    Value value, whole;
+    SmallVector<OpFoldResult> offsets, sizes;
+  };
+  SmallVector<Part> left; // of joined operands
   SmallVector<Value> inputs;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
@@ -354,8 +459,16 @@ void Split::emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFold
       offsets.push_back(split ? OpFoldResult(iv) : b.getIndexAttr(0));
       sizes.push_back(split ? length : inputSizes.lookup({operand->get(), k}));
     }
-    inputs.push_back(
-        tensor::ExtractSliceOp::create(b, loc, operand->get(), offsets, sizes, strides));
+    auto *from = llvm::find(joined, operand->get().getDefiningOp());
+    if (from == joined.end()) {
+      inputs.push_back(
+          tensor::ExtractSliceOp::create(b, loc, operand->get(), offsets, sizes, strides));
+      continue;
+    }
+    unsigned dim = llvm::find(offsets, OpFoldResult(iv)) - offsets.begin();
+    Value whole = forall.getRegionIterArgs()[1 + (from - joined.begin())];
+    inputs.push_back(emitJoined(*from, dim, whole, iv, length, offsets, sizes, inputSizes));
+    left.push_back({inputs.back(), whole, offsets, sizes});
   }
   auto outType = cast<RankedTensorType>(op->getResult(0).getType());
   Value whole = forall.getRegionIterArgs()[0];
@@ -371,17 +484,15 @@ void Split::emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFold
                                            op.getIndexingMapsArray(), op.getIteratorTypesArray());
   IRMapping mapping;
   op.getRegion().cloneInto(&reduced.getRegion(), mapping);
-  for (linalg::IndexOp index :
-       llvm::make_early_inc_range(reduced.getRegion().getOps<linalg::IndexOp>())) {
-    if (index.getDim() != loop)
-      continue;
-    b.setInsertionPointAfter(index);
-    Value sum = arith::AddIOp::create(b, loc, index.getResult(), iv);
-    index.getResult().replaceAllUsesExcept(sum, sum.getDefiningOp());
-  }
+  moveIndices(reduced, loop, iv);
   b.setInsertionPointToStart(forall.getTerminator().getBody());
   tensor::ParallelInsertSliceOp::create(b, loc, reduced->getResult(0), whole, offsets, sizes,
                                         strides);
+  for (const Part &part : left) {
+    SmallVector<OpFoldResult> ones(part.offsets.size(), b.getIndexAttr(1));
+    tensor::ParallelInsertSliceOp::create(b, loc, part.value, part.whole, part.offsets, part.sizes,
+                                          ones);
+  }
 }
 
 struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {

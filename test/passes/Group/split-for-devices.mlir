@@ -139,3 +139,53 @@ func.func @none(%x: tensor<?x0xf32>, %old: tensor<0xf32>) -> tensor<0xf32> {
   } -> tensor<0xf32>
   return %0 : tensor<0xf32>
 }
+
+// -----
+
+// What a sum reads and others read, too, is computed chunk by chunk where the sum reads it: one launch rather than two,
+// and read from cache. On a CPU it stays a loop of its own.
+// CHECK-LABEL: func.func @computed_where_it_is_read
+// CHECK: %[[BOTH:.*]]:2 = scf.forall (%[[I:.*]]) = (0) to (%{{.*}}) step (2048) shared_outs(%[[PARTS:.*]] = %{{.*}}, %[[WHOLE:.*]] = %{{.*}})
+// CHECK:   %[[X:.*]] = tensor.extract_slice %{{.*}}[%[[I]]] [%[[N:.*]]] [1]
+// CHECK:   %[[PLACE:.*]] = tensor.extract_slice %[[WHOLE]][%[[I]]] [%[[N]]] [1]
+// CHECK:   %[[E:.*]] = linalg.generic {{.*}} iterator_types = ["parallel"]} ins(%[[X]], %{{.*}} : tensor<?xf32>, tensor<f32>) outs(%[[PLACE]]
+// CHECK:     %[[AT:.*]] = linalg.index 0
+// CHECK:     arith.addi %[[AT]], %[[I]]
+// CHECK:     math.exp
+// CHECK:   %[[S:.*]] = linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[E]]
+// CHECK:   tensor.parallel_insert_slice %[[S]] into %[[PARTS]]
+// CHECK:   tensor.parallel_insert_slice %[[E]] into %[[WHOLE]][%[[I]]] [%[[N]]] [1]
+// CHECK-NOT: math.exp
+// CHECK: linalg.generic {{.*}} ins(%[[BOTH]]#1, %{{.*}} : tensor<?xf32>, tensor<f32>)
+// CHECK: arith.divf
+// CPU-LABEL: func.func @computed_where_it_is_read
+// CPU: math.exp
+// CPU-NOT: math.exp
+#row = affine_map<(d0) -> (d0)>
+#one = affine_map<(d0) -> ()>
+func.func @computed_where_it_is_read(%x: tensor<?xf32>, %shift: tensor<f32>, %zero: tensor<f32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %empty = tensor.empty(%n) : tensor<?xf32>
+  %e = linalg.generic {indexing_maps = [#row, #one, #row], iterator_types = ["parallel"]} ins(%x, %shift : tensor<?xf32>, tensor<f32>) outs(%empty : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %at = linalg.index 0 : index
+    %i = arith.index_cast %at : index to i32
+    %f = arith.sitofp %i : i32 to f32
+    %d = arith.subf %a, %b : f32
+    %p = arith.mulf %d, %f : f32
+    %r = math.exp %p : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#row, #one], iterator_types = ["reduction"]} ins(%e : tensor<?xf32>) outs(%zero : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<f32>
+  %q = linalg.generic {indexing_maps = [#row, #one, #row], iterator_types = ["parallel"]} ins(%e, %s : tensor<?xf32>, tensor<f32>) outs(%empty : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.divf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  return %q : tensor<?xf32>
+}
