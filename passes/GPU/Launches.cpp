@@ -80,14 +80,15 @@ static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimi
     return arith::MinUIOp::create(host, loc, n, constant(host, loc, limits.maxGroups));
   };
   // Columns that leave most of the device idle are shared by threads.
-  int64_t columns =
-      points <= limits.groups * kernel.threads / 2 ? leaf.columnsOfWorkgroup(kernel.threads) : 0;
+  int64_t columns = ShapedType::isDynamic(points) || points <= limits.groups * kernel.threads / 2
+                        ? leaf.columnsOfWorkgroup(kernel.threads)
+                        : 0;
   Value groups = groupsOn(together ? 1 : columns ? columns : kernel.threads * leaf.pointsAtOnce());
   Team workgroup{kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
   if (together) {
     leaf.emitCooperative(workgroup, kernel.groupId(), kernel.value(groups));
   } else if (columns) {
-    leaf.emitColumns(workgroup, columns, kernel.groupId());
+    leaf.emitColumns(workgroup, columns, kernel.groupId(), kernel.value(groups));
   } else {
     OpBuilder &b = kernel.b;
     Value first = arith::MulIOp::create(b, loc, kernel.groupId(), kernel.index(kernel.threads));

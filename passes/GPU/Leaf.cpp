@@ -398,7 +398,8 @@ void Leaf::emit(const Team &team) {
   Point point(kinds.size());
   SmallVector<unsigned> over = loops(IteratorType::parallel);
   // Few columns that are long: the threads share each of them, all at once.
-  if (team.isWorkgroup && points <= team.known / 2 && columnsOfWorkgroup(team.known))
+  if (team.isWorkgroup && !ShapedType::isDynamic(points) && points <= team.known / 2 &&
+      columnsOfWorkgroup(team.known))
     return sideBySide(points, team);
   // A few long reductions: the threads share each of them.
   if (team.isWorkgroup && canCooperate() && points > 0 && points < team.known &&

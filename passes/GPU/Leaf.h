@@ -74,8 +74,8 @@ public:
                    llvm::function_ref<mlir::Value(mlir::Value)> before = {});
   /// Columns that threads of a workgroup share; 0: a column is a thread's, or there are none.
   int64_t columnsOfWorkgroup(int64_t threads);
-  /// Emits a launch's part: so many of them.
-  void emitColumns(const Team &team, int64_t columns, mlir::Value group);
+  /// Emits a launch's part: so many of them; of an open number, those of every `groups`-th group.
+  void emitColumns(const Team &team, int64_t columns, mlir::Value group, mlir::Value groups);
   mlir::OpFoldResult reductionSize() const { return ranges.back(); }
   /// Whether neighbours in the reduction lie next to each other in memory.
   bool reducesRows() const;

@@ -14,7 +14,7 @@ using namespace xtensor::gpu;
 using mlir::utils::IteratorType;
 
 /// Elements of a column that several threads share rather than one takes.
-static constexpr int64_t kLongColumn = 64;
+static constexpr int64_t kLongColumn = 64, kLongOpenColumn = 512;
 /// Values in memory that one thread combines.
 static constexpr int64_t kFew = 16;
 
@@ -269,14 +269,15 @@ void Leaf::together(Point point, const Team &team) {
 /// load lies side by side, and as many threads as there are share each.
 void Leaf::sideBySide(int64_t points, const Team &team, Value first) {
   const int64_t shares = team.known / points, all = parallelPoints();
+  const bool open = ShapedType::isDynamic(all);
   Point point(kinds.size());
   Value count = kernel.index(points), isThere;
   Value number = arith::RemUIOp::create(b, loc, team.id, count);
   if (first)
     number = arith::AddIOp::create(b, loc, first, number);
   // Threads that are left over do what the last ones do, and nobody asks them.
-  if (all % points) {
-    Value last = kernel.index(all - 1);
+  if (open || all % points) {
+    Value last = arith::SubIOp::create(b, loc, kernel.index(parallelSize()), kernel.index(1));
     isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, number, last);
     number = arith::MinUIOp::create(b, loc, number, last);
   }
@@ -331,16 +332,31 @@ void Leaf::sideBySide(int64_t points, const Team &team, Value first) {
 
 int64_t Leaf::columnsOfWorkgroup(int64_t threads) {
   constexpr int64_t kSideBySide = 32; // elements that one access of a subgroup brings
-  int64_t points = parallelPoints(), each = reductionPoints();
+  int64_t points = parallelPoints(), each = reductionPoints(), longest = kLongColumn;
+  // Nobody knows whether they are few: the longer they are, the more there is to lose.
+  if (ShapedType::isDynamic(points)) {
+    points = kSideBySide;
+    longest = kLongOpenColumn;
+  }
   int64_t columns = std::min({points, kSideBySide, threads / 2});
-  bool pays = points > 1 && columns > 1 && (each < 0 || each >= kLongColumn) && canCooperate() &&
+  bool pays = points > 1 && columns > 1 && (each < 0 || each >= longest) && canCooperate() &&
               !reducesRows();
   return pays ? columns : 0;
 }
 
-void Leaf::emitColumns(const Team &team, int64_t columns, Value group) {
-  Value first = arith::MulIOp::create(b, loc, group, kernel.index(columns));
-  sideBySide(columns, team, first);
+void Leaf::emitColumns(const Team &team, int64_t columns, Value group, Value groups) {
+  Value size = kernel.index(columns);
+  Value first = arith::MulIOp::create(b, loc, group, size);
+  if (!ShapedType::isDynamic(parallelPoints()))
+    return sideBySide(columns, team, first);
+  // There may be more than workgroups take at once.
+  Value step = arith::MulIOp::create(b, loc, groups, size);
+  auto loop = scf::ForOp::create(b, loc, first, kernel.index(parallelSize()), step);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  sideBySide(columns, team, loop.getInductionVar());
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  mlir::gpu::BarrierOp::create(b, loc);
 }
 
 void Leaf::emitCooperative(const Team &team, Value first, Value step) {

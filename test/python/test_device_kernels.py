@@ -200,6 +200,14 @@ def test_rows_of_any_length(j: int, dtype: str) -> None:
     )
 
 
+@pytest.mark.parametrize("columns", [0, 1, 3, 32, 77])
+def test_long_columns_of_an_open_number(columns: int) -> None:
+    """More elements than a thread of llvmpipe takes steps: threads share a column, whatever their number is."""
+    x = numbers("f4", i=70_000, j=columns)
+    got = on_device(lambda x: x.argmin("i"), x, dynamic_dims="j")
+    np.testing.assert_array_equal(got, x.values.argmin(0))
+
+
 @pytest.mark.parametrize("n", [0, 1, 1024, 2500])
 @pytest.mark.parametrize("width", [None, 64])
 def test_loops_along_sizes_that_the_call_brings(n: int, width: int | None) -> None:
