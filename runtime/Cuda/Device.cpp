@@ -69,7 +69,7 @@ bool Device::init() {
   memory = std::make_unique<Memory>(context, static_cast<size_t>(info.memory_bytes));
   reports =
       std::make_unique<Reports>(stream, [&](std::vector<Slot *> &slots) { makeSlots(slots); });
-  info.memory_bytes = info.max_buffer_bytes = static_cast<int64_t>(memory->bytes());
+  info.memory_bytes = info.max_buffer_bytes = static_cast<int64_t>(memory->bound());
   return true;
 }
 
@@ -80,7 +80,7 @@ xt_device_counters Device::counters() {
   result.replays = replayed;
   result.waits = stream.waits();
   result.kernels = kernelsMade;
-  result.driver_bytes = context.driverBytes;
+  result.driver_bytes = usedBytes();
   return result;
 }
 

@@ -23,12 +23,12 @@ private:
   void *takeBlock(size_t bytes) override { return memory->take(bytes); }
   void putBlock(void *address) override { memory->put(address); }
   bool find(const void *address, size_t bytes, Range &range) override;
-  size_t largestBlock() override { return memory->bytes(); }
-  size_t allBytes() override { return memory->bytes(); }
-  int64_t usedBytes() override { return context.driverBytes; }
+  size_t largestBlock() override { return memory->bound(); }
+  size_t allBytes() override { return memory->bound(); }
+  int64_t usedBytes() override { return static_cast<int64_t>(memory->heldBytes()); }
   size_t idleBytes() override { return memory->idleBytes(); }
   bool isFull() override { return memory->full(); }
-  void giveBack(bool all) override { memory->trim(all ? 0 : memory->idleLimit()); }
+  void giveBack(bool all) override { memory->trim(all); }
 
   std::unique_ptr<Record> startRecording() override;
   bool addLaunch(Record &recording, const Made &kernel, const xt_kernel &code,

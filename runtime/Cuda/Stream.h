@@ -19,7 +19,6 @@ struct Context {
   std::string name, driverName;
   std::atomic<bool> *lost;
   std::atomic<const char *> lostBy{"no reason known"};
-  std::atomic<int64_t> driverBytes{0};
 
   /// True on success, else xt_device_error says that `what` failed.
   bool check(Result result, const char *what);

@@ -43,7 +43,7 @@ xt_device_counters Device::counters() {
   result.kernels = kernels->made;
   result.cached_kernels = kernels->cached;
   result.barriers = recorder->barriers;
-  result.driver_bytes = context.driverBytes;
+  result.driver_bytes = usedBytes();
   return result;
 }
 

@@ -28,7 +28,7 @@ private:
   bool find(const void *address, size_t bytes, Range &range) override;
   size_t largestBlock() override { return memory->largest(); }
   size_t allBytes() override { return memory->bound(); }
-  int64_t usedBytes() override { return context.driverBytes; }
+  int64_t usedBytes() override { return static_cast<int64_t>(memory->heldBytes()); }
   size_t idleBytes() override { return memory->idleBytes(); }
   bool isFull() override { return memory->full(); }
   void giveBack(bool all) override { destroy(memory->takeIdle(all ? nullptr : &queue)); }

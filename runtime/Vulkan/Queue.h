@@ -16,7 +16,6 @@ struct Context {
   Limits limits;
   VkPhysicalDeviceMemoryProperties memory;
   std::atomic<bool> *lost;
-  std::atomic<int64_t> driverBytes{0};
 
   /// True on success, else xt_device_error says that `what` failed.
   bool check(VkResult result, const char *what);

@@ -328,7 +328,7 @@ def test_a_text_that_does_not_compile_says_why(bare: device_abi.Device) -> None:
     _, status = bare.begin(device_abi.program(), [x, x])
     bare.launch(written(ADD), [x, 1 << 40], [8, 0, 1], (1, 1, 1))
     assert status.code == 3
-    assert "are no memory of it" in device_abi.error()
+    assert "is no memory of this device" in device_abi.error()
     bare.end()
 
 
