@@ -116,7 +116,7 @@ def test_the_first_of_equals(name: str, shape: tuple[int, ...]) -> None:
 
 # -- more steps than llvmpipe takes ------------------------------------------------------------------------------------
 
-COUNTS = [LIMIT - 1, LIMIT, LIMIT + 1, 2 * LIMIT, 200_000]
+COUNTS = [0, LIMIT - 1, LIMIT, LIMIT + 1, 2 * LIMIT, 200_000]
 
 
 @pytest.mark.parametrize("n", COUNTS)
@@ -128,7 +128,7 @@ def test_loops_of_a_known_number_of_steps(n: int) -> None:
 @pytest.mark.parametrize("n", COUNTS)
 def test_loops_of_a_number_of_steps_that_the_call_knows(n: int) -> None:
     f = xt.jit(lambda x, n: xt.fori_loop(0, n, lambda _, c: c + 1, x), device="vulkan")
-    assert f(np.int32(0), np.int32(n)).item() == n
+    assert f(np.int32(5), np.int32(n)).item() == 5 + n
     x = xt.array(np.ones(n, "f4"), dims="t", device="cpu")
     scan = lambda x: xt.scan(lambda c, e: (c * 0.5 + e, c), np.float32(0), x, dim="t")  # noqa: E731
     got, want = both(scan, x, dynamic_dims=("t",))
