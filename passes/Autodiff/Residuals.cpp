@@ -1,6 +1,7 @@
 #include "Autodiff/Residuals.h"
 
 #include "Autodiff/Transposer.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -17,6 +18,27 @@ static bool isCheap(Operation *op) {
 /// Whether `v` has no more elements than `than`, as far as dims tell.
 static bool isNoLarger(Value v, Value than) {
   return isa<SizeOp>(than.getDefiningOp()) || lacking(arrayType(v), arrayType(than)).empty();
+}
+
+/// `op` worked out again at the start of `user`. A quotient beside the reciprocal of its divisor,
+/// as its derivative has it, is a product with that: one division, not two.
+static Value workOutAgain(OpBuilder &b, Operation *op, Block &user) {
+  b.setInsertionPointToStart(&user);
+  if (auto quotient = dyn_cast<DivOp>(op))
+    for (auto known : user.getOps<DivOp>())
+      if (known.getRhs() == quotient.getRhs() && isSplat(known.getLhs(), 1) &&
+          known.getLhs().getDefiningOp<ConstantOp>() &&
+          known.getType() == known.getRhs().getType()) {
+        Location loc = op->getLoc();
+        IRMapping map;
+        if (Operation *one = known.getLhs().getDefiningOp(); one->getBlock() == &user)
+          b.clone(*one, map);
+        Value inverse = b.clone(*known, map)->getResult(0);
+        known.replaceAllUsesWith(inverse);
+        known.erase();
+        return MulOp::create(b, loc, quotient.getLhs(), inverse);
+      }
+  return b.clone(*op)->getResult(0);
 }
 
 /// A cheap value is worked out again where that needs at most one value more than is there.
@@ -45,8 +67,7 @@ SmallVector<Value> xtensor::chooseResiduals(Region &region, Block &user,
         more.insert(v);
     if (more.size() > 1 || (more.size() == 1 && !isNoLarger(more[0], result)))
       continue;
-    b.setInsertionPointToStart(&user);
-    Value again = b.clone(op)->getResult(0);
+    Value again = workOutAgain(b, &op, user);
     result.replaceUsesWithIf(
         again, [&](OpOperand &use) { return own->isAncestor(use.getOwner()->getParentRegion()); });
     needed.erase(result);

@@ -342,6 +342,25 @@ def test_checkpoint_takes_anything() -> None:
         xt.checkpoint(3)  # type: ignore[type-var]
 
 
+@pytest.mark.parametrize("bounded", [False, True], ids=["scan", "while"])
+def test_a_step_divides_once_on_the_way_back(bounded: bool) -> None:
+    """The quotient is the product with the reciprocal, which the derivative has anyway."""
+
+    def step(y: Any, a: Any) -> Any:
+        return 0.5 * (y + a / y)
+
+    def root(a: Any) -> Any:
+        if bounded:
+            y = xt.while_loop(lambda y: (y * y - a).max() > 1e-12, lambda y: step(y, a), a, max_steps=20)
+        else:
+            y = xt.scan(lambda y, _: (step(y, a), None), a, length=20, dim="t")[0]
+        return y.sum()
+
+    a = xt.array([1.0, 2.0, 9.0], "i")
+    np.testing.assert_allclose(xt.grad(root)(a).values, 0.5 / np.sqrt(a.values), rtol=1e-9)
+    assert differentiated(xt.grad(root), a).count("xtensor.div") == 2
+
+
 @pytest.mark.parametrize("reverse", [False, True], ids=["forwards", "backwards"])
 @pytest.mark.parametrize(("wrt", "stored"), [(0, 1), (1, 2), ((0, 1, 2), 2)])
 def test_what_a_step_of_a_recurrence_stores(wrt: Any, stored: int, reverse: bool) -> None:
