@@ -139,7 +139,9 @@ def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
     no outer dims are left the longest reduced dim is cut into chunks. The
     chunks depend on sizes only, so the result does not depend on the number of
     threads. Columns that no cache holds become parts of whole rows: memory is
-    read in order, and the parts can join a group. A device wants more `parts`,
+    read in order, and the parts can join a group. What a running combination
+    shows is added up along it first, so that these sums join the group that
+    makes it, which need not store it for them. A device wants more `parts`,
     and columns cut as well; so are products of long sums whose result does not
     fill half a `tile`.
 

@@ -56,7 +56,8 @@ public:
 
 private:
   /// sum over (i, j) = sum over i of (sum over j): the inner one is a row
-  /// reduction and can join a group over i.
+  /// reduction and can join a group over i. Of running combinations along i, over j of (over i),
+  /// which can join the group that works them out.
   bool splitLeadingLoops();
   /// Columns longer than caches are: memory is read along rows instead, some rows for each part.
   bool splitRows();
@@ -161,6 +162,20 @@ void Split::finish(Value partial, unsigned leading) {
   op.erase();
 }
 
+/// The loop along which `op` reads what a running combination shows step by step; -1: none.
+static int scannedLoop(linalg::GenericOp op) {
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto scan = operand->get().getDefiningOp<linalg::GenericOp>();
+    if (!scan || !scan->hasAttr("xtensor.scan") || operand->get() != scan->getResult(0))
+      continue;
+    AffineMap shown = scan.getMatchingIndexingMap(scan.getDpsInitOperand(0));
+    for (auto [k, expr] : llvm::enumerate(op.getMatchingIndexingMap(operand).getResults()))
+      if (shown.getResult(k).isFunctionOfDim(scan.getNumLoops() - 1))
+        return cast<AffineDimExpr>(expr).getPosition();
+  }
+  return -1;
+}
+
 bool Split::splitLeadingLoops() {
   MLIRContext *context = op.getContext();
   unsigned numLoops = op.getNumLoops();
@@ -168,16 +183,21 @@ bool Split::splitLeadingLoops() {
     if (!map.isProjectedPermutation())
       return false;
   int64_t total = estimateIterations(op), parts = 1;
-  unsigned leading = 0;
-  while (leading < numLoops && parts < wanted)
-    parts *= estimate(ranges[leading++]);
+  // On a device a running combination is a kernel of its own.
+  int scanned = wanted < kManyParts ? scannedLoop(op) : -1;
+  SmallVector<unsigned> kept;
+  for (int d = 0, e = numLoops; d < e && parts < wanted; ++d)
+    if (d != scanned) {
+      parts *= estimate(ranges[d]);
+      kept.push_back(d);
+    }
   if (parts < wanted || total / parts < kMinShrink)
     return false;
 
   SmallVector<OpFoldResult> sizes;
   SmallVector<AffineExpr> out;
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
-  for (unsigned d = 0; d < leading; ++d) {
+  for (unsigned d : kept) {
     sizes.push_back(rangeOf(d));
     out.push_back(getAffineDimExpr(d, context));
     iterators[d] = utils::IteratorType::parallel;
@@ -190,7 +210,7 @@ bool Split::splitLeadingLoops() {
                                          ValueRange(init), maps, iterators);
   IRMapping mapping;
   op.getRegion().cloneInto(&first.getRegion(), mapping);
-  finish(first->getResult(0), leading);
+  finish(first->getResult(0), kept.size());
   return true;
 }
 

@@ -125,3 +125,31 @@ func.func @long_columns(%x: tensor<1024x512xf32>, %s: tensor<512xf32>, %m: tenso
   } -> tensor<512xf32>
   return %0, %1 : tensor<512xf32>, tensor<512xf32>
 }
+
+// -----
+
+// What a running combination shows is added up along it first, where it is made.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#last = affine_map<(d0, d1) -> (d1)>
+#shown = affine_map<(d0, d1) -> (d1, d0)>
+#carried = affine_map<(d0, d1) -> (d0)>
+#none = affine_map<(d0, d1) -> ()>
+
+// CHECK-LABEL: func.func @along_a_scan
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]{{.*}} attrs =  {xtensor.scan
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}], iterator_types = ["reduction", "parallel"]}
+// CHECK-SAME: outs(%{{.*}} : tensor<512xf32>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]{{.*}} ins(%{{.*}} : tensor<512xf32>)
+func.func @along_a_scan(%x: tensor<256x512xf32>, %all: tensor<256x512xf32>, %run: tensor<512xf32>, %sum: tensor<f32>) -> tensor<f32> {
+  %y:2 = linalg.generic {indexing_maps = [#shown, #shown, #carried], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<256x512xf32>) outs(%all, %run : tensor<256x512xf32>, tensor<512xf32>) attrs = {xtensor.scan = 1 : i64} {
+  ^bb0(%in: f32, %out: f32, %r: f32):
+    %n = arith.addf %r, %in : f32
+    linalg.yield %n, %n : f32, f32
+  } -> (tensor<256x512xf32>, tensor<512xf32>)
+  %s = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction", "reduction"]} ins(%y#0 : tensor<256x512xf32>) outs(%sum : tensor<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.addf %out, %in : f32
+    linalg.yield %n : f32
+  } -> tensor<f32>
+  return %s : tensor<f32>
+}
