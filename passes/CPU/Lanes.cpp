@@ -11,54 +11,63 @@ using namespace xtensor::cpu;
 LaneEmitter::LaneEmitter(OpBuilder &b, Kernel &kernel, Views &views, int vectorLoop, int64_t width)
     : width(width), vectorLoop(vectorLoop), b(b), loc(kernel.stages.front().op.getLoc()),
       kernel(kernel), views(views), ivs(kernel.ranges.size()) {
+  DenseMap<Value, SmallVector<unsigned, 1>> known; // places by base, or scalar
   for (Stage &stage : kernel.stages)
     for (unsigned i = 0; i < stage.operands.size(); ++i) {
       const Access &access = stage.operands[i];
-      auto same = llvm::find_if(places, [&](const Place &p) {
-        return access.base ? p.access.samePlaces(access)
-                           : !p.access.base && p.access.scalar == access.scalar;
-      });
-      if (same == places.end())
-        same = places.insert(places.end(), Place{access, false, false, false, {}});
+      SmallVector<unsigned, 1> &alike = known[access.base ? access.base : access.scalar];
+      auto same = llvm::find_if(
+          alike, [&](unsigned id) { return !access.base || places[id].access.samePlaces(access); });
+      if (same == alike.end()) {
+        alike.push_back(places.size());
+        same = std::prev(alike.end());
+        places.push_back({access, false, false, false, {}});
+      }
+      Place &place = places[*same];
       if (access.ahead)
-        same->access.ahead = access.ahead;
-      same->written |= access.base && i >= stage.numInputs();
-      placeIds[{&stage, i}] = same - places.begin();
+        place.access.ahead = access.ahead;
+      place.written |= access.base && i >= stage.numInputs();
+      placeIds[{&stage, i}] = *same;
     }
+  llvm::SmallPtrSet<Operation *, 8> own;
+  DenseMap<Value, bool> startsWritten;
+  for (Stage &stage : kernel.stages) {
+    own.insert(stage.op);
+    for (auto [i, access] : llvm::enumerate(stage.operands))
+      if (access.base && !startsWritten.contains(access.base))
+        startsWritten[access.base] = writesFirst(stage, i);
+  }
   for (Place &p : places) {
     if (!p.access.base)
       continue;
     p.hoistable = !kernel.writes(p.access.base);
-    p.isDead = p.written && isKernelLocal(p);
+    p.isDead = p.written && startsWritten[p.access.base] && isUsedBy(p.access.base, own);
     p.linear = p.access.offset.materialize(b, loc);
   }
 }
 
-/// True if only this kernel uses the buffer, and writes an element before it reads it.
-bool LaneEmitter::isKernelLocal(const Place &place) {
-  auto alloc = place.access.base.getDefiningOp<memref::AllocOp>();
+/// True if the stage writes the operand and does not read what was there.
+bool LaneEmitter::writesFirst(Stage &stage, unsigned operand) {
+  if (operand < stage.numInputs())
+    return false;
+  unsigned output = operand - stage.numInputs();
+  return !stage.isCarried(output) && (!stage.readsOutput(output) || stage.inits[output]);
+}
+
+/// True if the buffer is temporary, and nothing but `ops` uses it.
+bool LaneEmitter::isUsedBy(Value base, const llvm::SmallPtrSetImpl<Operation *> &ops) {
+  auto alloc = base.getDefiningOp<memref::AllocOp>();
   if (!alloc)
     return false;
   SmallVector<Value> views{alloc.getResult()};
   while (!views.empty())
     for (Operation *user : views.pop_back_val().getUsers()) {
-      if (isa<ViewLikeOpInterface>(user)) {
+      if (isa<ViewLikeOpInterface>(user))
         views.push_back(user->getResult(0));
-        continue;
-      }
-      if (llvm::none_of(kernel.stages, [&](const Stage &s) { return s.op == user; }))
+      else if (!ops.contains(user))
         return false;
     }
-  for (Stage &stage : kernel.stages)
-    for (unsigned i = 0; i < stage.operands.size(); ++i) {
-      if (stage.operands[i].base != place.access.base)
-        continue;
-      if (i < stage.numInputs())
-        return false;
-      unsigned output = i - stage.numInputs();
-      return !stage.isCarried(output) && (!stage.readsOutput(output) || stage.inits[output]);
-    }
-  return false;
+  return true;
 }
 
 //===- loops ---------------------------------------------------------------===//

@@ -81,7 +81,8 @@ private:
   Lane evaluate(mlir::Operation &op, Stage &stage, int64_t u,
                 llvm::DenseMap<mlir::Value, Lane> &values);
   Lane readByIndex(mlir::memref::LoadOp load, llvm::ArrayRef<Lane> indices);
-  bool isKernelLocal(const Place &place);
+  static bool writesFirst(Stage &stage, unsigned operand);
+  static bool isUsedBy(mlir::Value base, const llvm::SmallPtrSetImpl<mlir::Operation *> &ops);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

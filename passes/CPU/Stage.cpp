@@ -194,22 +194,58 @@ static Scan findScan(Stage &stage, bool reverse) {
 
 //===- loops ---------------------------------------------------------------===//
 
+//===- kernels -------------------------------------------------------------===//
+
+void Kernel::note(Value base, llvm::function_ref<void(Uses &)> change) {
+  auto [it, isNew] = uses.try_emplace(base);
+  if (isNew && !Views::isIdentified(base))
+    unidentified.push_back(base);
+  change(it->second);
+}
+
+void Kernel::add(Stage stage) {
+  for (auto [i, access] : llvm::enumerate(stage.operands))
+    if (access.base)
+      note(access.base, [&, isWrite = i >= stage.numInputs()](Uses &u) {
+        SmallVectorImpl<Access> &list = isWrite ? u.writes : u.reads;
+        if (llvm::none_of(list, [&](const Access &a) { return a.samePlaces(access); }))
+          list.push_back(access);
+      });
+  for (Value base : stage.gathered)
+    note(base, [](Uses &u) { u.isGathered = true; });
+  vectorizable &= stage.vectorizable;
+  if (stage.scan)
+    scansBack = stage.scan->reverse;
+  hasScan |= stage.scan.has_value();
+  hasReduction |= !stage.scan && stage.isReduction();
+  stages.push_back(std::move(stage));
+}
+
+void Kernel::add(Kernel other) {
+  for (Stage &stage : other.stages)
+    add(std::move(stage));
+}
+
+void Kernel::clear() {
+  stages.clear();
+  uses.clear();
+  unidentified.clear();
+}
+
+bool Kernel::anyUse(Value base, llvm::function_ref<bool(const Uses &)> f) const {
+  if (!Views::isIdentified(base))
+    return llvm::any_of(uses, [&](const auto &use) { return f(use.second); });
+  auto it = uses.find(base);
+  return (it != uses.end() && f(it->second)) ||
+         llvm::any_of(unidentified, [&](Value v) { return f(uses.find(v)->second); });
+}
+
 bool Kernel::touches(Value base) const {
-  return llvm::any_of(stages, [&](const Stage &s) {
-    return llvm::any_of(
-               s.operands,
-               [&](const Access &a) { return a.base && !Views::disjoint(a.base, base); }) ||
-           llvm::any_of(s.gathered, [&](Value v) { return !Views::disjoint(v, base); });
-  });
+  return anyUse(base, [](const Uses &) { return true; });
 }
 
 bool Kernel::writes(Value base) const {
-  return llvm::any_of(stages, [&](const Stage &s) {
-    for (unsigned i = 0; i < s.numOutputs(); ++i)
-      if (s.output(i).base && !Views::disjoint(s.output(i).base, base))
-        return true;
-    return false;
-  });
+  return anyUse(base, [](const Uses &u) { return !u.writes.empty(); });
 }
 
 namespace {
@@ -217,26 +253,26 @@ namespace {
 /// Reorders, drops and merges the loops of a single stage.
 class LoopSimplifier {
 public:
-  LoopSimplifier(Kernel &kernel) : kernel(kernel), stage(kernel.stages.front()) {}
+  LoopSimplifier(SmallVector<Extent, 4> &ranges, Stage &stage) : ranges(ranges), stage(stage) {}
 
   void run() {
-    stage.loopOf.resize(kernel.ranges.size());
+    stage.loopOf.resize(ranges.size());
     for (unsigned i = 0; i < stage.loopOf.size(); ++i)
       stage.loopOf[i] = i;
-    for (unsigned loop = kernel.ranges.size(); loop-- > 0;)
-      if (kernel.ranges[loop].is(1))
+    for (unsigned loop = ranges.size(); loop-- > 0;)
+      if (ranges[loop].is(1))
         drop(loop);
     sortLoops();
     if (isIndexed(stage.op))
       return; // merged loops have no index of their own
-    for (unsigned loop = kernel.ranges.size(); loop-- > 1;)
+    for (unsigned loop = ranges.size(); loop-- > 1;)
       if (canMerge(loop - 1, loop))
         merge(loop - 1, loop);
   }
 
 private:
   void drop(unsigned loop) {
-    kernel.ranges.erase(kernel.ranges.begin() + loop);
+    ranges.erase(ranges.begin() + loop);
     stage.reduced.erase(stage.reduced.begin() + loop);
     for (Access &a : stage.operands)
       if (a.base)
@@ -263,13 +299,13 @@ private:
         see(stage.operands[i]);
       return most;
     };
-    SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, kernel.ranges.size()));
+    SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, ranges.size()));
     llvm::stable_sort(order, [&](unsigned a, unsigned b) {
       if (stage.reduced[a] != stage.reduced[b])
         return !stage.reduced[a];
       return weight(a) > weight(b);
     });
-    permute(kernel.ranges, order);
+    permute(ranges, order);
     permute(stage.reduced, order);
     for (Access &a : stage.operands)
       if (a.base)
@@ -290,19 +326,19 @@ private:
     if (stage.reduced[outer] != stage.reduced[inner])
       return false;
     return llvm::all_of(stage.operands, [&](const Access &a) {
-      return !a.base || a.strides[outer] == a.strides[inner] * kernel.ranges[inner];
+      return !a.base || a.strides[outer] == a.strides[inner] * ranges[inner];
     });
   }
 
   void merge(unsigned outer, unsigned inner) {
-    kernel.ranges[outer] = kernel.ranges[outer] * kernel.ranges[inner];
+    ranges[outer] = ranges[outer] * ranges[inner];
     for (Access &a : stage.operands)
       if (a.base)
         a.strides[outer] = a.strides[inner];
     drop(inner);
   }
 
-  Kernel &kernel;
+  SmallVector<Extent, 4> &ranges;
   Stage &stage;
 };
 
@@ -312,6 +348,7 @@ FailureOr<Kernel> xtensor::cpu::buildKernel(linalg::LinalgOp op, Views &views) {
   Kernel kernel;
   Stage stage;
   stage.op = op;
+  stage.inputs = op.getNumDpsInputs();
   kernel.ranges.resize(op.getNumLoops());
   SmallVector<bool> known(op.getNumLoops());
   for (OpOperand &operand : op->getOpOperands()) {
@@ -358,31 +395,18 @@ FailureOr<Kernel> xtensor::cpu::buildKernel(linalg::LinalgOp op, Views &views) {
   for (unsigned i = 0; i < stage.numOutputs(); ++i)
     stage.combiners.push_back(stage.isReduction() && !stage.scan ? findCombiner(stage, i)
                                                                  : Combiner());
-  kernel.stages.push_back(std::move(stage));
-  LoopSimplifier(kernel).run();
+  LoopSimplifier(kernel.ranges, stage).run();
+  kernel.add(std::move(stage));
   return kernel;
 }
 
 //===- fusion --------------------------------------------------------------===//
 
-/// Calls `f` with each access of `stage` and whether it writes.
-template <typename F>
-static void forEachAccess(const Stage &stage, F f) {
-  for (unsigned i = 0; i < stage.operands.size(); ++i)
-    if (stage.operands[i].base)
-      f(stage.operands[i], i >= stage.numInputs());
-}
-
 bool xtensor::cpu::conflict(const Kernel &a, const Kernel &b) {
-  auto writesWhatIsRead = [](const Kernel &writer, const Kernel &reader) {
-    return llvm::any_of(writer.stages, [&](const Stage &s) {
-      for (unsigned i = 0; i < s.numOutputs(); ++i)
-        if (s.output(i).base && reader.touches(s.output(i).base))
-          return true;
-      return false;
-    });
-  };
-  return writesWhatIsRead(a, b) || writesWhatIsRead(b, a);
+  const Kernel &small = a.uses.size() < b.uses.size() ? a : b, &large = &small == &a ? b : a;
+  return llvm::any_of(small.uses, [&](const auto &use) {
+    return large.writes(use.first) || (!use.second.writes.empty() && large.touches(use.first));
+  });
 }
 
 /// True if every iteration has its own place.
@@ -396,31 +420,30 @@ static bool isInjective(const Access &access, const Kernel &kernel) {
 bool xtensor::cpu::canFuse(const Kernel &earlier, const Kernel &later) {
   if (earlier.ranges != later.ranges || earlier.ranges.empty() || earlier.isCall || later.isCall)
     return false;
-  for (const Stage &s : earlier.stages)
-    for (const Stage &t : later.stages) {
-      // A nest of one loop may reduce for one stage and not for another; deeper nests agree.
-      if (earlier.ranges.size() > 1 && s.reduced != t.reduced)
-        return false;
-      if (!s.vectorizable || !t.vectorizable)
-        return false;
-      // A scan sets the order of the steps; what else is reduced has its own.
-      if (s.scan || t.scan) {
-        bool both = s.scan && t.scan;
-        if (both ? s.scan->reverse != t.scan->reverse : s.isReduction() && t.isReduction())
-          return false;
-      }
-      bool legal = llvm::none_of(s.gathered, [&](Value v) { return later.writes(v); }) &&
-                   llvm::none_of(t.gathered, [&](Value v) { return earlier.writes(v); });
-      forEachAccess(s, [&](const Access &x, bool xWrites) {
-        forEachAccess(t, [&](const Access &y, bool yWrites) {
-          if ((xWrites || yWrites) && !Views::disjoint(x.base, y.base))
-            legal &= x.samePlaces(y) && isInjective(x, earlier);
-        });
-      });
-      if (!legal)
-        return false;
-    }
-  return true;
+  // A nest of one loop may reduce for one stage and not for another; deeper nests agree.
+  if (earlier.ranges.size() > 1 && earlier.stages.front().reduced != later.stages.front().reduced)
+    return false;
+  if (!earlier.vectorizable || !later.vectorizable)
+    return false;
+  // A scan sets the order of the steps; what else is reduced has its own.
+  if (earlier.hasScan && later.hasScan && earlier.scansBack != later.scansBack)
+    return false;
+  if ((earlier.hasScan && later.hasReduction) || (later.hasScan && earlier.hasReduction))
+    return false;
+  // What one writes the other may only use at the same places, each of them its own.
+  auto differ = [&](ArrayRef<Access> xs, ArrayRef<Access> ys) {
+    return llvm::any_of(xs, [&](const Access &x) {
+      return llvm::any_of(
+          ys, [&](const Access &y) { return !x.samePlaces(y) || !isInjective(x, earlier); });
+    });
+  };
+  return llvm::none_of(later.uses, [&](const auto &use) {
+    const Uses &y = use.second;
+    return earlier.anyUse(use.first, [&](const Uses &x) {
+      return (x.isGathered && !y.writes.empty()) || (y.isGathered && !x.writes.empty()) ||
+             differ(x.writes, y.reads) || differ(x.writes, y.writes) || differ(x.reads, y.writes);
+    });
+  });
 }
 
 /// If `kernel` does nothing but fill its one output with a scalar: that scalar.
@@ -441,7 +464,7 @@ public:
     takeFills(kernel);
     kernel.isCall = isGemm(kernel);
     if (Kernel *host = hostOf(kernel)) {
-      llvm::move(kernel.stages, std::back_inserter(host->stages));
+      host->add(std::move(kernel));
       return;
     }
     if (filledWith(kernel))
@@ -472,7 +495,7 @@ private:
         // Other stages must not count on the fill.
         stage.inits[i] = scalar;
         kernel.stages.front().op->erase();
-        kernel.stages.clear();
+        kernel.clear();
       }
       fills.erase(fill);
     }

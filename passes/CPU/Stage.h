@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace xtensor::cpu {
 
@@ -45,10 +46,11 @@ struct Stage {
   llvm::SmallVector<bool, 4> reduced;         // per loop
   llvm::SmallVector<int, 4> loopOf;           // of the op's loops: ours, or -1 (a loop of one)
   llvm::SmallVector<mlir::Value, 1> gathered; // buffers that the body reads by index
+  unsigned inputs = 0;
   bool vectorizable = true;
 
-  unsigned numInputs() const { return op.getNumDpsInputs(); }
-  unsigned numOutputs() const { return op.getNumDpsInits(); }
+  unsigned numInputs() const { return inputs; }
+  unsigned numOutputs() const { return operands.size() - inputs; }
   Access &output(unsigned i) { return operands[numInputs() + i]; }
   const Access &output(unsigned i) const { return operands[numInputs() + i]; }
   mlir::BlockArgument outputArgument(unsigned i) {
@@ -61,11 +63,23 @@ struct Stage {
   bool readsOutput(unsigned i) { return !outputArgument(i).use_empty(); }
 };
 
-/// Stages that run together, element by element, in one loop nest.
+/// What the stages of a kernel do with one buffer; equal accesses are there once.
+struct Uses {
+  llvm::SmallVector<Access, 1> reads, writes;
+  bool isGathered = false;
+};
+
+/// Stages that run together, element by element, in one loop nest. What is asked of them all is
+/// kept for them all: there may be thousands.
 struct Kernel {
   llvm::SmallVector<Extent, 4> ranges;
   llvm::SmallVector<Stage, 4> stages;
   bool isCall = false; // done by a library: it shares its loops with nothing
+
+  /// Takes in the stages of `other`, after its own.
+  void add(Kernel other);
+  void add(Stage stage);
+  void clear();
 
   bool isReduced(unsigned loop) const {
     return llvm::any_of(stages, [&](const Stage &s) { return s.reduced[loop]; });
@@ -79,6 +93,19 @@ struct Kernel {
   }
   bool touches(mlir::Value base) const;
   bool writes(mlir::Value base) const;
+
+private:
+  friend bool canFuse(const Kernel &earlier, const Kernel &later);
+  friend bool conflict(const Kernel &a, const Kernel &b);
+  void note(mlir::Value base, llvm::function_ref<void(Uses &)> change);
+  /// Calls `f` with the uses of every buffer that may share elements with `base`, until it says
+  /// true; whether it did.
+  bool anyUse(mlir::Value base, llvm::function_ref<bool(const Uses &)> f) const;
+
+  llvm::MapVector<mlir::Value, Uses> uses;
+  llvm::SmallVector<mlir::Value, 1> unidentified; // of `uses`: these may be parts of others
+  bool vectorizable = true, hasScan = false, scansBack = false;
+  bool hasReduction = false; // that is no scan
 };
 
 /// The loop nest of `op`: unit loops dropped, loops in storage order of the output, neighbours

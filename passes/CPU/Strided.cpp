@@ -318,13 +318,9 @@ Value Views::flat(Value base) {
 }
 
 /// A buffer of its own, as opposed to something that may be a view of another.
-static bool isIdentified(Value base) {
+bool Views::isIdentified(Value base) {
   if (auto argument = dyn_cast<BlockArgument>(base))
     return isa<func::FuncOp>(argument.getOwner()->getParentOp());
   return base.getDefiningOp<memref::AllocOp>() || base.getDefiningOp<memref::AllocaOp>() ||
          base.getDefiningOp<memref::GetGlobalOp>();
-}
-
-bool Views::disjoint(Value base, Value other) {
-  return base != other && isIdentified(base) && isIdentified(other);
 }

@@ -74,8 +74,8 @@ public:
   /// All of `base` as one row of elements.
   mlir::Value flat(mlir::Value base);
 
-  /// True if the two buffers cannot share an element.
-  static bool disjoint(mlir::Value base, mlir::Value other);
+  /// True if no other value names the buffer: two such never share an element.
+  static bool isIdentified(mlir::Value base);
 
 private:
   StridedView contiguous(mlir::Value memref, llvm::ArrayRef<mlir::OpFoldResult> sizes);
