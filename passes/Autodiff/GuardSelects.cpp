@@ -60,6 +60,8 @@ static void guard(Block &block, const DenseSet<Value> &linear, bool all) {
       if (!region.empty())
         guard(region.front(), linear, reaches || isa<LoopLikeOpInterface>(op));
     forEachUse(&op, [&](OpOperand &operand) { reaching.insert(operand.get()); });
+    if (auto scale = dyn_cast<ScaleOp>(op); scale && reaches && linear.contains(scale.getLhs()))
+      scale->setAttr(kGuardAttr, UnitAttr::get(op.getContext()));
     auto mul = dyn_cast<MulOp>(op);
     if (!mul || !linear.contains(mul.getY()))
       continue;

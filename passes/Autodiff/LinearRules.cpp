@@ -50,9 +50,7 @@ static Value productWithOthers(Transposer &t, Operation *op, unsigned i, Value c
 
 /// A zero wins on either side: that of the cotangent over an infinite factor, too.
 static Value scaleByOther(Transposer &t, Operation *op, unsigned i, Value ct) {
-  if (i == 1)
-    return t.scaled(cast<ScaleOp>(op), ct);
-  return ScaleOp::create(t.b, ct, t.residual(op->getOperand(1)));
+  return i == 1 ? t.scaled(cast<ScaleOp>(op), ct) : t.scaledBy(cast<ScaleOp>(op), ct);
 }
 
 static Value zeroLike(OpBuilder &b, Location loc, Value v) {

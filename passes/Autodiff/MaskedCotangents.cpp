@@ -96,6 +96,26 @@ Value Transposer::scaled(ScaleOp op, Value ct) {
   return scaled(factor, ct, isGuard, 0);
 }
 
+Value Transposer::scaledBy(Value by, Value ct, bool isGuard, unsigned depth) {
+  Value inner = ct;
+  while (auto broadcast = inner.getDefiningOp<BroadcastOp>())
+    inner = broadcast.getX();
+  if (Masked mask = maskedBySelect(inner); mask && depth < kDepth)
+    return mask.around(b, scaledBy(by, mask.value(), isGuard, depth + 1));
+  Value byZero = ScaleOp::create(b, ct, by);
+  if (!isGuard || isFull(ct))
+    return byZero;
+  // Zeros of both win. Each side is the product where it is chosen, to any order; which one it is
+  // does not depend on the cotangent.
+  Value zero = scalar(b, b.getLoc(), arrayType(by).getElementType(), 0);
+  Value isZero = CompareOp::create(b, ComparePredicate::eq, by, zero);
+  return SelectOp::create(b, isZero, byZero, ScaleOp::create(b, by, ct));
+}
+
+Value Transposer::scaledBy(ScaleOp op, Value ct) {
+  return scaledBy(residual(op.getRhs()), ct, op->hasAttr(kGuardAttr), 0);
+}
+
 Value Transposer::insideOfMask(Value ct, function_ref<Value(Value)> fn) {
   Masked mask = maskedBySelect(ct);
   return mask ? mask.around(b, fn(mask.value())) : fn(ct);

@@ -40,6 +40,8 @@ public:
   mlir::Value product(mlir::ValueRange inputs, ArrayType keep);
   /// The cotangent of what `op` scales.
   mlir::Value scaled(ScaleOp op, mlir::Value ct);
+  /// The cotangent of the factor, where that is the linear one.
+  mlir::Value scaledBy(ScaleOp op, mlir::Value ct);
   /// `fn` of `ct`, element by element; of what a select lets through, if it made `ct`.
   mlir::Value insideOfMask(mlir::Value ct, llvm::function_ref<mlir::Value(mlir::Value)> fn);
   /// The sizes of the dynamic dims of `type`.
@@ -58,6 +60,7 @@ private:
   mlir::Value sizeOf(mlir::StringAttr name) const;
   void cloneResidual(mlir::Operation &op);
   mlir::Value scaled(mlir::Value factor, mlir::Value ct, bool isGuard, unsigned depth);
+  mlir::Value scaledBy(mlir::Value by, mlir::Value ct, bool isGuard, unsigned depth);
   mlir::Value sum(mlir::Value x, mlir::Value y);
   /// Whether `ct` has no zeros for which it is known that they stand for "not chosen".
   bool isFull(mlir::Value ct, unsigned depth = 0);
@@ -70,7 +73,9 @@ private:
   llvm::DenseMap<mlir::StringAttr, mlir::Value> sizeOfName;
 };
 
-/// Marks the `scale`s that guard-selects has made: only zeros that a select made need to win.
+/// Marks the products that guard-selects has seen before a select. Where it made a `scale` of a
+/// product, only zeros that a select made need to win; where the factor of a `scale` is the linear
+/// one, zeros that a select made must win beside those of what it scales.
 constexpr llvm::StringLiteral kGuardAttr = "xtensor.guard";
 
 /// Adds to `linear` all values of `block` that depend on it; an error where one does not do

@@ -131,3 +131,47 @@ func.func @sums_of_more(%x: !x, %m: !w, %i: !xtensor.array<i64>, %c: !xtensor.ar
   } : (!x) -> (!y, !xtensor.linear<(!y) -> !x>)
   return %y, %back : !y, !xtensor.linear<(!y) -> !x>
 }
+
+// A pullback that is differentiated scales by the derivative of its factor, too. The mask of a
+// select goes behind that product, and of zeros that nothing shows those of both sides win.
+// CHECK-LABEL: func.func @factor(
+// CHECK: xtensor.linear {
+// CHECK: xtensor.scale %{{.+}}, %{{.+}} {xtensor.guard} :
+// BACK-LABEL: func.func @factor(
+// BACK: ^bb0(%[[T:[a-z0-9]+]]:
+// BACK: %[[P:.+]] = xtensor.scale %[[T]], %[[Z:.+]] :
+// BACK-NEXT: %[[U:.+]] = xtensor.scale %{{.+}}, %[[P]] :
+// BACK-NEXT: xtensor.select %{{.+}}, %[[U]], %{{.+}}
+func.func @factor(%x: !x, %z: !x, %c: !xtensor.array<a: 3, i1>)
+    -> (!x, !xtensor.linear<(!x) -> !x>) {
+  %y, %back = xtensor.pullback at(%x) wrt [0] {
+  ^bb0(%x_: !x):
+    %zero = xtensor.constant dense<0.0> : tensor<f32> as !s
+    %l = xtensor.log %x_ : !x
+    %p = xtensor.scale %l, %z : !x, !x
+    %w = xtensor.select %c, %p, %zero : !xtensor.array<a: 3, i1>, !x, !s
+    xtensor.yield %w : !x
+  } : (!x) -> (!x, !xtensor.linear<(!x) -> !x>)
+  return %y, %back : !x, !xtensor.linear<(!x) -> !x>
+}
+
+// BACK-LABEL: func.func @factor_of_sums(
+// BACK: ^bb0(
+// BACK: %[[SUM:.+]] = xtensor.cumulative sum
+// BACK-NEXT: %[[BY:.+]] = xtensor.scale %[[SUM]], %[[Z:.+]] :
+// BACK: %[[NONE:.+]] = xtensor.compare eq %[[Z]], %{{.+}}
+// BACK-NEXT: %[[CT:.+]] = xtensor.scale %[[Z]], %[[SUM]] :
+// BACK-NEXT: xtensor.select %[[NONE]], %[[BY]], %[[CT]]
+func.func @factor_of_sums(%x: !x, %z: !x, %c: !xtensor.array<a: 3, i1>)
+    -> (!x, !xtensor.linear<(!x) -> !x>) {
+  %y, %back = xtensor.pullback at(%x) wrt [0] {
+  ^bb0(%x_: !x):
+    %zero = xtensor.constant dense<0.0> : tensor<f32> as !s
+    %l = xtensor.log %x_ : !x
+    %p = xtensor.scale %l, %z : !x, !x
+    %q = xtensor.cumulative sum %p along a : !x
+    %w = xtensor.select %c, %q, %zero : !xtensor.array<a: 3, i1>, !x, !s
+    xtensor.yield %w : !x
+  } : (!x) -> (!x, !xtensor.linear<(!x) -> !x>)
+  return %y, %back : !x, !xtensor.linear<(!x) -> !x>
+}
