@@ -66,7 +66,10 @@ void xtensor::addElementwiseRules(Rules &rules) {
 
   row<Atan2Op>(rules, D(b), D(-a), D(1 / (a * a + b * b)));
   row<CopysignOp>(rules, D(sign(a) * copysign(1, b)), D(0));
-  row<DivOp>(rules, D(1), D(-y), D(1 / b));
+  Rule quotient{Table::Elementwise, {D(1), D(-y)}, D(1 / b)};
+  quotient.linearity = Linearity::Jointly;
+  quotient.operands = {0};
+  rules.add<DivOp>(quotient);
   row<FloorDivOp>(rules, D(0), D(0));
   row<ModOp>(rules, D(1), D(-floorDiv(a, b)));
   // b a^(b-1) is 0 * inf at a = b = 0, where the power is constant in a; y log a has the limit

@@ -104,11 +104,11 @@ FailureOr<SmallVector<bool>> xtensor::linearCarries(Operation *op, Block &body, 
   SmallVector<bool> active = activeCarries(body, inits.size(), moving, isLinear);
   SmallVector<bool> withZeros(active);
   for (auto [i, init] : llvm::enumerate(inits)) {
-    bool isZero = isFloat(init) && isSplat(init, 0);
-    if (active[i] && !isLinear(init) && !isZero)
-      return op->emitOpError() << "is affine: carry " << i << " starts from a value that is "
-                               << "neither a tangent nor zero";
-    withZeros[i] |= isZero;
+    bool zero = isZero(init);
+    if (active[i] && !isLinear(init) && !zero)
+      return op->emitOpError() << "adds tangents to carry " << i << ", which starts from a value "
+                               << "that is neither a tangent nor zero";
+    withZeros[i] |= zero;
   }
   if (withZeros != active) {
     ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });

@@ -81,7 +81,7 @@ void Rules::print(raw_ostream &os) const {
       line << (rule.linearity == Linearity::Jointly ? "jointly" : "each");
       if (!rule.operands.empty())
         llvm::interleaveComma(rule.operands, line << " in ");
-      line << ", transpose: ";
+      line << (rule.transpose ? ", transpose: " : ": ");
     }
     llvm::interleave(rule.partials, line, [&](const Partial &p) { line << p.text; }, "; ");
     if (rule.factor)

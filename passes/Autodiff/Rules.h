@@ -59,6 +59,8 @@ struct Rule {
   /// What all partials have in common, if anything: multiplied with once, after their sum.
   std::optional<Partial> factor = std::nullopt;
 
+  /// Also of an op in another table that is linear in some operands: in a user's rule it may meet
+  /// a tangent there. What it is linearised to has the transpose.
   Linearity linearity = Linearity::None;
   llvm::SmallVector<unsigned, 2> operands = {}; ///< the linear ones; empty: all
   ForwardFn forward = nullptr;                  ///< null: a copy of the op on tangents

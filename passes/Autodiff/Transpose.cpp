@@ -175,41 +175,51 @@ static LogicalResult checkTrusted(LinearOp map) {
   return error;
 }
 
-/// Whether a loop carries linear values and others.
-static bool hasMixedLoops(LinearOp map, const Transposer &t) {
-  return map
-      ->walk([&](ScanOp op) {
-        auto isLinear = [&](Value v) { return t.isLinear(v); };
-        bool mixed = llvm::any_of(op.getResults(), isLinear) &&
-                     !llvm::all_of(op.getCarryArguments(), isLinear);
-        return mixed ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// Whether `op` has linear results and no transpose as it is: a loop that carries other values,
+/// too, or that may end early, a quotient.
+static bool isMixed(Operation *op, const Transposer &t) {
+  auto isLinear = [&](Value v) { return t.isLinear(v); };
+  if (isSameForAllTangents(op) && !isa<SizeOp>(op))
+    return llvm::any_of(op->getOperands(), isLinear);
+  if (llvm::none_of(op->getResults(), isLinear))
+    return false;
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return !llvm::all_of(scan.getCarryArguments(), isLinear);
+  if (auto loop = dyn_cast<WhileOp>(op))
+    return loop.getMaxSteps().has_value();
+  const Rule *rule = Rules::get().lookup(op);
+  return rule && rule->linearity != Linearity::None && !rule->transpose;
 }
 
-/// A map that may be transposed op by op.
-static LogicalResult prepare(LinearOp map) {
+/// Marks the linear values of `map`, as a map that may be transposed op by op.
+static LogicalResult prepare(LinearOp map, std::optional<Transposer> &t) {
   if (map.getTrusted() && failed(checkTrusted(map)))
     return failure();
   map.setTrusted(false);
-  Transposer t(map);
-  if (failed(t.markLinear(map)))
+  t.emplace(map);
+  if (failed(t->markLinear(map)))
     return failure();
-  return hasMixedLoops(map, t) ? separate(map) : success();
+  bool isMixed = map->walk([&](Operation *op) {
+                      return ::isMixed(op, *t) ? WalkResult::interrupt() : WalkResult::advance();
+                    })
+                     .wasInterrupted();
+  if (!isMixed)
+    return success();
+  if (failed(separate(map)))
+    return failure();
+  t.emplace(map);
+  return t->markLinear(map);
 }
 
 static LogicalResult transpose(TransposedOp op) {
   auto map = op.getMap().getDefiningOp<LinearOp>();
   if (!map)
     return success(); // of a map that is itself still a request
-  bool isOurs = !map.getTrusted() &&
-                map->walk([](ScanOp) { return WalkResult::interrupt(); }).wasInterrupted() == false;
-  if (!isOurs && failed(prepare(map)))
+  std::optional<Transposer> prepared;
+  if (failed(prepare(map, prepared)))
     return failure();
+  Transposer &t = *prepared;
   Block *body = map.getBody();
-  Transposer t(map);
-  if (failed(t.markLinear(map)))
-    return failure();
 
   unsigned numInputSizes = 0;
   for (Type type : body->getArgumentTypes())

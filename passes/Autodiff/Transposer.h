@@ -86,6 +86,12 @@ mlir::LogicalResult collectLinear(LinearOp map, llvm::DenseSet<mlir::Value> &lin
 /// Whether `values` are linear, or zero; an error at `op` where one is not.
 mlir::LogicalResult checkAllLinear(mlir::Operation *op, mlir::ValueRange values,
                                    const llvm::DenseSet<mlir::Value> &linear);
+/// Whether `v` is known to be zero for every tangent, but for gaps: a NaN that a window leaves has
+/// no tangent.
+bool isZero(mlir::Value v);
+/// Whether `op` gives the same for every tangent, since tangents are numbers of one size. What
+/// reads it is a coefficient.
+bool isSameForAllTangents(mlir::Operation *op);
 /// Calls `fn` for each operand of `op` and of the ops nested in it.
 void forEachUse(mlir::Operation *op, llvm::function_ref<void(mlir::OpOperand &)> fn);
 

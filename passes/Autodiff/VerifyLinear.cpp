@@ -1,5 +1,6 @@
 #include "Autodiff/Passes.h"
 #include "Autodiff/Transposer.h"
+#include "Batch/Passes.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -21,6 +22,64 @@ void xtensor::forEachUse(Operation *op, function_ref<void(OpOperand &)> fn) {
   });
 }
 
+/// Finding out is given up after so many values: "not known" is an answer, too.
+static constexpr unsigned kLooks = 64;
+
+static bool isNaN(Value v) {
+  while (auto broadcast = v.getDefiningOp<BroadcastOp>())
+    v = broadcast.getX();
+  DenseElementsAttr value;
+  return matchPattern(v, m_Constant(&value)) && value.isSplat() &&
+         value.getSplatValue<APFloat>().isNaN();
+}
+
+static bool isZero(Value v, unsigned &looks) {
+  if (looks == 0 || !isFloat(v))
+    return false;
+  --looks;
+  if (isSplat(v, 0) || isNaN(v))
+    return true;
+  Operation *op = v.getDefiningOp();
+  const Rule *rule = op ? Rules::get().lookup(op) : nullptr;
+  auto all = [&](auto values) {
+    return llvm::all_of(values, [&](Value v) { return isZero(v, looks); });
+  };
+  if (!rule)
+    return false;
+  if (isa<SwitchOp, CheckpointOp>(op)) {
+    unsigned i = cast<OpResult>(v).getResultNumber();
+    return all(llvm::map_range(op->getRegions(), [&](Region &region) {
+      return region.front().getTerminator()->getOperand(i);
+    }));
+  }
+  if (op->hasAttr(kStandInAttr))
+    return true;
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands())
+    if (rule->isLinearIn(operand.getOperandNumber()) && isFloat(operand.get()))
+      operands.push_back(operand.get());
+  switch (rule->linearity) {
+  case Linearity::None:
+    return false;
+  case Linearity::Jointly:
+    return all(operands);
+  case Linearity::Each:
+    return llvm::any_of(operands, [&](Value v) { return isZero(v, looks); });
+  }
+  return false;
+}
+
+bool xtensor::isZero(Value v) {
+  unsigned looks = kLooks;
+  return ::isZero(v, looks);
+}
+
+bool xtensor::isSameForAllTangents(Operation *op) {
+  if (auto compare = dyn_cast<CompareOp>(op))
+    return compare.getLhs() == compare.getRhs();
+  return isa<IsfiniteOp, IsinfOp, IsnanOp, SizeOp>(op);
+}
+
 static LogicalResult checkLinear(Operation *op, const Rule &rule, const DenseSet<Value> &linear) {
   unsigned tangents = 0;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -30,11 +89,12 @@ static LogicalResult checkLinear(Operation *op, const Rule &rule, const DenseSet
     if (isTangent && !mayBeTangent)
       return op->emitOpError() << "depends on a tangent through operand "
                                << operand.getOperandNumber() << ", in which it is not linear";
+  }
+  for (OpOperand &operand : op->getOpOperands()) {
     // Beside a tangent, only a zero keeps a sum linear.
-    if (rule.linearity == Linearity::Jointly && mayBeTangent && !isTangent &&
-        isFloat(operand.get()) && !isSplat(operand.get(), 0))
-      return op->emitOpError() << "is affine: operand " << operand.getOperandNumber()
-                               << " is neither a tangent nor zero";
+    if (rule.linearity == Linearity::Jointly && rule.isLinearIn(operand.getOperandNumber()) &&
+        !linear.contains(operand.get()) && isFloat(operand.get()) && !isZero(operand.get()))
+      return op->emitOpError("puts a value that is neither a tangent nor zero beside a tangent");
   }
   if (rule.linearity == Linearity::Each && tangents != 1)
     return op->emitOpError() << "multiplies " << tangents << " tangents";
@@ -45,7 +105,7 @@ LogicalResult xtensor::collectLinear(Block &block, DenseSet<Value> &linear) {
   for (Operation &op : block.without_terminator()) {
     bool any = false;
     forEachUse(&op, [&](OpOperand &operand) { any |= linear.contains(operand.get()); });
-    if (!any || isa<SizeOp>(op)) // a size is the same for every tangent
+    if (!any || isSameForAllTangents(&op) || op.hasAttr(kStandInAttr))
       continue;
     const Rule *rule = Rules::get().lookup(&op);
     if (rule && rule->verifyControl) {
@@ -67,7 +127,7 @@ LogicalResult xtensor::collectLinear(Block &block, DenseSet<Value> &linear) {
 LogicalResult xtensor::checkAllLinear(Operation *op, ValueRange values,
                                       const DenseSet<Value> &linear) {
   for (Value v : values)
-    if (!linear.contains(v) && !isSplat(v, 0))
+    if (!linear.contains(v) && !isZero(v))
       return op->emitOpError("yields a value that no tangent reaches");
   return success();
 }

@@ -10,6 +10,10 @@ namespace xtensor {
 #include "Batch/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
 #include "Batch/Passes.h.inc"
+
+/// Marks the stop_gradient of what instances see in a branch or a step that they do not take:
+/// nothing that comes of it is kept.
+constexpr llvm::StringLiteral kStandInAttr = "xtensor.stand_in";
 } // namespace xtensor
 
 #endif // XTENSOR_BATCH_PASSES_H

@@ -1,5 +1,6 @@
 #include "Batch/StandIns.h"
 
+#include "Batch/Passes.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -49,8 +50,10 @@ Value StandIns::of(Value batched) {
     return batched;
   Value one = GatherOp::create(t.b, IndexMode::clip, batched, indices, t.b.getArrayAttr(along));
   // The cotangent of an instance that does not take it is 0: nothing to scatter back.
-  if (isFloat(one))
+  if (isFloat(one)) {
     one = StopGradientOp::create(t.b, one);
+    one.getDefiningOp()->setAttr(kStandInAttr, t.b.getUnitAttr());
+  }
   return t.choose(mask, batched, one);
 }
 

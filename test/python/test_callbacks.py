@@ -147,7 +147,7 @@ def captures(x: Any) -> Any:
 @pytest.mark.parametrize(
     ("f", "message", "line"),
     [
-        (squares(), "not linear in the tangents: mul multiplies 2 tangents", "no linear rule"),
+        (squares(), "not linear in the tangents: xt.multiply multiplies 2 tangents", "no linear rule"),
         (clips(), "needed forwards.*not linear in the cotangents: give a pushforward rule", "clips"),
         (captures, "captures an array that is differentiated", "captures"),
     ],

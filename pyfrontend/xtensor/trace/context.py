@@ -33,6 +33,28 @@ _BROKEN_RULE = re.compile(
     r"not linear in the (co)?tangents|results depend on its tangents|custom_derivative captures an array"
 )
 
+# What a user writes for an op of the dialect, where the op is not called as its function is.
+_WRITTEN = {
+    "accumulate": "a recurrence",
+    "cast": "x.astype",
+    "compare": "a comparison",
+    "concat": "xt.concat, or x.at(..).set,",
+    "contract": "xt.dot",
+    "cumulative": "a cumulative op",
+    "div": "xt.divide",
+    "gather": "x.isel",
+    "mul": "xt.multiply",
+    "neg": "xt.negative",
+    "pad": "x.pad",
+    "reduce": "a reduction",
+    "scatter": "x.at(..)",
+    "select": "xt.where",
+    "sub": "xt.subtract",
+    "switch": "xt.cond",
+    "while": "xt.while_loop",
+    "yield": "the function",
+}
+
 
 @functools.cache
 def mlir() -> Any:
@@ -98,7 +120,7 @@ def _with_reason(diagnostic: Any) -> tuple[str, str]:
     text, where = diagnostic.message, file_line(str(diagnostic.location))
     for note in diagnostic.notes:
         line = file_line(str(note.location))
-        why = re.sub(r"^'xtensor\.(\w+)' op ", r"\1 ", note.message)
+        why = re.sub(r"^'xtensor\.(\w+)' op ", lambda m: f"{_WRITTEN.get(m[1], f'xt.{m[1]}')} ", note.message)
         if line and _BROKEN_RULE.search(text):
             return f"{text}: {why}", line
     return text, where

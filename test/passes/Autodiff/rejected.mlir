@@ -18,7 +18,7 @@ func.func @quadratic() {
 func.func @affine(%r: !x) {
   %l = xtensor.linear {
   ^bb0(%t: !x):
-    // expected-error @+1 {{'xtensor.add' op is affine: operand 1 is neither a tangent nor zero}}
+    // expected-error @+1 {{'xtensor.add' op puts a value that is neither a tangent nor zero beside a tangent}}
     %y = xtensor.add %t, %r : !x, !x
     xtensor.yield %y : !x
   } : <(!x) -> !x>
@@ -148,7 +148,7 @@ func.func @goes_on(%r: !s) {
 func.func @affine_carry(%r: !s) {
   %l = xtensor.linear {
   ^bb0(%t: !s):
-    // expected-error @+1 {{'xtensor.scan' op is affine: carry 0 starts from a value that is neither a tangent nor zero}}
+    // expected-error @+1 {{'xtensor.scan' op adds tangents to carry 0, which starts from a value that is neither a tangent nor zero}}
     %p = xtensor.scan along t carry(%r) over() length 3 {
     ^bb0(%c: !s):
       %n = xtensor.add %c, %t : !s, !s
