@@ -43,9 +43,13 @@ static Value productWithOthers(Transposer &t, Operation *op, unsigned i, Value c
   for (OpOperand &other : op->getOpOperands())
     if (other.getOperandNumber() != i)
       inputs.push_back(t.residual(other.get()));
-  if (isa<ContractOp>(op) || !lacking(arrayType(ct), keep).empty())
+  // Behind a sum over dims of the mask, zeros and what they meet are one number.
+  if (!lacking(arrayType(ct), keep).empty())
     return t.product(inputs, keep);
-  return t.insideOfMask(ct, [&](Value v) { return t.product({v, inputs[1]}, keep); });
+  return t.insideOfMask(ct, [&](Value v) {
+    inputs[0] = v;
+    return t.product(inputs, keep);
+  });
 }
 
 /// A zero wins on either side: that of the cotangent over an infinite factor, too.

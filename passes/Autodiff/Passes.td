@@ -132,7 +132,8 @@ def GuardSelects : Pass<"xtensor-guard-selects"> {
   let description = [{
     Why: the cotangent of the branch not chosen is 0, but 0 times an infinite derivative is
     NaN. In maps that will be transposed, products from which a select is reached become
-    `scale`, in which a zero wins, unless the factor cannot be infinite. Contractions stay.
+    `scale`, in which a zero wins, unless the factor cannot be infinite. Contractions stay:
+    Transpose puts the select behind those that sum over none of its dims.
     A `scale` by a tangent, which the derivative of a pullback is made of, gets the mark alone.
     Transpose multiplies inside of the select where it sees it, so that few remain.
 

@@ -141,3 +141,15 @@ def test_spread_and_length_of_nothing() -> None:
     np.testing.assert_allclose(xt.grad(across(spread))(x).values, 0, atol=1e-14)
     got = xt.grad(across(lambda x: xt.max(xt.norm(x, "j"), "i")))(x - x)
     np.testing.assert_array_equal(got.values, np.zeros((2, 2)))
+
+
+def test_products_of_a_row_that_is_not_taken() -> None:
+    """The condition has none of the dims that the transposed contraction sums over."""
+
+    def f(x: Any) -> Any:
+        return xt.sum(xt.where(xt.min(x, "t") > 0, xt.dot(1 / x, x * x, dim="t"), xt.sum(x, "t")))
+
+    x = xt.array([[0.0, 1.0], [2.0, 3.0]], ("b", "t"))
+    for g in (xt.grad(f), lambda x: xt.jacobian(f, mode="forward")(x)):
+        np.testing.assert_array_equal(g(x).transpose("b", "t").values, [[1.0, 1.0], [1.0, 1.0]])
+    np.testing.assert_array_equal(xt.grad(f)(x.isel(b=0)).values, [1.0, 1.0])
