@@ -401,9 +401,13 @@ FailureOr<Library> xtensor::makeLibrary(llvm::ArrayRef<OwningOpRef<ModuleOp>> mo
     auto part = translated(*module, library, f, *machine, context);
     if (!part)
       return failure();
-    for (llvm::Function &function : *part)
-      if (!function.isDeclaration())
-        markCompiled(function);
+    for (llvm::Function &function : *part) {
+      if (function.isDeclaration())
+        continue;
+      markCompiled(function);
+      if (!processor.tune.empty())
+        function.addFnAttr("tune-cpu", processor.tune);
+    }
     Workspace workspace = workspaceOf(*part->getFunction(f.symbols.entry));
     f.loopsTakeMore |= workspace.loopsTakeMore;
     if (library.forC)

@@ -15,6 +15,7 @@ struct Processor {
   std::string triple, cpu, features, abi;
   int64_t vectorBits = 128;
   bool hasVectorLibrary = false; // glibc's libmvec
+  std::string tune;              // the processor whose timing is assumed; empty: the kind's own
 };
 
 /// The processor of a target "cpu:NAME", or none.
