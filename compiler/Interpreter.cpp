@@ -138,7 +138,7 @@ bool Interpreter::followBinary(Operation &op, Number a, Number b) {
   bool isUnsigned = isa<LLVM::UDivOp, LLVM::URemOp, LLVM::UMinOp, LLVM::UMaxOp>(op);
   if (isUnsigned && ((!a.isOpen && a.value < 0) || (!b.isOpen && b.value < 0)))
     return fail("its numbers are beyond what sizes are");
-  if ((*operation == F::div || *operation == F::rem) && (b.isOpen || b.is(0)))
+  if ((*operation == F::div || *operation == F::rem) && (b.isOpen || b.value <= 0))
     return fail("it divides by a size that is open");
   return set(op.getResult(0), HostData::of(formulas.make(*operation, {a, b})));
 }
