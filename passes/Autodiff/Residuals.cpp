@@ -36,6 +36,7 @@ static Value workOutAgain(OpBuilder &b, Operation *op, Block &user) {
         Value inverse = b.clone(*known, map)->getResult(0);
         known.replaceAllUsesWith(inverse);
         known.erase();
+        b.setInsertionPointAfterValue(inverse); // not before what is erased
         return MulOp::create(b, loc, quotient.getLhs(), inverse);
       }
   return b.clone(*op)->getResult(0);
