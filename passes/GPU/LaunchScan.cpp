@@ -111,7 +111,7 @@ static int64_t partsOf(int64_t rows, int64_t steps, const KernelLimits &limits) 
 FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module,
                                          const KernelLimits &limits) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  if (!generic || !generic->hasAttr("xtensor.scan"))
+  if (!generic || !generic->getAttrOfType<StringAttr>("xtensor.scan"))
     return false;
   OpBuilder host(&op);
   Location loc = op.getLoc();

@@ -54,7 +54,7 @@ static bool isLinear(Block &body, Value running, Value next) {
 
 std::optional<Leaf::Scan> Leaf::scan() const {
   linalg::GenericOp generic = this->generic;
-  if (!generic || !generic->hasAttr("xtensor.scan"))
+  if (!generic || !generic->getAttrOfType<StringAttr>("xtensor.scan"))
     return std::nullopt;
   if (loops(IteratorType::reduction).size() != 1)
     return std::nullopt;

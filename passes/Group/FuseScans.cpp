@@ -21,8 +21,8 @@ using namespace xtensor;
 /// A scan shows a value at each step, its first result, and ends with its second one.
 static linalg::GenericOp scanOf(Operation *op) {
   auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
-  bool is = generic && generic->hasAttr("xtensor.scan") && generic->getNumResults() == 2 &&
-            generic.hasPureTensorSemantics();
+  bool is = generic && generic->getAttrOfType<StringAttr>("xtensor.scan") &&
+            generic->getNumResults() == 2 && generic.hasPureTensorSemantics();
   return is ? generic : linalg::GenericOp();
 }
 

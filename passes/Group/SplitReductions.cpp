@@ -166,7 +166,8 @@ void Split::finish(Value partial, unsigned leading) {
 static int scannedLoop(linalg::GenericOp op) {
   for (OpOperand *operand : op.getDpsInputOperands()) {
     auto scan = operand->get().getDefiningOp<linalg::GenericOp>();
-    if (!scan || !scan->hasAttr("xtensor.scan") || operand->get() != scan->getResult(0))
+    if (!scan || !scan->getAttrOfType<StringAttr>("xtensor.scan") ||
+        operand->get() != scan->getResult(0))
       continue;
     AffineMap shown = scan.getMatchingIndexingMap(scan.getDpsInitOperand(0));
     for (auto [k, expr] : llvm::enumerate(op.getMatchingIndexingMap(operand).getResults()))

@@ -141,7 +141,7 @@ func.func @long_columns(%x: tensor<1024x512xf32>, %s: tensor<512xf32>, %m: tenso
 // CHECK-SAME: outs(%{{.*}} : tensor<512xf32>)
 // CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]{{.*}} ins(%{{.*}} : tensor<512xf32>)
 func.func @along_a_scan(%x: tensor<256x512xf32>, %all: tensor<256x512xf32>, %run: tensor<512xf32>, %sum: tensor<f32>) -> tensor<f32> {
-  %y:2 = linalg.generic {indexing_maps = [#shown, #shown, #carried], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<256x512xf32>) outs(%all, %run : tensor<256x512xf32>, tensor<512xf32>) attrs = {xtensor.scan = 1 : i64} {
+  %y:2 = linalg.generic {indexing_maps = [#shown, #shown, #carried], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<256x512xf32>) outs(%all, %run : tensor<256x512xf32>, tensor<512xf32>) attrs = {xtensor.scan = "forward"} {
   ^bb0(%in: f32, %out: f32, %r: f32):
     %n = arith.addf %r, %in : f32
     linalg.yield %n, %n : f32, f32
