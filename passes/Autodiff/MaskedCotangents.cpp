@@ -77,15 +77,15 @@ bool Transposer::isFull(Value ct, unsigned depth) {
   return (*full)[ct] = found;
 }
 
-Value Transposer::scaled(Value factor, Value ct, bool isGuard, unsigned depth) {
+/// `fn` of what selects let through below broadcasts, selected again; of `ct` itself if there are
+/// none.
+Value Transposer::insideOfMasks(Value ct, function_ref<Value(Value)> fn, unsigned depth) {
   Value inner = ct;
   while (auto broadcast = inner.getDefiningOp<BroadcastOp>())
     inner = broadcast.getX();
   if (Masked mask = maskedBySelect(inner); mask && depth < kDepth)
-    return mask.around(b, scaled(factor, mask.value(), isGuard, depth + 1));
-  if (isGuard && isFull(ct))
-    return MulOp::create(b, factor, ct);
-  return ScaleOp::create(b, factor, ct);
+    return mask.around(b, insideOfMasks(mask.value(), fn, depth + 1));
+  return fn(ct);
 }
 
 Value Transposer::scaled(ScaleOp op, Value ct) {
@@ -93,27 +93,26 @@ Value Transposer::scaled(ScaleOp op, Value ct) {
   bool isGuard = op->hasAttr(kGuardAttr);
   if (isGuard && isFull(ct))
     return product({ct, factor}, arrayType(op.getRhs()));
-  return scaled(factor, ct, isGuard, 0);
-}
-
-Value Transposer::scaledBy(Value by, Value ct, bool isGuard, unsigned depth) {
-  Value inner = ct;
-  while (auto broadcast = inner.getDefiningOp<BroadcastOp>())
-    inner = broadcast.getX();
-  if (Masked mask = maskedBySelect(inner); mask && depth < kDepth)
-    return mask.around(b, scaledBy(by, mask.value(), isGuard, depth + 1));
-  Value byZero = ScaleOp::create(b, ct, by);
-  if (!isGuard || isFull(ct))
-    return byZero;
-  // Zeros of both win. Each side is the product where it is chosen, to any order; which one it is
-  // does not depend on the cotangent.
-  Value zero = scalar(b, b.getLoc(), arrayType(by).getElementType(), 0);
-  Value isZero = CompareOp::create(b, ComparePredicate::eq, by, zero);
-  return SelectOp::create(b, isZero, byZero, ScaleOp::create(b, by, ct));
+  return insideOfMasks(ct, [&](Value v) -> Value {
+    if (isGuard && isFull(v))
+      return MulOp::create(b, factor, v);
+    return ScaleOp::create(b, factor, v);
+  });
 }
 
 Value Transposer::scaledBy(ScaleOp op, Value ct) {
-  return scaledBy(residual(op.getRhs()), ct, op->hasAttr(kGuardAttr), 0);
+  Value by = residual(op.getRhs());
+  bool isGuard = op->hasAttr(kGuardAttr);
+  return insideOfMasks(ct, [&](Value v) -> Value {
+    Value byZero = ScaleOp::create(b, v, by);
+    if (!isGuard || isFull(v))
+      return byZero;
+    // Zeros of both win. Each side is the product where it is chosen, to any order; which one it is
+    // does not depend on the cotangent.
+    Value zero = scalar(b, b.getLoc(), arrayType(by).getElementType(), 0);
+    Value isZero = CompareOp::create(b, ComparePredicate::eq, by, zero);
+    return SelectOp::create(b, isZero, byZero, ScaleOp::create(b, by, v));
+  });
 }
 
 Value Transposer::insideOfMask(Value ct, function_ref<Value(Value)> fn) {

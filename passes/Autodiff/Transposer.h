@@ -59,8 +59,8 @@ private:
   void knowPinnedSizes(mlir::Block &block);
   mlir::Value sizeOf(mlir::StringAttr name) const;
   void cloneResidual(mlir::Operation &op);
-  mlir::Value scaled(mlir::Value factor, mlir::Value ct, bool isGuard, unsigned depth);
-  mlir::Value scaledBy(mlir::Value by, mlir::Value ct, bool isGuard, unsigned depth);
+  mlir::Value insideOfMasks(mlir::Value ct, llvm::function_ref<mlir::Value(mlir::Value)> fn,
+                            unsigned depth = 0);
   mlir::Value sum(mlir::Value x, mlir::Value y);
   /// Whether `ct` has no zeros for which it is known that they stand for "not chosen".
   bool isFull(mlir::Value ct, unsigned depth = 0);

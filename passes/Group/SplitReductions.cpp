@@ -87,9 +87,23 @@ private:
   /// Elementwise operands that others read as well: on a device a workgroup computes its chunk
   /// of them just before it reads it, rather than a launch of its own.
   SmallVector<linalg::GenericOp> producersToJoin(unsigned loop);
+  /// Where a chunk lies in an array.
+  struct Place {
+    SmallVector<OpFoldResult> offsets, sizes;
+  };
+  /// Of an operand that has the split loop among its dims.
+  Place placeOf(OpOperand &operand, unsigned loop, Value iv, OpFoldResult length,
+                const Sizes &inputSizes);
+  Value slice(Value source, const Place &place) {
+    SmallVector<OpFoldResult> strides(place.offsets.size(), b.getIndexAttr(1));
+    return tensor::ExtractSliceOp::create(b, loc, source, place.offsets, place.sizes, strides);
+  }
+  void putBack(Value part, Value whole, const Place &place) {
+    SmallVector<OpFoldResult> strides(place.offsets.size(), b.getIndexAttr(1));
+    tensor::ParallelInsertSliceOp::create(b, loc, part, whole, place.offsets, place.sizes, strides);
+  }
   Value emitJoined(linalg::GenericOp from, unsigned dim, Value whole, Value iv, OpFoldResult length,
-                   ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
-                   const Sizes &inputSizes);
+                   const Place &place, const Sizes &inputSizes);
   void moveIndices(linalg::GenericOp chunk, unsigned loop, Value iv);
   Value cutInput(Value input, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups);
   void finish(Value partial, unsigned leading);
@@ -403,31 +417,29 @@ SmallVector<linalg::GenericOp> Split::producersToJoin(unsigned loop) {
   return found;
 }
 
+Split::Place Split::placeOf(OpOperand &operand, unsigned loop, Value iv, OpFoldResult length,
+                            const Sizes &inputSizes) {
+  auto linalgOp = cast<linalg::LinalgOp>(operand.getOwner());
+  Place place;
+  for (auto [k, expr] : llvm::enumerate(linalgOp.getMatchingIndexingMap(&operand).getResults())) {
+    bool split = expr.isFunctionOfDim(loop);
+    place.offsets.push_back(split ? OpFoldResult(iv) : b.getIndexAttr(0));
+    place.sizes.push_back(split ? length : inputSizes.lookup({operand.get(), k}));
+  }
+  return place;
+}
+
 /// The chunk of an operand, left in its place in `whole`.
 Value Split::emitJoined(linalg::GenericOp from, unsigned dim, Value whole, Value iv,
-                        OpFoldResult length, ArrayRef<OpFoldResult> offsets,
-                        ArrayRef<OpFoldResult> sizes, const Sizes &inputSizes) {
-  auto slice = [&](Value source, ArrayRef<OpFoldResult> at, ArrayRef<OpFoldResult> size) -> Value {
-    SmallVector<OpFoldResult> strides(at.size(), b.getIndexAttr(1));
-    return tensor::ExtractSliceOp::create(b, loc, source, at, size, strides);
-  };
+                        OpFoldResult length, const Place &place, const Sizes &inputSizes) {
   SmallVector<Value> inputs;
   for (OpOperand *operand : from.getDpsInputOperands()) {
-    AffineMap map = from.getMatchingIndexingMap(operand);
-    if (!map.isFunctionOfDim(dim)) {
-      inputs.push_back(operand->get());
-      continue;
-    }
-    SmallVector<OpFoldResult> at, size;
-    for (auto [k, expr] : llvm::enumerate(map.getResults())) {
-      bool split = expr.isFunctionOfDim(dim);
-      at.push_back(split ? OpFoldResult(iv) : b.getIndexAttr(0));
-      size.push_back(split ? length : inputSizes.lookup({operand->get(), k}));
-    }
-    inputs.push_back(slice(operand->get(), at, size));
+    bool split = from.getMatchingIndexingMap(operand).isFunctionOfDim(dim);
+    inputs.push_back(split ? slice(operand->get(), placeOf(*operand, dim, iv, length, inputSizes))
+                           : operand->get());
   }
-  Value place = slice(whole, offsets, sizes);
-  auto chunk = linalg::GenericOp::create(b, from.getLoc(), place.getType(), inputs, place,
+  Value out = slice(whole, place);
+  auto chunk = linalg::GenericOp::create(b, from.getLoc(), out.getType(), inputs, out,
                                          from.getIndexingMapsArray(), from.getIteratorTypesArray());
   IRMapping mapping;
   from.getRegion().cloneInto(&chunk.getRegion(), mapping);
@@ -464,32 +476,25 @@ void Split::emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFold
 
   struct Part {
     Value value, whole;
-    SmallVector<OpFoldResult> offsets, sizes;
+    Place place;
   };
   SmallVector<Part> left; // of joined operands
   SmallVector<Value> inputs;
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    if (!map.isFunctionOfDim(loop)) {
+    if (!op.getMatchingIndexingMap(operand).isFunctionOfDim(loop)) {
       inputs.push_back(operand->get());
       continue;
     }
-    SmallVector<OpFoldResult> offsets, sizes, strides(map.getNumResults(), b.getIndexAttr(1));
-    for (auto [k, expr] : llvm::enumerate(map.getResults())) {
-      bool split = expr.isFunctionOfDim(loop);
-      offsets.push_back(split ? OpFoldResult(iv) : b.getIndexAttr(0));
-      sizes.push_back(split ? length : inputSizes.lookup({operand->get(), k}));
-    }
+    Place place = placeOf(*operand, loop, iv, length, inputSizes);
     auto *from = llvm::find(joined, operand->get().getDefiningOp());
     if (from == joined.end()) {
-      inputs.push_back(
-          tensor::ExtractSliceOp::create(b, loc, operand->get(), offsets, sizes, strides));
+      inputs.push_back(slice(operand->get(), place));
       continue;
     }
-    unsigned dim = llvm::find(offsets, OpFoldResult(iv)) - offsets.begin();
+    unsigned dim = llvm::find(place.offsets, OpFoldResult(iv)) - place.offsets.begin();
     Value whole = forall.getRegionIterArgs()[1 + (from - joined.begin())];
-    inputs.push_back(emitJoined(*from, dim, whole, iv, length, offsets, sizes, inputSizes));
-    left.push_back({inputs.back(), whole, offsets, sizes});
+    inputs.push_back(emitJoined(*from, dim, whole, iv, length, place, inputSizes));
+    left.push_back({inputs.back(), whole, place});
   }
   auto outType = cast<RankedTensorType>(op->getResult(0).getType());
   Value whole = forall.getRegionIterArgs()[0];
@@ -509,11 +514,8 @@ void Split::emitChunk(scf::ForallOp forall, unsigned loop, int64_t block, OpFold
   b.setInsertionPointToStart(forall.getTerminator().getBody());
   tensor::ParallelInsertSliceOp::create(b, loc, reduced->getResult(0), whole, offsets, sizes,
                                         strides);
-  for (const Part &part : left) {
-    SmallVector<OpFoldResult> ones(part.offsets.size(), b.getIndexAttr(1));
-    tensor::ParallelInsertSliceOp::create(b, loc, part.value, part.whole, part.offsets, part.sizes,
-                                          ones);
-  }
+  for (const Part &part : left)
+    putBack(part.value, part.whole, part.place);
 }
 
 struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {
