@@ -47,6 +47,26 @@ def test_rooms_know_the_words_of_other_libraries() -> None:
                 getattr(room, name)
 
 
+def test_methods_of_numpys_functions_say_what_to_write() -> None:
+    for function, methods in absent._REDUCTIONS.items():
+        for method, ours in methods.items():
+            with pytest.raises(AttributeError, match=rf"has no attribute '{method}': write xt.{ours}\(x"):
+                getattr(getattr(xt, function), method)
+            assert callable(getattr(xt, ours))
+    with pytest.raises(AttributeError, match=r"write x.at\(time=i\).add\(v\)"):
+        xt.add.at(X, 0, 1.0)
+    with pytest.raises(AttributeError, match=r"write xt.multiply\(x, y\)"):
+        xt.multiply.outer(X, X)
+    assert repr(X.at(time=0)).startswith("<x.at(time) of float64 (time: 4, space: 3); it has add, ")
+
+
+def test_a_text_is_no_operand() -> None:
+    for call in (lambda: X * "2", lambda: "2" * X, lambda: X + "2", lambda: X * b"2"):
+        with pytest.raises(xt.ArgumentTypeError, match=r"a DataArray or a number, got .*time: 4"):
+            call()
+    assert (X == "2") is False
+
+
 NUMPY: dict[str, tuple[Callable[[Any], Any], str]] = {
     "np.stack": (lambda x: np.stack([x, x]), r"xt.concat\(\[x, y\]"),
     "np.concatenate": (lambda x: np.concatenate([x, x]), r"xt.concat\(\[x, y\]"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -63,3 +64,25 @@ def test_numbers_are_what_a_static_argument_of_the_outer_jit_says() -> None:
 def test_a_traced_int_says_how_it_becomes_static() -> None:
     with pytest.raises(xt.ArgumentTypeError, match=r'xt\.grad\(xt\.jit\(f, static="n"\)\)'):
         xt.grad(powers)(X, 3)
+
+
+class Model:
+    scale = 2.0
+
+    @xt.jit(static=("self", "n"))
+    def loss(self, x: Any, n: int) -> Any:
+        return self.scale * powers(x, n)
+
+    @xt.jit(static=(0, 2, 3))
+    def positional(self, x: Any, /, *ns: int) -> Any:
+        return self.scale * powers(x, sum(ns))
+
+
+def test_methods_and_partials_keep_static_arguments() -> None:
+    model = Model()
+    np.testing.assert_allclose(xt.grad(model.loss)(X, 3).values, 12 * X.values)
+    np.testing.assert_allclose(xt.vectorize(model.loss, "i")(X, 3).values, 6 * X.values**2)
+    np.testing.assert_allclose(xt.vjp(model.loss, X, 2)[1](1.0)[0].values, 8 * X.values)
+    np.testing.assert_allclose(xt.grad(model.positional)(X, 1, 2).values, 12 * X.values)
+    np.testing.assert_allclose(xt.grad(functools.partial(STATIC, n=3))(X).values, 6 * X.values)
+    np.testing.assert_allclose(xt.grad(functools.partial(STATIC))(X, n=2).values, 4 * X.values)

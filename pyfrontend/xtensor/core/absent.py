@@ -29,6 +29,12 @@ _GROUPS = (
 
 _SKIPPING = ("sum", "prod", "mean", "std", "var", "max", "min", "median", "argmax", "argmin", "cumsum", "cumprod")
 
+_REDUCTIONS = {
+    "add": {"reduce": "sum", "accumulate": "cumsum"}, "multiply": {"reduce": "prod", "accumulate": "cumprod"},
+    "maximum": {"reduce": "max", "accumulate": "cummax"}, "minimum": {"reduce": "min", "accumulate": "cummin"},
+    "logaddexp": {"reduce": "logsumexp", "accumulate": "cumlogsumexp"},
+    "logical_and": {"reduce": "all"}, "logical_or": {"reduce": "any"},
+}  # fmt: skip
 # Of arrays alone.
 _METHODS = {
     "view": _BY_NAMES, "sel": _BY_LABEL, "loc": _BY_LABEL, "iloc": "write x.isel(time=0)",
@@ -138,6 +144,16 @@ def numpy_instead(name: str, traced: bool) -> str:
     if found is None and traced:
         return "xt has no such function. Return the array, and give NumPy what the call gives"
     return found or "np.asarray(x) gives its values, without names, to NumPy"
+
+
+def ufunc_method_instead(function: str, method: str) -> str | None:
+    """What to write for a method that NumPy's function of this name has: np.maximum.accumulate."""
+    if method == "at":
+        return f"write x.at(time=i).{function}(v): updates of one position accumulate"
+    if method == "outer":
+        return f"write xt.{function}(x, y), of two arrays with different names"
+    found = _REDUCTIONS.get(function, {}).get(method)
+    return f'write xt.{found}(x, dim="time")' if found else None
 
 
 def methods_of(x: Any) -> str:

@@ -51,7 +51,12 @@ def _numpy_called(function: Any, x: Any) -> ArgumentTypeError:
 
 def _foreign(other: Any) -> bool:
     """Whether an operand is for somebody else to handle: neither an array nor a number."""
-    return isinstance(other, (str, bytes, Mapping)) or other is None
+    return isinstance(other, Mapping) or other is None
+
+
+def _unequal(other: Any) -> bool:
+    """Whether no array is equal to it. Python would repeat a text, if `*` were left to that."""
+    return _foreign(other) or isinstance(other, (str, bytes))
 
 
 class ArrayMethods:
@@ -196,10 +201,10 @@ class ArrayMethods:
     # ---- comparisons ----
 
     def __eq__(self, other: Any) -> Self:  # type: ignore[override]
-        return NotImplemented if _foreign(other) else _ops.equal(self, other)
+        return NotImplemented if _unequal(other) else _ops.equal(self, other)
 
     def __ne__(self, other: Any) -> Self:  # type: ignore[override]
-        return NotImplemented if _foreign(other) else _ops.not_equal(self, other)
+        return NotImplemented if _unequal(other) else _ops.not_equal(self, other)
 
     def __lt__(self, other: ArrayLike) -> Self:
         return NotImplemented if _foreign(other) else _ops.less(self, other)

@@ -16,6 +16,7 @@ from ..core import devices
 from ..core.absent import lacks, methods_of
 from ..core.calls import check_methods, checked
 from ..core.devices import like
+from ..core.dims import describe
 from ..core.errors import ArgumentError, DeviceError, DimensionError, DTypeError, Error, SizeError
 from ..core.options import current
 from ..trace import build
@@ -92,6 +93,10 @@ class Selection:
 
     def __init__(self, x: Any, indexers: dict[str, Any]) -> None:
         self._x, self._indexers = x, indexers
+
+    def __repr__(self) -> str:
+        array = f"{self._x.dtype} {describe(self._x.dims, self._x.shape)}"
+        return f"<x.at({', '.join(self._indexers)}) of {array}; {methods_of(self)}>"
 
     if not TYPE_CHECKING:  # else any attribute would pass
 

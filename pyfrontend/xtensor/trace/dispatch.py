@@ -8,12 +8,13 @@ import functools
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from .. import _native
 from ..core import devices, options, tree
+from ..core.absent import lacks, ufunc_method_instead
 from ..core.calls import checked, int_text, misfit
 from ..core.dims import ordered
 from ..core.errors import ArgumentError, ArgumentTypeError, Error
@@ -120,6 +121,11 @@ class Op(Function):
 
     def __repr__(self) -> str:
         return f"<function xtensor.{self.__name__}>"
+
+    if not TYPE_CHECKING:  # else any attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            raise lacks(self, name, ufunc_method_instead(self.__name__, name))
 
 
 class _Arguments:

@@ -76,7 +76,7 @@ class StaticNames:
         signature = signature_of(fn)
         parameters = list(signature.parameters.values()) if signature else []
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        positional = [p.name for p in parameters if p.kind in kinds]
+        self.positional = positional = [p.name for p in parameters if p.kind in kinds]
         known = {p.name for p in parameters}
         takes_more = any(p.kind is p.VAR_POSITIONAL for p in parameters) or signature is None
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters) or signature is None
@@ -108,6 +108,11 @@ class StaticNames:
 
     def __bool__(self) -> bool:
         return bool(self.positions or self.names)
+
+    def after(self, given: int) -> tuple[int | str, ...]:
+        """The same parameters, for a function whose first `given` arguments are there already."""
+        unnamed = (i - given for i in self.positions if i >= max(given, len(self.positional)))
+        return (*sorted(unnamed), *sorted(self.names.difference(self.positional[:given])))
 
     def mark(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with the static ones in a `Static`."""

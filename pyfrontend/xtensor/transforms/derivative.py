@@ -258,4 +258,5 @@ def same_structure(expected: tree.TreeDef, given: Any, what: str) -> list[Any]:
     try:
         return tree.leaves_at(expected, given)
     except ArgumentError:
-        raise ArgumentError(f"{what} must have the structure {expected}, got {tree.structure(given)}") from None
+        wanted = "be one array" if expected == tree.structure(0.0) else f"have the structure {expected}"
+        raise ArgumentError(f"{what} must {wanted}, got {tree.structure(given)}; * stands for an array") from None

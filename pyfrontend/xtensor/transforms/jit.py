@@ -107,16 +107,28 @@ def _jit_again(fn: Callable[..., Any], options: dict[str, Any]) -> Jitted[..., A
     return Jitted(fn, **options)
 
 
+def _bound(f: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The jitted function in a bound method or a `functools.partial`, and the arguments that it has been given."""
+    if isinstance(f, functools.partial) and isinstance(f.func, Jitted):
+        return f.func, f.args, f.keywords
+    return f, (), {}
+
+
 def options_of(f: Any) -> dict[str, Any]:
     """What `xt.jit(f, device=, static=)` was given: it holds for what is made of the function, too."""
+    f, args, _ = _bound(f)
     if not isinstance(f, Jitted):
         return {"device": None, "static": ()}
-    return {"device": f._compiler.asked, "static": f._options["static"]}
+    return {"device": f._compiler.asked, "static": f._compiler.static.after(len(args))}
 
 
 def marked_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a function, those that its own `xt.jit(f, static=)` names in a `Static`."""
-    return f._compiler.static.mark(args, kwargs) if isinstance(f, Jitted) else (args, kwargs)
+    f, before, keywords = _bound(f)
+    if not isinstance(f, Jitted):
+        return args, kwargs
+    new, named = f._compiler.static.mark(before + args, {**keywords, **kwargs})
+    return new[len(before) :], {k: named[k] for k in kwargs}
 
 
 def marked(f: Any, args: Sequence[Any]) -> tuple[Any, ...]:

@@ -29,7 +29,7 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
     `f` sees the arrays of one instance, which lack the names. An argument without any of the names is shared by all
     instances; different arguments may have different ones of them. Every result has all the names first, in the order
     given here. Arguments and results are pytrees of arrays, numbers and DataArrays, as for `jit`; `f` may read arrays
-    from outside, which are shared, too.
+    from outside, which are shared, too, and fixed at the first call with arguments of these types, as by `jit`.
 
     x(a: 2) and y(b: 3): `vectorize(lambda x, y: x * y, ("a", "b"))(x, y)` has dims (a: 2, b: 3).
 
