@@ -120,7 +120,10 @@ FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module,
   int64_t rows = leaf.parallelPoints(), steps = leaf.reductionPoints();
   std::optional<Leaf::Scan> kind = leaf.scan();
   bool isLong = ShapedType::isDynamic(steps) || steps >= kLeastSteps;
-  bool suits = leaf.reducesRows() || (!ShapedType::isDynamic(rows) && rows < kManyScans);
+  // What a thread may not go along in one launch is a workgroup's however many there are.
+  bool isTooLong = limits.steps && (ShapedType::isDynamic(steps) || steps >= limits.steps / 2);
+  bool suits =
+      leaf.reducesRows() || isTooLong || (!ShapedType::isDynamic(rows) && rows < kManyScans);
   if (!kind || rows == 0 || !isLong || !suits || limits.areThreads(rows, steps))
     return false;
   if (leaf.canScanInParts() && kind->running + 1 == generic.getDpsInits().size())

@@ -147,6 +147,8 @@ bool Grouping::isWorthIt(const SharedDims &a, const SharedDims &b, const SharedD
   std::optional<Plan> plan = both.plan();
   if (!plan || (round == Round::Rows && plan->columns))
     return false;
+  if (!alone && plan->columns && both.holdsLongScans(*plan))
+    return false;
   int64_t iterations = kWantedIterations, workingSet = kMaxWorkingSet;
   bool leavesRows = false;
   for (const SharedDims *part : {&a, &b}) {

@@ -20,6 +20,9 @@ static constexpr int64_t kShortRow = 512, kShortInnerRow = 128;
 static constexpr int64_t kWantedBlocks = 16;
 /// What a scan shows of so many elements stays in the first-level cache.
 static constexpr int64_t kScanned = 4096;
+/// What scans along columns show to others in a workgroup of a device, which has memory of its own
+/// for that, in elements of every such value.
+static constexpr int64_t kMaxShown = int64_t(1) << 22;
 /// Columns per block: a multiple of a cache line, at least two vectors long.
 static constexpr int64_t kMinColumns = 64, kMaxColumns = 512;
 
@@ -233,6 +236,27 @@ std::optional<Plan> SharedDims::plan() const {
     return std::nullopt;
   SmallVector<unsigned, 4> order = storageOrder();
   return hasInnerLoops ? planRows(order) : planElements(order);
+}
+
+bool SharedDims::holdsLongScans(const Plan &plan) const {
+  int64_t columns = 1;
+  for (const ForallDim &dim : plan.dims)
+    columns *= dim.block;
+  return llvm::any_of(loops, [&](const auto &member) {
+    auto [op, opLoops] = member;
+    if (!op->hasAttr("xtensor.scan"))
+      return false;
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    int64_t rows = 1;
+    for (auto [range, kind] : llvm::zip_equal(ranges, op.getIteratorTypesArray())) {
+      if (kind != utils::IteratorType::reduction)
+        continue;
+      if (ShapedType::isDynamic(range))
+        return true;
+      rows *= range;
+    }
+    return rows * columns > kMaxShown;
+  });
 }
 
 } // namespace xtensor

@@ -45,6 +45,9 @@ struct SharedDims {
                     llvm::ArrayRef<std::pair<unsigned, unsigned>> pairs) const;
   /// The forall that suits these dims; none if nothing can run in parallel.
   std::optional<Plan> plan() const;
+  /// Whether a block of columns has scans along so many rows that what they show to each other is
+  /// no workgroup's to hold.
+  bool holdsLongScans(const Plan &plan) const;
 
 private:
   llvm::SmallVector<unsigned, 4> storageOrder() const;

@@ -54,6 +54,22 @@ def test_scans(name: str, shape: tuple[int, ...], reverse: bool, exclusive: bool
     close(got, want, max(shape))
 
 
+@pytest.mark.parametrize("dynamic", ["b", "ab"])
+@pytest.mark.parametrize("name", NAMES)
+def test_long_scans_of_an_open_number_of_columns(name: str, dynamic: str) -> None:
+    """More steps than a thread of llvmpipe's may take, and no block of columns that holds what scans show."""
+
+    def value_and_grad(x: Any) -> Any:
+        return xt.value_and_grad(lambda x: xt.sum(getattr(xt, name)(x, "a") ** 2))(x)
+
+    x = numbers(name, (70001, 3))
+    for f in (lambda x: getattr(xt, name)(x, "a"), value_and_grad):
+        got, want = both(f, x.astype("f8"), dynamic_dims=tuple(dynamic))
+        exact = xt.tree.flatten(want)[0]
+        for g, w in zip(xt.tree.flatten(got)[0], exact, strict=True):
+            np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-9 * np.abs(w).max())
+
+
 @pytest.mark.parametrize("dtype", ["f2", "f8", "i1", "i4", "i8"])
 @pytest.mark.parametrize("name", NAMES[:-1])
 def test_dtypes(name: str, dtype: str) -> None:
