@@ -34,8 +34,16 @@ def array(**sizes: int) -> Any:
 def elementwise() -> dict[str, Program]:
     import xtensor as xt
 
+    def rotated(x: Any) -> Any:
+        low, high = x.isel(b=slice(0, 512)), x.isel(b=slice(512, 1024))
+        cos, sin = y.isel(b=slice(0, 512)), y.isel(b=slice(512, 1024))
+        return xt.sum(xt.square(xt.concat([low * cos - high * sin, low * sin + high * cos], dim="b")))
+
     x, y = array(a=1024, b=1024), array(a=1024, b=1024)
     return {
+        "slices, rotated": (rotated, (x,)),
+        "slices, halves": (lambda x: xt.sum(xt.square(x.isel(b=slice(0, 512)) * x.isel(b=slice(512, 1024)))), (x,)),
+        "slices, differences": (lambda x: xt.sum(xt.square(x.diff("a"))), (x,)),
         "square": (lambda x: xt.sum(x * x), (x,)),
         "elementwise chain": (lambda x: xt.sum(xt.tanh(x * x) * xt.exp(-x)), (x,)),
         "where": (lambda x: xt.sum(xt.where(x > 0, x * x, x)), (x,)),

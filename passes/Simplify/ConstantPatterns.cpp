@@ -82,14 +82,19 @@ struct FoldOr : OpRewritePattern<OrOp> {
   }
 };
 
-/// a + (-b) is a - b, a - (-b) is a + b: the same bits.
+/// a + (-b) and (-b) + a are a - b, a - (-b) is a + b: the same bits.
 struct AddOfNeg : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
-    auto neg = op.getRhs().getDefiningOp<NegOp>();
-    if (!neg)
+    if (auto neg = op.getRhs().getDefiningOp<NegOp>()) {
+      rewriter.replaceOpWithNewOp<SubOp>(op, op.getLhs(), neg.getX());
+      return success();
+    }
+    // The other way round only where the dims keep their order.
+    auto neg = op.getLhs().getDefiningOp<NegOp>();
+    if (!neg || op.getRhs().getType() != op.getType())
       return failure();
-    rewriter.replaceOpWithNewOp<SubOp>(op, op.getLhs(), neg.getX());
+    rewriter.replaceOpWithNewOp<SubOp>(op, op.getRhs(), neg.getX());
     return success();
   }
 };

@@ -12,6 +12,8 @@ void addBroadcastPatterns(mlir::RewritePatternSet &patterns);
 void addConstantPatterns(mlir::RewritePatternSet &patterns);
 /// Sums of products that are simpler as something else, or the other way round.
 void addContractPatterns(mlir::RewritePatternSet &patterns);
+/// Sums of arrays that are padded with zeros.
+void addPadPatterns(mlir::RewritePatternSet &patterns);
 /// Splits and merges of dims between elementwise ops.
 void addSplitPatterns(mlir::RewritePatternSet &patterns);
 /// Windows that are stored only to be added up.

@@ -23,6 +23,7 @@ struct Simplify : xtensor::impl::SimplifyBase<Simplify> {
     addBroadcastPatterns(list);
     addConstantPatterns(list);
     addContractPatterns(list);
+    addPadPatterns(list);
     addSplitPatterns(list);
     addWindowPatterns(list);
     patterns = std::move(list);
