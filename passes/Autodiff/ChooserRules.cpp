@@ -166,8 +166,9 @@ static Value shareAmongTwo(Linearizer &l, Operation *op) {
 
 //===- prod ----------------------------------------------------------------===//
 
-/// Products of so few elements are written out.
-constexpr int64_t kWrittenOut = 8;
+/// Products of so few elements that are stored next to each other are written out: loops over so few
+/// take longer. Rows of vectors are multiplied one after the other in registers, however few.
+constexpr int64_t kWrittenOut = 4;
 /// Of long ones along what is stored last so many run side by side, or as many as a vector holds:
 /// running products of vectors are cheaper than those inside of a vector.
 constexpr int64_t kSideBySide = 64, kVector = 16;
@@ -215,7 +216,8 @@ static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
   Value x = op.getX();
   auto isTree = [&](Attribute dim) {
     ArrayType type = arrayType(x);
-    return !type.isDynamic(dim) && type.getSize(dim) > 0 && type.getSize(dim) <= kWrittenOut;
+    int64_t most = dim == type.getDimNames().back() ? kWrittenOut : 1;
+    return !type.isDynamic(dim) && type.getSize(dim) > 0 && type.getSize(dim) <= most;
   };
   if (op.getDims().empty())
     return x;

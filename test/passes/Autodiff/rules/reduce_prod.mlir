@@ -1,8 +1,8 @@
-// A tree of products of few elements, running products of many: nothing is divided by the input.
+// A tree of products of few elements side by side, running products of others: nothing is divided by the input.
 // RUN: xtensor-opt %s --xtensor-linearize | FileCheck %s --check-prefix=LINEAR
 // RUN: xtensor-opt %s --xtensor-linearize --xtensor-transpose | FileCheck %s --check-prefix=BACK
 
-!a = !xtensor.array<a: 5, f32>
+!a = !xtensor.array<a: 3, f32>
 !r = !xtensor.array<f32>
 func.func @reduce_prod(%a: !a) -> (!r, !xtensor.linear<(!r) -> !a>) {
   %p, %back = xtensor.pullback at(%a) wrt [0] {
@@ -15,35 +15,27 @@ func.func @reduce_prod(%a: !a) -> (!r, !xtensor.linear<(!r) -> !a>) {
 
 // LINEAR-LABEL: func.func @reduce_prod(
 // LINEAR-SAME: %[[A:[a-z0-9]+]]:
-// LINEAR-NEXT: %[[V0:.+]] = xtensor.slice %[[A]] [a] offsets [4] sizes [1] strides [1]
-// LINEAR-NEXT: %[[V1:.+]] = xtensor.slice %[[A]] [a] offsets [0] sizes [2] strides [1]
-// LINEAR-NEXT: %[[V2:.+]] = xtensor.slice %[[A]] [a] offsets [2] sizes [2] strides [1]
+// LINEAR-NEXT: %[[V0:.+]] = xtensor.slice %[[A]] [a] offsets [2] sizes [1] strides [1]
+// LINEAR-NEXT: %[[V1:.+]] = xtensor.slice %[[A]] [a] offsets [0] sizes [1] strides [1]
+// LINEAR-NEXT: %[[V2:.+]] = xtensor.slice %[[A]] [a] offsets [1] sizes [1] strides [1]
 // LINEAR-NEXT: %[[V3:.+]] = xtensor.mul %[[V1]], %[[V2]]
-// LINEAR-NEXT: %[[V4:.+]] = xtensor.slice %[[V3]] [a] offsets [0] sizes [1] strides [1]
-// LINEAR-NEXT: %[[V5:.+]] = xtensor.slice %[[V3]] [a] offsets [1] sizes [1] strides [1]
-// LINEAR-NEXT: %[[V6:.+]] = xtensor.mul %[[V4]], %[[V5]]
-// LINEAR-NEXT: %[[V7:.+]] = xtensor.mul %[[V6]], %[[V0]]
-// LINEAR-NEXT: %[[V8:.+]] = xtensor.squeeze %[[V7]] [a]
-// LINEAR-NEXT: %[[V9:.+]] = xtensor.linear {
+// LINEAR-NEXT: %[[V4:.+]] = xtensor.mul %[[V3]], %[[V0]]
+// LINEAR-NEXT: %[[V5:.+]] = xtensor.squeeze %[[V4]] [a]
+// LINEAR-NEXT: %[[V6:.+]] = xtensor.linear {
 // LINEAR-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
-// LINEAR-NEXT: %[[V10:.+]] = xtensor.slice %[[T0]] [a] offsets [4] sizes [1] strides [1]
-// LINEAR-NEXT: %[[V11:.+]] = xtensor.slice %[[T0]] [a] offsets [0] sizes [2] strides [1]
-// LINEAR-NEXT: %[[V12:.+]] = xtensor.slice %[[T0]] [a] offsets [2] sizes [2] strides [1]
-// LINEAR-NEXT: %[[V13:.+]] = xtensor.mul %[[V11]], %[[V2]]
-// LINEAR-NEXT: %[[V14:.+]] = xtensor.mul %[[V1]], %[[V12]]
-// LINEAR-NEXT: %[[V15:.+]] = xtensor.add %[[V13]], %[[V14]]
-// LINEAR-NEXT: %[[V16:.+]] = xtensor.slice %[[V15]] [a] offsets [0] sizes [1] strides [1]
-// LINEAR-NEXT: %[[V17:.+]] = xtensor.slice %[[V15]] [a] offsets [1] sizes [1] strides [1]
-// LINEAR-NEXT: %[[V18:.+]] = xtensor.mul %[[V16]], %[[V5]]
-// LINEAR-NEXT: %[[V19:.+]] = xtensor.mul %[[V4]], %[[V17]]
-// LINEAR-NEXT: %[[V20:.+]] = xtensor.add %[[V18]], %[[V19]]
-// LINEAR-NEXT: %[[V21:.+]] = xtensor.mul %[[V20]], %[[V0]]
-// LINEAR-NEXT: %[[V22:.+]] = xtensor.mul %[[V6]], %[[V10]]
-// LINEAR-NEXT: %[[V23:.+]] = xtensor.add %[[V21]], %[[V22]]
-// LINEAR-NEXT: %[[V24:.+]] = xtensor.squeeze %[[V23]] [a]
-// LINEAR-NEXT: xtensor.yield %[[V24]]
+// LINEAR-NEXT: %[[T1:.+]] = xtensor.slice %[[T0]] [a] offsets [2] sizes [1] strides [1]
+// LINEAR-NEXT: %[[T2:.+]] = xtensor.slice %[[T0]] [a] offsets [0] sizes [1] strides [1]
+// LINEAR-NEXT: %[[T3:.+]] = xtensor.slice %[[T0]] [a] offsets [1] sizes [1] strides [1]
+// LINEAR-NEXT: %[[T4:.+]] = xtensor.mul %[[T2]], %[[V2]]
+// LINEAR-NEXT: %[[T5:.+]] = xtensor.mul %[[V1]], %[[T3]]
+// LINEAR-NEXT: %[[T6:.+]] = xtensor.add %[[T4]], %[[T5]]
+// LINEAR-NEXT: %[[T7:.+]] = xtensor.mul %[[T6]], %[[V0]]
+// LINEAR-NEXT: %[[T8:.+]] = xtensor.mul %[[V3]], %[[T1]]
+// LINEAR-NEXT: %[[T9:.+]] = xtensor.add %[[T7]], %[[T8]]
+// LINEAR-NEXT: %[[T10:.+]] = xtensor.squeeze %[[T9]] [a]
+// LINEAR-NEXT: xtensor.yield %[[T10]]
 // LINEAR-NEXT: }
-// LINEAR-NEXT: %[[V25:.+]] = xtensor.transposed %[[V9]]
+// LINEAR-NEXT: %[[V7:.+]] = xtensor.transposed %[[V6]]
 // LINEAR: return
 
 // BACK-LABEL: func.func @reduce_prod(
@@ -51,35 +43,45 @@ func.func @reduce_prod(%a: !a) -> (!r, !xtensor.linear<(!r) -> !a>) {
 // BACK: %[[V0:.+]] = xtensor.slice
 // BACK: %[[V1:.+]] = xtensor.slice
 // BACK: %[[V2:.+]] = xtensor.slice
-// BACK: xtensor.mul
-// BACK: %[[V4:.+]] = xtensor.slice
-// BACK: %[[V5:.+]] = xtensor.slice
-// BACK: %[[V6:.+]] = xtensor.mul
+// BACK: %[[V3:.+]] = xtensor.mul
 // BACK: %[[V9:.+]] = xtensor.linear {
 // BACK-NEXT: ^bb0(%[[T0:[a-z0-9]+]]:
-// BACK-NEXT: %[[V10:.+]] = xtensor.broadcast %[[T0]] : (!xtensor.array<f32>) -> !xtensor.array<a: 1, f32>
-// BACK-NEXT: %[[V11:.+]] = xtensor.mul %[[V10]], %[[V6]]
-// BACK-NEXT: %[[V12:.+]] = xtensor.mul %[[V10]], %[[V0]]
-// BACK-NEXT: %[[V13:.+]] = xtensor.mul %[[V12]], %[[V4]]
-// BACK-NEXT: %[[V14:.+]] = xtensor.mul %[[V12]], %[[V5]]
-// BACK-NEXT: %[[V15:.+]] = xtensor.constant dense<0.000000e+00>
-// BACK-NEXT: %[[V16:.+]] = xtensor.pad %[[V13]] with %[[V15]] [a] low [1] high [0] interior [0]
-// BACK-NEXT: %[[V17:.+]] = xtensor.constant dense<0.000000e+00>
-// BACK-NEXT: %[[V18:.+]] = xtensor.pad %[[V14]] with %[[V17]] [a] low [0] high [1] interior [0]
-// BACK-NEXT: %[[V19:.+]] = xtensor.add %[[V16]], %[[V18]]
-// BACK-NEXT: %[[V20:.+]] = xtensor.mul %[[V19]], %[[V1]]
-// BACK-NEXT: %[[V21:.+]] = xtensor.mul %[[V19]], %[[V2]]
-// BACK-NEXT: %[[V22:.+]] = xtensor.constant dense<0.000000e+00>
-// BACK-NEXT: %[[V23:.+]] = xtensor.pad %[[V20]] with %[[V22]] [a] low [2] high [1] interior [0]
-// BACK-NEXT: %[[V24:.+]] = xtensor.constant dense<0.000000e+00>
-// BACK-NEXT: %[[V25:.+]] = xtensor.pad %[[V21]] with %[[V24]] [a] low [0] high [3] interior [0]
-// BACK-NEXT: %[[V26:.+]] = xtensor.add %[[V23]], %[[V25]]
-// BACK-NEXT: %[[V27:.+]] = xtensor.constant dense<0.000000e+00>
-// BACK-NEXT: %[[V28:.+]] = xtensor.pad %[[V11]] with %[[V27]] [a] low [4] high [0] interior [0]
-// BACK-NEXT: %[[V29:.+]] = xtensor.add %[[V26]], %[[V28]]
-// BACK-NEXT: xtensor.yield %[[V29]]
+// BACK-NEXT: %[[T1:.+]] = xtensor.broadcast %[[T0]] : (!xtensor.array<f32>) -> !xtensor.array<a: 1, f32>
+// BACK-NEXT: %[[T2:.+]] = xtensor.mul %[[T1]], %[[V3]]
+// BACK-NEXT: %[[T3:.+]] = xtensor.mul %[[T1]], %[[V0]]
+// BACK-NEXT: %[[T4:.+]] = xtensor.mul %[[T3]], %[[V1]]
+// BACK-NEXT: %[[T5:.+]] = xtensor.mul %[[T3]], %[[V2]]
+// BACK-NEXT: %[[Z0:.+]] = xtensor.constant dense<0.000000e+00>
+// BACK-NEXT: %[[P0:.+]] = xtensor.pad %[[T4]] with %[[Z0]] [a] low [1] high [1] interior [0]
+// BACK-NEXT: %[[Z1:.+]] = xtensor.constant dense<0.000000e+00>
+// BACK-NEXT: %[[P1:.+]] = xtensor.pad %[[T5]] with %[[Z1]] [a] low [0] high [2] interior [0]
+// BACK-NEXT: %[[S0:.+]] = xtensor.add %[[P0]], %[[P1]]
+// BACK-NEXT: %[[Z2:.+]] = xtensor.constant dense<0.000000e+00>
+// BACK-NEXT: %[[P2:.+]] = xtensor.pad %[[T2]] with %[[Z2]] [a] low [2] high [0] interior [0]
+// BACK-NEXT: %[[S1:.+]] = xtensor.add %[[S0]], %[[P2]]
+// BACK-NEXT: xtensor.yield %[[S1]]
 // BACK-NEXT: }
 // BACK: return
+
+// Few rows are multiplied one after the other, as many are.
+!few = !xtensor.array<a: 3, b: 16, f32>
+!row = !xtensor.array<b: 16, f32>
+func.func @reduce_prod_few_rows(%a: !few) -> (!row, !xtensor.linear<(!row) -> !few>) {
+  %p, %back = xtensor.pullback at(%a) wrt [0] {
+  ^bb0(%x: !few):
+    %r = xtensor.reduce prod %x over [a] : !few
+    xtensor.yield %r : !row
+  } : (!few) -> (!row, !xtensor.linear<(!row) -> !few>)
+  return %p, %back : !row, !xtensor.linear<(!row) -> !few>
+}
+
+// LINEAR-LABEL: func.func @reduce_prod_few_rows(
+// LINEAR-SAME: %[[A:[a-z0-9]+]]:
+// LINEAR-NEXT: xtensor.reduce prod %[[A]] over [a]
+// LINEAR-DAG: %[[BEFORE:.+]] = xtensor.cumulative prod %[[A]] along a {exclusive}
+// LINEAR-DAG: %[[AFTER:.+]] = xtensor.cumulative prod %[[A]] along a {exclusive, reverse}
+// LINEAR: %[[OTHERS:.+]] = xtensor.mul %[[BEFORE]], %[[AFTER]]
+// LINEAR: xtensor.contract %[[OTHERS]]
 
 // One dim after the other, the last stored first. Of each: what is before times what is after.
 !m = !xtensor.array<a: 9, b: 12, f32>
