@@ -166,8 +166,8 @@ static Value shareAmongTwo(Linearizer &l, Operation *op) {
 
 //===- prod ----------------------------------------------------------------===//
 
-/// Products of so few elements that are stored next to each other are written out: loops over so few
-/// take longer. Rows of vectors are multiplied one after the other in registers, however few.
+/// Products of so few elements that are stored next to each other are written out: loops over so
+/// few take longer. Rows of vectors are multiplied one after the other in registers, however few.
 constexpr int64_t kWrittenOut = 4;
 /// Of long ones along what is stored last so many run side by side, or as many as a vector holds:
 /// running products of vectors are cheaper than those inside of a vector.
