@@ -77,6 +77,8 @@ public:
   static mlir::Type stored(mlir::Type type);
   /// Waits for the other threads if an access since the last wait may meet these.
   void access(llvm::ArrayRef<mlir::Value> reads, llvm::ArrayRef<mlir::Value> writes);
+  /// What has been written since the last wait, whatever that was for.
+  void wrote(llvm::ArrayRef<mlir::Value> writes) { written.insert(writes.begin(), writes.end()); }
   /// Waits if anything was accessed since the last wait.
   void meet();
 

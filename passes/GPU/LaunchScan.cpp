@@ -108,8 +108,40 @@ static int64_t partsOf(int64_t rows, int64_t steps, const KernelLimits &limits) 
   return std::max<int64_t>(parts, 1);
 }
 
-FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module,
-                                         const KernelLimits &limits) {
+/// Steps of a scan, counted by the host.
+static Value stepsOn(OpBuilder &host, linalg::GenericOp op) {
+  SmallVector<unsigned> loops;
+  op.getReductionDims(loops);
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [axis, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && dim.getPosition() == loops.front())
+        return memref::DimOp::create(host, op.getLoc(), operand.get(), axis);
+  llvm_unreachable("a scan shows a value at each step");
+}
+
+/// Whether scans are workgroups' rather than threads', where only the call knows how many there are
+/// or how long they are.
+static Value areWorkgroups(OpBuilder &host, linalg::GenericOp op, Value rows, bool reducesRows,
+                           const KernelLimits &limits) {
+  Location loc = op.getLoc();
+  Value steps = stepsOn(host, op);
+  auto compare = [&](arith::CmpIPredicate predicate, Value v, int64_t bound) -> Value {
+    return arith::CmpIOp::create(host, loc, predicate, v, constant(host, loc, bound));
+  };
+  Value suits = compare(arith::CmpIPredicate::uge, steps, kLeastSteps);
+  if (int64_t few = limits.rows ? limits.rows : reducesRows ? 0 : kManyScans) {
+    Value isWanted = compare(arith::CmpIPredicate::ult, rows, few);
+    if (limits.steps) {
+      Value isTooLong = compare(arith::CmpIPredicate::uge, steps, limits.steps / 2);
+      isWanted = arith::OrIOp::create(host, loc, isWanted, isTooLong);
+    }
+    suits = arith::AndIOp::create(host, loc, suits, isWanted);
+  }
+  return suits;
+}
+
+FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module, const KernelLimits &limits,
+                                         Value &otherwise) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || !generic->getAttrOfType<StringAttr>("xtensor.scan"))
     return false;
@@ -119,11 +151,11 @@ FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module,
   Leaf leaf(kernel, &op, startsOf(kernel, op));
   int64_t rows = leaf.parallelPoints(), steps = leaf.reductionPoints();
   std::optional<Leaf::Scan> kind = leaf.scan();
+  bool isOpen = ShapedType::isDynamic(rows) || ShapedType::isDynamic(steps);
   bool isLong = ShapedType::isDynamic(steps) || steps >= kLeastSteps;
-  // What a thread may not go along in one launch is a workgroup's however many there are.
-  bool isTooLong = limits.steps && (ShapedType::isDynamic(steps) || steps >= limits.steps / 2);
-  bool suits =
-      leaf.reducesRows() || isTooLong || (!ShapedType::isDynamic(rows) && rows < kManyScans);
+  bool areFew = !ShapedType::isDynamic(rows) && rows < (limits.rows ? limits.rows : kManyScans);
+  bool suits = isOpen || leaf.reducesRows() || rows < kManyScans ||
+               (limits.steps && steps >= limits.steps / 2);
   if (!kind || rows == 0 || !isLong || !suits || limits.areThreads(rows, steps))
     return false;
   if (leaf.canScanInParts() && kind->running + 1 == generic.getDpsInits().size())
@@ -132,17 +164,23 @@ FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module,
         return failure();
       return true;
     }
-  Value groups;
-  if (ShapedType::isDynamic(rows)) {
-    Value n = arith::MaxUIOp::create(host, loc, outputPoints(host, op), constant(host, loc, 1));
-    groups = arith::MinUIOp::create(host, loc, n, constant(host, loc, limits.maxGroups));
-  } else {
-    groups = constant(host, loc, std::min(rows, limits.maxGroups));
+  Value groups = constant(host, loc, std::min(rows, limits.maxGroups)), launched = groups;
+  if (isOpen && !areFew) {
+    Value n = outputPoints(host, op);
+    groups = arith::MaxUIOp::create(host, loc, n, constant(host, loc, 1));
+    groups = arith::MinUIOp::create(host, loc, groups, constant(host, loc, limits.maxGroups));
+    Value chosen = areWorkgroups(host, generic, n, leaf.reducesRows(), limits);
+    Value none = constant(host, loc, 0);
+    launched = arith::SelectOp::create(host, loc, chosen, groups, none);
+    otherwise = arith::XOrIOp::create(
+        host, loc, chosen, arith::ConstantIntOp::create(host, loc, /*value=*/1, /*width=*/1));
   }
   leaf.emitScans(workgroup(kernel), kernel.groupId(), kernel.value(groups));
   if (kernel.isBroken())
     return failure();
-  kernel.launch(module, groups);
+  kernel.launch(module, launched);
+  if (otherwise)
+    return false;
   eraseWithFills(op);
   return true;
 }

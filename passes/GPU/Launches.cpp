@@ -58,7 +58,9 @@ Value xtensor::gpu::outputPoints(OpBuilder &host, Operation &op) {
   return n;
 }
 
-static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimits &limits) {
+/// With `condition`, only where that holds.
+static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimits &limits,
+                                Value condition) {
   OpBuilder host(&op);
   Location loc = op.getLoc();
   Kernel kernel(host, loc, limits.threads, limits);
@@ -103,6 +105,8 @@ static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimi
   }
   if (kernel.isBroken())
     return failure();
+  if (condition)
+    groups = arith::SelectOp::create(host, loc, condition, groups, constant(host, loc, 0));
   kernel.launch(module, groups);
   eraseWithFills(op);
   return success();
@@ -155,7 +159,8 @@ LogicalResult xtensor::gpu::launchOperation(Operation &op, ModuleOp module,
     if (const Tile *tile = Contraction::tileFor(shape, limits))
       return launchContraction(product, *tile, module, limits);
   }
-  if (FailureOr<bool> done = launchScan(op, module, limits); failed(done) || *done)
+  Value otherwise;
+  if (FailureOr<bool> done = launchScan(op, module, limits, otherwise); failed(done) || *done)
     return success(succeeded(done));
-  return launchLeaf(op, module, limits);
+  return launchLeaf(op, module, limits, otherwise);
 }

@@ -16,9 +16,10 @@ mlir::LogicalResult launchContraction(mlir::linalg::GenericOp op, const Tile &ti
                                       const Epilogue *epilogue = nullptr);
 /// What the kernel of `op` does with its sums, if `op` is launched as a matrix product.
 std::optional<Epilogue> epilogueOf(mlir::Operation &op, const KernelLimits &limits);
-/// A long scan, a workgroup for each or several; false if that does not suit it.
+/// A long scan, a workgroup for each or several; false if that does not suit it. `otherwise` is set
+/// where only the call decides: the launch has no workgroups then, and threads are to do it.
 mlir::FailureOr<bool> launchScan(mlir::Operation &op, mlir::ModuleOp module,
-                                 const KernelLimits &limits);
+                                 const KernelLimits &limits, mlir::Value &otherwise);
 
 /// On a loop of updates by position (passes/ToLinalg) whose steps may be taken in any order, if
 /// what each makes of a number is one step that nobody comes between.

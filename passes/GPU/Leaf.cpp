@@ -383,15 +383,18 @@ void Leaf::emitUpdate(Value number, Operation *combiner,
   combine(outs[0].view, offset(outs[0], point));
 }
 
-void Leaf::noteAccesses() {
+void Leaf::emit(const Team &team) {
+  if (!team.isWorkgroup)
+    return emitFor(team);
   SmallVector<Value> reads, writes;
   accessesOf(kernel, *op, reads, writes);
   kernel.access(reads, writes);
+  emitFor(team);
+  // Where threads met in between, that was before they wrote.
+  kernel.wrote(writes);
 }
 
-void Leaf::emit(const Team &team) {
-  if (team.isWorkgroup)
-    noteAccesses();
+void Leaf::emitFor(const Team &team) {
   int64_t points = parallelPoints(), each = reductionPoints();
   if (points == 0)
     return;

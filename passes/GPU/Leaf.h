@@ -145,7 +145,7 @@ protected:
   void scanWhole(Point point, const Team &team);
   mlir::Value coefficient(const Scan &kind);
   bool streams(unsigned out) const;
-  void noteAccesses();
+  void emitFor(const Team &team);
 
   Kernel &kernel;
   mlir::OpBuilder &b;

@@ -160,6 +160,27 @@ def test_columns_that_threads_share(shape: tuple[int, int], dtype: str) -> None:
     close(got, (2 * (wide - wide.sum(0))).sum(0) + wide.sum(0), dtype)
 
 
+MEETINGS: dict[str, Any] = {
+    "max - min": lambda x: x.max("a") - x.min("a"),
+    "sum / sum": lambda x: xt.sum(x, "a") / xt.sum(x * x, "a"),
+    "mean of numbers": lambda x: xt.mean(x, "a", skipna=True),
+    "std of numbers": lambda x: xt.std(x, "a", skipna=True),
+    "back into rows": lambda x: (x - xt.sum(x, "a")) / xt.max(x * x, "a"),
+    "all elements": lambda x: (x - xt.sum(x)) / xt.sum(x * x),
+    "jvp": lambda x: xt.jvp(lambda x: xt.dot(x, x, dim="a"), (x,), (x,))[1],
+}
+
+
+@pytest.mark.parametrize("shape", [(64, 16), (365, 24), (130, 64), (200, 100), (300, 128), (20, 5, 12)], ids=str)
+@pytest.mark.parametrize("name", MEETINGS)
+def test_reductions_that_meet_in_a_step_of_other_threads(name: str, shape: tuple[int, ...]) -> None:
+    """On new numbers in every call: a thread that does not wait sees those of the one before."""
+    f = xt.jit(MEETINGS[name], device="vulkan")
+    for _ in range(3):
+        x = numbers("f4", **dict(zip("abc", shape, strict=False)))
+        close(f(x).values, xt.jit(MEETINGS[name], device="cpu")(x.astype("f8")).values, "f4")
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_sums_of_what_is_read_by_position(dtype: str) -> None:
     """A thread adds up several elements at once, and each has its own place in what is read."""

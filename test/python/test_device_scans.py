@@ -54,20 +54,21 @@ def test_scans(name: str, shape: tuple[int, ...], reverse: bool, exclusive: bool
     close(got, want, max(shape))
 
 
-@pytest.mark.parametrize("dynamic", ["b", "ab"])
+@pytest.mark.parametrize("shape", [(70001, 3), (3, 5000), (300, 100)], ids=str)
+@pytest.mark.parametrize("dynamic", ["a", "b", "ab"])
 @pytest.mark.parametrize("name", NAMES)
-def test_long_scans_of_an_open_number_of_columns(name: str, dynamic: str) -> None:
-    """More steps than a thread of llvmpipe's may take, and no block of columns that holds what scans show."""
+def test_scans_along_open_columns(name: str, dynamic: str, shape: tuple[int, ...]) -> None:
+    """The call decides whose each is: more steps than a thread of llvmpipe's may take are a workgroup's, and no block
+    of columns holds what such scans show; of short ones, each is a thread's."""
 
-    def value_and_grad(x: Any) -> Any:
-        return xt.value_and_grad(lambda x: xt.sum(getattr(xt, name)(x, "a") ** 2))(x)
+    def squares(x: Any) -> Any:
+        y = getattr(xt, name)(x, "a")
+        return xt.sum(y**2), y
 
-    x = numbers(name, (70001, 3))
-    for f in (lambda x: getattr(xt, name)(x, "a"), value_and_grad):
-        got, want = both(f, x.astype("f8"), dynamic_dims=tuple(dynamic))
-        exact = xt.tree.flatten(want)[0]
-        for g, w in zip(xt.tree.flatten(got)[0], exact, strict=True):
-            np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-9 * np.abs(w).max())
+    x = numbers(name, shape).astype("f8")
+    results = both(lambda x: xt.value_and_grad(squares, has_aux=True)(x), x, dynamic_dims=tuple(dynamic))
+    for got, want in zip(*(xt.tree.flatten(r)[0] for r in results), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f8", "i1", "i4", "i8"])

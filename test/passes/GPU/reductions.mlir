@@ -196,3 +196,43 @@ func.func @few_rows(%x: memref<8x500xf32>, %w: memref<500x8192xf32>, %y: memref<
   return
 }
 }
+
+// -----
+
+// Threads that share columns meet in the same memory for the second sums as for the first. What
+// reads both, four at once and so in other threads, waits for the second ones to be stored.
+
+// CHECK:       gpu.func @kernel0(
+// CHECK:         memref.store %{{.*}}, %[[HIGH:arg1]][
+// CHECK:         gpu.barrier
+// CHECK:         gpu.barrier
+// CHECK-NOT:     gpu.barrier
+// CHECK:         memref.store %{{.*}}, %[[LOW:arg2]][
+// CHECK:         gpu.barrier
+// CHECK:         vector.load %[[HIGH]]
+// CHECK:         vector.load %[[LOW]]
+module attributes {xtensor.target = "vulkan,software,f64,i64,f16,i16,i8,s16,s8,shuffle,subgroup=8,workgroup_bytes=32768,max_threads=1024"} {
+func.func @widths(%x: memref<365x24xf32>, %y: memref<24xf32>) {
+  %low = memref.alloc() : memref<24xf32>
+  %high = memref.alloc() : memref<24xf32>
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<365x24xf32>) outs(%high : memref<24xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.maximumf %s, %a : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<365x24xf32>) outs(%low : memref<24xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.minimumf %s, %a : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%high, %low : memref<24xf32>, memref<24xf32>) outs(%y : memref<24xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %t = arith.subf %a, %c : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}
