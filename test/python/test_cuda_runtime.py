@@ -340,6 +340,28 @@ for turn in range(3):
     assert said.count("index 40000") == 3
 
 
+def test_counts_of_shifts_of_all_sizes(driver: str) -> None:
+    """shl.b64 and shr.b64 read 32 bits of a count: no guard against larger ones may be lost on the way to them."""
+    code = """
+import numpy as np, xtensor as xt
+counts = [0, 1, 31, 32, 63, 64, 65, 2**31 - 1, 2**32 - 1, 2**32, 2**32 + 3, 2**33 + 63, -1, -2**63, 2**63 - 1]
+pairs = np.array([(x, n) for x in (5, -7, 2**62 + 1, -2**63) for n in counts])
+for dtype in ("i8", "u8", "i4", "u4"):
+    x, n = (xt.array(column.astype(dtype), dims="a") for column in pairs.T)
+    bits = 8 * x.dtype.itemsize
+    places = [int(v) for v in n.values]
+    kept = [0 <= v < bits for v in places]
+    left = [int(v) << c if k else 0 for v, c, k in zip(x.values, places, kept)]
+    right = [int(v) >> (c if k else bits) for v, c, k in zip(x.values, places, kept)]
+    for f, want in ((lambda x, n: x << n, left), (lambda x, n: x >> n, right)):
+        want = np.array([v % 2**bits for v in want], np.uint64).astype(f"u{bits // 8}").astype(dtype)
+        for there in ("cpu", "cuda"):
+            np.testing.assert_array_equal(xt.jit(f)(x.to(there), n.to(there)).values, want, f"{dtype} {there}")
+print("good")
+"""
+    assert finished(driver, "-c", code, timeout=100).strip() == "good"
+
+
 REVERSED = "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)\n"
 
 
