@@ -191,7 +191,8 @@ static int read_opcode(instruction *in, char *s) {
 
 static int read_statement(ptx_kernel *k, char *s) {
   s = trim(s);
-  if (!*s || !strncmp(s, ".reg", 4))
+  /* What ptxas is asked for changes no result. */
+  if (!*s || !strncmp(s, ".reg", 4) || !strncmp(s, ".pragma", 7))
     return 1;
   if (k->count == k->capacity) {
     k->capacity = k->capacity ? 2 * k->capacity : 256;

@@ -362,6 +362,21 @@ print("good")
     assert finished(driver, "-c", code, timeout=100).strip() == "good"
 
 
+def test_scans_down_columns_of_open_length(driver: str) -> None:
+    """Their loops say what ptxas shall do with them (.pragma)."""
+    code = """
+import numpy as np, xtensor as xt
+rng = np.random.default_rng(0)
+for dtype in ("f4", "i8"):
+    x = xt.array(rng.integers(-9, 9, (5000, 3)).astype(dtype), dims=("a", "b"))
+    f = xt.jit(lambda x: xt.cumsum(x, "a"), dynamic_dims="a")
+    assert ".pragma" in f.lower(x, device="cuda").as_text("ptx")
+    np.testing.assert_array_equal(f(x.to("cuda")).values, np.cumsum(x.values, axis=0))
+print("good")
+"""
+    assert finished(driver, "-c", code, timeout=100).strip() == "good"
+
+
 REVERSED = "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)\n"
 
 
