@@ -13,6 +13,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
@@ -273,6 +274,28 @@ private:
   llvm::function_ref<linalg::GenericOp(Value)> producerOf;
 };
 
+/// Loop ranges come from the operands: without the absorbed one a loop may have no operand left
+/// that tells its size, as the places of a window have none. Such a loop gets one that nobody
+/// reads. False if its size is open.
+bool tellRanges(OpBuilder &b, linalg::GenericOp op, SmallVectorImpl<Value> &values,
+                SmallVectorImpl<AffineMap> &maps, ArrayRef<AffineMap> outs) {
+  llvm::SmallBitVector told(op.getNumLoops());
+  for (AffineMap map : llvm::concat<const AffineMap>(maps, outs))
+    for (AffineExpr expr : map.getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        told.set(dim.getPosition());
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  Type element = getElementTypeOrSelf(op.getDpsInits()[0].getType());
+  told.flip();
+  if (llvm::any_of(told.set_bits(), [&](unsigned i) { return ShapedType::isDynamic(ranges[i]); }))
+    return false;
+  for (unsigned loop : told.set_bits()) {
+    values.push_back(tensor::EmptyOp::create(b, op.getLoc(), {ranges[loop]}, element));
+    maps.push_back(AffineMap::get(op.getNumLoops(), 0, b.getAffineDimExpr(loop)));
+  }
+  return true;
+}
+
 void Fusion::rebuild(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || isGemm(op))
     return;
@@ -290,14 +313,15 @@ void Fusion::rebuild(linalg::GenericOp op) {
     values.push_back(input.first);
     maps.push_back(input.second);
   }
+  SmallVector<AffineMap> outs;
   for (OpOperand &init : op.getDpsInitsMutable())
-    maps.push_back(op.getMatchingIndexingMap(&init));
-  // Loop ranges come from the operands: without the absorbed one a loop may
-  // have no operand left that tells its size.
-  if (!inversePermutation(concatAffineMaps(maps, op.getContext())))
-    return;
-
+    outs.push_back(op.getMatchingIndexingMap(&init));
   OpBuilder b(op);
+  if (!tellRanges(b, op, values, maps, outs))
+    return;
+  size_t numRanges = values.size() - inputs.size();
+  maps.append(outs);
+
   auto fused = linalg::GenericOp::create(b, op.getLoc(), op->getResultTypes(), values,
                                          op.getDpsInits(), b.getAffineMapArrayAttr(maps),
                                          op.getIteratorTypes(), StringAttr(), StringAttr());
@@ -308,6 +332,8 @@ void Fusion::rebuild(linalg::GenericOp op) {
   for (const Access &input : inputs)
     builder.elements[input] =
         body->addArgument(getElementTypeOrSelf(input.first.getType()), op.getLoc());
+  for (Value range : ArrayRef(values).take_back(numRanges))
+    body->addArgument(getElementTypeOrSelf(range.getType()), op.getLoc());
   IRMapping mapping;
   for (BlockArgument old : op.getRegionOutputArgs())
     mapping.map(old, body->addArgument(old.getType(), op.getLoc()));

@@ -172,10 +172,14 @@ func.func @broadcast(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> 
 
 // -----
 
-// Without the broadcast value nothing would tell how long the sum is: it stays.
+// Without the broadcast value nothing would tell how long the sum is: an operand that nobody reads does.
+// CHECK-DAG: #[[ROW:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-DAG: #[[COL:.*]] = affine_map<(d0, d1) -> (d1)>
 // CHECK-LABEL: func.func @sum_of_broadcast
-// CHECK: %[[WIDE:.*]] = linalg.generic
-// CHECK: linalg.generic {{.*}}"reduction"{{.*}} ins(%[[WIDE]] : tensor<8x4xf32>)
+// CHECK: %[[RANGE:.*]] = tensor.empty() : tensor<4xf32>
+// CHECK-NEXT: linalg.generic {indexing_maps = [#[[ROW]], #[[COL]], #[[ROW]]], {{.*}}"reduction"{{.*}} ins(%arg0, %[[RANGE]] : tensor<8xf32>, tensor<4xf32>)
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %{{.*}}: f32, %[[SUM:.*]]: f32):
+// CHECK-NEXT: arith.addf %[[X]], %[[SUM]]
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 func.func @sum_of_broadcast(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -188,6 +192,63 @@ func.func @sum_of_broadcast(%x: tensor<8xf32>) -> tensor<8xf32> {
   %e1 = tensor.empty() : tensor<8xf32>
   %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<8xf32>) -> tensor<8xf32>
   %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%0 : tensor<8x4xf32>) outs(%f1 : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+// The places of a window have a size only where all windows were stored.
+// CHECK-LABEL: func.func @sum_over_windows
+// CHECK: tensor.empty() : tensor<3xf32>
+// CHECK: linalg.generic
+// CHECK: arith.cmpf oge
+// CHECK: arith.select
+// CHECK: arith.addf
+// CHECK-NOT: linalg.generic
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#windows = affine_map<(i, j) -> (i + j)>
+func.func @sum_over_windows(%x: tensor<10xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<8x3xf32>
+  %0 = linalg.generic {indexing_maps = [#windows, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %y : tensor<10xf32>, tensor<8xf32>) outs(%e0 : tensor<8x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %c = arith.cmpf oge, %a, %b : f32
+    %s = arith.select %c, %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<8x3xf32>
+  %e1 = tensor.empty() : tensor<8xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<8xf32>) -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%0 : tensor<8x3xf32>) outs(%f1 : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+// An open size is told by nothing else: what is broadcast stays.
+// CHECK-LABEL: func.func @open_sum_of_broadcast
+// CHECK: %[[WIDE:.*]] = linalg.generic
+// CHECK: linalg.generic {{.*}}"reduction"{{.*}} ins(%[[WIDE]] : tensor<8x?xf32>)
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @open_sum_of_broadcast(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty(%n) : tensor<8x?xf32>
+  %0 = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8xf32>) outs(%e0 : tensor<8x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<8x?xf32>
+  %e1 = tensor.empty() : tensor<8xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<8xf32>) -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%0 : tensor<8x?xf32>) outs(%f1 : tensor<8xf32>) {
   ^bb0(%a: f32, %o: f32):
     %r = arith.addf %a, %o : f32
     linalg.yield %r : f32
