@@ -113,6 +113,10 @@ def reductions() -> dict[str, Program]:
         found[f"{name}, first dim"] = (reduced(f, "a"), (x,))
         found[f"{name}, middle dim"] = (reduced(f, "b"), (cube,))
         found[f"{name}, all dims"] = (reduced(f, ("a", "b")), (x,))
+    found["max, windows of 5"] = (
+        lambda x: xt.sum(xt.square(x.rolling(b=5).max().isel(b=slice(4, None)))),
+        (x,),
+    )
     return found
 
 

@@ -95,9 +95,57 @@ struct OverlapOfBroadcast : OpRewritePattern<OverlapAddOp> {
   }
 };
 
+/// The same of values of each window that were given to the places which a comparison with the
+/// window's elements chooses, as the shares of an extremum are. Zeros between the windows' starts
+/// are chosen or not, and stay zeros.
+struct OverlapOfChoice : OpRewritePattern<OverlapAddOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(OverlapAddOp op, PatternRewriter &rewriter) const override {
+    auto select = op.getX().getDefiningOp<SelectOp>();
+    auto compare = select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
+    StringAttr dim = op.getDimAttr(), from = op.getFromAttr();
+    if (!compare || llvm::is_contained(arrayType(op.getX()).getShape(), 0))
+      return failure();
+    auto isOfWindow = [&](Value v) {
+      return arrayType(v).hasDim(dim) && !arrayType(v).hasDim(from);
+    };
+    Value compared[] = {compare.getLhs(), compare.getRhs()};
+    Value chosen[] = {select.getLhs(), select.getRhs()};
+    for (Value v : compared)
+      if (!isOfWindow(v) && !isWindows(v, op))
+        return failure();
+    for (Value v : chosen)
+      if (!isOfWindow(v) && !isSplat(v, 0))
+        return failure();
+    for (Value &v : compared)
+      v = isOfWindow(v) ? meetingWindows(rewriter, v, op) : v.getDefiningOp<WindowOp>().getX();
+    for (Value &v : chosen)
+      v = isOfWindow(v) ? meetingWindows(rewriter, v, op)
+                        : scalar(rewriter, op.getLoc(), arrayType(v).getElementType(), 0);
+    Value owns =
+        CompareOp::create(rewriter, op.getLoc(), compare.getPredicate(), compared[0], compared[1]);
+    Value shares = SelectOp::create(rewriter, op.getLoc(), owns, chosen[0], chosen[1]);
+    Value sum = ReduceOp::create(rewriter, op.getLoc(), ReduceKind::sum, shares,
+                                 rewriter.getArrayAttr({from}));
+    rewriter.replaceOp(
+        op, conform(rewriter, op.getLoc(), sum, op.getType(), sizesOf(rewriter, op.getLoc(), sum)));
+    return success();
+  }
+
+  /// The windows that `op` puts back where they were.
+  static bool isWindows(Value v, OverlapAddOp op) {
+    auto window = v.getDefiningOp<WindowOp>();
+    return window && window.getDimAttr() == op.getDimAttr() &&
+           window.getIntoAttr() == op.getFromAttr() && window.getStride() == op.getStride() &&
+           window.getDilation() == op.getDilation() &&
+           arrayType(window.getX()).getSize(op.getDimAttr()) ==
+               static_cast<int64_t>(op.getLength());
+  }
+};
+
 } // namespace
 
 void xtensor::addWindowPatterns(RewritePatternSet &patterns) {
-  patterns.add<OverlapOfProduct<ContractOp>, OverlapOfProduct<MulOp>, OverlapOfBroadcast>(
-      patterns.getContext());
+  patterns.add<OverlapOfProduct<ContractOp>, OverlapOfProduct<MulOp>, OverlapOfBroadcast,
+               OverlapOfChoice>(patterns.getContext());
 }

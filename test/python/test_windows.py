@@ -126,6 +126,40 @@ def test_rolling_gradients_are_pytorchs(kind: str, dim: str) -> None:
     np.testing.assert_allclose(xt.grad(loss)(ours(x)).values, gradient.numpy(), rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("kind", ["max", "min"])
+@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("dims", ["at", "ta"])
+def test_extrema_of_windows_share_among_their_owners(kind: str, size: int, stride: int, dims: str) -> None:
+    """Ties, infinities and NaN among them; and of windows that overlap each gives its own share."""
+    rng = np.random.default_rng(size)
+    x = rng.integers(0, 4, (3, 40)).astype("f8")
+    x[0, 7] = x[2, 39] = np.nan
+    x[1, 3:9] = np.inf
+    x[1, 20:28] = -np.inf
+    y = getattr(np, kind)(np.lib.stride_tricks.sliding_window_view(x, size, 1)[:, ::stride], -1)
+    weights = rng.integers(1, 9, y.shape).astype("f8")
+    want = np.zeros_like(x)
+    for a, t in np.ndindex(y.shape):
+        part = x[a, t * stride : t * stride + size]
+        owns = (part == y[a, t]) | np.isnan(part)
+        want[a, t * stride : t * stride + size] += weights[a, t] * owns / owns.sum()
+
+    def loss(v: Any) -> Any:
+        w = v.rolling(t=size).construct("w").isel(t=slice(size - 1, None, stride))
+        return xt.sum(getattr(xt, kind)(w, dim="w") * xt.array(weights, ("a", "t")))
+
+    got = xt.grad(loss)(xt.array(x, ("a", "t")).transpose(*dims))
+    np.testing.assert_allclose(got.transpose("a", "t").values, want, rtol=1e-15)
+
+
+def test_shares_of_windows_are_stored_nowhere() -> None:
+    x = xt.array(np.zeros((8, 64), "f4"), ("a", "t"))
+    gradient = xt.jit(xt.grad(lambda x: xt.sum(xt.square(x.rolling(t=5).max().isel(t=slice(4, None))))))
+    assert "overlap_add" not in gradient.lower(x).as_text("differentiated")
+    assert "x5xf32>" not in gradient.lower(x).as_text("buffers")
+
+
 def test_std_of_equal_values_has_no_slope() -> None:
     gradient = xt.grad(lambda x: xt.sum(x.rolling(t=2).std().isel(t=slice(1, None))))(xt.ones(t=4))
     np.testing.assert_array_equal(gradient.values, np.zeros(4))

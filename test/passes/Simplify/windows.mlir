@@ -38,6 +38,41 @@ func.func @of_broadcast(%ct: !xtensor.array<t: 4, f32>) -> !xtensor.array<t: 10,
   return %1 : !xtensor.array<t: 10, f32>
 }
 
+// Shares of an extremum: each element is compared with what its windows found. Zeros between strided windows stay zeros.
+// CHECK-LABEL: func.func @of_choice
+// CHECK: %[[Q:.*]] = xtensor.pad %arg1 with %{{.*}} [t] low [2] high [2] interior [1]
+// CHECK: %[[Y:.*]] = xtensor.window %[[Q]] t into w size 3 stride 1 dilation 1
+// CHECK: %[[P:.*]] = xtensor.pad %arg2 with %{{.*}} [t] low [2] high [2] interior [1]
+// CHECK: %[[CT:.*]] = xtensor.window %[[P]] t into w size 3 stride 1 dilation 1
+// CHECK: %[[OWNS:.*]] = xtensor.compare ge %arg0, %[[Y]]
+// CHECK: %[[SHARES:.*]] = xtensor.select %[[OWNS]], %[[CT]], %{{.*}} : <t: 9, w: 3, i1>
+// CHECK: xtensor.reduce sum %[[SHARES]] over [w]
+func.func @of_choice(%x: !xtensor.array<t: 9, f32>, %y: !xtensor.array<t: 4, f32>, %ct: !xtensor.array<t: 4, f32>)
+    -> !xtensor.array<t: 9, f32> {
+  %zero = xtensor.constant dense<0.0> : tensor<f32> as <f32>
+  %0 = xtensor.window %x t into w size 3 stride 2 dilation 1 : !xtensor.array<t: 9, f32>
+  %1 = xtensor.compare ge %0, %y : !xtensor.array<t: 4, w: 3, f32>, !xtensor.array<t: 4, f32>
+  %2 = xtensor.select %1, %ct, %zero : !xtensor.array<t: 4, w: 3, i1>, !xtensor.array<t: 4, f32>, !xtensor.array<f32>
+  %3 = xtensor.overlap_add %2 t from w length 9 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
+  return %3 : !xtensor.array<t: 9, f32>
+}
+
+// What is chosen is another number than zero, or what is compared are other windows: added up as it is.
+// CHECK-LABEL: func.func @of_other_choices
+// CHECK-COUNT-2: xtensor.overlap_add
+func.func @of_other_choices(%x: !xtensor.array<t: 9, f32>, %y: !xtensor.array<t: 4, f32>, %ct: !xtensor.array<t: 4, f32>)
+    -> (!xtensor.array<t: 9, f32>, !xtensor.array<t: 10, f32>) {
+  %zero = xtensor.constant dense<0.0> : tensor<f32> as <f32>
+  %one = xtensor.constant dense<1.0> : tensor<f32> as <f32>
+  %0 = xtensor.window %x t into w size 3 stride 2 dilation 1 : !xtensor.array<t: 9, f32>
+  %1 = xtensor.compare ge %0, %y : !xtensor.array<t: 4, w: 3, f32>, !xtensor.array<t: 4, f32>
+  %2 = xtensor.select %1, %ct, %one : !xtensor.array<t: 4, w: 3, i1>, !xtensor.array<t: 4, f32>, !xtensor.array<f32>
+  %3 = xtensor.overlap_add %2 t from w length 9 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
+  %4 = xtensor.select %1, %ct, %zero : !xtensor.array<t: 4, w: 3, i1>, !xtensor.array<t: 4, f32>, !xtensor.array<f32>
+  %5 = xtensor.overlap_add %4 t from w length 10 stride 2 dilation 1 : !xtensor.array<t: 4, w: 3, f32>
+  return %3, %5 : !xtensor.array<t: 9, f32>, !xtensor.array<t: 10, f32>
+}
+
 // Each window has weights of its own: added up as they are. So are strided products, whose zeros between would be
 // multiplied.
 // CHECK-LABEL: func.func @kept
