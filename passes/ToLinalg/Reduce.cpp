@@ -168,8 +168,9 @@ void xtensor::lowerReduce(ReduceOp op, Lowering &to) {
 
   ArrayType type = arrayType(op.getY());
   Type element = type.getElementType();
-  // Half precision would stop growing at 2048 and 256.
-  bool wide = isHalf(element) && (kind == ReduceKind::sum || kind == ReduceKind::prod);
+  // Sums in half precision would stop growing at 2048 and 256; of extrema, each step would round
+  // what is a number of half precision already.
+  bool wide = isHalf(element);
   Type memory = wide ? computeType(element) : storageType(element);
   bool isBool = element.isInteger(1);
   Reduction r = prepare(op, to);

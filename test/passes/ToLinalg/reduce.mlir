@@ -42,6 +42,20 @@ func.func @half(%x: !xtensor.array<a: 3, b: 4, f16>) -> !xtensor.array<a: 3, f16
 
 // -----
 
+// So do extrema, though none of their steps needs it: one operation combines two of them.
+
+// CHECK-LABEL: func.func @half_max
+// CHECK:         arith.extf %{{.*}} : bf16 to f32
+// CHECK-NEXT:    arith.maximumf %{{.*}}, %{{.*}} fastmath<nsz> : f32
+// CHECK-NEXT:    linalg.yield
+// CHECK:         arith.truncf
+func.func @half_max(%x: !xtensor.array<a: 3, b: 4, bf16>) -> !xtensor.array<a: 3, bf16> {
+  %y = xtensor.reduce max %x over [b] : !xtensor.array<a: 3, b: 4, bf16>
+  return %y : !xtensor.array<a: 3, bf16>
+}
+
+// -----
+
 // A strided slice that is summed is a slice of the tensor: a loop's range comes from an axis.
 // CHECK-LABEL: func.func @slice
 // CHECK: %[[S:.*]] = tensor.extract_slice %arg0[1] [4] [2] : tensor<9xf32> to tensor<4xf32>
