@@ -10,7 +10,9 @@ def FoldConversions : Pass<"xtensor-fold-conversions", "::mlir::func::FuncOp"> {
   let summary = "Matrix products widen the narrow numbers that they read";
   let description = [{
     A library wants its operands in the type it computes in; a kernel reads half
-    precision and widens what it has loaded. For devices, after groups are made.
+    precision and widens what it has loaded. What is computed in half precision, and
+    widened for products alone, is stored as half precision first. For devices, after
+    groups are made.
 
     ```mlir
     %wide = linalg.generic ins(%a : tensor<64x32xf16>) { arith.extf }
