@@ -57,6 +57,9 @@ typedef struct xt_device_info {
   int32_t max_kernel_buffers;
   int32_t max_kernel_numbers;
   int32_t architecture; /* CUDA: compute capability, 10 * major + minor; else 0 */
+  /* Vulkan: rows, columns and depth of what a subgroup multiplies at once, float16 summed in
+   * float32 (VK_KHR_cooperative_matrix); else 0. */
+  int32_t unit[3];
   /* "nvidia", "amd", "intel", "apple", "software" (a driver on the CPU), or "": by which kernels
    * are tuned. */
   const char *vendor;

@@ -218,6 +218,12 @@ static Kernel make_kernel(const Json *kernel, const char *folder) {
   VkShaderModuleCreateInfo module = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
   module.codeSize = bytes;
   module.pCode = (const uint32_t *)(void *)code;
+  /* SPIR-V 1.6 and Vulkan 1.3 are for kernels that multiply matrices by units of the device
+   * (unit_m=): they need VK_KHR_cooperative_matrix, its features and whole subgroups. */
+  if (bytes >= 8 && module.pCode[1] > 0x10500)
+    fail(
+        "this host does not enable cooperative matrices; export for a profile without unit_m=, for",
+        json_text(kernel, "entry"));
   VkShaderModule shader;
   check(vkCreateShaderModule(device, &module, NULL, &shader), "vkCreateShaderModule");
   VkComputePipelineCreateInfo pipeline = {VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};

@@ -126,7 +126,8 @@ static Type halfOf(linalg::GenericOp op) {
 }
 
 const Tile *Contraction::tileFor(const Shape &shape, const KernelLimits &limits) {
-  if (shape.forUnits && (ShapedType::isDynamic(shape.k) || shape.k >= Tile::kUnitDepth))
+  if (shape.half && limits.unit && limits.unit->multiplies(shape.half) &&
+      (ShapedType::isDynamic(shape.k) || shape.k >= limits.unit->k))
     if (const Tile *tile = limits.tileFor(shape.batches, shape.m, shape.n, 2))
       return tile;
   return limits.tileFor(shape.batches, shape.m, shape.n, shape.bytes);
@@ -149,7 +150,7 @@ Contraction::Shape Contraction::shapeOf(linalg::GenericOp op) {
           product(parts.columns),
           product(parts.depth),
           int64_t(type.getIntOrFloatBitWidth() / 8),
-          bool(halfOf(op)),
+          halfOf(op),
           parts.batches,
           parts.rows,
           parts.columns};
@@ -165,6 +166,7 @@ Contraction::Contraction(Kernel &kernel, linalg::GenericOp op, const Tile &tile,
   batches = parts.batches, rows = parts.rows, columns = parts.columns, depth = parts.depth;
   type = productOf(op)->getResult(0).getType();
   half = tile.ofUnits ? halfOf(op) : Type();
+  opaque = half && kernel.limits.unit->opaque;
   Block &body = op.getRegion().front();
   auto operand = [&](unsigned i, int64_t side) {
     Loads loads;
@@ -179,13 +181,16 @@ Contraction::Contraction(Kernel &kernel, linalg::GenericOp op, const Tile &tile,
     else if (half)
       loads.depthStep = side + Tile::kUnitPad;
     loads.elements = half ? tile.unitElements(side, loads.deep) : tile.k * loads.depthStep;
-    loads.memory = kernel.workgroupMemory(2 * loads.elements, half ? b.getI16Type() : type,
-                                          /*packed=*/bool(half));
+    // mma.sync takes words of two elements, of either kind.
+    Type kept = opaque ? half : half ? b.getI16Type() : type;
+    loads.memory = kernel.workgroupMemory(2 * loads.elements, kept, /*packed=*/bool(half));
     return loads;
   };
   left = operand(parts.swapped ? 1 : 0, tile.m);
   right = operand(parts.swapped ? 0 : 1, tile.n);
   left.width = widthOf(left), right.width = widthOf(right);
+  if (opaque)
+    passage = kernel.workgroupMemory(tile.unitSums(*kernel.limits.unit), type);
 }
 
 //===- places ----------------------------------------------------------------===//
@@ -231,7 +236,8 @@ int64_t Contraction::widthOf(const Loads &loads) {
   if (!size || *size == 0 || element.isIndex())
     return 1;
   const int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
-  int64_t width = std::min(kernel.limits.vectorBytes / bytes, half ? int64_t(8) : int64_t(4));
+  int64_t width =
+      std::min(kernel.limits.vectorBytes / bytes, half && !opaque ? int64_t(8) : int64_t(4));
   const int64_t count = tile.k * loads.side / tile.threads();
   while (width > 1 && (*size % width || count % width || !isRun(*loads.access, loop, width)))
     width /= 2;
@@ -289,13 +295,13 @@ Value Contraction::converted(Value v, Value argument) {
   }
 }
 
-/// What units multiply goes as it is, in words of two elements or one by one.
+/// What units multiply goes as it is; for mma.sync in words of two elements or one by one.
 Type Contraction::typeOfLoads(const Loads &loads) const {
-  return !half ? type : loads.width > 1 ? b.getI32Type() : b.getI16Type();
+  return opaque ? half : !half ? type : loads.width > 1 ? b.getI32Type() : b.getI16Type();
 }
 
 int64_t Contraction::valuesOf(const Loads &loads) const {
-  int64_t each = half && loads.width > 1 ? loads.width / 2 : loads.width;
+  int64_t each = half && !opaque && loads.width > 1 ? loads.width / 2 : loads.width;
   return static_cast<int64_t>(loads.slots.size()) * each;
 }
 
@@ -324,7 +330,7 @@ SmallVector<Value> Contraction::fetchRaw(const Loads &loads, Value at, Value the
 /// is the first element's, so that all loads are on their way at once. No `end`: all are inside.
 SmallVector<Value> Contraction::fetch(const Loads &loads, Value from, Value end) {
   SmallVector<Value> values;
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(opaque ? half : type));
   for (auto [start, inside, step] : llvm::zip_equal(loads.starts, loads.inside, loads.depths)) {
     Value k = kernel.index(kernel.add(from, step)), there = inside;
     if (end) {
@@ -334,7 +340,7 @@ SmallVector<Value> Contraction::fetch(const Loads &loads, Value from, Value end)
     Value at = kernel.index(kernel.add(start, along(loads.place, depth, k)));
     if (there)
       at = arith::SelectOp::create(b, loc, there, at, kernel.index(loads.place.base));
-    if (half) {
+    if (half && !opaque) {
       llvm::append_range(values, fetchRaw(loads, at, there));
       continue;
     }
@@ -342,7 +348,8 @@ SmallVector<Value> Contraction::fetch(const Loads &loads, Value from, Value end)
     if (loads.width > 1)
       run = kernel.loadRun(loads.access->view, at, loads.width);
     for (Value v : run) {
-      v = converted(v, loads.argument);
+      if (!opaque)
+        v = converted(v, loads.argument);
       values.push_back(there ? arith::SelectOp::create(b, loc, there, v, zero).getResult() : v);
     }
   }
@@ -366,7 +373,7 @@ void Contraction::keep(const Loads &loads, ValueRange values, Value at) {
   for (auto [i, slot] : llvm::enumerate(loads.slots)) {
     ValueRange run = values.slice(i * each, each);
     Value to = kernel.index(kernel.add(at, slot));
-    if (half) {
+    if (half && !opaque) {
       keepRaw(loads, run, to);
       continue;
     }
@@ -392,7 +399,6 @@ void Contraction::emit(Value group, Value groups, int64_t parts, OpFoldResult pa
 }
 
 void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
-  const int64_t count = tile.threadM * tile.threadN;
   OpFoldResult sizeM = sizeOf(rows), sizeN = sizeOf(columns), sizeK = sizeOf(depth);
   auto digit = [&](OpFoldResult size) {
     if (getConstantIntValue(size) == 1)
@@ -455,7 +461,9 @@ void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
     }
     keepBoth(branch.getResults(), kernel.index(0));
   }
-  SmallVector<Value> state(count, zero);
+  SmallVector<Value> state =
+      opaque ? noMatrices() : SmallVector<Value>(tile.threadM * tile.threadN, zero);
+  const size_t count = state.size();
   state.push_back(kernel.index(0));
   auto loop = scf::ForOp::create(b, loc, start, end, kernel.index(tile.k), state);
   {
@@ -481,5 +489,8 @@ void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
   }
 
   OpFoldResult partOffset = parts > 1 ? kernel.mul(part, partStep) : OpFoldResult(kernel.fixed(0));
-  store(loop.getResults().drop_back(), firstM, firstN, batch, partOffset, /*fresh=*/parts > 1);
+  SmallVector<Value> sums(loop.getResults().drop_back());
+  if (opaque)
+    sums = sumsOf(sums);
+  store(sums, firstM, firstN, batch, partOffset, /*fresh=*/parts > 1);
 }

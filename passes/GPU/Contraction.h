@@ -21,8 +21,8 @@ public:
   /// Sizes of the product; kDynamic if unknown.
   struct Shape {
     int64_t batches, m, n, k;
-    int64_t bytes; // of what is multiplied
-    bool forUnits; // half precision, summed in f32
+    int64_t bytes;   // of what is multiplied
+    mlir::Type half; // of both factors, if it is half precision and summed in f32
     llvm::SmallVector<unsigned> batchLoops, rows, columns;
   };
   static Shape shapeOf(mlir::linalg::GenericOp op);
@@ -85,10 +85,19 @@ private:
   Spread spread(bool ofRows);
   void multiply(mlir::Value buffer, llvm::SmallVectorImpl<mlir::Value> &sums);
   void multiplyElements(mlir::Value buffer, llvm::SmallVectorImpl<mlir::Value> &sums);
+
+  // ContractionUnits.cpp
+  Spread spreadOfUnits(bool ofRows);
+  mlir::Value blockOf(mlir::Value subgroup, bool ofRows);
+  llvm::SmallVector<mlir::Value> noMatrices();
+  void multiplyMatrices(mlir::Value buffer, llvm::SmallVectorImpl<mlir::Value> &sums);
+  llvm::SmallVector<mlir::Value> sumsOf(mlir::ValueRange matrices);
   void multiplyFragments(mlir::Value buffer, llvm::SmallVectorImpl<mlir::Value> &sums);
   mlir::Value fragmentBase(const Loads &loads, mlir::Value buffer, bool ofRows);
   llvm::SmallVector<mlir::Value> fragments(const Loads &loads, mlir::Value base, int64_t side,
                                            int64_t depth);
+
+  // ContractionSums.cpp
   void store(mlir::ValueRange sums, mlir::Value firstM, mlir::Value firstN, mlir::Value batch,
              mlir::OpFoldResult partOffset, bool fresh);
   llvm::SmallVector<mlir::Value> read(Lines &lines, int64_t i, int64_t j, int64_t run);
@@ -100,6 +109,8 @@ private:
   Loads left, right; // of the rows, of the columns
   mlir::Type type;   // of what is summed
   mlir::Type half;   // of what the units multiply; null: threads multiply
+  bool opaque;       // the units' sums are no thread's
+  FlatView passage;  // of sums of opaque units, on their way to threads
 };
 
 } // namespace xtensor::gpu

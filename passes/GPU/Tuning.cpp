@@ -38,6 +38,34 @@ constexpr TileRow kTiles[] = {
 
 } // namespace
 
+/// The units of a device; none if what they multiply cannot be shared among their threads.
+static std::optional<Unit> unitOf(const Profile &device) {
+  // mma.sync of m16n8k16 for both kinds of half precision.
+  if (device.backend() == "cuda" && device.number("sm", 80) >= 80)
+    return Unit{16, 8, 16, 8, 4, /*opaque=*/false};
+  // A thread reads sums in runs of four.
+  constexpr int64_t kRun = 4;
+  const int64_t m = device.number("unit_m", 0), n = device.number("unit_n", 0),
+                k = device.number("unit_k", 0), lanes = device.number("subgroup", 1);
+  if (device.backend() != "vulkan" || !m || !n || !k || !device.has("f16") || !device.has("s16") ||
+      n % kRun || lanes % (n / kRun) || m % (lanes * kRun / n))
+    return std::nullopt;
+  return Unit{m, n, k, lanes * kRun / n, n / kRun, /*opaque=*/true};
+}
+
+/// A row of the table for units as the tile of their device; none if it does not suit them.
+static std::optional<Tile> unitTile(Tile tile, const Unit &unit, const KernelLimits &limits) {
+  if (tile.threadM % unit.m || tile.threadN % unit.n || tile.k % unit.k)
+    return std::nullopt;
+  tile.threadM /= unit.down, tile.threadN /= unit.across;
+  const int64_t bytes =
+      2 * 2 * (tile.unitElements(tile.m, true) + tile.unitElements(tile.n, true)) +
+      4 * tile.unitSums(unit);
+  if (tile.threads() > limits.threads || bytes > limits.workgroupBytes)
+    return std::nullopt;
+  return tile;
+}
+
 KernelLimits KernelLimits::of(const Profile &device) {
   KernelLimits limits;
   // Reductions halve the threads until one is left.
@@ -67,15 +95,15 @@ KernelLimits KernelLimits::of(const Profile &device) {
             row.tile.elements() * bytes * 2 <= limits.workgroupBytes)
           tiles->push_back(row.tile);
     }
-  // mma.sync of m16n8k16 for both kinds of half precision.
-  if (device.backend() == "cuda" && device.number("sm", 80) >= 80)
+  limits.unit = unitOf(device);
+  for (StringRef name : {vendor, StringRef("any")}) {
+    if (!limits.unit || !limits.unitTiles.empty())
+      break;
     for (const TileRow &row : kTiles)
-      if (row.vendor == vendor && row.bytes == 2 && row.tile.threads() <= limits.threads &&
-          2 * 2 *
-                  (row.tile.unitElements(row.tile.m, true) +
-                   row.tile.unitElements(row.tile.n, true)) <=
-              limits.workgroupBytes)
-        limits.unitTiles.push_back(row.tile);
+      if (row.vendor == name && row.bytes == 2)
+        if (auto tile = unitTile(row.tile, *limits.unit, limits))
+          limits.unitTiles.push_back(*tile);
+  }
   return limits;
 }
 

@@ -6,6 +6,19 @@
 
 namespace xtensor::gpu {
 
+/// What a device's units multiply at once: m x k with k x n, a subgroup together.
+struct Unit {
+  int64_t m, n, k;
+  /// Threads of the subgroup that share the rows and the columns of the sums, once they have them.
+  int64_t down, across;
+  /// Which thread has which sum is the driver's to know (VK_KHR_cooperative_matrix): threads find
+  /// them in the workgroup's memory. Else it is as PTX has it, for mma.sync.
+  bool opaque;
+
+  int64_t lanes() const { return down * across; }
+  bool multiplies(mlir::Type half) const { return half.isF16() || (half.isBF16() && !opaque); }
+};
+
 /// A workgroup's part of a matrix product, and its threads' parts of that.
 struct Tile {
   int64_t m, n, k;
@@ -26,10 +39,13 @@ struct Tile {
   /// Of tiles for units that multiply matrices: rows of 16 bytes are what a load of a fragment
   /// brings, and eight of them, one after another, meet different banks.
   static constexpr int64_t kUnitPad = 8;
-  static constexpr int64_t kUnitDepth = 16;
   /// Elements of one buffer for an operand, whose rows lie along its depth or across.
   int64_t unitElements(int64_t side, bool deep) const {
     return deep ? side * (k + kUnitPad) : k * (side + kUnitPad);
+  }
+  /// Elements that sums of an opaque unit pass through: two of its results for each subgroup.
+  int64_t unitSums(const Unit &unit) const {
+    return unit.opaque ? 2 * threads() / unit.lanes() * unit.m * unit.n : 0;
   }
 };
 
@@ -47,7 +63,8 @@ struct KernelLimits {
   int64_t rows = 0;                       // that are threads' rather than workgroups'; 0: none
   int64_t steps = 0;                      // of all loops that a thread may take; 0: any number
   llvm::SmallVector<Tile> tiles4, tiles8; // by bytes of what is multiplied
-  llvm::SmallVector<Tile> unitTiles;      // for units that multiply half precision
+  std::optional<Unit> unit;               // that multiplies half precision
+  llvm::SmallVector<Tile> unitTiles;
 
   bool addsF32 = false, addsF64 = false; // to memory, in one step
 

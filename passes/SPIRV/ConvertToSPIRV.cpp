@@ -1,5 +1,6 @@
 // xtensor-convert-to-spirv: kernels in SPIR-V, beside the gpu.module they are of.
 #include "GPU/Profile.h"
+#include "SPIRV/CooperativeMatrices.h"
 #include "SPIRV/KernelPatterns.h"
 #include "SPIRV/NarrowIntegers.h"
 #include "SPIRV/Passes.h"
@@ -39,8 +40,8 @@ mlir::spirv::StorageClass storageOf(Attribute space) {
   return mlir::spirv::StorageClass::StorageBuffer;
 }
 
-/// What the module's device offers to shaders.
-mlir::spirv::TargetEnvAttr targetOf(ModuleOp module) {
+/// What the module's device offers to shaders; `matrices`: to those that multiply matrices.
+mlir::spirv::TargetEnvAttr targetOf(ModuleOp module, bool matrices) {
   using mlir::spirv::Capability;
   using mlir::spirv::Extension;
   MLIRContext *context = module.getContext();
@@ -68,8 +69,14 @@ mlir::spirv::TargetEnvAttr targetOf(ModuleOp module) {
       Extension::SPV_KHR_storage_buffer_storage_class, Extension::SPV_KHR_16bit_storage,
       Extension::SPV_KHR_8bit_storage, Extension::SPV_EXT_shader_atomic_float_add,
       Extension::SPV_KHR_float_controls};
-  auto triple = mlir::spirv::VerCapExtAttr::get(mlir::spirv::Version::V_1_3, capabilities,
-                                                extensions, context);
+  if (matrices) {
+    capabilities.append({Capability::CooperativeMatrixKHR, Capability::VulkanMemoryModel});
+    extensions.append(
+        {Extension::SPV_KHR_cooperative_matrix, Extension::SPV_KHR_vulkan_memory_model});
+  }
+  auto triple = mlir::spirv::VerCapExtAttr::get(matrices ? mlir::spirv::Version::V_1_6
+                                                         : mlir::spirv::Version::V_1_3,
+                                                capabilities, extensions, context);
   // Upstream converts shuffles of whole subgroups only, and asks here how large these are.
   auto usual = mlir::spirv::getDefaultResourceLimits(context);
   auto limits = mlir::spirv::ResourceLimitsAttr::get(
@@ -85,7 +92,6 @@ mlir::spirv::TargetEnvAttr targetOf(ModuleOp module) {
 struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    mlir::spirv::TargetEnvAttr env = targetOf(module);
     xtensor::Profile device = xtensor::Profile::of(module);
     SmallVector<gpu::GPUModuleOp> kernels(module.getOps<gpu::GPUModuleOp>());
     OpBuilder b(&getContext());
@@ -95,6 +101,8 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
       // The launch still names the original.
       b.setInsertionPointAfter(original);
       auto copy = cast<gpu::GPUModuleOp>(b.clone(*original));
+      const bool matrices = xtensor::spirv::multipliesMatrices(copy);
+      mlir::spirv::TargetEnvAttr env = targetOf(module, matrices);
       if (!device.has("i64") && failed(xtensor::spirv::splitWideIntegers(copy)))
         return signalPassFailure();
       if (failed(xtensor::spirv::widenNarrowIntegers(copy, device)))
@@ -106,6 +114,8 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
       code->setAttr(mlir::spirv::getTargetEnvAttrName(), env);
       keepArithmetic(code);
       relaxAtomics(code);
+      if (matrices)
+        xtensor::spirv::orderMemory(code);
       keepSpecials(code, device);
     }
   }
@@ -196,9 +206,11 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
     options.use64bitIndex = false;
     SPIRVTypeConverter types(env, options);
     types.addConversion([](BFloat16Type type) { return IntegerType::get(type.getContext(), 16); });
+    populateMMAToSPIRVCoopMatrixTypeConversion(types);
     ScfToSPIRVContext flow;
     RewritePatternSet patterns(context);
     populateGPUToSPIRVPatterns(types, patterns);
+    populateGpuWMMAToSPIRVCoopMatrixKHRConversionPatterns(types, patterns);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     arith::populateArithToSPIRVPatterns(types, patterns);
     populateMathToSPIRVPatterns(types, patterns);

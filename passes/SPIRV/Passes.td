@@ -30,11 +30,12 @@ def ConvertToSPIRV : Pass<"xtensor-convert-to-spirv", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
-def DeclareAtomics : Pass<"xtensor-declare-atomics", "::mlir::spirv::ModuleOp"> {
-  let summary = "Atomics of 64 bits have their capability";
+def DeclareCapabilities : Pass<"xtensor-declare-capabilities", "::mlir::spirv::ModuleOp"> {
+  let summary = "What ops need and do not ask for is declared";
   let description = [{
     Upstream adds the capabilities that ops ask for; atomic ops of 64-bit integers
-    ask for none beyond that of the type. After xtensor's conversion and upstream's
+    ask for none beyond that of the type, and the variable that holds a subgroup's
+    number for none. After xtensor's conversion and upstream's
     spirv-update-vce.
 
     ```mlir

@@ -34,5 +34,5 @@ void xtensor::buildSPIRVPipeline(OpPassManager &pm) {
   code.addPass(createCanonicalizerPass());
   code.addPass(createCSEPass());
   code.addPass(mlir::spirv::createSPIRVUpdateVCEPass());
-  code.addPass(createDeclareAtomics());
+  code.addPass(createDeclareCapabilities());
 }

@@ -70,10 +70,14 @@ std::string profileOf(const xt_device_info &info) {
     if (f.inProfile && info.features & f.bit)
       text += std::string(",") + f.inProfile;
   bool subgroups = info.features & XT_DEVICE_SUBGROUP_ARITHMETIC;
+  std::string unit;
+  if (info.unit[0])
+    for (int i = 0; i < 3; ++i)
+      unit += std::string(",unit_") + "mnk"[i] + "=" + std::to_string(info.unit[i]);
   return text + ",subgroup=" + std::to_string(subgroups ? info.subgroup_size : 1) +
          ",workgroup_bytes=" + std::to_string(info.workgroup_bytes) +
          ",max_threads=" + std::to_string(info.max_workgroup_threads) +
-         (info.architecture ? ",sm=" + std::to_string(info.architecture) : "");
+         (info.architecture ? ",sm=" + std::to_string(info.architecture) : "") + unit;
 }
 
 PyObject *text(const char *s) { return PyUnicode_DecodeUTF8(s, strlen(s), "replace"); }

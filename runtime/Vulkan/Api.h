@@ -1,8 +1,7 @@
 // The Vulkan loader, found at run time: its functions, and the one instance of this process.
 #pragma once
 
-#define VK_NO_PROTOTYPES
-#include <vulkan/vulkan.h>
+#include "CooperativeMatrix.h"
 
 #include <atomic>
 #include <vector>
@@ -20,6 +19,7 @@
   DO(GetPhysicalDeviceMemoryProperties)                                                            \
   DO(GetPhysicalDeviceQueueFamilyProperties)                                                       \
   DO(EnumerateDeviceExtensionProperties)                                                           \
+  DO(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)                                              \
   DO(CreateDevice)                                                                                 \
   DO(GetDeviceProcAddr)
 

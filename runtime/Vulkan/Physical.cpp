@@ -49,7 +49,7 @@ const char *vendorOf(const VkPhysicalDeviceProperties &device) {
 
 /// What came after Vulkan 1.2, and is there.
 struct Extras {
-  bool subgroupSize, maintenance4, atomicFloat;
+  bool subgroupSize, maintenance4, atomicFloat, matrices;
 };
 
 /// The structures of one query, chained. Those of extensions are linked in if the device has them.
@@ -63,6 +63,8 @@ struct Features {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES};
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR};
 
   explicit Features(const Extras &extras) {
     core.pNext = &v11;
@@ -78,6 +80,8 @@ struct Features {
       link(maintenance4);
     if (extras.atomicFloat)
       link(atomicFloat);
+    if (extras.matrices)
+      link(matrices);
   }
   Features(const Features &) = delete;
 };
@@ -172,6 +176,7 @@ void choose(Features &enabled, const Features &has) {
   XT_ENABLE(atomicFloat.shaderBufferFloat64AtomicAdd);
   XT_ENABLE(atomicFloat.shaderSharedFloat32Atomics);
   XT_ENABLE(atomicFloat.shaderSharedFloat32AtomicAdd);
+  XT_ENABLE(matrices.cooperativeMatrix);
 #undef XT_ENABLE
 }
 
@@ -193,7 +198,8 @@ void leaveOut(Features &has) {
              {"s8", &has.v12.storageBuffer8BitAccess},
              {"atomic_f32", &has.atomicFloat.shaderBufferFloat32AtomicAdd},
              {"atomic_f64", &has.atomicFloat.shaderBufferFloat64AtomicAdd},
-             {"atomic_i64", &has.v12.shaderBufferInt64Atomics}};
+             {"atomic_i64", &has.v12.shaderBufferInt64Atomics},
+             {"unit_m", &has.matrices.cooperativeMatrix}};
   std::string list = "," + std::string(text) + ",";
   for (const auto &one : all)
     if (list.find("," + std::string(one.word) + ",") != std::string::npos)
@@ -250,6 +256,30 @@ std::vector<VkExtensionProperties> extensionsOf(Instance &instance, VkPhysicalDe
   std::vector<VkExtensionProperties> extensions(count);
   instance.EnumerateDeviceExtensionProperties(physical, nullptr, &count, extensions.data());
   return extensions;
+}
+
+/// The largest product of float16 with float16 that a subgroup sums in float32.
+void findUnit(Instance &instance, VkPhysicalDevice physical, xt_device_info &info) {
+  auto ask = instance.GetPhysicalDeviceCooperativeMatrixPropertiesKHR;
+  uint32_t count = 0;
+  if (!ask || ask(physical, &count, nullptr) != VK_SUCCESS)
+    return;
+  VkCooperativeMatrixPropertiesKHR none = {VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR};
+  std::vector<VkCooperativeMatrixPropertiesKHR> all(count, none);
+  ask(physical, &count, all.data());
+  all.resize(count);
+  uint64_t most = 0;
+  for (const VkCooperativeMatrixPropertiesKHR &one : all) {
+    const uint64_t size = uint64_t(one.MSize) * one.NSize * one.KSize;
+    if (one.AType != VK_COMPONENT_TYPE_FLOAT16_KHR || one.BType != one.AType ||
+        one.CType != VK_COMPONENT_TYPE_FLOAT32_KHR || one.ResultType != one.CType ||
+        one.scope != VK_SCOPE_SUBGROUP_KHR || size <= most)
+      continue;
+    most = size;
+    info.unit[0] = static_cast<int32_t>(one.MSize);
+    info.unit[1] = static_cast<int32_t>(one.NSize);
+    info.unit[2] = static_cast<int32_t>(one.KSize);
+  }
 }
 
 bool computeFamily(Instance &instance, VkPhysicalDevice physical, uint32_t &family) {
@@ -314,7 +344,8 @@ VkDevice vulkan::makeDevice(Instance &instance, VkPhysicalDevice physical, xt_de
   };
   Extras extras = {enable(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, v13),
                    enable(VK_KHR_MAINTENANCE_4_EXTENSION_NAME, v13),
-                   enable(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME, false)};
+                   enable(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME, false),
+                   enable(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME, false)};
   const char *subset = "VK_KHR_portability_subset"; // must be enabled where it is there
   if (has(subset))
     names.push_back(subset);
@@ -335,6 +366,10 @@ VkDevice vulkan::makeDevice(Instance &instance, VkPhysicalDevice physical, xt_de
   // Who exchanges values between the threads of a subgroup has to know how many there are.
   if (!limits.fixedSubgroups)
     info.features &= ~static_cast<uint32_t>(XT_DEVICE_SUBGROUP_SHUFFLE);
+  // Shaders that multiply matrices are SPIR-V 1.6, in Vulkan's memory model, of whole subgroups.
+  if (enabled.matrices.cooperativeMatrix && enabled.v12.vulkanMemoryModel &&
+      limits.spirvVersion >= 0x10600 && limits.fixedSubgroups && limits.fullSubgroups)
+    findUnit(instance, physical, info);
   if (!there.v12.timelineSemaphore) {
     fail("%s has no timeline semaphores, which this runtime needs", limits.name.c_str());
     return VK_NULL_HANDLE;

@@ -20,7 +20,7 @@
 // PTX: .visible .entry kernel0
 // WRONG: no such phase: msl; there are traced, {{.*}}gpu, spirv, llvm
 // ZERO: the device's profile says 'max_threads=0': a number of 1 or more is needed
-// WORD: the device's profile says 'telepathy', which means nothing; there are makers (any, nvidia, {{.*}}software), features (f64, {{.*}}shuffle, {{.*}}) and numbers (subgroup=, {{.*}}sm=)
+// WORD: the device's profile says 'telepathy', which means nothing; there are makers (any, nvidia, {{.*}}software), features (f64, {{.*}}shuffle, {{.*}}) and numbers (subgroup=, {{.*}}sm=, unit_m=, unit_n=, unit_k=)
 // BARE: the device's profile says 'subgroup': a number of 1 or more is needed
 // NONE: no such target: abacus; there are cpu, vulkan, metal and cuda
 func.func @main(%x: !xtensor.array<i: 64, f32>) -> !xtensor.array<i: 64, f32> {

@@ -38,6 +38,7 @@ class Info(ctypes.Structure):
         ("max_kernel_buffers", c_int32),
         ("max_kernel_numbers", c_int32),
         ("architecture", c_int32),
+        ("unit", c_int32 * 3),
         ("vendor", c_char_p),
     )
 

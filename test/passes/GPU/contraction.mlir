@@ -213,3 +213,106 @@ func.func @older(%a: memref<512x512xf16>, %b: memref<512x512xf16>, %c: memref<51
   return
 }
 }
+
+// -----
+
+// Units of which only the driver knows what thread has which sum (VK_KHR_cooperative_matrix): a subgroup
+// of 32 loads, multiplies and sums matrices of 16 x 16 x 16, its part of the tile is 64 x 64. Behind the
+// depth the sums pass through the workgroup's memory, one matrix after the other and two places in turn,
+// to threads that store them in runs of four. Subgroups are numbered by the driver.
+
+// CHECK-LABEL: func.func @matrices
+// CHECK:         gpu.launch_func @kernel0::@kernel0 blocks in (%c256, {{.*}}) threads in (%c128,
+// CHECK:       gpu.func @kernel0(
+// CHECK-SAME:    workgroup(%[[A:[a-z0-9]+]] : memref<10240xf16, #gpu.address_space<workgroup>>, %[[B:[a-z0-9]+]] : memref<8704xf16, #gpu.address_space<workgroup>>, %[[PASSAGE:[a-z0-9]+]] : memref<2048xf32, #gpu.address_space<workgroup>>)
+// CHECK:         vector.load %arg0{{.*}} vector<4xf16>
+// CHECK:         gpu.barrier
+// CHECK:         %[[NONE:.*]] = gpu.subgroup_mma_constant_matrix %{{.*}} : !gpu.mma_matrix<16x16xf32, "COp">
+// CHECK:         scf.for
+// CHECK:           gpu.subgroup_id
+// CHECK-COUNT-4:   gpu.subgroup_mma_load_matrix %[[A]]{{.*}} {leadDimension = 40 : index} {{.*}} -> !gpu.mma_matrix<16x16xf16, "AOp">
+// CHECK-COUNT-4:   gpu.subgroup_mma_load_matrix %[[B]]{{.*}} {leadDimension = 136 : index} {{.*}} -> !gpu.mma_matrix<16x16xf16, "BOp">
+// CHECK-COUNT-16:  gpu.subgroup_mma_compute
+// CHECK-COUNT-4:   gpu.subgroup_mma_load_matrix %[[A]]
+// CHECK-COUNT-4:   gpu.subgroup_mma_load_matrix %[[B]]
+// CHECK-COUNT-16:  gpu.subgroup_mma_compute
+// CHECK-NOT:       gpu.subgroup_mma_compute
+// CHECK:           memref.store %{{.*}}, %[[A]]
+// CHECK:           memref.store %{{.*}}, %[[B]]
+// CHECK:           gpu.barrier
+// CHECK-NEXT:      scf.yield
+// CHECK:         gpu.subgroup_mma_store_matrix %{{.*}}, %[[PASSAGE]]{{.*}} {leadDimension = 16 : index}
+// CHECK-NEXT:    gpu.barrier
+// CHECK-COUNT-8: memref.load %[[PASSAGE]]
+// CHECK:         gpu.subgroup_mma_store_matrix %{{.*}}, %[[PASSAGE]]
+// CHECK-NEXT:    gpu.barrier
+// CHECK-COUNT-8: memref.load %[[PASSAGE]]
+// CHECK-COUNT-14: gpu.subgroup_mma_store_matrix
+// CHECK-NOT:     gpu.subgroup_mma_store_matrix
+// CHECK-COUNT-32: vector.store %{{.*}} vector<4xf32>
+// CHECK-NOT:     vector.store
+// CHECK:         gpu.return
+module attributes {xtensor.target = "vulkan,f64,i64,f16,i16,i8,s16,s8,shuffle,subgroup=32,workgroup_bytes=49152,max_threads=1024,unit_m=16,unit_n=16,unit_k=16"} {
+func.func @matrices(%a: memref<2048x1024xf16>, %b: memref<1024x2048xf16>, %c: memref<2048x2048xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<2048x2048xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<2048x1024xf16>, memref<1024x2048xf16>) outs(%c : memref<2048x2048xf32>) {
+  ^bb0(%x: f16, %y: f16, %s: f32):
+    %v = arith.extf %x : f16 to f32
+    %w = arith.extf %y : f16 to f32
+    %p = arith.mulf %v, %w : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}
+
+// -----
+
+// A factor that lies across is read column by column. Half of the workgroup's memory takes smaller tiles.
+
+// CHECK-LABEL: func.func @across
+// CHECK:       gpu.func @kernel0(
+// CHECK:         gpu.subgroup_mma_load_matrix %{{.*}} {leadDimension = 72 : index, transpose} {{.*}} "AOp">
+// CHECK:         gpu.subgroup_mma_load_matrix %{{.*}} {leadDimension = 40 : index, transpose} {{.*}} "BOp">
+module attributes {xtensor.target = "vulkan,f64,i64,f16,i16,i8,s16,s8,shuffle,subgroup=32,workgroup_bytes=32768,max_threads=1024,unit_m=16,unit_n=16,unit_k=16"} {
+func.func @across(%a: memref<1024x2048xf16>, %b: memref<2048x1024xf16>, %c: memref<2048x2048xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (k, i)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<1024x2048xf16>, memref<2048x1024xf16>) outs(%c : memref<2048x2048xf32>) {
+  ^bb0(%x: f16, %y: f16, %s: f32):
+    %v = arith.extf %x : f16 to f32
+    %w = arith.extf %y : f16 to f32
+    %p = arith.mulf %v, %w : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}
+
+// -----
+
+// Of units whose sums threads could not share in runs of four, none are used.
+
+// CHECK-LABEL: func.func @narrow
+// CHECK-NOT:   subgroup_mma
+// CHECK:       math.fma
+module attributes {xtensor.target = "vulkan,f64,i64,f16,i16,i8,s16,s8,shuffle,subgroup=32,workgroup_bytes=32768,max_threads=1024,unit_m=16,unit_n=2,unit_k=16"} {
+func.func @narrow(%a: memref<512x512xf16>, %b: memref<512x512xf16>, %c: memref<512x512xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>) outs(%c : memref<512x512xf32>) {
+  ^bb0(%x: f16, %y: f16, %s: f32):
+    %v = arith.extf %x : f16 to f32
+    %w = arith.extf %y : f16 to f32
+    %p = arith.mulf %v, %w : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+}

@@ -1,4 +1,4 @@
-// RUN: xtensor-opt %s --split-input-file --pass-pipeline='builtin.module(spirv.module(spirv-update-vce,xtensor-declare-atomics))' | FileCheck %s
+// RUN: xtensor-opt %s --split-input-file --pass-pipeline='builtin.module(spirv.module(spirv-update-vce,xtensor-declare-capabilities))' | FileCheck %s
 
 // CHECK: spirv.module Logical GLSL450 requires #spirv.vce<v1.0, [{{[A-Za-z0-9, ]*}}, Int64Atomics], [
 spirv.module Logical GLSL450 attributes {spirv.target_env = #spirv.target_env<#spirv.vce<v1.3, [Shader, Int64, Int64Atomics], [SPV_KHR_storage_buffer_storage_class]>, #spirv.resource_limits<>>} {
@@ -16,4 +16,11 @@ spirv.module Logical GLSL450 attributes {spirv.target_env = #spirv.target_env<#s
     %old = spirv.AtomicIAdd <Device> <None> %place, %new : !spirv.ptr<i32, StorageBuffer>
     spirv.Return
   }
+}
+
+// -----
+
+// CHECK: spirv.module Logical GLSL450 requires #spirv.vce<v1.0, [{{[A-Za-z0-9, ]*}}, GroupNonUniform], [
+spirv.module Logical GLSL450 attributes {spirv.target_env = #spirv.target_env<#spirv.vce<v1.3, [Shader, GroupNonUniform], []>, #spirv.resource_limits<>>} {
+  spirv.GlobalVariable @number built_in("SubgroupId") : !spirv.ptr<i32, Input>
 }

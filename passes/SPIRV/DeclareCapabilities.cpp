@@ -1,10 +1,10 @@
-// xtensor-declare-atomics: atomics of 64 bits need a capability, which their ops do not ask for.
+// xtensor-declare-capabilities: what ops need and do not ask for.
 #include "SPIRV/Passes.h"
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 
 namespace xtensor {
-#define GEN_PASS_DEF_DECLAREATOMICS
+#define GEN_PASS_DEF_DECLARECAPABILITIES
 #include "SPIRV/Passes.h.inc"
 } // namespace xtensor
 
@@ -17,18 +17,31 @@ bool isWideAtomic(Operation *op) {
          op->getResult(0).getType().isInteger(64);
 }
 
-struct DeclareAtomics : xtensor::impl::DeclareAtomicsBase<DeclareAtomics> {
+bool isSubgroupNumber(Operation *op) {
+  auto variable = dyn_cast<mlir::spirv::GlobalVariableOp>(op);
+  if (!variable)
+    return false;
+  auto name = variable->getAttrOfType<StringAttr>("built_in");
+  return name && name.getValue() == "SubgroupId";
+}
+
+struct DeclareCapabilities : xtensor::impl::DeclareCapabilitiesBase<DeclareCapabilities> {
   void runOnOperation() override {
     mlir::spirv::ModuleOp code = getOperation();
     auto triple = code.getVceTripleAttr();
-    if (!triple || !code.walk([](Operation *op) {
-                          return isWideAtomic(op) ? WalkResult::interrupt() : WalkResult::advance();
-                        })
-                        .wasInterrupted())
+    if (!triple)
       return;
     llvm::SetVector<mlir::spirv::Capability> capabilities(triple.getCapabilities().begin(),
                                                           triple.getCapabilities().end());
-    capabilities.insert(mlir::spirv::Capability::Int64Atomics);
+    const size_t known = capabilities.size();
+    code.walk([&](Operation *op) {
+      if (isWideAtomic(op))
+        capabilities.insert(mlir::spirv::Capability::Int64Atomics);
+      else if (isSubgroupNumber(op))
+        capabilities.insert(mlir::spirv::Capability::GroupNonUniform);
+    });
+    if (capabilities.size() == known)
+      return;
     SmallVector<mlir::spirv::Extension> extensions(triple.getExtensions());
     code.setVceTripleAttr(mlir::spirv::VerCapExtAttr::get(
         triple.getVersion(), capabilities.getArrayRef(), extensions, &getContext()));
