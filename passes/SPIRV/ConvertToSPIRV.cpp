@@ -147,11 +147,13 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
   }
 
   /// Drivers may compute as if numbers were real, (x + y) - y as x, where this is not said.
+  /// Mesa also leaves out the rounding to float16 of what is widened again.
   static void keepArithmetic(mlir::spirv::ModuleOp code) {
     auto yes = UnitAttr::get(code.getContext());
     code.walk([&](Operation *op) {
       if (isa<mlir::spirv::FAddOp, mlir::spirv::FSubOp, mlir::spirv::FMulOp, mlir::spirv::FDivOp,
-              mlir::spirv::FNegateOp, mlir::spirv::FRemOp, mlir::spirv::GLFmaOp>(op))
+              mlir::spirv::FNegateOp, mlir::spirv::FRemOp, mlir::spirv::GLFmaOp,
+              mlir::spirv::FConvertOp>(op))
         op->setAttr("no_contraction", yes);
     });
   }
