@@ -57,9 +57,9 @@ def _leave_out_what_it_lacks() -> None:
     """A random example of a dtype that the device refuses is none."""
     refuse = Target._refuse
 
-    def leave_out(self: Target, dtype: str, what: str, where: str | None = None) -> None:
+    def leave_out(self: Target, dtype: str, what: str, how: str, where: str | None = None) -> None:
         try:
-            refuse(self, dtype, what, where)
+            refuse(self, dtype, what, how, where)
         except xt.DeviceError:
             if hypothesis.currently_in_test_context():
                 hypothesis.reject()

@@ -143,6 +143,69 @@ def test_programs(name: str) -> None:
     same(PROGRAMS[name], xt.array(X, dims=("a", "b")), xt.array(K, dims="k"), tolerance=2e-5)
 
 
+# What meets a Python float: it is no float64 where the program makes it float32.
+NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "arithmetic": lambda y: (y + 1.5, 2.0 * y, y**0.5, y > 1.5, 0.1 - y, y / 1e-3, y * 1e300),
+    "choices": lambda y: (xt.where(y > 1, y, 0.0), xt.clip(y, 0.0, 1.0), xt.maximum(y, 0.0), y.fillna(0.0)),
+    "made": lambda y: (xt.full_like(y, 2.0), y.mean() + 0.1),
+    "updates": lambda y: (y.at(i=0).add(0.1), y.at(i=[0, 2]).set(0.1)),
+    "cotangent": lambda y: xt.vjp(lambda y: (y**2).sum(), y)[1](1.0),
+    "linearized": lambda y: xt.linearize(lambda y, a: a * y, y, 0.1)[0],
+    "scan": lambda y: xt.scan(lambda c, e: (c + e, c * 0.1), 0.0, y, dim="i"),
+    "while": lambda y: xt.while_loop(lambda c: c < 9, lambda c: c + y.sum(), 0.0),
+    "cond": lambda y: xt.cond(y.sum() > 0, lambda: y.sum(), lambda: 0.0),
+    "jit": lambda y: xt.jit(lambda p, rate: p - rate * p)(y, 0.1),
+    "jit of a gradient": lambda y: xt.jit(lambda p, a: p - a * xt.grad(lambda p, a: (a * p).sum())(p, a))(y, 0.1),
+    "jit of loops": lambda y: xt.jit(lambda p, a: xt.fori_loop(0, 3, lambda i, p: p - a * p, p))(y, 0.1),
+    "gradient": lambda y: xt.grad(lambda p, a: (a * p).sum())(y, 0.1),
+    "vectorize": lambda y: xt.vectorize(lambda p, a: a * p, "i")(y, 0.1),
+    "dynamic": lambda y: xt.jit(lambda p, a: a * p, dynamic_dims="i")(y, 0.1),
+    "named": lambda y: xt.jit(lambda p, a: {"q": p["q"] * a})({"q": y}, a=0.1),
+    "half": lambda y: y.astype("bfloat16") * 0.1,
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_python_floats(name: str) -> None:
+    y = xt.array(np.array([1.0, 2.0, np.nan, -3.0], "f4"), dims="i")
+    for value in (y, y + 1):  # the second time, compiled programs are found by their arguments
+        here, there = (tree.flatten(NUMBERS[name](value.to(d)))[0] for d in ("cpu", "vulkan"))
+        for a, b in zip(here, there, strict=True):
+            assert b.device == "vulkan"
+            assert a.dtype == b.dtype
+            np.testing.assert_allclose(b.values.astype("f4"), a.values.astype("f4"), rtol=1e-6)
+
+
+def test_other_python_floats_are_found_by_their_values() -> None:
+    y = xt.array(np.array([1.0, 2.0], "f4"), dims="i").to("vulkan")
+    f = xt.jit(lambda p, a: a * p)
+    assert [f(y, a).values.tolist() for a in (0.5, 0.5, 2.0, -1e300)] == [[0.5, 1], [0.5, 1], [2, 4], [-np.inf] * 2]
+    assert f(y, 3).values.tolist() == [3, 6]
+    g = xt.jit(lambda a: a * y)  # where it runs is what it reads from outside
+    assert [g(a).dtype.name for a in (0.5, 0.25)] == ["float32"] * 2
+    assert xt.vjp(lambda a: (a * y).sum(), 0.5)[0].values == 1.5
+    compiled = f.lower(y, 0.5).compile()
+    assert [compiled(y, a).values.tolist() for a in (0.5, 2.0)] == [[0.5, 1], [2, 4]]
+
+
+@pytest.mark.skipif("f64" not in WITHOUT, reason="of devices without float64")
+def test_what_is_float64_by_right_stays_refused() -> None:
+    y = xt.array([1.0, 2.0], dims="i")
+    with pytest.raises(xt.DeviceError, match=r"^xt\.add: an operand is float64 \(i: 2\), and .* on the CPU, before"):
+        y.to("vulkan") + 1.5
+    y = y.astype("f4").to("vulkan")
+    with pytest.raises(xt.DeviceError, match=r"result 0 of .* is float64 .*np\.float32\(v\)"):
+        xt.jit(lambda p, a, b: a * b * p)(y, 0.1, 0.2)
+    with pytest.raises(xt.DeviceError, match=r"of the op .cast., is float64, .*np\.float32\(v\)"):
+        xt.jit(lambda p, a, b: (a * b).astype(p.dtype) * p)(y, 0.1, 0.2)
+    with pytest.raises(xt.DeviceError, match=r"an operand is float64 \(\)"):
+        y * np.float64(0.1)
+    with pytest.raises(xt.DeviceError, match=r"^xt\.mean: the result is float64 \(\), .* int64 \(i: 2\)"):
+        xt.array([1, 2], "i").to("vulkan").mean()
+    with pytest.raises(xt.DeviceError, match=r"^xt\.add: the result is float64"), xt.option(device="vulkan"):
+        xt.add(1.0, 2.0)
+
+
 def test_an_index_out_of_range() -> None:
     x = xt.array(X, dims=("a", "b")).to("vulkan")
     for wrong in (5, -6, 2**31 - 1):

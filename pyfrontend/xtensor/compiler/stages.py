@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -133,9 +134,14 @@ class Compiled(Lowered):
                 return self._direct(*arrays)
             except TypeError:
                 pass  # an argument that C does not take: told or converted below
-        from ..trace.dispatch import scalar_array
+        from ..trace.dispatch import moved, scalar_array
 
-        given = [scalar_array(x) if isinstance(x, (bool, int, float)) else x for x in arrays]
+        # More arguments than there are inputs are told below.
+        wanted = itertools.chain(self.inputs, itertools.repeat(Spec((), (), np.dtype("float64"))))
+        given = [
+            moved([scalar_array(x)], [s], None)[0] if isinstance(x, (bool, int, float)) else x
+            for x, s in zip(arrays, wanted)  # noqa: B905 (`wanted` has no end)
+        ]
         for r in self.program.ranges:
             if r.argument < len(given):
                 r.check(int(given[r.argument]), False)

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import _native
 from .dims import describe_array
 from .errors import ArgumentTypeError, DeviceError
+from .spec import Spec
 
 if TYPE_CHECKING:
     from ..trace.program import Program
@@ -33,12 +36,12 @@ _PROFILES = {
 # All that a profile may say: what a device has, who made it (`any` is for the compiler's tables), and numbers of 1 or
 # more.
 _WORDS = frozenset(_native.profile_features + _native.profile_makers) - {"any"}
-# dtype -> the part of a profile that says that it is there, and what to write instead where it is not. Integers are
-# made of words where they are not there: the numbers are the same.
-_NEEDS = {
-    "float64": ("f64", 'x.astype("f4")'),
-    "float16": ("f16", 'x.astype("f4")'),
-}
+# dtype -> the part of a profile that says that it is there. Integers are made of words where they are not there: the
+# numbers are the same.
+_NEEDS = {"float64": "f64", "float16": "f16"}
+
+
+_F4, _F8 = np.dtype("float32"), np.dtype("float64")
 
 
 @dataclass(frozen=True)
@@ -195,32 +198,42 @@ class Target:
     def backend(self) -> str:
         return self.profile.partition(",")[0]
 
+    def arriving(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
+        """The arguments of a program as they arrive here: a Python float as float32 where there is no float64. It gives
+        way to what it meets all the same; what it makes by itself is float64, and refused."""
+        if self._lacks("float64"):
+            return tuple(Spec(s.dims, s.shape, _F4, True) if s.weak and s.dtype == _F8 else s for s in specs)
+        return tuple(specs)
+
+    def _lacks(self, dtype: str) -> bool:
+        return self.profile != "cpu" and _NEEDS[dtype] not in self.profile.split(",")
+
     def check(self, program: Program, whose: bool = False) -> None:
         """Refuses what a device does not have, before anything is compiled. `whose`: what is wrong is told by its place
         in the function; else the function is one op, which who calls this names."""
-        if self.profile == "cpu":
-            return
-        has = self.profile.split(",")
-        lacking = {dtype: how for dtype, (part, how) in _NEEDS.items() if part not in has}
+        lacking = [dtype for dtype in _NEEDS if self._lacks(dtype)]
         if not lacking:
             return
-        places = [f"argument {i} of {program.name}" for i in range(len(program.inputs))]
-        places += [f"an array that {program.name} reads from outside" for _ in program.captured]
-        places += [f"result {i} of {program.name}" for i in range(len(program.outputs))]
-        for place, spec in zip(places, (*program.all_inputs, *program.outputs), strict=True):
+        given = [f"argument {i} of {program.name}" if whose else "an operand" for i in range(len(program.inputs))]
+        given += [f"an array that {program.name} reads from outside" for _ in program.captured]
+        for place, spec in zip(given, program.all_inputs, strict=True):
             if spec.dtype.name in lacking:
-                self._refuse(spec.dtype.name, f"{place}: {describe_array(spec)}" if whose else describe_array(spec))
+                how = 'Write x.astype("f4") on the CPU, before it is moved'
+                self._refuse(spec.dtype.name, f"{place} is {describe_array(spec)}", how)
+        how = 'Write x.astype("f4") of what it is computed from'
+        if any(s.weak and s.dtype == _F4 for s in program.inputs):
+            how += ", and np.float32(v) for a Python float that meets other numbers alone"
+        for i, spec in enumerate(program.outputs):
+            if spec.dtype.name in lacking:
+                place = f"result {i} of {program.name}" if whose else "the result"
+                self._refuse(spec.dtype.name, f"{place} is {describe_array(spec)}", how)
         for dtype, (op, line) in _dtypes_inside(program).items():
             if dtype in lacking:
-                self._refuse(dtype, f"a value inside of the program, of the op '{op}',", line)
+                self._refuse(dtype, f"a value inside of the program, of the op '{op}', is {dtype}", how, line)
 
-    def _refuse(self, dtype: str, what: str, where: str | None = None) -> None:
+    def _refuse(self, dtype: str, what: str, how: str, where: str | None = None) -> None:
         shown = f"{self.name!r} ({self.device.description})" if self.device else repr(self.name)
-        raise DeviceError(
-            f"{what} is {dtype}, and the device {shown} has no {dtype}. Write {_NEEDS[dtype][1]}, or run it with "
-            'device="cpu"',
-            where,
-        )
+        raise DeviceError(f'{what}, and the device {shown} has no {dtype}. {how}, or run it with device="cpu"', where)
 
 
 def _dtypes_inside(program: Program) -> dict[str, tuple[str, str | None]]:
@@ -235,7 +248,7 @@ def _dtypes_inside(program: Program) -> dict[str, tuple[str, str | None]]:
                 for view in block.operations:
                     op = view.operation
                     for result in op.results:
-                        if not str(result.type).startswith("!xtensor.array"):
+                        if not str(result.type).startswith("!xtensor.array") or _is_folded(op):
                             continue
                         dtype = spec_of(result.type).dtype.name
                         if dtype not in found:
@@ -244,6 +257,11 @@ def _dtypes_inside(program: Program) -> dict[str, tuple[str, str | None]]:
 
     visit(program.module.operation)
     return found
+
+
+def _is_folded(op: Any) -> bool:
+    """Whether it is a number of the program that is never there as it is written: each of its uses is a cast."""
+    return op.name == "xtensor.constant" and all(use.owner.name == "xtensor.cast" for use in op.results[0].uses)
 
 
 CPU = Target()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from .. import _native
-from ..core import devices, options, tree
+from ..core import devices, dtypes, options, tree
 from ..core.absent import lacks, ufunc_method_instead
 from ..core.calls import checked, int_text, misfit
 from ..core.dims import ordered
@@ -44,6 +44,17 @@ def scalar_array(x: bool | int | float) -> Any:
         raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
 
 
+def moved(arrays: Sequence[Any], specs: Sequence[Spec], device: _native.Device | None) -> list[Any]:
+    """Arguments of a program where it runs, Python floats with the dtype that they have there (`Target.arriving`)."""
+    there = []
+    for a, s in zip(arrays, specs, strict=True):
+        number = a
+        if s.weak and a.dtype == _WEAK[float].dtype and dtypes.is_float(s.dtype):
+            number = _native.from_scalar(float(a), s.dtype.name)
+        there.append(_native.to_device(number, device))
+    return there
+
+
 def spec_of_type(type_: Any) -> Spec:
     """Spec of an _native.ArrayType."""
     from ..core.array import DTYPES
@@ -54,7 +65,18 @@ def spec_of_type(type_: Any) -> Spec:
 class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
-    __slots__ = ("captured", "device", "executable", "inline", "labelled", "origins", "ranges", "unflatten", "unwrap")
+    __slots__ = (
+        "captured",
+        "device",
+        "executable",
+        "inline",
+        "inputs",
+        "labelled",
+        "origins",
+        "ranges",
+        "unflatten",
+        "unwrap",
+    )
 
     def __init__(
         self, program: Program, labelled: bool, device: _native.Device | None = None, inline: bool = False
@@ -66,6 +88,7 @@ class Entry:
         self.executable = load(program, devices.target_of(device), inline=inline)
         # What the function reads from outside goes where it runs, once.
         self.captured = [_native.to_device(a, device) for a in program.captured]
+        self.inputs = program.inputs
         self.ranges = program.ranges
         self.inline = inline  # the function is one op: what is wrong with it is wrong at the caller's line
         self.origins = origins(program) if labelled else None
@@ -82,7 +105,7 @@ class Entry:
         """Arguments that are elsewhere are moved."""
         for r in self.ranges:
             r.check(int(arrays[r.argument]), self.inline)
-        arrays = [_native.to_device(a, self.device) for a in arrays]
+        arrays = moved(arrays, self.inputs, self.device)
         found: tuple[Any, ...] = self.executable.run(arrays + self.captured if self.captured else arrays)
         return found
 
@@ -377,7 +400,7 @@ class _Eager:
             new_kwargs = {k: _replace(x, bool(self.by_name.get(k)), left) for k, x in kwargs.items()}
             return self.inline(new_args, new_kwargs)
 
-        program = trace(body, specs, self.name, device=devices.target_of(device).name)
+        program = trace(body, specs, self.name, target=devices.target_of(device))
         return Entry(program, bool(found.labelled), device, inline=True)
 
     def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import tree
+from ..core.devices import CPU, Target
 from ..core.errors import ArgumentTypeError, Error
 from ..core.ranges import Range
 from ..core.spec import Spec
@@ -81,14 +82,13 @@ def trace(
     specs: Sequence[Spec],
     name: str = "f",
     names: Sequence[str] | None = None,
-    device: str = "cpu",
+    target: Target = CPU,
 ) -> Program:
-    """Runs `fn` on tracers of `specs`, once. `device`: what they say about where they are."""
+    """Runs `fn` on tracers of `specs`, once. `target`: where it will run."""
     with diagnosed(Error):
-        with Root(specs, names, device) as root:
-            arguments = [
-                Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
-            ]
+        with Root(specs, names, target) as root:
+            given = zip(root.block.arguments, root.specs, strict=True)
+            arguments = [Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in given]
             results, structure = result_leaves(fn(arguments), name)
             unique, places = _unique(results)
             root.finish([r.value for r in unique])
@@ -97,7 +97,7 @@ def trace(
         root.captured.clear()  # tracers refer to the root: no cycle may keep the module
     return Program(
         root.module,
-        tuple(specs),
+        tuple(root.specs),
         tuple(spec_of(r.value.type) for r in unique),
         captured,
         structure,

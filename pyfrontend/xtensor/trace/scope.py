@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _native
+from ..core.devices import CPU, Target
 from ..core.dtypes import DType
 from ..core.errors import TracerError, user_line
 from ..core.ranges import Range
@@ -81,10 +82,12 @@ class Root(Scope):
         "numbers",
         "outer",
         "ranges",
+        "specs",
     )
 
-    def __init__(self, specs: Sequence[Spec], names: Sequence[str] | None = None, device: str = "cpu") -> None:
+    def __init__(self, specs: Sequence[Spec], names: Sequence[str] | None = None, target: Target = CPU) -> None:
         ir, ctx = mlir(), context()
+        self.specs = specs = target.arriving(specs)
         here = location.of_user()
         self.module = ir.Module.create(here)
         types = [array_type(s) for s in specs]
@@ -118,7 +121,7 @@ class Root(Scope):
         # (None: all); several where it puts arrays together in pairs.
         self.joined: dict[Any, list[Joined]] = {}
         self.fresh = 0
-        self.device = device  # where the function will run
+        self.device = target.name  # where the function will run
 
     def __enter__(self) -> Root:
         self.outer = local.scope  # of a function that exports this one while it is traced

@@ -177,10 +177,8 @@ class _Compiler:
         return entry.result(call.arrays)
 
     def compile(self, call: Call, device: _native.Device | None) -> Entry:
-        program = self.program(call, devices.target_of(device).name)
-        if not self.decided and not call.is_placed:
-            device = devices.of_captured(program.captured)
-        return Entry(program, bool(call.labelled), device)
+        program, target = self.placed(call, devices.target_of(device))
+        return Entry(program, bool(call.labelled), target.device)
 
     def register(self, entry: Entry, call: Call) -> None:
         """From now on calls that are spelled like this one are C++'s."""
@@ -196,7 +194,17 @@ class _Compiler:
             types = list(call.classes)
         entry.register(self.function, types, spelled)
 
-    def program(self, call: Call, device: str = "cpu") -> Program:
+    def placed(self, call: Call, target: devices.Target, asked: bool = False) -> tuple[Program, devices.Target]:
+        """The program, and where it runs: what it reads from outside decides where nothing else does."""
+        program = self.program(call, target)
+        if asked or self.decided or call.is_placed:
+            return program, target
+        target = devices.target_of(devices.of_captured(program.captured))
+        if target.arriving(program.inputs) != program.inputs:
+            program = self.program(call, target)
+        return program, target
+
+    def program(self, call: Call, target: devices.Target) -> Program:
         def body(tracers: list[Any]) -> Any:
             args, kwargs = call.structure.unflatten(tracers)
             return call_with("jit", self.fn, args, kwargs)
@@ -204,7 +212,7 @@ class _Compiler:
         specs = call.full_specs()
         if self.dynamic and not self.entries:
             self.check_dynamic(specs)
-        return programs.trace(body, specs, self.name, self.names(call, len(specs)), device)
+        return programs.trace(body, specs, self.name, self.names(call, len(specs)), target)
 
     def check_dynamic(self, specs: Sequence[Spec]) -> None:
         """At the first call: a dynamic dim that no argument has is a slip of the pen."""
@@ -230,9 +238,7 @@ class _Compiler:
             target = self.asked_for(kwargs)
             call = Call(args, kwargs, self.fn, self.static, self.dynamic, abstract=True)
             first = target or devices.target_of(self.device if self.decided else call.device())
-            program = self.program(call, first.name)
-            if target is None and not self.decided and not call.is_placed:
-                first = devices.target_of(devices.of_captured(program.captured))
+            program, first = self.placed(call, first, target is not None)
             return program, call, first
         except Error as error:
             raise error.with_traceback(None) from None

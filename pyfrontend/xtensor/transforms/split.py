@@ -13,6 +13,7 @@ from ..core.calls import call_with
 from ..core.errors import Error
 from ..trace import context as c
 from ..trace import location
+from ..trace.dispatch import moved
 from ..trace.inline import inline
 from ..trace.program import Program, result_leaves
 from ..trace.scope import Root, tracing
@@ -45,18 +46,22 @@ class Split:
         name = name_of(f)
         self.request = request
         with c.diagnosed(Error):
-            module, captured = self._trace(f, call, name, devices.target_of(device).name)
+            target = devices.target_of(device)
+            module, captured = self._trace(f, call, name, target)
+            if not call.is_placed:
+                target = devices.target_of(devices.of_captured(captured))
+                if target.arriving(self.specs) != self.specs:
+                    module, captured = self._trace(f, call, name, target)
             main, back = (view.operation for view in module.body.operations)
             self.residuals = [int(i) for i in back.attributes["xtensor.residuals"]]
             del back.attributes["xtensor.residuals"], main.attributes["xtensor.back"]
             other = c.mlir().Module.create(location.of_user())
-            moved = back.clone(ip=c.mlir().InsertionPoint(other.body))
-            moved.attributes["sym_name"] = c.string_attribute("main")
+            apart = back.clone(ip=c.mlir().InsertionPoint(other.body))
+            apart.attributes["sym_name"] = c.string_attribute("main")
             back.erase()
             forward, backward = _program(module, name), _program(other, f"{name}.back")
-        self.device = device if call.is_placed else devices.of_captured(captured)
+        self.device = target.device
         self.captured = [_native.to_device(a, self.device) for a in captured]
-        target = devices.target_of(self.device)
         self.forward, self.backward = load(forward, target), load(backward, target)
         self.backward_program = backward
         self.cotangents = [
@@ -67,7 +72,7 @@ class Split:
         """What `forward` takes: the arrays of the call and those read from outside, all where it runs."""
         for r in self.ranges:
             r.check(int(call.arrays[r.argument]), False)
-        return [*(_native.to_device(a, self.device) for a in call.arrays), *self.captured]
+        return [*moved(call.arrays, self.specs, self.device), *self.captured]
 
     def run_backward(self, residuals: Sequence[Any], moved: Sequence[Any]) -> Sequence[Any]:
         """backward at `residuals` and what `exact` made of the cotangents or tangents. Inside of a trace it becomes a
@@ -78,15 +83,16 @@ class Split:
         found: Sequence[Any] = self.backward.run(inputs)
         return found
 
-    def _trace(self, f: Callable[..., Any], call: Call, name: str, device: str) -> tuple[ir.Module, list[Any]]:
-        specs = call.full_specs()
+    def _trace(
+        self, f: Callable[..., Any], call: Call, name: str, target: devices.Target
+    ) -> tuple[ir.Module, list[Any]]:
         shapes: list[tree.TreeDef] = []
         op = "linearize" if self.request is Linearized else "vjp"
-        with Root(specs, device=device) as root:
+        with Root(call.full_specs(), target=target) as root:
+            self.specs = specs = root.specs
             arguments = [
                 Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
             ]
-            self.specs = specs
             self.moving = [i for i, x in enumerate(arguments) if dtypes.is_float(x.dtype)]
 
             def body(tracers: list[Tracer]) -> list[Tracer]:
