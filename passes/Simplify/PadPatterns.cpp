@@ -46,6 +46,7 @@ private:
   ArrayType type;
   StringAttr dim;
   SmallVector<Value> terms;
+  size_t additions = 0;
 };
 
 bool SumTree::collect(Value v) {
@@ -53,6 +54,9 @@ bool SumTree::collect(Value v) {
     terms.push_back(v);
     return terms.size() <= kMostTerms;
   }
+  // Counted before they are gone into: a program may be one long sum, and the stack is not.
+  if (++additions > kMostTerms)
+    return false;
   auto add = v.getDefiningOp<AddOp>();
   return collect(add.getLhs()) && collect(add.getRhs());
 }
