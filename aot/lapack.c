@@ -2,7 +2,21 @@
  * memory of the call. */
 #include "gemm.h"
 
-enum { kCholesky, kCholeskyTangent, kEigh, kLu, kPinv, kQr, kSvd, kSolve, kLuSolve, kLuInverse };
+enum {
+  kCholesky,
+  kCholeskyTangent,
+  kEigh,
+  kLu,
+  kLuTangent,
+  kPinv,
+  kQr,
+  kSvd,
+  kSolve,
+  kLuSolve,
+  kLuInverse,
+  kTriangularProduct,
+  kTriangleOfProduct
+};
 
 typedef struct Job Job;
 typedef void Run(const Job *job, const int64_t *at, char *scratch);
@@ -100,20 +114,24 @@ static Run *const runs[][2] = {
     [kCholeskyTangent] = {choleskyTangent_d, choleskyTangent_f},
     [kEigh] = {eigh_d, eigh_f},
     [kLu] = {lu_d, lu_f},
+    [kLuTangent] = {luTangent_d, luTangent_f},
     [kPinv] = {svd_d, svd_f},
     [kQr] = {qr_d, qr_f},
     [kSvd] = {svd_d, svd_f},
     [kSolve] = {solve_d, solve_f},
     [kLuSolve] = {solve_d, solve_f},
     [kLuInverse] = {inverse_d, inverse_f},
+    [kTriangularProduct] = {solve_d, solve_f},
+    [kTriangleOfProduct] = {triangleOfProduct_d, triangleOfProduct_f},
 };
 
 static void run(int routine, int32_t inputs, int32_t count, const xt_array *arrays,
                 const int64_t *options, xt_call *call) {
   const int isFloat = arrays[0].type == XT_F32;
   const int64_t element = isFloat ? 4 : 8;
-  Job job = {routine, arrays, count, inputs, options, arrays[0].rank - 2, 1, 1, 0, 0};
-  const int64_t m = arrays[0].sizes[job.batch], n = arrays[0].sizes[job.batch + 1];
+  const xt_array *matrix = arrays + (routine == kTriangleOfProduct ? 2 : 0);
+  Job job = {routine, arrays, count, inputs, options, matrix->rank - 2, 1, 1, 0, 0};
+  const int64_t m = matrix->sizes[job.batch], n = matrix->sizes[job.batch + 1];
   const int64_t k = m < n ? m : n;
   int64_t total = 1;
   for (int32_t d = 0; d < job.batch; ++d)
@@ -122,8 +140,8 @@ static void run(int routine, int32_t inputs, int32_t count, const xt_array *arra
                      : workOf_d(routine, (int)m, (int)n, &job.integers);
   job.bytes = room(m * n * element) + room(m * element) + room(k * element) +
               room(job.work * element) + room(4 * (int64_t)job.integers) + room(4 * k);
-  if (routine == kCholeskyTangent)
-    job.bytes += room(n * n * element);
+  if (routine == kCholeskyTangent || routine == kLuTangent)
+    job.bytes += room(m * n * element);
   if (routine == kSvd || routine == kPinv)
     job.bytes += room(m * k * element) + room(k * n * element);
   job.run = runs[routine][isFloat];
@@ -141,7 +159,10 @@ ROUTINE(eigh, kEigh, 1, 3)
 ROUTINE(lu, kLu, 1, 5)
 ROUTINE(lu_inverse, kLuInverse, 2, 3)
 ROUTINE(lu_solve, kLuSolve, 3, 4)
+ROUTINE(lu_tangent, kLuTangent, 2, 3)
 ROUTINE(pinv, kPinv, 1, 2)
 ROUTINE(qr, kQr, 1, 3)
 ROUTINE(svd, kSvd, 1, 4)
+ROUTINE(triangle_of_product, kTriangleOfProduct, 2, 3)
+ROUTINE(triangular_product, kTriangularProduct, 2, 3)
 ROUTINE(triangular_solve, kSolve, 2, 3)

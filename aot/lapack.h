@@ -124,7 +124,7 @@ void CBLAS(trsm)(int order, int side, int uplo, int trans, int diag, int m, int 
 /* c -= op(a) op(b), of parts of columns n apart. */
 static void OF(subtract)(int ta, int tb, int64_t n, int64_t rows, int64_t columns, int64_t depth,
                          const T *a, const T *b, T *c) {
-  if (rows > 0 && depth > 0)
+  if (rows > 0 && columns > 0 && depth > 0)
     CBLAS(gemm)(OF(kColumns), ta ? OF(kTurned) : OF(kPlain), tb ? OF(kTurned) : OF(kPlain),
                 (int)rows, (int)columns, (int)depth, -1, a, (int)n, b, (int)n, 1, c, (int)n);
 }
@@ -213,6 +213,68 @@ static void OF(lu)(const Job *job, const int64_t *at, char *scratch) {
   }
   for (int64_t i = 0; i < m; ++i)
     inverse[order[i * orderStep] * inverseStep] = i;
+}
+
+/* As runtime/LuTangent.cpp, without the triangular solves: the columns and the rows of a block are
+ * done here, what they do to others by the library. */
+static void OF(factorsTangent)(int64_t m, int64_t n, const T *lu, T *x) {
+  const int64_t least = m < n ? m : n, most = OF(kBlock) / 2;
+  for (int64_t j = 0; j < least; j += most) {
+    int64_t k = j + most < least ? j + most : least;
+    for (int64_t c = j; c < k; ++c) {
+      const T *l = lu + c * m;
+      T *d = x + c * m, inverse = l[c] == 0 ? 0 : 1 / l[c];
+      for (int64_t i = c + 1; i < m; ++i)
+        d[i] = (d[i] - l[i] * d[c]) * inverse;
+      for (int64_t q = c + 1; q < n; ++q) {
+        const T u = lu[q * m + c], e = x[q * m + c];
+        for (int64_t i = c + 1, end = q < k ? m : k; i < end; ++i)
+          x[q * m + i] -= d[i] * u + l[i] * e;
+      }
+    }
+    OF(subtract)(0, 0, m, m - k, n - k, k - j, x + j * m + k, lu + k * m + j, x + k * m + k);
+    OF(subtract)(0, 0, m, m - k, n - k, k - j, lu + j * m + k, x + k * m + j, x + k * m + k);
+  }
+}
+
+static void OF(factorsCotangent)(int64_t m, int64_t n, const T *lu, T *x) {
+  const int64_t least = m < n ? m : n, most = OF(kBlock) / 2;
+  for (int64_t j = (least - 1) / most * most; j >= 0; j -= most) {
+    int64_t k = j + most < least ? j + most : least;
+    OF(subtract)(0, 1, m, m - k, k - j, n - k, x + k * m + k, lu + k * m + j, x + j * m + k);
+    OF(subtract)(1, 0, m, k - j, n - k, m - k, lu + j * m + k, x + k * m + k, x + k * m + j);
+    for (int64_t c = k - 1; c >= j; --c) {
+      const T *l = lu + c * m;
+      T *d = x + c * m, inverse = l[c] == 0 ? 0 : 1 / l[c];
+      for (int64_t q = c + 1; q < n; ++q) {
+        const T *z = x + q * m, u = lu[q * m + c];
+        T sum = 0;
+        for (int64_t i = c + 1, end = q < k ? m : k; i < end; ++i) {
+          d[i] -= z[i] * u;
+          sum += l[i] * z[i];
+        }
+        x[q * m + c] -= sum;
+      }
+      for (int64_t i = c + 1; i < m; ++i) {
+        d[i] *= inverse;
+        d[c] -= l[i] * d[i];
+      }
+    }
+  }
+}
+
+/* packed, t -> x */
+static void OF(luTangent)(const Job *job, const int64_t *at, char *scratch) {
+  OF(Matrix)
+  packed = OF(matrix)(job->arrays, at[0], job->batch),
+  given = OF(matrix)(job->arrays + 1, at[1], job->batch),
+  to = OF(matrix)(job->arrays + 2, at[2], job->batch);
+  const int64_t m = packed.rows, n = packed.columns;
+  T *lu = (T *)scratch, *x = (T *)(scratch + room(m * n * (int64_t)sizeof(T)));
+  OF(copy)(packed, OF(columns)(lu, m, n));
+  OF(copy)(given, OF(columns)(x, m, n));
+  (job->options[0] ? OF(factorsCotangent) : OF(factorsTangent))(m, n, lu, x);
+  OF(copy)(OF(columns)(x, m, n), to);
 }
 
 /* How many elements of work LAPACK asks for. */
@@ -347,7 +409,54 @@ static void OF(substitute)(const T *a, int64_t n, int upper, int unit, T *x) {
   }
 }
 
-/* a, b -> x; or packed, order, b -> x. The axes of b after its row are its columns. */
+/* A x in place of x; the diagonal counts as zeros if `strict`. */
+static void OF(multiply)(const T *a, int64_t n, int upper, int strict, T *x) {
+  for (int64_t k = 0; k < n; ++k) {
+    int64_t i = upper ? k : n - 1 - k;
+    const T *row = a + i * n;
+    T sum = 0;
+    for (int64_t j = upper ? i + strict : 0, end = upper ? n : i + !strict; j < end; ++j)
+      sum += row[j] * x[j];
+    x[i] = sum;
+  }
+}
+
+/* a, b -> x: the lower triangle of their product over the axes after the rows. */
+static void OF(triangleOfProduct)(const Job *job, const int64_t *at, char *scratch) {
+  const xt_array *a = job->arrays, *b = a + 1;
+  OF(Matrix) x = OF(matrix)(a + 2, at[2], job->batch);
+  const int64_t n = x.rows, strict = job->options[0] != 0;
+  T *sum = (T *)scratch, *column = (T *)(scratch + room(n * n * (int64_t)sizeof(T)));
+  if (n != x.columns) {
+    OF(fill)(x, (T)__builtin_nan(""));
+    return;
+  }
+  int64_t count = 1;
+  for (int32_t d = job->batch + 1; d < a->rank; ++d)
+    count *= a->sizes[d];
+  for (int64_t i = 0; i < n * n; ++i)
+    sum[i] = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    const T *left = (const T *)a->data + at[0], *right = (const T *)b->data + at[1];
+    for (int64_t d = a->rank - 1, rest = k; d > job->batch; --d) {
+      left += rest % a->sizes[d] * a->strides[d];
+      right += rest % a->sizes[d] * b->strides[d];
+      rest /= a->sizes[d];
+    }
+    for (int64_t j = 0; j < n; ++j)
+      column[j] = right[j * b->strides[job->batch]];
+    for (int64_t i = 0; i < n; ++i) {
+      const T factor = left[i * a->strides[job->batch]];
+      for (int64_t j = 0; j < i + !strict; ++j)
+        sum[i * n + j] += factor * column[j];
+    }
+  }
+  OF(Matrix) here = {sum, n, n, n, 1};
+  OF(copy)(here, x);
+}
+
+/* a, b -> x, also of the product; or packed, order, b -> x. The axes of b after its row are its
+ * columns. */
 static void OF(solve)(const Job *job, const int64_t *at, char *scratch) {
   const int isLu = job->routine == kLuSolve, turned = isLu && job->options[0];
   const xt_array *b = &job->arrays[isLu ? 2 : 1], *x = b + 1;
@@ -373,7 +482,9 @@ static void OF(solve)(const Job *job, const int64_t *at, char *scratch) {
     for (int64_t i = 0; isSquare && i < n; ++i)
       column[i] =
           from[(rows && !turned ? rowOf(rows[i * rowStep], n) : i) * b->strides[job->batch]];
-    if (isSquare && !isLu) {
+    if (isSquare && job->routine == kTriangularProduct) {
+      OF(multiply)(here.data, n, job->options[0] != 0, job->options[1] != 0, column);
+    } else if (isSquare && !isLu) {
       OF(substitute)(here.data, n, job->options[0] != 0, job->options[1] != 0, column);
     } else if (isSquare) { /* L is the unit triangle; transposed, U comes first, as a lower one */
       OF(substitute)(here.data, n, 0, !turned, column);

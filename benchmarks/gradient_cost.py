@@ -171,6 +171,12 @@ def matrices() -> dict[str, Program]:
     def cubes(a: Any) -> Any:
         return xt.sum(lin.cholesky(a, dims=("a", "b")) ** 3)
 
+    def both_of(factors: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda a: sum(xt.sum(f**3) for f in factors(a))
+
+    def triangular(p: Any) -> Any:
+        return xt.sum(xt.square(lin.triangular_solve(p[0], p[1], dims=("a", "b"))))
+
     large = array(a=256, b=256) + 16 * xt.eye(256, dims=("a", "b"), dtype="f4")
     lin = xt.linalg
     return {
@@ -184,6 +190,17 @@ def matrices() -> dict[str, Program]:
         "solve, 256": (lambda p: xt.sum(xt.square(lin.solve(p[0], p[1], dims=("a", "b")))), ((large, array(a=256)),)),
         "inverse, 256": (lambda a: xt.sum(xt.square(lin.inv(a, dims=("a", "b")))), (large,)),
         "log-determinant, 256": (lambda a: lin.slogdet(a, dims=("a", "b"))[1], (large,)),
+        "determinant, 256": (lambda a: lin.det(0.05 * a, dims=("a", "b")), (large,)),
+        "lu, 64 of 64": (both_of(lambda a: lin.lu(a, dims=("a", "b"))[1:]), (array(n=64, a=64, b=64),)),
+        "lu, 256": (both_of(lambda a: lin.lu(a, dims=("a", "b"))[1:]), (large,)),
+        "qr, 64 of 64": (both_of(lambda a: lin.qr(a, dims=("a", "b"))), (array(n=64, a=64, b=64),)),
+        "qr, 256": (both_of(lambda a: lin.qr(a, dims=("a", "b"))), (large,)),
+        "r of qr, 256": (both_of(lambda a: lin.qr(a, dims=("a", "b"))[1:]), (large,)),
+        "triangular solve, 256 sides of 256": (triangular, ((large, array(a=256, c=256)),)),
+        "triangular solve, 64 sides of 64, 64 times": (
+            triangular,
+            ((array(n=64, a=64, b=64) + 16 * xt.eye(64, dims=("a", "b"), dtype="f4"), array(n=64, a=64, c=64)),),
+        ),
     }
 
 

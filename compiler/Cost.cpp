@@ -28,20 +28,21 @@ static bool isArithmetic(Operation *op) {
          !type.isInteger(1);
 }
 
-/// Of an m by n matrix, by the leading terms (Golub and Van Loan, chapters 3 to 8); for solves and
-/// tangents, which may have batches of their own, of one column.
+/// Of an m by n matrix, by the leading terms (Golub and Van Loan, chapters 3 to 8); for solves,
+/// which may have batches of their own, of one column.
 static double flopsOfMatrix(StringRef routine, double m, double n) {
-  double k = std::min(m, n);
+  double k = std::min(m, n), lu = 2 * m * n * k - (m + n) * k * k + 2 * k * k * k / 3;
   return llvm::StringSwitch<double>(routine)
       .Case("xt_cholesky", n * n * n / 3)
-      .Case("xt_cholesky_tangent", 2 * n * n / 3)
+      .Case("xt_cholesky_tangent", 2 * n * n * n / 3)
       .Case("xt_eigh", 9 * n * n * n)
-      .Case("xt_lu", 2 * m * n * k - (m + n) * k * k + 2 * k * k * k / 3)
+      .Case("xt_lu", lu)
       .Case("xt_lu_inverse", 4 * n * n * n / 3)
       .Case("xt_lu_solve", 2 * n * n)
+      .Case("xt_lu_tangent", 2 * lu)
       .Cases("xt_pinv", "xt_svd", 14 * m * n * k + 8 * k * k * k)
       .Case("xt_qr", 4 * m * n * k - 4 * k * k * k / 3)
-      .Case("xt_triangular_solve", n * n)
+      .Cases("xt_triangular_product", "xt_triangular_solve", n * n)
       .Default(0);
 }
 
@@ -56,12 +57,21 @@ static double flopsOfRoutine(LibraryOp op) {
   SmallVector<double> sizes;
   for (int64_t axis : cast<DenseI64ArrayAttr>((*axes)[0]).asArrayRef())
     sizes.push_back(axis < 0 ? 1 : matrix.getDimSize(axis));
+  double elements = result.getNumElements();
+  if (op.getRoutine() == "xt_triangle_of_product") {
+    // What is summed over follows the rows.
+    for (double size : ArrayRef<double>(sizes).drop_front(result.getRank() - 1))
+      elements *= size;
+    return elements;
+  }
   if (sizes.size() < 2)
     return 0;
   double n = sizes.pop_back_val(), m = sizes.pop_back_val();
   double each = flopsOfMatrix(op.getRoutine(), m, n);
-  if (op.getRoutine().ends_with("solve") || op.getRoutine().ends_with("tangent"))
-    return n ? result.getNumElements() / n * each : 0;
+  if (op.getRoutine().ends_with("solve"))
+    return n ? elements / n * each : 0;
+  if (op.getRoutine().ends_with("tangent"))
+    return elements ? elements / (m * n) * each : 0;
   for (double size : sizes)
     each *= size;
   return each;

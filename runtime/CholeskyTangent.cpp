@@ -49,15 +49,15 @@ private:
   /// c[i:iEnd, j:jEnd] -= op(a)[i:iEnd, p:pEnd] op(b)[p:pEnd, j:jEnd].
   void subtract(bool turnA, bool turnB, int64_t i, int64_t iEnd, int64_t j, int64_t jEnd, int64_t p,
                 int64_t pEnd, const T *a, const T *b, T *c) const {
-    if (i < iEnd && p < pEnd)
-      lapack::subtractProduct(turnA, turnB, int(iEnd - i), int(jEnd - j), int(pEnd - p),
-                              turnA ? at(a, p, i) : at(a, i, p), ld,
-                              turnB ? at(b, j, p) : at(b, p, j), ld, at(c, i, j), ld);
+    lapack::subtractProduct(turnA, turnB, int(iEnd - i), int(jEnd - j), int(pEnd - p),
+                            turnA ? at(a, p, i) : at(a, i, p), ld,
+                            turnB ? at(b, j, p) : at(b, p, j), ld, at(c, i, j), ld);
   }
   /// x[k:n, j:k] becomes what times op(L)[j:k, j:k] is that.
   void divide(bool transposed, int64_t j, int64_t k) {
     if (k < n)
-      lapack::trsmRight(transposed, int(n - k), int(k - j), at(l, j, j), ld, at(x, k, j), ld);
+      lapack::trsm('R', 'L', transposed, false, int(n - k), int(k - j), at(l, j, j), ld,
+                   at(x, k, j), ld);
   }
 
   int64_t n;

@@ -56,16 +56,25 @@
                          1);                                                                       \
     return info;                                                                                   \
   }                                                                                                \
-  /* X op(L) = B in place of B, column-major; L is lower triangular. */                            \
-  inline void trsmRight(bool transposed, int m, int n, const T *l, int ldl, T *b, int ldb) {       \
-    XT_BLAS(cblas_##p##trsm)(102, 142, 122, transposed ? 112 : 111, 131, m, n, T(1), l, ldl, b,    \
+  /* op(A) X = B, or X op(A) = B, in place of B; the triangle A is on that side, upper or lower.   \
+   */                                                                                              \
+  inline void trsm(char side, char triangle, bool transposed, bool unit, int m, int n, const T *a, \
+                   int lda, T *b, int ldb) {                                                       \
+    XT_BLAS(cblas_##p##trsm)(102, side == 'L' ? 141 : 142, triangle == 'U' ? 121 : 122,            \
+                             transposed ? 112 : 111, unit ? 132 : 131, m, n, T(1), a, lda, b,      \
                              ldb);                                                                 \
   }                                                                                                \
-  /* C -= op(A) op(B), column-major; the sum has k terms. */                                       \
+  /* C += factor op(A) op(B); the sum has k terms. */                                              \
+  inline void addProduct(T factor, bool turnA, bool turnB, int m, int n, int k, const T *a,        \
+                         int lda, const T *b, int ldb, T *c, int ldc) {                            \
+    if (m == 0 || n == 0 || k == 0)                                                                \
+      return;                                                                                      \
+    XT_BLAS(cblas_##p##gemm)(102, turnA ? 112 : 111, turnB ? 112 : 111, m, n, k, factor, a, lda,   \
+                             b, ldb, T(1), c, ldc);                                                \
+  }                                                                                                \
   inline void subtractProduct(bool turnA, bool turnB, int m, int n, int k, const T *a, int lda,    \
                               const T *b, int ldb, T *c, int ldc) {                                \
-    XT_BLAS(cblas_##p##gemm)(102, turnA ? 112 : 111, turnB ? 112 : 111, m, n, k, T(-1), a, lda, b, \
-                             ldb, T(1), c, ldc);                                                   \
+    addProduct(T(-1), turnA, turnB, m, n, k, a, lda, b, ldb, c, ldc);                              \
   }                                                                                                \
   }
 

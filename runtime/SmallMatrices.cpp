@@ -38,6 +38,56 @@ XT_INLINE void solve(int64_t n, const T *l, int64_t rowStride, int64_t columnStr
   }
 }
 
+template <typename T, int64_t columns>
+XT_INLINE void multiply(int64_t n, const T *l, int64_t rowStride, int64_t columnStride, bool strict,
+                        T *x, int64_t leading) {
+  for (int64_t i = n - 1; i >= 0; --i) {
+    T row[columns] = {};
+    const T *li = l + i * rowStride;
+    for (int64_t j = 0; j < i + !strict; ++j) {
+      T factor = li[j * columnStride];
+      for (int64_t c = 0; c < columns; ++c)
+        row[c] += factor * x[j * leading + c];
+    }
+    for (int64_t c = 0; c < columns; ++c)
+      x[i * leading + c] = row[c];
+  }
+}
+
+template <typename T>
+XT_INLINE void multiplyAny(int64_t n, const T *l, int64_t rowStride, int64_t columnStride,
+                           bool strict, T *x, int64_t columns, int64_t leading) {
+  if (columns == 1)
+    return multiply<T, 1>(n, l, rowStride, columnStride, strict, x, leading);
+  for (int64_t c = 0; c < columns; c += kSolveColumns)
+    multiply<T, kSolveColumns>(n, l, rowStride, columnStride, strict, x + c, leading);
+}
+
+/// Of so many rows from i on.
+template <typename T, int64_t rows>
+XT_INLINE void lowerRows(int64_t i, int64_t k, const T *__restrict a, const T *__restrict b,
+                         T *__restrict c, int64_t leading) {
+  for (int64_t j = 0; j < i + rows; j += 16) {
+    T sums[rows][16] = {};
+    for (int64_t p = 0; p < k; ++p)
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t v = 0; v < 16; ++v)
+          sums[r][v] += a[(i + r) * k + p] * b[p * leading + j + v];
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t v = 0; v < 16; ++v)
+        c[(i + r) * leading + j + v] += sums[r][v];
+  }
+}
+
+template <typename T>
+XT_INLINE void lowerProduct(int64_t n, int64_t k, const T *a, const T *b, T *c, int64_t leading) {
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    lowerRows<T, 4>(i, k, a, b, c, leading);
+  for (; i < n; ++i)
+    lowerRows<T, 1>(i, k, a, b, c, leading);
+}
+
 template <typename T>
 XT_INLINE void solveAny(int64_t n, const T *l, int64_t rowStride, int64_t columnStride, bool unit,
                         T *x, int64_t columns, int64_t leading) {
@@ -158,6 +208,67 @@ XT_INLINE void cotangent(int64_t n, const T *l, T *c, int64_t leading) {
   }
 }
 
+/// y -= d u + l e in the rows `begin` to n - 1: whole vectors, in which the rows before stay.
+template <typename T>
+XT_INLINE void subtractBoth(T *__restrict y, const T *__restrict d, T u, const T *__restrict l, T e,
+                            int64_t begin, int64_t n) {
+  for (int64_t i = begin & ~int64_t(15); i < n; i += 16)
+    for (int64_t v = 0; v < 16; ++v) {
+      T less = y[i + v] - (d[i + v] * u + l[i + v] * e);
+      y[i + v] = i + v < begin ? y[i + v] : less;
+    }
+}
+
+/// d -= z u, and the sum of l z, of the same rows.
+template <typename T>
+XT_INLINE T subtractAndSum(T *__restrict d, const T *__restrict z, T u, const T *__restrict l,
+                           int64_t begin, int64_t n) {
+  T sums[16] = {}, sum = 0;
+  for (int64_t i = begin & ~int64_t(15); i < n; i += 16)
+    for (int64_t v = 0; v < 16; ++v) {
+      T less = d[i + v] - z[i + v] * u, product = l[i + v] * z[i + v];
+      d[i + v] = i + v < begin ? d[i + v] : less;
+      sums[v] += i + v < begin ? T(0) : product;
+    }
+  for (T one : sums)
+    sum += one;
+  return sum;
+}
+
+/// Column and row k are known once those before have been taken from what is left.
+template <typename T>
+XT_INLINE void bothTangents(int64_t n, const T *packed, T *x, int64_t leading) {
+  for (int64_t k = 0; k < n; ++k) {
+    const T *l = packed + k * leading;
+    T *d = x + k * leading, inverse = 1 / l[k], own = d[k];
+    for (int64_t i = k + 1; i < n; ++i)
+      d[i] = (d[i] - l[i] * own) * inverse;
+    for (int64_t j = k + 1; j < n; ++j) {
+      T *y = x + j * leading;
+      subtractBoth(y, d, packed[j * leading + k], l, y[k], k + 1, n);
+    }
+  }
+}
+
+/// Column and row k are known once those after are: one walk over each column of those takes it
+/// from both.
+template <typename T>
+XT_INLINE void bothCotangents(int64_t n, const T *packed, T *x, int64_t leading) {
+  for (int64_t k = n - 1; k >= 0; --k) {
+    const T *l = packed + k * leading;
+    T *d = x + k * leading, inverse = 1 / l[k], own = d[k];
+    for (int64_t j = k + 1; j < n; ++j) {
+      T *z = x + j * leading;
+      z[k] -= subtractAndSum(d, z, packed[j * leading + k], l, k + 1, n);
+    }
+    for (int64_t i = k + 1; i < n; ++i) {
+      d[i] *= inverse;
+      own -= l[i] * d[i];
+    }
+    d[k] = own;
+  }
+}
+
 } // namespace
 
 namespace xtensor {
@@ -169,6 +280,24 @@ XT_CLONES void solveLower(int64_t n, const float *l, int64_t rowStride, int64_t 
 XT_CLONES void solveLower(int64_t n, const double *l, int64_t rowStride, int64_t columnStride,
                           bool unit, double *x, int64_t columns, int64_t leading) {
   solveAny(n, l, rowStride, columnStride, unit, x, columns, leading);
+}
+
+XT_CLONES void multiplyLower(int64_t n, const float *l, int64_t rowStride, int64_t columnStride,
+                             bool strict, float *x, int64_t columns, int64_t leading) {
+  multiplyAny(n, l, rowStride, columnStride, strict, x, columns, leading);
+}
+XT_CLONES void multiplyLower(int64_t n, const double *l, int64_t rowStride, int64_t columnStride,
+                             bool strict, double *x, int64_t columns, int64_t leading) {
+  multiplyAny(n, l, rowStride, columnStride, strict, x, columns, leading);
+}
+
+XT_CLONES void addLowerProduct(int64_t n, int64_t k, const float *a, const float *b, float *c,
+                               int64_t leading) {
+  lowerProduct(n, k, a, b, c, leading);
+}
+XT_CLONES void addLowerProduct(int64_t n, int64_t k, const double *a, const double *b, double *c,
+                               int64_t leading) {
+  lowerProduct(n, k, a, b, c, leading);
 }
 
 XT_CLONES bool factorUpper(int64_t n, float *s, int64_t leading) { return factor(n, s, leading); }
@@ -185,6 +314,19 @@ XT_CLONES void factorCotangent(int64_t n, const float *l, float *c, int64_t lead
 }
 XT_CLONES void factorCotangent(int64_t n, const double *l, double *c, int64_t leading) {
   cotangent(n, l, c, leading);
+}
+
+XT_CLONES void factorsTangent(int64_t n, const float *packed, float *x, int64_t leading) {
+  bothTangents(n, packed, x, leading);
+}
+XT_CLONES void factorsTangent(int64_t n, const double *packed, double *x, int64_t leading) {
+  bothTangents(n, packed, x, leading);
+}
+XT_CLONES void factorsCotangent(int64_t n, const float *packed, float *x, int64_t leading) {
+  bothCotangents(n, packed, x, leading);
+}
+XT_CLONES void factorsCotangent(int64_t n, const double *packed, double *x, int64_t leading) {
+  bothCotangents(n, packed, x, leading);
 }
 
 } // namespace xtensor

@@ -1,8 +1,8 @@
-// Triangular solves, and solves with LU factors: xt_triangular_solve, xt_lu_solve. Right-hand sides
-// are copied into scratch, which any strides allow, and solved there by the kernels for small
-// triangles. Large ones are blocks of those, and products, at which the library is faster.
-// An inverse, xt_lu_inverse, is a solve of which the zeros above the identity's diagonal are left
-// out: two thirds of the work.
+// Triangular solves, products with triangles, and solves with LU factors: xt_triangular_solve,
+// xt_triangular_product, xt_lu_solve. Right-hand sides are copied into scratch, which any strides
+// allow, and worked on there by the kernels for small triangles. Large ones are blocks of those,
+// and products, at which the library is faster. An inverse, xt_lu_inverse, is a solve of which the
+// zeros above the identity's diagonal are left out: two thirds of the work.
 #include "Lapack.h"
 #include "Matrices.h"
 #include "SmallMatrices.h"
@@ -11,11 +11,15 @@ using namespace xtensor;
 
 namespace {
 
+template <typename T>
+using Kernel = void(int64_t, const T *, int64_t, int64_t, bool, T *, int64_t, int64_t);
+
 // Right-hand sides of a large matrix that are solved together: enough for products to be fast, few
 // enough for the threads to share those of one matrix.
 constexpr int64_t kLargeColumns = 2 * kSolveColumns;
 
-/// A triangle of a matrix.
+/// A triangle of a matrix. Its diagonal is not read where it counts as ones, or in a product as
+/// zeros.
 template <typename T>
 struct Triangle {
   Matrix<const T> a;
@@ -30,48 +34,60 @@ struct Triangle {
     return {part, upper, unit};
   }
 
-  /// X of this X = X, row-major with `columns` columns. In blocks of rows: what one takes from
-  /// those that are left is a product. `spare` holds n * n where neither stride is 1 and n is
-  /// large.
-  void solve(T *x, int64_t columns, T *spare) const {
+  /// X of this X = X, or this X (`product`), in its place, row-major with `columns` columns. In
+  /// blocks of rows: what one takes from others is a product. `spare` holds n * n where neither
+  /// stride is 1 and n is large.
+  void apply(bool product, T *x, int64_t columns, T *spare) const {
     int64_t n = a.rows;
     if (n <= kSmallMatrix)
-      return solveSmall(x, columns);
+      return applySmall(product, x, columns);
     bool byRows = a.columnStride == 1 && a.rowStride >= n;
     if (!byRows && !(a.rowStride == 1 && a.columnStride >= n)) {
       Matrix<T> copied{spare, n, n, n, 1};
       copy(a, copied);
-      return Triangle{{spare, n, n, n, 1}, upper, unit}.solve(x, columns, nullptr);
+      return Triangle{{spare, n, n, n, 1}, upper, unit}.apply(product, x, columns, nullptr);
     }
-    for (int64_t done = 0; done < n; done += kSmallMatrix) {
+    // A solve begins with the row of one element. A product ends with it: what others need is
+    // theirs as long as it is not its own.
+    int64_t blocks = (n + kSmallMatrix - 1) / kSmallMatrix;
+    for (int64_t i = 0; i < blocks; ++i) {
+      int64_t done = (product ? blocks - 1 - i : i) * kSmallMatrix;
       int64_t now = std::min(kSmallMatrix, n - done), left = n - done - now;
       int64_t begin = upper ? left : done, rest = upper ? 0 : done + now;
-      part(begin, begin + now).solveSmall(x + begin * columns, columns);
-      const T *factor = a.data + rest * a.rowStride + begin * a.columnStride;
       // Row-major is column-major of the transposed matrices.
-      if (left > 0)
-        lapack::subtractProduct(
-            false, !byRows, int(columns), int(left), int(now), x + begin * columns, int(columns),
-            factor, int(byRows ? a.rowStride : a.columnStride), x + rest * columns, int(columns));
+      auto others = [&] {
+        lapack::addProduct(
+            product ? T(1) : T(-1), false, !byRows, int(columns), int(left), int(now),
+            x + begin * columns, int(columns), a.data + rest * a.rowStride + begin * a.columnStride,
+            int(byRows ? a.rowStride : a.columnStride), x + rest * columns, int(columns));
+      };
+      if (product)
+        others();
+      part(begin, begin + now).applySmall(product, x + begin * columns, columns);
+      if (!product)
+        others();
     }
   }
 
 private:
-  void solveSmall(T *x, int64_t columns) const {
+  void applySmall(bool product, T *x, int64_t columns) const {
     int64_t n = a.rows, last = n - 1;
+    Kernel<T> *solve = solveLower, *multiply = multiplyLower;
+    Kernel<T> *kernel = product ? multiply : solve;
     if (!upper)
-      return solveLower(n, a.data, a.rowStride, a.columnStride, unit, x, columns, columns);
+      return kernel(n, a.data, a.rowStride, a.columnStride, unit, x, columns, columns);
     // Seen from its last element, an upper triangle is a lower one; the rows of X turn with it.
-    solveLower(n, a.data + last * (a.rowStride + a.columnStride), -a.rowStride, -a.columnStride,
-               unit, x + last * columns, columns, -columns);
+    kernel(n, a.data + last * (a.rowStride + a.columnStride), -a.rowStride, -a.columnStride, unit,
+           x + last * columns, columns, -columns);
   }
 };
 
-/// The triangles to solve with, one after the other, and where rows go before and after.
+/// The triangles to solve or multiply with, one after the other, and where rows go before and
+/// after.
 template <typename T>
 struct Steps {
   Triangle<T> first, second;
-  bool two = false;
+  bool two = false, product = false;
   const int64_t *before = nullptr, *after = nullptr; // row i is taken from row [i]
   int64_t beforeStride = 0, afterStride = 0;
 };
@@ -99,9 +115,9 @@ public:
       if (now < width)
         std::fill_n(block, n * width, T(0));
       take(from, here, steps.before, steps.beforeStride);
-      steps.first.solve(block, width, spare);
+      steps.first.apply(steps.product, block, width, spare);
       if (steps.two)
-        steps.second.solve(block, width, spare);
+        steps.second.apply(false, block, width, spare);
       if (steps.after) {
         Matrix<T> other{moved, n, now, width, 1};
         take(here, other, steps.after, steps.afterStride);
@@ -124,8 +140,8 @@ public:
       for (int64_t j = 0; j < now; ++j)
         here.at(c + j, j) = T(1);
       // What lies above the first one stays 0.
-      lower.part(c, n).solve(&here.at(c, 0), width, spare);
-      upper.solve(block, width, spare);
+      lower.part(c, n).apply(false, &here.at(c, 0), width, spare);
+      upper.apply(false, block, width, spare);
       T *to[kLargeColumns];
       for (int64_t j = 0; j < now; ++j)
         to[j] = &x.at(0, std::clamp<int64_t>(order[(c + j) * stride], 0, n - 1));
@@ -231,7 +247,7 @@ Matrix<const T> constMatrix(const xt_array &a, int64_t offset) {
 }
 
 template <typename T>
-void triangularSolve(const xt_array *arrays, const int64_t *options) {
+void triangular(bool product, const xt_array *arrays, const int64_t *options) {
   const xt_array &a = arrays[0], &b = arrays[1], &x = arrays[2];
   bool upper = options[0] != 0, unit = options[1] != 0;
   int batch = a.rank - 2;
@@ -241,6 +257,7 @@ void triangularSolve(const xt_array *arrays, const int64_t *options) {
   solveAll<T>(a, b, x, loops, columns, 1, [&](const int64_t *at) {
     Steps<T> steps;
     steps.first = {constMatrix<T>(a, at[0]), upper, unit};
+    steps.product = product;
     return steps;
   });
 }
@@ -293,8 +310,14 @@ void luInverse(const xt_array *arrays, const int64_t *options) {
 
 // a, b -> x. options: upper, unit.
 void xt_triangular_solve(const xt_array *arrays, const int64_t *options) {
-  arrays[0].type == XT_F32 ? triangularSolve<float>(arrays, options)
-                           : triangularSolve<double>(arrays, options);
+  arrays[0].type == XT_F32 ? triangular<float>(false, arrays, options)
+                           : triangular<double>(false, arrays, options);
+}
+
+// a, b -> x, the product. options: upper, strict.
+void xt_triangular_product(const xt_array *arrays, const int64_t *options) {
+  arrays[0].type == XT_F32 ? triangular<float>(true, arrays, options)
+                           : triangular<double>(true, arrays, options);
 }
 
 // packed factors, order (transposed: its inverse), b -> x. options: transposed.

@@ -65,24 +65,36 @@ LogicalResult CholeskyOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor 
   return success();
 }
 
+/// The tangent of a factorisation's factors from those, `f`, and what they make, `t`.
+static LogicalResult inferTangent(StringRef op, MaybeLoc loc, Value f, Value t, ArrayAttr dims,
+                                  bool square, Types &types) {
+  auto factors = checkMatrix(op, loc, f, dims, square);
+  if (failed(factors))
+    return failure();
+  auto tangent = dyn_cast<ArrayType>(t.getType());
+  Type element = factors->getElementType();
+  if (!tangent || tangent.getElementType() != element)
+    return emitOptionalError(loc, op, ": the tangent must be an array of ", element);
+  for (Attribute dim : dims)
+    if (!tangent.hasDim(dim))
+      return emitOptionalError(loc, op, ": the tangent lacks dim ", dim, " of the matrix; it has (",
+                               describeDims(tangent), ")");
+  if (failed(inferUnion(op, loc, {*factors, tangent}, element)))
+    return failure();
+  types.push_back(unionOf({batchOf(*factors, dims), tangent}, element));
+  return success();
+}
+
 LogicalResult CholeskyTangentOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
                                                   Types &types) {
-  ArrayAttr dims = adaptor.getDims();
-  auto l = checkMatrix("cholesky_tangent", loc, adaptor.getL(), dims, /*square=*/true);
-  if (failed(l))
-    return failure();
-  auto t = dyn_cast<ArrayType>(adaptor.getT().getType());
-  if (!t || t.getElementType() != l->getElementType())
-    return emitOptionalError(loc, "cholesky_tangent: the tangent must be an array of ",
-                             l->getElementType());
-  for (Attribute dim : dims)
-    if (!t.hasDim(dim))
-      return emitOptionalError(loc, "cholesky_tangent: the tangent lacks dim ", dim,
-                               " of the matrix; it has (", describeDims(t), ")");
-  if (failed(inferUnion("cholesky_tangent", loc, {*l, t}, l->getElementType())))
-    return failure();
-  types.push_back(unionOf({batchOf(*l, dims), t}, l->getElementType()));
-  return success();
+  return inferTangent("cholesky_tangent", loc, adaptor.getL(), adaptor.getT(), adaptor.getDims(),
+                      /*square=*/true, types);
+}
+
+LogicalResult LuTangentOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
+                                            Types &types) {
+  return inferTangent("lu_tangent", loc, adaptor.getPacked(), adaptor.getT(), adaptor.getDims(),
+                      /*square=*/false, types);
 }
 
 LogicalResult EighOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor, Types &types) {
@@ -174,6 +186,49 @@ LogicalResult SolveOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ada
   bool back = adaptor.getTransposed();
   return inferSolution("solve", loc, adaptor.getA(), adaptor.getB(), dims, nameAt(dims, back),
                        nameAt(dims, !back), types);
+}
+
+int TriangularContractOp::getMatrixOperand() {
+  for (int i : {0, 1})
+    if (llvm::all_of(getDims(), [&](Attribute d) { return arrayType(getOperand(i)).hasDim(d); }))
+      return i;
+  return -1;
+}
+
+LogicalResult TriangularContractOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
+                                                     Types &types) {
+  StringRef op = "triangular_contract";
+  auto a = dyn_cast<ArrayType>(adaptor.getA().getType());
+  auto b = dyn_cast<ArrayType>(adaptor.getB().getType());
+  ArrayAttr dims = adaptor.getDims(), over = adaptor.getOver();
+  if (!a || !b || a.getElementType() != b.getElementType() ||
+      !(a.getElementType().isF32() || a.getElementType().isF64()))
+    return emitOptionalError(loc, op, ": expected two arrays of f32 or of f64");
+  if (failed(inferUnion(op, loc, {a, b}, a.getElementType())))
+    return failure();
+  ArrayType all = unionOf({a, b}, a.getElementType());
+  if (dims.size() != 2)
+    return emitOptionalError(loc, op, ": expected two dims, row and column, got ", dims.size());
+  if (failed(checkDims(op, loc, all, dims.getValue())) ||
+      failed(checkDims(op, loc, all, over.getValue())))
+    return failure();
+  if (all.getSize(dims[0]) != all.getSize(dims[1]))
+    return emitOptionalError(loc, op, ": dims ", dims[0], " and ", dims[1],
+                             " must have equal sizes; there are (", describeDims(all), ")");
+  auto both = [&](Attribute dim) { return a.hasDim(dim) && b.hasDim(dim); };
+  bool product = over.size() == 1 && llvm::is_contained(dims, over[0]) && both(over[0]) &&
+                 !both(over[0] == dims[0] ? dims[1] : dims[0]);
+  bool triangle = llvm::none_of(dims, both) && a.hasDim(dims[0]) != a.hasDim(dims[1]) &&
+                  llvm::all_of(over, [&](Attribute dim) {
+                    return both(dim) && !llvm::is_contained(dims, dim);
+                  });
+  if (!product && !triangle)
+    return emitOptionalError(loc, op, ": one operand has dims ", dims[0], " and ", dims[1],
+                             " and the other the summed one of them, or each has one of them and "
+                             "the summed dims beside it; they have (",
+                             describeDims(a), ") and (", describeDims(b), ")");
+  types.push_back(minus(all, over.getValue()));
+  return success();
 }
 
 LogicalResult TriangularSolveOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,

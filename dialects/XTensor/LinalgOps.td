@@ -43,8 +43,7 @@ def XTensor_CholeskyTangentOp : XTensor_MatrixOp<"cholesky_tangent"> {
     triangle of `l`; zeros above the diagonal. `transposed`: the symmetric X of which X L has half
     of the lower triangle of `t`, the rest of which is not read: the cotangent of the matrix from
     that of L. The dims of `x`: those of `l` beside its matrix, then those of `t`. Linear in `t`.
-    Constraints: matrix_c1, matrix_c2, (cholesky_tangent_c1) `t` has both dims of the matrix and
-    its element type, and equal names have equal sizes.
+    Constraints: matrix_c1, matrix_c2, tangent_c1.
 
     Example: `xtensor.cholesky_tangent %l, %t on [row, col] :
     !xtensor.array<row: 4, col: 4, f32>, !xtensor.array<row: 4, col: 4, f32>`
@@ -82,6 +81,29 @@ def XTensor_LuOp : XTensor_FactorOp<"lu"> {
   }];
   let results = (outs XTensor_MatrixArray:$packed, XTensor_IntegerArray:$order,
                       XTensor_IntegerArray:$inverse, XTensor_MatrixArray:$parity);
+}
+
+def XTensor_LuTangentOp : XTensor_MatrixOp<"lu_tangent"> {
+  let summary = "What a change of L U makes of both factors, and the transpose of that";
+  let description = [{
+    With L and U those of `packed`, and D below the diagonal and E on and above it in one matrix
+    X, as they lie in `packed`: D U + L E = T. `transposed`: X of which X U^T has what lies below
+    the diagonal of `t`, and L^T X the rest: the cotangent of L U from those of its factors. A
+    pivot is divided by only where rows lie below it, and if it is 0, D is 0 there. The dims of
+    `x`: those of `packed` beside its matrix, then those of `t`. Linear in `t`.
+    Constraints: matrix_c1, (tangent_c1) `t` has both dims of the matrix and its element type, and
+    equal names have equal sizes.
+
+    Example: `xtensor.lu_tangent %packed, %t on [row, col] :
+    !xtensor.array<row: 4, col: 3, f32>, !xtensor.array<row: 4, col: 3, f32>`
+  }];
+  let arguments = (ins XTensor_MatrixArray:$packed, XTensor_MatrixArray:$t, StrArrayAttr:$dims,
+                       UnitAttr:$transposed);
+  let results = (outs XTensor_MatrixArray:$x);
+  let assemblyFormat = [{
+    $packed `,` $t `on` custom<Names>($dims) (`transposed` $transposed^)? attr-dict
+    `:` type($packed) `,` type($t)
+  }];
 }
 
 def XTensor_PinvOp : XTensor_FactorOp<"pinv"> {
@@ -140,6 +162,35 @@ def XTensor_SvdOp : XTensor_InnerFactorOp<"svd"> {
     !xtensor.array<row: 4, col: 3, f32>`
   }];
   let results = (outs XTensor_MatrixArray:$u, XTensor_MatrixArray:$s, XTensor_MatrixArray:$vh);
+}
+
+def XTensor_TriangularContractOp : XTensor_MatrixOp<"triangular_contract"> {
+  let summary = "The terms of a contraction on and below a diagonal";
+  let description = [{
+    As `contract` of both operands, of those terms alone whose position along the first of `dims`
+    is not less than along the second; `strict`: is greater. Either one operand is a matrix with
+    both dims, and the sum is over the one that the other has: the product with its lower triangle,
+    of which the rest is not read. Or each operand has one of them: the lower triangle of a
+    product, zeros above it. An upper triangle has its dims in the other order.
+    Linear in each operand.
+    Constraints: (triangular_contract_c1) `dims` are two, of equal sizes, (triangular_contract_c2)
+    the operands and `over` are of one of both forms, and all summed dims are those of both
+    operands, (triangular_contract_c3) equal names have equal sizes, and element types are equal.
+
+    Example: `xtensor.triangular_contract %a, %b over [col] on [row, col] :
+    !xtensor.array<row: 4, col: 4, f32>, !xtensor.array<col: 4, n: 2, f32>`
+  }];
+  let arguments = (ins XTensor_MatrixArray:$a, XTensor_MatrixArray:$b, StrArrayAttr:$over,
+                       StrArrayAttr:$dims, UnitAttr:$strict);
+  let results = (outs XTensor_MatrixArray:$x);
+  let assemblyFormat = [{
+    $a `,` $b `over` custom<Names>($over) `on` custom<Names>($dims) attr-dict
+    `:` type($a) `,` type($b)
+  }];
+  let extraClassDeclaration = [{
+    /// Which operand has both dims, the triangle; -1 if each has one.
+    int getMatrixOperand();
+  }];
 }
 
 def XTensor_TriangularSolveOp : XTensor_MatrixOp<"triangular_solve"> {

@@ -44,6 +44,19 @@ public:
                      bool upper, bool unit = false) {
     return TriangularSolveOp::create(b, a, rhs, b.getArrayAttr({row, column}), upper, unit);
   }
+  /// The terms of the contraction of two tangents, or of one and a value, on one side of a
+  /// diagonal.
+  Value triangular(Value x, Value y, ArrayRef<StringAttr> over, StringAttr row, StringAttr column,
+                   bool upper, bool strict = false) {
+    SmallVector<Attribute> sums(over.begin(), over.end());
+    ArrayAttr dims = upper ? b.getArrayAttr({column, row}) : b.getArrayAttr({row, column});
+    return TriangularContractOp::create(t, x, y, b.getArrayAttr(sums), dims, strict);
+  }
+  /// `tangent`, or zeros if there is none, less `moved`.
+  Value less(Value tangent, Value moved) {
+    return tangent ? SubOp::create(t, tangent, moved).getResult()
+                   : NegOp::create(t, moved).getResult();
+  }
   Value positions(StringAttr name, Value like, StringAttr dim) {
     int64_t size = arrayType(like).getSize(dim);
     auto along = ArrayType::get(b.getContext(), {name}, {size}, b.getI64Type());
@@ -70,13 +83,6 @@ public:
   }
   Value masked(ImplicitLocOpBuilder &b, Value mask, Value v) {
     return SelectOp::create(b, mask, v, number(b, 0));
-  }
-  /// 1 / x, and 0 where x is 0.
-  Value inverse(Value x) {
-    Value zero = number(b, 0), one = number(b, 1);
-    Value isZero = CompareOp::create(b, ComparePredicate::eq, x, zero);
-    Value safe = SelectOp::create(b, isZero, one, x);
-    return SelectOp::create(b, isZero, zero, DivOp::create(b, one, safe).getResult());
   }
   /// 1 / x off the diagonal (p, k), 0 on it; k is a dim of `like`, p is another name for it.
   Value gaps(Value x, StringAttr p, StringAttr k, Value like) {
@@ -162,10 +168,11 @@ static void choleskyTangentTangent(Linearizer &l, Operation *o, MutableArrayRef<
   tangents[0] = CholeskyTangentOp::create(m.t, op.getL(), t, op.getDims(), op.getTransposed());
 }
 
-static Value choleskyTangentBack(Transposer &t, Operation *o, unsigned, Value ct) {
-  auto op = cast<CholeskyTangentOp>(o);
-  return CholeskyTangentOp::create(t.b, t.residual(op.getL()), ct, op.getDims(),
-                                   !op.getTransposed());
+/// The other direction of the same op, by the same factors.
+template <typename Op>
+static Value tangentBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<Op>(o);
+  return Op::create(t.b, t.residual(op->getOperand(0)), ct, op.getDims(), !op.getTransposed());
 }
 
 /// dV = V (F * V^T dA V), dw = diag(V^T dA V), F = 1 / (w_j - w_i), 0 on the diagonal. Vectors of
@@ -185,41 +192,49 @@ static void eighTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tang
   tangents[1] = m.contract(m.t, vp, MulOp::create(m.t, f, both), {p});
 }
 
-/// With G = L^-1 P dA, U = D U1 (U1 unit upper triangular) and H = G U1^-1: dU = triu(H) U1 and
-/// dL = L tril(H D^-1, -1). Only the pivots before the last are divided by, so that this holds, and
-/// with it the gradient of a determinant, for matrices that lack one rank.
+/// As for cholesky.
 static void luTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
   auto op = cast<LuOp>(o);
+  Value sorted =
+      GatherOp::create(l.linear, IndexMode::clip, l.tangent(op.getA()), ValueRange{op.getOrder()},
+                       l.primal.getArrayAttr({rowOf(op.getDims())}));
+  tangents[0] = LuTangentOp::create(l.linear, op.getPacked(), sorted, op.getDims(), false);
+}
+
+/// With X and d(LU) parted into D, E and dL, dU: from D U + L E = T follows
+/// dD U + L dE = dT - (D dU + dL E), and X U^T and L^T X change by X dU^T and dL^T X.
+static void luTangentTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
+  auto op = cast<LuTangentOp>(o);
   Algebra m(l, op);
   StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
-  StringAttr p = m.fresh(row), q = m.fresh(column);
-  auto eq = ComparePredicate::eq, gt = ComparePredicate::gt, lt = ComparePredicate::lt;
-  Value packed = op.getPacked(), zero = m.number(m.b, 0), one = m.number(m.b, 1);
-  // L as a square matrix (row, p), with ones on the diagonal that packed lacks.
-  Value left = m.fitted(m.b, packed, column, p, packed, row, packed);
-  Value lower = SelectOp::create(m.b, m.where(gt, row, p, left), left, zero);
-  lower = SelectOp::create(m.b, m.where(eq, row, p, left), one, lower);
-  // U as a square matrix (q, column).
-  Value right = m.fitted(m.b, packed, row, q, packed, column, packed);
-  Value on = m.where(eq, q, column, right);
-  Value pivots =
-      ReduceOp::create(m.b, ReduceKind::sum, m.masked(m.b, on, right), m.b.getArrayAttr({column}));
-  Value inverse = m.inverse(pivots);
-  Value upper = SelectOp::create(m.b, m.where(lt, q, column, right),
-                                 MulOp::create(m.b, right, inverse).getResult(), zero);
-  upper = SelectOp::create(m.b, on, one, upper);
-
-  Value sorted = GatherOp::create(m.t, IndexMode::clip, l.tangent(op.getA()),
-                                  ValueRange{op.getOrder()}, m.b.getArrayAttr({row}));
-  Value g = m.solve(m.t, lower, sorted, row, p, /*upper=*/false, /*unit=*/true);
-  // H U1 = G is U1^T H^T = G^T.
-  Value h = m.solve(m.t, upper, g, column, q, /*upper=*/false, /*unit=*/true);
-  Value below = m.where(gt, p, left, p, q, right, q), above = NotOp::create(m.b, below);
-  Value strict = MulOp::create(m.t, m.masked(m.t, below, h), inverse);
-  Value dL = m.contract(m.t, lower, strict, {p});
-  Value dU = m.contract(m.t, m.masked(m.t, above, h), upper, {q});
-  tangents[0] =
-      AddOp::create(m.t, m.renamed(m.t, dL, {{q, column}}), m.renamed(m.t, dU, {{p, row}}));
+  Value t = l.tangent(op.getT()), change = l.tangent(op.getPacked());
+  if (change) {
+    Value packed = op.getPacked(), x = op.getX(), minus = m.number(m.b, -1);
+    Value below = m.where(ComparePredicate::gt, row, column, packed);
+    Value above = NotOp::create(m.b, below);
+    StringAttr p = m.fresh(row);
+    // Inner dims are as long as the rows.
+    auto lower = [&](ImplicitLocOpBuilder &on, Value v) {
+      return m.fitted(on, m.masked(on, below, v), column, p, packed, row, packed);
+    };
+    auto upper = [&](ImplicitLocOpBuilder &on, Value v) {
+      return m.renamed(on, m.masked(on, above, v), {{row, p}});
+    };
+    Value dL = lower(m.t, change), dU = upper(m.t, change), left, right;
+    if (op.getTransposed()) {
+      x = MulOp::create(m.b, x, minus);
+      left = m.contract(m.t, x, dU, {column});
+      left = m.masked(m.t, below, m.fitted(m.t, left, p, column, packed, column, left));
+      right = m.renamed(m.t, m.contract(m.t, dL, x, {row}), {{p, row}});
+      right = m.masked(m.t, above, right);
+    } else {
+      left = m.contract(m.t, MulOp::create(m.b, lower(m.b, x), minus), dU, {p});
+      right = m.contract(m.t, dL, MulOp::create(m.b, upper(m.b, x), minus), {p});
+    }
+    Value moved = AddOp::create(m.t, left, right);
+    t = t ? AddOp::create(m.t, t, moved).getResult() : moved;
+  }
+  tangents[0] = LuTangentOp::create(m.t, op.getPacked(), t, op.getDims(), op.getTransposed());
 }
 
 /// -P dA P + P P^T dA^T (I - A P) + (I - P A) dA^T P^T P, for matrices of constant rank.
@@ -245,8 +260,9 @@ static void pinvTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tang
   tangents[0] = SubOp::create(m.t, AddOp::create(m.t, second, third).getResult(), first);
 }
 
-/// With R1 the square part of R, X = dA1 R1^-1 and W the skew-symmetric matrix that has the lower
-/// triangle of Q^T X: dQ = Q (W - Q^T X) + X, dR = Q^T dA - W R.
+/// With R1 the square part of R, X = dA1 R1^-1, S = Q^T X and V the upper triangular matrix of
+/// which S less V is skew-symmetric: dQ = X - Q V and dR = V R, where V R is dR1; what a wide
+/// matrix has beside it gets Q^T (dA - X R), too.
 static void qrTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
   auto op = cast<QrOp>(o);
   Algebra m(l, op);
@@ -258,12 +274,32 @@ static void qrTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangen
   Value x = m.solve(m.t, square, part, j, k, /*upper=*/false); // (row, k)
   Value qp = m.renamed(m.b, q, {{k, p}});
   Value s = m.contract(m.t, qp, x, {row}); // (p, k)
-  Value low = m.masked(m.t, m.where(ComparePredicate::gt, p, q, k, k, q, k), s);
-  Value w = SubOp::create(m.t, low, m.renamed(m.t, low, {{p, k}, {k, p}}));
-  Value turned = m.contract(m.t, qp, SubOp::create(m.t, w, s).getResult(), {p});
-  tangents[0] = AddOp::create(m.t, turned, x);
-  Value moved = m.contract(m.t, w, r, {k}); // (p, column)
-  tangents[1] = SubOp::create(m.t, m.contract(m.t, q, dA, {row}), m.renamed(m.t, moved, {{p, k}}));
+  Value upper = m.masked(m.t, m.where(ComparePredicate::le, p, q, k, k, q, k), s);
+  Value lower = m.masked(m.t, m.where(ComparePredicate::gt, p, q, k, k, q, k), s);
+  Value v = AddOp::create(m.t, upper, m.renamed(m.t, lower, {{p, k}, {k, p}}));
+  tangents[0] = SubOp::create(m.t, x, m.triangular(v, qp, {p}, p, k, /*upper=*/true));
+  Value moved = m.triangular(v, r, {k}, p, k, /*upper=*/true); // (p, column)
+  tangents[1] = m.renamed(m.t, moved, {{p, k}});
+
+  int64_t size = arrayType(q).getSize(k), columns = arrayType(r).getSize(column);
+  bool dynamic = size == ArrayType::kDynamic || columns == ArrayType::kDynamic;
+  if (!dynamic && columns == size)
+    return;
+  auto beside = [&](ImplicitLocOpBuilder &on, Value v) -> Value {
+    return dynamic ? v
+                   : SliceOp::create(on, v, m.b.getArrayAttr({column}), size, columns - size,
+                                     int64_t(1));
+  };
+  Value rest = m.less(beside(m.t, dA), m.contract(m.t, x, beside(m.b, r), {k}));
+  rest = m.contract(m.t, q, rest, {row}); // (k, column)
+  if (dynamic) {
+    Value at = m.positions(column, r, column);
+    rest = m.masked(m.t, CompareOp::create(m.b, ComparePredicate::ge, at, m.sizeOf(q, k)), rest);
+  } else {
+    rest = PadOp::create(m.t, rest, m.number(m.t, 0), m.b.getArrayAttr({column}),
+                         ArrayRef<int64_t>{size}, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{0});
+  }
+  tangents[1] = AddOp::create(m.t, tangents[1], rest);
 }
 
 /// With S = U^T dA V and F = 1 / (s_j^2 - s_i^2): ds = diag(S), dU = U (F * (S s + (S s)^T)) and
@@ -310,20 +346,13 @@ static void svdTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tange
 
 //===- solves --------------------------------------------------------------===//
 
-/// The right-hand side's tangent less dA x: what is there of it.
-static Value rhsTangent(Algebra &m, Value a, Value b, Value x, Value dA, StringAttr over) {
-  Value t = m.l.tangent(b);
-  if (!dA)
-    return t;
-  Value moved = m.contract(m.t, dA, x, {over});
-  return t ? SubOp::create(m.t, t, moved).getResult() : NegOp::create(m.t, moved).getResult();
-}
-
 static void solveTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
   auto op = cast<SolveOp>(o);
   Algebra m(l, op);
   StringAttr over = cast<StringAttr>(op.getDims()[op.getTransposed() ? 0 : 1]);
-  Value rhs = rhsTangent(m, op.getA(), op.getB(), op.getX(), l.tangent(op.getA()), over);
+  Value dA = l.tangent(op.getA()), rhs = l.tangent(op.getB());
+  if (dA)
+    rhs = m.less(rhs, m.contract(m.t, dA, op.getX(), {over}));
   tangents[0] = SolveOp::create(l.linear, op.getA(), rhs, op.getDims(), op.getTransposed());
 }
 
@@ -332,17 +361,14 @@ static Value solveBack(Transposer &t, Operation *o, unsigned, Value ct) {
   return SolveOp::create(t.b, t.residual(op.getA()), ct, op.getDims(), !op.getTransposed());
 }
 
+/// What moves the right-hand side is the triangle's tangent times the solution.
 static void triangularSolveTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tangents) {
   auto op = cast<TriangularSolveOp>(o);
   Algebra m(l, op);
-  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
-  Value dA = l.tangent(op.getA());
-  if (dA) {
-    auto inside = op.getUpper() ? (op.getUnit() ? ComparePredicate::lt : ComparePredicate::le)
-                                : (op.getUnit() ? ComparePredicate::gt : ComparePredicate::ge);
-    dA = m.masked(m.t, m.where(inside, row, column, op.getA()), dA);
-  }
-  Value rhs = rhsTangent(m, op.getA(), op.getB(), op.getX(), dA, column);
+  Value dA = l.tangent(op.getA()), rhs = l.tangent(op.getB());
+  if (dA)
+    rhs = m.less(rhs, m.triangular(dA, op.getX(), {columnOf(op.getDims())}, rowOf(op.getDims()),
+                                   columnOf(op.getDims()), op.getUpper(), op.getUnit()));
   tangents[0] = TriangularSolveOp::create(l.linear, op.getA(), rhs, op.getDims(), op.getUpper(),
                                           op.getUnit());
 }
@@ -352,6 +378,25 @@ static Value triangularSolveBack(Transposer &t, Operation *o, unsigned, Value ct
   ArrayAttr turned = t.b.getArrayAttr({op.getDims()[1], op.getDims()[0]});
   return TriangularSolveOp::create(t.b, t.residual(op.getA()), ct, turned, !op.getUpper(),
                                    op.getUnit());
+}
+
+/// The same terms, of the cotangent and the other operand.
+static Value triangularContractBack(Transposer &t, Operation *o, unsigned i, Value ct) {
+  auto op = cast<TriangularContractOp>(o);
+  Value other = op->getOperand(1 - i);
+  ArrayType mine = arrayType(op->getOperand(i)), others = arrayType(other);
+  SmallVector<Attribute> over;
+  if (op.getMatrixOperand() == int(i)) {
+    for (StringAttr dim : others.getDimNames())
+      if (!mine.hasDim(dim))
+        over.push_back(dim);
+  } else {
+    for (Attribute dim : op.getDims())
+      if (!mine.hasDim(dim))
+        over.push_back(dim);
+  }
+  return TriangularContractOp::create(t.b, ct, t.residual(other), t.b.getArrayAttr(over),
+                                      op.getDims(), op.getStrict());
 }
 
 //===- the table -----------------------------------------------------------===//
@@ -377,12 +422,19 @@ static Rule linearInSecond(TangentsFn tangents, TransposeFn transpose, StringRef
 
 void xtensor::addFactorRules(Rules &rules) {
   rules.add<CholeskyOp>(factors(NAMED(choleskyTangent)));
-  rules.add<CholeskyTangentOp>(linearInSecond(choleskyTangentTangent, NAMED(choleskyTangentBack)));
+  rules.add<CholeskyTangentOp>(
+      linearInSecond(choleskyTangentTangent, NAMED(tangentBack<CholeskyTangentOp>)));
   rules.add<EighOp>(factors(NAMED(eighTangent)));
   rules.add<LuOp>(factors(NAMED(luTangent)));
+  rules.add<LuTangentOp>(linearInSecond(luTangentTangent, NAMED(tangentBack<LuTangentOp>)));
   rules.add<PinvOp>(factors(NAMED(pinvTangent)));
   rules.add<QrOp>(factors(NAMED(qrTangent)));
   rules.add<SvdOp>(factors(NAMED(svdTangent)));
   rules.add<SolveOp>(linearInSecond(solveTangent, NAMED(solveBack)));
+  Rule each{Table::Linear};
+  each.linearity = Linearity::Each;
+  each.transpose = triangularContractBack;
+  each.text = "triangularContractBack";
+  rules.add<TriangularContractOp>(each);
   rules.add<TriangularSolveOp>(linearInSecond(triangularSolveTangent, NAMED(triangularSolveBack)));
 }

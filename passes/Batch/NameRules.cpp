@@ -146,8 +146,9 @@ void xtensor::addNameBatchRules(BatchRules &rules) {
        RsqrtOp, ScaleOp, SelectOp, ShlOp, ShrOp, SignOp, SinOp, SinhOp, SqrtOp, StopGradientOp,
        SubOp, TanOp, TanhOp, TruncOp, XorOp>(rules, elementwise);
   rows<ArgsortOp, CholeskyOp, CholeskyTangentOp, ConstantOp, CumulativeOp, EighOp, GatherOp, IotaOp,
-       LuOp, MergeOp, OverlapAddOp, PinvOp, QrOp, ReduceOp, RenameOp, ReverseOp, SizeOp, SliceOp,
-       SolveOp, SplitOp, SqueezeOp, SvdOp, TriangularSolveOp, WindowOp>(rules, byName);
+       LuOp, LuTangentOp, MergeOp, OverlapAddOp, PinvOp, QrOp, ReduceOp, RenameOp, ReverseOp,
+       SizeOp, SliceOp, SolveOp, SplitOp, SqueezeOp, SvdOp, TriangularContractOp, TriangularSolveOp,
+       WindowOp>(rules, byName);
   rules.add<AccumulateOp>(accumulate, "start gets the names");
   rules.add<BarrierOp>(barrier, "its operand's type");
   rules.add<BroadcastOp>(broadcast, "result type with the names");

@@ -113,16 +113,22 @@ void lower(CholeskyOp op, Lowering &to) {
   to.setTensor(op.getL(), call.emit("xt_cholesky")[0]);
 }
 
-void lower(CholeskyTangentOp op, Lowering &to) {
-  ArrayType type = arrayType(op.getL()), x = arrayType(op.getX());
-  checkSquare(type, op.getDims(), to);
+/// Of the factors in the first operand; what the second one is a tangent of has more dims, maybe.
+template <typename Op>
+void lowerTangent(Op op, StringRef routine, Lowering &to) {
+  Value factors = op->getOperand(0);
+  ArrayType x = arrayType(op.getX());
+  checkSquare(arrayType(factors), op.getDims(), to);
   StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
   Call call(to, batchOf(x, op.getDims()));
-  call.in(op.getL(), {row, column});
+  call.in(factors, {row, column});
   call.in(op.getT(), {row, column});
   call.out(x, {row, column});
-  to.setTensor(op.getX(), call.emit("xt_cholesky_tangent", {op.getTransposed()})[0]);
+  to.setTensor(op.getX(), call.emit(routine, {op.getTransposed()})[0]);
 }
+
+void lower(CholeskyTangentOp op, Lowering &to) { lowerTangent(op, "xt_cholesky_tangent", to); }
+void lower(LuTangentOp op, Lowering &to) { lowerTangent(op, "xt_lu_tangent", to); }
 
 void lower(EighOp op, Lowering &to) {
   ArrayType type = arrayType(op.getA());
@@ -246,11 +252,42 @@ void lower(TriangularSolveOp op, Lowering &to) {
   to.setTensor(op.getX(), call.emit("xt_triangular_solve", {op.getUpper(), op.getUnit()})[0]);
 }
 
+void lower(TriangularContractOp op, Lowering &to) {
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims());
+  ArrayType x = arrayType(op.getX());
+  int matrix = op.getMatrixOperand();
+  if (matrix < 0) {
+    bool swap = arrayType(op.getB()).hasDim(row);
+    Names rows{row}, columns{column};
+    for (auto dim : op.getOver().getAsRange<StringAttr>()) {
+      rows.push_back(dim);
+      columns.push_back(dim);
+    }
+    Call call(to, batchOf(x, op.getDims()));
+    call.in(swap ? op.getB() : op.getA(), rows);
+    call.in(swap ? op.getA() : op.getB(), columns);
+    call.out(x, {row, column});
+    return to.setTensor(op.getX(), call.emit("xt_triangle_of_product", {op.getStrict()})[0]);
+  }
+  Value a = op->getOperand(matrix), b = op->getOperand(1 - matrix);
+  ArrayType batch = batchOf(arrayType(a), op.getDims());
+  checkSquare(arrayType(a), op.getDims(), to);
+  bool upper = llvm::is_contained(op.getOver(), row);
+  if (upper)
+    std::swap(row, column);
+  Call call(to, batch);
+  call.in(a, {row, column});
+  call.in(b, withRest(arrayType(b), column, batch));
+  call.out(x, withRest(x, row, batch));
+  to.setTensor(op.getX(), call.emit("xt_triangular_product", {upper, op.getStrict()})[0]);
+}
+
 } // namespace
 
 LogicalResult xtensor::lowerFactors(Operation *op, Lowering &to) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<CholeskyOp, CholeskyTangentOp, EighOp, LuOp, PinvOp, QrOp, SolveOp, SvdOp,
-            TriangularSolveOp>([&](auto known) { return lower(known, to), success(); })
+      .Case<CholeskyOp, CholeskyTangentOp, EighOp, LuOp, LuTangentOp, PinvOp, QrOp, SolveOp, SvdOp,
+            TriangularContractOp, TriangularSolveOp>(
+          [&](auto known) { return lower(known, to), success(); })
       .Default([](Operation *) { return failure(); });
 }

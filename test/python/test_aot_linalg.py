@@ -24,6 +24,14 @@ _CASES: dict[str, Callable[..., Any]] = {
     "cholesky": lambda a, b: xt.linalg.cholesky(gram(a), dims=D),
     "cholesky tangent": lambda a, b: xt.jvp(lambda s: xt.linalg.cholesky(s, dims=D), (gram(a),), (a,))[1],
     "cholesky gradient": lambda a, b: xt.grad(lambda s: xt.sum(xt.linalg.cholesky(s, dims=D) ** 3))(gram(a)),
+    "lu tangent": lambda a, b: xt.jvp(lambda s: xt.linalg.lu(s, dims=D)[1], (a,), (gram(a),))[1],
+    "lu gradient": lambda a, b: xt.grad(lambda s: sum(xt.sum(f**3) for f in xt.linalg.lu(s, dims=D)[1:]))(a),
+    "qr tangent": lambda a, b: xt.jvp(lambda s: xt.linalg.qr(s, dims=D)[0], (a,), (gram(a),))[1],
+    "qr gradient": lambda a, b: xt.grad(lambda s: sum(xt.sum(f**3) for f in xt.linalg.qr(s, dims=D)))(a),
+    "triangular gradient": lambda a, b: xt.grad(lambda s: xt.sum(xt.linalg.triangular_solve(s, b, dims=D) ** 3))(a),
+    "upper gradient": lambda a, b: xt.grad(
+        lambda s: xt.sum(xt.linalg.triangular_solve(0.05 * s, b, dims=D, lower=False, unit=True) ** 3)
+    )(a),
     "solve": lambda a, b: xt.linalg.solve(a, b, dims=D),
     "triangular": lambda a, b: xt.linalg.triangular_solve(a, b, dims=D, lower=False),
     "lower": lambda a, b: xt.linalg.triangular_solve(a, b, dims=D, lower=True),

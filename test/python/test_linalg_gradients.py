@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from against import finished
-from linalg_cases import SHAPES, close, definite, matrix, random
+from linalg_cases import ANY, SHAPES, close, definite, matrix, random
 
 GRADIENTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any], tuple[int, ...]]] = {
     # ours, JAX's or PyTorch's given their linalg and the array, the matrix's shape
@@ -81,6 +81,152 @@ def test_cholesky_in_both_modes(shape: tuple[int, ...], dtype: str) -> None:
         (gradient,) = back(along.transpose(*order))
         close(gradient.transpose(*point.dims), (x + x.transpose(turned)) / 2, dtype)
         np.testing.assert_array_equal(gradient.values, gradient.values.transpose(turned))
+
+
+def rolled(*shape: int) -> np.ndarray:
+    """Well conditioned, and elimination exchanges its rows."""
+    return np.roll(random(*shape) + max(shape[-2:]) * np.eye(*shape[-2:]), 1, -2)
+
+
+def assert_transposed(forward: list[xt.Array], cts: list[xt.Array], t: xt.Array, back: xt.Array, dtype: str) -> None:
+    """<ct, J t> = <J^T ct, t>"""
+
+    def terms(xs: list[xt.Array], ys: list[xt.Array]) -> np.ndarray:
+        return np.concatenate([np.ravel(x.values.astype("f8") * y.values) for x, y in zip(xs, ys, strict=True)])
+
+    along, against = terms(forward, cts), terms([back], [t])
+    tolerance = 1e-4 if dtype == "f4" else 1e-11
+    assert abs(along.sum() - against.sum()) <= tolerance * max(np.abs(along).sum(), 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(
+    "shape",
+    [*ANY, (4, 16, 16), (4, 17, 17), (32, 32), (33, 33), (2, 100, 100), (300, 300), (200, 90), (90, 200), (33, 32)],
+)
+def test_lu_in_both_modes(shape: tuple[int, ...], dtype: str) -> None:
+    """Blocks of rows and columns: dL and dU are of the shape of L and U, and P (dL U + L dU) is dA."""
+    point, along = matrix(rolled(*shape).astype(dtype)), matrix(random(*shape, dtype=dtype))
+    for order in (point.dims, (*point.dims[:-2], "col", "row")):
+        values, got = xt.jvp(xt.linalg.lu, (point.transpose(*order),), (along.transpose(*order),))
+        p, l, u, dl, du = (xt.astype(v, "f8") for v in (*values, *got[1:]))  # noqa: E741
+        change = xt.dot(p, l, du, dim=("row'", "rank")) + xt.dot(p, dl, u, dim=("row'", "rank"))
+        close(change.transpose(*along.dims), along.values, dtype)
+        assert (np.triu(dl.transpose(..., "row'", "rank").values) == 0).all()
+        assert (np.tril(du.transpose(..., "rank", "col").values, -1) == 0).all()
+        _, back = xt.vjp(lambda a: xt.linalg.lu(a)[1:], point.transpose(*order))
+        cts = [xt.array(random(*v.shape, dtype=dtype), v.dims) for v in values[1:]]
+        (gradient,) = back(tuple(cts))
+        assert gradient.dims == order
+        assert_transposed(list(got[1:]), cts, along.transpose(*order), gradient, dtype)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5, 3), (2, 3, 5), (2, 40, 40), (70, 34)])
+def test_second_derivatives_of_lu(shape: tuple[int, ...]) -> None:
+    torch = pytest.importorskip("torch")
+    a, w, along = rolled(*shape), random(*shape), random(*shape)
+    v = torch.tensor(a, requires_grad=True)
+    _, l, u = torch.linalg.lu(v)  # noqa: E741
+    k = min(shape[-2:])
+    left, right = w[..., :k], w[..., :k, :]
+    (g,) = torch.autograd.grad(
+        (l**3 * torch.tensor(left)).sum() + (u**3 * torch.tensor(right)).sum(), v, create_graph=True
+    )
+    (second,) = torch.autograd.grad((g * torch.tensor(along)).sum(), v)
+
+    def f(a: Any) -> Any:
+        _, l, u = xt.linalg.lu(a)  # noqa: E741
+        return xt.sum(l**3 * xt.array(left, l.dims)) + xt.sum(u**3 * xt.array(right, u.dims))
+
+    close(xt.grad(f)(matrix(a)), g.detach())
+    scale = max(1.0, float(second.abs().max()))
+    close(xt.jvp(xt.grad(f), (matrix(a),), (matrix(along),))[1] / scale, second / scale)
+    close(xt.grad(lambda a: xt.sum(xt.grad(f)(a) * matrix(along)))(matrix(a)) / scale, second / scale)
+
+
+def test_tangents_of_lu_that_has_none() -> None:
+    """Below a pivot that is 0 the factor has zeros, and stays; NaN is for its instance alone."""
+    a = np.array([[[1.0, 2, 3], [0, 0, 4], [0, 0, 5]], [[1, 2, 3], [4, 5, 6], [7, 8, 10]], [[np.nan, 2, 3]] * 3])
+    f = lambda a: xt.linalg.lu(a)[1:]  # noqa: E731
+    _, (dl, du) = xt.jvp(f, (matrix(a),), (matrix(np.ones((3, 3, 3))),))
+    assert dl.values[0, 2, 1] == 0
+    assert np.isfinite(dl.values[:2]).all()
+    assert np.isfinite(du.values[:2]).all()
+    assert np.isnan(dl.values[2][np.tril_indices(3, -1)]).all()
+    gradient = xt.grad(lambda a: sum(xt.sum(v**3) for v in f(a)))(matrix(a)).values
+    assert np.isfinite(gradient[:2]).all()
+    assert np.isnan(gradient[2]).any()
+    close(xt.grad(lambda a: sum(xt.sum(v**3) for v in f(a)))(matrix(a[1])), gradient[1])
+
+
+def test_gradient_of_lu_of_open_sizes() -> None:
+    gradient = xt.grad(lambda v: sum(xt.sum(f**3) for f in xt.linalg.lu(v)[1:]))
+    run = xt.jit(gradient, dynamic_dims=("b1", "row", "col"))
+    for n in (3, 1, 5):
+        a = matrix(rolled(n, n, n))
+        close(run(a), gradient(a).values)
+
+
+TRIANGLES = [(3, 3), (4, 5, 5), (1, 1), (2, 0, 0), (0, 3, 3), (95, 95), (97, 97), (2, 130, 130), (300, 300)]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("shape", TRIANGLES)
+def test_triangular_solve_in_both_modes(shape: tuple[int, ...], lower: bool, unit: bool, dtype: str) -> None:
+    """d(A^-1 B) = A^-1 (dB - dA X), of one triangle of dA; the other one's gradient is 0."""
+    n = shape[-1]
+    a = random(*shape) / max(n, 1) + 2 * np.eye(n)
+    da, cut = random(*shape), (np.tril if lower else np.triu)
+    read = cut(a, -1 if lower else 1) + np.eye(n) if unit else cut(a)
+    moved = cut(da, -1 if lower else 1) if unit else cut(da)
+    for rest in ((), (1,), (7,), (2, 3), (n + 1,)):
+        b, db = random(*shape[:-1], *rest), random(*shape[:-1], *rest)
+        dims = (*matrix(a).dims[:-1], *"kml"[: len(rest)])
+        columns = (*shape[:-1], int(np.prod(rest)))
+        x = np.linalg.solve(read, b.reshape(columns))
+        dx = np.linalg.solve(read, db.reshape(columns) - moved @ x)
+        f = lambda a, b: xt.linalg.triangular_solve(a, b, lower=lower, unit=unit)  # noqa: E731
+        point = (matrix(a.astype(dtype)), xt.array(b.astype(dtype), dims))
+        along = (matrix(da.astype(dtype)), xt.array(db.astype(dtype), dims))
+        value, got = xt.jvp(f, point, along)
+        close(got, dx.reshape(b.shape), dtype)
+        ct = xt.array(random(*b.shape, dtype=dtype), value.dims)
+        _, back = xt.vjp(f, *point)
+        ga, gb = back(ct)
+        u = np.linalg.solve(read.swapaxes(-1, -2), np.asarray(ct, "f8").reshape(columns))
+        close(gb, u.reshape(b.shape), dtype)
+        full = -(u @ x.swapaxes(-1, -2))
+        close(ga, cut(full, -1 if lower else 1) if unit else cut(full), dtype)
+
+
+def test_one_triangle_and_many_right_hand_sides() -> None:
+    """What both lack is summed over, wherever it lies; batches of one alone are broadcast."""
+    a, b, w = random(5, 5) + 4 * np.eye(5), random(2, 5, 3), random(2, 5, 3)
+    weights = xt.array(w, ("v", "col", "k"))
+    sides = xt.array(b, ("v", "row", "k"))
+    each = xt.vectorize(lambda a, b, w: xt.sum(xt.linalg.triangular_solve(a, b) * w), "v")
+    gradient = xt.grad(lambda a: xt.sum(each(a, sides, weights)))(matrix(a))
+    x = np.linalg.solve(np.tril(a), b)
+    close(gradient, np.tril(-np.einsum("vik,vjk->ij", np.linalg.solve(np.tril(a).T, w), x)))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [*ANY, (100, 100), (100, 101), (101, 100), (2, 50, 200), (200, 100)])
+def test_qr_in_both_modes(shape: tuple[int, ...], dtype: str) -> None:
+    """dQ R + Q dR is dA, dR is of the shape of R, and Q^T dQ is skew-symmetric."""
+    point, along = matrix(rolled(*shape).astype(dtype)), matrix(random(*shape, dtype=dtype))
+    values, got = xt.jvp(xt.linalg.qr, (point,), (along,))
+    (q, r), (dq, dr) = ([np.asarray(v, "f8") for v in both] for both in (values, got))
+    close(dq @ r + q @ dr, along.values, dtype)
+    turned = q.swapaxes(-1, -2) @ dq
+    close(turned, -turned.swapaxes(-1, -2), dtype)
+    assert (np.tril(dr, -1) == 0).all()
+    cts = [xt.array(random(*v.shape, dtype=dtype), v.dims) for v in values]
+    _, back = xt.vjp(xt.linalg.qr, point)
+    (gradient,) = back(tuple(cts))
+    assert_transposed(list(got), cts, along, gradient, dtype)
 
 
 @pytest.mark.parametrize("n", [8, 32, 64, 120])
@@ -180,14 +326,32 @@ def test_inverses_of_singular_matrices() -> None:
         assert np.isnan(xt.linalg.inv(matrix(a)).values).all()
 
 
-def test_a_gradient_costs_under_three_values() -> None:
-    a = matrix(random(64, 64))
-    f = lambda a: xt.linalg.slogdet(a)[1]  # noqa: E731
-    value, both = (xt.jit(g).cost(a)["flops"] for g in (f, xt.value_and_grad(f)))
-    assert both <= 3 * value
-    f = lambda a: xt.sum(xt.linalg.cholesky(a) ** 2)  # noqa: E731
-    value, both = (xt.jit(g).cost(a)["flops"] for g in (f, xt.value_and_grad(f)))
-    assert both <= 3 * value
+def squares(*values: Any) -> Any:
+    return sum(xt.sum(v * v) for v in values)
+
+
+COSTS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
+    "slogdet": (lambda a: xt.linalg.slogdet(a)[1], [(96, 96)]),
+    "det": (lambda a: xt.linalg.det(a), [(96, 96)]),
+    "cholesky": (lambda a: squares(xt.linalg.cholesky(a)), [(96, 96)]),
+    "lu": (lambda a: squares(*xt.linalg.lu(a)[1:]), [(96, 96), (200, 96), (96, 200)]),
+    "qr": (lambda a: squares(*xt.linalg.qr(a)), [(96, 96), (97, 96), (96, 97), (300, 96), (96, 300)]),
+    "r": (lambda a: squares(xt.linalg.qr(a)[1]), [(96, 96), (97, 96), (96, 97), (300, 96), (96, 300)]),
+    "triangular_solve": (
+        lambda a: squares(xt.linalg.triangular_solve(a, a.rename(col="k"))),
+        [(96, 96)],
+    ),
+    "of one side": (lambda a: squares(xt.linalg.triangular_solve(a, xt.ones(row=96))), [(96, 96)]),
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_a_gradient_costs_under_three_values(name: str) -> None:
+    f, shapes = COSTS[name]
+    for shape in shapes:
+        a = matrix(random(*shape))
+        value, both = (xt.jit(g).cost(a)["flops"] for g in (f, xt.value_and_grad(f)))
+        assert both <= 3 * value, shape
 
 
 def test_cost() -> None:

@@ -100,7 +100,10 @@ REGIONS = {
     "switch": "switch", "while": "while_", "scan": "scan", "checkpoint": "checkpoint",
     "custom_derivative": "custom_derivative",
 }  # fmt: skip
-MATRICES = {"cholesky", "cholesky_tangent", "eigh", "lu", "pinv", "qr", "solve", "svd", "triangular_solve"}
+MATRICES = {
+    "cholesky", "cholesky_tangent", "eigh", "lu", "lu_tangent", "pinv", "qr", "solve", "svd", "triangular_contract",
+    "triangular_solve",
+}  # fmt: skip
 COMPARE = [np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal]
 
 

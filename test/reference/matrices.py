@@ -56,6 +56,17 @@ def cholesky_tangent(factor: np.ndarray, t: np.ndarray, transposed: bool) -> np.
     return lower @ (half * (inverse @ symmetric(t) @ inverse.T))
 
 
+def lu_tangent(packed: np.ndarray, t: np.ndarray, transposed: bool) -> np.ndarray:
+    """By the matrix of the map from changes of both factors to those of their product."""
+    rows, columns = packed.shape
+    k = min(rows, columns)
+    lower, upper = np.tril(packed[:, :k], -1) + np.eye(rows, k), np.triu(packed[:k])
+    changes = np.eye(rows * columns).reshape(-1, rows, columns)
+    products = [np.tril(d, -1)[:, :k] @ upper + lower @ np.triu(d)[:k] for d in changes]
+    matrix = np.reshape(products, (rows * columns, -1))
+    return np.linalg.solve(matrix if transposed else matrix.T, t.ravel()).reshape(rows, columns)
+
+
 def factors(op: ir.Operation, short: str, a: Named) -> list[tuple[list[str], np.ndarray]]:
     row, col = names(op.attributes["dims"])
     inner = ir.StringAttr(op.attributes["inner"]).value if "inner" in op.attributes else ""
@@ -71,14 +82,31 @@ def factors(op: ir.Operation, short: str, a: Named) -> list[tuple[list[str], np.
     return each(fn, [(a, (row, col))], outputs)
 
 
+def triangular_contract(
+    a: Named, b: Named, over: Sequence[str], row: str, col: str, strict: bool
+) -> list[tuple[list[str], np.ndarray]]:
+    """Every term of the contraction, then those of the triangle."""
+    every = list(dict.fromkeys([*a.dims, *b.dims]))
+    terms = a.over(every) * b.over(every)
+    sizes = [terms.shape[every.index(d)] for d in (row, col)]
+    mask = np.tril(np.ones(sizes, bool), -int(strict))
+    if every.index(row) > every.index(col):
+        mask = mask.T
+    mask = mask.reshape([s if d in (row, col) else 1 for d, s in zip(every, terms.shape, strict=True)])
+    sums = tuple(every.index(d) for d in over)
+    return [([d for d in every if d not in over], np.where(mask, terms, 0).sum(sums))]
+
+
 def solutions(op: ir.Operation, short: str, a: Named, b: Named) -> list[tuple[list[str], np.ndarray]]:
     row, col = names(op.attributes["dims"])
     flags = {f for f in ("upper", "unit", "transposed") if f in op.attributes}
 
-    if short == "cholesky_tangent":
-        return each(
-            lambda a, t: [cholesky_tangent(a, t, bool(flags))], [(a, (row, col)), (b, (row, col))], [[row, col]]
-        )
+    if short in ("cholesky_tangent", "lu_tangent"):
+        tangent = cholesky_tangent if short == "cholesky_tangent" else lu_tangent
+        return each(lambda a, t: [tangent(a, t, bool(flags))], [(a, (row, col)), (b, (row, col))], [[row, col]])
+
+    if short == "triangular_contract":
+        return triangular_contract(a, b, names(op.attributes["over"]), row, col, "strict" in op.attributes)
 
     def fn(a: np.ndarray, b: np.ndarray) -> Matrices:
         if short == "solve":

@@ -357,6 +357,18 @@ CASES: dict[str, list[Case]] = {
              lambda a, b: xt.triangular_solve(a, b, ["r", "c"], upper=True, unit=True)),
         Case(["c: 3, r: 3, f64", "r: 3, f64"], lambda a, b: xt.triangular_solve(a, b, ["r", "c"], unit=True)),
     ],
+    "triangular_contract": [
+        Case(["r: 3, c: 3, f64", "c: 3, k: 2, f64"], lambda a, b: xt.triangular_contract(a, b, ["c"], ["r", "c"])),
+        Case(["c: 3, b: 2, k: 2, f64", "c: 3, r: 3, f64"],
+             lambda a, b: xt.triangular_contract(a, b, ["c"], ["c", "r"], strict=True)),
+        Case(["b: 2, r: 3, c: 3, f64", "n: 2, r: 3, f64"],
+             lambda a, b: xt.triangular_contract(a, b, ["r"], ["r", "c"], strict=True)),
+        Case(["r: 3, k: 2, b: 2, f64", "c: 3, k: 2, f64"],
+             lambda a, b: xt.triangular_contract(a, b, ["k"], ["r", "c"])),
+        Case(["b: 2, c: 2, k: 2, n: 2, f64", "n: 2, r: 2, b: 2, k: 2, f64"],
+             lambda a, b: xt.triangular_contract(a, b, ["k", "n"], ["r", "c"], strict=True)),
+        Case(["r: 3, f64", "c: 3, f64"], lambda a, b: xt.triangular_contract(a, b, [], ["c", "r"])),
+    ],
     # ---- factors -------------------------------------------------------------
     "cholesky": [
         Case(["r: 3, c: 3, f64"], lambda a: xt.cholesky(dominant(a), ["r", "c"])),
@@ -384,6 +396,22 @@ CASES: dict[str, list[Case]] = {
         Case(["c: 2, r: 3, f64"], lambda a: xt.lu(a, ["r", "c"])[0], at={0: SQUARE[:2]}),
         Case(["b: 2, r: 2, c: 2, f64"], lambda a: xt.lu(a, ["r", "c"])[0],
              at={0: [[[0.1, 2.0], [1.0, 0.3]], [[3.0, 1.0], [0.5, 1.0]]]}),
+    ],
+    "lu_tangent": [
+        case
+        for back in (False, True)
+        for case in (
+            Case(["r: 3, c: 3, f64", "r: 3, c: 3, f64"],
+                 lambda f, t, b=back: xt.lu_tangent(dominant(f), t, ["r", "c"], transposed=b)),
+            Case(["r: 2, c: 3, f64", "c: 3, n: 2, r: 2, f64"],
+                 lambda f, t, b=back: xt.lu_tangent(f, t, ["r", "c"], transposed=b), at={0: SQUARE[:2]}),
+            Case(["r: 3, c: 2, f64", "b: 2, r: 3, c: 2, f64"],
+                 lambda f, t, b=back: xt.lu_tangent(f, t, ["r", "c"], transposed=b), at={0: SQUARE[:, :2]}),
+            Case(["b: 2, r: 2, c: 2, f64", "r: 2, c: 2, n: 2, f64"],
+                 lambda f, t, b=back: xt.lu_tangent(dominant(f), t, ["c", "r"], transposed=b)),
+            Case(["r: 2, c: 2, f64", "r: 2, c: 2, n: 2, f64"],
+                 lambda f, t, b=back: xt.lu_tangent(dominant(f), t, ["r", "c"], transposed=b), wrt=[1]),
+        )
     ],
     "pinv": [
         Case(["r: 3, c: 2, f64"], lambda a: xt.pinv(a, ["r", "c"]), at={0: SQUARE[:, :2]}),

@@ -71,7 +71,8 @@ func.func @infer(%x: !x, %w: !w, %s: !xtensor.array<f32>, %k: !xtensor.array<p: 
 // CHECK: sym_name = "matrices"
 func.func @matrices(%a: !xtensor.array<row: 4, b: 2, col: 3, f32>, %s: !xtensor.array<b: 2, r: 3, c: 3, f64>,
                     %y: !xtensor.array<k: 5, r: 3, f64>, %z: !xtensor.array<c: 3, f64>,
-                    %m: !xtensor.array<c: 3, n: 5, r: 3, f64>) {
+                    %m: !xtensor.array<c: 3, n: 5, r: 3, f64>, %dt: !xtensor.array<col: 3, n: 5, row: 4, f32>,
+                    %k: !xtensor.array<k: 5, c: 3, f64>) {
   // CHECK: "xtensor.qr"{{.*}} -> (!xtensor.array<row: 4, b: 2, k: 3, f32>, !xtensor.array<k: 3, b: 2, col: 3, f32>)
   %q, %r = xtensor.qr %a on [row, col] inner k : !xtensor.array<row: 4, b: 2, col: 3, f32>
   // CHECK: "xtensor.svd"{{.*}} -> (!xtensor.array<row: 4, b: 2, k: 3, f32>, !xtensor.array<b: 2, k: 3, f32>, !xtensor.array<k: 3, b: 2, col: 3, f32>)
@@ -85,6 +86,12 @@ func.func @matrices(%a: !xtensor.array<row: 4, b: 2, col: 3, f32>, %s: !xtensor.
   // Batches of the factor come first, then the tangent's dims in their order.
   // CHECK: "xtensor.cholesky_tangent"{{.*}} -> !xtensor.array<b: 2, c: 3, n: 5, r: 3, f64>
   %j = xtensor.cholesky_tangent %s, %m on [r, c] transposed : !xtensor.array<b: 2, r: 3, c: 3, f64>, !xtensor.array<c: 3, n: 5, r: 3, f64>
+  // CHECK: "xtensor.lu_tangent"{{.*}} -> !xtensor.array<b: 2, col: 3, n: 5, row: 4, f32>
+  %lt = xtensor.lu_tangent %a, %dt on [row, col] : !xtensor.array<row: 4, b: 2, col: 3, f32>, !xtensor.array<col: 3, n: 5, row: 4, f32>
+  // CHECK: "xtensor.triangular_contract"{{.*}} -> !xtensor.array<b: 2, r: 3, k: 5, f64>
+  %tp = xtensor.triangular_contract %s, %k over [c] on [r, c] : !xtensor.array<b: 2, r: 3, c: 3, f64>, !xtensor.array<k: 5, c: 3, f64>
+  // CHECK: "xtensor.triangular_contract"{{.*}} -> !xtensor.array<r: 3, c: 3, f64>
+  %pt = xtensor.triangular_contract %y, %k over [k] on [r, c] {strict} : !xtensor.array<k: 5, r: 3, f64>, !xtensor.array<k: 5, c: 3, f64>
   // CHECK: "xtensor.eigh"{{.*}} -> (!xtensor.array<b: 2, k: 3, f64>, !xtensor.array<b: 2, r: 3, k: 3, f64>)
   %w, %e = xtensor.eigh %s on [r, c] inner k : !xtensor.array<b: 2, r: 3, c: 3, f64>
   // The right-hand side's row dim becomes the column dim; batches of the matrix come first.

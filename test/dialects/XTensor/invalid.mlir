@@ -382,7 +382,61 @@ func.func @f(%l: !xtensor.array<row: 3, col: 2, f32>) {
 
 // -----
 
-// cholesky_tangent_c1
+// triangular_contract_c1
+func.func @f(%a: !xtensor.array<row: 3, k: 2, f32>, %b: !xtensor.array<col: 4, k: 2, f32>) {
+  // expected-error@+1 {{triangular_contract: dims "row" and "col" must have equal sizes; there are (row: 3, k: 2, col: 4)}}
+  %x = xtensor.triangular_contract %a, %b over [k] on [row, col] : !xtensor.array<row: 3, k: 2, f32>, !xtensor.array<col: 4, k: 2, f32>
+  return
+}
+
+// -----
+
+// triangular_contract_c2
+func.func @f(%a: !xtensor.array<row: 3, col: 3, f32>, %b: !xtensor.array<row: 3, col: 3, f32>) {
+  // expected-error@+1 {{triangular_contract: one operand has dims "row" and "col" and the other the summed one of them, or each has one of them and the summed dims beside it; they have (row: 3, col: 3) and (row: 3, col: 3)}}
+  %x = xtensor.triangular_contract %a, %b over [col] on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<row: 3, col: 3, f32>
+  return
+}
+
+// -----
+
+// triangular_contract_c2
+func.func @f(%a: !xtensor.array<row: 3, k: 3, f32>, %b: !xtensor.array<col: 3, f32>) {
+  // expected-error@+1 {{each has one of them and the summed dims beside it; they have (row: 3, k: 3) and (col: 3)}}
+  %x = xtensor.triangular_contract %a, %b over [k] on [row, col] : !xtensor.array<row: 3, k: 3, f32>, !xtensor.array<col: 3, f32>
+  return
+}
+
+// -----
+
+// triangular_contract_c3
+func.func @f(%a: !xtensor.array<row: 3, k: 3, f32>, %b: !xtensor.array<col: 3, k: 3, f64>) {
+  // expected-error@+1 {{triangular_contract: expected two arrays of f32 or of f64}}
+  %x = xtensor.triangular_contract %a, %b over [k] on [row, col] : !xtensor.array<row: 3, k: 3, f32>, !xtensor.array<col: 3, k: 3, f64>
+  return
+}
+
+// -----
+
+// triangular_contract_c3
+func.func @f(%a: !xtensor.array<row: 3, k: 3, f32>, %b: !xtensor.array<col: 3, k: 2, f32>) {
+  // expected-error@+1 {{triangular_contract: dim "k" has sizes 3 and 2}}
+  %x = xtensor.triangular_contract %a, %b over [k] on [row, col] : !xtensor.array<row: 3, k: 3, f32>, !xtensor.array<col: 3, k: 2, f32>
+  return
+}
+
+// -----
+
+// tangent_c1
+func.func @f(%p: !xtensor.array<row: 3, col: 2, f32>, %t: !xtensor.array<row: 3, k: 2, f32>) {
+  // expected-error@+1 {{lu_tangent: the tangent lacks dim "col" of the matrix; it has (row: 3, k: 2)}}
+  %x = xtensor.lu_tangent %p, %t on [row, col] : !xtensor.array<row: 3, col: 2, f32>, !xtensor.array<row: 3, k: 2, f32>
+  return
+}
+
+// -----
+
+// tangent_c1
 func.func @f(%l: !xtensor.array<row: 3, col: 3, f32>, %t: !xtensor.array<row: 3, k: 3, f32>) {
   // expected-error@+1 {{cholesky_tangent: the tangent lacks dim "col" of the matrix; it has (row: 3, k: 3)}}
   %x = xtensor.cholesky_tangent %l, %t on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<row: 3, k: 3, f32>
@@ -391,7 +445,7 @@ func.func @f(%l: !xtensor.array<row: 3, col: 3, f32>, %t: !xtensor.array<row: 3,
 
 // -----
 
-// cholesky_tangent_c1
+// tangent_c1
 func.func @f(%l: !xtensor.array<row: 3, col: 3, f32>, %t: !xtensor.array<row: 3, col: 3, f64>) {
   // expected-error@+1 {{cholesky_tangent: the tangent must be an array of 'f32'}}
   %x = xtensor.cholesky_tangent %l, %t on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<row: 3, col: 3, f64>
@@ -400,7 +454,7 @@ func.func @f(%l: !xtensor.array<row: 3, col: 3, f32>, %t: !xtensor.array<row: 3,
 
 // -----
 
-// cholesky_tangent_c1
+// tangent_c1
 func.func @f(%l: !xtensor.array<row: 3, col: 3, f32>, %t: !xtensor.array<row: 2, col: 3, f32>) {
   // expected-error@+1 {{cholesky_tangent: dim "row" has sizes 3 and 2; equal names must have equal sizes; operands: (row: 3, col: 3), (row: 2, col: 3)}}
   %x = xtensor.cholesky_tangent %l, %t on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<row: 2, col: 3, f32>

@@ -34,6 +34,55 @@ func.func @cholesky_tangent(%l: !l, %t: !t) -> !x {
 
 // -----
 
+// CHECK-LABEL: func.func @lu_tangent(
+// CHECK-SAME: %[[P:.*]]: tensor<4x3xf32> {{.*}}, %[[T:.*]]: tensor<3x2x4xf32>
+// CHECK: %[[X:.*]] = xtensor.library "xt_lu_tangent" ins(%[[P]], %[[T]] :
+// CHECK-SAME: axes = [array<i64: -1, 0, 1>, array<i64: 1, 2, 0>, array<i64: 1, 2, 0>], options = array<i64: 0>
+// CHECK: return %[[X]]
+!p = !xtensor.array<row: 4, col: 3, f32>
+!t = !xtensor.array<col: 3, n: 2, row: 4, f32>
+func.func @lu_tangent(%p: !p, %t: !t) -> !t {
+  %x = xtensor.lu_tangent %p, %t on [row, col] : !p, !t
+  return %x : !t
+}
+
+// -----
+
+// The triangle with the sums along its columns; those along its rows are of the upper triangle.
+// CHECK-LABEL: func.func @triangular_product(
+// CHECK-SAME: %[[A:.*]]: tensor<4x2x4xf32> {{.*}}, %[[B:.*]]: tensor<4x3xf32> {{.*}}, %[[C:.*]]: tensor<4x3xf32>
+// CHECK: xtensor.library "xt_triangular_product" ins(%[[A]], %[[B]] :
+// CHECK-SAME: axes = [array<i64: 1, 0, 2>, array<i64: -1, 0, 1>, array<i64: 1, 0, 2>], options = array<i64: 0, 0>
+// CHECK: xtensor.library "xt_triangular_product" ins(%[[A]], %[[C]] :
+// CHECK-SAME: axes = [array<i64: 1, 2, 0>, array<i64: -1, 0, 1>, array<i64: 0, 1, 2>], options = array<i64: 1, 1>
+!a = !xtensor.array<row: 4, batch: 2, col: 4, f32>
+!b = !xtensor.array<col: 4, n: 3, f32>
+!c = !xtensor.array<row: 4, n: 3, f32>
+!x = !xtensor.array<row: 4, batch: 2, n: 3, f32>
+!y = !xtensor.array<batch: 2, col: 4, n: 3, f32>
+func.func @triangular_product(%a: !a, %b: !b, %c: !c) -> (!x, !y) {
+  %x = xtensor.triangular_contract %a, %b over [col] on [row, col] : !a, !b
+  %y = xtensor.triangular_contract %a, %c over [row] on [row, col] {strict} : !a, !c
+  return %x, %y : !x, !y
+}
+
+// -----
+
+// Rows first, then what is summed over.
+// CHECK-LABEL: func.func @triangle_of_product(
+// CHECK-SAME: %[[A:.*]]: tensor<5x4x3xf32> {{.*}}, %[[B:.*]]: tensor<3x2x4x5xf32>
+// CHECK: xtensor.library "xt_triangle_of_product" ins(%[[B]], %[[A]] :
+// CHECK-SAME: axes = [array<i64: 1, 2, 0, 3>, array<i64: -1, 1, 2, 0>, array<i64: 1, 2, 0>], options = array<i64: 0>
+!a = !xtensor.array<k: 5, col: 4, n: 3, f32>
+!b = !xtensor.array<n: 3, batch: 2, row: 4, k: 5, f32>
+!x = !xtensor.array<col: 4, batch: 2, row: 4, f32>
+func.func @triangle_of_product(%a: !a, %b: !b) -> !x {
+  %x = xtensor.triangular_contract %a, %b over [n, k] on [row, col] : !a, !b
+  return %x : !x
+}
+
+// -----
+
 // A permuted matrix is no copy.
 !a = !xtensor.array<row: 4, batch: 2, col: 4, f32>
 !p = !xtensor.array<batch: 2, col: 4, row: 4, f32>
