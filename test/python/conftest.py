@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -121,3 +121,17 @@ def xtensor_opt() -> Callable[[str, str], str]:
         return done.stdout
 
     return run
+
+
+@pytest.fixture(scope="module")
+def metal() -> Iterator[str]:
+    """Metal's name, where its runtime is Apple's or stands in for it."""
+    metal_shim.text_or_reason(lambda x: x + 1, xt.spec(a=2, dtype="f4"))
+    if sys.platform == "darwin":
+        yield "metal"
+        return
+    before = os.environ.get("XTENSOR_METAL_LIBRARY")
+    os.environ["XTENSOR_METAL_LIBRARY"] = str(metal_shim.built())
+    yield "metal"
+    if before is None:
+        del os.environ["XTENSOR_METAL_LIBRARY"]

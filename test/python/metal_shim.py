@@ -10,6 +10,10 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
+
+import pytest
+import xtensor as xt
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "test" / "metal"
@@ -44,3 +48,13 @@ def built() -> Path:
         own.rename(library)
     os.environ.setdefault("XTENSOR_METAL_SHIM_CACHE", str(folder))
     return library
+
+
+def text_or_reason(f: Any, *specs: Any) -> str:
+    """The kernels of a program; skips where SPIRV-Cross is missing."""
+    try:
+        return xt.jit(f).lower(*specs, device="metal").as_text("msl")
+    except xt.CompileError as error:
+        if "SPIRV-Cross" not in str(error):
+            raise
+        pytest.skip(str(error).splitlines()[0])

@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import device_abi
@@ -27,29 +27,6 @@ pytestmark = [
     ),
 ]
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, 88.0, -104.0, 6e4, 1e-8]
-
-
-def text_or_reason(f: Any, *specs: Any) -> str:
-    """The kernels of a program; skips where SPIRV-Cross is missing."""
-    try:
-        return xt.jit(f).lower(*specs, device="metal").as_text("msl")
-    except xt.CompileError as error:
-        if "SPIRV-Cross" not in str(error):
-            raise
-        pytest.skip(str(error).splitlines()[0])
-
-
-@pytest.fixture(scope="module")
-def metal() -> Iterator[str]:
-    text_or_reason(lambda x: x + 1, xt.spec(a=2, dtype="f4"))
-    if sys.platform == "darwin":
-        yield "metal"
-        return
-    before = os.environ.get("XTENSOR_METAL_LIBRARY")
-    os.environ["XTENSOR_METAL_LIBRARY"] = str(metal_shim.built())
-    yield "metal"
-    if before is None:
-        del os.environ["XTENSOR_METAL_LIBRARY"]
 
 
 def floats(*shape: int, dtype: str = "f4", seed: int = 0) -> np.ndarray:
@@ -157,7 +134,8 @@ def test_arithmetic_is_as_on_vulkan_to_the_bit(metal: str) -> None:
 
 
 def test_the_text() -> None:
-    text = text_or_reason(lambda x, i: x.isel(a=i) * 2, xt.spec(a=None, dtype="f4"), xt.spec(k=30000, dtype="i4"))
+    specs = xt.spec(a=None, dtype="f4"), xt.spec(k=30000, dtype="i4")
+    text = metal_shim.text_or_reason(lambda x, i: x.isel(a=i) * 2, *specs)
     assert "#include <metal_stdlib>" in text
     assert "#pragma METAL fp math_mode(safe)" in text
     assert "#pragma METAL fp contract(off)" in text
