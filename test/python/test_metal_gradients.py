@@ -1,4 +1,4 @@
-"""Derivative rules in float32 on Metal, which has no float64 to take finite differences in (test_gradient_rules.py): against
+"""Derivative rules in float32 on Metal, which has no float64 to take differences in (test_gradient_rules.py): against
 the CPU in float64, from the same arguments."""
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ def derivatives(case: Case, device: str, dtype: str) -> Any:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_rules_in_float32(metal: str, case: Case) -> None:
+    if case.name == "quantile skipna":
+        pytest.skip("positions among the numbers of a row are float64, and metal has none")
     if any(y.dtype == "f8" for y in xt.tree.leaves(derivatives(case, "cpu", "f4"))):
         pytest.skip("the case has float64 arrays of its own, and metal has none")
     got = derivatives(case, metal, "f4")
