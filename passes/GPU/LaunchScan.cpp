@@ -108,23 +108,12 @@ static int64_t partsOf(int64_t rows, int64_t steps, const KernelLimits &limits) 
   return std::max<int64_t>(parts, 1);
 }
 
-/// Steps of a scan, counted by the host.
-static Value stepsOn(OpBuilder &host, linalg::GenericOp op) {
-  SmallVector<unsigned> loops;
-  op.getReductionDims(loops);
-  for (OpOperand &operand : op->getOpOperands())
-    for (auto [axis, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && dim.getPosition() == loops.front())
-        return memref::DimOp::create(host, op.getLoc(), operand.get(), axis);
-  llvm_unreachable("a scan shows a value at each step");
-}
-
 /// Whether scans are workgroups' rather than threads', where only the call knows how many there are
 /// or how long they are.
 static Value areWorkgroups(OpBuilder &host, linalg::GenericOp op, Value rows, bool reducesRows,
                            const KernelLimits &limits) {
   Location loc = op.getLoc();
-  Value steps = stepsOn(host, op);
+  Value steps = reductionSteps(host, op);
   auto compare = [&](arith::CmpIPredicate predicate, Value v, int64_t bound) -> Value {
     return arith::CmpIOp::create(host, loc, predicate, v, constant(host, loc, bound));
   };

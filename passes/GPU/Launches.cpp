@@ -58,9 +58,73 @@ Value xtensor::gpu::outputPoints(OpBuilder &host, Operation &op) {
   return n;
 }
 
+Value xtensor::gpu::reductionSteps(OpBuilder &host, linalg::GenericOp op) {
+  Location loc = op.getLoc();
+  SmallVector<unsigned> loops;
+  op.getReductionDims(loops);
+  Value n = constant(host, loc, 1);
+  for (unsigned loop : loops) {
+    Value size;
+    for (OpOperand &operand : op->getOpOperands())
+      for (auto [axis, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+        if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && dim.getPosition() == loop && !size)
+          size = memref::DimOp::create(host, loc, operand.get(), axis);
+    if (!size)
+      return {};
+    n = arith::MulIOp::create(host, loc, n, size);
+  }
+  return n;
+}
+
+/// Elements of a row that a workgroup goes along rather than a thread, and as many rows as it takes
+/// to make that worth a question to the call.
+constexpr int64_t kLongRow = 64;
+
+/// A launch that `condition` does without, unless it holds.
+static void launchIf(Kernel &kernel, OpBuilder &host, ModuleOp module, Value groups,
+                     Value condition) {
+  Location loc = kernel.loc;
+  if (condition)
+    groups = arith::SelectOp::create(host, loc, condition, groups, constant(host, loc, 0));
+  kernel.launch(module, groups);
+}
+
+/// Rows of an open length: whether they are long the call knows. Launches what a workgroup does
+/// with each if they are, and returns whether they are not; null if that is no question.
+static FailureOr<Value> launchLongRows(Operation &op, ModuleOp module, const KernelLimits &limits) {
+  OpBuilder host(&op);
+  Location loc = op.getLoc();
+  Kernel kernel(host, loc, limits.threads, limits);
+  Leaf leaf(kernel, &op, startsOf(kernel, op));
+  int64_t points = leaf.parallelPoints();
+  bool many = ShapedType::isDynamic(points) || points >= kLongRow;
+  if (!many || leaf.reductionPoints() >= 0 || !leaf.canCooperate() || !leaf.reducesRows())
+    return Value();
+  Value steps = reductionSteps(host, cast<linalg::GenericOp>(op));
+  if (!steps)
+    return Value();
+  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(host, loc, predicate, steps, constant(host, loc, kLongRow));
+  };
+  Value groups = outputPoints(host, op);
+  groups = arith::MinUIOp::create(host, loc, groups, constant(host, loc, limits.maxGroups));
+  leaf.emitCooperative({kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true},
+                       kernel.groupId(), kernel.value(groups));
+  if (kernel.isBroken())
+    return failure();
+  launchIf(kernel, host, module, groups, compare(arith::CmpIPredicate::uge));
+  return compare(arith::CmpIPredicate::ult);
+}
+
 /// With `condition`, only where that holds.
 static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimits &limits,
                                 Value condition) {
+  if (!condition) {
+    FailureOr<Value> areShort = launchLongRows(op, module, limits);
+    if (failed(areShort))
+      return failure();
+    condition = *areShort;
+  }
   OpBuilder host(&op);
   Location loc = op.getLoc();
   Kernel kernel(host, loc, limits.threads, limits);
@@ -70,7 +134,8 @@ static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimi
     eraseWithFills(op);
     return success();
   }
-  bool together = leaf.canCooperate() && leaf.reducesRows() && (each < 0 || each >= 64) &&
+  bool together = !condition && leaf.canCooperate() && leaf.reducesRows() &&
+                  (each < 0 || each >= kLongRow) &&
                   !(leaf.chooses() && limits.areThreads(points, each));
   auto groupsOn = [&](int64_t perGroup) -> Value {
     if (!ShapedType::isDynamic(points))
@@ -105,9 +170,7 @@ static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimi
   }
   if (kernel.isBroken())
     return failure();
-  if (condition)
-    groups = arith::SelectOp::create(host, loc, condition, groups, constant(host, loc, 0));
-  kernel.launch(module, groups);
+  launchIf(kernel, host, module, groups, condition);
   eraseWithFills(op);
   return success();
 }

@@ -44,6 +44,8 @@ int64_t pointsOf(mlir::Operation &op);
 /// The independent results of an operation, counted by the host: the sizes of its last output,
 /// which of a scan is the running value.
 mlir::Value outputPoints(mlir::OpBuilder &host, mlir::Operation &op);
+/// Steps behind each of them, counted by the host; null if no operand tells.
+mlir::Value reductionSteps(mlir::OpBuilder &host, mlir::linalg::GenericOp op);
 /// Of the array operations in `op`; at least `otherwise` where one is of unknown size.
 int64_t mostPointsIn(mlir::Operation *op, int64_t otherwise);
 /// Also of the fills that it started from instead.

@@ -160,6 +160,24 @@ def test_columns_that_threads_share(shape: tuple[int, int], dtype: str) -> None:
     close(got, (2 * (wide - wide.sum(0))).sum(0) + wide.sum(0), dtype)
 
 
+@pytest.mark.parametrize("shape", [(5000, 3), (3, 5000), (300, 70), (1, 1), (0, 4), (4, 0)], ids=str)
+@pytest.mark.parametrize("dynamic", ["a", "b", "ab"])
+@pytest.mark.parametrize("over", ["a", "b", "ab"])
+def test_rows_and_columns_of_open_lengths(over: str, dynamic: str, shape: tuple[int, int]) -> None:
+    """The call decides whether rows are a workgroup's or a thread's."""
+
+    def f(x: Any) -> Any:
+        return x.sum(tuple(over)), (x + 1).prod(tuple(over)), xt.grad(lambda x: xt.sum(x.sum(tuple(over)) ** 2))(x)
+
+    x = numbers("f8", a=shape[0], b=shape[1]) * 1e-3
+    got = xt.jit(f, device="vulkan", dynamic_dims=tuple(dynamic))(x)
+    for g, w in zip(got, xt.jit(f, device="cpu")(x), strict=True):
+        close(g.values, w.values, "f8")
+    if 0 not in shape:
+        largest = xt.jit(lambda x: xt.argmax(x, over[0]), device="vulkan", dynamic_dims=tuple(dynamic))(x)
+        np.testing.assert_array_equal(largest.values, x.values.argmax("ab".index(over[0])))
+
+
 HALVES: dict[str, Any] = {
     "max": lambda x: x.max("a"),
     "min": lambda x: x.min("b"),
