@@ -127,11 +127,11 @@ int32_t xtensor::preferredDevice() {
 
 bool xtensor::checkLimits(const xt_device_info &info, const xt_kernel &kernel) {
   if (kernel.buffers > info.max_kernel_buffers)
-    return fail("%s: kernel %s has %d buffers, the limit is %d", info.name, kernel.name,
-                kernel.buffers, info.max_kernel_buffers) == 0;
+    return fail("%s: kernel %s has %d buffers, the limit is %d; run it with device=\"cpu\"",
+                info.name, kernel.name, kernel.buffers, info.max_kernel_buffers) == 0;
   if (kernel.numbers > info.max_kernel_numbers)
-    return fail("%s: kernel %s has %d numbers, the limit is %d", info.name, kernel.name,
-                kernel.numbers, info.max_kernel_numbers) == 0;
+    return fail("%s: kernel %s has %d numbers, the limit is %d; run it with device=\"cpu\"",
+                info.name, kernel.name, kernel.numbers, info.max_kernel_numbers) == 0;
   int64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
     threads *= kernel.threads[i];

@@ -154,13 +154,13 @@ void Body::emitStore(memref::StoreOp op) {
   byFirstThread([&] { kernel.store(v, view, place); });
 }
 
-void Body::leave(Value number, Value memref) {
+void Body::leave(Value number, Value memref, ValueRange at) {
   FlatView view = kernel.view(memref);
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   Value v = kernel.value(number);
   if (v.getType() != element)
     v = arith::IndexCastOp::create(b, kernel.loc, element, v);
-  byFirstThread([&] { kernel.store(v, view, kernel.index(0)); });
+  byFirstThread([&] { kernel.store(v, view, kernel.place(view, at)); });
 }
 
 /// The first report counts: words are site + 1, index (low, high), size (low, high).
@@ -188,72 +188,6 @@ void Body::emitReport(Operation &call) {
     for (auto [i, number] : llvm::enumerate(numbers))
       memref::StoreOp::create(b, loc, number, words, kernel.index(i));
   });
-}
-
-/// Scratch lies in the memory of the workgroup if that has room, else every workgroup has a part
-/// of a buffer. Of a size that is worked out inside (a block of a loop, whose last one is shorter)
-/// the bound counts.
-LogicalResult Body::emitAlloc(memref::AllocOp op) {
-  MemRefType type = op.getType();
-  FlatView view;
-  view.offset = kernel.fixed(0);
-  view.element = type.getElementType();
-  OpFoldResult elements = kernel.fixed(1);
-  SmallVector<OpFoldResult> room; // what the host makes room for
-  auto dynamic = op.getDynamicSizes().begin();
-  for (int64_t size : type.getShape()) {
-    if (!ShapedType::isDynamic(size)) {
-      view.sizes.push_back(kernel.fixed(size));
-      room.push_back(kernel.fixed(size));
-      continue;
-    }
-    view.sizes.push_back(kernel.value(OpFoldResult(*dynamic)));
-    room.push_back(roomFor(*dynamic++));
-    if (!room.back())
-      return op.emitError("a temporary of a kernel whose size the host does not know");
-  }
-  view.strides.resize(type.getRank());
-  for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
-    view.strides[axis] = elements;
-    elements = kernel.mul(elements, view.sizes[axis]);
-  }
-  OpFoldResult part = kernel.fixed(1);
-  for (OpFoldResult size : room)
-    part = kernel.mul(part, kernel.value(size));
-  std::optional<int64_t> known = getConstantIntValue(part);
-  if (known && *known * type.getElementTypeBitWidth() / 8 <= kernel.workgroupBytesLeft())
-    view.flat = kernel.workgroupMemory(*known, type.getElementType()).flat;
-  if (!view.flat) {
-    Location loc = op.getLoc();
-    Value count = arith::ConstantIndexOp::create(host, loc, 1);
-    for (OpFoldResult size : room)
-      count =
-          arith::MulIOp::create(host, loc, count, getValueOrCreateConstantIndexOp(host, loc, size));
-    if (copies)
-      count = arith::MulIOp::create(host, loc, count, copies);
-    auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
-    Value memory = memref::AllocOp::create(host, loc, flat, count);
-    view.flat = kernel.view(memory).flat;
-    if (copy)
-      view.offset = kernel.mul(part, copy);
-  }
-  kernel.setView(op, view);
-  return success();
-}
-
-/// A size that the host knows and `size` does not exceed, if there is one.
-OpFoldResult Body::roomFor(Value size) {
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
-    return kernel.fixed(*constant);
-  Region *outside = host.getInsertionBlock()->getParent();
-  Region *region = size.getParentRegion();
-  if (region == outside || region->isProperAncestor(outside))
-    return size;
-  auto least = size.getDefiningOp<arith::MinSIOp>();
-  if (!least)
-    return {};
-  OpFoldResult left = roomFor(least.getLhs()), right = roomFor(least.getRhs());
-  return !left || (right && getConstantIntValue(right)) ? right : left;
 }
 
 //===- control flow ----------------------------------------------------------===//

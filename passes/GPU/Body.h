@@ -18,8 +18,11 @@ public:
   mlir::LogicalResult emit(mlir::Block &block);
   /// The body of a parallel loop, for the iteration with this number.
   mlir::LogicalResult emitIteration(mlir::scf::ForallOp loop, mlir::Value number);
+  /// Before `op` is emitted: where it names more buffers than a kernel is planned with, what it
+  /// makes for itself shares one buffer for each type.
+  void planScratch(mlir::Operation &op);
   /// Thread 0 stores a number.
-  void leave(mlir::Value number, mlir::Value memref);
+  void leave(mlir::Value number, mlir::Value memref, mlir::ValueRange at);
 
   const Team &team() const { return threads; }
 
@@ -34,6 +37,19 @@ private:
   mlir::LogicalResult emitForall(mlir::scf::ForallOp loop);
   mlir::LogicalResult emitAlloc(mlir::memref::AllocOp op);
   mlir::OpFoldResult roomFor(mlir::Value size);
+  mlir::OpFoldResult roomFor(mlir::memref::AllocOp op);
+  /// A buffer of `count` parts of `each` elements; of every workgroup that has its own.
+  struct Pool {
+    mlir::Type element;
+    mlir::OpFoldResult each;
+    int64_t count;
+    mlir::Value memory; // null as long as nobody needs it
+  };
+  struct Part {
+    size_t pool;
+    int64_t number;
+  };
+  mlir::Value poolOf(const Part &part, mlir::Location loc);
   void emitReport(mlir::Operation &call);
   void emitStore(mlir::memref::StoreOp op);
   template <typename Emit>
@@ -44,6 +60,8 @@ private:
   mlir::OpBuilder host;
   mlir::Value copies, copy;
   Team threads;
+  llvm::SmallVector<Pool> pools;
+  llvm::DenseMap<mlir::Operation *, Part> scratch;
   FlatView sifted[3]; // memory of emitSifted: steps, and how many there are
 };
 

@@ -46,8 +46,7 @@ Value Kernel::groupId() {
 
 //===- values of the host ----------------------------------------------------===//
 
-/// The memory that a spilled number is read from, or null.
-static memref::LoadOp spillOf(Value host) {
+memref::LoadOp xtensor::gpu::spillOf(Value host) {
   if (auto cast = host.getDefiningOp<arith::IndexCastOp>())
     host = cast.getIn();
   auto load = host.getDefiningOp<memref::LoadOp>();
@@ -75,7 +74,7 @@ Value Kernel::value(Value v) {
     FlatView memory = view(spill.getMemref());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(body);
-    here = load(memory, index(0));
+    here = load(memory, place(memory, spill.getIndices()));
     if (v.getType().isIndex())
       here = arith::IndexCastOp::create(b, loc, v.getType(), here);
   } else {
@@ -504,6 +503,7 @@ void Kernel::launch(ModuleOp module, Value groups) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
     if (isOpTriviallyDead(&op))
       op.erase();
+  deriveNumbers();
   SmallVector<Type> types, attributions;
   SmallVector<Value> arguments;
   // Buffers, then numbers: the order of xt_call_launch.

@@ -91,6 +91,7 @@ private:
   bool mayTakeTooManySteps();
   mlir::Value bufferArgument(mlir::Value memref);
   mlir::Value numberArgument(mlir::Value host);
+  void deriveNumbers();
   FlatView root(mlir::Value memref);
   FlatView subview(mlir::memref::SubViewOp op);
   FlatView expand(mlir::memref::ExpandShapeOp op);
@@ -126,6 +127,8 @@ int64_t stepsOfLoops(mlir::Block &block);
 inline constexpr llvm::StringLiteral kLimitedAttr = "xtensor.limited";
 /// Marks the host's read of a number that a kernel left in memory for whoever needs it.
 inline constexpr llvm::StringLiteral kSpillAttr = "xtensor.spill";
+/// The read that a spilled number comes from, or null.
+mlir::memref::LoadOp spillOf(mlir::Value host);
 
 } // namespace xtensor::gpu
 

@@ -191,6 +191,7 @@ static LogicalResult launchForall(scf::ForallOp op, ModuleOp module, const Kerne
   if (loops)
     groups = arith::MinUIOp::create(host, loc, iterations, constant(host, loc, limits.maxGroups));
   Body body(kernel, host, groups, kernel.groupId());
+  body.planScratch(*op);
   OpBuilder &b = kernel.b;
   if (!loops) {
     if (failed(body.emitIteration(op, kernel.groupId())))

@@ -210,6 +210,10 @@ void Outliner::bindingsOf(Operation &op, llvm::DenseSet<Value> &memory,
     for (Value v : inner->getOperands()) {
       if (!isa<MemRefType>(v.getType())) {
         Operation *def = v.getDefiningOp();
+        if (memref::LoadOp spill = spillOf(v); spill && !op.isAncestor(spill)) {
+          memory.insert(spill.getMemref());
+          continue;
+        }
         bool isNumber = def && !def->hasTrait<OpTrait::ConstantLike>() && !op.isAncestor(def) &&
                         !pending.contains(def);
         if (isNumber)
@@ -284,7 +288,8 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
   Kernel kernel(host, loc, limits.threadsFor(points), limits);
   Body body(kernel, host);
   llvm::SmallPtrSet<Operation *, 16> members(ops.begin(), ops.end());
-  SmallVector<std::pair<Value, Value>> left; // a number, and where it is left
+  // Numbers that others need, by the types of the memory that they are left in: one for each.
+  llvm::MapVector<Type, SmallVector<Value>> left;
   for (Operation *op : ops) {
     if (failed(body.emit(*op)))
       return failure();
@@ -297,26 +302,36 @@ LogicalResult Outliner::close(Segment &segment, Operation *before) {
         continue;
       // Views of memory inside of kernels ask for their offsets by the host's value.
       Type type = result.getType().isIndex() ? host.getI32Type() : result.getType();
-      OpBuilder::InsertionGuard guard(host);
-      Value memory = memref::AllocOp::create(host, loc, MemRefType::get({}, type));
-      left.push_back({result, memory});
+      left[type].push_back(result);
     }
   }
-  for (auto [number, memory] : left)
-    body.leave(number, memory);
+  SmallVector<std::tuple<Value, Value, SmallVector<Value, 1>>> places;
+  for (auto &[type, results] : left) {
+    SmallVector<int64_t, 1> shape;
+    if (results.size() > 1)
+      shape.push_back(results.size());
+    Value memory = memref::AllocOp::create(host, loc, MemRefType::get(shape, type));
+    for (auto [i, number] : llvm::enumerate(results)) {
+      SmallVector<Value, 1> at;
+      if (!shape.empty())
+        at.push_back(constant(host, loc, i));
+      body.leave(number, memory, at);
+      places.push_back({number, memory, at});
+    }
+  }
   if (kernel.isBroken())
     return failure();
   // Host code of the kernel was added before `before`, and so is the launch.
   kernel.launch(module, constant(host, loc, 1));
-  for (auto [number, memory] : left) {
-    auto load = memref::LoadOp::create(host, loc, memory);
+  for (auto &[number, memory, at] : places) {
+    auto load = memref::LoadOp::create(host, loc, memory, at);
     load->setAttr(kSpillAttr, host.getUnitAttr());
     Value again = load;
     if (number.getType().isIndex())
       again = arith::IndexCastOp::create(host, loc, number.getType(), load);
-    number.replaceUsesWithIf(again, [&](OpOperand &use) {
-      Operation *at = number.getDefiningOp()->getBlock()->findAncestorOpInBlock(*use.getOwner());
-      return !at || !members.contains(at);
+    number.replaceUsesWithIf(again, [&, made = number](OpOperand &use) {
+      Operation *user = made.getDefiningOp()->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      return !user || !members.contains(user);
     });
   }
   for (Operation *op : llvm::reverse(ops))

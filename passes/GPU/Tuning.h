@@ -53,7 +53,7 @@ struct Tile {
 struct KernelLimits {
   /// Buffers and numbers that a kernel is planned with. Every device binds 31 buffers and 32
   /// numbers; some are left for scratch, reports and numbers that are handed on.
-  static constexpr unsigned kBuffers = 24, kNumbers = 28;
+  static constexpr unsigned kBuffers = 24, kNumbers = 28, kMostNumbers = 32;
   int64_t threads = 256;                  // of a workgroup
   int64_t workgroupBytes = 32768;         // of its memory
   int64_t maxGroups = 65535;              // in one launch

@@ -190,3 +190,80 @@ func.func @blocks(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   }
   return
 }
+
+// -----
+
+// More temporaries than a kernel names buffers, none of which the workgroup's memory holds: parts of
+// one buffer, of which each workgroup has its own.
+
+// CHECK-LABEL: func.func @temporaries
+// CHECK:         memref.alloc() : memref<3407872xf32>
+// CHECK-NOT:     memref.alloc
+// CHECK:         gpu.launch_func @kernel0::@kernel0
+// CHECK:       gpu.func @kernel0(%{{[^,]*}}: memref<?xf32>, %{{[^,]*}}: memref<?xf32>, %{{[^,]*}}: memref<?xf32>) kernel
+func.func @temporaries(%x: memref<8x16384xf32>, %y: memref<8x16384xf32>) {
+  scf.forall (%i) in (8) {
+    %row = memref.subview %x[%i, 0] [1, 16384] [1, 1] : memref<8x16384xf32> to memref<16384xf32, strided<[1], offset: ?>>
+    %out = memref.subview %y[%i, 0] [1, 16384] [1, 1] : memref<8x16384xf32> to memref<16384xf32, strided<[1], offset: ?>>
+    %t0 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t0 : memref<16384xf32>)
+    %t1 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t1 : memref<16384xf32>)
+    %t2 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t2 : memref<16384xf32>)
+    %t3 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t3 : memref<16384xf32>)
+    %t4 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t4 : memref<16384xf32>)
+    %t5 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t5 : memref<16384xf32>)
+    %t6 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t6 : memref<16384xf32>)
+    %t7 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t7 : memref<16384xf32>)
+    %t8 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t8 : memref<16384xf32>)
+    %t9 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t9 : memref<16384xf32>)
+    %t10 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t10 : memref<16384xf32>)
+    %t11 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t11 : memref<16384xf32>)
+    %t12 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t12 : memref<16384xf32>)
+    %t13 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t13 : memref<16384xf32>)
+    %t14 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t14 : memref<16384xf32>)
+    %t15 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t15 : memref<16384xf32>)
+    %t16 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t16 : memref<16384xf32>)
+    %t17 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t17 : memref<16384xf32>)
+    %t18 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t18 : memref<16384xf32>)
+    %t19 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t19 : memref<16384xf32>)
+    %t20 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t20 : memref<16384xf32>)
+    %t21 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t21 : memref<16384xf32>)
+    %t22 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t22 : memref<16384xf32>)
+    %t23 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t23 : memref<16384xf32>)
+    %t24 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t24 : memref<16384xf32>)
+    %t25 = memref.alloc() : memref<16384xf32>
+    linalg.copy ins(%row : memref<16384xf32, strided<[1], offset: ?>>) outs(%t25 : memref<16384xf32>)
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%t0, %t1, %t2, %t3, %t4, %t5, %t6, %t7, %t8, %t9, %t10, %t11, %t12, %t13, %t14, %t15, %t16, %t17, %t18, %t19, %t20, %t21, %t22, %t23, %t24, %t25 : memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>, memref<16384xf32>)
+        outs(%out : memref<16384xf32, strided<[1], offset: ?>>) {
+    ^bb0(%a0: f32, %a1: f32, %a2: f32, %a3: f32, %a4: f32, %a5: f32, %a6: f32, %a7: f32, %a8: f32, %a9: f32, %a10: f32, %a11: f32, %a12: f32, %a13: f32, %a14: f32, %a15: f32, %a16: f32, %a17: f32, %a18: f32, %a19: f32, %a20: f32, %a21: f32, %a22: f32, %a23: f32, %a24: f32, %a25: f32, %old: f32):
+      %s = arith.addf %a0, %a25 : f32
+      linalg.yield %s : f32
+    }
+  }
+  return
+}
