@@ -41,8 +41,8 @@ struct xt_device {
   /// The device's copy of some bytes, made once.
   void *constant(const void *data, int64_t bytes);
 
-  /// Before the process exits: nothing is running any more.
-  virtual void quiesce() = 0;
+  /// Nothing is running any more; unless `patient`, after a few seconds at most.
+  virtual void quiesce(bool patient) = 0;
 
 protected:
   ~xt_device() = default;

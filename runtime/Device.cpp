@@ -49,30 +49,22 @@ bool usable() {
   return false;
 }
 
-/// No driver is asked for anything after it took itself apart at the exit of the process.
-void leaveDevices() {
-  if (state != State::Usable)
-    return;
-  for (const Open &open : table().open)
-    open.device->quiesce();
-  state = State::Exiting;
-}
-
 /// Once the first device is open: no driver survives a fork.
 void watchProcess() {
   static bool watched = [] {
     pthread_atfork(nullptr, nullptr, [] { state = State::Forked; });
-    return atexit(leaveDevices) == 0;
+    return atexit(xt_device_leave) == 0;
   }();
   (void)watched;
 }
 
 /// A driver that compiles kernels as they are first run, on a thread of its own, registers only
-/// then what it takes apart at the exit. What is registered later runs earlier: ours must be last.
+/// then what it takes apart at the exit, and what is registered later runs earlier. This is for
+/// processes that do not call xt_device_leave: most of a driver is there after a kernel.
 void watchCompiler(xt_device *device) {
   static bool watched = [device] {
-    device->quiesce();
-    return atexit(leaveDevices) == 0;
+    device->quiesce(/*patient=*/false);
+    return atexit(xt_device_leave) == 0;
   }();
   (void)watched;
 }
@@ -213,6 +205,13 @@ xt_device *xt_device_open(const char *backend, int32_t index) {
 
 const xt_device_info *xt_device_get_info(xt_device *device) { return &device->info; }
 int32_t xt_device_usable(void) { return usable(); }
+void xt_device_leave(void) {
+  State usable = State::Usable;
+  if (!state.compare_exchange_strong(usable, State::Exiting))
+    return;
+  for (const Open &open : table().open)
+    open.device->quiesce(/*patient=*/true);
+}
 const char *xt_device_error(void) { return lastError; }
 int64_t xt_device_messages(xt_device *device) { return device->messages(); }
 xt_device_counters xt_device_get_counters(xt_device *device) { return device->counters(); }

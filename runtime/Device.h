@@ -77,6 +77,10 @@ XT_API const char *xt_device_error(void);
 /* Whether devices can be asked for anything: not in a forked process, nor while one exits;
  * xt_device_error says so. */
 XT_API int32_t xt_device_usable(void);
+/* Waits for all devices, and asks them for nothing any more: before the process ends. exit() does
+ * so, too, but a driver registers what it takes apart then as late as it needs it, and what is
+ * registered late goes first: a host with an end of its own (Python) calls this there. */
+XT_API void xt_device_leave(void);
 /* Complaints of validation layers ($XTENSOR_VALIDATE=1), which are written to stderr, too. */
 XT_API int64_t xt_device_messages(xt_device *device);
 /* What a device did since it was opened, for tests and profiles. */

@@ -438,7 +438,8 @@ static bool addProfiles(PyObject *module) {
 bool xtensor::initDevices(PyObject *module) {
   cpuName = PyUnicode_InternFromString("cpu");
   deviceClass = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
-  return cpuName && deviceClass &&
+  // After the last of Python, and before what drivers take apart.
+  return Py_AtExit(xt_device_leave) == 0 && cpuName && deviceClass &&
          PyModule_AddObjectRef(module, "Device", (PyObject *)deviceClass) == 0 &&
          addProfiles(module) && PyModule_AddFunctions(module, functions) == 0;
 }

@@ -13,7 +13,9 @@ public:
   int64_t messages() override { return 0; } // there are no validation layers
   xt_device_counters counters() override;
   int32_t synchronize() override { return stream.wait(stream.last()) ? 0 : 1; }
-  void quiesce() override { stream.wait(stream.last(), 5); }
+  void quiesce(bool patient) override {
+    patient ? stream.wait(stream.last()) : stream.wait(stream.last(), 5);
+  }
 
   /// Compiled code is done with a kernel.
   void forget(Kernel &kernel);

@@ -16,7 +16,9 @@ public:
   int64_t messages() override { return context.instance->messages; }
   xt_device_counters counters() override;
   int32_t synchronize() override { return queue.wait(queue.last()) ? 0 : 1; }
-  void quiesce() override { queue.wait(queue.last(), uint64_t(5e9)); }
+  void quiesce(bool patient) override {
+    patient ? queue.wait(queue.last()) : queue.wait(queue.last(), uint64_t(5e9));
+  }
 
   /// Compiled code is done with a kernel.
   void forget(Pipeline &pipeline);

@@ -288,6 +288,24 @@ print(d.messages)
         assert "no answer within 1.5 seconds (XTENSOR_DEVICE_TIMEOUT)" in said
         assert said.endswith("\n0")
 
+    @pytest.mark.parametrize("slow", [False, True])
+    def test_the_process_ends_before_the_driver_does(self, faults: str, slow: bool) -> None:
+        """Whenever the driver registered what it takes apart, and however long the work takes."""
+        run_python(
+            f"""
+import xtensor as xt
+x = xt.array(VALUES, dims="a").to("vulkan")
+f = xt.jit(lambda x: xt.fori_loop(0, 20000, lambda i, y: xt.sin(y) + x, x))
+g = xt.jit(lambda x: x + 1)
+g(x).values
+faults = ctypes.CDLL(os.environ["XTENSOR_VULKAN_LIBRARY"])
+assert faults.take_apart_at_exit() == 0
+if {slow}: faults.fault_set(3, ctypes.c_long(0))
+y = [f(x) for _ in range(3)]
+""",
+            XTENSOR_VULKAN_LIBRARY=faults,
+        )
+
 
 class TestNoVulkan:
     CODE = "print(library().xt_device_count(b'vulkan'), error())\ntry: Device()\nexcept OSError as e: print(e)"

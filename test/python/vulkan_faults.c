@@ -1,13 +1,16 @@
 /* Stands between xtensor and the Vulkan loader (XTENSOR_VULKAN_LIBRARY) and lets calls fail that no
  * driver fails on demand. The test says which: fault_set(kind, n) fails every call after the next
- * n. */
+ * n. SLOW: whoever waits for a limited time waits in vain. */
 #define VK_NO_PROTOTYPES
 #include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <vulkan/vulkan.h>
 
-enum { LOSE_ON_SUBMIT, NO_MEMORY, NO_ANSWER, KINDS };
-static long left[KINDS] = {-1, -1, -1};
+enum { LOSE_ON_SUBMIT, NO_MEMORY, NO_ANSWER, SLOW, KINDS };
+static long left[KINDS] = {-1, -1, -1, -1};
 
 void fault_set(int kind, long calls) { left[kind] = calls; }
 
@@ -25,8 +28,29 @@ static PFN_vkGetDeviceProcAddr deviceProc;
 static PFN_vkQueueSubmit queueSubmit;
 static PFN_vkAllocateMemory allocateMemory;
 static PFN_vkWaitSemaphores waitSemaphores;
+static PFN_vkGetSemaphoreCounterValue counterValue;
+
+/* The last that was sent. */
+static VkSemaphore lastSemaphore;
+static uint64_t lastValue;
+static VkDevice lastDevice;
+
+/* As a driver that registers what it takes apart as it comes to need it: work that is under way
+ * then falls over it. */
+static void take_apart(void) {
+  uint64_t now = 0;
+  counterValue(lastDevice, lastSemaphore, &now);
+  if (now < lastValue) {
+    fputs("the driver was taken apart under its work\n", stderr);
+    _exit(3);
+  }
+}
+int take_apart_at_exit(void) { return atexit(take_apart); }
 
 static VkResult submit(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, VkFence fence) {
+  const VkTimelineSemaphoreSubmitInfo *numbers = infos->pNext;
+  lastSemaphore = infos->pSignalSemaphores[0];
+  lastValue = numbers->pSignalSemaphoreValues[0];
   return fails(LOSE_ON_SUBMIT) ? VK_ERROR_DEVICE_LOST : queueSubmit(queue, count, infos, fence);
 }
 
@@ -37,7 +61,8 @@ static VkResult allocate(VkDevice device, const VkMemoryAllocateInfo *info,
 }
 
 static VkResult wait(VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t timeout) {
-  return fails(NO_ANSWER) ? VK_TIMEOUT : waitSemaphores(device, info, timeout);
+  int in_vain = fails(NO_ANSWER) || (timeout != UINT64_MAX && fails(SLOW));
+  return in_vain ? VK_TIMEOUT : waitSemaphores(device, info, timeout);
 }
 
 static PFN_vkVoidFunction getDeviceProc(VkDevice device, const char *name) {
@@ -52,6 +77,8 @@ static PFN_vkVoidFunction getDeviceProc(VkDevice device, const char *name) {
   }
   if (!strcmp(name, "vkWaitSemaphores")) {
     waitSemaphores = (PFN_vkWaitSemaphores)found;
+    counterValue = (PFN_vkGetSemaphoreCounterValue)deviceProc(device, "vkGetSemaphoreCounterValue");
+    lastDevice = device;
     return (PFN_vkVoidFunction)wait;
   }
   return found;
