@@ -9,6 +9,10 @@
 #include <string>
 #include <unordered_map>
 
+namespace xtensor {
+struct Made;
+}
+
 /// One device. Its functions do what those of Device.h of the same name do. Never destroyed: arrays
 /// are freed while the process exits, too.
 struct xt_device {
@@ -40,6 +44,10 @@ struct xt_device {
   virtual void end() = 0;
   /// The device's copy of some bytes, made once.
   void *constant(const void *data, int64_t bytes);
+
+  /// Compiled code is done with what this device made of it: let go of it, once nothing that runs
+  /// needs it. Waits for nobody.
+  virtual void discard(xtensor::Made *made) = 0;
 
   /// Nothing is running any more; unless `patient`, after a few seconds at most.
   virtual void quiesce(bool patient) = 0;
@@ -86,6 +94,8 @@ struct Made {
 };
 Made *findMade(void *const &handle, xt_device *device);
 void addMade(void *&handle, Made *made);
+/// The kernel was made for calls of the program, and goes with it.
+void addKernel(xt_program *program, xt_kernel *kernel, Made *made);
 
 /// Whether a device can start a kernel at all; sets xt_device_error if not.
 bool checkLimits(const xt_device_info &info, const xt_kernel &kernel);

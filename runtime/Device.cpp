@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <pthread.h>
 #include <string>
 #include <utility>
@@ -80,9 +81,20 @@ const Backend *backendOf(const char *name) {
   return nullptr;
 }
 
+/// The kernels that a program called, so that they go when it does: in its list, of no device.
+struct Called final : Made {
+  std::vector<xt_kernel *> kernels;
+};
+/// Guards what is in them: several devices may run a program.
+std::mutex &calledLock() {
+  static auto *made = new std::mutex;
+  return *made;
+}
+
 /// The device of this thread's calls, and what the last of them may yet report.
 struct Calls {
   xt_device *device = nullptr;
+  xt_program *program = nullptr;
   xt_ticket *ticket = nullptr;
 
   void drop() {
@@ -164,10 +176,29 @@ void xtensor::addMade(void *&handle, Made *made) {
                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
+void xtensor::addKernel(xt_program *program, xt_kernel *kernel, Made *made) {
+  addMade(kernel->handle, made);
+  std::lock_guard<std::mutex> guard(calledLock());
+  auto *called = static_cast<Called *>(findMade(program->handle, nullptr));
+  if (!called) {
+    called = new Called;
+    called->device = nullptr;
+    addMade(program->handle, called);
+  }
+  called->kernels.push_back(kernel);
+}
+
 static void forget(void *&handle) {
   auto *made = static_cast<Made *>(__atomic_exchange_n(&handle, nullptr, __ATOMIC_ACQ_REL));
-  while (made && state == State::Usable)
-    delete std::exchange(made, made->next);
+  while (made && state == State::Usable) {
+    std::unique_ptr<Made> one(std::exchange(made, made->next));
+    if (one->device) {
+      one->device->discard(one.release());
+      continue;
+    }
+    for (xt_kernel *kernel : static_cast<Called &>(*one).kernels)
+      forget(kernel->handle);
+  }
 }
 
 int32_t xt_device_count(const char *backend) {
@@ -246,6 +277,7 @@ void xt_device_use(xt_device *device) { calls.device = device; }
 int32_t xt_call_begin(xt_program *program, void **buffers, const int64_t *sizes,
                       xt_status *status) {
   calls.drop(); // so that what it reported to is free for this call
+  calls.program = program;
   if (calls.device && usable())
     return calls.device->begin(program, buffers, sizes, status, calls.ticket);
   if (!calls.device)
@@ -278,6 +310,7 @@ void xt_call_end(void) {
   watchCompiler(calls.device);
 }
 
+xt_program *xt_call_program(void) { return calls.program; }
 xt_ticket *xt_call_ticket(void) { return std::exchange(calls.ticket, nullptr); }
 void xt_ticket_retain(xt_ticket *ticket) {
   ticket->references.fetch_add(1, std::memory_order_relaxed);

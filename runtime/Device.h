@@ -93,6 +93,7 @@ typedef struct xt_device_counters {
   int64_t cached_kernels; /* of those, found in the cache on disk */
   int64_t barriers;       /* between the commands of one call */
   int64_t driver_bytes;   /* of memory held now */
+  int64_t kernels_held;   /* of those made, not given back yet */
 } xt_device_counters;
 XT_API xt_device_counters xt_device_get_counters(xt_device *device);
 
@@ -182,7 +183,11 @@ XT_API void xt_ticket_retain(xt_ticket *ticket);
 XT_API void xt_ticket_release(xt_ticket *ticket);
 XT_API int32_t xt_ticket_wait(xt_ticket *ticket, xt_status *status);
 
-/* Before compiled code is unloaded: gives back what devices made of its programs and kernels. */
+/* The program of this thread's last call, or null. */
+XT_API xt_program *xt_call_program(void);
+/* Before compiled code is unloaded, and once nobody calls it: gives back what devices made of a
+ * program and of the kernels that its calls launched, as soon as they are done with them; or of one
+ * kernel. Waits for nobody. Where it is called again all the same, it is made again. */
 XT_API void xt_program_forget(xt_program *program);
 XT_API void xt_kernel_forget(xt_kernel *kernel);
 

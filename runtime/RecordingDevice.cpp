@@ -22,6 +22,16 @@ void RecordingDevice::forget(Replays &replays) {
   replays.recordings.clear();
 }
 
+void RecordingDevice::discard(Made *made) {
+  discards.add(made);
+  // Else the next call sees to it.
+  if (!lock.try_lock())
+    return;
+  if (!inCall)
+    discards.sweep();
+  lock.unlock();
+}
+
 //===- memory ----------------------------------------------------------------===//
 
 void *RecordingDevice::take(size_t bytes) {
@@ -77,6 +87,8 @@ void RecordingDevice::trim() {
 void RecordingDevice::trimLocked() {
   if (synchronize() != 0)
     return;
+  if (!inCall)
+    discards.sweep();
   if (space.address && !inCall) {
     putBlock(std::exchange(space.address, nullptr));
     space.bytes = 0;
@@ -214,6 +226,7 @@ int32_t RecordingDevice::begin(xt_program *program, void **buffers, const int64_
     lock.unlock();
     return 1;
   }
+  discards.sweep();
   call.program = program;
   call.status = status;
   call.ticket = nullptr;
@@ -345,7 +358,8 @@ void RecordingDevice::launch(xt_kernel *kernel, const int64_t groups[3], void *c
       return failCall();
     fresh->device = this;
     made = fresh.release();
-    addMade(kernel->handle, made);
+    addKernel(call.program, kernel, made);
+    ++held;
   }
   if (!addLaunch(*call.recording, *made, *kernel, groups, buffers, extents, numbers))
     failCall();

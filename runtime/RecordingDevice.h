@@ -2,7 +2,7 @@
 // those of earlier calls and sent again, or recorded; its arena; copies to and from the device.
 #pragma once
 
-#include "Reports.h"
+#include "Discards.h"
 
 #include <memory>
 
@@ -45,6 +45,7 @@ public:
   void *map(void *address, int64_t bytes, int32_t mode) override;
   void unmap(void *address, int64_t bytes, int32_t mode, void *host) override;
   void end() override;
+  void discard(Made *made) override;
 
   /// Compiled code is done with a program.
   void forget(Replays &replays);
@@ -64,7 +65,7 @@ protected:
     uint64_t lastUse = 0;
   };
 
-  explicit RecordingDevice(Timeline &timeline) : timeline(timeline) {}
+  explicit RecordingDevice(Timeline &timeline) : discards(timeline), timeline(timeline) {}
   ~RecordingDevice() = default;
 
   /// False, with xt_device_error set, if the device was lost.
@@ -112,7 +113,7 @@ protected:
   std::recursive_mutex lock;
   std::unique_ptr<Reports> reports;
   std::vector<Replays *> programs;
-  std::atomic<int64_t> recorded{0}, replayed{0};
+  std::atomic<int64_t> recorded{0}, replayed{0}, held{0};
 
 private:
   /// The call that has the device to itself.
@@ -148,6 +149,7 @@ private:
   Replays &replaysOf(xt_program *program);
   bool replay(Replays &replays);
 
+  Discards discards;
   Timeline &timeline;
   Call call;
   bool inCall = false;

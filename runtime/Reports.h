@@ -14,6 +14,8 @@ public:
   virtual bool done(uint64_t number) = 0;
   /// False, with xt_device_error set, on timeout and if the device is lost.
   virtual bool wait(uint64_t number) = 0;
+  /// The number of the latest.
+  virtual uint64_t last() const = 0;
 
 protected:
   ~Timeline() = default;

@@ -120,11 +120,12 @@ PyObject *getMessages(PyObject *o, void *) {
 }
 PyObject *getCounters(PyObject *o, void *) {
   xt_device_counters c = xt_device_get_counters(self(o)->handle);
-  return Py_BuildValue("{sLsLsLsLsLsLsLsL}", "submissions", (long long)c.submissions, "records",
+  return Py_BuildValue("{sLsLsLsLsLsLsLsLsL}", "submissions", (long long)c.submissions, "records",
                        (long long)c.records, "replays", (long long)c.replays, "waits",
                        (long long)c.waits, "kernels", (long long)c.kernels, "cached_kernels",
                        (long long)c.cached_kernels, "barriers", (long long)c.barriers,
-                       "driver_bytes", (long long)c.driver_bytes);
+                       "driver_bytes", (long long)c.driver_bytes, "kernels_held",
+                       (long long)c.kernels_held);
 }
 
 PyObject *trim(PyObject *o, PyObject *) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <structmember.h>
+#include <unordered_map>
 #include <utility>
 
 using namespace xtensor;
@@ -23,6 +24,12 @@ PyObject *indexError; // called with (site, index, size); raises
 PyObject *sizeError;  // called with (number, dtype, dims, sizes); raises
 PyObject *atCall;     // called with the sites of a call that returns before it can fail
 bool waits;           // whether calls on devices that check indices wait for the answer
+
+/// How many executables call a program: one that was compiled twice is there once.
+std::unordered_map<xt_program *, size_t> &callers() {
+  static auto *made = new std::unordered_map<xt_program *, size_t>;
+  return *made;
+}
 
 Executable *self(PyObject *o) { return reinterpret_cast<Executable *>(o); }
 
@@ -212,8 +219,22 @@ int traverse(PyObject *o, visitproc visit, void *arg) {
   return 0;
 }
 
+/// Devices give back what they made of the code, if this was the last to call it.
+void leaveProgram(Executable *e) {
+  xt_program *program = std::exchange(e->program, nullptr);
+  if (!program)
+    return;
+  auto &all = callers();
+  auto found = all.find(program);
+  if (--found->second > 0)
+    return;
+  all.erase(found);
+  xt_program_forget(program);
+}
+
 int clear(PyObject *o) {
   // Nothing can call what is garbage, so the code may go before the object does.
+  leaveProgram(self(o));
   Py_CLEAR(self(o)->keepalive);
   return 0;
 }
@@ -221,6 +242,7 @@ int clear(PyObject *o) {
 void dealloc(PyObject *o) {
   PyObject_GC_UnTrack(o);
   Executable *e = self(o);
+  leaveProgram(e);
   delete e->signature;
   Py_XDECREF(e->sites);
   Py_XDECREF(e->keepalive);
@@ -351,8 +373,13 @@ __attribute__((noinline)) static bool enterDevice(Executable *e, void **buffers,
   e->entry(buffers, sizes, &status);
   if (!status.code)
     ticket = xt_call_ticket();
+  xt_program *program = xt_call_program();
   if (state)
     PyEval_RestoreThread(state);
+  if (!e->program && program) {
+    e->program = program;
+    ++callers()[program];
+  }
   if (status.code) {
     raiseStatus(e->sites, status, e->device);
     return false;

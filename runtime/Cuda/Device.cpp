@@ -81,6 +81,7 @@ xt_device_counters Device::counters() {
   result.waits = stream.waits();
   result.kernels = kernelsMade;
   result.driver_bytes = usedBytes();
+  result.kernels_held = held;
   return result;
 }
 
@@ -91,7 +92,7 @@ Kernel::~Kernel() {
 
 void Device::forget(Kernel &kernel) {
   std::lock_guard<std::recursive_mutex> guard(lock);
-  stream.wait(stream.last());
+  --held;
   Current current(context);
   context.api->ModuleUnload(kernel.module);
 }

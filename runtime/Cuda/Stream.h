@@ -51,7 +51,7 @@ public:
   bool open();
   /// The number of what was sent since open(), or 0.
   uint64_t close();
-  uint64_t last() const { return sent.load(std::memory_order_acquire); }
+  uint64_t last() const override { return sent.load(std::memory_order_acquire); }
   bool done(uint64_t value) override;
   bool wait(uint64_t value) override { return wait(value, timeout); }
   bool wait(uint64_t value, double seconds);

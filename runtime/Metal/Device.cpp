@@ -41,6 +41,7 @@ xt_device_counters Device::counters() {
   result.records = recorded;
   result.waits = queue.waits;
   result.kernels = made;
+  result.kernels_held = held;
   result.driver_bytes = static_cast<int64_t>(memory.heldBytes());
   return result;
 }
@@ -81,8 +82,11 @@ void Device::trim() {
   if (inCall && call.failed)
     return;
   flush(); // what a call in progress has written so far names blocks, too
-  if (queue.wait(queue.last()))
-    memory.trim();
+  if (!queue.wait(queue.last()))
+    return;
+  if (!inCall)
+    discards.sweep();
+  memory.trim();
 }
 
 void Device::flush() {
@@ -171,8 +175,18 @@ Pipeline::~Pipeline() {
 
 void Device::forget(Pipeline &pipeline) {
   std::lock_guard<std::recursive_mutex> guard(lock);
-  queue.wait(queue.last());
+  --held;
   gpu.dropKernel(pipeline.handle);
+}
+
+void Device::discard(Made *made) {
+  discards.add(made);
+  // Else the next call sees to it.
+  if (!lock.try_lock())
+    return;
+  if (!inCall)
+    discards.sweep();
+  lock.unlock();
 }
 
 Pipeline *Device::pipelineOf(xt_kernel *kernel) {
@@ -186,11 +200,11 @@ Pipeline *Device::pipelineOf(xt_kernel *kernel) {
     fail("%s: kernel %s: %s", info.name, kernel->name, error.c_str());
     return nullptr;
   }
-  ++made;
+  ++made, ++held;
   auto *pipeline = new Pipeline;
   pipeline->device = this;
   pipeline->handle = handle;
-  addMade(kernel->handle, pipeline);
+  addKernel(call.program, kernel, pipeline);
   return pipeline;
 }
 
@@ -224,6 +238,7 @@ int32_t Device::begin(xt_program *program, void **, const int64_t *, xt_status *
     lock.unlock();
     return 1;
   }
+  discards.sweep();
   call.program = program;
   call.status = status;
   call.ticket = nullptr;

@@ -1,7 +1,7 @@
 // A Metal device: what xt_device and xt_call ask for.
 #pragma once
 
-#include "../Backend.h"
+#include "../Discards.h"
 #include "Memory.h"
 #include "Queue.h"
 
@@ -42,6 +42,7 @@ public:
   void unmap(void *, int64_t, int32_t, void *) override {} // it was the memory itself
   void end() override;
 
+  void discard(Made *made) override;
   void quiesce(bool) override { queue.wait(queue.last()); }
 
   /// Compiled code is done with a kernel.
@@ -70,12 +71,13 @@ private:
   Queue queue;
   Memory memory;
   Reports reports;
+  Discards discards{queue};
   /// Held by a call from its begin to its end, and by whatever sends work.
   std::recursive_mutex lock;
   Call call;
   bool inCall = false;
   std::vector<Span> touched; // by the list that is being written
-  int64_t recorded = 0, made = 0;
+  int64_t recorded = 0, made = 0, held = 0;
 };
 
 } // namespace xtensor::metal

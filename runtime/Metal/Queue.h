@@ -22,7 +22,7 @@ public:
   /// Sends it, if there is one. The number of the last one that was sent.
   uint64_t send();
   void forget();
-  uint64_t last() const { return sent; }
+  uint64_t last() const override { return sent; }
 
   bool done(uint64_t number) override;
   /// False, too, if that list or one before it failed.

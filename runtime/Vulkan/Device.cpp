@@ -44,6 +44,7 @@ xt_device_counters Device::counters() {
   result.cached_kernels = kernels->cached;
   result.barriers = recorder->barriers;
   result.driver_bytes = usedBytes();
+  result.kernels_held = held;
   return result;
 }
 
@@ -54,7 +55,7 @@ Pipeline::~Pipeline() {
 
 void Device::forget(Pipeline &pipeline) {
   std::lock_guard<std::recursive_mutex> guard(lock);
-  queue.wait(queue.last());
+  --held;
   context.vk.DestroyPipeline(context.device, pipeline.handle, nullptr);
 }
 

@@ -29,7 +29,7 @@ public:
 
   /// The number of the submission, or 0. Waits while too many are under way.
   uint64_t submit(const VkCommandBuffer *commands, uint32_t count);
-  uint64_t last() const { return sent.load(std::memory_order_acquire); }
+  uint64_t last() const override { return sent.load(std::memory_order_acquire); }
   bool done(uint64_t value) override;
   bool wait(uint64_t value) override { return wait(value, timeout); }
   bool wait(uint64_t value, uint64_t nanoseconds);

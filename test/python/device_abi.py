@@ -55,6 +55,7 @@ class Counters(ctypes.Structure):
             "cached_kernels",
             "barriers",
             "driver_bytes",
+            "kernels_held",
         )
     )
 

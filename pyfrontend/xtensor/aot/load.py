@@ -44,7 +44,6 @@ from .signature import Unknown, signature
 from .structure import as_structure, fitted
 
 _LEAF = tree.structure(0)
-_host_code: list[Any] = []  # of devices: its kernels live on in their runtime
 _MOST_SPELLINGS = 64  # of calls of one function: memory does not grow with them
 
 
@@ -228,7 +227,6 @@ class _Core:
         f = self.function
         if device is not None:
             check_profile(self.file.where, target, device)
-            _host_code.append(code)
         owners: dict[str, tuple[str, str]] = {}
         for p in f.arguments:
             for d, n in zip(p.dims, p.sizes, strict=True):

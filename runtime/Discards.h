@@ -1,0 +1,53 @@
+// What devices made of compiled code that is gone: let go of once they are done with it, without
+// anybody waiting for that.
+#pragma once
+
+#include "Reports.h"
+
+#include <deque>
+
+namespace xtensor {
+
+class Discards {
+public:
+  explicit Discards(Timeline &timeline) : timeline(timeline) {}
+
+  /// From any thread, whatever locks it has.
+  void add(Made *made) {
+    std::lock_guard<std::mutex> guard(lock);
+    fresh.push_back(made);
+    any.store(true, std::memory_order_relaxed);
+  }
+
+  /// By who has the device to itself, between calls.
+  void sweep() {
+    if (!any.load(std::memory_order_relaxed))
+      return;
+    std::vector<Made *> added;
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      added.swap(fresh);
+    }
+    // Nothing that is sent from now on names it.
+    for (Made *made : added)
+      waiting.push_back({timeline.last(), made});
+    for (; !waiting.empty() && timeline.done(waiting.front().number); waiting.pop_front())
+      delete waiting.front().made;
+    std::lock_guard<std::mutex> guard(lock);
+    any.store(!fresh.empty() || !waiting.empty(), std::memory_order_relaxed);
+  }
+
+private:
+  struct Waiting {
+    uint64_t number; // of the last submission that may name it
+    Made *made;
+  };
+
+  Timeline &timeline;
+  std::mutex lock; // held for moments: who lets go of code may hold Python's
+  std::vector<Made *> fresh;
+  std::atomic<bool> any{false};
+  std::deque<Waiting> waiting;
+};
+
+} // namespace xtensor
