@@ -139,7 +139,7 @@ class _Checker:
     def random(self, x: Any, dims: tuple[str, ...], shape: tuple[int, ...]) -> Any:
         if not dtypes.is_float(x.dtype):
             return None
-        return array(self.rng.standard_normal(shape).astype(x.dtype), dims)
+        return array(self.rng.standard_normal(shape).astype(x.dtype), dims, device=like(x))
 
     def cotangents(self, slices: list[Any]) -> list[Any]:
         """One per result, of each instance's own."""
