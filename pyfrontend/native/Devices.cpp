@@ -323,7 +323,7 @@ void xtensor::raiseDeviceError(const std::string &what) {
 }
 
 void xtensor::raiseMemoryError(std::string what, xt_device *device) {
-  constexpr const char *advice =
+  const char *advice =
       "Let go of arrays that are not needed (del x), or take fewer elements at a time";
   if (!device)
     return raise(memoryError, PyExc_MemoryError, "no memory for " + what + ". " + advice);
@@ -333,6 +333,8 @@ void xtensor::raiseMemoryError(std::string what, xt_device *device) {
   if (!xt_device_usable())
     return raiseDeviceError("no memory for " + what);
   const char *found = xt_device_error();
+  if (found && strstr(found, "over its limit"))
+    advice = "Take fewer elements at a time, or run it with device=\"cpu\"";
   raise(deviceMemoryError, PyExc_MemoryError,
         "no memory for " + what + ": " + (found ? found : "no reason given") + ". " + advice);
 }

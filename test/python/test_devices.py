@@ -136,7 +136,7 @@ def test_memory_is_used_again():
 def test_an_array_that_is_too_large():
     device = devices.named(NAME)
     n = device.max_buffer_bytes // 4 + 1024
-    with pytest.raises(MemoryError, match=f"{4 * n} bytes on {NAME}"):
+    with pytest.raises(MemoryError, match=f"{4 * n} bytes on {NAME}: .*limit of [0-9]+. Take fewer elements"):
         _native.empty(_native.ArrayType("float32", ("a",), (n,)), device)
 
 
@@ -510,6 +510,26 @@ def test_updates_name_what_is_elsewhere():
         x.at(t=index).add(1.0)
     with pytest.raises(xt.DeviceError, match=r"^xt\.at\.set: .* and the value on 'cpu'"):
         x.at(t=[0, 1]).set(xt.array(host(2), "t"))
+
+
+def test_names_of_devices():
+    x = xt.zeros(a=2)
+    assert x.to("cpu:0").to(xt.devices()[0]).device == "cpu"
+    with pytest.raises(xt.DeviceError, match=r"no device 'Vulkan'.*did you mean 'vulkan'"):
+        x.to("Vulkan")
+    with pytest.raises(xt.DeviceError) as caught:
+        x.to("v" * 100000)
+    assert len(str(caught.value)) < 1000
+    with pytest.raises(xt.DeviceError) as caught:
+        xt.option(device="foo")
+    inside = [f for f in traceback.extract_tb(caught.value.__traceback__) if "/xtensor/" in f.filename]
+    assert len(inside) <= 1
+
+
+@needs_device
+def test_vectorize_is_checked_where_the_arrays_are():
+    x = xt.array(host(5, 3), ("i", "b"), device=NAME)
+    xt.testing.check_vectorized(lambda a: xt.sum(xt.tanh(a)), (x,), "b")
 
 
 def test_dtypes_that_a_device_lacks_are_told_by_their_place():

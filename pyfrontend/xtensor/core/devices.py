@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
-from .dims import describe_array
+from .dims import describe_array, suggestion
 from .errors import ArgumentTypeError, DeviceError
 from .spec import Spec
 
@@ -95,24 +95,29 @@ def _there() -> str:
 def _parts(name: Any, otherwise: str = "") -> tuple[str, int]:
     """Backend and index that a name means. `otherwise`: what else could be written."""
     if not isinstance(name, str):
-        raise ArgumentTypeError(f'a device is a name such as "cpu" or "vulkan", not {name!r:.60}')
+        raise ArgumentTypeError(
+            f'a device is a name such as "cpu" or "vulkan", or one of xt.devices(), not {name!r:.60}'
+        )
     backend, colon, number = name.partition(":")
-    if (backend not in BACKENDS and name != "cpu") or (colon and not number.isdecimal()):
-        raise DeviceError(f"there is no device {name!r}; {_there()}{otherwise}")
+    known = backend in BACKENDS or name in ("cpu", "cpu:0")
+    if not known or (colon and not number.isdecimal()):
+        near = suggestion(name.lower(), ("cpu", *BACKENDS)) if len(name) < 20 else ""
+        raise DeviceError(f"there is no device {name!r:.60}; {_there()}{near}{otherwise}")
     return backend, int(number or -1)
 
 
 def named(name: str) -> _native.Device | None:
     """What a name means: a Device, or None for the CPU. Without a number: the best, or what $XTENSOR_DEVICE says."""
-    if name == "cpu":
+    backend, index = _parts(str(name) if isinstance(name, Device) else name)
+    if backend == "cpu":
         return None
-    backend, index = _parts(name)
     count = _native.device_count(backend)
     if not count:
         reason = _native.device_error()
+        instead = "The" if 'device="cpu"' in str(reason) else 'Programs run with device="cpu"; the'
         raise DeviceError(
-            f'there is no {backend} device here: {reason}. Programs run with device="cpu"; the command '
-            "`xtensor devices` says what each kind of device needs"
+            f"there is no {backend} device here: {reason}. {instead} command `xtensor devices` says what each kind of "
+            "device needs"
         )
     if index >= count:
         raise DeviceError(f"there is no device {name!r}; {_there()}")

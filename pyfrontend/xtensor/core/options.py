@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import _native
-from .errors import ArgumentError
+from .errors import ArgumentError, trimmed
 
 _CHOICES: dict[str, tuple[object, object]] = {
     "outer": ("allow", "forbid"),
@@ -74,6 +74,7 @@ class option:  # noqa: N801 (used like a function)
 
     _entered = True  # until the arguments are read: there is nothing to set
 
+    @trimmed
     def __init__(self, **options: Any) -> None:
         if "device" in options:
             from .devices import named
