@@ -48,6 +48,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     populateAffineToStdConversionPatterns(flow);
     populateSCFToControlFlowConversionPatterns(flow);
     populateMathToLibmConversionPatterns(flow);
+    arith::populateExpandBFloat16Patterns(flow);
     flowPatterns = std::make_shared<FrozenRewritePatternSet>(std::move(flow));
     arith::populateCeilFloorDivExpandOpsPatterns(all);
     arith::populateArithToLLVMConversionPatterns(*types, all);
@@ -82,6 +83,11 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     flow.addIllegalDialect<affine::AffineDialect, scf::SCFDialect>();
     // Else expm1(x) becomes exp(x) - 1, which has no digits left where x is small.
     flow.addIllegalOp<math::ExpM1Op>();
+    // Processors have an instruction for it that takes subnormal numbers for 0, or none at all.
+    flow.addDynamicallyLegalOp<arith::TruncFOp>([](arith::TruncFOp op) {
+      return !getElementTypeOrSelf(op.getType()).isBF16() ||
+             !getElementTypeOrSelf(op.getIn().getType()).isF32();
+    });
     flow.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(module, flow, *flowPatterns)))
       return signalPassFailure();

@@ -385,6 +385,23 @@ def test_nextafter_of_every_half(towards: float) -> None:
     np.testing.assert_array_equal(got[number].view("u2"), want[number].view("u2"))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_every_bfloat16_is_rounded_to(dtype: str) -> None:
+    """Subnormal numbers, too, which AVX-512's instruction for it takes for 0."""
+    upper = np.arange(2**16, dtype="u4") << 16
+    bits = np.concatenate([upper | low for low in (0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF)])
+    exact = bits.view("f4")
+    want = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    x = xt.array(exact.astype(dtype), dims="i")
+    got = (x.astype("bfloat16").astype("f4").values.view("u4") >> 16)[~np.isnan(exact)]
+    np.testing.assert_array_equal(got, want[~np.isnan(exact)])
+    assert np.isnan(x.astype("bfloat16").astype("f4").values[np.isnan(exact)]).all()
+    if dtype == "f4":
+        tiny = np.float32(2.0**-130)
+        half = xt.array(tiny).astype("bfloat16")
+        assert (float(half), float(half + half), float(half * 0.5)) == (tiny, 2 * tiny, tiny / 2)
+
+
 @pytest.mark.parametrize("name", ["atan2", "hypot", "copysign", "logaddexp", "nextafter"])
 def test_floats_of_two_arrays_are_those_of_numpys_loops(name: str) -> None:
     peer = getattr(np, {"atan2": "arctan2"}.get(name, name))
