@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 using namespace xtensor;
 using namespace xtensor::vulkan;
@@ -181,13 +180,17 @@ void choose(Features &enabled, const Features &has) {
 }
 
 /// For tests: a driver that has everything stands for one that lacks what $XTENSOR_DEVICE_WITHOUT
-/// lists, by the words of a profile ("i64,i16"). It is not enabled, so validation sees its use.
-void leaveOut(Features &has) {
+/// lists, by the words of a profile ("i64,shuffle").
+bool leftOut(const char *word) {
   const char *text = getenv("XTENSOR_DEVICE_WITHOUT");
-  if (!text)
-    return;
+  std::string list = std::string(",") + (text ? text : "") + ",";
+  return list.find(std::string(",") + word + ",") != std::string::npos;
+}
+
+/// What is to be enabled is not, so validation sees its use.
+void leaveOut(Features &has) {
   const struct {
-    std::string_view word;
+    const char *word;
     VkBool32 *feature;
   } all[] = {{"f64", &has.core.features.shaderFloat64},
              {"i64", &has.core.features.shaderInt64},
@@ -200,10 +203,28 @@ void leaveOut(Features &has) {
              {"atomic_f64", &has.atomicFloat.shaderBufferFloat64AtomicAdd},
              {"atomic_i64", &has.v12.shaderBufferInt64Atomics},
              {"unit_m", &has.matrices.cooperativeMatrix}};
-  std::string list = "," + std::string(text) + ",";
   for (const auto &one : all)
-    if (list.find("," + std::string(one.word) + ",") != std::string::npos)
+    if (leftOut(one.word))
       *one.feature = VK_FALSE;
+}
+
+/// What is there without being enabled.
+uint32_t leaveOut(uint32_t features) {
+  const struct {
+    const char *word;
+    uint32_t bits;
+  } all[] = {{"shuffle", XT_DEVICE_SUBGROUP_SHUFFLE},
+             {"subgroup", XT_DEVICE_SUBGROUP_ARITHMETIC | XT_DEVICE_SUBGROUP_SHUFFLE},
+             {"specials16", XT_DEVICE_EXACT_SPECIALS_F16},
+             {"specials32", XT_DEVICE_EXACT_SPECIALS_F32},
+             {"specials64", XT_DEVICE_EXACT_SPECIALS_F64},
+             {"subnormals16", XT_DEVICE_SUBNORMALS_F16},
+             {"subnormals32", XT_DEVICE_SUBNORMALS_F32},
+             {"subnormals64", XT_DEVICE_SUBNORMALS_F64}};
+  for (const auto &one : all)
+    if (leftOut(one.word))
+      features &= ~one.bits;
+  return features;
 }
 
 void describe(const Properties &p, const VkPhysicalDeviceMemoryProperties &memory,
@@ -358,7 +379,7 @@ VkDevice vulkan::makeDevice(Instance &instance, VkPhysicalDevice physical, xt_de
   VkPhysicalDeviceMemoryProperties memory;
   instance.GetPhysicalDeviceMemoryProperties(physical, &memory);
   describe(properties, memory, info, limits);
-  info.features = featureBits(enabled, properties, limits.discrete);
+  info.features = leaveOut(featureBits(enabled, properties, limits.discrete));
   const auto &sizes = properties.subgroupSize;
   limits.fixedSubgroups = enabled.subgroupSize.subgroupSizeControl &&
                           (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);

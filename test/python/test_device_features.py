@@ -17,7 +17,7 @@ from xtensor import _native
 from xtensor.core import devices, tree
 
 WITHOUT = os.environ.get("XTENSOR_DEVICE_WITHOUT", "")
-LACKING = ("i64", "i16", "s16,s8", "i8,s16,i64", "f64,i64,i16,i8,s16,s8")
+LACKING = ("i64", "i16", "s16,s8", "i8,s16,i64", "f64,i64,i16,i8,s16,s8", "shuffle", "subgroup")
 
 pytestmark = pytest.mark.skipif(not _native.device_count("vulkan"), reason=f"no Vulkan: {_native.device_error()}")
 
@@ -38,6 +38,14 @@ def test_all_of_it_without(without: str) -> None:
 def test_the_profile_says_what_is_left() -> None:
     words = devices.named("vulkan").profile.split(",")
     assert not set(WITHOUT.split(",")) & set(words)
+    assert ("subgroup=1" in words) == ("subgroup" in WITHOUT)
+    assert "shuffle" not in words or "subgroup" not in WITHOUT
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4", "bool"])
+def test_what_threads_of_a_subgroup_do_together(dtype: str) -> None:
+    x = xt.array((numbers("i4", 300 * 70, 8) % 5).reshape(300, 70).astype(dtype), dims=("a", "b"))
+    same(lambda x: (x.sum(), x.sum("a"), x.max("b"), xt.argmax(x, "b"), xt.cumsum(x, "b"), xt.cumsum(x, "a")), x)
 
 
 def numbers(dtype: str, count: int, seed: int) -> np.ndarray:

@@ -32,7 +32,7 @@ SENSE = {
     "XTENSOR_DEVICE_MEMORY": ("0", "65536"),
     "XTENSOR_DEVICE_TIMEOUT": ("1", "0.5", ".25", "10.", "0.001"),
     "XTENSOR_DEVICE_STAGING": ("", "0", "1"),
-    "XTENSOR_DEVICE_WITHOUT": ("", "i64", "i64,i16,s8", "atomic_f32", "unit_m"),
+    "XTENSOR_DEVICE_WITHOUT": ("", "i64", "i64,i16,s8", "atomic_f32", "shuffle,subgroup", "specials32", "unit_m"),
     "XTENSOR_WAIT": ("", "0", "1"),
     "XTENSOR_VALIDATE": ("", "0", "1"),
 }

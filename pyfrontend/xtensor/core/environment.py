@@ -22,8 +22,9 @@ _TAKES = {
     ),
     "XTENSOR_DEVICE_STAGING": _SWITCH,
     "XTENSOR_DEVICE_WITHOUT": (
-        "((f64|i64|f16|i16|i8|s16|s8|atomic_f32|atomic_f64|atomic_i64|unit_m)(,|$))*",
-        "a list of features of a profile, such as i64,f16",
+        "((f64|i64|f16|i16|i8|s16|s8|atomic_(f32|f64|i64)|shuffle|subgroup|unit_m|(specials|subnormals)(16|32|64))"
+        "(,|$))*",
+        "a list of features of a profile, such as i64,shuffle",
     ),
     "XTENSOR_WAIT": _SWITCH,
     "XTENSOR_VALIDATE": _SWITCH,
