@@ -59,11 +59,17 @@ mlir::spirv::TargetEnvAttr targetOf(ModuleOp module, bool matrices) {
       {"shuffle", Capability::GroupNonUniformShuffle},
       {"atomic_f32", Capability::AtomicFloat32AddEXT},
       {"atomic_f64", Capability::AtomicFloat64AddEXT},
-      {"atomic_i64", Capability::Int64Atomics},
-      {"specials32", Capability::SignedZeroInfNanPreserve},
-      {"subnormals32", Capability::DenormPreserve}};
+      {"atomic_i64", Capability::Int64Atomics}};
   for (auto [feature, capability] : optional)
     if (device.has(feature))
+      capabilities.push_back(capability);
+  // A device may have them of some widths only.
+  std::pair<StringRef, Capability> ofAnyWidth[] = {
+      {"specials", Capability::SignedZeroInfNanPreserve},
+      {"subnormals", Capability::DenormPreserve}};
+  for (auto [feature, capability] : ofAnyWidth)
+    if (llvm::any_of(ArrayRef<int>{16, 32, 64},
+                     [&](int width) { return device.has((feature + Twine(width)).str()); }))
       capabilities.push_back(capability);
   SmallVector<Extension> extensions = {
       Extension::SPV_KHR_storage_buffer_storage_class, Extension::SPV_KHR_16bit_storage,

@@ -17,7 +17,7 @@ from xtensor import _native
 from xtensor.core import devices, tree
 
 WITHOUT = os.environ.get("XTENSOR_DEVICE_WITHOUT", "")
-LACKING = ("i64", "i16", "s16,s8", "i8,s16,i64", "f64,i64,i16,i8,s16,s8", "shuffle", "subgroup")
+LACKING = ("i64", "i16", "s16,s8", "i8,s16,i64", "f64,i64,i16,i8,s16,s8", "shuffle", "subgroup", "specials32")
 
 pytestmark = pytest.mark.skipif(not _native.device_count("vulkan"), reason=f"no Vulkan: {_native.device_error()}")
 
