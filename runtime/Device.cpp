@@ -272,7 +272,10 @@ int32_t xt_device_copy(xt_device *device, void *to, const void *from, size_t byt
 }
 int32_t xt_device_synchronize(xt_device *device) { return usable() ? device->synchronize() : 1; }
 
-void xt_device_use(xt_device *device) { calls.device = device; }
+void xt_device_use(xt_device *device) {
+  calls.device = device;
+  calls.program = nullptr; // code that refuses its arguments begins no call
+}
 
 int32_t xt_call_begin(xt_program *program, void **buffers, const int64_t *sizes,
                       xt_status *status) {
