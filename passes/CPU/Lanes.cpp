@@ -10,7 +10,7 @@ using namespace xtensor::cpu;
 
 LaneEmitter::LaneEmitter(OpBuilder &b, Kernel &kernel, Views &views, int vectorLoop, int64_t width)
     : width(width), vectorLoop(vectorLoop), b(b), loc(kernel.stages.front().op.getLoc()),
-      kernel(kernel), views(views), ivs(kernel.ranges.size()) {
+      views(views), ivs(kernel.ranges.size()) {
   DenseMap<Value, SmallVector<unsigned, 1>> known; // places by base, or scalar
   for (Stage &stage : kernel.stages)
     for (unsigned i = 0; i < stage.operands.size(); ++i) {

@@ -86,7 +86,6 @@ private:
 
   mlir::OpBuilder &b;
   mlir::Location loc;
-  Kernel &kernel;
   Views &views;
   llvm::SmallVector<Place, 0> places;
   llvm::DenseMap<std::pair<const Stage *, unsigned>, unsigned> placeIds;

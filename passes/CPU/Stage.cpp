@@ -206,7 +206,7 @@ void Kernel::note(Value base, llvm::function_ref<void(Uses &)> change) {
 void Kernel::add(Stage stage) {
   for (auto [i, access] : llvm::enumerate(stage.operands))
     if (access.base)
-      note(access.base, [&, isWrite = i >= stage.numInputs()](Uses &u) {
+      note(access.base, [&access = access, isWrite = i >= stage.numInputs()](Uses &u) {
         SmallVectorImpl<Access> &list = isWrite ? u.writes : u.reads;
         if (llvm::none_of(list, [&](const Access &a) { return a.samePlaces(access); }))
           list.push_back(access);

@@ -26,7 +26,7 @@ Real xtensor::emitRemainder(Scalars &s, Real x, Real y) {
   auto [b, j] = decompose(s, divisor);
   Real b1 = s.leading(b), b2 = b - b1;
   Word steps = i - j; // places of the quotient
-  auto subtract = [&](Real rest, Word count) {
+  auto subtract = [&, b = b](Real rest, Word count) {
     Real grown = rest * s.powerOfTwo(count);
     Real multiple = nearest(grown / b).first;
     return (grown - multiple * b1) - multiple * b2;
