@@ -195,7 +195,11 @@ PyObject *open(PyObject *, PyObject *args) {
   Py_END_ALLOW_THREADS;
   if (!handle) {
     std::string number = index == plain ? "" : ":" + std::to_string(index);
-    std::string what = std::string("device '") + backend + number + "' cannot be used";
+    std::string chosen = preferred && *preferred && index == plain
+                             ? std::string(" (number ") + preferred + " by $XTENSOR_DEVICE)"
+                             : "";
+    std::string what =
+        std::string("device '") + backend + number + "'" + chosen + " cannot be used";
     raiseDeviceError(what.c_str());
     return nullptr;
   }

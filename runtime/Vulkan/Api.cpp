@@ -142,11 +142,23 @@ std::unique_ptr<Instance> make() {
   create.ppEnabledExtensionNames = extensions.data();
   VkResult result = made->CreateInstance(&create, nullptr, &made->handle);
   if (result != VK_SUCCESS) {
-    fail(result == VK_ERROR_INCOMPATIBLE_DRIVER
-             ? "no Vulkan driver was found (%s; Debian: mesa-vulkan-drivers has one that needs no "
-               "GPU); programs run with device=\"cpu\""
-             : "Vulkan does not start: %s",
-         nameOf(result));
+    // The loader says no more of files that are not there, or that it cannot read.
+    const char *named = nullptr;
+    for (const char *variable : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES"})
+      if (const char *files = getenv(variable); files && *files && !named)
+        named = variable;
+    if (named)
+      fail("no Vulkan driver starts (%s): $%s says where they are, and their files must be there "
+           "and "
+           "whole; programs run with device=\"cpu\"",
+           nameOf(result), named);
+    else
+      fail(
+          result == VK_ERROR_INCOMPATIBLE_DRIVER
+              ? "no Vulkan driver was found (%s; Debian: mesa-vulkan-drivers has one that needs no "
+                "GPU); programs run with device=\"cpu\""
+              : "Vulkan does not start: %s",
+          nameOf(result));
     return nullptr;
   }
 #define XT_LOAD(name)                                                                              \

@@ -346,8 +346,21 @@ class TestNoVulkan:
     def test_without_a_driver(self, validate: str) -> None:
         nowhere = {"VK_ICD_FILENAMES": "/nowhere", "VK_DRIVER_FILES": "/nowhere"}
         said = run_python(self.CODE, XTENSOR_VALIDATE=validate, **nowhere)
-        assert said.startswith("0 no Vulkan driver was found")
-        assert said.count("mesa-vulkan-drivers") == 2
+        assert said.startswith("0 no Vulkan driver starts")
+        assert said.count("$VK_DRIVER_FILES says where they are") == 2
+
+    def test_with_a_broken_list_of_drivers(self, tmp_path: Path) -> None:
+        (tmp_path / "bad.json").write_text("{ broken")
+        said = run_python(self.CODE, VK_ICD_FILENAMES=str(tmp_path / "bad.json"), VK_DRIVER_FILES="")
+        assert said.startswith("0 no Vulkan driver starts")
+        assert said.count("$VK_ICD_FILENAMES says where they are") == 2
+
+    def test_a_number_that_the_environment_asks_for(self) -> None:
+        said = run_python(
+            "import xtensor as xt\ntry: xt.ones(i=3).to('vulkan')\nexcept xt.DeviceError as e: print(e)",
+            XTENSOR_DEVICE="77",
+        )
+        assert "device 'vulkan' (number 77 by $XTENSOR_DEVICE) cannot be used: there is no vulkan device 77" in said
 
 
 class TestPipelinesOnDisk:
