@@ -117,7 +117,7 @@ private:
     int64_t product = 1;
     if (type)
       for (int64_t size : type.getShape())
-        product *= estimate(size);
+        product = estimate(product, size);
     return product;
   }
 

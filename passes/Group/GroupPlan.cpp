@@ -168,7 +168,7 @@ std::optional<Plan> SharedDims::planElements(ArrayRef<unsigned> order) const {
     if (last && plain[d] && (inner < kShortRow || d == order.back()))
       block = chooseBlock(sizes[d], target / std::max<int64_t>(1, inner), inner == 1 ? 16 : 1);
     plan.dims.push_back({d, block});
-    plan.iterations *= blocksOf(sizes[d], block);
+    plan.iterations = estimate(plan.iterations, blocksOf(sizes[d], block));
     if (last)
       break;
   }
@@ -189,7 +189,7 @@ std::optional<Plan> SharedDims::planRows(ArrayRef<unsigned> order) const {
     if (plan.iterations >= kEnoughIterations && inner <= kMaxElements)
       break;
     plan.dims.push_back({d, 1});
-    plan.iterations *= estimate(sizes[d]);
+    plan.iterations = estimate(plan.iterations, sizes[d]);
     inner /= std::max<int64_t>(1, estimate(sizes[d]));
   }
   if (!plan.dims.empty() && inner < kShortInnerRow && plain[plan.dims.back().shared]) {
@@ -200,7 +200,7 @@ std::optional<Plan> SharedDims::planRows(ArrayRef<unsigned> order) const {
     int64_t target = std::min(kMinElements * 2 / std::max<int64_t>(1, inner),
                               size * plan.iterations / kWantedBlocks);
     dim.block = chooseBlock(sizes[dim.shared], std::max<int64_t>(16, target), 16);
-    plan.iterations *= blocksOf(sizes[dim.shared], dim.block);
+    plan.iterations = estimate(plan.iterations, blocksOf(sizes[dim.shared], dim.block));
   }
   // What a scan shows is read again by the one that goes back.
   bool scans =
@@ -213,7 +213,7 @@ std::optional<Plan> SharedDims::planRows(ArrayRef<unsigned> order) const {
       if (!isContiguous(d) || !plain[d] || block >= size)
         continue;
       plan.dims.push_back({d, block});
-      plan.iterations *= blocksOf(sizes[d], block);
+      plan.iterations = estimate(plan.iterations, blocksOf(sizes[d], block));
     }
   if (plan.iterations < 8)
     for (unsigned d : order) {
@@ -222,7 +222,7 @@ std::optional<Plan> SharedDims::planRows(ArrayRef<unsigned> order) const {
       int64_t target = std::clamp(estimate(sizes[d]) / 8, kMinColumns, kMaxColumns);
       int64_t block = chooseBlock(sizes[d], target, 16);
       plan.dims.push_back({d, block});
-      plan.iterations *= blocksOf(sizes[d], block);
+      plan.iterations = estimate(plan.iterations, blocksOf(sizes[d], block));
       plan.columns = true;
     }
   if (plan.iterations < 2)

@@ -13,14 +13,13 @@ using namespace mlir;
 
 namespace xtensor {
 
-static constexpr int64_t kSaturated = int64_t(1) << 48;
 static constexpr unsigned kMathCost = 8;
 static constexpr unsigned kDivisionCost = 4;
 
 int64_t estimateIterations(linalg::LinalgOp op) {
   int64_t product = 1;
   for (int64_t size : op.getStaticLoopRanges())
-    product = std::min(kSaturated, product * std::min(estimate(size), kSaturated >> 16));
+    product = estimate(product, size);
   return product;
 }
 

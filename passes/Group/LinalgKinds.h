@@ -6,6 +6,7 @@
 #define XTENSOR_PASSES_GROUP_LINALGKINDS_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace xtensor {
 
@@ -17,7 +18,14 @@ inline int64_t estimate(int64_t size) {
   return mlir::ShapedType::isDynamic(size) ? kDynamicEstimate : size;
 }
 
-/// Product of the loop ranges, saturated far above any threshold.
+/// A product with one more size in it, saturated far above any threshold: of several open dims it
+/// is soon beyond 64 bits.
+inline int64_t estimate(int64_t product, int64_t size) {
+  constexpr uint64_t kSaturated = uint64_t(1) << 48;
+  return std::min(kSaturated, llvm::SaturatingMultiply<uint64_t>(product, estimate(size)));
+}
+
+/// Product of the loop ranges, saturated as well.
 int64_t estimateIterations(mlir::linalg::LinalgOp op);
 
 /// Cost of one evaluation of the body, in simple vector instructions.

@@ -73,7 +73,7 @@ private:
     int64_t total = 1;
     for (auto [range, kind] : llvm::zip_equal(ranges, op.getIteratorTypesArray()))
       if (kind == utils::IteratorType::parallel)
-        total *= estimate(range);
+        total = estimate(total, range);
     return total;
   }
   /// Whether a factor lies along the sums; of two sizes the larger factor.
@@ -139,7 +139,7 @@ bool Split::productReadsRows() {
     bool row = false;
     for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults()) {
       unsigned d = cast<AffineDimExpr>(expr).getPosition();
-      size *= estimate(ranges[d]);
+      size = estimate(size, ranges[d]);
       row = iterators[d] == utils::IteratorType::reduction;
     }
     if (size > largest)
@@ -203,7 +203,7 @@ bool Split::splitLeadingLoops() {
   SmallVector<unsigned> kept;
   for (int d = 0, e = numLoops; d < e && parts < wanted; ++d)
     if (d != scanned) {
-      parts *= estimate(ranges[d]);
+      parts = estimate(parts, ranges[d]);
       kept.push_back(d);
     }
   if (parts < wanted || total / parts < kMinShrink)
@@ -336,11 +336,11 @@ void Split::splitIntoChunks() {
     share = std::min(share, kMostChunk);
   int64_t target = share / perIndex;
   if (wanted >= kManyParts) // of longer sums rather fewer parts than none
-    target = std::max<int64_t>(target,
-                               llvm::divideCeil(least * outSize * estimate(ranges[loop]), total));
+    target = std::max<int64_t>(
+        target, llvm::divideCeil(estimate(estimate(outSize, ranges[loop]), least), total));
   int64_t block = chooseBlock(ranges[loop], target, perIndex == 1 ? 16 : 1);
   int64_t chunks = (estimate(ranges[loop]) + block - 1) / block;
-  if (chunks < 2 || outSize * chunks * least > total)
+  if (chunks < 2 || estimate(estimate(outSize, chunks), least) > total)
     return;
 
   OpFoldResult range = rangeOf(loop);
@@ -532,9 +532,9 @@ struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {
     int64_t sides[2] = {1, 1};
     for (auto [d, range] : llvm::enumerate(op.getStaticLoopRanges()))
       if (bool first = maps[0].isFunctionOfDim(d); first != maps[1].isFunctionOfDim(d))
-        sides[first] *= estimate(range);
+        sides[first] = estimate(sides[first], range);
     return type.getIntOrFloatBitWidth() >= 32 && 2 * std::min(sides[0], sides[1]) >= tile &&
-           2 * sides[0] * sides[1] >= tile * tile;
+           2 * estimate(sides[0], sides[1]) >= tile * tile;
   }
   /// A device takes a sum whose length only the call knows for a long one.
   bool isLong(linalg::GenericOp op) {
