@@ -217,3 +217,12 @@ print("good", end="")
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert done.stdout == "good", done.stdout + done.stderr
     assert "VUID" not in done.stderr, done.stderr
+
+
+def test_the_cost_of_numbers_that_are_exchanged_as_words() -> None:
+    x, v = xt.zeros(row=96, col=96), xt.ones(row=96, col=96)
+    places = xt.array(np.arange(96)[::-1], "row")
+    add = xt.jit(lambda x, v, i: x.at(row=i).add(v))
+    costs = [add.cost(x, v, places, device=device) for device in ("vulkan", "cpu")]
+    assert costs[0]["launches"] == 2
+    assert costs[0]["flops"] == costs[1]["flops"] >= 96 * 96
