@@ -94,17 +94,17 @@ MESSAGES |= {
     "fori_loop without return": (
         lambda: xt.fori_loop(0, 3, lambda i, c: None, 0.0),
         xt.ArgumentTypeError,
-        r"xt.fori_loop: <lambda> returned None; the carry is float64 \(\): return the next one",
+        r"xt.fori_loop: <lambda> returned None; the carry is float(32|64) \(\): return the next one",
     ),
     "fori_loop to a traced bound without return": (
         lambda: xt.jit(lambda n: xt.fori_loop(0, n, lambda i, c: None, V))(3),
         xt.ArgumentTypeError,
-        r"returned None; the carry is float64 \(ch: 3\)",
+        r"returned None; the carry is float(32|64) \(ch: 3\)",
     ),
     "while_loop without return": (
         lambda: xt.while_loop(lambda c: c < 3, lambda c: None, 0.0),
         xt.ArgumentTypeError,
-        "xt.while_loop: <lambda> returned None; the carry is float64",
+        "xt.while_loop: <lambda> returned None; the carry is float(32|64)",
     ),
     "while_loop without a predicate": (
         lambda: xt.while_loop(lambda c: None, lambda c: c + 1, 0.0),
@@ -114,7 +114,7 @@ MESSAGES |= {
     "scan without a carry": (
         lambda: xt.scan(lambda c, x: (None, x), 0.0, V, dim="ch"),
         xt.ArgumentTypeError,
-        "xt.scan: <lambda> returned None; the carry is float64",
+        "xt.scan: <lambda> returned None; the carry is float(32|64)",
     ),
     "a loop that returns a part of its carry": (
         lambda: xt.fori_loop(0, 3, lambda i, c: {"a": None}, {"a": V}),

@@ -150,6 +150,8 @@ def test_float64_is_refused_before_anything_runs(metal: str) -> None:
         xt.jit(lambda x: x + 1, device=metal)(x)
     with pytest.raises(xt.DeviceError, match="inside of the program, of the op 'cast', is float64"):
         xt.jit(lambda x: (x.astype("f8") + 1).astype("f4"), device=metal)(x.astype("f4"))
+    with pytest.raises(xt.DeviceError, match="inside of the program, of the op 'constant', is float64"):
+        xt.jit(lambda x: x + xt.arange(2.0, dim="a").astype("f4"), device=metal)(x.astype("f4"))
 
 
 def test_without_spirv_cross_it_says_what_to_install() -> None:

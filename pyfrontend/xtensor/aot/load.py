@@ -44,6 +44,8 @@ from .signature import Unknown, signature
 from .structure import as_structure, fitted
 
 _LEAF = tree.structure(0)
+# Of Python numbers, by what they arrive as: a float as float32 where a device has no float64.
+_CLASSES: dict[str, type] = {name: cls for cls, name in _NUMBERS.items()} | {"float32": float}
 _MOST_SPELLINGS = 64  # of calls of one function: memory does not grow with them
 
 
@@ -275,7 +277,7 @@ class _Core:
         if self.places is not None and not all(i < count for i in self.places):
             raise ValueError("places of results that are not there")
         for p, weak in zip(f.arguments, self.weak, strict=True):
-            if weak and (p.dims or p.dtype not in _NUMBERS.values()):
+            if weak and (p.dims or p.dtype not in _CLASSES):
                 raise ValueError("numbers with dims")
         if any(r.argument >= len(f.arguments) for r in self.ranges):
             raise ValueError("ranges of arguments that are not there")
@@ -302,8 +304,7 @@ class _Core:
         positional, keywords = self.arguments.children
         if keywords.size or any(c != _LEAF for c in positional.children):
             return
-        numbers = {name: cls for cls, name in _NUMBERS.items()}
-        self._add(function, device, [numbers[s.dtype.name] if s.weak else None for s in self.specs])
+        self._add(function, device, [_CLASSES[s.dtype.name] if s.weak else None for s in self.specs])
 
     def _add(self, function: Any, device: _native.Device | None, numbers: list[Any], spelled: Any = None) -> None:
         """`numbers`: the classes of arguments that are Python numbers, None for arrays."""
@@ -537,11 +538,11 @@ def beyond(needed: Sequence[str], there: Sequence[str]) -> str:
 def as_number(x: float, spec: Spec, what: str) -> Any:
     """A Python number as the exported argument without dims, in NumPy's form; an error where it is another one."""
     kind = np.dtype("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
-    if spec.weak and kind != spec.dtype:
-        there = {name: cls for cls, name in _NUMBERS.items()}
+    needed = _CLASSES.get(spec.dtype.name) if spec.weak else None
+    if needed and needed is not _CLASSES[kind.name]:
         raise ArgumentTypeError(
-            f"{what} is {shown(x)}; {there[spec.dtype.name].__name__} is needed, as it was exported with one. Write "
-            f"{there[spec.dtype.name].__name__}(..), or export the function with {there[kind.name].__name__}"
+            f"{what} is {shown(x)}; {needed.__name__} is needed, as it was exported with one. Write "
+            f"{needed.__name__}(..), or export the function with {_CLASSES[kind.name].__name__}"
         )
     if not casts(kind, spec):
         raise wrong_dtype(what, kind, spec)

@@ -266,7 +266,11 @@ def _dtypes_inside(program: Program) -> dict[str, tuple[str, str | None]]:
 
 def _is_folded(op: Any) -> bool:
     """Whether it is a number of the program that is never there as it is written: each of its uses is a cast."""
-    return op.name == "xtensor.constant" and all(use.owner.name == "xtensor.cast" for use in op.results[0].uses)
+    from ..trace.context import spec_of
+
+    if op.name != "xtensor.constant" or spec_of(op.results[0].type).dims:
+        return False
+    return all(use.owner.name == "xtensor.cast" for use in op.results[0].uses)
 
 
 CPU = Target()
