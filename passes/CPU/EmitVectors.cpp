@@ -29,12 +29,15 @@ constexpr int64_t kGrainWork = 8192;
 /// Elements of a fill or a copy that is worth several threads.
 constexpr int64_t kSpread = 1 << 16;
 
+/// More than any bound on work; its square times what a step costs has 64 bits.
+constexpr int64_t kMuch = int64_t(1) << 31;
+
 int64_t estimate(int64_t size) { return ShapedType::isDynamic(size) ? 256 : size; }
 
 int64_t workOf(linalg::LinalgOp op) {
   int64_t elements = 1, cost = 1;
   for (int64_t range : op.getStaticLoopRanges())
-    elements *= estimate(range);
+    elements = std::min(elements * std::min(estimate(range), kMuch), kMuch);
   for (Operation &inner : *op.getBlock())
     cost += isa_and_nonnull<math::MathDialect>(inner.getDialect()) ? 16 : 1;
   return elements * cost / 16;

@@ -283,15 +283,15 @@ private:
 
   /// Parallel loops as the output is stored, reduced loops as the first input is stored.
   void sortLoops() {
-    auto weight = [&](unsigned loop) -> int64_t {
-      int64_t most = 0;
+    auto weight = [&](unsigned loop) -> double { // of many open dims beyond 64 bits
+      double most = 0;
       auto see = [&](const Access &a) {
         if (!a.base || a.strides[loop].is(0))
           return;
-        int64_t stride = std::abs(a.strides[loop].constant);
+        double stride = std::abs(double(a.strides[loop].constant));
         for (unsigned i = 0; i < a.strides[loop].factors.size(); ++i)
           stride *= 4096;
-        most = most ? most : stride;
+        most = most != 0 ? most : stride;
       };
       for (unsigned i = 0; i < stage.numOutputs(); ++i)
         see(stage.output(i));
