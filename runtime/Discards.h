@@ -12,11 +12,18 @@ class Discards {
 public:
   explicit Discards(Timeline &timeline) : timeline(timeline) {}
 
-  /// From any thread, whatever locks it has.
-  void add(Made *made) {
-    std::lock_guard<std::mutex> guard(lock);
-    fresh.push_back(made);
-    any.store(true, std::memory_order_relaxed);
+  /// From any thread, whatever locks it has. Of the device: its lock, and whether it is in a call,
+  /// under that lock.
+  void add(Made *made, std::recursive_mutex &device, const bool &inCall) {
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      fresh.push_back(made);
+      any.store(true, std::memory_order_relaxed);
+    }
+    std::unique_lock<std::recursive_mutex> own(device, std::try_to_lock);
+    // Else the next call sees to it.
+    if (own && !inCall)
+      sweep();
   }
 
   /// By who has the device to itself, between calls.

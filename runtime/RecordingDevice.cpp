@@ -22,16 +22,6 @@ void RecordingDevice::forget(Replays &replays) {
   replays.recordings.clear();
 }
 
-void RecordingDevice::discard(Made *made) {
-  discards.add(made);
-  // Else the next call sees to it.
-  if (!lock.try_lock())
-    return;
-  if (!inCall)
-    discards.sweep();
-  lock.unlock();
-}
-
 //===- memory ----------------------------------------------------------------===//
 
 void *RecordingDevice::take(size_t bytes) {

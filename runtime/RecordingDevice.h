@@ -45,7 +45,7 @@ public:
   void *map(void *address, int64_t bytes, int32_t mode) override;
   void unmap(void *address, int64_t bytes, int32_t mode, void *host) override;
   void end() override;
-  void discard(Made *made) override;
+  void discard(Made *made) override { discards.add(made, lock, inCall); }
 
   /// Compiled code is done with a program.
   void forget(Replays &replays);

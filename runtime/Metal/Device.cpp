@@ -179,16 +179,6 @@ void Device::forget(Pipeline &pipeline) {
   gpu.dropKernel(pipeline.handle);
 }
 
-void Device::discard(Made *made) {
-  discards.add(made);
-  // Else the next call sees to it.
-  if (!lock.try_lock())
-    return;
-  if (!inCall)
-    discards.sweep();
-  lock.unlock();
-}
-
 Pipeline *Device::pipelineOf(xt_kernel *kernel) {
   if (Made *found = findMade(kernel->handle, this))
     return static_cast<Pipeline *>(found);

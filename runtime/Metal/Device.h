@@ -42,7 +42,7 @@ public:
   void unmap(void *, int64_t, int32_t, void *) override {} // it was the memory itself
   void end() override;
 
-  void discard(Made *made) override;
+  void discard(Made *made) override { discards.add(made, lock, inCall); }
   void quiesce(bool) override { queue.wait(queue.last()); }
 
   /// Compiled code is done with a kernel.
