@@ -153,21 +153,19 @@ FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module, const K
         return failure();
       return true;
     }
-  Value groups = constant(host, loc, std::min(rows, limits.maxGroups)), launched = groups;
+  Value groups = constant(host, loc, std::min(rows, limits.maxGroups)), chosen;
   if (isOpen && !areFew) {
     Value n = outputPoints(host, op);
     groups = arith::MaxUIOp::create(host, loc, n, constant(host, loc, 1));
     groups = arith::MinUIOp::create(host, loc, groups, constant(host, loc, limits.maxGroups));
-    Value chosen = areWorkgroups(host, generic, n, leaf.reducesRows(), limits);
-    Value none = constant(host, loc, 0);
-    launched = arith::SelectOp::create(host, loc, chosen, groups, none);
+    chosen = areWorkgroups(host, generic, n, leaf.reducesRows(), limits);
     otherwise = arith::XOrIOp::create(
         host, loc, chosen, arith::ConstantIntOp::create(host, loc, /*value=*/1, /*width=*/1));
   }
   leaf.emitScans(workgroup(kernel), kernel.groupId(), kernel.value(groups));
   if (kernel.isBroken())
     return failure();
-  kernel.launch(module, launched);
+  launchIf(kernel, host, module, groups, chosen);
   if (otherwise)
     return false;
   eraseWithFills(op);

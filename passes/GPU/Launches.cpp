@@ -76,18 +76,17 @@ Value xtensor::gpu::reductionSteps(OpBuilder &host, linalg::GenericOp op) {
   return n;
 }
 
-/// Elements of a row that a workgroup goes along rather than a thread, and as many rows as it takes
-/// to make that worth a question to the call.
-constexpr int64_t kLongRow = 64;
-
-/// A launch that `condition` does without, unless it holds.
-static void launchIf(Kernel &kernel, OpBuilder &host, ModuleOp module, Value groups,
-                     Value condition) {
+void xtensor::gpu::launchIf(Kernel &kernel, OpBuilder &host, ModuleOp module, Value groups,
+                            Value condition) {
   Location loc = kernel.loc;
   if (condition)
     groups = arith::SelectOp::create(host, loc, condition, groups, constant(host, loc, 0));
   kernel.launch(module, groups);
 }
+
+/// Elements of a row that a workgroup goes along rather than a thread, and as many rows as it takes
+/// to make that worth a question to the call.
+constexpr int64_t kLongRow = 64;
 
 /// Rows of an open length: whether they are long the call knows. Launches what a workgroup does
 /// with each if they are, and returns whether they are not; null if that is no question.

@@ -46,6 +46,9 @@ int64_t pointsOf(mlir::Operation &op);
 mlir::Value outputPoints(mlir::OpBuilder &host, mlir::Operation &op);
 /// Steps behind each of them, counted by the host; null if no operand tells.
 mlir::Value reductionSteps(mlir::OpBuilder &host, mlir::linalg::GenericOp op);
+/// A launch that gets no workgroups unless `condition` holds; null: always.
+void launchIf(Kernel &kernel, mlir::OpBuilder &host, mlir::ModuleOp module, mlir::Value groups,
+              mlir::Value condition);
 /// Of the array operations in `op`; at least `otherwise` where one is of unknown size.
 int64_t mostPointsIn(mlir::Operation *op, int64_t otherwise);
 /// Also of the fills that it started from instead.
