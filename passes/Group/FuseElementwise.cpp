@@ -236,10 +236,11 @@ public:
   }
 
 private:
-  /// A bool that was stored as a byte and is loaded again.
+  /// Folds a comparison: most undo the storing of a bool as a byte. A fold in place (operands
+  /// swapped) succeeds as well, but has no values: the op stays.
   void fold(Operation *made, Operation &old, IRMapping &mapping) {
     SmallVector<Value> folded;
-    if (!isa<arith::CmpIOp>(made) || failed(b.tryFold(made, folded)))
+    if (!isa<arith::CmpIOp>(made) || failed(b.tryFold(made, folded)) || folded.empty())
       return;
     mapping.map(old.getResults(), folded);
     made->erase();

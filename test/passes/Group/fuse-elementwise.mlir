@@ -255,3 +255,26 @@ func.func @open_sum_of_broadcast(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> 
   } -> tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+// x - x folds to 0, and 0 == x folds in place to x == 0: the comparison stays.
+// CHECK-LABEL: func.func @folded_in_place
+// CHECK: linalg.generic
+// CHECK: arith.cmpi eq
+#id1 = affine_map<(i) -> (i)>
+func.func @folded_in_place(%x: tensor<3xi32>) -> tensor<3xi1> {
+  %e0 = tensor.empty() : tensor<3xi32>
+  %0 = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%x : tensor<3xi32>) outs(%e0 : tensor<3xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %c0 = arith.constant 0 : i32
+    linalg.yield %c0 : i32
+  } -> tensor<3xi32>
+  %e1 = tensor.empty() : tensor<3xi1>
+  %1 = linalg.generic {indexing_maps = [#id1, #id1, #id1], iterator_types = ["parallel"]} ins(%0, %x : tensor<3xi32>, tensor<3xi32>) outs(%e1 : tensor<3xi1>) {
+  ^bb0(%a: i32, %b: i32, %o: i1):
+    %r = arith.cmpi eq, %a, %b : i32
+    linalg.yield %r : i1
+  } -> tensor<3xi1>
+  return %1 : tensor<3xi1>
+}
