@@ -101,6 +101,32 @@ void readBeside(tensor::InsertSliceOp insert) {
   }
 }
 
+/// Makes the dims that a view drops part of the program. Upstream finds them from strides, and of
+/// two unit dims with unknown strides it may take the wrong one.
+void stateDroppedDims(memref::SubViewOp view) {
+  std::optional<llvm::SmallBitVector> dropped = xtensor::droppedBySizes(view);
+  if (!dropped || *dropped == view.getDroppedDims())
+    return;
+  // A dropped dim joins the dim before it; those in front join the first that stays.
+  SmallVector<ReassociationIndices> groups(1);
+  bool isFilled = false;
+  for (unsigned dim = 0, rank = dropped->size(); dim < rank; ++dim) {
+    if (isFilled && !dropped->test(dim))
+      groups.emplace_back();
+    isFilled |= !dropped->test(dim);
+    groups.back().push_back(dim);
+  }
+  OpBuilder b(view);
+  Location loc = view.getLoc();
+  Value whole = memref::SubViewOp::create(b, loc, view.getSource(), view.getMixedOffsets(),
+                                          view.getMixedSizes(), view.getMixedStrides());
+  Value part = memref::CollapseShapeOp::create(b, loc, whole, groups);
+  if (part.getType() != view.getType())
+    part = memref::CastOp::create(b, loc, view.getType(), part);
+  view.replaceAllUsesWith(part);
+  view.erase();
+}
+
 struct BufferizePass : xtensor::impl::BufferizeBase<BufferizePass> {
   using BufferizeBase::BufferizeBase;
 
@@ -130,6 +156,7 @@ struct BufferizePass : xtensor::impl::BufferizeBase<BufferizePass> {
     bufferization::BufferizationState state;
     if (failed(bufferization::runOneShotModuleBufferize(module, options, state)))
       return signalPassFailure();
+    module->walk(stateDroppedDims);
     for (auto func : module.getOps<func::FuncOp>())
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
         func.removeArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName);

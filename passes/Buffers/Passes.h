@@ -3,6 +3,7 @@
 #define XTENSOR_PASSES_BUFFERS_PASSES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
@@ -15,6 +16,10 @@ namespace xtensor {
 
 /// The phase "buffers": tensors in, memrefs in one arena out.
 void buildBuffersPipeline(mlir::OpPassManager &pm);
+
+/// The dims that a view drops, found by matching its sizes with those of its type in order. Any
+/// such match shows the same elements. None: there is no match (VerifyBuffers.cpp).
+std::optional<llvm::SmallBitVector> droppedBySizes(mlir::memref::SubViewOp view);
 
 /// What passes on memory presume (VerifyBuffers.cpp): an error at the first op that has no such
 /// type.

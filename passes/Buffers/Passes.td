@@ -16,7 +16,9 @@ def Bufferize : Pass<"xtensor-bufferize", "::mlir::ModuleOp"> {
     analysis takes time by the square of one value's uses: to it an argument that
     very many ops read is several values. Nor does it tell positions of a tensor
     from each other: where a loop reads one and inserts another, the read one is
-    memory already.
+    memory already. A view whose type leaves open which unit dim it drops (upstream
+    looks at strides, of which two may be unknown) becomes a whole view and a
+    `memref.collapse_shape`.
 
     ```mlir
     func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {

@@ -34,6 +34,23 @@ static StringRef problemOf(Type type) {
   return "";
 }
 
+std::optional<llvm::SmallBitVector> xtensor::droppedBySizes(memref::SubViewOp view) {
+  MemRefType type = view.getType();
+  SmallVector<OpFoldResult> sizes = view.getMixedSizes();
+  llvm::SmallBitVector dropped(sizes.size());
+  int64_t kept = 0;
+  for (auto [dim, size] : llvm::enumerate(sizes)) {
+    int64_t known = isa<Attribute>(size) ? *getConstantIntValue(size) : ShapedType::kDynamic;
+    if (kept < type.getRank() && type.getDimSize(kept) == known)
+      ++kept;
+    else if (known == 1)
+      dropped.set(dim);
+    else
+      return std::nullopt;
+  }
+  return kept == type.getRank() ? std::optional(dropped) : std::nullopt;
+}
+
 /// The same of an op; empty: nothing.
 static StringRef problemOf(Operation *op) {
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
@@ -41,6 +58,11 @@ static StringRef problemOf(Operation *op) {
     auto memory = dyn_cast<MemRefType>(dim.getSource().getType());
     if (axis && memory && (*axis < 0 || *axis >= memory.getRank()))
       return "asks for the size of an axis that its memory does not have";
+  }
+  if (auto view = dyn_cast<memref::SubViewOp>(op)) {
+    std::optional<llvm::SmallBitVector> dropped = droppedBySizes(view);
+    if (!dropped || *dropped != view.getDroppedDims())
+      return "drops dims of size 1 that its type does not determine: use memref.collapse_shape";
   }
   auto func = dyn_cast<func::FuncOp>(op);
   for (unsigned i = 0, n = func ? func.getNumArguments() : 0; i < n; ++i)

@@ -64,3 +64,13 @@ func.func @axis(%x: memref<3xf32>) -> index {
 func.func @array(%x: memref<3x4xf32> {xtensor.type = !xtensor.array<i: 3, f32>}) {
   return
 }
+
+// -----
+
+func.func @dropped(%x: memref<1x5x3x?xf64>, %row: index, %n: index) -> f64 {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{'memref.subview' drops dims of size 1 that its type does not determine: use memref.collapse_shape}}
+  %part = memref.subview %x[0, 0, %row, 0] [1, 5, 1, %n] [1, 1, 1, 1] : memref<1x5x3x?xf64> to memref<1x5x?xf64, strided<[?, ?, 1], offset: ?>>
+  %r = memref.load %part[%c0, %c0, %c0] : memref<1x5x?xf64, strided<[?, ?, 1], offset: ?>>
+  return %r : f64
+}
