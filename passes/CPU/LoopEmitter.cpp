@@ -91,6 +91,7 @@ private:
   }
   Value valueOf(Bound bound) { return bound.value ? bound.value : lanes.constant(bound.constant); }
   Value maskFor(Bound to, Value iv);
+  bool masksRest(Bound end) const;
 
   void nestOuter(unsigned k);
   void parallelInnermost();
@@ -303,6 +304,13 @@ LoopEmitter::Values LoopEmitter::nestReduced(unsigned k, ValueRange carried, Bod
       [&](ValueRange args) { return nestReduced(k + 1, args, innermost); }, scan && scan->reverse);
 }
 
+/// Whether one masked vector does what is left after the whole vectors. One element alone is done
+/// by scalar code: LLVM 22 narrows a masked vector of one known lane, and does so wrongly. It
+/// stores a truncated element in its wide type, and takes -shuffle(x) for -x (docs/upstream.md).
+bool LoopEmitter::masksRest(Bound end) const {
+  return target.masks && (end.value || end.constant % width != 1);
+}
+
 /// The vector loop, if any, is outside of the reduced ones.
 void LoopEmitter::parallelInnermost() {
   if (vectorLoop < 0)
@@ -319,7 +327,7 @@ void LoopEmitter::parallelInnermost() {
     done = to;
   };
   blocks(wholeSteps(done, end, unroll * width), unroll * width, unroll);
-  if (!target.masks) {
+  if (!masksRest(end)) {
     if (unroll > 1)
       blocks(wholeSteps(done, end, width), width, 1);
     lanes.width = 1;
@@ -358,7 +366,7 @@ void LoopEmitter::reducedInnermost() {
   int64_t unroll = chooseUnroll();
   Bound end = rangeOf(vectorLoop);
   bool aligned = !end.value && end.constant % width == 0;
-  bool scalarTail = !target.masks && !aligned;
+  bool scalarTail = !masksRest(end) && !aligned;
   // Vectors first, then, for a scalar tail, the elements.
   Values starts;
   for (const Accumulator &a : accumulators)
@@ -379,8 +387,8 @@ void LoopEmitter::reducedInnermost() {
     Values firsts;
     for (unsigned i = 0; i < accumulators.size(); ++i)
       firsts.push_back(vectors[i * unroll]);
-    to = target.masks ? end : wholeSteps(done, end, width);
-    bool masked = target.masks && !aligned;
+    bool masked = masksRest(end) && !aligned;
+    to = masked ? end : wholeSteps(done, end, width);
     if (unroll > 1 || masked)
       firsts = loop(vectorLoop, done, to, width, firsts, [&](ValueRange in) {
         if (masked)
@@ -502,10 +510,7 @@ void LoopEmitter::scannedInnermost() {
   auto rest = [&] {
     if (isEmpty(whole, end))
       return;
-    // A vector of which one lane counts is narrowed by LLVM 22, which then negates a moved value
-    // where it was before: -shuffle(x) becomes -x.
-    bool single = !whole.value && !end.value && end.constant - whole.constant == 1;
-    if (target.masks && !single) {
+    if (masksRest(end)) {
       carried = loop(vectorLoop, whole, end, width, carried, [&](ValueRange in) {
         lanes.mask = maskFor(end, lanes.ivOf(vectorLoop));
         Values out = scanPoint(in);

@@ -183,3 +183,21 @@ func.func @start(%x: memref<512x512xf32>, %y: memref<512x512xf32>, %z: memref<51
   linalg.matmul ins(%x, %y : memref<512x512xf32>, memref<512x512xf32>) outs(%z : memref<512x512xf32>)
   return
 }
+
+// One element that is left over is scalar code: LLVM 22 stores a truncated element of one known lane
+// in its wide type.
+// CHECK-LABEL: func.func @one_left
+// CHECK: vector.store {{.*}} vector<8xi32>
+// CHECK-NOT: vector.maskedstore
+// CHECK: arith.trunci %{{.*}} : i64 to i32
+// CHECK: memref.store
+// CHECK-NOT: vector.maskedstore
+// CHECK: return
+func.func @one_left(%x: memref<17xi64>, %y: memref<17xi32>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<17xi64>) outs(%y : memref<17xi32>) {
+  ^bb0(%a: i64, %o: i32):
+    %r = arith.trunci %a : i64 to i32
+    linalg.yield %r : i32
+  }
+  return
+}
