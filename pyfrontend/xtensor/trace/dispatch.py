@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import enum
 import functools
+import importlib
 import inspect
 import itertools
+import pickle
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
@@ -145,10 +148,22 @@ class Op(Function):
     def __repr__(self) -> str:
         return f"<function xtensor.{self.__name__}>"
 
+    def __reduce__(self) -> Any:
+        rooms = ("xtensor", "xtensor.linalg", "xtensor.nn", "xtensor.signal", self.__module__)
+        for room in rooms:
+            if getattr(sys.modules.get(room), self.__name__, None) is self:
+                return _public, (room, self.__name__)
+        raise pickle.PicklingError(f"{self!r} is not found by its name in any of {', '.join(rooms)}")
+
     if not TYPE_CHECKING:  # else any attribute would pass
 
         def __getattr__(self, name: str) -> Any:
             raise lacks(self, name, ufunc_method_instead(self.__name__, name))
+
+
+def _public(room: str, name: str) -> Any:
+    """A function of ours that was pickled."""
+    return getattr(importlib.import_module(room), name)
 
 
 class _Arguments:

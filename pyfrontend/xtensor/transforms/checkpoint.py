@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from ..core.calls import call_with, shown
 from ..core.errors import ArgumentTypeError, Error
@@ -15,6 +15,7 @@ from ..trace.program import result_leaves
 from ..trace.regions import Regions
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
+from .pickling import Pickled
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,8 +32,32 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     if not callable(f):
         raise ArgumentTypeError(f"xt.checkpoint needs a function, got {shown(f)}: {f!r:.60}")
 
-    @functools.wraps(f)
-    def checkpointed(*args: P.args, **kwargs: P.kwargs) -> R:
+    return _Checkpointed(f)
+
+
+class _Checkpointed(Pickled, Generic[P, R]):
+    """What `checkpoint` gives."""
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, f: Callable[P, R]) -> None:
+        functools.update_wrapper(self, f)
+        if not hasattr(self, "__name__"):
+            self.__name__ = name_of(f)
+        self._fn = f
+
+    def __repr__(self) -> str:
+        return f"<checkpoint of {self.__name__}>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def _made(self) -> tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]:
+        return self._fn, checkpoint, ()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        f = self._fn
         if not tracing():
             try:
                 found: R = call_with("checkpoint", f, args, kwargs)  # nothing is kept for a derivative here
@@ -47,5 +72,3 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
         values = regions.finish("checkpoint", [c.array_type(s) for s in specs], (), {}, [leaves])
         results: R = structure.unflatten([Tracer(v, weak=s.weak, spec=s) for v, s in zip(values, specs, strict=True)])
         return results
-
-    return checkpointed

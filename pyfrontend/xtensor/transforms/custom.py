@@ -21,6 +21,7 @@ from ..trace.scope import tracing
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import name_of, signature_of
 from .derivative import conform, order
+from .pickling import Pickled
 
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,7 +44,7 @@ def _method(fn: M) -> M:
     return checked(fn, name=f"custom_derivative.{fn.__name__}")  # type: ignore[return-value]
 
 
-class custom_derivative:  # noqa: N801 (used like a function)
+class custom_derivative(Pickled):  # noqa: N801 (used like a function)
     """`f`, whose derivatives are what the rules say.
 
     `g = xt.custom_derivative(f)`, or as a decorator; then at least one of
@@ -91,6 +92,9 @@ class custom_derivative:  # noqa: N801 (used like a function)
     def __repr__(self) -> str:
         return f"<custom_derivative of {self.name}>"
 
+    def _made(self) -> tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]:
+        return self.fn, _with_rules, (self.pushforward, self.forward, self.backward)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             if self.pushforward is None and self.forward is None:
@@ -122,6 +126,14 @@ class custom_derivative:  # noqa: N801 (used like a function)
                 "rules cannot be given. Make them positional"
             )
         return bound.args
+
+
+def _with_rules(
+    f: Callable[..., Any], pushforward: Rule | None, forward: Rule | None, backward: Rule | None
+) -> custom_derivative:
+    made = custom_derivative(f)
+    made.pushforward, made.forward, made.backward = pushforward, forward, backward
+    return made
 
 
 def _check_rules(*rules: Any) -> None:

@@ -16,7 +16,7 @@ from ..trace.program import result_leaves
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import Static, name_of, needs_function, signature_of
 from .derivative import Pullback, float_leaves, full_like
-from .jit import Jitted, options_of
+from .jit import Jitted, transformed
 
 Wrt: TypeAlias = "int | str | Sequence[int | str]"
 
@@ -50,7 +50,7 @@ def _transform(f: Callable[..., Any], wrt: Wrt, has_aux: bool, kind: str) -> Jit
         return ((loss, aux), gradient) if has_aux else (loss, gradient)
 
     derivative.__name__ = f"{kind}({name_of(f)})"
-    return Jitted(derivative, **options_of(f))
+    return transformed(derivative, f, _transform, wrt, has_aux, kind)
 
 
 class Arguments:

@@ -20,7 +20,7 @@ from ..trace.tracer import Tracer
 from .arguments import name_of, needs_function
 from .derivative import Pullback, full_like, pushforward
 from .grad import Arguments, Split, Wrt, loss_of, with_aux
-from .jit import Jitted, marked, options_of
+from .jit import Jitted, marked, options_of, transformed
 from .jvp import jvp
 from .vectorize import vectorized
 
@@ -51,7 +51,7 @@ def _transform(f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, kind: 
         return (found, aux) if has_aux else found
 
     derivative.__name__ = f"{kind}({name_of(f)})"
-    return Jitted(derivative, **options_of(f))
+    return transformed(derivative, f, _transform, wrt, mode, has_aux, kind)
 
 
 def hessian(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:

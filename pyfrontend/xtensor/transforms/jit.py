@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -18,6 +17,7 @@ from ..trace.dispatch import Entry, Function
 from ..trace.program import Program
 from ..trace.scope import tracing
 from .arguments import Call, StaticNames, name_of, signature_of
+from .pickling import Pickled
 from .spelling import spelling
 
 P = ParamSpec("P")
@@ -27,7 +27,7 @@ R = TypeVar("R")
 _OPTIONS = ("static", "dynamic_dims", "device", "donate")
 
 
-class Jitted(Function, Generic[P, R]):
+class Jitted(Function, Pickled, Generic[P, R]):
     """A compiled function. Call it; or look inside: `trace`, `lower`, `cost`, `as_text`."""
 
     __wrapped__: Callable[P, R]
@@ -70,14 +70,9 @@ class Jitted(Function, Generic[P, R]):
     def __repr__(self) -> str:
         return f"<jit of {self.__name__}>"
 
-    def __reduce__(self) -> Any:
-        """Copies and other processes compile for themselves. A decorated function is found by its name."""
-        found: Any = sys.modules.get(self.__module__)
-        for part in getattr(self, "__qualname__", "").split("."):
-            found = getattr(found, part, None)
-        if found is self:
-            return self.__qualname__
-        return _jit_again, (self.__wrapped__, self._options)
+    def _made(self) -> tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]:
+        """Copies and other processes compile for themselves."""
+        return self.__dict__.get("_transform") or (self.__wrapped__, _jit_again, (self._options,))
 
     @trimmed
     def trace(self, *args: Any, **kwargs: Any) -> Any:
@@ -105,6 +100,15 @@ class Jitted(Function, Generic[P, R]):
 
 def _jit_again(fn: Callable[..., Any], options: dict[str, Any]) -> Jitted[..., Any]:
     return Jitted(fn, **options)
+
+
+def transformed(
+    run: Callable[..., Any], f: Callable[..., Any], make: Callable[..., Any], *more: Any, **others: Any
+) -> Jitted[..., Any]:
+    """``make(f, *more)``, which runs `run` and has the options of `f` but for `others`; a pickle has what made it."""
+    made: Jitted[..., Any] = Jitted(run, **{**options_of(f), **others})
+    made.__dict__["_transform"] = (f, make, more)
+    return made
 
 
 def _bound(f: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:

@@ -18,7 +18,7 @@ from ..trace.program import result_leaves
 from ..trace.regions import Regions
 from ..trace.tracer import Tracer
 from .arguments import as_leaf, name_of, needs_function
-from .jit import Jitted, marked_call, options_of
+from .jit import Jitted, marked_call, transformed
 
 Body = Callable[[list[Tracer]], list[Tracer]]
 
@@ -46,7 +46,7 @@ def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., A
         return traced(f, names, args, kwargs)
 
     batched.__name__ = f"vectorize({name_of(f)})"
-    return Jitted(batched, **options_of(f))
+    return transformed(batched, f, vectorize, names)
 
 
 def traced(f: Callable[..., Any], names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,0 +1,97 @@
+"""Functions made of functions, in pickles: by their name where they have one, else by what they were made of.
+
+Pickle refers to a decorated function by its name. Picklers that carry the functions of `__main__` by value
+(cloudpickle, and with it joblib and Dask) do so for plain functions only: so what stands for a named one is a copy of
+the function inside, which has a name of its own, `f._body`. Plain pickle refers to that, the others carry it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+_BODY = "_body"
+
+
+class Pickled:
+    """What `self._made()` says, (function, maker, more), gives it again as ``maker(function, *more)``."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        __qualname__: str
+
+    def _made(self) -> tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]:
+        raise NotImplementedError
+
+    @property
+    def _body(self) -> Any:
+        """The function inside, under a name of its own; it knows what is made of it."""
+        fn, make, more = self._made()
+        if not isinstance(fn, FunctionType):
+            raise AttributeError(_BODY)
+        kept = self.__dict__.get(_BODY)
+        if kept is None:
+            kept = self.__dict__.setdefault(_BODY, _renamed(fn, f"{self.__qualname__}.{_BODY}"))
+        kept.__dict__["_made"] = (make, more)
+        return kept
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        fn, make, more = self._made()
+        if _found(self.__module__, getattr(self, "__qualname__", "")) is not self:
+            return make, (fn, *more)
+        if protocol < 4 or not isinstance(fn, FunctionType):  # no names with dots, no copy
+            return self.__qualname__
+        return again, (self._body,)
+
+
+def again(body: Any) -> Any:
+    """The function whose `_body` this is; another one made of it, where it was carried by value."""
+    name = body.__qualname__.removesuffix(f".{_BODY}")
+    there = _found(body.__module__, name)
+    if isinstance(there, Pickled) and there.__dict__.get(_BODY) is body:
+        return there
+    if "_made" not in body.__dict__:
+        return _Later(body)
+    if "_is" not in body.__dict__:
+        make, more = body.__dict__["_made"]
+        fn = _renamed(body, name)
+        del fn.__dict__["_made"]
+        body.__dict__["_is"] = make(fn, *more)
+    return body.__dict__["_is"]
+
+
+class _Later:
+    """Stands for a function that is being read: something inside of it, as a rule, refers to it."""
+
+    def __init__(self, body: Any) -> None:
+        self.__dict__["_stands_for"] = body
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return again(self._stands_for)(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_stands_for" or "_made" not in self._stands_for.__dict__:
+            raise AttributeError(name)
+        return getattr(again(self._stands_for), name)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return again(self._stands_for).__reduce_ex__(protocol)
+
+
+def _found(module: Any, name: str) -> Any:
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _renamed(fn: FunctionType, name: str) -> FunctionType:
+    new = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
+    new.__dict__.update(fn.__dict__)
+    new.__kwdefaults__ = fn.__kwdefaults__
+    new.__annotations__ = fn.__annotations__
+    new.__module__, new.__qualname__, new.__doc__ = fn.__module__, name, fn.__doc__
+    return new
