@@ -192,6 +192,13 @@ struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
     }
     getOperation()->print(os);
     os << '\n';
+    os.close();
+    // An error that nobody asks for ends the process.
+    if ((error = os.error())) {
+      os.clear_error();
+      getOperation().emitError() << "cannot write " << path << ": " << error.message();
+      signalPassFailure();
+    }
   }
   std::string folder, phase;
   int number;

@@ -16,6 +16,7 @@ from ..core.calls import shown
 from ..core.devices import BACKENDS, target_named
 from ..core.dims import suggestion
 from ..core.errors import ArgumentError, ArgumentTypeError, BundleError, CompileError, Error, UnsupportedError
+from ..core.files import write_file
 from ..core.spec import Spec
 from ..trace.context import compiler, diagnosed
 from ..transforms.arguments import signature_of
@@ -54,10 +55,10 @@ class Bundle:
         return self.data[begin:end].decode()
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the file: all of it, or nothing."""
+        """Writes the file: all of it, or nothing. A link is followed; a pipe or a device is written to."""
         target = _path(path, "save")
         try:
-            _replace(target, self.data)
+            write_file(target, self.data)
         except OSError as error:
             raise ArgumentError(f"{target} cannot be written: {error.strerror}") from None
         return target
@@ -74,7 +75,7 @@ class Bundle:
                     if (out / parent).is_symlink():
                         raise OSError(errno.ELOOP, f"{out / parent} is a link to somewhere else")
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _replace(path, data)
+                write_file(path, data, follow=False)
             except OSError as error:
                 raise ArgumentError(f"{path} cannot be written: {error.strerror}") from None
         return out
@@ -251,21 +252,6 @@ def _traced(asked: _Asked) -> tuple[Program, dict[str, Any]]:
         "outputs": _output_names(program),
         "weights": weights,
     }
-
-
-def _replace(target: Path, data: bytes | memoryview) -> None:
-    """Writes a file beside it and gives that its name: what is there is not written through."""
-    if target.is_dir() and not target.is_symlink():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    beside = target.parent / f".{target.name[:100]}.{os.getpid()}.tmp"
-    beside.unlink(missing_ok=True)
-    try:
-        with beside.open("xb") as file:
-            file.write(data)
-        beside.replace(target)
-    finally:
-        if beside.parent.is_dir():
-            beside.unlink(missing_ok=True)
 
 
 def _path(path: Any, what: str) -> Path:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..core.devices import CPU, Target
 from ..core.errors import ArgumentError
+from ..core.files import write_file
 from .options import phases_of
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def dump(program: Program, target: Target = CPU) -> Path | None:
         folder.mkdir(parents=True, exist_ok=True)
         for i, phase in enumerate(phases_of(target.backend)):
             suffix = _SUFFIXES.get(phase, "mlir")
-            (folder / f"{i:02d}-{phase}.{suffix}").write_text(phase_text(program, phase, target=target))
+            write_file(folder / f"{i:02d}-{phase}.{suffix}", phase_text(program, phase, target=target).encode())
     except OSError as error:
         raise ArgumentError(
             f"phases cannot be dumped to {folder}: {error.strerror}. Set XTENSOR_DUMP, or give "
