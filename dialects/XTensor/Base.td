@@ -12,9 +12,9 @@ def XTensor_Dialect : Dialect {
   let name = "xtensor";
   let summary = "Arrays whose dimensions have names";
   let description = [{
-    A program over arrays with named dimensions. Operands meet by name: there are no axis
-    numbers, no ranks to agree on and no transposes. Ops are few and pure; none knows its
-    derivative and none knows its lowering.
+    A program over arrays with named dimensions. Operands are aligned by name. So the dialect has no
+    axis numbers, no ranks to match and no transposes. It has few ops, and they are pure. No op
+    knows its derivative or its lowering.
   }];
   let cppNamespace = "::xtensor";
   let useDefaultTypePrinterParser = 1;
@@ -30,11 +30,13 @@ def XTensor_ArrayType : TypeDef<XTensor_Dialect, "Array"> {
   let mnemonic = "array";
   let summary = "array with named dimensions";
   let description = [{
-    Ordered, unique names, each with a size that is static or `?`, and an element type:
-    `!xtensor.array<batch: 64, time: ?, f32>`. The order is storage order (row-major) and
-    never changes meaning. Inside one function two `?` of one name are the same size.
-    Integers are signless when signed (`i32`) and `ui32` when unsigned; `i1` is bool.
-    Names that would read as a builtin type, or are no identifiers, are quoted.
+    An array has an ordered list of unique names. Each name has a size that is static or `?`. The
+    array also has an element type: `!xtensor.array<batch: 64, time: ?, f32>`. The order is the
+    storage order (row-major) and never changes the meaning. Inside one function, two `?` of one
+    name are the same size.
+
+    Signed integers are signless (`i32`), unsigned ones are `ui32`, and `i1` is bool. A name is
+    quoted if it is not an identifier, or if it would parse as a builtin type.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr", "dimension names">:$dimNames,
                         ArrayRefParameter<"int64_t", "sizes">:$shape,
@@ -63,8 +65,8 @@ def XTensor_LinearType : TypeDef<XTensor_Dialect, "Linear"> {
   let mnemonic = "linear";
   let summary = "linear map between arrays";
   let description = [{
-    The handle of an `xtensor.linear` region, `!xtensor.linear<(A, B) -> C>`. It is code,
-    never data: only `xtensor.apply` and `xtensor.transposed` use it.
+    The handle of an `xtensor.linear` region, `!xtensor.linear<(A, B) -> C>`. It is code, never
+    data. Only `xtensor.apply` and `xtensor.transposed` use it.
   }];
   let parameters = (ins "::mlir::FunctionType":$map);
   let assemblyFormat = "`<` $map `>`";

@@ -12,11 +12,13 @@ class XTensor_ControlOp<string mnemonic, list<Trait> traits = []>
 }
 
 def XTensor_SwitchOp : XTensor_ControlOp<"switch", [RecursivelySpeculatable]> {
-  let summary = "One of several regions";
+  let summary = "Runs one of several regions";
   let description = [{
-    Runs region number `selector` (clamped into range) and gives what it yields.
-    Constraints: (switch_c1) at least one region, none with arguments, (switch_c2) every
-    region yields the result types.
+    Runs region number `selector` (clamped into range) and returns what the region yields.
+
+    Constraints:
+    * (switch_c1) There is at least one region. No region has arguments.
+    * (switch_c2) Every region yields the result types.
 
     ```mlir
     %y = xtensor.switch %i {
@@ -35,14 +37,16 @@ def XTensor_SwitchOp : XTensor_ControlOp<"switch", [RecursivelySpeculatable]> {
 
 def XTensor_WhileOp
     : XTensor_ControlOp<"while", [DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
-  let summary = "A body repeated for as long as a condition holds";
+  let summary = "Repeats a body while a condition holds";
   let description = [{
-    The carries start as `init`. While `cond` yields true of them, `body` maps them to the
-    next ones; the results are the last. `max_steps` bounds the number of steps: the loop
-    stops there.
-    Constraints: (while_c1) both regions take the types of `init`, (while_c2) `cond` yields
-    one bool without dims, (while_c3) `body` yields the types of `init`, which are those of
-    the results.
+    The carries start as `init`. While `cond` yields true for them, `body` maps them to the next
+    carries. The results are the last carries. The loop stops after `max_steps` steps if that is
+    given.
+
+    Constraints:
+    * (while_c1) Both regions take the types of `init`.
+    * (while_c2) `cond` yields one bool without dims.
+    * (while_c3) `body` yields the types of `init`, which are also the result types.
 
     ```mlir
     %n = xtensor.while init(%zero) max_steps 10 cond {
@@ -74,18 +78,20 @@ def XTensor_WhileOp
 def XTensor_ScanOp
     : XTensor_ControlOp<"scan", [AttrSizedOperandSegments, RecursivelySpeculatable,
                                  DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
-  let summary = "A body run once per position of a dim, carrying values along";
+  let summary = "Runs a body once per position of a dim, and carries values along";
   let description = [{
-    At each position the body takes the carries, then the elements of `over` there, which
-    lack the dim; it yields the next carries, then values to stack. The results are the last
-    carries, then the stacked values with the dim as a new first one. `reverse` goes from
-    the last position to the first; a stacked value stands where its element was read.
-    Without arrays `over`, `length` or `size` gives the number of steps.
-    Constraints: (scan_c1) every array `over` has the dim, all with one size, (scan_c2)
-    `length` or `size` is given where `over` is empty, and only there, (scan_c3) the body
-    takes the types of `carry`, then those of `over` without the dim, (scan_c4) it yields
-    the types of `carry`, then values that lack the dim, (scan_c5) the results are the
-    carries, then the other values with the dim first.
+    At each position, the body takes the carries, then the elements of `over` at that position,
+    without the dim. It yields the next carries, then values to stack. The results are the last
+    carries, then the stacked values with the dim as a new first one. `reverse` goes from the last
+    position to the first. A stacked value is at the position where its element was read. If `over`
+    is empty, `length` or `size` gives the number of steps.
+
+    Constraints:
+    * (scan_c1) Every array of `over` has the dim, and the sizes are equal.
+    * (scan_c2) `length` or `size` is given if and only if `over` is empty.
+    * (scan_c3) The body takes the types of `carry`, then those of `over` without the dim.
+    * (scan_c4) The body yields the types of `carry`, then values that lack the dim.
+    * (scan_c5) The results are the carries, then the other values with the dim first.
 
     ```mlir
     %last, %sums = xtensor.scan along t carry(%zero) over(%x) {
@@ -130,12 +136,14 @@ def XTensor_ScanOp
 }
 
 def XTensor_CheckpointOp : XTensor_ControlOp<"checkpoint", [RecursivelySpeculatable]> {
-  let summary = "A region whose derivative computes it again";
+  let summary = "A region that its derivative recomputes";
   let description = [{
-    Gives what the region yields. Its reverse derivative keeps what the region captures and
+    Returns what the region yields. The reverse derivative keeps what the region captures and
     nothing that it computes.
-    Constraints: (checkpoint_c1) the region has no arguments, (checkpoint_c2) the results are
-    what it yields.
+
+    Constraints:
+    * (checkpoint_c1) The region has no arguments.
+    * (checkpoint_c2) The results are what it yields.
 
     ```mlir
     %y = xtensor.checkpoint {
@@ -150,16 +158,21 @@ def XTensor_CheckpointOp : XTensor_ControlOp<"checkpoint", [RecursivelySpeculata
 }
 
 def XTensor_CustomDerivativeOp : XTensor_ControlOp<"custom_derivative", [RecursivelySpeculatable]> {
-  let summary = "A function with derivatives of the user's own";
+  let summary = "A function with derivatives that the user defines";
   let description = [{
-    `primal` maps the arguments to the results. `pushforward` maps the arguments and the
-    tangents of the float ones to the results and the tangents of the float ones. `forward`
-    maps the arguments to the results and residuals, `backward` the residuals and the
-    cotangents of the float results to the cotangents of the float arguments. Either
-    direction may be left out, not both.
-    Constraints: (custom_derivative_c1) a pushforward, or a forward and a backward,
-    (custom_derivative_c2) each region's arguments are as said, (custom_derivative_c3) so is
-    what it yields.
+    * `primal` maps the arguments to the results.
+    * `pushforward` maps the arguments, and the tangents of the float arguments, to the results, and
+      the tangents of the float results.
+    * `forward` maps the arguments to the results and the residuals.
+    * `backward` maps the residuals, and the cotangents of the float results, to the cotangents of
+      the float arguments.
+
+    One of the two directions may be absent, but not both.
+
+    Constraints:
+    * (custom_derivative_c1) The op has a pushforward, or a forward and a backward.
+    * (custom_derivative_c2) The arguments of each region are those listed.
+    * (custom_derivative_c3) So are the values that it yields.
 
     ```mlir
     %y = xtensor.custom_derivative at(%x) primal {
@@ -191,13 +204,15 @@ def XTensor_CustomDerivativeOp : XTensor_ControlOp<"custom_derivative", [Recursi
 def XTensor_VectorizeOp : XTensor_ControlOp<"vectorize", [RecursivelySpeculatable]> {
   let summary = "A function of one instance, for all instances along names";
   let description = [{
-    The body is written for one instance: its arguments lack the names. An argument that
-    lacks a name is the same for all instances of it. The results have all of the names
-    first, in the order given.
-    Constraints: (vectorize_c1) at least one name, none twice, each a dim of an argument,
-    with one size, (vectorize_c2) the body takes the arguments' types without the names,
-    (vectorize_c3) no name is used inside of the body, (vectorize_c4) the results are what
-    the body yields with the names first.
+    The body is written for one instance: its arguments lack the names. If an argument lacks a name,
+    all instances along that name share it. The results have all names first, in the order given.
+
+    Constraints:
+    * (vectorize_c1) There is at least one name. Names are unique. Each is a dim of an argument,
+      with one size.
+    * (vectorize_c2) The body takes the types of the arguments without the names.
+    * (vectorize_c3) The body does not use the names.
+    * (vectorize_c4) The results are what the body yields, with the names first.
 
     ```mlir
     %n = xtensor.vectorize over [batch] at(%x) {

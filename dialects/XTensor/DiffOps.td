@@ -12,14 +12,17 @@ def XTensor_YieldOp : XTensor_Op<"yield", [Pure, Terminator]> {
 }
 
 def XTensor_PullbackOp : XTensor_Op<"pullback", [RecursiveMemoryEffects, SingleBlock]> {
-  let summary = "A function's results and the transpose of its derivative";
+  let summary = "The results of a function and the transpose of its derivative";
   let description = [{
-    `results` are those of the body at `args`; `back` maps cotangents of the float results to
-    cotangents of the arguments listed in `wrt`. The body captures from above freely;
-    captured values are constants to this derivative.
-    Constraints: (pullback_c1) body arguments have the types of `args`, (pullback_c2) `wrt`
-    lists float arguments, none twice, (pullback_c3) result types are those yielded and the
-    handle's type follows from them.
+    `results` are those of the body at `args`. `back` maps cotangents of the float results to
+    cotangents of the arguments that `wrt` lists. The body may capture values from above. Captured
+    values are constants to this derivative.
+
+    Constraints:
+    * (pullback_c1) The body arguments have the types of `args`.
+    * (pullback_c2) `wrt` lists float arguments, each at most once.
+    * (pullback_c3) The result types are the yielded types. The type of the handle follows from
+      them.
 
     ```mlir
     %y, %back = xtensor.pullback at(%x, %w) wrt [1] {
@@ -41,13 +44,17 @@ def XTensor_PullbackOp : XTensor_Op<"pullback", [RecursiveMemoryEffects, SingleB
 
 def XTensor_PushforwardOp
     : XTensor_Op<"pushforward", [AttrSizedOperandSegments, RecursiveMemoryEffects, SingleBlock]> {
-  let summary = "A function's results and their derivatives along tangents";
+  let summary = "The results of a function and their derivatives along tangents";
   let description = [{
-    The results of the body at `args`, then the tangents of its float results along
-    `tangents`, one for each argument listed in `wrt`.
-    Constraints: (pushforward_c1) body arguments have the types of `args`, (pushforward_c2)
-    `wrt` lists float arguments, none twice, (pushforward_c3) a tangent has its argument's
-    type, (pushforward_c4) result types are those yielded, then those of the float ones again.
+    Returns the results of the body at `args`, then the tangents of its float results along
+    `tangents`. `tangents` has one tangent for each argument that `wrt` lists.
+
+    Constraints:
+    * (pushforward_c1) The body arguments have the types of `args`.
+    * (pushforward_c2) `wrt` lists float arguments, each at most once.
+    * (pushforward_c3) A tangent has the type of its argument.
+    * (pushforward_c4) The result types are the yielded types, then those of the float results
+      again.
   }];
   let arguments = (ins Variadic<XTensor_ArrayType>:$args, DenseI64ArrayAttr:$wrt,
                        Variadic<XTensor_ArrayType>:$tangents);
@@ -63,12 +70,14 @@ def XTensor_PushforwardOp
 def XTensor_LinearOp : XTensor_Op<"linear", [Pure, SingleBlock]> {
   let summary = "A linear map as a region";
   let description = [{
-    Maps tangents to tangents, or cotangents to cotangents. What the region captures from
-    above are the residuals. `sizes` are those of the dynamic dims of its inputs, then of its
-    outputs, in order. A `trusted` map is a user's pullback rule: it need not be linear until
-    its transpose is needed.
-    Constraints: (linear_c1) body arguments and yielded values have the map's types,
-    (linear_c2) one size operand per dynamic dim.
+    Maps tangents to tangents, or cotangents to cotangents. The values that the region captures from
+    above are the residuals. `sizes` are the sizes of the dynamic dims of its inputs, then of its
+    outputs, in order. A `trusted` map is a user's pullback rule. It need not be linear until its
+    transpose is needed.
+
+    Constraints:
+    * (linear_c1) Body arguments and yielded values have the types of the map.
+    * (linear_c2) There is one size operand per dynamic dim.
   }];
   let arguments = (ins Variadic<XTensor_SizeArray>:$sizes, UnitAttr:$trusted);
   let results = (outs XTensor_LinearType:$map);
@@ -92,9 +101,9 @@ def XTensor_TransposedOp : XTensor_InferredOp<"transposed"> {
 }
 
 def XTensor_ApplyOp : XTensor_Op<"apply", [Pure]> {
-  let summary = "A linear map at arrays";
+  let summary = "Applies a linear map to arrays";
   let description = [{
-    Constraint: (apply_c1) operand and result types are the map's.
+    Constraint: (apply_c1) Operand and result types are those of the map.
   }];
   let arguments = (ins XTensor_LinearType:$map, Variadic<XTensor_ArrayType>:$args);
   let results = (outs Variadic<XTensor_ArrayType>:$results);
@@ -105,10 +114,10 @@ def XTensor_ApplyOp : XTensor_Op<"apply", [Pure]> {
 }
 
 def XTensor_SizedOp : XTensor_Op<"sized", [Pure]> {
-  let summary = "The identity, holding the sizes of a tangent's dynamic dims";
+  let summary = "The identity, with the sizes of the dynamic dims of a tangent";
   let description = [{
-    In linear code it keeps the sizes at hand for the transpose to broadcast with; elsewhere
-    it folds away.
+    In linear code, the op keeps the sizes that the transpose needs to broadcast. Elsewhere it folds
+    away.
   }];
   let arguments = (ins XTensor_ArrayType:$x, Variadic<XTensor_SizeArray>:$sizes);
   let results = (outs XTensor_ArrayType:$y);
@@ -117,10 +126,10 @@ def XTensor_SizedOp : XTensor_Op<"sized", [Pure]> {
 }
 
 def XTensor_BarrierOp : XTensor_Op<"barrier", [Pure, AllTypesMatch<["x", "y"]>]> {
-  let summary = "The identity, across which nothing is found to be computed already";
+  let summary = "The identity; common subexpression elimination stops at it";
   let description = [{
-    Stands between what a checkpoint computes and what its derivative computes again: common
-    subexpressions end at it. Barriers of one `id` and operand are the same.
+    The op separates what a checkpoint computes from what its derivative recomputes. Barriers with
+    one `id` and one operand are the same.
 
     ```mlir
     %y = xtensor.barrier distinct[0]<> of %x : !xtensor.array<i: 3, f32>

@@ -87,8 +87,9 @@ def XTensor_SignOp : XTensor_UnaryOp<"sign", "-1, 0 or 1; NaN stays NaN", XTenso
 def XTensor_CastOp : XTensor_InferredOp<"cast", [XTensor_Elementwise]> {
   let summary = "Conversion to another element type";
   let description = [{
-    As a C cast: floats to integers truncate, numbers to bool compare with zero. A float
-    outside of the integer's range gives an unspecified value.
+    Converts like a C cast: floats to integers truncate, and numbers to bool compare with zero. If a
+    float is outside the range of the integer, the value is unspecified.
+
     Example: `xtensor.cast %x to f64 : !xtensor.array<i: 4, i32>`
   }];
   let arguments = (ins XTensor_ArrayType:$x, TypeAttr:$to);
@@ -112,10 +113,10 @@ def XTensor_DivOp : XTensor_BinaryOp<"div", "Quotient", XTensor_FloatArray> {
   let hasFolder = 1;
 }
 def XTensor_FloorDivOp
-    : XTensor_BinaryOp<"floor_div", "Quotient rounded down; an integer by zero gives 0",
+    : XTensor_BinaryOp<"floor_div", "Quotient rounded down; integer division by zero gives 0",
                        XTensor_NumberArray>;
 def XTensor_ModOp
-    : XTensor_BinaryOp<"mod", "Remainder with the divisor's sign; an integer by zero gives 0",
+    : XTensor_BinaryOp<"mod", "Remainder with the divisor's sign; an integer modulo zero is 0",
                        XTensor_NumberArray>;
 def XTensor_PowOp : XTensor_BinaryOp<"pow", "Power", XTensor_NumberArray>;
 def XTensor_MaximumOp
@@ -129,12 +130,12 @@ def XTensor_AndOp : XTensor_BinaryOp<"and", "Bitwise and", XTensor_BitsArray, [C
 def XTensor_OrOp : XTensor_BinaryOp<"or", "Bitwise or", XTensor_BitsArray, [Commutative]>;
 def XTensor_XorOp : XTensor_BinaryOp<"xor", "Bitwise exclusive or", XTensor_BitsArray, [Commutative]>;
 def XTensor_ShlOp
-    : XTensor_BinaryOp<"shl", "Shift left; by the width or more gives 0", XTensor_IntegerArray>;
+    : XTensor_BinaryOp<"shl", "Shift left; a count of the width or more gives 0", XTensor_IntegerArray>;
 def XTensor_ShrOp
-    : XTensor_BinaryOp<"shr", "Shift right, filled with the sign; by the width or more, too",
+    : XTensor_BinaryOp<"shr", "Shift right, filled with the sign, also for counts of the width or more",
                        XTensor_IntegerArray>;
 def XTensor_ScaleOp
-    : XTensor_BinaryOp<"scale", "Product in which a zero rhs gives zero even by inf or NaN",
+    : XTensor_BinaryOp<"scale", "Product; a zero rhs gives zero, even times inf or NaN",
                        XTensor_FloatArray>;
 
 def XTensor_ComparePredicate : I32EnumAttr<"ComparePredicate", "comparison", [
@@ -145,7 +146,8 @@ def XTensor_ComparePredicate : I32EnumAttr<"ComparePredicate", "comparison", [
 def XTensor_CompareOp : XTensor_InferredOp<"compare", [XTensor_Elementwise]> {
   let summary = "Comparison";
   let description = [{
-    Comparisons with NaN are false, `ne` is true.
+    Comparisons with NaN are false, except `ne`, which is true.
+
     Example: `xtensor.compare lt %a, %b : !xtensor.array<i: 4, f32>, !xtensor.array<f32>`
   }];
   let arguments = (ins XTensor_ComparePredicate:$predicate, XTensor_ArrayType:$lhs,
@@ -157,7 +159,7 @@ def XTensor_CompareOp : XTensor_InferredOp<"compare", [XTensor_Elementwise]> {
 //===- of three arrays -----------------------------------------------------===//
 
 def XTensor_SelectOp : XTensor_InferredOp<"select", [XTensor_Elementwise]> {
-  let summary = "lhs where the condition holds, else rhs";
+  let summary = "lhs if the condition holds, else rhs";
   let arguments = (ins XTensor_BoolArray:$condition, XTensor_ArrayType:$lhs,
                        XTensor_ArrayType:$rhs);
   let results = (outs XTensor_ArrayType:$y);

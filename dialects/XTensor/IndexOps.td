@@ -27,16 +27,21 @@ class XTensor_IndexedOp<string mnemonic>
 def XTensor_GatherOp : XTensor_IndexedOp<"gather"> {
   let summary = "Elements at positions given by arrays, one array per dim read";
   let description = [{
-    Index arrays that share a name go together (pointwise), also with a dim that the source
-    keeps; different names make an outer product. In the result the index arrays' dims stand
-    where the first dim read was. Negative positions count from the end. Beyond that `raise`
-    makes the call fail with an IndexError, whether or not the result is read; `clip` takes the
-    nearest element, and of a dim of size 0 the number 0.
+    Index arrays that share a name are matched elementwise, also with a dim that the source keeps.
+    Different names make an outer product. In the result, the dims of the index arrays are in the
+    place of the first dim read. Negative positions count from the end.
 
-    Constraints: (gather_c1) as many index arrays as dims `along`, at least one, (gather_c2)
-    the dims are the source's, none twice, (gather_c3) indices are integers, (gather_c4) equal
-    names have equal sizes, (gather_c5) the mode is `raise` or `clip`, (gather_c6) with
-    `raise` no dim read has size 0 unless the result is empty.
+    For positions outside the dim, `raise` makes the call fail with an IndexError, even if the
+    result is not read. `clip` takes the nearest element; for a dim of size 0, it takes the
+    number 0.
+
+    Constraints:
+    * (gather_c1) There are as many index arrays as dims in `along`, at least one.
+    * (gather_c2) The dims are dims of the source, each at most once.
+    * (gather_c3) Indices are integers.
+    * (gather_c4) Equal names have equal sizes.
+    * (gather_c5) The mode is `raise` or `clip`.
+    * (gather_c6) With `raise`, no dim read has size 0, unless the result is empty.
 
     Example: `xtensor.gather raise %x at %i along [row] : !xtensor.array<row: 9, col: 4, f32>,
     !xtensor.array<pick: 3, i64>`
@@ -52,16 +57,18 @@ def XTensor_GatherOp : XTensor_IndexedOp<"gather"> {
 }
 
 def XTensor_ScatterOp : XTensor_IndexedOp<"scatter"> {
-  let summary = "A copy of the target with updates combined in at given positions";
+  let summary = "A copy of the target, combined with updates at given positions";
   let description = [{
-    `updates` has dims from what a gather of the target at the same indices has; a missing one
-    broadcasts. Updates at one position are combined one after another in index order: row-major
-    over the index arrays' dims in the order of their names, so that stored order means nothing.
-    `set` keeps the last. NaN wins `max` and `min`. `drop` leaves out what lies outside.
+    The dims of `updates` are among the dims that a gather of the target at the same indices has. A
+    missing dim broadcasts. Updates at one position are combined one after another, in index order.
+    Index order is row-major over the dims of the index arrays, in the order of their names, so
+    stored order has no meaning. `set` keeps the last update. NaN wins `max` and `min`. `drop` skips
+    updates outside the dim.
 
-    Constraints: as gather's, and (scatter_c1) target and updates have one element type,
-    (scatter_c2) the updates' dims are among those of the gathered view, (scatter_c3) `add` and
-    `mul` are not for bools.
+    Constraints, in addition to those of gather:
+    * (scatter_c1) Target and updates have one element type.
+    * (scatter_c2) The dims of the updates are among those of the gathered view.
+    * (scatter_c3) `add` and `mul` are not for bools.
 
     Example: `xtensor.scatter add drop %t at %i with %u along [row] :
     !xtensor.array<row: 9, f32>, !xtensor.array<pick: 3, f32>, !xtensor.array<pick: 3, i64>`
@@ -79,12 +86,17 @@ def XTensor_ScatterOp : XTensor_IndexedOp<"scatter"> {
 def XTensor_AccumulateOp : XTensor_IndexedOp<"accumulate"> {
   let summary = "state <- factor * state + term, by the updates of each position in turn";
   let description = [{
-    What `scatter mul` is the case of with terms 0, and closed under differentiation: linear in
-    start and terms, and its own transpose with the order of updates reversed. `last` gives the
-    states after all updates, `states` the one that each update found, with the dims of the
-    gathered view, and 0 for an update that was dropped. Index order is as scatter's.
+    `scatter mul` is the case with terms 0. The op is closed under differentiation. It is linear in
+    start and terms, and its transpose is itself with the order of updates reversed.
 
-    Constraints: as scatter's for factors and terms, and (accumulate_c1) elements are floats.
+    * `last` returns the states after all updates.
+    * `states` returns the state that each update found, with the dims of the gathered view. It is 0
+      for an update that was dropped.
+
+    Index order is that of scatter.
+
+    Constraints, in addition to those of scatter for factors and terms:
+    * (accumulate_c1) Elements are floats.
 
     Example: `xtensor.accumulate last drop %start at %i times %f plus %t along [row] :
     !xtensor.array<row: 9, f32>, !xtensor.array<pick: 3, f32>, !xtensor.array<f32>,

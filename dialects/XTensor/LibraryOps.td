@@ -10,25 +10,30 @@ def XTensor_Stored : AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef], "tensor or s
 def XTensor_LibraryOp : XTensor_Op<"library", [
     AttrSizedOperandSegments, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "One call of a routine of the runtime, results in the outs";
+  let summary = "One call of a routine of the runtime, with results in the outs";
   let description = [{
-    Takes the place of loops that nobody would want generated: factorisations, transforms, sorts.
-    On tensors each result is its out, updated; bufferization gives the outs the memory where the
-    results are wanted, so nothing is copied. On memory there are no results. The routine sees
-    an `xt_array` per operand (ins, then outs: pointer, element type, sizes, strides) and
-    `options`, integers that it gives a meaning to (runtime.h). Its results depend on those
-    alone, so equal calls are one call. What an out holds before is the routine's to read: pass
-    `tensor.empty` if it does not.
+    The op replaces loops that are not worth generating: factorisations, transforms, sorts. On
+    tensors, each result is its out, updated. Bufferization gives the outs the memory where the
+    results are wanted, so nothing is copied. On memory, the op has no results.
 
-    `axes` says for each operand in which order the routine sees its axes, so a permuted array
-    needs no copy; -1 stands for an axis that is not there, of size 1 and stride 0. Without it
-    the order is the stored one. With `contiguous` the routine wants the last stored axis of
-    every operand to have stride 1; bufferization copies what has not. Without it routines work
+    The routine gets one `xt_array` per operand (ins, then outs: pointer, element type, sizes,
+    strides). It also gets `options`, integers whose meaning it defines (runtime.h). Its results
+    depend on those alone, so equal calls are one call. The routine may read what an out holds
+    before the call. If it does not, pass `tensor.empty`.
+
+    `axes` gives, for each operand, the order in which the routine sees its axes. So a permuted
+    array needs no copy. -1 stands for an absent axis, of size 1 and stride 0. Without `axes`, the
+    order is the stored one.
+
+    With `contiguous`, the routine needs stride 1 in the last stored axis of every operand.
+    Bufferization copies the operands that do not have it. Without `contiguous`, the routine works
     on any strides.
 
-    Constraints: (library_c1) operands are all tensors, whose results have the types of the
-    outs, or all memory without results, (library_c2) `axes` has a list per operand, with each
-    of its axes once and any number of -1, (library_c3) there is an out.
+    Constraints:
+    * (library_c1) Operands are all tensors, and the results have the types of the outs. Or they are
+      all memory, without results.
+    * (library_c2) `axes` has a list per operand, with each of its axes once and any number of -1.
+    * (library_c3) There is an out.
 
     Example: `%l = xtensor.library "xt_cholesky" ins(%a : tensor<8x4x4xf32>) outs(%e :
     tensor<8x4x4xf32>) {axes = [array<i64: 0, 2, 1>, array<i64: 0, 1, 2>], options = array<i64: 1>}

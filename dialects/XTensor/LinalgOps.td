@@ -26,10 +26,10 @@ class XTensor_InnerFactorOp<string mnemonic> : XTensor_MatrixOp<mnemonic> {
 }
 
 def XTensor_CholeskyOp : XTensor_FactorOp<"cholesky"> {
-  let summary = "The lower triangular L of which L L^T is the symmetric part of a matrix";
+  let summary = "Lower triangular L such that L L^T is the symmetric part of a matrix";
   let description = [{
-    Of (A + A^T) / 2; zeros above the diagonal. NaN on and below it where the matrix is not
-    positive definite. Constraints: matrix_c1, matrix_c2.
+    The symmetric part is (A + A^T) / 2. L has zeros above the diagonal. If the matrix is not
+    positive definite, L is NaN on and below the diagonal. Constraints: matrix_c1, matrix_c2.
 
     Example: `xtensor.cholesky %a on [row, col] : !xtensor.array<row: 4, col: 4, f32>`
   }];
@@ -37,13 +37,16 @@ def XTensor_CholeskyOp : XTensor_FactorOp<"cholesky"> {
 }
 
 def XTensor_CholeskyTangentOp : XTensor_MatrixOp<"cholesky_tangent"> {
-  let summary = "What a change of a matrix makes of its Cholesky factor, and the transpose of that";
+  let summary = "The change of a Cholesky factor for a change of its matrix, or the transpose of that map";
   let description = [{
-    The lower triangular X of X L^T + L X^T = T, for the symmetric part of `t` and the lower
-    triangle of `l`; zeros above the diagonal. `transposed`: the symmetric X of which X L has half
-    of the lower triangle of `t`, the rest of which is not read: the cotangent of the matrix from
-    that of L. The dims of `x`: those of `l` beside its matrix, then those of `t`. Linear in `t`.
-    Constraints: matrix_c1, matrix_c2, tangent_c1.
+    X is lower triangular, and X L^T + L X^T = T. T is the symmetric part of `t`, and L is the lower
+    triangle of `l`. X has zeros above the diagonal.
+
+    `transposed` maps the cotangent of L to the cotangent of the matrix. X is then symmetric, and
+    the lower triangle of X L is half of that of `t`. The rest of `t` is not read.
+
+    The dims of `x` are those of `l` apart from its matrix, then those of `t`. The op is linear in
+    `t`. Constraints: matrix_c1, matrix_c2, tangent_c1.
 
     Example: `xtensor.cholesky_tangent %l, %t on [row, col] :
     !xtensor.array<row: 4, col: 4, f32>, !xtensor.array<row: 4, col: 4, f32>`
@@ -60,8 +63,9 @@ def XTensor_CholeskyTangentOp : XTensor_MatrixOp<"cholesky_tangent"> {
 def XTensor_EighOp : XTensor_InnerFactorOp<"eigh"> {
   let summary = "Eigenvalues, ascending, and orthonormal eigenvectors of a symmetric matrix";
   let description = [{
-    Of (A + A^T) / 2. `w` has the inner dim, `v` it instead of the column dim. NaN where the
-    matrix holds one. Constraints: matrix_c1, matrix_c2, matrix_c3.
+    The matrix is the symmetric part (A + A^T) / 2. `w` has the inner dim. `v` has it in place of
+    the column dim. If the matrix holds a NaN, the results are NaN. Constraints: matrix_c1,
+    matrix_c2, matrix_c3.
 
     Example: `%w, %v = xtensor.eigh %a on [row, col] inner rank :
     !xtensor.array<row: 4, col: 4, f32>`
@@ -72,9 +76,9 @@ def XTensor_EighOp : XTensor_InnerFactorOp<"eigh"> {
 def XTensor_LuOp : XTensor_FactorOp<"lu"> {
   let summary = "LU factors with partial pivoting, in one matrix";
   let description = [{
-    The rows of A in `order` are L U: `packed` holds U on and above the diagonal and the unit
-    lower triangular L below. `inverse` is the inverse permutation, `parity` its sign, 1 or -1.
-    A singular matrix has a zero on U's diagonal. Constraints: matrix_c1.
+    The rows of A in `order` are L U. `packed` holds U on and above the diagonal, and the unit lower
+    triangular L below it. `inverse` is the inverse permutation, and `parity` is its sign, 1 or -1.
+    If the matrix is singular, U has a zero on its diagonal. Constraints: matrix_c1.
 
     Example: `%packed, %order, %inverse, %parity = xtensor.lu %a on [row, col] :
     !xtensor.array<row: 4, col: 3, f32>`
@@ -84,15 +88,21 @@ def XTensor_LuOp : XTensor_FactorOp<"lu"> {
 }
 
 def XTensor_LuTangentOp : XTensor_MatrixOp<"lu_tangent"> {
-  let summary = "What a change of L U makes of both factors, and the transpose of that";
+  let summary = "The change of both LU factors for a change of L U, or the transpose of that map";
   let description = [{
-    With L and U those of `packed`, and D below the diagonal and E on and above it in one matrix
-    X, as they lie in `packed`: D U + L E = T. `transposed`: X of which X U^T has what lies below
-    the diagonal of `t`, and L^T X the rest: the cotangent of L U from those of its factors. A
-    pivot is divided by only where rows lie below it, and if it is 0, D is 0 there. The dims of
-    `x`: those of `packed` beside its matrix, then those of `t`. Linear in `t`.
-    Constraints: matrix_c1, (tangent_c1) `t` has both dims of the matrix and its element type, and
-    equal names have equal sizes.
+    L and U are the factors in `packed`. X holds D below the diagonal and E on and above it, as
+    `packed` holds L and U. The op solves D U + L E = T.
+
+    `transposed` maps the cotangents of the factors to the cotangent of L U. X U^T then equals `t`
+    below the diagonal, and L^T X equals `t` elsewhere.
+
+    The op divides by a pivot only if rows lie below it. If that pivot is 0, D is 0 there. The dims
+    of `x` are those of `packed` apart from its matrix, then those of `t`. The op is linear in `t`.
+
+    Constraints:
+    * matrix_c1
+    * (tangent_c1) `t` has both dims of the matrix and its element type. Equal names have equal
+      sizes.
 
     Example: `xtensor.lu_tangent %packed, %t on [row, col] :
     !xtensor.array<row: 4, col: 3, f32>, !xtensor.array<row: 4, col: 3, f32>`
@@ -109,9 +119,9 @@ def XTensor_LuTangentOp : XTensor_MatrixOp<"lu_tangent"> {
 def XTensor_PinvOp : XTensor_FactorOp<"pinv"> {
   let summary = "Moore-Penrose inverse";
   let description = [{
-    The dims change places: what has the column dim is mapped back from what has the row dim.
-    Singular values up to eps * max(rows, columns) * the largest count as 0.
-    Constraints: matrix_c1.
+    The two dims are swapped: the inverse maps an array with the row dim to an array with the column
+    dim. Singular values up to eps * max(rows, columns) * the largest count as 0. Constraints:
+    matrix_c1.
 
     Example: `xtensor.pinv %a on [row, col] : !xtensor.array<row: 4, col: 3, f32>`
   }];
@@ -121,8 +131,9 @@ def XTensor_PinvOp : XTensor_FactorOp<"pinv"> {
 def XTensor_QrOp : XTensor_InnerFactorOp<"qr"> {
   let summary = "Reduced QR factors";
   let description = [{
-    `q` has the inner dim, of the smaller of both sizes, instead of the column dim, `r` instead of
-    the row dim. Signs are LAPACK's. Constraints: matrix_c1, matrix_c3.
+    `q` has the inner dim in place of the column dim, and `r` has it in place of the row dim. The
+    size of the inner dim is the smaller of the two sizes. Signs are those of LAPACK. Constraints:
+    matrix_c1, matrix_c3.
 
     Example: `%q, %r = xtensor.qr %a on [row, col] inner rank :
     !xtensor.array<row: 4, col: 3, f32>`
@@ -131,13 +142,16 @@ def XTensor_QrOp : XTensor_InnerFactorOp<"qr"> {
 }
 
 def XTensor_SolveOp : XTensor_MatrixOp<"solve"> {
-  let summary = "x of A x = b, for a square matrix";
+  let summary = "The solution x of A x = b, for a square matrix";
   let description = [{
-    `b` has the row dim, `x` the column dim in its place; `transposed` solves A^T x = b, the other
-    way around. The dims of `x`: the matrix's batch dims, then those of `b`. Not finite where A is
-    singular. Constraints: matrix_c1, matrix_c2, (solve_c1) `b` has the dim that the equation
-    sums to and not the other, (solve_c2) equal names have equal sizes, and element types are
-    equal.
+    `b` has the row dim, and `x` has the column dim in its place. `transposed` solves A^T x = b,
+    with the dims reversed. The dims of `x` are the batch dims of the matrix, then those of `b`. If
+    A is singular, the result is not finite.
+
+    Constraints:
+    * matrix_c1, matrix_c2
+    * (solve_c1) `b` has the row dim (with `transposed`, the column dim), and not the other one.
+    * (solve_c2) Equal names have equal sizes, and element types are equal.
 
     Example: `xtensor.solve %a, %b on [row, col] : !xtensor.array<row: 4, col: 4, f32>,
     !xtensor.array<row: 4, f32>`
@@ -154,9 +168,10 @@ def XTensor_SolveOp : XTensor_MatrixOp<"solve"> {
 def XTensor_SvdOp : XTensor_InnerFactorOp<"svd"> {
   let summary = "Reduced singular value decomposition, values descending";
   let description = [{
-    A = U diag(s) Vh: `u` has the inner dim, of the smaller of both sizes, instead of the column
-    dim, `s` it alone, `vh` instead of the row dim. NaN where the matrix holds one or an infinity.
-    Constraints: matrix_c1, matrix_c3.
+    A = U diag(s) Vh. `u` has the inner dim in place of the column dim. `s` has only the inner dim.
+    `vh` has it in place of the row dim. The size of the inner dim is the smaller of the two sizes.
+    If the matrix holds a NaN or an infinity, the results are NaN. Constraints: matrix_c1,
+    matrix_c3.
 
     Example: `%u, %s, %vh = xtensor.svd %a on [row, col] inner rank :
     !xtensor.array<row: 4, col: 3, f32>`
@@ -167,15 +182,22 @@ def XTensor_SvdOp : XTensor_InnerFactorOp<"svd"> {
 def XTensor_TriangularContractOp : XTensor_MatrixOp<"triangular_contract"> {
   let summary = "The terms of a contraction on and below a diagonal";
   let description = [{
-    As `contract` of both operands, of those terms alone whose position along the first of `dims`
-    is not less than along the second; `strict`: is greater. Either one operand is a matrix with
-    both dims, and the sum is over the one that the other has: the product with its lower triangle,
-    of which the rest is not read. Or each operand has one of them: the lower triangle of a
-    product, zeros above it. An upper triangle has its dims in the other order.
-    Linear in each operand.
-    Constraints: (triangular_contract_c1) `dims` are two, of equal sizes, (triangular_contract_c2)
-    the operands and `over` are of one of both forms, and all summed dims are those of both
-    operands, (triangular_contract_c3) equal names have equal sizes, and element types are equal.
+    The op is `contract` of both operands, restricted to terms whose position along the first of
+    `dims` is not less than along the second. With `strict`, it is greater. The op has two forms:
+
+    * One operand is a matrix with both dims, and the sum is over the dim that the other operand
+      has. The result is the product with the lower triangle of the matrix. The rest of the matrix
+      is not read.
+    * Each operand has one of the dims. The result is the lower triangle of a product, with zeros
+      above it.
+
+    For an upper triangle, give the dims in the other order. The op is linear in each operand.
+
+    Constraints:
+    * (triangular_contract_c1) `dims` are two dims of equal sizes.
+    * (triangular_contract_c2) The operands and `over` have one of the two forms. All summed dims
+      are dims of both operands.
+    * (triangular_contract_c3) Equal names have equal sizes, and element types are equal.
 
     Example: `xtensor.triangular_contract %a, %b over [col] on [row, col] :
     !xtensor.array<row: 4, col: 4, f32>, !xtensor.array<col: 4, n: 2, f32>`
@@ -194,12 +216,12 @@ def XTensor_TriangularContractOp : XTensor_MatrixOp<"triangular_contract"> {
 }
 
 def XTensor_TriangularSolveOp : XTensor_MatrixOp<"triangular_solve"> {
-  let summary = "x of A x = b, for a triangular matrix";
+  let summary = "The solution x of A x = b, for a triangular matrix";
   let description = [{
-    As `solve`, but only one triangle of A is read, the lower one unless `upper`; `unit`: its
-    diagonal is not read and counts as ones. The transposed matrix is the same one with its dims
-    in the other order and the other triangle.
-    Constraints: matrix_c1, matrix_c2, solve_c1, solve_c2.
+    Works like `solve`, but reads only one triangle of A: the lower one, or with `upper` the upper
+    one. With `unit`, the diagonal is not read and counts as ones. The transposed matrix is the same
+    matrix with its dims in the other order and the other triangle. Constraints: matrix_c1,
+    matrix_c2, solve_c1, solve_c2.
 
     Example: `xtensor.triangular_solve %a, %b on [row, col] {upper} :
     !xtensor.array<row: 4, col: 4, f32>, !xtensor.array<row: 4, rhs: 2, f32>`

@@ -14,14 +14,16 @@ def XTensor_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [
 def XTensor_ReduceOp : XTensor_InferredOp<"reduce"> {
   let summary = "Reduction over named dims";
   let description = [{
-    The result lacks the dims reduced over. `argmax` and `argmin` give the first position
-    (i64) along exactly one dim; `max`, `min` and they let NaN win. Over no elements `sum`
-    is 0, `prod` 1, `any` false, `all` true.
+    The result lacks the reduced dims. `argmax` and `argmin` return the first position (i64) along
+    exactly one dim. In `max`, `min`, `argmax` and `argmin`, NaN wins. Over no elements, `sum` is 0,
+    `prod` is 1, `any` is false and `all` is true.
 
-    Constraints: (reduce_c1) every dim is one of the operand's, (reduce_c2) none is named
-    twice, (reduce_c3) `any` and `all` take bools, the others numbers, (reduce_c4) `argmax`
-    and `argmin` take one dim, (reduce_c5) `max`, `min`, `argmax`, `argmin` need at least one
-    element.
+    Constraints:
+    * (reduce_c1) Every dim is a dim of the operand.
+    * (reduce_c2) Each dim is named at most once.
+    * (reduce_c3) `any` and `all` take bools, the others numbers.
+    * (reduce_c4) `argmax` and `argmin` take one dim.
+    * (reduce_c5) `max`, `min`, `argmax`, `argmin` need at least one element.
 
     Example: `xtensor.reduce sum %x over [time] : !xtensor.array<time: 4, space: 3, f32>`
   }];
@@ -35,13 +37,15 @@ def XTensor_ReduceOp : XTensor_InferredOp<"reduce"> {
 def XTensor_ContractOp : XTensor_InferredOp<"contract"> {
   let summary = "Product of any number of arrays, summed over named dims";
   let description = [{
-    Dot, matrix, batched and outer product, and every einsum. The result has the union of
-    the operands' dims less the summed ones, in order of first appearance, or in the
-    `order` that is asked for.
+    The op covers dot, matrix, batched and outer products, and every einsum. The dims of the result
+    are the union of the operands' dims without the summed ones. They are in order of first
+    appearance, or in the given `order`.
 
-    Constraints: (contract_c1) at least one operand, all of one number type, (contract_c2)
-    equal names have equal sizes, (contract_c3) every summed dim is one of an operand's and
-    named once, (contract_c4) `order` is a permutation of the result's dims.
+    Constraints:
+    * (contract_c1) There is at least one operand, and all have one number type.
+    * (contract_c2) Equal names have equal sizes.
+    * (contract_c3) Every summed dim is a dim of an operand and named once.
+    * (contract_c4) `order` is a permutation of the result's dims.
 
     Example: `xtensor.contract %a, %b over [k] : !xtensor.array<i: 2, k: 3, f32>,
     !xtensor.array<k: 3, j: 4, f32>`

@@ -13,11 +13,11 @@ def XTensor_CumulativeKind : I32EnumAttr<"CumulativeKind", "running combination"
 def XTensor_CumulativeOp : XTensor_InferredOp<"cumulative"> {
   let summary = "Running sum, product, maximum or minimum along a dim";
   let description = [{
-    Element t combines elements 0 to t: those before t with `exclusive`, which starts from the
-    identity (0, 1, the lowest, the highest number). `reverse` walks from the last element to
-    the first. NaN, once met, stays.
+    Element t combines elements 0 to t. With `exclusive`, it combines the elements before t and
+    starts from the identity (0, 1, the lowest, the highest number). `reverse` walks from the last
+    element to the first. Once the walk meets a NaN, all later results are NaN.
 
-    Constraint: (cumulative_c1) the dim is one of the operand's.
+    Constraint: (cumulative_c1) The dim is a dim of the operand.
 
     Example: `xtensor.cumulative max %x along t {reverse, exclusive} :
     !xtensor.array<t: 4, space: 3, f32>`
@@ -32,15 +32,19 @@ def XTensor_CumulativeOp : XTensor_InferredOp<"cumulative"> {
 def XTensor_RecurrenceOp : XTensor_InferredOp<"recurrence"> {
   let summary = "Linear recurrence of first order along a dim";
   let description = [{
-    y[t] = decay[t] * y[t - 1] + input[t], from 0. Where `decay` is 0 the past is forgotten,
-    an infinite one too: zeros cut a dim into segments. `exclusive` gives the value before step
-    t; `late` applies the decay of the step before, y[t] = decay[t - 1] * y[t - 1] + input[t];
-    `reverse` walks from the last element to the first. The derivatives of running products
-    and extrema are of this form, and so are its own.
+    y[t] = decay[t] * y[t - 1] + input[t], from 0. A decay of 0 forgets the past, even an infinite
+    one. So zeros cut a dim into segments.
 
-    Constraints: (recurrence_c1) operands have one float type and equal sizes for equal names,
-    (recurrence_c2) the dim is one of theirs, (recurrence_c3) `exclusive` and `late` exclude
-    each other.
+    * `exclusive` returns the value before step t.
+    * `late` applies the decay of the previous step: y[t] = decay[t - 1] * y[t - 1] + input[t].
+    * `reverse` walks from the last element to the first.
+
+    The derivatives of running products and extrema have this form, and so do its own derivatives.
+
+    Constraints:
+    * (recurrence_c1) Operands have one float type, and equal names have equal sizes.
+    * (recurrence_c2) The dim is a dim of an operand.
+    * (recurrence_c3) `exclusive` and `late` exclude each other.
 
     Example: `xtensor.recurrence %decay, %input along t : !xtensor.array<t: 4, f32>,
     !xtensor.array<t: 4, space: 3, f32>`

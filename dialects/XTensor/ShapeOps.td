@@ -19,7 +19,8 @@ def XTensor_ConstantOp : XTensor_Op<"constant", [Pure, ConstantLike]> {
 def XTensor_IotaOp : XTensor_Op<"iota", [Pure]> {
   let summary = "0, 1, 2, ... along one dim";
   let description = [{
-    The result has one dim; `size` gives its size when that is `?`.
+    The result has one dim. If its size is `?`, `size` gives it.
+
     Example: `xtensor.iota : !xtensor.array<i: 5, i64>`
   }];
   let arguments = (ins Optional<XTensor_SizeArray>:$size);
@@ -37,11 +38,15 @@ def XTensor_SizeOp : XTensor_InferredOp<"size"> {
 }
 
 def XTensor_RenameOp : XTensor_InferredOp<"rename"> {
-  let summary = "Other names for dims";
+  let summary = "Changes the names of dims";
   let description = [{
     All names change at once, so names may be swapped.
-    Constraints: (rename_c1) `from` are dims of the operand, none twice, (rename_c2) as many
-    `to` as `from`, (rename_c3) the result's names differ from each other.
+
+    Constraints:
+    * (rename_c1) `from` are dims of the operand, each at most once.
+    * (rename_c2) There are as many `to` as `from`.
+    * (rename_c3) The names of the result are unique.
+
     Example: `xtensor.rename %x [a, b] to [b, a] : !xtensor.array<a: 2, b: 3, f32>`
   }];
   let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$from, StrArrayAttr:$to);
@@ -53,10 +58,12 @@ def XTensor_RenameOp : XTensor_InferredOp<"rename"> {
 def XTensor_BroadcastOp : XTensor_Op<"broadcast", [Pure]> {
   let summary = "The same values with more dims, or with dims in another order";
   let description = [{
-    The result's dims are a superset of the operand's in any order. `sizes` gives the size
-    of each dynamic dim that the operand lacks, in the result's order.
-    Constraints: (broadcast_c1) the result has all of the operand's dims with their sizes,
-    (broadcast_c2) one size operand per dynamic dim that is new.
+    The result has at least the dims of the operand, in any order. `sizes` gives the size of each
+    dynamic dim that the operand lacks, in the order of the result.
+
+    Constraints:
+    * (broadcast_c1) The result has all dims of the operand, with their sizes.
+    * (broadcast_c2) There is one size operand per new dynamic dim.
   }];
   let arguments = (ins XTensor_ArrayType:$x, Variadic<XTensor_SizeArray>:$sizes);
   let results = (outs XTensor_ArrayType:$y);
@@ -69,9 +76,9 @@ def XTensor_BroadcastOp : XTensor_Op<"broadcast", [Pure]> {
 }
 
 def XTensor_SqueezeOp : XTensor_InferredOp<"squeeze"> {
-  let summary = "Without dims of size 1";
+  let summary = "Removes dims of size 1";
   let description = [{
-    Constraint: (squeeze_c1) every dim named is one of the operand's and has size 1.
+    Constraint: (squeeze_c1) Every named dim is a dim of the operand and has size 1.
   }];
   let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$dims);
   let results = (outs XTensor_ArrayType:$y);
@@ -82,9 +89,14 @@ def XTensor_SqueezeOp : XTensor_InferredOp<"squeeze"> {
 def XTensor_SliceOp : XTensor_InferredOp<"slice"> {
   let summary = "Regular selection along dims";
   let description = [{
-    Along each dim named: `sizes` elements, from `offsets`, `strides` (at least 1) apart.
-    Constraints: (slice_c1) dims are the operand's, none twice, (slice_c2) the selection lies
-    inside, (slice_c3) a dim whose size is `?` cannot be sliced: equal names are equal sizes.
+    Along each named dim, the op takes `sizes` elements, starting at `offsets`, `strides` (at least
+    1) apart.
+
+    Constraints:
+    * (slice_c1) The dims are dims of the operand, each at most once.
+    * (slice_c2) The selection lies inside the array.
+    * (slice_c3) A dim of size `?` cannot be sliced, because equal names are equal sizes.
+
     Example: `xtensor.slice %x [t] offsets [1] sizes [2] strides [3] : !xtensor.array<t: 8, f32>`
   }];
   let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$dims, DenseI64ArrayAttr:$offsets,
@@ -98,13 +110,16 @@ def XTensor_SliceOp : XTensor_InferredOp<"slice"> {
 }
 
 def XTensor_PadOp : XTensor_InferredOp<"pad"> {
-  let summary = "More elements of one value before, after and between";
+  let summary = "Adds elements of one value before, after and between the elements";
   let description = [{
-    Along each dim named: `low` elements before, `high` after, `interior` between
-    neighbours (the reverse of a strided slice).
-    Constraints: (pad_c1) dims are the operand's, none twice, (pad_c2) no amount is negative,
-    (pad_c3) `value` has no dims and the operand's element type, (pad_c4) a dim whose size is
-    `?` cannot be padded.
+    Along each named dim, the op adds `low` elements before, `high` after, and `interior` between
+    neighbours. `interior` is the reverse of a strided slice.
+
+    Constraints:
+    * (pad_c1) The dims are dims of the operand, each at most once.
+    * (pad_c2) No amount is negative.
+    * (pad_c3) `value` has no dims, and has the element type of the operand.
+    * (pad_c4) A dim of size `?` cannot be padded.
   }];
   let arguments = (ins XTensor_ArrayType:$x, XTensor_ArrayType:$value, StrArrayAttr:$dims,
                        DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
@@ -119,10 +134,14 @@ def XTensor_PadOp : XTensor_InferredOp<"pad"> {
 def XTensor_ConcatOp : XTensor_InferredOp<"concat"> {
   let summary = "Arrays one after another along a dim";
   let description = [{
-    The result has the first operand's dims and order.
-    Constraints: (concat_c1) at least one operand, all of one element type, (concat_c2) all
-    have the same dims, `dim` among them, (concat_c3) the other dims have equal sizes,
-    (concat_c4) `dim` has a static size in all.
+    The result has the dims and the order of the first operand.
+
+    Constraints:
+    * (concat_c1) There is at least one operand, and all have one element type.
+    * (concat_c2) All operands have the same dims, `dim` among them.
+    * (concat_c3) The other dims have equal sizes.
+    * (concat_c4) `dim` has a static size in all operands.
+
     Example: `xtensor.concat %a, %b along t : !xtensor.array<t: 2, f32>, !xtensor.array<t: 3, f32>`
   }];
   let arguments = (ins Variadic<XTensor_ArrayType>:$inputs, StrAttr:$dim);
@@ -132,11 +151,14 @@ def XTensor_ConcatOp : XTensor_InferredOp<"concat"> {
 }
 
 def XTensor_MergeOp : XTensor_InferredOp<"merge"> {
-  let summary = "Several dims as one (stack), the last one given running fastest";
+  let summary = "Merges several dims into one (stack); the last named dim is the fastest";
   let description = [{
     The new dim comes last.
-    Constraints: (merge_c1) at least one dim, all the operand's, none twice, (merge_c2) `into`
-    is no dim that stays.
+
+    Constraints:
+    * (merge_c1) There is at least one dim. All are dims of the operand, each at most once.
+    * (merge_c2) `into` is not a dim that stays.
+
     Example: `xtensor.merge %x [a, b] into z : !xtensor.array<a: 2, b: 3, f32>`
   }];
   let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$dims, StrAttr:$into);
@@ -145,11 +167,15 @@ def XTensor_MergeOp : XTensor_InferredOp<"merge"> {
 }
 
 def XTensor_SplitOp : XTensor_InferredOp<"split"> {
-  let summary = "One dim as several (unstack), the last one running fastest";
+  let summary = "Splits one dim into several (unstack); the last new dim is the fastest";
   let description = [{
     The new dims come last.
-    Constraints: (split_c1) `dim` is the operand's and its size static, (split_c2) the sizes'
-    product is its size, (split_c3) the new names are no dims that stay and differ.
+
+    Constraints:
+    * (split_c1) `dim` is a dim of the operand, and its size is static.
+    * (split_c2) The product of the sizes is its size.
+    * (split_c3) The new names are unique, and are not names of dims that stay.
+
     Example: `xtensor.split %x z into [a, b] sizes [2, 3] : !xtensor.array<z: 6, f32>`
   }];
   let arguments = (ins XTensor_ArrayType:$x, StrAttr:$dim, StrArrayAttr:$into,
@@ -161,7 +187,7 @@ def XTensor_SplitOp : XTensor_InferredOp<"split"> {
 }
 
 def XTensor_ReverseOp : XTensor_InferredOp<"reverse"> {
-  let summary = "Backwards along dims";
+  let summary = "Reverses the order of elements along dims";
   let description = "Constraint: (reverse_c1) dims are the operand's, none twice.";
   let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$dims);
   let results = (outs XTensor_ArrayType:$y);

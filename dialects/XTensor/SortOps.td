@@ -7,11 +7,11 @@ include "XTensor/Base.td"
 def XTensor_ArgsortOp : XTensor_InferredOp<"argsort"> {
   let summary = "Positions along a dim in the order of their elements";
   let description = [{
-    At each place the position, as i64, of the element that comes there when `x` is sorted along
-    `dim`. Equal elements keep their order, also when `descending`; -0.0 and 0.0 are equal, NaN
-    comes last either way.
+    Each result element is a position, as i64: that of the element which comes there when `x` is
+    sorted along `dim`. Equal elements keep their order, also with `descending`. -0.0 and 0.0 are
+    equal. NaN comes last in both orders.
 
-    Constraints: (argsort_c1) the dim is one of the array's.
+    Constraint: (argsort_c1) The dim is a dim of the array.
 
     Example: `xtensor.argsort %x along t {descending} : !xtensor.array<b: 4, t: 3, f32>`
   }];

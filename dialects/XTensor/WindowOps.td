@@ -5,14 +5,16 @@
 include "XTensor/Base.td"
 
 def XTensor_WindowOp : XTensor_InferredOp<"window"> {
-  let summary = "The windows of a dim, the places inside of each as a new last dim";
+  let summary = "The windows of a dim, with the places inside each window as a new last dim";
   let description = [{
-    y[t, w] = x[t * stride + w * dilation]. Only whole windows: `dim` is left with
-    (n - (size - 1) * dilation - 1) / stride + 1 elements, none if no window fits. Nothing is
-    copied where the windows are reduced or contracted at once.
+    y[t, w] = x[t * stride + w * dilation]. Only whole windows count. `dim` is left with
+    (n - (size - 1) * dilation - 1) / stride + 1 elements, or none if no window fits. If the windows
+    are reduced or contracted at once, nothing is copied.
 
-    Constraints: (window_c1) the dim is one of the operand's and has a static size, (window_c2)
-    size, stride and dilation are at least 1, (window_c3) `into` is no dim of the operand.
+    Constraints:
+    * (window_c1) The dim is a dim of the operand and has a static size.
+    * (window_c2) size, stride and dilation are at least 1.
+    * (window_c3) `into` is not a dim of the operand.
 
     Example: `xtensor.window %x t into w size 3 stride 1 dilation 1 :
     !xtensor.array<t: 8, f32>`
@@ -27,14 +29,15 @@ def XTensor_WindowOp : XTensor_InferredOp<"window"> {
 }
 
 def XTensor_OverlapAddOp : XTensor_InferredOp<"overlap_add"> {
-  let summary = "Windows added up where they lie: the transpose of `window`";
+  let summary = "Adds windows up where they overlap: the transpose of `window`";
   let description = [{
-    y[t * stride + w * dilation] += x[t, w], over a dim of `length` elements; 0 where no window
-    lies.
+    y[t * stride + w * dilation] += x[t, w], over a dim of `length` elements. Elements that no
+    window covers are 0.
 
-    Constraints: (overlap_add_c1) `dim` and `from` are the operand's, differ and have static
-    sizes, (overlap_add_c2) stride and dilation are at least 1, (overlap_add_c3) the windows fit
-    into `length`.
+    Constraints:
+    * (overlap_add_c1) `dim` and `from` are two different dims of the operand with static sizes.
+    * (overlap_add_c2) stride and dilation are at least 1.
+    * (overlap_add_c3) The windows fit into `length`.
 
     Example: `xtensor.overlap_add %x t from w length 8 stride 1 dilation 1 :
     !xtensor.array<t: 6, w: 3, f32>`

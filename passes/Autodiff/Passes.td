@@ -7,25 +7,24 @@ include "mlir/Pass/PassBase.td"
 //===- expansion -----------------------------------------------------------===//
 
 def Differentiate : Pass<"xtensor-differentiate"> {
-  let summary = "Expand every derivative, of any order";
+  let summary = "Expand every derivative request, of any order";
   let description = [{
-    Why: a derivative of a derivative is a request inside the region of another, and so is a
-    vectorize in either. A request is ready when its region holds no request at all, so batch,
-    linearize, guard-selects, transpose, inline-derivatives and a CSE take turns until none is
-    left. What remains is a program without derivative ops, but for maps that a function
-    returns.
+    Why: a derivative of a derivative is a request inside the region of another request. So is a
+    vectorize in either. A request is ready if its region holds no request. The pass runs batch,
+    linearize, guard-selects, transpose, inline-derivatives and a CSE in turn until no request is
+    left. The result is a program without derivative ops, except for maps that a function returns.
   }];
   let options = [Option<"guards", "guard-selects", "bool", "true",
                         "whether guard-selects has its turn: off to measure what it costs">];
 }
 
 def FuseLoops : Pass<"xtensor-fuse-loops"> {
-  let summary = "Make one loop of a loop and the tangents' loop";
+  let summary = "Merge a loop and the loop of its tangents";
   let description = [{
-    Why: linearize leaves the tangents of a loop in a loop of their own, which forward mode
-    needs not: a scan that reads what another stacked, slice by slice, becomes one with it, and
-    nothing is stacked any more. A while loop that repeats all of another's carries takes its
-    place. Inside of linear maps, which may yet be transposed, loops stay apart.
+    Why: linearize puts the tangents of a loop in a separate loop, which forward mode does not need.
+    If a scan reads what another scan stacked, slice by slice, the pass merges the two and nothing
+    is stacked. If a while loop repeats all carries of another one, it takes its place. Inside
+    linear maps, loops stay apart, because the maps may still be transposed.
 
     ```mlir
     %c, %z = xtensor.scan along t carry(%a) over(%x) {..}       // %z is read below only
@@ -37,10 +36,10 @@ def FuseLoops : Pass<"xtensor-fuse-loops"> {
 }
 
 def InlineDerivatives : Pass<"xtensor-inline-derivatives"> {
-  let summary = "Copy linear maps to where they are applied";
+  let summary = "Copy linear maps to the places where they are applied";
   let description = [{
-    Why: once a map's code stands where it is applied, residuals are ordinary values and
-    ordinary simplifications see them. A map applied once is moved, not copied.
+    Why: once the code of a map stands where it is applied, residuals are ordinary values, and
+    ordinary simplifications see them. If a map is applied once, the pass moves it.
 
     ```mlir
     %l = xtensor.linear {
@@ -56,11 +55,11 @@ def InlineDerivatives : Pass<"xtensor-inline-derivatives"> {
 }
 
 def Linearize : Pass<"xtensor-linearize"> {
-  let summary = "Part requests into primal code and a linear map";
+  let summary = "Split requests into primal code and a linear map";
   let description = [{
-    Why: derivatives are linear in the tangents, and only linear code can be transposed. The
-    primal ops stay as they are, in place; what the linear region takes from them are the
-    residuals. Requests that hold derivative ops wait.
+    Why: derivatives are linear in the tangents, and only linear code can be transposed. The primal
+    ops stay in place, unchanged. The values that the linear region takes from them are the
+    residuals. A request that holds derivative ops waits.
 
     ```mlir
     %y, %back = xtensor.pullback at(%x) wrt [0] {
@@ -83,12 +82,12 @@ def Linearize : Pass<"xtensor-linearize"> {
 }
 
 def SplitPullbacks : Pass<"xtensor-split-pullbacks", "::mlir::ModuleOp"> {
-  let summary = "Make functions of the linear maps that functions return";
+  let summary = "Turn linear maps that functions return into functions";
   let description = [{
-    Why: a pullback that a user keeps outlives the call that made it. The function returns the
-    residuals as well; `NAME.back` takes residuals and cotangents. What is cheap is worked out
-    again, arguments and results are not returned twice: `xtensor.residuals` of `NAME.back`
-    says where each residual is found, `i` being result `i` of NAME and `-1 - i` its argument.
+    Why: a pullback that a user keeps outlives the call that made it. The function also returns the
+    residuals; `NAME.back` takes residuals and cotangents. Cheap residuals are recomputed. Arguments
+    and results are not returned twice. The attribute `xtensor.residuals` of `NAME.back` gives the
+    place of each residual: `i` is result `i` of NAME, and `-1 - i` is argument `i`.
 
     ```mlir
     func.func @f(%x: !x) -> (!x, !xtensor.linear<(!x) -> !x>) {
@@ -106,7 +105,7 @@ def SplitPullbacks : Pass<"xtensor-split-pullbacks", "::mlir::ModuleOp"> {
 def Transpose : Pass<"xtensor-transpose"> {
   let summary = "Turn transposed linear maps into linear maps";
   let description = [{
-    Why: reverse mode is the transpose of the linear map, worked out op by op, backwards.
+    Why: reverse mode is the transpose of the linear map. The pass builds it op by op, backwards.
 
     ```mlir
     %l = xtensor.linear {
@@ -128,14 +127,15 @@ def Transpose : Pass<"xtensor-transpose"> {
 //===- safety --------------------------------------------------------------===//
 
 def GuardSelects : Pass<"xtensor-guard-selects"> {
-  let summary = "Keep branches that were not chosen from poisoning gradients";
+  let summary = "Keep branches that were not chosen out of gradients";
   let description = [{
-    Why: the cotangent of the branch not chosen is 0, but 0 times an infinite derivative is
-    NaN. In maps that will be transposed, products from which a select is reached become
-    `scale`, in which a zero wins, unless the factor cannot be infinite. Contractions stay:
-    Transpose puts the select behind those that sum over none of its dims.
-    A `scale` by a tangent, which the derivative of a pullback is made of, gets the mark alone.
-    Transpose multiplies inside of the select where it sees it, so that few remain.
+    Why: the cotangent of a branch that was not chosen is 0, but 0 times an infinite derivative is
+    NaN. In maps that will be transposed, products that reach a select become `scale`, in which a
+    zero wins. They stay products if the factor cannot be infinite. Contractions stay, too: if a
+    contraction sums over no dim of the select, Transpose puts the select behind it.
+
+    A `scale` by a tangent, which the derivative of a pullback contains, only gets the mark. If
+    Transpose sees the select, it multiplies inside it, so few `scale` ops remain.
 
     ```mlir
     %u = xtensor.mul %d, %t : !x, !x
@@ -150,15 +150,15 @@ def GuardSelects : Pass<"xtensor-guard-selects"> {
 def VerifyDifferentiated : Pass<"xtensor-verify-differentiated"> {
   let summary = "Check that no derivative op is left";
   let description = [{
-    Why: no later phase knows derivative ops; an error here names the user's line.
+    Why: no later phase has derivative ops. The error names the user's line.
   }];
 }
 
 def VerifyLinear : Pass<"xtensor-verify-linear"> {
   let summary = "Check that linear maps are linear";
   let description = [{
-    Why: the transpose of anything else is meaningless. Every op of a linear region that
-    depends on a tangent must do so linearly; all others are coefficients.
+    Why: only a linear map has a transpose. Every op of a linear region that depends on a tangent
+    must be linear in it. All other ops are coefficients.
   }];
 }
 
@@ -167,7 +167,7 @@ def VerifyLinear : Pass<"xtensor-verify-linear"> {
 def PrintRules : Pass<"xtensor-print-rules"> {
   let summary = "Print the tables of derivative rules";
   let description = [{
-    Why: all rules, readable in a minute. Fails if an op of the dialect is in no table.
+    Why: the table shows all rules at once. The pass fails if an op of the dialect is in no table.
   }];
 }
 

@@ -9,16 +9,19 @@ include "mlir/Pass/PassBase.td"
 def Bufferize : Pass<"xtensor-bufferize", "::mlir::ModuleOp"> {
   let summary = "One-shot bufferization with read-only arguments";
   let description = [{
-    Every tensor becomes a row-major buffer at function boundaries. The caller's
-    arrays are never written: an update of an argument works on a copy.
-    Destinations that only feed an insertion are replaced by the place that they
-    are inserted into, so that a concatenation writes each part once. Upstream's
-    analysis takes time by the square of one value's uses: to it an argument that
-    very many ops read is several values. Nor does it tell positions of a tensor
-    from each other: where a loop reads one and inserts another, the read one is
-    memory already. A view whose type leaves open which unit dim it drops (upstream
-    looks at strides, of which two may be unknown) becomes a whole view and a
-    `memref.collapse_shape`.
+    At function boundaries, every tensor becomes a row-major buffer. The caller's arrays are never
+    written: an update of an argument works on a copy. If a destination only feeds an insertion, the
+    pass replaces it by the place of the insertion. So a concatenation writes each part once.
+
+    The pass prepares the module for upstream's analysis, which has three limits:
+
+    * Its time grows with the square of the uses of one value. If very many ops read an argument,
+      the pass presents it as several values.
+    * It does not tell positions of a tensor apart. If a loop reads one position and inserts
+      another, the pass makes the loop read from memory.
+    * It finds the unit dim that a view drops from strides. If two unit dims have unknown strides,
+      it may take the wrong one. So if the type of a view leaves the dim open, the pass writes a
+      whole view and a `memref.collapse_shape`.
 
     ```mlir
     func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -46,10 +49,10 @@ def Bufferize : Pass<"xtensor-bufferize", "::mlir::ModuleOp"> {
 def LoopBuffers : Pass<"xtensor-loop-buffers", "::mlir::func::FuncOp"> {
   let summary = "Give each buffer that a loop carries one fixed place";
   let description = [{
-    A loop that yields a buffer made in its body would need a new one in every
-    iteration. Here each carried buffer gets its place before the loop, and the
-    end of the body copies into it; a buffer that the body updates in place is
-    not copied at all. Afterwards no loop carries buffers.
+    A loop that yields a buffer made in its body would need a new buffer in every iteration. The
+    pass gives each carried buffer a place before the loop. The end of the body copies into that
+    place. A buffer that the body updates in place is not copied. After the pass, no loop carries
+    buffers.
 
     ```mlir
     %r = scf.for .. iter_args(%a = %init) -> memref<8xf32> {
@@ -75,10 +78,9 @@ def LoopBuffers : Pass<"xtensor-loop-buffers", "::mlir::func::FuncOp"> {
 def OutParams : Pass<"xtensor-out-params", "::mlir::func::FuncOp"> {
   let summary = "Write results into buffers that the caller provides";
   let description = [{
-    Results become trailing arguments. A result that is allocated here is
-    computed in place; only a result that is an argument, or that is returned
-    twice, is copied. The body never asks an out parameter for its sizes, so
-    that the caller need not pass them.
+    Results become trailing arguments. A result that the function allocates is computed in place. A
+    result is copied only if it is an argument, or if it is returned twice. The body never reads the
+    sizes of an out parameter, so the caller need not pass them.
 
     ```mlir
     func.func @main(%x: memref<8xf32>) -> memref<8xf32> {
@@ -99,12 +101,12 @@ def OutParams : Pass<"xtensor-out-params", "::mlir::func::FuncOp"> {
 }
 
 def Arena : Pass<"xtensor-arena", "::mlir::func::FuncOp"> {
-  let summary = "Place temporaries in one block of memory, reusing dead ones' space";
+  let summary = "Place temporaries in one block of memory, and reuse the space of dead ones";
   let description = [{
-    One acquisition per call instead of one per temporary, and a small working
-    set: temporaries that are never alive together share bytes. Sizes may be
-    known only at run time. Inside an scf.forall small scratch goes to the stack
-    (one alloca for all iterations), large scratch to an arena of the iteration.
+    A call makes one acquisition instead of one per temporary. The working set is small, because
+    temporaries that are never alive together share bytes. Sizes may be known only at run time.
+    Inside an scf.forall, small scratch goes to the stack, with one alloca for all iterations. Large
+    scratch goes to an arena of the iteration.
 
     ```mlir
     %a = memref.alloc() : memref<16xf32>
@@ -129,9 +131,8 @@ def Arena : Pass<"xtensor-arena", "::mlir::func::FuncOp"> {
 def VerifyBuffers : Pass<"xtensor-verify-buffers", "::mlir::ModuleOp"> {
   let summary = "Check that only memory is left, with an offset and strides";
   let description = [{
-    The contract of the `buffers` phase. Later passes write addresses, and begin
-    with the same check: a tensor is an error at the user's line, which names the
-    phase that is missing.
+    This is the contract of the `buffers` phase. Later passes write addresses and begin with the
+    same check. A tensor is an error at the user's line, and the message names the missing phase.
 
     ```mlir
     %y = linalg.generic ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {..}

@@ -7,12 +7,11 @@
 include "mlir/Pass/PassBase.td"
 
 def CallLibrary : Pass<"xtensor-call-library", "::mlir::ModuleOp"> {
-  let summary = "Call the routines of the runtime, with their operands described on the stack";
+  let summary = "Call routines of the runtime, with operand descriptions on the stack";
   let description = [{
-    A routine works on any sizes and strides, and on several element types: it
-    gets one xt_array per operand (runtime.h), in the order of axes that the op
-    states, and its integers. After outlining, so that equal bodies are equal
-    still.
+    A routine works on any sizes and strides, and on several element types. It gets one xt_array per
+    operand (runtime.h), in the order of axes that the op states, and its integers. The pass runs
+    after outlining, so that equal bodies are still equal there.
 
     ```mlir
     xtensor.library "xt_name" ins(%x : memref<4x?xf32>) outs(%y : memref<4xf32>)
@@ -31,11 +30,10 @@ def CallLibrary : Pass<"xtensor-call-library", "::mlir::ModuleOp"> {
 }
 
 def ConvertToLLVM : Pass<"xtensor-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "Convert everything that is left to the LLVM dialect, in one conversion";
+  let summary = "Convert the remaining ops to the LLVM dialect, in one conversion";
   let description = [{
-    One conversion over all dialects visits each op once; a pass per dialect
-    costs several times as much. Patterns are built once per pass object.
-    Arenas become calls of the runtime.
+    One conversion over all dialects visits each op once. A pass per dialect costs several times as
+    much. Patterns are built once per pass object. Arenas become calls of the runtime.
 
     ```mlir
     %a = memref.alloc(%n) {xtensor.arena} : memref<?xi8>
@@ -50,17 +48,18 @@ def ConvertToLLVM : Pass<"xtensor-to-llvm", "::mlir::ModuleOp"> {
 }
 
 def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::func::FuncOp"> {
-  let summary = "Write linalg ops on buffers as loops over vectors, or as library calls";
+  let summary = "Write linalg ops on buffers as vector loops or library calls";
   let description = [{
-    Tiling and vectorizing in several generic steps compiles slower and runs
-    slower than writing the loops down at once. Every operand is a base, an
-    offset and one stride per loop; views and permuted, strided or reversed maps
-    are nothing else. Neighbouring loops that all operands walk as one are
-    merged, ops over the same loops share one nest and hand values over in
-    registers. The loop along which most operands are contiguous is taken in
-    vectors, the remainder with a mask where that is cheap. Reductions keep
-    several vectors in flight. Products of matrices become calls of xt_gemm_*,
-    which the loops of a batch surround.
+    Several generic steps of tiling and vectorizing compile slower and run slower than loops that
+    are written at once. Every operand is a base, an offset and one stride per loop. Views, and
+    permuted, strided or reversed maps, have this form, too.
+
+    * Neighbouring loops that all operands walk as one are merged.
+    * Ops over the same loops share one nest and pass values in registers.
+    * The loop along which most operands are contiguous is vectorized. Its remainder uses a mask if
+      that is cheap.
+    * Reductions keep several vectors in flight.
+    * Matrix products become calls of xt_gemm_*. The loops of a batch surround the call.
 
     ```mlir
     linalg.fill ins(%zero) outs(%s : memref<f32>)
@@ -88,8 +87,8 @@ def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::func::FuncOp"> {
 def ExpandMath : Pass<"xtensor-expand-math", "::mlir::func::FuncOp"> {
   let summary = "Evaluate math functions of f32 vectors in vector instructions";
   let description = [{
-    A call per lane costs ten times what a polynomial does. Accuracy of each
-    function is in the README; those without a good polynomial stay calls.
+    A call per lane costs ten times as much as a polynomial. The README lists the accuracy of each
+    function. Functions without a good polynomial stay calls.
 
     ```mlir
     %y = math.exp %x : vector<16xf32>
@@ -105,13 +104,12 @@ def ExpandMath : Pass<"xtensor-expand-math", "::mlir::func::FuncOp"> {
 }
 
 def CallVectorLibrary : Pass<"xtensor-call-vector-library", "::mlir::ModuleOp"> {
-  let summary = "Call glibc's vector math for functions that have no polynomial";
+  let summary = "Call glibc's vector math for functions without a polynomial";
   let description = [{
-    What the conversion to LLVM leaves of a math function on a vector is one call
-    of libm per lane. libmvec has them for whole registers, in f32 and f64. Where
-    the machine has no libmvec (it is x86-64's), the calls per lane stay. Upstream
-    lets LLVM's loop vectorizer choose such functions; here the loops are vectors
-    already.
+    The conversion to LLVM turns a math function on a vector into one call of libm per lane. libmvec
+    has these functions for whole registers, in f32 and f64. On a machine without libmvec (it is
+    part of x86-64's glibc), the calls per lane stay. Upstream lets LLVM's loop vectorizer choose
+    such functions. Here the loops are vectors already.
 
     ```mlir
     %y = math.sin %x : vector<16xf32>
@@ -128,17 +126,19 @@ def CallVectorLibrary : Pass<"xtensor-call-vector-library", "::mlir::ModuleOp"> 
 }
 
 def OutlineNests : Pass<"xtensor-outline-nests", "::mlir::ModuleOp"> {
-  let summary = "Make functions of repeated loop nests, and several of a long block";
+  let summary = "Outline repeated loop nests, and cut long blocks into functions";
   let description = [{
-    Code generation takes more than twice the time for twice the code in one
-    function, and a network of equal layers has the same nests many times. So a
-    nest that does the same as another one, to other buffers, becomes a function
-    that both call. What is left of a block of very many nests is cut into
-    functions of so many each, which make the addresses that they use again.
-    A few nests that differ stay where they are: a function costs as much to
-    compile as a small nest. Upstream outlines one loop that is named to it,
-    and merges functions that are there already, whose memrefs travel as whole
-    descriptors.
+    Twice the code in one function takes more than twice the time to compile. A network of equal
+    layers has the same nests many times.
+
+    * If two nests do the same to different buffers, they become one function that both places call.
+    * If a block still has very many nests, the pass cuts it into functions of a fixed number of
+      nests. Each function computes the addresses that it uses again.
+    * A few nests that differ stay in place, because a function costs as much to compile as a small
+      nest.
+
+    Upstream outlines one loop that its caller names. It also merges functions that already exist,
+    whose memrefs are passed as whole descriptors.
 
     ```mlir
     scf.for %i = %c0 to %c64 step %c16 { vector.store %v, %x[%i] } {xtensor.nest}
@@ -159,12 +159,12 @@ def OutlineNests : Pass<"xtensor-outline-nests", "::mlir::ModuleOp"> {
 }
 
 def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
-  let summary = "Hand the bodies of parallel loops to the thread pool";
+  let summary = "Pass the bodies of parallel loops to the thread pool";
   let description = [{
-    The body of a loop over independent iterations becomes a function over a
-    range of them; what it uses from around goes through one block of memory on
-    the caller's stack. Loops with too little work stay where they are. Equal
-    bodies become one function, so that repeated layers are compiled once.
+    The body of a loop over independent iterations becomes a function over a range of them. Values
+    that it uses from outside are passed in one block of memory on the caller's stack. Loops with
+    too little work stay in place. Equal bodies become one function, so repeated layers are compiled
+    once.
 
     ```mlir
     scf.forall (%i) in (64) { .. }
@@ -182,14 +182,13 @@ def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
 }
 
 def PassCall : Pass<"xtensor-pass-call", "::mlir::ModuleOp"> {
-  let summary = "Hand each function the call that it works for";
+  let summary = "Pass the current call to each function";
   let description = [{
-    Code compiled ahead of time runs in programs of which nothing is known: it
-    has no state of its own, and what the runtime does for it is the caller's
-    affair. The entry's status is the head of an xt_call (aot/call.h), whose
-    services stand for the runtime; it goes to every function as the last
-    argument. Under jit the runtime finds the call in the thread, and functions
-    have one argument less.
+    Code compiled ahead of time runs in unknown programs. It has no state of its own, and the caller
+    decides what the runtime does for it. The status of the entry is the head of an xt_call
+    (aot/call.h), whose services replace the runtime. The pass gives it to every function as the
+    last argument. Under jit, the runtime finds the call in the thread, and functions have one
+    argument fewer.
 
     ```mlir
     llvm.func @entry(%buffers: !llvm.ptr, %sizes: !llvm.ptr, %status: !llvm.ptr) {
@@ -206,12 +205,12 @@ def PassCall : Pass<"xtensor-pass-call", "::mlir::ModuleOp"> {
 }
 
 def VerifyLLVM : Pass<"xtensor-verify-llvm", "::mlir::ModuleOp"> {
-  let summary = "Check that nothing is left that LLVM does not have";
+  let summary = "Check that only ops and types that LLVM has are left";
   let description = [{
-    The contract of the `llvm` phase: ops of the LLVM dialect, and values and
-    memory of types that LLVM has. Translation to LLVM ends the process on
-    anything else; this is an error at the user's line. Conversion upstream
-    leaves unrealized casts where two of them do not meet.
+    This is the contract of the `llvm` phase: ops of the LLVM dialect, and values and memory of
+    types that LLVM has. Translation to LLVM ends the process on anything else. The pass reports an
+    error at the user's line instead. Upstream's conversion leaves an unrealized cast if it does not
+    meet its inverse.
 
     ```mlir
     %i = builtin.unrealized_conversion_cast %v : vector<8xi64> to vector<8xindex>

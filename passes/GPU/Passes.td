@@ -7,11 +7,10 @@
 include "mlir/Pass/PassBase.td"
 
 def BranchBuffers : Pass<"xtensor-branch-buffers", "::mlir::func::FuncOp"> {
-  let summary = "Memory that a branch chooses gets one place, which each side fills";
+  let summary = "Give memory that a branch chooses one place, which each side fills";
   let description = [{
-    On the CPU a branch may hand on one of two addresses. Kernels are given
-    addresses before they run, and the side that is taken may be known inside of
-    them only.
+    On the CPU, a branch may return one of two addresses. A kernel gets its addresses before it
+    runs, and sometimes only the kernel knows which side is taken.
 
     ```mlir
     %r = scf.if %c -> (memref<4xf32>) { scf.yield %a } else { scf.yield %b }
@@ -26,13 +25,12 @@ def BranchBuffers : Pass<"xtensor-branch-buffers", "::mlir::func::FuncOp"> {
 }
 
 def CutLoops : Pass<"xtensor-cut-loops", "::mlir::ModuleOp"> {
-  let summary = "Loops of more steps than a device takes become several launches";
+  let summary = "Cut loops of more steps than a device takes into several launches";
   let description = [{
-    Some devices leave loops after a number of steps and say nothing
-    (library/devices.def). A loop that a workgroup would go through by itself is
-    cut: the host goes around it, each time for as many steps as fit. A loop
-    whose test is worked out tells the host whether it is done. Nothing happens
-    for devices without such a number.
+    Some devices leave loops after a number of steps without a report (library/devices.def). The
+    pass cuts a loop that one workgroup would run by itself. The host runs the outer loop, and each
+    launch takes as many steps as fit. If the test of a loop is computed, the loop tells the host
+    whether it is done. For devices without such a limit, the pass does nothing.
 
     ```mlir
     scf.for %i = %c0 to %c200000 step %c1 iter_args(%s = %x) { .. }
@@ -49,16 +47,18 @@ def CutLoops : Pass<"xtensor-cut-loops", "::mlir::ModuleOp"> {
 }
 
 def OutlineKernels : Pass<"xtensor-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "Array operations become kernels, the rest of @main their host";
+  let summary = "Make kernels of array operations; the rest of @main becomes their host";
   let description = [{
-    A large operation is one launch, a thread for each of its points; a group
-    over rows (scf.forall) gives each iteration to a workgroup; small operations
-    and the scalar code and control flow between them are one kernel of one
-    workgroup, so that a launch is not paid for each. Numbers that a kernel read
-    or computed and others need stay in device memory; the host reads them only
-    to decide what to launch next. Indices are written out on flat memory:
-    upstream's path from parallel loops wants static strides and one dynamic
-    size on its way to SPIR-V.
+    The pass places operations as follows:
+
+    * A large operation is one launch, with a thread for each of its points.
+    * A group over rows (scf.forall) gives each iteration to a workgroup.
+    * Small operations, and the scalar code and control flow between them, are one kernel of one
+      workgroup. So the program does not pay for a launch per operation.
+    * If other kernels need a number that a kernel reads or computes, it stays in device memory. The
+      host reads it only to decide what to launch next.
+    * Indices are written out on flat memory. Upstream's path from parallel loops to SPIR-V needs
+      static strides and at most one dynamic size.
 
     ```mlir
     linalg.generic {..["parallel"]} ins(%x : memref<65536xf32>) outs(%y : memref<65536xf32>) { exp }
@@ -84,13 +84,12 @@ def OutlineKernels : Pass<"xtensor-outline-kernels", "::mlir::ModuleOp"> {
 }
 
 def LaunchKernels : Pass<"xtensor-launch-kernels", "::mlir::ModuleOp"> {
-  let summary = "Launches become calls of the runtime; kernels become constants of the object";
+  let summary = "Turn launches into calls of the runtime, and kernels into constants of the object";
   let description = [{
-    The binary of each kernel lies in the object with what the runtime must know
-    of it; a launch passes addresses and 32-bit numbers (runtime/Device.h). What
-    the host itself reads or a library routine works on is mapped. Upstream's
-    lowering of launches wants one of its own runtimes, which has no streams of
-    recorded commands.
+    The binary of each kernel lies in the object, with the data that the runtime needs about it. A
+    launch passes addresses and 32-bit numbers (runtime/Device.h). Memory that the host reads, or
+    that a library routine works on, is mapped. Upstream's lowering of launches needs one of its own
+    runtimes, which do not have streams of recorded commands.
 
     ```mlir
     gpu.launch_func @kernel0::@kernel0 blocks in (%g, %c1, %c1) threads in (..) args(%x : memref<?xf32>, %n : i32)
@@ -107,13 +106,14 @@ def LaunchKernels : Pass<"xtensor-launch-kernels", "::mlir::ModuleOp"> {
 def ExpandScalarMath : Pass<"xtensor-expand-scalar-math"> {
   let summary = "Write elementary functions of scalars as arithmetic";
   let description = [{
-    Kernels have no libm. SPIR-V's instructions know no float64 exponential or
-    sine, promise little of float32 ones, and have no erf or cbrt; PTX has fewer.
-    This writes every function in additions, products, quotients, roots, and
-    operations on 32-bit words, to the accuracy that the README states. Upstream's
-    polynomials are float32 only and wrong for large arguments. Long functions
-    become one function per type in the nearest symbol table (a gpu.module).
-    Where a device rounds quotients badly, these become functions as well.
+    Kernels do not have libm. SPIR-V's instructions have no float64 exponential or sine, promise
+    little of the float32 functions, and have no erf or cbrt. PTX has fewer. The pass writes every
+    function in additions, products, quotients, roots and operations on 32-bit words. The README
+    states their accuracy.
+
+    Upstream's polynomials are float32 only and wrong for large arguments. A long function becomes
+    one function per type in the nearest symbol table (a gpu.module). If a device rounds quotients
+    badly, quotients become functions as well.
 
     ```mlir
     %y = math.exp %x : f64

@@ -7,12 +7,12 @@
 include "mlir/Pass/PassBase.td"
 
 def FoldConversions : Pass<"xtensor-fold-conversions", "::mlir::func::FuncOp"> {
-  let summary = "Matrix products widen the narrow numbers that they read";
+  let summary = "Let matrix products widen the narrow numbers that they read";
   let description = [{
-    A library wants its operands in the type it computes in; a kernel reads half
-    precision and widens what it has loaded. What is computed in half precision, and
-    widened for products alone, is stored as half precision first. For devices, after
-    groups are made.
+    A library needs its operands in the type that it computes in. A kernel reads half precision and
+    widens what it has loaded. If a value is computed in half precision and widened only for
+    products, it is stored as half precision. The pass is for devices, and runs after groups are
+    made.
 
     ```mlir
     %wide = linalg.generic ins(%a : tensor<64x32xf16>) { arith.extf }
@@ -28,13 +28,13 @@ def FoldConversions : Pass<"xtensor-fold-conversions", "::mlir::func::FuncOp"> {
 def FuseElementwise : Pass<"xtensor-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Evaluate elementwise ops where their results are read";
   let description = [{
-    A value that is written once and read once costs two passes over memory.
-    Elementwise producers, renames, broadcasts, fills and splat constants move
-    into the body of their consumer, also into reductions. A producer with
-    several consumers is evaluated in each of them if reading its inputs again
-    costs no more memory traffic than storing it, and if it calls no math
-    function, division or gather. GEMM-shaped contractions keep their operands:
-    a library does them.
+    A value that is written once and read once costs two passes over memory. Elementwise producers,
+    renames, broadcasts, fills and splat constants move into the body of their consumer, also into
+    reductions.
+
+    A producer with several consumers is evaluated in each of them under two conditions. Reading its
+    inputs again costs no more memory traffic than storing it. It calls no math function, division
+    or gather. GEMM-shaped contractions keep their operands, because a library computes them.
 
     ```mlir
     %s = linalg.generic ins(%x, %m) { subf }        // (d0, d1), (d0)
@@ -50,13 +50,14 @@ def FuseElementwise : Pass<"xtensor-fuse-elementwise", "::mlir::func::FuncOp"> {
 }
 
 def FuseScans : Pass<"xtensor-fuse-scans", "::mlir::func::FuncOp"> {
-  let summary = "Evaluate what reads a running value in the loop that makes it";
+  let summary = "Move readers of a running value into the loop that makes it";
   let description = [{
-    The gradient of a product is what comes before each element times what comes
-    after it: two scans, whose values would be stored to be multiplied. The reader
-    of a scan's values that goes through them in any order moves into the scan's
-    body. A reduction of the elements that a scan combines is the scan's last value,
-    unless what the scan shows would have to be stored until all such values are there.
+    The gradient of a product multiplies the elements before each element with those after it. These
+    are two scans, whose values would be stored only to be multiplied. If one op reads the values of
+    a scan and may go through them in any order, it moves into the body of the scan.
+
+    A reduction of the elements that a scan combines is the last value of the scan. The pass uses
+    it, unless the outputs of the scan would have to be stored until all such values are there.
 
     ```mlir
     %y:2 = linalg.generic ins(%x) outs(%e, %one) { mulf } {xtensor.scan = "reverse"}
@@ -73,16 +74,20 @@ def FuseScans : Pass<"xtensor-fuse-scans", "::mlir::func::FuncOp"> {
 def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
   let summary = "Wrap linalg ops that share outer parallel dims in one scf.forall";
   let description = [{
-    The steps of a softmax or a layer normalisation all run over the same rows.
-    Done one row at a time, every intermediate is one row in the first-level
-    cache, and one parallel loop does all of it. Dims are matched through the
-    indexing maps of producers and consumers; a group never has a path that
-    leaves it and comes back. Values used outside become results of the forall.
-    Elementwise ops on their own get a forall over blocks, column reductions
-    one over blocks of columns. Contractions and everything small stay outside.
-    `max-values` bounds how many tensors a group of several ops reads and makes:
-    a kernel of a device can name so many buffers. A device needs no forall for
-    an op on its own (`alone`): each of its points has a thread.
+    The steps of a softmax or a layer normalisation all run over the same rows. If they are done one
+    row at a time, every intermediate is one row in the first-level cache, and one parallel loop
+    does all steps.
+
+    * Dims are matched through the indexing maps of producers and consumers.
+    * A group never has a path that leaves it and comes back.
+    * Values that are used outside become results of the forall.
+    * An elementwise op on its own gets a forall over blocks. A column reduction gets one over
+      blocks of columns.
+    * Contractions and small ops stay outside.
+    * `max-values` limits the number of tensors that a group of several ops reads and makes, because
+      a kernel can name only that many buffers.
+    * A device needs no forall for an op on its own (`alone`), because each of its points has a
+      thread.
 
     ```mlir
     %m = linalg.generic ins(%x) outs(%init) { maximumf }   // [64, 1024] -> [64]
@@ -108,13 +113,13 @@ def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
 }
 
 def ReuseOperands : Pass<"xtensor-reuse-operands", "::mlir::func::FuncOp"> {
-  let summary = "The result of a group lies where an operand was that dies in it";
+  let summary = "Put the result of a group in the place of an operand that dies in it";
   let description = [{
-    A group that reads a part of a temporary and writes the same part of its result
-    needs no second temporary: half of the memory, and of the lines that a cache
-    must hold. It pays most where the producer is a matrix product, which cannot
-    move into the group. Bufferization writes in place only where the destination
-    says so. Temporaries alone: arguments and constants stay as they are.
+    If a group reads a part of a temporary and writes the same part of its result, it needs no
+    second temporary. This halves the memory, and the lines that a cache must hold. It saves most if
+    the producer is a matrix product, which cannot move into the group. Bufferization writes in
+    place only if the destination says so. Only temporaries are reused. Arguments and constants stay
+    as they are.
 
     ```mlir
     %c = linalg.generic ins(%a, %b) outs(%zero) { mulf, addf }
@@ -134,18 +139,18 @@ def ReuseOperands : Pass<"xtensor-reuse-operands", "::mlir::func::FuncOp"> {
 }
 
 def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
-  let summary = "Split large reductions without parallel dims, or over long columns, into two stages";
+  let summary = "Split large reductions into two stages";
   let description = [{
-    A sum over everything has no parallel dim, and it cannot join a group over
-    rows. As a sum of row sums it can: the row sums belong to the rows. Where
-    no outer dims are left the longest reduced dim is cut into chunks. The
-    chunks depend on sizes only, so the result does not depend on the number of
-    threads. Columns that no cache holds become parts of whole rows: memory is
-    read in order, and the parts can join a group. What a running combination
-    shows is added up along it first, so that these sums join the group that
-    makes it, which need not store it for them. A device wants more `parts`,
-    and columns cut as well; so are products of long sums whose result does not
-    fill half a `tile`.
+    A full sum has no parallel dim and cannot join a group over rows. A sum of row sums can: the row
+    sums belong to the rows. If no outer dims are left, the pass cuts the longest reduced dim into
+    chunks. The chunks depend only on sizes, so the result does not depend on the number of threads.
+
+    * Columns that do not fit in a cache become parts of whole rows. Memory is then read in order,
+      and the parts can join a group.
+    * Outputs of a running combination are summed along it first. These sums join the group that
+      makes the outputs, so it need not store the outputs for them.
+    * A device needs more `parts`, and columns are cut as well. A product with a long sum is also
+      cut if its result does not fill half a `tile`.
 
     ```mlir
     %s = linalg.generic ins(%x) outs(%zero) { addf }       // [64, 1024] -> []

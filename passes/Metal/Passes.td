@@ -6,12 +6,11 @@
 include "mlir/Pass/PassBase.td"
 
 def TranslateToMSL : Pass<"xtensor-translate-to-msl", "::mlir::ModuleOp"> {
-  let summary = "SPIR-V modules become kernels in Metal's shading language";
+  let summary = "Translate SPIR-V modules to kernels in Metal's shading language";
   let description = [{
-    SPIRV-Cross writes the text, with buffer i at index i and the numbers at the
-    index after the buffers, whether a kernel uses all of them or not. It is
-    loaded when the first kernel comes; without it the error says what to
-    install.
+    SPIRV-Cross writes the text. Buffer i is at index i. The numbers are at the index after the
+    buffers. This holds even if a kernel does not use all of them. The compiler loads SPIRV-Cross at
+    the first kernel. If it is missing, the error says what to install.
 
     ```mlir
     gpu.module @kernel0 { .. }

@@ -6,11 +6,11 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertToNVVM : Pass<"xtensor-convert-to-nvvm", "::mlir::ModuleOp"> {
-  let summary = "Kernels in the LLVM dialect for NVIDIA's GPUs, beside their gpu.module";
+  let summary = "Convert kernels to the LLVM dialect for NVIDIA's GPUs, beside their gpu.module";
   let description = [{
-    Upstream's patterns, but for memory: kernels like ours see flat buffers, and a
-    buffer is an address. Upstream passes five numbers per buffer, or wants static
-    sizes; its elementary functions call a library of NVIDIA's.
+    The pass uses upstream's patterns, except for memory. Our kernels have flat buffers, and a
+    buffer is an address. Upstream passes five numbers per buffer, or needs static sizes. Its
+    elementary functions call a library of NVIDIA.
 
     ```mlir
     gpu.func @kernel0(%x: memref<?xf32>, %n: i32) kernel { .. }
@@ -27,12 +27,12 @@ def ConvertToNVVM : Pass<"xtensor-convert-to-nvvm", "::mlir::ModuleOp"> {
 }
 
 def SerializePTX : Pass<"xtensor-serialize-ptx", "::mlir::ModuleOp"> {
-  let summary = "Kernels in the LLVM dialect become PTX";
+  let summary = "Translate kernels in the LLVM dialect to PTX";
   let description = [{
-    LLVM writes the text for the chip of the module's target; the driver's
-    assembler makes machine code of it on first use. The text is an attribute of
-    the gpu.module and ends with a zero, from where the host's object takes it.
-    Upstream's gpu-module-to-binary leaves an op that only its own runtimes read.
+    LLVM writes the text for the chip of the module's target. On first use, the driver's assembler
+    makes machine code of it. The text is an attribute of the gpu.module and ends with a zero. The
+    host's object takes it from there. Upstream's gpu-module-to-binary leaves an op that only its
+    own runtimes read.
 
     ```mlir
     gpu.module @kernel0 { .. }

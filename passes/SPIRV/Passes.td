@@ -6,12 +6,14 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertToSPIRV : Pass<"xtensor-convert-to-spirv", "::mlir::ModuleOp"> {
-  let summary = "Kernels in SPIR-V for Vulkan, beside their gpu.module";
+  let summary = "Convert kernels to SPIR-V for Vulkan, beside their gpu.module";
   let description = [{
-    Upstream's patterns, with what they lack for kernels like ours: numbers come
-    as push constants rather than one buffer each, memory of the workgroup may
-    be an attribution, barriers order buffers as well as workgroup memory, and
-    loops keep their results when they run zero times.
+    The pass uses upstream's patterns and adds what they lack for our kernels:
+
+    * Numbers are push constants rather than one buffer each.
+    * Workgroup memory may be an attribution.
+    * Barriers order buffers as well as workgroup memory.
+    * Loops keep their results if they run zero times.
 
     ```mlir
     gpu.func @kernel0(%x: memref<?xf32>, %n: i32) kernel { .. }
@@ -31,12 +33,11 @@ def ConvertToSPIRV : Pass<"xtensor-convert-to-spirv", "::mlir::ModuleOp"> {
 }
 
 def DeclareCapabilities : Pass<"xtensor-declare-capabilities", "::mlir::spirv::ModuleOp"> {
-  let summary = "What ops need and do not ask for is declared";
+  let summary = "Declare capabilities that ops need and do not request";
   let description = [{
-    Upstream adds the capabilities that ops ask for; atomic ops of 64-bit integers
-    ask for none beyond that of the type, and the variable that holds a subgroup's
-    number for none. After xtensor's conversion and upstream's
-    spirv-update-vce.
+    Upstream adds the capabilities that ops request. Atomic ops of 64-bit integers request only that
+    of the type. The variable that holds a subgroup's number requests none. The pass runs after
+    xtensor's conversion and upstream's spirv-update-vce.
 
     ```mlir
     spirv.module Logical GLSL450 requires #spirv.vce<v1.0, [Int64, Shader], []>
@@ -50,11 +51,10 @@ def DeclareCapabilities : Pass<"xtensor-declare-capabilities", "::mlir::spirv::M
 }
 
 def SerializeSPIRV : Pass<"xtensor-serialize-spirv", "::mlir::ModuleOp"> {
-  let summary = "SPIR-V modules become the code of their kernels";
+  let summary = "Turn SPIR-V modules into the code of their kernels";
   let description = [{
-    The binary is an attribute of the gpu.module, from where the host's object
-    takes it. Upstream's gpu-module-to-binary leaves an op that only its own
-    runtimes read.
+    The binary is an attribute of the gpu.module. The host's object takes it from there. Upstream's
+    gpu-module-to-binary leaves an op that only its own runtimes read.
 
     ```mlir
     gpu.module @kernel0 { .. }
@@ -70,9 +70,9 @@ def SerializeSPIRV : Pass<"xtensor-serialize-spirv", "::mlir::ModuleOp"> {
 def NarrowComparisons : Pass<"xtensor-narrow-comparisons"> {
   let summary = "Compare integers with constants in the width that they come in";
   let description = [{
-    Fewer 64-bit operations, which GPUs do slowly or not at all. llvmpipe (Mesa
-    22.3) also answers wrong where a 32-bit integer is extended and then compared
-    with a constant. Upstream's canonicalisation leaves the extension.
+    The pass removes 64-bit operations, which GPUs do slowly or not at all. llvmpipe (Mesa 22.3)
+    also gives wrong results if a 32-bit integer is extended and then compared with a constant.
+    Upstream's canonicalisation leaves the extension.
 
     ```mlir
     %wide = arith.extsi %x : i32 to i64
@@ -87,12 +87,11 @@ def NarrowComparisons : Pass<"xtensor-narrow-comparisons"> {
 }
 
 def TruncateInSteps : Pass<"xtensor-truncate-in-steps"> {
-  let summary = "float64 to bfloat16 by way of float32, rounded once";
+  let summary = "Convert float64 to bfloat16 through float32, rounded once";
   let description = [{
-    Upstream's expansion of casts to bfloat16 takes the upper half of whatever it
-    is given, of a float64 too. Rounding to float32 and then to bfloat16 would
-    round twice; the first step rounds to odd instead, so that the second decides
-    as if it were the only one.
+    Upstream's expansion of casts to bfloat16 takes the upper half of its operand, even of a
+    float64. Rounding to float32 and then to bfloat16 would round twice. So the first step rounds to
+    odd, and the second step decides as if it were the only one.
 
     ```mlir
     %y = arith.truncf %x : f64 to bf16

@@ -7,15 +7,18 @@
 include "mlir/Pass/PassBase.td"
 
 def Schedule : Pass<"xtensor-schedule", "::mlir::func::FuncOp"> {
-  let summary = "Look up how each op is to be vectorised, unrolled, called or chunked";
+  let summary = "Look up how each op is vectorised, unrolled, called or chunked";
   let description = [{
-    How wide, how often unrolled, which library: these depend on the machine
-    and are tried out, not derived. They are looked up by target, kind of op
-    and element type and written on the ops, so that they can be read, tested
-    and overridden in the IR. Fields of `xtensor.schedule`, on linalg.generic:
-    `kind`; `library` (the call that does it) or else `unroll` (independent
-    vectors in flight) and `vector` (the loop taken in vectors, -1: none); on
-    scf.forall: `grain` (iterations per chunk at least).
+    Vector width, unroll factors and libraries depend on the machine. They are found by experiment,
+    not derived. The pass looks them up by target, kind of op and element type, and writes them on
+    the ops. So they can be read, tested and overridden in the IR. `xtensor.schedule` has these
+    fields:
+
+    * on linalg.generic: `kind`, and either `library`, or `unroll` and `vector`;
+    * on scf.forall: `grain`, the least number of iterations per chunk.
+
+    `library` is the call that computes the op. `unroll` is the number of independent vectors in
+    flight. `vector` is the loop that is vectorised, -1 for none.
 
     ```mlir
     %s = linalg.generic ins(%row) outs(%zero) { addf }     // [1024] -> []

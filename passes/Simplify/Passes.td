@@ -5,10 +5,10 @@
 include "mlir/Pass/PassBase.td"
 
 def Simplify : Pass<"xtensor-simplify"> {
-  let summary = "Remove what no result needs";
+  let summary = "Remove work that no result needs";
   let description = [{
-    Why: derivative code is assembled rule by rule and holds what no one would write: sums of
-    what was just broadcast, products with ones, the same value twice.
+    Why: derivative code is assembled rule by rule. It holds code that nobody would write: sums of a
+    broadcast, products with ones, the same value twice.
 
     ```mlir
     %b = xtensor.broadcast %s : (!xtensor.array<f32>) -> !xtensor.array<i: 3, f32>

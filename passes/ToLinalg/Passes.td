@@ -10,11 +10,14 @@ include "mlir/Pass/PassBase.td"
 def DecomposeContract : Pass<"xtensor-decompose-contract", "::mlir::func::FuncOp"> {
   let summary = "Contract arrays two at a time, the smallest intermediate first";
   let description = [{
-    A product of three matrices done in one loop nest costs n^4, two at a time 2 n^3, and only
-    pairs can be given to a library. Dims that a single operand has are summed before it meets
-    another; numbers without dims multiply whichever of result and operand is smallest; a pair
-    with nothing to contract is a plain product, which fuses with its neighbours. After this
-    pass every contract has two operands and contracts dims that both have.
+    A product of three matrices costs n^4 in one loop nest and 2 n^3 two at a time. Only pairs can
+    be given to a library.
+
+    * If a single operand has a dim, it is summed before the operand meets another.
+    * Numbers without dims multiply the smallest of the result and the operands.
+    * A pair with nothing to contract is a plain product, which fuses with its neighbours.
+
+    After this pass, every contract has two operands and contracts dims that both have.
 
     ```mlir
     %y = xtensor.contract %a, %b, %v over [j, k]      // (i, j), (j, k), (k)
@@ -31,13 +34,15 @@ def DecomposeContract : Pass<"xtensor-decompose-contract", "::mlir::func::FuncOp
 //===- to tensors ----------------------------------------------------------===//
 
 def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
-  let summary = "Names become axes";
+  let summary = "Turn names into axes";
   let description = [{
-    The one place where dims get positions. An op's loops are its result's dims in order, then
-    the dims it reduces; each operand is read through an affine map, so a rename, a broadcast, a
-    slice or a reversal is never an op, let alone a copy. Numbers that are known stand in the
-    bodies. Functions keep the named types of arguments and results as `xtensor.type`, and their
-    arguments are marked as not writable: they are the caller's.
+    This is the only place where dims get positions. The loops of an op are the dims of its result
+    in order, then the dims that it reduces. The op reads each operand through an affine map. So a
+    rename, a broadcast, a slice or a reversal is never an op, and never a copy. Known numbers are
+    constants in the bodies.
+
+    Functions keep the named types of arguments and results as `xtensor.type`. Their arguments are
+    marked as not writable, because they belong to the caller.
 
     ```mlir
     %1 = xtensor.slice %b [i] offsets [1] sizes [4] strides [2] : !xtensor.array<i: 9, f32>
@@ -69,11 +74,11 @@ def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
 }
 
 def VerifyLinalg : Pass<"xtensor-verify-linalg", "::mlir::ModuleOp"> {
-  let summary = "No op or type of xtensor is left";
+  let summary = "Check that no op or type of xtensor is left";
   let description = [{
-    The contract of the `linalg` phase. What comes later knows nothing of names, so an op that
-    was left would fail there without a hint; here the error is at the user's line and says
-    which pass should have taken the op away.
+    This is the contract of the `linalg` phase. Later phases do not know names, so an op that is
+    left would fail there without a hint. The pass reports the error at the user's line and names
+    the pass that should have removed the op.
   }];
 }
 
