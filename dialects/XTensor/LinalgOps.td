@@ -144,9 +144,9 @@ def XTensor_QrOp : XTensor_InnerFactorOp<"qr"> {
 def XTensor_SolveOp : XTensor_MatrixOp<"solve"> {
   let summary = "The solution x of A x = b, for a square matrix";
   let description = [{
-    `b` has the row dim, and `x` has the column dim in its place. `transposed` solves A^T x = b,
-    with the dims reversed. The dims of `x` are the batch dims of the matrix, then those of `b`. If
-    A is singular, the result is not finite.
+    `b` has the row dim, and `x` has the column dim in its place. `transposed` solves A^T x = b: `b`
+    has the column dim, and `x` the row dim. The dims of `x` are the batch dims of the matrix, then
+    those of `b`. If A is singular, the result is not finite.
 
     Constraints:
     * matrix_c1, matrix_c2
@@ -182,8 +182,9 @@ def XTensor_SvdOp : XTensor_InnerFactorOp<"svd"> {
 def XTensor_TriangularContractOp : XTensor_MatrixOp<"triangular_contract"> {
   let summary = "The terms of a contraction on and below a diagonal";
   let description = [{
-    The op is `contract` of both operands, restricted to terms whose position along the first of
-    `dims` is not less than along the second. With `strict`, it is greater. The op has two forms:
+    The op is `contract` of both operands, restricted to some terms. In these, the position along
+    the first of `dims` is not less than the position along the second. With `strict`, it is
+    greater. The op has two forms:
 
     * One operand is a matrix with both dims, and the sum is over the dim that the other operand
       has. The result is the product with the lower triangle of the matrix. The rest of the matrix

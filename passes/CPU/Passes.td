@@ -11,7 +11,7 @@ def CallLibrary : Pass<"xtensor-call-library", "::mlir::ModuleOp"> {
   let description = [{
     A routine works on any sizes and strides, and on several element types. It gets one xt_array per
     operand (runtime.h), in the order of axes that the op states, and its integers. The pass runs
-    after outlining, so that equal bodies are still equal there.
+    after outlining, so that outlining still recognises equal bodies.
 
     ```mlir
     xtensor.library "xt_name" ins(%x : memref<4x?xf32>) outs(%y : memref<4xf32>)
@@ -133,7 +133,7 @@ def OutlineNests : Pass<"xtensor-outline-nests", "::mlir::ModuleOp"> {
 
     * If two nests do the same to different buffers, they become one function that both places call.
     * If a block still has very many nests, the pass cuts it into functions of a fixed number of
-      nests. Each function computes the addresses that it uses again.
+      nests. Each function recomputes the addresses that it uses.
     * A few nests that differ stay in place, because a function costs as much to compile as a small
       nest.
 
@@ -186,8 +186,8 @@ def PassCall : Pass<"xtensor-pass-call", "::mlir::ModuleOp"> {
   let description = [{
     Code compiled ahead of time runs in unknown programs. It has no state of its own, and the caller
     decides what the runtime does for it. The status of the entry is the head of an xt_call
-    (aot/call.h), whose services replace the runtime. The pass gives it to every function as the
-    last argument. Under jit, the runtime finds the call in the thread, and functions have one
+    (aot/call.h), whose services replace the runtime. The pass adds the call to every function as
+    the last argument. Under jit, the runtime finds the call in the thread, and functions have one
     argument fewer.
 
     ```mlir
@@ -209,8 +209,8 @@ def VerifyLLVM : Pass<"xtensor-verify-llvm", "::mlir::ModuleOp"> {
   let description = [{
     This is the contract of the `llvm` phase: ops of the LLVM dialect, and values and memory of
     types that LLVM has. Translation to LLVM ends the process on anything else. The pass reports an
-    error at the user's line instead. Upstream's conversion leaves an unrealized cast if it does not
-    meet its inverse.
+    error at the user's line instead. Upstream's conversion leaves an unrealized cast if no inverse
+    cast cancels it.
 
     ```mlir
     %i = builtin.unrealized_conversion_cast %v : vector<8xi64> to vector<8xindex>

@@ -147,8 +147,9 @@ def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
 
     * Columns that do not fit in a cache become parts of whole rows. Memory is then read in order,
       and the parts can join a group.
-    * Outputs of a running combination are summed along it first. These sums join the group that
-      makes the outputs, so it need not store the outputs for them.
+    * If a reduction sums the outputs of a running combination, its first stage goes along the
+      combination. These sums join the group that makes the outputs, so the group need not store the
+      outputs for them.
     * A device needs more `parts`, and columns are cut as well. A product with a long sum is also
       cut if its result does not fill half a `tile`.
 

@@ -13,8 +13,8 @@ def DecomposeContract : Pass<"xtensor-decompose-contract", "::mlir::func::FuncOp
     A product of three matrices costs n^4 in one loop nest and 2 n^3 two at a time. Only pairs can
     be given to a library.
 
-    * If a single operand has a dim, it is summed before the operand meets another.
-    * Numbers without dims multiply the smallest of the result and the operands.
+    * If only one operand has a summed dim, the pass sums over it before that operand meets another.
+    * A number without dims multiplies whichever of the result and the operands is smallest.
     * A pair with nothing to contract is a plain product, which fuses with its neighbours.
 
     After this pass, every contract has two operands and contracts dims that both have.
