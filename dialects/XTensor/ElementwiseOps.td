@@ -87,8 +87,8 @@ def XTensor_SignOp : XTensor_UnaryOp<"sign", "-1, 0 or 1; NaN stays NaN", XTenso
 def XTensor_CastOp : XTensor_InferredOp<"cast", [XTensor_Elementwise]> {
   let summary = "Conversion to another element type";
   let description = [{
-    Converts like a C cast: floats to integers truncate, and numbers to bool compare with zero. If a
-    float is outside the range of the integer, the value is unspecified.
+    A float becomes an integer by truncation. A float outside the range of the integer becomes the
+    nearest integer, and NaN becomes 0. A number becomes a bool by comparison with zero.
 
     Example: `xtensor.cast %x to f64 : !xtensor.array<i: 4, i32>`
   }];
