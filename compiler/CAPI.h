@@ -31,7 +31,8 @@ MLIR_CAPI_EXPORTED MlirType xtensorLinearTypeGet(MlirContext context, intptr_t i
                                                  const MlirType *inputTypes, intptr_t results,
                                                  const MlirType *resultTypes);
 
-/* A compiled function. `entry` is an xt_entry (runtime.h). */
+/* A compiled function. `entry` is an xt_entry (runtime.h); its code goes with the last of those
+ * that were compiled from one program. */
 typedef struct XTensorCompiled {
   void *ptr;
 } XTensorCompiled;

@@ -14,6 +14,8 @@
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
 #include <dlfcn.h>
+#include <mutex>
+#include <optional>
 
 using namespace mlir;
 using namespace xtensor;
@@ -200,15 +202,72 @@ static Objects unpackedObjects(StringRef file, StringRef name) {
   return objects;
 }
 
+namespace {
+
+/// What is loaded, by key: a program that is compiled twice is there once. Entries are named by
+/// key, and the linker refuses a second one of a name.
+class LoadedPrograms {
+public:
+  static LoadedPrograms &get() {
+    static auto *made = new LoadedPrograms; // programs go while the process exits, too
+    return *made;
+  }
+
+  /// The program, with a use of its code, if it is loaded.
+  std::optional<Compiled> find(StringRef key) {
+    std::lock_guard<std::mutex> guard(lock);
+    return used(key);
+  }
+
+  /// The same of one that is loaded now, if nobody did so before.
+  llvm::Expected<Compiled> load(Compiled compiled, Objects objects, StringRef entry) {
+    std::lock_guard<std::mutex> guard(lock);
+    if (auto found = used(compiled.key))
+      return *found;
+    auto loaded = Jit::get().link(std::move(objects), entry);
+    if (!loaded)
+      return loaded.takeError();
+    compiled.entry = loaded->entry;
+    compiled.code = std::move(loaded->code);
+    programs[compiled.key] = {compiled, 0};
+    return *used(compiled.key);
+  }
+
+private:
+  struct Program {
+    Compiled compiled;
+    size_t users = 0;
+  };
+
+  std::optional<Compiled> used(StringRef key) {
+    auto found = programs.find(key);
+    if (found == programs.end())
+      return std::nullopt;
+    ++found->second.users;
+    Compiled result = found->second.compiled;
+    result.code = std::shared_ptr<void>(result.entry, [this, key = result.key](void *) {
+      std::lock_guard<std::mutex> guard(lock);
+      auto found = programs.find(key);
+      if (--found->second.users == 0)
+        programs.erase(found);
+    });
+    return result;
+  }
+
+  std::mutex lock;
+  llvm::StringMap<Program> programs;
+};
+
+} // namespace
+
 FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &options) {
-  // Entries are named by key: of two objects with one name the linker would take the first.
-  static llvm::StringMap<Compiled> loaded;
   if (failed(checkTarget(module, options.target)))
     return failure();
   Compiled compiled;
   compiled.key = keyOf(module, options.from, options.target);
-  if (auto it = loaded.find(compiled.key); it != loaded.end() && options.dumpFolder.empty())
-    return it->second;
+  if (options.dumpFolder.empty())
+    if (auto found = LoadedPrograms::get().find(compiled.key))
+      return *found;
   std::string entry = "xt_" + compiled.key;
   ObjectCache cache(options.cacheFolder, options.cacheLimit);
   Objects objects;
@@ -232,15 +291,11 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
     objects = std::move(*generated);
     cache.store(compiled.key, packed(compiled.sites, objects));
   }
-  if (auto it = loaded.find(compiled.key); it != loaded.end())
-    return it->second;
-  auto address = Jit::get().link(std::move(objects), entry);
-  if (!address) {
+  auto loaded = LoadedPrograms::get().load(std::move(compiled), std::move(objects), entry);
+  if (!loaded) {
     module.emitError("the compiled object cannot be loaded: ")
-        << llvm::toString(address.takeError());
+        << llvm::toString(loaded.takeError());
     return failure();
   }
-  compiled.entry = *address;
-  loaded[compiled.key] = compiled;
-  return compiled;
+  return *loaded;
 }

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,10 @@ struct Site {
   std::string op;
 };
 
+/// A compiled program. Its code can be called as long as any copy of `code` is there.
 struct Compiled {
   void *entry = nullptr;
+  std::shared_ptr<void> code;
   std::vector<Site> sites;
   std::string key;
   bool fromCache = false;

@@ -1,6 +1,7 @@
 #include "compiler/Jit.h"
 
 #include "Device.h"
+#include "compiler/CodeMemory.h"
 #include "compiler/SplitModule.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "runtime.h"
@@ -8,6 +9,7 @@
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include <dlfcn.h>
 #include <mutex>
@@ -24,9 +26,11 @@ extern "C" void xt_truncdfbf2();
 struct xtensor::Jit::Impl {
   std::unique_ptr<CodeGenerator> borrow();
   void giveBack(std::unique_ptr<CodeGenerator> generator);
+  void unload(orc::ResourceTrackerSP tracker);
 
   std::unique_ptr<orc::LLJIT> linker;
-  std::mutex linking; // one thread at a time
+  std::mutex linking;  // one thread at a time
+  size_t unloaded = 0; // programs
   // Generators that nobody uses.
   std::vector<std::unique_ptr<CodeGenerator>> idle;
   std::mutex idleMutex;
@@ -71,6 +75,10 @@ xtensor::Jit::Jit() : impl(std::make_unique<Impl>()) {
   builder.setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(machine.getTargetTriple()));
   builder.setDataLayout(machine.createDataLayout());
   builder.setPlatformSetUp(orc::setUpInactivePlatform);
+  // No frames to register: compiled functions do not unwind (markCompiled).
+  builder.setObjectLinkingLayerCreator([](orc::ExecutionSession &session) {
+    return std::make_unique<orc::ObjectLinkingLayer>(session, std::make_unique<CodeMemory>());
+  });
   impl->linker = cantFail(builder.create());
   auto &library = impl->linker->getMainJITDylib();
   cantFail(
@@ -85,7 +93,7 @@ xtensor::Jit::Jit() : impl(std::make_unique<Impl>()) {
 }
 
 xtensor::Jit &xtensor::Jit::get() {
-  // Never destroyed: compiled functions live as long as the process.
+  // Never destroyed: compiled functions may be called while the process exits.
   static Jit *jit = new Jit;
   return *jit;
 }
@@ -170,7 +178,16 @@ mlir::FailureOr<std::string> xtensor::Jit::assembly(mlir::ModuleOp module, Strin
   return text;
 }
 
-Expected<void *> xtensor::Jit::link(Objects objects, StringRef entry) {
+void xtensor::Jit::Impl::unload(orc::ResourceTrackerSP tracker) {
+  std::lock_guard<std::mutex> lock(linking);
+  if (Error error = tracker->remove())
+    linker->getExecutionSession().reportError(std::move(error));
+  // The names of functions that are gone, looked for once in a while: it takes time for each name.
+  if (++unloaded % 512 == 0)
+    linker->getExecutionSession().getSymbolStringPool()->clearDeadEntries();
+}
+
+Expected<xtensor::LoadedCode> xtensor::Jit::link(Objects objects, StringRef entry) {
   std::lock_guard<std::mutex> lock(impl->linking);
   auto tracker = impl->linker->getMainJITDylib().createResourceTracker();
   for (std::unique_ptr<MemoryBuffer> &object : objects)
@@ -182,5 +199,11 @@ Expected<void *> xtensor::Jit::link(Objects objects, StringRef entry) {
     consumeError(tracker->remove());
     return address.takeError();
   }
-  return address->toPtr<void *>();
+  auto unload = [this](void *tracker) {
+    orc::ResourceTrackerSP held(static_cast<orc::ResourceTracker *>(tracker));
+    held->Release(); // the reference that `code` had
+    impl->unload(std::move(held));
+  };
+  tracker->Retain();
+  return LoadedCode{address->toPtr<void *>(), std::shared_ptr<void>(tracker.get(), unload)};
 }

@@ -15,6 +15,12 @@ namespace xtensor {
 /// Object files that refer to each other.
 using Objects = llvm::SmallVector<std::unique_ptr<llvm::MemoryBuffer>, 2>;
 
+/// Code that can be called as long as anybody holds `code`.
+struct LoadedCode {
+  void *entry = nullptr;
+  std::shared_ptr<void> code;
+};
+
 class Jit {
 public:
   static Jit &get();
@@ -25,8 +31,9 @@ public:
   mlir::FailureOr<Objects> generate(mlir::ModuleOp module, llvm::StringRef entry, int64_t threads);
   /// The same as text, in one piece.
   mlir::FailureOr<std::string> assembly(mlir::ModuleOp module, llvm::StringRef entry);
-  /// Loads object code and returns the address of `entry`, which no other program may define.
-  llvm::Expected<void *> link(Objects objects, llvm::StringRef entry);
+  /// Loads object code with a function `entry`, which no other program may define while it is
+  /// loaded.
+  llvm::Expected<LoadedCode> link(Objects objects, llvm::StringRef entry);
 
 private:
   Jit();

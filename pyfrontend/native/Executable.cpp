@@ -232,9 +232,13 @@ void leaveProgram(Executable *e) {
   xt_program_forget(program);
 }
 
+/// In place of code that is gone.
+void goneEntry(void **, const int64_t *, xt_status *status) { status->code = 5; }
+
 int clear(PyObject *o) {
-  // Nothing can call what is garbage, so the code may go before the object does.
+  // The code may go before the object does, which other garbage may yet call.
   leaveProgram(self(o));
+  self(o)->entry = goneEntry;
   Py_CLEAR(self(o)->keepalive);
   return 0;
 }
@@ -413,6 +417,10 @@ void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *d
                        "CPUs, which leaves loops then. Run it with device=\"cpu\", or on fewer "
                        "elements at a time";
     raiseDeviceLimit(what);
+    return;
+  }
+  if (status.code == 5) {
+    PyErr_SetString(PyExc_RuntimeError, "a function that is being deleted cannot be called");
     return;
   }
   if (status.code != 1) {

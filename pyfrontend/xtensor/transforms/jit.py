@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -58,7 +59,7 @@ class Jitted(Function, Pickled, Generic[P, R]):
             self.__name__ = name_of(fn)
         self._compiler = compiler
         self._options = {"static": static, "dynamic_dims": dynamic_dims, "device": device, "donate": donate}
-        compiler.function = self
+        compiler.function = weakref.ref(self)  # no cycle: the code goes when the function does
         return self
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -158,7 +159,7 @@ class _Compiler:
         self.static = static
         self.dynamic = frozenset(check_name(d) for d in names)
         self.entries: dict[Any, Entry] = {}
-        self.function: Any = None
+        self.function: Callable[[], Any] = lambda: None
         self.asked = device
         self.decided = device is not None  # else it runs where its arguments are
         self.device = None if device is None else devices.named(device)
@@ -196,7 +197,9 @@ class _Compiler:
             types = [cls or x.type for cls, x in zip(call.classes, call.arrays, strict=True)]
         elif any(call.classes):
             types = list(call.classes)
-        entry.register(self.function, types, spelled)
+        function = self.function()
+        if function is not None:  # else its last call is running
+            entry.register(function, types, spelled)
 
     def placed(self, call: Call, target: devices.Target, asked: bool = False) -> tuple[Program, devices.Target]:
         """The program, and where it runs: what it reads from outside decides where nothing else does."""
