@@ -240,6 +240,19 @@ def test_comparisons_with_any_python_int(dtype: str, other: int) -> None:
             assert xt.jit(lambda x, n, sign=sign: sign(n, x))(x, other).values.tolist() == mirrored
 
 
+@pytest.mark.parametrize("signed", ["i1", "i2", "i4", "i8"])
+def test_signed_and_unsigned_arrays_compare_by_value(signed: str) -> None:
+    least, most = np.iinfo(signed).min, np.iinfo(signed).max
+    v = np.array([least, -1, 0, 1, most - 1, most], signed)
+    w = np.array([0, 1, 2**53, most - 1, most, 2**63, 2**64 - 2**63 - 1, 2**64 - 1], "u8")
+    x, y = xt.array(v, dims="a"), xt.array(w, dims="b")
+    for sign in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
+        for f in (sign, xt.jit(sign)):
+            np.testing.assert_array_equal(f(x, y).values, sign(v[:, None], w))
+            np.testing.assert_array_equal(f(y, x).values, sign(w[:, None], v))
+            assert f(xt.array(np.uint64(2**53)), xt.array(np.int64(2**53 + 1))).item() == sign(2**53, 2**53 + 1)
+
+
 SMALL = xt.array(np.array([1, 200], "u1"), dims="a")
 
 

@@ -202,6 +202,15 @@ def test_searchsorted_row_by_row() -> None:
         xt.searchsorted(xt.array(rows, ("r", "t")), 0.0)
 
 
+def test_searchsorted_of_signed_among_unsigned_is_exact() -> None:
+    known = np.array([0, 5, 2**53, 2**53 + 1, 2**64 - 1], "u8")
+    v = np.array([-1, 5, 2**53 + 1], "i8")
+    for side, want in (("left", [0, 1, 3]), ("right", [0, 2, 4])):
+        assert xt.searchsorted(xt.array(known, "t"), xt.array(v, "q"), side).values.tolist() == want
+    mirrored = xt.searchsorted(xt.array(v, "q"), xt.array(known, "t"), "left")
+    assert mirrored.values.tolist() == [1, 1, 2, 2, 3]
+
+
 def test_dynamic_sizes() -> None:
     f = xt.jit(lambda x, v: (xt.sort(x, "t"), xt.median(x, "t"), xt.searchsorted(x.isel(r=0), v)), dynamic_dims="t")
     for n in (1, 4, 9):

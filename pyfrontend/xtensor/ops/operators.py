@@ -161,6 +161,8 @@ def _compare(name: str, predicate: str, x: ArrayLike, y: ArrayLike) -> Tracer:
         x, y, predicate = y, x, _MIRRORED[predicate]
     common = p.result_type(x, y)
     if not _weak_int(y) or not p.is_integer(common):
+        if isinstance(x, Tracer) and isinstance(y, Tracer):
+            return compared(predicate, *aligned(name, x, y))
         return build.compare(predicate, *aligned(name, p.cast(x, common), p.cast(y, common)))
     known = y.known if isinstance(y, Tracer) else y
     if known is not None and not fits(known, p.U8 if common == p.U8 else p.I8):
@@ -171,10 +173,26 @@ def _compare(name: str, predicate: str, x: ArrayLike, y: ArrayLike) -> Tracer:
         return build.compare(predicate, p.cast(x, p.I8), p.cast(y, p.I8))
     if known is not None:
         return build.compare(predicate, as_tracer(x), p.cast(known, p.U8))
-    y = as_tracer(y)
-    found = build.compare(predicate, as_tracer(x), build.cast(y, p.U8))
-    below = build.compare("lt", y, p.zero(p.I8))
-    return build.select(below, p.constant(predicate in _ABOVE, p.BOOL), found)
+    return _across_signs(predicate, as_tracer(x), as_tracer(y))
+
+
+def compared(predicate: str, x: Tracer, y: Tracer) -> Tracer:
+    """The comparison of two arrays by value, in their common dtype. Where that is a float for two integers (uint64
+    beside a signed one), it would make equal what differs: these compare as integers, as in NumPy 2."""
+    common = p.result_type(x, y)
+    if p.is_float(common) and not p.is_float(x.dtype) and not p.is_float(y.dtype):
+        return _across_signs(predicate, x, y)
+    return build.compare(predicate, p.cast(x, common), p.cast(y, common))
+
+
+def _across_signs(predicate: str, x: Tracer, y: Tracer) -> Tracer:
+    """Of uint64 and a signed dtype: below 0 the sign decides, else both are uint64."""
+    found = build.compare(predicate, build.cast(x, p.U8), build.cast(y, p.U8))
+    signed, holds = (x, _MIRRORED[predicate]) if x.dtype.kind == "i" else (y, predicate)
+    nought = p.zero(signed.dtype)
+    if holds in _ABOVE:
+        return build.binary("or", found, build.compare("lt", signed, nought))
+    return build.binary("and", found, build.compare("ge", signed, nought))
 
 
 def _weak_int(x: Any) -> bool:

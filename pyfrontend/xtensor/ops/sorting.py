@@ -17,7 +17,8 @@ from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import dim_of, dims_of, extend, fail, integer, is_static, reorder, size_of, static_size
+from .arguments import dim_of, dims_of, extend, fail, integer, is_scalar, is_static, reorder, size_of, static_size
+from .operators import compared
 from .reductions import count, no_empty
 from .types import Array, ArrayLike, Dims
 
@@ -109,12 +110,21 @@ def searchsorted(sorted: ArrayLike, values: ArrayLike, /, side: str = "left", *,
     side="left" goes before equal elements, "right" after them; NaN is the largest. The dims are those of `values`,
     then those `sorted` has besides `dim`; shared names go together.
     """
-    x, v = p.promote(sorted, values)
+    x, v = _comparable(sorted, values)
     dim = _only_dim("searchsorted", x, dim)
     if side not in ("left", "right"):
         raise fail(ArgumentError, "searchsorted", f"side is 'left' or 'right', not {side!r}", x)
     y = _search(x, dim, v, side)
     return reorder(y, (*v.dims, *(d for d in y.dims if d not in v.dims)))
+
+
+def _comparable(sorted: ArrayLike, values: ArrayLike) -> tuple[Tracer, Tracer]:
+    """Both in their common dtype; integers that only a float holds together as they are, for `_less` is exact."""
+    x, v = p.promote(sorted, values)
+    own = [as_tracer(y) for y in (sorted, values) if not is_scalar(y)]
+    if len(own) == 2 and p.is_float(x.dtype) and not any(p.is_float(y.dtype) for y in own):
+        return own[0], own[1]
+    return x, v
 
 
 def _search(x: Tracer, dim: str, v: Tracer, side: str) -> Tracer:
@@ -135,7 +145,7 @@ def _search(x: Tracer, dim: str, v: Tracer, side: str) -> Tracer:
 
 def _less(x: Tracer, y: Tracer) -> Tracer:
     """x < y, NaN being the largest."""
-    less = build.compare("lt", x, y)
+    less = compared("lt", x, y)
     if not p.is_float(x.dtype):
         return less
     only_y = build.binary("and", build.unary("isnan", y), build.unary("not", build.unary("isnan", x)))
