@@ -187,14 +187,53 @@ static LogicalResult verifyScan(Operation *o, DenseSet<Value> &linear) {
 
 //===- transpose -----------------------------------------------------------===//
 
+/// What `v` renames above the loop, or `v`.
+static Value beforeRenames(Value v) {
+  while (auto rename = v.getDefiningOp<RenameOp>())
+    v = rename.getOperand();
+  return v;
+}
+
+/// Renames of tangents that the body reads more than once go into the body. The shares of all
+/// these reads are then added up at each step: over all steps each may be large, and what they sum
+/// up to small. Returns what is read more than once.
+static DenseSet<Value> joinReads(Transposer &t, ScanOp op) {
+  SmallVector<Value> captured = capturedLinear(t, op);
+  DenseSet<Value> once, several;
+  for (Value v : captured)
+    for (OpOperand &use : v.getUses())
+      if (op.getBodyRegion().isAncestor(use.getOwner()->getParentRegion()))
+        if (Value source = beforeRenames(v); !once.insert(source).second)
+          several.insert(source);
+  for (Value v : captured) {
+    Value source = beforeRenames(v);
+    if (v == source || !several.contains(source))
+      continue;
+    OpBuilder b = OpBuilder::atBlockBegin(op.getBody());
+    Value inside = source;
+    SmallVector<Operation *> renames;
+    for (Value next = v; next != source; next = next.getDefiningOp()->getOperand(0))
+      renames.push_back(next.getDefiningOp());
+    for (Operation *rename : llvm::reverse(renames)) {
+      IRMapping map;
+      map.map(rename->getOperand(0), inside);
+      inside = b.clone(*rename, map)->getResult(0);
+      t.markLinear(inside);
+    }
+    replaceUsesInside(op.getBodyRegion(), v, inside);
+  }
+  return several;
+}
+
 namespace {
 
 /// Shares of a cotangent that are worked out for all steps at once, after the loop: where a step
 /// would add an outer product to what came before, the loop stacks the factors instead, and
-/// one contraction over the scanned dim does the rest.
+/// one contraction over the scanned dim does the rest. Not where several outer products are added
+/// at a step (`joinReads`).
 class Deferred {
 public:
-  Deferred(Transposer &t, ScanOp op) : t(t), op(op) {
+  Deferred(Transposer &t, ScanOp op) : t(t), op(op), several(joinReads(t, op)) {
     op.getBody()->walk([&](Operation *user) {
       for (OpOperand &use : user->getOpOperands())
         if (isFactor(use))
@@ -240,7 +279,7 @@ private:
         arrayType(user->getResult(0)).hasDim(dim))
       return false;
     bool above = isFromAbove(v);
-    if ((above && arrayType(v).hasDim(dim)) || (!above && !arrayOf(op, v)))
+    if ((above && (arrayType(v).hasDim(dim) || several.contains(v))) || (!above && !arrayOf(op, v)))
       return false;
     for (OpOperand &other : user->getOpOperands()) {
       if (&other == &use)
@@ -266,6 +305,7 @@ private:
 
   Transposer &t;
   ScanOp op;
+  DenseSet<Value> several; ///< what the body reads more than once
   llvm::SmallPtrSet<OpOperand *, 8> products;
   SmallVector<std::pair<OpOperand *, unsigned>> shares;
   SmallVector<Value> stacked;

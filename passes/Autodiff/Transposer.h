@@ -24,6 +24,8 @@ public:
 
   /// Finds the linear values of `map`; an error where there is something else.
   mlir::LogicalResult markLinear(LinearOp map);
+  /// The same of a value that was made since.
+  void markLinear(mlir::Value v) { linear->insert(v); }
   bool isLinear(mlir::Value v) const { return linear->contains(v); }
   /// The value that stands for the non-linear `v` in the transposed code.
   mlir::Value residual(mlir::Value v) const;

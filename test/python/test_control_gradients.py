@@ -81,6 +81,40 @@ def test_scan(reverse: bool) -> None:
     compare(ours, theirs, *weights())
 
 
+def test_scan_that_reads_a_matrix_both_ways() -> None:
+    raw = arrays((T, B, H), (H, H), (B, H))
+    named = [xt.array(x, d) for x, d in zip(raw, [("t", "n", "h"), ("h", "k"), ("n", "h")], strict=True)]
+
+    def ours(x: Any, u: Any, h: Any) -> Any:
+        def step(h: Any, x: Any) -> Any:
+            there = xt.tanh(xt.dot(h, u, dim="h") + x.rename(h="k"))
+            return xt.sin(xt.dot(there, u, dim="k") + xt.dot(h, u.rename(h="l", k="h"), dim="h").rename(l="h")), None
+
+        return xt.sum(xt.scan(step, h, x, dim="t")[0])
+
+    def theirs(x: Any, u: Any, h: Any) -> Any:
+        return lax.scan(lambda h, x: (jnp.sin(jnp.tanh(h @ u + x) @ u.T + h @ u.T), None), h, x)[0].sum()
+
+    compare(ours, theirs, named, raw)
+
+
+def test_products_that_cancel_at_each_step_are_added_up_step_by_step() -> None:
+    # All numbers are integers. Of each product the sum over all steps is beyond 2**24, of both it is not.
+    t = np.arange(4001)
+    x = 2.0**20 + (t * 7919 % 1000)
+    y = x - t % 3
+
+    def total(w: xt.Array, x: xt.Array, y: xt.Array) -> xt.Array:
+        def step(c: xt.Array, xy: tuple[xt.Array, xt.Array]) -> tuple[xt.Array, None]:
+            return c + xt.sum(w * xy[0]) - xt.sum(w.rename(i="j") * xy[1]), None
+
+        return xt.scan(step, xt.zeros(dtype="f4"), (x, y), dim="t")[0]
+
+    arrays = [xt.array(v.astype("f4")[:, None] * np.ones(3, "f4"), dims=("t", d)) for v, d in ((x, "i"), (y, "j"))]
+    g = xt.grad(total)(xt.ones(i=3, dtype="f4"), *arrays)
+    np.testing.assert_array_equal(g.values, [np.sum(x - y)] * 3)
+
+
 def test_scan_of_scans() -> None:
     raw = arrays((T,), (I,), ())
     named = [xt.array(raw[0], "t"), xt.array(raw[1], "i"), xt.array(raw[2], ())]

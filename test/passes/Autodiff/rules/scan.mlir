@@ -77,3 +77,34 @@ func.func @scan(%c: !v, %x: !x, %w: !w) -> (!v, !xtensor.linear<(!v) -> (!v, !x,
 // BACK-NEXT: xtensor.yield %[[V9]]#0, %[[V9]]#1, %[[V19]]
 // BACK-NEXT: }
 // BACK: return
+
+// The body reads w twice, once renamed above the loop: the shares of both are added up at each step.
+// BACK-LABEL: func.func @read_twice(
+// BACK: xtensor.linear
+// BACK: xtensor.scan along t reverse
+// BACK: %[[SHARE:.*]] = xtensor.rename %{{.*}} [j] to [i]
+// BACK: %[[BOTH:.*]] = xtensor.add %{{.*}}, %[[SHARE]] : <i: 3, f32>
+// BACK: xtensor.add %{{.*}}, %[[BOTH]] : <i: 3, f32>
+// BACK: xtensor.yield
+// BACK-NEXT: }
+// BACK-NOT: xtensor.contract
+// BACK: return
+func.func @read_twice(%x: !x, %w: !w) -> !xtensor.linear<(!s) -> !w> {
+  %y, %back = xtensor.pullback at(%w) wrt [0] {
+  ^bb0(%w_: !w):
+    %zero = xtensor.constant dense<0.0> : tensor<f32> as !s
+    %v = xtensor.rename %w_ [i] to [j] : !w
+    %last = xtensor.scan along t carry(%zero) over(%x) {
+    ^bb0(%s: !s, %e: !s):
+      %p = xtensor.mul %w_, %e : !w, !s
+      %p1 = xtensor.reduce sum %p over [i] : !w
+      %q = xtensor.mul %v, %e : !xtensor.array<j: 3, f32>, !s
+      %q1 = xtensor.reduce sum %q over [j] : !xtensor.array<j: 3, f32>
+      %d = xtensor.sub %p1, %q1 : !s, !s
+      %r = xtensor.add %s, %d : !s, !s
+      xtensor.yield %r : !s
+    } : (!s, !x) -> !s
+    xtensor.yield %last : !s
+  } : (!w) -> (!s, !xtensor.linear<(!s) -> !w>)
+  return %back : !xtensor.linear<(!s) -> !w>
+}
