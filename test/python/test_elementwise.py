@@ -185,8 +185,19 @@ def test_powers_of_integers() -> None:
         same(x**exponent, xr.DataArray(v**exponent, dims="a"))
     same(x**0.5, xr.DataArray(np.abs(v) ** 0.5, dims="a").where(xr.DataArray(v >= 0, dims="a")))
     same(2 ** x.astype("u1"), xr.DataArray(2 ** v.astype("u1"), dims="a"))
-    with pytest.raises(ValueError, match="negative integer power"):
-        x**-1
+
+
+@pytest.mark.parametrize("exponent", [-1, -2, -3])
+def test_integers_refuse_negative_powers_that_are_known(exponent: int) -> None:
+    for f in (lambda x: x**exponent, lambda x: xt.pow(x, exponent)):
+        for x in (xt.array(np.array([1, 2], dtype), dims="a") for dtype in ("i4", "u1", "?")):
+            for way in (f, xt.jit(f)):
+                with pytest.raises(ValueError, match=f"negative integer power {exponent}"):
+                    way(x)
+        for dtype in ("f2", "f4"):
+            v = np.array([-2, 0.5, 3], dtype)
+            for way in (f, xt.jit(f)):
+                np.testing.assert_allclose(way(xt.array(v, dims="a")).values, v.astype("f4") ** exponent, rtol=1e-3)
 
 
 def test_integers_to_negative_powers_give_the_integer_part() -> None:

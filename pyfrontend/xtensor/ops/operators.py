@@ -112,15 +112,13 @@ def divmod(x: ArrayLike, y: ArrayLike, /) -> tuple[Array, Array]:
 
 def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
     """x ** y. The result has the union of the dims. ArgumentError for an integer to a negative int."""
-    if is_scalar(y) and not isinstance(y, bool) and y in (-1, 0.5, 2, 3, 4):
+    if is_scalar(y) and not isinstance(y, bool) and (y in (-1, 0.5, 2, 3, 4) or (isinstance(y, int) and y < 0)):
         return _static_power(x, y)
     return _power(x, y)
 
 
 @op(name="pow")
 def _power(x: ArrayLike, y: ArrayLike, /) -> Array:
-    if isinstance(y, int) and y < 0:
-        _check_negative_power(x, y)
     return _binary("pow", "pow", *_no_bool(p.promote(x, y)))
 
 
@@ -134,14 +132,17 @@ def _check_negative_power(x: Any, y: int) -> None:
 
 @op(name="pow")
 def _static_power(x: ArrayLike, exponent: float, /) -> Array:
-    """x to one of the exponents that need no pow: products, roots and reciprocals."""
-    if exponent == -1 and isinstance(exponent, int):
+    """x to an exponent that needs no pow (products, roots and reciprocals), or is a negative int, which integers
+    refuse: eager calls know it only here, where it is no argument."""
+    if isinstance(exponent, int) and exponent < 0:
         _check_negative_power(x, exponent)
     (x,) = _no_bool(p.promote(x, exponent)[:1])
     if exponent == 0.5:
         return build.unary("sqrt", x)
     if exponent == -1:
         return build.binary("div", p.constant(1, x.dtype), x)
+    if exponent < 0:
+        return build.binary("pow", x, p.cast(exponent, x.dtype))
     y = build.binary("mul", x, x)
     return y if exponent == 2 else build.binary("mul", y, x if exponent == 3 else y)
 
