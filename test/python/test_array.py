@@ -127,6 +127,14 @@ def test_iteration_is_along_the_first_dim():
     assert [r.values.tolist() for r in rows] == [[1, 2], [3, 4]]
 
 
+def test_arrays_without_elements_are_printed_whatever_their_sizes():
+    for sizes, dtype in (({"a": 0, "b": 2**59}, "f4"), ({"a": 2**61, "b": 0}, "bool")):
+        text = repr(xt.zeros(sizes, dtype=dtype))
+        assert f"b: {sizes['b']})" in text
+        assert text.endswith("\n[]")
+    assert repr(xt.ones({f"d{i}": 1 for i in range(64)}, dtype="f4")).endswith("1." + "]" * 64)
+
+
 @pytest.mark.cpu_only("it says where arrays of devices are")
 def test_the_repr_shows_dims_sizes_dtype_and_values():
     x = xt.array(np.arange(3, dtype="f4"), dims="time")

@@ -16,6 +16,7 @@ from xtensor.trace import context
 x = xt.array(np.ones((3, 4), "f4"), dims=("a", "b"))
 b5 = xt.array(np.ones(5, "f4"), dims="b")
 ints = xt.array(np.arange(4), dims="b")
+f4 = xt.ones(i=2, dtype="f4")
 
 
 def torch() -> Any:
@@ -181,6 +182,18 @@ CASES = {
     "range beyond memory": (xt.SizeError, ["xt.arange", "'i'"], lambda: xt.arange(2**63)),
     "points beyond memory": (xt.SizeError, ["xt.linspace", "'i'"], lambda: xt.linspace(0, 1, 2**63)),
     "eye beyond memory": (xt.SizeError, ["xt.eye", "address space"], lambda: xt.eye(2**40)),
+    "strides beyond memory": (xt.SizeError, ["xt.zeros", "(a: 0, ", "address space"], lambda: xt.zeros(a=0, b=2**62)),
+    "size of many digits": (xt.SizeError, ["'a'", "16610 bits"], lambda: xt.zeros(a=10**5000)),
+    "index of many digits": (xt.IndexError, ["'b'", "16610 bits"], lambda: ints.isel(b=10**5000)),
+    "too many dims": (xt.DimensionError, ["70 dims", "64"], lambda: xt.ones({f"d{i}": 1 for i in range(70)})),
+    "int beyond floats": (xt.ArgumentError, ["xt.multiply", "1329 bits", "float32"], lambda: f4 * 10**400),
+    "int beyond floats, compared": (xt.ArgumentError, ["xt.less", "1329 bits", "float"], lambda: f4 < 10**400),
+    "int beyond floats, divides": (xt.ArgumentError, ["xt.divide", "1329 bits"], lambda: ints / 10**400),
+    "int beyond floats, traced": (xt.ArgumentError, ["float32", "a float"], lambda: xt.jit(lambda x: x + 10**400)(f4)),
+    "array of a large int": (xt.ArgumentError, ["1329 bits", "64 bits"], lambda: xt.array([1, 10**400], "a")),
+    "float of a large int": (xt.ArgumentError, ["larger", "float32"], lambda: xt.array(10**400, dtype="f4")),
+    "filled by a large int": (xt.ArgumentError, ["xt.full", "1329 bits"], lambda: xt.full({"a": 2}, 10**400)),
+    "range of a large int": (xt.ArgumentError, ["xt.arange", "larger"], lambda: xt.arange(10**400)),
     "spec beyond memory": (xt.ArgumentError, ["'a'"], lambda: xt.spec(a=2**63)),
     "spec of a bool": (xt.ArgumentError, ["'a'", "True"], lambda: xt.spec(a=True)),
     "decimals": (xt.ArgumentError, ["xt.round", "400"], lambda: xt.round(x, 400)),

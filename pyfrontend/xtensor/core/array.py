@@ -14,6 +14,7 @@ import numpy as np
 from .. import _native
 from . import dtypes
 from .absent import is_traced
+from .calls import int_text
 from .devices import named, placed
 from .dims import as_names, describe
 from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
@@ -267,7 +268,10 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
     if values.dtype != dtype:
         if dtype.kind in "iu" and values.size and not isinstance(data, (np.ndarray, np.generic)):
             _check_fit(values, dtype)
-        values = values.astype(dtype)
+        try:
+            values = values.astype(dtype)
+        except OverflowError:
+            raise ArgumentError(f"xt.array: an int is larger than {dtype.name} holds. Write a float") from None
     elif copy:
         values = values.copy()
     return values
@@ -282,6 +286,9 @@ def _check_fit(values: np.ndarray[Any, Any], dtype: dtypes.DType) -> None:
 
 
 def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:
+    for x in values.flat if values.dtype == object else ():
+        if isinstance(x, int) and not -(2**63) <= x < 2**64:
+            raise ArgumentError(f"xt.array: the int {int_text(x)} does not fit into 64 bits. Write a float")
     if values.dtype.kind == "c":
         raise DTypeError(f"arrays of {values.dtype} are not supported yet; use the real and the imaginary part")
     raise DTypeError(f"arrays of {values.dtype} are not supported; arrays hold bools, ints and floats")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.calls import int_text
 from ..core.dims import check_name
 from ..core.dtypes import as_dtype
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, MemoryError_
@@ -24,6 +25,7 @@ from .shape import check_bytes, check_size, shape_sizes
 from .types import Array, ArrayLike
 
 SMALL = 16
+MOST_DIMS = 64  # as pyfrontend/native/Type.cpp has it
 
 
 def _sizes(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,6 +40,8 @@ def _sizes(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, An
         check_size(name, d, size)
         if isinstance(size, np.integer):
             found[d] = int(size)
+    if len(found) > MOST_DIMS:
+        raise fail(DimensionError, name, f"{len(found)} dims; an array has {MOST_DIMS} at most")
     return found
 
 
@@ -77,6 +81,8 @@ def _made(name: str, make: Callable[..., Any], *args: Any, **keywords: Any) -> n
     """What NumPy makes. Where it has no memory, that is an error of ours."""
     try:
         return make(*args, **keywords)
+    except OverflowError:
+        raise fail(ArgumentError, name, "a number is larger than any float") from None
     except MemoryError as error:
         what = str(error).partition("for an array")[0].replace("Unable to allocate ", "") or "the array"
         raise fail(MemoryError_, name, f"no memory for {what.strip()}", instead="Make fewer elements") from None
@@ -115,6 +121,9 @@ def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
     if rank:
         raise fail(DimensionError, name, f"the value has {rank} dims", value, instead="Write x.broadcast_like(y)")
     if is_scalar(value) or isinstance(value, np.generic):
+        if dtype is None and isinstance(value, int) and not -(2**63) <= value < 2**64:
+            text = f"the int {int_text(value)} does not fit into 64 bits"
+            raise fail(ArgumentError, name, text, instead="Write a float, or give a dtype=")
         found = np.asarray(value).dtype if dtype is None else as_dtype(dtype)
         return _filled(name, sizes, value, found)
     if not tracing() and not isinstance(value, Tracer) and all(isinstance(s, int) for s in sizes.values()):
@@ -176,7 +185,10 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
     wanted = None if dtype is None else as_dtype(dtype)
     if wanted == p.BOOL:
         raise fail(DTypeError, "arange", "is not defined for bool")
-    _counted("arange", (stop - start) / step, dim)
+    try:
+        _counted("arange", (stop - start) / step, dim)
+    except OverflowError:
+        raise fail(ArgumentError, "arange", "a number is larger than any float") from None
     values = _made("arange", np.arange, start, stop, step)
     wanted = values.dtype if wanted is None else wanted
     if not tracing():

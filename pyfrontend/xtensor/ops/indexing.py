@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.calls import int_text
 from ..core.devices import like
 from ..core.dims import check_name
 from ..core.dtypes import as_dtype
@@ -57,7 +58,7 @@ class Positions:
 def out_of_range(name: str, x: Any, index: int, dim: str) -> Exception:
     """The error about a position in `x` known to lie outside."""
     return fail(
-        IndexError_, name, f"index {index} is out of range for dim {dim!r} of size {x.sizes[dim]}", x,
+        IndexError_, name, f"index {int_text(index)} is out of range for dim {dim!r} of size {x.sizes[dim]}", x,
         instead=which_positions(name),
     )  # fmt: skip
 

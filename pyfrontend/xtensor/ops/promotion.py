@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.calls import int_text
 from ..core.dtypes import bfloat16
 from ..core.dtypes import is_float as is_float
 from ..core.dtypes import is_integer as is_integer
-from ..core.errors import DTypeError
+from ..core.errors import ArgumentError, DTypeError
 from ..core.ranges import does_not_fit, fits
 from ..trace import build
 from ..trace.tracer import Tracer, as_tracer
@@ -65,8 +66,13 @@ def cast(x: Any, dtype: np.dtype) -> Tracer:
     if is_scalar(x):
         if is_integer(dtype) and not fits(x, dtype):
             raise does_not_fit(x, dtype)
-        with np.errstate(over="ignore"):
-            return build.constant(np.asarray(x, dtype))
+        try:
+            with np.errstate(over="ignore"):
+                return build.constant(np.asarray(x, dtype))
+        except OverflowError:  # of an int beyond float64; what is beyond smaller floats is infinite
+            raise ArgumentError(
+                f"the int {int_text(int(x))} is larger than {dtype.name} holds; write a float"
+            ) from None
     return build.meet(as_tracer(x), dtype)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..core.calls import int_text
 from ..core.dims import brief, check_name, describe, ordered, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..interop.xarray import POINTS, Followed, is_dataarray, without_labels
@@ -197,17 +198,17 @@ def check_size(name: str, dim: str, size: Any) -> None:
         )  # fmt: skip
     found = integer(name, size, f"the size of dim {dim!r}", wide=True)
     if found < 0:
-        raise fail(SizeError, name, f"the size of dim {dim!r} is negative: {size}")
+        raise fail(SizeError, name, f"the size of dim {dim!r} is negative: {int_text(found)}")
     if found >= 2**63:
-        raise fail(SizeError, name, f"the size of dim {dim!r} is {size}, more than a memory has (2**63 - 1)")
+        raise fail(SizeError, name, f"the size of dim {dim!r} is {int_text(found)}, more than a memory has (2**63 - 1)")
 
 
 def check_bytes(name: str, sizes: Mapping[str, Any], dtype: np.dtype) -> None:
-    """That an array of these sizes can have an address for each byte."""
-    static = [int(s) for s in sizes.values() if not isinstance(s, (Tracer, DynamicSize))]
-    if math.prod(static) * dtype.itemsize >= 2**63:
+    """That an array of these sizes can have an address for each byte, and strides where it is empty."""
+    static = [int(s) or 1 for s in sizes.values() if not isinstance(s, (Tracer, DynamicSize))]
+    if math.prod(static) * dtype.itemsize >= 2**62:
         shown = describe(tuple(sizes), tuple(sizes.values()))
-        raise fail(SizeError, name, f"{dtype} {shown} is larger than the address space (2**63 - 1 bytes)")
+        raise fail(SizeError, name, f"{dtype} {shown} is larger than the address space (2**62 - 1 bytes)")
 
 
 @op
