@@ -9,6 +9,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_ARENA
@@ -26,6 +27,16 @@ int64_t bytesPerElement(MemRefType type) {
   if (type.getElementType().isIndex())
     return 8;
   return (type.getElementTypeBitWidth() + 7) / 8;
+}
+
+int64_t staticBytes(MemRefType type, int64_t alignment) {
+  if (llvm::is_contained(type.getShape(), 0))
+    return 0;
+  int64_t bytes = bytesPerElement(type);
+  for (int64_t size : type.getShape())
+    if (llvm::MulOverflow(bytes, size, bytes) || bytes >= kTooMany)
+      return kTooMany;
+  return llvm::alignTo(bytes, alignment);
 }
 
 /// Where the ops of a block stand, one after another; an op that holds temporaries spans what
@@ -130,7 +141,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       Temporary t{alloc, INT64_MAX, -1, -1, 0, {}};
       SmallVector<Operation *> users = usersOf(alloc, aliases);
       if (type.hasStaticShape())
-        t.bytes = llvm::alignTo(type.getNumElements() * bytesPerElement(type), alignment);
+        t.bytes = staticBytes(type, alignment);
       else if (!hoistSizes(alloc, home)) {
         if (escapes(alloc, users)) {
           alloc.emitError(
@@ -308,7 +319,7 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
         if (p.begin <= t->end && t->begin <= p.end && t->offset + t->bytes > p.offset &&
             t->offset < p.offsetEnd)
           t->offset = p.offsetEnd;
-      int64_t offsetEnd = t->offset + t->bytes;
+      int64_t offsetEnd = std::min(t->offset + t->bytes, kTooMany);
       total = std::max(total, offsetEnd);
       auto at = llvm::upper_bound(
           placed, t->offset, [](int64_t offset, const Placed &p) { return offset < p.offset; });

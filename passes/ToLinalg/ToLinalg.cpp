@@ -2,6 +2,7 @@
 // handed to its family.
 #include "ToLinalg/Lowering.h"
 #include "ToLinalg/Passes.h"
+#include "XTensor/Dims.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,6 +11,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_TOLINALG
@@ -87,12 +90,48 @@ static LogicalResult lower(Operation *op, Lowering &to) {
                          << "of a derivative, xtensor-inline-derivatives should have expanded it";
 }
 
+/// More elements than any memory has, so that bytes and places of fewer are numbers of 64 bits.
+static constexpr int64_t kTooMany = int64_t(1) << 59;
+
+/// Whether the sizes that are known have a product below that.
+static bool isAddressable(ArrayRef<int64_t> sizes) {
+  if (llvm::is_contained(sizes, 0))
+    return true;
+  int64_t product = 1;
+  for (int64_t size : sizes)
+    if (!ShapedType::isDynamic(size) &&
+        (llvm::MulOverflow(product, size, product) || product >= kTooMany))
+      return false;
+  return true;
+}
+
+/// Of what an op gives, and of the loops of a contract, which has dims that the result lacks.
+static LogicalResult checkSizes(Operation *op) {
+  for (Type type : op->getResultTypes())
+    if (auto array = dyn_cast<ArrayType>(type); array && !isAddressable(array.getShape()))
+      return op->emitOpError("gives an array (")
+             << describeDims(array) << ") that is larger than the address space";
+  auto contract = dyn_cast<ContractOp>(op);
+  if (!contract)
+    return success();
+  llvm::SmallMapVector<StringAttr, int64_t, 8> loops;
+  for (Value input : contract.getInputs())
+    for (auto [name, size] :
+         llvm::zip_equal(arrayType(input).getDimNames(), arrayType(input).getShape()))
+      loops.insert({name, size});
+  if (isAddressable(llvm::to_vector(llvm::make_second_range(loops))))
+    return success();
+  return op->emitOpError("has more products than the address space has bytes");
+}
+
 static LogicalResult lowerBlock(Block &block, Lowering &to, SmallVectorImpl<Operation *> &dead) {
   SmallVector<Operation *> old;
   for (Operation &op : block)
     old.push_back(&op);
   for (Operation *op : old) {
     to.at(op);
+    if (failed(checkSizes(op)))
+      return failure();
     if (to.lowered.contains(op)) {
       dead.push_back(op);
       continue;

@@ -131,6 +131,11 @@ def test_tracebacks_hold_the_users_frames(frames, program):
         assert found[-1].lineno == line_of("raised")
 
 
+def outer_product(n):
+    a, b, d = (xt.ones({dim: n}, dtype="f4") for dim in "abd")
+    return xt.jit(lambda a, b, d: xt.sort(a * b * d, "a").isel(a=0, b=0, d=0))(a, b, d)
+
+
 CASES = {
     "sizes": (xt.SizeError, ["b", "4", "5"], lambda: x + b5),
     "unnamed operand": (xt.DimensionError, ["(2, 3)", "dims="], lambda: xt.tanh(np.ones((2, 3)))),
@@ -194,6 +199,7 @@ CASES = {
     "float of a large int": (xt.ArgumentError, ["larger", "float32"], lambda: xt.array(10**400, dtype="f4")),
     "filled by a large int": (xt.ArgumentError, ["xt.full", "1329 bits"], lambda: xt.full({"a": 2}, 10**400)),
     "range of a large int": (xt.ArgumentError, ["xt.arange", "larger"], lambda: xt.arange(10**400)),
+    "product beyond memory": (xt.SizeError, ["mul", "d: 4194304", "address space"], lambda: outer_product(2**22)),
     "spec beyond memory": (xt.ArgumentError, ["'a'"], lambda: xt.spec(a=2**63)),
     "spec of a bool": (xt.ArgumentError, ["'a'", "True"], lambda: xt.spec(a=True)),
     "decimals": (xt.ArgumentError, ["xt.round", "400"], lambda: xt.round(x, 400)),

@@ -15,6 +15,7 @@ from ..core.errors import (
     Error,
     GradientError,
     IndexError_,
+    MemoryError_,
     SizeError,
     UnsupportedError,
 )
@@ -131,6 +132,10 @@ def _kind(text: str, fallback: type[Error]) -> type[Error]:
         return GradientError
     if re.search(r"which only the call knows|does not follow from|a size is computed from values", text):
         return UnsupportedError
+    if text.startswith("no memory for"):
+        return MemoryError_
+    if "larger than the address space" in text:
+        return SizeError
     if "element type" in text or re.search(r"must be (?:variadic of )?array of", text):
         return DTypeError
     if "no reverse derivative" in text:
