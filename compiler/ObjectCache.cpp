@@ -11,11 +11,15 @@
 
 using namespace llvm;
 
-// A file is this word, the hash of what follows, and the object.
-static constexpr StringLiteral kMagic = "xtobj1\n\n";
+// A file is this word, the hash of its key and of what follows, and the object. With the key: a
+// file that has another one's place is not taken for it.
+static constexpr StringLiteral kMagic = "xtobj2\n\n";
 
-static std::string digest(StringRef bytes) {
-  auto hash = BLAKE3::hash<32>(arrayRefFromStringRef(bytes));
+static std::string digest(StringRef key, StringRef bytes) {
+  BLAKE3 hasher;
+  hasher.update(key);
+  hasher.update(bytes);
+  auto hash = hasher.final<32>();
   return std::string(hash.begin(), hash.end());
 }
 
@@ -36,7 +40,7 @@ std::unique_ptr<MemoryBuffer> xtensor::ObjectCache::find(StringRef key) const {
     return nullptr;
   StringRef bytes = (*file)->getBuffer();
   if (!bytes.consume_front(kMagic) || bytes.size() < 32 ||
-      bytes.take_front(32) != digest(bytes.drop_front(32)))
+      bytes.take_front(32) != digest(key, bytes.drop_front(32)))
     return nullptr;
   return MemoryBuffer::getMemBufferCopy(bytes.drop_front(32), key);
 }
@@ -50,7 +54,7 @@ void xtensor::ObjectCache::store(StringRef key, StringRef object) const {
     return;
   {
     raw_fd_ostream os(fd, /*shouldClose=*/true);
-    os << kMagic << digest(object) << object;
+    os << kMagic << digest(key, object) << object;
     os.close();
     if (os.has_error()) {
       os.clear_error();

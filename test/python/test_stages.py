@@ -250,6 +250,26 @@ def test_code_is_made_by_several_threads_and_kept_together(tmp_path, threads):
 
 
 @pytest.mark.cpu_only("code of the CPU")
+def test_code_of_another_program_is_not_taken_for_its_own(tmp_path):
+    """Whole files in each other's places: programs are compiled again, and the files are right afterwards."""
+    env = os.environ | {"XTENSOR_CACHE_DIR": str(tmp_path)}
+    program = "import xtensor as xt; print(*(float(xt.jit(f)(3.0)) for f in (lambda x: x * 5, lambda x: x - 5)))"
+
+    def numbers() -> str:
+        out = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
+        assert out.returncode == 0, out.stderr
+        return out.stdout
+
+    assert numbers() == "15.0 -2.0\n"
+    files = sorted(tmp_path.glob("*.o"))
+    whole = [p.read_bytes() for p in files]
+    for path, bytes_ in zip(files, [*whole[1:], whole[0]], strict=True):
+        path.write_bytes(bytes_)
+    assert numbers() == "15.0 -2.0\n"
+    assert [p.read_bytes() for p in files] == whole
+
+
+@pytest.mark.cpu_only("code of the CPU")
 def test_what_is_no_file_is_not_taken_for_code(tmp_path):
     """A pipe would wait for whoever writes it."""
     env = os.environ | {"XTENSOR_CACHE_DIR": str(tmp_path)}
