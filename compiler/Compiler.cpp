@@ -292,9 +292,13 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
     cache.store(compiled.key, packed(compiled.sites, objects));
   }
   auto loaded = LoadedPrograms::get().load(std::move(compiled), std::move(objects), entry);
-  if (!loaded) {
-    module.emitError("the compiled object cannot be loaded: ")
-        << llvm::toString(loaded.takeError());
+  if (llvm::Error error = loaded.takeError()) {
+    llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+      if (info.convertToErrorCode() == std::errc::not_enough_memory)
+        module.emitError("no memory for the code of this program");
+      else
+        module.emitError("the compiled object cannot be loaded: ") << info.message();
+    });
     return failure();
   }
   return *loaded;

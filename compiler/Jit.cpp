@@ -29,8 +29,10 @@ struct xtensor::Jit::Impl {
   void unload(orc::ResourceTrackerSP tracker);
 
   std::unique_ptr<orc::LLJIT> linker;
-  std::mutex linking;  // one thread at a time
-  size_t unloaded = 0; // programs
+  std::mutex linking;               // one thread at a time
+  size_t unloaded = 0;              // programs
+  std::vector<std::string> reports; // of what went wrong while one links
+  bool isFull = false;              // it was that there is no memory
   // Generators that nobody uses.
   std::vector<std::unique_ptr<CodeGenerator>> idle;
   std::mutex idleMutex;
@@ -80,6 +82,12 @@ xtensor::Jit::Jit() : impl(std::make_unique<Impl>()) {
     return std::make_unique<orc::ObjectLinkingLayer>(session, std::make_unique<CodeMemory>());
   });
   impl->linker = cantFail(builder.create());
+  impl->linker->getExecutionSession().setErrorReporter([impl = impl.get()](Error error) {
+    handleAllErrors(std::move(error), [&](const ErrorInfoBase &info) {
+      impl->isFull |= info.convertToErrorCode() == std::errc::not_enough_memory;
+      impl->reports.push_back(info.message());
+    });
+  });
   auto &library = impl->linker->getMainJITDylib();
   cantFail(
       library.define(orc::absoluteSymbols(runtimeSymbols(impl->linker->getExecutionSession()))));
@@ -189,6 +197,8 @@ void xtensor::Jit::Impl::unload(orc::ResourceTrackerSP tracker) {
 
 Expected<xtensor::LoadedCode> xtensor::Jit::link(Objects objects, StringRef entry) {
   std::lock_guard<std::mutex> lock(impl->linking);
+  impl->reports.clear();
+  impl->isFull = false;
   auto tracker = impl->linker->getMainJITDylib().createResourceTracker();
   for (std::unique_ptr<MemoryBuffer> &object : objects)
     if (Error error = impl->linker->addObjectFile(tracker, std::move(object)))
@@ -197,7 +207,14 @@ Expected<xtensor::LoadedCode> xtensor::Jit::link(Objects objects, StringRef entr
   if (!address) {
     // Else the same program, tried again, would fail for being there already.
     consumeError(tracker->remove());
-    return address.takeError();
+    if (impl->isFull) {
+      consumeError(address.takeError());
+      return errorCodeToError(std::make_error_code(std::errc::not_enough_memory));
+    }
+    // What is missing follows from what went wrong.
+    return impl->reports.empty()
+               ? address.takeError()
+               : joinErrors(createStringError(join(impl->reports, "; ")), address.takeError());
   }
   auto unload = [this](void *tracker) {
     orc::ResourceTrackerSP held(static_cast<orc::ResourceTracker *>(tracker));

@@ -269,6 +269,32 @@ def test_code_of_another_program_is_not_taken_for_its_own(tmp_path):
     assert [p.read_bytes() for p in files] == whole
 
 
+NO_ROOM = """
+import resource, sys
+import xtensor as xt
+x = xt.ones(a=3)
+xt.jit(lambda x: x + 1)(x)
+there = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (there,) * 2)
+for i in range(200):
+    try:
+        xt.jit(lambda x: xt.cumsum(x * i + xt.exp(x), dim="a"))(x)
+    except xt.MemoryError as error:
+        assert "no memory for the code of this program" in str(error), error
+        break
+else:
+    sys.exit("there was room for all of them")
+"""
+
+
+@pytest.mark.cpu_only("code of the CPU")
+def test_no_room_for_code_is_no_memory():
+    env = os.environ | {"XTENSOR_CACHE_DIR": ""}
+    words = [sys.executable, "-c", NO_ROOM]
+    out = subprocess.run(words, env=env, capture_output=True, text=True, check=False, timeout=120)
+    assert (out.returncode, out.stderr) == (0, "")
+
+
 @pytest.mark.cpu_only("code of the CPU")
 def test_what_is_no_file_is_not_taken_for_code(tmp_path):
     """A pipe would wait for whoever writes it."""
