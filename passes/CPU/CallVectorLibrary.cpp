@@ -19,6 +19,10 @@ using namespace xtensor;
 
 namespace {
 
+/// Calls that one op becomes at most. The vectors of `xtensor-emit-vectors` take a few; every part
+/// of a longer one moves what was done before it.
+constexpr int64_t kMostCalls = 64;
+
 struct CallVectorLibraryPass : xtensor::impl::CallVectorLibraryBase<CallVectorLibraryPass> {
   using CallVectorLibraryBase::CallVectorLibraryBase;
 
@@ -37,8 +41,16 @@ struct CallVectorLibraryPass : xtensor::impl::CallVectorLibraryBase<CallVectorLi
       if (!function.symbol.empty() && (!type || (type.getRank() == 1 && !type.isScalable())))
         calls.push_back({op, function});
     });
-    for (auto &[op, function] : calls)
+    for (auto &[op, function] : calls) {
+      auto type = dyn_cast<VectorType>(op->getResult(0).getType());
+      if (type && type.getNumElements() > kMostCalls * function.lanes) {
+        op->emitOpError("of ") << type.getNumElements() << " lanes takes more than " << kMostCalls
+                               << " calls of a function of " << function.lanes << " lanes"
+                               << "; cut it into shorter vectors";
+        return signalPassFailure();
+      }
       replace(op, function);
+    }
   }
 
 private:
