@@ -10,11 +10,6 @@
 using namespace mlir;
 using namespace xtensor::gpu;
 
-/// Kept free for values that reductions combine, of 8 bytes each.
-constexpr int64_t kExchanges = 4;
-/// And for single ones.
-constexpr int64_t kCellBytes = 64;
-
 Kernel::Kernel(OpBuilder host, Location loc, int64_t threads, const KernelLimits &limits)
     : b(host.getContext()), loc(loc), limits(limits), threads(threads), host(host),
       region(std::make_unique<Region>()), body(&region->emplaceBlock()) {
@@ -204,21 +199,27 @@ FlatView Kernel::workgroupMemory(int64_t elements, Type type, bool packed) {
 }
 
 FlatView Kernel::exchange(unsigned i, Type type) {
-  FlatView &memory = exchanges[{i, type}];
-  if (!memory.flat)
-    memory = workgroupMemory(threads, type);
-  return memory;
+  return met(exchanges[{i, type}], threads, type);
 }
 
-FlatView Kernel::cell(unsigned i, Type type) {
-  FlatView &memory = cells[{i, type}];
+FlatView Kernel::cell(unsigned i, Type type) { return met(cells[{i, type}], 1, type); }
+
+/// Threads cannot do without: where a device has too little, the kernel is refused.
+FlatView Kernel::met(FlatView &memory, int64_t elements, Type type) {
   if (!memory.flat)
-    memory = workgroupMemory(1, type);
-  return memory;
+    memory = workgroupMemory(elements, type);
+  if (memory.flat)
+    return memory;
+  if (!broken)
+    emitError(loc) << "a kernel of " << threads << " threads needs more than the device's "
+                   << limits.workgroupBytes << " bytes of workgroup memory";
+  broken = true;
+  workgroupBytes = std::numeric_limits<int64_t>::min() / 2; // whatever is asked for from now on
+  return memory = workgroupMemory(elements, type);
 }
 
 int64_t Kernel::workgroupBytesLeft() const {
-  return limits.workgroupBytes - workgroupBytes - kExchanges * threads * 8 - kCellBytes;
+  return limits.workgroupBytes - workgroupBytes - KernelLimits::bytesToMeet(threads);
 }
 
 //===- views -----------------------------------------------------------------===//

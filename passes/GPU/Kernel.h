@@ -88,6 +88,7 @@ public:
   void launch(mlir::ModuleOp module, mlir::Value groups);
 
 private:
+  FlatView met(FlatView &memory, int64_t elements, mlir::Type type);
   bool mayTakeTooManySteps();
   mlir::Value bufferArgument(mlir::Value memref);
   mlir::Value numberArgument(mlir::Value host);

@@ -68,10 +68,12 @@ static std::optional<Tile> unitTile(Tile tile, const Unit &unit, const KernelLim
 
 KernelLimits KernelLimits::of(const Profile &device) {
   KernelLimits limits;
-  // Reductions halve the threads until one is left.
+  // Reductions halve the threads until one is left, which has nobody to meet.
   limits.threads =
       llvm::bit_floor<uint64_t>(std::min(limits.threads, device.number("max_threads", 256)));
   limits.workgroupBytes = device.number("workgroup_bytes", 16384);
+  while (limits.threads > 1 && bytesToMeet(limits.threads) > limits.workgroupBytes)
+    limits.threads /= 2;
   if (device.has("shuffle"))
     limits.subgroup = device.number("subgroup", 1);
   limits.addsF32 = device.has("atomic_f32");
@@ -117,7 +119,7 @@ int64_t KernelLimits::threadsFor(int64_t points) const {
   int64_t few = 32;
   while (few < points && few < threads)
     few *= 2;
-  return few;
+  return std::min(few, threads);
 }
 
 const Tile *KernelLimits::tileFor(int64_t batches, int64_t m, int64_t n, int64_t bytes) const {

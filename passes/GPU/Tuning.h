@@ -68,6 +68,10 @@ struct KernelLimits {
 
   bool addsF32 = false, addsF64 = false; // to memory, in one step
 
+  /// Bytes of its memory that a workgroup's threads need to meet in: for values that reductions
+  /// combine, four of 8 bytes for each thread, and for single ones.
+  static constexpr int64_t bytesToMeet(int64_t threads) { return 4 * threads * 8 + 64; }
+
   static KernelLimits of(const Profile &device);
   /// Whether so many rows of `each` elements, which a workgroup could go along, are threads'.
   bool areThreads(int64_t points, int64_t each) const;

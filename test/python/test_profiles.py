@@ -5,6 +5,8 @@ What needs a device runs on the first one that is not the CPU (chosen_device.py)
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import xtensor as xt
@@ -65,6 +67,37 @@ def test_integers_need_no_features(has, dtype):
 def test_a_number_of_a_profile_that_is_none(word):
     with pytest.raises(xt.DeviceError, match=f"says '{word}', which is nothing that a device has"):
         xt.jit(lambda x: x).lower(xt.spec(a=2, dtype="f8"), device=f"cuda,{word}").as_text("traced")
+
+
+MEETING = {
+    "sums": lambda x: x.sum("j"),
+    "positions": lambda x: x.argmax("i"),
+    "softmax": lambda x: xt.nn.softmax(x, "j"),
+    "running sums": lambda x: xt.cumsum(x, dim="i"),
+    "products": lambda x: xt.dot(x, x.rename(i="k"), dim="j"),
+    "many dtypes": lambda x: sum(x.astype(t).max("j").astype("f4") for t in ("f4", "i4", "i8", "u1", "i2")),
+}
+
+
+@pytest.mark.parametrize("name", MEETING)
+@pytest.mark.parametrize(
+    "device", ["vulkan,i64,i16,i8,s16,s8,shuffle,subgroup=32", "cuda,i64,i16,i8,s16,s8,sm=80", "metal,i64"]
+)
+def test_kernels_keep_to_the_memory_and_threads_of_a_workgroup(name, device):
+    """Those of real devices have 16 KiB or more."""
+    phase = {"cuda": "ptx", "metal": "msl"}.get(device.partition(",")[0], "spirv")
+    shared = 0
+    for number, threads in ((1, 1), (1, 1024), (63, 64), (500, 1024), (1024, 256), (2047, 1024), (4096, 64)):
+        profile = f"{device},workgroup_bytes={number},max_threads={threads}"
+        program = xt.jit(MEETING[name]).lower(xt.spec(i=300, j=200, dtype="f4"), device=profile)
+        assert program.as_text(phase)
+        for kernel in program.as_text("gpu").split("gpu.func")[1:]:
+            head = kernel.partition("\n")[0]
+            used = re.findall(r"memref<(\d+)x[a-z]+(\d+), #gpu.address_space<workgroup>>", head)
+            assert sum(int(n) * max(int(bits) // 8, 4) for n, bits in used) <= number
+            assert int(re.search(r"known_block_size = array<i32: (\d+)", head)[1]) <= threads
+            shared += len(used)
+    assert shared or name == "products"
 
 
 def test_a_gpu_that_is_too_old():
