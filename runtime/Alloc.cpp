@@ -2,10 +2,12 @@
 // size class, up to a bound: small ones per thread without a lock, large ones (in 2 MB pages where
 // the kernel has them) in one store.
 #include "BlockSizes.h"
+#include "DebugMemory.h"
 #include "runtime.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <pthread.h>
 #include <sched.h>
@@ -275,11 +277,7 @@ ThreadCache *makeThreadCache() {
   return mine;
 }
 
-} // namespace
-
-void *xt_alloc(size_t bytes) {
-  if (bytes > size_t(1) << 56)
-    return nullptr;
+void *take(size_t bytes) {
   int cls = classOf(bytes);
   if (cls < kSmallClasses) {
     if (ThreadCache *cache = mine)
@@ -299,9 +297,7 @@ void *xt_alloc(size_t bytes) {
   return fresh(cls);
 }
 
-void xt_free(void *p, size_t bytes) {
-  if (!p)
-    return;
+void give(void *p, size_t bytes) {
   int cls = classOf(bytes);
   if (cls >= kSmallClasses)
     return store().put(p, cls);
@@ -313,6 +309,55 @@ void xt_free(void *p, size_t bytes) {
   cache->lists[cls] = b;
   ++cache->count[cls];
   XT_POISON(p, bytesOf(cls));
+}
+
+/// Large blocks begin with a huge page, so nothing lies before them.
+size_t frontGuard(size_t bytes) { return bytes < kMapped ? xtensor::kGuard : 0; }
+
+__attribute__((noinline)) void *takeGuarded(size_t bytes) {
+  size_t front = frontGuard(bytes);
+  auto *block = static_cast<char *>(take(front + bytes + xtensor::kGuard));
+  if (!block)
+    return nullptr;
+  xtensor::fillUnwritten(block + front, bytes);
+  xtensor::writeGuards(block + front, bytes, front);
+  return block + front;
+}
+
+__attribute__((noinline)) void giveGuarded(void *p, size_t bytes) {
+  ptrdiff_t offset;
+  if (xt_damaged(p, bytes, &offset)) {
+    fprintf(stderr, "xtensor: byte %td of a block of %zu bytes was written: the process ends\n",
+            offset, bytes);
+    abort();
+  }
+  size_t front = frontGuard(bytes);
+  give(static_cast<char *>(p) - front, front + bytes + xtensor::kGuard);
+}
+
+} // namespace
+
+void *xt_alloc(size_t bytes) {
+  if (bytes > size_t(1) << 56)
+    return nullptr;
+  return __builtin_expect(xtensor::debugMemory, 0) ? takeGuarded(bytes) : take(bytes);
+}
+
+void xt_free(void *p, size_t bytes) {
+  if (!p)
+    return;
+  if (__builtin_expect(xtensor::debugMemory, 0))
+    return giveGuarded(p, bytes);
+  give(p, bytes);
+}
+
+int32_t xt_debug_memory(void) { return xtensor::debugMemory; }
+
+int32_t xt_damaged(void *p, size_t bytes, ptrdiff_t *offset) {
+  if (!xtensor::debugMemory || !p || !xtensor::findDamage(p, bytes, frontGuard(bytes), *offset))
+    return 0;
+  xtensor::writeGuards(p, bytes, frontGuard(bytes)); // told once
+  return 1;
 }
 
 size_t xt_cached_bytes(void) {

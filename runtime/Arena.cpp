@@ -22,5 +22,9 @@ void xt_arena_release(void *p) {
   if (!p)
     return;
   char *block = static_cast<char *>(p) - kHeader;
-  xt_free(block, *reinterpret_cast<size_t *>(block));
+  size_t bytes = *reinterpret_cast<size_t *>(block);
+  ptrdiff_t offset;
+  if (xt_damaged(block, bytes, &offset))
+    xtensor::reportDamage(offset - static_cast<ptrdiff_t>(kHeader), bytes - kHeader);
+  xt_free(block, bytes);
 }

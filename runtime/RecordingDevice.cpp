@@ -1,6 +1,7 @@
 // Calls of programs on devices that keep them on record, and memory of such devices.
 #include "RecordingDevice.h"
 
+#include "DebugMemory.h"
 #include "runtime.h"
 
 #include <algorithm>
@@ -23,6 +24,16 @@ void RecordingDevice::forget(Replays &replays) {
 }
 
 //===- memory ----------------------------------------------------------------===//
+
+/// In the debug mode; only what the CPU may write at once, so that no call waits or is recorded
+/// anew.
+void *RecordingDevice::unwritten(void *block, size_t bytes) {
+  Range range;
+  if (debugMemory && block && find(block, bytes, range) && range.mapped &&
+      timeline.done(range.lastUse))
+    fillUnwritten(block, bytes);
+  return block;
+}
 
 void *RecordingDevice::take(size_t bytes) {
   if (!usable())
@@ -47,7 +58,7 @@ void *RecordingDevice::take(size_t bytes) {
 
 void *RecordingDevice::alloc(size_t bytes) {
   if (bytes <= static_cast<size_t>(info.max_buffer_bytes))
-    return take(bytes);
+    return unwritten(take(bytes), bytes);
   fail("%s: an array of %zu bytes is over its limit of %lld", info.name, bytes,
        static_cast<long long>(info.max_buffer_bytes));
   return nullptr;
@@ -380,7 +391,7 @@ void *RecordingDevice::arena(int64_t bytes) {
   space.wanted = std::max(space.wanted, call.arenaUsed);
   if (call.arenaUsed <= space.bytes) {
     call.arena = space.generation;
-    return static_cast<char *>(space.address) + call.arenaUsed - wanted;
+    return unwritten(static_cast<char *>(space.address) + call.arenaUsed - wanted, wanted);
   }
   // The next call finds an arena that holds all of it.
   void *extra = space.bytes || call.arenaUsed > wanted ? take(wanted) : nullptr;
@@ -391,7 +402,7 @@ void *RecordingDevice::arena(int64_t bytes) {
   }
   call.extras.push_back(extra);
   call.whole = false;
-  return extra;
+  return unwritten(extra, wanted);
 }
 
 void *RecordingDevice::report() { return call.ticket ? call.ticket->slot->address : nullptr; }

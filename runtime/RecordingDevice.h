@@ -133,6 +133,7 @@ private:
     bool whole = true;    // its recording holds all of its commands
   };
 
+  void *unwritten(void *block, size_t bytes);
   void *take(size_t bytes);
   void trimLocked();
   bool betweenCalls();

@@ -22,3 +22,5 @@ xt_status *xtensor::currentCall() { return current; }
 void xt_report_index(int32_t site, int64_t index, int64_t size) { report(1, site, index, size); }
 
 void xtensor::reportNoMemory(int64_t bytes) { report(2, 0, 0, bytes); }
+
+void xtensor::reportDamage(int64_t offset, int64_t bytes) { report(5, 0, offset, bytes); }

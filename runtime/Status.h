@@ -8,5 +8,6 @@ namespace xtensor {
 /// What xt_begin_call set on this thread; a parallel loop hands it on to its workers.
 xt_status *currentCall();
 void reportNoMemory(int64_t bytes);
+void reportDamage(int64_t offset, int64_t bytes);
 
 } // namespace xtensor

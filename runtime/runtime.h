@@ -20,7 +20,9 @@ extern "C" {
 /* Filled in by compiled code. code: 0 = done, 1 = an index was out of range (site, index and size
  * say where), 2 = no memory for `size` bytes of temporaries, or more than
  * a device takes in one buffer, 3 = a device failed (xt_device_error
- * says how), 4 = a loop of a kernel took more than the `size` steps that the device takes. */
+ * says how), 4 = a loop of a kernel took more than the `size` steps that the device takes, 5 = byte
+ * `index` of temporaries of `size` bytes was written, which lies outside of them (xt_debug_memory).
+ */
 typedef struct xt_status {
   int32_t code;
   int32_t site;
@@ -94,6 +96,14 @@ XT_API void xt_free(void *p, size_t bytes);
  * excepted). */
 XT_API size_t xt_cached_bytes(void);
 XT_API void xt_trim(void);
+
+/* Whether $XTENSOR_DEBUG_MEMORY is 1: every block comes filled with bytes 0xff, with guard bytes
+ * behind it, and before it if it is smaller than 4 MB. A block whose guards are damaged when it is
+ * freed ends the process. */
+XT_API int32_t xt_debug_memory(void);
+/* Whether something wrote into the guards of a block from xt_alloc, and the first such byte; mends
+ * them. */
+XT_API int32_t xt_damaged(void *p, size_t bytes, ptrdiff_t *offset);
 
 /* Scratch memory of one call of a compiled function. 64-byte aligned. Null, and reported,
  * if there is no memory. */

@@ -23,6 +23,7 @@ constexpr int64_t kReleaseGilBytes = 64 << 10; // about 10 us of work; releasing
 PyObject *indexError; // called with (site, index, size); raises
 PyObject *sizeError;  // called with (number, dtype, dims, sizes); raises
 PyObject *atCall;     // called with the sites of a call that returns before it can fail
+bool guarded;         // whether blocks have guards: $XTENSOR_DEBUG_MEMORY=1
 bool waits;           // whether calls on devices that check indices wait for the answer
 
 /// How many executables call a program: one that was compiled twice is there once.
@@ -173,15 +174,16 @@ PyObject *run(PyObject *o, PyObject *list) {
 }
 
 PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
-  static const char *keywords[] = {"entry",  "inputs",      "outputs", "sites",  "keepalive",
-                                   "unwrap", "release_gil", "equal",   "device", nullptr};
+  static const char *keywords[] = {"entry",     "inputs", "outputs",     "sites",
+                                   "keepalive", "unwrap", "release_gil", "equal",
+                                   "device",    "name",   nullptr};
   PyObject *entry, *inputs, *outputs, *sites = nullptr, *keepalive = nullptr, *releaseGil = Py_None,
-                                      *equal = nullptr, *where = Py_None;
+                                      *equal = nullptr, *where = Py_None, *name = nullptr;
   int unwrap = 0;
   xt_device *device;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpOOO:Executable",
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpOOOU:Executable",
                                    const_cast<char **>(keywords), &entry, &inputs, &outputs, &sites,
-                                   &keepalive, &unwrap, &releaseGil, &equal, &where) ||
+                                   &keepalive, &unwrap, &releaseGil, &equal, &where, &name) ||
       !parseDevice(where, device))
     return nullptr;
   void *address = PyLong_AsVoidPtr(entry);
@@ -201,6 +203,7 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
   e->signature = new Signature;
   e->unwrap = unwrap, e->releaseGil = static_cast<int8_t>(release), e->device = device;
   e->keepalive = Py_XNewRef(keepalive);
+  e->name = Py_XNewRef(name);
   e->sites = sites && sites != Py_None ? PySequence_Tuple(sites) : PyTuple_New(0);
   if (!e->sites || !parseSignature(inputs, outputs, *e->signature) ||
       (equal && !parseEqualities(equal, *e->signature)) ||
@@ -233,7 +236,7 @@ void leaveProgram(Executable *e) {
 }
 
 /// In place of code that is gone.
-void goneEntry(void **, const int64_t *, xt_status *status) { status->code = 5; }
+void goneEntry(void **, const int64_t *, xt_status *status) { status->code = 6; }
 
 int clear(PyObject *o) {
   // The code may go before the object does, which other garbage may yet call.
@@ -250,6 +253,7 @@ void dealloc(PyObject *o) {
   delete e->signature;
   Py_XDECREF(e->sites);
   Py_XDECREF(e->keepalive);
+  Py_XDECREF(e->name);
   PyTypeObject *cls = Py_TYPE(o);
   cls->tp_free(o);
   Py_DECREF(cls);
@@ -285,9 +289,10 @@ PyType_Slot slots[] = {
     {Py_tp_doc,
      const_cast<char *>(
          "Executable(entry, inputs, outputs, sites=(), keepalive=None, unwrap=False, "
-         "release_gil=None, equal=(), device=None)\n--\n\nA compiled function at the address "
+         "release_gil=None, equal=(), device=None, name=None)\n--\n\nA compiled function at the "
+         "address "
          "`entry`. equal: (size, size, what raises) for sizes that a call must agree on. On a "
-         "Device, a call does not wait.")},
+         "Device, a call does not wait. name: the program's, for messages.")},
     {Py_tp_new, reinterpret_cast<void *>(construct)},
     {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
     {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
@@ -420,6 +425,13 @@ void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *d
     return;
   }
   if (status.code == 5) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "compiled code wrote outside of its temporaries: byte %lld of %lld bytes. This is "
+                 "an error of the compiler: please report the program",
+                 (long long)status.index, (long long)status.size);
+    return;
+  }
+  if (status.code == 6) {
     PyErr_SetString(PyExc_RuntimeError, "a function that is being deleted cannot be called");
     return;
   }
@@ -482,6 +494,23 @@ static void raiseSizeError(const Signature &signature, const int64_t *sizes) {
   }
 }
 
+/// Whether a call on the CPU kept to its results; raises for the first one that it left.
+static bool keptToResults(Executable *e, PyObject *const *results, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    auto *a = reinterpret_cast<Array *>(results[i]);
+    ptrdiff_t offset;
+    if (!xt_damaged(a->data, a->type->nbytes, &offset))
+      continue;
+    PyErr_Format(PyExc_RuntimeError,
+                 "%V wrote outside of result %zu, %R: byte %zd of %lld bytes. This is an error of "
+                 "the compiler: please report the program",
+                 e->name, "compiled code", i, a->type, (Py_ssize_t)offset,
+                 (long long)a->type->nbytes);
+    return false;
+  }
+  return true;
+}
+
 PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
                            const TypeList *outputs, int64_t bytes, bool unwrap,
                            Dependences *before) {
@@ -540,6 +569,9 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
   if (status.code != 0) {
     Py_CLEAR(result);
     raiseStatus(e->sites, status);
+  } else if (__builtin_expect(guarded, 0) && !before &&
+             !keptToResults(e, unwrap ? &result : &PyTuple_GET_ITEM(result, 0), count)) {
+    Py_CLEAR(result);
   }
   Py_DECREF(e);
   return result;
@@ -548,6 +580,7 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
 bool xtensor::initExecutable(PyObject *module) {
   const char *wait = getenv("XTENSOR_WAIT");
   waits = wait && !strcmp(wait, "1");
+  guarded = xt_debug_memory();
   executableClass = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
   return executableClass &&
          PyModule_AddObjectRef(module, "Executable", (PyObject *)executableClass) == 0 &&

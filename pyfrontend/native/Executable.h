@@ -14,6 +14,7 @@ struct Executable {
   Signature *signature;
   PyObject *sites;     // tuple: what to tell about an index out of range, by xt_status.site
   PyObject *keepalive; // owner of the code; may be null
+  PyObject *name;      // for messages; may be null
   xt_device *device;   // where it runs, and its arguments must be; null: the CPU
   xt_program *program; // that its calls on a device run; null before the first one
   bool unwrap;         // a call returns a single result bare

@@ -11,7 +11,10 @@ void *acquire(xt_call *call, int64_t bytes) {
   return xt_arena_acquire(bytes);
 }
 
-void release(xt_call *, void *memory) { xt_arena_release(memory); }
+void release(xt_call *call, void *memory) {
+  xt_begin_call(&call->status);
+  xt_arena_release(memory);
+}
 
 void parallelFor(xt_call *call, void (*body)(void *, int64_t, int64_t), void *ctx, int64_t n,
                  int64_t grain) {

@@ -121,6 +121,7 @@ class Executable:
         release_gil: bool | None = None,
         equal: Sequence[tuple[Size, Size | None, Callable[[int, int], object]]] = (),
         device: Device | None = None,
+        name: str | None = None,
     ) -> Self: ...
     @property
     def dynamic_dims(self) -> tuple[str, ...]: ...

@@ -1,6 +1,7 @@
 // Metal devices: their memory, and calls of programs. Every call is written to a list of commands
 // anew: what Metal can keep of one (indirect command buffers) holds no copies and no numbers.
 #include "Device.h"
+#include "../DebugMemory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -48,6 +49,14 @@ xt_device_counters Device::counters() {
 
 //===- memory ----------------------------------------------------------------===//
 
+/// In the debug mode; only what the CPU may write at once, so that no call waits.
+void *Device::unwritten(void *block, size_t bytes) {
+  Span span;
+  if (debugMemory && memory.find(block, bytes, span) && queue.done(span.lastUse()))
+    fillUnwritten(block, bytes);
+  return block;
+}
+
 void *Device::alloc(size_t bytes) {
   if (bytes > static_cast<size_t>(info.max_buffer_bytes)) {
     fail("%s: an array of %zu bytes is over its limit of %lld", info.name, bytes,
@@ -59,10 +68,10 @@ void *Device::alloc(size_t bytes) {
     return nullptr;
   }
   if (void *found = memory.take(bytes))
-    return found;
+    return unwritten(found, bytes);
   trim(); // blocks of other sizes may be what is missing
   if (void *found = memory.take(bytes))
-    return found;
+    return unwritten(found, bytes);
   fail("%s: no memory for %zu bytes; %zu are in use", info.name, bytes, memory.heldBytes());
   return nullptr;
 }

@@ -49,6 +49,7 @@ public:
   void forget(Pipeline &pipeline);
 
 private:
+  void *unwritten(void *block, size_t bytes);
   /// The call that has the device to itself.
   struct Call {
     xt_program *program = nullptr;

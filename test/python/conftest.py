@@ -19,6 +19,10 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import hypothesis
+
+# Before the runtime is loaded: what is never written is NaN, and writes outside of results are errors.
+os.environ.setdefault("XTENSOR_DEBUG_MEMORY", "1")
+
 import metal_shim
 import pytest
 import xtensor as xt

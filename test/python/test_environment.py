@@ -22,6 +22,7 @@ NONSENSE = {
     "XTENSOR_DEVICE_TIMEOUT": ("x", "-1", "0", "0.0", "", "nan", "inf", "1e3", ".", "1.2.3"),
     "XTENSOR_DEVICE_STAGING": ("yes", "2"),
     "XTENSOR_DEVICE_WITHOUT": ("abc", "i64,abc", "i64 i16", ",", "subgroup=1"),
+    "XTENSOR_DEBUG_MEMORY": ("yes", "2"),
     "XTENSOR_WAIT": ("yes", "2", "true"),
     "XTENSOR_VALIDATE": ("yes", "2", "on"),
 }
@@ -33,6 +34,7 @@ SENSE = {
     "XTENSOR_DEVICE_TIMEOUT": ("1", "0.5", ".25", "10.", "0.001"),
     "XTENSOR_DEVICE_STAGING": ("", "0", "1"),
     "XTENSOR_DEVICE_WITHOUT": ("", "i64", "i64,i16,s8", "atomic_f32", "shuffle,subgroup", "specials32", "unit_m"),
+    "XTENSOR_DEBUG_MEMORY": ("", "0", "1"),
     "XTENSOR_WAIT": ("", "0", "1"),
     "XTENSOR_VALIDATE": ("", "0", "1"),
 }

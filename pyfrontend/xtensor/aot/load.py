@@ -243,6 +243,7 @@ class _Core:
             False,
             equal=[*(equality(*e, owners, f.name) for e in f.equal), *(nonempty(*e) for e in f.nonempty)],
             device=device,
+            name=f.name,
         )
         return executable, [_native.to_device(w, device) for w in self.weights]
 

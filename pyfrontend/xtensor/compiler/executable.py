@@ -60,6 +60,7 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
         unwrap,
         equal=sizes.equalities,
         device=target.device,
+        name=program.name,
     )
 
 

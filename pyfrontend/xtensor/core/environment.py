@@ -26,6 +26,7 @@ _TAKES = {
         "(,|$))*",
         "a list of features of a profile, such as i64,shuffle",
     ),
+    "XTENSOR_DEBUG_MEMORY": _SWITCH,
     "XTENSOR_WAIT": _SWITCH,
     "XTENSOR_VALIDATE": _SWITCH,
 }
