@@ -21,6 +21,7 @@ using namespace llvm;
 // Declared for their addresses only: runtime/HalfConversion.cpp says what they return.
 extern "C" void xt_truncdfhf2();
 extern "C" void xt_truncdfbf2();
+extern "C" void xt_truncsfbf2();
 #endif
 
 struct xtensor::Jit::Impl {
@@ -66,6 +67,7 @@ static orc::SymbolMap runtimeSymbols(orc::ExecutionSession &session) {
 #if defined(__x86_64__)
   define("__truncdfhf2", &xt_truncdfhf2);
   define("__truncdfbf2", &xt_truncdfbf2);
+  define("__truncsfbf2", &xt_truncsfbf2);
 #endif
   return symbols;
 }

@@ -52,4 +52,8 @@ extern "C" XT_API __m128i xt_truncdfhf2(double value) {
 extern "C" XT_API __m128i xt_truncdfbf2(double value) {
   return _mm_cvtsi32_si128(xt_bfloat16_bits(value));
 }
+// LLVM moves a bfloat16 through float32 where the processor has no instructions for it.
+extern "C" XT_API __m128i xt_truncsfbf2(float value) {
+  return _mm_cvtsi32_si128(xt_bfloat16_bits(value));
+}
 #endif
