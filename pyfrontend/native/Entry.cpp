@@ -7,6 +7,53 @@ using namespace xtensor;
 
 namespace {
 
+PyObject *labelOption; // owned; may be null
+
+/// Arguments with something attached are left to `labelsOf`.
+bool mayHaveMeta(const Entry &entry, const Array *a) { return !a->meta || entry.labels; }
+
+PyObject *metaOf(PyObject *arg) {
+  auto *a = Py_TYPE(arg) == arrayClass ? reinterpret_cast<Array *>(arg) : nullptr;
+  return a && a->meta ? a->meta : Py_None;
+}
+
+/// The item of `entry.labels` for what is attached to these arguments; borrowed, or null.
+PyObject *labelsOf(const Entry &entry, PyObject *const *args, size_t n) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(entry.labels); ++i) {
+    PyObject *item = PyList_GET_ITEM(entry.labels, i), *metas = PyTuple_GET_ITEM(item, 0);
+    size_t j = 0;
+    while (j < n && PyTuple_GET_ITEM(metas, j) == metaOf(args[j]))
+      ++j;
+    if (j == n)
+      return item;
+  }
+  return nullptr;
+}
+
+/// Whether the option that labels depend on is as it was for them. May run any code; never leaves
+/// an exception.
+bool optionHolds(PyObject *item) {
+  PyObject *wanted = PyTuple_GET_ITEM(item, 2);
+  if (wanted == Py_None)
+    return true;
+  PyObject *now = labelOption ? PyObject_CallNoArgs(labelOption) : nullptr;
+  if (!now)
+    PyErr_Clear();
+  Py_XDECREF(now);
+  return now == wanted;
+}
+
+/// Attaches to fresh results what is theirs.
+void attach(PyObject *results, PyObject *labels) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(labels); ++i) {
+    PyObject *label = PyTuple_GET_ITEM(labels, i);
+    auto *a =
+        reinterpret_cast<Array *>(PyTuple_Check(results) ? PyTuple_GET_ITEM(results, i) : results);
+    if (label != Py_None)
+      a->meta = Py_NewRef(label);
+  }
+}
+
 bool numberFits(const Filter &f, PyObject *arg, uint64_t &bits) {
   if (Py_TYPE(arg) != f.number)
     return false;
@@ -25,7 +72,8 @@ bool filtersMatch(const Entry &entry, PyObject *const *args, void **buffers, uin
     PyObject *arg = args[i];
     if (Py_TYPE(arg) == arrayClass) {
       auto *a = reinterpret_cast<Array *>(arg);
-      if (a->type != f.type || a->device != device || a->meta) // a number's type is null
+      // A number's type is null.
+      if (a->type != f.type || a->device != device || !mayHaveMeta(entry, a))
         return false;
       buffers[i] = a->data;
     } else {
@@ -50,7 +98,7 @@ bool patternsMatch(const Entry &entry, PyObject *const *args, size_t n, void **b
       all[i] = nullptr;
       continue;
     }
-    if (Py_TYPE(args[i]) != arrayClass || reinterpret_cast<Array *>(args[i])->meta)
+    if (Py_TYPE(args[i]) != arrayClass || !mayHaveMeta(entry, reinterpret_cast<Array *>(args[i])))
       return false;
     all[i] = args[i];
   }
@@ -207,11 +255,23 @@ PyObject *xtensor::callEntry(std::vector<Entry *> &entries, size_t i, PyObject *
   int64_t bytes = entry.inputBytes;
   hit = entry.filtered ? filtersMatch(entry, args, buffers, numbers)
                        : patternsMatch(entry, args, n, buffers, numbers, sizes, bytes);
-  if (!hit)
+  PyObject *labels = hit && entry.labels ? labelsOf(entry, args, n) : nullptr;
+  if (!hit || (entry.labels && !labels)) {
+    hit = false;
     return nullptr;
-  if (i > 0)
-    std::rotate(entries.begin(), entries.begin() + i, entries.begin() + i + 1);
+  }
   ++entry.references;
+  if (labels) {
+    Py_INCREF(labels);
+    hit = optionHolds(labels);
+    if (!hit) {
+      Py_DECREF(labels);
+      drop(&entry);
+      return nullptr;
+    }
+  }
+  if (i > 0 && i < entries.size() && entries[i] == &entry)
+    std::rotate(entries.begin(), entries.begin() + i, entries.begin() + i + 1);
   PyObject *result;
   if (entry.executable->device) {
     result = callOnDevice(entry, args, n, buffers, sizes, bytes);
@@ -222,6 +282,11 @@ PyObject *xtensor::callEntry(std::vector<Entry *> &entries, size_t i, PyObject *
         execute(entry.executable, buffers, entry.sizes.data(), &entry.outputs, bytes, entry.unwrap);
   } else {
     result = execute(entry.executable, buffers, sizes, nullptr, bytes, entry.unwrap);
+  }
+  if (labels) {
+    if (result)
+      attach(result, PyTuple_GET_ITEM(labels, 1));
+    Py_DECREF(labels);
   }
   if (result && entry.wrapper)
     Py_SETREF(result, PyObject_CallOneArg(entry.wrapper, result));
@@ -245,6 +310,8 @@ PyObject *xtensor::callSpelled(std::vector<Entry *> &entries, size_t i, PyObject
   drop(entry);
   return result;
 }
+
+void xtensor::setLabelOption(PyObject *callable) { Py_XSETREF(labelOption, Py_XNewRef(callable)); }
 
 bool xtensor::fillEntry(PyObject *types, PyObject *ranges, Entry &entry) {
   Signature &s = *entry.executable->signature;

@@ -43,7 +43,10 @@ struct Entry {
   int64_t inputBytes = 0;
   PyObject *captured = nullptr; // tuple of arrays, passed after the arguments; may be null
   PyObject *wrapper = nullptr;  // called with the results; may be null
-  PyObject *options;            // owned; in force when it was compiled
+  // What is attached to the results by what is attached to the arguments: a list of (arguments',
+  // results', option), which Python adds to. Null: arguments with something attached do not fit.
+  PyObject *labels = nullptr;
+  PyObject *options; // owned; in force when it was compiled
 
   Entry(Executable *executable, bool unwrap, PyObject *options)
       : executable(reinterpret_cast<Executable *>(Py_NewRef((PyObject *)executable))),
@@ -56,6 +59,7 @@ struct Entry {
     Py_XDECREF(executable);
     Py_XDECREF(captured);
     Py_XDECREF(wrapper);
+    Py_XDECREF(labels);
     Py_XDECREF(options);
   }
   size_t capturedCount() const { return captured ? PyTuple_GET_SIZE(captured) : 0; }
@@ -66,6 +70,8 @@ inline void drop(Entry *entry) {
     delete entry;
 }
 
+/// The callable that gives the option on which labels depend (null: none), replaced.
+void setLabelOption(PyObject *callable);
 /// Works out what an entry knows beforehand, from what Function.add takes. False with an exception
 /// set.
 bool fillEntry(PyObject *types, PyObject *ranges, Entry &entry);

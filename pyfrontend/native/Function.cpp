@@ -145,6 +145,7 @@ int traverse(PyObject *o, visitproc visit, void *arg) {
       Py_VISIT((PyObject *)entry->executable);
       Py_VISIT(entry->captured);
       Py_VISIT(entry->wrapper);
+      Py_VISIT(entry->labels);
       if (entry->spelling)
         if (int stop = entry->spelling->traverse(visit, arg))
           return stop;
@@ -185,14 +186,14 @@ void dealloc(PyObject *o) {
 }
 
 PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
-  static const char *keywords[] = {"in_types", "executable", "unwrap",   "result_wrapper",
-                                   "captured", "ranges",     "spelling", nullptr};
+  static const char *keywords[] = {"in_types", "executable", "unwrap", "result_wrapper", "captured",
+                                   "ranges",   "spelling",   "labels", nullptr};
   PyObject *types, *executable, *wrapper = Py_None, *captured = nullptr, *ranges = nullptr,
-                                *spelling = Py_None;
+                                *spelling = Py_None, *labels = Py_None;
   int unwrap = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOOOO:add", const_cast<char **>(keywords),
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOOOOO:add", const_cast<char **>(keywords),
                                    &types, executableClass, &executable, &unwrap, &wrapper,
-                                   &captured, &ranges, &spelling))
+                                   &captured, &ranges, &spelling, &labels))
     return nullptr;
   auto *entry = new Entry(reinterpret_cast<Executable *>(executable), unwrap, currentOptions());
   entry->wrapper = wrapper == Py_None ? nullptr : Py_NewRef(wrapper);
@@ -200,6 +201,10 @@ PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
     entry->captured = PySequence_Tuple(captured);
   if (spelling != Py_None)
     entry->spelling.reset(Spelling::parse(spelling));
+  if (PyList_CheckExact(labels))
+    entry->labels = Py_NewRef(labels);
+  else if (labels != Py_None && !PyErr_Occurred())
+    PyErr_SetString(PyExc_TypeError, "labels must be a list or None");
   if (entry->spelling && entry->spelling->count() + entry->capturedCount() !=
                              entry->executable->signature->inputs.size())
     PyErr_SetString(PyExc_ValueError, "the spelling has not as many places as there are inputs");
@@ -222,7 +227,7 @@ PyObject *getSize(PyObject *o, void *) { return PyLong_FromSize_t(self(o)->entri
 PyMethodDef methods[] = {
     {"add", (PyCFunction)(void *)add, METH_VARARGS | METH_KEYWORDS,
      "add(in_types, executable, unwrap=False, result_wrapper=None, "
-     "captured=(), ranges=(), spelling=None)\n--\n\nFrom now on calls with arguments "
+     "captured=(), ranges=(), spelling=None, labels=None)\n--\n\nFrom now on calls with arguments "
      "of these types run `executable`. A type: an ArrayType, or int, float or "
      "bool for a Python number where the "
      "executable takes an array without dims. in_types=None: whatever fits "
@@ -233,7 +238,10 @@ PyMethodDef methods[] = {
      "(argument, least, most); an int outside is left to slow_path. A type of "
      "None beside int, float and bool: an array that fits. spelling: "
      "(positional, named, fixed), where in a call the arguments are; without, "
-     "each is given by position."},
+     "each is given by position. labels: a list of (metas of the arguments, "
+     "metas of the results, option), read at each call: arguments of these "
+     "very metas fit while the option that set_label_option gives is the "
+     "same one (None: whatever it is)."},
     {"clear", clear, METH_NOARGS, "clear()\n--\n\nForgets all signatures."},
     {}};
 PyGetSetDef getters[] = {
@@ -287,6 +295,11 @@ PyObject *setOptions(PyObject *, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+PyObject *setOption(PyObject *, PyObject *callable) {
+  setLabelOption(callable);
+  Py_RETURN_NONE;
+}
+
 PyObject *setTrimmed(PyObject *, PyObject *args) {
   PyObject *folder, *error;
   if (!PyArg_ParseTuple(args, "UO:set_trimmed", &folder, &error))
@@ -300,6 +313,8 @@ PyMethodDef functions[] = {
     {"set_options", setOptions, METH_VARARGS,
      "set_options(process, block)\n--\n\nThe options of the process, and the context variable that "
      "holds those of a block or None. A Function runs only what was added under the same object."},
+    {"set_label_option", setOption, METH_O,
+     "set_label_option(callable)\n--\n\nWhat gives the option on which labels of results depend."},
     {"set_trimmed", setTrimmed, METH_VARARGS,
      "set_trimmed(folder, error)\n--\n\nCalls of a Function leave frames of code in `folder` out "
      "of the tracebacks of `error` and of what people's own code raises."},

@@ -31,6 +31,7 @@ from ..core.errors import (
 )
 from ..core.ranges import Range, fits, of_ints
 from ..core.spec import Spec
+from ..interop.relabel import Relabel
 from ..interop.xarray import Followed
 from ..trace.dispatch import _NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
@@ -291,6 +292,10 @@ class _Core:
 
         return self.function.python.labels or origins(program_of(self))
 
+    @functools.cached_property
+    def relabel(self) -> Relabel:
+        return Relabel(self.followed, self.function.name)
+
     # -- calls --------------------------------------------------------------------------------------------------------
 
     @property
@@ -433,7 +438,7 @@ class _Core:
         return type(value) is type(default) and type(value) in (bool, int, float, str, type(None)) and value == default
 
     def _run(self, leaves: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        from ..interop.xarray import is_dataarray, relabel
+        from ..interop.xarray import is_dataarray
 
         labelled = {i: x for i, x in enumerate(leaves) if is_dataarray(x) or getattr(x, "meta", None) is not None}
         arrays = [self._array(i, x) for i, x in enumerate(leaves)]
@@ -452,7 +457,7 @@ class _Core:
         except TypeError as error:
             raise ArgumentTypeError(f"{self.function.name}: {error}") from None
         if labelled:
-            results = relabel(self.followed, results, labelled, self.function.name, [*arrays, *self.weights])
+            results = self.relabel(results, labelled, [*arrays, *self.weights])
         else:
             self._learn(args, kwargs, arrays, device)
         return results[0] if self._is_single else self._unflatten(results)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
-from .xarray import _OWNER, POINTS, Followed, Meeting, Origin
+from .xarray import OWNER, POINTS, WHOLE, Followed, Meeting, Origin
 
 if TYPE_CHECKING:
     from ..trace.program import Program
@@ -29,7 +29,7 @@ class Origins:
         self.meetings: dict[Any, Meeting] = {}
         block = program.main.regions[0].blocks[0]
         for i, argument in enumerate(block.arguments):
-            self.known[argument] = {d: frozenset({(i, d, ())}) for d in self._dims(argument)}
+            self.known[argument] = {d: frozenset({(i, d, ())}) for d in (*self._dims(argument), WHOLE)}
             self.arguments[argument] = i
         self._block(block)
         returned = list(block.operations)[-1].operation.operands
@@ -52,7 +52,7 @@ class Origins:
         return list(block.operations)[-1].operation
 
     def _either(self, values: Iterable[Any]) -> dict[str, frozenset[Origin]]:
-        """Of a value that is one of these: as of their sum, but a dim that is moved in one of them is lost. One that
+        """Of a value that is one of these: as of their sum, but a dim that is lost in one of them is lost. One that
         no argument has a part in goes with any other."""
         found = [self.known.get(v, {}) for v in values if v not in self.free]
         empty: frozenset[Origin] = frozenset()
@@ -88,7 +88,7 @@ class Origins:
             ends = list(self._block(body).operands)
             found = [self._either(pair) for pair in zip(carries, ends[: len(carries)], strict=True)]
             if left == 1:  # moved at every step: nothing is left to follow
-                found = [{} for _ in carries]
+                found = [{WHOLE: f.get(WHOLE, frozenset())} for f in found]
             settled = all(self.known[a] == f for a, f in zip(arguments, found, strict=True))
             for argument, f, end in zip(arguments, found, ends, strict=False):
                 self.known[argument] = f
@@ -146,7 +146,7 @@ class Origins:
                 self.known[result] = self.known.get(source, {})
                 if source in self.arguments:
                     owner = frozenset({(self.arguments[source], "", ())})
-                    self.known[result] = {**self.known[result], _OWNER: owner}
+                    self.known[result] = {**self.known[result], OWNER: owner}
             return
         for result in o.results:
             self.known[result] = self._through(o, operands, self._dims(result))
@@ -178,11 +178,11 @@ class Origins:
         if name == "xtensor.rename":
             back = {t.value: f.value for f, t in zip(a["from"], a["to"], strict=True)}
             source = self.known.get(operands[0], {})
-            return {d: source.get(back.get(d, d), frozenset()) for d in (*dims, POINTS)}
+            return {d: source.get(back.get(d, d), frozenset()) for d in (*dims, POINTS, WHOLE)}
         if name in ("xtensor.scatter", "xtensor.accumulate"):
             operands = operands[:1]
         sources = [self.known.get(x, {}) for x in operands]
-        joined = {d: frozenset().union(*(s.get(d, frozenset()) for s in sources)) for d in (*dims, POINTS)}
+        joined = {d: frozenset().union(*(s.get(d, frozenset()) for s in sources)) for d in (*dims, POINTS, WHOLE)}
         if name == "xtensor.squeeze":
             gone = (sources[0].get(d.value, frozenset()) for d in a["dims"])
             joined[POINTS] = joined[POINTS].union(*gone)
@@ -227,7 +227,7 @@ class Origins:
         along = [d.value for d in o.attributes["along"]]
         source = self.known.get(operands[0], {})
         left = [{d: f for d, f in self.known.get(x, {}).items() if d not in along} for x in operands]
-        joined = {d: frozenset[Origin]().union(*(s.get(d, ()) for s in left)) for d in (*dims, POINTS)}
+        joined = {d: frozenset[Origin]().union(*(s.get(d, ()) for s in left)) for d in (*dims, POINTS, WHOLE)}
         for d, index in zip(along, operands[1:], strict=True):
             there, where = self._dims(index), self._positions(index)
             if where is None or len(there) > 1 or int(o.attributes["mode"]) != _RAISES:
@@ -257,10 +257,10 @@ class Origins:
             return found
 
         def all_there(where: Mapping[str, frozenset[Origin]]) -> dict[str, frozenset[Origin]]:
-            found = {d: frozenset[Origin]().union(*map(there, froms)) for d, froms in where.items() if d != _OWNER}
-            owners = {inputs[i] for i, _, _ in where.get(_OWNER, ())}
+            found = {d: frozenset[Origin]().union(*map(there, froms)) for d, froms in where.items() if d != OWNER}
+            owners = {inputs[i] for i, _, _ in where.get(OWNER, ())}
             owned = frozenset((self.arguments[x], "", ()) for x in owners if x in self.arguments)
-            return {**found, _OWNER: owned} if owned and len(owned) == len(owners) else found
+            return {**found, OWNER: owned} if owned and len(owned) == len(owners) else found
 
         for result, where in zip(results, function.results, strict=True):
             self.known[result] = all_there(where)

@@ -3,13 +3,17 @@ result is read off the program: each of its dims is followed back to the argumen
 
 from __future__ import annotations
 
+import itertools
+import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _native
+from ..core import dtypes, options
 from ..core.dims import describe
 from ..core.errors import DimensionError, DTypeError, UnsupportedError
 
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
 
     from ..core.array import Array
     from ..core.spec import Spec
+
+
+_AS_IT_IS = frozenset(dtypes.ALL)
 
 
 def is_dataarray(x: Any) -> bool:
@@ -35,10 +42,24 @@ class Labels:
     attrs: Mapping[Any, Any] = field(default_factory=dict)
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of dims with a MultiIndex
 
+    def __bool__(self) -> bool:
+        return bool(self.coords or self.attrs or self.name is not None)
+
+    def copy(self) -> Labels:
+        """Labels that stay as they are whatever becomes of the DataArray."""
+        return replace(self, coords={k: _own(v) for k, v in self.coords.items()})
+
+
+def _own(variable: xarray.Variable) -> xarray.Variable:
+    """A copy; the labels of an index do not change."""
+    import xarray
+
+    return variable.copy(deep=not isinstance(variable, xarray.IndexVariable))
+
 
 def labels_of(x: Any) -> Labels:
     if is_dataarray(x):
-        coords = {str(k): v.variable for k, v in x.coords.items()}
+        coords = {str(k): v for k, v in x.coords.variables.items()}
         # Labels of several levels are tuples, where they are at all.
         made_up = [d for d in map(str, x.dims) if d in coords and coords[d].dtype == object]
         levels = {d: tuple(map(str, x.indexes[d].names)) for d in made_up if x.indexes[d].nlevels > 1}
@@ -47,31 +68,45 @@ def labels_of(x: Any) -> Labels:
 
 
 def from_xarray(x: xarray.DataArray) -> Array:
-    """The array over a DataArray's memory; coordinates, name and attributes travel along."""
-    from ..core.array import array
+    """The array over a DataArray's memory. Its coordinates, name and attributes travel along, as they are now."""
+    made, labels = values_of(x), labels_of(x)
+    return made._with_meta(labels.copy()) if labels else made
 
-    for d in x.dims:
+
+def values_of(x: xarray.DataArray) -> Array:
+    """The array over a DataArray's memory, without labels."""
+    dims: tuple[Any, ...] = x.dims
+    values = x.values
+    for d in dims:
         if not isinstance(d, str):
             raise DimensionError(f"the DataArray's dim {d!r} is no string; rename it")
-    if x.dtype.kind not in "biufV":
-        raise DTypeError(f"a DataArray of {x.dtype} cannot become an array; arrays hold bools, ints and floats")
-    made = array(x.values, tuple(x.dims))
-    labels = labels_of(x)
-    if not labels.coords and labels.name is None and not labels.attrs:
+    if values.dtype in _AS_IT_IS and options.current().device is None:
+        made: Array = _native.from_buffer(values, dims)
         return made
-    return made._with_meta(labels)
+    if values.dtype.kind not in "biufV":
+        raise DTypeError(f"a DataArray of {values.dtype} cannot become an array; arrays hold bools, ints and floats")
+    from ..core.array import array
+
+    return array(values, dims)
 
 
 def to_xarray(x: Array) -> xarray.DataArray:
     """A DataArray over the memory of `x`, with what came along from another one."""
+    labels = labels_of(x)
+    made = dataarray(x.values, x.dims, labels)
+    made.name, made.attrs = labels.name, dict(labels.attrs)
+    return made
+
+
+def dataarray(values: np.ndarray[Any, Any], dims: Sequence[str], labels: Labels) -> xarray.DataArray:
+    """A DataArray with these coordinates."""
     import xarray
 
-    labels = labels_of(x)
     coords = dict(labels.coords)
     levels = {d: n for d, n in labels.levels.items() if all(k in coords and coords[k].dims == (d,) for k in (d, *n))}
     for d in levels:
         del coords[d]  # made anew of its levels
-    made = xarray.DataArray(x.values, dims=x.dims, coords=coords, name=labels.name, attrs=dict(labels.attrs))
+    made = xarray.DataArray(values, dims=dims, coords=coords)
     return made.set_index(levels) if levels else made
 
 
@@ -116,7 +151,8 @@ def without_labels(x: Any, names: Sequence[str]) -> Any:
 # A dim of a value comes from a dim of an argument, unchanged or through steps: (argument, dim, steps).
 Origin = tuple[int, str, tuple[Any, ...]]
 POINTS = "~points"  # under this name: dims that an int picked one position of
-_OWNER = "~owner"  # under this name: the argument that a gradient is by
+WHOLE = "~whole"  # under this name: every argument that has a part in the value, with what was dropped of it
+OWNER = "~owner"  # under this name: the argument that a gradient is by
 
 
 class Given(dict[int, Labels]):
@@ -141,7 +177,7 @@ class Meeting:
         """Refuses coordinates that differ along a dim."""
         found: dict[str, xarray.Variable] = {}
         for spec, where in self.operands:
-            coords = _coordinates(where, spec.sizes, labels)
+            coords = coordinates(where, spec.sizes, labels)
             if len(self.operands) == 1 and any(d in coords for d in where):
                 raise no_labels(self.op, next(d for d in where if d in coords), self.line)
             for d in spec.dims:
@@ -240,6 +276,7 @@ def _renamed(variable: xarray.Variable, old: str, new: str) -> xarray.Variable:
 
 
 _Place = tuple[str, tuple[Any, ...]]  # a dim of the result, and how it came there
+_MOST_WAYS = 64  # of one coordinate: what met itself more often loses it
 
 
 def _places(origins: Mapping[str, frozenset[Origin]], argument: int) -> dict[str, set[_Place]]:
@@ -253,15 +290,13 @@ def _places(origins: Mapping[str, frozenset[Origin]], argument: int) -> dict[str
 
 
 def _ways(variable: xarray.Variable, places: Mapping[str, set[_Place]]) -> list[dict[str, _Place]]:
-    """Where the dims of a coordinate are in the result: none, or one way; of a coordinate of one dim, all of them."""
+    """Where the dims of a coordinate are in the result: all ways. A dim that met itself, as in a - a.drop_vars("t"), or
+    that became two, as in a * a.rename(t="u"), has several."""
     dims = [str(d) for d in variable.dims]
-    if len(dims) == 1:
-        # What one dim became twice has different names there, as those of x * x.rename(t="u").
-        found = sorted(places.get(dims[0], ()), key=repr)
-        return [{dims[0]: place} for place in found] if len({d for d, _ in found}) == len(found) else []
-    if any(len(places.get(d, ())) != 1 for d in dims):
+    found = [sorted(places.get(d, ()), key=repr) for d in dims]
+    if math.prod(map(len, found)) > _MOST_WAYS:
         return []
-    return [{d: next(iter(places[d])) for d in dims}]
+    return [dict(zip(dims, way, strict=True)) for way in itertools.product(*found)]
 
 
 def _moved(
@@ -270,6 +305,8 @@ def _moved(
     """A coordinate of an argument as one of the result."""
     import xarray
 
+    if all(new == d and not steps for d, (new, steps) in here.items()):
+        return variable
     dims: list[str] = []
     for d in map(str, variable.dims):
         new, steps = here[d]
@@ -284,7 +321,7 @@ def _moved(
     return xarray.Variable(dims, variable.data, variable.attrs)
 
 
-def _coordinates(
+def coordinates(
     origins: Mapping[str, frozenset[Origin]], sizes: Mapping[str, int | None], labels: Given
 ) -> dict[str, xarray.Variable]:
     # What labels a dim goes before what only has its name, as a position that was picked of it.
@@ -293,7 +330,10 @@ def _coordinates(
     touched: set[str] = set()
     for i, label in labels.items():
         places = _places(origins, i)
+        wholes = [steps for j, _, steps in origins.get(WHOLE, ()) if j == i]
         for name, variable, here in ((n, v, way) for n, v in label.coords.items() for way in _ways(v, places)):
+            if not here and all(_take(name, variable, WHOLE, steps, labels) is None for steps in wholes):
+                continue
             moved = _moved(name, variable, here, labels)
             if moved is None:
                 continue
@@ -306,80 +346,11 @@ def _coordinates(
             is_brought = name in here and any(s[0] == "take" and s[2] for s in here[name][1])
             new = here[name][0] if name in here and here[name][0] != POINTS and not is_brought else name
             labels_it = new_dims == [new]
-            if kinds[labels_it].setdefault(new, moved).equals(moved):  # type: ignore[no-untyped-call]
+            first = kinds[labels_it].setdefault(new, moved)
+            if first is moved or first.equals(moved):  # type: ignore[no-untyped-call]
                 continue
             if labels_it and name not in touched:
                 raise DimensionError(_differ(new))
             conflicting.add((new, labels_it))
     found = {k: v for k, v in kinds[False].items() if k not in sizes and (k, False) not in conflicting}
     return found | {k: v for k, v in kinds[True].items() if (k, True) not in conflicting}
-
-
-# Functions for which xarray keeps attributes although it drops them in arithmetic.
-_KEEP = frozenset([
-    "abs", "neg", "isel", "head", "tail", "thin", "transpose", "rename", "swap_dims", "expand_dims",
-    "squeeze", "stack", "unstack", "broadcast_like", "pad", "roll", "shift", "flip", "astype",
-    "clip", "round", "where", "cumsum", "cumprod", "sort", "real", "imag", "conj",
-])  # fmt: skip
-
-
-def relabel(
-    origins: Followed,
-    results: Sequence[Array],
-    sources: Mapping[int, Any],
-    op: str = "",
-    arrays: Sequence[Array] = (),
-) -> list[Any]:
-    """Results as DataArrays where one went in (else as Arrays with labels), with the coordinates that still apply.
-    `arrays`: all arguments of the program."""
-    every = Given({i: labels_of(x) for i, x in sources.items()}, arrays)
-    for meeting in origins.meetings:
-        meeting.check(every)
-    out: list[Any] = []
-    for result, where in zip(results, origins.results, strict=True):
-        # A gradient is labelled as the argument that it is by, anything else as all of them together.
-        owners = {i for i, _, _ in where.get(_OWNER, ())}
-        owned = {i: label for i, label in every.items() if i in owners}
-        labels = Given(owned, arrays) if len(owners) == 1 else every
-        if not labels:
-            out.append(result)
-            continue
-        first = next(iter(labels.values()))
-        name = first.name if all(_same(label.name, first.name) for label in labels.values()) else None
-        attrs = _attributes(labels.values()) if keeps_attrs(op) else {}
-        levels = {d: names for label in labels.values() for d, names in label.levels.items()}
-        made = result._with_meta(Labels(_coordinates(where, result.sizes, labels), name, attrs, levels))
-        out.append(to_xarray(made) if any(is_dataarray(sources[i]) for i in labels) else made)
-    return out
-
-
-def _attributes(labels: Iterable[Labels]) -> dict[Any, Any]:
-    """All attributes but those that differ."""
-    kept: dict[Any, Any] = {}
-    differing: set[Any] = set()
-    for label in labels:
-        for key, value in label.attrs.items():
-            if key in kept and not _same(kept[key], value):
-                differing.add(key)
-            kept.setdefault(key, value)
-    return {k: v for k, v in kept.items() if k not in differing}
-
-
-def _same(a: Any, b: Any) -> bool:
-    try:
-        return a is b or bool(a == b)
-    except ValueError:  # arrays as attributes
-        return False
-
-
-def keeps_attrs(op: str) -> bool:
-    """As xarray is set: by default it keeps attributes always (2025.11 and later), or for some functions only."""
-    import xarray
-
-    option = xarray.get_options().get(  # type: ignore[no-untyped-call]
-        "keep_attrs", "default"
-    )
-    if option != "default":
-        return bool(option)
-    version = tuple(int(p) for p in xarray.__version__.split(".")[:2])
-    return op in _KEEP or version >= (2025, 11)

@@ -15,7 +15,7 @@ from .. import _native
 from ..core.calls import int_text
 from ..core.dims import brief, check_name, describe, ordered, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
-from ..interop.xarray import POINTS, Followed, is_dataarray, without_labels
+from ..interop.xarray import POINTS, WHOLE, Followed, is_dataarray, without_labels
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import DynamicSize, Tracer, as_tracer
@@ -128,7 +128,7 @@ def drop_vars(x: ArrayLike, names: str | Iterable[str], /) -> Array:
 def _unlabelled(x: ArrayLike, names: tuple[str, ...], /) -> Array:
     x = as_tracer(x)
     # Does the coordinate that is called as its dim go? Once the dim is gone, names tell (-1).
-    steps = {d: ("drop", names, int(d in names)) for d in x.dims} | {POINTS: ("drop", names, -1)}
+    steps = {d: ("drop", names, int(d in names)) for d in x.dims} | dict.fromkeys((POINTS, WHOLE), ("drop", names, -1))
     return build.labelled(build.rename(x, {}), x, steps)
 
 
@@ -334,7 +334,7 @@ def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> 
         return y
     # Its new dims are labelled as those of `other` are.
     places = {d: frozenset((i, d, ()) for i, v in enumerate((x, other)) if d in v.dims) for d in y.dims}
-    build.followed([y], [x, other], Followed([{**places, POINTS: frozenset([(0, POINTS, ())])}], []))
+    build.followed([y], [x, other], Followed([places | {d: frozenset([(0, d, ())]) for d in (POINTS, WHOLE)}], []))
     return y
 
 

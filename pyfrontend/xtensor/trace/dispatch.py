@@ -74,9 +74,11 @@ class Entry:
         "executable",
         "inline",
         "inputs",
+        "is_registered",
         "labelled",
-        "origins",
+        "labels",
         "ranges",
+        "relabel",
         "unflatten",
         "unwrap",
     )
@@ -86,6 +88,7 @@ class Entry:
     ) -> None:
         from ..compiler.executable import load
         from ..interop.origins import origins
+        from ..interop.relabel import Relabel
 
         self.device = device
         self.executable = load(program, devices.target_of(device), inline=inline)
@@ -94,10 +97,13 @@ class Entry:
         self.inputs = program.inputs
         self.ranges = program.ranges
         self.inline = inline  # the function is one op: what is wrong with it is wrong at the caller's line
-        self.origins = origins(program) if labelled else None
         # Arrays with labels among those that the function reads from outside, by number.
         first = len(program.inputs)
         self.labelled = {first + i: a for i, a in enumerate(program.captured) if a.meta is not None}
+        self.relabel = Relabel(origins(program), program.name) if labelled or self.labelled else None
+        # What C++ labels results with: (labels of the arguments, of the results, xarray's keep_attrs if it matters).
+        self.labels: list[tuple[tuple[Any, ...], tuple[Any, ...], Any]] | None = None if self.relabel is None else []
+        self.is_registered = False
         self.unflatten: Callable[[Sequence[Any]], Any] = program.tree.unflatten
         if program.places is not None:
             structure, places = program.tree, program.places
@@ -112,23 +118,24 @@ class Entry:
         found: tuple[Any, ...] = self.executable.run(arrays + self.captured if self.captured else arrays)
         return found
 
-    def result(self, arrays: list[Any]) -> Any:
+    def result(self, arrays: list[Any], labelled: dict[int, Any]) -> Any:
+        """What the function returns. `labelled`: the arguments that have labels, by number."""
         results = self.run(arrays)
+        if self.relabel is not None:
+            every = {**labelled, **self.labelled}
+            results = self.relabel(results, every, [*arrays, *self.captured])
+            if self.labels is not None and self.is_registered:
+                self.relabel.remember(self.labels, results, arrays, every)
         return results[0] if self.unwrap else self.unflatten(results)
-
-    def labelled_result(self, arrays: list[Any], labelled: dict[int, Any], name: str) -> Any:
-        """As DataArrays where one went in."""
-        from ..interop.xarray import relabel
-
-        assert self.origins is not None
-        every = {**labelled, **self.labelled}
-        return self.unflatten(relabel(self.origins, self.run(arrays), every, name, [*arrays, *self.captured]))
 
     def register(self, function: Any, types: Sequence[Any] | None, spelling: Any = None) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit)."""
+        if self.labels is not None and (types is None or None in types):
+            return  # labels of results may depend on sizes
         wrapper = None if self.unwrap else self.unflatten
         ranges = of_ints(self.ranges)
-        function.add(types, self.executable, self.unwrap, wrapper, self.captured, ranges, spelling)
+        function.add(types, self.executable, self.unwrap, wrapper, self.captured, ranges, spelling, self.labels)
+        self.is_registered = True
 
 
 _SINGLE = tree.structure(0)
@@ -231,7 +238,7 @@ class _Arguments:
             self.other(x, is_array)
 
     def other(self, x: Any, is_array: bool) -> None:
-        from ..interop.xarray import is_dataarray
+        from ..interop.xarray import is_dataarray, values_of
 
         self.plain = False
         if isinstance(x, slice):
@@ -239,11 +246,9 @@ class _Arguments:
             for part in (x.start, x.stop, x.step):
                 self.scan(part, False)
         elif is_dataarray(x):
-            from ..core.array import as_array
-
             self.labelled[len(self.arrays)] = x
             self.free.add(len(self.arrays))
-            self.array(as_array(x))
+            self.array(values_of(x))
         elif isinstance(x, Tracer):
             check_alive(x)
         elif is_array and type(x) not in _LITERALS:
@@ -397,12 +402,10 @@ class _Eager:
             raise self.unhashable(args, kwargs) from None
         if entry is None:
             entry = self.entries[key] = self.compile(found, args, kwargs, device)
-            if found.plain and not found.labelled:
-                types = [type(x) if type(x) in _NUMBERS else x.type for x in args]
-                entry.register(self.function, types)
-        if found.labelled:
-            return entry.labelled_result(found.arrays, found.labelled, self.name)
-        return entry.result(found.arrays)
+        if found.plain and not entry.is_registered:
+            types = [type(x) if type(x) in _NUMBERS else x.type for x in args]
+            entry.register(self.function, types)
+        return entry.result(found.arrays, found.labelled)
 
     def compile(
         self, found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any], device: _native.Device | None

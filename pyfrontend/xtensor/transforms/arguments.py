@@ -15,7 +15,7 @@ from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..core.identity import identity
 from ..core.spec import Spec
-from ..interop.xarray import is_dataarray
+from ..interop.xarray import is_dataarray, values_of
 from ..trace.dispatch import _WEAK, scalar_array, spec_of_type
 from ..trace.scope import check_alive
 from ..trace.tracer import Tracer, as_tracer, not_an_array, unnamed
@@ -203,7 +203,6 @@ class Call:
         if isinstance(x, _native.Array):
             if x.meta is not None:
                 self.labelled[len(self.arrays)] = x
-                self.classes = None
             self.arrays.append(x)
             if self.classes is not None:
                 self.classes.append(None)
@@ -225,12 +224,10 @@ class Call:
                 self.classes.append(type(x))
             return _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
         if is_dataarray(x):
-            from ..core.array import as_array
-
             self.classes = None
             self.labelled[len(self.arrays)] = x
             self.free.add(len(self.arrays))
-            self.arrays.append(as_array(x))
+            self.arrays.append(values_of(x))
             return self.arrays[-1].type
         if isinstance(x, Spec):
             if not abstract:

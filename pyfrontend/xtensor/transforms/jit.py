@@ -177,9 +177,9 @@ class _Compiler:
         if entry is None:
             entry = self.entries[key] = self.compile(call, device)
             self.register(entry, call)
-        if call.labelled:
-            return entry.labelled_result(call.arrays, call.labelled, self.name)
-        return entry.result(call.arrays)
+        elif call.labelled and not entry.is_registered:
+            self.register(entry, call)  # the first one was with DataArrays
+        return entry.result(call.arrays, call.labelled)
 
     def compile(self, call: Call, device: _native.Device | None) -> Entry:
         program, target = self.placed(call, devices.target_of(device))

@@ -1,0 +1,181 @@
+"""Labels of compiled programs: those that the same functions give one by one, and worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+
+
+def field(name: Any = "w", scale: float = 1.0, **attrs: Any) -> xr.DataArray:
+    return xr.DataArray(
+        scale * np.arange(12.0).reshape(4, 3),
+        dims=("time", "x"),
+        coords={
+            "time": [1, 2, 3, 5],
+            "hour": ("time", [6, 7, 8, 9]),
+            "x": ["a", "b", "c"],
+            "lat": (("time", "x"), np.arange(12.0).reshape(4, 3)),
+            "run": 3,
+        },
+        name=name,
+        attrs={"units": "m", **attrs},
+    )
+
+
+A, B = field(), field("v", 2.0, long_name="speed").drop_vars("hour").assign_coords(run=4, height=2.0)
+FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "arithmetic": lambda a, b: a * 2.0 + 1.0,
+    "two": lambda a, b: a * 2.0 + b,
+    "one of two": lambda a, b: b - 1.0,
+    "another of two": lambda a, b: (a, b, a + a),
+    "itself without a coordinate": lambda a, b: a - a.drop_vars("time"),
+    "itself without any": lambda a, b: a.drop_vars(["time", "hour", "x", "lat", "run"]) * a,
+    "without a scalar": lambda a, b: a.drop_vars("run") + 1.0,
+    "without a scalar, then another's": lambda a, b: a.drop_vars("run") + b,
+    "a mean": lambda a, b: a.mean("time"),
+    "anomalies": lambda a, b: a - a.mean("time"),
+    "a point": lambda a, b: a - a.isel(time=0),
+    "a point without its label": lambda a, b: a.isel(time=1) - a.isel(time=0).drop_vars("time"),
+    "two points": lambda a, b: a.isel(time=1) + a.isel(time=0),
+    "differences": lambda a, b: a.diff("time") / 2.0,
+    "parts whose labels are gone": lambda a, b: a.isel(time=slice(1, None)) - a.isel(time=slice(3)).drop_vars("time"),
+    "neighbours": lambda a, b: a + a.roll(time=1),
+    "shifted": lambda a, b: a.shift(time=1) - a,
+    "renamed": lambda a, b: a.rename(time="t") * a.isel(time=0),
+    "an outer product": lambda a, b: a * a.rename(time="t"),
+    "transposed": lambda a, b: a.transpose("x", "time") + a,
+    "contracted": lambda a, b: xt.dot(a, b, dim="x"),
+    "like another": lambda a, b: xt.broadcast_like(b.isel(time=0), a),
+    "chosen": lambda a, b: xt.where(a > 3.0, a, b),
+    "zeros": lambda a, b: xt.zeros_like(b) + 1.0,
+    "stacked": lambda a, b: a.sum("x").expand_dims(k=2),
+    "in a row": lambda a, b: xt.concat([a, a * 2.0], dim="time"),
+    "backwards": lambda a, b: a.isel(time=slice(None, None, -1)),
+    "positions": lambda a, b: a.isel(time=[3, 0, 0]) ** 2,
+    "a gradient": lambda a, b: xt.grad(lambda u, v: (u * u * v).sum())(a, b),
+    "updated": lambda a, b: xt.as_array(a).at(time=0).set(0.0),
+    "a loop": lambda a, b: xt.scan(lambda c, e: (c + e, c), a.isel(time=0).drop_vars("time") * 0.0, a, dim="time"),
+}
+
+
+def labelled(x: Any) -> Any:
+    """All results as DataArrays."""
+    return [y.to_xarray() if isinstance(y, xt.Array) else y for y in xt.tree.leaves(x)]
+
+
+@pytest.mark.parametrize("kind", ["dataarrays", "arrays"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_labels_are_the_same_eagerly_and_under_jit(name: str, kind: str) -> None:
+    f, g = FUNCTIONS[name], xt.jit(FUNCTIONS[name])
+    a, b = (xt.as_array(A), xt.as_array(B)) if kind == "arrays" else (A, B)
+    want = labelled(f(xt.as_array(A), xt.as_array(B)))
+    for _ in range(3):
+        got = g(a, b)
+        assert all(type(x) is type(a) for x in xt.tree.leaves(got))
+        for x, y in zip(labelled(got), want, strict=True):
+            xr.testing.assert_allclose(x, y)
+            assert (x.name, x.attrs, x.coords.keys()) == (y.name, y.attrs, y.coords.keys())
+
+
+# -- worked out once --------------------------------------------------------------------------------------------------
+
+
+class Count:
+    """Counts how often coordinates are worked out."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from xtensor.interop import relabel
+
+        self.calls, before = 0, relabel.coordinates
+
+        def counted(*args: Any) -> Any:
+            self.calls += 1
+            return before(*args)
+
+        monkeypatch.setattr(relabel, "coordinates", counted)
+
+
+def line(*labels: float) -> xr.DataArray:
+    return xr.DataArray(np.arange(float(len(labels))), dims="t", coords={"t": list(labels), "run": 3}, name="w")
+
+
+@pytest.mark.parametrize("wrap", [lambda x: x, xt.as_array], ids=["dataarrays", "arrays"])
+def test_equal_labels_are_worked_out_once(wrap: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    f, count = xt.jit(lambda a: (a.isel(t=slice(1, None)), a.sum("t"))), Count(monkeypatch)
+    for _ in range(3):
+        part, _ = f(wrap(line(1.0, 2.0, 4.0)))
+        assert part.coords["t"].values.tolist() == [2.0, 4.0]
+    assert count.calls == 2  # of two results
+    assert f(wrap(line(1.0, 2.0, 5.0)))[0].coords["t"].values.tolist() == [2.0, 5.0]
+    assert count.calls == 4
+
+
+def test_a_result_that_is_labelled_as_its_argument_has_its_very_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    f, count = xt.jit(lambda a, b: a * 0.5 + b), Count(monkeypatch)
+    x = y = xt.as_array(line(1.0, 2.0, 4.0))
+    for _ in range(4):
+        x = f(x, y)
+    assert x.meta is y.meta and count.calls == 1
+
+
+def test_labels_that_change_in_place_are_seen() -> None:
+    x = A.copy(deep=True)
+    f = xt.jit(lambda a: (a * 2.0, a.mean("time"), a.isel(time=slice(2))))
+    for step in range(3):
+        x["hour"][0] = 10 + step
+        x["run"] = ((), 20 + step)
+        x.coords["lat"][0, 0] = 30 + step
+        x.coords["time"].attrs["axis"] = str(step)
+        x.attrs["units"] = f"{step} m"
+        want = x * 2.0, x.mean("time"), x.isel(time=slice(2))
+        for got, y in zip(f(x), want, strict=True):
+            xr.testing.assert_identical(got, y)
+
+
+def test_what_is_done_to_a_result_changes_no_other() -> None:
+    x = line(1.0, 2.0, 4.0)
+    f = xt.jit(lambda a: (a + 1.0, a.isel(t=slice(2)), a.sum()))
+    for _ in range(3):
+        whole, part, total = f(x)
+        for got, want in ((whole, x + 1.0), (part, x.isel(t=slice(2))), (total, x.sum())):
+            xr.testing.assert_identical(got, want)
+        del whole.coords["t"], part.coords["t"], total.coords["run"]
+        part.coords["run"][()] = 9
+        part.attrs["units"] = whole.attrs["units"] = "m"
+
+
+def test_an_array_keeps_the_labels_that_it_was_made_with() -> None:
+    x = A.copy(deep=True)
+    a = xt.as_array(x)
+    x["hour"][0] = 99
+    assert a.coords["hour"].values.tolist() == [6, 7, 8, 9]
+
+
+def test_attributes_are_kept_as_xarray_is_set_at_each_call() -> None:
+    f, a = xt.jit(lambda a: a + 1.0), xt.as_array(A)
+    for x in (a, A):
+        for keep in (True, False, True):
+            with xr.set_options(keep_attrs=keep):
+                for _ in range(2):
+                    assert labelled(f(x))[0].attrs == ({"units": "m"} if keep else {})
+
+
+def test_labels_of_what_a_function_reads_from_outside_go_to_arrays_without() -> None:
+    weight = xt.as_array(line(1.0, 2.0, 4.0))
+    plain = xt.ones(t=3)
+    f = xt.jit(lambda a: a * weight)
+    for _ in range(2):
+        xr.testing.assert_identical(f(plain).to_xarray(), (plain * weight).to_xarray())
+
+
+def test_dynamic_sizes_are_labelled_at_each_size() -> None:
+    f = xt.jit(lambda a: a * 2.0, dynamic_dims="t")
+    for labels in ([1.0, 2.0], [1.0, 2.0, 3.0], [1.0, 2.0]):
+        for _ in range(2):
+            xr.testing.assert_identical(f(xt.as_array(line(*labels))).to_xarray(), line(*labels) * 2.0)
+            xr.testing.assert_identical(f(line(*labels)), line(*labels) * 2.0)
