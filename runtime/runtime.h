@@ -21,8 +21,8 @@ extern "C" {
  * say where), 2 = no memory for `size` bytes of temporaries, or more than
  * a device takes in one buffer, 3 = a device failed (xt_device_error
  * says how), 4 = a loop of a kernel took more than the `size` steps that the device takes, 5 = byte
- * `index` of temporaries of `size` bytes was written, which lies outside of them (xt_debug_memory).
- */
+ * `index` of temporaries of `size` bytes was written, which lies outside of them (xt_debug_memory),
+ * 6 = the function is being deleted. */
 typedef struct xt_status {
   int32_t code;
   int32_t site;
