@@ -72,6 +72,7 @@ XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder, uin
 }
 void xtensorCompiledDestroy(XTensorCompiled compiled) { delete &get(compiled); }
 void *xtensorCompiledGetEntry(XTensorCompiled compiled) { return get(compiled).entry; }
+bool xtensorCompiledIsLong(XTensorCompiled compiled) { return get(compiled).isLong; }
 bool xtensorCompiledIsFromCache(XTensorCompiled compiled) { return get(compiled).fromCache; }
 MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled) { return wrapped(get(compiled).key); }
 intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled) { return get(compiled).sites.size(); }

@@ -45,6 +45,8 @@ MLIR_CAPI_EXPORTED XTensorCompiled xtensorCompile(MlirModule module, MlirStringR
                                                   MlirStringRef target);
 MLIR_CAPI_EXPORTED void xtensorCompiledDestroy(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED void *xtensorCompiledGetEntry(XTensorCompiled compiled);
+/* Whether a call may take longer than about 20 microseconds. */
+MLIR_CAPI_EXPORTED bool xtensorCompiledIsLong(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED bool xtensorCompiledIsFromCache(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled);

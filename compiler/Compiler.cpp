@@ -1,5 +1,6 @@
 #include "compiler/Compiler.h"
 
+#include "CPU/Passes.h"
 #include "GPU/KernelCode.h"
 #include "Pipelines.h"
 #include "compiler/Jit.h"
@@ -164,12 +165,13 @@ static std::string keyOf(ModuleOp module, StringRef from, StringRef target) {
   return llvm::toHex(hash, /*LowerCase=*/true);
 }
 
-/// A cached file: the sites, one line for each, an empty line, and each object after a line with
-/// its length.
-static std::string packed(ArrayRef<Site> sites, const Objects &objects) {
+/// A cached file: how long calls take, the sites, one line for each, an empty line, and each object
+/// after a line with its length.
+static std::string packed(const Compiled &compiled, const Objects &objects) {
   std::string file;
   llvm::raw_string_ostream os(file);
-  for (const Site &site : sites)
+  os << (compiled.isLong ? "long\n" : "short\n");
+  for (const Site &site : compiled.sites)
     os << site.dim << '\t' << site.location << '\t' << site.op << '\n';
   os << '\n';
   for (auto &object : objects)
@@ -273,7 +275,8 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
   Objects objects;
   if (options.dumpFolder.empty())
     if (auto file = cache.find(compiled.key)) {
-      StringRef bytes = file->getBuffer();
+      auto [length, bytes] = file->getBuffer().split('\n');
+      compiled.isLong = length == "long";
       compiled.sites = unpackedSites(bytes);
       compiled.fromCache = true;
       objects = unpackedObjects(bytes, entry);
@@ -283,13 +286,14 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
     if (failed(runPhases(*copy, options.from, "llvm", options.dumpFolder, options.target)))
       return failure();
     compiled.sites = sitesOf(*copy);
+    compiled.isLong = (*copy)->hasAttr(kLongAttr);
     if (Operation *function = copy->lookupSymbol("entry"))
       SymbolTable::setSymbolName(function, entry);
     auto generated = Jit::get().generate(*copy, entry, xt_num_threads());
     if (failed(generated))
       return failure();
     objects = std::move(*generated);
-    cache.store(compiled.key, packed(compiled.sites, objects));
+    cache.store(compiled.key, packed(compiled, objects));
   }
   auto loaded = LoadedPrograms::get().load(std::move(compiled), std::move(objects), entry);
   if (llvm::Error error = loaded.takeError()) {

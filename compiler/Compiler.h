@@ -41,6 +41,8 @@ struct Compiled {
   std::vector<Site> sites;
   std::string key;
   bool fromCache = false;
+  /// A call may take longer than about 20 microseconds.
+  bool isLong = false;
 };
 
 /// Takes `module` from one phase to another; a file per phase goes to `dumpFolder` (empty: none).

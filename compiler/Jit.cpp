@@ -61,6 +61,7 @@ static orc::SymbolMap runtimeSymbols(orc::ExecutionSession &session) {
   define("xt_call_map", &xt_call_map);
   define("xt_call_report", &xt_call_report);
   define("xt_call_unmap", &xt_call_unmap);
+  define("xt_poll", &xt_poll);
   define("xt_report_index", &xt_report_index);
 #define XT_ROUTINE(name) define(#name, &name);
 #include "Routines.def"

@@ -201,11 +201,11 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     return program;
   }
 
-  /// Whether anything in the module reports to the call's status: an index, an arena, or a routine
-  /// that has one of its own.
+  /// Whether anything in the module reports to the call's status or asks for it: an index, an
+  /// arena, a loop, or a routine that has an arena of its own.
   bool mayReport() {
-    return getOperation()->hasAttr("xtensor.sites") || getOperation().lookupSymbol("xt_argsort") ||
-           getOperation().lookupSymbol("xt_top_k") ||
+    return getOperation()->hasAttr("xtensor.sites") || getOperation().lookupSymbol(kPollFunction) ||
+           getOperation().lookupSymbol("xt_argsort") || getOperation().lookupSymbol("xt_top_k") ||
            getOperation()
                ->walk([](memref::AllocOp) { return WalkResult::interrupt(); })
                .wasInterrupted();

@@ -22,7 +22,7 @@ extern "C" {
  * a device takes in one buffer, 3 = a device failed (xt_device_error
  * says how), 4 = a loop of a kernel took more than the `size` steps that the device takes, 5 = byte
  * `index` of temporaries of `size` bytes was written, which lies outside of them (xt_debug_memory),
- * 6 = the function is being deleted. */
+ * 6 = the function is being deleted, 7 = the call was to end (xt_poll). */
 typedef struct xt_status {
   int32_t code;
   int32_t site;
@@ -39,6 +39,12 @@ typedef void (*xt_entry)(void **buffers, const int64_t *sizes, xt_status *status
  * then on, on this thread or in its parallel loops, goes to `status`: the first report counts. */
 XT_API void xt_begin_call(xt_status *status);
 XT_API void xt_report_index(int32_t site, int64_t index, int64_t size);
+
+/* Long loops ask: whether the call is to end, as something was reported or the user wants it. What
+ * `check` of the latest xt_set_check says on this thread becomes the call's status; it may run
+ * other compiled code. */
+XT_API int32_t xt_poll(void);
+XT_API void xt_set_check(int32_t (*check)(void));
 
 /* Calls body(ctx, begin, end) over chunks that cover [0, n), each of at least `grain` (but for n <
  * grain). Runs inline where threads would not pay, inside another xt_parallel_for, and while

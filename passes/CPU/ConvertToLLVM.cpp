@@ -96,6 +96,14 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
     if (failed(applyFullConversion(module, target, *llvmPatterns)))
       return signalPassFailure();
+    // Else a loop that asks would read its invariants again at every step.
+    if (auto poll = module.lookupSymbol<LLVM::LLVMFuncOp>(kPollFunction)) {
+      SmallVector<LLVM::ModRefInfo, 6> effects(6, LLVM::ModRefInfo::NoModRef);
+      effects[2] = LLVM::ModRefInfo::ModRef; // memory that the code does not see
+      poll.setMemoryEffectsAttr(LLVM::MemoryEffectsAttr::get(&getContext(), effects));
+      poll.setNoUnwind(true);
+      poll.setWillReturn(true);
+    }
     SmallVector<UnrealizedConversionCastOp> casts;
     module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
     reconcileUnrealizedCasts(casts);

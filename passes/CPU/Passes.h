@@ -24,6 +24,12 @@ inline constexpr llvm::StringLiteral kDeviceAttr = "xtensor.device";
 inline constexpr llvm::StringLiteral kProcessorAttr = "xtensor.processor";
 /// Marks a loop nest that does one kernel's work, for as long as nests can be outlined.
 inline constexpr llvm::StringLiteral kNestAttr = "xtensor.nest";
+/// On a module: a call may take longer than about 20 microseconds.
+inline constexpr llvm::StringLiteral kLongAttr = "xtensor.long";
+/// On a loop: after that many steps it asks whether the call is to end.
+inline constexpr llvm::StringLiteral kPollAttr = "xtensor.poll";
+/// What it asks: a function of the runtime.
+inline constexpr llvm::StringLiteral kPollFunction = "xt_poll";
 
 /// Bits of the widest vectors that this machine computes with.
 int64_t hostVectorBits();

@@ -84,6 +84,28 @@ def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def EstimateWork : Pass<"xtensor-estimate-work", "::mlir::ModuleOp"> {
+  let summary = "Say whether a call may take long, and which loops ask whether it is to end";
+  let description = [{
+    Who calls from Python keeps the interpreter's lock for a short call, and
+    gives it to other threads for a long one. A loop whose steps are known when
+    it runs counts as long. Such a loop, and one of several milliseconds, asks
+    now and then whether the user wants the call to end (`xtensor-poll-loops`):
+    after as many steps as take some 60 microseconds. Before loops are written
+    for linalg ops, which take no steps of the user's.
+
+    ```mlir
+    module { func.func @main(..) { scf.while .. } }
+    ```
+    ==>
+    ```mlir
+    module attributes {xtensor.long} {
+      func.func @main(..) { scf.while .. attributes {xtensor.poll = 16384 : i64} }
+    }
+    ```
+  }];
+}
+
 def ExpandMath : Pass<"xtensor-expand-math", "::mlir::func::FuncOp"> {
   let summary = "Evaluate math functions of f32 vectors in vector instructions";
   let description = [{
@@ -181,11 +203,36 @@ def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def PollLoops : Pass<"xtensor-poll-loops", "::mlir::ModuleOp"> {
+  let summary = "Let long loops ask the runtime whether the call is to end";
+  let description = [{
+    A loop over steps becomes a loop over blocks of them, each of which is empty
+    once the call is to end; the steps themselves cost what they did. A while
+    loop counts its steps, and ends. The results mean nothing then: the call
+    fails.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 { .. } {xtensor.poll = 4096 : i64}
+    ```
+    ==>
+    ```mlir
+    scf.for %block = %c0 to %n step %c4096 {
+      %stop = call @xt_poll() : () -> i32
+      %length = arith.select %stop, %c0, min(%n - %block, %c4096)
+      scf.for %i = %block to %block + %length step %c1 { .. }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def PassCall : Pass<"xtensor-pass-call", "::mlir::ModuleOp"> {
   let summary = "Pass the current call to each function";
   let description = [{
     Code compiled ahead of time runs in unknown programs. It has no state of its own, and the caller
-    decides what the runtime does for it. The status of the entry is the head of an xt_call
+    decides what the runtime does for it. A loop that asks whether the call is to end is told that it
+    is not. The status of the entry is the head of an xt_call
     (aot/call.h), whose services replace the runtime. The pass adds the call to every function as
     the last argument. Under jit, the runtime finds the call in the thread, and functions have one
     argument fewer.

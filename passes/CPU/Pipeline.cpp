@@ -17,6 +17,7 @@ int64_t xtensor::hostVectorBits() {
 }
 
 void xtensor::buildCPUPipeline(OpPassManager &pm) {
+  pm.addPass(createEstimateWork());
   auto &emit = pm.nest<func::FuncOp>();
   emit.addPass(createEmitVectors());
   // After the emitter: what it keeps in registers needs no memory, and lifetimes are final.
@@ -30,6 +31,8 @@ void xtensor::buildCPUPipeline(OpPassManager &pm) {
   pm.addPass(createCallVectorLibrary());
   pm.addPass(createOutlineParallel());
   pm.addPass(createCallLibrary());
+  // The last one: what is inside of a loop stays as it was written.
+  pm.addPass(createPollLoops());
 }
 
 void xtensor::buildToLLVMPipeline(OpPassManager &pm) {

@@ -4,6 +4,7 @@
 #include "Devices.h"
 #include "NumPy.h"
 #include "Services.h"
+#include "Signals.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -408,6 +409,9 @@ __attribute__((noinline)) static bool enterDevice(Executable *e, void **buffers,
 }
 
 void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *device) {
+  if (PyErr_Occurred()) // a signal's handler raised: the status is 7, if nothing was reported
+                        // before
+    return;
   if (status.code == 2) {
     raiseMemoryError(std::to_string(status.size) + " bytes of temporaries", device);
     return;
@@ -560,9 +564,7 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
                      count))
       Py_CLEAR(result);
   } else if (e->releaseGil > 0 || (e->releaseGil < 0 && bytes > kReleaseGilBytes)) {
-    PyThreadState *state = PyEval_SaveThread();
-    e->entry(buffers, sizes, &status);
-    PyEval_RestoreThread(state);
+    enterAway(e->entry, buffers, sizes, status);
   } else {
     e->entry(buffers, sizes, &status);
   }

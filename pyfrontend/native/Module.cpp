@@ -9,6 +9,7 @@
 #include "Executable.h"
 #include "Function.h"
 #include "Preload.h"
+#include "Signals.h"
 
 using namespace xtensor;
 
@@ -75,7 +76,7 @@ PyMODINIT_FUNC PyInit__native() {
   if (!module)
     return nullptr;
   if (initDtypes() && initType(module) && initDevices(module) && initArray(module) &&
-      initExecutable(module) && initFunction(module) && initBundle(module))
+      initExecutable(module) && initSignals() && initFunction(module) && initBundle(module))
     return module;
   Py_DECREF(module);
   return nullptr;

@@ -230,6 +230,7 @@ void bindCompiler(nb::module_ &m) {
                      return reinterpret_cast<uintptr_t>(xtensorCompiledGetEntry(self.compiled));
                    })
       .def_prop_ro("key", [](Compiled &self) { return str(xtensorCompiledGetKey(self.compiled)); })
+      .def_prop_ro("is_long", [](Compiled &self) { return xtensorCompiledIsLong(self.compiled); })
       .def_prop_ro("from_cache",
                    [](Compiled &self) { return xtensorCompiledIsFromCache(self.compiled); })
       .def_prop_ro("sites", [](Compiled &self) {

@@ -58,6 +58,7 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
         _sites(program, compiled.sites, inline),
         compiled,
         unwrap,
+        release_gil=compiled.is_long or None,
         equal=sizes.equalities,
         device=target.device,
         name=program.name,

@@ -1,0 +1,72 @@
+// Python runs the handlers of signals on its main thread alone, which may be in compiled code for
+// long: loops ask (xt_poll), and this asks Python.
+#include "Signals.h"
+
+#include <algorithm>
+#include <pthread.h>
+#include <time.h>
+#include <utility>
+
+namespace {
+
+constexpr int64_t kCheckEvery = 50'000'000; // nanoseconds
+
+unsigned long mainThread;
+// Of the call that this thread is in while others have the interpreter; null: none, or one that no
+// signal ends.
+thread_local PyThreadState *away;
+thread_local int64_t nextCheck; // nanoseconds; 0: the next poll says
+
+int64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return time.tv_sec * int64_t(1'000'000'000) + time.tv_nsec;
+}
+
+/// What long loops ask: whether a handler raised. Taking the interpreter back may take as long as
+/// another thread keeps it, so that is done every 50 ms, and more rarely where it takes long.
+int32_t checkSignals() {
+  if (!away)
+    return 0;
+  int64_t begin = now();
+  if (begin < nextCheck)
+    return 0;
+  if (!nextCheck) {
+    nextCheck = begin + kCheckEvery;
+    return 0;
+  }
+  PyEval_RestoreThread(std::exchange(away, nullptr)); // a handler may call compiled code
+  bool raised = PyErr_CheckSignals() < 0;
+  away = PyEval_SaveThread();
+  int64_t end = now();
+  nextCheck = end + std::max(kCheckEvery, 50 * (end - begin));
+  return raised;
+}
+
+void afterFork() { mainThread = PyThread_get_thread_ident(); }
+
+} // namespace
+
+void xtensor::enterAway(xt_entry entry, void **buffers, const int64_t *sizes, xt_status &status) {
+  PyThreadState *state = PyEval_SaveThread();
+  away = PyThread_get_thread_ident() == mainThread ? state : nullptr;
+  nextCheck = 0;
+  entry(buffers, sizes, &status);
+  away = nullptr;
+  PyEval_RestoreThread(state);
+}
+
+bool xtensor::initSignals() {
+  PyObject *threading = PyImport_ImportModule("threading");
+  PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", nullptr) : nullptr;
+  PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : nullptr;
+  mainThread = ident ? PyLong_AsUnsignedLong(ident) : 0;
+  Py_XDECREF(ident);
+  Py_XDECREF(thread);
+  Py_XDECREF(threading);
+  if (PyErr_Occurred())
+    return false;
+  pthread_atfork(nullptr, nullptr, afterFork);
+  xt_set_check(checkSignals);
+  return true;
+}

@@ -1,0 +1,15 @@
+// Calls that leave the interpreter to other threads, and that a signal ends.
+#pragma once
+
+#include "Python.h"
+#include "runtime.h"
+
+namespace xtensor {
+
+/// Calls the code while others may run Python. With a status of code 5 the exception is set that a
+/// signal's handler raised.
+void enterAway(xt_entry entry, void **buffers, const int64_t *sizes, xt_status &status);
+/// False with an exception set.
+bool initSignals();
+
+} // namespace xtensor
