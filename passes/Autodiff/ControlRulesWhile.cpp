@@ -137,7 +137,8 @@ static LogicalResult verifyWhile(Operation *o, DenseSet<Value> &linear) {
 static LogicalResult transposeWhile(Transposer &, Operation *op) {
   return emitError(op->getLoc(), "this loop has no reverse derivative, since nothing bounds its "
                                  "steps: give while_loop max_steps=, fori_loop Python ints as "
-                                 "bounds, or differentiate forwards (jvp)");
+                                 "bounds; write the derivative yourself "
+                                 "(xt.custom_derivative); or differentiate forwards (xt.jvp)");
 }
 
 Rule xtensor::whileRule() {

@@ -21,19 +21,23 @@ def fits(value: float, dtype: DType) -> bool:
 def does_not_fit(
     value: float, dtype: DType, instead: str = "", where: str | None = None, op: str = ""
 ) -> ArgumentError:
-    """The error about a number that an integer dtype does not hold; it names one that does."""
+    """The error about a number that an integer dtype does not hold; it names one that does, the result, too."""
     info = np.iinfo(dtype)
     if not instead:
-        instead = f"Cast the array first: x.astype({_wider(value, dtype)!r})"
+        instead = f"Cast the array first: {_wider(value, dtype)}"
     name = f"xt.{op}: " if op else ""
     text = int_text(value) if isinstance(value, int) else value
     return ArgumentError(f"{name}{text} does not fit {dtype.name} ({info.min} to {info.max}). {instead}", where)
 
 
 def _wider(value: float, dtype: DType) -> str:
-    if isinstance(value, int) and -(2**63) <= value < 2**64:
-        return str(np.promote_types(dtype, np.min_scalar_type(value)).name)
-    return "float64"
+    """A cast to integers that hold the array and the number, and have a sign, as a difference needs."""
+    if isinstance(value, int) and dtype == np.uint64 and -(2**63) <= value < 0:
+        return "x.astype('int64'), where its values are below 2**63"
+    for name in ("int16", "int32", "int64"):
+        if isinstance(value, int) and np.can_cast(dtype, name) and fits(value, np.dtype(name)):
+            return f"x.astype({name!r}){' or wider' if name != 'int64' else ''}, which holds the result, too"
+    return "x.astype('float64')"
 
 
 @dataclass(frozen=True)

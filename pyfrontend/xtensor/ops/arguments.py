@@ -26,15 +26,33 @@ def fail(kind: type[Error], op: str, problem: str, *operands: Any, instead: str 
     return kind(text)
 
 
+# What goes element by element over two arrays, by the name of the reduction that people take for it.
+_OF_TWO = {
+    "max": "xt.maximum(x, y)", "min": "xt.minimum(x, y)", "sum": "x + y", "prod": "x * y", "all": "x & y",
+    "any": "x | y", "mean": "(x + y) / 2", "logsumexp": "xt.logaddexp(x, y)",
+}  # fmt: skip
+
+
+def _of_two(op: str, otherwise: str = "") -> str:
+    """What to write for a reduction that was given a second array."""
+    found = _OF_TWO.get(op)
+    return f"Element by element, of two arrays or an array and a number, write {found}" if found else otherwise
+
+
 def resolve(op: str, have: Sequence[str], dim: Any) -> tuple[str, ...]:
     """The names in `have` that `dim` means: all for None and `...`, else one or several, each once."""
     if dim is None or dim is ...:
         return tuple(have)
-    if not isinstance(dim, Iterable) or isinstance(dim, bytes):
+    if hasattr(dim, "dtype") and hasattr(dim, "shape") and not isinstance(dim, np.integer):
         raise fail(
             ArgumentTypeError, op, f"dim is a name, names, None or ..., not {brief(dim)}",
-            instead=f"There are no axis numbers; the dims are {tuple(have)}",
+            instead=_of_two(op, f"The dims are {tuple(have)}"),
         )  # fmt: skip
+    if not isinstance(dim, Iterable) or isinstance(dim, bytes):
+        instead = f"There are no axis numbers; the dims are {tuple(have)}"
+        if isinstance(dim, (int, float)) and op in _OF_TWO:
+            instead += f". {_of_two(op)}"
+        raise fail(ArgumentTypeError, op, f"dim is a name, names, None or ..., not {brief(dim)}", instead=instead)
     names = (dim,) if isinstance(dim, str) else tuple(ordered(dim))
     for name in names:
         if name not in have:
@@ -100,23 +118,26 @@ def is_static(x: Tracer, dim: str) -> bool:
     return not isinstance(x.sizes[dim], DynamicSize)
 
 
-def not_static(op: str, value: Tracer | DynamicSize, what: str) -> Error:
-    """The error about a number that is needed while tracing and known only when the program runs."""
+def not_static(op: str, value: Tracer | DynamicSize, what: str, instead: str = "") -> Error:
+    """The error about a number that is needed while tracing and known only when the program runs. `instead`: what does
+    without."""
     if isinstance(value, DynamicSize):
         given = f"the size of {value.dim!r}, which is dynamic"
         instead = fixed(value.dim)
     else:
         given = repr(value)
-        instead = "Make the argument that it comes from static, xt.jit(f, static=...): compiled once per value"
+        static = "ake the argument that it comes from static, xt.jit(f, static=...): compiled once per value"
+        instead = f"{instead}; or m{static}" if instead else f"M{static}"
     return fail(
         ArgumentTypeError, op, f"{what} is an int that is known while tracing, not {given}", instead=instead
     )  # fmt: skip
 
 
-def integer(op: str, value: Any, what: str, least: int | None = None, wide: bool = False) -> int:
-    """A static int argument, not below `least`; of 64 bits unless `wide`."""
+def integer(op: str, value: Any, what: str, least: int | None = None, wide: bool = False, instead: str = "") -> int:
+    """A static int argument, not below `least`; of 64 bits unless `wide`. `instead`: what to write where it is known
+    only when the program runs."""
     if isinstance(value, (Tracer, DynamicSize)):
-        raise not_static(op, value, what)
+        raise not_static(op, value, what, instead)
     if isinstance(value, (bool, np.bool_)):
         raise fail(ArgumentTypeError, op, f"{what} is an int, not {value!r}")
     try:

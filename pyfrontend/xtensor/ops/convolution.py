@@ -143,7 +143,9 @@ def max_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
 
     Padding never wins. Ties share the gradient.
     """
-    return _pooled("nn.max_pool", "max", as_tracer(x), windows, stride, padding)
+    x = as_tracer(x)
+    p.no_bool("nn.max_pool", x, 'Cast them first: x.astype("f4")')
+    return _pooled("nn.max_pool", "max", x, windows, stride, padding)
 
 
 @op(name="nn.avg_pool")

@@ -63,13 +63,28 @@ def out_of_range(name: str, x: Any, index: int, dim: str) -> Exception:
     )  # fmt: skip
 
 
+def _sliding(name: str, x: Any, dim: str, index: slice) -> str:
+    """What to write for a slice with bounds that are known only when the program runs."""
+    if isinstance(index.step, Tracer):
+        return ""
+    if isinstance(index.start, Tracer) and isinstance(index.stop, Tracer):
+        function = "isel" if not name.startswith("at.") else "at"
+        return f"Of 3 elements from i on, write x.{function}({dim}=xt.arange(3, dim={dim!r}) + i)"
+    place = f"xt.arange({x.sizes[dim]}, dim={dim!r})"
+    sign = ">=" if isinstance(index.start, Tracer) else "<"
+    return f"Sizes do not depend on values: xt.where({place} {sign} i, x, 0.0) leaves the rest out of a sum"
+
+
 # ---- what the user wrote, made one of: int, slice, Positions, named array ----
 
 
 def read_index(name: str, x: Any, dim: str, index: Any) -> Any:
     if isinstance(index, slice):
         parts = (index.start, index.stop, index.step)
-        start, stop, step = (None if v is None else integer(name, v, f"a bound along {dim!r}") for v in parts)
+        instead = _sliding(name, x, dim, index)
+        start, stop, step = (
+            None if v is None else integer(name, v, f"a bound along {dim!r}", instead=instead) for v in parts
+        )
         if step == 0:
             raise fail(ArgumentError, name, f"the step of the slice along {dim!r} is 0")
         return slice(start, stop, step)

@@ -107,7 +107,16 @@ def _amounts(name: str, x: Tracer, by: dict[str, Any]) -> list[tuple[str, int]]:
     missing = [d for d in by if d not in x.dims]
     if missing:
         raise unknown(name, missing[0], x.dims)
-    return [(d, integer(name, v, f"the amount along {d!r}")) for d, v in by.items()]
+    return [(d, integer(name, v, f"the amount along {d!r}", instead=_by_positions(name, x, d))) for d, v in by.items()]
+
+
+def _by_positions(name: str, x: Tracer, dim: str) -> str:
+    """What to write for moving by an amount that is known only when the program runs."""
+    at = f"xt.arange(x.sizes[{dim!r}], dim={dim!r}) - i"
+    if name == "roll":
+        return f"Write x.isel({dim}=({at}) % x.sizes[{dim!r}])"
+    mask = f"xt.where(at >= 0, x.at({dim}=at).get(mode='clip'), float('nan'))"
+    return f"With at = {at} write {mask}, of an i from 0 on"
 
 
 def shift(

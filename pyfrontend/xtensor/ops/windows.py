@@ -13,7 +13,7 @@ import numpy as np
 from ..core.absent import lacks, methods_of
 from ..core.calls import check_methods
 from ..core.dims import brief, check_name, unknown
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
@@ -55,7 +55,19 @@ def windows(x: Tracer, dim: str, size: int, into: str, stride: int = 1, dilation
 # -- rolling ----------------------------------------------------------------------------------------------------------
 
 
+def _with_nan(x: Tracer) -> Tracer:
+    """In a dtype that has NaN, for windows that are not whole."""
+    if x.dtype == p.BOOL:
+        raise fail(
+            DTypeError, "rolling", "windows that are not whole are NaN, which bools have not", x,
+            instead='Cast them first: x.astype("f4").rolling(..): max is any of a window, min is all of it',
+        )  # fmt: skip
+    return p.cast(x, missing_dtype("rolling", x))
+
+
 def _reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
+    if x.dtype == p.BOOL and kind in ("max", "min"):
+        kind = "any" if kind == "max" else "all"
     if kind == "mean":
         return build.binary("div", _reduced("sum", x, dims), p.constant(_count(x, dims), x.dtype))
     if kind in ("var", "std"):
@@ -74,14 +86,14 @@ def _count(x: Tracer, dims: tuple[str, ...]) -> int:
     return int(np.prod([static_size("rolling", x, d) for d in dims]))
 
 
-@op
+@op(name="rolling.construct")
 def _construct(
     x: ArrayLike, names: dict[str, str], sizes: dict[str, int], center: dict[str, bool], stride: dict[str, int],
     fill_value: ArrayLike, /,
 ) -> Array:  # fmt: skip
-    x = as_tracer(x)
-    x = p.cast(x, missing_dtype("rolling", x))
-    fill = p.cast(fill_value, x.dtype)
+    x, fill = as_tracer(x), as_tracer(fill_value)
+    x = x if x.dtype == fill.dtype == p.BOOL else _with_nan(x)
+    fill = p.cast(fill, x.dtype)
     for dim, size in sizes.items():
         if stride[dim] != 1:
             static_size("rolling.construct", x, dim)
@@ -120,12 +132,12 @@ def _rolled_anywhere(kind: str, x: Tracer, sizes: dict[str, int], center: dict[s
     return reorder(build.select(whole, _reduced(kind, y, tuple(names)), p.constant(np.nan, x.dtype)), x.dims)
 
 
-@op
+@op(name="rolling")
 def _rolled(
     kind: str, x: ArrayLike, sizes: dict[str, int], center: dict[str, bool], min_periods: int | None, /
 ) -> Array:
     x = as_tracer(x)
-    x = p.cast(x, missing_dtype("rolling", x))
+    x = _with_nan(x)
     if min_periods is not None:
         return _rolled_present(kind, x, sizes, center, min_periods)
     if not all(is_static(x, d) for d in sizes):
@@ -318,7 +330,7 @@ def _array(x: Any) -> Any:
 # -- coarsen ----------------------------------------------------------------------------------------------------------
 
 
-@op
+@op(name="coarsen")
 def _coarsened(kind: str, x: ArrayLike, sizes: dict[str, int], boundary: str, side: dict[str, str], /) -> Array:
     x = as_tracer(x)
     x = p.as_mean(x) if kind in ("mean", "var", "std") else x
