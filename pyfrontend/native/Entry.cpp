@@ -86,6 +86,12 @@ bool filtersMatch(const Entry &entry, PyObject *const *args, void **buffers, uin
   return true;
 }
 
+/// Whether the program was traced for an input whose dtype gives way.
+bool isWeak(const Entry &entry, size_t i) {
+  Type *type = entry.executable->signature->inputs[i].fixed;
+  return type && type->weak;
+}
+
 bool patternsMatch(const Entry &entry, PyObject *const *args, size_t n, void **buffers,
                    uint64_t *numbers, int64_t *sizes, int64_t &bytes) {
   size_t total = n + entry.capturedCount();
@@ -98,7 +104,9 @@ bool patternsMatch(const Entry &entry, PyObject *const *args, size_t n, void **b
       all[i] = nullptr;
       continue;
     }
-    if (Py_TYPE(args[i]) != arrayClass || !mayHaveMeta(entry, reinterpret_cast<Array *>(args[i])))
+    auto *a = reinterpret_cast<Array *>(args[i]);
+    if (Py_TYPE(args[i]) != arrayClass || !mayHaveMeta(entry, a) ||
+        a->type->weak != isWeak(entry, i))
       return false;
     all[i] = args[i];
   }

@@ -353,7 +353,10 @@ PyMethodDef functions[] = {{"set_waiting", setWaiting, METH_O,
 } // namespace
 
 bool xtensor::typeMatches(const TypePattern &p, Type *t, int64_t *sizes) {
+  // Code does not know whether a dtype gives way: the front end does.
   return t == p.fixed ||
+         (p.fixed && t->weak != p.fixed->weak && !t->rank && !p.fixed->rank &&
+          t->dtype == p.dtype) ||
          (!p.fixed && t->dtype == p.dtype && t->dims == p.dims && sizesMatch(p, t->sizes, sizes));
 }
 

@@ -20,14 +20,16 @@ std::unordered_multimap<Py_hash_t, Type *> &table() {
 }
 PyObject *dimsTable; // dims tuple -> itself; owned, as a program has few of them
 
-Py_hash_t hashOf(Dtype dtype, PyObject *dims, int rank, const int64_t *sizes) {
-  uint64_t h = reinterpret_cast<uintptr_t>(dims) >> 4 ^ uint64_t(dtype) << 56;
+Py_hash_t hashOf(Dtype dtype, PyObject *dims, int rank, const int64_t *sizes, bool weak) {
+  uint64_t h =
+      reinterpret_cast<uintptr_t>(dims) >> 4 ^ uint64_t(dtype) << 56 ^ uint64_t(weak) << 55;
   for (int i = 0; i < rank; ++i)
     h = (h ^ static_cast<uint64_t>(sizes[i])) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
   return h == uint64_t(-1) ? 1 : static_cast<Py_hash_t>(h);
 }
 
-Type *makeType(Dtype dtype, PyObject *dims, int rank, const int64_t *sizes, Py_hash_t hash) {
+Type *makeType(Dtype dtype, PyObject *dims, int rank, const int64_t *sizes, bool weak,
+               Py_hash_t hash) {
   int64_t size = 1, nbytes = info(dtype).itemsize;
   bool fits = true, empty = false;
   for (int i = 0; i < rank; ++i) {
@@ -55,7 +57,7 @@ Type *makeType(Dtype dtype, PyObject *dims, int rank, const int64_t *sizes, Py_h
     PyErr_NoMemory();
     return nullptr;
   }
-  t->dtype = dtype, t->rank = rank, t->hash = hash;
+  t->dtype = dtype, t->weak = weak, t->rank = rank, t->hash = hash;
   t->dims = Py_NewRef(dims), t->shape = shape;
   t->size = empty ? 0 : size, t->nbytes = empty ? 0 : nbytes;
   t->sizes = numbers, t->strides = numbers + rank;
@@ -94,10 +96,11 @@ void dealloc(PyObject *self) {
 }
 
 PyObject *construct(PyTypeObject *, PyObject *args, PyObject *kwargs) {
-  static const char *keywords[] = {"dtype", "dims", "sizes", nullptr};
+  static const char *keywords[] = {"dtype", "dims", "sizes", "weak", nullptr};
   PyObject *dtypeArg, *dimsArg, *sizesArg;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO:ArrayType", const_cast<char **>(keywords),
-                                   &dtypeArg, &dimsArg, &sizesArg))
+  int weak = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|p:ArrayType", const_cast<char **>(keywords),
+                                   &dtypeArg, &dimsArg, &sizesArg, &weak))
     return nullptr;
   Dtype dtype;
   if (!parseDtype(dtypeArg, dtype))
@@ -115,7 +118,7 @@ PyObject *construct(PyTypeObject *, PyObject *args, PyObject *kwargs) {
       for (Py_ssize_t i = 0; i < rank && !PyErr_Occurred(); ++i)
         sizes[i] = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(list, i), PyExc_OverflowError);
       if (!PyErr_Occurred())
-        t = internType(dtype, dims, sizes);
+        t = internType(dtype, dims, sizes, weak);
     }
   }
   Py_XDECREF(list);
@@ -134,33 +137,39 @@ PyObject *getItemsize(PyObject *o, void *) {
   return PyLong_FromLong(info(self(o)->dtype).itemsize);
 }
 
-PyGetSetDef getters[] = {{"dtype", getDtype, nullptr, "Name of the dtype, as in NumPy.", nullptr},
-                         {"dims", getDims, nullptr, "Names of the dims in storage order.", nullptr},
-                         {"shape", getShape, nullptr, "Sizes of the dims.", nullptr},
-                         {"ndim", getNdim, nullptr, "Number of dims.", nullptr},
-                         {"size", getSize, nullptr, "Number of elements.", nullptr},
-                         {"nbytes", getNbytes, nullptr, "Bytes of the data.", nullptr},
-                         {"itemsize", getItemsize, nullptr, "Bytes of one element.", nullptr},
-                         {}};
+PyObject *getWeak(PyObject *o, void *) { return PyBool_FromLong(self(o)->weak); }
+
+PyGetSetDef getters[] = {
+    {"dtype", getDtype, nullptr, "Name of the dtype, as in NumPy.", nullptr},
+    {"dims", getDims, nullptr, "Names of the dims in storage order.", nullptr},
+    {"shape", getShape, nullptr, "Sizes of the dims.", nullptr},
+    {"ndim", getNdim, nullptr, "Number of dims.", nullptr},
+    {"size", getSize, nullptr, "Number of elements.", nullptr},
+    {"nbytes", getNbytes, nullptr, "Bytes of the data.", nullptr},
+    {"weak", getWeak, nullptr, "Whether the dtype gives way, as that of a Python number.", nullptr},
+    {"itemsize", getItemsize, nullptr, "Bytes of one element.", nullptr},
+    {}};
 
 PyObject *repr(PyObject *o) {
   Type *t = self(o);
-  return PyUnicode_FromFormat("ArrayType('%s', %R, %R)", info(t->dtype).name, t->dims, t->shape);
+  return PyUnicode_FromFormat("ArrayType('%s', %R, %R%s)", info(t->dtype).name, t->dims, t->shape,
+                              t->weak ? ", weak=True" : "");
 }
 
 Py_hash_t hash(PyObject *o) { return self(o)->hash; }
 
 PyObject *reduce(PyObject *o, PyObject *) {
   Type *t = self(o);
-  return Py_BuildValue("(O(sOO))", typeClass, info(t->dtype).name, t->dims, t->shape);
+  return Py_BuildValue("(O(sOOO))", typeClass, info(t->dtype).name, t->dims, t->shape,
+                       t->weak ? Py_True : Py_False);
 }
 
 PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {}};
 
 PyType_Slot slots[] = {
     {Py_tp_doc,
-     const_cast<char *>("ArrayType(dtype, dims, sizes)\n--\n\nThe type of an array. Equal "
-                        "types are the same object.")},
+     const_cast<char *>("ArrayType(dtype, dims, sizes, weak=False)\n--\n\nThe type of an array. "
+                        "Equal types are the same object. weak: without dims alone.")},
     {Py_tp_new, reinterpret_cast<void *>(construct)},
     {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
     {Py_tp_repr, reinterpret_cast<void *>(repr)},
@@ -217,16 +226,21 @@ PyObject *xtensor::internDims(PyObject *dims) {
   return known;
 }
 
-Type *xtensor::internType(Dtype dtype, PyObject *dims, const int64_t *sizes) {
+Type *xtensor::internType(Dtype dtype, PyObject *dims, const int64_t *sizes, bool weak) {
   int rank = static_cast<int>(PyTuple_GET_SIZE(dims));
-  Py_hash_t hash = hashOf(dtype, dims, rank, sizes);
+  if (weak && rank) {
+    PyErr_SetString(PyExc_ValueError, "an array with dims is not weak");
+    return nullptr;
+  }
+  Py_hash_t hash = hashOf(dtype, dims, rank, sizes, weak);
   auto [from, to] = table().equal_range(hash);
   for (; from != to; ++from) {
     Type *t = from->second;
-    if (t->dtype == dtype && t->dims == dims && std::equal(sizes, sizes + rank, t->sizes))
+    if (t->dtype == dtype && t->dims == dims && t->weak == weak &&
+        std::equal(sizes, sizes + rank, t->sizes))
       return reinterpret_cast<Type *>(Py_NewRef(reinterpret_cast<PyObject *>(t)));
   }
-  return makeType(dtype, dims, rank, sizes, hash);
+  return makeType(dtype, dims, rank, sizes, weak, hash);
 }
 
 bool xtensor::initType(PyObject *module) {

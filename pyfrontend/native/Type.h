@@ -10,6 +10,7 @@ constexpr int kMaxRank = 64; // NumPy's
 
 struct Type {
   PyObject_HEAD Dtype dtype;
+  bool weak; // the dtype gives way, as that of a Python number does; without dims alone
   int rank;
   int64_t size; // elements
   int64_t nbytes;
@@ -27,7 +28,7 @@ inline bool isType(PyObject *object) { return Py_TYPE(object) == typeClass; }
 /// strings.
 PyObject *internDims(PyObject *dims);
 /// New reference; `dims` must come from internDims. Null with an exception set.
-Type *internType(Dtype dtype, PyObject *dims, const int64_t *sizes);
+Type *internType(Dtype dtype, PyObject *dims, const int64_t *sizes, bool weak = false);
 bool initType(PyObject *module);
 
 } // namespace xtensor

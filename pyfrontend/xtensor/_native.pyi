@@ -15,7 +15,9 @@ Pattern: TypeAlias = ArrayType | tuple[DTypeLike, Sequence[str], Sequence[Size]]
 class ArrayType:
     """dtype, dims and sizes. Equal types are the same object."""
 
-    def __new__(cls, dtype: DTypeLike, dims: Iterable[str], sizes: Sequence[SupportsIndex]) -> Self: ...
+    def __new__(
+        cls, dtype: DTypeLike, dims: Iterable[str], sizes: Sequence[SupportsIndex], weak: bool = False
+    ) -> Self: ...
     @property
     def dtype(self) -> str: ...
     @property
@@ -30,6 +32,8 @@ class ArrayType:
     def nbytes(self) -> int: ...
     @property
     def itemsize(self) -> int: ...
+    @property
+    def weak(self) -> bool: ...
 
 class Device:
     """A device that is not the CPU."""

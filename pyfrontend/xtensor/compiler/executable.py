@@ -28,7 +28,7 @@ def native_type(spec: Spec) -> Any:
         return spec.dtype.name, spec.dims, spec.shape
     sizes = [n for n in spec.shape if n is not None]
     try:
-        return _native.ArrayType(spec.dtype.name, spec.dims, sizes)
+        return _native.ArrayType(spec.dtype.name, spec.dims, sizes, spec.weak)
     except ValueError as error:
         raise SizeError(f"{describe_array(spec)}: {error}") from None
 

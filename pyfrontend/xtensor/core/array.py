@@ -43,8 +43,8 @@ class Array(_native.Array, ArrayMethods):
 
     @property
     def weak(self) -> bool:
-        """Whether the dtype gives way, as that of a Python number does: never that of an array with values."""
-        return False
+        """Whether the dtype gives way, as that of a Python number does: of what was computed from these alone."""
+        return self.type.weak
 
     @trimmed
     def to(self, device: str) -> Array:
@@ -157,7 +157,7 @@ class Array(_native.Array, ArrayMethods):
 
     def _header(self) -> str:
         where = "" if self.device == "cpu" else f" on {self.device}"
-        return f"{describe(self.dims, self.shape)} {self.dtype.name}{where}"
+        return f"{describe(self.dims, self.shape)} {'weak ' if self.weak else ''}{self.dtype.name}{where}"
 
     def _repr_html_(self) -> str:
         head, body = html.escape(self._header()), html.escape(repr(self).split("\n", 1)[1])
@@ -319,4 +319,7 @@ def as_array(x: Any) -> Array:
         from ..interop.xarray import from_xarray
 
         return from_xarray(x)
-    return array(x)
+    made = array(x)
+    if isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
+        return made._view(_native.ArrayType(made.type.dtype, (), (), True))
+    return made

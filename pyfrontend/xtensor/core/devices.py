@@ -204,11 +204,16 @@ class Target:
         return self.profile.partition(",")[0]
 
     def arriving(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
-        """The arguments of a program as they arrive here: a Python float as float32 where there is no float64. It gives
-        way to what it meets all the same; what it makes by itself is float64, and refused."""
-        if self._lacks("float64"):
-            return tuple(Spec(s.dims, s.shape, _F4, True) if s.weak and s.dtype == _F8 else s for s in specs)
-        return tuple(specs)
+        """The arguments of a program as they arrive here: a Python float as `weak_float`."""
+        dtype = self.weak_float
+        if dtype == _F8:
+            return tuple(specs)
+        return tuple(Spec(s.dims, s.shape, dtype, True) if s.weak and s.dtype == _F8 else s for s in specs)
+
+    @property
+    def weak_float(self) -> np.dtype[Any]:
+        """The dtype of Python floats among themselves: float32 where there is no float64."""
+        return _F4 if self._lacks("float64") else _F8
 
     def _lacks(self, dtype: str) -> bool:
         return self.profile != "cpu" and _NEEDS[dtype] not in self.profile.split(",")
@@ -226,8 +231,6 @@ class Target:
                 how = 'Write x.astype("f4") on the CPU, before it is moved'
                 self._refuse(spec.dtype.name, f"{place} is {describe_array(spec)}", how)
         how = 'Write x.astype("f4") of what it is computed from'
-        if any(s.weak and s.dtype == _F4 for s in program.inputs):
-            how += ", and np.float32(v) for a Python float that meets other numbers alone"
         for i, spec in enumerate(program.outputs):
             if spec.dtype.name in lacking:
                 place = f"result {i} of {program.name}" if whose else "the result"

@@ -131,7 +131,7 @@ def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
     return _spread(value, sizes, dtype)
 
 
-@op(name="full")
+@op(name="full", decide=())
 def _spread(value: ArrayLike, sizes: dict[str, Any], dtype: Any = None, /) -> Array:
     value = as_tracer(value)
     wanted = value.dtype if dtype is None else as_dtype(dtype)

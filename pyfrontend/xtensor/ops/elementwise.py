@@ -242,7 +242,7 @@ def conj(x: ArrayLike, /) -> Array:
     return _number(x)
 
 
-@op
+@op(decide=())
 def astype(x: ArrayLike, dtype: object, /) -> Array:
     """`x` converted to `dtype`: floats to integers truncate, numbers to bool compare with 0."""
     x = as_tracer(x)

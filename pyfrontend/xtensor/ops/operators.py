@@ -357,7 +357,7 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
 # ---- choosing ---------------------------------------------------------------
 
 
-@op
+@op(decide=("x", "y"))
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
     """x where `condition` holds, else y. The result has the union of the dims, the condition's first.
 
@@ -368,7 +368,7 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
     return build.select(*aligned("where", condition, x, y))
 
 
-@op(name="where")
+@op(name="where", decide=("x", "other"))
 def mask(x: ArrayLike, condition: ArrayLike, other: ArrayLike | None = None, /) -> Array:
     """x where `condition` holds, else `other` (NaN): x.where(condition, other), the dims of x first."""
     x = as_tracer(x)
@@ -417,7 +417,7 @@ def _extreme_of(kind: str, logic: str, x: Tracer, y: Tracer) -> Tracer:
     return build.binary(logic if x.dtype == p.BOOL else kind, x, y)
 
 
-@op
+@op(decide=("choices", "default"))
 def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], default: ArrayLike = 0, /) -> Array:
     """The choice whose condition holds first, else `default`. The result has the union of the dims."""
     for given in (conditions, choices):

@@ -13,6 +13,7 @@ from ..core.dtypes import is_integer as is_integer
 from ..core.errors import ArgumentError, DTypeError
 from ..core.ranges import does_not_fit, fits
 from ..trace import build
+from ..trace.scope import current
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import fail, is_scalar
 
@@ -25,7 +26,7 @@ def _weak_kind(x: Any) -> type | None:
     if is_scalar(x):
         return type(x)
     if isinstance(x, Tracer) and x.weak:
-        return {"b": bool, "i": int}.get(x.dtype.kind, float)
+        return {"b": bool, "i": int, "u": int}.get(x.dtype.kind, float)
     return None
 
 
@@ -40,13 +41,18 @@ def result_type(*xs: Any) -> np.dtype:
         else:
             strong.append(x if isinstance(x, np.dtype) else x.dtype)
     if not strong:
-        return F8 if float in weak else I8 if int in weak else BOOL
+        return weak_float() if float in weak else I8 if int in weak else BOOL
     common = strong[0]
     for dtype in strong[1:]:
         common = _pair(common, dtype)
     if float in weak and not is_float(common):
-        return F8
+        return weak_float()
     return I8 if int in weak and common == BOOL else common
+
+
+def weak_float() -> np.dtype:
+    """The dtype of Python floats among themselves: f8, f4 on a device that has no f8."""
+    return current().root.weak_float
 
 
 def _pair(a: np.dtype, b: np.dtype) -> np.dtype:
@@ -94,9 +100,9 @@ def float_dtype(dtype: np.dtype) -> np.dtype:
 def as_float(x: Any) -> Tracer:
     """`x` in the float dtype of elementwise functions."""
     if is_scalar(x):
-        return cast(x, F8)
+        return cast(x, weak_float())
     x = as_tracer(x)
-    return cast(x, F8 if x.weak else float_dtype(x.dtype))
+    return cast(x, weak_float() if x.weak else float_dtype(x.dtype))
 
 
 def promote_float(*xs: Any) -> list[Tracer]:
@@ -109,7 +115,7 @@ def promote_float(*xs: Any) -> list[Tracer]:
 def promote_mean(*xs: Any) -> list[Tracer]:
     """The arrays cast to the dtype of a mean of their common dtype: a Python int need fit the float only."""
     read = [x if is_scalar(x) else as_tracer(x) for x in xs]
-    dtype = mean_dtype(result_type(*read))
+    dtype = mean_dtype(result_type(*read), weak=all(_weak_kind(x) is not None for x in read))
     return [cast(x, dtype) for x in read]
 
 
@@ -119,22 +125,24 @@ def float_of(*xs: Any) -> np.dtype:
     dtypes = [x.dtype for x in xs if _weak_kind(x) is None]
     common = result_type(*xs)
     if not dtypes:
-        return F8
+        return weak_float()
     if bfloat16 in dtypes or any(_weak_kind(x) is not None for x in xs):
         # A Python number may widen them: bool to i8, integers to f8.
         return float_dtype(common)
     return result_type(*map(float_dtype, dtypes))
 
 
-def mean_dtype(dtype: np.dtype) -> np.dtype:
-    """The dtype of a mean: floats stay, everything else is f8."""
-    return dtype if is_float(dtype) else F8
+def mean_dtype(dtype: np.dtype, weak: bool = False) -> np.dtype:
+    """The dtype of a mean: floats stay, everything else is f8. `weak`: of Python numbers."""
+    if is_float(dtype):
+        return dtype
+    return weak_float() if weak else F8
 
 
 def as_mean(x: Any) -> Tracer:
     """`x` in the dtype of its mean."""
     x = as_tracer(x)
-    return cast(x, mean_dtype(x.dtype))
+    return cast(x, mean_dtype(x.dtype, x.weak))
 
 
 def sum_dtype(dtype: np.dtype) -> np.dtype:

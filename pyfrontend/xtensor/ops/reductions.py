@@ -83,7 +83,7 @@ def prod(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
 
 def _wide(x: Tracer) -> Tracer:
     """`x` in the dtype in which moments are computed: 16-bit floats in f4, integers in f8."""
-    return p.cast(x, p.accumulator(p.mean_dtype(x.dtype)))
+    return p.cast(x, p.accumulator(p.mean_dtype(x.dtype, x.weak)))
 
 
 def _mean(x: Tracer, dims: tuple[str, ...], skipna: bool | None) -> Tracer:
@@ -96,7 +96,7 @@ def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
     """Mean over `dim`: the other dims of `x`; NaN over nothing; f8 for integers."""
     x = as_tracer(x)
     dims = dims_of("mean", x, dim)
-    return p.cast(_mean(_wide(x), dims, skipna), p.mean_dtype(x.dtype))
+    return p.cast(_mean(_wide(x), dims, skipna), p.mean_dtype(x.dtype, x.weak))
 
 
 def _variance(x: Tracer, dims: tuple[str, ...], ddof: float, skipna: bool | None) -> Tracer:
@@ -114,7 +114,7 @@ def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
     """Variance over `dim`, divided by n - ddof: the other dims of `x`; f8 for integers."""
     x = as_tracer(x)
     y = _variance(_wide(x), dims_of("var", x, dim), number("var", ddof, "ddof"), skipna)
-    return p.cast(y, p.mean_dtype(x.dtype))
+    return p.cast(y, p.mean_dtype(x.dtype, x.weak))
 
 
 def _root(x: Tracer) -> Tracer:
@@ -135,7 +135,7 @@ def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
     """Standard deviation over `dim`: the other dims of `x`. The derivative at a constant is 0."""
     x = as_tracer(x)
     y = _root(_variance(_wide(x), dims_of("std", x, dim), number("std", ddof, "ddof"), skipna))
-    return p.cast(y, p.mean_dtype(x.dtype))
+    return p.cast(y, p.mean_dtype(x.dtype, x.weak))
 
 
 # ---- extrema ----------------------------------------------------------------
@@ -293,7 +293,7 @@ def norm(x: ArrayLike, /, dim: Dims = None, *, ord: float = 2) -> Array:
     dims = dims_of("norm", x, dim)
     if isinstance(ord, bool) or not isinstance(ord, (int, float)):
         raise fail(ArgumentError, "norm", f"ord is a number, not {ord!r}", x)
-    return p.cast(_norm(_wide(x), dims, float(ord)), p.mean_dtype(x.dtype))
+    return p.cast(_norm(_wide(x), dims, float(ord)), p.mean_dtype(x.dtype, x.weak))
 
 
 def _norm(x: Tracer, dims: tuple[str, ...], ord: float) -> Tracer:

@@ -199,7 +199,7 @@ def _levels(q: Any) -> float | tuple[float, ...]:
 def _quantiles(
     name: str, x: Tracer, dims: tuple[str, ...], levels: Sequence[float], skipna: bool | None
 ) -> list[Tracer]:
-    dtype = p.mean_dtype(x.dtype)
+    dtype = p.mean_dtype(x.dtype, x.weak)
     x = p.cast(x, p.accumulator(dtype))
     if not dims:
         return [p.cast(x, dtype) for _ in levels]

@@ -18,7 +18,7 @@ from . import context as c
 from .program import result_leaves
 from .regions import Regions
 from .scope import current
-from .tracer import DynamicSize, Tracer, as_tracer
+from .tracer import DynamicSize, Tracer, as_tracer, spec
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 _INT64 = np.dtype("int64")
 _BOOL = np.dtype(bool)
 _STEP = ("i", "carry")
-
-
-def spec(x: Tracer) -> Spec:
-    """The type of a tracer, with whether it is weak."""
-    s = x.spec
-    return s if s.weak == x.weak else Spec(s.dims, s.shape, s.dtype, x.weak)
 
 
 def _show(s: Spec) -> str:
@@ -57,7 +51,7 @@ def _join(a: Spec, b: Spec) -> Spec | None:
     if a.dtype == b.dtype:
         dtype = a.dtype
     elif a.weak and b.weak:
-        dtype = max(a.dtype, b.dtype, key=_rank)
+        dtype = max(a.dtype, b.dtype, key=lambda d: (_rank(d), d.itemsize))
     elif a.weak and _weak_fits(a, b.dtype):
         dtype = b.dtype
     elif b.weak and _weak_fits(b, a.dtype):

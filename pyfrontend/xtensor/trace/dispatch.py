@@ -26,7 +26,7 @@ from ..core.ranges import of_ints
 from ..core.spec import Spec
 from .program import Program, trace
 from .scope import check_alive, local, tracing
-from .tracer import Tracer, as_tracer, not_an_array, unnamed
+from .tracer import Tracer, as_tracer, as_weak, not_an_array, unnamed
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
 
@@ -34,7 +34,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
-_WEAK = {cls: Spec((), (), np.dtype(name), weak=cls is not bool) for cls, name in _NUMBERS.items()}
+_WEAK = {cls: Spec((), (), np.dtype(name), weak=True) for cls, name in _NUMBERS.items()}
 _LITERALS = frozenset({str, type(None), type(...), bytes, type, np.dtype})
 
 
@@ -52,7 +52,7 @@ def moved(arrays: Sequence[Any], specs: Sequence[Spec], device: _native.Device |
     there = []
     for a, s in zip(arrays, specs, strict=True):
         number = a
-        if s.weak and a.dtype == _WEAK[float].dtype and dtypes.is_float(s.dtype):
+        if s.weak and a.dtype != s.dtype and dtypes.is_float(s.dtype) and dtypes.is_float(a.dtype):
             number = _native.from_scalar(float(a), s.dtype.name)
         there.append(_native.to_device(number, device))
     return there
@@ -62,7 +62,7 @@ def spec_of_type(type_: Any) -> Spec:
     """Spec of an _native.ArrayType."""
     from ..core.array import DTYPES
 
-    return Spec(type_.dims, type_.shape, DTYPES[type_.dtype])
+    return Spec(type_.dims, type_.shape, DTYPES[type_.dtype], type_.weak)
 
 
 class Entry:
@@ -133,6 +133,11 @@ class Entry:
         if self.labels is not None and (types is None or None in types):
             return  # labels of results may depend on sizes
         wrapper = None if self.unwrap else self.unflatten
+        if any(types is None or types[r.argument] is not int for r in self.ranges):
+            return  # the int that must fit is in an array
+        given = zip(types or (), self.inputs, strict=False)
+        if any(isinstance(t, _native.ArrayType) and t.dtype != s.dtype.name for t, s in given):
+            return  # a weak float64 from the CPU, where there is no float64
         ranges = of_ints(self.ranges)
         function.add(types, self.executable, self.unwrap, wrapper, self.captured, ranges, spelling, self.labels)
         self.is_registered = True
@@ -317,9 +322,27 @@ class _Takes(enum.IntEnum):
 class _Eager:
     """Calls of a public function: inline while tracing, else through its compiled signatures."""
 
-    __slots__ = ("by_name", "entries", "fn", "function", "joins", "lists", "name", "positional", "rest", "static")
+    __slots__ = (
+        "by_name",
+        "decide",
+        "entries",
+        "fn",
+        "function",
+        "joins",
+        "lists",
+        "name",
+        "positional",
+        "rest",
+        "static",
+    )
 
-    def __init__(self, fn: Callable[..., Any], static: Callable[..., Any] | None, name: str | None) -> None:
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        static: Callable[..., Any] | None,
+        name: str | None,
+        decide: Sequence[str] | None,
+    ) -> None:
         self.fn = fn
         self.name = name or fn.__name__.lstrip("_")
         room = fn.__module__.removeprefix("xtensor.")
@@ -332,6 +355,7 @@ class _Eager:
         self.entries: dict[Any, Entry] = {}
         self.positional: list[_Takes] = []
         self.by_name: dict[str, _Takes] = {}
+        self.decide = decide
         self.rest = _Takes.NONE
         for p in inspect.signature(fn).parameters.values():
             takes = _Takes.of(str(p.annotation))
@@ -365,6 +389,7 @@ class _Eager:
             result = self.fn(*args, **kwargs)
         finally:
             local.op = before
+        result = self.mark(result, args, kwargs)
         if self.joins and not before:
             joined = [x for x in args if isinstance(x, Tracer)]
             if kwargs or self.lists:
@@ -374,6 +399,39 @@ class _Eager:
                 first = result if isinstance(result, Tracer) else result[0]
                 first.scope.root.join(first.value, self.name, joined)
         return result
+
+    def mark(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What has no dims is weak where all that decides its dtype is."""
+        several = isinstance(result, tuple)
+        parts = list(result) if several else [result]
+        scalars = [i for i, y in enumerate(parts) if isinstance(y, Tracer) and not y.spec.dims]
+        if not scalars:
+            return result
+        weak = self.is_weak(args, kwargs)
+        for i in scalars:
+            parts[i] = as_weak(parts[i], weak)
+        if not several:
+            return parts[0]
+        return result._make(parts) if hasattr(result, "_make") else tuple(parts)
+
+    def is_weak(self, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+        """Whether Python numbers alone, or what was computed from them, decide the result's dtype."""
+        names = tuple(self.by_name)
+        given = [(names[i] if i < len(names) else "", self.is_array(i), x) for i, x in enumerate(args)]
+        given += [(k, self.by_name.get(k, _Takes.NONE), x) for k, x in kwargs.items()]
+        found = False
+        for name, takes, x in given:
+            if self.decide is not None and name not in self.decide:
+                continue
+            for item in _items(x):
+                if isinstance(item, np.generic) or not isinstance(item, (bool, int, float)):
+                    if hasattr(item, "dtype") or hasattr(item, "dims"):
+                        if not getattr(item, "weak", False):
+                            return False
+                        found = True
+                elif takes:
+                    found = True
+        return found
 
     def is_array(self, i: int) -> _Takes:
         return self.positional[i] if i < len(self.positional) else self.rest
@@ -441,18 +499,22 @@ class _Eager:
 def op(fn: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
 def op(
-    *, static: Callable[..., Any] | None = None, name: str | None = None
+    *,
+    static: Callable[..., Any] | None = None,
+    name: str | None = None,
+    decide: Sequence[str] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-def op(fn: Any = None, /, *, static: Any = None, name: str | None = None) -> Any:
+def op(fn: Any = None, /, *, static: Any = None, name: str | None = None, decide: Any = None) -> Any:
     """Makes a function over tracers a public one, for tracers and concrete arrays alike.
 
     Parameters annotated with ArrayLike take arrays; so does any argument that holds an Array. Everything else is
     static: hashable, and part of what is compiled for. `static(*args, **kwargs) -> (args, kwargs)` makes it so. `name`
-    is how errors call the function, by default its own without underscores in front.
+    is how errors call the function, by default its own without underscores in front. A result without dims is weak
+    where all arrays that are given are; `decide` names the parameters that count (none: it never is).
     """
     if fn is None:
-        return functools.partial(_make, static=static, name=name)
-    return _make(fn, static, name)
+        return functools.partial(_make, static=static, name=name, decide=decide)
+    return _make(fn, static, name, decide)
 
 
 def plain(fn: Callable[P, R]) -> Callable[P, R]:
@@ -461,8 +523,8 @@ def plain(fn: Callable[P, R]) -> Callable[P, R]:
     return found
 
 
-def _make(fn: Any, static: Any, name: str | None) -> Any:
-    slow = _Eager(fn, static, name)
+def _make(fn: Any, static: Any, name: str | None, decide: Sequence[str] | None) -> Any:
+    slow = _Eager(fn, static, name, decide)
     function = Op(slow)
     functools.update_wrapper(function, fn, updated=())
     slow.function = function

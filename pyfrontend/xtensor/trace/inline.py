@@ -27,7 +27,7 @@ def inline(program: Program, inputs: Sequence[Tracer]) -> list[Tracer]:
         argument.replace_all_uses_with(x.value)
     _needs_elements(copy)
     *ops, last = (view.operation for view in block.operations)
-    results = [Tracer(v) for v in last.operands]
+    results = [Tracer(v, s.weak, spec=s) for v, s in zip(last.operands, program.outputs, strict=True)]
     last.erase()
     for op in ops:
         op.move_before(holder)

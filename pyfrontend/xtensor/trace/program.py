@@ -13,9 +13,9 @@ from ..core.devices import CPU, Target
 from ..core.errors import ArgumentTypeError, Error
 from ..core.ranges import Range
 from ..core.spec import Spec
-from .context import diagnosed, spec_of
+from .context import diagnosed
 from .scope import Joined, Root
-from .tracer import Tracer, as_tracer, unnamed
+from .tracer import Tracer, as_tracer, spec, unnamed
 
 if TYPE_CHECKING:
     from ..core.array import Array
@@ -44,7 +44,7 @@ class Program:
 
     @property
     def all_inputs(self) -> tuple[Spec, ...]:
-        return self.inputs + tuple(Spec(a.dims, a.shape, a.dtype) for a in self.captured)
+        return self.inputs + tuple(Spec(a.dims, a.shape, a.dtype, a.weak) for a in self.captured)
 
     @property
     def main(self) -> ir.Operation:
@@ -71,7 +71,7 @@ def result_leaves(result: Any, name: str) -> tuple[list[Tracer], tree.TreeDef]:
 def _unique(results: list[Tracer]) -> tuple[list[Tracer], tuple[int, ...] | None]:
     """Each value once, and where each result is among them (None: as they come)."""
     first: dict[Any, int] = {}
-    places = tuple(first.setdefault(r.value, len(first)) for r in results)
+    places = tuple(first.setdefault((r.value, r.weak), len(first)) for r in results)
     if len(first) == len(results):
         return results, None
     return [results[places.index(i)] for i in range(len(first))], places
@@ -98,7 +98,7 @@ def trace(
     return Program(
         root.module,
         tuple(root.specs),
-        tuple(spec_of(r.value.type) for r in unique),
+        tuple(spec(r) for r in unique),
         captured,
         structure,
         name,

@@ -83,6 +83,7 @@ class Root(Scope):
         "outer",
         "ranges",
         "specs",
+        "weak_float",
     )
 
     def __init__(self, specs: Sequence[Spec], names: Sequence[str] | None = None, target: Target = CPU) -> None:
@@ -122,6 +123,7 @@ class Root(Scope):
         self.joined: dict[Any, list[Joined]] = {}
         self.fresh = 0
         self.device = target.name  # where the function will run
+        self.weak_float = target.weak_float  # the dtype of Python floats among themselves there
 
     def __enter__(self) -> Root:
         self.outer = local.scope  # of a function that exports this one while it is traced
@@ -140,9 +142,9 @@ class Root(Scope):
 
         found = self.captured.get(id(array))
         if found is None:
-            spec = Spec(array.dims, array.shape, array.dtype)
+            spec = Spec(array.dims, array.shape, array.dtype, array.weak)
             value = self.block.add_argument(array_type(spec), location.of_user())
-            found = self.captured[id(array)] = (array, Tracer(value, scope=self, spec=spec))
+            found = self.captured[id(array)] = (array, Tracer(value, weak=spec.weak, scope=self, spec=spec))
         return found[1]
 
     def meets(self, value: ir.Value, dtype: DType) -> None:

@@ -82,9 +82,9 @@ for _name in ("neg", "abs", "lt", "le", "gt", "ge"):
 
 
 class Tracer(_Base):
-    """An array whose values come when the traced function runs. `weak`: it stands for a Python scalar, whose dtype
-    gives way to that of what it meets; `known` is that scalar where it is part of the program, `bounds` the least and
-    the greatest value of an int that changes, where they are."""
+    """An array whose values come when the traced function runs. `weak`: it is a Python scalar or computed from these
+    alone, and its dtype gives way to that of what it meets; `known` is that scalar where it is part of the program,
+    `bounds` the least and the greatest value of an int that changes, where they are."""
 
     __slots__ = ("__weakref__", "bounds", "known", "scope", "spec", "value", "weak")
 
@@ -278,6 +278,17 @@ class Tracer(_Base):
     __hash__ = object.__hash__
 
 
+def spec(x: Tracer) -> Spec:
+    """The type of a tracer, with whether it is weak."""
+    s = x.spec
+    return s if s.weak == x.weak else Spec(s.dims, s.shape, s.dtype, x.weak)
+
+
+def as_weak(x: Tracer, weak: bool) -> Tracer:
+    """The same value with a dtype that gives way, or one that does not."""
+    return x if x.weak == weak else Tracer(x.value, weak, x.scope, Spec(x.spec.dims, x.spec.shape, x.dtype, weak))
+
+
 def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
     """The error about a bare array, as of NumPy; it says how to name its axes. `read`: what gives its values."""
     shape = tuple(x.shape)
@@ -324,7 +335,7 @@ def as_tracer(x: Any) -> Tracer:
 def scalar(x: bool | int | float) -> Tracer:
     from . import build
 
-    dtype = np.dtype("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
+    dtype = np.dtype("bool" if isinstance(x, bool) else "int64") if isinstance(x, int) else current().root.weak_float
     try:
         tracer = build.constant(np.asarray(x, dtype))
     except OverflowError:

@@ -175,7 +175,7 @@ class Call:
         if dynamic_dims:
             self.specs = [_with_dynamic(s, dynamic_dims) for s in self.specs]
             _check_equal(self.arrays, dynamic_dims)
-            self.key = (self.structure, *self.specs)
+            self.key = (self.structure, *(s if s.is_dynamic else t for s, t in zip(self.specs, types, strict=True)))
         else:
             self.key = (self.structure, *types)
             if not self.specs:

@@ -9,12 +9,12 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from ..core.calls import call_with, shown
 from ..core.errors import ArgumentTypeError, Error
 from ..trace import context as c
-from ..trace.control import name_of, spec
+from ..trace.control import name_of
 from ..trace.dispatch import plain
 from ..trace.program import result_leaves
 from ..trace.regions import Regions
 from ..trace.scope import tracing
-from ..trace.tracer import Tracer
+from ..trace.tracer import Tracer, spec
 from .pickling import Pickled
 
 P = ParamSpec("P")

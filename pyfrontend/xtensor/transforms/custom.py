@@ -14,11 +14,10 @@ from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTyp
 from ..core.spec import Spec
 from ..trace import build
 from ..trace import context as c
-from ..trace.control import spec
 from ..trace.program import result_leaves
 from ..trace.regions import Regions
 from ..trace.scope import tracing
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer, as_tracer, spec
 from .arguments import name_of, signature_of
 from .derivative import conform, order
 from .pickling import Pickled

@@ -16,7 +16,7 @@ from ..core.spec import Spec
 from ..trace import build, location
 from ..trace import context as c
 from ..trace.scope import Scope, current, is_alive
-from ..trace.tracer import Tracer, as_tracer, unnamed
+from ..trace.tracer import Tracer, as_tracer, spec, unnamed
 from .arguments import is_choice
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ def _request(
     tangents: Sequence[Tracer],
     attributes: dict[str, ir.Attribute],
     more: Callable[[list[Tracer]], list[ir.Type]],
-) -> list[ir.Value]:
-    """Adds `xtensor.<name>` with `body` traced into its region; `more` tells its result types beyond the yielded ones.
+) -> tuple[list[Tracer], list[ir.Value]]:
+    """Adds `xtensor.<name>` with `body` traced into its region: what the body gives, and the values beyond, whose types
+    `more` tells.
 
     An op is made with its result types, which the body decides: a placeholder holds the region until then. It stands in
     the function, so that all goes away together when the body raises.
@@ -79,11 +80,21 @@ def _request(
     )
     block.append_to(op.regions[0])
     placeholder.erase()
-    return list(op.results)
+    values = list(op.results)
+    return [_like(v, r) for v, r in zip(values, results, strict=False)], values[len(results) :]
+
+
+def _like(value: ir.Value, x: Tracer) -> Tracer:
+    """A value with the type of `x`."""
+    return Tracer(value, x.weak, spec=spec(x))
+
+
+def _floats(results: list[Tracer]) -> list[Tracer]:
+    return [r for r in results if dtypes.is_float(r.dtype)]
 
 
 def _moving(results: list[Tracer]) -> list[ir.Type]:
-    return [r.value.type for r in results if dtypes.is_float(r.dtype)]
+    return [r.value.type for r in _floats(results)]
 
 
 class Pullback:
@@ -92,8 +103,7 @@ class Pullback:
     def __init__(self, body: Body, primals: Sequence[Tracer]) -> None:
         self.primals = list(primals)
         self.scope = current()
-        *values, self.handle = _request("pullback", body, primals, (), {}, self._handle_type)
-        self.results = [Tracer(v) for v in values]
+        self.results, (self.handle,) = _request("pullback", body, primals, (), {}, self._handle_type)
 
     def _handle_type(self, results: list[Tracer]) -> list[ir.Type]:
         ir, ctx = c.mlir(), c.context()
@@ -120,7 +130,7 @@ class Pullback:
             loc=location.of_user(),
             ip=current().ip,
         )
-        return [Tracer(v) for v in op.results]
+        return [_like(v, p) for v, p in zip(op.results, self.primals, strict=True)]
 
 
 class Linearized(Pullback):
@@ -138,26 +148,25 @@ class Linearized(Pullback):
 
     def __call__(self, tangents: Sequence[Tracer]) -> list[Tracer]:
         """Tangents of the primals to tangents of the float results."""
-        types = _moving(self.results)
-        if not types:
+        moving = _floats(self.results)
+        if not moving:
             return []
         op = c.mlir().Operation.create(
             "xtensor.apply",
-            results=types,
+            results=[r.value.type for r in moving],
             operands=[self.handle, *(t.value for t in tangents)],
             loc=location.of_user(),
             ip=current().ip,
         )
-        return [Tracer(v) for v in op.results]
+        return [_like(v, r) for v, r in zip(op.results, moving, strict=True)]
 
 
 def pushforward(body: Body, primals: Sequence[Tracer], tangents: Sequence[Tracer]) -> tuple[list[Tracer], list[Tracer]]:
     """The results, and the tangents of the float ones."""
     segments = c.mlir().DenseI32ArrayAttr.get([len(primals), len(tangents)], context=c.context())
     attributes = {"operandSegmentSizes": segments}
-    values = [Tracer(v) for v in _request("pushforward", body, primals, tangents, attributes, _moving)]
-    moved = len(values) - sum(dtypes.is_float(v.dtype) for v in values) // 2
-    return values[:moved], values[moved:]
+    results, moved = _request("pushforward", body, primals, tangents, attributes, _moving)
+    return results, [_like(v, r) for v, r in zip(moved, _floats(results), strict=True)]
 
 
 def joined(op: str, results: Sequence[Tracer], moved: Sequence[Tracer], of: Sequence[Tracer]) -> None:

@@ -11,13 +11,14 @@ from ..compiler.executable import load, native_type
 from ..core import devices, dtypes, tree
 from ..core.calls import call_with
 from ..core.errors import Error
+from ..core.spec import Spec
 from ..trace import context as c
 from ..trace import location
 from ..trace.dispatch import moved
 from ..trace.inline import inline
 from ..trace.program import Program, result_leaves
 from ..trace.scope import Root, tracing
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer, as_tracer, spec
 from .arguments import Call, name_of
 from .derivative import Linearized, Pullback
 
@@ -59,14 +60,15 @@ class Split:
             apart = back.clone(ip=c.mlir().InsertionPoint(other.body))
             apart.attributes["sym_name"] = c.string_attribute("main")
             back.erase()
-            forward, backward = _program(module, name), _program(other, f"{name}.back")
+            forward = _program(module, name, self.results)
+            moved = [s for s in self.results if dtypes.is_float(s.dtype)]
+            given = moved if request is Linearized else [self.specs[i] for i in self.moving]
+            backward = _program(other, f"{name}.back", given)
         self.device = target.device
         self.captured = [_native.to_device(a, self.device) for a in captured]
         self.forward, self.backward = load(forward, target), load(backward, target)
         self.backward_program = backward
-        self.cotangents = [
-            (i, native_type(s)) for i, s in enumerate(forward.outputs[: self.shape.size]) if dtypes.is_float(s.dtype)
-        ]
+        self.cotangents = [(i, native_type(s)) for i, s in enumerate(self.results) if dtypes.is_float(s.dtype)]
 
     def inputs(self, call: Call) -> list[Any]:
         """What `forward` takes: the arrays of the call and those read from outside, all where it runs."""
@@ -106,7 +108,7 @@ class Split:
 
             pullback = self.request(body, [arguments[i] for i in self.moving])
             root.finish([*(r.value for r in pullback.results), pullback.handle])
-        self.shape = shapes[0]
+        self.shape, self.results = shapes[0], [spec(r) for r in pullback.results]
         captured = [a for a, _ in root.captured.values()]
         self.ranges = tuple(root.ranges.values())
         root.captured.clear()
@@ -117,8 +119,10 @@ class Split:
         return root.module, captured
 
 
-def _program(module: ir.Module, name: str) -> Program:
+def _program(module: ir.Module, name: str, known: Sequence[Spec]) -> Program:
+    """`known`: the first results, of which the module does not say whether they are weak."""
     main = module.body.operations[0].operation
     kind = main.attributes["function_type"].value
     inputs, outputs = (tuple(c.spec_of(t) for t in types) for types in (kind.inputs, kind.results))
+    outputs = (*known, *outputs[len(known) :])
     return Program(module, inputs, outputs, (), tree.structure([0] * len(outputs)), name)
