@@ -127,3 +127,49 @@ def test_calls_in_a_block_find_compiled_code() -> None:
             f(x)
     f(x)
     assert len(traces) == 2
+
+
+# -- the dtype of new floats ------------------------------------------------------------------------------------------
+
+MADE: dict[str, Callable[[], Any]] = {
+    "zeros": lambda: xt.zeros(a=2),
+    "ones": lambda: xt.ones(a=2),
+    "eye": lambda: xt.eye(2),
+    "one_hot": lambda: xt.one_hot(xt.arange(3, dim="a"), 3),
+    "full": lambda: xt.full(0.5, a=2),
+    "linspace": lambda: xt.linspace(0, 1, 3, dim="a"),
+    "a long linspace": lambda: xt.linspace(0, 1, 40, dim="a"),
+    "arange": lambda: xt.arange(0, 1, 0.5, dim="a"),
+    "integers and a number": lambda: xt.arange(3, dim="a") * 0.5,
+}
+
+
+@pytest.mark.float64
+@pytest.mark.parametrize("name", MADE)
+def test_one_default_for_new_floats(name: str) -> None:
+    f = xt.jit(lambda: MADE[name]())
+    for _ in range(2):  # the second time, everything is compiled
+        assert MADE[name]().dtype == f().dtype == np.float64
+        with xt.option(default_float="f4"):
+            assert MADE[name]().dtype == f().dtype == np.float32
+            np.testing.assert_allclose(MADE[name]().values, f().values, 1e-6)
+
+
+@pytest.mark.float64
+def test_the_default_is_of_python_numbers_alone() -> None:
+    with xt.option(default_float="f4"):
+        assert xt.array([0.5, 1.0], "a").dtype == xt.array(0.5).dtype == np.float32
+        assert xt.array([1, 2], "a").dtype == xt.full(1, a=2).dtype == np.int64
+        assert xt.array(np.ones(2), "a").dtype == xt.full(np.float64(1), a=2).dtype == np.float64
+        assert xt.zeros(a=2, dtype="f8").dtype == xt.zeros_like(xt.array(np.ones(2), "a")).dtype == np.float64
+    with xt.option(default_float="bfloat16"):
+        assert xt.zeros(a=2).dtype.name == "bfloat16"
+    with pytest.raises(xt.ArgumentError, match="default_float= is a dtype of floats"):
+        xt.option(default_float="i4")
+
+
+def test_advice_keeps_the_dtype() -> None:
+    with pytest.raises(AttributeError, match=r"xt.zeros\(bin=10, dtype=x.dtype\).at\(bin=index\).add\(x\)"):
+        xt.bincount  # type: ignore[attr-defined] # noqa: B018
+    x = xt.array(np.array([1, 2], "f4"), "a")
+    assert xt.zeros(bin=3, dtype=x.dtype).at(bin=xt.array([0, 2], "a")).add(x).dtype == np.float32

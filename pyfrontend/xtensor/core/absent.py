@@ -20,11 +20,11 @@ _ORDER = 'write x.transpose("b", "a")'
 _DTYPE = 'dtypes are strings or NumPy\'s: "f4", "f8", "i8", np.float32'
 _JOIN = 'write xt.concat([x, y], dim="time"); a new name makes a new dim'
 _RETURNED = "it has values when the call has returned it"
-_SUMS = "write xt.zeros(bin=10).at(bin=index).add(1.0), or .add(x): updates of one position accumulate"
+_SUMS = "write xt.zeros(bin=10, dtype=x.dtype).at(bin=index).add(x), or .add(1): updates of one position accumulate"
 _GRAD = "write xt.grad(f)(x): a derivative is that of a function, by its arguments"
 _GROUPS = (
-    "group outside of the traced function; sums of groups are xt.zeros(group=3).at(group=index).add(x), index having "
-    "the dim that is grouped"
+    "group outside of the traced function; sums of groups are xt.zeros(group=3, dtype=x.dtype).at(group=index).add(x), "
+    "index having the dim that is grouped"
 )
 
 _SKIPPING = ("sum", "prod", "mean", "std", "var", "max", "min", "median", "argmax", "argmin", "cumsum", "cumprod")
@@ -87,7 +87,7 @@ _FUNCTIONS = {
     "gather": "write x.isel(a=index), or xt.take_along(x, index, dim)",
     "interp": "write np.interp, or interpolate in xarray",
     "optim": "write xt.tree.map(lambda p, g: p - rate * g, parameters, gradients)",
-    "diag": "write xt.linalg.diagonal(x), or x * xt.eye(row=3, col=3) of a vector x(row)",
+    "diag": "write xt.linalg.diagonal(x), or x * xt.eye(row=3, col=3, dtype=x.dtype) of a vector x(row)",
     "logdet": "write xt.linalg.slogdet(a)[1]", "eigvalsh": "write xt.linalg.eigh(a)[0]",
     "eig": "write xt.linalg.eigh(a), of symmetric matrices",
     "eigvals": "write xt.linalg.eigh(a)[0], of symmetric matrices",

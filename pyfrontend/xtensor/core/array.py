@@ -19,11 +19,13 @@ from .devices import named, placed
 from .dims import as_names, describe
 from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
 from .methods import ArrayMethods
+from .options import current
 from .ranges import does_not_fit, fits
 
 if TYPE_CHECKING:
     import xarray
 
+_F8 = np.dtype("float64")
 DTYPES: dict[str, dtypes.DType] = {d.name: d for d in dtypes.ALL}
 
 
@@ -265,6 +267,8 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
         raise ArgumentTypeError(f"xt.array: NumPy cannot read {kind}: {error}") from None
     if dtype is None:
         dtype = dtypes.as_dtype(values.dtype) if values.dtype.kind in "biufV" else _no_dtype(values)
+        if dtype == _F8 and isinstance(data, (float, list, tuple)) and not isinstance(data, np.generic):
+            dtype = current().default_float
     if values.dtype != dtype:
         if dtype.kind in "iu" and values.size and not isinstance(data, (np.ndarray, np.generic)):
             _check_fit(values, dtype)

@@ -13,13 +13,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import _native
+from .dtypes import FLOATS, DType, as_dtype, is_float
 from .errors import ArgumentError, trimmed
 
+_F8 = FLOATS[-1]
 _CHOICES: dict[str, tuple[object, object]] = {
     "outer": ("allow", "forbid"),
     "index": ("raise", "clip"),
     "deterministic": (False, True),
 }
+_READ = ("device", "default_float")  # what is not one of a few values
 
 
 @dataclass(frozen=True)
@@ -27,12 +30,14 @@ class Options:
     """outer: may a product of arrays, each without a dim of the other, be formed by accident?
     index: what reading at a position outside of a dim does.
     device: where new arrays are made; None: on the CPU.
-    deterministic: do sums and products by position take the order of the indices on a device, too?"""
+    deterministic: do sums and products by position take the order of the indices on a device, too?
+    default_float: the dtype of new floats where nothing else decides it."""
 
     outer: str = "allow"
     index: str = "raise"
     device: _native.Device | None = None
     deterministic: bool = False
+    default_float: DType = _F8
 
 
 _combinations: dict[Options, Options] = {}
@@ -59,6 +64,13 @@ def _set_process(**changes: Any) -> None:
     _native.set_options(_process, _here)
 
 
+def _float(dtype: Any) -> DType:
+    found = as_dtype(dtype)
+    if not is_float(found):
+        raise ArgumentError(f'option default_float= is a dtype of floats, as "f4" or "f8", got {dtype!r}')
+    return found
+
+
 class option:  # noqa: N801 (used like a function)
     """Sets options: a plain call for the whole process, `with` for what runs inside of the block alone.
 
@@ -67,6 +79,7 @@ class option:  # noqa: N801 (used like a function)
     ``xt.option(device="vulkan")`` makes new arrays there, and runs there what has no arrays.
     ``xt.option(deterministic=True)`` makes devices add and multiply floats by position in the order of the indices, so
     that results are the same in every run; it takes longer. The CPU always does.
+    ``xt.option(default_float="f4")`` makes new arrays float32 where neither an array nor dtype= decides it.
 
     Other threads and tasks never see a block's options. A plain call holds here at once, elsewhere as soon as its
     result is dropped, which for a statement is at once, too: until then it may still become a block.
@@ -80,11 +93,13 @@ class option:  # noqa: N801 (used like a function)
             from .devices import named
 
             options["device"] = named(options["device"])
+        if "default_float" in options:
+            options["default_float"] = _float(options["default_float"])
         for name, value in options.items():
-            if name == "device":
+            if name in _READ:
                 continue
             if name not in _CHOICES:
-                raise ArgumentError(f"there is no option {name!r}; options are {', '.join((*_CHOICES, 'device'))}")
+                raise ArgumentError(f"there is no option {name!r}; options are {', '.join((*_CHOICES, *_READ))}")
             if value not in _CHOICES[name]:
                 allowed = " or ".join(map(repr, _CHOICES[name]))
                 raise ArgumentError(f"option {name}= is {allowed}, got {value!r}")

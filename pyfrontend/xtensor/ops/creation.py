@@ -56,6 +56,13 @@ def _filled(name: str, sizes: dict[str, Any], value: Any, dtype: np.dtype) -> An
     return extend(p.cast(value, dtype), _traced_sizes(sizes), tuple(sizes))
 
 
+def _or_default(dtype: Any, of: np.dtype = p.F8) -> np.dtype:
+    """The dtype that is asked for, else that of Python numbers: floats as `xt.option(default_float=)` says."""
+    if dtype is not None:
+        return as_dtype(dtype)
+    return p.default_float() if p.is_float(of) else of
+
+
 def _traced_sizes(sizes: Mapping[str, Any]) -> dict[str, Any]:
     return {d: build.size(s.tracer, s.dim) if isinstance(s, DynamicSize) else s for d, s in sizes.items()}
 
@@ -94,14 +101,14 @@ def _concrete(values: np.ndarray, dims: tuple[str, ...]) -> Any:
     return array(values, dims=dims)
 
 
-def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = "f8", **keywords: int) -> Array:
-    """Zeros with the dims and sizes given: zeros(time=3, space=4, dtype="f4") or zeros({"time": 3})."""
-    return _filled("zeros", _sizes("zeros", sizes, keywords), 0, as_dtype(dtype))
+def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:
+    """Zeros with the dims and sizes given: zeros(time=3, space=4, dtype="f4") or zeros({"time": 3}). By default f8."""
+    return _filled("zeros", _sizes("zeros", sizes, keywords), 0, _or_default(dtype))
 
 
-def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = "f8", **keywords: int) -> Array:
-    """Ones with the dims and sizes given: ones(time=3, space=4, dtype="f4") or ones({"time": 3})."""
-    return _filled("ones", _sizes("ones", sizes, keywords), 1, as_dtype(dtype))
+def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:
+    """Ones with the dims and sizes given: ones(time=3, space=4, dtype="f4") or ones({"time": 3}). By default f8."""
+    return _filled("ones", _sizes("ones", sizes, keywords), 1, _or_default(dtype))
 
 
 def full(*sizes_and_value: Any, dtype: Any = None, **keywords: int) -> Array:
@@ -124,7 +131,8 @@ def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
         if dtype is None and isinstance(value, int) and not -(2**63) <= value < 2**64:
             text = f"the int {int_text(value)} does not fit into 64 bits"
             raise fail(ArgumentError, name, text, instead="Write a float, or give a dtype=")
-        found = np.asarray(value).dtype if dtype is None else as_dtype(dtype)
+        own = np.asarray(value).dtype
+        found = _or_default(dtype, own) if is_scalar(value) or dtype is not None else own
         return _filled(name, sizes, value, found)
     if not tracing() and not isinstance(value, Tracer) and all(isinstance(s, int) for s in sizes.values()):
         return _fill(name, sizes, np.asarray(getattr(value, "values", value))[()], dtype)
@@ -134,7 +142,7 @@ def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
 @op(name="full", decide=())
 def _spread(value: ArrayLike, sizes: dict[str, Any], dtype: Any = None, /) -> Array:
     value = as_tracer(value)
-    wanted = value.dtype if dtype is None else as_dtype(dtype)
+    wanted = _or_default(dtype, value.dtype) if value.weak or dtype is not None else value.dtype
     return extend(p.cast(value, wanted), _traced_sizes(sizes), tuple(sizes))
 
 
@@ -190,7 +198,9 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
     except OverflowError:
         raise fail(ArgumentError, "arange", "a number is larger than any float") from None
     values = _made("arange", np.arange, start, stop, step)
-    wanted = values.dtype if wanted is None else wanted
+    if wanted is None:
+        python = not any(isinstance(v, np.floating) for v in (start, stop, step))
+        wanted = _or_default(None, values.dtype) if python else values.dtype
     if not tracing():
         return _concrete(values.astype(wanted), (dim,))
     if values.size <= SMALL:
@@ -226,7 +236,7 @@ def linspace(
     _counted("linspace", count, dim)
     start, stop = (_float("linspace", v) for v in (start, stop))
     if is_scalar(start) and is_scalar(stop) and (not tracing() or count <= SMALL):
-        wanted = None if dtype is None else as_dtype(dtype)
+        wanted = _or_default(dtype)
         values = np.asarray(_made("linspace", np.linspace, start, stop, count, endpoint=endpoint, dtype=wanted))
         return build.constant(values, (dim,)) if tracing() else _concrete(values, (dim,))
     return _linspace(start, stop, count, dim, endpoint, dtype)
@@ -235,7 +245,8 @@ def linspace(
 @op
 def _linspace(start: ArrayLike, stop: ArrayLike, n: int, dim: str, endpoint: bool, dtype: Any, /) -> Array:
     lo, hi = p.promote_mean(start, stop)
-    wanted = lo.dtype if dtype is None else as_dtype(dtype)
+    given = [x for x in (start, stop) if not is_scalar(x) and not as_tracer(x).weak]
+    wanted = _or_default(dtype, lo.dtype) if dtype is not None or not given else lo.dtype
     positions = build.iota(dim, n, p.I8)
     span = max(n - 1 if endpoint else n, 1)
     step = build.binary("div", build.binary("sub", hi, lo), p.constant(span, lo.dtype))
@@ -253,10 +264,11 @@ def eye(
     /,
     *,
     dims: tuple[str, str] = ("row", "col"),
-    dtype: Any = "f8",
+    dtype: Any = None,
     **sizes_by_name: int,
 ) -> Array:
-    """1 where both positions are equal, else 0: dims (row, col) of sizes n and m (n); or eye(row=3, col=4)."""
+    """1 where both positions are equal, else 0: dims (row, col) of sizes n and m (n); or eye(row=3, col=4). By default
+    f8."""
     if n is None:
         if len(sizes_by_name) != 2:
             raise fail(
@@ -273,7 +285,7 @@ def eye(
     if len(names) != 2 or isinstance(dims, str):
         raise fail(DimensionError, "eye", f"takes two dims, not {dims!r}", instead='Write dims=("row", "col")')
     sizes = _sizes("eye", {names[0]: n, names[1]: n if m is None else m}, {})
-    wanted = as_dtype(dtype)
+    wanted = _or_default(dtype)
     check_bytes("eye", sizes, wanted)
     if not tracing():
         return _concrete(_made("eye", np.eye, *sizes.values(), dtype=wanted), names)

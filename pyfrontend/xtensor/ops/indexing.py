@@ -542,8 +542,9 @@ def _take_along(x: Any, indices: Any, dim: str) -> Any:
 
 
 @op
-def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = "f4") -> Array:
-    """1 where position along the new last dim of size `n` equals `i`, else 0 (everywhere if out of range)."""
+def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = None) -> Array:
+    """1 where position along the new last dim of size `n` equals `i`, else 0 (everywhere if out of range). By
+    default f8."""
     i = as_tracer(i)
     if not p.is_integer(i.dtype):
         raise fail(ArgumentTypeError, "one_hot", f"positions are integers, not {i.dtype}", i)
@@ -554,4 +555,4 @@ def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = "f4") -> A
     if size < 0:
         raise fail(SizeError, "one_hot", f"n is negative: {n}", i)
     hit = build.compare("eq", p.cast(i, p.I8), build.iota(dim, size, p.I8))
-    return p.cast(hit, as_dtype(dtype))
+    return p.cast(hit, p.default_float() if dtype is None else as_dtype(dtype))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import options
 from ..core.calls import int_text
 from ..core.dtypes import bfloat16
 from ..core.dtypes import is_float as is_float
@@ -46,13 +47,18 @@ def result_type(*xs: Any) -> np.dtype:
     for dtype in strong[1:]:
         common = _pair(common, dtype)
     if float in weak and not is_float(common):
-        return weak_float()
+        return F4 if weak_float() == F4 else default_float()
     return I8 if int in weak and common == BOOL else common
 
 
 def weak_float() -> np.dtype:
     """The dtype of Python floats among themselves: f8, f4 on a device that has no f8."""
     return current().root.weak_float
+
+
+def default_float() -> np.dtype:
+    """The dtype of new floats where nothing else decides it."""
+    return options.current().default_float
 
 
 def _pair(a: np.dtype, b: np.dtype) -> np.dtype:
