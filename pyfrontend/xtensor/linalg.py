@@ -118,6 +118,7 @@ def _system(name: str, a: Any, b: Any, dims: Any) -> tuple[Tracer, Tracer, Pair,
     union_sizes(f"linalg.{name}", (x, y))
     _lapack(name)
     dtype = p.result_type(_float_dtype(x), _float_dtype(y))
+    p.check_width((x, y), dtype)
     wide = p.accumulator(dtype)
     return p.cast(x, wide), p.cast(y, wide), pair, dtype
 

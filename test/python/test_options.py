@@ -173,3 +173,87 @@ def test_advice_keeps_the_dtype() -> None:
         xt.bincount  # type: ignore[attr-defined] # noqa: B018
     x = xt.array(np.array([1, 2], "f4"), "a")
     assert xt.zeros(bin=3, dtype=x.dtype).at(bin=xt.array([0, 2], "a")).add(x).dtype == np.float32
+
+
+# -- strict -----------------------------------------------------------------------------------------------------------
+
+K = xt.array(np.array([[1, 2], [3, 4], [5, 6]], "f4"), ("o", "s"))
+
+
+def squares(k: Any) -> Any:
+    return xt.dot(k, k, dim="o")
+
+
+@pytest.mark.parametrize("call", [squares, lambda k: xt.jit(squares)(k), lambda k: xt.dot(k, k, dim=())])
+def test_strict_refuses_an_array_that_meets_itself_and_keeps_a_dim(call: Callable[[Any], Any]) -> None:
+    for _ in range(2):  # the second time, the others are compiled
+        assert call(K).dims in (("s",), ("o", "s"))
+        with xt.option(strict=True):
+            with pytest.raises(xt.DimensionError, match=r"one dim in both: these are squares.* and not pairs"):
+                call(K)
+            other = K + 0.0
+            assert xt.dot(K, other, dim="o").dims == ("s",)  # an array of its own
+            with pytest.raises(xt.DimensionError, match="squares"):
+                xt.dot(other, other, dim="o")
+
+
+def test_strict_changes_no_result() -> None:
+    other = K + 1.0
+    for _ in range(2):
+        with xt.option(strict=True):
+            for f in (xt.add, xt.multiply, xt.matmul):
+                same, different = f(K, K), f(K, other)
+                with xt.option(strict=False):
+                    np.testing.assert_array_equal(same.values, f(K, K).values)
+                    np.testing.assert_array_equal(different.values, f(K, other).values)
+
+
+def test_what_strict_advises_works() -> None:
+    with xt.option(strict=True):
+        with pytest.raises(xt.DimensionError) as error:
+            squares(K)
+        assert "Write xt.dot(x, x.rename(s='s2'), dim='o') for pairs, and xt.square(x).sum('o')" in str(error.value)
+        v = np.asarray(K.values)
+        np.testing.assert_array_equal(xt.dot(K, K.rename(s="s2"), dim="o").values, v.T @ v)
+        np.testing.assert_array_equal(xt.square(K).sum("o").values, (v * v).sum(0))
+        assert float(K @ K) == (v * v).sum()  # no dim is left
+
+
+def test_strict_knows_a_dataarray_that_meets_itself() -> None:
+    labelled = xr.DataArray(np.ones((3, 2), "f4"), dims=("o", "s"))
+    with xt.option(strict=True), pytest.raises(xt.DimensionError, match="squares"):
+        squares(labelled)
+
+
+WIDE: dict[str, Callable[[Any, Any], Any]] = {
+    "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y,
+    "atan2": xt.atan2,
+    "where": lambda x, y: xt.where(x > 0, x, y),
+    "concat": lambda x, y: xt.concat([x, y.astype("f8")], "o"),
+    "dot": lambda x, y: x @ y,
+}
+
+
+@pytest.mark.float64
+@pytest.mark.parametrize("dtype", ["f8", "i8"])
+@pytest.mark.parametrize("name", WIDE)
+def test_strict_refuses_float64_that_comes_from_float32(name: str, dtype: str) -> None:
+    y = xt.ones(o=3, s=2, dtype=dtype)
+    assert WIDE[name](K, y).dtype == np.float64
+    with xt.option(strict=True):
+        for f in (WIDE[name], xt.jit(WIDE[name])):
+            with pytest.raises(xt.DTypeError, match=r"float32 and (float|int)64 give float64.* Write .astype"):
+                f(K, y)
+        assert xt.greater(K, y).dtype == bool
+        assert xt.isclose(K, y).dtype == bool
+        assert (K * 2.0 + xt.exp(1.0)).dtype == np.float32  # Python numbers give way
+
+
+def test_strict_forbids_outer_products_unless_asked() -> None:
+    with xt.option(strict=True):
+        assert is_forbidden()
+        with xt.option(outer="allow"):
+            assert not is_forbidden()
+    with xt.option(strict=True, outer="allow"):
+        assert not is_forbidden()

@@ -21,6 +21,7 @@ _CHOICES: dict[str, tuple[object, object]] = {
     "outer": ("allow", "forbid"),
     "index": ("raise", "clip"),
     "deterministic": (False, True),
+    "strict": (False, True),
 }
 _READ = ("device", "default_float")  # what is not one of a few values
 
@@ -31,13 +32,16 @@ class Options:
     index: what reading at a position outside of a dim does.
     device: where new arrays are made; None: on the CPU.
     deterministic: do sums and products by position take the order of the indices on a device, too?
-    default_float: the dtype of new floats where nothing else decides it."""
+    default_float: the dtype of new floats where nothing else decides it.
+    strict: is what is often meant otherwise an error: a product of an array with itself that keeps a dim, float64 that
+    comes from float32?"""
 
     outer: str = "allow"
     index: str = "raise"
     device: _native.Device | None = None
     deterministic: bool = False
     default_float: DType = _F8
+    strict: bool = False
 
 
 _combinations: dict[Options, Options] = {}
@@ -80,6 +84,8 @@ class option:  # noqa: N801 (used like a function)
     ``xt.option(deterministic=True)`` makes devices add and multiply floats by position in the order of the indices, so
     that results are the same in every run; it takes longer. The CPU always does.
     ``xt.option(default_float="f4")`` makes new arrays float32 where neither an array nor dtype= decides it.
+    ``xt.option(strict=True)`` is outer="forbid", and makes an error of a contraction of an array with itself that keeps
+    a dim, and of float32 arrays that become float64 beside others.
 
     Other threads and tasks never see a block's options. A plain call holds here at once, elsewhere as soon as its
     result is dropped, which for a statement is at once, too: until then it may still become a block.
@@ -103,6 +109,8 @@ class option:  # noqa: N801 (used like a function)
             if value not in _CHOICES[name]:
                 allowed = " or ".join(map(repr, _CHOICES[name]))
                 raise ArgumentError(f"option {name}= is {allowed}, got {value!r}")
+        if "strict" in options:
+            options.setdefault("outer", "forbid" if options["strict"] else "allow")
         self._changes: dict[str, Any] = options
         self._before = [_here.get()]
         self._thread = threading.get_ident()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 
@@ -9,7 +10,8 @@ from ..core.errors import ArgumentError, DimensionError
 from ..core.options import current
 from ..trace import build
 from ..trace.dispatch import op
-from ..trace.tracer import Tracer
+from ..trace.scope import local
+from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import fail, is_static, names_of, reorder, union_sizes
 from .types import Array, ArrayLike, Dims
@@ -33,6 +35,8 @@ def dot(*arrays: ArrayLike, dim: Dims = None) -> Array:
     if dim != () and current().outer == "forbid":
         _forbid_outer(xs)
     over = _summed(xs, tuple(sizes), dim)
+    if current().strict and local.op == "dot":
+        _forbid_itself([as_tracer(x) for x in arrays], over)
     dtype = xs[0].dtype
     if dtype == p.BOOL:
         total = contract([build.cast(x, p.I4) for x in xs], over, tuple(sizes))
@@ -53,6 +57,28 @@ def _forbid_outer(xs: list[Tracer]) -> None:
             "are forbidden by xt.option", *xs,
             instead='Rename the dims, or say that it is meant, xt.dot(x, y, dim=())',
         )  # fmt: skip
+
+
+def _forbid_itself(xs: list[Tracer], over: tuple[str, ...]) -> None:
+    """Refuses one array twice, of which a dim is left: it is one dim in both, where a pair of dims is often meant."""
+    for i, x in enumerate(xs):
+        kept = [d for d in x.dims if d not in over]
+        if not kept or all(y.value != x.value for y in xs[:i]):
+            continue
+        summed = [d for d in x.dims if d in over]
+        over_ = "" if not summed else repr(summed[0]) if len(summed) == 1 else repr(tuple(summed))
+        pairs = f"xt.dot(x, x.rename({', '.join(f'{d}={_second(d, x.dims)!r}' for d in kept)})"
+        raise fail(
+            DimensionError, "dot",
+            f"an array meets itself, and {kept[0]!r} is one dim in both: these are squares along {kept[0]!r}, and not "
+            "pairs, which xt.option(strict=True) forbids", x, x,
+            instead=f"Write {pairs}{f', dim={over_})' if over_ else ', dim=())'} for pairs, and "
+            f"xt.square(x){f'.sum({over_})' if over_ else ''} for squares",
+        )  # fmt: skip
+
+
+def _second(d: str, taken: tuple[str, ...]) -> str:
+    return next(name for n in itertools.count(2) if (name := f"{d}{n}") not in taken)
 
 
 def _summed(xs: list[Tracer], there: tuple[str, ...], dim: Dims) -> tuple[str, ...]:

@@ -442,7 +442,9 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
 @op
 def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """Whether |x - y| <= atol + rtol * |y|: bools with the union of the dims."""
-    x, y = aligned("isclose", *p.promote_mean(x, y))
+    x, y = (as_tracer(v) for v in (x, y))
+    common = p.mean_dtype(p.result_type(x, y), x.weak and y.weak)
+    x, y = aligned("isclose", p.cast(x, common), p.cast(y, common))
     rtol, atol = number("isclose", rtol, "rtol"), number("isclose", atol, "atol")
     bound = build.binary(
         "add",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..core.dtypes import is_integer as is_integer
 from ..core.errors import ArgumentError, DTypeError
 from ..core.ranges import does_not_fit, fits
 from ..trace import build
-from ..trace.scope import current
+from ..trace.scope import current, local
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import fail, is_scalar
 
@@ -49,6 +50,22 @@ def result_type(*xs: Any) -> np.dtype:
     if float in weak and not is_float(common):
         return F4 if weak_float() == F4 else default_float()
     return I8 if int in weak and common == BOOL else common
+
+
+def check_width(xs: Sequence[Any], dtype: np.dtype) -> None:
+    """Refuses float64 that comes from smaller floats beside other arrays, under `xt.option(strict=True)`."""
+    if dtype != F8 or not options.current().strict:
+        return
+    strong = [x for x in xs if _weak_kind(x) is None]
+    small = [x for x in strong if is_float(x.dtype) and x.dtype != F8]
+    if not small:
+        return
+    narrow = small[0].dtype.name
+    wide = max((x.dtype for x in strong), key=lambda d: (d == F8, not is_float(d), d.itemsize)).name
+    raise fail(
+        DTypeError, local.op, f"{narrow} and {wide} give float64, which xt.option(strict=True) forbids", *xs,
+        instead=f'Write .astype("{narrow}") on the {wide} one, or .astype("float64") on the {narrow} one',
+    )  # fmt: skip
 
 
 def weak_float() -> np.dtype:
@@ -92,6 +109,7 @@ def promote(*xs: Any) -> list[Tracer]:
     """The arrays cast to their common dtype."""
     read = [x if is_scalar(x) else as_tracer(x) for x in xs]
     dtype = result_type(*read)
+    check_width(read, dtype)
     return [cast(x, dtype) for x in read]
 
 
@@ -115,6 +133,7 @@ def promote_float(*xs: Any) -> list[Tracer]:
     """The arrays cast to the float NumPy computes in: the least that each of them fits (u1 and i1 -> f2)."""
     read = [x if is_scalar(x) else as_tracer(x) for x in xs]
     dtype = float_of(*read)
+    check_width(read, dtype)
     return [cast(x, dtype) for x in read]
 
 
@@ -122,6 +141,7 @@ def promote_mean(*xs: Any) -> list[Tracer]:
     """The arrays cast to the dtype of a mean of their common dtype: a Python int need fit the float only."""
     read = [x if is_scalar(x) else as_tracer(x) for x in xs]
     dtype = mean_dtype(result_type(*read), weak=all(_weak_kind(x) is not None for x in read))
+    check_width(read, dtype)
     return [cast(x, dtype) for x in read]
 
 

@@ -261,6 +261,11 @@ class _Arguments:
         else:
             self.key.append(self.static(x))
 
+    def same(self) -> tuple[int, ...]:
+        """Of each array the first one that is the same."""
+        first: dict[int, int] = {}
+        return tuple(first.setdefault(id(self.labelled.get(i, a)), i) for i, a in enumerate(self.arrays))
+
     @staticmethod
     def static(x: Any) -> Any:
         try:
@@ -453,6 +458,8 @@ class _Eager:
             is_array.check(x)
             found.scan(x, bool(is_array))
         device = devices.where(found.arrays, found.free, lambda i: f"operand {i}")
+        if self.sees_same:
+            found.key.append(found.same())
         key = (options.current(), device, bool(found.labelled), *found.key)
         try:
             entry = self.entries.get(key)
@@ -460,18 +467,26 @@ class _Eager:
             raise self.unhashable(args, kwargs) from None
         if entry is None:
             entry = self.entries[key] = self.compile(found, args, kwargs, device)
-        if found.plain and not entry.is_registered:
+        # C++ tells arrays apart by their types alone.
+        if found.plain and not entry.is_registered and not self.sees_same:
             types = [type(x) if type(x) in _NUMBERS else x.type for x in args]
             entry.register(self.function, types)
         return entry.result(found.arrays, found.labelled)
+
+    @property
+    def sees_same(self) -> bool:
+        """Whether operands that are one array are one in the program, too: what strict=True forbids needs it."""
+        return self.name == "dot" and options.current().strict
 
     def compile(
         self, found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any], device: _native.Device | None
     ) -> Entry:
         specs = [s if isinstance(s, Spec) else spec_of_type(s) for s in found.specs]
 
+        same = found.same() if self.sees_same else range(len(specs))
+
         def body(tracers: list[Tracer]) -> Any:
-            left = iter(tracers)
+            left = iter([tracers[i] for i in same])
             new_args = [_replace(x, bool(self.is_array(i)), left) for i, x in enumerate(args)]
             new_kwargs = {k: _replace(x, bool(self.by_name.get(k)), left) for k, x in kwargs.items()}
             return self.inline(new_args, new_kwargs)
