@@ -19,7 +19,7 @@ x, y = xt.array([1.0, 2.0, 3.0], dims="a"), xt.array([1.0, 2.0], dims="b")
 @pytest.fixture(autouse=True)
 def unchanged() -> Iterator[None]:
     yield
-    xt.option(outer="allow", index="raise")
+    xt.option(outer="allow", index="raise", skipna=False)
 
 
 def is_forbidden() -> bool:
@@ -257,3 +257,49 @@ def test_strict_forbids_outer_products_unless_asked() -> None:
             assert not is_forbidden()
     with xt.option(strict=True, outer="allow"):
         assert not is_forbidden()
+
+
+# -- skipna -----------------------------------------------------------------------------------------------------------
+
+HOLES = xr.DataArray(
+    np.array([[1.0, np.nan, 3.0, -2.0], [np.nan, np.nan, 5.0, 4.0], [2.0, 7.0, 0.5, np.nan]], "f4"), dims=("a", "t")
+)
+SKIPPING = (
+    "sum", "prod", "mean", "var", "std", "max", "min", "median", "argmax", "argmin", "cumsum", "cumprod",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("name", SKIPPING)
+def test_under_skipna_what_is_nan_is_left_out_as_in_xarray(name: str, compiled: bool) -> None:
+    def f(v: Any) -> Any:
+        return getattr(v, name)("t")
+
+    call = xt.jit(f) if compiled else f
+    x = xt.as_array(HOLES)
+    for _ in range(2):
+        with xt.option(skipna=True):
+            np.testing.assert_allclose(call(x).values, f(HOLES).values, rtol=1e-6)
+            assert call(xt.array([1, 2], "t")).values.tolist() == f(xr.DataArray([1, 2], dims="t")).values.tolist()
+        np.testing.assert_array_equal(call(x).values, getattr(HOLES, name)("t", skipna=False).values)
+    with xt.option(skipna=True):
+        told = getattr(x, name)("t", skipna=False)
+    np.testing.assert_array_equal(told.values, getattr(HOLES, name)("t", skipna=False).values)
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean", "max", "min", "std", "var", "prod"])
+def test_under_skipna_blocks_and_quantiles_leave_nan_out(kind: str) -> None:
+    with xt.option(skipna=True):
+        got = getattr(xt.as_array(HOLES).coarsen(t=2), kind)()
+        np.testing.assert_allclose(got.values, getattr(HOLES.coarsen(t=2), kind)().values, rtol=1e-6)
+        got = xt.as_array(HOLES).quantile(0.3, "t")
+    np.testing.assert_allclose(got.values, HOLES.quantile(0.3, "t").values, rtol=1e-6)
+
+
+def test_under_skipna_functions_without_it_mean_the_same() -> None:
+    x = xt.as_array(HOLES)
+    functions = (xt.nn.softmax, xt.nn.layer_norm, xt.norm, xt.logsumexp, xt.cummax)
+    for f in functions:
+        want = f(x, dim="t").values
+        with xt.option(skipna=True):
+            np.testing.assert_array_equal(f(x, dim="t").values, want)

@@ -22,6 +22,7 @@ _CHOICES: dict[str, tuple[object, object]] = {
     "index": ("raise", "clip"),
     "deterministic": (False, True),
     "strict": (False, True),
+    "skipna": (False, True),
 }
 _READ = ("device", "default_float")  # what is not one of a few values
 
@@ -34,7 +35,8 @@ class Options:
     deterministic: do sums and products by position take the order of the indices on a device, too?
     default_float: the dtype of new floats where nothing else decides it.
     strict: is what is often meant otherwise an error: a product of an array with itself that keeps a dim, float64 that
-    comes from float32?"""
+    comes from float32?
+    skipna: do reductions and running sums leave NaN out where they are not told?"""
 
     outer: str = "allow"
     index: str = "raise"
@@ -42,6 +44,7 @@ class Options:
     deterministic: bool = False
     default_float: DType = _F8
     strict: bool = False
+    skipna: bool = False
 
 
 _combinations: dict[Options, Options] = {}
@@ -86,6 +89,8 @@ class option:  # noqa: N801 (used like a function)
     ``xt.option(default_float="f4")`` makes new arrays float32 where neither an array nor dtype= decides it.
     ``xt.option(strict=True)`` is outer="forbid", and makes an error of a contraction of an array with itself that keeps
     a dim, and of float32 arrays that become float64 beside others.
+
+    ``xt.option(skipna=True)`` makes reductions leave NaN out, as xarray does, where a call does not say `skipna=`.
 
     Other threads and tasks never see a block's options. A plain call holds here at once, elsewhere as soon as its
     result is dropped, which for a statement is at once, too: until then it may still become a block.

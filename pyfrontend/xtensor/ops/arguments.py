@@ -10,7 +10,9 @@ import numpy as np
 
 from ..core.dims import as_names, brief, check_name, ordered, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, Error, SizeError
+from ..core.options import current
 from ..trace import build
+from ..trace.scope import local
 from ..trace.tracer import DynamicSize, Tracer, fixed
 
 Size: TypeAlias = "int | Tracer"
@@ -37,6 +39,14 @@ def _of_two(op: str, otherwise: str = "") -> str:
     """What to write for a reduction that was given a second array."""
     found = _OF_TWO.get(op)
     return f"Element by element, of two arrays or an array and a number, write {found}" if found else otherwise
+
+
+def skips(op: str, skipna: bool | None) -> bool:
+    """Whether `op` leaves NaN out: as it is told, else as `xt.option(skipna=)` says where a user calls it (what other
+    functions are made of means the same under every option)."""
+    if skipna is not None:
+        return bool(skipna)
+    return current().skipna and local.op in ("", op)
 
 
 def resolve(op: str, have: Sequence[str], dim: Any) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from ..trace.dispatch import op
 from ..trace.scope import current
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import dim_of, dims_of, fail, is_static, number, size_of
+from .arguments import dim_of, dims_of, fail, is_static, number, size_of, skips
 from .types import Array, ArrayLike, Dims
 
 
@@ -68,7 +68,7 @@ def _number_of(x: Tracer, dims: tuple[str, ...], dtype: np.dtype, skipna: bool |
 def sum(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
     """Sum over `dim`: the other dims of `x`; 0 over nothing; integers widen to 64 bits."""
     x = as_tracer(x)
-    dims = dims_of("sum", x, dim)
+    dims, skipna = dims_of("sum", x, dim), skips("sum", skipna)
     return _add_up(_without_nan(p.cast(x, p.sum_dtype(x.dtype)), 0, skipna), dims)
 
 
@@ -76,7 +76,7 @@ def sum(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Arr
 def prod(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
     """Product over `dim`: the other dims of `x`; 1 over nothing; integers widen to 64 bits."""
     x = as_tracer(x)
-    dims = dims_of("prod", x, dim)
+    dims, skipna = dims_of("prod", x, dim), skips("prod", skipna)
     y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
     return p.cast(_reduce("prod", p.cast(y, p.accumulator(y.dtype)), dims), y.dtype)
 
@@ -96,7 +96,7 @@ def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
     """Mean over `dim`: the other dims of `x`; NaN over nothing; f8 for integers."""
     x = as_tracer(x)
     dims = dims_of("mean", x, dim)
-    return p.cast(_mean(_wide(x), dims, skipna), p.mean_dtype(x.dtype, x.weak))
+    return p.cast(_mean(_wide(x), dims, skips("mean", skipna)), p.mean_dtype(x.dtype, x.weak))
 
 
 def _variance(x: Tracer, dims: tuple[str, ...], ddof: float, skipna: bool | None) -> Tracer:
@@ -113,7 +113,7 @@ def _variance(x: Tracer, dims: tuple[str, ...], ddof: float, skipna: bool | None
 def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
     """Variance over `dim`, divided by n - ddof: the other dims of `x`; f8 for integers."""
     x = as_tracer(x)
-    y = _variance(_wide(x), dims_of("var", x, dim), number("var", ddof, "ddof"), skipna)
+    y = _variance(_wide(x), dims_of("var", x, dim), number("var", ddof, "ddof"), skips("var", skipna))
     return p.cast(y, p.mean_dtype(x.dtype, x.weak))
 
 
@@ -134,7 +134,7 @@ def constant_at_ends(total: Tracer, function: Callable[[Tracer], Tracer]) -> Tra
 def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
     """Standard deviation over `dim`: the other dims of `x`. The derivative at a constant is 0."""
     x = as_tracer(x)
-    y = _root(_variance(_wide(x), dims_of("std", x, dim), number("std", ddof, "ddof"), skipna))
+    y = _root(_variance(_wide(x), dims_of("std", x, dim), number("std", ddof, "ddof"), skips("std", skipna)))
     return p.cast(y, p.mean_dtype(x.dtype, x.weak))
 
 
@@ -172,13 +172,13 @@ def _extremum(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Tracer:
 @op
 def max(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
     """Largest value over `dim`: the other dims of `x`. Ties share the derivative evenly. SizeError over nothing."""
-    return _extremum("max", as_tracer(x), dim, skipna)
+    return _extremum("max", as_tracer(x), dim, skips("max", skipna))
 
 
 @op
 def min(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
     """Smallest value over `dim`: the other dims of `x`. Ties share the derivative evenly. SizeError over nothing."""
-    return _extremum("min", as_tracer(x), dim, skipna)
+    return _extremum("min", as_tracer(x), dim, skips("min", skipna))
 
 
 @op
@@ -243,13 +243,13 @@ def argmax(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
     None counts through all dims in their order. Several dims (or `...`) give a dict with one
     array per dim, ready for isel.
     """
-    return _positions("argmax", as_tracer(x), dim, skipna)
+    return _positions("argmax", as_tracer(x), dim, skips("argmax", skipna))
 
 
 @op
 def argmin(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Any:
     """First position of the smallest value along `dim`, as argmax."""
-    return _positions("argmin", as_tracer(x), dim, skipna)
+    return _positions("argmin", as_tracer(x), dim, skips("argmin", skipna))
 
 
 def _label(name: str, x: Any, dim: str | None, skipna: bool | None) -> Any:

@@ -14,7 +14,7 @@ from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import dims_of
+from .arguments import dims_of, skips
 from .reductions import constant_at_ends
 from .types import Array, ArrayLike, Dims
 
@@ -31,7 +31,7 @@ def cumsum(
 ) -> Array:
     """Running sum along `dim`: the dims of `x`; integers and bools widen to 64 bits."""
     x = as_tracer(x)
-    dims = dims_of("cumsum", x, dim)
+    dims, skipna = dims_of("cumsum", x, dim), skips("cumsum", skipna)
     y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 0, skipna)
     for d in dims:
         y = build.cumulative("sum", y, d, reverse=reverse, exclusive=exclusive)
@@ -44,7 +44,7 @@ def cumprod(
 ) -> Array:
     """Running product along `dim`: the dims of `x`; integers and bools widen to 64 bits. Gradients are exact at 0."""
     x = as_tracer(x)
-    dims = dims_of("cumprod", x, dim)
+    dims, skipna = dims_of("cumprod", x, dim), skips("cumprod", skipna)
     y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
     for d in dims:
         y = build.cumulative("prod", y, d, reverse=reverse, exclusive=exclusive)

@@ -17,7 +17,19 @@ from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import dim_of, dims_of, extend, fail, integer, is_scalar, is_static, reorder, size_of, static_size
+from .arguments import (
+    dim_of,
+    dims_of,
+    extend,
+    fail,
+    integer,
+    is_scalar,
+    is_static,
+    reorder,
+    size_of,
+    skips,
+    static_size,
+)
 from .operators import compared
 from .reductions import count, no_empty
 from .types import Array, ArrayLike, Dims
@@ -162,7 +174,7 @@ def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
     NaN where there is one, unless skipna. SizeError over nothing.
     """
     x = as_tracer(x)
-    return _quantiles("median", x, dims_of("median", x, dim), [0.5], skipna)[0]
+    return _quantiles("median", x, dims_of("median", x, dim), [0.5], skips("median", skipna))[0]
 
 
 @op(static=lambda x, q, /, dim=None, **rest: ((x, _levels(q), dim), rest))
@@ -177,7 +189,7 @@ def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, skipna: bool | None =
     levels = q if isinstance(q, tuple) else (q,)
     if not all(0 <= level <= 1 for level in levels):
         raise fail(ArgumentError, "quantile", f"q is from 0 to 1, not {q}", x)
-    found = _quantiles("quantile", x, dims_of("quantile", x, dim), levels, skipna)
+    found = _quantiles("quantile", x, dims_of("quantile", x, dim), levels, skips("quantile", skipna))
     if not isinstance(q, tuple):
         return found[0]
     if "quantile" in found[0].dims:
@@ -196,9 +208,7 @@ def _levels(q: Any) -> float | tuple[float, ...]:
     return float(values) if values.ndim == 0 else tuple(float(v) for v in values)
 
 
-def _quantiles(
-    name: str, x: Tracer, dims: tuple[str, ...], levels: Sequence[float], skipna: bool | None
-) -> list[Tracer]:
+def _quantiles(name: str, x: Tracer, dims: tuple[str, ...], levels: Sequence[float], skipna: bool) -> list[Tracer]:
     dtype = p.mean_dtype(x.dtype, x.weak)
     x = p.cast(x, p.accumulator(dtype))
     if not dims:

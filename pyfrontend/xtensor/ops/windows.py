@@ -18,7 +18,8 @@ from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
+from . import reductions
+from .arguments import by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, skips, static_size
 from .moving import inside
 from .operators import missing_dtype, where
 from .reductions import constant_at_ends
@@ -337,7 +338,8 @@ def _coarsened(kind: str, x: ArrayLike, sizes: dict[str, int], boundary: str, si
     if kind in ("sum", "prod"):
         x = p.cast(x, p.sum_dtype(x.dtype))
     y, names = _cut(x, sizes, boundary, side)
-    y = reorder(_reduced(kind, y, names), x.dims)
+    y = getattr(reductions, kind)(y, names, skipna=True) if skips("coarsened", None) else _reduced(kind, y, names)
+    y = reorder(y, x.dims)
     return build.labelled(y, x, {d: ("coarsen", n, boundary, side[d]) for d, n in sizes.items()})
 
 
