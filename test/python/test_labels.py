@@ -179,3 +179,51 @@ def test_dynamic_sizes_are_labelled_at_each_size() -> None:
         for _ in range(2):
             xr.testing.assert_identical(f(xt.as_array(line(*labels))).to_xarray(), line(*labels) * 2.0)
             xr.testing.assert_identical(f(line(*labels)), line(*labels) * 2.0)
+
+
+# -- attributes that xarray has, too ----------------------------------------------------------------------------------
+
+
+def test_arrays_have_the_attributes_of_dataarrays() -> None:
+    x = xt.as_array(A)
+    assert (x.name, x.attrs, x.coords.keys(), list(x.indexes)) == ("w", {"units": "m"}, A.coords.keys(), ["time", "x"])
+    np.testing.assert_array_equal(x.data, A.data)
+    x.attrs["units"] = "km"
+    assert x.attrs == {"units": "m"}
+    plain = xt.ones(t=2)
+    assert (plain.name, plain.attrs, list(plain.indexes)) == (None, {}, [])
+    stacked = A.drop_vars("lat").stack(k=("time", "x"))
+    assert xt.as_array(stacked).indexes["k"].equals(stacked.indexes["k"])
+
+
+@pytest.mark.parametrize("name", ["name", "attrs", "indexes", "data"])
+def test_a_traced_array_says_that_it_has_no_labels(name: str) -> None:
+    with pytest.raises(xt.AttributeError, match=r"it has (no labels|values when)"):
+        xt.jit(lambda a: getattr(a, name))(A)
+
+
+@pytest.mark.parametrize("make", [lambda a: xr.DataArray(a, dims=("p", "q")), lambda a: xr.Variable(("p", "q"), a)])
+def test_a_dataarray_of_an_array_holds_its_values_in_numpy(make: Callable[[Any], Any]) -> None:
+    x = xt.array(np.ones((2, 3), "f4"), ("x", "y"))
+    made = make(x)
+    assert type(made.data) is np.ndarray and made.dims == ("p", "q")
+    assert (made + 1.0).sum().item() == 12.0
+    assert type(xr.DataArray(x).data) is np.ndarray and xr.DataArray(x).dims == x.dims
+
+
+def test_numpy_functions_say_what_to_write() -> None:
+    x = xt.array(np.ones((2, 3), "f4"), ("x", "y"))
+    with pytest.raises(xt.ArgumentTypeError, match=r"np.mean reads no names: write xt.mean\(x\)"):
+        np.mean(x)
+    with pytest.raises(xt.ArgumentTypeError, match=r"np.std reads no names: write xt.std\(x, dim='x'\)"):
+        np.std(x, axis=0)
+
+
+def test_dir_shows_what_is_public() -> None:
+    seen: list[Any] = [xt.as_array(A)]
+    xt.jit(lambda a: seen.append(a) or a)(A)
+    for x in seen:
+        assert {"mean", "isel", "dims", "drop_vars"} <= set(dir(x))
+        assert not [n for n in dir(x) if n.startswith("_") or n in ("meta", "type", "variable", "weak", "scope")]
+    assert {"name", "attrs", "indexes", "data", "coords", "values"} <= set(dir(seen[0]))
+    assert dir(xt.debug) == ["dump_phases"]

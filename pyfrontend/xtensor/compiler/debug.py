@@ -15,6 +15,13 @@ from .options import phases_of
 if TYPE_CHECKING:
     from ..trace.program import Program
 
+__all__ = ["dump_phases"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _directory: str | None = os.environ.get("XTENSOR_DUMP") or None
 _count = 0
 _SUFFIXES = {"llvm": "ll", "asm": "s", "msl": "metal", "ptx": "ptx"}

@@ -19,6 +19,7 @@ _DOT = 'write xt.dot(x, y, dim="k"): names say which dims are contracted, and al
 _ORDER = 'write x.transpose("b", "a")'
 _DTYPE = 'dtypes are strings or NumPy\'s: "f4", "f8", "i8", np.float32'
 _JOIN = 'write xt.concat([x, y], dim="time"); a new name makes a new dim'
+_NO_LABELS = "it has no labels: pass those that the function computes with, f(x, xt.as_array(x.time))"
 _RETURNED = "it has values when the call has returned it"
 _SUMS = "write xt.zeros(bin=10, dtype=x.dtype).at(bin=index).add(x), or .add(1): updates of one position accumulate"
 _GRAD = "write xt.grad(f)(x): a derivative is that of a function, by its arguments"
@@ -50,7 +51,9 @@ _METHODS = {
 # Of traced arrays alone, before the others.
 _TRACED = {
     "numpy": _RETURNED, "tolist": _RETURNED, "groupby": _GROUPS, "resample": _GROUPS,
-    "coords": "it has no labels: pass those that the function computes with, f(x, xt.as_array(x.time))",
+    "coords": _NO_LABELS, "indexes": _NO_LABELS, "data": _RETURNED,
+    "name": "it has no labels: give the result its name, y.to_xarray().rename(x.name)",
+    "attrs": "it has no labels: attributes go from the arguments to the results",
 }  # fmt: skip
 # Of arrays and of the package.
 _EITHER = {

@@ -75,9 +75,31 @@ class Array(_native.Array, ArrayMethods):
     def coords(self) -> Any:
         """The coordinates that came with `xt.as_array(dataarray)`, as xarray has them (and compares them with those of
         a DataArray left of an operator)."""
-        from ..interop.xarray import coords_of
+        from ..interop.xarray import bare
 
-        return coords_of(self)
+        return bare(self).coords
+
+    @property
+    def indexes(self) -> Any:
+        """The indexes of the coordinates by dim, as xarray has them."""
+        from ..interop.xarray import bare
+
+        return bare(self).indexes
+
+    @property
+    def name(self) -> Any:
+        """The name that came with `xt.as_array(dataarray)`, or None."""
+        return None if self.meta is None else self.meta.name
+
+    @property
+    def attrs(self) -> dict[Any, Any]:
+        """The attributes that came with `xt.as_array(dataarray)`: a copy, as arrays do not change."""
+        return {} if self.meta is None else dict(self.meta.attrs)
+
+    @property
+    def data(self) -> np.ndarray[Any, Any]:
+        """Same as `values`, by xarray's other name."""
+        return _native.as_numpy(self)
 
     # -- scalars and iteration ----------------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ _REFLECTED = {
 }  # fmt: skip
 
 
-def _numpy_called(function: Any, x: Any) -> ArgumentTypeError:
+def numpy_called(function: Any, x: Any) -> ArgumentTypeError:
     room = (getattr(function, "__module__", None) or "numpy").removeprefix("numpy").removeprefix(".")
     name = function.__name__ if room.startswith("_") or not room else f"{room}.{function.__name__}"
     np = "np." if "." in name or hasattr(import_module("numpy"), name) else ""  # else a ufunc of another library
@@ -59,6 +59,10 @@ def _unequal(other: Any) -> bool:
     return _foreign(other) or isinstance(other, (str, bytes))
 
 
+# What `dir` does not show: for the package itself, and for xarray.
+_INTERNAL = frozenset({"bounds", "known", "meta", "scope", "spec", "type", "value", "variable", "weak"})
+
+
 class ArrayMethods:
     """Operators with named broadcasting, and the methods that xarray has."""
 
@@ -69,6 +73,9 @@ class ArrayMethods:
         def __getattr__(self, name: str) -> Any:
             raise lacks(self, name, method_instead(name, is_traced(self)))
 
+    def __dir__(self) -> list[str]:
+        return [n for n in super().__dir__() if not n.startswith("_") and n not in _INTERNAL]
+
     __hash__ = None  # type: ignore[assignment]
     __array_priority__ = 1000
 
@@ -78,15 +85,7 @@ class ArrayMethods:
         reflected = _REFLECTED.get(ufunc.__name__) if method == "__call__" and not kwargs else None
         if reflected is not None and inputs[0] is not self and len(inputs) == 2 and inputs[1] is self:
             return getattr(self, reflected)(inputs[0])
-        raise _numpy_called(ufunc, self)
-
-    @trimmed
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """NumPy's other functions read the values; those that call our methods with numbers of axes are refused."""
-        try:
-            return function._implementation(*args, **kwargs)
-        except TypeError:
-            raise _numpy_called(function, self) from None
+        raise numpy_called(ufunc, self)
 
     @property
     def variable(self) -> Any:

@@ -110,11 +110,9 @@ def dataarray(values: np.ndarray[Any, Any], dims: Sequence[str], labels: Labels)
     return made.set_index(levels) if levels else made
 
 
-def coords_of(x: Array) -> Any:
-    import xarray
-
-    none = np.broadcast_to(np.float32(0), x.shape)  # no memory, and nothing is read from a device
-    return xarray.DataArray(none, dims=x.dims, coords=dict(labels_of(x).coords)).coords
+def bare(x: Array) -> xarray.DataArray:
+    """A DataArray with the coordinates of `x` alone: without memory, and nothing is read from a device."""
+    return dataarray(np.broadcast_to(np.int8(0), x.shape), x.dims, labels_of(x))
 
 
 def labels_at(op: str, x: Any, dim: str, position: Any) -> Any:

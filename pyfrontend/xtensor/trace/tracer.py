@@ -12,7 +12,7 @@ from ..core import dtypes
 from ..core.calls import int_text
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, trimmed
-from ..core.methods import ArrayMethods
+from ..core.methods import ArrayMethods, numpy_called
 from ..core.spec import Spec
 from .context import spec_of
 from .scope import Scope, check_alive, current, local
@@ -110,6 +110,15 @@ class Tracer(_Base):
         self.bounds = bounds
         self.scope = current() if scope is None else scope
         self.spec = spec_of(value.type) if spec is None else spec
+
+    @trimmed
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's other functions get an error that says what to write. `Array` has no such method: xarray takes what
+        has one for memory, and would hold an array, with dims of its own, in a DataArray."""
+        try:
+            return function._implementation(*args, **kwargs)
+        except TypeError:
+            raise numpy_called(function, self) from None
 
     @property
     def dims(self) -> tuple[str, ...]:
