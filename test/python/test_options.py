@@ -161,6 +161,7 @@ def test_the_default_is_of_python_numbers_alone() -> None:
         assert xt.array([0.5, 1.0], "a").dtype == xt.array(0.5).dtype == np.float32
         assert xt.array([1, 2], "a").dtype == xt.full(1, a=2).dtype == np.int64
         assert xt.array(np.ones(2), "a").dtype == xt.full(np.float64(1), a=2).dtype == np.float64
+        assert xt.spec(a=2).dtype == np.float32 and xt.spec(a=2, dtype="f8").dtype == np.float64
         assert xt.zeros(a=2, dtype="f8").dtype == xt.zeros_like(xt.array(np.ones(2), "a")).dtype == np.float64
     with xt.option(default_float="bfloat16"):
         assert xt.zeros(a=2).dtype.name == "bfloat16"

@@ -10,6 +10,7 @@ import numpy as np
 from .dims import as_names, describe
 from .dtypes import DType, DTypeLike, as_dtype
 from .errors import ArgumentError, ArgumentTypeError
+from .options import current
 
 
 class Spec:
@@ -52,9 +53,9 @@ class Spec:
         return f"Spec{describe(self.dims, self.shape)[:-1]}{', ' if self.dims else ''}{self.dtype.name})"
 
 
-def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = "float64", **kw: int | None) -> Spec:
+def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = None, **kw: int | None) -> Spec:
     """An array's dims and dtype without its values, to lower or export a function at: ``xt.spec(batch=None, pixel=784,
-    dtype="f4")``. A size of None is a dynamic dim."""
+    dtype="f4")``. A size of None is a dynamic dim. By default f8, as `zeros`."""
     if sizes is not None and not isinstance(sizes, Mapping):
         raise ArgumentTypeError(f"xt.spec: sizes are a dict from dims, not {sizes!r}. Write xt.spec(batch=64)")
     both = {**(sizes or {}), **kw}
@@ -63,4 +64,5 @@ def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = "f
         if size is not None and not (whole and 0 <= size < 2**63):
             what = "is above 2**63 - 1:" if whole and size > 0 else "is a non-negative int or None, got"
             raise ArgumentError(f"xt.spec: the size of {name!r} {what} {size!r}")
-    return Spec(as_names(both), [None if n is None else int(n) for n in both.values()], as_dtype(dtype))
+    wanted = current().default_float if dtype is None else as_dtype(dtype)
+    return Spec(as_names(both), [None if n is None else int(n) for n in both.values()], wanted)
