@@ -1,4 +1,5 @@
-"""Seeing what the compiler does: the IR of every phase of every program, as numbered files."""
+"""Seeing what the compiler does: the IR of every phase of every program, as numbered files; and what others do to
+memory that arrays share with them."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..core.devices import CPU, Target
 from ..core.errors import ArgumentError
 from ..core.files import write_file
+from ..core.shared import Watch, watches
 from .options import phases_of
 
 if TYPE_CHECKING:
@@ -42,6 +44,33 @@ class dump_phases:  # noqa: N801 (used like a function)
     def __exit__(self, *exc: object) -> None:
         global _directory
         _directory = self._before
+
+
+class check_shared:  # noqa: N801 (used like a function)
+    """Watches arrays that are made from now on over memory of NumPy, DLPack or xarray. Called, it raises ArgumentError
+    if such memory was written to since, with the line where the array was made; so does the end of its block. The
+    arrays live as long as they are watched: until the end of the block, or as long as this does."""
+
+    def __init__(self) -> None:
+        self._watch = Watch()
+        watches.append(self._watch)
+
+    def __call__(self) -> None:
+        self._watch.check()
+
+    def __enter__(self) -> check_shared:
+        return self
+
+    def __exit__(self, kind: object, *exc: object) -> None:
+        self._end()
+        if kind is None:
+            self._watch.check()
+
+    def _end(self) -> None:
+        if self._watch in watches:
+            watches.remove(self._watch)
+
+    __del__ = _end
 
 
 def dump(program: Program, target: Target = CPU) -> Path | None:

@@ -21,6 +21,7 @@ from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from .methods import ArrayMethods
 from .options import current
 from .ranges import does_not_fit, fits
+from .shared import copies, made_over
 
 if TYPE_CHECKING:
     import xarray
@@ -223,15 +224,16 @@ def array(
     copy: bool | None = None,
     device: str | None = None,
 ) -> Array:
-    """An array from NumPy, anything with DLPack or the buffer protocol, nested lists, or a number.
+    """An array over the memory of NumPy or DLPack, shared: copy=True if that is written to; or of lists, or a number.
 
     `dims` names the axes, outermost first: ``xt.array(data, dims=("sample", "pixel"))``; one name may be given bare.
-    Memory is shared where it is row-major, aligned and of the dtype (unless `copy`): do not write to it while the array
-    is in use. Raises DimensionError when there are axes without names. An array that has names already is transposed
-    to the order of `dims`. `device`: where the array is made, by default the CPU (or what `xt.option` says).
+    Memory is shared where it is row-major, aligned and of the dtype, unless `copy` or `xt.option(copy=True)`: the array
+    changes with it. Anything with the buffer protocol will do. Raises DimensionError when there are axes without names.
+    An array that has names already is transposed to the order of `dims`. `device`: where the array is made, by default
+    the CPU (or what `xt.option` says).
     """
     if _is_dataarray(data) or isinstance(data, _native.Array):
-        made = as_array(data)
+        made = _named(data, copy)
         if device is not None:
             made = made.to(device)
         if dims is not None:
@@ -257,7 +259,19 @@ def array(
     if len(names) != values.ndim:
         raise _wrong_count(names, values.shape)
     found: Array = placed(_native.from_buffer(values, names), device)
-    return found
+    return made_over(found, values)
+
+
+def _named(data: Any, copy: bool | None) -> Array:
+    """What has names already as an array."""
+    if not isinstance(data, _native.Array):
+        from ..interop.xarray import from_xarray
+
+        return from_xarray(data, copy)
+    if not copy or data.device != "cpu":
+        return data  # type: ignore[return-value]
+    made: Array = _native.from_buffer(_native.as_numpy(data), data.dims, copy=True)
+    return made if data.meta is None else made._with_meta(data.meta)
 
 
 def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.ndarray[Any, Any]:
@@ -298,7 +312,7 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
             values = values.astype(dtype)
         except OverflowError:
             raise ArgumentError(f"xt.array: an int is larger than {dtype.name} holds. Write a float") from None
-    elif copy:
+    elif copies(copy) and not isinstance(data, (list, tuple, bool, int, float)):
         values = values.copy()
     return values
 

@@ -23,6 +23,7 @@ _CHOICES: dict[str, tuple[object, object]] = {
     "deterministic": (False, True),
     "strict": (False, True),
     "skipna": (False, True),
+    "copy": (False, True),
 }
 _READ = ("device", "default_float")  # what is not one of a few values
 
@@ -36,7 +37,8 @@ class Options:
     default_float: the dtype of new floats where nothing else decides it.
     strict: is what is often meant otherwise an error: a product of an array with itself that keeps a dim, float64 that
     comes from float32?
-    skipna: do reductions and running sums leave NaN out where they are not told?"""
+    skipna: do reductions and running sums leave NaN out where they are not told?
+    copy: have arrays memory of their own, also where they could share that of NumPy, DLPack or xarray?"""
 
     outer: str = "allow"
     index: str = "raise"
@@ -45,6 +47,7 @@ class Options:
     default_float: DType = _F8
     strict: bool = False
     skipna: bool = False
+    copy: bool = False
 
 
 _combinations: dict[Options, Options] = {}
@@ -91,6 +94,7 @@ class option:  # noqa: N801 (used like a function)
     a dim, and of float32 arrays that become float64 beside others.
 
     ``xt.option(skipna=True)`` makes reductions leave NaN out, as xarray does, where a call does not say `skipna=`.
+    ``xt.option(copy=True)`` makes arrays of NumPy, DLPack and xarray copies, which later writes to those do not change.
 
     Other threads and tasks never see a block's options. A plain call holds here at once, elsewhere as soon as its
     result is dropped, which for a statement is at once, too: until then it may still become a block.

@@ -9,6 +9,7 @@ from ..core.array import Array
 from ..core.devices import placed
 from ..core.dims import as_names
 from ..core.errors import ArgumentTypeError, DimensionError, DTypeError, UnsupportedError
+from ..core.shared import copies, made_over
 
 
 def from_dlpack(x: Any, dims: Any) -> Array:
@@ -17,7 +18,11 @@ def from_dlpack(x: Any, dims: Any) -> Array:
         raise ArgumentTypeError(f"from_dlpack needs an object with __dlpack__, got {type(x).__name__}")
     names = as_names(dims)
     try:
-        return placed(_native.from_dlpack(x, names), None)
+        made: Array = _native.from_dlpack(x, names)
+        if copies(None):
+            made = _native.from_buffer(_native.as_numpy(made), made.dims, copy=True)
+            return placed(made, None)
+        return made_over(placed(made, None), None)
     except TypeError as error:
         hint = "; give the real and the imaginary part apart" if "code 5" in str(error) else ""
         raise DTypeError(f"xt.from_dlpack: {error}{hint}") from None

@@ -16,6 +16,7 @@ from .. import _native
 from ..core import dtypes, options
 from ..core.dims import describe
 from ..core.errors import DimensionError, DTypeError, UnsupportedError
+from ..core.shared import copies, made_over
 
 if TYPE_CHECKING:
     import xarray
@@ -67,27 +68,28 @@ def labels_of(x: Any) -> Labels:
     return x.meta if isinstance(x.meta, Labels) else Labels()
 
 
-def from_xarray(x: xarray.DataArray) -> Array:
-    """The array over a DataArray's memory. Its coordinates, name and attributes travel along, as they are now."""
-    made, labels = values_of(x), labels_of(x)
+def from_xarray(x: xarray.DataArray, copy: bool | None = None) -> Array:
+    """The array over a DataArray's memory, or of a copy. Its coordinates, name and attributes travel along, as they are
+    now."""
+    made, labels = values_of(x, copy), labels_of(x)
     return made._with_meta(labels.copy()) if labels else made
 
 
-def values_of(x: xarray.DataArray) -> Array:
-    """The array over a DataArray's memory, without labels."""
+def values_of(x: xarray.DataArray, copy: bool | None = None) -> Array:
+    """The array over a DataArray's memory, or of a copy, without labels."""
     dims: tuple[Any, ...] = x.dims
     values = x.values
     for d in dims:
         if not isinstance(d, str):
             raise DimensionError(f"the DataArray's dim {d!r} is no string; rename it")
-    if values.dtype in _AS_IT_IS and options.current().device is None:
+    if values.dtype in _AS_IT_IS and options.current().device is None and not copies(copy):
         made: Array = _native.from_buffer(values, dims)
-        return made
+        return made_over(made, values)
     if values.dtype.kind not in "biufV":
         raise DTypeError(f"a DataArray of {values.dtype} cannot become an array; arrays hold bools, ints and floats")
     from ..core.array import array
 
-    return array(values, dims)
+    return array(values, dims, copy=copy)
 
 
 def to_xarray(x: Array) -> xarray.DataArray:
