@@ -27,7 +27,8 @@ def grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[.
     wrt: a position, a parameter's name, or a tuple of these (then the result is a tuple). An argument may be a pytree;
     its gradient has the same structure, and each array of it the dims and dtype of its argument's.
     has_aux: `f` returns (loss, aux), and the result is (gradient, aux).
-    Compiled once per types of arguments, as by `jit`: what `f` reads from outside is fixed at the first call.
+    Compiled once per types of arguments, as by `jit`: what `f` reads from outside, also in lists and
+    attributes, is fixed at the first call.
     Raises DimensionError where the loss has dims left, DTypeError for integer arguments.
     """
     return _transform(f, wrt, has_aux, "grad")

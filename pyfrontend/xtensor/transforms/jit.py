@@ -287,8 +287,8 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     donate: arguments whose memory may be reused (accepted; nothing is reused yet).
 
     Python numbers are arguments like arrays: another value compiles nothing again. Arrays that `f` reads from outside
-    become arguments too, those that it finds when it is traced: a global name that is bound to another array later has
-    no effect. Pass what changes as an argument. They are moved to where `f` runs, once.
+    become arguments too, those that it finds when it is traced, also in a list or an attribute: another array there
+    later has no effect. Pass what changes as an argument. They are moved to where `f` runs, once.
     """
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:
