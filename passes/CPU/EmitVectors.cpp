@@ -200,8 +200,9 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
 
   /// Views that were folded into addresses, and buffers that nothing reads any more.
   static void eraseDead(func::FuncOp func) {
+    // What is inside of an op comes before it in reverse: no op that is still listed goes with it.
     SmallVector<Operation *> ops;
-    func.walk([&](Operation *op) { ops.push_back(op); });
+    func.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : llvm::reverse(ops))
       if (op->use_empty() && op->getNumResults() &&
           (isa<memref::AllocOp>(op) || isOpTriviallyDead(op)))
