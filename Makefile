@@ -2,7 +2,7 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test test-vulkan test-metal bench lint asan docs
+.PHONY: setup demo test test-vulkan test-metal fuzz fuzz-ir bench lint asan docs
 setup:
 	@scripts/setup.sh
 
@@ -18,6 +18,16 @@ test-vulkan: setup
 
 test-metal: setup
 	scripts/test_device.sh metal
+
+# Random programs against NumPy (test/fuzz), for as long as is wanted: make fuzz SECONDS=600 DEVICE=vulkan
+SECONDS := 60
+DEVICE := cpu
+fuzz: setup
+	$(PYTHON) test/fuzz/run.py --seconds $(SECONDS) --device $(DEVICE)
+
+# Changed programs of the IR tests through the passes
+fuzz-ir: setup
+	$(PYTHON) test/fuzz/ir.py --seconds $(SECONDS)
 
 bench: setup
 	$(PYTHON) benchmarks/run.py

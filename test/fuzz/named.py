@@ -1,0 +1,307 @@
+"""Named arrays in NumPy, with a bound on how far an implementation may be from each value.
+
+Floats are kept in long double, unrounded. `error` bounds |what any correct implementation gives - value|, element by
+element: operands are moved by their own bounds, and each op adds its rounding. inf means: anything may come out, as
+where a comparison hangs on a rounding.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+SIGNED = ("int8", "int16", "int32", "int64")
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+INTS = SIGNED + UNSIGNED
+_EPSILON = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
+_TINY = {"float16": 6.2e-5, "bfloat16": 1.2e-38, "float32": 1.2e-38, "float64": 2.3e-308}
+_LARGEST = {"float16": 65504.0, "bfloat16": 3.389e38, "float32": 3.4028234e38, "float64": 1.797e308}
+
+bounds = True
+"""Whether errors are bounded: derivatives by differences do without."""
+
+
+class UnknownError(Exception):
+    """What happens depends on a rounding: the program says nothing."""
+
+
+class RefusedError(Exception):
+    """The program is wrong at these sizes or indices: an error is expected."""
+
+
+class EmptyError(RefusedError):
+    """An extremum over nothing."""
+
+
+def native(dtype: str) -> np.dtype[Any]:
+    return np.dtype(ml_dtypes.bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
+
+
+def is_float(dtype: str) -> bool:
+    return dtype in _EPSILON
+
+
+def stored(values: np.ndarray, dtype: str) -> np.ndarray:
+    """As an array of ours holds them."""
+    if is_float(dtype):
+        with np.errstate(all="ignore"):
+            return values.astype("float64").astype(native(dtype))
+    return values
+
+
+@dataclass(frozen=True)
+class Named:
+    dims: tuple[str, ...]
+    dtype: str
+    value: np.ndarray
+    error: np.ndarray
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return dict(zip(self.dims, self.value.shape, strict=True))
+
+    @property
+    def type(self) -> tuple[tuple[str, ...], tuple[int, ...], str]:
+        return self.dims, self.value.shape, self.dtype
+
+    def axis(self, dim: str) -> int:
+        return self.dims.index(dim)
+
+    def known(self) -> Named:
+        """This, of which something else hangs."""
+        if self.error.size and self.error.max() > 0:
+            raise UnknownError
+        return self
+
+
+def exact(values: Any, dims: Sequence[str], dtype: str) -> Named:
+    array = np.asarray(values)
+    array = array.astype("float64").astype(np.longdouble) if is_float(dtype) else array.astype(dtype)
+    return Named(tuple(dims), dtype, array, np.zeros(array.shape))
+
+
+def made(
+    dims: Sequence[str], dtype: str, value: np.ndarray, error: np.ndarray, ulps: float = 0.0, sizes: Any = None
+) -> Named:
+    """A result, of which `ulps` roundings of `sizes` (its own values) are added to the error."""
+    value = np.asarray(value)
+    if not is_float(dtype):
+        return Named(tuple(dims), dtype, value.astype(dtype), np.where(np.asarray(error) > 0, np.inf, 0.0))
+    value = value.astype(np.longdouble)
+    if not bounds:
+        return Named(tuple(dims), dtype, value, np.zeros(value.shape))
+    error = np.asarray(error, "float64")
+    with np.errstate(all="ignore"):
+        size = np.abs(value if sizes is None else sizes).astype("float64")
+        if ulps:
+            error = error + np.where(np.isfinite(size), ulps * (_EPSILON[dtype] * size + _TINY[dtype]), 0.0)
+        # Beyond the largest number: infinite, or nobody can tell.
+        largest = _LARGEST[dtype]
+        near, over = size + error > 0.999 * largest, np.abs(value).astype("float64") - error > 1.001 * largest
+        infinite = ~np.isfinite(value)
+        error = np.where(near & ~infinite, np.inf, error)
+        if sizes is None:
+            error = np.where(over & ~infinite, 0.0, error)
+            value = np.where(over & ~infinite, np.sign(value) * np.longdouble(np.inf), value)
+        error = np.where(np.isnan(error), np.inf, error)
+    return Named(tuple(dims), dtype, value, error)
+
+
+def aligned(arrays: Sequence[Named]) -> tuple[tuple[str, ...], list[np.ndarray], list[np.ndarray]]:
+    """The union of the dims, in order of first appearance, and values and errors that broadcast along it."""
+    dims = tuple(dict.fromkeys(d for a in arrays for d in a.dims))
+
+    def spread(a: Named, x: np.ndarray) -> np.ndarray:
+        order = [a.dims.index(d) for d in dims if d in a.dims]
+        return x.transpose(order)[tuple(slice(None) if d in a.dims else None for d in dims)]
+
+    return dims, [spread(a, a.value) for a in arrays], [spread(a, a.error) for a in arrays]
+
+
+def elementwise(
+    f: Callable[..., np.ndarray], arrays: Sequence[Named], dtype: str, ulps: float = 0.0, rounded: bool = False
+) -> Named:
+    """`f` of the values, and at all corners of their bounds. rounded: what can be represented is exact."""
+    dims, values, errors = aligned(arrays)
+    with np.errstate(all="ignore"):
+        value = np.asarray(f(*values))
+        shape = np.broadcast_shapes(value.shape, *(v.shape for v in values))
+        value = np.broadcast_to(value, shape)
+        error = np.zeros(shape)
+        moved = [i for i, e in enumerate(errors) if bounds and e.size and e.max() > 0]
+        for signs in itertools.product((-1, 1), repeat=len(moved)):
+            corner = list(values)
+            for i, sign in zip(moved, signs, strict=True):
+                finite = np.where(np.isfinite(errors[i]), errors[i], 0.0)
+                corner[i] = values[i] + sign * finite if is_float(arrays[i].dtype) else values[i]
+            other = np.asarray(f(*corner))
+            same = (other == value) | ((other != other) & (value != value))
+            if is_float(dtype):
+                away = np.abs(other.astype(np.longdouble) - value).astype("float64")
+                away = np.where(np.isfinite(away), away, np.inf)
+            else:
+                away = np.full(shape, np.inf)
+            error = np.maximum(error, np.where(same, 0.0, away))
+        for i in moved:
+            error = np.where(np.isinf(errors[i]), np.inf, error)
+        if rounded and is_float(dtype):
+            ulps = np.where(stored(value, dtype).astype(np.longdouble) == value, 0.0, ulps or 1.0)  # type: ignore[assignment]
+            if not np.any(ulps):
+                return made(dims, dtype, value, error)
+            plain = made(dims, dtype, value, error)
+            full = made(dims, dtype, value, error, 1.0)
+            return Named(dims, dtype, full.value, np.where(ulps, full.error, plain.error))
+    return made(dims, dtype, value, error, ulps)
+
+
+def moved(f: Callable[[np.ndarray], np.ndarray], x: Named, dims: Sequence[str]) -> Named:
+    """Elements of `x` elsewhere, nothing computed."""
+    return Named(tuple(dims), x.dtype, f(x.value), f(x.error))
+
+
+def cast(x: Named, dtype: str) -> Named:
+    if is_float(dtype):
+        return elementwise(lambda v: v.astype(np.longdouble), [x], dtype, rounded=True)
+    if dtype == "bool":
+        return elementwise(lambda v: v != 0, [x], dtype)
+    if not is_float(x.dtype):
+        return Named(x.dims, dtype, x.value.astype(dtype), x.error)
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+
+    def convert(v: np.ndarray) -> np.ndarray:
+        whole = np.trunc(v)
+        inside = (whole >= least) & (whole <= np.longdouble(most))
+        result = np.where(inside, whole, 0).astype(dtype)
+        return np.where(
+            whole > np.longdouble(most),
+            np.asarray(most, dtype),
+            np.where(whole < least, np.asarray(least, dtype), result),
+        )
+
+    return elementwise(convert, [x], dtype)
+
+
+def promoted(*dtypes: str) -> str:
+    """As NumPy; bfloat16 meets floats only, and those of 16 bits in float32."""
+    if "bfloat16" in dtypes and len(set(dtypes)) > 1:
+        others = [d for d in dtypes if d != "bfloat16"]
+        return np.result_type("float32", *others).name
+    return np.result_type(*map(native, dtypes)).name
+
+
+# Reductions and scans: along one axis, which is the last.
+
+
+def _last(x: Named, dim: str) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    axis = x.axis(dim)
+    return np.moveaxis(x.value, axis, -1), np.moveaxis(x.error, axis, -1), tuple(d for d in x.dims if d != dim)
+
+
+def wide(dtype: str) -> str:
+    """What sums of a dtype are of."""
+    if dtype == "bool" or dtype in SIGNED:
+        return "int64"
+    return "uint64" if dtype in UNSIGNED else dtype
+
+
+def _nonfinite(value: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Sums in which an infinity or NaN decides: no rounding changes them, if those are sure."""
+    return (~np.isfinite(value)).any(-1) & np.isfinite(error).all(-1)
+
+
+def total(x: Named, dim: str, dtype: str | None = None) -> Named:
+    value, error, dims = _last(x, dim)
+    dtype = dtype or wide(x.dtype)
+    if not is_float(dtype):
+        return made(dims, dtype, value.astype(dtype).sum(-1, dtype=dtype), error.sum(-1))
+    n = value.shape[-1]
+    with np.errstate(all="ignore"):
+        result = value.sum(-1)
+        sizes = np.abs(value).sum(-1) + error.sum(-1)
+        e = np.where(_nonfinite(value, error), 0.0, error.sum(-1))
+        if n <= 1:
+            return made(dims, dtype, result, e)
+        return made(dims, dtype, result, e, n, np.where(np.isfinite(result), sizes, result))
+
+
+def product(x: Named, dim: str) -> Named:
+    value, error, dims = _last(x, dim)
+    dtype = wide(x.dtype)
+    if not is_float(dtype):
+        return made(dims, dtype, value.astype(dtype).prod(-1, dtype=dtype), error.sum(-1))
+    n = value.shape[-1]
+    with np.errstate(all="ignore"):
+        result, most = value.prod(-1), np.maximum(np.abs(value) + error, 1).prod(-1)
+        e = np.where(_nonfinite(value, error), np.inf, (most - np.maximum(np.abs(value), 1).prod(-1)).astype("float64"))
+        return made(dims, dtype, result, e, n, most if n > 1 else None)
+
+
+def extreme(x: Named, dim: str, largest: bool) -> Named:
+    value, error, dims = _last(x, dim)
+    if value.shape[-1] == 0:
+        raise EmptyError
+    with np.errstate(all="ignore"):
+        return Named(dims, x.dtype, value.max(-1) if largest else value.min(-1), error.max(-1))
+
+
+def place(x: Named, dim: str, largest: bool) -> Named:
+    value, error, dims = _last(x, dim)
+    if value.shape[-1] == 0:
+        raise EmptyError
+    best = value.argmax(-1) if largest else value.argmin(-1)
+    if not is_float(x.dtype):
+        return made(dims, "int64", best, error.max(-1))
+    with np.errstate(all="ignore"):
+        signed, sign = (value, 1) if largest else (-value, -1)
+        lowest = np.take_along_axis(signed - error, best[..., None], -1)
+        rivals = ((signed + error >= lowest) | (error == np.inf)).sum(-1) > 1
+        unsure = rivals & (error.max(-1) > 0)
+    del sign
+    return made(dims, "int64", best, np.where(unsure, np.inf, 0.0))
+
+
+def ordered(x: Named, dim: str) -> Named:
+    axis = x.axis(dim)
+    error = np.broadcast_to(x.error.max(axis, keepdims=True), x.error.shape) if x.error.size else x.error
+    return Named(x.dims, x.dtype, np.sort(x.value, axis, kind="stable"), error)
+
+
+def order(x: Named, dim: str) -> Named:
+    axis = x.axis(dim)
+    if x.error.size and x.error.max() > 0:
+        raise UnknownError
+    return Named(x.dims, "int64", np.argsort(x.value, axis, kind="stable"), np.zeros(x.error.shape))
+
+
+def running(kind: str, x: Named, dim: str, reverse: bool = False) -> Named:
+    """A cumulative sum, product, max or min, as reductions of all beginnings."""
+    axis, n = x.axis(dim), x.sizes[dim]
+    backwards = [slice(None)] * len(x.dims)
+    backwards[axis] = slice(None, None, -1)
+    if reverse:
+        x = moved(lambda a: a[tuple(backwards)], x, x.dims)
+    parts = []
+    for i in range(n):
+        begin = [slice(None)] * len(x.dims)
+        begin[axis] = slice(0, i + 1)
+        part = moved(lambda a, begin=tuple(begin): a[begin], x, x.dims)  # type: ignore[misc]
+        if kind == "sum":
+            parts.append(total(part, dim))
+        elif kind == "prod":
+            parts.append(product(part, dim))
+        else:
+            parts.append(extreme(part, dim, kind == "max"))
+    dtype = wide(x.dtype) if kind in ("sum", "prod") else x.dtype
+    if not parts:
+        return Named(x.dims, dtype, np.zeros(x.value.shape, x.value.dtype if is_float(dtype) else dtype), x.error)
+    value = np.stack([p.value for p in parts], axis)
+    error = np.stack([p.error for p in parts], axis)
+    if reverse:
+        value, error = value[tuple(backwards)], error[tuple(backwards)]
+    return Named(x.dims, dtype, value, error)
