@@ -263,11 +263,16 @@ PyObject *xtensor::callEntry(std::vector<Entry *> &entries, size_t i, PyObject *
   int64_t bytes = entry.inputBytes;
   hit = entry.filtered ? filtersMatch(entry, args, buffers, numbers)
                        : patternsMatch(entry, args, n, buffers, numbers, sizes, bytes);
+  if (hit && entry.open) {
+    int64_t *first = sizes;
+    hit = std::all_of(first, first + s.dynamicDims.size(), [](int64_t size) { return size > 1; });
+  }
   PyObject *labels = hit && entry.labels ? labelsOf(entry, args, n) : nullptr;
   if (!hit || (entry.labels && !labels)) {
     hit = false;
     return nullptr;
   }
+  entry.used = true;
   ++entry.references;
   if (labels) {
     Py_INCREF(labels);

@@ -33,6 +33,9 @@ struct Entry {
   int references = 1;
   Executable *executable; // owned
   bool unwrap, filtered = false;
+  // For sizes above 1 that nobody compiled for; where it fails, the slow path says why.
+  bool open = false;
+  bool used = false;                  // since somebody asked
   std::vector<Filter> filters;        // one for each argument, or none: arrays
   std::unique_ptr<Spelling> spelling; // null: each argument by position
   // On a device, the numbers of the latest call: programs are often called with the same ones

@@ -4,7 +4,9 @@
 #include "Function.h"
 #include "Entry.h"
 
+#include <algorithm>
 #include <structmember.h>
+#include <utility>
 
 using namespace xtensor;
 
@@ -88,8 +90,13 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
     for (size_t i = 0; i < entries.size(); ++i) {
       if (entries[i]->options != options || (keywords && !entries[i]->spelling))
         continue;
+      bool open = entries[i]->open;
       PyObject *result = entries[i]->spelling ? callSpelled(entries, i, args, n, keywords, hit)
                                               : callEntry(entries, i, args, n, hit);
+      if (hit && !result && open && PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear(); // the slow path compiles for these sizes, and tells of them
+        break;
+      }
       if (hit)
         return result;
     }
@@ -187,13 +194,13 @@ void dealloc(PyObject *o) {
 
 PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
   static const char *keywords[] = {"in_types", "executable", "unwrap", "result_wrapper", "captured",
-                                   "ranges",   "spelling",   "labels", nullptr};
+                                   "ranges",   "spelling",   "labels", "open",           nullptr};
   PyObject *types, *executable, *wrapper = Py_None, *captured = nullptr, *ranges = nullptr,
                                 *spelling = Py_None, *labels = Py_None;
-  int unwrap = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOOOOO:add", const_cast<char **>(keywords),
+  int unwrap = 0, open = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOOOOOp:add", const_cast<char **>(keywords),
                                    &types, executableClass, &executable, &unwrap, &wrapper,
-                                   &captured, &ranges, &spelling, &labels))
+                                   &captured, &ranges, &spelling, &labels, &open))
     return nullptr;
   auto *entry = new Entry(reinterpret_cast<Executable *>(executable), unwrap, currentOptions());
   entry->wrapper = wrapper == Py_None ? nullptr : Py_NewRef(wrapper);
@@ -212,6 +219,7 @@ PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
     drop(entry);
     return nullptr;
   }
+  entry->open = open && !entry->filtered;
   auto &entries = *self(o)->entries;
   entries.insert(entries.begin(), entry);
   Py_RETURN_NONE;
@@ -222,12 +230,31 @@ PyObject *clear(PyObject *o, PyObject *) {
   Py_RETURN_NONE;
 }
 
+PyObject *retire(PyObject *o, PyObject *executable) {
+  auto &entries = *self(o)->entries;
+  bool used = false;
+  std::vector<Entry *> gone;
+  for (Entry *entry : entries)
+    if ((PyObject *)entry->executable == executable) {
+      used |= std::exchange(entry->used, false);
+      gone.push_back(entry);
+    }
+  if (used)
+    Py_RETURN_TRUE;
+  for (Entry *entry : gone)
+    entries.erase(std::find(entries.begin(), entries.end(), entry));
+  for (Entry *entry : gone)
+    drop(entry);
+  Py_RETURN_FALSE;
+}
+
 PyObject *getSize(PyObject *o, void *) { return PyLong_FromSize_t(self(o)->entries->size()); }
 
 PyMethodDef methods[] = {
     {"add", (PyCFunction)(void *)add, METH_VARARGS | METH_KEYWORDS,
      "add(in_types, executable, unwrap=False, result_wrapper=None, "
-     "captured=(), ranges=(), spelling=None, labels=None)\n--\n\nFrom now on calls with arguments "
+     "captured=(), ranges=(), spelling=None, labels=None, open=False)\n--\n\nFrom now on calls "
+     "with arguments "
      "of these types run `executable`. A type: an ArrayType, or int, float or "
      "bool for a Python number where the "
      "executable takes an array without dims. in_types=None: whatever fits "
@@ -241,7 +268,11 @@ PyMethodDef methods[] = {
      "each is given by position. labels: a list of (metas of the arguments, "
      "metas of the results, option), read at each call: arguments of these "
      "very metas fit while the option that set_label_option gives is the "
-     "same one (None: whatever it is)."},
+     "same one (None: whatever it is). open: not for dynamic sizes of 0 and 1, "
+     "and slow_path is called where the executable raises."},
+    {"retire", retire, METH_O,
+     "retire(executable)\n--\n\nForgets the signatures of an executable that was not called since "
+     "the last time that this was asked; whether it was called."},
     {"clear", clear, METH_NOARGS, "clear()\n--\n\nForgets all signatures."},
     {}};
 PyGetSetDef getters[] = {

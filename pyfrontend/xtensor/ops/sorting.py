@@ -83,7 +83,7 @@ def top_k(x: ArrayLike, k: int, /, dim: str | None = None) -> tuple[Array, Array
     return _permuted(x, dim, order), order
 
 
-@op
+@op(each_size=True)  # searches by halves, as often as the size asks for
 def rank(x: ArrayLike, /, dim: str | None = None, *, pct: bool = False) -> Array:
     """Ranks along `dim` from 1, ties sharing the average: f8 with the dims of `x`. NaN has rank NaN.
 
@@ -115,7 +115,7 @@ def _valid(x: Tracer, dim: str) -> Tracer:
 # ---- searching ----------------------------------------------------------------
 
 
-@op
+@op(each_size=True)  # searches by halves, as often as the size asks for
 def searchsorted(sorted: ArrayLike, values: ArrayLike, /, side: str = "left", *, dim: str | None = None) -> Array:
     """Where `values` would go into `sorted` (ascending along `dim`) to keep it sorted: i8 positions.
 

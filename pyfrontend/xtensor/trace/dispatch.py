@@ -10,7 +10,7 @@ import inspect
 import itertools
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..core.errors import ArgumentError, ArgumentTypeError, Error
 from ..core.identity import identity
 from ..core.ranges import of_ints
 from ..core.spec import Spec
+from .opened import Amount, Families, Family, Programs, generic, with_amounts
 from .program import Program, trace
 from .scope import check_alive, local, tracing
 from .tracer import Tracer, as_tracer, as_weak, not_an_array, unnamed
@@ -128,8 +129,9 @@ class Entry:
                 self.relabel.remember(self.labels, results, arrays, every)
         return results[0] if self.unwrap else self.unflatten(results)
 
-    def register(self, function: Any, types: Sequence[Any] | None, spelling: Any = None) -> None:
-        """From now on C++ finds this entry for arguments of `types` (None: any that fit)."""
+    def register(self, function: Any, types: Sequence[Any] | None, spelling: Any = None, opened: bool = False) -> None:
+        """From now on C++ finds this entry for arguments of `types` (None: any that fit). opened: sizes of 0 and 1 do
+        not, and where it fails the slow path is asked."""
         if self.labels is not None and (types is None or None in types):
             return  # labels of results may depend on sizes
         wrapper = None if self.unwrap else self.unflatten
@@ -139,7 +141,7 @@ class Entry:
         if any(isinstance(t, _native.ArrayType) and t.dtype != s.dtype.name for t, s in given):
             return  # a weak float64 from the CPU, where there is no float64
         ranges = of_ints(self.ranges)
-        function.add(types, self.executable, self.unwrap, wrapper, self.captured, ranges, spelling, self.labels)
+        function.add(types, self.executable, self.unwrap, wrapper, self.captured, ranges, spelling, self.labels, opened)
         self.is_registered = True
 
 
@@ -181,10 +183,13 @@ def _public(room: str, name: str) -> Any:
 class _Arguments:
     """Finds the arrays among the arguments of a call: `key` tells everything but their values."""
 
-    __slots__ = ("arrays", "free", "key", "labelled", "plain", "specs")
+    __slots__ = ("amount", "arrays", "at", "free", "key", "labelled", "numbers", "plain", "specs")
 
     def __init__(self) -> None:
         self.key: list[Any] = []
+        self.amount: Callable[[Any], bool] | None = None  # which numbers of what is scanned are amounts
+        self.numbers: list[Any] = []  # the amounts, as `key` has them
+        self.at: list[int] = []  # where in `key` arrays and amounts are
         self.arrays: list[Any] = []
         self.free: set[int] = set()  # numbers of the arrays that go to any device
         self.specs: list[Spec] = []
@@ -193,6 +198,7 @@ class _Arguments:
 
     def array(self, a: Any) -> None:
         type_ = a.type
+        self.at.append(len(self.key))
         self.key.append(type_)
         self.arrays.append(a)
         self.specs.append(type_)
@@ -212,6 +218,13 @@ class _Arguments:
             self.free.add(len(self.arrays))
             self.arrays.append(scalar_array(x))
             self.specs.append(spec)
+        elif self.amount is not None and cls in (int, float) and self.amount(x):
+            self.at.append(len(self.key))
+            self.key.append(self.static(x))
+            self.numbers.append(self.key[-1])
+        elif cls is Amount:
+            self.scan(x.number, True)
+            self.plain = False
         elif cls in (tuple, list):
             self.key.append((cls, len(x)))
             self.plain = False
@@ -290,6 +303,8 @@ def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
     """The arguments again, with tracers where `_Arguments.scan` found arrays."""
     if isinstance(x, _native.Array):
         return next(tracers)
+    if type(x) is Amount:
+        return Amount(next(tracers))
     if is_array and isinstance(x, (bool, int, float)) and not _is_wide(x):
         return next(tracers)
     if type(x) in (tuple, list):
@@ -324,18 +339,24 @@ class _Takes(enum.IntEnum):
             raise not_an_array(x)
 
 
+_programs = Programs()
+_families = Families()
+
+
 class _Eager:
     """Calls of a public function: inline while tracing, else through its compiled signatures."""
 
     __slots__ = (
+        "amounts",
         "by_name",
         "decide",
-        "entries",
+        "each_size",
         "fn",
         "function",
         "joins",
         "lists",
         "name",
+        "names",
         "positional",
         "rest",
         "static",
@@ -347,8 +368,13 @@ class _Eager:
         static: Callable[..., Any] | None,
         name: str | None,
         decide: Sequence[str] | None,
+        amounts: Mapping[str, Callable[[Any], bool]],
+        each_size: bool,
     ) -> None:
         self.fn = fn
+        self.amounts = amounts
+        self.each_size = each_size
+        self.names = list(inspect.signature(fn).parameters)
         self.name = name or fn.__name__.lstrip("_")
         room = fn.__module__.removeprefix("xtensor.")
         if not room.startswith("ops.") and "." not in room and fn.__module__ != room:
@@ -357,7 +383,6 @@ class _Eager:
         # What puts elements of several arrays together by name: their coordinates have to agree.
         self.joins = room in _JOINING and self.name not in _BY_POSITION
         self.function: Any = None
-        self.entries: dict[Any, Entry] = {}
         self.positional: list[_Takes] = []
         self.by_name: dict[str, _Takes] = {}
         self.decide = decide
@@ -444,29 +469,25 @@ class _Eager:
     def eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.static is not None:
             args, kwargs = self.static(*args, **kwargs)
-        found = _Arguments()
-        for i, x in enumerate(args):
-            is_array = self.is_array(i)
-            if not is_array:
-                found.plain = False
-            is_array.check(x)
-            found.scan(x, bool(is_array))
-        for name, x in kwargs.items():
-            found.plain = False
-            found.key.append(name)
-            is_array = self.by_name.get(name, _Takes.NONE)
-            is_array.check(x)
-            found.scan(x, bool(is_array))
+        found = self.scan(args, kwargs)
         device = devices.where(found.arrays, found.free, lambda i: f"operand {i}")
         if self.sees_same:
             found.key.append(found.same())
-        key = (options.current(), device, bool(found.labelled), *found.key)
+        call = (self, options.current(), device, bool(found.labelled))
+        key = (*call, *found.key)
         try:
-            entry = self.entries.get(key)
+            entry = _programs.get(key)
         except TypeError:
             raise self.unhashable(args, kwargs) from None
         if entry is None:
-            entry = self.entries[key] = self.compile(found, args, kwargs, device)
+            try:
+                result = self.opened(call, found, args, kwargs)
+            except Exception:  # the program for these very sizes tells of it
+                result = None
+            if result is not None:
+                return result
+            entry = self.compile(found, args, kwargs, device)
+            _programs.add(key, self.function, entry)
         # C++ tells arrays apart by their types alone.
         if found.plain and not entry.is_registered and not self.sees_same:
             types = [type(x) if type(x) in _NUMBERS else x.type for x in args]
@@ -478,10 +499,84 @@ class _Eager:
         """Whether operands that are one array are one in the program, too: what strict=True forbids needs it."""
         return self.name == "dot" and options.current().strict
 
+    def scan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Arguments:
+        found = _Arguments()
+        for i, x in enumerate(args):
+            is_array = self.is_array(i)
+            if not is_array:
+                found.plain = False
+            is_array.check(x)
+            if self.amounts:
+                found.amount = self.amount(i)
+            found.scan(x, bool(is_array))
+        for name, x in kwargs.items():
+            found.plain = False
+            found.key.append(name)
+            is_array = self.by_name.get(name, _Takes.NONE)
+            is_array.check(x)
+            found.amount = self.amounts.get(name)
+            found.scan(x, bool(is_array))
+        return found
+
+    def amount(self, i: int) -> Callable[[Any], bool] | None:
+        """Which numbers in argument `i` are amounts."""
+        return self.amounts.get(self.names[i]) if i < len(self.names) else None
+
+    def opened(self, call: tuple[Any, ...], found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a program that serves other sizes and amounts, too; None where there is no such program."""
+        met = None if self.each_size else generic(found.key, found.at)
+        if met is None:
+            return None
+        key, sizes = (*call, *met[0]), met[1]
+        family = _families.get(key)
+        family.meet(sizes, found.numbers)
+        if not family.is_open:
+            return None
+        is_plain = found.plain and not found.labelled
+        if family.varying_numbers:
+            amounts = [self.amount(i) for i in range(len(args))], self.amounts
+            args, kwargs = with_amounts(args, kwargs, amounts, family.varying_numbers)
+            found = self.scan(args, kwargs)
+        key = (family.program, *key)
+        entry = _programs.get(key)
+        if entry is None:
+            entry = self.open(family, found, args, kwargs, call[2])
+            if entry is None:
+                return None
+            _programs.add(key, self.function, entry)
+            if is_plain and not self.sees_same:
+                types = [type(x) if type(x) in _NUMBERS else None for x in args]
+                entry.register(self.function, types if any(types) else None, opened=True)
+        return entry.result(found.arrays, found.labelled)
+
+    def open(
+        self,
+        family: Family,
+        found: _Arguments,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        device: _native.Device | None,
+    ) -> Entry | None:
+        """The program of a family, if the function needs not know what varies."""
+        family.refused = True
+        entry = self.compile(found, args, kwargs, device, family.varying)
+        # What a device tells later names the sizes of the program.
+        family.refused = device is not None and bool(entry.executable.sites)
+        return None if family.refused else entry
+
     def compile(
-        self, found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any], device: _native.Device | None
+        self,
+        found: _Arguments,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        device: _native.Device | None,
+        varying: frozenset[str] = frozenset(),
     ) -> Entry:
+        """`varying`: dims of which the program serves every size."""
         specs = [s if isinstance(s, Spec) else spec_of_type(s) for s in found.specs]
+        if varying:
+            sizes = [[None if d in varying else n for d, n in zip(s.dims, s.shape, strict=True)] for s in specs]
+            specs = [Spec(s.dims, n, s.dtype, s.weak) for s, n in zip(specs, sizes, strict=True)]
 
         same = found.same() if self.sees_same else range(len(specs))
 
@@ -518,18 +613,33 @@ def op(
     static: Callable[..., Any] | None = None,
     name: str | None = None,
     decide: Sequence[str] | None = None,
+    amounts: Mapping[str, Callable[[Any], bool]] | None = None,
+    each_size: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-def op(fn: Any = None, /, *, static: Any = None, name: str | None = None, decide: Any = None) -> Any:
+def op(
+    fn: Any = None,
+    /,
+    *,
+    static: Any = None,
+    name: str | None = None,
+    decide: Any = None,
+    amounts: Any = None,
+    each_size: bool = False,
+) -> Any:
     """Makes a function over tracers a public one, for tracers and concrete arrays alike.
 
     Parameters annotated with ArrayLike take arrays; so does any argument that holds an Array. Everything else is
     static: hashable, and part of what is compiled for. `static(*args, **kwargs) -> (args, kwargs)` makes it so. `name`
     is how errors call the function, by default its own without underscores in front. A result without dims is weak
     where all arrays that are given are; `decide` names the parameters that count (none: it never is).
+
+    amounts: parameters whose Python numbers only say how far or how much, each with a function that says which numbers
+    do. Where they vary, the function is traced with an `Amount` in place of a number.
+    each_size: compiled once per size, because it knows too much of its sizes to serve others as well.
     """
     if fn is None:
-        return functools.partial(_make, static=static, name=name, decide=decide)
-    return _make(fn, static, name, decide)
+        return functools.partial(_make, static=static, name=name, decide=decide, amounts=amounts, each_size=each_size)
+    return _make(fn, static, name, decide, amounts, each_size)
 
 
 def plain(fn: Callable[P, R]) -> Callable[P, R]:
@@ -538,8 +648,10 @@ def plain(fn: Callable[P, R]) -> Callable[P, R]:
     return found
 
 
-def _make(fn: Any, static: Any, name: str | None, decide: Sequence[str] | None) -> Any:
-    slow = _Eager(fn, static, name, decide)
+def _make(
+    fn: Any, static: Any, name: str | None, decide: Sequence[str] | None, amounts: Any = None, each_size: bool = False
+) -> Any:
+    slow = _Eager(fn, static, name, decide, amounts or {}, each_size)
     function = Op(slow)
     functools.update_wrapper(function, fn, updated=())
     slow.function = function
