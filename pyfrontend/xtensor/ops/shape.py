@@ -322,7 +322,8 @@ def _fill_in(x: Tracer, old: str, sizes: dict[str, int]) -> dict[str, int]:
 def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
     """The arrays, all with the union of their dims; `exclude`d dims stay as each has them, last."""
     xs = [as_tracer(x) for x in arrays]
-    return tuple(_broadcast_to("broadcast", xs, xs, exclude))
+    ys = _broadcast_to("broadcast", xs, xs, exclude)
+    return tuple(_labelled_like(y, x, [o for o in xs if o is not x]) for x, y in zip(xs, ys, strict=True))
 
 
 @op
@@ -330,11 +331,15 @@ def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> 
     """`x` with the dims of `other` first, then those of its own; `exclude`d dims stay as they are, last."""
     x, other = as_tracer(x), as_tracer(other)
     y = _broadcast_to("broadcast_like", [x], [other, x], exclude)[0]
-    if y.value == x.value:
-        return y
-    # Its new dims are labelled as those of `other` are.
-    places = {d: frozenset((i, d, ()) for i, v in enumerate((x, other)) if d in v.dims) for d in y.dims}
-    build.followed([y], [x, other], Followed([places | {d: frozenset([(0, d, ())]) for d in (POINTS, WHOLE)}], []))
+    return _labelled_like(y, x, [other])
+
+
+def _labelled_like(y: Tracer, x: Tracer, others: Sequence[Tracer]) -> Tracer:
+    """`y`, which is `x` with more dims: those are labelled as those of the others are."""
+    if y.value != x.value:
+        arrays = [x, *others]
+        places = {d: frozenset((i, d, ()) for i, v in enumerate(arrays) if d in v.dims) for d in y.dims}
+        build.followed([y], arrays, Followed([places | {d: frozenset([(0, d, ())]) for d in (POINTS, WHOLE)}], []))
     return y
 
 

@@ -1,0 +1,230 @@
+"""Every function that xarray has by the same name, against xarray: values, dims, coordinates, name and attributes.
+
+What differs is listed here, with the reason, and docs/xarray.md has that list.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+from conftest import ROOT
+
+V = xr.DataArray(
+    np.array([[0.5, -1.5, np.nan], [2.0, 0.25, -3.0], [1.0, 7.0, 0.125], [-2.5, 3.0, 4.0]]),
+    dims=("time", "x"),
+    coords={"time": [1, 2, 4, 8], "hour": ("time", [6, 7, 8, 9]), "x": [10.0, 20.0, 30.0], "run": 3},
+    name="speed",
+    attrs={"units": "m/s"},
+)
+W = V.fillna(1.5)
+N = W.astype("i8")
+
+# Of methods: one call, on an array and on the DataArray.
+METHODS: dict[str, Callable[[Any], Any]] = {
+    "T": lambda v: v.T,
+    "all": lambda v: (v > 0).all("time"),
+    "any": lambda v: (v > 0).any("time"),
+    "argmax": lambda v: v.argmax("time"),
+    "argmin": lambda v: v.argmin("time"),
+    "argsort": lambda v: v.isel(x=0).argsort(),
+    "astype": lambda v: v.astype("f4"),
+    "broadcast_like": lambda v: v.isel(x=0).broadcast_like(v),
+    "clip": lambda v: v.clip(0.0, 2.0),
+    "coarsen": lambda v: v.coarsen(time=2).mean(),
+    "conj": lambda v: v.conj(),
+    "cumprod": lambda v: v.cumprod("time"),
+    "cumsum": lambda v: v.cumsum("time"),
+    "diff": lambda v: v.diff("time"),
+    "dot": lambda v: v.dot(v.isel(time=0), dim="x"),
+    "drop_vars": lambda v: v.drop_vars("time"),
+    "expand_dims": lambda v: v.expand_dims(k=2),
+    "fillna": lambda v: v.fillna(0.0),
+    "head": lambda v: v.head(time=2),
+    "idxmax": lambda v: v.idxmax("time"),
+    "idxmin": lambda v: v.idxmin("time"),
+    "imag": lambda v: v.imag,
+    "isel": lambda v: v.isel(time=[2, 0], x=-1),
+    "isnull": lambda v: v.isnull(),
+    "max": lambda v: v.max("time"),
+    "mean": lambda v: v.mean("time"),
+    "median": lambda v: v.median("time"),
+    "min": lambda v: v.min("time"),
+    "notnull": lambda v: v.notnull(),
+    "pad": lambda v: v.pad(x=(1, 2)),
+    "prod": lambda v: v.prod("time"),
+    "quantile": lambda v: v.quantile(0.3, "time"),
+    "rank": lambda v: v.rank("time"),
+    "real": lambda v: v.real,
+    "rename": lambda v: v.rename(time="t"),
+    "roll": lambda v: v.roll(time=1),
+    "rolling": lambda v: v.rolling(time=2).mean(),
+    "round": lambda v: v.round(),
+    "shift": lambda v: v.shift(time=1),
+    "squeeze": lambda v: v.isel(time=[1]).squeeze(),
+    "stack": lambda v: v.stack(k=("time", "x")),
+    "std": lambda v: v.std("time"),
+    "sum": lambda v: v.sum("time"),
+    "swap_dims": lambda v: v.swap_dims(time="hour"),
+    "tail": lambda v: v.tail(time=2),
+    "thin": lambda v: v.thin(time=2),
+    "transpose": lambda v: v.transpose("x", "time"),
+    "unstack": lambda v: v.stack(k=("time", "x")).unstack("k") if isinstance(v, xr.DataArray) else _unstacked(v),
+    "var": lambda v: v.var("time"),
+    "where": lambda v: v.where(v > 0),
+}
+# Attributes that both have, and no functions.
+ATTRIBUTES = {
+    "attrs", "coords", "data", "dims", "dtype", "indexes", "item", "name", "nbytes", "ndim", "shape", "size", "sizes",
+    "to_numpy", "values", "variable",
+}  # fmt: skip
+# Of functions of the package: ours and xarray's.
+FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "xt.broadcast": (lambda v: xt.broadcast(v.isel(x=0), v)[0], lambda v: xr.broadcast(v.isel(x=0), v)[0]),
+    "xt.concat": (lambda v: xt.concat([v, v + 1.0], dim="time"), lambda v: xr.concat([v, v + 1.0], dim="time")),
+    "xt.dot": (lambda v: xt.dot(v, v, dim="x"), lambda v: xr.dot(v, v, dim="x")),
+    "xt.full_like": (lambda v: xt.full_like(v, 2.0), lambda v: xr.full_like(v, 2.0)),
+    "xt.ones_like": (xt.ones_like, xr.ones_like),
+    "xt.where": (lambda v: xt.where(v > 0, v, 0.0), lambda v: xr.where(v > 0, v, 0.0)),
+    "xt.zeros_like": (xt.zeros_like, xr.zeros_like),
+}
+_BITS = ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift")
+
+
+def _ufunc(name: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """An element by element function of one array, or of it and its absolute value; of bits, of ints."""
+    ours, theirs = getattr(xt, name), getattr(xr.ufuncs, name)
+    is_binary = getattr(np, name).nin == 2
+
+    def call(f: Callable[..., Any], v: Any) -> Any:
+        x = v.fillna(1.0).astype("i8") if name in (*_BITS, "bitwise_invert", "invert") else v
+        return f(x, abs(x)) if is_binary else f(x)
+
+    return lambda v: call(ours, v), lambda v: call(theirs, v)
+
+
+def _unstacked(v: Any) -> Any:
+    return v.stack(k=("time", "x")).unstack(k={"time": 4, "x": 3})
+
+
+FUNCTIONS |= {f"xt.{n}": _ufunc(n) for n in sorted(xt.__all__) if hasattr(xr.ufuncs, n)}
+
+_NAN = "NaN counts, unless `skipna=True` is given or `xt.option(skipna=True)` holds"
+_LABELS = "labels stay as they are; xarray makes them floats, for NaN may be among them"
+# What differs, and why.
+DIFFERENCES: dict[str, tuple[str, str]] = {
+    "argmax": ("value", _NAN),
+    "argmin": ("value", _NAN),
+    "argsort": ("coords", "the results are positions, and have no labels along the dim that is sorted"),
+    "coarsen": ("value", _NAN),
+    "cumprod": ("value", _NAN),
+    "cumsum": ("value", _NAN),
+    "idxmax": ("dtype, value", f"{_NAN}; {_LABELS}"),
+    "idxmin": ("dtype, value", f"{_NAN}; {_LABELS}"),
+    "max": ("value", _NAN),
+    "mean": ("value", _NAN),
+    "median": ("value", _NAN),
+    "min": ("value", _NAN),
+    "pad": (
+        "value, dtype",
+        "fills with 0, as NumPy does, and keeps the dtype; `constant_values=np.nan` fills with NaN",
+    ),
+    "prod": ("value", _NAN),
+    "quantile": ("value, coords", f"{_NAN}; xarray adds the level as a coordinate"),
+    "stack": ("coords", "the new dim has no labels; xarray gives it labels of several levels"),
+    "std": ("value", _NAN),
+    "sum": ("value", _NAN),
+    "unstack": ("coords", "takes sizes in place of labels, and its dims have no labels"),
+    "var": ("value", _NAN),
+    "xt.reciprocal": ("value", "an integer divided by 0 is 0"),
+}
+
+
+def _labelled(x: Any) -> xr.DataArray:
+    if isinstance(x, xr.DataArray):
+        return x
+    return x.to_xarray() if isinstance(x, xt.Array) else xr.DataArray(x)
+
+
+def difference(ours: Callable[[Any], Any], theirs: Callable[[Any], Any], v: xr.DataArray) -> str:
+    """What differs between two calls, in words."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = theirs(v)
+        try:
+            got = _labelled(ours(xt.as_array(v)))
+        except xt.Error as error:
+            return f"error: {error}"
+    found = []
+    if got.dims != want.dims:
+        found.append("dims")
+    if got.dtype != want.dtype:
+        found.append("dtype")
+    if set(got.dims) != set(want.dims) or not np.allclose(
+        got.transpose(*want.dims).values, want.values, rtol=1e-12, equal_nan=True
+    ):
+        found.append("value")
+    coords, others = got.coords, want.coords
+    if coords.keys() != others.keys() or not all(coords[k].variable.equals(others[k].variable) for k in others):
+        found.append("coords")
+    found += [n for n in ("name", "attrs") if getattr(got, n) != getattr(want, n)]
+    return ", ".join(found)
+
+
+def calls(name: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    return FUNCTIONS[name] if name in FUNCTIONS else (METHODS[name], METHODS[name])
+
+
+ALL = [*METHODS, *FUNCTIONS]
+NEEDS_BOTTLENECK = {"rank"}  # in xarray
+INPUTS = {"NaN": V, "floats": W, "ints": N}
+
+
+def differences(name: str) -> str:
+    """Of all inputs: what differs in any."""
+    found = [difference(*calls(name), v) for v in INPUTS.values()]
+    return ", ".join(dict.fromkeys(part for f in found if f for part in f.split(", ")))
+
+
+def test_every_function_that_both_have_is_compared() -> None:
+    methods = {n for n in dir(xt.ones(t=2)) if hasattr(xr.DataArray, n)}
+    assert methods - ATTRIBUTES == METHODS.keys()
+    functions = {n for n in xt.__all__ if callable(getattr(xr, n, None)) or hasattr(xr.ufuncs, n)}
+    assert {f"xt.{n}" for n in functions} == FUNCTIONS.keys()
+
+
+@pytest.mark.cpu_only("values are compared in float64")
+@pytest.mark.parametrize("name", ALL)
+def test_a_function_gives_what_xarray_gives_or_is_listed(name: str) -> None:
+    if name in NEEDS_BOTTLENECK:
+        pytest.importorskip("bottleneck", reason=f"xarray's {name} needs bottleneck")
+    assert differences(name) == DIFFERENCES.get(name, ("",))[0]
+
+
+@pytest.mark.cpu_only("values are compared in float64")
+@pytest.mark.parametrize("name", [n for n, (_, why) in DIFFERENCES.items() if _NAN in why])
+def test_under_skipna_nan_makes_no_difference(name: str) -> None:
+    with xt.option(skipna=True):
+        assert difference(*calls(name), V) == difference(*calls(name), W)
+
+
+def table() -> list[str]:
+    """The rows of the page."""
+    return [f"| `{name}` | {what} | {why} |" for name, (what, why) in DIFFERENCES.items()]
+
+
+def test_the_page_lists_the_differences() -> None:
+    page = (ROOT / "docs" / "xarray.md").read_text().splitlines()
+    assert [row for row in page if row.startswith("| `")] == table()
+
+
+if __name__ == "__main__":
+    print("\n".join(table()))
+    for n in [n for n in ALL if n not in NEEDS_BOTTLENECK]:
+        if differences(n) != DIFFERENCES.get(n, ("",))[0]:
+            print(f"{n}: differs in {differences(n) or 'nothing'}")
