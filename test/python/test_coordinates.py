@@ -69,6 +69,24 @@ def test_coordinates_that_differ_are_an_error(name: str, compiled: bool) -> None
     call(a, bare.drop_vars(bare.dims[0]))
 
 
+def test_the_advice_about_parts_of_one_array_works_inside_of_jit() -> None:
+    x = along("t", T)
+
+    def shifted(a: Any) -> Any:
+        return a.isel(t=slice(1, None)) - a.isel(t=slice(None, -1))
+
+    with pytest.raises(
+        xt.DimensionError, match=r"different parts of one array. Write a.drop_vars\('t'\) .*a.diff\('t'\)"
+    ):
+        xt.jit(shifted)(x)
+    with pytest.raises(xt.DimensionError, match=r"Leave out those of one, .*a.drop_vars\('t'\); .*xarray.align\(a, b"):
+        shifted(xt.as_array(x))
+    advised = xt.jit(lambda a: a.isel(t=slice(1, None)) - a.isel(t=slice(None, -1)).drop_vars("t"))
+    for v in (x, xt.as_array(x)):
+        xr.testing.assert_identical(xt.as_array(advised(v)).to_xarray(), x.diff("t"))
+        xr.testing.assert_identical(xt.as_array(xt.jit(lambda a: a.diff("t"))(v)).to_xarray(), x.diff("t"))
+
+
 @pytest.mark.parametrize("part", [slice(None), slice(None, None, -1), slice(0, 2), slice(3, 1, -1)])
 def test_an_update_keeps_the_coordinates_of_what_it_updates(part: slice) -> None:
     x, v = along("t", T), along("t", T).isel(t=part) + 5

@@ -183,7 +183,10 @@ class Meeting:
             for d in spec.dims:
                 if d in coords and not found.setdefault(d, coords[d]).equals(coords[d]):  # type: ignore[no-untyped-call]
                     operands = ", ".join(f"{s.dtype.name} {describe(s.dims, s.shape)}" for s, _ in self.operands)
-                    raise DimensionError(f"xt.{self.op}: {_differ(d)} (operands: {operands})", self.line)
+                    froms = {(i, x) for _, where in self.operands for i, x, _ in where.get(d, ())}
+                    raise DimensionError(
+                        f"xt.{self.op}: {_differ(d, len(froms) == 1)} (operands: {operands})", self.line
+                    )
 
 
 def no_labels(op: str, dim: str, line: str | None = None) -> UnsupportedError:
@@ -197,10 +200,18 @@ def no_labels(op: str, dim: str, line: str | None = None) -> UnsupportedError:
     )
 
 
-def _differ(dim: str) -> str:
+def _differ(dim: str, is_one_array: bool = False) -> str:
+    """`is_one_array`: the operands are different parts of one array."""
+    drop = f"a.drop_vars({dim!r})"
+    what = f"the coordinates of dim {dim!r} differ between the operands"
+    if is_one_array:
+        return (
+            f"{what}, which are different parts of one array. Write {drop} for the part whose labels the result "
+            f"shall not have; neighbours are subtracted by a.diff({dim!r})"
+        )
     return (
-        f"the coordinates of dim {dim!r} differ between the operands. Align them first: "
-        f'xarray.align(a, b, join="inner"), or leave them out: a.drop_vars({dim!r})'
+        f"{what}. Leave out those of one, inside of xt.jit too: {drop}; or keep the labels that both have, before the "
+        f'call: xarray.align(a, b, join="inner")'
     )
 
 
