@@ -43,22 +43,19 @@ if not TYPE_CHECKING:  # else any attribute would pass
     __getattr__ = module_lookup(__name__)
 
 
-def _total(x: Tracer, dims: tuple[str, ...]) -> Tracer:
-    """The sum over dims; 16-bit floats are added up in f4."""
-    return p.cast(build.reduce("sum", p.cast(x, p.accumulator(x.dtype)), dims), x.dtype)
-
-
 @op
 def softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
     """exp(x) over its sum along `dim` (one or several; None is all): the dims of `x`; NaN where all of x is -inf."""
     x = p.as_float(x)
     dims = dims_of("softmax", x, dim)
-    return _softmax(x, dims) if dims and not any_empty(x, dims) else build.unary("exp", build.binary("sub", x, x))
+    if not dims or any_empty(x, dims):
+        return build.unary("exp", build.binary("sub", x, x))
+    return p.rounded_once(lambda x: _softmax(x, dims), x)
 
 
 def _softmax(x: Tracer, dims: tuple[str, ...]) -> Tracer:
     e = build.unary("exp", build.binary("sub", x, shift_of(x, dims, finite=False)))
-    return build.binary("div", e, _total(e, dims))
+    return build.binary("div", e, build.reduce("sum", e, dims))
 
 
 @op
@@ -68,8 +65,12 @@ def log_softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
     dims = dims_of("log_softmax", x, dim)
     if not dims or any_empty(x, dims):
         return build.binary("sub", x, x)
+    return p.rounded_once(lambda x: _log_softmax(x, dims), x)
+
+
+def _log_softmax(x: Tracer, dims: tuple[str, ...]) -> Tracer:
     shifted = build.binary("sub", x, shift_of(x, dims, finite=False))
-    return build.binary("sub", shifted, build.unary("log", _total(build.unary("exp", shifted), dims)))
+    return build.binary("sub", shifted, build.unary("log", build.reduce("sum", build.unary("exp", shifted), dims)))
 
 
 @op
@@ -128,7 +129,10 @@ def attention(
     # The scores, not the query, are scaled: the softmax's loops do it on the way.
     scores = contract([q, k], (feature,), tuple(sizes))
     scores = build.binary("mul", scores, _inverse_root(size_of(q, feature), q.dtype))
-    weights = _softmax(scores, (key,)) if mask is None else _masked_softmax(scores, mask, key)
+    if mask is None:
+        weights = p.rounded_once(lambda scores: _softmax(scores, (key,)), scores)
+    else:
+        weights = p.rounded_once(lambda scores: _masked_softmax(scores, mask, key), scores)
     order = tuple(union_sizes("attention", (weights, v)))
     return contract([weights, v], (key,), order)
 
@@ -151,7 +155,7 @@ def _masked_softmax(scores: Tracer, mask: ArrayLike, key: str) -> Tracer:
     lowest = p.constant(-np.inf, scores.dtype)
     scores = build.select(mask, scores, lowest)
     e = build.unary("exp", build.binary("sub", scores, shift_of(scores, (key,))))
-    total = _total(e, (key,))
+    total = build.reduce("sum", e, (key,))
     one = p.constant(1, scores.dtype)
     some = build.select(build.compare("gt", total, p.zero(scores.dtype)), total, one)
     return build.binary("div", e, some)
@@ -175,16 +179,18 @@ def cross_entropy(logits: ArrayLike, labels: ArrayLike, /, dim: str) -> Array:
             DimensionError, "cross_entropy", f"there is no dim {dim!r} in float labels, which are probabilities", x,
             labels, instead='Classes are integers: labels.astype("i8")',
         )  # fmt: skip
-    x, labels = p.promote(x, labels)
+    x, labels = aligned("cross_entropy", *p.promote(x, labels))
+    return p.rounded_once(lambda x, labels: _expected_cost(x, labels, dim), x, labels)
+
+
+def _expected_cost(x: Tracer, labels: Tracer, dim: str) -> Tracer:
     logs = as_tracer(log_softmax(x, dim))
-    aligned("cross_entropy", labels, logs)
     product = build.binary("mul", labels, logs)
     # A class of probability 0 costs nothing, even if its logit is -inf.
     free = build.binary("and", build.compare("eq", labels, p.zero(x.dtype)), build.unary("isinf", logs))
     product = build.select(free, p.zero(x.dtype), product)
     order = tuple(d for d in union_sizes("cross_entropy", (logs, labels)) if d != dim)
-    y = build.unary("neg", _total(product, (dim,)))
-    return extend(y, {}, order)
+    return extend(build.unary("neg", build.reduce("sum", product, (dim,))), {}, order)
 
 
 def _label_entropy(x: Tracer, labels: Tracer, dim: str) -> Tracer:
@@ -194,9 +200,10 @@ def _label_entropy(x: Tracer, labels: Tracer, dim: str) -> Tracer:
             instead="Give the class of each instance, or probabilities as floats",
         )  # fmt: skip
     aligned("cross_entropy", x, labels)
-    total = log_of_sum(x, (dim,), shift_of(x, (dim,)))
     chosen = as_tracer(_read(x, {dim: _counted(labels, x, dim)}, "cross_entropy", None))
-    return build.binary("sub", *aligned("cross_entropy", total, chosen))
+    return p.rounded_once(
+        lambda x, chosen: build.binary("sub", *aligned("cross_entropy", log_of_sum(x, (dim,)), chosen)), x, chosen
+    )
 
 
 def _counted(labels: Tracer, x: Tracer, dim: str) -> Tracer:

@@ -170,3 +170,70 @@ def test_special_values(name: str, dtype: str) -> None:
     zero = want == 0
     np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
     assert name not in ODD or np.signbit(got[1])
+
+
+def _exact(name: str, v: float) -> mpmath.mpf:
+    x = mpmath.mpf(v)
+    if name == "gelu":
+        return x * mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+    if name == "softplus":
+        return mpmath.log1p(mpmath.exp(x))
+    if name == "log_sigmoid":
+        return -mpmath.log1p(mpmath.exp(-x))
+    return (x if name == "silu" else 1) / (1 + mpmath.exp(-x))
+
+
+# dtype -> (digits, least normal exponent, arguments from, to, bound of the functions in ulp)
+COMPOSED = {
+    "float16": (11, -14, -16, 11, 0.51),
+    "bfloat16": (8, -126, -87, 87, 0.51),
+    "float32": (24, -126, -104, 88, 4),
+    "float64": (53, -1022, -745, 709, 5),
+}
+
+
+@pytest.mark.cpu_only("devices have functions of other accuracy")
+@pytest.mark.parametrize("dtype", COMPOSED)
+@pytest.mark.parametrize("name", ["sigmoid", "softplus", "log_sigmoid", "silu", "gelu"])
+def test_composed_functions_in_ulp(name: str, dtype: str) -> None:
+    """Several ops: in 16 bits rounded once; silu and gelu keep their digits in the left tail."""
+    digits, least, low, high, bound = COMPOSED[dtype]
+    rng = np.random.default_rng(0)
+    spread = np.exp(rng.uniform(-20, np.log(-low), 100))
+    x = np.concatenate([rng.uniform(low, high, 100), rng.uniform(-5, 5, 100), rng.uniform(-39, 0, 100), -spread])
+    a = xt.array(np.clip(x, low, high), dims="i").astype(dtype)
+    got = getattr(xt, name)(a).astype("f8").values
+    with mpmath.workdps(40):
+        for v, y in zip(a.astype("f8").values, got, strict=True):
+            want = _exact(name, float(v))
+            if want == 0:
+                assert y == 0
+                continue
+            exponent = max(int(mpmath.floor(mpmath.log(abs(want), 2))), least)
+            if abs(want) < mpmath.mpf(2) ** least and y == 0 and name not in ("silu", "gelu"):
+                continue  # exp of float32 is 0 where it is no normal number
+            ulp = abs(mpmath.mpf(float(y)) - want) / mpmath.mpf(2) ** (exponent - digits + 1)
+            # x times exp or erfc, of which the least number is one unit.
+            steps = abs(float(v)) * 2.0 ** (least - exponent) if name in ("silu", "gelu") and bound > 1 else 0
+            assert ulp <= max(bound, steps), f"{name}({v!r}) is off by {float(ulp):.2f} ulp"
+
+
+def test_softmax_and_its_like_are_rounded_once_in_16_bits() -> None:
+    x = np.random.default_rng(0).normal(size=(20, 50)).astype("f2") * 4
+    a, wide = xt.array(x, dims=("i", "j")), x.astype("f8")
+    exact = {
+        "softmax": (xt.nn.softmax(a, "j"), scipy.special.softmax(wide, 1)),
+        "log_softmax": (xt.nn.log_softmax(a, "j"), scipy.special.log_softmax(wide, 1)),
+        "logsumexp": (xt.logsumexp(a, "j"), scipy.special.logsumexp(wide, 1)),
+        "cross_entropy": (
+            xt.nn.cross_entropy(a, xt.zeros(i=20, dtype="i4"), "j"),
+            -scipy.special.log_softmax(wide, 1)[:, 0],
+        ),
+        "logaddexp": (xt.logaddexp(a, a.isel(j=0)), np.logaddexp(wide, wide[:, :1])),
+        "hypot": (xt.hypot(a, a.isel(j=0)), np.hypot(wide, wide[:, :1])),
+        "deg2rad": (xt.deg2rad(a), np.deg2rad(wide)),
+    }
+    for name, (got, want) in exact.items():
+        assert got.dtype == np.float16
+        unit = np.spacing(np.abs(want.astype("f2"))).astype("f8")
+        assert np.max(np.abs(got.values - want) / unit) <= 0.51, name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -179,6 +181,18 @@ def test_smooth_functions_have_exact_slopes_in_both_tails() -> None:
     normal = np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
     np.testing.assert_allclose(gradient(xt.gelu, x), special.ndtr(x) + x * normal, rtol=1e-9, atol=1e-300)
     np.testing.assert_array_equal(gradient(xt.relu, x), [0, 0, 0, 0, 1, 1, 1])
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("f", [xt.silu, xt.gelu])
+def test_silu_and_gelu_have_their_limits_at_infinity(f: Callable[[xt.Array], xt.Array], dtype: str) -> None:
+    x = xt.array(np.array([-np.inf, np.inf], dtype), dims="a")
+    ones = xt.ones_like(x)
+    np.testing.assert_array_equal(f(x).values, [0, np.inf])
+    slope = xt.grad(lambda x: f(x).sum())
+    np.testing.assert_array_equal(slope(x).values, [0, 1])
+    np.testing.assert_array_equal(xt.jvp(f, [x], [ones])[1].values, [0, 1])
+    np.testing.assert_array_equal(xt.grad(lambda x: slope(x).sum())(x).values, [0, 0])
 
 
 def test_smooth_functions_have_exact_second_derivatives_at_0() -> None:

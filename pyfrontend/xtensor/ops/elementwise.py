@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -208,18 +210,20 @@ def reciprocal(x: ArrayLike, /) -> Array:
     return build.select(unit, x, p.zero(x.dtype))
 
 
+def _scaled(x: ArrayLike, factor: float) -> Tracer:
+    return p.rounded_once(lambda x: build.binary("mul", x, p.constant(factor, x.dtype)), p.as_float(x))
+
+
 @op
 def deg2rad(x: ArrayLike, /) -> Array:
     """Degrees to radians."""
-    x = p.as_float(x)
-    return build.binary("mul", x, p.constant(math.pi / 180, x.dtype))
+    return _scaled(x, math.pi / 180)
 
 
 @op
 def rad2deg(x: ArrayLike, /) -> Array:
     """Radians to degrees."""
-    x = p.as_float(x)
-    return build.binary("mul", x, p.constant(180 / math.pi, x.dtype))
+    return _scaled(x, 180 / math.pi)
 
 
 @op
@@ -283,19 +287,24 @@ def _toward_zero(x: Tracer) -> tuple[Tracer, Tracer]:
 @op
 def sigmoid(x: ArrayLike, /) -> Array:
     """1 / (1 + exp(-x)), exact in both tails: the dims of `x`."""
-    x = p.as_float(x)
-    positive_, e = _toward_zero(x)
-    one = p.constant(1, x.dtype)
-    return build.binary("div", build.select(positive_, one, e), build.binary("add", one, e))
+
+    def ratio(x: Tracer) -> Tracer:
+        positive_, e = _toward_zero(x)
+        one = p.constant(1, x.dtype)
+        return build.binary("div", build.select(positive_, one, e), build.binary("add", one, e))
+
+    return p.rounded_once(ratio, p.as_float(x))
 
 
 @op
 def softplus(x: ArrayLike, /) -> Array:
     """log(1 + exp(x)), exact in both tails: the dims of `x`."""
-    x = p.as_float(x)
-    positive_, e = _toward_zero(x)
-    linear = build.select(positive_, x, p.zero(x.dtype))
-    return build.binary("add", linear, build.unary("log1p", e))
+
+    def smooth(x: Tracer) -> Tracer:
+        positive_, e = _toward_zero(x)
+        return build.binary("add", build.select(positive_, x, p.zero(x.dtype)), build.unary("log1p", e))
+
+    return p.rounded_once(smooth, p.as_float(x))
 
 
 @op
@@ -313,22 +322,65 @@ def relu(x: ArrayLike, /) -> Array:
     return build.select(build.compare("le", x, nought), nought, x)
 
 
+def _beside_relu(x: Tracer, least: float, bump: Callable[[Tracer], Tracer]) -> Tracer:
+    """relu(x) + bump(-|x|). The bump, smooth at 0, is 0 at `least` and below, where infinity times 0 would be NaN."""
+    positive_ = build.compare("gt", x, p.zero(x.dtype))
+    t = build.select(positive_, build.unary("neg", x), x)
+    last = p.constant(least, x.dtype)
+    t = build.select(build.compare("lt", t, last), last, t)
+    # -0.0 keeps the sign of the bump.
+    return build.binary("add", build.select(positive_, x, p.constant(-0.0, x.dtype)), bump(t))
+
+
 @op
 def silu(x: ArrayLike, /) -> Array:
-    """x * sigmoid(x): the dims of `x`. In f4 0 below -88, where exp(x) is no normal number."""
-    x = p.as_float(x)
-    return build.binary("mul", x, as_tracer(sigmoid(x)))
+    """x * sigmoid(x): the dims of `x`."""
+
+    def bump(t: Tracer) -> Tracer:
+        if t.dtype == p.F8:
+            e = build.unary("exp", t)
+            top = build.binary("mul", t, e)
+        else:
+            # exp of f4 is 0 where it is no normal number, and t exp(t) may be one: its root is multiplied with twice.
+            root = build.unary("exp", build.binary("mul", t, p.constant(0.5, t.dtype)))
+            e = build.binary("mul", root, root)
+            top = build.binary("mul", build.binary("mul", t, root), root)
+        return build.binary("div", top, build.binary("add", p.constant(1, t.dtype), e))
+
+    return p.rounded_once(lambda x: _beside_relu(x, -800 if x.dtype == p.F8 else -120, bump), p.as_float(x))
 
 
 @op
 def gelu(x: ArrayLike, /) -> Array:
-    """x times the normal distribution function at x (the exact form): the dims of `x`.
-
-    Far in the left tail up to x * x units in the last place off, as SciPy's ndtr is.
-    """
+    """x times the normal distribution function at x (the exact form): the dims of `x`."""
     x = p.as_float(x)
-    tail = build.unary("erfc", build.binary("mul", x, p.constant(-math.sqrt(0.5), x.dtype)))
-    return build.binary("mul", build.binary("mul", p.constant(0.5, x.dtype), x), tail)
+    is_exact = x.dtype.itemsize > 2
+
+    def bump(t: Tracer) -> Tracer:
+        z = build.binary("mul", t, p.constant(-math.sqrt(0.5), t.dtype))
+        half = _half_corrected(t, z) if is_exact else p.constant(0.5, t.dtype)
+        return build.binary("mul", build.binary("mul", t, build.unary("erfc", z)), half)
+
+    return p.rounded_once(lambda x: _beside_relu(x, -39 if x.dtype == p.F8 else -15, bump), x)
+
+
+def _half_corrected(t: Tracer, z: Tracer) -> Tracer:
+    """Half of erfc(-t / sqrt(2)) over erfc(z), where `z` is that argument, rounded: 1/2 - z d, d being what `z` lacks.
+
+    Both `t` and sqrt(1/2) are split in two: the product of the upper parts has no more digits than `z`.
+    """
+    t, z = build.stop_gradient(t), build.stop_gradient(z)
+    digits, bits, steps = (52, 20, 26) if t.dtype == p.F8 else (23, 6, 14)
+    root = Fraction(math.isqrt(2 * 4**118), 2**119)  # sqrt(1/2) with 118 digits
+    upper = Fraction(builtins.round(root * 2**steps), 2**steps)
+    high, low, whole = (p.constant(float(-v), t.dtype) for v in (upper, root - upper, root))
+    # Added and subtracted, this rounds to multiples of 2**-bits.
+    grid = p.constant(1.5 * 2 ** (digits - bits), t.dtype)
+    there = build.binary("sub", build.binary("add", t, grid), grid)
+    rest = build.binary("mul", build.binary("sub", t, there), whole)
+    lacking = build.binary("sub", build.binary("mul", there, high), z)
+    lacking = build.binary("add", build.binary("add", lacking, build.binary("mul", there, low)), rest)
+    return build.binary("sub", p.constant(0.5, t.dtype), build.binary("mul", z, lacking))
 
 
 @op

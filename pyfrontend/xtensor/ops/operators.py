@@ -279,7 +279,10 @@ copysign = _float_binary("copysign", "x with the sign of y")
 @op
 def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
     """sqrt(x**2 + y**2) without overflow. The result has the union of the dims. The derivative at 0 is 0."""
-    x, y = aligned("hypot", *p.promote_float(x, y))
+    return p.rounded_once(_hypot, *aligned("hypot", *p.promote_float(x, y)))
+
+
+def _hypot(x: Tracer, y: Tracer) -> Tracer:
     one, nought, inf = (p.constant(v, x.dtype) for v in (1, 0, np.inf))
     largest = build.binary("maximum", build.unary("abs", x), build.unary("abs", y))
     largest = build.stop_gradient(largest)
@@ -295,7 +298,10 @@ def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
 @op
 def logaddexp(x: ArrayLike, y: ArrayLike, /) -> Array:
     """log(exp(x) + exp(y)) without overflow. The result has the union of the dims."""
-    x, y = aligned("logaddexp", *p.promote_float(x, y))
+    return p.rounded_once(_logaddexp, *aligned("logaddexp", *p.promote_float(x, y)))
+
+
+def _logaddexp(x: Tracer, y: Tracer) -> Tracer:
     one, half = p.constant(1, x.dtype), p.constant(0.5, x.dtype)
     # At equal infinities the difference is NaN, and the answer is that infinity.
     same = build.binary("and", build.compare("eq", x, y), build.unary("isinf", x))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -181,6 +181,13 @@ def sum_dtype(dtype: np.dtype) -> np.dtype:
 def accumulator(dtype: np.dtype) -> np.dtype:
     """The dtype to add up in: 16-bit floats add up in f4."""
     return F4 if dtype in (F2, bfloat16) else dtype
+
+
+def rounded_once(function: Callable[..., Tracer], *xs: Tracer) -> Tracer:
+    """`function`, made of several ops, of floats of one dtype: those of 16 bits are computed in f4 and rounded at the
+    end, as single ops are, and not after each op."""
+    dtype = xs[0].dtype
+    return cast(function(*(cast(x, accumulator(dtype)) for x in xs)), dtype)
 
 
 def as_bool(x: Any) -> Tracer:

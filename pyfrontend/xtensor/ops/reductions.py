@@ -339,15 +339,15 @@ def logsumexp(x: ArrayLike, /, dim: Dims = None) -> Array:
     if any_empty(x, dims):
         sizes = {d: size_of(x, d) for d in rest}
         return build.broadcast(p.constant(-np.inf, x.dtype), rest, sizes)
-    return log_of_sum(x, dims, shift_of(x, dims))
+    return p.rounded_once(lambda x: log_of_sum(x, dims), x)
 
 
-def log_of_sum(x: Tracer, dims: tuple[str, ...], shift: Tracer) -> Tracer:
-    """log(sum(exp(x - shift))) + shift, with derivative 0 where every element is -inf or one is inf."""
-    wide = p.accumulator(x.dtype)
-    total = _reduce("sum", p.cast(build.unary("exp", build.binary("sub", x, shift)), wide), dims)
+def log_of_sum(x: Tracer, dims: tuple[str, ...]) -> Tracer:
+    """log(sum(exp(x))) over `dims`, with derivative 0 where every element is -inf or one is inf."""
+    shift = shift_of(x, dims)
+    total = _reduce("sum", build.unary("exp", build.binary("sub", x, shift)), dims)
     log = constant_at_ends(total, lambda total: build.unary("log", total))
-    return build.binary("add", p.cast(log, x.dtype), shift)
+    return build.binary("add", log, shift)
 
 
 def any_empty(x: Tracer, dims: tuple[str, ...]) -> bool:
