@@ -70,6 +70,7 @@ class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
     __slots__ = (
+        "caller",
         "captured",
         "device",
         "executable",
@@ -82,6 +83,7 @@ class Entry:
         "relabel",
         "unflatten",
         "unwrap",
+        "used",
     )
 
     def __init__(
@@ -110,6 +112,8 @@ class Entry:
             structure, places = program.tree, program.places
             self.unflatten = lambda results: structure.unflatten([results[i] for i in places])
         self.unwrap = program.tree == _SINGLE
+        self.used = False  # as `Programs` asks
+        self.caller: Any = None  # the function that may call it without asking `Programs`
 
     def run(self, arrays: list[Any]) -> Sequence[Any]:
         """Arguments that are elsewhere are moved."""
@@ -189,7 +193,7 @@ class _Arguments:
         self.key: list[Any] = []
         self.amount: Callable[[Any], bool] | None = None  # which numbers of what is scanned are amounts
         self.numbers: list[Any] = []  # the amounts, as `key` has them
-        self.at: list[int] = []  # where in `key` arrays and amounts are
+        self.at: list[int] = []  # where in `key` they are
         self.arrays: list[Any] = []
         self.free: set[int] = set()  # numbers of the arrays that go to any device
         self.specs: list[Spec] = []
@@ -198,7 +202,6 @@ class _Arguments:
 
     def array(self, a: Any) -> None:
         type_ = a.type
-        self.at.append(len(self.key))
         self.key.append(type_)
         self.arrays.append(a)
         self.specs.append(type_)
@@ -222,9 +225,6 @@ class _Arguments:
             self.at.append(len(self.key))
             self.key.append(self.static(x))
             self.numbers.append(self.key[-1])
-        elif cls is Amount:
-            self.scan(x.number, True)
-            self.plain = False
         elif cls in (tuple, list):
             self.key.append((cls, len(x)))
             self.plain = False
@@ -259,7 +259,9 @@ class _Arguments:
         from ..interop.xarray import is_dataarray, values_of
 
         self.plain = False
-        if isinstance(x, slice):
+        if type(x) is Amount:
+            self.scan(x.number, True)
+        elif isinstance(x, slice):
             self.key.append(slice)
             for part in (x.start, x.stop, x.step):
                 self.scan(part, False)
@@ -339,6 +341,7 @@ class _Takes(enum.IntEnum):
             raise not_an_array(x)
 
 
+_DEVICE = 2  # where the key of a call has it
 _programs = Programs()
 _families = Families()
 
@@ -473,21 +476,21 @@ class _Eager:
         device = devices.where(found.arrays, found.free, lambda i: f"operand {i}")
         if self.sees_same:
             found.key.append(found.same())
-        call = (self, options.current(), device, bool(found.labelled))
-        key = (*call, *found.key)
+        key = (self, options.current(), device, bool(found.labelled), *found.key)
         try:
-            entry = _programs.get(key)
+            entry = _programs.entries.get(key)
         except TypeError:
             raise self.unhashable(args, kwargs) from None
         if entry is None:
             try:
-                result = self.opened(call, found, args, kwargs)
+                result = self.opened(key, found, args, kwargs)
             except Exception:  # the program for these very sizes tells of it
                 result = None
             if result is not None:
                 return result
             entry = self.compile(found, args, kwargs, device)
             _programs.add(key, self.function, entry)
+        entry.used = True
         # C++ tells arrays apart by their types alone.
         if found.plain and not entry.is_registered and not self.sees_same:
             types = [type(x) if type(x) in _NUMBERS else x.type for x in args]
@@ -514,7 +517,8 @@ class _Eager:
             found.key.append(name)
             is_array = self.by_name.get(name, _Takes.NONE)
             is_array.check(x)
-            found.amount = self.amounts.get(name)
+            if self.amounts:
+                found.amount = self.amounts.get(name)
             found.scan(x, bool(is_array))
         return found
 
@@ -524,10 +528,10 @@ class _Eager:
 
     def opened(self, call: tuple[Any, ...], found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of a program that serves other sizes and amounts, too; None where there is no such program."""
-        met = None if self.each_size else generic(found.key, found.at)
+        met = None if self.each_size else generic(call, [len(call) - len(found.key) + i for i in found.at])
         if met is None:
             return None
-        key, sizes = (*call, *met[0]), met[1]
+        key, sizes = met
         family = _families.get(key)
         family.meet(sizes, found.numbers)
         if not family.is_open:
@@ -537,16 +541,17 @@ class _Eager:
             amounts = [self.amount(i) for i in range(len(args))], self.amounts
             args, kwargs = with_amounts(args, kwargs, amounts, family.varying_numbers)
             found = self.scan(args, kwargs)
-        key = (family.program, *key)
-        entry = _programs.get(key)
+        key = family.program, key
+        entry = _programs.entries.get(key)
         if entry is None:
-            entry = self.open(family, found, args, kwargs, call[2])
+            entry = self.open(family, found, args, kwargs, call[_DEVICE])
             if entry is None:
                 return None
             _programs.add(key, self.function, entry)
             if is_plain and not self.sees_same:
                 types = [type(x) if type(x) in _NUMBERS else None for x in args]
                 entry.register(self.function, types if any(types) else None, opened=True)
+        entry.used = True
         return entry.result(found.arrays, found.labelled)
 
     def open(

@@ -6,7 +6,6 @@ vary, and all of the numbers that only say how far or how much (`Amount`).
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -35,27 +34,23 @@ class Amount:
 
 
 class Programs:
-    """The compiled programs of public functions, those that were called last."""
+    """The compiled programs of public functions. Those go that were not called since they were last looked at."""
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
-        self.entries: OrderedDict[Any, tuple[Any, Entry]] = OrderedDict()
-
-    def get(self, key: Any) -> Entry | None:
-        found = self.entries.get(key)
-        if found is None:
-            return None
-        with contextlib.suppress(KeyError):  # another thread has just let go of it
-            self.entries.move_to_end(key)
-        return found[1]
+        self.entries: dict[Any, Entry] = {}
 
     def add(self, key: Any, function: Any, entry: Entry) -> None:
         """`function` may call the entry without asking here."""
-        self.entries[key] = function, entry
+        entry.caller = function
+        self.entries[key] = entry
         while len(self.entries) > self.most:
-            oldest, (caller, gone) = self.entries.popitem(last=False)
-            if caller.retire(gone.executable):
-                self.entries[oldest] = caller, gone
+            oldest = next(iter(self.entries))
+            gone = self.entries.pop(oldest)
+            called = gone.caller.retire(gone.executable)
+            if called or gone.used:
+                gone.used = False
+                self.entries[oldest] = gone
 
 
 class Family:
@@ -107,21 +102,21 @@ class Families:
         return found
 
 
-def generic(key: Sequence[Any], at: Sequence[int]) -> tuple[list[Any], dict[str, int]] | None:
+def generic(key: Sequence[Any], at: Sequence[int]) -> tuple[tuple[Any, ...], dict[str, int]] | None:
     """A call's key without sizes above 1 and amounts, which are `at` there, and the sizes; None where one name has
     several."""
     found = list(key)
     sizes: dict[str, int] = {}
     for i in at:
-        what = found[i]
-        if not isinstance(what, _native.ArrayType):
-            found[i] = Amount, what[0]
+        found[i] = Amount, found[i][0]
+    for i, what in enumerate(found):
+        if not isinstance(what, _native.ArrayType) or not what.dims:
             continue
         for dim, size in zip(what.dims, what.shape, strict=True):
             if sizes.setdefault(dim, size) != size:
                 return None
         found[i] = what.dtype, what.weak, what.dims, tuple([min(n, 2) for n in what.shape])
-    return found, {d: n for d, n in sizes.items() if n > 1}
+    return tuple(found), {d: n for d, n in sizes.items() if n > 1}
 
 
 IsAmount: TypeAlias = Callable[[Any], bool]
