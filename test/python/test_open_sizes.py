@@ -1,4 +1,4 @@
-"""Public functions at many sizes: compiled a few times, then one program serves all of them."""
+"""Public functions at many sizes and numbers: compiled a few times, then one program serves all of them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -90,6 +90,9 @@ def test_sizes_0_and_1_have_programs_of_their_own() -> None:
         (lambda x: xt.linalg.inv(x, dims=("i", "j")), xt.SizeError),
         (lambda x: xt.roll(x, k=1), xt.DimensionError),
         (lambda x: xt.roll(x, i=2**70), xt.ArgumentError),
+        (lambda x: xt.quantile(x, 1.5, "i"), xt.ArgumentError),
+        (lambda x: xt.pad(x.astype("i1"), i=1, constant_values=300), xt.ArgumentError),
+        (lambda x: xt.pad(x.astype("i1"), i=1, constant_values=0.5), xt.DTypeError),
     ],
 )
 def test_errors_are_those_of_programs_for_one_size(
@@ -101,10 +104,11 @@ def test_errors_are_those_of_programs_for_one_size(
         return str(caught.value)
 
     expected = message()
-    for n in range(3, 7):  # programs for all sizes
+    for n in range(3, 7):  # programs for all sizes and numbers
         x = array(n, n)
-        xt.max(x, "i"), xt.argmax(x, "i"), x + x
+        xt.max(x, "i"), xt.argmax(x, "i"), x + x, xt.roll(x, i=n), xt.quantile(x, n / 8, "i")
         xt.linalg.inv(x + 9 * xt.eye(i=n, j=n, dtype="f4"), dims=("i", "j"))
+        xt.pad(x.astype("i1"), i=1, constant_values=n)
     assert message() == expected
 
 
@@ -132,6 +136,93 @@ def test_coordinates_that_differ_are_refused_at_any_size() -> None:
         np.testing.assert_array_equal(xt.add(x, x), x + x)
         with pytest.raises(xt.DimensionError, match="'t'"):
             xt.add(x, x.assign_coords(t=np.arange(n) + 1))
+
+
+# ---- numbers that say how far or how much ----
+
+
+def shifted(x: np.ndarray, n: int) -> np.ndarray:
+    y = np.full_like(x, np.nan)
+    if abs(n) < len(x):
+        y[max(n, 0) : len(x) + min(n, 0)] = x[max(-n, 0) : len(x) - max(n, 0)]
+    return y
+
+
+AMOUNTS: dict[str, tuple[Callable[[xt.Array, int], xt.Array], Callable[[np.ndarray, int], np.ndarray]]] = {
+    "roll": (lambda x, n: xt.roll(x, i=3 * n - 12), lambda x, n: np.roll(x, 3 * n - 12, 0)),
+    "roll twice": (lambda x, n: xt.roll(x, i=n, j=-n), lambda x, n: np.roll(x, (n, -n), (0, 1))),
+    "shift": (lambda x, n: xt.shift(x, i=3 * n - 10), lambda x, n: shifted(x, 3 * n - 10)),
+    "pad": (
+        lambda x, n: xt.pad(x, i=1, constant_values=n),
+        lambda x, n: np.pad(x, ((1, 1), (0, 0)), constant_values=n),
+    ),
+    "pad sides": (
+        lambda x, n: xt.pad(x, j=(1, 2), constant_values={"j": (n, 0.5)}),
+        lambda x, n: np.pad(x, ((0, 0), (1, 2)), constant_values=(n, 0.5)),
+    ),
+    "var": (lambda x, n: xt.var(x, "i", ddof=n / 4), lambda x, n: x.var(0, ddof=n / 4)),
+    "std": (lambda x, n: xt.std(x, "i", ddof=n), lambda x, n: x.std(0, ddof=n)),
+    "isclose": (
+        lambda x, n: xt.isclose(x, 1.05 * x, rtol=n / 50),
+        lambda x, n: np.isclose(x, np.float32(1.05) * x, rtol=n / 50),
+    ),
+}
+# Positions between elements are computed in float64.
+QUANTILES: dict[str, tuple[Callable[[xt.Array, int], xt.Array], Callable[[np.ndarray, int], np.ndarray]]] = {
+    "quantile": (lambda x, n: xt.quantile(x, n / 6, "i"), lambda x, n: np.quantile(x, n / 6, axis=0)),
+    "quantiles": (
+        lambda x, n: xt.quantile(x, [n / 6, 0.25], "j"),
+        lambda x, n: np.quantile(x, [n / 6, 0.25], axis=1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_one_program_serves_all_amounts(name: str) -> None:
+    ours, numpys = AMOUNTS[name]
+    x = array(7, 5)
+
+    def run() -> None:
+        for n in range(7):
+            check(ours(x, n), numpys(x.values, n))
+
+    assert compiled(run) <= APART + 3  # and, of a roll, what it is moved by the multiply of another
+
+
+@pytest.mark.float64
+@pytest.mark.parametrize("name", QUANTILES)
+def test_one_program_serves_all_quantiles(name: str) -> None:
+    ours, numpys = QUANTILES[name]
+    x = array(7, 5, dtype="f8")
+
+    def run() -> None:
+        for n in range(7):
+            np.testing.assert_allclose(ours(x, n).values, numpys(x.values, n), rtol=1e-14)
+
+    assert compiled(run) == APART + 1
+
+
+def test_amounts_and_sizes_vary_together() -> None:
+    def run() -> None:
+        for n in range(2, 12):
+            x = array(n, 3)
+            check(xt.roll(x, i=n // 2), np.roll(x.values, n // 2, 0))
+
+    assert compiled(run) == APART + 1
+
+
+def test_an_amount_that_stays_is_not_mistaken_for_another() -> None:
+    for amount in (1, 2):
+        dispatch._families.known.clear()  # as if many others had been met between
+        for n in range(4, 9):
+            x = array(n)
+            check(xt.roll(x, i=amount), np.roll(x.values, amount))
+
+
+def test_amounts_of_an_empty_dim() -> None:
+    for n in range(5):
+        assert xt.roll(array(0, 3), i=n).shape == (0, 3)
+        assert xt.shift(array(0, 3), i=n).shape == (0, 3)
 
 
 # ---- how many programs stay ----

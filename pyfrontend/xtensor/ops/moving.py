@@ -11,15 +11,18 @@ from ..core.dims import unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..trace import build
 from ..trace.dispatch import op
+from ..trace.opened import Amount
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
-from .arguments import by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, static_size
+from .arguments import by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
 from .operators import missing_dtype, not_equal, subtract
 from .shape import join
 from .types import Array, ArrayLike, Dims
 
 # Positions known while tracing are read as at most this many slices; more of them as a gather.
 MOST_SLICES = 16
+# Beyond any array; positions that far are computed without overflow.
+FARTHEST = 2**62
 
 
 def read_positions(x: Tracer, dim: str, positions: np.ndarray) -> Tracer:
@@ -75,11 +78,11 @@ def roll(x: ArrayLike, shifts: Mapping[str, int] | None = None, /, **keywords: i
     return _roll(x, by_dim("roll", shifts, keywords, "shifts"))
 
 
-@op
+@op(amounts={"shifts": lambda shift: isinstance(shift, int)})
 def _roll(x: ArrayLike, shifts: dict[str, int], /) -> Array:
     x = y = as_tracer(x)
     for dim, shift_ in _amounts("roll", x, shifts):
-        if not is_static(x, dim):
+        if not is_static(x, dim) or isinstance(shift_, Amount):
             y = _rolled(y, dim, shift_)
             continue
         size = int(x.sizes[dim])
@@ -88,26 +91,33 @@ def _roll(x: ArrayLike, shifts: dict[str, int], /) -> Array:
     return build.labelled(y, x)
 
 
-def _rolled(x: Tracer, dim: str, amount: int) -> Tracer:
-    size = build.size(x, dim)
-    by = build.binary("mod", p.constant(amount, p.I8), size)
-    return _read(x, dim, build.binary("mod", _before(dim, size, by), size))
+def _rolled(x: Tracer, dim: str, amount: int | Amount) -> Tracer:
+    size = p.cast(size_of(x, dim), p.I8)
+    by = build.binary("mod", p.amount(amount, p.I8), size)
+    return _read(x, dim, build.binary("mod", _before(x, dim, by), size))
 
 
-def _before(dim: str, size: Tracer, amount: Tracer) -> Tracer:
-    """Of each position along a dim of a size that only the call knows the one so far before it, there or not."""
-    return build.binary("sub", build.iota(dim, size), amount)
+def _before(x: Tracer, dim: str, amount: Tracer) -> Tracer:
+    """Of each position along a dim the one so far before it, there or not."""
+    return build.binary("sub", build.iota(dim, size_of(x, dim), p.I8), amount)
 
 
 def _read(x: Tracer, dim: str, positions: Tracer) -> Tracer:
     return reorder(build.gather("clip", x, {dim: positions}), x.dims)
 
 
-def _amounts(name: str, x: Tracer, by: dict[str, Any]) -> list[tuple[str, int]]:
+def _amounts(name: str, x: Tracer, by: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Of each dim an int, or an argument that stands for one."""
     missing = [d for d in by if d not in x.dims]
     if missing:
         raise unknown(name, missing[0], x.dims)
-    return [(d, integer(name, v, f"the amount along {d!r}", instead=_by_positions(name, x, d))) for d, v in by.items()]
+
+    def counted(d: str, v: Any) -> Any:
+        if isinstance(v, Amount):
+            return v
+        return integer(name, v, f"the amount along {d!r}", instead=_by_positions(name, x, d))
+
+    return [(d, counted(d, v)) for d, v in by.items()]
 
 
 def _by_positions(name: str, x: Tracer, dim: str) -> str:
@@ -126,7 +136,7 @@ def shift(
     return _shift(x, by_dim("shift", shifts, keywords, "shifts"), fill_value)
 
 
-@op
+@op(amounts={"shifts": lambda shift: isinstance(shift, int) and abs(shift) <= FARTHEST})
 def _shift(x: ArrayLike, shifts: dict[str, int], fill_value: ArrayLike | None = None, /) -> Array:
     x = as_tracer(x)
     if fill_value is None:
@@ -137,8 +147,11 @@ def _shift(x: ArrayLike, shifts: dict[str, int], fill_value: ArrayLike | None = 
     _scalar("shift", "fill_value", fill)
     y = x
     for dim, amount in _amounts("shift", x, shifts):
+        if isinstance(amount, Amount):
+            y = _shifted(y, dim, amount, fill)
+            continue
         if not is_static(x, dim):
-            y = _shifted(y, dim, max(-(2**62), min(amount, 2**62)), fill)
+            y = _shifted(y, dim, max(-FARTHEST, min(amount, FARTHEST)), fill)
             continue
         size = int(x.sizes[dim])
         gap = min(size, max(amount, -amount))
@@ -150,10 +163,9 @@ def _shift(x: ArrayLike, shifts: dict[str, int], fill_value: ArrayLike | None = 
     return build.labelled(y, x)
 
 
-def _shifted(x: Tracer, dim: str, amount: int, fill: Tracer) -> Tracer:
-    size = build.size(x, dim)
-    at = _before(dim, size, p.constant(amount, p.I8))
-    there = inside(at, size)
+def _shifted(x: Tracer, dim: str, amount: int | Amount, fill: Tracer) -> Tracer:
+    at = _before(x, dim, p.amount(amount, p.I8))
+    there = inside(at, p.cast(size_of(x, dim), p.I8))
     return reorder(build.select(there, _read(x, dim, at), fill), x.dims)
 
 
@@ -250,7 +262,7 @@ def pad(
     return _pad(x, by_dim("pad", widths, keywords, "widths"), mode, constant_values)
 
 
-@op
+@op(amounts={"constant_values": lambda value: True})
 def _pad(x: ArrayLike, widths: dict[str, Any], mode: str, constant_values: Any, /) -> Array:
     x = as_tracer(x)
     if mode not in PAD_MODES:
@@ -301,11 +313,11 @@ def _pad_constant(x: Tracer, dim: str, low: int, high: int, values: Any) -> Trac
 
 def _fill(x: Tracer, value: Any) -> Tracer:
     """What is added, in the dtype of `x`, as numpy.pad casts it."""
-    fill = as_tracer(value)
+    fill = as_tracer(value.number if isinstance(value, Amount) else value)
     _scalar("pad", "a constant value", fill)
     if p.is_float(fill.dtype) and not p.is_float(x.dtype):
         raise fail(
             DTypeError, "pad", f"a float does not fit into {x.dtype}", x, fill,
             instead='Cast the array first: x.astype("f8")',
         )  # fmt: skip
-    return p.cast(value, x.dtype) if not isinstance(value, Tracer) else p.cast(fill, x.dtype)
+    return p.cast(fill if isinstance(value, (Tracer, Amount)) else value, x.dtype)

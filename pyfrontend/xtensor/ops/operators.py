@@ -18,6 +18,7 @@ from ..core.options import current
 from ..core.ranges import fits
 from ..trace import build
 from ..trace.dispatch import op
+from ..trace.opened import Amount
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import extend, fail, is_scalar, number, reorder, size_of, union_sizes
@@ -445,17 +446,17 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
     return y
 
 
-@op
+@op(amounts={"rtol": lambda rtol: True, "atol": lambda atol: True})
 def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """Whether |x - y| <= atol + rtol * |y|: bools with the union of the dims."""
     x, y = (as_tracer(v) for v in (x, y))
     common = p.mean_dtype(p.result_type(x, y), x.weak and y.weak)
     x, y = aligned("isclose", p.cast(x, common), p.cast(y, common))
-    rtol, atol = number("isclose", rtol, "rtol"), number("isclose", atol, "atol")
+    rtol, atol = (
+        v if isinstance(v, Amount) else number("isclose", v, what) for v, what in ((rtol, "rtol"), (atol, "atol"))
+    )
     bound = build.binary(
-        "add",
-        p.constant(atol, x.dtype),
-        build.binary("mul", p.constant(rtol, x.dtype), build.unary("abs", y)),
+        "add", p.amount(atol, x.dtype), build.binary("mul", p.amount(rtol, x.dtype), build.unary("abs", y))
     )
     near = build.compare("le", build.unary("abs", build.binary("sub", x, y)), bound)
     near = build.binary("and", near, build.unary("isfinite", y))

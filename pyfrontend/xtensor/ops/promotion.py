@@ -15,6 +15,7 @@ from ..core.dtypes import is_integer as is_integer
 from ..core.errors import ArgumentError, DTypeError
 from ..core.ranges import does_not_fit, fits
 from ..trace import build
+from ..trace.opened import Amount
 from ..trace.scope import current, local
 from ..trace.tracer import Tracer, as_tracer
 from .arguments import fail, is_scalar
@@ -204,6 +205,11 @@ def zero(dtype: np.dtype) -> Tracer:
 def constant(value: Any, dtype: np.dtype) -> Tracer:
     """A constant of `dtype` without dims."""
     return build.constant(np.asarray(value, dtype))
+
+
+def amount(value: Any, dtype: np.dtype) -> Tracer:
+    """A constant, or the argument that stands for one."""
+    return build.cast(value.number, dtype) if isinstance(value, Amount) else constant(value, dtype)
 
 
 def no_bool(op: str, x: Tracer, instead: str) -> Tracer:

@@ -18,6 +18,7 @@ from ..core.errors import ArgumentError, SizeError
 from ..interop.xarray import is_dataarray, labels_at
 from ..trace import build
 from ..trace.dispatch import op
+from ..trace.opened import Amount
 from ..trace.scope import current
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
@@ -99,21 +100,25 @@ def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
     return p.cast(_mean(_wide(x), dims, skips("mean", skipna)), p.mean_dtype(x.dtype, x.weak))
 
 
-def _variance(x: Tracer, dims: tuple[str, ...], ddof: float, skipna: bool | None) -> Tracer:
+def _variance(x: Tracer, dims: tuple[str, ...], ddof: float | Amount, skipna: bool | None) -> Tracer:
     centred = build.binary("sub", x, _mean(x, dims, skipna))
     squares = _reduce("sum", _without_nan(build.binary("mul", centred, centred), 0, skipna), dims)
     n = _number_of(x, dims, x.dtype, skipna)
     if ddof:
-        n = build.binary("sub", n, p.constant(ddof, x.dtype))
+        n = build.binary("sub", n, p.amount(ddof, x.dtype))
         n = build.binary("maximum", n, p.zero(x.dtype))
     return build.binary("div", squares, n)
 
 
-@op
+def _ddof(name: str, ddof: Any) -> float | Amount:
+    return ddof if isinstance(ddof, Amount) else number(name, ddof, "ddof")
+
+
+@op(amounts={"ddof": lambda ddof: True})
 def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
     """Variance over `dim`, divided by n - ddof: the other dims of `x`; f8 for integers."""
     x = as_tracer(x)
-    y = _variance(_wide(x), dims_of("var", x, dim), number("var", ddof, "ddof"), skips("var", skipna))
+    y = _variance(_wide(x), dims_of("var", x, dim), _ddof("var", ddof), skips("var", skipna))
     return p.cast(y, p.mean_dtype(x.dtype, x.weak))
 
 
@@ -130,11 +135,11 @@ def constant_at_ends(total: Tracer, function: Callable[[Tracer], Tracer]) -> Tra
     return build.select(ends, function(build.stop_gradient(total)), function(total))
 
 
-@op
+@op(amounts={"ddof": lambda ddof: True})
 def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
     """Standard deviation over `dim`: the other dims of `x`. The derivative at a constant is 0."""
     x = as_tracer(x)
-    y = _root(_variance(_wide(x), dims_of("std", x, dim), number("std", ddof, "ddof"), skips("std", skipna)))
+    y = _root(_variance(_wide(x), dims_of("std", x, dim), _ddof("std", ddof), skips("std", skipna)))
     return p.cast(y, p.mean_dtype(x.dtype, x.weak))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..trace import build
 from ..trace.dispatch import op
+from ..trace.opened import Amount
 from ..trace.tracer import Tracer, as_tracer
 from . import promotion as p
 from .arguments import (
@@ -177,7 +178,10 @@ def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
     return _quantiles("median", x, dims_of("median", x, dim), [0.5], skips("median", skipna))[0]
 
 
-@op(static=lambda x, q, /, dim=None, **rest: ((x, _levels(q), dim), rest))
+@op(
+    static=lambda x, q, /, dim=None, **rest: ((x, _levels(q), dim), rest),
+    amounts={"q": lambda level: 0 <= level <= 1},
+)
 def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
     """Values below which the part `q` (0 to 1) of the elements over `dim` lies, linear between elements.
 
@@ -187,7 +191,7 @@ def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, skipna: bool | None =
     x = as_tracer(x)
     q = _levels(q)
     levels = q if isinstance(q, tuple) else (q,)
-    if not all(0 <= level <= 1 for level in levels):
+    if not all(isinstance(level, Amount) or 0 <= level <= 1 for level in levels):
         raise fail(ArgumentError, "quantile", f"q is from 0 to 1, not {q}", x)
     found = _quantiles("quantile", x, dims_of("quantile", x, dim), levels, skips("quantile", skipna))
     if not isinstance(q, tuple):
@@ -198,8 +202,10 @@ def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, skipna: bool | None =
     return parts[0] if len(parts) == 1 else build.concat(parts, "quantile")
 
 
-def _levels(q: Any) -> float | tuple[float, ...]:
+def _levels(q: Any) -> Any:
     """One number, or several."""
+    if isinstance(q, Amount) or (isinstance(q, tuple) and any(isinstance(level, Amount) for level in q)):
+        return q
     if isinstance(q, Tracer):
         raise fail(ArgumentTypeError, "quantile", "q must be known while tracing", q, instead="Give numbers")
     values = np.asarray(q.values if hasattr(q, "values") else q)
@@ -208,7 +214,9 @@ def _levels(q: Any) -> float | tuple[float, ...]:
     return float(values) if values.ndim == 0 else tuple(float(v) for v in values)
 
 
-def _quantiles(name: str, x: Tracer, dims: tuple[str, ...], levels: Sequence[float], skipna: bool) -> list[Tracer]:
+def _quantiles(
+    name: str, x: Tracer, dims: tuple[str, ...], levels: Sequence[float | Amount], skipna: bool
+) -> list[Tracer]:
     dtype = p.mean_dtype(x.dtype, x.weak)
     x = p.cast(x, p.accumulator(dtype))
     if not dims:
@@ -223,7 +231,7 @@ def _quantiles(name: str, x: Tracer, dims: tuple[str, ...], levels: Sequence[flo
     last = build.binary("sub", number, p.constant(1, p.I8))
     found = []
     for level in levels:
-        if not skipna and is_static(x, dim):
+        if not skipna and is_static(x, dim) and not isinstance(level, Amount):
             y = _between(x, dim, order, level * (int(x.sizes[dim]) - 1))
         else:
             y = _at_level(x, dim, order, last, level)
@@ -245,9 +253,9 @@ def _place(x: Tracer, dim: str, order: Tracer, position: int) -> Tracer:
     return build.gather("clip", x, {dim: at})
 
 
-def _at_level(x: Tracer, dim: str, order: Tracer, last: Tracer, level: float) -> Tracer:
+def _at_level(x: Tracer, dim: str, order: Tracer, last: Tracer, level: float | Amount) -> Tracer:
     """The same where how many elements count differs from row to row."""
-    exact = build.binary("mul", p.cast(last, p.F8), p.constant(level, p.F8))
+    exact = build.binary("mul", p.cast(last, p.F8), p.amount(level, p.F8))
     low = build.unary("floor", exact)
     below = build.gather("clip", x, {dim: build.gather("clip", order, {dim: p.cast(low, p.I8)})})
     high = p.cast(build.unary("ceil", exact), p.I8)
