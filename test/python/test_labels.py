@@ -123,6 +123,18 @@ def test_a_result_that_is_labelled_as_its_argument_has_its_very_labels(monkeypat
     assert x.meta is y.meta and count.calls == 1
 
 
+def test_calls_with_known_labels_do_not_reach_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    f, a, b = xt.jit(lambda x, k=2.0: {"y": x * k, "s": x.sum("t")}), line(1.0, 2.0), line(3.0, 4.0)
+    xs = [xt.as_array(a), xt.as_array(b)]
+    want = [{k: y.to_xarray() for k, y in f(x, k=3.0).items()} for x in xs]
+    monkeypatch.setattr(type(f._compiler), "call", None)  # what a call falls back to
+    for x, y in [*zip(xs, want, strict=True)] * 2:
+        for k, got in f(x, k=3.0).items():
+            xr.testing.assert_identical(got.to_xarray(), y[k])
+    with pytest.raises(TypeError):
+        f(xt.as_array(line(5.0, 6.0)), k=3.0)
+
+
 def test_labels_that_change_in_place_are_seen() -> None:
     x = A.copy(deep=True)
     f = xt.jit(lambda a: (a * 2.0, a.mean("time"), a.isel(time=slice(2))))
