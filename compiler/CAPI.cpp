@@ -5,6 +5,7 @@
 #include "compiler/Compiler.h"
 #include "compiler/Cost.h"
 #include "compiler/Export.h"
+#include "compiler/Foreign.h"
 #include "compiler/Interface.h"
 #include "compiler/WarmUp.h"
 #include "mlir/CAPI/IR.h"
@@ -146,6 +147,10 @@ bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
   for (const auto &[name, times] : found->onHost)
     onHost(wrapped(name), times, userData);
   return true;
+}
+
+void xtensorWhyNotForeign(MlirStringRef bytes, MlirStringCallback callback, void *userData) {
+  callback(wrapped(xtensor::whyNotForeign(unwrap(bytes))), userData);
 }
 
 void xtensorWarmUp(bool (*wanted)(void)) { xtensor::warmUp(wanted); }

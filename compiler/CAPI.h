@@ -87,6 +87,11 @@ MLIR_CAPI_EXPORTED bool xtensorSizes(MlirModule module, MlirStringCallback callb
 MLIR_CAPI_EXPORTED bool xtensorFixSizes(MlirModule module, intptr_t count,
                                         const MlirStringRef *names, const int64_t *sizes);
 
+/* Hands to `callback` why these bytes are not a program that a trace could have made
+ * (compiler/Foreign.h); nothing if they are one. */
+MLIR_CAPI_EXPORTED void xtensorWhyNotForeign(MlirStringRef bytes, MlirStringCallback callback,
+                                             void *userData);
+
 /* What one call of a module in phase `traced` costs. */
 typedef struct {
   int64_t flops, arenaBytes, launches; /* launches: of a device */

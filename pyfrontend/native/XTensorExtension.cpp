@@ -211,6 +211,15 @@ void fixSizes(py::PyModule &module, const std::map<std::string, int64_t> &sizes)
     throw py::MLIRError("the sizes do not fit", errors.take());
 }
 
+std::string whyNotForeign(const nb::bytes &program) {
+  std::string why;
+  auto append = [](MlirStringRef part, void *why) {
+    static_cast<std::string *>(why)->append(part.data, part.length);
+  };
+  xtensorWhyNotForeign(mlirStringRefCreate(program.c_str(), program.size()), append, &why);
+  return why;
+}
+
 nb::tuple cost(py::PyModule &module, const std::string &target) {
   py::PyMlirContext::ErrorCapture errors(module.getContext());
   XTensorCost cost;
@@ -254,6 +263,8 @@ void bindCompiler(nb::module_ &m) {
         "JSON: sizes of results in terms of those of the arguments, and what a call must see to.");
   m.def("fix_sizes", &fixSizes, nb::arg("module"), nb::arg("sizes"),
         "Gives dynamic dims their sizes, by name, throughout a traced module.");
+  m.def("why_not_foreign", &whyNotForeign, nb::arg("program"),
+        "Why this IR is not a program that a trace could have made; \"\" if it is one.");
   m.def("cost", &cost, nb::arg("module"), nb::arg("target") = "cpu",
         "Flops, bytes of temporaries, launches and routines on the CPU of one call.");
 }

@@ -15,6 +15,7 @@ from ..trace.inline import inline
 from ..trace.program import Program
 from ..trace.scope import NONEMPTY
 from ..trace.tracer import Tracer, as_tracer
+from .foreign import refused
 from .load import as_number, beyond, casts, wrong_dtype
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def program_of(core: _Core) -> Program:
 def _parse(core: _Core) -> Program:
     data = bytes(core.file.member(core.function.module))
     f = core.function
+    if not core.native:
+        refused(core, data)
     try:
         with diagnosed(CompileError):
             module = mlir().Module.parse(data, context())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -37,6 +39,7 @@ from ..trace.dispatch import _NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
 from ..transforms.arguments import Static
 from ..transforms.spelling import spelling
+from . import foreign
 from .code import Opened, check_profile, chosen, listed
 from .export import Bundle, _path, spec_of
 from .manifest import Exported, File, Parameter, Target, opened
@@ -92,7 +95,7 @@ class Loaded(Function):
     def __reduce__(self) -> Any:
         """Other processes get the bundle's bytes, whatever becomes of its file."""
         core = self._core
-        return _again, (core.file.all(), core.file.where, core.asked, core.function.name)
+        return _again, (core.file.all(), core.file.where, core.asked, core.function.name, core.native)
 
 
 class LoadedFunctions(Mapping[str, Loaded]):
@@ -116,7 +119,7 @@ class LoadedFunctions(Mapping[str, Loaded]):
 
     def __reduce__(self) -> Any:
         core = next(iter(self._functions.values()))._core
-        return _again, (core.file.all(), core.file.where, core.asked, None)
+        return _again, (core.file.all(), core.file.where, core.asked, None, core.native)
 
     def __getitem__(self, name: str) -> Loaded:
         if name not in self._functions:
@@ -152,7 +155,12 @@ def _unknown(name: Any, where: str, there: Iterable[str]) -> FunctionNameError:
 
 
 def load(
-    bundle: str | os.PathLike[str] | bytes | Bundle, *, target: str | None = None, function: str | None = None
+    bundle: str | os.PathLike[str] | bytes | Bundle,
+    *,
+    target: str | None = None,
+    function: str | None = None,
+    native: bool = True,
+    expect: str | None = None,
 ) -> Loaded | LoadedFunctions | Any:
     """The function of a bundle (a path, its bytes, or what `xt.export` returned), with its names, defaults, dims and
     docstring; of one with several all of them, by name, or the one that `function` names. Nothing is compiled: of the
@@ -160,7 +168,16 @@ def load(
     one; or it is `target`, and arrays are moved there. Works inside of jit, grad and vectorize, as the IR is part of
     the bundle.
 
-    Raises BundleError for what is damaged, of a newer version, or for other machines."""
+    native=False: for bundles of people whose programs you would not run (docs/security.md). The IR is checked, tried
+    in another process within limits of time and memory, and compiled here; code of the bundle is not loaded. `target`
+    is where it runs, "cpu" or a device. expect: "sha256:" and the 64 digits that `sha256sum` prints for the file: any
+    other file is refused.
+
+    Raises BundleError for what is damaged, of a newer version, for other machines, or not what was expected."""
+    if expect is not None and not (isinstance(expect, str) and re.fullmatch(r"sha256:[0-9a-f]{64}", expect, re.ASCII)):
+        raise ArgumentError(
+            f'xt.load: expect={expect!r:.80} is not "sha256:" and 64 digits (0-9, a-f) of the whole file'
+        )
     if isinstance(bundle, Bundle):
         file = bundle._file
     elif isinstance(bundle, (bytes, bytearray, memoryview)):
@@ -168,23 +185,41 @@ def load(
     else:
         path = _path(bundle, "xt.load")
         file = File(opened(path), str(path))
-    return _loaded(file, target, function)
+    if expect is not None or not native:
+        data = file.all()  # a file may change while it is looked at
+        if expect is not None:
+            _check_hash(data, expect, file.where)
+        file = File(data, file.where)
+    return _loaded(file, target, function, native)
 
 
-def _again(data: bytes, where: str, target: str | None, function: str | None) -> Any:
+def _check_hash(data: bytes, expect: str, where: str) -> None:
+    found = f"sha256:{hashlib.sha256(data).hexdigest()}"
+    if found != expect:
+        raise BundleError(f"{where} is not the file that was expected: it has {found}, and not {expect}")
+
+
+def _again(data: bytes, where: str, target: str | None, function: str | None, native: bool = True) -> Any:
     """What was pickled, on the machine where it is needed."""
-    return _loaded(File(data, where), target, function)
+    return _loaded(File(data, where), target, function, native)
 
 
-def _loaded(file: File, target: str | None, function: str | None) -> Loaded | LoadedFunctions:
+def _loaded(
+    file: File, target: str | None, function: str | None, native: bool = True, tried: bool = False
+) -> Loaded | LoadedFunctions:
     there = {f.name: f for f in file.manifest.functions}
     if function is not None and function not in there:
         raise _unknown(function, file.where, there)
-    found = chosen(file, target)
-    device = devices.named(target or found.target) if found.is_device else None
+    if native:
+        found = chosen(file, target)
+        device = devices.named(target or found.target) if found.is_device else None
+    else:
+        found, device = foreign.place(target)
+        if not tried:
+            foreign.try_out(file, target, function)
     shared = Opened(file)
     wanted = there if function is None else {function: there[function]}
-    functions = {n: Loaded(_Core(shared, f, found, device, target)) for n, f in wanted.items()}
+    functions = {n: Loaded(_Core(shared, f, found, device, target, native)) for n, f in wanted.items()}
     return LoadedFunctions(functions, file.where) if len(functions) > 1 else next(iter(functions.values()))
 
 
@@ -199,11 +234,18 @@ class _Core:
     """What a loaded function is made of, and the slow path of its calls."""
 
     def __init__(
-        self, opened: Opened, f: Exported, target: Target, device: _native.Device | None, asked: str | None
+        self,
+        opened: Opened,
+        f: Exported,
+        target: Target,
+        device: _native.Device | None,
+        asked: str | None,
+        native: bool = True,
     ) -> None:
         self.opened, self.file, self.target = opened, opened.file, target
         self.device = device  # where calls run that have no array elsewhere
         self.asked = asked  # arrays are moved there, as by jit(device=)
+        self.native = native  # else its code is compiled here
         self.function = f
         python = f.python
         leaves = ("*",) * len(f.arguments)
@@ -218,16 +260,21 @@ class _Core:
             self._check()
         except ValueError as error:
             raise BundleError(f"{self.file.where}: manifest.json describes no function: {error}") from None
-        code = opened.code(f, target)
         self.specs = tuple(spec_of(p, w) for p, w in zip(f.arguments, self.weak, strict=True))
         self.weights = [opened.weight(w) for w in f.weights]
         self.loaded: Any = None  # the function that is called
         self.learned: set[Any] = set()  # how calls were spelled that C++ was told of, or cannot read
-        self.code: dict[Any, tuple[Any, list[Any]]] = {device: self._place(code, target, device)}
+        self.code: dict[Any, tuple[Any, list[Any]]] = {device: self._place(target, device)}
 
-    def _place(self, code: Any, target: Target, device: _native.Device | None) -> tuple[Any, list[Any]]:
+    def _place(self, target: Target, device: _native.Device | None) -> tuple[Any, list[Any]]:
         """An executable, and the weights where it runs."""
+        made = self._mapped(target, device) if self.native else foreign.compiled(self, device)
+        return made, [_native.to_device(w, device) for w in self.weights]
+
+    def _mapped(self, target: Target, device: _native.Device | None) -> Any:
+        """The bundle's own code."""
         f = self.function
+        code = self.opened.code(f, target)
         if device is not None:
             check_profile(self.file.where, target, device)
         owners: dict[str, tuple[str, str]] = {}
@@ -235,7 +282,7 @@ class _Core:
             for d, n in zip(p.dims, p.sizes, strict=True):
                 if isinstance(n, str):
                     owners.setdefault(n, (p.name, d))
-        executable = _native.Executable(
+        return _native.Executable(
             code.entry,
             [_native_type(p) for p in (*f.arguments, *f.weights)],
             [_native_type(p) for p in f.results],
@@ -246,10 +293,14 @@ class _Core:
             device=device,
             name=f.name,
         )
-        return executable, [_native.to_device(w, device) for w in self.weights]
 
     def _at(self, device: _native.Device | None) -> tuple[Any, list[Any]]:
         """The code for a device, loaded when an array is met there."""
+        if device not in self.code and not self.native:
+            name = "cpu" if device is None else device.name
+            foreign.try_out(self.file, name, self.function.name)
+            self.code[device] = self._place(foreign.place(name)[0], device)
+            self.register(self.loaded, device)
         if device not in self.code:
             wanted = "cpu" if device is None else device.backend
             try:
@@ -262,7 +313,7 @@ class _Core:
                     f"{self.function.name}: an argument is on {wanted!r}, and {self.file.where} has {lacks}. Move it "
                     f"to {self.target.target.partition(':')[0]!r} by x.to(..), or export for {wanted!r}, too"
                 ) from None
-            self.code[device] = self._place(self.opened.code(self.function, target), target, device)
+            self.code[device] = self._place(target, device)
             self.register(self.loaded, device)
         return self.code[device]
 
