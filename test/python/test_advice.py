@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -158,3 +159,62 @@ def test_a_loop_without_a_bound_names_what_serves_reverse_mode() -> None:
     text = message(lambda: xt.grad(root)(2.0), xt.UnsupportedError)
     for word in ("max_steps=", "xt.custom_derivative", "xt.jvp"):
         assert word in text
+
+
+# -- words and habits of NumPy, JAX, PyTorch and xarray ---------------------------------------------------------------
+
+HABITS: dict[str, tuple[Callable[[], Any], str]] = {
+    "a device called gpu": (lambda: X.to("gpu"), r"'gpu'; .*GPUs are named by what drives them: 'vulkan', 'cuda'"),
+    "axes of transpose": (lambda: X.transpose(1, 0), "There are no axis numbers"),  # type: ignore[arg-type]
+    "sizes by position": (lambda: xt.zeros((3, 4)), r"xt.zeros\({\"time\": ...}\) or xt.zeros\(time=...\)"),  # type: ignore[arg-type]
+    "del": (lambda: X.__delitem__(0), r"arrays do not change. Write x.isel\(time=\[0, 2\]\)"),
+    "a slice of labels": (lambda: X["a":"b"], "Select by labels in xarray"),  # type: ignore[misc]
+    "a label": (lambda: X.isel(time="noon"), "Select by labels in xarray"),
+    "concat of arguments": (lambda: xt.concat(X, X, dim="time"), r"one list: xt.concat\(\[x, y\], dim"),  # type: ignore[misc]
+    "a method where of three": (lambda: X.where(B, X, 0), r"Write xt.where\(condition, x, y\)"),  # type: ignore[call-arg]
+    "clip by a_min": (lambda: X.clip(a_min=0), "Write min= and max="),  # type: ignore[call-arg]
+    "rename by position": (lambda: X.rename("time", "t"), r'Write x.rename\(time="t"\)'),  # type: ignore[call-arg, arg-type]
+    "roll by position": (lambda: xt.roll(X, 1, "time"), r"xt.roll\(x, time=1\)"),  # type: ignore[call-arg, arg-type]
+    "scan without a dim": (lambda: xt.scan(lambda c, e: (c, e), 0.0, X), 'Write dim="time"'),  # type: ignore[call-arg]
+    "vectorize by axes": (lambda: xt.vectorize(abs, in_axes=0), r'xt.vectorize\(f, "batch"\)'),  # type: ignore[call-arg]
+    "maximum of three": (lambda: xt.maximum(X, X, X), r"xt.maximum\(xt.maximum\(x, y\), z\)"),  # type: ignore[call-arg]
+    "out": (lambda: xt.sin(X, out=X), r"Arrays do not change: write x = xt.sin\(..\)"),  # type: ignore[call-arg]
+    "sum where": (lambda: X.sum(where=B), r"xt.sum\(x.where\(mask\), skipna=True\)"),  # type: ignore[call-arg]
+    "sum dtype": (lambda: X.sum(dtype="f8"), "Cast before or after"),  # type: ignore[call-arg]
+    "percents": (lambda: X.quantile(50, "time"), "Of percents write q / 100"),
+    "and before comparisons": (lambda: X > 0 & X < 1, r"Python reads & before comparisons: write \(x > 0\) & \(y"),
+    "math": (lambda: math.sqrt(X), "Write xt.sqrt for math.sqrt and its like"),
+    "where of bools": (lambda: B.where(B), r"x.where\(condition, False\)"),
+    "shift of bools": (lambda: B.shift(time=1), r"x.shift\(time=1, fill_value=False\)"),
+    "while_loop in another order": (lambda: xt.while_loop(0.0, abs, abs), r"got 0.0. Write xt.while_loop\("),  # type: ignore[arg-type]
+    "rolling.count": (lambda: X.rolling(time=2).count(), r"write \(~xt.isnan\(x\)\)"),
+    "rolling.apply": (lambda: X.rolling(time=2).apply(np.mean), r"write x.rolling\(..\).reduce\(f\)"),
+    "defvjp": (lambda: xt.custom_derivative(abs).defvjp(abs, abs), r"write f.defpullback\(fwd, bwd\)"),
+    "a dim as an attribute": (lambda: X.time, r"it is a dim: its size is x.sizes\['time'\], its labels"),  # type: ignore[attr-defined]
+    "data": (lambda: X.data, "write x.values"),  # type: ignore[attr-defined]
+    "name": (lambda: X.name, r"x.to_xarray\(\) has what came along"),  # type: ignore[attr-defined]
+    "float": (lambda: X.float(), r'write x.astype\("f4"\)'),  # type: ignore[attr-defined]
+    "plot": (lambda: X.plot(), r"x.to_xarray\(\).plot"),  # type: ignore[attr-defined]
+    "DataArray": (lambda: xt.DataArray([1]), "write xr.DataArray"),  # type: ignore[attr-defined]
+    "topk": (lambda: xt.topk(X, 2), r"write xt.top_k\(x, 3, dim"),  # type: ignore[attr-defined]
+    "unique": (lambda: xt.unique(X), "give x.values to NumPy"),  # type: ignore[attr-defined]
+    "meshgrid": (lambda: xt.meshgrid(X, X), "names make the grid"),  # type: ignore[attr-defined]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HABITS)
+def test_habits(name: str) -> None:
+    call, wanted = HABITS[name]
+    with pytest.raises((xt.Error, AttributeError), match=f"(?s){wanted}"):
+        call()
+
+
+def test_what_habits_are_told_to_write_runs() -> None:
+    masked = X.where(B)
+    np.testing.assert_allclose(xt.sum(masked, skipna=True).item(), X.values[B.values].sum())
+    holed = X.to_xarray().where(X.to_xarray() != 3)
+    counts = (~xt.isnan(xt.as_array(holed))).astype("f4").rolling(time=3, min_periods=0).sum()
+    np.testing.assert_array_equal(counts.values, holed.rolling(time=3, min_periods=1).count().values)
+    np.testing.assert_array_equal(xt.top_k(X, 3, dim="time")[0].values[0], X.values.max(0))
+    v = xt.array([1.0, math.nan, 3.0], "time")
+    np.testing.assert_array_equal(v.isel(time=~xt.isnan(v)).values, v.to_xarray().dropna("time").values)

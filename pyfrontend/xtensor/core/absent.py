@@ -6,7 +6,7 @@ Errors keep the name and its owner, so that Python itself suggests the ones that
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +28,9 @@ _GROUPS = (
     "index having the dim that is grouped"
 )
 
+_CARRIED = "x.to_xarray() has what came along from a DataArray"
+_UNKNOWN_SIZE = "sizes do not depend on values: give x.values to NumPy"
+
 _SKIPPING = ("sum", "prod", "mean", "std", "var", "max", "min", "median", "argmax", "argmin", "cumsum", "cumprod")
 
 _REDUCTIONS = {
@@ -46,6 +49,13 @@ _METHODS = {
     "mT": 'names say which side is which: x.rename(row="col", col="row") swaps two',
     "backward": _GRAD, "grad": _GRAD, "requires_grad": _GRAD,
     "index_add": _SUMS, "scatter_add": _SUMS, "interp": "interpolate in xarray, before or after",
+    "data": "write x.values", "pipe": "write f(x)", "name": _CARRIED, "attrs": _CARRIED, "encoding": _CARRIED,
+    "float": 'write x.astype("f4")', "double": 'write x.astype("f8")', "half": 'write x.astype("f2")',
+    "int": 'write x.astype("i4")', "long": 'write x.astype("i8")', "bool": "write x != 0",
+    "dropna": "write x.isel(time=~xt.isnan(x)), of an x(time) outside of a traced function",
+    "assign_coords": "write x.to_xarray().assign_coords(..), and xt.as_array of that",
+    "plot": "write x.to_xarray().plot()", "to_netcdf": "write x.to_xarray().to_netcdf(..)",
+    "to_dataframe": "write x.to_xarray().to_dataframe(..)", "to_pandas": "write x.to_xarray().to_pandas()",
     "reset_coords": "write x.drop_vars(\"time\")",
 }  # fmt: skip
 # Of traced arrays alone, before the others.
@@ -54,6 +64,8 @@ _TRACED = {
     "coords": _NO_LABELS, "indexes": _NO_LABELS, "data": _RETURNED,
     "name": "it has no labels: give the result its name, y.to_xarray().rename(x.name)",
     "attrs": "it has no labels: attributes go from the arguments to the results",
+    **dict.fromkeys(("plot", "to_netcdf", "to_dataframe", "to_pandas"), _RETURNED),
+    **dict.fromkeys(("encoding", "assign_coords"), "what the call returns has them"),
 }  # fmt: skip
 # Of arrays and of the package.
 _EITHER = {
@@ -66,6 +78,11 @@ _EITHER = {
 }  # fmt: skip
 # Of the package alone.
 _FUNCTIONS = {
+    "DataArray": "write xr.DataArray(..): it goes in wherever an array does; or xt.array(x, dims=(\"a\", \"b\"))",
+    **dict.fromkeys(("Tensor", "ndarray", "from_numpy", "as_tensor"), 'write xt.array(x, dims=("a", "b"))'),
+    "unique": _UNKNOWN_SIZE, "nonzero": _UNKNOWN_SIZE, "argwhere": _UNKNOWN_SIZE, "flatnonzero": _UNKNOWN_SIZE,
+    "topk": 'write xt.top_k(x, 3, dim="time")', "histogram": _SUMS,
+    "meshgrid": 'names make the grid: xt.arange(3, dim="x") + xt.arange(4, dim="y")',
     "asarray": 'write xt.array(x, dims=("a", "b")), or xt.as_array(x) of a DataArray',
     "float16": _DTYPE, "float32": _DTYPE, "float64": _DTYPE, "int32": _DTYPE, "int64": _DTYPE, "bool_": _DTYPE,
     **{f"nan{kind}": f"write xt.{kind}(x, skipna=True)" for kind in _SKIPPING},
@@ -129,10 +146,13 @@ def lacks(x: Any, name: str, instead: str | None) -> AttributeError:
     return AttributeError_(f"{owner} has no attribute {name!r}{f': {instead}' if instead else ''}", name, x)
 
 
-def method_instead(name: str, traced: bool) -> str | None:
-    """What to write for a method that arrays lack."""
+def method_instead(name: str, traced: bool, dims: Sequence[str] = ()) -> str | None:
+    """What to write for a method that arrays lack, which have these dims."""
     if name.startswith("_"):
         return None
+    if name in dims:
+        labels = "" if traced else f", its labels, if there are any, x.coords[{name!r}]"
+        return f"it is a dim: its size is x.sizes[{name!r}]{labels}"
     return (
         (_TRACED.get(name) if traced else None) or _METHODS.get(name) or _EITHER.get(name) or _function(name, "(x, ..)")
     )

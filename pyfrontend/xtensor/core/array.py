@@ -112,6 +112,8 @@ class Array(_native.Array, ArrayMethods):
 
     def _no_scalar(self, what: str) -> DimensionError:
         reduce = "Reduce it with .any() or .all()" if what == "bool()" else "Reduce it"
+        if what == "float()":
+            reduce = "Write xt.sqrt for math.sqrt and its like. Or reduce it"
         return DimensionError(
             f"{what} needs an array without dims, got {describe(self.dims, self.shape)}. {reduce}, or take an element: "
             f"x.isel({', '.join(f'{d}=0' for d in self.dims)})"

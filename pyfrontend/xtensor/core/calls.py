@@ -54,6 +54,8 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return 'Write lower=False for an upper triangle, dims=(col, row) for the transpose: dims=("col", "row")'
     if "wrt" in known and "argnums" in kwargs:
         return f"Write wrt={kwargs['argnums']!r}"
+    if found := _of_this_function(name, known, args, kwargs):
+        return found
     names = tuple(x for x in args if isinstance(x, str))
     if "dim" in known and len(names) > 1:
         return f"Several dims go in one tuple: dim={names!r}"
@@ -61,6 +63,35 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return f"Sizes have names: write xt.{name}(row=3, col=4)"
     shown = ", ".join(str(p.replace(annotation=p.empty)) for p in known.values() if p.name != "self")
     return f"Its parameters are ({shown})"
+
+
+def _of_this_function(
+    name: str, known: Mapping[str, inspect.Parameter], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> str | None:
+    """What to write where it depends on what is called; None if there is nothing to say."""
+    if "out" in kwargs:
+        return f"Arrays do not change: write x = xt.{name}(..)"
+    if "dtype" in kwargs:
+        return 'Cast before or after: x.astype("f4")'
+    if "skipna" in known and "where" in kwargs:
+        return f"Write xt.{name}(x.where(mask), skipna=True)"
+    if name == "concat" and len(args) > 1:
+        return 'The arrays are one list: xt.concat([x, y], dim="time")'
+    if name == "where" and len(args) == 4:  # a method's
+        return "Write xt.where(condition, x, y), or x.where(condition, other)"
+    if name == "clip" and {"a_min", "a_max", "lo", "hi", "lower", "upper"} & {*kwargs}:
+        return "Write min= and max="
+    if name == "rename" and len(names := [x for x in args if isinstance(x, str)]) == 2:
+        return f'Write x.rename({names[0]}="{names[1]}")'
+    if name in ("roll", "shift", "pad", "tile") and any(isinstance(x, int) for x in args):
+        return f"Amounts are given by dim: xt.{name}(x, time=1)"
+    if name == "scan" and "dim" not in kwargs:
+        return 'Write dim="time": the dim of xs that it goes along, which the ys get'
+    if name == "vectorize" and len(args) == 1:
+        return 'Instances differ in a dim, which is named: xt.vectorize(f, "batch")'
+    if [*known] == ["x", "y"] and len(args) > 2:
+        return f"It takes two: xt.{name}(xt.{name}(x, y), z)"
+    return None
 
 
 def _by_name(dims: Sequence[str], axis: Any, some: str) -> str:

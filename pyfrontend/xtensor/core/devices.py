@@ -102,6 +102,8 @@ def _parts(name: Any, otherwise: str = "") -> tuple[str, int]:
     known = backend in BACKENDS or name in ("cpu", "cpu:0")
     if not known or (colon and not number.isdecimal()):
         near = suggestion(name.lower(), ("cpu", *BACKENDS)) if len(name) < 20 else ""
+        if backend.lower() in ("gpu", "xpu", "tpu"):
+            near = "; GPUs are named by what drives them: 'vulkan', 'cuda', 'metal'"
         raise DeviceError(f"there is no device {name!r:.60}; {_there()}{near}{otherwise}")
     return backend, int(number or -1)
 

@@ -40,7 +40,8 @@ def check_name(name: Any, op: str = "") -> str:
     """A dim's name: a string that is not empty and has no `~`, which is kept for names the compiler makes."""
     where = f"xt.{op}: " if op else ""
     if not isinstance(name, str):
-        raise ArgumentTypeError(f"{where}a dim's name is a string, got {brief(name)} ({type(name).__name__})")
+        numbers = ". There are no axis numbers" if isinstance(name, int) else ""
+        raise ArgumentTypeError(f"{where}a dim's name is a string, got {brief(name)} ({type(name).__name__}){numbers}")
     if not name or "~" in name:
         raise DimensionError(f"{where}{name!r} cannot be a dim's name: it must not be empty or contain '~'")
     if not name.isascii():

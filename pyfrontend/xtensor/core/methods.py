@@ -71,7 +71,7 @@ class ArrayMethods:
     if not TYPE_CHECKING:  # else any attribute would pass
 
         def __getattr__(self, name: str) -> Any:
-            raise lacks(self, name, method_instead(name, is_traced(self)))
+            raise lacks(self, name, method_instead(name, is_traced(self), self.dims))
 
     def __dir__(self) -> list[str]:
         return [n for n in super().__dir__() if not n.startswith("_") and n not in _INTERNAL]
@@ -478,6 +478,9 @@ class ArrayMethods:
         instead = import_module("xtensor.ops.updates").assignment(self, key)
         more = ", or .add(value) for +=" if ".set(" in instead else ""
         raise ArgumentTypeError(f"arrays cannot be assigned to. Write {instead}{more}")
+
+    def __delitem__(self, key: object) -> NoReturn:
+        raise ArgumentTypeError("arrays do not change. Write x.isel(time=[0, 2]), of the positions that stay")
 
     def isel(self, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any) -> Self:
         """Elements by position along dims."""

@@ -99,7 +99,7 @@ def by_dim(op: str, mapping: Mapping[str, Any] | None, keywords: Mapping[str, An
         first = "" if what == "sizes" else "x, "
         raise fail(
             ArgumentTypeError, op, f"{what} are a dict from dims, not {brief(mapping)}",
-            instead=f"Write xt.{op}({first}{{\"dim\": ...}}) or xt.{op}({first}dim=...)",
+            instead=f"Write xt.{op}({first}{{\"time\": ...}}) or xt.{op}({first}time=...)",
         )  # fmt: skip
     if keywords:
         raise fail(ArgumentError, op, f"{what} come as a dict or as keywords, not as both")

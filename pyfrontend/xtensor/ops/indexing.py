@@ -78,9 +78,14 @@ def _sliding(name: str, x: Any, dim: str, index: slice) -> str:
 # ---- what the user wrote, made one of: int, slice, Positions, named array ----
 
 
+_LABELS = "Positions are counted. Select by labels in xarray, x.to_xarray().sel(..)"
+
+
 def read_index(name: str, x: Any, dim: str, index: Any) -> Any:
     if isinstance(index, slice):
         parts = (index.start, index.stop, index.step)
+        if any(isinstance(part, str) for part in parts):
+            raise fail(ArgumentTypeError, name, f"a bound along {dim!r} is an int, not a label", instead=_LABELS)
         instead = _sliding(name, x, dim, index)
         start, stop, step = (
             None if v is None else integer(name, v, f"a bound along {dim!r}", instead=instead) for v in parts
@@ -88,7 +93,9 @@ def read_index(name: str, x: Any, dim: str, index: Any) -> Any:
         if step == 0:
             raise fail(ArgumentError, name, f"the step of the slice along {dim!r} is 0")
         return slice(start, stop, step)
-    if isinstance(index, (bool, np.bool_)) or index is None or isinstance(index, str):
+    if isinstance(index, str):
+        raise fail(ArgumentTypeError, name, f"{index!r} is no index for dim {dim!r}", instead=_LABELS)
+    if isinstance(index, (bool, np.bool_)) or index is None:
         raise fail(
             ArgumentTypeError, name, f"{index!r} is no index for dim {dim!r}",
             instead="Use ints, slices, lists, masks or named integer arrays",

@@ -393,7 +393,8 @@ def mask(x: ArrayLike, condition: ArrayLike, other: ArrayLike | None = None, /) 
 def missing_dtype(name: str, x: Tracer) -> np.dtype:
     """The dtype in which `x` can hold NaN: small integers f4, others f8, as in xarray."""
     if x.dtype == p.BOOL:
-        raise fail(DTypeError, name, "bools have no NaN", x, instead="Give the other value")
+        instead = {"where": "x.where(condition, False)", "shift": "x.shift(time=1, fill_value=False)"}
+        raise fail(DTypeError, name, "bools have no NaN", x, instead=f"Give the other value: {instead[name]}")
     if p.is_float(x.dtype):
         return x.dtype
     return p.F4 if x.dtype.itemsize <= 2 else p.F8

@@ -223,4 +223,6 @@ def only_integer(op: str, *xs: Tracer) -> None:
     """Checks that all are integers or bools."""
     for x in xs:
         if is_float(x.dtype):
-            raise fail(DTypeError, op, f"needs integers or bools, not {x.dtype}", *xs)
+            symbol = {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}.get(op)
+            instead = f"Python reads {symbol} before comparisons: write (x > 0) {symbol} (y > 0)" if symbol else ""
+            raise fail(DTypeError, op, f"needs integers or bools, not {x.dtype}", *xs, instead=instead)

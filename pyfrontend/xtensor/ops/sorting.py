@@ -192,7 +192,9 @@ def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, skipna: bool | None =
     q = _levels(q)
     levels = q if isinstance(q, tuple) else (q,)
     if not all(isinstance(level, Amount) or 0 <= level <= 1 for level in levels):
-        raise fail(ArgumentError, "quantile", f"q is from 0 to 1, not {q}", x)
+        numbers = [level for level in levels if not isinstance(level, Amount)]
+        instead = "Of percents write q / 100" if all(0 <= level <= 100 for level in numbers) else ""
+        raise fail(ArgumentError, "quantile", f"q is from 0 to 1, not {q}", x, instead=instead)
     found = _quantiles("quantile", x, dims_of("quantile", x, dim), levels, skips("quantile", skipna))
     if not isinstance(q, tuple):
         return found[0]

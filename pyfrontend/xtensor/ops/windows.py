@@ -201,6 +201,10 @@ class _Reductions:
         from . import __all__ as functions
 
         of = f"x.{type(self).__name__.lower()}(..)"
+        if name == "count" and isinstance(self, Rolling):
+            return 'write (~xt.isnan(x)).astype("f4").rolling(time=3, min_periods=0).sum()'
+        if name in ("apply", "map", "agg", "aggregate"):
+            return f"write {of}.reduce(f), of an f(windows, dim) that reduces over dim"
         if name == "quantile":
             return f"write {of}.reduce(lambda w, dim: xt.quantile(w, 0.5, dim))"
         return f"write {of}.reduce(xt.{name})" if name in functions else methods_of(self)

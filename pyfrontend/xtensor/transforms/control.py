@@ -136,8 +136,15 @@ def _map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
 def _check_functions(op: str, *functions: Any) -> None:
     for f in functions:
         if not callable(f):
-            value = shown(f) if hasattr(f, "dims") else f"{shown(f)}: {f!r:.60}"
-            hint = ". Write lambda: value" if op in ("cond", "switch") else ""
+            hint = {
+                "cond": ". Write lambda: value",
+                "switch": ". Write lambda: value",
+                "while_loop": ". Write xt.while_loop(condition, body, start)",
+                "fori_loop": ". Write xt.fori_loop(0, n, body, start)",
+                "scan": '. Write xt.scan(f, start, xs, dim="time")',
+                "map": '. Write xt.map(f, xs, dim="time")',
+            }.get(op, "")
+            value = shown(f) if hasattr(f, "dims") or shown(f) == f"{f!r:.40}" else f"{shown(f)}: {f!r:.60}"
             raise ArgumentTypeError(f"xt.{op} needs functions, got {value}{hint}")
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core import dtypes, tree
+from ..core.absent import lacks
 from ..core.calls import call_with, checked, shown
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
@@ -84,6 +85,13 @@ class custom_derivative(Pickled):  # noqa: N801 (used like a function)
         """The reverse rule: fwd(*args) -> y, residuals; bwd(residuals, ct) -> tuple, an entry per argument."""
         _check_rules(fwd, bwd)
         self.forward, self.backward = fwd, bwd
+
+    if not TYPE_CHECKING:  # else any attribute would pass
+
+        def __getattr__(self, name: str) -> Any:
+            instead = {"defvjp": "defpullback(fwd, bwd)", "defjvp": "defpushforward(rule)"}
+            instead["defjvps"] = instead["defjvp"]
+            raise lacks(self, name, f"write f.{instead[name]}" if name in instead else None)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
