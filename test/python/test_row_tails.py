@@ -1,7 +1,10 @@
-"""The end of a row, where a vector is not full: no conversion writes a byte beyond its own elements."""
+"""The end of a row, where a vector is not full: no conversion writes a byte beyond its own elements. Guards around each
+result prove it (XTENSOR_DEBUG_MEMORY), and what another loop has written behind a row."""
 
 from __future__ import annotations
 
+import itertools
+import os
 from typing import Any
 
 import numpy as np
@@ -49,6 +52,30 @@ def test_all_pairs_of_dtypes_of_an_open_size() -> None:
     convert = xt.jit(_convert, dynamic_dims=("i",))
     for length in range(1, 71):
         _check(convert, length, 0)
+
+
+def _level(name: str) -> Any:
+    lacking = pytest.mark.skipif(not xt._native.has_processor(name), reason=f"the processor is not {name}")
+    return pytest.param(name, marks=lacking)
+
+
+@pytest.mark.parametrize("level", [_level(n) for n in ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")])
+def test_rows_of_open_sizes_for_each_width_of_vectors(level: str) -> None:
+    """Rows of rows: the end of each but the last is followed by the next one, the last by guards."""
+    specs = tuple(xt.spec(i=None, j=None, dtype=dtype) for dtype in DTYPES_OF_ROWS)
+    convert = xt.load(xt.export(_convert, specs, c=False, targets=f"cpu:{level}"))
+    for rows, length in itertools.product((1, 3), (0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65)):
+        numbers = np.random.default_rng(length).integers(0, 100, (rows, length))
+        x = xt.array(numbers, dims=("i", "j"))
+        results = iter(convert(*(x.astype(dtype) for dtype in DTYPES_OF_ROWS)))
+        for source, dtype in itertools.product(DTYPES_OF_ROWS, DTYPES_OF_ROWS):
+            want = numbers.astype(bool) if "?" in (source, dtype) else numbers
+            got = np.asarray(next(results)).astype("f8")
+            np.testing.assert_array_equal(got, want, err_msg=f"{source} to {dtype}, {rows} x {length}")
+
+
+def test_guards_are_there() -> None:
+    assert os.environ["XTENSOR_DEBUG_MEMORY"] == "1"
 
 
 def test_rows_of_several_threads() -> None:
