@@ -135,7 +135,7 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
     "cross entropy": lambda x, k: xt.nn.cross_entropy(x.isel(a=[0, 1, 2]).rename(a="k"), abs(k), dim="b"),
     "sort": lambda x, k: xt.sort(x, dim="b"),
     "median": lambda x, k: (xt.median(x, dim="b"), xt.quantile(x, 0.3, dim="b")),
-    "one_hot": lambda x, k: xt.one_hot(abs(k), 5, dim="c"),
+    "one_hot": lambda x, k: xt.one_hot(abs(k), 5, dim="c", dtype="f4"),
     "cond": lambda x, k: xt.cond(x.sum() > 0, lambda x: x, lambda x: -x, x),
     "fori_loop": lambda x, k: xt.fori_loop(0, 5, lambda i, c: c + i, x),
     "hessian": lambda x, k: xt.hessian(lambda r: xt.sum(r**3))(x.isel(a=0)),

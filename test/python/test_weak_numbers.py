@@ -140,7 +140,7 @@ def test_a_training_step_keeps_its_dtypes() -> None:
     for _ in range(3):
         state = step(*state)
         assert [shown(x) for x in state] == [("float32", False), ("float64", True), ("int64", True)]
-    assert step._compiler.function.size == 2  # Python numbers at first, then what the step gave
+    assert step.size == 2  # Python numbers at first, then what the step gave
     assert float(state[1]) == pytest.approx(0.1 * 0.9**3) and int(state[2]) == 3
 
 

@@ -260,21 +260,21 @@ class _Core:
             self._check()
         except ValueError as error:
             raise BundleError(f"{self.file.where}: manifest.json describes no function: {error}") from None
+        code = opened.code(f, target) if native else None
         self.specs = tuple(spec_of(p, w) for p, w in zip(f.arguments, self.weak, strict=True))
         self.weights = [opened.weight(w) for w in f.weights]
         self.loaded: Any = None  # the function that is called
         self.learned: set[Any] = set()  # how calls were spelled that C++ was told of, or cannot read
-        self.code: dict[Any, tuple[Any, list[Any]]] = {device: self._place(target, device)}
+        self.code: dict[Any, tuple[Any, list[Any]]] = {device: self._place(code, target, device)}
 
-    def _place(self, target: Target, device: _native.Device | None) -> tuple[Any, list[Any]]:
+    def _place(self, code: Any, target: Target, device: _native.Device | None) -> tuple[Any, list[Any]]:
         """An executable, and the weights where it runs."""
-        made = self._mapped(target, device) if self.native else foreign.compiled(self, device)
+        made = self._mapped(code, target, device) if self.native else foreign.compiled(self, device)
         return made, [_native.to_device(w, device) for w in self.weights]
 
-    def _mapped(self, target: Target, device: _native.Device | None) -> Any:
+    def _mapped(self, code: Any, target: Target, device: _native.Device | None) -> Any:
         """The bundle's own code."""
         f = self.function
-        code = self.opened.code(f, target)
         if device is not None:
             check_profile(self.file.where, target, device)
         owners: dict[str, tuple[str, str]] = {}
@@ -299,7 +299,7 @@ class _Core:
         if device not in self.code and not self.native:
             name = "cpu" if device is None else device.name
             foreign.try_out(self.file, name, self.function.name)
-            self.code[device] = self._place(foreign.place(name)[0], device)
+            self.code[device] = self._place(None, foreign.place(name)[0], device)
             self.register(self.loaded, device)
         if device not in self.code:
             wanted = "cpu" if device is None else device.backend
@@ -313,7 +313,7 @@ class _Core:
                     f"{self.function.name}: an argument is on {wanted!r}, and {self.file.where} has {lacks}. Move it "
                     f"to {self.target.target.partition(':')[0]!r} by x.to(..), or export for {wanted!r}, too"
                 ) from None
-            self.code[device] = self._place(target, device)
+            self.code[device] = self._place(self.opened.code(self.function, target), target, device)
             self.register(self.loaded, device)
         return self.code[device]
 

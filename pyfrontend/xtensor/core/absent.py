@@ -49,7 +49,7 @@ _METHODS = {
     "mT": 'names say which side is which: x.rename(row="col", col="row") swaps two',
     "backward": _GRAD, "grad": _GRAD, "requires_grad": _GRAD,
     "index_add": _SUMS, "scatter_add": _SUMS, "interp": "interpolate in xarray, before or after",
-    "data": "write x.values", "pipe": "write f(x)", "name": _CARRIED, "attrs": _CARRIED, "encoding": _CARRIED,
+    "pipe": "write f(x)", "encoding": _CARRIED,
     "float": 'write x.astype("f4")', "double": 'write x.astype("f8")', "half": 'write x.astype("f2")',
     "int": 'write x.astype("i4")', "long": 'write x.astype("i8")', "bool": "write x != 0",
     "dropna": "write x.isel(time=~xt.isnan(x)), of an x(time) outside of a traced function",

@@ -342,7 +342,7 @@ def _coarsened(kind: str, x: ArrayLike, sizes: dict[str, int], boundary: str, si
     if kind in ("sum", "prod"):
         x = p.cast(x, p.sum_dtype(x.dtype))
     y, names = _cut(x, sizes, boundary, side)
-    y = getattr(reductions, kind)(y, names, skipna=True) if skips("coarsened", None) else _reduced(kind, y, names)
+    y = getattr(reductions, kind)(y, names, skipna=True) if skips("coarsen", None) else _reduced(kind, y, names)
     y = reorder(y, x.dims)
     return build.labelled(y, x, {d: ("coarsen", n, boundary, side[d]) for d, n in sizes.items()})
 
