@@ -48,10 +48,26 @@ BOUNDS2: dict[str, tuple[Reference, float, float]] = {
     "hypot": (np.hypot, 2, 2),
     "pow": (np.power, 2, 2),
 }
+# Vectors of 256 bits go through other code of libmvec, which promises 4 ulp.
+BOUNDS_AVX2: dict[str, tuple[float, float]] = {
+    "asinh": (2, 2.5),
+    "atan": (2.5, 2),
+    "cbrt": (3, 4),
+    "expm1": (6, 3),
+    "log1p": (3, 2.5),
+    "log2": (2, 2.5),
+}
 ODD = {"asin", "asinh", "atan", "atanh", "cbrt", "erf", "expm1", "log1p", "sin", "sinh", "sqrt", "tan", "tanh"}
 # Where f4 functions were worst among all arguments, or many of them.
 HARD = [1.8628029, 2.2818666e08, 5.924791, 88.72249, 0.6168563, 1.0072848, -0.46935877]
 WIDER = {"f4": np.float64, "f8": np.longdouble}
+
+
+def bound_of(name: str, dtype: str) -> float:
+    bounds = BOUNDS[name][1:]
+    if not xt._native.has_processor("x86-64-v4"):
+        bounds = BOUNDS_AVX2.get(name, bounds)
+    return bounds[dtype == "f8"]
 
 
 def arguments(dtype: str, seed: int = 0) -> np.ndarray:
@@ -97,7 +113,7 @@ def check(name: str, got: np.ndarray, exact: np.ndarray, bound: float, *operands
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("name", BOUNDS)
 def test_functions_in_ulp(name: str, dtype: str) -> None:
-    reference, *bounds = BOUNDS[name]
+    reference = BOUNDS[name][0]
     x = arguments(dtype)
     if dtype == "f8" and name in ("erf", "erfc"):
         x, reference = x[::60], getattr(mpmath, name)
@@ -109,7 +125,7 @@ def test_functions_in_ulp(name: str, dtype: str) -> None:
         with np.errstate(all="ignore"):
             exact = reference(x.astype(wide))
     got = getattr(xt, name)(xt.array(x, dims="i")).values
-    check(name, got, exact, bounds[dtype == "f8"], x)
+    check(name, got, exact, bound_of(name, dtype), x)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -148,7 +164,8 @@ def test_float64_near_zero(name: str) -> None:
     x = x[(x > -1) & (np.abs(x) >= np.finfo("f8").tiny)]
     want = getattr(np, name)(x)
     got = getattr(xt, name)(xt.array(x, dims="i")).values
-    assert np.max(np.abs(got - want) / np.spacing(np.abs(want))) <= 2
+    bound = 3 if name == "expm1" and not xt._native.has_processor("x86-64-v4") else 2  # `want` is rounded, too
+    assert np.max(np.abs(got - want) / np.spacing(np.abs(want))) <= bound
 
 
 @pytest.mark.parametrize("name", ["log", "log2", "log10"])
