@@ -26,7 +26,7 @@ from .core.dims import as_names
 from .core.dtypes import as_dtype
 from .core.errors import ArgumentError, Error, user_line
 from .core.spec import Spec
-from .trace.dispatch import Function
+from .trace.entry import Function
 
 _SHOW = """\
 Prints a function of a file as it is after a phase of the compiler. What it is traced at is, in this order:

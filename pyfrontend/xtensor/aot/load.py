@@ -35,7 +35,7 @@ from ..core.ranges import Range, fits, of_ints
 from ..core.spec import Spec
 from ..interop.relabel import Relabel
 from ..interop.xarray import Followed
-from ..trace.dispatch import _NUMBERS, Function, scalar_array
+from ..trace.entry import NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
 from ..transforms.arguments import Static
 from ..transforms.spelling import spelling
@@ -49,7 +49,7 @@ from .structure import as_structure, fitted
 
 _LEAF = tree.structure(0)
 # Of Python numbers, by what they arrive as: a float as float32 where a device has no float64.
-_CLASSES: dict[str, type] = {name: cls for cls, name in _NUMBERS.items()} | {"float32": float}
+_CLASSES: dict[str, type] = {name: cls for cls, name in NUMBERS.items()} | {"float32": float}
 _MOST_SPELLINGS = 64  # of calls of one function: memory does not grow with them
 
 
@@ -397,11 +397,11 @@ class _Core:
         marks = {i for i, x in enumerate(given) if isinstance(x, _native.Array) or is_argument(i)}
         leaves = leaves_with(marks)
         places = {x.number: p for p, x in enumerate(leaves) if isinstance(x, _Mark)}
-        fixed = {p: x for p, x in enumerate(leaves) if type(x) in _NUMBERS}
+        fixed = {p: x for p, x in enumerate(leaves) if type(x) in NUMBERS}
         if places.keys() != marks or len(places) + len(fixed) != len(leaves):
             return
         values = {**{p: given[i] for i, p in places.items()}, **fixed}
-        numbers = [type(values[p]) if type(values[p]) in _NUMBERS else None for p in range(len(leaves))]
+        numbers = [type(values[p]) if type(values[p]) in NUMBERS else None for p in range(len(leaves))]
         if any(x is not values[p] or x._device != device for p, x in enumerate(arrays) if not numbers[p]):
             return  # moved, or with other dims first
         if any(numbers[r.argument] is not int for r in self.ranges):

@@ -134,7 +134,7 @@ class Compiled(Lowered):
                 return self._direct(*arrays)
             except TypeError:
                 pass  # an argument that C does not take: told or converted below
-        from ..trace.dispatch import moved, scalar_array
+        from ..trace.entry import moved, scalar_array
 
         # More arguments than there are inputs are told below.
         wanted = itertools.chain(self.inputs, itertools.repeat(Spec((), (), np.dtype("float64"))))

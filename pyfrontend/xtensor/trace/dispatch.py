@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from .. import _native
-from ..core import devices, dtypes, options, tree
+from ..core import devices, options
 from ..core.absent import lacks, ufunc_method_instead
-from ..core.calls import checked, int_text, misfit
+from ..core.calls import checked, misfit
 from ..core.dims import ordered
-from ..core.errors import ArgumentError, ArgumentTypeError, Error
+from ..core.errors import ArgumentTypeError, Error
 from ..core.identity import identity
-from ..core.ranges import of_ints
 from ..core.spec import Spec
+from .entry import NUMBERS, WEAK, Entry, Function, scalar_array, spec_of_type
 from .opened import Amount, Families, Family, Programs, generic, with_amounts
-from .program import Program, trace
+from .program import trace
 from .scope import check_alive, local, tracing
 from .tracer import Tracer, as_tracer, as_weak, not_an_array, unnamed
 
@@ -34,128 +34,11 @@ __all__ = ["Op", "as_tracer", "op", "tracing"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
-_WEAK = {cls: Spec((), (), np.dtype(name), weak=True) for cls, name in _NUMBERS.items()}
 _LITERALS = frozenset({str, type(None), type(...), bytes, type, np.dtype})
 
 
-def scalar_array(x: bool | int | float) -> Any:
-    """A Python number as an array without dims."""
-    name = _NUMBERS.get(type(x)) or ("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
-    try:
-        return _native.from_scalar(x, name)
-    except OverflowError:
-        raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
-
-
-def moved(arrays: Sequence[Any], specs: Sequence[Spec], device: _native.Device | None) -> list[Any]:
-    """Arguments of a program where it runs, Python floats with the dtype that they have there (`Target.arriving`)."""
-    there = []
-    for a, s in zip(arrays, specs, strict=True):
-        number = a
-        if s.weak and a.dtype != s.dtype and dtypes.is_float(s.dtype) and dtypes.is_float(a.dtype):
-            number = _native.from_scalar(float(a), s.dtype.name)
-        there.append(_native.to_device(number, device))
-    return there
-
-
-def spec_of_type(type_: Any) -> Spec:
-    """Spec of an _native.ArrayType."""
-    from ..core.array import DTYPES
-
-    return Spec(type_.dims, type_.shape, DTYPES[type_.dtype], type_.weak)
-
-
-class Entry:
-    """A compiled signature: how to call it and what to make of the results."""
-
-    __slots__ = (
-        "caller",
-        "captured",
-        "device",
-        "executable",
-        "inline",
-        "inputs",
-        "is_registered",
-        "labelled",
-        "labels",
-        "ranges",
-        "relabel",
-        "unflatten",
-        "unwrap",
-        "used",
-    )
-
-    def __init__(
-        self, program: Program, labelled: bool, device: _native.Device | None = None, inline: bool = False
-    ) -> None:
-        from ..compiler.executable import load
-        from ..interop.origins import origins
-        from ..interop.relabel import Relabel
-
-        self.device = device
-        self.executable = load(program, devices.target_of(device), inline=inline)
-        # What the function reads from outside goes where it runs, once.
-        self.captured = [_native.to_device(a, device) for a in program.captured]
-        self.inputs = program.inputs
-        self.ranges = program.ranges
-        self.inline = inline  # the function is one op: what is wrong with it is wrong at the caller's line
-        # Arrays with labels among those that the function reads from outside, by number.
-        first = len(program.inputs)
-        self.labelled = {first + i: a for i, a in enumerate(program.captured) if a.meta is not None}
-        self.relabel = Relabel(origins(program), program.name) if labelled or self.labelled else None
-        # What C++ labels results with: (labels of the arguments, of the results, xarray's keep_attrs if it matters).
-        self.labels: list[tuple[tuple[Any, ...], tuple[Any, ...], Any]] | None = None if self.relabel is None else []
-        self.is_registered = False
-        self.unflatten: Callable[[Sequence[Any]], Any] = program.tree.unflatten
-        if program.places is not None:
-            structure, places = program.tree, program.places
-            self.unflatten = lambda results: structure.unflatten([results[i] for i in places])
-        self.unwrap = program.tree == _SINGLE
-        self.used = False  # as `Programs` asks
-        self.caller: Any = None  # the function that may call it without asking `Programs`
-
-    def run(self, arrays: list[Any]) -> Sequence[Any]:
-        """Arguments that are elsewhere are moved."""
-        for r in self.ranges:
-            r.check(int(arrays[r.argument]), self.inline)
-        arrays = moved(arrays, self.inputs, self.device)
-        found: tuple[Any, ...] = self.executable.run(arrays + self.captured if self.captured else arrays)
-        return found
-
-    def result(self, arrays: list[Any], labelled: dict[int, Any]) -> Any:
-        """What the function returns. `labelled`: the arguments that have labels, by number."""
-        results = self.run(arrays)
-        if self.relabel is not None:
-            every = {**labelled, **self.labelled}
-            results = self.relabel(results, every, [*arrays, *self.captured])
-            if self.labels is not None and self.is_registered:
-                self.relabel.remember(self.labels, results, arrays, every)
-        return results[0] if self.unwrap else self.unflatten(results)
-
-    def register(self, function: Any, types: Sequence[Any] | None, spelling: Any = None, opened: bool = False) -> None:
-        """From now on C++ finds this entry for arguments of `types` (None: any that fit). opened: sizes of 0 and 1 do
-        not, and where it fails the slow path is asked."""
-        if self.labels is not None and (types is None or None in types):
-            return  # labels of results may depend on sizes
-        wrapper = None if self.unwrap else self.unflatten
-        if any(types is None or types[r.argument] is not int for r in self.ranges):
-            return  # the int that must fit is in an array
-        given = zip(types or (), self.inputs, strict=False)
-        if any(isinstance(t, _native.ArrayType) and t.dtype != s.dtype.name for t, s in given):
-            return  # a weak float64 from the CPU, where there is no float64
-        ranges = of_ints(self.ranges)
-        function.add(types, self.executable, self.unwrap, wrapper, self.captured, ranges, spelling, self.labels, opened)
-        self.is_registered = True
-
-
-_SINGLE = tree.structure(0)
 _JOINING = frozenset({"ops.operators", "ops.contraction", "linalg", "nn"})
 _BY_POSITION = frozenset({"nn.conv"})  # of two arrays, the positions along one dim of which mean different things
-
-
-class Function(_native.Function):
-    """A callable whose calls on plain arrays run compiled code straight from C++."""
 
 
 class Op(Function):
@@ -216,7 +99,7 @@ class _Arguments:
             self.key.append((int, x))
             self.plain = False
         elif is_array and isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
-            spec = _WEAK.get(cls) or _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
+            spec = WEAK.get(cls) or WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
             self.key.append(spec)
             self.free.add(len(self.arrays))
             self.arrays.append(scalar_array(x))
@@ -493,7 +376,7 @@ class _Eager:
         entry.used = True
         # C++ tells arrays apart by their types alone.
         if found.plain and not entry.is_registered and not self.sees_same:
-            types = [type(x) if type(x) in _NUMBERS else x.type for x in args]
+            types = [type(x) if type(x) in NUMBERS else x.type for x in args]
             entry.register(self.function, types)
         return entry.result(found.arrays, found.labelled)
 
@@ -549,7 +432,7 @@ class _Eager:
                 return None
             _programs.add(key, self.function, entry)
             if is_plain and not self.sees_same:
-                types = [type(x) if type(x) in _NUMBERS else None for x in args]
+                types = [type(x) if type(x) in NUMBERS else None for x in args]
                 entry.register(self.function, types if any(types) else None, opened=True)
         entry.used = True
         return entry.result(found.arrays, found.labelled)

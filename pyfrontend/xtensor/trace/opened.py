@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from .. import _native
 
 if TYPE_CHECKING:
-    from .dispatch import Entry
+    from .entry import Entry
 
 # Programs of all public functions together: about 20 kB each.
 MOST = 1024

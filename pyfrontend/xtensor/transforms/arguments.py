@@ -16,7 +16,7 @@ from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..core.identity import identity
 from ..core.spec import Spec
 from ..interop.xarray import is_dataarray, values_of
-from ..trace.dispatch import _WEAK, scalar_array, spec_of_type
+from ..trace.entry import WEAK, scalar_array, spec_of_type
 from ..trace.scope import check_alive
 from ..trace.tracer import Tracer, as_tracer, not_an_array, unnamed
 
@@ -218,11 +218,11 @@ class Call:
                 return None
             self.free.add(len(self.arrays))
             self.arrays.append(scalar_array(x))
-            if type(x) not in _WEAK:
+            if type(x) not in WEAK:
                 self.classes = None
             elif self.classes is not None:
                 self.classes.append(type(x))
-            return _WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
+            return WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
         if is_dataarray(x):
             self.classes = None
             self.labelled[len(self.arrays)] = x

@@ -14,7 +14,7 @@ from ..core.dims import check_name
 from ..core.errors import ArgumentTypeError, DimensionError, Error, trimmed
 from ..core.spec import Spec
 from ..trace import program as programs
-from ..trace.dispatch import Entry, Function
+from ..trace.entry import Entry, Function
 from ..trace.program import Program
 from ..trace.scope import tracing
 from .arguments import Call, StaticNames, name_of, signature_of

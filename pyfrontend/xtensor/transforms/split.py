@@ -14,7 +14,7 @@ from ..core.errors import Error
 from ..core.spec import Spec
 from ..trace import context as c
 from ..trace import location
-from ..trace.dispatch import moved
+from ..trace.entry import moved
 from ..trace.inline import inline
 from ..trace.program import Program, result_leaves
 from ..trace.scope import Root, tracing

@@ -12,7 +12,7 @@ from .. import _native
 from ..core import dtypes, options, tree
 from ..core.calls import call_with
 from ..core.errors import ArgumentTypeError, DeviceError, trimmed
-from ..trace.dispatch import spec_of_type
+from ..trace.entry import spec_of_type
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, unnamed
