@@ -202,16 +202,17 @@ def test_what_is_float64_by_right_stays_refused() -> None:
     with pytest.raises(xt.DeviceError, match=r"^xt\.add: an operand is float64 \(i: 2\), and .* on the CPU, before"):
         y.to("vulkan") + 1.5
     y = y.astype("f4").to("vulkan")
-    with pytest.raises(xt.DeviceError, match=r"result 0 of .* is float64 .*np\.float32\(v\)"):
-        xt.jit(lambda p, a, b: a * b * p)(y, 0.1, 0.2)
-    with pytest.raises(xt.DeviceError, match=r"of the op .cast., is float64, .*np\.float32\(v\)"):
-        xt.jit(lambda p, a, b: (a * b).astype(p.dtype) * p)(y, 0.1, 0.2)
+    # Python numbers among themselves are not: they give way, and are float32 there.
+    np.testing.assert_allclose(xt.jit(lambda p, a, b: a * b * p)(y, 0.1, 0.2).values, [0.02, 0.04], 1e-6)
+    np.testing.assert_allclose(
+        xt.jit(lambda p, a, b: (a * b).astype(p.dtype) * p)(y, 0.1, 0.2).values, [0.02, 0.04], 1e-6
+    )
     with pytest.raises(xt.DeviceError, match=r"an operand is float64 \(\)"):
         y * np.float64(0.1)
     with pytest.raises(xt.DeviceError, match=r"^xt\.mean: the result is float64 \(\), .* int64 \(i: 2\)"):
         xt.array([1, 2], "i").to("vulkan").mean()
-    with pytest.raises(xt.DeviceError, match=r"^xt\.add: the result is float64"), xt.option(device="vulkan"):
-        xt.add(1.0, 2.0)
+    with xt.option(device="vulkan"):
+        assert xt.add(1.0, 2.0).dtype == np.float32
 
 
 def test_an_index_out_of_range() -> None:
