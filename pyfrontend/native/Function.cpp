@@ -93,7 +93,9 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
       bool open = entries[i]->open;
       PyObject *result = entries[i]->spelling ? callSpelled(entries, i, args, n, keywords, hit)
                                               : callEntry(entries, i, args, n, hit);
-      if (hit && !result && open && PyErr_ExceptionMatches(PyExc_Exception)) {
+      // Those of ours; others come from a signal's handler.
+      if (hit && !result && open &&
+          (PyErr_ExceptionMatches(PyExc_LookupError) || PyErr_ExceptionMatches(PyExc_ValueError))) {
         PyErr_Clear(); // the slow path compiles for these sizes, and tells of them
         break;
       }
@@ -193,16 +195,18 @@ void dealloc(PyObject *o) {
 }
 
 PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
-  static const char *keywords[] = {"in_types", "executable", "unwrap", "result_wrapper", "captured",
-                                   "ranges",   "spelling",   "labels", "open",           nullptr};
+  static const char *keywords[] = {"in_types", "executable", "unwrap",   "result_wrapper",
+                                   "captured", "ranges",     "spelling", "labels",
+                                   "open",     "options",    nullptr};
   PyObject *types, *executable, *wrapper = Py_None, *captured = nullptr, *ranges = nullptr,
-                                *spelling = Py_None, *labels = Py_None;
+                                *spelling = Py_None, *labels = Py_None, *options = nullptr;
   int unwrap = 0, open = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOOOOOp:add", const_cast<char **>(keywords),
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOOOOOpO:add", const_cast<char **>(keywords),
                                    &types, executableClass, &executable, &unwrap, &wrapper,
-                                   &captured, &ranges, &spelling, &labels, &open))
+                                   &captured, &ranges, &spelling, &labels, &open, &options))
     return nullptr;
-  auto *entry = new Entry(reinterpret_cast<Executable *>(executable), unwrap, currentOptions());
+  auto *entry = new Entry(reinterpret_cast<Executable *>(executable), unwrap,
+                          options ? options : currentOptions());
   entry->wrapper = wrapper == Py_None ? nullptr : Py_NewRef(wrapper);
   if (captured && captured != Py_None)
     entry->captured = PySequence_Tuple(captured);
@@ -253,7 +257,8 @@ PyObject *getSize(PyObject *o, void *) { return PyLong_FromSize_t(self(o)->entri
 PyMethodDef methods[] = {
     {"add", (PyCFunction)(void *)add, METH_VARARGS | METH_KEYWORDS,
      "add(in_types, executable, unwrap=False, result_wrapper=None, "
-     "captured=(), ranges=(), spelling=None, labels=None, open=False)\n--\n\nFrom now on calls "
+     "captured=(), ranges=(), spelling=None, labels=None, open=False, options=...)\n--\n\nFrom now "
+     "on calls "
      "with arguments "
      "of these types run `executable`. A type: an ArrayType, or int, float or "
      "bool for a Python number where the "
@@ -269,7 +274,8 @@ PyMethodDef methods[] = {
      "metas of the results, option), read at each call: arguments of these "
      "very metas fit while the option that set_label_option gives is the "
      "same one (None: whatever it is). open: not for dynamic sizes of 0 and 1, "
-     "and slow_path is called where the executable raises."},
+     "and slow_path is called where the executable raises. options: those in force when it was "
+     "compiled, by default those in force now."},
     {"retire", retire, METH_O,
      "retire(executable)\n--\n\nForgets the signatures of an executable that was not called since "
      "the last time that this was asked; whether it was called."},

@@ -24,7 +24,7 @@ from ..core.errors import ArgumentTypeError, Error
 from ..core.identity import identity
 from ..core.spec import Spec
 from .entry import NUMBERS, WEAK, Entry, Function, scalar_array, spec_of_type
-from .opened import Amount, Families, Family, Programs, generic, with_amounts
+from .opened import Amount, Families, Family, Programs, generic, is_wide, with_amounts
 from .program import trace
 from .scope import check_alive, local, tracing
 from .tracer import Tracer, as_tracer, as_weak, not_an_array, unnamed
@@ -95,10 +95,12 @@ class _Arguments:
             if x.meta is not None:
                 self.labelled[len(self.arrays)] = x
             self.array(x)
-        elif _is_wide(x):
+        elif is_wide(x):
             self.key.append((int, x))
             self.plain = False
         elif is_array and isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
+            if cls not in NUMBERS:  # as of an enum: C++ takes Python's own
+                self.plain = False
             spec = WEAK.get(cls) or WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
             self.key.append(spec)
             self.free.add(len(self.arrays))
@@ -179,18 +181,13 @@ def _items(x: Any) -> Iterator[Any]:
         yield from _items(item)
 
 
-def _is_wide(x: Any) -> bool:
-    """Whether `x` is an int beyond 64 bits with sign, which some dtypes hold: part of the program, no argument."""
-    return isinstance(x, int) and not -(2**63) <= x < 2**63
-
-
 def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
     """The arguments again, with tracers where `_Arguments.scan` found arrays."""
     if isinstance(x, _native.Array):
         return next(tracers)
     if type(x) is Amount:
         return Amount(next(tracers))
-    if is_array and isinstance(x, (bool, int, float)) and not _is_wide(x):
+    if is_array and isinstance(x, (bool, int, float)) and not is_wide(x):
         return next(tracers)
     if type(x) in (tuple, list):
         return type(x)([_replace(item, is_array, tracers) for item in x])
@@ -224,7 +221,7 @@ class _Takes(enum.IntEnum):
             raise not_an_array(x)
 
 
-_DEVICE = 2  # where the key of a call has it
+_OPTIONS, _DEVICE = 1, 2  # where the key of a call has them
 _programs = Programs()
 _families = Families()
 
@@ -367,7 +364,7 @@ class _Eager:
         if entry is None:
             try:
                 result = self.opened(key, found, args, kwargs)
-            except Exception:  # the program for these very sizes tells of it
+            except (Error, TypeError, ValueError):  # the program for these very sizes tells of it
                 result = None
             if result is not None:
                 return result
@@ -377,7 +374,7 @@ class _Eager:
         # C++ tells arrays apart by their types alone.
         if found.plain and not entry.is_registered and not self.sees_same:
             types = [type(x) if type(x) in NUMBERS else x.type for x in args]
-            entry.register(self.function, types)
+            entry.register(self.function, types, options=key[_OPTIONS])
         return entry.result(found.arrays, found.labelled)
 
     @property
@@ -433,7 +430,8 @@ class _Eager:
             _programs.add(key, self.function, entry)
             if is_plain and not self.sees_same:
                 types = [type(x) if type(x) in NUMBERS else None for x in args]
-                entry.register(self.function, types if any(types) else None, opened=True)
+                some = types if any(types) else None
+                entry.register(self.function, some, opened=True, options=call[_OPTIONS])
         entry.used = True
         return entry.result(found.arrays, found.labelled)
 
@@ -446,8 +444,11 @@ class _Eager:
         device: _native.Device | None,
     ) -> Entry | None:
         """The program of a family, if the function needs not know what varies."""
-        family.refused = True
-        entry = self.compile(found, args, kwargs, device, family.varying)
+        try:
+            entry = self.compile(found, args, kwargs, device, family.varying)
+        except (Error, TypeError, ValueError):
+            family.refused = True
+            raise
         # What a device tells later names the sizes of the program.
         family.refused = device is not None and bool(entry.executable.sites)
         return None if family.refused else entry

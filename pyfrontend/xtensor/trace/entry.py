@@ -11,6 +11,7 @@ from .. import _native
 from ..core import devices, dtypes, tree
 from ..core.calls import int_text
 from ..core.errors import ArgumentError
+from ..core.options import Options
 from ..core.ranges import of_ints
 from ..core.spec import Spec
 from .program import Program
@@ -114,9 +115,17 @@ class Entry:
                 self.relabel.remember(self.labels, results, arrays, every)
         return results[0] if self.unwrap else self.unflatten(results)
 
-    def register(self, function: Any, types: Sequence[Any] | None, spelling: Any = None, opened: bool = False) -> None:
-        """From now on C++ finds this entry for arguments of `types` (None: any that fit). opened: sizes of 0 and 1 do
-        not, and where it fails the slow path is asked."""
+    def register(
+        self,
+        function: Any,
+        types: Sequence[Any] | None,
+        spelling: Any = None,
+        opened: bool = False,
+        *,
+        options: Options,
+    ) -> None:
+        """From now on C++ finds this entry for arguments of `types` (None: any that fit), under these options. opened:
+        sizes of 0 and 1 do not, and where it fails the slow path is asked."""
         if self.labels is not None and (types is None or None in types):
             return  # labels of results may depend on sizes
         wrapper = None if self.unwrap else self.unflatten
@@ -126,7 +135,8 @@ class Entry:
         if any(isinstance(t, _native.ArrayType) and t.dtype != s.dtype.name for t, s in given):
             return  # a weak float64 from the CPU, where there is no float64
         ranges = of_ints(self.ranges)
-        function.add(types, self.executable, self.unwrap, wrapper, self.captured, ranges, spelling, self.labels, opened)
+        how = ranges, spelling, self.labels, opened, options
+        function.add(types, self.executable, self.unwrap, wrapper, self.captured, *how)
         self.is_registered = True
 
 

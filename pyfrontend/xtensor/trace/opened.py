@@ -7,6 +7,7 @@ vary, and all of the numbers that only say how far or how much (`Amount`).
 from __future__ import annotations
 
 import itertools
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -39,18 +40,21 @@ class Programs:
     def __init__(self, most: int = MOST) -> None:
         self.most = most
         self.entries: dict[Any, Entry] = {}
+        self.adding = threading.RLock()
 
     def add(self, key: Any, function: Any, entry: Entry) -> None:
         """`function` may call the entry without asking here."""
         entry.caller = function
-        self.entries[key] = entry
-        while len(self.entries) > self.most:
-            oldest = next(iter(self.entries))
-            gone = self.entries.pop(oldest)
-            called = gone.caller.retire(gone.executable)
-            if called or gone.used:
-                gone.used = False
-                self.entries[oldest] = gone
+        entry.used = True
+        with self.adding:
+            self.entries[key] = entry
+            while len(self.entries) > self.most:
+                oldest = next(iter(self.entries))
+                gone = self.entries.pop(oldest)
+                called = gone.caller.retire(gone.executable)
+                if called or gone.used or gone is entry:
+                    gone.used = False
+                    self.entries[oldest] = gone
 
 
 class Family:
@@ -119,6 +123,11 @@ def generic(key: Sequence[Any], at: Sequence[int]) -> tuple[tuple[Any, ...], dic
     return tuple(found), {d: n for d, n in sizes.items() if n > 1}
 
 
+def is_wide(x: Any) -> bool:
+    """Whether `x` is an int beyond 64 bits with sign, which some dtypes hold: part of the program, no argument."""
+    return isinstance(x, int) and not -(2**63) <= x < 2**63
+
+
 IsAmount: TypeAlias = Callable[[Any], bool]
 
 
@@ -135,7 +144,7 @@ def with_amounts(
         if is_amount is None:
             return x
         if type(x) in (int, float):
-            return Amount(x) if is_amount(x) and next(count) in which else x
+            return Amount(x) if not is_wide(x) and is_amount(x) and next(count) in which else x
         if type(x) in (tuple, list):
             return type(x)([replaced(item, is_amount) for item in x])
         if isinstance(x, dict):

@@ -93,8 +93,7 @@ def trace(
             unique, places = _unique(results)
             root.finish([r.value for r in unique])
         root.module.operation.verify()
-        captured = tuple(a for a, _ in root.captured.values())
-        root.captured.clear()  # tracers refer to the root: no cycle may keep the module
+        captured = root.release()
     return Program(
         root.module,
         tuple(root.specs),

@@ -75,6 +75,7 @@ class Root(Scope):
         "followed",
         "fresh",
         "function",
+        "hidden",
         "joined",
         "labels",
         "module",
@@ -108,7 +109,8 @@ class Root(Scope):
         self.root = self
         # dynamic dim -> the input's that has its size: what the user can take out of dynamic_dims
         self.declared = {d: d for s in specs for d, n in s.sizes.items() if n is None}
-        self.captured: dict[int, tuple[Array, Tracer]] = {}
+        self.captured: dict[int, Tracer] = {}
+        self.hidden: list[tuple[int, Array]] = []  # what is captured, by the number of its argument
         self.numbers = {a: i for i, (a, s) in enumerate(zip(block.arguments, specs, strict=True)) if s.weak}
         self.ranges: dict[tuple[int, DType], Range] = {}
         # dims of which a call's sizes must not be 0: (dim, public function, FILE:LINE) -> what it is told
@@ -144,8 +146,23 @@ class Root(Scope):
         if found is None:
             spec = Spec(array.dims, array.shape, array.dtype, array.weak)
             value = self.block.add_argument(array_type(spec), location.of_user())
-            found = self.captured[id(array)] = (array, Tracer(value, weak=spec.weak, scope=self, spec=spec))
-        return found[1]
+            found = self.captured[id(array)] = Tracer(value, weak=spec.weak, scope=self, spec=spec)
+            self.hidden.append((value.arg_number, array))
+        return found
+
+    def release(self) -> tuple[Array, ...]:
+        """The captured arrays, in the order of their arguments. Tracers refer to the root: none stays here.
+
+        A signal handler that calls ops while its thread traces captures in the midst of `capture`."""
+        hidden = [array for _, array in sorted(self.hidden, key=lambda place: place[0])]
+        self.captured.clear()
+        self.hidden.clear()
+        if len(hidden) + len(self.specs) != len(self.block.arguments):
+            raise TracerError(
+                "a signal handler used arrays while a function was being traced in its thread, and an exception ended "
+                "it. Call the function again; let handlers set a flag that the program looks at"
+            )
+        return tuple(hidden)
 
     def meets(self, value: ir.Value, dtype: DType) -> None:
         """Remembers that a Python int becomes one of `dtype`: calls check that it fits."""

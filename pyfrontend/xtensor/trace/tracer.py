@@ -176,7 +176,7 @@ class Tracer(_Base):
 
     def _is_constant(self) -> bool:
         """Whether it is computed from arrays with values alone, which the function reads from outside."""
-        outside = {tracer.value for _, tracer in self.scope.root.captured.values()}
+        outside = {tracer.value for tracer in self.scope.root.captured.values()}
         left, seen = [self.value], set()
         while left:
             value = left.pop()

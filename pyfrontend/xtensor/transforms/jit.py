@@ -176,16 +176,16 @@ class _Compiler:
         entry = self.entries.get(key)
         if entry is None:
             entry = self.entries[key] = self.compile(call, device)
-            self.register(entry, call)
+            self.register(entry, call, key[0])
         elif call.labelled and not entry.is_registered:
-            self.register(entry, call)  # the first one was with DataArrays
+            self.register(entry, call, key[0])  # the first one was with DataArrays
         return entry.result(call.arrays, call.labelled)
 
     def compile(self, call: Call, device: _native.Device | None) -> Entry:
         program, target = self.placed(call, devices.target_of(device))
         return Entry(program, bool(call.labelled), target.device)
 
-    def register(self, entry: Entry, call: Call) -> None:
+    def register(self, entry: Entry, call: Call, under: options.Options) -> None:
         """From now on calls that are spelled like this one are C++'s."""
         if call.classes is None:
             return
@@ -199,7 +199,7 @@ class _Compiler:
             types = list(call.classes)
         function = self.function()
         if function is not None:  # else its last call is running
-            entry.register(function, types, spelled)
+            entry.register(function, types, spelled, options=under)
 
     def placed(self, call: Call, target: devices.Target, asked: bool = False) -> tuple[Program, devices.Target]:
         """The program, and where it runs: what it reads from outside decides where nothing else does."""

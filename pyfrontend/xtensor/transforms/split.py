@@ -109,9 +109,8 @@ class Split:
             pullback = self.request(body, [arguments[i] for i in self.moving])
             root.finish([*(r.value for r in pullback.results), pullback.handle])
         self.shape, self.results = shapes[0], [spec(r) for r in pullback.results]
-        captured = [a for a, _ in root.captured.values()]
+        captured = list(root.release())
         self.ranges = tuple(root.ranges.values())
-        root.captured.clear()
         root.module.operation.verify()
         from ..mlir.passmanager import PassManager
 
