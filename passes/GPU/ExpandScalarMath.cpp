@@ -79,6 +79,11 @@ const Function kCorrected[] = {
     unary("math.sqrt", emitSquareRoot),
 };
 
+/// Mesa's driver for CPUs rounds f64 wrongly on processors without AVX-512: 1.5 to 1.
+const Function kCorrectedF64[] = {
+    unary("math.roundeven", emitRoundEven, /*isShort=*/true),
+};
+
 const Function *find(ArrayRef<Function> functions, StringRef operation) {
   const auto *found =
       llvm::find_if(functions, [&](const Function &f) { return f.operation == operation; });
@@ -156,6 +161,7 @@ struct ExpandScalarMathPass : xtensor::impl::ExpandScalarMathBase<ExpandScalarMa
         return signalPassFailure();
       }
     expand(kFunctions, [](FloatType) { return true; });
+    expand(kCorrectedF64, [](FloatType type) { return type.isF64(); });
     // The functions' own quotients are corrected with the others.
     expand(kCorrected, [&](FloatType type) {
       return llvm::is_contained(inexact, type.isF32() ? "f32" : type.isF64() ? "f64" : "");

@@ -66,6 +66,7 @@ Real emitSquareRoot(Scalars &s, Real x);
 Real emitCopysign(Scalars &s, Real x, Real y);
 Real emitTrunc(Scalars &s, Real x);
 Real emitRound(Scalars &s, Real x);
+Real emitRoundEven(Scalars &s, Real x);
 Real emitRemainder(Scalars &s, Real x, Real y);
 
 } // namespace xtensor

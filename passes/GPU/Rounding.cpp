@@ -16,6 +16,13 @@ Real xtensor::emitRound(Scalars &s, Real x) {
   return withSign(select(magnitude - whole >= 0.5, whole + 1.0, whole), signOf(x));
 }
 
+/// Halves to the even neighbour. Adding 2^52 (2^23) to a smaller magnitude rounds it to an integer.
+Real xtensor::emitRoundEven(Scalars &s, Real x) {
+  double big = s.pick(0x1p23, 0x1p52);
+  Real magnitude = abs(x), whole = (magnitude + big) - big;
+  return withSign(select(magnitude < big, whole, magnitude), signOf(x));
+}
+
 /// C's fmod, exactly: long division of the mantissas. Each step appends `places` zeros to the rest
 /// and subtracts a multiple of the divisor, so small that its products with the divisor's halves
 /// are exact; the multiple is the nearest, hence rests may be negative until the end.

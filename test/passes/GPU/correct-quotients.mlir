@@ -26,3 +26,17 @@ func.func @f(%x: f32, %y: f32, %z: f64) -> (f32, f64) {
   %w = arith.divf %z, %z : f64
   return %l, %w : f32, f64
 }
+
+// Mesa's driver for CPUs rounds f64 wrongly on some processors.
+// CHECK-LABEL: func.func @to_even
+// CHECK: math.roundeven %arg0 : f32
+// CHECK-NOT: math.roundeven
+// CHECK: %[[M:.*]] = math.absf %arg1 : f64
+// CHECK: %[[UP:.*]] = arith.addf %[[M]], %{{.*}} : f64
+// CHECK: arith.subf %[[UP]], %{{.*}} : f64
+// CHECK: return
+func.func @to_even(%x: f32, %y: f64) -> (f32, f64) {
+  %a = math.roundeven %x : f32
+  %b = math.roundeven %y : f64
+  return %a, %b : f32, f64
+}
