@@ -7,8 +7,9 @@ device=${1:?a device, as in: scripts/test_device.sh vulkan}
 shift
 if [ $# = 0 ]; then
   # Not files that run no program on new arrays, or whose programs name their devices themselves;
-  # those of Vulkan's own run once more for the layers.
-  others='aot_(bundles|c|determinism|hostile|messages|names)[.]|build|cuda|lsp|malformed|metal|ptx|setup|typing|vector'
+  # those of Vulkan's own run once more for the layers. Nor those about what passes make of a program
+  # before a device is thought of: derivatives at infinities, of factorisations, of nested transforms.
+  others='gradient_peers|linalg_gradients|nesting|singular_points|aot_(bundles|c|determinism|hostile|messages|names)[.]|build|cuda|lsp|malformed|metal|ptx|setup|typing|vector'
   [ "$device" = vulkan ] || others+='|aot|device_|pages|vulkan'
   set -- $(printf '%s\n' test/python/test_*.py | grep -vE "/test_($others)")
 fi
