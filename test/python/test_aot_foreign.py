@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import pickle
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import xtensor as xt
+from changed_bundle import changed
 from xtensor import _native
 from xtensor.aot import foreign
 from xtensor.trace.context import compiler, context, mlir
@@ -33,18 +31,6 @@ def data() -> bytes:
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreign, "SECONDS", 20)
-
-
-def changed(data: bytes, change: Callable[[Any], Any] | None = None, **members: bytes) -> bytes:
-    """The bundle with other members and a manifest that has their hashes."""
-    parts = {name: data[a:b] for name, (a, b) in _native.read_zip(data).items()}
-    table = json.loads(parts["manifest.json"])
-    for name, new in members.items():
-        parts[name] = new
-        table["members"][name] = {"bytes": len(new), "sha256": hashlib.sha256(new).hexdigest()}
-    if change:
-        change(table)
-    return _native.write_zip(list((parts | {"manifest.json": json.dumps(table).encode()}).items()))
 
 
 def bytecode(text: str) -> bytes:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import xtensor as xt
+from changed_bundle import changed
 from xtensor import _native
 from xtensor.aot.manifest import File
 
@@ -36,19 +37,6 @@ def several() -> bytes:
     w, args = xt.array([1.0, 2.0, 3.0], "j"), (xt.spec(i=None, j=3), 1)
     functions = {"times": (lambda x, s=1: x * w * s, args), "over": (lambda x, s=2: x * w / s, args)}
     return xt.export(functions, name="model").data
-
-
-def changed(data: bytes, change: Callable[[Any], Any] | None = None, **members: bytes) -> bytes:
-    """The bundle with other members and a manifest that has their hashes."""
-    parts = {name: data[a:b] for name, (a, b) in _native.read_zip(data).items()}
-    table = json.loads(parts["manifest.json"])
-    for name, new in members.items():
-        parts[name] = new
-        table["members"][name] = {"bytes": len(new), "sha256": hashlib.sha256(new).hexdigest()}
-    if change:
-        change(table)
-    parts["manifest.json"] = json.dumps(table).encode()
-    return _native.write_zip(list(parts.items()))
 
 
 def member(data: bytes, name: str) -> bytes:
