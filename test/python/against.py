@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ SIZES = (0, 1, 2, 3, 5)
 FLOATS = ("f4", "f8")
 NUMBERS = ("i1", "u1", "i2", "i4", "u4", "i8", "u8", "f2", "f4", "f8")
 DTYPES = ("?", *NUMBERS)
+# The dtype of a Python float that meets nothing which decides: the widest float that the device of this run has.
+WEAK_FLOAT = np.dtype("f4" if os.environ.get("XTENSOR_TEST_DEVICE") == "metal" else "f8")
 TOLERANCE = {"f2": 2e-3, "f4": 2e-6, "f8": 1e-12}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
-from against import DTYPES, FLOATS, NUMBERS, examples, named, ours, same, several, values
+from against import DTYPES, FLOATS, NUMBERS, WEAK_FLOAT, examples, named, ours, same, several, values
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
@@ -183,7 +183,8 @@ def test_powers_of_integers() -> None:
     x = xt.array(v, dims="a")
     for exponent in (0, 1, 2, 3, 4, 5):
         same(x**exponent, xr.DataArray(v**exponent, dims="a"))
-    same(x**0.5, xr.DataArray(np.abs(v) ** 0.5, dims="a").where(xr.DataArray(v >= 0, dims="a")))
+    root = xr.DataArray(np.abs(v) ** 0.5, dims="a").where(xr.DataArray(v >= 0, dims="a"))
+    same(x**0.5, root.astype(WEAK_FLOAT))
     same(2 ** x.astype("u1"), xr.DataArray(2 ** v.astype("u1"), dims="a"))
 
 
@@ -212,13 +213,18 @@ def test_integers_to_negative_powers_give_the_integer_part() -> None:
 def test_python_scalars_are_weak(scalar: float, dtype: str) -> None:
     v = values((4,), dtype)
     x, peer = xt.array(v, dims="a"), xr.DataArray(v, dims="a")
-    same(x + scalar, peer + scalar)
-    same(scalar * x, scalar * peer)
-    same(x / scalar, peer / scalar)
-    same(x >= scalar, peer >= scalar)
-    same(xt.maximum(x, scalar), xr.apply_ufunc(np.maximum, peer, scalar))
+
+    def agree(got: xt.Array, want: xr.DataArray) -> None:
+        decided = x.dtype.kind == "f" or want.dtype != np.float64
+        same(got, want if decided else want.astype(WEAK_FLOAT))
+
+    agree(x + scalar, peer + scalar)
+    agree(scalar * x, scalar * peer)
+    agree(x / scalar, peer / scalar)
+    agree(x >= scalar, peer >= scalar)
+    agree(xt.maximum(x, scalar), xr.apply_ufunc(np.maximum, peer, scalar))
     if dtype != "?" or scalar is not True:
-        same(scalar - x, scalar - peer)
+        agree(scalar - x, scalar - peer)
 
 
 def test_numpy_scalars_are_not_weak() -> None:
