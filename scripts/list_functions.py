@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import xtensor as xt
-from xtensor.core.methods import ArrayMethods
 from xtensor.ops.updates import Selection
 from xtensor.ops.windows import Coarsen, Rolling
+from xtensor.surface.methods import ArrayMethods
 
 HEAD = """# Functions
 

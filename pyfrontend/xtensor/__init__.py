@@ -6,6 +6,7 @@ x = xt.array(data, dims=("sample", "pixel"))
 xt.jit(lambda x, w: xt.tanh(xt.dot(x, w, dim="pixel")))(x, w)
 """
 
+import sys as _sys
 import typing as _typing
 from types import FunctionType
 
@@ -16,7 +17,6 @@ from .aot.load import Loaded, LoadedFunctions, load
 from .compiler import debug
 from .core import environment as _environment
 from .core import tree
-from .core.absent import module_lookup as _module_lookup
 from .core.array import Array, array, as_array
 from .core.devices import Device, devices
 from .core.dtypes import bfloat16
@@ -44,6 +44,8 @@ from .core.spec import Spec, spec
 from .interop.dlpack import from_dlpack
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
+from .surface.attach import attach as _attach
+from .surface.hints import module_lookup as _module_lookup
 from .trace.context import mlir as _mlir
 from .trace.dispatch import plain as _plain
 from .transforms.checkpoint import checkpoint
@@ -57,6 +59,7 @@ from .transforms.linearize import linearize
 from .transforms.vectorize import vectorize
 from .transforms.vjp import vjp
 
+_attach()
 _environment.check()
 _mlir()  # last: by now a thread has loaded the libraries behind it
 
@@ -66,7 +69,7 @@ def __dir__() -> list[str]:
 
 
 if not _typing.TYPE_CHECKING:  # else any attribute would pass
-    __getattr__ = _module_lookup(__name__)
+    __getattr__ = _module_lookup(_sys.modules[__name__])
 
 
 __version__ = "0.1.0"

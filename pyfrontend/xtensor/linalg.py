@@ -8,12 +8,11 @@ alone. New inner dims are named by `inner=`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import _native
-from .core.absent import module_lookup
 from .core.dims import check_name
 from .core.errors import ArgumentError, DimensionError, SizeError, UnsupportedError
 from .ops import promotion as p
@@ -37,10 +36,6 @@ MATRIX: Pair = ("row", "col")
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-if not TYPE_CHECKING:  # else any attribute would pass
-    __getattr__ = module_lookup(__name__)
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .core.absent import module_lookup
 from .core.errors import ArgumentError, DimensionError, DTypeError
 from .core.options import current
 from .ops import promotion as p
@@ -37,10 +36,6 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-if not TYPE_CHECKING:  # else any attribute would pass
-    __getattr__ = module_lookup(__name__)
 
 
 @op

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 import xtensor as xt
-from xtensor.core import absent
+from xtensor.core import lacking
+from xtensor.surface import hints as absent
 
 X = xt.ones(time=4, space=3)
 DATASET = xr.Dataset({"a": ("time", np.ones(4))})
@@ -48,7 +49,7 @@ def test_rooms_know_the_words_of_other_libraries() -> None:
 
 
 def test_methods_of_numpys_functions_say_what_to_write() -> None:
-    for function, methods in absent._REDUCTIONS.items():
+    for function, methods in lacking._REDUCTIONS.items():
         for method, ours in methods.items():
             with pytest.raises(AttributeError, match=rf"has no attribute '{method}': write xt.{ours}\(x"):
                 getattr(getattr(xt, function), method)

@@ -13,12 +13,12 @@ import numpy as np
 
 from .. import _native
 from . import dtypes
-from .absent import is_traced
 from .calls import int_text
 from .devices import named, placed
 from .dims import as_names, describe
 from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
-from .methods import ArrayMethods
+from .lacking import is_traced
+from .named import Named
 from .options import current
 from .ranges import does_not_fit, fits
 from .shared import copies, made_over
@@ -30,7 +30,7 @@ _F8 = np.dtype("float64")
 DTYPES: dict[str, dtypes.DType] = {d.name: d for d in dtypes.ALL}
 
 
-class Array(_native.Array, ArrayMethods):
+class Array(_native.Array, Named):
     """An immutable array whose dims have names, in row-major storage order.
 
     Made by `xt.array`, `xt.as_array`, creation functions and every operation; read by `values`, NumPy, DLPack and
@@ -161,7 +161,7 @@ class Array(_native.Array, ArrayMethods):
     def __contains__(self, value: Any) -> bool:
         return bool((_native.as_numpy(self) == np.asarray(value)).any())
 
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__
 
     # -- text ---------------------------------------------------------------------------------------------------------
 

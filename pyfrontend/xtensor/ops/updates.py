@@ -13,11 +13,11 @@ import numpy as np
 
 from .. import _native
 from ..core import devices
-from ..core.absent import lacks, methods_of
 from ..core.calls import check_methods, checked
 from ..core.devices import like
 from ..core.dims import describe
 from ..core.errors import ArgumentError, DeviceError, DimensionError, DTypeError, Error, SizeError
+from ..core.lacking import lacks, methods_of
 from ..core.options import current
 from ..trace import build
 from ..trace.dispatch import op, tracing

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.absent import lacks, methods_of
 from ..core.calls import check_methods
 from ..core.dims import brief, check_name, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
+from ..core.lacking import lacks, methods_of
 from ..trace import build
 from ..trace.dispatch import op
 from ..trace.tracer import Tracer, as_tracer

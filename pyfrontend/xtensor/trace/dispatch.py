@@ -17,11 +17,11 @@ import numpy as np
 
 from .. import _native
 from ..core import devices, options
-from ..core.absent import lacks, ufunc_method_instead
 from ..core.calls import checked, misfit
 from ..core.dims import ordered
 from ..core.errors import ArgumentTypeError, Error
 from ..core.identity import identity
+from ..core.lacking import lacks, ufunc_method_instead
 from ..core.spec import Spec
 from .entry import NUMBERS, WEAK, Entry, Function, scalar_array, spec_of_type
 from .opened import Amount, Families, Family, Programs, generic, is_wide, with_amounts

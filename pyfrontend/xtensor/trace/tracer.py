@@ -12,7 +12,7 @@ from ..core import dtypes
 from ..core.calls import int_text
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, trimmed
-from ..core.methods import ArrayMethods, numpy_called
+from ..core.named import Named
 from ..core.spec import Spec
 from .context import spec_of
 from .scope import Scope, check_alive, current, local
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..core.array import Array as _Base  # type checkers see one kind of array
     from ..mlir import ir
 else:
-    _Base = ArrayMethods
+    _Base = Named
 
 
 def fixed(dim: str) -> str:
@@ -110,15 +110,6 @@ class Tracer(_Base):
         self.bounds = bounds
         self.scope = current() if scope is None else scope
         self.spec = spec_of(value.type) if spec is None else spec
-
-    @trimmed
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """NumPy's other functions get an error that says what to write. `Array` has no such method: xarray takes what
-        has one for memory, and would hold an array, with dims of its own, in a DataArray."""
-        try:
-            return function._implementation(*args, **kwargs)
-        except TypeError:
-            raise numpy_called(function, self) from None
 
     @property
     def dims(self) -> tuple[str, ...]:

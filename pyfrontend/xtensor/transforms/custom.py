@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core import dtypes, tree
-from ..core.absent import lacks
 from ..core.calls import call_with, checked, shown
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
+from ..core.lacking import lacks
 from ..core.spec import Spec
 from ..trace import build
 from ..trace import context as c

@@ -1,17 +1,14 @@
-"""What to write for a name that is not here: words that people bring from NumPy, JAX, PyTorch and xarray.
-
-Errors keep the name and its owner, so that Python itself suggests the ones that are spelled alike.
-"""
+"""What to write for a name that is not here: words that people bring from NumPy, JAX, PyTorch and xarray."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from importlib import import_module
+from types import ModuleType
 from typing import Any
 
-from .. import _native
-from .errors import AttributeError_
+from .. import _native, linalg, nn, ops, signal
+from ..core.errors import AttributeError_
 
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
 _BY_LABEL = "arrays have no labels: select in xarray, or by position, x.isel(time=0)"
@@ -33,12 +30,6 @@ _UNKNOWN_SIZE = "sizes do not depend on values: give x.values to NumPy"
 
 _SKIPPING = ("sum", "prod", "mean", "std", "var", "max", "min", "median", "argmax", "argmin", "cumsum", "cumprod")
 
-_REDUCTIONS = {
-    "add": {"reduce": "sum", "accumulate": "cumsum"}, "multiply": {"reduce": "prod", "accumulate": "cumprod"},
-    "maximum": {"reduce": "max", "accumulate": "cummax"}, "minimum": {"reduce": "min", "accumulate": "cummin"},
-    "logaddexp": {"reduce": "logsumexp", "accumulate": "cumlogsumexp"},
-    "logical_and": {"reduce": "all"}, "logical_or": {"reduce": "any"},
-}  # fmt: skip
 # Of arrays alone.
 _METHODS = {
     "view": _BY_NAMES, "sel": _BY_LABEL, "loc": _BY_LABEL, "iloc": "write x.isel(time=0)",
@@ -131,19 +122,7 @@ _RENAMED = {
 }  # fmt: skip
 # NumPy's functions whose name means something else here.
 _NUMPY = {"stack": _JOIN}
-_ROOMS = ("xtensor.nn", "xtensor.linalg", "xtensor.signal")
-
-
-def is_traced(x: Any) -> bool:
-    return hasattr(type(x), "scope")
-
-
-def lacks(x: Any, name: str, instead: str | None) -> AttributeError:
-    """The error about an attribute that is not there, with what to write."""
-    owner = repr(x) if is_traced(x) else f"{type(x).__name__!r} object"
-    if name.startswith("_"):  # who asks is a library that makes do without
-        return AttributeError(f"{owner} has no attribute {name!r}", name=name, obj=x)
-    return AttributeError_(f"{owner} has no attribute {name!r}{f': {instead}' if instead else ''}", name, x)
+_ROOMS = {"xt": ops, "xt.nn": nn, "xt.linalg": linalg, "xt.signal": signal}
 
 
 def method_instead(name: str, traced: bool, dims: Sequence[str] = ()) -> str | None:
@@ -161,7 +140,7 @@ def method_instead(name: str, traced: bool, dims: Sequence[str] = ()) -> str | N
 def numpy_instead(name: str, traced: bool) -> str:
     """What to write for a function of NumPy's, by its name in `np`."""
     room, _, last = name.rpartition(".")
-    if room == "linalg" and last in import_module("xtensor.linalg").__all__:
+    if room == "linalg" and last in linalg.__all__:
         return f"write xt.linalg.{last}(x)"
     found = _NUMPY.get(last) or _FUNCTIONS.get(last) or _EITHER.get(last) or _function(last, call=True)
     if found is None and traced:
@@ -169,26 +148,10 @@ def numpy_instead(name: str, traced: bool) -> str:
     return found or "np.asarray(x) gives its values, without names, to NumPy"
 
 
-def ufunc_method_instead(function: str, method: str) -> str | None:
-    """What to write for a method that NumPy's function of this name has: np.maximum.accumulate."""
-    if method == "at":
-        return f"write x.at(time=i).{function}(v): updates of one position accumulate"
-    if method == "outer":
-        return f"write xt.{function}(x, y), of two arrays with different names"
-    found = _REDUCTIONS.get(function, {}).get(method)
-    return f'write xt.{found}(x, dim="time")' if found else None
-
-
-def methods_of(x: Any) -> str:
-    """The methods of an object, as an error lists them."""
-    return f"it has {', '.join(m for m in dir(type(x)) if not m.startswith('_'))}"
-
-
 def _function(name: str, arguments: str = "", call: bool = False) -> str | None:
     """A function of that name, wherever it is. `call`: with what it needs."""
     name = _RENAMED.get(name, name)
-    for room in ("xtensor.ops", *_ROOMS):
-        module = import_module(room)
+    for room, module in _ROOMS.items():
         if name in module.__all__:
             if call:
                 needed = inspect.signature(getattr(module, name)).parameters.values()
@@ -198,18 +161,18 @@ def _function(name: str, arguments: str = "", call: bool = False) -> str | None:
                     if p.default is p.empty and p.kind is not p.VAR_KEYWORD
                 )
                 arguments = f"({', '.join(names)})"
-            return f"write {room.replace('xtensor', 'xt').removesuffix('.ops')}.{name}{arguments}"
+            return f"write {room}.{name}{arguments}"
     return None
 
 
-def module_lookup(module: str) -> Callable[[str], Any]:
+def module_lookup(module: ModuleType) -> Callable[[str], Any]:
     """The `__getattr__` of a module: always an error, with what to write."""
 
     def look_up(name: str) -> Any:
-        here = module.replace("xtensor", "xt")
+        here = module.__name__.replace("xtensor", "xt")
         if name.startswith("_"):
-            raise AttributeError(f"{here} has no {name!r}", name=name, obj=import_module(module))
+            raise AttributeError(f"{here} has no {name!r}", name=name, obj=module)
         instead = _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name)
-        raise AttributeError_(f"{here} has no {name!r}{f': {instead}' if instead else ''}", name, import_module(module))
+        raise AttributeError_(f"{here} has no {name!r}{f': {instead}' if instead else ''}", name, module)
 
     return _native.Function(look_up)

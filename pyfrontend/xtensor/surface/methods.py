@@ -1,36 +1,27 @@
-"""The operators and methods that concrete and traced arrays share. Each delegates to the public function of its name.
-
-Functions are looked up at the first call: `ops` needs the array classes that have these methods.
-"""
+"""The operators and methods that concrete and traced arrays share. Each calls the public function of its name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from .absent import is_traced, lacks, method_instead, numpy_instead
-from .calls import checked
-from .errors import ArgumentTypeError, trimmed
+import numpy as np
 
-if TYPE_CHECKING:
-    from ..ops.types import ArrayLike, Dims
-    from ..ops.updates import At
-    from ..ops.windows import Coarsen, Rolling
+from .. import ops as functions
+from ..core.calls import checked
+from ..core.errors import ArgumentTypeError, trimmed
+from ..core.lacking import is_traced, lacks
+from ..ops import indexing, operators
+from ..ops.types import ArrayLike, Dims
+from ..ops.updates import At, assignment
+from ..ops.windows import Coarsen, Rolling
+from .hints import method_instead, numpy_instead
 
-
-class _Functions:
-    """The public functions as attributes, imported when one is first asked for."""
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module("xtensor.ops"), name)
-        setattr(self, name, found)
-        return found
-
-
-_ops = _Functions()
-
+# Functions say that they give an `Array`; a method gives what it is called on, a traced array, too (`Self`).
+ops: Any = functions
+_getitem: Any = indexing.getitem
+_mask: Any = operators.mask
 
 # NumPy's ufuncs of the operators, and the method of ours that takes the left operand as its argument.
 _REFLECTED = {
@@ -45,8 +36,8 @@ _REFLECTED = {
 def numpy_called(function: Any, x: Any) -> ArgumentTypeError:
     room = (getattr(function, "__module__", None) or "numpy").removeprefix("numpy").removeprefix(".")
     name = function.__name__ if room.startswith("_") or not room else f"{room}.{function.__name__}"
-    np = "np." if "." in name or hasattr(import_module("numpy"), name) else ""  # else a ufunc of another library
-    return ArgumentTypeError(f"{np}{name} of a named array: {numpy_instead(name, is_traced(x))}")
+    owner = "np." if "." in name or hasattr(np, name) else ""  # else a ufunc of another library
+    return ArgumentTypeError(f"{owner}{name} of a named array: {numpy_instead(name, is_traced(x))}")
 
 
 def _foreign(other: Any) -> bool:
@@ -74,7 +65,7 @@ class ArrayMethods:
             raise lacks(self, name, method_instead(name, is_traced(self), self.dims))
 
     def __dir__(self) -> list[str]:
-        return [n for n in super().__dir__() if not n.startswith("_") and n not in _INTERNAL]
+        return [n for n in object.__dir__(self) if not n.startswith("_") and n not in _INTERNAL]
 
     __hash__ = None  # type: ignore[assignment]
     __array_priority__ = 1000
@@ -97,243 +88,243 @@ class ArrayMethods:
     # ---- arithmetic ----
 
     def __add__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.add(self, other)
+        return NotImplemented if _foreign(other) else ops.add(self, other)
 
     def __radd__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.add(other, self)
+        return NotImplemented if _foreign(other) else ops.add(other, self)
 
     def __sub__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.subtract(self, other)
+        return NotImplemented if _foreign(other) else ops.subtract(self, other)
 
     def __rsub__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.subtract(other, self)
+        return NotImplemented if _foreign(other) else ops.subtract(other, self)
 
     def __mul__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.multiply(self, other)
+        return NotImplemented if _foreign(other) else ops.multiply(self, other)
 
     def __rmul__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.multiply(other, self)
+        return NotImplemented if _foreign(other) else ops.multiply(other, self)
 
     def __truediv__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.divide(self, other)
+        return NotImplemented if _foreign(other) else ops.divide(self, other)
 
     def __rtruediv__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.divide(other, self)
+        return NotImplemented if _foreign(other) else ops.divide(other, self)
 
     def __floordiv__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.floor_divide(self, other)
+        return NotImplemented if _foreign(other) else ops.floor_divide(self, other)
 
     def __rfloordiv__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.floor_divide(other, self)
+        return NotImplemented if _foreign(other) else ops.floor_divide(other, self)
 
     def __mod__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.remainder(self, other)
+        return NotImplemented if _foreign(other) else ops.remainder(self, other)
 
     def __rmod__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.remainder(other, self)
+        return NotImplemented if _foreign(other) else ops.remainder(other, self)
 
     def __divmod__(self, other: ArrayLike) -> tuple[Self, Self]:
-        return NotImplemented if _foreign(other) else _ops.divmod(self, other)
+        return NotImplemented if _foreign(other) else ops.divmod(self, other)
 
     def __rdivmod__(self, other: ArrayLike) -> tuple[Self, Self]:
-        return NotImplemented if _foreign(other) else _ops.divmod(other, self)
+        return NotImplemented if _foreign(other) else ops.divmod(other, self)
 
     def __pow__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.pow(self, other)
+        return NotImplemented if _foreign(other) else ops.pow(self, other)
 
     def __rpow__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.pow(other, self)
+        return NotImplemented if _foreign(other) else ops.pow(other, self)
 
     def __matmul__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.dot(self, other)
+        return NotImplemented if _foreign(other) else ops.dot(self, other)
 
     def __rmatmul__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.dot(other, self)
+        return NotImplemented if _foreign(other) else ops.dot(other, self)
 
     def __neg__(self) -> Self:
-        return _ops.negative(self)
+        return ops.negative(self)
 
     def __pos__(self) -> Self:
-        return _ops.positive(self)
+        return ops.positive(self)
 
     def __abs__(self) -> Self:
-        return _ops.abs(self)
+        return ops.abs(self)
 
     def __round__(self, decimals: int | None = None) -> Self:
-        return _ops.round(self, decimals or 0)
+        return ops.round(self, decimals or 0)
 
     # ---- bits ----
 
     def __and__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.bitwise_and(self, other)
+        return NotImplemented if _foreign(other) else ops.bitwise_and(self, other)
 
     def __rand__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.bitwise_and(other, self)
+        return NotImplemented if _foreign(other) else ops.bitwise_and(other, self)
 
     def __or__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.bitwise_or(self, other)
+        return NotImplemented if _foreign(other) else ops.bitwise_or(self, other)
 
     def __ror__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.bitwise_or(other, self)
+        return NotImplemented if _foreign(other) else ops.bitwise_or(other, self)
 
     def __xor__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.bitwise_xor(self, other)
+        return NotImplemented if _foreign(other) else ops.bitwise_xor(self, other)
 
     def __rxor__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.bitwise_xor(other, self)
+        return NotImplemented if _foreign(other) else ops.bitwise_xor(other, self)
 
     def __lshift__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.bitwise_left_shift(self, other)
+        return NotImplemented if _foreign(other) else ops.bitwise_left_shift(self, other)
 
     def __rlshift__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.bitwise_left_shift(other, self)
+        return NotImplemented if _foreign(other) else ops.bitwise_left_shift(other, self)
 
     def __rshift__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.bitwise_right_shift(self, other)
+        return NotImplemented if _foreign(other) else ops.bitwise_right_shift(self, other)
 
     def __rrshift__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.bitwise_right_shift(other, self)
+        return NotImplemented if _foreign(other) else ops.bitwise_right_shift(other, self)
 
     def __invert__(self) -> Self:
-        return _ops.invert(self)
+        return ops.invert(self)
 
     # ---- comparisons ----
 
     def __eq__(self, other: Any) -> Self:  # type: ignore[override]
-        return NotImplemented if _unequal(other) else _ops.equal(self, other)
+        return NotImplemented if _unequal(other) else ops.equal(self, other)
 
     def __ne__(self, other: Any) -> Self:  # type: ignore[override]
-        return NotImplemented if _unequal(other) else _ops.not_equal(self, other)
+        return NotImplemented if _unequal(other) else ops.not_equal(self, other)
 
     def __lt__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.less(self, other)
+        return NotImplemented if _foreign(other) else ops.less(self, other)
 
     def __le__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.less_equal(self, other)
+        return NotImplemented if _foreign(other) else ops.less_equal(self, other)
 
     def __gt__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.greater(self, other)
+        return NotImplemented if _foreign(other) else ops.greater(self, other)
 
     def __ge__(self, other: ArrayLike) -> Self:
-        return NotImplemented if _foreign(other) else _ops.greater_equal(self, other)
+        return NotImplemented if _foreign(other) else ops.greater_equal(self, other)
 
     # ---- elementwise ----
 
     def astype(self, dtype: Any, /) -> Self:
         """The values converted to `dtype`."""
-        return _ops.astype(self, dtype)
+        return ops.astype(self, dtype)
 
     def clip(self, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Self:
         """The values, at least `min` and at most `max`."""
-        return _ops.clip(self, min=min, max=max)
+        return ops.clip(self, min=min, max=max)
 
     def conj(self) -> Self:
         """The complex conjugate: the array itself, since arrays are real."""
-        return _ops.conj(self)
+        return ops.conj(self)
 
     @property
     def real(self) -> Self:
         """Itself: arrays hold no complex numbers."""
-        return _ops.real(self)
+        return ops.real(self)
 
     @property
     def imag(self) -> Self:
         """Zeros: arrays hold no complex numbers."""
-        return _ops.imag(self)
+        return ops.imag(self)
 
     def isnull(self) -> Self:
         """Whether each element is NaN."""
-        return _ops.isnan(self)
+        return ops.isnan(self)
 
     def notnull(self) -> Self:
         """Whether each element is not NaN."""
-        return _ops.logical_not(_ops.isnan(self))
+        return ops.logical_not(ops.isnan(self))
 
     def fillna(self, value: ArrayLike, /) -> Self:
         """The values, with `value` where they are NaN."""
-        return _ops.where(_ops.isnan(self), value, self)
+        return ops.where(ops.isnan(self), value, self)
 
     def round(self, decimals: int = 0) -> Self:
         """The values to `decimals` places, halves to even."""
-        return _ops.round(self, decimals)
+        return ops.round(self, decimals)
 
     def where(self, cond: ArrayLike, other: ArrayLike | None = None, /) -> Self:
         """The values where `cond` holds, else `other` (NaN); own dims first."""
-        return import_module("xtensor.ops.operators").mask(self, cond, other)
+        return _mask(self, cond, other)
 
     # ---- reductions ----
 
     def sum(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
         """Sum over `dim`."""
-        return _ops.sum(self, dim, skipna=skipna)
+        return ops.sum(self, dim, skipna=skipna)
 
     def prod(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
         """Product over `dim`."""
-        return _ops.prod(self, dim, skipna=skipna)
+        return ops.prod(self, dim, skipna=skipna)
 
     def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
         """Mean over `dim`."""
-        return _ops.mean(self, dim, skipna=skipna)
+        return ops.mean(self, dim, skipna=skipna)
 
     def var(self, dim: Dims = None, *, skipna: bool | None = None, ddof: float = 0) -> Self:
         """Variance over `dim`."""
-        return _ops.var(self, dim, skipna=skipna, ddof=ddof)
+        return ops.var(self, dim, skipna=skipna, ddof=ddof)
 
     def std(self, dim: Dims = None, *, skipna: bool | None = None, ddof: float = 0) -> Self:
         """Standard deviation over `dim`."""
-        return _ops.std(self, dim, skipna=skipna, ddof=ddof)
+        return ops.std(self, dim, skipna=skipna, ddof=ddof)
 
     def min(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
         """Smallest value over `dim`."""
-        return _ops.min(self, dim, skipna=skipna)
+        return ops.min(self, dim, skipna=skipna)
 
     def max(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
         """Largest value over `dim`."""
-        return _ops.max(self, dim, skipna=skipna)
+        return ops.max(self, dim, skipna=skipna)
 
     def any(self, dim: Dims = None) -> Self:
         """Whether some element over `dim` differs from 0."""
-        return _ops.any(self, dim)
+        return ops.any(self, dim)
 
     def all(self, dim: Dims = None) -> Self:
         """Whether every element over `dim` differs from 0."""
-        return _ops.all(self, dim)
+        return ops.all(self, dim)
 
     def median(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
         """Middle value over `dim`."""
-        return _ops.median(self, dim, skipna=skipna)
+        return ops.median(self, dim, skipna=skipna)
 
     def quantile(self, q: Any, /, dim: Dims = None, *, skipna: bool | None = None) -> Self:
         """Values below which the part `q` of the elements over `dim` lies."""
-        return _ops.quantile(self, q, dim, skipna=skipna)
+        return ops.quantile(self, q, dim, skipna=skipna)
 
     def rank(self, dim: str | None = None, *, pct: bool = False) -> Self:
         """Ranks along `dim` from 1, ties sharing the average."""
-        return _ops.rank(self, dim, pct=pct)
+        return ops.rank(self, dim, pct=pct)
 
     def argsort(self, dim: str | None = None, *, descending: bool = False) -> Self:
         """Positions that sort along `dim`."""
-        return _ops.argsort(self, dim, descending=descending)
+        return ops.argsort(self, dim, descending=descending)
 
     def argmax(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """First position of the largest value along `dim`."""
-        return _ops.argmax(self, dim, skipna=skipna)
+        return ops.argmax(self, dim, skipna=skipna)
 
     def argmin(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """First position of the smallest value along `dim`."""
-        return _ops.argmin(self, dim, skipna=skipna)
+        return ops.argmin(self, dim, skipna=skipna)
 
     def idxmax(self, dim: str | None = None, *, skipna: bool | None = None) -> Self:
         """Label of the largest value along `dim`, or its position where there are none."""
-        return _ops.idxmax(self, dim, skipna=skipna)
+        return ops.idxmax(self, dim, skipna=skipna)
 
     def idxmin(self, dim: str | None = None, *, skipna: bool | None = None) -> Self:
         """Label of the smallest value along `dim`, or its position where there are none."""
-        return _ops.idxmin(self, dim, skipna=skipna)
+        return ops.idxmin(self, dim, skipna=skipna)
 
     def dot(self, other: ArrayLike, /, dim: Dims = None) -> Self:
         """The product with `other`, summed over `dim` (the dims both have)."""
-        return _ops.dot(self, other, dim=dim)
+        return ops.dot(self, other, dim=dim)
 
     # ---- scans ----
 
@@ -341,52 +332,52 @@ class ArrayMethods:
         self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False, skipna: bool | None = None
     ) -> Self:
         """Running sum along `dim`."""
-        return _ops.cumsum(self, dim, reverse=reverse, exclusive=exclusive, skipna=skipna)
+        return ops.cumsum(self, dim, reverse=reverse, exclusive=exclusive, skipna=skipna)
 
     def cumprod(
         self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False, skipna: bool | None = None
     ) -> Self:
         """Running product along `dim`."""
-        return _ops.cumprod(self, dim, reverse=reverse, exclusive=exclusive, skipna=skipna)
+        return ops.cumprod(self, dim, reverse=reverse, exclusive=exclusive, skipna=skipna)
 
     def cummax(self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Self:
         """Running maximum along `dim`."""
-        return _ops.cummax(self, dim, reverse=reverse, exclusive=exclusive)
+        return ops.cummax(self, dim, reverse=reverse, exclusive=exclusive)
 
     def cummin(self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Self:
         """Running minimum along `dim`."""
-        return _ops.cummin(self, dim, reverse=reverse, exclusive=exclusive)
+        return ops.cummin(self, dim, reverse=reverse, exclusive=exclusive)
 
     def cumlogsumexp(self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Self:
         """Running log of the sum of exponentials along `dim`."""
-        return _ops.cumlogsumexp(self, dim, reverse=reverse, exclusive=exclusive)
+        return ops.cumlogsumexp(self, dim, reverse=reverse, exclusive=exclusive)
 
     # ---- shape ----
 
     @property
     def T(self) -> Self:  # noqa: N802 (NumPy's name)
         """The dims in reverse order."""
-        return _ops.transpose(self)
+        return ops.transpose(self)
 
     def transpose(self, *dims: str | EllipsisType, missing_dims: str = "raise") -> Self:
         """The dims in the order given."""
-        return _ops.transpose(self, *dims, missing_dims=missing_dims)
+        return ops.transpose(self, *dims, missing_dims=missing_dims)
 
     def rename(self, names: Mapping[str, str] | None = None, /, **keywords: str) -> Self:
         """Other names for dims."""
-        return _ops.rename(self, names, **keywords)
+        return ops.rename(self, names, **keywords)
 
     def swap_dims(self, names: Mapping[str, str] | None = None, /, **keywords: str) -> Self:
         """Dims replaced by others."""
-        return _ops.swap_dims(self, names, **keywords)
+        return ops.swap_dims(self, names, **keywords)
 
     def drop_vars(self, names: str | Iterable[str], /) -> Self:
         """Without the coordinates of these names."""
-        return _ops.drop_vars(self, names)
+        return ops.drop_vars(self, names)
 
     def as_dims(self, *dims: str) -> Self:
         """Names for all dims, by position."""
-        return _ops.as_dims(self, *dims)
+        return ops.as_dims(self, *dims)
 
     def expand_dims(
         self,
@@ -396,23 +387,23 @@ class ArrayMethods:
         **keywords: Any,
     ) -> Self:
         """New dims, first unless `axis` says where."""
-        return _ops.expand_dims(self, dim, axis, **keywords)
+        return ops.expand_dims(self, dim, axis, **keywords)
 
     def squeeze(self, dim: Dims = None) -> Self:
         """Without dims of size 1."""
-        return _ops.squeeze(self, dim)
+        return ops.squeeze(self, dim)
 
     def stack(self, dim: Mapping[str, Any] | None = None, /, **keywords: Any) -> Self:
         """Several dims as one new last dim."""
-        return _ops.stack(self, dim, **keywords)
+        return ops.stack(self, dim, **keywords)
 
     def unstack(self, dim: Mapping[str, Mapping[str, int]] | None = None, /, **keywords: Any) -> Self:
         """One dim as several new last dims."""
-        return _ops.unstack(self, dim, **keywords)
+        return ops.unstack(self, dim, **keywords)
 
     def broadcast_like(self, other: ArrayLike, /, *, exclude: Iterable[str] = ()) -> Self:
         """With the dims of `other` first, then the own ones."""
-        return _ops.broadcast_like(self, other, exclude=exclude)
+        return ops.broadcast_like(self, other, exclude=exclude)
 
     def pad(
         self,
@@ -423,21 +414,21 @@ class ArrayMethods:
         **keywords: Any,
     ) -> Self:
         """Elements added before and after."""
-        return _ops.pad(self, widths, mode=mode, constant_values=constant_values, **keywords)
+        return ops.pad(self, widths, mode=mode, constant_values=constant_values, **keywords)
 
     def roll(self, shifts: Mapping[str, int] | None = None, /, **keywords: int) -> Self:
         """Moved along dims, what leaves coming in at the other end."""
-        return _ops.roll(self, shifts, **keywords)
+        return ops.roll(self, shifts, **keywords)
 
     def shift(
         self, shifts: Mapping[str, int] | None = None, /, fill_value: ArrayLike | None = None, **keywords: int
     ) -> Self:
         """Moved along dims, `fill_value` (NaN) coming in."""
-        return _ops.shift(self, shifts, fill_value=fill_value, **keywords)
+        return ops.shift(self, shifts, fill_value=fill_value, **keywords)
 
     def diff(self, dim: str, /, n: int = 1, *, label: str = "upper") -> Self:
         """n-th difference of neighbours along `dim`."""
-        return _ops.diff(self, dim, n, label=label)
+        return ops.diff(self, dim, n, label=label)
 
     # ---- windows ----
 
@@ -451,7 +442,7 @@ class ArrayMethods:
         **keywords: Any,
     ) -> Rolling:
         """Sliding windows along dims: x.rolling(t=3).mean()."""
-        return _ops.rolling(self, windows, window, min_periods=min_periods, center=center, **keywords)
+        return ops.rolling(self, windows, window, min_periods=min_periods, center=center, **keywords)
 
     def coarsen(
         self,
@@ -462,20 +453,20 @@ class ArrayMethods:
         **keywords: int,
     ) -> Coarsen:
         """Blocks of neighbours as single elements: x.coarsen(t=2).mean()."""
-        return _ops.coarsen(self, blocks, boundary=boundary, side=side, **keywords)
+        return ops.coarsen(self, blocks, boundary=boundary, side=side, **keywords)
 
     # ---- indexing ----
 
     def __getitem__(self, key: Any) -> Self:
-        return import_module("xtensor.ops.indexing").getitem(self, key)
+        return _getitem(self, key)
 
     @property
     def at(self) -> At:
         """Elements to update, x.at(a=i).add(v), or to read with a mode for what lies outside."""
-        return import_module("xtensor.ops.updates").At(self)
+        return At(self)
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
-        instead = import_module("xtensor.ops.updates").assignment(self, key)
+        instead = assignment(self, key)
         more = ", or .add(value) for +=" if ".set(" in instead else ""
         raise ArgumentTypeError(f"arrays cannot be assigned to. Write {instead}{more}")
 
@@ -484,19 +475,19 @@ class ArrayMethods:
 
     def isel(self, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any) -> Self:
         """Elements by position along dims."""
-        return _ops.isel(self, indexers, missing_dims=missing_dims, **keywords)
+        return ops.isel(self, indexers, missing_dims=missing_dims, **keywords)
 
     def head(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
         """The first elements along dims."""
-        return _ops.head(self, indexers, **keywords)
+        return ops.head(self, indexers, **keywords)
 
     def tail(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
         """The last elements along dims."""
-        return _ops.tail(self, indexers, **keywords)
+        return ops.tail(self, indexers, **keywords)
 
     def thin(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
         """Every n-th element along dims."""
-        return _ops.thin(self, indexers, **keywords)
+        return ops.thin(self, indexers, **keywords)
 
 
 for _name, _method in list(vars(ArrayMethods).items()):

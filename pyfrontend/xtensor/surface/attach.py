@@ -1,0 +1,35 @@
+"""Puts operators and methods on the classes of arrays, and hints on the modules of the package: both need functions,
+which need the classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import linalg, nn, signal
+from ..core.errors import trimmed
+from ..core.named import Named
+from ..trace.tracer import Tracer
+from .hints import module_lookup
+from .methods import ArrayMethods, numpy_called
+
+_OF_THE_CLASS = frozenset({"__annotations__", "__dict__", "__doc__", "__module__", "__qualname__", "__slots__"})
+
+
+@trimmed
+def _array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """NumPy's other functions get an error that says what to write. `Array` has no such method: xarray takes what
+    has one for memory, and would hold an array, with dims of its own, in a DataArray."""
+    try:
+        return function._implementation(*args, **kwargs)
+    except TypeError:
+        raise numpy_called(function, self) from None
+
+
+def attach() -> None:
+    """Called once, when the package is imported."""
+    for name, method in vars(ArrayMethods).items():
+        if name not in _OF_THE_CLASS:
+            setattr(Named, name, method)
+    setattr(Tracer, "__array_function__", _array_function)  # noqa: B010 (type checkers know no such method)
+    for module in (linalg, nn, signal):
+        setattr(module, "__getattr__", module_lookup(module))  # noqa: B010 (else any attribute would pass)
