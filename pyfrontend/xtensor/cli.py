@@ -21,11 +21,12 @@ from typing import Any
 
 from . import __version__
 from .compiler.options import PHASES, check_phase
-from .core.devices import BACKENDS, of_backend, processor, target_named
+from .core.devices import BACKENDS, of_backend, processor
 from .core.dims import as_names
 from .core.dtypes import as_dtype
 from .core.errors import ArgumentError, Error, user_line
 from .core.spec import Spec
+from .core.targets import target_named
 from .trace.entry import Function
 
 _SHOW = """\

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import xtensor as xt
 from chosen_device import NAME, host, needs_device, on_the_cpu  # noqa: F401 (used by every test)
-from xtensor.core import devices
+from xtensor.compiler import supports
+from xtensor.core import devices, targets
 
 SMALL = "vulkan,subgroup=1,workgroup_bytes=16384,max_threads=128"
 
@@ -24,17 +25,17 @@ SMALL = "vulkan,subgroup=1,workgroup_bytes=16384,max_threads=128"
     ],
 )
 def test_a_dtype_that_a_device_lacks(dtype, instead):
-    target = devices.target_named(SMALL)
+    target = targets.target_named(SMALL)
     program = xt.jit(lambda x: x + x).trace(xt.spec(a=2, dtype=dtype)).program
     name = np.dtype(dtype).name
     with pytest.raises(
         xt.DeviceError, match=rf"is {name} \(a: 2\), and the device 'vulkan' has no {name}.*{instead}.*cpu"
     ):
-        target.check(program)
+        supports.check(target, program)
     inside = xt.jit(lambda x: x.astype(dtype).sum().astype("f4")).trace(xt.spec(a=2, dtype="i2")).program
     with pytest.raises(xt.DeviceError, match=f"inside of the program, of the op 'cast', is {name}"):
-        target.check(inside)
-    target.check(xt.jit(lambda x: x + x).trace(xt.spec(a=2, dtype="f4")).program)
+        supports.check(target, inside)
+    supports.check(target, xt.jit(lambda x: x + x).trace(xt.spec(a=2, dtype="f4")).program)
 
 
 @needs_device

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..compiler import supports
 from ..core import tree
 from ..core.calls import shown
-from ..core.devices import BACKENDS, target_named
+from ..core.devices import BACKENDS
 from ..core.dims import suggestion
 from ..core.errors import ArgumentError, ArgumentTypeError, BundleError, CompileError, Error, UnsupportedError
 from ..core.files import write_file
 from ..core.spec import Spec
+from ..core.targets import target_named
 from ..trace.context import compiler, diagnosed
 from ..transforms.arguments import signature_of
 from ..transforms.jit import Jitted, jit
@@ -295,7 +297,7 @@ def _profile(target: str, program: Program) -> str:
     if target.split(":")[0].split(",")[0] not in BACKENDS:
         return target
     found = target_named(target)
-    found.check(program)
+    supports.check(found, program)
     return found.profile
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from ..core import devices, errors
+from ..core import devices, errors, targets
 from ..core.errors import BundleError, Error, UnsupportedError
 from .manifest import File, Target
 from .schema import printable
@@ -61,7 +61,7 @@ def compiled(core: _Core, device: _native.Device | None) -> Any:
             f"{core.file.where}: the program of {core.function.name} has open sizes that no argument has: a size is "
             "computed from values"
         )
-    return load(program, devices.target_of(device))
+    return load(program, targets.target_of(device))
 
 
 def try_out(file: File, target: str | None, function: str | None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _native
 from ..compiler.executable import sites_with
 from ..compiler.sizes import equality, nonempty
-from ..core import devices, options, tree
+from ..core import devices, options, targets, tree
 from ..core.calls import int_text, shown
 from ..core.dims import batched, describe, describe_array, suggestion
 from ..core.dtypes import is_integer
@@ -499,7 +499,7 @@ class _Core:
         device = self.device
         free = {i for i, x in enumerate(leaves) if not isinstance(x, _native.Array)}
         if (device is None or self.asked is None) and len(free) < len(arrays):
-            found = devices.where(arrays, free, lambda i: f"argument {self.function.arguments[i].name}")
+            found = targets.where(arrays, free, lambda i: f"argument {self.function.arguments[i].name}")
             if found is not None or any(a.ndim for i, a in enumerate(arrays) if i not in free):
                 device = found
         executable, weights = self._at(device)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import CompileError, UnsupportedError
 from ..core.spec import Spec
 from ..trace.context import compiler, diagnosed
+from . import supports
 
 if TYPE_CHECKING:
-    from ..core.devices import Target
+    from ..core.targets import Target
     from ..trace.program import Program
 
 
@@ -25,7 +26,7 @@ def cost(program: Program, target: Target) -> dict[str, Any]:
     all of its sides); an extremum is one, comparisons, choices, logic, conversions and positions are none. bytes: of
     arguments and results; arena: of temporaries. On a device also launches: of kernels; on_host: the routines that run
     on the CPU in the midst of the program, and how often."""
-    target.check(program)
+    supports.check(target, program)
     moved = sum(_bytes(s) for s in (*program.all_inputs, *program.outputs))
     with diagnosed(CompileError):
         flops, arena, launches, routines = compiler().cost(program.module, target.profile)

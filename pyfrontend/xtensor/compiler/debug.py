@@ -8,10 +8,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.devices import CPU, Target
 from ..core.errors import ArgumentError
 from ..core.files import write_file
 from ..core.shared import Watch, watches
+from ..core.targets import CPU, Target
 from .options import phases_of
 
 if TYPE_CHECKING:

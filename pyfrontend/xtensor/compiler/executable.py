@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from ..core.devices import CPU, Target, target_named
 from ..core.dims import describe, describe_array
 from ..core.errors import CompileError, IndexError_, SizeError, counts_from_start, user_line, which_positions
 from ..core.spec import Spec
+from ..core.targets import CPU, Target, target_named
 from ..trace.build import FAILING
 from ..trace.context import compiler, diagnosed, mlir, spec_of
 from ..trace.location import named
-from . import debug
+from . import debug, supports
 from .options import CompileOptions, check_phase
 from .sizes import Sizes, is_square, not_square
 
@@ -38,7 +38,7 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
 
     unwrap: its call returns the one array instead of a tuple. inline: what fails is told at the line of the call, not
     at the one that was traced."""
-    target.check(program, whose=not inline)
+    supports.check(target, program, whose=not inline)
     debug.dump(program, target)
     options = CompileOptions(target.profile)
     # Before the compiler meets sizes that nothing can have.
@@ -70,7 +70,7 @@ def phase_text(program: Program, phase: str, locations: bool = False, target: Ta
     backend = check_phase(phase, target.backend)
     if backend != target.backend:
         target = target_named(backend)
-    target.check(program, whose=True)
+    supports.check(target, program, whose=True)
     with diagnosed(CompileError):
         if phase == "traced":
             return str(program.module.operation.get_asm(enable_debug_info=locations, pretty_debug_info=locations))

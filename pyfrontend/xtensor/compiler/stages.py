@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
-from ..core.devices import Target
 from ..core.dims import describe_array
 from ..core.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, trimmed
 from ..core.spec import Spec
+from ..core.targets import Target
 from ..trace.program import Program
 from .executable import load, phase_text
 

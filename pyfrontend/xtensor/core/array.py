@@ -14,7 +14,7 @@ import numpy as np
 from .. import _native
 from . import dtypes
 from .calls import int_text
-from .devices import named, placed
+from .devices import named
 from .dims import as_names, describe
 from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
 from .lacking import is_traced
@@ -22,6 +22,7 @@ from .named import Named
 from .options import current
 from .ranges import does_not_fit, fits
 from .shared import copies, made_over
+from .targets import placed
 
 if TYPE_CHECKING:
     import xarray

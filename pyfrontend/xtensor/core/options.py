@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import _native
+from .devices import named
 from .dtypes import FLOATS, DType, as_dtype, is_float
 from .errors import ArgumentError, trimmed
 
@@ -105,8 +106,6 @@ class option:  # noqa: N801 (used like a function)
     @trimmed
     def __init__(self, **options: Any) -> None:
         if "device" in options:
-            from .devices import named
-
             options["device"] = named(options["device"])
         if "default_float" in options:
             options["default_float"] = _float(options["default_float"])

@@ -6,10 +6,10 @@ from typing import Any
 
 from .. import _native
 from ..core.array import Array
-from ..core.devices import placed
 from ..core.dims import as_names
 from ..core.errors import ArgumentTypeError, DimensionError, DTypeError, UnsupportedError
 from ..core.shared import copies, made_over
+from ..core.targets import placed
 
 
 def from_dlpack(x: Any, dims: Any) -> Array:

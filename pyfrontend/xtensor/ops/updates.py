@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
-from ..core import devices
+from ..core import targets
 from ..core.calls import check_methods, checked
 from ..core.devices import like
 from ..core.dims import describe
@@ -231,7 +231,7 @@ def _on_one_device(name: str, x: Any, v: Any, indexers: Mapping[str, Any]) -> No
     roles = {"the array": x, "the value": v, **{f"the index of {d!r}": i for d, i in indexers.items()}}
     concrete = {role: a for role, a in roles.items() if isinstance(a, _native.Array)}
     try:
-        devices.where(list(concrete.values()), (), list(concrete).__getitem__)
+        targets.where(list(concrete.values()), (), list(concrete).__getitem__)
     except DeviceError as error:
         error.of(name, ())
         raise

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from .. import _native
-from ..core import devices, options
+from ..core import options, targets
 from ..core.calls import checked, misfit
 from ..core.dims import ordered
 from ..core.errors import ArgumentTypeError, Error
@@ -353,7 +353,7 @@ class _Eager:
         if self.static is not None:
             args, kwargs = self.static(*args, **kwargs)
         found = self.scan(args, kwargs)
-        device = devices.where(found.arrays, found.free, lambda i: f"operand {i}")
+        device = targets.where(found.arrays, found.free, lambda i: f"operand {i}")
         if self.sees_same:
             found.key.append(found.same())
         key = (self, options.current(), device, bool(found.labelled), *found.key)
@@ -475,7 +475,7 @@ class _Eager:
             new_kwargs = {k: _replace(x, bool(self.by_name.get(k)), left) for k, x in kwargs.items()}
             return self.inline(new_args, new_kwargs)
 
-        program = trace(body, specs, self.name, target=devices.target_of(device))
+        program = trace(body, specs, self.name, target=targets.target_of(device))
         return Entry(program, bool(found.labelled), device, inline=True)
 
     def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core import devices, dtypes, tree
+from ..core import dtypes, targets, tree
 from ..core.calls import int_text
 from ..core.errors import ArgumentError
 from ..core.options import Options
@@ -76,7 +76,7 @@ class Entry:
         from ..interop.relabel import Relabel
 
         self.device = device
-        self.executable = load(program, devices.target_of(device), inline=inline)
+        self.executable = load(program, targets.target_of(device), inline=inline)
         # What the function reads from outside goes where it runs, once.
         self.captured = [_native.to_device(a, device) for a in program.captured]
         self.inputs = program.inputs

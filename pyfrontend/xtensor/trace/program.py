@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import tree
-from ..core.devices import CPU, Target
 from ..core.errors import ArgumentTypeError, Error
 from ..core.ranges import Range
 from ..core.spec import Spec
+from ..core.targets import CPU, Target
 from .context import diagnosed
 from .scope import Joined, Root
 from .tracer import Tracer, as_tracer, spec, unnamed

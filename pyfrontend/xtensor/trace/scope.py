@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _native
-from ..core.devices import CPU, Target
 from ..core.dtypes import DType
 from ..core.errors import TracerError, user_line
 from ..core.ranges import Range
 from ..core.spec import Spec
+from ..core.targets import CPU, Target
 from . import location
 from .context import array_type, context, mlir
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core import devices, tree
+from ..core import targets, tree
 from ..core.calls import shown
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
@@ -183,7 +183,7 @@ class Call:
 
     def device(self) -> _native.Device | None:
         """Where the call runs: where its arrays are. None: the CPU."""
-        return devices.where(self.arrays, self.free, self._argument)
+        return targets.where(self.arrays, self.free, self._argument)
 
     @property
     def is_placed(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
-from ..core import devices, options
+from ..core import devices, options, targets
 from ..core.calls import call_with, shown
 from ..core.dims import check_name
 from ..core.errors import ArgumentTypeError, DimensionError, Error, trimmed
@@ -182,7 +182,7 @@ class _Compiler:
         return entry.result(call.arrays, call.labelled)
 
     def compile(self, call: Call, device: _native.Device | None) -> Entry:
-        program, target = self.placed(call, devices.target_of(device))
+        program, target = self.placed(call, targets.target_of(device))
         return Entry(program, bool(call.labelled), target.device)
 
     def register(self, entry: Entry, call: Call, under: options.Options) -> None:
@@ -201,17 +201,17 @@ class _Compiler:
         if function is not None:  # else its last call is running
             entry.register(function, types, spelled, options=under)
 
-    def placed(self, call: Call, target: devices.Target, asked: bool = False) -> tuple[Program, devices.Target]:
+    def placed(self, call: Call, target: targets.Target, asked: bool = False) -> tuple[Program, targets.Target]:
         """The program, and where it runs: what it reads from outside decides where nothing else does."""
         program = self.program(call, target)
         if asked or self.decided or call.is_placed:
             return program, target
-        target = devices.target_of(devices.of_captured(program.captured))
+        target = targets.target_of(targets.of_captured(program.captured))
         if target.arriving(program.inputs) != program.inputs:
             program = self.program(call, target)
         return program, target
 
-    def program(self, call: Call, target: devices.Target) -> Program:
+    def program(self, call: Call, target: targets.Target) -> Program:
         def body(tracers: list[Any]) -> Any:
             args, kwargs = call.structure.unflatten(tracers)
             return call_with("jit", self.fn, args, kwargs)
@@ -240,22 +240,22 @@ class _Compiler:
         found = list(signature.parameters)[:count]
         return found if len(found) == count else None
 
-    def abstract(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, Call, devices.Target]:
+    def abstract(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, Call, targets.Target]:
         try:
             target = self.asked_for(kwargs)
             call = Call(args, kwargs, self.fn, self.static, self.dynamic, abstract=True)
-            first = target or devices.target_of(self.device if self.decided else call.device())
+            first = target or targets.target_of(self.device if self.decided else call.device())
             program, first = self.placed(call, first, target is not None)
             return program, call, first
         except Error as error:
             raise error.with_traceback(None) from None
 
-    def asked_for(self, kwargs: dict[str, Any]) -> devices.Target | None:
+    def asked_for(self, kwargs: dict[str, Any]) -> targets.Target | None:
         """What `device=` means, taken out of `kwargs`; a parameter of the function that is called so is its own."""
         signature = signature_of(self.fn)
         if "device" not in kwargs or (signature is not None and "device" in signature.parameters):
             return None
-        return devices.target_named(kwargs.pop("device"))
+        return targets.target_named(kwargs.pop("device"))
 
 
 @overload

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from ..compiler.executable import load, native_type
-from ..core import devices, dtypes, tree
+from ..core import dtypes, targets, tree
 from ..core.calls import call_with
 from ..core.errors import Error
 from ..core.spec import Spec
@@ -47,10 +47,10 @@ class Split:
         name = name_of(f)
         self.request = request
         with c.diagnosed(Error):
-            target = devices.target_of(device)
+            target = targets.target_of(device)
             module, captured = self._trace(f, call, name, target)
             if not call.is_placed:
-                target = devices.target_of(devices.of_captured(captured))
+                target = targets.target_of(targets.of_captured(captured))
                 if target.arriving(self.specs) != self.specs:
                     module, captured = self._trace(f, call, name, target)
             main, back = (view.operation for view in module.body.operations)
@@ -86,7 +86,7 @@ class Split:
         return found
 
     def _trace(
-        self, f: Callable[..., Any], call: Call, name: str, target: devices.Target
+        self, f: Callable[..., Any], call: Call, name: str, target: targets.Target
     ) -> tuple[ir.Module, list[Any]]:
         shapes: list[tree.TreeDef] = []
         op = "linearize" if self.request is Linearized else "vjp"

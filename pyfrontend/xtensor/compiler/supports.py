@@ -1,0 +1,68 @@
+"""What a device lacks of what a program needs, told before anything is compiled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..core.dims import describe_array
+from ..core.errors import DeviceError
+from ..core.targets import NEEDS, Target
+from ..trace.context import file_line, spec_of
+
+if TYPE_CHECKING:
+    from ..trace.program import Program
+
+
+def check(target: Target, program: Program, whose: bool = False) -> None:
+    """Refuses what a device does not have, before anything is compiled. `whose`: what is wrong is told by its place
+    in the function; else the function is one op, which who calls this names."""
+    lacking = [dtype for dtype in NEEDS if target.lacks(dtype)]
+    if not lacking:
+        return
+    given = [f"argument {i} of {program.name}" if whose else "an operand" for i in range(len(program.inputs))]
+    given += [f"an array that {program.name} reads from outside" for _ in program.captured]
+    for place, spec in zip(given, program.all_inputs, strict=True):
+        if spec.dtype.name in lacking:
+            how = 'Write x.astype("f4") on the CPU, before it is moved'
+            _refuse(target, spec.dtype.name, f"{place} is {describe_array(spec)}", how)
+    how = 'Write x.astype("f4") of what it is computed from'
+    for i, spec in enumerate(program.outputs):
+        if spec.dtype.name in lacking:
+            place = f"result {i} of {program.name}" if whose else "the result"
+            _refuse(target, spec.dtype.name, f"{place} is {describe_array(spec)}", how)
+    for dtype, (op, line) in _dtypes_inside(program).items():
+        if dtype in lacking:
+            _refuse(target, dtype, f"a value inside of the program, of the op '{op}', is {dtype}", how, line)
+
+
+def _refuse(target: Target, dtype: str, what: str, how: str, where: str | None = None) -> None:
+    shown = f"{target.name!r} ({target.device.description})" if target.device else repr(target.name)
+    raise DeviceError(f'{what}, and the device {shown} has no {dtype}. {how}, or run it with device="cpu"', where)
+
+
+def _dtypes_inside(program: Program) -> dict[str, tuple[str, str | None]]:
+    """The dtypes of all values that are computed: the first op that gives one, and its FILE:LINE."""
+    found: dict[str, tuple[str, str | None]] = {}
+
+    def visit(operation: Any) -> None:
+        for region in operation.regions:
+            for block in region.blocks:
+                for view in block.operations:
+                    op = view.operation
+                    for result in op.results:
+                        if not str(result.type).startswith("!xtensor.array") or _is_folded(op):
+                            continue
+                        dtype = spec_of(result.type).dtype.name
+                        if dtype not in found:
+                            found[dtype] = op.name.removeprefix("xtensor."), file_line(str(op.location)) or None
+                    visit(op)
+
+    visit(program.module.operation)
+    return found
+
+
+def _is_folded(op: Any) -> bool:
+    """Whether it is a number of the program that is never there as it is written: each of its uses is a cast."""
+    if op.name != "xtensor.constant" or spec_of(op.results[0].type).dims:
+        return False
+    return all(use.owner.name == "xtensor.cast" for use in op.results[0].uses)
