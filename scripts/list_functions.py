@@ -27,7 +27,7 @@ elsewhere (`xt.einsum`, `xt.vmap`, `xt.nanmean`) says what to write.
 """
 # Titles of families, in order: a module of the package (whose functions are in `xt`), or a room in `xt`.
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "Arrays in and out": ("core.array", "interop.dlpack", "core.spec"),
+    "Arrays in and out": ("core.array", "trace.arrays", "interop.dlpack", "core.spec"),
     "From sizes and numbers": ("ops.creation",),
     "Of one array, element by element": ("ops.elementwise",),
     "Of several arrays, element by element": ("ops.operators",),

@@ -17,7 +17,7 @@ from .aot.load import Loaded, LoadedFunctions, load
 from .compiler import debug
 from .core import environment as _environment
 from .core import tree
-from .core.array import Array, array, as_array
+from .core.array import Array
 from .core.devices import Device, devices
 from .core.dtypes import bfloat16
 from .core.errors import (
@@ -46,6 +46,7 @@ from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
 from .surface.attach import attach as _attach
 from .surface.hints import module_lookup as _module_lookup
+from .trace.arrays import array, as_array
 from .trace.context import mlir as _mlir
 from .trace.dispatch import plain as _plain
 from .transforms.checkpoint import checkpoint

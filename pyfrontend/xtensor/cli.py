@@ -396,7 +396,7 @@ def _bindings() -> str:
 def _cpu() -> str:
     import numpy as np
 
-    from .core.array import array
+    from .trace.arrays import array
     from .transforms.jit import jit
 
     x = array(np.arange(4, dtype="f4"), "i")
@@ -409,7 +409,7 @@ def _cpu() -> str:
 def _target(name: str) -> Callable[[], str]:
     def check() -> str:
         from . import _native
-        from .core.array import array
+        from .trace.arrays import array
         from .transforms.jit import jit
 
         if not _native.device_count(name):

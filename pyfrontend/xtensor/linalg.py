@@ -22,7 +22,8 @@ from .ops.reductions import _norm, _wide, any_empty
 from .ops.types import Array, ArrayLike
 from .trace import build
 from .trace.dispatch import op
-from .trace.tracer import Tracer, as_tracer
+from .trace.lift import as_tracer
+from .trace.tracer import Tracer
 from .transforms.custom import custom_derivative
 
 __all__ = [

@@ -19,7 +19,8 @@ from .ops.reductions import any_empty, count, log_of_sum, shift_of
 from .ops.types import Array, ArrayLike, Dims
 from .trace import build
 from .trace.dispatch import op
-from .trace.tracer import Tracer, as_tracer
+from .trace.lift import as_tracer
+from .trace.tracer import Tracer
 
 __all__ = [
     "attention",

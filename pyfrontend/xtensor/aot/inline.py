@@ -12,9 +12,10 @@ from ..core.errors import ArgumentTypeError, BundleError, CompileError, Dimensio
 from ..trace import build
 from ..trace.context import compiler, context, diagnosed, mlir, spec_of
 from ..trace.inline import inline
+from ..trace.lift import as_tracer
 from ..trace.program import Program
 from ..trace.scope import NONEMPTY
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from .foreign import refused
 from .load import as_number, beyond, casts, wrong_dtype
 

@@ -16,6 +16,7 @@ from .. import _native
 from ..compiler.executable import sites_with
 from ..compiler.sizes import equality, nonempty
 from ..core import devices, options, targets, tree
+from ..core.array import Array
 from ..core.calls import int_text, shown
 from ..core.dims import batched, describe, describe_array, suggestion
 from ..core.dtypes import is_integer
@@ -32,9 +33,11 @@ from ..core.errors import (
     UnsupportedError,
 )
 from ..core.ranges import Range, fits, of_ints
+from ..core.refusals import not_an_array, unnamed
 from ..core.spec import Spec
 from ..interop.relabel import Relabel
-from ..interop.xarray import Followed
+from ..interop.xarray import Followed, is_dataarray
+from ..trace.arrays import array, as_array
 from ..trace.entry import NUMBERS, Function, scalar_array
 from ..trace.scope import tracing
 from ..transforms.arguments import Static
@@ -489,8 +492,6 @@ class _Core:
         return type(value) is type(default) and type(value) in (bool, int, float, str, type(None)) and value == default
 
     def _run(self, leaves: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        from ..interop.xarray import is_dataarray
-
         labelled = {i: x for i, x in enumerate(leaves) if is_dataarray(x) or getattr(x, "meta", None) is not None}
         arrays = [self._array(i, x) for i, x in enumerate(leaves)]
         for r in self.ranges:
@@ -515,10 +516,6 @@ class _Core:
 
     def _array(self, i: int, given: Any) -> Any:
         """One argument as an array of the type that the code takes."""
-        from ..core.array import Array, array, as_array
-        from ..interop.xarray import is_dataarray
-        from ..trace.tracer import not_an_array, unnamed
-
         x = given
         spec, parameter = self.specs[i], self.function.arguments[i]
         what = f"{self.function.name}: argument {parameter.name}"

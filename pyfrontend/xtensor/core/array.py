@@ -18,20 +18,20 @@ from .devices import named
 from .dims import as_names, describe
 from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
 from .lacking import is_traced
-from .named import Named
+from .named import Labelled
 from .options import current
 from .ranges import does_not_fit, fits
+from .refusals import unnamed
 from .shared import copies, made_over
 from .targets import placed
 
 if TYPE_CHECKING:
-    import xarray
+    pass
 
 _F8 = np.dtype("float64")
-DTYPES: dict[str, dtypes.DType] = {d.name: d for d in dtypes.ALL}
 
 
-class Array(_native.Array, Named):
+class Array(_native.Array, Labelled):
     """An immutable array whose dims have names, in row-major storage order.
 
     Made by `xt.array`, `xt.as_array`, creation functions and every operation; read by `values`, NumPy, DLPack and
@@ -43,7 +43,7 @@ class Array(_native.Array, Named):
     @property
     def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
         """The elements' dtype, as NumPy has it (bfloat16 as ml_dtypes has it)."""
-        return DTYPES[self.type.dtype]
+        return dtypes.BY_NAME[self.type.dtype]
 
     @property
     def weak(self) -> bool:
@@ -65,28 +65,6 @@ class Array(_native.Array, Named):
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Same as `values`."""
         return _native.as_numpy(self)
-
-    def to_xarray(self) -> xarray.DataArray:
-        """A DataArray over the same memory, with the coordinates, name and attributes that came with
-        `xt.as_array(dataarray)`."""
-        from ..interop.xarray import to_xarray
-
-        return to_xarray(self)
-
-    @property
-    def coords(self) -> Any:
-        """The coordinates that came with `xt.as_array(dataarray)`, as xarray has them (and compares them with those of
-        a DataArray left of an operator)."""
-        from ..interop.xarray import bare
-
-        return bare(self).coords
-
-    @property
-    def indexes(self) -> Any:
-        """The indexes of the coordinates by dim, as xarray has them."""
-        from ..interop.xarray import bare
-
-        return bare(self).indexes
 
     @property
     def name(self) -> Any:
@@ -219,7 +197,7 @@ def _unpickle(data: np.ndarray[Any, Any], dims: tuple[str, ...], meta: Any) -> A
 _native.set_array_class(Array)
 
 
-def array(
+def from_values(
     data: Any,
     dims: Any = None,
     *,
@@ -227,35 +205,11 @@ def array(
     copy: bool | None = None,
     device: str | None = None,
 ) -> Array:
-    """An array over the memory of NumPy or DLPack, shared: copy=True if that is written to; or of lists, or a number.
-
-    `dims` names the axes, outermost first: ``xt.array(data, dims=("sample", "pixel"))``; one name may be given bare.
-    Memory is shared where it is row-major, aligned and of the dtype, unless `copy` or `xt.option(copy=True)`: the array
-    changes with it. Anything with the buffer protocol will do. Raises DimensionError when there are axes without names.
-    An array that has names already is transposed to the order of `dims`. `device`: where the array is made, by default
-    the CPU (or what `xt.option` says).
-    """
-    if _is_dataarray(data) or isinstance(data, _native.Array):
-        made = _named(data, copy)
-        if device is not None:
-            made = made.to(device)
-        if dims is not None:
-            names = as_names(dims)
-            if set(names) != set(made.dims):
-                raise DimensionError(
-                    f"xt.array: the data has dims {made.dims} already, not {names}. "
-                    f"Name them anew by x.as_dims(..) or x.rename(..)"
-                )
-            made = made.transpose(*names)
-        return made if dtype is None else made.astype(dtype)
-    if hasattr(data, "spec") and hasattr(data, "scope"):
-        raise ArgumentTypeError(f"xt.array copies concrete data; {data!r} is an array already. Write xt.as_array(x)")
+    """An array over values without names: memory of NumPy or DLPack, lists, a number. As `xt.array` does it."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     values = _as_numpy(data, wanted, copy)
     if dims is None:
         if values.ndim:
-            from ..trace.tracer import unnamed
-
             raise unnamed(values)
         dims = ()
     names = as_names(dims)
@@ -263,18 +217,6 @@ def array(
         raise _wrong_count(names, values.shape)
     found: Array = placed(_native.from_buffer(values, names), device)
     return made_over(found, values)
-
-
-def _named(data: Any, copy: bool | None) -> Array:
-    """What has names already as an array."""
-    if not isinstance(data, _native.Array):
-        from ..interop.xarray import from_xarray
-
-        return from_xarray(data, copy)
-    if not copy or data.device != "cpu":
-        return data  # type: ignore[return-value]
-    made: Array = _native.from_buffer(_native.as_numpy(data), data.dims, copy=True)
-    return made if data.meta is None else made._with_meta(data.meta)
 
 
 def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.ndarray[Any, Any]:
@@ -341,28 +283,3 @@ def _wrong_count(names: tuple[str, ...], shape: tuple[int, ...]) -> DimensionErr
     return DimensionError(
         f"{len(names)} dim name{'s' * (len(names) != 1)} {names} for data of shape {shape}: give one name per axis"
     )
-
-
-def _is_dataarray(x: Any) -> bool:
-    from ..interop.xarray import is_dataarray
-
-    return is_dataarray(x)
-
-
-def as_array(x: Any) -> Array:
-    """An Array from an xarray.DataArray (dims kept; coordinates, name and attributes travel along), an Array (itself,
-    traced or not), or a number. Memory is shared where it can be."""
-    if isinstance(x, _native.Array):
-        return x  # type: ignore[return-value]
-    from ..trace.tracer import DynamicSize, Tracer, as_tracer
-
-    if isinstance(x, (Tracer, DynamicSize)):
-        return as_tracer(x)
-    if _is_dataarray(x):
-        from ..interop.xarray import from_xarray
-
-        return from_xarray(x)
-    made = array(x)
-    if isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
-        return made._view(_native.ArrayType(made.type.dtype, (), (), True))
-    return made

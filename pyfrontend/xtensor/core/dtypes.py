@@ -21,6 +21,7 @@ SIGNED: tuple[DType, ...] = tuple(np.dtype(f"int{n}") for n in (8, 16, 32, 64))
 UNSIGNED: tuple[DType, ...] = tuple(np.dtype(f"uint{n}") for n in (8, 16, 32, 64))
 BOOL: DType = np.dtype("bool")
 ALL: tuple[DType, ...] = (BOOL, *SIGNED, *UNSIGNED, *FLOATS)
+BY_NAME: dict[str, DType] = {d.name: d for d in ALL}
 
 _KNOWN = frozenset(ALL)
 _ALIASES: dict[Any, DType] = {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .dims import as_names, describe
-from .dtypes import DType, DTypeLike, as_dtype
+from .dtypes import BY_NAME, DType, DTypeLike, as_dtype
 from .errors import ArgumentError, ArgumentTypeError
 from .options import current
 
@@ -51,6 +51,11 @@ class Spec:
 
     def __repr__(self) -> str:
         return f"Spec{describe(self.dims, self.shape)[:-1]}{', ' if self.dims else ''}{self.dtype.name})"
+
+
+def spec_of_type(type_: Any) -> Spec:
+    """Spec of an _native.ArrayType."""
+    return Spec(type_.dims, type_.shape, BY_NAME[type_.dtype], type_.weak)
 
 
 def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = None, **kw: int | None) -> Spec:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import Array, array
+from ..core.array import Array, from_values
 
 
 def from_numpy(values: np.ndarray[Any, Any], dims: Any) -> Array:
     """The array over a NumPy array's memory; `dims` names its axes."""
-    return array(values, dims)
+    return from_values(values, dims)
 
 
 def to_numpy(x: Array) -> np.ndarray[Any, Any]:

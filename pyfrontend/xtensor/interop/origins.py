@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes
+from ..trace.context import file_line, spec_of
 from .xarray import OWNER, POINTS, WHOLE, Followed, Meeting, Origin
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ class Origins:
 
     @staticmethod
     def _dims(value: Any) -> tuple[str, ...]:
-        from ..trace.context import spec_of
-
         return spec_of(value.type).dims if str(value.type).startswith("!xtensor.array") else ()
 
     def _block(self, block: Any) -> Any:
@@ -126,8 +125,6 @@ class Origins:
             for result in o.results:
                 self.known[result] = {**self.known.get(result, {}), **batch}
         if o.name in ("xtensor.pullback", "xtensor.pushforward"):
-            from ..trace.context import spec_of
-
             yielded = list(terminator.operands)
             moved = [v for v in yielded if dtypes.is_float(spec_of(v.type).dtype)]
             if o.name == "xtensor.pullback":
@@ -160,8 +157,6 @@ class Origins:
     def _meet(
         self, o: Any, key: Any, name: str, joined: Sequence[Any], along: Sequence[tuple[str, ...]] | None
     ) -> None:
-        from ..trace.context import file_line, spec_of
-
         specs = [spec_of(v.type) for v in joined]
         along = [s.dims for s in specs] if along is None else along
         parts = zip(specs, joined, along, strict=True)

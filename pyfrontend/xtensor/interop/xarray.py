@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _native
 from ..core import dtypes, options
+from ..core.array import Array, from_values
 from ..core.dims import describe
 from ..core.errors import DimensionError, DTypeError, UnsupportedError
 from ..core.shared import copies, made_over
@@ -21,7 +22,6 @@ from ..core.shared import copies, made_over
 if TYPE_CHECKING:
     import xarray
 
-    from ..core.array import Array
     from ..core.spec import Spec
 
 
@@ -87,9 +87,7 @@ def values_of(x: xarray.DataArray, copy: bool | None = None) -> Array:
         return made_over(made, values)
     if values.dtype.kind not in "biufV":
         raise DTypeError(f"a DataArray of {values.dtype} cannot become an array; arrays hold bools, ints and floats")
-    from ..core.array import array
-
-    return array(values, dims, copy=copy)
+    return from_values(values, dims, copy=copy)
 
 
 def to_xarray(x: Array) -> xarray.DataArray:
@@ -119,8 +117,6 @@ def bare(x: Array) -> xarray.DataArray:
 
 def labels_at(op: str, x: Any, dim: str, position: Any) -> Any:
     """The labels of a dim of `x` at positions that `op` found in it; the positions where it has none."""
-    from ..core.array import Array, array
-
     variable = labels_of(x).coords.get(dim)
     if variable is None:
         return position
@@ -134,7 +130,7 @@ def labels_at(op: str, x: Any, dim: str, position: Any) -> Any:
             f"xt.{op}: the labels of dim {dim!r} are {found.dtype}, which arrays do not hold. "
             f"Write xt.{op}(x.to_xarray(), {dim!r})"
         )
-    made = array(found, position.dims, device=position.device)
+    made = from_values(found, position.dims, device=position.device)
     return made._with_meta(replace(labels_of(position), name=dim))
 
 

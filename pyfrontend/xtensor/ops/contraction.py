@@ -10,8 +10,9 @@ from ..core.errors import ArgumentError, DimensionError
 from ..core.options import current
 from ..trace import build
 from ..trace.dispatch import op
+from ..trace.lift import as_tracer
 from ..trace.scope import local
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import fail, is_static, names_of, reorder, union_sizes
 from .types import Array, ArrayLike, Dims

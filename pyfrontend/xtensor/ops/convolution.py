@@ -10,7 +10,8 @@ import numpy as np
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..trace import build
 from ..trace.dispatch import op
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import dims_of, fail, fresh, integer, reorder, static_size, union_sizes
 from .contraction import contract

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.array import from_values
 from ..core.calls import int_text
 from ..core.dims import check_name
 from ..core.dtypes import as_dtype
@@ -18,7 +19,8 @@ from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTyp
 from ..core.ranges import does_not_fit, fits
 from ..trace import build
 from ..trace.dispatch import op, tracing
-from ..trace.tracer import DynamicSize, Tracer, as_tracer
+from ..trace.lift import as_tracer
+from ..trace.tracer import DynamicSize, Tracer
 from . import promotion as p
 from .arguments import by_dim, extend, fail, integer, is_scalar, names_of, not_static
 from .shape import check_bytes, check_size, shape_sizes
@@ -96,9 +98,7 @@ def _made(name: str, make: Callable[..., Any], *args: Any, **keywords: Any) -> n
 
 
 def _concrete(values: np.ndarray, dims: tuple[str, ...]) -> Any:
-    from ..core.array import array
-
-    return array(values, dims=dims)
+    return from_values(values, dims=dims)
 
 
 def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:

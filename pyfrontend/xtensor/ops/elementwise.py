@@ -19,9 +19,11 @@ from ..core.dtypes import as_dtype, finfo
 from ..core.errors import ArgumentError
 from ..trace import build
 from ..trace.dispatch import op, plain
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import fail, integer
+from .creation import zeros_like
 from .types import Array, ArrayLike, Elementwise
 
 T = TypeVar("T")
@@ -235,8 +237,6 @@ def real(x: ArrayLike, /) -> Array:
 @op
 def imag(x: ArrayLike, /) -> Array:
     """The imaginary part: zeros with dims and dtype of `x`, since arrays are real."""
-    from .creation import zeros_like
-
     return zeros_like(as_tracer(x))
 
 

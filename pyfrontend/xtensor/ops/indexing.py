@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.array import Array as Concrete
 from ..core.calls import int_text
 from ..core.devices import like
 from ..core.dims import check_name
@@ -27,14 +28,17 @@ from ..core.errors import (
     which_positions,
 )  # fmt: skip
 from ..core.options import current
+from ..interop.xarray import is_dataarray
 from ..trace import build
+from ..trace.arrays import array
 from ..trace.dispatch import op, tracing
+from ..trace.lift import as_tracer
 from ..trace.scope import local
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import by_dim, dim_of, extend, fail, integer, is_static, reorder, size_of, static_size
 from .moving import read_positions
-from .shape import present
+from .shape import present, transpose
 from .types import Array, ArrayLike
 
 MODES = ("raise", "clip", "fill")
@@ -199,13 +203,13 @@ def read(
     """What all kinds of reading come down to."""
     if not hasattr(x, "dims"):
         x = as_tracer(x) if tracing() else _concrete(x)
-    if _is_dataarray(x) and mode is None and current().index == "raise":
+    if is_dataarray(x) and mode is None and current().index == "raise":
         return x.isel(_for_xarray(indexers), missing_dims=missing_dims)
     there = present(name, x, indexers, missing_dims)
     plan = {d: read_index(name, x, d, indexers[d]) for d in there}
     if not tracing() and not isinstance(x, Tracer) and not any(isinstance(i, Tracer) for i in plan.values()):
         if mode is None and all(isinstance(i, (int, slice)) for i in plan.values()):
-            if _is_dataarray(x) or x.meta is not None:
+            if is_dataarray(x) or x.meta is not None:
                 return _read(x, plan, name, mode, fill_value)  # labels follow the program
             if x.device == "cpu":
                 return _view(name, x, plan)
@@ -213,29 +217,17 @@ def read(
     return _read(x, plan, name, mode, fill_value)
 
 
-def _is_dataarray(x: Any) -> bool:
-    from ..interop.xarray import is_dataarray
-
-    return is_dataarray(x)
-
-
 def _concrete(x: Any) -> Any:
-    from ..core.array import array
-
     return array(x)
 
 
 def _for_xarray(indexers: Mapping[str, Any]) -> dict[str, Any]:
     """The indexers with arrays of ours as xarray's, positions alone."""
-    from ..core.array import Array as Concrete
-
     return {d: i.to_xarray() if isinstance(i, Concrete) else i for d, i in indexers.items()}
 
 
 def _view(name: str, x: Any, plan: Mapping[str, int | slice]) -> Any:
     """Ints and slices of a concrete array: a strided view, copied only if it must be."""
-    from ..core.array import array
-
     clips = current().index == "clip"
     places = dict(plan)
     for d, i in plan.items():
@@ -252,8 +244,6 @@ def _view(name: str, x: Any, plan: Mapping[str, int | slice]) -> Any:
 
 def as_argument(name: str, x: Any, dim: str, index: Any, mode: str | None) -> Any:
     """Positions as an argument of the compiled function, so that it serves other positions, too."""
-    from ..core.array import array
-
     if isinstance(index, slice) or hasattr(index, "weak"):
         return index
     if isinstance(index, int):
@@ -543,8 +533,6 @@ def _take_along(x: Any, indices: Any, dim: str) -> Any:
     order = [d for d in x.dims if d in y.dims]
     if tuple(order) == tuple(y.dims)[: len(order)]:
         return y
-    from .shape import transpose
-
     return transpose(y, *order, ...)
 
 

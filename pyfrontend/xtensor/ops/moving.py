@@ -11,8 +11,9 @@ from ..core.dims import unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..trace import build
 from ..trace.dispatch import op
+from ..trace.lift import as_tracer
 from ..trace.opened import Amount
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
 from .operators import missing_dtype, not_equal, subtract

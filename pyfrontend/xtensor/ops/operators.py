@@ -18,8 +18,9 @@ from ..core.options import current
 from ..core.ranges import fits
 from ..trace import build
 from ..trace.dispatch import op
+from ..trace.lift import as_tracer
 from ..trace.opened import Amount
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import extend, fail, is_scalar, number, reorder, size_of, union_sizes
 from .types import Array, ArrayLike, Elementwise2

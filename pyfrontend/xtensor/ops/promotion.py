@@ -15,9 +15,10 @@ from ..core.dtypes import is_integer as is_integer
 from ..core.errors import ArgumentError, DTypeError
 from ..core.ranges import does_not_fit, fits
 from ..trace import build
+from ..trace.lift import as_tracer
 from ..trace.opened import Amount
 from ..trace.scope import current, local
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from .arguments import fail, is_scalar
 
 BOOL = np.dtype(bool)

@@ -18,9 +18,10 @@ from ..core.errors import ArgumentError, SizeError
 from ..interop.xarray import is_dataarray, labels_at
 from ..trace import build
 from ..trace.dispatch import op
+from ..trace.lift import as_tracer
 from ..trace.opened import Amount
 from ..trace.scope import current
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import dim_of, dims_of, fail, is_static, number, size_of, skips
 from .types import Array, ArrayLike, Dims

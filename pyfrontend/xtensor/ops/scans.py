@@ -12,7 +12,8 @@ import numpy as np
 
 from ..trace import build
 from ..trace.dispatch import op
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import dims_of, skips
 from .reductions import constant_at_ends

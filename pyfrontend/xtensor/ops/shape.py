@@ -17,8 +17,10 @@ from ..core.dims import brief, check_name, describe, ordered, unknown
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..interop.xarray import POINTS, WHOLE, Followed, is_dataarray, without_labels
 from ..trace import build
+from ..trace.arrays import as_array
 from ..trace.dispatch import op
-from ..trace.tracer import DynamicSize, Tracer, as_tracer
+from ..trace.lift import as_tracer
+from ..trace.tracer import DynamicSize, Tracer
 from . import promotion as p
 from .arguments import (
     Size,
@@ -119,8 +121,6 @@ def drop_vars(x: ArrayLike, names: str | Iterable[str], /) -> Array:
         return _unlabelled(x, dropped)
     if is_dataarray(x) or isinstance(x, _native.Array):
         return without_labels(x, dropped)
-    from ..core.array import as_array
-
     return as_array(x)
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..trace import build
 from ..trace.dispatch import op
+from ..trace.lift import as_tracer
 from ..trace.opened import Amount
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import (
     dim_of,

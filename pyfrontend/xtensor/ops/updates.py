@@ -20,9 +20,11 @@ from ..core.errors import ArgumentError, DeviceError, DimensionError, DTypeError
 from ..core.lacking import lacks, methods_of
 from ..core.options import current
 from ..trace import build
+from ..trace.arrays import array, as_array
 from ..trace.dispatch import op, tracing
+from ..trace.lift import as_tracer
 from ..trace.scope import local
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size
 from .indexing import MODES as READ_MODES
@@ -192,8 +194,6 @@ def _read_mask(name: str, x: Any, dim: str, index: Any) -> Any:
         return None
     if x.sizes[dim] != len(values):
         return None  # read_index says so
-    from ..core.array import array, as_array
-
     if hasattr(index, "dims"):  # its coordinates come along
         return as_array(index).to(like(x) or "cpu")
     return array(np.asarray(values), dims=(dim,), device=like(x))

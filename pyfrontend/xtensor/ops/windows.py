@@ -16,7 +16,8 @@ from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTyp
 from ..core.lacking import lacks, methods_of
 from ..trace import build
 from ..trace.dispatch import op
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
 from . import promotion as p
 from . import reductions
 from .arguments import by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, skips, static_size
@@ -186,6 +187,13 @@ def _rolled_present(kind: str, x: Tracer, sizes: dict[str, int], center: dict[st
     return build.select(enough, y, p.constant(np.nan, x.dtype))
 
 
+# Functions that take an array of windows and the dim to reduce.
+_REDUCING = frozenset({
+    "all", "any", "argmax", "argmin", "count_nonzero", "idxmax", "idxmin", "logsumexp", "max", "mean", "median", "min",
+    "norm", "prod", "std", "sum", "var",
+})  # fmt: skip
+
+
 class _Reductions:
     """What windows and blocks are reduced with; a subclass says over what."""
 
@@ -198,8 +206,6 @@ class _Reductions:
 
     def _instead(self, name: str) -> str:
         """What to write for a reduction that is no method."""
-        from . import __all__ as functions
-
         of = f"x.{type(self).__name__.lower()}(..)"
         if name == "count" and isinstance(self, Rolling):
             return 'write (~xt.isnan(x)).astype("f4").rolling(time=3, min_periods=0).sum()'
@@ -207,7 +213,7 @@ class _Reductions:
             return f"write {of}.reduce(f), of an f(windows, dim) that reduces over dim"
         if name == "quantile":
             return f"write {of}.reduce(lambda w, dim: xt.quantile(w, 0.5, dim))"
-        return f"write {of}.reduce(xt.{name})" if name in functions else methods_of(self)
+        return f"write {of}.reduce(xt.{name})" if name in _REDUCING else methods_of(self)
 
     def _reduce(self, kind: str) -> Any:
         raise NotImplementedError

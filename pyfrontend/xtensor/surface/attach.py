@@ -7,10 +7,10 @@ from typing import Any
 
 from .. import linalg, nn, signal
 from ..core.errors import trimmed
-from ..core.named import Named
+from ..core.named import Labelled, Named
 from ..trace.tracer import Tracer
 from .hints import module_lookup
-from .methods import ArrayMethods, numpy_called
+from .methods import ArrayMethods, LabelMethods, numpy_called
 
 _OF_THE_CLASS = frozenset({"__annotations__", "__dict__", "__doc__", "__module__", "__qualname__", "__slots__"})
 
@@ -27,9 +27,10 @@ def _array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: 
 
 def attach() -> None:
     """Called once, when the package is imported."""
-    for name, method in vars(ArrayMethods).items():
-        if name not in _OF_THE_CLASS:
-            setattr(Named, name, method)
+    for methods, base in ((ArrayMethods, Named), (LabelMethods, Labelled)):
+        for name, method in vars(methods).items():
+            if name not in _OF_THE_CLASS:
+                setattr(base, name, method)
     setattr(Tracer, "__array_function__", _array_function)  # noqa: B010 (type checkers know no such method)
     for module in (linalg, nn, signal):
         setattr(module, "__getattr__", module_lookup(module))  # noqa: B010 (else any attribute would pass)

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
+if TYPE_CHECKING:
+    import xarray
+
 from .. import ops as functions
 from ..core.calls import checked
 from ..core.errors import ArgumentTypeError, trimmed
 from ..core.lacking import is_traced, lacks
+from ..interop import xarray as labels
 from ..ops import indexing, operators
 from ..ops.types import ArrayLike, Dims
 from ..ops.updates import At, assignment
@@ -20,6 +24,7 @@ from .hints import method_instead, numpy_instead
 
 # Functions say that they give an `Array`; a method gives what it is called on, a traced array, too (`Self`).
 ops: Any = functions
+_labels: Any = labels
 _getitem: Any = indexing.getitem
 _mask: Any = operators.mask
 
@@ -488,6 +493,28 @@ class ArrayMethods:
     def thin(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
         """Every n-th element along dims."""
         return ops.thin(self, indexers, **keywords)
+
+
+class LabelMethods(ArrayMethods):
+    """What came along with `xt.as_array(dataarray)`, as xarray has it."""
+
+    __slots__ = ()
+
+    def to_xarray(self) -> xarray.DataArray:
+        """A DataArray over the same memory, with the coordinates, name and attributes that came with
+        `xt.as_array(dataarray)`."""
+        return _labels.to_xarray(self)
+
+    @property
+    def coords(self) -> Any:
+        """The coordinates that came with `xt.as_array(dataarray)`, as xarray has them (and compares them with those of
+        a DataArray left of an operator)."""
+        return _labels.bare(self).coords
+
+    @property
+    def indexes(self) -> Any:
+        """The indexes of the coordinates by dim, as xarray has them."""
+        return _labels.bare(self).indexes
 
 
 for _name, _method in list(vars(ArrayMethods).items()):

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, tree
-from ..core.array import Array, array, as_array
+from ..core.array import Array
 from ..core.errors import ArgumentError, ArgumentTypeError
 from ..ops.arguments import integer
+from ..trace.arrays import array, as_array
 from ..trace.dispatch import plain
 from ..transforms.jit import jit
 from ..transforms.jvp import jvp

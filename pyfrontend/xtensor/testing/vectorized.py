@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, tree
-from ..core.array import Array, array, as_array
+from ..core.array import Array
 from ..core.devices import like
 from ..core.dims import as_names
 from ..core.errors import ArgumentError
+from ..trace.arrays import array, as_array
 from ..transforms.grad import grad
 from ..transforms.jit import jit
 from ..transforms.jvp import jvp

@@ -15,10 +15,11 @@ from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTyp
 from ..core.spec import Spec
 from . import build
 from . import context as c
+from .lift import as_tracer
 from .program import result_leaves
 from .regions import Regions
 from .scope import current
-from .tracer import DynamicSize, Tracer, as_tracer, spec
+from .tracer import DynamicSize, Tracer, spec
 
 if TYPE_CHECKING:
     from ..mlir import ir

@@ -17,17 +17,21 @@ import numpy as np
 
 from .. import _native
 from ..core import options, targets
+from ..core.array import from_values
 from ..core.calls import checked, misfit
 from ..core.dims import ordered
 from ..core.errors import ArgumentTypeError, Error
 from ..core.identity import identity
 from ..core.lacking import lacks, ufunc_method_instead
-from ..core.spec import Spec
-from .entry import NUMBERS, WEAK, Entry, Function, scalar_array, spec_of_type
+from ..core.refusals import not_an_array, unnamed
+from ..core.spec import Spec, spec_of_type
+from ..interop.xarray import is_dataarray, values_of
+from .entry import NUMBERS, WEAK, Entry, Function, scalar_array
+from .lift import as_tracer
 from .opened import Amount, Families, Family, Programs, generic, is_wide, with_amounts
 from .program import trace
 from .scope import check_alive, local, tracing
-from .tracer import Tracer, as_tracer, as_weak, not_an_array, unnamed
+from .tracer import Tracer, as_weak
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
 
@@ -121,10 +125,8 @@ class _Arguments:
             for item in x.values():
                 self.scan(item, is_array)
         elif isinstance(x, np.generic) and is_array:
-            from ..core.array import array
-
             self.free.add(len(self.arrays))
-            self.array(array(x, device="cpu"))
+            self.array(from_values(x, device="cpu"))
             self.plain = False
         elif isinstance(x, np.ndarray):
             self.plain = False
@@ -133,16 +135,12 @@ class _Arguments:
             elif x.ndim:
                 raise unnamed(x)
             else:
-                from ..core.array import array
-
                 self.free.add(len(self.arrays))
-                self.array(array(x, device="cpu"))
+                self.array(from_values(x, device="cpu"))
         else:
             self.other(x, is_array)
 
     def other(self, x: Any, is_array: bool) -> None:
-        from ..interop.xarray import is_dataarray, values_of
-
         self.plain = False
         if type(x) is Amount:
             self.scan(x.number, True)
@@ -197,8 +195,6 @@ def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
         return next(tracers)
     if isinstance(x, slice):
         return slice(*(_replace(p, False, tracers) for p in (x.start, x.stop, x.step)))
-    from ..interop.xarray import is_dataarray
-
     return next(tracers) if is_dataarray(x) else x
 
 

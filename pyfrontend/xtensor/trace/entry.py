@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..compiler.executable import load
 from ..core import dtypes, targets, tree
 from ..core.calls import int_text
 from ..core.errors import ArgumentError
 from ..core.options import Options
 from ..core.ranges import of_ints
 from ..core.spec import Spec
+from ..interop.origins import origins
+from ..interop.relabel import Relabel
 from .program import Program
 
 NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
@@ -41,13 +44,6 @@ def moved(arrays: Sequence[Any], specs: Sequence[Spec], device: _native.Device |
     return there
 
 
-def spec_of_type(type_: Any) -> Spec:
-    """Spec of an _native.ArrayType."""
-    from ..core.array import DTYPES
-
-    return Spec(type_.dims, type_.shape, DTYPES[type_.dtype], type_.weak)
-
-
 class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
@@ -71,10 +67,6 @@ class Entry:
     def __init__(
         self, program: Program, labelled: bool, device: _native.Device | None = None, inline: bool = False
     ) -> None:
-        from ..compiler.executable import load
-        from ..interop.origins import origins
-        from ..interop.relabel import Relabel
-
         self.device = device
         self.executable = load(program, targets.target_of(device), inline=inline)
         # What the function reads from outside goes where it runs, once.

@@ -7,7 +7,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from ..core.errors import user_frame
-from .context import context, mlir
+from .context import context, file_line, mlir
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -56,8 +56,6 @@ def named(op: ir.Operation) -> str:
 
 def of_value(value: ir.Value) -> str | None:
     """FILE:LINE of the op that gives `value`, None for arguments."""
-    from .context import file_line
-
     owner = value.owner  # an op, or the block that it is an argument of
     return None if isinstance(owner, mlir().Block) else file_line(str(owner.location)) or None
 

@@ -11,11 +11,13 @@ import numpy as np
 from ..core import tree
 from ..core.errors import ArgumentTypeError, Error
 from ..core.ranges import Range
+from ..core.refusals import unnamed
 from ..core.spec import Spec
 from ..core.targets import CPU, Target
 from .context import diagnosed
+from .lift import as_tracer
 from .scope import Joined, Root
-from .tracer import Tracer, as_tracer, spec, unnamed
+from .tracer import Tracer, spec
 
 if TYPE_CHECKING:
     from ..core.array import Array

@@ -138,18 +138,6 @@ class Root(Scope):
         local.scope = self.outer
         _native.exit_trace()
 
-    def capture(self, array: Array) -> Tracer:
-        """The hidden argument that stands for a concrete array."""
-        from .tracer import Tracer
-
-        found = self.captured.get(id(array))
-        if found is None:
-            spec = Spec(array.dims, array.shape, array.dtype, array.weak)
-            value = self.block.add_argument(array_type(spec), location.of_user())
-            found = self.captured[id(array)] = Tracer(value, weak=spec.weak, scope=self, spec=spec)
-            self.hidden.append((value.arg_number, array))
-        return found
-
     def release(self) -> tuple[Array, ...]:
         """The captured arrays, in the order of their arguments. Tracers refer to the root: none stays here.
 

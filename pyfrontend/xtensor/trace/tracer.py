@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .. import _native
-from ..core import dtypes
-from ..core.calls import int_text
+from ..core.devices import named
 from ..core.dims import describe
-from ..core.errors import ArgumentError, ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, trimmed
+from ..core.errors import ArgumentTypeError, DeviceError, trimmed
 from ..core.named import Named
 from ..core.spec import Spec
 from .context import spec_of
@@ -65,20 +63,6 @@ class DynamicSize:
 
     def __repr__(self) -> str:
         return "?"
-
-
-def _forward(name: str) -> Any:
-    def method(self: DynamicSize, *others: Any) -> Any:
-        return getattr(as_tracer(self), name)(*others)
-
-    return method
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
-    for _prefix in ("", "r"):
-        setattr(DynamicSize, f"__{_prefix}{_name}__", _forward(f"__{_prefix}{_name}__"))
-for _name in ("neg", "abs", "lt", "le", "gt", "ge"):
-    setattr(DynamicSize, f"__{_name}__", _forward(f"__{_name}__"))
 
 
 class Tracer(_Base):
@@ -146,8 +130,6 @@ class Tracer(_Base):
         return self.scope.root.device
 
     def to(self, device: str) -> Tracer:
-        from ..core.devices import named
-
         found = named(device)
         if (found.name if found else "cpu") != self.device:
             raise DeviceError(
@@ -287,82 +269,3 @@ def spec(x: Tracer) -> Spec:
 def as_weak(x: Tracer, weak: bool) -> Tracer:
     """The same value with a dtype that gives way, or one that does not."""
     return x if x.weak == weak else Tracer(x.value, weak, x.scope, Spec(x.spec.dims, x.spec.shape, x.dtype, weak))
-
-
-def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
-    """The error about a bare array, as of NumPy; it says how to name its axes. `read`: what gives its values."""
-    shape = tuple(x.shape)
-    names = ", ".join(f'"{n}"' for n in ("row", "col", "depth", "time", "batch")[: len(shape)])
-    comma = "," if len(shape) == 1 else ""
-    return DimensionError(
-        f"{what} of shape {shape} has no named dims. Name its axes: xt.array(x{read}, dims=({names}{comma}))"
-    )
-
-
-def as_tracer(x: Any) -> Tracer:
-    """Anything array-like as a tracer of the function that is being traced. A Python scalar gives a weak constant,
-    a concrete array becomes a hidden argument."""
-    cls = type(x)
-    if cls is Tracer:
-        check_alive(x)
-        return x
-    if isinstance(x, _native.Array):
-        return current().root.capture(x)  # type: ignore[arg-type]
-    if cls is DynamicSize:
-        from . import build
-
-        size = build.size(x.tracer, x.dim)
-        return Tracer(size.value, weak=True, scope=size.scope, spec=Spec((), (), size.dtype, weak=True))
-    if cls is bool or cls is int or cls is float:
-        return scalar(x)
-    if isinstance(x, (np.generic, np.ndarray)):
-        if x.ndim:
-            raise unnamed(x)
-        from . import build
-
-        return build.constant(np.asarray(x, dtypes.as_dtype(x.dtype)))
-    if isinstance(x, (bool, int, float)):
-        return scalar(x)
-    from ..interop.xarray import is_dataarray
-
-    if is_dataarray(x):
-        from ..core.array import as_array
-
-        return current().root.capture(as_array(x))
-    raise not_an_array(x)
-
-
-def scalar(x: bool | int | float) -> Tracer:
-    from . import build
-
-    dtype = np.dtype("bool" if isinstance(x, bool) else "int64") if isinstance(x, int) else current().root.weak_float
-    try:
-        tracer = build.constant(np.asarray(x, dtype))
-    except OverflowError:
-        raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
-    return Tracer(tracer.value, weak=True, scope=tracer.scope, spec=Spec((), (), dtype, weak=True), known=x)
-
-
-def not_an_array(x: Any, what: str = "") -> Error:
-    """The error about an object that cannot be made an array."""
-    if isinstance(x, complex):
-        return DTypeError(f"{what}complex numbers are not supported yet, got {x!r}")
-    if isinstance(x, (list, tuple)):
-        if any(hasattr(item, "dims") for item in x):
-            instead = 'A list of arrays becomes one by xt.concat([x, y], "new"), along a dim of that name'
-        else:
-            instead = f"Name its dims: xt.array({x!r:.60}, dims=...)"
-        return ArgumentTypeError(f"{what}a {type(x).__name__} is no array. {instead}")
-    if type(x).__name__ == "Dataset":
-        return ArgumentTypeError(
-            f"{what}a Dataset holds several arrays. Take one by its name, dataset[name], or all of them: dict(dataset)"
-        )
-    kind = f"{type(x).__module__}.{type(x).__qualname__}"
-    if kind.startswith("pandas.") and hasattr(x, "shape"):
-        return unnamed(x, f"{what}a {kind}", ".values")
-    if hasattr(x, "__dlpack__"):
-        return unnamed(x, f"{what}a {kind}")
-    if hasattr(x, "__next__") or isinstance(x, (range, set, frozenset)):
-        return ArgumentTypeError(f"{what}a {type(x).__name__} is no array. Write xt.array(list(..), dims=...)")
-    text = " ".join(repr(x).split())
-    return ArgumentTypeError(f"{what}expected an array, a DataArray or a number, got {kind}: {text:.80}")

@@ -10,15 +10,18 @@ import numpy as np
 
 from .. import _native
 from ..core import targets, tree
+from ..core.array import from_values
 from ..core.calls import shown
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..core.identity import identity
-from ..core.spec import Spec
+from ..core.refusals import not_an_array, unnamed
+from ..core.spec import Spec, spec_of_type
 from ..interop.xarray import is_dataarray, values_of
-from ..trace.entry import WEAK, scalar_array, spec_of_type
+from ..trace.entry import WEAK, scalar_array
+from ..trace.lift import as_tracer
 from ..trace.scope import check_alive
-from ..trace.tracer import Tracer, as_tracer, not_an_array, unnamed
+from ..trace.tracer import Tracer
 
 # Values that cannot be arrays, and that everyone means as a choice: static without being declared.
 _CHOICES = (str, bytes, np.dtype, type, type(...))
@@ -208,11 +211,9 @@ class Call:
                 self.classes.append(None)
             return x.type
         if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
-            from ..core.array import array
-
             self.classes = None
             self.free.add(len(self.arrays))
-            return self._array(array(x, device="cpu"), abstract)
+            return self._array(from_values(x, device="cpu"), abstract)
         if isinstance(x, (bool, int, float)):
             if _is_enum(x):
                 return None

@@ -15,10 +15,11 @@ from ..core.lacking import lacks
 from ..core.spec import Spec
 from ..trace import build
 from ..trace import context as c
+from ..trace.lift import as_tracer
 from ..trace.program import result_leaves
 from ..trace.regions import Regions
 from ..trace.scope import tracing
-from ..trace.tracer import Tracer, as_tracer, spec
+from ..trace.tracer import Tracer, spec
 from .arguments import name_of, signature_of
 from .derivative import conform, order
 from .pickling import Pickled

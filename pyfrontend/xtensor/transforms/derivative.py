@@ -12,11 +12,13 @@ import numpy as np
 from ..core import dtypes, tree
 from ..core.dims import describe
 from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, TracerError
+from ..core.refusals import unnamed
 from ..core.spec import Spec
 from ..trace import build, location
 from ..trace import context as c
+from ..trace.lift import as_tracer
 from ..trace.scope import Scope, current, is_alive
-from ..trace.tracer import Tracer, as_tracer, spec, unnamed
+from ..trace.tracer import Tracer, spec
 from .arguments import is_choice
 
 if TYPE_CHECKING:

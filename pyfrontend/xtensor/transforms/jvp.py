@@ -8,9 +8,10 @@ from typing import Any
 from ..core import dtypes, tree
 from ..core.calls import call_with
 from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
+from ..trace.lift import as_tracer
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
-from ..trace.tracer import Tracer, as_tracer
+from ..trace.tracer import Tracer
 from .arguments import as_leaf, name_of, needs_function
 from .derivative import ByFunction, conform, joined, pushforward, same_structure
 from .jit import Jitted, marked, options_of

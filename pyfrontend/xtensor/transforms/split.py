@@ -16,9 +16,10 @@ from ..trace import context as c
 from ..trace import location
 from ..trace.entry import moved
 from ..trace.inline import inline
+from ..trace.lift import as_tracer
 from ..trace.program import Program, result_leaves
 from ..trace.scope import Root, tracing
-from ..trace.tracer import Tracer, as_tracer, spec
+from ..trace.tracer import Tracer, spec
 from .arguments import Call, name_of
 from .derivative import Linearized, Pullback
 

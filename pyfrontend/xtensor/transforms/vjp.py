@@ -12,10 +12,11 @@ from .. import _native
 from ..core import dtypes, options, tree
 from ..core.calls import call_with
 from ..core.errors import ArgumentTypeError, DeviceError, trimmed
-from ..trace.entry import spec_of_type
+from ..core.refusals import unnamed
+from ..core.spec import spec_of_type
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
-from ..trace.tracer import Tracer, unnamed
+from ..trace.tracer import Tracer
 from . import split
 from .arguments import Call, as_leaf, name_of, needs_function, without_static
 from .derivative import ByFunction, Pullback, conform, joined, same_structure

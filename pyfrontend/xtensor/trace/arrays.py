@@ -1,0 +1,75 @@
+"""`xt.array` and `xt.as_array`: arrays of anything that has values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..core import dtypes
+from ..core.array import Array, from_values
+from ..core.dims import as_names
+from ..core.errors import ArgumentTypeError, DimensionError
+from ..interop.xarray import from_xarray, is_dataarray
+from .lift import as_tracer
+from .tracer import DynamicSize, Tracer
+
+
+def array(
+    data: Any,
+    dims: Any = None,
+    *,
+    dtype: dtypes.DTypeLike = None,
+    copy: bool | None = None,
+    device: str | None = None,
+) -> Array:
+    """An array over the memory of NumPy or DLPack, shared: copy=True if that is written to; or of lists, or a number.
+
+    `dims` names the axes, outermost first: ``xt.array(data, dims=("sample", "pixel"))``; one name may be given bare.
+    Memory is shared where it is row-major, aligned and of the dtype, unless `copy` or `xt.option(copy=True)`: the array
+    changes with it. Anything with the buffer protocol will do. Raises DimensionError when there are axes without names.
+    An array that has names already is transposed to the order of `dims`. `device`: where the array is made, by default
+    the CPU (or what `xt.option` says).
+    """
+    if is_dataarray(data) or isinstance(data, _native.Array):
+        made = _named(data, copy)
+        if device is not None:
+            made = made.to(device)
+        if dims is not None:
+            names = as_names(dims)
+            if set(names) != set(made.dims):
+                raise DimensionError(
+                    f"xt.array: the data has dims {made.dims} already, not {names}. "
+                    f"Name them anew by x.as_dims(..) or x.rename(..)"
+                )
+            made = made.transpose(*names)
+        return made if dtype is None else made.astype(dtype)
+    if isinstance(data, Tracer):
+        raise ArgumentTypeError(f"xt.array copies concrete data; {data!r} is an array already. Write xt.as_array(x)")
+    return from_values(data, dims, dtype=dtype, copy=copy, device=device)
+
+
+def _named(data: Any, copy: bool | None) -> Array:
+    """What has names already as an array."""
+    if not isinstance(data, _native.Array):
+        return from_xarray(data, copy)
+    if not copy or data.device != "cpu":
+        return data  # type: ignore[return-value]
+    made: Array = _native.from_buffer(_native.as_numpy(data), data.dims, copy=True)
+    return made if data.meta is None else made._with_meta(data.meta)
+
+
+def as_array(x: Any) -> Array:
+    """An Array from an xarray.DataArray (dims kept; coordinates, name and attributes travel along), an Array (itself,
+    traced or not), or a number. Memory is shared where it can be."""
+    if isinstance(x, _native.Array):
+        return x  # type: ignore[return-value]
+    if isinstance(x, (Tracer, DynamicSize)):
+        return as_tracer(x)
+    if is_dataarray(x):
+        return from_xarray(x)
+    made = from_values(x)
+    if isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
+        return made._view(_native.ArrayType(made.type.dtype, (), (), True))
+    return made

@@ -1,0 +1,80 @@
+"""What becomes a tracer of the function that is being traced, and how: arrays, numbers, sizes, DataArrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..core import dtypes
+from ..core.array import Array
+from ..core.calls import int_text
+from ..core.errors import ArgumentError
+from ..core.refusals import not_an_array, unnamed
+from ..core.spec import Spec
+from ..interop.xarray import from_xarray, is_dataarray
+from . import build, location
+from .context import array_type
+from .scope import check_alive, current
+from .tracer import DynamicSize, Tracer
+
+
+def as_tracer(x: Any) -> Tracer:
+    """Anything array-like as a tracer of the function that is being traced. A Python scalar gives a weak constant,
+    a concrete array becomes a hidden argument."""
+    cls = type(x)
+    if cls is Tracer:
+        check_alive(x)
+        return x
+    if isinstance(x, _native.Array):
+        return capture(x)  # type: ignore[arg-type]
+    if cls is DynamicSize:
+        size = build.size(x.tracer, x.dim)
+        return Tracer(size.value, weak=True, scope=size.scope, spec=Spec((), (), size.dtype, weak=True))
+    if cls is bool or cls is int or cls is float:
+        return scalar(x)
+    if isinstance(x, (np.generic, np.ndarray)):
+        if x.ndim:
+            raise unnamed(x)
+        return build.constant(np.asarray(x, dtypes.as_dtype(x.dtype)))
+    if isinstance(x, (bool, int, float)):
+        return scalar(x)
+    if is_dataarray(x):
+        return capture(from_xarray(x))
+    raise not_an_array(x)
+
+
+def scalar(x: bool | int | float) -> Tracer:
+    dtype = np.dtype("bool" if isinstance(x, bool) else "int64") if isinstance(x, int) else current().root.weak_float
+    try:
+        tracer = build.constant(np.asarray(x, dtype))
+    except OverflowError:
+        raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
+    return Tracer(tracer.value, weak=True, scope=tracer.scope, spec=Spec((), (), dtype, weak=True), known=x)
+
+
+def capture(array: Array) -> Tracer:
+    """The hidden argument that stands for a concrete array."""
+    root = current().root
+    found = root.captured.get(id(array))
+    if found is None:
+        spec = Spec(array.dims, array.shape, array.dtype, array.weak)
+        value = root.block.add_argument(array_type(spec), location.of_user())
+        found = root.captured[id(array)] = Tracer(value, weak=spec.weak, scope=root, spec=spec)
+        root.hidden.append((value.arg_number, array))
+    return found
+
+
+def _forward(name: str) -> Any:
+    def method(self: DynamicSize, *others: Any) -> Any:
+        return getattr(as_tracer(self), name)(*others)
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    for _prefix in ("", "r"):
+        setattr(DynamicSize, f"__{_prefix}{_name}__", _forward(f"__{_prefix}{_name}__"))
+for _name in ("neg", "abs", "lt", "le", "gt", "ge"):
+    setattr(DynamicSize, f"__{_name}__", _forward(f"__{_name}__"))
