@@ -42,7 +42,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Linear algebra": ("linalg",),
     "Neural networks": ("nn",),
     "Signals": ("signal",),
-    "Compiling": ("transforms.jit", "aot.export", "aot.load", "core.options", "core.devices"),
+    "Compiling": ("transforms.jit", "aot.bundle", "aot.export", "aot.load", "core.options", "core.devices"),
     "Derivatives": (
         "transforms.grad", "transforms.jacobian", "transforms.jvp", "transforms.vjp", "transforms.linearize",
         "transforms.custom", "transforms.checkpoint",

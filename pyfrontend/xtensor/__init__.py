@@ -12,7 +12,8 @@ from types import FunctionType
 
 from . import _native as _native  # first: it starts to load the compiler
 from . import linalg, nn, signal, testing
-from .aot.export import Bundle, export
+from .aot.bundle import Bundle
+from .aot.export import export
 from .aot.load import Loaded, LoadedFunctions, load
 from .compiler import debug
 from .core import environment as _environment

@@ -19,7 +19,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from . import __version__
+import numpy as np
+
+from . import __version__, _native
+from .aot.bundle import Bundle
+from .aot.export import export
+from .aot.inspect import as_json, lines
+from .compiler import cache
 from .compiler.options import PHASES, check_phase
 from .core.devices import BACKENDS, of_backend, processor
 from .core.dims import as_names
@@ -27,7 +33,10 @@ from .core.dtypes import as_dtype
 from .core.errors import ArgumentError, Error, user_line
 from .core.spec import Spec
 from .core.targets import target_named
+from .trace.arrays import array
+from .trace.context import context, mlir
 from .trace.entry import Function
+from .transforms.jit import Jitted, jit
 
 _SHOW = """\
 Prints a function of a file as it is after a phase of the compiler. What it is traced at is, in this order:
@@ -107,8 +116,6 @@ def _add_compile(commands: Any) -> None:
 
 
 def _compile(options: argparse.Namespace) -> int:
-    from .aot.export import export
-
     functions = _functions(options.functions)
     args = _args_of(options.arg or (), list(functions))
     found = {}
@@ -165,9 +172,6 @@ def _args_of(words: Sequence[str], functions: Sequence[str]) -> dict[str, list[S
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    from .aot.export import Bundle
-    from .aot.inspect import as_json, lines
-
     path = Path(options.bundle)
     with _one_line():
         bundle = Bundle.read(path)
@@ -206,8 +210,6 @@ def _one_line() -> Iterator[None]:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from .transforms.jit import Jitted, jit
-
     with _option("--device"):
         target = target_named(options.device or "cpu")
     with _option("--phase"):
@@ -377,9 +379,7 @@ def _package(name: str, purpose: str) -> Callable[[], str]:
     return check
 
 
-def _native() -> str:
-    from . import _native
-
+def _runtime() -> str:
     text = f"{_native.num_threads()} threads, matrix products by {_native.blas_name()}"
     if _native.lapack_name() is None:
         text += "; no LAPACK, so no xt.linalg: build with OpenBLAS (pip install scipy-openblas32)"
@@ -387,18 +387,11 @@ def _native() -> str:
 
 
 def _bindings() -> str:
-    from .trace.context import context, mlir
-
     context()
     return f"loaded from {Path(mlir().__file__).parent}"
 
 
 def _cpu() -> str:
-    import numpy as np
-
-    from .trace.arrays import array
-    from .transforms.jit import jit
-
     x = array(np.arange(4, dtype="f4"), "i")
     y = jit(lambda x: x * x + 1.0)(x)
     if y.values.tolist() != [1.0, 2.0, 5.0, 10.0]:
@@ -408,10 +401,6 @@ def _cpu() -> str:
 
 def _target(name: str) -> Callable[[], str]:
     def check() -> str:
-        from . import _native
-        from .trace.arrays import array
-        from .transforms.jit import jit
-
         if not _native.device_count(name):
             raise _MissingError(f"programs run on the CPU; for {name} devices: {_native.device_error()}")
         found = []
@@ -426,8 +415,6 @@ def _target(name: str) -> Callable[[], str]:
 
 
 def _cache() -> str:
-    from .compiler import cache
-
     found = cache.directory()
     if found is None:
         raise _MissingError("compiled objects are kept in memory only: unset XTENSOR_CACHE_DIR, or name a folder")
@@ -449,7 +436,7 @@ def _opt() -> str:
 _CHECKS: list[tuple[str, Callable[[], str]]] = [
     ("Python", _python),
     ("NumPy", _package("numpy", "arrays")),
-    ("runtime", _native),
+    ("runtime", _runtime),
     ("MLIR bindings", _bindings),
     ("target cpu", _cpu),
     ("target vulkan", _target("vulkan")),
@@ -462,8 +449,6 @@ _CHECKS: list[tuple[str, Callable[[], str]]] = [
 
 
 def _devices(options: argparse.Namespace) -> int:
-    from . import _native
-
     rows = [("device", "name", "driver", "what it has"), ("cpu", processor(), "", f"{_native.num_threads()} threads")]
     notes = []
     for backend in BACKENDS:

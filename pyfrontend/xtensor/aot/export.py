@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -12,80 +11,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..compiler import supports
+from ..compiler.executable import operands_of
 from ..core import tree
 from ..core.calls import shown
 from ..core.devices import BACKENDS
 from ..core.dims import suggestion
 from ..core.errors import ArgumentError, ArgumentTypeError, BundleError, CompileError, Error, UnsupportedError
-from ..core.files import write_file
-from ..core.spec import Spec
 from ..core.targets import target_named
+from ..interop.origins import origins
 from ..trace.context import compiler, diagnosed
 from ..transforms.arguments import signature_of
 from ..transforms.jit import Jitted, jit
 from . import labels
-from .manifest import AGAIN, LONGEST_DOC, File, Manifest, opened
+from .bundle import Bundle, path_of
+from .load import LoadedFunctions
+from .manifest import AGAIN, LONGEST_DOC
 from .signature import described, signature
 from .structure import to_json
 
 if TYPE_CHECKING:
     from ..trace.program import Program
     from ..transforms.arguments import Call
-
-
-class Bundle:
-    """Functions compiled for one or more targets. `xt.load` calls them; `save` writes them to a file."""
-
-    def __init__(self, data: bytes, where: str) -> None:
-        self._file = File(data, where)
-        self.data = data
-
-    @classmethod
-    def read(cls, path: Path) -> Bundle:
-        """What is in a file."""
-        descriptor = opened(path)
-        with open(descriptor, "rb") as file:
-            return cls(file.read(), str(path))
-
-    @property
-    def manifest(self) -> Manifest:
-        return self._file.manifest
-
-    @property
-    def manifest_text(self) -> str:
-        begin, end = self._file.places["manifest.json"]
-        return self.data[begin:end].decode()
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the file: all of it, or nothing. A link is followed; a pipe or a device is written to."""
-        target = _path(path, "save")
-        try:
-            write_file(target, self.data)
-        except OSError as error:
-            raise ArgumentError(f"{target} cannot be written: {error.strerror}") from None
-        return target
-
-    def extract(self, folder: str | os.PathLike[str]) -> Path:
-        """Writes the members to files, for compilers and linkers: below `folder`, whatever links are there."""
-        out = _path(folder, "extract")
-        members: dict[str, bytes | memoryview] = {"manifest.json": self.manifest_text.encode()}
-        members |= {name: self._file.member(name) for name in self.manifest.members}
-        for name, data in members.items():
-            path = out / name
-            try:
-                for parent in reversed(path.relative_to(out).parents[:-1]):
-                    if (out / parent).is_symlink():
-                        raise OSError(errno.ELOOP, f"{out / parent} is a link to somewhere else")
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_file(path, data, follow=False)
-            except OSError as error:
-                raise ArgumentError(f"{path} cannot be written: {error.strerror}") from None
-        return out
-
-    def __repr__(self) -> str:
-        targets = ", ".join(t.target for t in self.manifest.targets)
-        functions = ", ".join(map(str, self.manifest.functions))
-        return f"<bundle of {functions}, for {targets}: {len(self.data)} bytes>"
 
 
 def export(
@@ -122,7 +68,7 @@ def export(
     if not isinstance(name, (str, type(None))):
         raise ArgumentTypeError(f"xt.export(name=): a name is needed, got {shown(name)}")
     if path is not None:
-        path = _path(path, "export")
+        path = path_of(path, "export")
     functions = []
     for x in asked:
         try:
@@ -194,8 +140,6 @@ def _asked(f: Any, args: Any, kwargs: Any) -> list[_Asked]:
         raise ArgumentError(
             'xt.export: of several functions each has its arguments beside it: xt.export({"predict": (f, args), ..})'
         )
-    from .load import LoadedFunctions
-
     taken = {"_functions", "_where"}.union(*map(vars, LoadedFunctions.__mro__))
     found = []
     for name, x in f.items():
@@ -254,12 +198,6 @@ def _traced(asked: _Asked) -> tuple[Program, dict[str, Any]]:
         "outputs": _output_names(program),
         "weights": weights,
     }
-
-
-def _path(path: Any, what: str) -> Path:
-    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
-        raise ArgumentTypeError(f"{what}: the path of a file is needed, got {shown(path)}")
-    return Path(path)
 
 
 def _by_position(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -365,9 +303,6 @@ def _output_names(program: Program) -> list[str]:
 
 def _python(jitted: Jitted[Any, Any], program: Program, call: Call) -> dict[str, Any]:
     """What a manifest says for xt.load beyond the arrays."""
-    from ..compiler.executable import operands_of
-    from ..interop.origins import origins
-
     return {
         "operands": operands_of(program),
         "labels": labels.to_json(origins(program), program.outputs),
@@ -378,10 +313,3 @@ def _python(jitted: Jitted[Any, Any], program: Program, call: Call) -> dict[str,
         "weak": [s.weak for s in program.inputs],
         "ranges": [[r.argument, r.dtype.name, r.where and Path(r.where).name, r.op] for r in program.ranges],
     }
-
-
-def spec_of(parameter: Any, weak: bool = False) -> Spec:
-    """The Spec of a manifest's array."""
-    from ..core.dtypes import as_dtype
-
-    return Spec(parameter.dims, parameter.shape, as_dtype(parameter.dtype), weak)

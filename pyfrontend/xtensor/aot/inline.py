@@ -16,8 +16,8 @@ from ..trace.lift import as_tracer
 from ..trace.program import Program
 from ..trace.scope import NONEMPTY
 from ..trace.tracer import Tracer
-from .foreign import refused
-from .load import as_number, beyond, casts, wrong_dtype
+from .fitting import as_number, beyond, casts, wrong_dtype
+from .schema import printable
 
 if TYPE_CHECKING:
     from ..mlir import ir
@@ -36,7 +36,7 @@ def _parse(core: _Core) -> Program:
     data = bytes(core.file.member(core.function.module))
     f = core.function
     if not core.native:
-        refused(core, data)
+        _refuse(core, data)
     try:
         with diagnosed(CompileError):
             module = mlir().Module.parse(data, context())
@@ -61,6 +61,16 @@ def _parse(core: _Core) -> Program:
         None if core.places is None else tuple(core.places),
         tuple(core.ranges),
     )
+
+
+def _refuse(core: _Core, program: bytes) -> None:
+    """Raises BundleError for what is not a program that a trace could have made."""
+    why = compiler().why_not_foreign(program)
+    if why:
+        raise BundleError(
+            f"{core.file.where}: the program of {core.function.name} is not one that is compiled without trust: "
+            f"{printable(why)}"
+        )
 
 
 def _main(module: ir.Module) -> ir.Operation:

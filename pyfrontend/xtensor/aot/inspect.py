@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from .. import _native
 from ..compiler.sizes import is_square
-from .export import Bundle
+from .bundle import Bundle
 from .manifest import Exported, File, size_text
 from .schema import printable
 

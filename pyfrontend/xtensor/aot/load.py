@@ -17,24 +17,23 @@ from ..compiler.executable import sites_with
 from ..compiler.sizes import equality, nonempty
 from ..core import devices, options, targets, tree
 from ..core.array import Array
-from ..core.calls import int_text, shown
-from ..core.dims import batched, describe, describe_array, suggestion
-from ..core.dtypes import is_integer
+from ..core.calls import shown
+from ..core.dims import describe, describe_array, suggestion
 from ..core.errors import (
     ArgumentError,
     ArgumentTypeError,
     BundleError,
     DeviceError,
     DimensionError,
-    DTypeError,
     Error,
     FunctionNameError,
     SizeError,
     UnsupportedError,
 )
-from ..core.ranges import Range, fits, of_ints
+from ..core.ranges import Range, of_ints
 from ..core.refusals import not_an_array, unnamed
 from ..core.spec import Spec
+from ..interop.origins import origins
 from ..interop.relabel import Relabel
 from ..interop.xarray import Followed, is_dataarray
 from ..trace.arrays import array, as_array
@@ -43,16 +42,16 @@ from ..trace.scope import tracing
 from ..transforms.arguments import Static
 from ..transforms.spelling import spelling
 from . import foreign
+from .bundle import Bundle, path_of, spec_of
 from .code import Opened, check_profile, chosen, listed
-from .export import Bundle, _path, spec_of
+from .fitting import CLASSES, as_number, beyond, wrong_dtype
+from .inline import inlined, program_of
 from .manifest import Exported, File, Parameter, Target, opened
 from .schema import printable
 from .signature import Unknown, signature
 from .structure import as_structure, fitted
 
 _LEAF = tree.structure(0)
-# Of Python numbers, by what they arrive as: a float as float32 where a device has no float64.
-_CLASSES: dict[str, type] = {name: cls for cls, name in NUMBERS.items()} | {"float32": float}
 _MOST_SPELLINGS = 64  # of calls of one function: memory does not grow with them
 
 
@@ -186,14 +185,14 @@ def load(
     elif isinstance(bundle, (bytes, bytearray, memoryview)):
         file = File(bytes(bundle), "the bundle")
     else:
-        path = _path(bundle, "xt.load")
+        path = path_of(bundle, "xt.load")
         file = File(opened(path), str(path))
     if expect is not None or not native:
         data = file.all()  # a file may change while it is looked at
         if expect is not None:
             _check_hash(data, expect, file.where)
         file = File(data, file.where)
-    return _loaded(file, target, function, native)
+    return loaded(file, target, function, native)
 
 
 def _check_hash(data: bytes, expect: str, where: str) -> None:
@@ -204,10 +203,10 @@ def _check_hash(data: bytes, expect: str, where: str) -> None:
 
 def _again(data: bytes, where: str, target: str | None, function: str | None, native: bool = True) -> Any:
     """What was pickled, on the machine where it is needed."""
-    return _loaded(File(data, where), target, function, native)
+    return loaded(File(data, where), target, function, native)
 
 
-def _loaded(
+def loaded(
     file: File, target: str | None, function: str | None, native: bool = True, tried: bool = False
 ) -> Loaded | LoadedFunctions:
     there = {f.name: f for f in file.manifest.functions}
@@ -333,7 +332,7 @@ class _Core:
         if self.places is not None and not all(i < count for i in self.places):
             raise ValueError("places of results that are not there")
         for p, weak in zip(f.arguments, self.weak, strict=True):
-            if weak and (p.dims or p.dtype not in _CLASSES):
+            if weak and (p.dims or p.dtype not in CLASSES):
                 raise ValueError("numbers with dims")
         if any(r.argument >= len(f.arguments) for r in self.ranges):
             raise ValueError("ranges of arguments that are not there")
@@ -341,9 +340,6 @@ class _Core:
     @functools.cached_property
     def followed(self) -> Followed:
         """Which coordinates results keep; a bundle that was made without Python tells by its program alone."""
-        from ..interop.origins import origins
-        from .inline import program_of
-
         return self.function.python.labels or origins(program_of(self))
 
     @functools.cached_property
@@ -364,7 +360,7 @@ class _Core:
         positional, keywords = self.arguments.children
         if keywords.size or any(c != _LEAF for c in positional.children):
             return
-        self._add(function, device, [_CLASSES[s.dtype.name] if s.weak else None for s in self.specs])
+        self._add(function, device, [CLASSES[s.dtype.name] if s.weak else None for s in self.specs])
 
     def _add(self, function: Any, device: _native.Device | None, numbers: list[Any], spelled: Any = None) -> None:
         """`numbers`: the classes of arguments that are Python numbers, None for arrays."""
@@ -420,8 +416,6 @@ class _Core:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         leaves = self._leaves(args, kwargs)
         if tracing():
-            from .inline import inlined
-
             return inlined(self, leaves)
         return self._run(leaves, args, kwargs)
 
@@ -568,59 +562,3 @@ def _native_type(p: Parameter) -> Any:
         return _native.ArrayType(p.dtype, p.dims, [n for n in p.sizes if isinstance(n, int)])
     except (ValueError, OverflowError) as error:
         raise BundleError(f"{p}: {error}") from None
-
-
-def beyond(needed: Sequence[str], there: Sequence[str]) -> str:
-    """What to do about dims that an exported function does not know, or that vectorize took."""
-    taken = [d for d in needed if d not in there and d in batched.names]
-    if taken:
-        other = "batch" if "batch" not in (*needed, *there, *batched.names) else "outer"
-        return (
-            f". {taken[0]!r} is batched outside, by xt.vectorize, and the function has a dim of this name itself: call "
-            f"it without xt.vectorize, it takes all of them at once, or rename the batch, "
-            f"x.rename({{{taken[0]!r}: {other!r}}})"
-        )
-    more, missing = [d for d in there if d not in needed], [d for d in needed if d not in there]
-    if more and len(more) == len(missing):
-        names = ", ".join(f"{a!r}: {b!r}" for a, b in zip(more, missing, strict=True))
-        return f". If it is {'the same dim' if len(more) == 1 else 'the same dims'}, write x.rename({{{names}}})"
-    if more and set(needed) <= set(there):
-        return f". Dims of a batch go through xt.vectorize(f, {more[0]!r})"
-    return ""
-
-
-def as_number(x: float, spec: Spec, what: str) -> Any:
-    """A Python number as the exported argument without dims, in NumPy's form; an error where it is another one."""
-    kind = np.dtype("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
-    needed = _CLASSES.get(spec.dtype.name) if spec.weak else None
-    if needed and needed is not _CLASSES[kind.name]:
-        raise ArgumentTypeError(
-            f"{what} is {shown(x)}; {needed.__name__} is needed, as it was exported with one. Write "
-            f"{needed.__name__}(..), or export the function with {_CLASSES[kind.name].__name__}"
-        )
-    if not casts(kind, spec):
-        raise wrong_dtype(what, kind, spec)
-    if is_integer(spec.dtype) and not fits(x, spec.dtype):
-        if spec.weak:
-            raise ArgumentError(f"{what}: the int {int_text(int(x))} does not fit into 64 bits")
-        info = np.iinfo(spec.dtype)
-        raise ArgumentError(
-            f"{what} is {int_text(int(x))}, which does not fit {spec.dtype.name} ({info.min} to {info.max})"
-        )
-    try:
-        return np.asarray(x, dtype=spec.dtype)
-    except OverflowError:
-        raise ArgumentError(f"{what} is an int that does not fit {spec.dtype.name}") from None
-
-
-def casts(kind: Any, spec: Spec) -> bool:
-    """Whether a Python number of this dtype may become one of `spec`."""
-    if spec.dtype.kind in "fV":
-        return True
-    return kind.kind == "b" if spec.dtype.kind == "b" else kind.kind in "bi"
-
-
-def wrong_dtype(what: str, there: Any, spec: Spec) -> DTypeError:
-    return DTypeError(
-        f"{what} has dtype {there.name}; {spec.dtype.name} is needed. Write x.astype({spec.dtype.name!r})"
-    )

@@ -13,6 +13,7 @@ from ..core.files import write_file
 from ..core.shared import Watch, watches
 from ..core.targets import CPU, Target
 from .options import phases_of
+from .phases import phase_text
 
 if TYPE_CHECKING:
     from ..trace.program import Program
@@ -78,8 +79,6 @@ def dump(program: Program, target: Target = CPU) -> Path | None:
     global _count
     if _directory is None:
         return None
-    from .executable import phase_text
-
     _count += 1
     name = re.sub(r"\W+", "_", program.name).strip("_") or "f"
     folder = Path(_directory) / f"{_count:04d}-{name}"

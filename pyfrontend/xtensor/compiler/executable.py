@@ -10,12 +10,12 @@ from .. import _native
 from ..core.dims import describe, describe_array
 from ..core.errors import CompileError, IndexError_, SizeError, counts_from_start, user_line, which_positions
 from ..core.spec import Spec
-from ..core.targets import CPU, Target, target_named
+from ..core.targets import CPU, Target
 from ..trace.build import FAILING
 from ..trace.context import compiler, diagnosed, mlir, spec_of
 from ..trace.location import named
 from . import debug, supports
-from .options import CompileOptions, check_phase
+from .options import CompileOptions
 from .sizes import Sizes, is_square, not_square
 
 if TYPE_CHECKING:
@@ -63,18 +63,6 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
         device=target.device,
         name=program.name,
     )
-
-
-def phase_text(program: Program, phase: str, locations: bool = False, target: Target = CPU) -> str:
-    """The program as it is after `phase` on its way to `target`."""
-    backend = check_phase(phase, target.backend)
-    if backend != target.backend:
-        target = target_named(backend)
-    supports.check(target, program, whose=True)
-    with diagnosed(CompileError):
-        if phase == "traced":
-            return str(program.module.operation.get_asm(enable_debug_info=locations, pretty_debug_info=locations))
-        return str(compiler().as_text(program.module, phase, locations, target.profile))
 
 
 # Where a call may fail: dim, FILE:LINE (None: where it is called), the operands of the op there, its public function,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.errors import ArgumentError
+from . import cache
 
 # What every target goes through, and what comes after it.
 _SHARED = ("traced", "simplified", "differentiated", "linalg", "grouped", "scheduled", "buffers")
@@ -43,6 +44,4 @@ class CompileOptions:
     target: str = "cpu"
 
     def as_dict(self) -> dict[str, Any]:
-        from . import cache
-
         return {"cache_dir": cache.directory() or "", "cache_limit": cache.limit(), "target": self.target}

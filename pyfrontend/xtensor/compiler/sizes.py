@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import SizeError
+from ..trace.context import compiler
 
 if TYPE_CHECKING:
     from ..trace.program import Program
@@ -30,8 +31,6 @@ class Sizes:
         self.equalities: list[tuple[list[int | str], list[int | str] | None, Any]] = []
         if not any(s.is_dynamic for s in (*program.all_inputs, *program.outputs)):
             return
-        from ..trace.context import compiler
-
         found = json.loads(compiler().sizes(program.module))
         self.results = [r["sizes"] for r in found["results"]]
         for e in found["equal"]:

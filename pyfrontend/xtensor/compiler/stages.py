@@ -13,8 +13,11 @@ from ..core.dims import describe_array
 from ..core.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, trimmed
 from ..core.spec import Spec
 from ..core.targets import Target
+from ..trace.entry import moved, scalar_array
 from ..trace.program import Program
-from .executable import load, phase_text
+from . import cost
+from .executable import load
+from .phases import phase_text
 
 if TYPE_CHECKING:
     from ..transforms.arguments import Call
@@ -70,9 +73,7 @@ class Lowered(Traced):
     def cost(self) -> dict[str, Any]:
         """flops, bytes (arguments and results) and arena bytes of one call; for a device also launches and on_host:
         {"cholesky": 1}."""
-        from .cost import cost
-
-        return cost(self.program, self.target)
+        return cost.cost(self.program, self.target)
 
 
 class Compiled(Lowered):
@@ -134,8 +135,6 @@ class Compiled(Lowered):
                 return self._direct(*arrays)
             except TypeError:
                 pass  # an argument that C does not take: told or converted below
-        from ..trace.entry import moved, scalar_array
-
         # More arguments than there are inputs are told below.
         wanted = itertools.chain(self.inputs, itertools.repeat(Spec((), (), np.dtype("float64"))))
         given = [

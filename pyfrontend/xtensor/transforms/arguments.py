@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -278,8 +279,6 @@ def without_static(structure: tree.TreeDef, leaves: Iterable[Any]) -> tuple[Any,
 
 
 def _is_enum(x: Any) -> bool:
-    import enum
-
     return isinstance(x, enum.Enum)
 
 

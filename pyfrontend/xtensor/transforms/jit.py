@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
+from ..compiler.stages import Traced
 from ..core import devices, options, targets
 from ..core.calls import call_with, shown
 from ..core.dims import check_name
@@ -79,8 +80,6 @@ class Jitted(Function, Pickled, Generic[P, R]):
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """The traced program for these arguments (arrays or `xt.spec`): a `Traced` stage. ``device=``, unless `f` has
         such a parameter: what for, a device that is not here ("metal") or a profile included."""
-        from ..compiler.stages import Traced
-
         return Traced(*self._compiler.abstract(args, kwargs))
 
     @trimmed

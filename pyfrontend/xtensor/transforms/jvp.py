@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,8 +38,6 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _make(f: Callable[..., Any]) -> Jitted[..., Any]:
-    import weakref
-
     # The cache that holds this is keyed by f weakly; holding f here would keep both forever.
     try:
         held: Callable[[], Any] = weakref.ref(f)

@@ -1,0 +1,81 @@
+"""Bundle: functions compiled for one or more targets, as bytes and as a file."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+from ..core.calls import shown
+from ..core.dtypes import as_dtype
+from ..core.errors import ArgumentError, ArgumentTypeError
+from ..core.files import write_file
+from ..core.spec import Spec
+from .manifest import File, Manifest, opened
+
+
+class Bundle:
+    """Functions compiled for one or more targets. `xt.load` calls them; `save` writes them to a file."""
+
+    def __init__(self, data: bytes, where: str) -> None:
+        self._file = File(data, where)
+        self.data = data
+
+    @classmethod
+    def read(cls, path: Path) -> Bundle:
+        """What is in a file."""
+        descriptor = opened(path)
+        with open(descriptor, "rb") as file:
+            return cls(file.read(), str(path))
+
+    @property
+    def manifest(self) -> Manifest:
+        return self._file.manifest
+
+    @property
+    def manifest_text(self) -> str:
+        begin, end = self._file.places["manifest.json"]
+        return self.data[begin:end].decode()
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the file: all of it, or nothing. A link is followed; a pipe or a device is written to."""
+        target = path_of(path, "save")
+        try:
+            write_file(target, self.data)
+        except OSError as error:
+            raise ArgumentError(f"{target} cannot be written: {error.strerror}") from None
+        return target
+
+    def extract(self, folder: str | os.PathLike[str]) -> Path:
+        """Writes the members to files, for compilers and linkers: below `folder`, whatever links are there."""
+        out = path_of(folder, "extract")
+        members: dict[str, bytes | memoryview] = {"manifest.json": self.manifest_text.encode()}
+        members |= {name: self._file.member(name) for name in self.manifest.members}
+        for name, data in members.items():
+            path = out / name
+            try:
+                for parent in reversed(path.relative_to(out).parents[:-1]):
+                    if (out / parent).is_symlink():
+                        raise OSError(errno.ELOOP, f"{out / parent} is a link to somewhere else")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_file(path, data, follow=False)
+            except OSError as error:
+                raise ArgumentError(f"{path} cannot be written: {error.strerror}") from None
+        return out
+
+    def __repr__(self) -> str:
+        targets = ", ".join(t.target for t in self.manifest.targets)
+        functions = ", ".join(map(str, self.manifest.functions))
+        return f"<bundle of {functions}, for {targets}: {len(self.data)} bytes>"
+
+
+def path_of(path: Any, what: str) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
+        raise ArgumentTypeError(f"{what}: the path of a file is needed, got {shown(path)}")
+    return Path(path)
+
+
+def spec_of(parameter: Any, weak: bool = False) -> Spec:
+    """The Spec of a manifest's array."""
+    return Spec(parameter.dims, parameter.shape, as_dtype(parameter.dtype), weak)
