@@ -83,8 +83,8 @@ def programs() -> dict[str, tuple[Any, list[Any]]]:
 
 def compiled(function: Any, arrays: list[Any], guards: bool) -> tuple[Any, str]:
     """The program as one setting expands its derivatives, and that text."""
-    from xtensor.compiler.stages import Compiled
     from xtensor.mlir import ir, passmanager
+    from xtensor.transforms.stages import Compiled
 
     lowered = function.lower(*arrays)
     program = copy.copy(lowered.program)

@@ -6,3 +6,4 @@ cd "$(dirname "$0")/.."
 .venv/bin/ruff format --check .
 git ls-files "*.c" "*.cpp" "*.h" | xargs -r clang-format-22 --dry-run --Werror
 .venv/bin/mypy
+.venv/bin/python scripts/check_imports.py

@@ -27,7 +27,7 @@ elsewhere (`xt.einsum`, `xt.vmap`, `xt.nanmean`) says what to write.
 """
 # Titles of families, in order: a module of the package (whose functions are in `xt`), or a room in `xt`.
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "Arrays in and out": ("core.array", "trace.arrays", "interop.dlpack", "core.spec"),
+    "Arrays in and out": ("values.array", "call.arrays", "values.dlpack", "values.spec"),
     "From sizes and numbers": ("ops.creation",),
     "Of one array, element by element": ("ops.elementwise",),
     "Of several arrays, element by element": ("ops.operators",),
@@ -42,7 +42,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Linear algebra": ("linalg",),
     "Neural networks": ("nn",),
     "Signals": ("signal",),
-    "Compiling": ("transforms.jit", "aot.bundle", "aot.export", "aot.load", "core.options", "core.devices"),
+    "Compiling": ("transforms.jit", "aot.bundle", "aot.export", "aot.load", "values.options", "values.devices"),
     "Derivatives": (
         "transforms.grad", "transforms.jacobian", "transforms.jvp", "transforms.vjp", "transforms.linearize",
         "transforms.custom", "transforms.checkpoint",

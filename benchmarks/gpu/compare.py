@@ -75,7 +75,7 @@ class Timed(NamedTuple):
 
 def ours(device: str, data: Data, function: Callable[..., Any]) -> Timed:
     import xtensor as xt
-    from xtensor.core.devices import named
+    from xtensor.values.devices import named
 
     handle = named(device)
     compiled = xt.jit(function, device=device)

@@ -1,5 +1,5 @@
 // Array: a typed, row-major, immutable block of memory, of the CPU or of a device.
-// xtensor.core.array.Array is its only subclass.
+// xtensor.values.array.Array is its only subclass.
 #pragma once
 
 #include "Type.h"

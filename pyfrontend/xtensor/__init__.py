@@ -15,13 +15,10 @@ from . import linalg, nn, signal, testing
 from .aot.bundle import Bundle
 from .aot.export import export
 from .aot.load import Loaded, LoadedFunctions, load
-from .compiler import debug
-from .core import environment as _environment
-from .core import tree
-from .core.array import Array
-from .core.devices import Device, devices
-from .core.dtypes import bfloat16
-from .core.errors import (
+from .base import environment as _environment
+from .base import tree
+from .base.dtypes import bfloat16
+from .base.errors import (
     ArgumentError,
     ArgumentTypeError,
     AttributeError,
@@ -40,16 +37,14 @@ from .core.errors import (
     TracerError,
     UnsupportedError,
 )
-from .core.options import option
-from .core.spec import Spec, spec
-from .interop.dlpack import from_dlpack
+from .call.arrays import array, as_array
+from .call.dispatch import plain as _plain
+from .compiler import debug
+from .ir.context import mlir as _mlir
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
 from .surface.attach import attach as _attach
 from .surface.hints import module_lookup as _module_lookup
-from .trace.arrays import array, as_array
-from .trace.context import mlir as _mlir
-from .trace.dispatch import plain as _plain
 from .transforms.checkpoint import checkpoint
 from .transforms.control import cond, fori_loop, map, scan, switch, while_loop
 from .transforms.custom import custom_derivative
@@ -60,6 +55,11 @@ from .transforms.jvp import jvp
 from .transforms.linearize import linearize
 from .transforms.vectorize import vectorize
 from .transforms.vjp import vjp
+from .values.array import Array
+from .values.devices import Device, devices
+from .values.dlpack import from_dlpack
+from .values.options import option
+from .values.spec import Spec, spec
 
 _attach()
 _environment.check()

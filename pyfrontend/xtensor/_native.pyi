@@ -6,7 +6,7 @@ from typing import Any, Self, SupportsIndex, TypeAlias
 import numpy as np
 
 # What new arrays are once set_array_class was called.
-from .core.array import Array as Made
+from .values.array import Array as Made
 
 DTypeLike: TypeAlias = Any
 Size: TypeAlias = int | str | list[int | str] | None

@@ -25,18 +25,18 @@ from . import __version__, _native
 from .aot.bundle import Bundle
 from .aot.export import export
 from .aot.inspect import as_json, lines
+from .base.dims import as_names
+from .base.dtypes import as_dtype
+from .base.errors import ArgumentError, Error, user_line
+from .call.arrays import array
+from .call.entry import Function
 from .compiler import cache
 from .compiler.options import PHASES, check_phase
-from .core.devices import BACKENDS, of_backend, processor
-from .core.dims import as_names
-from .core.dtypes import as_dtype
-from .core.errors import ArgumentError, Error, user_line
-from .core.spec import Spec
-from .core.targets import target_named
-from .trace.arrays import array
-from .trace.context import context, mlir
-from .trace.entry import Function
+from .ir.context import context, mlir
 from .transforms.jit import Jitted, jit
+from .values.devices import BACKENDS, of_backend, processor
+from .values.spec import Spec
+from .values.targets import target_named
 
 _SHOW = """\
 Prints a function of a file as it is after a phase of the compiler. What it is traced at is, in this order:

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from .core.dims import check_name
-from .core.errors import ArgumentError, DimensionError, SizeError, UnsupportedError
+from .base.dims import check_name
+from .base.errors import ArgumentError, DimensionError, SizeError, UnsupportedError
+from .call.dispatch import op
 from .ops import promotion as p
 from .ops.arguments import dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, union_sizes
 from .ops.contraction import contract
 from .ops.reductions import _norm, _wide, any_empty
 from .ops.types import Array, ArrayLike
 from .trace import build
-from .trace.dispatch import op
 from .trace.lift import as_tracer
 from .trace.tracer import Tracer
 from .transforms.custom import custom_derivative

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .core.errors import ArgumentError, DimensionError, DTypeError
-from .core.options import current
+from .base.errors import ArgumentError, DimensionError, DTypeError
+from .call.dispatch import op
 from .ops import promotion as p
 from .ops.arguments import dim_of, dims_of, extend, fail, names_of, number, size_of, union_sizes
 from .ops.contraction import contract
@@ -18,9 +18,9 @@ from .ops.operators import aligned
 from .ops.reductions import any_empty, count, log_of_sum, shift_of
 from .ops.types import Array, ArrayLike, Dims
 from .trace import build
-from .trace.dispatch import op
 from .trace.lift import as_tracer
 from .trace.tracer import Tracer
+from .values.options import current
 
 __all__ = [
     "attention",

@@ -27,7 +27,7 @@ import metal_shim
 import pytest
 import xtensor as xt
 from xtensor.compiler import supports
-from xtensor.core.targets import Target
+from xtensor.values.targets import Target
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,7 +92,7 @@ def pytest_runtest_call() -> Generator[None, object, object]:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Whatever the validation layers said is a failure."""
-    from xtensor.core.devices import BACKENDS, of_backend
+    from xtensor.values.devices import BACKENDS, of_backend
 
     if os.environ.get("XTENSOR_VALIDATE") != "1":
         return

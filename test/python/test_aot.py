@@ -91,7 +91,7 @@ g = xt.load({str(bundle)!r})
 image = xt.array(np.ones((3, 64), "f4"), ("sample", "pixel"))
 w, b = xt.array(np.ones((64, 10), "f4"), ("pixel", "digit")), xt.array(np.ones(10, "f4"), "digit")
 print(g(image, w, b).values[0, 0])
-from xtensor.trace.context import compiler, context
+from xtensor.ir.context import compiler, context
 asked = [f.cache_info().misses for f in (compiler, context)]
 assert asked == [0, 0], "the compiler was asked"
 xt.jit(g)(image, w, b)

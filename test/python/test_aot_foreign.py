@@ -15,7 +15,7 @@ import xtensor as xt
 from changed_bundle import changed
 from xtensor import _native
 from xtensor.aot import foreign
-from xtensor.trace.context import compiler, context, mlir
+from xtensor.ir.context import compiler, context, mlir
 
 F = "!xtensor.array<i: 3, f32>"
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import xtensor as xt
-from xtensor.core.spec import Spec
 from xtensor.trace import build, program
+from xtensor.values.spec import Spec
 
 F4, I4 = np.dtype("f4"), np.dtype("i4")
 ARGUMENTS = [

@@ -278,7 +278,7 @@ class TestNoDriver:
 
 PROGRAMS = """
 import sys, numpy as np, xtensor as xt
-from xtensor.core import tree
+from xtensor.base import tree
 from test_ptx import PROGRAMS
 rng = np.random.default_rng(0)
 def given(s, like):

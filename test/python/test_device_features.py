@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 import xtensor as xt
 from xtensor import _native
-from xtensor.core import devices, tree
+from xtensor.base import tree
+from xtensor.values import devices
 
 WITHOUT = os.environ.get("XTENSOR_DEVICE_WITHOUT", "")
 LACKING = ("i64", "i16", "s16,s8", "i8,s16,i64", "f64,i64,i16,i8,s16,s8", "shuffle", "subgroup", "specials32")

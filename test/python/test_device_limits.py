@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from xtensor import _native
-from xtensor.core import tree
+from xtensor.base import tree
 
 HERE = any(d.name == "vulkan" for d in xt.devices())
 pytestmark = pytest.mark.skipif(not HERE, reason=f"no Vulkan driver is here: {_native.device_error()}")

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.cpu_only("the tests name their devices")
 HERE = Path(__file__).resolve().parent
 HEAD = """
 import gc, os, sys, threading, numpy as np, xtensor as xt
-from xtensor.core.devices import named
+from xtensor.values.devices import named
 backend = sys.argv[1]
 device = named(backend)
 def held():

@@ -22,7 +22,7 @@ import xtensor as xt
 from chosen_device import NAME, host, needs_device, on_the_cpu  # noqa: F401 (used by every test)
 from xtensor import _native
 from xtensor.cli import main
-from xtensor.core import devices
+from xtensor.values import devices
 
 # -- arrays -----------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import xtensor as xt
-from xtensor.core import environment
+from xtensor.base import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 

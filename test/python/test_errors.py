@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 import xtensor as xt
 from against import finished
-from xtensor.trace import context
+from xtensor.ir import context
 
 x = xt.array(np.ones((3, 4), "f4"), dims=("a", "b"))
 b5 = xt.array(np.ones(5, "f4"), dims="b")

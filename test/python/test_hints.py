@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 import xtensor as xt
-from xtensor.core import lacking
+from xtensor.base import lacking
 from xtensor.surface import hints as absent
 
 X = xt.ones(time=4, space=3)

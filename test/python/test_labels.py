@@ -89,7 +89,7 @@ class Count:
     """Counts how often coordinates are worked out."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from xtensor.interop import relabel
+        from xtensor.labels import relabel
 
         self.calls, before = 0, relabel.coordinates
 

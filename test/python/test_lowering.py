@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.special
 import xtensor as xt
-from xtensor.core.dtypes import bfloat16
+from xtensor.base.dtypes import bfloat16
 from xtensor.trace import build
 
 NAN, INF = np.nan, np.inf

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from xtensor import _native
-from xtensor.core import devices
+from xtensor.values import devices
 
 pytestmark = [
     pytest.mark.cpu_only("these tests say where they run"),

@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 import xtensor as xt
 from against import values
-from xtensor.trace import dispatch
-from xtensor.trace.opened import APART, Families, Programs
+from xtensor.call import dispatch
+from xtensor.call.opened import APART, Families, Programs
 
 
 def compiled(run: Callable[[], object]) -> int:

@@ -12,7 +12,7 @@ import pytest
 import xtensor as xt
 from chosen_device import NAME, host, needs_device, on_the_cpu  # noqa: F401 (used by every test)
 from xtensor.compiler import supports
-from xtensor.core import devices, targets
+from xtensor.values import devices, targets
 
 SMALL = "vulkan,subgroup=1,workgroup_bytes=16384,max_threads=128"
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
-from xtensor.trace import dispatch, opened, scope
+from xtensor.call import dispatch, opened
+from xtensor.trace import scope
 
 
 class Level(enum.IntEnum):

@@ -203,7 +203,7 @@ def test_a_function_keeps_no_class_alive():
             Own.f(Own(A))
         return weakref.ref(Own)
 
-    from xtensor.core import tree as core
+    from xtensor.base import tree as core
 
     there = make()
     core._leaf_types.discard(there())

@@ -252,7 +252,7 @@ def test_against_jax():
 
 
 def test_a_kept_pullback_runs_the_function_once():
-    from xtensor.transforms.arguments import Call
+    from xtensor.call.arguments import Call
     from xtensor.transforms.split import Split
 
     def f(w, x):

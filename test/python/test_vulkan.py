@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from xtensor import _native
-from xtensor.core.dtypes import bfloat16
+from xtensor.base.dtypes import bfloat16
 
 HERE = any(d.name == "vulkan" for d in xt.devices())
 pytestmark = pytest.mark.skipif(not HERE, reason=f"no Vulkan driver is here: {_native.device_error()}")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from xtensor import _native
-from xtensor.core import devices
+from xtensor.values import devices
 
 HERE = bool(_native.device_count("vulkan"))
 HAS = HERE and ",unit_m=" in devices.named("vulkan").profile
@@ -135,7 +135,7 @@ def test_sizes_that_the_call_brings() -> None:
 def test_a_device_that_is_taken_not_to_have_them() -> None:
     program = """
 import xtensor as xt
-from xtensor.core import devices
+from xtensor.values import devices
 assert "unit" not in devices.named("vulkan").profile
 a, b = (xt.ones(**sizes, dtype="f2").to("vulkan") for sizes in ({"i": 64, "k": 64}, {"k": 64, "j": 64}))
 f = xt.jit(lambda a, b: a @ b)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from against import jax_or_skip
-from xtensor.trace.dispatch import Op
+from xtensor.call.dispatch import Op
 
 NUMBERS: dict[str, Any] = {"a bool": True, "an int": 3, "a float": 0.75}
 ARRAYS = {name: xt.array([1, 0], "a", dtype=name) for name in ("?", "u1", "i4", "i8", "f2", "f4")}

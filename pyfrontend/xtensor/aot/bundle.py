@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..core.calls import shown
-from ..core.dtypes import as_dtype
-from ..core.errors import ArgumentError, ArgumentTypeError
-from ..core.files import write_file
-from ..core.spec import Spec
+from ..base.calls import shown
+from ..base.dtypes import as_dtype
+from ..base.errors import ArgumentError, ArgumentTypeError
+from ..base.files import write_file
+from ..values.spec import Spec
 from .manifest import File, Manifest, opened
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core import devices
-from ..core.dims import suggestion
-from ..core.dtypes import as_dtype
-from ..core.errors import BundleError, DeviceError
+from ..base.dims import suggestion
+from ..base.dtypes import as_dtype
+from ..base.errors import BundleError, DeviceError
+from ..values import devices
 from .manifest import AGAIN, Exported, File, Parameter, Target
 from .schema import printable
 

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..base import tree
+from ..base.calls import shown
+from ..base.dims import suggestion
+from ..base.errors import ArgumentError, ArgumentTypeError, BundleError, CompileError, Error, UnsupportedError
+from ..call.arguments import signature_of
 from ..compiler import supports
 from ..compiler.executable import operands_of
-from ..core import tree
-from ..core.calls import shown
-from ..core.devices import BACKENDS
-from ..core.dims import suggestion
-from ..core.errors import ArgumentError, ArgumentTypeError, BundleError, CompileError, Error, UnsupportedError
-from ..core.targets import target_named
-from ..interop.origins import origins
-from ..trace.context import compiler, diagnosed
-from ..transforms.arguments import signature_of
+from ..ir.context import compiler, diagnosed
+from ..labels.origins import origins
 from ..transforms.jit import Jitted, jit
+from ..values.devices import BACKENDS
+from ..values.targets import target_named
 from . import labels
 from .bundle import Bundle, path_of
 from .load import LoadedFunctions
@@ -30,8 +30,8 @@ from .signature import described, signature
 from .structure import to_json
 
 if TYPE_CHECKING:
+    from ..call.arguments import Call
     from ..trace.program import Program
-    from ..transforms.arguments import Call
 
 
 def export(

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.calls import int_text, shown
-from ..core.dims import batched
-from ..core.dtypes import is_integer
-from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
-from ..core.ranges import fits
-from ..core.spec import Spec
-from ..trace.entry import NUMBERS
+from ..base.calls import int_text, shown
+from ..base.dims import batched
+from ..base.dtypes import is_integer
+from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError
+from ..base.ranges import fits
+from ..call.entry import NUMBERS
+from ..values.spec import Spec
 
 # Of Python numbers, by what they arrive as: a float as float32 where a device has no float64.
 CLASSES: dict[str, type] = {name: cls for cls, name in NUMBERS.items()} | {"float32": float}

@@ -12,9 +12,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
+from ..base import errors
+from ..base.errors import BundleError, UnsupportedError
 from ..compiler.executable import load
-from ..core import devices, errors, targets
-from ..core.errors import BundleError, UnsupportedError
+from ..values import devices, targets
 from .inline import program_of
 from .manifest import File, Target
 

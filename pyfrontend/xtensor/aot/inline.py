@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.dims import describe
-from ..core.errors import ArgumentTypeError, BundleError, CompileError, DimensionError, Error, SizeError
+from ..base.dims import describe
+from ..base.errors import ArgumentTypeError, BundleError, CompileError, DimensionError, Error, SizeError
+from ..ir.context import compiler, context, diagnosed, mlir, spec_of
 from ..trace import build
-from ..trace.context import compiler, context, diagnosed, mlir, spec_of
 from ..trace.inline import inline
 from ..trace.lift import as_tracer
 from ..trace.program import Program

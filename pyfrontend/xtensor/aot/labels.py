@@ -1,5 +1,5 @@
 """Which coordinates a loaded function keeps, as its manifest says it: what was followed through the traced program
-(interop/xarray.py), of which the compiled one and its IR do not tell everything."""
+(labels/xarray.py), of which the compiled one and its IR do not tell everything."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.dtypes import as_dtype
-from ..core.errors import Error
-from ..core.spec import Spec
-from ..interop.xarray import Followed, Meeting
+from ..base.dtypes import as_dtype
+from ..base.errors import Error
+from ..labels.xarray import Followed, Meeting
+from ..values.spec import Spec
 from .schema import RefusedError, brief, items, mapping, number, one_of, optional, record, refuse, row, text
 
 _MOST = 1 << 24  # positions of a coordinate, and how far they are shifted

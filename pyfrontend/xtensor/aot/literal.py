@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from ..core.calls import int_text
+from ..base.calls import int_text
 
 LONGEST = 1000
 # As repr writes them. Nothing nests: what parses it cannot run out of stack.

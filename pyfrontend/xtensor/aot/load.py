@@ -13,13 +13,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _native
-from ..compiler.executable import sites_with
-from ..compiler.sizes import equality, nonempty
-from ..core import devices, options, targets, tree
-from ..core.array import Array
-from ..core.calls import shown
-from ..core.dims import describe, describe_array, suggestion
-from ..core.errors import (
+from ..base import tree
+from ..base.calls import shown
+from ..base.dims import describe, describe_array, suggestion
+from ..base.errors import (
     ArgumentError,
     ArgumentTypeError,
     BundleError,
@@ -30,17 +27,21 @@ from ..core.errors import (
     SizeError,
     UnsupportedError,
 )
-from ..core.ranges import Range, of_ints
-from ..core.refusals import not_an_array, unnamed
-from ..core.spec import Spec
-from ..interop.origins import origins
-from ..interop.relabel import Relabel
-from ..interop.xarray import Followed, is_dataarray
-from ..trace.arrays import array, as_array
-from ..trace.entry import NUMBERS, Function, scalar_array
+from ..base.ranges import Range, of_ints
+from ..base.refusals import not_an_array, unnamed
+from ..call.arguments import Static
+from ..call.arrays import array, as_array
+from ..call.entry import NUMBERS, Function, scalar_array
+from ..call.spelling import spelling
+from ..compiler.executable import sites_with
+from ..compiler.sizes import equality, nonempty
+from ..labels.origins import origins
+from ..labels.relabel import Relabel
+from ..labels.xarray import Followed, is_dataarray
 from ..trace.scope import tracing
-from ..transforms.arguments import Static
-from ..transforms.spelling import spelling
+from ..values import devices, options, targets
+from ..values.array import Array
+from ..values.spec import Spec
 from . import foreign
 from .bundle import Bundle, path_of, spec_of
 from .code import Opened, check_profile, chosen, listed

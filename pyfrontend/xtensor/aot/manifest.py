@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core.dims import describe
-from ..core.errors import BundleError
-from ..interop.xarray import Followed
+from ..base.dims import describe
+from ..base.errors import BundleError
+from ..labels.xarray import Followed
 from . import labels
 from .schema import RefusedError, flag, items, mapping, number, one_of, optional, record, refuse, row, text
 from .structure import tree

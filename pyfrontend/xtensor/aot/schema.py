@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ..core.calls import int_text
+from ..base.calls import int_text
 
 Check = Callable[[Any, str], Any]
 

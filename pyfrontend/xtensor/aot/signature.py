@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ..trace.dispatch import Op
+from ..call.dispatch import Op
 from .literal import KINDS, LONGEST, is_literal, value_of, written
 from .manifest import Exported
 from .schema import printable

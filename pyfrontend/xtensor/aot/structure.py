@@ -9,10 +9,10 @@ import keyword
 from collections.abc import Iterable
 from typing import Any
 
-from ..core import tree as core
-from ..core.calls import int_text
-from ..core.errors import UnsupportedError
-from ..transforms.arguments import Static
+from ..base import tree as core
+from ..base.calls import int_text
+from ..base.errors import UnsupportedError
+from ..call.arguments import Static
 from .literal import is_literal, value_of
 from .schema import Check, RefusedError, items, number, refuse, text
 

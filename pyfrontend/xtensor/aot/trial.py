@@ -8,9 +8,9 @@ import sys
 import threading
 from pathlib import Path
 
-from ..core import errors
-from ..core.errors import Error
-from ..trace.context import compiler
+from ..base import errors
+from ..base.errors import Error
+from ..ir.context import compiler
 from .load import loaded
 from .manifest import File
 

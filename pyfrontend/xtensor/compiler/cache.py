@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..core.errors import ArgumentError
+from ..base.errors import ArgumentError
 
 
 def directory() -> str | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import CompileError, UnsupportedError
-from ..core.spec import Spec
-from ..trace.context import compiler, diagnosed
+from ..base.errors import CompileError, UnsupportedError
+from ..ir.context import compiler, diagnosed
+from ..values.spec import Spec
 from . import supports
 
 if TYPE_CHECKING:
-    from ..core.targets import Target
     from ..trace.program import Program
+    from ..values.targets import Target
 
 
 def _bytes(spec: Spec) -> int:

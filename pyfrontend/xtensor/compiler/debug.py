@@ -8,10 +8,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.errors import ArgumentError
-from ..core.files import write_file
-from ..core.shared import Watch, watches
-from ..core.targets import CPU, Target
+from ..base.errors import ArgumentError
+from ..base.files import write_file
+from ..values.shared import Watch, watches
+from ..values.targets import CPU, Target
 from .options import phases_of
 from .phases import phase_text
 

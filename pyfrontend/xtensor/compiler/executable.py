@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from ..core.dims import describe, describe_array
-from ..core.errors import CompileError, IndexError_, SizeError, counts_from_start, user_line, which_positions
-from ..core.spec import Spec
-from ..core.targets import CPU, Target
+from ..base.dims import describe, describe_array
+from ..base.errors import CompileError, IndexError_, SizeError, counts_from_start, user_line, which_positions
+from ..ir.context import compiler, diagnosed, mlir, spec_of
+from ..ir.location import named
 from ..trace.build import FAILING
-from ..trace.context import compiler, diagnosed, mlir, spec_of
-from ..trace.location import named
+from ..values.spec import Spec
+from ..values.targets import CPU, Target
 from . import debug, supports
 from .options import CompileOptions
 from .sizes import Sizes, is_square, not_square

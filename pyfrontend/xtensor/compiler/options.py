@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.errors import ArgumentError
+from ..base.errors import ArgumentError
 from . import cache
 
 # What every target goes through, and what comes after it.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core.errors import CompileError
-from ..core.targets import CPU, Target, target_named
-from ..trace.context import compiler, diagnosed
+from ..base.errors import CompileError
+from ..ir.context import compiler, diagnosed
+from ..values.targets import CPU, Target, target_named
 from . import supports
 from .options import check_phase
 

@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import SizeError
-from ..trace.context import compiler
+from ..base.errors import SizeError
+from ..ir.context import compiler
 
 if TYPE_CHECKING:
     from ..trace.program import Program

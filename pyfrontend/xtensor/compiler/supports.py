@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core.dims import describe_array
-from ..core.errors import DeviceError
-from ..core.targets import NEEDS, Target
-from ..trace.context import file_line, spec_of
+from ..base.dims import describe_array
+from ..base.errors import DeviceError
+from ..ir.context import file_line, spec_of
+from ..values.targets import NEEDS, Target
 
 if TYPE_CHECKING:
     from ..trace.program import Program

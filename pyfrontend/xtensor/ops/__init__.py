@@ -1,7 +1,7 @@
 """The public functions on arrays, by family; the package re-exports what `__all__` lists."""
 
-from ..trace.dispatch import Op as _Op
-from ..trace.dispatch import plain as _plain
+from ..call.dispatch import Op as _Op
+from ..call.dispatch import plain as _plain
 from .contraction import dot, matmul
 from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
 from .elementwise import (

@@ -8,12 +8,12 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from ..core.dims import as_names, brief, check_name, ordered, unknown
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, Error, SizeError
-from ..core.options import current
+from ..base.dims import as_names, brief, check_name, ordered, unknown
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, Error, SizeError
 from ..trace import build
 from ..trace.scope import local
 from ..trace.tracer import DynamicSize, Tracer, fixed
+from ..values.options import current
 
 Size: TypeAlias = "int | Tracer"
 

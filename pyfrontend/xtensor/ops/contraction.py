@@ -6,13 +6,13 @@ import itertools
 import math
 from collections import Counter
 
-from ..core.errors import ArgumentError, DimensionError
-from ..core.options import current
+from ..base.errors import ArgumentError, DimensionError
+from ..call.dispatch import op
 from ..trace import build
-from ..trace.dispatch import op
 from ..trace.lift import as_tracer
 from ..trace.scope import local
 from ..trace.tracer import Tracer
+from ..values.options import current
 from . import promotion as p
 from .arguments import fail, is_static, names_of, reorder, union_sizes
 from .types import Array, ArrayLike, Dims

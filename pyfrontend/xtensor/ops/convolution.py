@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..call.dispatch import op
 from ..trace import build
-from ..trace.dispatch import op
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p

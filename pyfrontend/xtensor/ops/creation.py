@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import from_values
-from ..core.calls import int_text
-from ..core.dims import check_name
-from ..core.dtypes import as_dtype
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, MemoryError_
-from ..core.ranges import does_not_fit, fits
+from ..base.calls import int_text
+from ..base.dims import check_name
+from ..base.dtypes import as_dtype
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, MemoryError_
+from ..base.ranges import does_not_fit, fits
+from ..call.dispatch import op, tracing
 from ..trace import build
-from ..trace.dispatch import op, tracing
 from ..trace.lift import as_tracer
 from ..trace.tracer import DynamicSize, Tracer
+from ..values.array import from_values
 from . import promotion as p
 from .arguments import by_dim, extend, fail, integer, is_scalar, names_of, not_static
 from .shape import check_bytes, check_size, shape_sizes

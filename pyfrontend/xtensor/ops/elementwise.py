@@ -14,11 +14,11 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from ..core import tree
-from ..core.dtypes import as_dtype, finfo
-from ..core.errors import ArgumentError
+from ..base import tree
+from ..base.dtypes import as_dtype, finfo
+from ..base.errors import ArgumentError
+from ..call.dispatch import op, plain
 from ..trace import build
-from ..trace.dispatch import op, plain
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p

@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import Array as Concrete
-from ..core.calls import int_text
-from ..core.devices import like
-from ..core.dims import check_name
-from ..core.dtypes import as_dtype
-from ..core.errors import (
+from ..base.calls import int_text
+from ..base.dims import check_name
+from ..base.dtypes import as_dtype
+from ..base.errors import (  # fmt: skip
     ArgumentError,
     ArgumentTypeError,
     DimensionError,
@@ -26,15 +24,17 @@ from ..core.errors import (
     SizeError,
     UnsupportedError,
     which_positions,
-)  # fmt: skip
-from ..core.options import current
-from ..interop.xarray import is_dataarray
+)
+from ..call.arrays import array
+from ..call.dispatch import op, tracing
+from ..labels.xarray import is_dataarray
 from ..trace import build
-from ..trace.arrays import array
-from ..trace.dispatch import op, tracing
 from ..trace.lift import as_tracer
 from ..trace.scope import local
 from ..trace.tracer import Tracer
+from ..values.array import Array as Concrete
+from ..values.devices import like
+from ..values.options import current
 from . import promotion as p
 from .arguments import by_dim, dim_of, extend, fail, integer, is_static, reorder, size_of, static_size
 from .moving import read_positions

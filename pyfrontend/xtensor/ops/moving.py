@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dims import unknown
-from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
+from ..base.dims import unknown
+from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
+from ..call.dispatch import op
+from ..call.opened import Amount
 from ..trace import build
-from ..trace.dispatch import op
 from ..trace.lift import as_tracer
-from ..trace.opened import Amount
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, static_size

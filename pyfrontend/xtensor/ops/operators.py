@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dims import brief
-from ..core.dtypes import bfloat16, finfo
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
-from ..core.options import current
-from ..core.ranges import fits
+from ..base.dims import brief
+from ..base.dtypes import bfloat16, finfo
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from ..base.ranges import fits
+from ..call.dispatch import op
+from ..call.opened import Amount
 from ..trace import build
-from ..trace.dispatch import op
 from ..trace.lift import as_tracer
-from ..trace.opened import Amount
 from ..trace.tracer import Tracer
+from ..values.options import current
 from . import promotion as p
 from .arguments import extend, fail, is_scalar, number, reorder, size_of, union_sizes
 from .types import Array, ArrayLike, Elementwise2

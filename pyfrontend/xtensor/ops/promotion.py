@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ..core import options
-from ..core.calls import int_text
-from ..core.dtypes import bfloat16
-from ..core.dtypes import is_float as is_float
-from ..core.dtypes import is_integer as is_integer
-from ..core.errors import ArgumentError, DTypeError
-from ..core.ranges import does_not_fit, fits
+from ..base.calls import int_text
+from ..base.dtypes import bfloat16
+from ..base.dtypes import is_float as is_float
+from ..base.dtypes import is_integer as is_integer
+from ..base.errors import ArgumentError, DTypeError
+from ..base.ranges import does_not_fit, fits
+from ..call.opened import Amount
 from ..trace import build
 from ..trace.lift import as_tracer
-from ..trace.opened import Amount
 from ..trace.scope import current, local
 from ..trace.tracer import Tracer
+from ..values import options
 from .arguments import fail, is_scalar
 
 BOOL = np.dtype(bool)

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core.errors import ArgumentError, SizeError
-from ..interop.xarray import is_dataarray, labels_at
+from ..base.errors import ArgumentError, SizeError
+from ..call.dispatch import op
+from ..call.opened import Amount
+from ..labels.xarray import is_dataarray, labels_at
 from ..trace import build
-from ..trace.dispatch import op
 from ..trace.lift import as_tracer
-from ..trace.opened import Amount
 from ..trace.scope import current
 from ..trace.tracer import Tracer
 from . import promotion as p

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..call.dispatch import op
 from ..trace import build
-from ..trace.dispatch import op
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core.calls import int_text
-from ..core.dims import brief, check_name, describe, ordered, unknown
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
-from ..interop.xarray import POINTS, WHOLE, Followed, is_dataarray, without_labels
+from ..base.calls import int_text
+from ..base.dims import brief, check_name, describe, ordered, unknown
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..call.arrays import as_array
+from ..call.dispatch import op
+from ..labels.xarray import POINTS, WHOLE, Followed, is_dataarray, without_labels
 from ..trace import build
-from ..trace.arrays import as_array
-from ..trace.dispatch import op
 from ..trace.lift import as_tracer
 from ..trace.tracer import DynamicSize, Tracer
 from . import promotion as p

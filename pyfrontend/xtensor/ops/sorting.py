@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
+from ..base.errors import ArgumentError, ArgumentTypeError, SizeError
+from ..call.dispatch import op
+from ..call.opened import Amount
 from ..trace import build
-from ..trace.dispatch import op
 from ..trace.lift import as_tracer
-from ..trace.opened import Amount
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import (

@@ -11,8 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray
 
-    from ..core.array import Array as _Array
     from ..trace.tracer import Tracer
+    from ..values.array import Array as _Array
 
     # Inside a traced function the same names stand for traced arrays.
     Array: TypeAlias = _Array

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
-from ..core import targets
-from ..core.calls import check_methods, checked
-from ..core.devices import like
-from ..core.dims import describe
-from ..core.errors import ArgumentError, DeviceError, DimensionError, DTypeError, Error, SizeError
-from ..core.lacking import lacks, methods_of
-from ..core.options import current
+from ..base.calls import check_methods, checked
+from ..base.dims import describe
+from ..base.errors import ArgumentError, DeviceError, DimensionError, DTypeError, Error, SizeError
+from ..base.lacking import lacks, methods_of
+from ..call.arrays import array, as_array
+from ..call.dispatch import op, tracing
 from ..trace import build
-from ..trace.arrays import array, as_array
-from ..trace.dispatch import op, tracing
 from ..trace.lift import as_tracer
 from ..trace.scope import local
 from ..trace.tracer import Tracer
+from ..values import targets
+from ..values.devices import like
+from ..values.options import current
 from . import promotion as p
 from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size
 from .indexing import MODES as READ_MODES

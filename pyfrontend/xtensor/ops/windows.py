@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.calls import check_methods
-from ..core.dims import brief, check_name, unknown
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
-from ..core.lacking import lacks, methods_of
+from ..base.calls import check_methods
+from ..base.dims import brief, check_name, unknown
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
+from ..base.lacking import lacks, methods_of
+from ..call.dispatch import op
 from ..trace import build
-from ..trace.dispatch import op
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p

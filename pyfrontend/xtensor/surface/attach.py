@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import linalg, nn, signal
-from ..core.errors import trimmed
-from ..core.named import Labelled, Named
+from ..base.errors import trimmed
+from ..base.named import Labelled, Named
 from ..trace.tracer import Tracer
 from .hints import module_lookup
 from .methods import ArrayMethods, LabelMethods, numpy_called

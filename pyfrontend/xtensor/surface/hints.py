@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import _native, linalg, nn, ops, signal
-from ..core.errors import AttributeError_
+from ..base.errors import AttributeError_
 
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
 _BY_LABEL = "arrays have no labels: select in xarray, or by position, x.isel(time=0)"

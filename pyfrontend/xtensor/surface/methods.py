@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     import xarray
 
 from .. import ops as functions
-from ..core.calls import checked
-from ..core.errors import ArgumentTypeError, trimmed
-from ..core.lacking import is_traced, lacks
-from ..interop import xarray as labels
+from ..base.calls import checked
+from ..base.errors import ArgumentTypeError, trimmed
+from ..base.lacking import is_traced, lacks
+from ..labels import xarray as labels
 from ..ops import indexing, operators
 from ..ops.types import ArrayLike, Dims
 from ..ops.updates import At, assignment

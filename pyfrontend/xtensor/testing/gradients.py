@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, tree
-from ..core.array import Array
-from ..core.errors import ArgumentError, ArgumentTypeError
+from ..base import dtypes, tree
+from ..base.errors import ArgumentError, ArgumentTypeError
+from ..call.arrays import array, as_array
+from ..call.dispatch import plain
 from ..ops.arguments import integer
-from ..trace.arrays import array, as_array
-from ..trace.dispatch import plain
 from ..transforms.jit import jit
 from ..transforms.jvp import jvp
 from ..transforms.vjp import vjp
+from ..values.array import Array
 
 _STEP = {"float64": 1e-5, "float32": 1e-2, "float16": 0.1, "bfloat16": 0.1}
 _TOLERANCE = {"float64": 1e-6, "float32": 3e-2, "float16": 0.2, "bfloat16": 0.3}

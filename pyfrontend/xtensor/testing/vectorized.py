@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, tree
-from ..core.array import Array
-from ..core.devices import like
-from ..core.dims import as_names
-from ..core.errors import ArgumentError
-from ..trace.arrays import array, as_array
+from ..base import dtypes, tree
+from ..base.dims import as_names
+from ..base.errors import ArgumentError
+from ..call.arrays import array, as_array
 from ..transforms.grad import grad
 from ..transforms.jit import jit
 from ..transforms.jvp import jvp
 from ..transforms.vectorize import vectorize
 from ..transforms.vjp import vjp
+from ..values.array import Array
+from ..values.devices import like
 
 _TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 3e-2, "bfloat16": 0.2}
 _CHECKS = ("value", "jvp", "vjp", "grad", "grad of vectorize")

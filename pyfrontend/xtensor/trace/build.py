@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.errors import SizeError
-from ..core.ranges import does_not_fit, fits
-from ..core.spec import Spec
-from . import context as c
-from . import location
+from ..base import dtypes
+from ..base.errors import SizeError
+from ..base.ranges import does_not_fit, fits
+from ..values.spec import Spec
+from ..ir import context as c
+from ..ir import location
 from .scope import check_alive, current, local
 from .tracer import DynamicSize, Tracer
 
@@ -81,7 +81,7 @@ def labelled(y: Tracer, x: Tracer, steps: Mapping[str, Any] | None = None) -> Tr
 
 
 def followed(results: Sequence[Tracer], inputs: Sequence[Tracer], known: Any) -> None:
-    """Results of a function of which it is known (interop/xarray.py: `Followed`) which coordinates they keep."""
+    """Results of a function of which it is known (labels/xarray.py: `Followed`) which coordinates they keep."""
     call = known, [x.value for x in inputs], [y.value for y in results]
     for y in results:
         current().root.followed[y.value] = call

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..core import dtypes, tree
-from ..core.calls import call_with, shown
-from ..core.dims import describe
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error, SizeError
-from ..core.spec import Spec
+from ..base import dtypes, tree
+from ..base.calls import call_with, shown
+from ..base.dims import describe
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error, SizeError
+from ..ir import context as c
+from ..values.spec import Spec
 from . import build
-from . import context as c
 from .lift import as_tracer
 from .program import result_leaves
 from .regions import Regions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from . import context as c
-from . import location
+from ..ir import context as c
+from ..ir import location
 from .scope import NONEMPTY, current
 from .tracer import Tracer
 

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core import dtypes
-from ..core.array import Array
-from ..core.calls import int_text
-from ..core.errors import ArgumentError
-from ..core.refusals import not_an_array, unnamed
-from ..core.spec import Spec
-from ..interop.xarray import from_xarray, is_dataarray
-from . import build, location
-from .context import array_type
+from ..base import dtypes
+from ..base.calls import int_text
+from ..base.errors import ArgumentError
+from ..base.refusals import not_an_array, unnamed
+from ..ir import location
+from ..ir.context import array_type
+from ..labels.xarray import from_xarray, is_dataarray
+from ..values.array import Array
+from ..values.spec import Spec
+from . import build
 from .scope import check_alive, current
 from .tracer import DynamicSize, Tracer
 

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import tree
-from ..core.errors import ArgumentTypeError, Error
-from ..core.ranges import Range
-from ..core.refusals import unnamed
-from ..core.spec import Spec
-from ..core.targets import CPU, Target
-from .context import diagnosed
+from ..base import tree
+from ..base.errors import ArgumentTypeError, Error
+from ..base.ranges import Range
+from ..base.refusals import unnamed
+from ..ir.context import diagnosed
+from ..values.spec import Spec
+from ..values.targets import CPU, Target
 from .lift import as_tracer
 from .scope import Joined, Root
 from .tracer import Tracer, spec
 
 if TYPE_CHECKING:
-    from ..core.array import Array
     from ..mlir import ir
+    from ..values.array import Array
 
 
 @dataclass

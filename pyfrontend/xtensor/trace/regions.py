@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..core.spec import Spec
-from . import context as c
-from . import location
+from ..ir import context as c
+from ..ir import location
+from ..values.spec import Spec
 from .scope import Scope, current
 from .tracer import Tracer
 

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _native
-from ..core.dtypes import DType
-from ..core.errors import TracerError, user_line
-from ..core.ranges import Range
-from ..core.spec import Spec
-from ..core.targets import CPU, Target
-from . import location
-from .context import array_type, context, mlir
+from ..base.dtypes import DType
+from ..base.errors import TracerError, user_line
+from ..base.ranges import Range
+from ..ir import location
+from ..ir.context import array_type, context, mlir
+from ..values.spec import Spec
+from ..values.targets import CPU, Target
 
 if TYPE_CHECKING:
-    from ..core.array import Array
     from ..mlir import ir
+    from ..values.array import Array
     from .tracer import Tracer
 
 

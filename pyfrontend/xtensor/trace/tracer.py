@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..core.devices import named
-from ..core.dims import describe
-from ..core.errors import ArgumentTypeError, DeviceError, trimmed
-from ..core.named import Named
-from ..core.spec import Spec
-from .context import spec_of
+from ..base.dims import describe
+from ..base.errors import ArgumentTypeError, DeviceError, trimmed
+from ..base.named import Named
+from ..ir.context import spec_of
+from ..values.devices import named
+from ..values.spec import Spec
 from .scope import Scope, check_alive, current, local
 
 if TYPE_CHECKING:
-    from ..core.array import Array as _Base  # type checkers see one kind of array
     from ..mlir import ir
+    from ..values.array import Array as _Base  # type checkers see one kind of array
 else:
     _Base = Named
 

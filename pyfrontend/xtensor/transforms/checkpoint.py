@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from ..core.calls import call_with, shown
-from ..core.errors import ArgumentTypeError, Error
-from ..trace import context as c
+from ..base.calls import call_with, shown
+from ..base.errors import ArgumentTypeError, Error
+from ..call.dispatch import plain
+from ..ir import context as c
 from ..trace.control import name_of
-from ..trace.dispatch import plain
 from ..trace.program import result_leaves
 from ..trace.regions import Regions
 from ..trace.scope import tracing

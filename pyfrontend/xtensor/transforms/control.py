@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.calls import call_with, shown
-from ..core.dims import check_name
-from ..core.errors import ArgumentError, ArgumentTypeError, Error
+from ..base.calls import call_with, shown
+from ..base.dims import check_name
+from ..base.errors import ArgumentError, ArgumentTypeError, Error
+from ..call.arguments import name_of
 from ..ops.arguments import integer
 from ..ops.types import ArrayLike
 from ..trace import control
 from ..trace.scope import tracing
 from ..trace.tracer import DynamicSize
-from .arguments import name_of
 from .derivative import ByFunction
 from .jit import Jitted
 

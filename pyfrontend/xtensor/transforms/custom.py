@@ -7,20 +7,20 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..core import dtypes, tree
-from ..core.calls import call_with, checked, shown
-from ..core.dims import describe
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
-from ..core.lacking import lacks
-from ..core.spec import Spec
+from ..base import dtypes, tree
+from ..base.calls import call_with, checked, shown
+from ..base.dims import describe
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
+from ..base.lacking import lacks
+from ..call.arguments import name_of, signature_of
+from ..ir import context as c
 from ..trace import build
-from ..trace import context as c
 from ..trace.lift import as_tracer
 from ..trace.program import result_leaves
 from ..trace.regions import Regions
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer, spec
-from .arguments import name_of, signature_of
+from ..values.spec import Spec
 from .derivative import conform, order
 from .pickling import Pickled
 

@@ -9,17 +9,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..core import dtypes, tree
-from ..core.dims import describe
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, TracerError
-from ..core.refusals import unnamed
-from ..core.spec import Spec
-from ..trace import build, location
-from ..trace import context as c
+from ..base import dtypes, tree
+from ..base.dims import describe
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError, TracerError
+from ..base.refusals import unnamed
+from ..call.arguments import is_choice
+from ..ir import context as c
+from ..ir import location
+from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.scope import Scope, current, is_alive
 from ..trace.tracer import Tracer, spec
-from .arguments import is_choice
+from ..values.spec import Spec
 
 if TYPE_CHECKING:
     from ..mlir import ir

@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core import dtypes, tree
-from ..core.calls import call_with, shown
-from ..core.dims import describe, ordered, suggestion
-from ..core.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from ..base import dtypes, tree
+from ..base.calls import call_with, shown
+from ..base.dims import describe, ordered, suggestion
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
+from ..call.arguments import Static, name_of, needs_function, signature_of
 from ..trace.lift import as_tracer
 from ..trace.program import result_leaves
 from ..trace.tracer import Tracer
-from .arguments import Static, name_of, needs_function, signature_of
 from .derivative import Pullback, float_leaves, full_like
 from .jit import Jitted, transformed
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, tree
-from ..core.calls import call_with
-from ..core.dims import describe
-from ..core.errors import ArgumentError, DTypeError
+from ..base import dtypes, tree
+from ..base.calls import call_with
+from ..base.dims import describe
+from ..base.errors import ArgumentError, DTypeError
+from ..call.arguments import name_of, needs_function
 from ..trace import build
 from ..trace.program import result_leaves
 from ..trace.scope import current
 from ..trace.tracer import Tracer
-from .arguments import name_of, needs_function
 from .derivative import Pullback, full_like, pushforward
 from .grad import Arguments, Split, Wrt, loss_of, with_aux
 from .jit import Jitted, marked, options_of, transformed

@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
-from ..compiler.stages import Traced
-from ..core import devices, options, targets
-from ..core.calls import call_with, shown
-from ..core.dims import check_name
-from ..core.errors import ArgumentTypeError, DimensionError, Error, trimmed
-from ..core.spec import Spec
+from ..base.calls import call_with, shown
+from ..base.dims import check_name
+from ..base.errors import ArgumentTypeError, DimensionError, Error, trimmed
+from ..call.arguments import Call, StaticNames, name_of, signature_of
+from ..call.entry import Entry, Function
+from ..call.spelling import spelling
 from ..trace import program as programs
-from ..trace.entry import Entry, Function
 from ..trace.program import Program
 from ..trace.scope import tracing
-from .arguments import Call, StaticNames, name_of, signature_of
+from ..values import devices, options, targets
+from ..values.spec import Spec
 from .pickling import Pickled
-from .spelling import spelling
+from .stages import Traced
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -6,14 +6,14 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core import dtypes, tree
-from ..core.calls import call_with
-from ..core.errors import ArgumentError, ArgumentTypeError, DTypeError
+from ..base import dtypes, tree
+from ..base.calls import call_with
+from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError
+from ..call.arguments import as_leaf, name_of, needs_function
 from ..trace.lift import as_tracer
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
-from .arguments import as_leaf, name_of, needs_function
 from .derivative import ByFunction, conform, joined, pushforward, same_structure
 from .jit import Jitted, marked, options_of
 

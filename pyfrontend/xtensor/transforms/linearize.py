@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ..base import dtypes, tree
+from ..base.calls import call_with
+from ..base.errors import ArgumentError, DTypeError, trimmed
+from ..call.arguments import Call, as_leaf, name_of, needs_function
+from ..call.dispatch import plain
 from ..compiler.executable import native_type
-from ..core import dtypes, options, tree
-from ..core.calls import call_with
-from ..core.errors import ArgumentError, DTypeError, trimmed
-from ..trace.dispatch import plain
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
+from ..values import options
 from . import split
-from .arguments import Call, as_leaf, name_of, needs_function
 from .derivative import ByFunction, Linearized, conform, joined, same_structure
 from .jit import marked
 from .jvp import jvp

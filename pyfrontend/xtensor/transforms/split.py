@@ -7,20 +7,21 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
+from ..base import dtypes, tree
+from ..base.calls import call_with
+from ..base.errors import Error
+from ..call.arguments import Call, name_of
+from ..call.entry import moved
 from ..compiler.executable import load, native_type
-from ..core import dtypes, targets, tree
-from ..core.calls import call_with
-from ..core.errors import Error
-from ..core.spec import Spec
-from ..trace import context as c
-from ..trace import location
-from ..trace.entry import moved
+from ..ir import context as c
+from ..ir import location
 from ..trace.inline import inline
 from ..trace.lift import as_tracer
 from ..trace.program import Program, result_leaves
 from ..trace.scope import Root, tracing
 from ..trace.tracer import Tracer, spec
-from .arguments import Call, name_of
+from ..values import targets
+from ..values.spec import Spec
 from .derivative import Linearized, Pullback
 
 if TYPE_CHECKING:

@@ -7,17 +7,17 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core import tree
-from ..core.calls import call_with
-from ..core.dims import as_names, batched, describe
-from ..core.errors import ArgumentError, DimensionError, SizeError
-from ..core.spec import Spec
-from ..trace import context as c
-from ..trace import location
+from ..base import tree
+from ..base.calls import call_with
+from ..base.dims import as_names, batched, describe
+from ..base.errors import ArgumentError, DimensionError, SizeError
+from ..call.arguments import as_leaf, name_of, needs_function
+from ..ir import context as c
+from ..ir import location
 from ..trace.program import result_leaves
 from ..trace.regions import Regions
 from ..trace.tracer import Tracer
-from .arguments import as_leaf, name_of, needs_function
+from ..values.spec import Spec
 from .jit import Jitted, marked_call, transformed
 
 Body = Callable[[list[Tracer]], list[Tracer]]

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core import dtypes, options, tree
-from ..core.calls import call_with
-from ..core.errors import ArgumentTypeError, DeviceError, trimmed
-from ..core.refusals import unnamed
-from ..core.spec import spec_of_type
+from ..base import dtypes, tree
+from ..base.calls import call_with
+from ..base.errors import ArgumentTypeError, DeviceError, trimmed
+from ..base.refusals import unnamed
+from ..call.arguments import Call, as_leaf, name_of, needs_function, without_static
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
+from ..values import options
+from ..values.spec import spec_of_type
 from . import split
-from .arguments import Call, as_leaf, name_of, needs_function, without_static
 from .derivative import ByFunction, Pullback, conform, joined, same_structure
 from .jit import Jitted, jit, marked
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import _native
-from .dims import suggestion
-from .errors import ArgumentTypeError, DeviceError
+from ..base.dims import suggestion
+from ..base.errors import ArgumentTypeError, DeviceError
 
 BACKENDS = ("vulkan", "metal", "cuda")
 

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..core import tree
+from ..base import tree
 from .arguments import Static
 
 _LEAF = tree.structure(0)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .. import _native
-from . import dtypes
-from .calls import int_text
+from ..base import dtypes
+from ..base.calls import int_text
+from ..base.dims import as_names, describe
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
+from ..base.lacking import is_traced
+from ..base.named import Labelled
+from ..base.ranges import does_not_fit, fits
+from ..base.refusals import unnamed
 from .devices import named
-from .dims import as_names, describe
-from .errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, trimmed
-from .lacking import is_traced
-from .named import Labelled
 from .options import current
-from .ranges import does_not_fit, fits
-from .refusals import unnamed
 from .shared import copies, made_over
 from .targets import placed
 

@@ -27,7 +27,7 @@ from .xarray import (
 if TYPE_CHECKING:
     import xarray
 
-    from ..core.array import Array
+    from ..values.array import Array
 
 
 class Relabel:

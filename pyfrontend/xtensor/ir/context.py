@@ -7,8 +7,8 @@ import re
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ..core import dtypes
-from ..core.errors import (
+from ..base import dtypes
+from ..base.errors import (
     CompileError,
     DimensionError,
     DTypeError,
@@ -19,7 +19,7 @@ from ..core.errors import (
     SizeError,
     UnsupportedError,
 )
-from ..core.spec import Spec
+from ..values.spec import Spec
 
 if TYPE_CHECKING:
     from ..mlir import ir

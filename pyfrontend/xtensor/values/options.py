@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import _native
+from ..base.dtypes import FLOATS, DType, as_dtype, is_float
+from ..base.errors import ArgumentError, trimmed
 from .devices import named
-from .dtypes import FLOATS, DType, as_dtype, is_float
-from .errors import ArgumentError, trimmed
 
 _F8 = FLOATS[-1]
 _CHOICES: dict[str, tuple[object, object]] = {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _native
-from .dims import describe_array
-from .errors import ArgumentError, user_line
+from ..base.dims import describe_array
+from ..base.errors import ArgumentError, user_line
 from .options import current
 
 if TYPE_CHECKING:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
-from ..core.dims import describe_array
-from ..core.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, trimmed
-from ..core.spec import Spec
-from ..core.targets import Target
-from ..trace.entry import moved, scalar_array
+from ..base.dims import describe_array
+from ..base.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, trimmed
+from ..call.entry import moved, scalar_array
+from ..compiler import cost
+from ..compiler.executable import load
+from ..compiler.phases import phase_text
 from ..trace.program import Program
-from . import cost
-from .executable import load
-from .phases import phase_text
+from ..values.spec import Spec
+from ..values.targets import Target
 
 if TYPE_CHECKING:
-    from ..transforms.arguments import Call
+    from ..call.arguments import Call
 
 
 class Traced:

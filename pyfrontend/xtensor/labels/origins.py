@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core import dtypes
-from ..trace.context import file_line, spec_of
+from ..base import dtypes
+from ..ir.context import file_line, spec_of
 from .xarray import OWNER, POINTS, WHOLE, Followed, Meeting, Origin
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _native
-from ..core.array import Array
-from ..core.dims import as_names
-from ..core.errors import ArgumentTypeError, DimensionError, DTypeError, UnsupportedError
-from ..core.shared import copies, made_over
-from ..core.targets import placed
+from ..base.dims import as_names
+from ..base.errors import ArgumentTypeError, DimensionError, DTypeError, UnsupportedError
+from .array import Array
+from .shared import copies, made_over
+from .targets import placed
 
 
 def from_dlpack(x: Any, dims: Any) -> Array:

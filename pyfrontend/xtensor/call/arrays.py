@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core import dtypes
-from ..core.array import Array, from_values
-from ..core.dims import as_names
-from ..core.errors import ArgumentTypeError, DimensionError
-from ..interop.xarray import from_xarray, is_dataarray
-from .lift import as_tracer
-from .tracer import DynamicSize, Tracer
+from ..base import dtypes
+from ..base.dims import as_names
+from ..base.errors import ArgumentTypeError, DimensionError
+from ..labels.xarray import from_xarray, is_dataarray
+from ..trace.lift import as_tracer
+from ..trace.tracer import DynamicSize, Tracer
+from ..values.array import Array, from_values
 
 
 def array(

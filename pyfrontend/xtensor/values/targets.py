@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..base.dims import describe_array
+from ..base.errors import DeviceError
 from .devices import BACKENDS, named, parts
-from .dims import describe_array
-from .errors import DeviceError
 from .options import current
 from .spec import Spec
 

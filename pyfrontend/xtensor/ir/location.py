@@ -6,7 +6,7 @@ import re
 from types import CodeType
 from typing import TYPE_CHECKING
 
-from ..core.errors import user_frame
+from ..base.errors import user_frame
 from .context import context, file_line, mlir
 
 if TYPE_CHECKING:

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..base import dtypes, tree
+from ..base.calls import int_text
+from ..base.errors import ArgumentError
+from ..base.ranges import of_ints
 from ..compiler.executable import load
-from ..core import dtypes, targets, tree
-from ..core.calls import int_text
-from ..core.errors import ArgumentError
-from ..core.options import Options
-from ..core.ranges import of_ints
-from ..core.spec import Spec
-from ..interop.origins import origins
-from ..interop.relabel import Relabel
-from .program import Program
+from ..labels.origins import origins
+from ..labels.relabel import Relabel
+from ..trace.program import Program
+from ..values import targets
+from ..values.options import Options
+from ..values.spec import Spec
 
 NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
 WEAK = {cls: Spec((), (), np.dtype(name), weak=True) for cls, name in NUMBERS.items()}

@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..core import targets, tree
-from ..core.array import from_values
-from ..core.calls import shown
-from ..core.dims import describe
-from ..core.errors import ArgumentError, ArgumentTypeError, SizeError
-from ..core.identity import identity
-from ..core.refusals import not_an_array, unnamed
-from ..core.spec import Spec, spec_of_type
-from ..interop.xarray import is_dataarray, values_of
-from ..trace.entry import WEAK, scalar_array
+from ..base import tree
+from ..base.calls import shown
+from ..base.dims import describe
+from ..base.errors import ArgumentError, ArgumentTypeError, SizeError
+from ..base.identity import identity
+from ..base.refusals import not_an_array, unnamed
+from ..labels.xarray import is_dataarray, values_of
 from ..trace.lift import as_tracer
 from ..trace.scope import check_alive
 from ..trace.tracer import Tracer
+from ..values import targets
+from ..values.array import from_values
+from ..values.spec import Spec, spec_of_type
+from .entry import WEAK, scalar_array
 
 # Values that cannot be arrays, and that everyone means as a choice: static without being declared.
 _CHOICES = (str, bytes, np.dtype, type, type(...))

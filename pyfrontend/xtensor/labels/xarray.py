@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
-from ..core import dtypes, options
-from ..core.array import Array, from_values
-from ..core.dims import describe
-from ..core.errors import DimensionError, DTypeError, UnsupportedError
-from ..core.shared import copies, made_over
+from ..base import dtypes
+from ..base.dims import describe
+from ..base.errors import DimensionError, DTypeError, UnsupportedError
+from ..values import options
+from ..values.array import Array, from_values
+from ..values.shared import copies, made_over
 
 if TYPE_CHECKING:
     import xarray
 
-    from ..core.spec import Spec
+    from ..values.spec import Spec
 
 
 _AS_IT_IS = frozenset(dtypes.ALL)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import Array, from_values
+from .array import Array, from_values
 
 
 def from_numpy(values: np.ndarray[Any, Any], dims: Any) -> Array:

@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from .. import _native
-from ..core import options, targets
-from ..core.array import from_values
-from ..core.calls import checked, misfit
-from ..core.dims import ordered
-from ..core.errors import ArgumentTypeError, Error
-from ..core.identity import identity
-from ..core.lacking import lacks, ufunc_method_instead
-from ..core.refusals import not_an_array, unnamed
-from ..core.spec import Spec, spec_of_type
-from ..interop.xarray import is_dataarray, values_of
+from ..base.calls import checked, misfit
+from ..base.dims import ordered
+from ..base.errors import ArgumentTypeError, Error
+from ..base.identity import identity
+from ..base.lacking import lacks, ufunc_method_instead
+from ..base.refusals import not_an_array, unnamed
+from ..labels.xarray import is_dataarray, values_of
+from ..trace.lift import as_tracer
+from ..trace.program import trace
+from ..trace.scope import check_alive, local, tracing
+from ..trace.tracer import Tracer, as_weak
+from ..values import options, targets
+from ..values.array import from_values
+from ..values.spec import Spec, spec_of_type
 from .entry import NUMBERS, WEAK, Entry, Function, scalar_array
-from .lift import as_tracer
 from .opened import Amount, Families, Family, Programs, generic, is_wide, with_amounts
-from .program import trace
-from .scope import check_alive, local, tracing
-from .tracer import Tracer, as_weak
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
 

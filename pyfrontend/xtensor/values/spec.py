@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .dims import as_names, describe
-from .dtypes import BY_NAME, DType, DTypeLike, as_dtype
-from .errors import ArgumentError, ArgumentTypeError
+from ..base.dims import as_names, describe
+from ..base.dtypes import BY_NAME, DType, DTypeLike, as_dtype
+from ..base.errors import ArgumentError, ArgumentTypeError
 from .options import current
 
 

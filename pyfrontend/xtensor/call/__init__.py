@@ -1,0 +1,1 @@
+"""Calls: what arguments are arrays, which program serves a call, and how it is found again."""

@@ -1,1 +1,0 @@
-"""What an array is, seen from Python: the class, its dims and dtypes, pytrees, errors, options."""

@@ -1,1 +1,0 @@
-"""NumPy, DLPack and xarray, both ways."""

@@ -1,0 +1,1 @@
+"""MLIR from Python: the context, types, locations, and what it says is wrong."""

@@ -1,0 +1,1 @@
+"""Coordinates, names and attributes of DataArrays: where they come from, and where they go."""

@@ -1,0 +1,1 @@
+"""Arrays with values, where they are, and the options in force."""
