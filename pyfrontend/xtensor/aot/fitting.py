@@ -12,7 +12,7 @@ from ..base.dims import batched
 from ..base.dtypes import is_integer
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..base.ranges import fits
-from ..call.entry import NUMBERS
+from ..values.kinds import NUMBERS
 from ..values.spec import Spec
 
 # Of Python numbers, by what they arrive as: a float as float32 where a device has no float64.

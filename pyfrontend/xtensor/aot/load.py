@@ -30,17 +30,16 @@ from ..base.errors import (
 from ..base.ranges import Range, of_ints
 from ..base.refusals import not_an_array, unnamed
 from ..call.arguments import Static
-from ..call.arrays import array, as_array
-from ..call.entry import NUMBERS, Function, scalar_array
+from ..call.entry import Function
 from ..call.spelling import spelling
 from ..compiler.executable import sites_with
 from ..compiler.sizes import equality, nonempty
 from ..labels.origins import origins
 from ..labels.relabel import Relabel
-from ..labels.xarray import Followed, is_dataarray
+from ..labels.xarray import Followed
 from ..trace.scope import tracing
 from ..values import devices, options, targets
-from ..values.array import Array
+from ..values.kinds import NUMBER, NUMBERS, kind_of
 from ..values.spec import Spec
 from . import foreign
 from .bundle import Bundle, path_of, spec_of
@@ -487,13 +486,14 @@ class _Core:
         return type(value) is type(default) and type(value) in (bool, int, float, str, type(None)) and value == default
 
     def _run(self, leaves: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        labelled = {i: x for i, x in enumerate(leaves) if is_dataarray(x) or getattr(x, "meta", None) is not None}
         arrays = [self._array(i, x) for i, x in enumerate(leaves)]
+        kinds = [kind_of(x) for x in leaves]
+        labelled = {i: x for i, (x, kind) in enumerate(zip(leaves, kinds, strict=True)) if kind and kind.labelled(x)}
         for r in self.ranges:
             r.check(int(arrays[r.argument]), False)
         self._check_sizes(arrays)
         device = self.device
-        free = {i for i, x in enumerate(leaves) if not isinstance(x, _native.Array)}
+        free = {i for i, kind in enumerate(kinds) if kind is None or kind.free}
         if (device is None or self.asked is None) and len(free) < len(arrays):
             found = targets.where(arrays, free, lambda i: f"argument {self.function.arguments[i].name}")
             if found is not None or any(a.ndim for i, a in enumerate(arrays) if i not in free):
@@ -514,18 +514,12 @@ class _Core:
         x = given
         spec, parameter = self.specs[i], self.function.arguments[i]
         what = f"{self.function.name}: argument {parameter.name}"
-        if is_dataarray(x):
-            x = as_array(x)
-        elif isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
-            if not spec.ndim:
-                return _native.from_buffer(as_number(x, spec, what), ())
-            x = scalar_array(x)
-        elif isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
-            x = array(x, device="cpu")
-        elif isinstance(x, np.ndarray):
-            raise unnamed(x, f"{what}, a NumPy array")
-        if not isinstance(x, Array):
-            raise not_an_array(x, f"{what}: ")
+        kind = kind_of(x)
+        if kind is NUMBER and not spec.ndim:
+            return _native.from_buffer(as_number(x, spec, what), ())
+        if kind is None:
+            raise unnamed(x, f"{what}, a NumPy array") if isinstance(x, np.ndarray) else not_an_array(x, f"{what}: ")
+        x = kind.array(x)
         if set(x.dims) != set(spec.dims) or len(x.dims) != len(spec.dims):
             raise DimensionError(
                 f"{what} is {describe_array(x)}; {describe(spec.dims, spec.shape)} is needed{beyond(spec.dims, x.dims)}"

@@ -16,14 +16,12 @@ from ..base.dims import describe
 from ..base.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..base.identity import identity
 from ..base.refusals import not_an_array, unnamed
-from ..labels.xarray import is_dataarray, values_of
 from ..trace.lift import as_tracer
 from ..trace.scope import check_alive
 from ..trace.tracer import Tracer
 from ..values import targets
-from ..values.array import from_values
+from ..values.kinds import ARRAY, WEAK, Gathered, kind_of
 from ..values.spec import Spec, spec_of_type
-from .entry import WEAK, scalar_array
 
 # Values that cannot be arrays, and that everyone means as a choice: static without being declared.
 _CHOICES = (str, bytes, np.dtype, type, type(...))
@@ -133,10 +131,10 @@ class StaticNames:
             ) from None
 
 
-class Call:
+class Call(Gathered):
     """The arrays of one call, and the key that everything else about it makes."""
 
-    __slots__ = ("arrays", "classes", "fn", "free", "key", "labelled", "plain", "specs", "structure")
+    __slots__ = ("classes", "fn", "key", "plain", "specs", "structure")
 
     def __init__(
         self,
@@ -147,6 +145,7 @@ class Call:
         dynamic_dims: frozenset[str] = frozenset(),
         abstract: bool = False,
     ) -> None:
+        super().__init__()
         if static:
             args, kwargs = static.mark(args, kwargs)
         leaves, self.structure = tree.flatten((args, kwargs))
@@ -154,11 +153,8 @@ class Call:
         self.classes: list[type | None] | None = []
         self.plain = not kwargs and not static and len(leaves) == len(args)
         self.plain = self.plain and all(x is y for x, y in zip(leaves, args, strict=True))
-        self.arrays: list[Any] = []
-        self.free: set[int] = set()  # numbers of the arrays that go to any device
         self.fn = fn
         self.specs: list[Spec] = []
-        self.labelled: dict[int, Any] = {}
         types: list[Any] = []
         fixed: list[tuple[int, Static]] = []
         for i, leaf in enumerate(leaves):
@@ -204,34 +200,14 @@ class Call:
         return [t if isinstance(t, Spec) else spec_of_type(t) for t in self.specs]
 
     def _array(self, x: Any, abstract: bool) -> Any:
-        """Adds `x` to the arrays; returns its type, or None if it is no array."""
-        if isinstance(x, _native.Array):
-            if x.meta is not None:
-                self.labelled[len(self.arrays)] = x
-            self.arrays.append(x)
-            if self.classes is not None:
-                self.classes.append(None)
-            return x.type
-        if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
-            self.classes = None
-            self.free.add(len(self.arrays))
-            return self._array(from_values(x, device="cpu"), abstract)
-        if isinstance(x, (bool, int, float)):
-            if _is_enum(x):
-                return None
-            self.free.add(len(self.arrays))
-            self.arrays.append(scalar_array(x))
-            if type(x) not in WEAK:
+        """Adds `x` to the arrays; returns its type, or None if it is not an array."""
+        kind = None if _is_enum(x) else kind_of(x)
+        if kind is not None:
+            if self.classes is not None and (kind is ARRAY or type(x) in WEAK):
+                self.classes.append(None if kind is ARRAY else type(x))
+            else:
                 self.classes = None
-            elif self.classes is not None:
-                self.classes.append(type(x))
-            return WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
-        if is_dataarray(x):
-            self.classes = None
-            self.labelled[len(self.arrays)] = x
-            self.free.add(len(self.arrays))
-            self.arrays.append(values_of(x))
-            return self.arrays[-1].type
+            return self.gather(x, kind)
         if isinstance(x, Spec):
             if not abstract:
                 raise ArgumentTypeError("a Spec has no values: it is for trace() and lower()")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import _native
 from ..base import dtypes
 from ..base.dims import as_names
@@ -14,6 +12,7 @@ from ..labels.xarray import from_xarray, is_dataarray
 from ..trace.lift import as_tracer
 from ..trace.tracer import DynamicSize, Tracer
 from ..values.array import Array, from_values
+from ..values.kinds import NUMBER, kind_of
 
 
 def array(
@@ -67,9 +66,10 @@ def as_array(x: Any) -> Array:
         return x  # type: ignore[return-value]
     if isinstance(x, (Tracer, DynamicSize)):
         return as_tracer(x)
-    if is_dataarray(x):
-        return from_xarray(x)
+    kind = kind_of(x)
+    if kind is not None and kind.named:
+        return kind.array(x)
     made = from_values(x)
-    if isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
+    if kind is NUMBER:
         return made._view(_native.ArrayType(made.type.dtype, (), (), True))
     return made

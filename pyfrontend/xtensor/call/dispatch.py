@@ -22,15 +22,14 @@ from ..base.errors import ArgumentTypeError, Error
 from ..base.identity import identity
 from ..base.lacking import lacks, ufunc_method_instead
 from ..base.refusals import not_an_array, unnamed
-from ..labels.xarray import is_dataarray, values_of
 from ..trace.lift import as_tracer
 from ..trace.program import trace
 from ..trace.scope import check_alive, local, tracing
 from ..trace.tracer import Tracer, as_weak
 from ..values import options, targets
-from ..values.array import from_values
+from ..values.kinds import ARRAY, NUMBER, NUMBERS, Gathered, kind_of
 from ..values.spec import Spec, spec_of_type
-from .entry import NUMBERS, WEAK, Entry, Function, scalar_array
+from .entry import Entry, Function
 from .opened import Amount, Families, Family, Programs, generic, is_wide, with_amounts
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
@@ -71,87 +70,58 @@ def _public(room: str, name: str) -> Any:
     return getattr(importlib.import_module(room), name)
 
 
-class _Arguments:
+class _Arguments(Gathered):
     """Finds the arrays among the arguments of a call: `key` tells everything but their values."""
 
-    __slots__ = ("amount", "arrays", "at", "free", "key", "labelled", "numbers", "plain", "specs")
+    __slots__ = ("amount", "at", "key", "numbers", "plain", "specs")
 
     def __init__(self) -> None:
+        super().__init__()
         self.key: list[Any] = []
         self.amount: Callable[[Any], bool] | None = None  # which numbers of what is scanned are amounts
         self.numbers: list[Any] = []  # the amounts, as `key` has them
         self.at: list[int] = []  # where in `key` they are
-        self.arrays: list[Any] = []
-        self.free: set[int] = set()  # numbers of the arrays that go to any device
         self.specs: list[Spec] = []
-        self.labelled: dict[int, Any] = {}  # argument number -> DataArray
         self.plain = True
 
-    def array(self, a: Any) -> None:
-        type_ = a.type
-        self.key.append(type_)
-        self.arrays.append(a)
-        self.specs.append(type_)
-
     def scan(self, x: Any, is_array: bool) -> None:
-        cls = type(x)
-        if isinstance(x, _native.Array):
-            if x.meta is not None:
-                self.labelled[len(self.arrays)] = x
-            self.array(x)
-        elif is_wide(x):
+        cls, kind = type(x), kind_of(x)
+        if is_wide(x):
             self.key.append((int, x))
             self.plain = False
-        elif is_array and isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
-            if cls not in NUMBERS:  # as of an enum: C++ takes Python's own
-                self.plain = False
-            spec = WEAK.get(cls) or WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
-            self.key.append(spec)
-            self.free.add(len(self.arrays))
-            self.arrays.append(scalar_array(x))
-            self.specs.append(spec)
+        elif kind is not None and (kind.named or is_array):
+            # C++ takes arrays and Python's own numbers, not those of an enum.
+            self.plain = self.plain and (kind is ARRAY or (kind is NUMBER and cls in NUMBERS))
+            self.key.append(self.gather(x, kind))
+            self.specs.append(self.key[-1])
         elif self.amount is not None and cls in (int, float) and self.amount(x):
             self.at.append(len(self.key))
             self.key.append(self.static(x))
             self.numbers.append(self.key[-1])
-        elif cls in (tuple, list):
-            self.key.append((cls, len(x)))
+        else:
             self.plain = False
+            self.other(x, is_array)
+
+    def other(self, x: Any, is_array: bool) -> None:
+        """What is not one array."""
+        if type(x) in (tuple, list):
+            self.key.append((type(x), len(x)))
             for item in x:
                 self.scan(item, is_array)
         elif isinstance(x, dict):
             self.key.append((dict, *x))
-            self.plain = False
             for item in x.values():
                 self.scan(item, is_array)
-        elif isinstance(x, np.generic) and is_array:
-            self.free.add(len(self.arrays))
-            self.array(from_values(x, device="cpu"))
-            self.plain = False
         elif isinstance(x, np.ndarray):
-            self.plain = False
-            if not is_array:
-                self.key.append((x.dtype.str, x.shape, x.tobytes()))
-            elif x.ndim:
+            if is_array:
                 raise unnamed(x)
-            else:
-                self.free.add(len(self.arrays))
-                self.array(from_values(x, device="cpu"))
-        else:
-            self.other(x, is_array)
-
-    def other(self, x: Any, is_array: bool) -> None:
-        self.plain = False
-        if type(x) is Amount:
+            self.key.append((x.dtype.str, x.shape, x.tobytes()))
+        elif type(x) is Amount:
             self.scan(x.number, True)
         elif isinstance(x, slice):
             self.key.append(slice)
             for part in (x.start, x.stop, x.step):
                 self.scan(part, False)
-        elif is_dataarray(x):
-            self.labelled[len(self.arrays)] = x
-            self.free.add(len(self.arrays))
-            self.array(values_of(x))
         elif isinstance(x, Tracer):
             check_alive(x)
         elif is_array and type(x) not in _LITERALS:
@@ -181,21 +151,18 @@ def _items(x: Any) -> Iterator[Any]:
 
 def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
     """The arguments again, with tracers where `_Arguments.scan` found arrays."""
-    if isinstance(x, _native.Array):
+    kind = kind_of(x)
+    if kind is not None and (kind.named or is_array) and not is_wide(x):
         return next(tracers)
     if type(x) is Amount:
         return Amount(next(tracers))
-    if is_array and isinstance(x, (bool, int, float)) and not is_wide(x):
-        return next(tracers)
     if type(x) in (tuple, list):
         return type(x)([_replace(item, is_array, tracers) for item in x])
     if isinstance(x, dict):
         return {k: _replace(v, is_array, tracers) for k, v in x.items()}
-    if is_array and isinstance(x, (np.generic, np.ndarray)):
-        return next(tracers)
     if isinstance(x, slice):
         return slice(*(_replace(p, False, tracers) for p in (x.start, x.stop, x.step)))
-    return next(tracers) if is_dataarray(x) else x
+    return x
 
 
 class _Takes(enum.IntEnum):

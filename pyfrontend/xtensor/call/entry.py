@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import _native
 from ..base import dtypes, tree
-from ..base.calls import int_text
-from ..base.errors import ArgumentError
 from ..base.ranges import of_ints
 from ..compiler.executable import load
 from ..labels.origins import origins
@@ -20,18 +16,7 @@ from ..values import targets
 from ..values.options import Options
 from ..values.spec import Spec
 
-NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
-WEAK = {cls: Spec((), (), np.dtype(name), weak=True) for cls, name in NUMBERS.items()}
 _SINGLE = tree.structure(0)
-
-
-def scalar_array(x: bool | int | float) -> Any:
-    """A Python number as an array without dims."""
-    name = NUMBERS.get(type(x)) or ("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
-    try:
-        return _native.from_scalar(x, name)
-    except OverflowError:
-        raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
 
 
 def moved(arrays: Sequence[Any], specs: Sequence[Spec], device: _native.Device | None) -> list[Any]:

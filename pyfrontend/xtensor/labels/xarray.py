@@ -18,6 +18,7 @@ from ..base.dims import describe
 from ..base.errors import DimensionError, DTypeError, UnsupportedError
 from ..values import options
 from ..values.array import Array, from_values
+from ..values.kinds import Kind, register
 from ..values.shared import copies, made_over
 
 if TYPE_CHECKING:
@@ -89,6 +90,9 @@ def values_of(x: xarray.DataArray, copy: bool | None = None) -> Array:
     if values.dtype.kind not in "biufV":
         raise DTypeError(f"a DataArray of {values.dtype} cannot become an array; arrays hold bools, ints and floats")
     return from_values(values, dims, copy=copy)
+
+
+register(is_dataarray, Kind(from_xarray, values_of, labelled=is_dataarray))
 
 
 def to_xarray(x: Array) -> xarray.DataArray:

@@ -13,8 +13,8 @@ from ..base.errors import ArgumentError
 from ..base.refusals import not_an_array, unnamed
 from ..ir import location
 from ..ir.context import array_type
-from ..labels.xarray import from_xarray, is_dataarray
 from ..values.array import Array
+from ..values.kinds import NUMBER, NUMPY, kind_of
 from ..values.spec import Spec
 from . import build
 from .scope import check_alive, current
@@ -33,17 +33,14 @@ def as_tracer(x: Any) -> Tracer:
     if cls is DynamicSize:
         size = build.size(x.tracer, x.dim)
         return Tracer(size.value, weak=True, scope=size.scope, spec=Spec((), (), size.dtype, weak=True))
-    if cls is bool or cls is int or cls is float:
+    kind = kind_of(x)
+    if kind is NUMBER:
         return scalar(x)
-    if isinstance(x, (np.generic, np.ndarray)):
-        if x.ndim:
-            raise unnamed(x)
+    if kind is NUMPY:
         return build.constant(np.asarray(x, dtypes.as_dtype(x.dtype)))
-    if isinstance(x, (bool, int, float)):
-        return scalar(x)
-    if is_dataarray(x):
-        return capture(from_xarray(x))
-    raise not_an_array(x)
+    if kind is not None:
+        return capture(kind.array(x))
+    raise unnamed(x) if isinstance(x, np.ndarray) else not_an_array(x)
 
 
 def scalar(x: bool | int | float) -> Tracer:

@@ -11,11 +11,12 @@ import numpy as np
 from .. import _native
 from ..base.dims import describe_array
 from ..base.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, trimmed
-from ..call.entry import moved, scalar_array
+from ..call.entry import moved
 from ..compiler import cost
 from ..compiler.executable import load
 from ..compiler.phases import phase_text
 from ..trace.program import Program
+from ..values.kinds import ARRAY, NUMBER, kind_of, scalar_array
 from ..values.spec import Spec
 from ..values.targets import Target
 
@@ -124,10 +125,19 @@ class Compiled(Lowered):
         return None
 
     def _moved(self, x: Any, spec: Spec) -> Any:
-        """An argument where the code runs, if it is an array at all."""
-        if isinstance(x, np.ndarray) and x.ndim == spec.ndim:
-            x = _native.from_buffer(x, spec.dims)
-        return _native.to_device(x, self.target.device) if isinstance(x, _native.Array) else x
+        """An argument where the code runs, if it is an array without labels. C++ reads NumPy's on the CPU."""
+        if isinstance(x, np.ndarray):
+            if self.target.device is None or x.ndim != spec.ndim:
+                return x
+            return _native.to_device(_native.from_buffer(x, spec.dims), self.target.device)
+        kind = kind_of(x)
+        if kind is NUMBER or isinstance(x, np.float64):  # which is a Python float, too
+            x = moved([scalar_array(x)], [spec], None)[0]
+        elif kind is None or (kind is not ARRAY and kind.labelled(x)):
+            return x
+        else:
+            x = kind.array(x)
+        return x if self.target.device is None else _native.to_device(x, self.target.device)
 
     def __call__(self, *arrays: Any) -> Any:
         if self._direct is not None:
@@ -137,15 +147,10 @@ class Compiled(Lowered):
                 pass  # an argument that C does not take: told or converted below
         # More arguments than there are inputs are told below.
         wanted = itertools.chain(self.inputs, itertools.repeat(Spec((), (), np.dtype("float64"))))
-        given = [
-            moved([scalar_array(x)], [s], None)[0] if isinstance(x, (bool, int, float)) else x
-            for x, s in zip(arrays, wanted)  # noqa: B905 (`wanted` has no end)
-        ]
+        given = [self._moved(x, s) for x, s in zip(arrays, wanted)]  # noqa: B905 (`wanted` has no end)
         for r in self.program.ranges:
             if r.argument < len(given):
                 r.check(int(given[r.argument]), False)
-        if self.target.device is not None and len(given) == len(self.inputs):
-            given = [self._moved(x, spec) for x, spec in zip(given, self.inputs, strict=True)]
         try:
             results = self.executable.run([*given, *self.captured])
         except TypeError as error:

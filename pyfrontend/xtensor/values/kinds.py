@@ -1,0 +1,114 @@
+"""What is array-like, and what it is to a call: asked here, and nowhere else.
+
+Other rooms add the kinds that they know by `register`, as labels/xarray.py does with DataArrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..base.calls import int_text
+from ..base.errors import ArgumentError
+from .array import from_values
+from .spec import Spec
+
+NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
+WEAK = {cls: Spec((), (), np.dtype(name), weak=True) for cls, name in NUMBERS.items()}
+
+
+def scalar_array(x: bool | int | float) -> Any:
+    """A Python number as an array without dims."""
+    name = NUMBERS.get(type(x)) or ("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
+    try:
+        return _native.from_scalar(x, name)
+    except OverflowError:
+        raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
+
+
+def _type(x: Any, array: Any) -> Any:
+    return array.type
+
+
+def _weak(x: Any, array: Any) -> Spec:
+    return WEAK.get(type(x)) or WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
+
+
+def _never(x: Any) -> bool:
+    return False
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """One kind of array-like objects.
+
+    array: the array that one is, with its labels. values: the same without labels, for calls, which label results by
+    the object itself (`labelled`). key: what a program is compiled for, of the object and its `values`.
+    named: it is an array in any argument; else only where arrays are meant. free: it goes to the device of others.
+    """
+
+    array: Callable[[Any], Any]
+    values: Callable[[Any], Any]
+    key: Callable[[Any, Any], Any] = _type
+    labelled: Callable[[Any], bool] = _never
+    named: bool = True
+    free: bool = True
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def _on_cpu(x: Any) -> Any:
+    return from_values(x, device="cpu")
+
+
+ARRAY = Kind(_itself, _itself, labelled=lambda x: x.meta is not None, free=False)
+NUMBER = Kind(scalar_array, scalar_array, _weak, named=False)
+NUMPY = Kind(_on_cpu, _on_cpu, named=False)  # scalars, and arrays without dims
+
+_registered: list[tuple[Callable[[Any], bool], Kind]] = []
+
+
+def register(is_one: Callable[[Any], bool], kind: Kind) -> None:
+    """Makes objects for which `is_one` holds array-like."""
+    _registered.append((is_one, kind))
+
+
+def kind_of(x: Any) -> Kind | None:
+    """The kind of an object with values; None for what is not an array, or has dims without names."""
+    if isinstance(x, _native.Array):
+        return ARRAY
+    if isinstance(x, (np.generic, np.ndarray)):
+        return None if x.ndim else NUMPY
+    if isinstance(x, (bool, int, float)):
+        return NUMBER
+    for is_one, kind in _registered:
+        if is_one(x):
+            return kind
+    return None
+
+
+class Gathered:
+    """The arrays of a call, in order. `free`: numbers of those that go to any device; `labelled`: what has labels."""
+
+    __slots__ = ("arrays", "free", "labelled")
+
+    def __init__(self) -> None:
+        self.arrays: list[Any] = []
+        self.free: set[int] = set()
+        self.labelled: dict[int, Any] = {}
+
+    def gather(self, x: Any, kind: Kind) -> Any:
+        """Adds `x`; returns its key."""
+        number, values = len(self.arrays), kind.values(x)
+        if kind.labelled(x):
+            self.labelled[number] = x
+        if kind.free:
+            self.free.add(number)
+        self.arrays.append(values)
+        return kind.key(x, values)
