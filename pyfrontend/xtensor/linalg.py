@@ -236,7 +236,7 @@ def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array
 # -- solutions --------------------------------------------------------------------------------------------------------
 
 
-@op
+@op(joins=True)
 def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """x with A x = b: `b` has the row dim, x the col dim in its place; the batch dims of `a`, then those of `b`.
 
@@ -247,7 +247,7 @@ def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     return p.cast(build.solve(x, y, pair), dtype)
 
 
-@op
+@op(joins=True)
 def triangular_solve(
     a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX, lower: bool = True, unit: bool = False
 ) -> Array:
@@ -302,7 +302,7 @@ def pinv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     return p.cast(build.factor("pinv", x, pair)[0], dtype)
 
 
-@op
+@op(joins=True)
 def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """The x of least norm that minimises |A x - b|: `b` has the row dim, x the col dim."""
     x, y, (row, col), dtype = _system("lstsq", a, b, dims)

@@ -69,7 +69,7 @@ def _log_softmax(x: Tracer, dims: tuple[str, ...]) -> Tracer:
     return build.binary("sub", shifted, build.unary("log", build.reduce("sum", build.unary("exp", shifted), dims)))
 
 
-@op
+@op(joins=True)
 def layer_norm(
     x: ArrayLike, /, dim: Dims, weight: ArrayLike | None = None, bias: ArrayLike | None = None, eps: float = 1e-5
 ) -> Array:
@@ -99,7 +99,7 @@ def _average(x: Tracer, dims: tuple[str, ...]) -> Tracer:
     return build.binary("div", build.reduce("sum", x, dims), count(x, dims, x.dtype))
 
 
-@op
+@op(joins=True)
 def attention(
     q: ArrayLike, k: ArrayLike, v: ArrayLike, /, dims: tuple[str, str, str], mask: ArrayLike | None = None
 ) -> Array:
@@ -157,7 +157,7 @@ def _masked_softmax(scores: Tracer, mask: ArrayLike, key: str) -> Tracer:
     return build.binary("div", e, some)
 
 
-@op
+@op(joins=True)
 def cross_entropy(logits: ArrayLike, labels: ArrayLike, /, dim: str) -> Array:
     """-log softmax(logits) along `dim` at the labels, one value per other dim (nothing is averaged).
 

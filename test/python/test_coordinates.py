@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
+from xtensor.call.dispatch import op
+from xtensor.ops.types import ArrayLike
 
 T, U = [1, 2, 3, 4], [5, 6, 7, 8]
 
@@ -223,3 +225,14 @@ def test_drop_vars_lets_arrays_with_other_coordinates_meet() -> None:
 def test_a_saved_function_knows_what_it_drops(tmp_path: Path) -> None:
     g = xt.load(xt.export(lambda x: x.drop_vars("t") * 2.0, args=(LABELLED,), path=tmp_path / "f.xtb", c=False))
     xr.testing.assert_identical(g(LABELLED), LABELLED.drop_vars("t") * 2.0)
+
+
+def _product(x: ArrayLike, y: ArrayLike, /) -> Any:
+    return xt.sum(xt.multiply(x, y))
+
+
+def test_a_public_function_says_itself_whether_coordinates_must_agree() -> None:
+    a, b = along("t", T), along("t", U)
+    with pytest.raises(xt.DimensionError, match=r"xt.product: the coordinates of dim 't' differ"):
+        op(joins=True)(_product)(a, b)
+    assert float(op(_product)(a, b)) == 5.0

@@ -40,10 +40,6 @@ R = TypeVar("R")
 _LITERALS = frozenset({str, type(None), type(...), bytes, type, np.dtype})
 
 
-_JOINING = frozenset({"ops.operators", "ops.contraction", "linalg", "nn"})
-_BY_POSITION = frozenset({"nn.conv"})  # of two arrays, the positions along one dim of which mean different things
-
-
 class Op(Function):
     """A public function over arrays."""
 
@@ -216,6 +212,7 @@ class _Eager:
         decide: Sequence[str] | None,
         amounts: Mapping[str, Callable[[Any], bool]],
         each_size: bool,
+        joins: bool,
     ) -> None:
         self.fn = fn
         self.amounts = amounts
@@ -226,8 +223,7 @@ class _Eager:
         if not room.startswith("ops.") and "." not in room and fn.__module__ != room:
             self.name = f"{room}.{self.name}"  # xt.nn.softmax
         self.static = static
-        # What puts elements of several arrays together by name: their coordinates have to agree.
-        self.joins = room in _JOINING and self.name not in _BY_POSITION
+        self.joins = joins
         self.function: Any = None
         self.positional: list[_Takes] = []
         self.by_name: dict[str, _Takes] = {}
@@ -467,6 +463,7 @@ def op(
     decide: Sequence[str] | None = None,
     amounts: Mapping[str, Callable[[Any], bool]] | None = None,
     each_size: bool = False,
+    joins: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def op(
     fn: Any = None,
@@ -477,6 +474,7 @@ def op(
     decide: Any = None,
     amounts: Any = None,
     each_size: bool = False,
+    joins: bool = False,
 ) -> Any:
     """Makes a function over tracers a public one, for tracers and concrete arrays alike.
 
@@ -488,10 +486,19 @@ def op(
     amounts: parameters whose Python numbers only say how far or how much, each with a function that says which numbers
     do. Where they vary, the function is traced with an `Amount` in place of a number.
     each_size: compiled once per size, because it knows too much of its sizes to serve others as well.
+    joins: puts elements of several arrays together by name, so that their coordinates must agree.
     """
     if fn is None:
-        return functools.partial(_make, static=static, name=name, decide=decide, amounts=amounts, each_size=each_size)
-    return _make(fn, static, name, decide, amounts, each_size)
+        how = {
+            "static": static,
+            "name": name,
+            "decide": decide,
+            "amounts": amounts,
+            "each_size": each_size,
+            "joins": joins,
+        }
+        return functools.partial(_make, **how)
+    return _make(fn, static, name, decide, amounts, each_size, joins)
 
 
 def plain(fn: Callable[P, R]) -> Callable[P, R]:
@@ -501,9 +508,15 @@ def plain(fn: Callable[P, R]) -> Callable[P, R]:
 
 
 def _make(
-    fn: Any, static: Any, name: str | None, decide: Sequence[str] | None, amounts: Any = None, each_size: bool = False
+    fn: Any,
+    static: Any,
+    name: str | None,
+    decide: Sequence[str] | None,
+    amounts: Any = None,
+    each_size: bool = False,
+    joins: bool = False,
 ) -> Any:
-    slow = _Eager(fn, static, name, decide, amounts or {}, each_size)
+    slow = _Eager(fn, static, name, decide, amounts or {}, each_size, joins)
     function = Op(slow)
     functools.update_wrapper(function, fn, updated=())
     slow.function = function

@@ -21,7 +21,7 @@ from .types import Array, ArrayLike, Dims
 _USUAL_SIZE = 64
 
 
-@op
+@op(joins=True)
 def dot(*arrays: ArrayLike, dim: Dims = None) -> Array:
     """The product of the arrays, summed over `dim`; the result has their other dims in order of first appearance.
 

@@ -57,7 +57,7 @@ def _no_bool(xs: Sequence[Tracer]) -> list[Tracer]:
 def _named(function: Elementwise2, name: str, doc: str) -> Elementwise2:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return op(function)
+    return op(joins=True)(function)
 
 
 UNION = "The result has the union of the dims."
@@ -66,14 +66,14 @@ UNION = "The result has the union of the dims."
 # ---- arithmetic -------------------------------------------------------------
 
 
-@op
+@op(joins=True)
 def add(x: ArrayLike, y: ArrayLike, /) -> Array:
     """x + y (`or` for bools). The result has the union of the dims."""
     x, y = p.promote(x, y)
     return _binary("add", "or" if x.dtype == p.BOOL else "add", x, y)
 
 
-@op
+@op(joins=True)
 def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
     """x - y. The result has the union of the dims. DTypeError for two bools."""
     x, y = p.promote(x, y)
@@ -82,26 +82,26 @@ def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
     return _binary("subtract", "sub", x, y)
 
 
-@op
+@op(joins=True)
 def multiply(x: ArrayLike, y: ArrayLike, /) -> Array:
     """x * y (`and` for bools). The result has the union of the dims."""
     x, y = p.promote(x, y)
     return _binary("multiply", "and" if x.dtype == p.BOOL else "mul", x, y)
 
 
-@op
+@op(joins=True)
 def divide(x: ArrayLike, y: ArrayLike, /) -> Array:
     """x / y; integers give f8. The result has the union of the dims."""
     return _binary("divide", "div", *p.promote_mean(x, y))
 
 
-@op
+@op(joins=True)
 def floor_divide(x: ArrayLike, y: ArrayLike, /) -> Array:
     """x // y, rounded down; an integer by 0 gives 0. The result has the union of the dims."""
     return _binary("floor_divide", "floor_div", *_no_bool(p.promote(x, y)))
 
 
-@op
+@op(joins=True)
 def remainder(x: ArrayLike, y: ArrayLike, /) -> Array:
     """x % y, with the sign of y; an integer by 0 gives 0. The result has the union of the dims."""
     return _binary("remainder", "mod", *_no_bool(p.promote(x, y)))
@@ -119,7 +119,7 @@ def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
     return _power(x, y)
 
 
-@op(name="pow")
+@op(name="pow", joins=True)
 def _power(x: ArrayLike, y: ArrayLike, /) -> Array:
     return _binary("pow", "pow", *_no_bool(p.promote(x, y)))
 
@@ -278,7 +278,7 @@ atan2 = _float_binary("atan2", "The angle of the point (y, x), in [-pi, pi]: ata
 copysign = _float_binary("copysign", "x with the sign of y")
 
 
-@op
+@op(joins=True)
 def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
     """sqrt(x**2 + y**2) without overflow. The result has the union of the dims. The derivative at 0 is 0."""
     return p.rounded_once(_hypot, *aligned("hypot", *p.promote_float(x, y)))
@@ -297,7 +297,7 @@ def _hypot(x: Tracer, y: Tracer) -> Tracer:
     return build.select(infinite, inf, build.binary("mul", scale, root))
 
 
-@op
+@op(joins=True)
 def logaddexp(x: ArrayLike, y: ArrayLike, /) -> Array:
     """log(exp(x) + exp(y)) without overflow. The result has the union of the dims."""
     return p.rounded_once(_logaddexp, *aligned("logaddexp", *p.promote_float(x, y)))
@@ -315,7 +315,7 @@ def _logaddexp(x: Tracer, y: Tracer) -> Tracer:
     return build.select(same, build.binary("mul", half, build.binary("add", x, y)), regular)
 
 
-@op
+@op(joins=True)
 def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     """The next representable value after x towards y. The result has the union of the dims.
 
@@ -365,7 +365,7 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
 # ---- choosing ---------------------------------------------------------------
 
 
-@op(decide=("x", "y"))
+@op(decide=("x", "y"), joins=True)
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
     """x where `condition` holds, else y. The result has the union of the dims, the condition's first.
 
@@ -376,7 +376,7 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
     return build.select(*aligned("where", condition, x, y))
 
 
-@op(name="where", decide=("x", "other"))
+@op(name="where", decide=("x", "other"), joins=True)
 def mask(x: ArrayLike, condition: ArrayLike, other: ArrayLike | None = None, /) -> Array:
     """x where `condition` holds, else `other` (NaN): x.where(condition, other), the dims of x first."""
     x = as_tracer(x)
@@ -401,7 +401,7 @@ def missing_dtype(name: str, x: Tracer) -> np.dtype:
     return p.F4 if x.dtype.itemsize <= 2 else p.F8
 
 
-@op
+@op(joins=True)
 def clip(
     x: ArrayLike,
     lo: ArrayLike | None = None,
@@ -426,7 +426,7 @@ def _extreme_of(kind: str, logic: str, x: Tracer, y: Tracer) -> Tracer:
     return build.binary(logic if x.dtype == p.BOOL else kind, x, y)
 
 
-@op(decide=("choices", "default"))
+@op(decide=("choices", "default"), joins=True)
 def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], default: ArrayLike = 0, /) -> Array:
     """The choice whose condition holds first, else `default`. The result has the union of the dims."""
     for given in (conditions, choices):
@@ -448,7 +448,7 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
     return y
 
 
-@op(amounts={"rtol": lambda rtol: True, "atol": lambda atol: True})
+@op(amounts={"rtol": lambda rtol: True, "atol": lambda atol: True}, joins=True)
 def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """Whether |x - y| <= atol + rtol * |y|: bools with the union of the dims."""
     x, y = (as_tracer(v) for v in (x, y))
