@@ -11,7 +11,7 @@ demo: setup
 
 test: setup
 	.venv/bin/lit -q test
-	scripts/each_file.sh test/python/test_*.py
+	scripts/run_tests.sh test/python/test_*.py
 
 test-vulkan: setup
 	scripts/test_device.sh vulkan

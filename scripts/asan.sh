@@ -25,4 +25,4 @@ if [ $# = 0 ]; then
   mapfile -t files < <(printf '%s\n' test/python/test_*.py | grep -vE "/test_($others)")
   set -- "${files[@]}"
 fi
-PYTEST_ADDOPTS=--capture=sys exec scripts/each_file.sh "$@"
+PYTEST_ADDOPTS=--capture=sys exec scripts/run_tests.sh "$@"

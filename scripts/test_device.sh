@@ -14,4 +14,4 @@ if [ $# = 0 ]; then
   set -- $(printf '%s\n' test/python/test_*.py | grep -vE "/test_($others)")
 fi
 export XTENSOR_TEST_DEVICE=$device XTENSOR_VALIDATE=1
-exec scripts/each_file.sh "$@"
+exec scripts/run_tests.sh "$@"

@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 
@@ -90,18 +91,30 @@ def pytest_runtest_call() -> Generator[None, object, object]:
         pytest.skip(f"{DEVICE} has none of the dtypes of the examples")
 
 
+MESSAGES = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A worker of pytest-xdist cannot fail the session: the process that started it adds up the messages."""
+    sent = getattr(node, "workeroutput", {})
+    node.config.stash[MESSAGES] = node.config.stash.get(MESSAGES, 0) + sent.get("validation messages", 0)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Whatever the validation layers said is a failure."""
     from xtensor.values.devices import BACKENDS, of_backend
 
     if os.environ.get("XTENSOR_VALIDATE") != "1":
         return
-    for device in (d for backend in BACKENDS for d in of_backend(backend)):
-        if device.messages:
-            print(
-                f"\n{device.messages} messages of the validation layers about {device.name}: see above, or run with -s"
-            )
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    messages = sum(device.messages for backend in BACKENDS for device in of_backend(backend))
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["validation messages"] = messages
+        return
+    messages += session.config.stash.get(MESSAGES, 0)
+    if messages:
+        print(f"\n{messages} messages of the validation layers: see above, or run with -s")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def tool(name: str) -> str:

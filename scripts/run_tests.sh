@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# pytest by as many workers as there are cores: a worker imports the package and its peers once and
+# takes one file after another. A worker that crashes is replaced, and the test that it ran fails.
+# Prints what fails, how many tests passed, and why others were skipped. Options of pytest: in
+# PYTEST_ADDOPTS.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# Threads of the libraries that tests compare with would spin on the other worker's core.
+export OMP_WAIT_POLICY=passive
+# Files that need a process of their own: arenas of a device grow, and its tests count who replays.
+alone='/test_device_runtime[.]'
+workers=$(nproc) failed=0
+mapfile -t together < <(printf '%s\n' "$@" | grep -vE "$alone" || true)
+mapfile -t single < <(printf '%s\n' "$@" | grep -E "$alone" || true)
+
+# tests FILE ..: pytest on these files. 5: nothing in them runs here.
+tests() {
+  local code=0
+  .venv/bin/python -X faulthandler -m pytest -q -rs -p no:cacheprovider "$@" || code=$?
+  [ $code = 0 ] || [ $code = 5 ] || failed=1
+}
+
+for file in "${single[@]}"; do
+  tests "$file"
+done
+if [ ${#together[@]} -gt 0 ]; then
+  tests -n "$workers" --dist loadfile "${together[@]}"
+fi
+exit $failed
