@@ -18,8 +18,8 @@ PyObject *errorClass;    // the package's own errors
 // Traces open in this thread: while there are any, a call is to be traced, not run.
 thread_local int traceDepth __attribute__((tls_model("initial-exec"))) = 0;
 
-// The options of the process, and the context variable that holds a block's (values/options.py); null
-// until Python sets them. Each combination is one object, so pointers tell them apart.
+// The options of the process, and the context variable that holds a block's (values/options.py);
+// null until Python sets them. Each combination is one object, so pointers tell them apart.
 PyObject *processOptions = nullptr, *blockOptions = nullptr;
 
 /// The options in force in this context, borrowed: blocks and this module keep all of them alive.
