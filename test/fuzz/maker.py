@@ -17,6 +17,7 @@ from program import OPERATIONS, Block, Program, Statement, Values, pruned
 
 SIZES = (0, 1, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 33)
 LARGEST = 4000  # elements of one array
+VERY_LARGE = 150_000  # of those of programs that run on several threads
 DIMS = ("i", "j", "k")
 
 
@@ -31,6 +32,7 @@ class Kind:
     specials: bool = True  # NaN and infinities among the inputs
     statements: tuple[int, int] = (2, 9)
     control: bool = True
+    largest: int = LARGEST
 
 
 Making = Callable[["Maker"], Statement | None]
@@ -184,7 +186,7 @@ class Maker:
         except (UnknownError, RefusedError):
             return False
         for a in results:
-            too_large = a.value.size > LARGEST or len(a.dims) > 4
+            too_large = a.value.size > self.kind.largest or len(a.dims) > 4
             lacking = a.dtype not in self.kind.dtypes
             if too_large or lacking or (a.value.size and np.isinf(a.error).all()):
                 return False
@@ -217,6 +219,8 @@ class Maker:
         self.statements, self.values, self.depth = outer, values, self.depth - 1
 
     def some_steps(self, most: int = 3) -> None:
+        if self.rng.random() < 0.1:  # a large body
+            most = 12
         for _ in range(self.rng.randint(1, most)):
             self.step()
 

@@ -10,12 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import control  # noqa: F401  (its ops)
+import matrices  # noqa: F401
 import moving  # noqa: F401
 import named
 import numpy as np
 import operations  # noqa: F401
+import ordering  # noqa: F401
+import windows  # noqa: F401
 import xtensor as xt
-from maker import Kind, Maker
+from maker import VERY_LARGE, Kind, Maker
 from named import Named, RefusedError, UnknownError, native
 from program import Program, Values
 
@@ -42,7 +45,7 @@ class Case:
         device = f', device="{self.device}"' if self.device != "cpu" else ""
         calls = {
             "jit": f"xt.jit(f{device})({{arguments}})",
-            "donate": "xt.jit(f, donate=0)({arguments})",
+            "donate": f"xt.jit(f, donate={donated(self.program)}{device})({{arguments}})",
             "eager": "f({arguments})",
             "open": f"xt.jit(f{opened}{device})({{arguments}})  # and at other sizes",
             "bundle": f"xt.load(xt.export(f, ({{arguments}},)))({{arguments}})  # open: {sorted(self.program.open)}",
@@ -51,9 +54,20 @@ class Case:
         return calls.get(self.mode, f"xt.jit(f)({{arguments}})  # {self.mode}: the derivatives of f")
 
 
+def donated(p: Program) -> tuple[int, ...]:
+    """Every other argument."""
+    return tuple(range(0, len(p.inputs), 2))
+
+
 def array(a: Named, device: str = "cpu") -> Any:
-    values = named.stored(a.value, a.dtype)
-    made = xt.array(np.array(values, order="C"), a.dims)
+    """Every third array is given as a view of NumPy's: backwards, or every other element of a longer one."""
+    values = np.array(named.stored(a.value, a.dtype), order="C")
+    how = sum(values.shape) % 6
+    if values.ndim and how == 2:
+        values = np.array(values[::-1], order="F")[::-1]
+    elif values.ndim and how == 5:
+        values = np.repeat(values, 2, -1)[..., ::2]
+    made = xt.array(values, a.dims)
     return made if device == "cpu" else made.to(device)
 
 
@@ -124,7 +138,7 @@ def check_call(f: Callable[..., Any], p: Program, inputs: Values, device: str, w
 
 
 def run_jit(c: Case) -> None:
-    options: dict[str, Any] = {"donate": 0} if c.mode == "donate" else {}
+    options: dict[str, Any] = {"donate": donated(c.program)} if c.mode == "donate" else {}
     f = function(c.program) if c.mode == "eager" else xt.jit(function(c.program), **options)
     check_call(f, c.program, c.program.inputs, c.device, c.mode)
     check_call(f, c.program, c.program.inputs, c.device, f"{c.mode}, again")
@@ -142,7 +156,10 @@ def run_bundle(c: Case) -> None:
     specs = []
     for a in p.inputs.values():
         specs.append(xt.spec({d: None if d in p.open else n for d, n in a.sizes.items()}, dtype=a.dtype))
-    loaded = xt.load(xt.export(function(p), tuple(specs), c=False, targets=bundle_target(c.seed)))
+    if c.device == "cpu":
+        loaded = xt.load(xt.export(function(p), tuple(specs), c=False, targets=bundle_target(c.seed)))
+    else:
+        loaded = xt.load(xt.export(function(p), tuple(specs), c=False, targets=(c.device,)), target=c.device)
     for inputs in (p.inputs, *c.others):
         check_call(loaded, p, inputs, c.device, "bundle")
 
@@ -205,11 +222,11 @@ def _weights(p: Program, wanted: Sequence[Named], seed: int) -> list[Named | Non
     ]
 
 
-def _loss_of(p: Program, weights: Sequence[Named | None]) -> Callable[..., Any]:
+def _loss_of(p: Program, weights: Sequence[Named | None], device: str) -> Callable[..., Any]:
     f = function(p)
 
     def loss(*xs: Any) -> Any:
-        terms = [(y * array(w)).sum() for y, w in zip(f(*xs), weights, strict=True) if w is not None]
+        terms = [(y * array(w, device)).sum() for y, w in zip(f(*xs), weights, strict=True) if w is not None]
         return sum(terms[1:], terms[0])
 
     return loss
@@ -257,11 +274,11 @@ def run_gradient(c: Case) -> None:
     weights = _weights(p, wanted, c.seed)
     if not any(w is not None for w in weights) or not along:
         return
-    loss = _loss_of(p, weights)
+    loss = _loss_of(p, weights, c.device)
     names = list(p.inputs)
     wrt = tuple(names.index(n) for n in along)
-    arrays = [array(a) for a in p.inputs.values()]
-    tangents = tuple(array(along[n]) for n in along)
+    arrays = [array(a, c.device) for a in p.inputs.values()]
+    tangents = tuple(array(along[n], c.device) for n in along)
     # The modes are compared at kinks, too; differences say nothing there.
     gradients = xt.grad(loss, wrt=wrt)(*arrays)
 
@@ -293,6 +310,10 @@ def run_gradient(c: Case) -> None:
     if c.mode == "second" and np.isfinite(unsure):
         products = xt.hvp(of_some, some, tangents)
         products = products if isinstance(products, tuple) else (products,)
+        if len(some) == 1 and some[0].size <= 30:
+            square = xt.hessian(of_some)(*some).values.reshape(some[0].size, some[0].size)
+            if not np.allclose(square, square.T, rtol=1e-7, atol=1e-8 * (scale + np.abs(square).max(initial=0.0))):
+                raise WrongError(f"the Hessian differs from its transpose by {np.abs(square - square.T).max():.3g}")
         curve = sum(float((h * t).sum()) for h, t in zip(products, tangents, strict=True))
         if (
             np.isfinite(second)
@@ -308,25 +329,39 @@ RUN: dict[str, Callable[[Case], None]] = {
     "jit": run_jit, "donate": run_jit, "eager": run_jit, "open": run_open, "bundle": run_bundle,
     "vectorize": run_vectorize, "gradient": run_gradient, "second": run_gradient,
 }  # fmt: skip
+# Not those that need float64: Metal has no such.
+DEVICE_SHARES = {"jit": 6, "open": 4, "bundle": 1.5, "vectorize": 2, "donate": 0.5}
+FAMILIES = (
+    ("int64", "uint64", "float64", "bool"),
+    ("bfloat16", "float16", "float32", "int8", "bool"),
+    ("int8", "uint8", "int16", "uint64", "float16"),
+)
+"""dtypes that meet more often than by chance."""
 SHARES = {"jit": 6, "open": 4, "bundle": 2, "gradient": 4, "second": 2, "vectorize": 3, "donate": 0.5, "eager": 0.3}
 SMOOTH = ("bool", "int64", "int32", "uint8", "float64")
 
 
-def kind_of(mode: str, device: str) -> Kind:
+def kind_of(mode: str, device: str, rng: random.Random) -> Kind:
     if mode in ("gradient", "second"):
-        return Kind(dtypes=SMOOTH, smooth=True, specials=False, statements=(2, 7), sizes=(1, 2, 3, 4, 5, 7, 9, 17))
-    dtypes = Kind.dtypes
+        sizes = (1, 2, 3, 4, 5, 7, 9, 17, *((25, 50, 101) if rng.random() < 0.2 else ()))
+        return Kind(dtypes=SMOOTH, smooth=True, specials=False, statements=(2, 7), sizes=sizes)
+    dtypes = rng.choice(FAMILIES) if rng.random() < 0.25 else Kind.dtypes
     if device == "metal":
         dtypes = tuple(d for d in dtypes if d != "float64")
+    opened = mode in ("open", "bundle")
+    if mode in ("jit", "open", "donate") and rng.random() < 0.02:  # several threads take part
+        return Kind(dtypes, (3, 257, 300, 401), opened, statements=(2, 5), control=False, largest=VERY_LARGE)
     sizes = (1, 2, 3, 5, 8, 13) if mode == "vectorize" else Kind.sizes
-    return Kind(dtypes=dtypes, opened=mode in ("open", "bundle"), sizes=sizes)
+    return Kind(dtypes=dtypes, opened=opened, sizes=sizes)
 
 
 def case(seed: int, device: str = "cpu", mode: str | None = None) -> Case:
     rng = random.Random(f"case {seed}")
-    shares = SHARES if device == "cpu" else {"jit": 6, "open": 4}
+    shares = SHARES if device == "cpu" else DEVICE_SHARES
+    if device not in ("cpu", "metal"):
+        shares = {**shares, "gradient": 2, "second": 0.5}
     mode = mode or rng.choices(list(shares), list(shares.values()))[0]
-    maker = Maker(f"{seed} {mode}", kind_of(mode, device))
+    maker = Maker(f"{seed} {mode}", kind_of(mode, device, rng))
     p = maker.program()
     others: list[Values] = []
     batched: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ def _index(x: Named, dim: str, at: Any) -> tuple[Any, ...]:
     return tuple(at if d == dim else slice(None) for d in x.dims)
 
 
-def _closed(g: Maker) -> Any:
+def closed(g: Maker) -> Any:
     """A value and a dim of it whose size the program knows."""
     found = g.pick_with_dim()
     return found if found and found[1] not in g.open else None
@@ -31,7 +31,7 @@ def _rename(x: Named, old: str, new: str) -> Named:
     return moved(lambda a: a, x, [new if d == old else d for d in x.dims])
 
 
-def _renamed(g: Maker, x: str | None, dim: str) -> str | None:
+def renamed(g: Maker, x: str | None, dim: str) -> str | None:
     """`x`, whose `dim` changed its size, under a name that has this size."""
     if x is None:
         return None
@@ -47,7 +47,7 @@ def _renamed(g: Maker, x: str | None, dim: str) -> str | None:
 
 @makes(3)
 def _make_slice(g: Maker) -> Any:
-    found = _closed(g)
+    found = closed(g)
     if not found:
         return None
     x, dim = found
@@ -55,12 +55,12 @@ def _make_slice(g: Maker) -> Any:
     step = g.rng.choice((1, 1, 1, 2, 3, -1, -2))
     start = g.rng.choice((None, g.rng.randint(-n - 1, n + 1)))
     stop = g.rng.choice((None, None, g.rng.randint(-n - 1, n + 1)))
-    return _renamed(g, g.add("slice", [x], {"dim": dim, "start": start, "stop": stop, "step": step}), dim)
+    return renamed(g, g.add("slice", [x], {"dim": dim, "start": start, "stop": stop, "step": step}), dim)
 
 
 @makes(1)
 def _make_rename(g: Maker) -> Any:
-    found = _closed(g)
+    found = closed(g)
     if not found:
         return None
     x, dim = found
@@ -78,7 +78,7 @@ def _at(x: Named, dim: str, at: int) -> Named:
 
 @makes(1.5)
 def _make_at(g: Maker) -> Any:
-    found = _closed(g)
+    found = closed(g)
     if not found or g.values[found[0]].sizes[found[1]] == 0:
         return None
     n = g.values[found[0]].sizes[found[1]]
@@ -114,12 +114,12 @@ def _pad(x: Named, dim: str, before: int, after: int, number: Any) -> Named:
 
 @makes(1)
 def _make_pad(g: Maker) -> Any:
-    found = _closed(g)
+    found = closed(g)
     if not found:
         return None
     x, dim = found
     params = {"dim": dim, "before": g.rng.randint(0, 3), "after": g.rng.randint(0, 3), "number": g.rng.randint(0, 1)}
-    return _renamed(g, g.add("pad", [x], params), dim)
+    return renamed(g, g.add("pad", [x], params), dim)
 
 
 @op("concat", lambda x, y, dim: f"xt.concat([{x}, {y}], {dim!r})")
@@ -133,12 +133,12 @@ def _concat(x: Named, y: Named, dim: str) -> Named:
 
 @makes(1)
 def _make_concat(g: Maker) -> Any:
-    found = _closed(g)
+    found = closed(g)
     if not found:
         return None
     x, dim = found
     y = g.pick(lambda b: set(b.dims) == set(g.values[x].dims) and b.dtype == g.values[x].dtype)
-    return _renamed(g, g.add("concat", [x, y], {"dim": dim}), dim) if y else None
+    return renamed(g, g.add("concat", [x, y], {"dim": dim}), dim) if y else None
 
 
 @op("transpose", lambda x, dims: f"{x}.transpose({', '.join(map(repr, dims))})")
@@ -176,10 +176,98 @@ def _make_stack(g: Maker) -> Any:
     return g.add("stack", [x], {"dims": dims, "new": new})
 
 
+@op("unstack", lambda x, dim, sizes: f"xt.unstack({x}, {dim}={sizes!r})")
+def _unstack(x: Named, dim: str, sizes: dict[str, int]) -> Named:
+    rest = [d for d in x.dims if d != dim]
+    order = [x.axis(d) for d in (*rest, dim)]
+    shape = [*(x.sizes[d] for d in rest), *sizes.values()]
+    return moved(lambda a: a.transpose(order).reshape(shape), x, [*rest, *sizes])
+
+
+@makes(0.7)
+def _make_unstack(g: Maker) -> Any:
+    found = closed(g)
+    if not found:
+        return None
+    x, dim = found
+    n = g.values[x].sizes[dim]
+    first = g.rng.choice([f for f in range(1, n + 1) if n % f == 0]) if n else g.rng.randint(1, 3)
+    sizes: dict[str, int] = {}
+    for size in (first, n // first):
+        new = g.new_dim(size)
+        while new in g.values[x].dims or new in sizes:
+            new = f"d{len(g.sizes)}"
+            g.sizes[new] = size
+        sizes[new] = size
+    return g.add("unstack", [x], {"dim": dim, "sizes": sizes})
+
+
+@op("join", lambda x, y, new: f"xt.concat([{x}, {y}], {new!r})")
+def _join(x: Named, y: Named, new: str) -> Named:
+    order = [y.axis(d) for d in x.dims]
+    value, error = np.stack([x.value, y.value.transpose(order)]), np.stack([x.error, y.error.transpose(order)])
+    return Named((new, *x.dims), x.dtype, value, error)
+
+
+@makes(0.7)
+def _make_join(g: Maker) -> Any:
+    x = g.pick()
+    y = g.pick(lambda b: set(b.dims) == set(g.values[x].dims) and b.dtype == g.values[x].dtype) if x else None
+    if x is None or y is None:
+        return None
+    new = g.new_dim(2)
+    if new in g.values[x].dims:
+        return None
+    return g.add("join", [x, y], {"new": new})
+
+
+@op(
+    "copies",
+    lambda x, dim, times, each: f"xt.repeat({x}, {times}, {dim!r})" if each else f"xt.tile({x}, {dim}={times})",
+)
+def _copies(x: Named, dim: str, times: int, each: bool) -> Named:
+    axis = x.axis(dim)
+    if each:
+        return moved(lambda a: np.repeat(a, times, axis), x, x.dims)
+    return moved(lambda a: np.concatenate([a] * times, axis), x, x.dims)
+
+
+@makes(0.7)
+def _make_copies(g: Maker) -> Any:
+    found = closed(g)
+    if not found:
+        return None
+    params = {"dim": found[1], "times": g.rng.randint(1, 3), "each": g.rng.random() < 0.5}
+    return renamed(g, g.add("copies", [found[0]], params), found[1])
+
+
 # By positions that are arrays.
 
 
-def _wrapped(positions: Named, size: int) -> np.ndarray:
+@op("rows", lambda x, dim, at, new: f"{x}.isel({dim}=xt.array(np.array({list(at)!r}, int), {new!r}))")
+def _rows(x: Named, dim: str, at: tuple[int, ...], new: str) -> Named:
+    """Positions that the program holds itself."""
+    if at and not all(-x.sizes[dim] <= i < x.sizes[dim] for i in at):
+        raise RefusedError("an index out of range")
+    positions = np.array(at, int)
+    return moved(lambda a: a.take(positions, x.axis(dim)), x, [new if d == dim else d for d in x.dims])
+
+
+@makes(1)
+def _make_rows(g: Maker) -> Any:
+    found = closed(g)
+    if not found or g.values[found[0]].sizes[found[1]] == 0:
+        return None
+    x, dim = found
+    n = g.values[x].sizes[dim]
+    at = tuple(g.rng.randint(-n, n - 1) for _ in range(g.rng.choice((0, 1, 2, 5, 33))))
+    new = g.new_dim(len(at))
+    if new in g.values[x].dims:
+        return None
+    return g.add("rows", [x], {"dim": dim, "at": at, "new": new})
+
+
+def wrapped(positions: Named, size: int) -> np.ndarray:
     at = positions.known().value.astype(object)
     at = np.where(at < 0, at + size, at)
     if at.size and not ((at >= 0) & (at < size)).all():
@@ -190,7 +278,7 @@ def _wrapped(positions: Named, size: int) -> np.ndarray:
 @op("gather", lambda x, k, dim: f"{x}.isel({dim}={k})")
 def _gather(x: Named, k: Named, dim: str) -> Named:
     """k's dims come in place of `dim`; a dim that x has, too, goes along."""
-    at = _wrapped(k, x.sizes[dim])
+    at = wrapped(k, x.sizes[dim])
     new = [d for d in k.dims if d not in x.dims or d == dim]
     rest = [d for d in x.dims if d != dim]
     dims = [e for d in x.dims for e in (new if d == dim else [d])]
@@ -209,7 +297,7 @@ def _gather(x: Named, k: Named, dim: str) -> Named:
     return moved(take, x, dims)
 
 
-def _positions(g: Maker, x: str, dim: str) -> str | None:
+def positions(g: Maker, x: str, dim: str) -> str | None:
     """Positions along a dim: an input, or computed ones."""
     n = g.values[x].sizes[dim]
     if dim not in g.open and n > 0 and g.rng.random() < 0.4:
@@ -236,14 +324,14 @@ def _make_gather(g: Maker) -> Any:
     found = g.pick_with_dim(lambda a: is_float(a.dtype) or not g.kind.smooth)
     if not found or g.sizes.get(found[1]) != g.values[found[0]].sizes[found[1]]:
         return None
-    k = _positions(g, *found)
+    k = positions(g, *found)
     return g.add("gather", [found[0], k], {"dim": found[1]}) if k else None
 
 
 @op("update", lambda x, k, v, dim, kind: f"{x}.at({dim}={k}).{kind}({v})")
 def _update(x: Named, k: Named, v: Named, dim: str, kind: str) -> Named:
     """One update after the other, row-major over the positions' dims in the order of their names."""
-    at = _wrapped(k, x.sizes[dim])
+    at = wrapped(k, x.sizes[dim])
     order = sorted(k.dims)
     at = at.transpose([k.axis(d) for d in order])
     value, error = x.value.copy(), x.error.copy()
@@ -282,8 +370,8 @@ def _make_update(g: Maker) -> Any:
     if not found or g.sizes.get(found[1]) != g.values[found[0]].sizes[found[1]]:
         return None
     x, dim = found
-    k = _positions(g, x, dim)
-    if k is None:
+    k = positions(g, x, dim)
+    if k is None or g.values[k].value.size > 500:  # the reference goes from one to the next
         return None
     v = g.pick(
         lambda b: (

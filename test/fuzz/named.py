@@ -87,7 +87,7 @@ def exact(values: Any, dims: Sequence[str], dtype: str) -> Named:
 
 
 def made(
-    dims: Sequence[str], dtype: str, value: np.ndarray, error: np.ndarray, ulps: float = 0.0, sizes: Any = None
+    dims: Sequence[str], dtype: str, value: np.ndarray, error: np.ndarray, ulps: Any = 0.0, sizes: Any = None
 ) -> Named:
     """A result, of which `ulps` roundings of `sizes` (its own values) are added to the error."""
     value = np.asarray(value)
@@ -99,7 +99,7 @@ def made(
     error = np.asarray(error, "float64")
     with np.errstate(all="ignore"):
         size = np.abs(value if sizes is None else sizes).astype("float64")
-        if ulps:
+        if np.any(ulps):
             error = error + np.where(np.isfinite(size), ulps * (_EPSILON[dtype] * size + _TINY[dtype]), 0.0)
         # Beyond the largest number: infinite, or nobody can tell.
         largest = _LARGEST[dtype]
@@ -151,7 +151,8 @@ def elementwise(
         for i in moved:
             error = np.where(np.isinf(errors[i]), np.inf, error)
         if rounded and is_float(dtype):
-            ulps = np.where(stored(value, dtype).astype(np.longdouble) == value, 0.0, ulps or 1.0)  # type: ignore[assignment]
+            whole = (stored(value, dtype).astype(np.longdouble) == value) & (error == 0)
+            ulps = np.where(whole, 0.0, ulps or 1.0)  # type: ignore[assignment]
             if not np.any(ulps):
                 return made(dims, dtype, value, error)
             plain = made(dims, dtype, value, error)
@@ -188,10 +189,10 @@ def cast(x: Named, dtype: str) -> Named:
 
 
 def promoted(*dtypes: str) -> str:
-    """As NumPy; bfloat16 meets floats only, and those of 16 bits in float32."""
-    if "bfloat16" in dtypes and len(set(dtypes)) > 1:
-        others = [d for d in dtypes if d != "bfloat16"]
-        return np.result_type("float32", *others).name
+    """As NumPy; bfloat16 stays beside bools and integers of 8 bits, and meets all others as float32 does."""
+    if "bfloat16" in dtypes:
+        others = [d for d in dtypes if d not in ("bfloat16", "bool", "int8", "uint8")]
+        return np.result_type("float32", *others).name if others else "bfloat16"
     return np.result_type(*map(native, dtypes)).name
 
 
@@ -238,7 +239,8 @@ def product(x: Named, dim: str) -> Named:
     n = value.shape[-1]
     with np.errstate(all="ignore"):
         result, most = value.prod(-1), np.maximum(np.abs(value) + error, 1).prod(-1)
-        e = np.where(_nonfinite(value, error), np.inf, (most - np.maximum(np.abs(value), 1).prod(-1)).astype("float64"))
+        away = (np.abs(value) + error).prod(-1) - np.abs(value).prod(-1)
+        e = np.where(_nonfinite(value, error), np.inf, away.astype("float64"))
         return made(dims, dtype, result, e, n, most if n > 1 else None)
 
 
@@ -266,42 +268,58 @@ def place(x: Named, dim: str, largest: bool) -> Named:
     return made(dims, "int64", best, np.where(unsure, np.inf, 0.0))
 
 
-def ordered(x: Named, dim: str) -> Named:
+def order(x: Named, dim: str, descending: bool = False) -> Named:
+    """Positions that sort: stable, NaN last. Those of what may be elsewhere are unknown."""
+    axis = x.axis(dim)
+    key = -x.value.astype(np.longdouble) if descending else x.value
+    unsure = x.error.max(axis, keepdims=True) > 0 if x.error.size else x.error
+    error = np.broadcast_to(np.where(unsure, np.inf, 0.0), x.error.shape)
+    return Named(x.dims, "int64", np.argsort(key, axis, kind="stable"), error)
+
+
+def ordered(x: Named, dim: str, descending: bool = False) -> Named:
     axis = x.axis(dim)
     error = np.broadcast_to(x.error.max(axis, keepdims=True), x.error.shape) if x.error.size else x.error
-    return Named(x.dims, x.dtype, np.sort(x.value, axis, kind="stable"), error)
+    return Named(x.dims, x.dtype, np.take_along_axis(x.value, order(x, dim, descending).value, axis), error)
 
 
-def order(x: Named, dim: str) -> Named:
+def running(kind: str, x: Named, dim: str, reverse: bool = False, exclusive: bool = False) -> Named:
+    """A cumulative sum, product, max or min: the reductions of all beginnings."""
+    value, error, _ = _last(x, dim)
+    if reverse:
+        value, error = value[..., ::-1], error[..., ::-1]
+    if exclusive:
+        value, error = value[..., :-1], error[..., :-1]
+    with np.errstate(all="ignore"):
+        result = _accumulated(kind, value, error, x.dtype)
+    value, error = result.value, result.error
+    if exclusive and x.sizes[dim]:
+        first = [(0, 0)] * (value.ndim - 1) + [(1, 0)]
+        value, error = np.pad(value, first, constant_values=int(kind == "prod")), np.pad(error, first)
+    if reverse:
+        value, error = value[..., ::-1], error[..., ::-1]
     axis = x.axis(dim)
-    if x.error.size and x.error.max() > 0:
-        raise UnknownError
-    return Named(x.dims, "int64", np.argsort(x.value, axis, kind="stable"), np.zeros(x.error.shape))
+    return Named(x.dims, result.dtype, np.moveaxis(value, -1, axis), np.moveaxis(error, -1, axis))
 
 
-def running(kind: str, x: Named, dim: str, reverse: bool = False) -> Named:
-    """A cumulative sum, product, max or min, as reductions of all beginnings."""
-    axis, n = x.axis(dim), x.sizes[dim]
-    backwards = [slice(None)] * len(x.dims)
-    backwards[axis] = slice(None, None, -1)
-    if reverse:
-        x = moved(lambda a: a[tuple(backwards)], x, x.dims)
-    parts = []
-    for i in range(n):
-        begin = [slice(None)] * len(x.dims)
-        begin[axis] = slice(0, i + 1)
-        part = moved(lambda a, begin=tuple(begin): a[begin], x, x.dims)  # type: ignore[misc]
-        if kind == "sum":
-            parts.append(total(part, dim))
-        elif kind == "prod":
-            parts.append(product(part, dim))
-        else:
-            parts.append(extreme(part, dim, kind == "max"))
-    dtype = wide(x.dtype) if kind in ("sum", "prod") else x.dtype
-    if not parts:
-        return Named(x.dims, dtype, np.zeros(x.value.shape, x.value.dtype if is_float(dtype) else dtype), x.error)
-    value = np.stack([p.value for p in parts], axis)
-    error = np.stack([p.error for p in parts], axis)
-    if reverse:
-        value, error = value[tuple(backwards)], error[tuple(backwards)]
-    return Named(x.dims, dtype, value, error)
+def _accumulated(kind: str, value: np.ndarray, error: np.ndarray, dtype: str) -> Named:
+    """Along the last axis."""
+    if kind in ("max", "min"):
+        f = np.maximum if kind == "max" else np.minimum
+        return Named((), dtype, f.accumulate(value, -1), np.maximum.accumulate(error, -1))
+    dtype = wide(dtype)
+    f = np.add if kind == "sum" else np.multiply
+    spread = np.add.accumulate(error, -1)
+    dims = ("",) * value.ndim
+    if not is_float(dtype):
+        return made(dims, dtype, f.accumulate(value.astype(dtype), -1, dtype=dtype), spread)
+    result = f.accumulate(value, -1)
+    n = np.arange(1, value.shape[-1] + 1) * (np.arange(value.shape[-1]) > 0)
+    decided = np.logical_or.accumulate(~np.isfinite(value), -1) & np.logical_and.accumulate(np.isfinite(error), -1)
+    if kind == "sum":
+        sizes = np.add.accumulate(np.abs(value), -1) + spread
+        sizes = np.where(np.isfinite(result), sizes, result)
+        return made(dims, dtype, result, np.where(decided, 0.0, spread), n, sizes)
+    most = np.multiply.accumulate(np.maximum(np.abs(value) + error, 1), -1)
+    e = np.multiply.accumulate(np.abs(value) + error, -1) - np.multiply.accumulate(np.abs(value), -1)
+    return made(dims, dtype, result, np.where(decided, np.inf, e.astype("float64")), n, most)
