@@ -40,7 +40,7 @@ std::unique_ptr<TargetMachine> hostMachine() {
   if (!initialized || !found)
     report_fatal_error(Twine("no code generator for this machine: ") + error);
   TargetOptions options;
-  options.AllowFPOpFusion = FPOpFusion::Fast; // a*b+c may become one instruction
+  options.AllowFPOpFusion = FPOpFusion::Standard; // what the ops say (LoopEmitter::combine)
   static const std::string features = hostFeatures();
   return std::unique_ptr<TargetMachine>(
       found->createTargetMachine(triple, sys::getHostCPUName(), features, options, Reloc::PIC_,

@@ -281,7 +281,7 @@ std::unique_ptr<llvm::TargetMachine> machineFor(const Processor &processor, std:
   if (!target)
     return nullptr;
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Fast; // as under jit
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // as under jit
   options.FunctionSections = options.DataSections = true;
   options.MCOptions.ABIName = processor.abi;
   return std::unique_ptr<llvm::TargetMachine>(

@@ -459,9 +459,21 @@ void LoopEmitter::finish(const Accumulator &a, int64_t u, Value value) {
               {value, lanes.isWide() ? Lane::Vector : Lane::Uniform});
 }
 
+/// A product that is added to a sum may be one instruction with the addition. No other product may:
+/// what is computed in several loops must have one value, as where a maximum finds its place.
 Value LoopEmitter::combine(const Accumulator &a, Value x, Value y) {
+  auto flags = flagsOf(a);
+  if (a.combiner->kind == vector::CombiningKind::ADD && isa<FloatType>(a.type)) {
+    for (Value v : {x, y}) {
+      auto product = v.getDefiningOp<arith::MulFOp>();
+      if (!product || !product->use_empty())
+        continue;
+      product.setFastmath(product.getFastmath() | arith::FastMathFlags::contract);
+      flags = flags | arith::FastMathFlags::contract;
+    }
+  }
   return vector::makeArithReduction(b, loc, a.combiner->kind, x, y,
-                                    arith::FastMathFlagsAttr::get(b.getContext(), flagsOf(a)));
+                                    arith::FastMathFlagsAttr::get(b.getContext(), flags));
 }
 
 /// Runs every stage once per vector; takes and returns the accumulators.
