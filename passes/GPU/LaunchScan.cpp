@@ -56,7 +56,7 @@ LogicalResult Parts::launchOne(Value totals, bool second) {
   Value part = arith::RemUIOp::create(b, loc, group, count);
   Value firstOfRow = arith::SubIOp::create(b, loc, group, part);
   // Parts are whole tiles, so that elements lie in them as they do in the whole.
-  const int64_t tile = kernel.threads * 4;
+  const int64_t tile = kernel.threads * Leaf::kOwn;
   Value size = kernel.index(leaf.reductionSize());
   Value perPart = arith::AddIOp::create(b, loc, size, kernel.index(parts * tile - 1));
   perPart = arith::DivUIOp::create(b, loc, perPart, kernel.index(parts * tile));

@@ -30,6 +30,9 @@ struct Beside {
 /// An operation over a space of points: linalg.generic, fill, copy.
 class Leaf {
 public:
+  /// Elements of a thread per tile of a scan: as many as one load brings.
+  static constexpr int64_t kOwn = 4;
+
   /// `init`: per output, what it holds before, where that is one known number.
   /// `readBeside`, `writtenBeside`: accesses that come after the op's own.
   Leaf(Kernel &kernel, mlir::Operation *op, llvm::ArrayRef<mlir::Value> init = {},

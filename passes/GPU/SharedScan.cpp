@@ -22,9 +22,6 @@ using namespace mlir;
 using namespace xtensor::gpu;
 using mlir::utils::IteratorType;
 
-/// Elements of a thread per tile: as many as one load brings.
-constexpr int64_t kOwn = 4;
-
 //===- what kind of scan it is -----------------------------------------------===//
 
 /// Whether the yielded `next` is linear in `running`, in steps that `coefficient` follows.
