@@ -10,7 +10,7 @@ function(xtensor_add_pass_library room)
     EXCLUDE_FROM_LIBMLIR
     DISABLE_INSTALL
     DEPENDS XTensor${room}IncGen XTensorIncGen)
-  target_link_libraries(XTensor${room} PUBLIC XTensorDialect ${ARG_LINK})
+  target_link_libraries(XTensor${room} PUBLIC XTensorDialect XTensorEstimates ${ARG_LINK})
   mlir_target_link_libraries(XTensor${room} PUBLIC MLIRPass ${ARG_MLIR})
   xtensor_precompile(XTensor${room})
 endfunction()

@@ -2,12 +2,11 @@
 // then an ordinary linear op, which has its transpose already. So it is for prod, whose
 // residuals are the products of the others.
 #include "Autodiff/ScatterRules.h"
+#include "Estimates.h"
 
 using namespace mlir;
 using namespace xtensor;
 
-/// What one part of a long reduction holds: it is counted while it lies in the first cache.
-constexpr int64_t kPart = 8192;
 /// Shorter rows than this are no parts, and of rows side by side so many make one.
 constexpr int64_t kLeastRow = 128, kLeastRows = 8, kMostRows = 64;
 
@@ -41,7 +40,8 @@ static Parts partsOf(ImplicitLocOpBuilder &b, ReduceOp op) {
   ArrayType type = arrayType(op.getX());
   if (!type.hasStaticShape())
     return {op.getX(), {}};
-  int64_t beside = 1; // elements of one position of `dim`
+  constexpr int64_t kPart = cut::kComparedPart;
+  Amount beside = 1; // elements of one position of `dim`
   for (auto [dim, size] : llvm::reverse(llvm::zip_equal(type.getDimNames(), type.getShape()))) {
     if (!llvm::is_contained(op.getDims(), dim)) {
       beside *= size;
@@ -52,9 +52,9 @@ static Parts partsOf(ImplicitLocOpBuilder &b, ReduceOp op) {
     if (beside == 1 && op.getDims().size() > 1 && size >= kLeastRow)
       return {op.getX(), b.getArrayAttr({dim})};
     int64_t rows = kMostRows;
-    while (rows > kLeastRows && rows * beside > kPart)
+    while (rows > kLeastRows && beside * rows > kPart)
       rows /= 2;
-    if (beside >= kLeastRow && size * beside > 2 * kPart && size % rows == 0)
+    if (beside >= kLeastRow && beside * size > 2 * kPart && size % rows == 0)
       return cutDim(b, op.getX(), dim, rows);
     break;
   }
@@ -199,7 +199,7 @@ static Value pairwiseProduct(ImplicitLocOpBuilder &b, Value x, StringAttr dim) {
 
 /// The parts that the last reduced dim is taken in, `beside` elements lie at each of its positions;
 /// 0: none.
-static int64_t lengthOfParts(ArrayType type, StringAttr dim, int64_t beside) {
+static int64_t lengthOfParts(ArrayType type, StringAttr dim, Amount beside) {
   int64_t size = type.getSize(dim);
   if (beside != 1) {
     bool isLong = beside >= kLeastRow && size >= kRows * kRows && size % kRows == 0;
@@ -222,7 +222,7 @@ static Value expandProduct(ImplicitLocOpBuilder &b, Operation *o) {
   if (op.getDims().empty())
     return x;
   SmallVector<StringAttr> dims;
-  int64_t beside = 1; // elements of one position of the last of them
+  Amount beside = 1; // elements of one position of the last of them
   for (auto [dim, size] :
        llvm::reverse(llvm::zip_equal(arrayType(x).getDimNames(), arrayType(x).getShape())))
     if (llvm::is_contained(op.getDims(), dim))

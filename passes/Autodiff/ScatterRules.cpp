@@ -2,6 +2,7 @@
 // nobody uses its value. Where it is not, the lowering checks an index once.
 #include "Autodiff/ScatterRules.h"
 
+#include "Estimates.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -81,10 +82,9 @@ static LastUpdates lastUpdates(Transposer &t, ScatterOp op, ValueRange indices) 
   ArrayType numbered = minus(written, dimsOf(kept));
   if (numbered.getRank() == 0 || areKnownDistinct(indices))
     return {};
-  int64_t count = 1;
-  for (int64_t size : numbered.getShape())
-    count = size == ArrayType::kDynamic || count > INT32_MAX ? INT64_MAX : count * size;
-  Type element = count <= INT32_MAX ? t.b.getI32Type() : t.b.getI64Type();
+  int64_t count = knownProduct(numbered.getShape());
+  Type element =
+      count != ArrayType::kDynamic && count <= INT32_MAX ? t.b.getI32Type() : t.b.getI64Type();
   // By name, so that the stored order of an index array changes nothing.
   SmallVector<Attribute> order = dimsOf(numbered);
   llvm::sort(order, [](Attribute a, Attribute b) {

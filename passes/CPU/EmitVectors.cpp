@@ -5,6 +5,8 @@
 #include "CPU/Passes.h"
 #include "CPU/Processor.h"
 #include "CPU/ReadAhead.h"
+#include "Estimates.h"
+#include "Schedule/ScheduleTable.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,26 +24,6 @@ using namespace xtensor;
 using namespace xtensor::cpu;
 
 namespace {
-
-/// Vector instructions that one thread does in two microseconds, about.
-constexpr int64_t kGrainWork = 8192;
-
-/// Elements of a fill or a copy that is worth several threads.
-constexpr int64_t kSpread = 1 << 16;
-
-/// More than any bound on work; its square times what a step costs has 64 bits.
-constexpr int64_t kMuch = int64_t(1) << 31;
-
-int64_t estimate(int64_t size) { return ShapedType::isDynamic(size) ? 256 : size; }
-
-int64_t workOf(linalg::LinalgOp op) {
-  int64_t elements = 1, cost = 1;
-  for (int64_t range : op.getStaticLoopRanges())
-    elements = std::min(elements * std::min(estimate(range), kMuch), kMuch);
-  for (Operation &inner : *op.getBlock())
-    cost += isa_and_nonnull<math::MathDialect>(inner.getDialect()) ? 16 : 1;
-  return elements * cost / 16;
-}
 
 struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
   using EmitVectorsBase::EmitVectorsBase;
@@ -78,9 +60,9 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       if (auto chosen = schedule.getAs<IntegerAttr>("grain"))
         grain = chosen.getInt();
     if (!grain) {
-      int64_t work = 1;
+      Amount work = 1;
       forall.walk([&](linalg::LinalgOp op) { work += workOf(op); });
-      grain = (kGrainWork + work - 1) / work;
+      grain = divideUp(ScheduleTable::of("cpu")->grainWork(), work).count();
     }
     forall->setAttr("xtensor.grain", b.getI64IntegerAttr(grain));
   }
@@ -149,7 +131,7 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     return llvm::all_of(kernel.stages, [](Stage &stage) {
       auto type = dyn_cast<MemRefType>(stage.op.getDpsInits()[0].getType());
       return isa<linalg::FillOp, linalg::CopyOp>(stage.op.getOperation()) && type &&
-             type.hasStaticShape() && type.getNumElements() >= kSpread;
+             type.hasStaticShape() && Amount::ofSizes(type.getShape()) >= kSharedElements;
     });
   }
 
@@ -159,8 +141,9 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     auto type = cast<MemRefType>(target.getType());
     int64_t dim =
         llvm::find_if(type.getShape(), [](int64_t n) { return n > 1; }) - type.getShape().begin();
-    int64_t size = type.getDimSize(dim), each = type.getNumElements() / size;
-    int64_t step = std::max<int64_t>(1, kSpread / 4 / each);
+    int64_t size = type.getDimSize(dim);
+    Amount each = Amount::ofSizes(type.getShape()) / size;
+    int64_t step = std::max<int64_t>(1, (kSharedElements / 4 / each).count());
     Location loc = op.getLoc();
     OpFoldResult zero = b.getIndexAttr(0), whole = b.getIndexAttr(size);
     auto forall = scf::ForallOp::create(b, loc, {zero}, {whole}, {b.getIndexAttr(step)},
@@ -187,7 +170,8 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
       linalg::FillOp::create(in, loc, source, part(target));
     else
       linalg::CopyOp::create(in, loc, part(source), part(target));
-    setGrain(forall);
+    int64_t grain = divideUp(kSharedElements, each * step).count();
+    forall->setAttr("xtensor.grain", b.getI64IntegerAttr(grain));
     return forall.getBody();
   }
 

@@ -1,6 +1,7 @@
 // xtensor-estimate-work: how long a call takes, and which loops must be stopped when the user asks.
 #include "CPU/Passes.h"
 
+#include "Estimates.h"
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -24,13 +25,12 @@ namespace {
 constexpr double kLongCall = 20e3;    // the interpreter's lock is worth giving away, for 30 ns
 constexpr double kPolledLoop = 4e6;   // shorter loops are over before anybody waits
 constexpr double kBetweenPolls = 6e4; // a poll takes about 10 ns
-constexpr double kOp = 1, kVectorOp = 0.25, kFunction = 5, kVectorFunction = 2;
-constexpr double kUnknownSteps = 64;
+constexpr double kOp = 1, kVectorOp = 0.25, kFunction = 5, kVectorFunction = kMathCost * kVectorOp;
 
 double elementsOf(Value memref) {
   double elements = 1;
   for (int64_t size : cast<ShapedType>(memref.getType()).getShape())
-    elements *= ShapedType::isDynamic(size) ? kUnknownSteps : size;
+    elements *= ShapedType::isDynamic(size) ? kOpenSteps : size;
   return elements;
 }
 
@@ -67,12 +67,12 @@ private:
     if (isa<scf::WhileOp>(op)) {
       isOpen = true;
       poll(op, inside + kOp);
-      return kUnknownSteps * inside;
+      return kOpenSteps * inside;
     }
     if (auto loop = dyn_cast<scf::ForallOp>(op)) {
       for (auto [from, to, step] :
            llvm::zip(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep()))
-        inside *= stepsOf(from, to, step).value_or(kUnknownSteps);
+        inside *= stepsOf(from, to, step).value_or(kOpenSteps);
       return inside;
     }
     if (isa<math::MathDialect>(op.getDialect()))
@@ -89,7 +89,7 @@ private:
       isOpen = true;
     if (!steps || *steps * step >= kPolledLoop)
       poll(*loop, step);
-    return steps.value_or(kUnknownSteps) * step;
+    return steps.value_or(kOpenSteps) * step;
   }
 
   static std::optional<double> stepsOf(OpFoldResult from, OpFoldResult to, OpFoldResult step) {
@@ -103,7 +103,7 @@ private:
   static double workOfLoops(linalg::LinalgOp op) {
     double elements = 1, each = kVectorOp;
     for (int64_t range : op.getStaticLoopRanges())
-      elements *= ShapedType::isDynamic(range) ? kUnknownSteps : range;
+      elements *= ShapedType::isDynamic(range) ? kOpenSteps : range;
     op->getRegion(0).walk([&](Operation *inner) {
       each += isa<math::MathDialect>(inner->getDialect()) ? kVectorFunction : kVectorOp;
     });
@@ -116,7 +116,7 @@ private:
     for (Value operand : op.getOperands())
       elements += elementsOf(operand);
     for (int64_t size : cast<ShapedType>(op.getOperand(0).getType()).getShape())
-      side = std::max<double>(side, ShapedType::isDynamic(size) ? kUnknownSteps : size);
+      side = std::max<double>(side, ShapedType::isDynamic(size) ? kOpenSteps : size);
     StringRef name = op.getRoutine();
     return 100 + elements * (name == "xt_argsort" || name == "xt_top_k" ? 16 : side);
   }

@@ -1,4 +1,5 @@
 #include "CPU/Gemm.h"
+#include "Estimates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -6,6 +7,7 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace xtensor;
 using namespace xtensor::cpu;
 
 namespace {
@@ -14,6 +16,8 @@ namespace {
 constexpr int64_t kSmallestGemm = 4096;
 /// Products up to this size run one per thread rather than all threads on one.
 constexpr int64_t kLargestBatched = 1 << 21;
+/// Multiplications that a chunk of them holds: a few microseconds of about 20 per nanosecond.
+constexpr int64_t kChunk = 1 << 16;
 
 /// One operand as the library sees it.
 struct Matrix {
@@ -57,7 +61,7 @@ private:
                : arith::IndexCastOp::create(b, loc, b.getI64Type(), e.materialize(b, loc));
   }
   void call(ArrayRef<Value> ivs);
-  int64_t work() const;
+  Amount work() const;
 
   OpBuilder &b;
   Kernel &kernel;
@@ -139,10 +143,10 @@ bool GemmEmitter::chooseLayout() {
   return false;
 }
 
-int64_t GemmEmitter::work() const {
-  int64_t work = 1;
+Amount GemmEmitter::work() const {
+  Amount work = 1;
   for (unsigned loop : {m, n, k})
-    work *= kernel.ranges[loop].isConstant() ? kernel.ranges[loop].constant : 128;
+    work *= kernel.ranges[loop].isConstant() ? kernel.ranges[loop].constant : kOpenSide;
   return work;
 }
 
@@ -209,8 +213,8 @@ void GemmEmitter::emit() {
     if (parallel) {
       auto forall =
           scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{range}, ValueRange(), std::nullopt);
-      // About 20 multiplications per nanosecond; a chunk is worth a few microseconds.
-      forall->setAttr("xtensor.grain", b.getI64IntegerAttr(std::max<int64_t>(1, 65536 / work())));
+      forall->setAttr("xtensor.grain",
+                      b.getI64IntegerAttr(std::max<int64_t>(1, (kChunk / work()).count())));
       b.setInsertionPointToStart(forall.getBody());
       ivs.push_back(forall.getInductionVar(0));
       parallel = false;

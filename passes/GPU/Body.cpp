@@ -1,5 +1,6 @@
 #include "GPU/Body.h"
 
+#include "Estimates.h"
 #include "GPU/Epilogue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -341,16 +342,13 @@ int64_t xtensor::gpu::stepsBetween(int64_t from, int64_t to, int64_t step) {
 }
 
 int64_t xtensor::gpu::iterationsOf(scf::ForallOp loop) {
-  int64_t total = 1;
+  SmallVector<int64_t> counts;
   for (auto [from, to, step] :
        llvm::zip_equal(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep())) {
     auto x = getConstantIntValue(from), y = getConstantIntValue(to), z = getConstantIntValue(step);
-    int64_t count = x && y && z ? stepsBetween(*x, *y, *z) : ShapedType::kDynamic;
-    if (ShapedType::isDynamic(count))
-      return count;
-    total *= count;
+    counts.push_back(x && y && z ? stepsBetween(*x, *y, *z) : ShapedType::kDynamic);
   }
-  return total;
+  return knownProduct(counts);
 }
 
 /// ceil((to - from) / step), on the host or in a kernel.

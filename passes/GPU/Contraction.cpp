@@ -1,5 +1,6 @@
 #include "GPU/Contraction.h"
 
+#include "Estimates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -138,11 +139,7 @@ Contraction::Shape Contraction::shapeOf(linalg::GenericOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   Parts parts = partsOf(op.getIteratorTypesArray(), maps[0], maps[1], maps[2]);
   auto product = [&](ArrayRef<unsigned> loops) {
-    int64_t total = 1;
-    for (unsigned i : loops)
-      total = ShapedType::isDynamic(total) || ShapedType::isDynamic(sizes[i]) ? ShapedType::kDynamic
-                                                                              : total * sizes[i];
-    return total;
+    return knownProduct(llvm::map_to_vector(loops, [&](unsigned i) { return sizes[i]; }));
   };
   Type type = productOf(op)->getResult(0).getType();
   return {product(parts.batches),

@@ -2,6 +2,7 @@
 #include "GPU/Launches.h"
 #include "GPU/Passes.h"
 
+#include "Estimates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -24,7 +25,6 @@ constexpr int64_t kStepsAround = 8;
 constexpr int64_t kLeastPart = 16;
 /// The threads that share a small operation, at least.
 constexpr int64_t kThreads = 32;
-constexpr int64_t kMany = int64_t(1) << 40;
 
 //===- what loops take -------------------------------------------------------===//
 
@@ -36,14 +36,14 @@ static int64_t trips(scf::ForOp loop) {
 }
 
 int64_t xtensor::gpu::stepsOf(Block &block) {
-  int64_t total = 0;
+  Amount total = 0;
   for (Operation &op : block) {
     int64_t steps = stepsOf(op);
     if (ShapedType::isDynamic(steps))
       return steps;
-    total = std::min(total + steps, kMany);
+    total += steps;
   }
-  return total;
+  return total.count();
 }
 
 int64_t xtensor::gpu::stepsOf(Operation &op) {
@@ -51,7 +51,7 @@ int64_t xtensor::gpu::stepsOf(Operation &op) {
     int64_t points = pointsOf(op);
     if (ShapedType::isDynamic(points))
       return kUnknownSteps;
-    int64_t reduced = 1;
+    Amount reduced = 1;
     if (auto generic = dyn_cast<linalg::GenericOp>(op))
       for (auto [range, kind] :
            llvm::zip_equal(generic.getStaticLoopRanges(), generic.getIteratorTypesArray()))
@@ -60,11 +60,10 @@ int64_t xtensor::gpu::stepsOf(Operation &op) {
     if (points == 0)
       return 0;
     // Each result is taken to be one thread's, step by step, of nested loops.
-    int64_t results = points / reduced;
-    int64_t each = static_cast<int64_t>(llvm::divideCeil(results, kThreads));
-    return std::min(kMany, each * (2 * reduced + 1) + kStepsAround);
+    Amount each = divideUp(points / reduced, kThreads);
+    return (each * (2 * reduced + 1) + kStepsAround).count();
   }
-  int64_t most = 0;
+  Amount most = 0;
   for (Region &region : op.getRegions())
     for (Block &block : region) {
       int64_t steps = stepsOf(block);
@@ -80,8 +79,8 @@ int64_t xtensor::gpu::stepsOf(Operation &op) {
   else if (isa<scf::WhileOp>(op))
     count = ShapedType::kDynamic;
   else
-    return most;
-  return ShapedType::isDynamic(count) ? count : std::min(kMany, count * (most + 1));
+    return most.count();
+  return ShapedType::isDynamic(count) ? count : (count * (most + 1)).count();
 }
 
 //===- cutting ---------------------------------------------------------------===//

@@ -1,5 +1,6 @@
 #include "GPU/Launches.h"
 
+#include "Estimates.h"
 #include "GPU/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -7,20 +8,9 @@ using namespace mlir;
 using namespace xtensor::gpu;
 
 int64_t xtensor::gpu::pointsOf(Operation &op) {
-  int64_t total = 1;
-  auto add = [&](ArrayRef<int64_t> sizes) {
-    for (int64_t size : sizes) {
-      if (ShapedType::isDynamic(size) || ShapedType::isDynamic(total))
-        total = ShapedType::kDynamic;
-      else
-        total *= size;
-    }
-  };
   if (auto copy = dyn_cast<memref::CopyOp>(op))
-    add(cast<MemRefType>(copy.getTarget().getType()).getShape());
-  else
-    add(cast<linalg::LinalgOp>(op).getStaticLoopRanges());
-  return total;
+    return knownProduct(cast<MemRefType>(copy.getTarget().getType()).getShape());
+  return knownProduct(cast<linalg::LinalgOp>(op).getStaticLoopRanges());
 }
 
 bool xtensor::gpu::isArrayOp(Operation &op) { return isa<linalg::LinalgOp, memref::CopyOp>(op); }

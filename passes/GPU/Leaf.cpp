@@ -1,5 +1,6 @@
 #include "GPU/Leaf.h"
 
+#include "Estimates.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -121,16 +122,11 @@ void Leaf::mergeLoops() {
 }
 
 int64_t Leaf::product(IteratorType kind) const {
-  int64_t total = 1;
-  for (auto [k, range] : llvm::zip_equal(kinds, ranges)) {
-    if (k != kind)
-      continue;
-    auto known = getConstantIntValue(range);
-    if (!known)
-      return ShapedType::kDynamic;
-    total *= *known;
-  }
-  return total;
+  SmallVector<int64_t> sizes;
+  for (auto [k, range] : llvm::zip_equal(kinds, ranges))
+    if (k == kind)
+      sizes.push_back(getConstantIntValue(range).value_or(ShapedType::kDynamic));
+  return knownProduct(sizes);
 }
 
 OpFoldResult Leaf::parallelSize() {
@@ -159,16 +155,15 @@ bool Leaf::reducesRows() const {
   if (over.empty())
     return false;
   // What is large counts, not a vector that all points share. Sizes that only the call knows are.
-  constexpr int64_t kOpen = 4096;
   bool rows = false;
-  double largest = 0;
+  Amount largest = 0;
   for (const Access &access : ins) {
     if (!access.map)
       continue;
-    double elements = 1;
+    Amount elements = 1;
     for (auto [i, range] : llvm::enumerate(ranges))
       if (access.map.isFunctionOfDim(i))
-        elements *= static_cast<double>(getConstantIntValue(range).value_or(kOpen));
+        elements *= getConstantIntValue(range).value_or(kOpenSize);
     if (elements < largest)
       continue;
     if (elements > largest)

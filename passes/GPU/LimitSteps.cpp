@@ -2,6 +2,7 @@
 // take, and kernels that tell when they were left early.
 #include "GPU/Body.h"
 
+#include "Estimates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -11,10 +12,9 @@ using namespace mlir;
 using namespace xtensor::gpu;
 
 /// No more than anybody counts.
-constexpr int64_t kMany = int64_t(1) << 40;
 
 int64_t xtensor::gpu::stepsOfLoops(Block &block) {
-  int64_t total = 0;
+  Amount total = 0;
   for (Operation &op : block) {
     for (Region &region : op.getRegions())
       for (Block &inner : region) {
@@ -29,16 +29,16 @@ int64_t xtensor::gpu::stepsOfLoops(Block &block) {
           if (ShapedType::isDynamic(count))
             return count;
           if (!ShapedType::isDynamic(steps))
-            steps = count * (steps + 1);
+            steps = (count * (Amount(steps) + 1)).count();
         } else if (isa<scf::WhileOp>(op)) {
           return ShapedType::kDynamic;
         }
         if (ShapedType::isDynamic(steps))
           return steps;
-        total = std::min(total + steps, kMany);
+        total += steps;
       }
   }
-  return total;
+  return total.count();
 }
 
 /// The first report counts.

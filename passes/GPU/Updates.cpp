@@ -5,6 +5,7 @@
 //   ==>  thread i: p = ..x[i]..; atomic y[p] += z[i]
 #include "GPU/Launches.h"
 
+#include "Estimates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -303,13 +304,14 @@ LogicalResult xtensor::gpu::launchUpdates(scf::ForOp loop, ModuleOp module,
   OpBuilder host(loop);
   Location loc = loop.getLoc();
   Value all = constant(host, loc, 1);
-  int64_t points = 1;
+  SmallVector<int64_t> sizes;
   for (OpFoldResult extent : updates.extents) {
     auto known = getConstantIntValue(extent);
-    points = !known || ShapedType::isDynamic(points) ? ShapedType::kDynamic : points * *known;
+    sizes.push_back(known.value_or(ShapedType::kDynamic));
     Value size = known ? constant(host, loc, *known) : cast<Value>(extent);
     all = arith::MulIOp::create(host, loc, all, size);
   }
+  int64_t points = knownProduct(sizes);
   if (points == 0) {
     loop.erase();
     return success();

@@ -105,23 +105,19 @@ private:
         info.inputs.insert(input);
       }
     }
-    int64_t size = estimateIterations(op);
+    Amount size = estimateIterations(op);
     for (Value input : info.inputs)
       info.fullInputs += sizeOf(input) >= size;
     info.absorbed = shouldAbsorb(op, info, size);
     producers.insert({op, std::move(info)});
   }
 
-  static int64_t sizeOf(Value value) {
+  static Amount sizeOf(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    int64_t product = 1;
-    if (type)
-      for (int64_t size : type.getShape())
-        product = estimate(product, size);
-    return product;
+    return type ? Amount::ofSizes(type.getShape()) : 1;
   }
 
-  bool shouldAbsorb(linalg::GenericOp op, const Producer &info, int64_t size) const {
+  bool shouldAbsorb(linalg::GenericOp op, const Producer &info, Amount size) const {
     unsigned uses = 0;
     bool broadcast = false;
     Operation *last = nullptr;

@@ -251,9 +251,6 @@ private:
 };
 } // namespace
 
-/// Less than this stays in the first-level cache if it is stored.
-constexpr int64_t kStored = 16384;
-
 /// A reduction beside the scan of the same elements is the scan's last value. Where what the scan
 /// shows has to wait for all of them, though, it would be stored meanwhile: both are worked out,
 /// the scan in the loop of its readers.
@@ -268,7 +265,7 @@ static void takeLast(linalg::GenericOp scan) {
         !reduction.getNumReductionLoops() || !isLastOf(reduction, scan))
       continue;
     AffineMap map = reduction.getMatchingIndexingMap(reduction.getDpsInitOperand(0));
-    bool isSmall = !scan.getNumParallelLoops() || estimateIterations(scan) < kStored;
+    bool isSmall = !scan.getNumParallelLoops() || estimateIterations(scan) < cut::kStoredScan;
     LastValuePaths paths(scan);
     for (OpOperand &use : llvm::make_early_inc_range(reduction.getResult(0).getUses())) {
       Operation *reader = scan->getBlock()->findAncestorOpInBlock(*use.getOwner());

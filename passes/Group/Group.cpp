@@ -22,9 +22,6 @@ using namespace xtensor;
 
 namespace {
 
-/// Below this much work (in vector instructions per element) the caller's
-/// thread does it alone.
-constexpr int64_t kMinWork = 16384;
 /// Elements that one iteration may touch: they stay in the second-level cache.
 constexpr int64_t kMaxWorkingSet = 32768;
 constexpr int64_t kWantedIterations = 16;
@@ -140,7 +137,7 @@ bool Grouping::restrictByEdges(unsigned first, unsigned second, std::optional<Pa
   return true;
 }
 
-static bool isLarge(const SharedDims &dims) { return dims.largestIterations >= 4096; }
+static bool isLarge(const SharedDims &dims) { return dims.largestIterations >= kSmallArray; }
 
 bool Grouping::isWorthIt(const SharedDims &a, const SharedDims &b, const SharedDims &both,
                          Round round) {
@@ -149,7 +146,7 @@ bool Grouping::isWorthIt(const SharedDims &a, const SharedDims &b, const SharedD
     return false;
   if (!alone && plan->columns && both.holdsLongScans(*plan))
     return false;
-  int64_t iterations = kWantedIterations, workingSet = kMaxWorkingSet;
+  Amount iterations = kWantedIterations, workingSet = kMaxWorkingSet;
   bool leavesRows = false;
   for (const SharedDims *part : {&a, &b}) {
     if (!isLarge(*part))
@@ -163,8 +160,7 @@ bool Grouping::isWorthIt(const SharedDims &a, const SharedDims &b, const SharedD
   // Memory is read along rows best: columns pay where they are still in cache when read again.
   if (leavesRows)
     workingSet = kMaxWorkingSet;
-  return plan->iterations >= std::min(kWantedIterations, iterations) &&
-         plan->workPerIteration <= workingSet;
+  return plan->iterations >= iterations && plan->workPerIteration <= workingSet;
 }
 
 /// Whether the two groups together would read and make more tensors than is allowed.
@@ -242,7 +238,7 @@ void Grouping::growOverSiblings() {
       continue;
     for (OpOperand *operand : cast<linalg::GenericOp>(op).getDpsInputOperands()) {
       auto type = dyn_cast<RankedTensorType>(operand->get().getType());
-      if (type && (!type.hasStaticShape() || type.getNumElements() >= 4096))
+      if (type && (!type.hasStaticShape() || Amount::ofSizes(type.getShape()) >= kSmallArray))
         readers[operand->get()].push_back(operand);
     }
   }
@@ -270,7 +266,7 @@ void Grouping::run() {
 
   llvm::DenseMap<unsigned, Plan> plans;
   for (auto &[group, shared] : dims)
-    if (shared.work() >= kMinWork && (alone || shared.loops.size() > 1))
+    if (shared.work() >= kLeastWork && (alone || shared.loops.size() > 1))
       if (std::optional<Plan> plan = shared.plan())
         plans.insert({group, *plan});
   if (plans.empty())

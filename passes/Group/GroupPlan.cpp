@@ -26,12 +26,10 @@ static constexpr int64_t kMaxShown = int64_t(1) << 22;
 /// Columns per block: a multiple of a cache line, at least two vectors long.
 static constexpr int64_t kMinColumns = 64, kMaxColumns = 512;
 
-int64_t SharedDims::work() const {
-  int64_t total = 0;
-  for (const auto &member : loops) {
-    auto op = member.first;
-    total += estimateIterations(op) * std::max(1u, bodyCost(op));
-  }
+Amount SharedDims::work() const {
+  Amount total = 0;
+  for (const auto &member : loops)
+    total += workOf(member.first);
   return total;
 }
 
@@ -140,8 +138,8 @@ bool SharedDims::isContiguous(unsigned shared) const {
   return map.getNumResults() && map.getResults().back().isFunctionOfDim(opLoops[shared]);
 }
 
-int64_t chooseBlock(int64_t size, int64_t target, int64_t multiple) {
-  target = std::max<int64_t>(target, 1);
+int64_t chooseBlock(int64_t size, Amount wanted, int64_t multiple) {
+  int64_t target = std::max<int64_t>(wanted.count(), 1);
   if (!ShapedType::isDynamic(size)) {
     if (target >= size)
       return size;
@@ -152,23 +150,23 @@ int64_t chooseBlock(int64_t size, int64_t target, int64_t multiple) {
   return std::max<int64_t>(multiple, target / multiple * multiple);
 }
 
-static int64_t blocksOf(int64_t size, int64_t block) {
-  return (estimate(size) + block - 1) / block;
+static Amount blocksOf(int64_t size, int64_t block) {
+  return divideUp(Amount::ofSize(size), block);
 }
 
 /// Every loop is shared: any part of the elements will do.
 std::optional<Plan> SharedDims::planElements(ArrayRef<unsigned> order) const {
-  int64_t target = std::clamp(largestIterations / 32, kMinElements, kMaxElements);
-  int64_t inner = largestIterations;
+  Amount target = std::clamp<Amount>(largestIterations / 32, kMinElements, kMaxElements);
+  Amount inner = largestIterations;
   Plan plan;
   for (unsigned d : order) {
-    inner /= std::max<int64_t>(1, estimate(sizes[d]));
+    inner /= Amount::ofSize(sizes[d]);
     bool last = inner <= target;
     int64_t block = 1;
     if (last && plain[d] && (inner < kShortRow || d == order.back()))
-      block = chooseBlock(sizes[d], target / std::max<int64_t>(1, inner), inner == 1 ? 16 : 1);
+      block = chooseBlock(sizes[d], target / inner, inner == 1 ? 16 : 1);
     plan.dims.push_back({d, block});
-    plan.iterations = estimate(plan.iterations, blocksOf(sizes[d], block));
+    plan.iterations *= blocksOf(sizes[d], block);
     if (last)
       break;
   }
@@ -182,47 +180,46 @@ std::optional<Plan> SharedDims::planElements(ArrayRef<unsigned> order) const {
 /// where only the contiguous dim is left, blocks of columns.
 std::optional<Plan> SharedDims::planRows(ArrayRef<unsigned> order) const {
   Plan plan;
-  int64_t inner = largestIterations;
+  Amount inner = largestIterations;
   for (unsigned d : order) {
     if (isContiguous(d))
       continue;
     if (plan.iterations >= kEnoughIterations && inner <= kMaxElements)
       break;
     plan.dims.push_back({d, 1});
-    plan.iterations = estimate(plan.iterations, sizes[d]);
-    inner /= std::max<int64_t>(1, estimate(sizes[d]));
+    plan.iterations *= Amount::ofSize(sizes[d]);
+    inner /= Amount::ofSize(sizes[d]);
   }
   if (!plan.dims.empty() && inner < kShortInnerRow && plain[plan.dims.back().shared]) {
     // A math function of one element per row: vectors of rows, not scalars.
     ForallDim &dim = plan.dims.back();
-    int64_t size = estimate(sizes[dim.shared]);
-    plan.iterations /= std::max<int64_t>(1, size);
-    int64_t target = std::min(kMinElements * 2 / std::max<int64_t>(1, inner),
-                              size * plan.iterations / kWantedBlocks);
-    dim.block = chooseBlock(sizes[dim.shared], std::max<int64_t>(16, target), 16);
-    plan.iterations = estimate(plan.iterations, blocksOf(sizes[dim.shared], dim.block));
+    Amount size = Amount::ofSize(sizes[dim.shared]);
+    plan.iterations /= size;
+    Amount target =
+        std::min(Amount(kMinElements * 2) / inner, size * plan.iterations / kWantedBlocks);
+    dim.block = chooseBlock(sizes[dim.shared], std::max<Amount>(16, target), 16);
+    plan.iterations *= blocksOf(sizes[dim.shared], dim.block);
   }
   // What a scan shows is read again by the one that goes back.
   bool scans =
       llvm::any_of(loops, [](const auto &member) { return member.first->hasAttr("xtensor.scan"); });
   if (scans && plan.iterations >= 8 && inner > kScanned)
     for (unsigned d : order) {
-      int64_t size = estimate(sizes[d]),
-              rows = std::max<int64_t>(1, inner / std::max<int64_t>(1, size));
-      int64_t block = chooseBlock(sizes[d], std::max(kMinColumns, kScanned / rows), 16);
+      Amount size = Amount::ofSize(sizes[d]), rows = inner / size;
+      int64_t block = chooseBlock(sizes[d], std::max<Amount>(kMinColumns, kScanned / rows), 16);
       if (!isContiguous(d) || !plain[d] || block >= size)
         continue;
       plan.dims.push_back({d, block});
-      plan.iterations = estimate(plan.iterations, blocksOf(sizes[d], block));
+      plan.iterations *= blocksOf(sizes[d], block);
     }
   if (plan.iterations < 8)
     for (unsigned d : order) {
-      if (!isContiguous(d) || !plain[d] || estimate(sizes[d]) < 2 * kMinColumns)
+      if (!isContiguous(d) || !plain[d] || Amount::ofSize(sizes[d]) < 2 * kMinColumns)
         continue;
-      int64_t target = std::clamp(estimate(sizes[d]) / 8, kMinColumns, kMaxColumns);
+      Amount target = std::clamp<Amount>(Amount::ofSize(sizes[d]) / 8, kMinColumns, kMaxColumns);
       int64_t block = chooseBlock(sizes[d], target, 16);
       plan.dims.push_back({d, block});
-      plan.iterations = estimate(plan.iterations, blocksOf(sizes[d], block));
+      plan.iterations *= blocksOf(sizes[d], block);
       plan.columns = true;
     }
   if (plan.iterations < 2)
@@ -239,7 +236,7 @@ std::optional<Plan> SharedDims::plan() const {
 }
 
 bool SharedDims::holdsLongScans(const Plan &plan) const {
-  int64_t columns = 1;
+  Amount columns = 1;
   for (const ForallDim &dim : plan.dims)
     columns *= dim.block;
   return llvm::any_of(loops, [&](const auto &member) {
@@ -247,7 +244,7 @@ bool SharedDims::holdsLongScans(const Plan &plan) const {
     if (!op->hasAttr("xtensor.scan"))
       return false;
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    int64_t rows = 1;
+    Amount rows = 1;
     for (auto [range, kind] : llvm::zip_equal(ranges, op.getIteratorTypesArray())) {
       if (kind != utils::IteratorType::reduction)
         continue;

@@ -5,6 +5,7 @@
 #ifndef XTENSOR_PASSES_GROUP_GROUPPLAN_H
 #define XTENSOR_PASSES_GROUP_GROUPPLAN_H
 
+#include "Estimates.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 #include <optional>
@@ -19,9 +20,9 @@ struct ForallDim {
 
 struct Plan {
   llvm::SmallVector<ForallDim, 2> dims;
-  int64_t iterations = 1;       // of the forall
-  int64_t workPerIteration = 0; // loop iterations of the largest member
-  bool columns = false;         // blocks of the contiguous dim
+  Amount iterations = 1;       // of the forall
+  Amount workPerIteration = 0; // loop iterations of the largest member
+  bool columns = false;        // blocks of the contiguous dim
 };
 
 /// The dims that all members of a group run over in parallel. For each member,
@@ -31,11 +32,11 @@ struct SharedDims {
   llvm::SmallVector<bool, 4> plain; // every operand indexes it as d, not as f(d)
   llvm::SmallVector<std::pair<mlir::linalg::GenericOp, llvm::SmallVector<unsigned, 4>>, 2> loops;
   unsigned largest = 0; // index into `loops`
-  int64_t largestIterations = 0;
+  Amount largestIterations = 0;
   bool hasInnerLoops = false; // some member has a loop that is not shared
 
   bool empty() const { return sizes.empty(); }
-  int64_t work() const;
+  Amount work() const;
 
   /// The dims of a single op: its parallel loops that every operand indexes on
   /// their own.
@@ -58,7 +59,7 @@ private:
 
 /// A block of `size` of about `target` iterations: a divisor if there is a good
 /// one, so that every block has the same static size.
-int64_t chooseBlock(int64_t size, int64_t target, int64_t multiple);
+int64_t chooseBlock(int64_t size, Amount target, int64_t multiple);
 
 } // namespace xtensor
 

@@ -1,39 +1,13 @@
-// What the grouping passes ask about a linalg op before they move it: its
-// size, what it costs per element, and which kind it is. Sizes that are only
-// known at run time count as large.
+// What the grouping passes ask about a linalg op before they move it: which kind it is. What it
+// costs is in Estimates.h.
 
 #ifndef XTENSOR_PASSES_GROUP_LINALGKINDS_H
 #define XTENSOR_PASSES_GROUP_LINALGKINDS_H
 
+#include "Estimates.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace xtensor {
-
-/// A dynamic size in estimates of work.
-constexpr int64_t kDynamicEstimate = 4096;
-
-/// `size`, or the estimate if it is dynamic.
-inline int64_t estimate(int64_t size) {
-  return mlir::ShapedType::isDynamic(size) ? kDynamicEstimate : size;
-}
-
-/// A product with one more size in it, saturated far above any threshold: of several open dims it
-/// is soon beyond 64 bits.
-inline int64_t estimate(int64_t product, int64_t size) {
-  constexpr uint64_t kSaturated = uint64_t(1) << 48;
-  return std::min(kSaturated, llvm::SaturatingMultiply<uint64_t>(product, estimate(size)));
-}
-
-/// Product of the loop ranges, saturated as well.
-int64_t estimateIterations(mlir::linalg::LinalgOp op);
-
-/// Cost of one evaluation of the body, in simple vector instructions.
-unsigned bodyCost(mlir::linalg::LinalgOp op);
-
-/// True if evaluating the body twice is never worth a saved load: calls of
-/// math functions, divisions, gathers.
-bool hasExpensiveBody(mlir::linalg::LinalgOp op);
 
 /// All loops parallel, one result, whose old value is not read and whose map is
 /// a permutation: the op can be evaluated at the place of its consumer.

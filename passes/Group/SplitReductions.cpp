@@ -23,19 +23,12 @@ using namespace xtensor;
 
 namespace {
 
-constexpr int64_t kMinWork = 16384;
 /// More parts than CPUs have use for: each is a workgroup of a device.
 constexpr int64_t kManyParts = 64;
 /// A part this much smaller than the whole costs nothing to reduce again.
 constexpr int64_t kMinShrink = 32;
-/// Elements of a chunk: what a core's caches hold, and what a workgroup is worth, which works out
-/// where each of its threads is if there are columns.
-constexpr int64_t kLeastChunk = 2048, kMostChunk = 16384, kLeastColumns = 8192;
 /// Steps behind each sum that a chunk leaves: a product has more sums than factors.
 constexpr int64_t kStepsPerSum = 4, kStepsPerProductSum = 16;
-/// Elements of a block of columns that stay in the second-level cache, and what a part of whole
-/// rows has at least.
-constexpr int64_t kMaxColumns = 32768, kRows = 16384;
 
 class Split {
 public:
@@ -47,8 +40,8 @@ public:
     if (op.getNumParallelLoops() == 0 && splitLeadingLoops())
       return;
     std::optional<Plan> plan = SharedDims::of(op).plan();
-    if (plan && wanted < kManyParts && plan->columns && plan->workPerIteration > kMaxColumns &&
-        splitRows())
+    if (plan && wanted < kManyParts && plan->columns &&
+        plan->workPerIteration > cut::kMostColumns && splitRows())
       return;
     if (!plan || !isBusy(*plan))
       splitIntoChunks();
@@ -69,11 +62,11 @@ private:
     bool columns = isProduct ? !productReadsRows() : plan.columns;
     return outputs() >= (columns ? 128 * wanted : wanted / 2);
   }
-  int64_t outputs() {
-    int64_t total = 1;
+  Amount outputs() {
+    Amount total = 1;
     for (auto [range, kind] : llvm::zip_equal(ranges, op.getIteratorTypesArray()))
       if (kind == utils::IteratorType::parallel)
-        total = estimate(total, range);
+        total *= Amount::ofSize(range);
     return total;
   }
   /// Whether a factor lies along the sums; of two sizes the larger factor.
@@ -132,14 +125,14 @@ private:
 
 bool Split::productReadsRows() {
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
-  int64_t largest = 0;
+  Amount largest = 0;
   bool rows = false;
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    int64_t size = 1;
+    Amount size = 1;
     bool row = false;
     for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults()) {
       unsigned d = cast<AffineDimExpr>(expr).getPosition();
-      size = estimate(size, ranges[d]);
+      size *= Amount::ofSize(ranges[d]);
       row = iterators[d] == utils::IteratorType::reduction;
     }
     if (size > largest)
@@ -197,13 +190,13 @@ bool Split::splitLeadingLoops() {
   for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())
       return false;
-  int64_t total = estimateIterations(op), parts = 1;
+  Amount total = estimateIterations(op), parts = 1;
   // On a device a running combination is a kernel of its own.
   int scanned = wanted < kManyParts ? scannedLoop(op) : -1;
   SmallVector<unsigned> kept;
   for (int d = 0, e = numLoops; d < e && parts < wanted; ++d)
     if (d != scanned) {
-      parts = estimate(parts, ranges[d]);
+      parts *= Amount::ofSize(ranges[d]);
       kept.push_back(d);
     }
   if (parts < wanted || total / parts < kMinShrink)
@@ -238,8 +231,8 @@ bool Split::splitRows() {
       !op.getBody()->getOps<linalg::IndexOp>().empty())
     return false;
   unsigned loop = llvm::find_if(iterators, isReduction) - iterators.begin();
-  int64_t rowSize = estimateIterations(op) / ranges[loop];
-  int64_t block = chooseBlock(ranges[loop], std::max<int64_t>(8, kRows / rowSize), 1);
+  Amount rowSize = estimateIterations(op) / ranges[loop];
+  int64_t block = chooseBlock(ranges[loop], std::max<Amount>(8, cut::kRows / rowSize), 1);
   if (ranges[loop] % block || ranges[loop] < 4 * block)
     return false;
   for (AffineMap map : op.getIndexingMapsArray())
@@ -307,7 +300,8 @@ Value Split::cutInput(Value input, ArrayRef<int64_t> shape, ArrayRef<Reassociati
 
 void Split::splitIntoChunks() {
   // The outermost reduction loop that is long enough, else the longest.
-  int64_t total = estimateIterations(op);
+  Amount total = estimateIterations(op);
+  auto stepsOf = [&](unsigned d) { return Amount::ofSize(ranges[d]); };
   int loop = -1;
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (unsigned d = 0, e = ranges.size(); d < e; ++d) {
@@ -320,27 +314,25 @@ void Split::splitIntoChunks() {
     });
     if (!plain)
       continue;
-    if (loop < 0 ||
-        (estimate(ranges[loop]) < 4 * wanted && estimate(ranges[d]) > estimate(ranges[loop])))
+    if (loop < 0 || (stepsOf(loop) < 4 * wanted && stepsOf(d) > stepsOf(loop)))
       loop = d;
   }
-  if (loop < 0 || estimate(ranges[loop]) < 2 * wanted)
+  if (loop < 0 || stepsOf(loop) < 2 * wanted)
     return;
-  int64_t perIndex = std::max<int64_t>(1, total / estimate(ranges[loop]));
+  Amount perIndex = std::max<Amount>(1, total / stepsOf(loop));
   auto outType = cast<RankedTensorType>(op->getResult(0).getType());
-  int64_t outSize = outputs(), least = isProduct ? kStepsPerProductSum : kStepsPerSum;
-  int64_t share = std::max(total / (2 * wanted), kLeastChunk);
+  Amount outSize = outputs(), least = isProduct ? kStepsPerProductSum : kStepsPerSum;
+  Amount share = std::max<Amount>(total / (2 * wanted), cut::kLeastChunk);
   if (wanted >= kManyParts && outSize > 1)
-    share = std::max(share, kLeastColumns);
+    share = std::max<Amount>(share, cut::kLeastColumns);
   if (wanted < kManyParts)
-    share = std::min(share, kMostChunk);
-  int64_t target = share / perIndex;
+    share = std::min<Amount>(share, cut::kMostChunk);
+  Amount target = share / perIndex;
   if (wanted >= kManyParts) // of longer sums rather fewer parts than none
-    target = std::max<int64_t>(
-        target, llvm::divideCeil(estimate(estimate(outSize, ranges[loop]), least), total));
+    target = std::max(target, divideUp(outSize * stepsOf(loop) * least, total));
   int64_t block = chooseBlock(ranges[loop], target, perIndex == 1 ? 16 : 1);
-  int64_t chunks = (estimate(ranges[loop]) + block - 1) / block;
-  if (chunks < 2 || estimate(estimate(outSize, chunks), least) > total)
+  Amount chunks = divideUp(stepsOf(loop), block);
+  if (chunks < 2 || outSize * chunks * least > total)
     return;
 
   OpFoldResult range = rangeOf(loop);
@@ -529,17 +521,17 @@ struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {
       return true;
     Type type = getElementTypeOrSelf(op->getResult(0).getType());
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    int64_t sides[2] = {1, 1};
+    Amount sides[2] = {1, 1};
     for (auto [d, range] : llvm::enumerate(op.getStaticLoopRanges()))
       if (bool first = maps[0].isFunctionOfDim(d); first != maps[1].isFunctionOfDim(d))
-        sides[first] = estimate(sides[first], range);
-    return type.getIntOrFloatBitWidth() >= 32 && 2 * std::min(sides[0], sides[1]) >= tile &&
-           2 * estimate(sides[0], sides[1]) >= tile * tile;
+        sides[first] *= Amount::ofSize(range);
+    return type.getIntOrFloatBitWidth() >= 32 && 2 * std::min(sides[0], sides[1]) >= Amount(tile) &&
+           2 * (sides[0] * sides[1]) >= Amount(tile) * Amount(tile);
   }
   /// A device takes a sum whose length only the call knows for a long one.
   bool isLong(linalg::GenericOp op) {
-    int64_t points = estimateIterations(op);
-    if (points * std::max(1u, bodyCost(op)) >= kMinWork)
+    Amount points = estimateIterations(op);
+    if (workOf(op) >= kLeastWork)
       return true;
     return parts >= kManyParts && points > 0 &&
            llvm::any_of(llvm::zip_equal(op.getStaticLoopRanges(), op.getIteratorTypesArray()),

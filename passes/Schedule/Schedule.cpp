@@ -97,12 +97,12 @@ struct SchedulePass : xtensor::impl::ScheduleBase<SchedulePass> {
 
   /// Iterations per chunk, so that a chunk is worth a thread's while.
   void schedule(scf::ForallOp forall, const ScheduleTable &table) {
-    int64_t work = 1;
+    Amount work = 1;
     if (auto known = forall->getAttrOfType<IntegerAttr>("xtensor.work"))
       work = known.getInt();
     for (linalg::LinalgOp op : forall.getBody()->getOps<linalg::LinalgOp>())
-      work += estimateIterations(op) * std::max(1u, bodyCost(op));
-    int64_t grain = std::max<int64_t>(1, (table.grainWork() + work - 1) / work);
+      work += workOf(op);
+    int64_t grain = std::max<int64_t>(1, divideUp(table.grainWork(), work).count());
     Builder b(forall);
     NamedAttribute field = b.getNamedAttr("grain", b.getI64IntegerAttr(grain));
     forall->setDiscardableAttr(kAttribute, b.getDictionaryAttr(field));

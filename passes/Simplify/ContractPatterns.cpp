@@ -1,3 +1,4 @@
+#include "Estimates.h"
 #include "Simplify/Patterns.h"
 #include "XTensor/Dims.h"
 
@@ -173,9 +174,8 @@ struct ContractOfConcat : OpRewritePattern<ContractOp> {
   static bool pays(ContractOp op, ConcatOp concat) {
     ArrayType whole = concat.getType(), result = op.getType();
     return whole.hasStaticShape() && result.hasStaticShape() &&
-           8 * static_cast<int64_t>(concat.getInputs().size()) *
-                   ShapedType::getNumElements(result.getShape()) <=
-               ShapedType::getNumElements(whole.getShape());
+           Amount::ofSizes(result.getShape()) * (8 * concat.getInputs().size()) <=
+               Amount::ofSizes(whole.getShape());
   }
 
   static void rewrite(ContractOp op, size_t i, ConcatOp concat, PatternRewriter &rewriter) {

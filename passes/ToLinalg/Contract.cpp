@@ -3,6 +3,7 @@
 // Everything else is a plain loop nest.
 #include "ToLinalg/Lowering.h"
 
+#include "Estimates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -67,14 +68,6 @@ static bool isMatrix(ArrayRef<StringAttr> order, ArrayRef<StringAttr> rows,
     previous = current;
   }
   return previous != 0 && changes[1] <= 1 && changes[2] <= 1;
-}
-
-/// Saturates; a dynamic size counts as large.
-static int64_t estimateSize(ArrayType type) {
-  int64_t size = 1;
-  for (int64_t dim : type.getShape())
-    size = std::min<int64_t>(size * (dim == ArrayType::kDynamic ? 4096 : dim), int64_t(1) << 40);
-  return size;
 }
 
 static Value multiplyAdd(OpBuilder &b, Location loc, ValueRange x, Value acc, Type element,
@@ -143,7 +136,8 @@ static void emitMatrixProduct(ContractOp op, Roles roles, Lowering &to) {
   bool rightFits = isMatrix(right.order, roles.contracted, roles.right);
   Names inner = only(left.order, roles.contracted);
   if (inner != only(right.order, roles.contracted) && leftFits && rightFits) {
-    bool packLeft = estimateSize(arrayType(left.array)) <= estimateSize(arrayType(right.array));
+    auto size = [](const Matrix &m) { return Amount::ofSizes(arrayType(m.array).getShape()); };
+    bool packLeft = size(left) <= size(right);
     (packLeft ? leftFits : rightFits) = false;
   }
   if (!leftFits && rightFits)

@@ -1,4 +1,5 @@
 // Contractions of any number of arrays become contractions of two (see Passes.td).
+#include "Estimates.h"
 #include "ToLinalg/Passes.h"
 #include "XTensor/Dims.h"
 
@@ -34,12 +35,7 @@ public:
   }
 
 private:
-  static int64_t sizeOf(ArrayType type) {
-    int64_t size = 1;
-    for (int64_t dim : type.getShape())
-      size = std::min<int64_t>(size * (dim == ArrayType::kDynamic ? 4096 : dim), int64_t(1) << 40);
-    return size;
-  }
+  static Amount sizeOf(ArrayType type) { return Amount::ofSizes(type.getShape()); }
 
   /// Numbers without dims multiply the result or an operand, whichever is smallest.
   void takeNumbers() {
@@ -91,14 +87,15 @@ private:
   }
 
   void contractSmallest() {
-    std::tuple<int64_t, int64_t, unsigned, unsigned> best = {INT64_MAX, INT64_MAX, 0, 0};
+    std::optional<std::tuple<Amount, Amount, unsigned, unsigned>> best;
     for (unsigned x = 0; x < arrays.size(); ++x)
       for (unsigned y = x + 1; y < arrays.size(); ++y) {
         ArrayType pair[] = {arrayType(arrays[x]), arrayType(arrays[y])};
         ArrayType all = unionOf(pair, type.getElementType());
-        best = std::min(best, {sizeOf(minus(all, contractible(x, y))), sizeOf(all), x, y});
+        std::tuple found(sizeOf(minus(all, contractible(x, y))), sizeOf(all), x, y);
+        best = best ? std::min(*best, found) : found;
       }
-    auto [size, work, x, y] = best;
+    auto [size, work, x, y] = *best;
     SmallVector<Attribute> dims = contractible(x, y);
     Value product = contractPair(arrays[x], arrays[y], dims, /*order=*/{});
     arrays[x] = product;

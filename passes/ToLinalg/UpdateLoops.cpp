@@ -14,8 +14,6 @@
 using namespace mlir;
 using namespace xtensor;
 
-/// Elements below which threads are not worth it.
-static constexpr int64_t kParallelWork = 1 << 16;
 /// Rows shorter than this are not worth looking at each position once per block.
 static constexpr int64_t kParallelRow = 16;
 /// A target of so many elements is worth copying in blocks, if that is most of the work.
@@ -28,12 +26,7 @@ static constexpr int64_t kCopyPerPosition = 128;
 /// updates are worth sharing.
 static constexpr int64_t kFewUpdates = 256;
 
-static int64_t product(ArrayRef<int64_t> sizes) {
-  int64_t all = 1;
-  for (int64_t size : sizes)
-    all = std::min<int64_t>(all * (ShapedType::isDynamic(size) ? 4096 : size), int64_t(1) << 40);
-  return all;
-}
+static Amount product(ArrayRef<int64_t> sizes) { return Amount::ofSizes(sizes); }
 
 UpdateLoops::UpdateLoops(Lowering &to, Value target, ValueRange indices, ArrayAttr along,
                          IndexMode mode, ArrayRef<Value> updates, Combine combine)
@@ -94,7 +87,7 @@ std::pair<Value, Value> UpdateLoops::lastAndStates(ArrayType view, Value times) 
                   llvm::none_of(along, [&](Attribute dim) { return type.isDynamic(dim); });
   Value none = findsAll ? to.empty(view) : to.filled(view, to.number(element, 0));
   StringAttr dim = columns();
-  SmallVector<Value> results = dim && rowSize() * product(written.getShape()) >= kParallelWork
+  SmallVector<Value> results = dim && rowSize() * product(written.getShape()) >= kSharedElements
                                    ? inColumns(dim, none)
                                    : loop(0, {start(), none});
   return {results[0], results[1]};
@@ -153,18 +146,18 @@ int64_t UpdateLoops::bitsAtOnce() const {
 //===- threads ---===//
 
 bool UpdateLoops::isParallel() {
-  int64_t row = rowSize(), count = product(written.getShape()), all = product(type.getShape());
+  Amount row = rowSize(), count = product(written.getShape()), all = product(type.getShape());
   if (isShared() && count * row >= kFewUpdates)
     return true;
   if (!aligned.empty())
-    return count * row >= kParallelWork;
-  if (!inOrder.empty() && row >= kParallelRow && count * row >= kParallelWork)
+    return count * row >= kSharedElements;
+  if (!inOrder.empty() && row >= kParallelRow && count * row >= kSharedElements)
     return true;
-  return !isTemporary() && all >= kParallelCopy && 4 * to.updateBlocks * count <= all;
+  return !isTemporary() && all >= kParallelCopy && count * (4 * to.updateBlocks) <= all;
 }
 
-int64_t UpdateLoops::rowSize() const {
-  int64_t row = 1;
+Amount UpdateLoops::rowSize() const {
+  Amount row = 1;
   for (StringAttr dim : sliced)
     row *= product(type.getSize(dim));
   return row;
@@ -173,7 +166,7 @@ int64_t UpdateLoops::rowSize() const {
 int64_t UpdateLoops::numBlocks(StringAttr dim) const {
   int64_t most = to.updateBlocks;
   if (!isShared() && kCopyPerPosition * product(written.getShape()) > product(type.getShape()))
-    most = std::clamp<int64_t>(rowSize() / kRowPerBlock, 2, most);
+    most = std::clamp<Amount>(rowSize() / kRowPerBlock, 2, most).count();
   return filledBlocks(dim, most);
 }
 
@@ -190,7 +183,7 @@ bool UpdateLoops::isTemporary() {
                       isa_and_nonnull<linalg::LinalgOp>(view.source.getDefiningOp()));
 }
 
-SmallVector<Value> UpdateLoops::forall(ArrayRef<OpFoldResult> ends, int64_t work,
+SmallVector<Value> UpdateLoops::forall(ArrayRef<OpFoldResult> ends, Amount work,
                                        llvm::function_ref<Spans(ValueRange)> spansOf,
                                        Value states) {
   View view = to.view(target);
@@ -202,7 +195,7 @@ SmallVector<Value> UpdateLoops::forall(ArrayRef<OpFoldResult> ends, int64_t work
   if (states)
     inits.push_back(states);
   auto loop = scf::ForallOp::create(b, loc, ends, inits, std::nullopt);
-  loop->setAttr("xtensor.work", b.getI64IntegerAttr(work));
+  loop->setAttr("xtensor.work", b.getI64IntegerAttr(work.count()));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Spans spans = spansOf(loop.getInductionVars());
@@ -244,7 +237,7 @@ Value UpdateLoops::alongAligned() {
   SmallVector<int64_t> one;
   for (StringAttr dim : inOrder)
     one.push_back(written.getSize(dim));
-  int64_t copied = product(minus(type, attributes(aligned)).getShape());
+  Amount copied = product(minus(type, attributes(aligned)).getShape());
   auto spansOf = [&](ValueRange at) {
     Spans spans;
     for (auto [dim, index] : llvm::zip_equal(aligned, at)) {
@@ -261,7 +254,7 @@ Value UpdateLoops::inBlocks() {
     return product(type.getSize(a)) < product(type.getSize(b));
   }));
   int64_t blocks = numBlocks(dim);
-  int64_t work = product(written.getShape()) + product(type.getShape()) / (16 * blocks);
+  Amount work = product(written.getShape()) + product(type.getShape()) / (16 * blocks);
   return forall(OpFoldResult(b.getIndexAttr(blocks)), work, blocksOf(dim, blocks)).front();
 }
 
@@ -275,8 +268,8 @@ StringAttr UpdateLoops::columns() const {
 }
 
 SmallVector<Value> UpdateLoops::inColumns(StringAttr dim, Value states) {
-  int64_t most = product(type.getSize(dim)) / kRowPerBlock;
-  int64_t blocks = filledBlocks(dim, std::clamp<int64_t>(most, 2, to.updateBlocks));
+  Amount most = product(type.getSize(dim)) / kRowPerBlock;
+  int64_t blocks = filledBlocks(dim, std::clamp<Amount>(most, 2, to.updateBlocks).count());
   return forall(OpFoldResult(b.getIndexAttr(blocks)), product(written.getShape()),
                 blocksOf(dim, blocks), states);
 }

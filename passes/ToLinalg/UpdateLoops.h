@@ -2,6 +2,7 @@
 #ifndef XTENSOR_PASSES_TOLINALG_UPDATELOOPS_H
 #define XTENSOR_PASSES_TOLINALG_UPDATELOOPS_H
 
+#include "Estimates.h"
 #include "ToLinalg/Lowering.h"
 
 #include <functional>
@@ -68,7 +69,7 @@ private:
   //===- threads ---===//
 
   bool isParallel();
-  int64_t rowSize() const;
+  Amount rowSize() const;
   /// A device has workgroups for many blocks.
   bool isShared() const { return to.isForDevice(); }
   /// Every block looks at all positions, so short rows get few, unless most of the work is to copy
@@ -82,7 +83,7 @@ private:
 
   /// A loop whose iterations own the parts `spans` of the target, and of `states` if it is given:
   /// both are the results.
-  llvm::SmallVector<mlir::Value> forall(llvm::ArrayRef<mlir::OpFoldResult> ends, int64_t work,
+  llvm::SmallVector<mlir::Value> forall(llvm::ArrayRef<mlir::OpFoldResult> ends, Amount work,
                                         llvm::function_ref<Spans(mlir::ValueRange)> spansOf,
                                         mlir::Value states = {});
 

@@ -43,3 +43,15 @@ func.func @square(%a: !xtensor.array<i: 4, f32>) -> !xtensor.array<f32> {
   %y = xtensor.contract %a, %a over [i] : !xtensor.array<i: 4, f32>, !xtensor.array<i: 4, f32>
   return %y : !xtensor.array<f32>
 }
+
+// 2^64 elements wrap around to none in 64 bits: the number still multiplies the smaller operand.
+// CHECK-LABEL: func.func @huge
+// CHECK: %[[B:.*]] = xtensor.mul %arg1, %arg2
+// CHECK: xtensor.contract %arg0, %[[B]] over [k]
+func.func @huge(%a: !xtensor.array<i: 1099511627776, k: 16777216, f32>,
+                %b: !xtensor.array<k: 16777216, f32>, %s: !xtensor.array<f32>)
+    -> !xtensor.array<i: 1099511627776, f32> {
+  %y = xtensor.contract %a, %b, %s over [k] : !xtensor.array<i: 1099511627776, k: 16777216, f32>,
+      !xtensor.array<k: 16777216, f32>, !xtensor.array<f32>
+  return %y : !xtensor.array<i: 1099511627776, f32>
+}
