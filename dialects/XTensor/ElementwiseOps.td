@@ -1,13 +1,35 @@
 // Ops that work element by element on operands aligned by name: the result has the union of
 // the dims in order of first appearance, equal names have equal sizes, scalars broadcast.
+//
+// This file is also the table of what later rooms need of such an op (XTensor_ElementwiseFields):
+// elementwise_table.py writes XTensorElementwise.inc from it.
 #ifndef XTENSOR_ELEMENTWISE_OPS_TD
 #define XTENSOR_ELEMENTWISE_OPS_TD
 
 include "XTensor/Base.td"
 
+/// What the passes read of an elementwise op. An empty field: the pass has code of its own, or the
+/// op does not need any.
+class XTensor_ElementwiseFields {
+  /// The math op that computes one float (passes/ToLinalg).
+  string math = "";
+  /// The function of the CPU's vector library that computes the math op (passes/CPU).
+  string vector = "";
+  /// The function that writes the math op as arithmetic in kernels (passes/GPU/Functions.h). If it
+  /// is short, kernels contain it in line.
+  string kernel = "";
+  bit isShort = 0;
+  /// The derivative by each operand (passes/Autodiff/ElementwiseRules.cpp), as an Expr of the
+  /// operands `a` and `b` and the result `y`; 0 passes no tangent.
+  list<string> partials = [];
+  /// A factor of both partials of an op with two operands.
+  string factor = "";
+}
+
 /// `fn` is the type inference function (TypeInference.h), called with all operands.
 class XTensor_ElementwiseOp<string mnemonic, string fn, list<Trait> traits = []>
-    : XTensor_InferredOp<mnemonic, !listconcat([XTensor_Elementwise], traits)> {
+    : XTensor_InferredOp<mnemonic, !listconcat([XTensor_Elementwise], traits)>,
+      XTensor_ElementwiseFields {
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *, std::optional<::mlir::Location> loc, Adaptor adaptor,
@@ -27,6 +49,21 @@ class XTensor_UnaryOp<string mnemonic, string what, Type operand, list<Trait> tr
 }
 class XTensor_FloatUnaryOp<string mnemonic, string what>
     : XTensor_UnaryOp<mnemonic, what, XTensor_FloatArray>;
+/// A function that is an op of the math dialect, a function of the vector library and a function
+/// of kernels, all of this name.
+class XTensor_FunctionOp<string mnemonic, string name, string what, string derivative>
+    : XTensor_FloatUnaryOp<mnemonic, what> {
+  let math = name # "Op";
+  let vector = mnemonic;
+  let kernel = "emit" # name;
+  let partials = [derivative];
+}
+/// The same where processors and devices have an instruction.
+class XTensor_InstructionOp<string mnemonic, string name, string what, string derivative>
+    : XTensor_FloatUnaryOp<mnemonic, what> {
+  let math = name # "Op";
+  let partials = [derivative];
+}
 class XTensor_FloatTestOp<string mnemonic, string what>
     : XTensor_UnaryOp<mnemonic, what, XTensor_FloatArray, [], "inferTest", XTensor_BoolArray>;
 
@@ -40,34 +77,55 @@ class XTensor_BinaryOp<string mnemonic, string what, Type operand, list<Trait> t
 
 //===- of one float array --------------------------------------------------===//
 
-def XTensor_AcosOp : XTensor_FloatUnaryOp<"acos", "Inverse cosine">;
-def XTensor_AcoshOp : XTensor_FloatUnaryOp<"acosh", "Inverse hyperbolic cosine">;
-def XTensor_AsinOp : XTensor_FloatUnaryOp<"asin", "Inverse sine">;
-def XTensor_AsinhOp : XTensor_FloatUnaryOp<"asinh", "Inverse hyperbolic sine">;
-def XTensor_AtanOp : XTensor_FloatUnaryOp<"atan", "Inverse tangent">;
-def XTensor_AtanhOp : XTensor_FloatUnaryOp<"atanh", "Inverse hyperbolic tangent">;
-def XTensor_CbrtOp : XTensor_FloatUnaryOp<"cbrt", "Cube root">;
-def XTensor_CeilOp : XTensor_FloatUnaryOp<"ceil", "Smallest integer not below the value">;
-def XTensor_CosOp : XTensor_FloatUnaryOp<"cos", "Cosine">;
-def XTensor_CoshOp : XTensor_FloatUnaryOp<"cosh", "Hyperbolic cosine">;
-def XTensor_ErfOp : XTensor_FloatUnaryOp<"erf", "Error function">;
-def XTensor_ErfcOp : XTensor_FloatUnaryOp<"erfc", "Complementary error function">;
-def XTensor_ExpOp : XTensor_FloatUnaryOp<"exp", "Exponential">;
-def XTensor_Exp2Op : XTensor_FloatUnaryOp<"exp2", "Power of two">;
-def XTensor_Expm1Op : XTensor_FloatUnaryOp<"expm1", "exp(x) - 1, exact near zero">;
-def XTensor_FloorOp : XTensor_FloatUnaryOp<"floor", "Largest integer not above the value">;
-def XTensor_LogOp : XTensor_FloatUnaryOp<"log", "Natural logarithm">;
-def XTensor_Log10Op : XTensor_FloatUnaryOp<"log10", "Logarithm to base 10">;
-def XTensor_Log1pOp : XTensor_FloatUnaryOp<"log1p", "log(1 + x), exact near zero">;
-def XTensor_Log2Op : XTensor_FloatUnaryOp<"log2", "Logarithm to base 2">;
-def XTensor_RoundOp : XTensor_FloatUnaryOp<"round", "Nearest integer, halves to even">;
-def XTensor_RsqrtOp : XTensor_FloatUnaryOp<"rsqrt", "Reciprocal of the square root">;
-def XTensor_SinOp : XTensor_FloatUnaryOp<"sin", "Sine">;
-def XTensor_SinhOp : XTensor_FloatUnaryOp<"sinh", "Hyperbolic sine">;
-def XTensor_SqrtOp : XTensor_FloatUnaryOp<"sqrt", "Square root">;
-def XTensor_TanOp : XTensor_FloatUnaryOp<"tan", "Tangent">;
-def XTensor_TanhOp : XTensor_FloatUnaryOp<"tanh", "Hyperbolic tangent">;
-def XTensor_TruncOp : XTensor_FloatUnaryOp<"trunc", "Integer part, towards zero">;
+def XTensor_AcosOp : XTensor_FunctionOp<"acos", "Acos", "Inverse cosine",
+                                        "-rsqrt(oneMinusSquare(a))">;
+def XTensor_AcoshOp : XTensor_FunctionOp<"acosh", "Acosh", "Inverse hyperbolic cosine",
+                                         "rsqrt(a - 1) * rsqrt(a + 1)">;
+def XTensor_AsinOp : XTensor_FunctionOp<"asin", "Asin", "Inverse sine", "rsqrt(oneMinusSquare(a))">;
+def XTensor_AsinhOp : XTensor_FunctionOp<"asinh", "Asinh", "Inverse hyperbolic sine",
+                                         "rsqrt(a * a + 1)">;
+def XTensor_AtanOp : XTensor_FunctionOp<"atan", "Atan", "Inverse tangent", "1 / (1 + a * a)">;
+def XTensor_AtanhOp : XTensor_FunctionOp<"atanh", "Atanh", "Inverse hyperbolic tangent",
+                                         "1 / oneMinusSquare(a)">;
+def XTensor_CbrtOp : XTensor_FunctionOp<"cbrt", "Cbrt", "Cube root", "1 / y / (3 * y)">;
+def XTensor_CeilOp : XTensor_InstructionOp<"ceil", "Ceil", "Smallest integer not below the value",
+                                           "0">;
+def XTensor_CosOp : XTensor_FunctionOp<"cos", "Cos", "Cosine", "-sin(a)">;
+def XTensor_CoshOp : XTensor_FunctionOp<"cosh", "Cosh", "Hyperbolic cosine", "sinh(a)">;
+def XTensor_ErfOp : XTensor_FunctionOp<"erf", "Erf", "Error function",
+                                       "kTwoOverSqrtPi * exp(-(a * a))">;
+def XTensor_ErfcOp : XTensor_FunctionOp<"erfc", "Erfc", "Complementary error function",
+                                        "-kTwoOverSqrtPi * exp(-(a * a))">;
+def XTensor_ExpOp : XTensor_FunctionOp<"exp", "Exp", "Exponential", "y">;
+def XTensor_Exp2Op : XTensor_FunctionOp<"exp2", "Exp2", "Power of two", "kLn2 * y">;
+// Not y + 1, which has no digits left where a is far below zero.
+def XTensor_Expm1Op
+    : XTensor_FunctionOp<"expm1", "Expm1", "exp(x) - 1, exact near zero", "exp(a)"> {
+  let math = "ExpM1Op";
+}
+def XTensor_FloorOp : XTensor_InstructionOp<"floor", "Floor", "Largest integer not above the value",
+                                            "0">;
+def XTensor_LogOp : XTensor_FunctionOp<"log", "Log", "Natural logarithm", "1 / a">;
+def XTensor_Log10Op : XTensor_FunctionOp<"log10", "Log10", "Logarithm to base 10", "kInvLn10 / a">;
+def XTensor_Log1pOp : XTensor_FunctionOp<"log1p", "Log1p", "log(1 + x), exact near zero",
+                                         "1 / (1 + a)">;
+def XTensor_Log2Op : XTensor_FunctionOp<"log2", "Log2", "Logarithm to base 2", "kInvLn2 / a">;
+def XTensor_RoundOp : XTensor_InstructionOp<"round", "RoundEven", "Nearest integer, halves to even",
+                                            "0">;
+def XTensor_RsqrtOp : XTensor_FunctionOp<"rsqrt", "Rsqrt", "Reciprocal of the square root",
+                                         "-0.5 * (y * y * y)"> {
+  let vector = "";
+  let isShort = 1;
+}
+def XTensor_SinOp : XTensor_FunctionOp<"sin", "Sin", "Sine", "cos(a)">;
+def XTensor_SinhOp : XTensor_FunctionOp<"sinh", "Sinh", "Hyperbolic sine", "cosh(a)">;
+def XTensor_SqrtOp : XTensor_InstructionOp<"sqrt", "Sqrt", "Square root", "0.5 / y">;
+def XTensor_TanOp : XTensor_FunctionOp<"tan", "Tan", "Tangent", "1 + y * y">;
+def XTensor_TanhOp : XTensor_FunctionOp<"tanh", "Tanh", "Hyperbolic tangent", "1 - y * y">;
+def XTensor_TruncOp : XTensor_FunctionOp<"trunc", "Trunc", "Integer part, towards zero", "0"> {
+  let vector = "";
+  let isShort = 1;
+}
 
 def XTensor_IsfiniteOp : XTensor_FloatTestOp<"isfinite", "Whether neither infinite nor NaN">;
 def XTensor_IsinfOp : XTensor_FloatTestOp<"isinf", "Whether infinite">;
@@ -75,14 +133,18 @@ def XTensor_IsnanOp : XTensor_FloatTestOp<"isnan", "Whether not a number">;
 
 //===- of one array --------------------------------------------------------===//
 
-def XTensor_AbsOp : XTensor_UnaryOp<"abs", "Absolute value", XTensor_NumberArray>;
+def XTensor_AbsOp : XTensor_UnaryOp<"abs", "Absolute value", XTensor_NumberArray> {
+  let partials = ["sign(a)"];
+}
 def XTensor_NegOp : XTensor_UnaryOp<"neg", "Negation (wraps for integers)", XTensor_NumberArray> {
   let hasFolder = 1;
 }
 def XTensor_NotOp : XTensor_UnaryOp<"not", "Complement of every bit", XTensor_BitsArray> {
   let hasFolder = 1;
 }
-def XTensor_SignOp : XTensor_UnaryOp<"sign", "-1, 0 or 1; NaN stays NaN", XTensor_NumberArray>;
+def XTensor_SignOp : XTensor_UnaryOp<"sign", "-1, 0 or 1; NaN stays NaN", XTensor_NumberArray> {
+  let partials = ["0"];
+}
 
 def XTensor_CastOp : XTensor_InferredOp<"cast", [XTensor_Elementwise]> {
   let summary = "Conversion to another element type";
@@ -114,18 +176,41 @@ def XTensor_DivOp : XTensor_BinaryOp<"div", "Quotient", XTensor_FloatArray> {
 }
 def XTensor_FloorDivOp
     : XTensor_BinaryOp<"floor_div", "Quotient rounded down; integer division by zero gives 0",
-                       XTensor_NumberArray>;
+                       XTensor_NumberArray> {
+  let partials = ["0", "0"];
+}
 def XTensor_ModOp
     : XTensor_BinaryOp<"mod", "Remainder with the divisor's sign; an integer modulo zero is 0",
-                       XTensor_NumberArray>;
-def XTensor_PowOp : XTensor_BinaryOp<"pow", "Power", XTensor_NumberArray>;
+                       XTensor_NumberArray> {
+  let partials = ["1", "-floorDiv(a, b)"];
+}
+// The derivative by the base, b a^(b-1), is 0 * inf at a = b = 0, where the power is constant in a.
+// y log a has the limit 0 at a = 0. Both forms differentiate again exactly.
+def XTensor_PowOp : XTensor_BinaryOp<"pow", "Power", XTensor_NumberArray> {
+  let math = "PowFOp";
+  let vector = "pow";
+  let kernel = "emitPow";
+  let partials = ["b * pow(a, where(both(equal(a, 0), equal(b, 0)), 1, b - 1))",
+                  "scale(y, log(where(equal(a, 0), 1, a)))"];
+}
 def XTensor_MaximumOp
     : XTensor_BinaryOp<"maximum", "Larger value; NaN wins", XTensor_NumberArray, [Commutative]>;
 def XTensor_MinimumOp
     : XTensor_BinaryOp<"minimum", "Smaller value; NaN wins", XTensor_NumberArray, [Commutative]>;
-def XTensor_Atan2Op : XTensor_BinaryOp<"atan2", "Angle of (rhs, lhs)", XTensor_FloatArray>;
+def XTensor_Atan2Op : XTensor_BinaryOp<"atan2", "Angle of (rhs, lhs)", XTensor_FloatArray> {
+  let math = "Atan2Op";
+  let vector = "atan2";
+  let kernel = "emitAtan2";
+  let partials = ["b", "-a"];
+  let factor = "1 / (a * a + b * b)";
+}
 def XTensor_CopysignOp
-    : XTensor_BinaryOp<"copysign", "lhs with the sign of rhs", XTensor_FloatArray>;
+    : XTensor_BinaryOp<"copysign", "lhs with the sign of rhs", XTensor_FloatArray> {
+  let math = "CopySignOp";
+  let kernel = "emitCopysign";
+  let isShort = 1;
+  let partials = ["sign(a) * copysign(1, b)", "0"];
+}
 def XTensor_AndOp : XTensor_BinaryOp<"and", "Bitwise and", XTensor_BitsArray, [Commutative]>;
 def XTensor_OrOp : XTensor_BinaryOp<"or", "Bitwise or", XTensor_BitsArray, [Commutative]>;
 def XTensor_XorOp : XTensor_BinaryOp<"xor", "Bitwise exclusive or", XTensor_BitsArray, [Commutative]>;

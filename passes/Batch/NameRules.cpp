@@ -139,12 +139,9 @@ static void rows(BatchRules &rules, BatchFn visit, StringRef text = {}) {
 }
 
 void xtensor::addNameBatchRules(BatchRules &rules) {
-  rows<AbsOp, AcosOp, AcoshOp, AddOp, AndOp, AsinOp, AsinhOp, Atan2Op, AtanOp, AtanhOp, CastOp,
-       CbrtOp, CeilOp, CompareOp, CopysignOp, CosOp, CoshOp, DivOp, ErfOp, ErfcOp, Exp2Op, ExpOp,
-       Expm1Op, FloorDivOp, FloorOp, IsfiniteOp, IsinfOp, IsnanOp, Log10Op, Log1pOp, Log2Op, LogOp,
-       MaximumOp, MinimumOp, ModOp, MulOp, NegOp, NotOp, OrOp, PowOp, RecurrenceOp, RoundOp,
-       RsqrtOp, ScaleOp, SelectOp, ShlOp, ShrOp, SignOp, SinOp, SinhOp, SqrtOp, StopGradientOp,
-       SubOp, TanOp, TanhOp, TruncOp, XorOp>(rules, elementwise);
+#define XTENSOR_ELEMENTWISE_OP(Op) rules.add<Op>(elementwise, {});
+#include "XTensor/XTensorElementwise.inc"
+  rows<RecurrenceOp>(rules, elementwise);
   rows<ArgsortOp, CholeskyOp, CholeskyTangentOp, ConstantOp, CumulativeOp, EighOp, GatherOp, IotaOp,
        LuOp, LuTangentOp, MergeOp, OverlapAddOp, PinvOp, QrOp, ReduceOp, RenameOp, ReverseOp,
        SizeOp, SliceOp, SolveOp, SplitOp, SqueezeOp, SvdOp, TriangularContractOp, TriangularSolveOp,

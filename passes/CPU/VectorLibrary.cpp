@@ -1,40 +1,19 @@
 #include "CPU/VectorLibrary.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <dlfcn.h>
 
 using namespace mlir;
 
 /// The name without type and arguments, or empty.
-static StringRef libraryName(StringRef op) {
-  return llvm::StringSwitch<StringRef>(op)
-      .Case("math.acos", "acos")
-      .Case("math.acosh", "acosh")
-      .Case("math.asin", "asin")
-      .Case("math.asinh", "asinh")
-      .Case("math.atan", "atan")
-      .Case("math.atan2", "atan2")
-      .Case("math.atanh", "atanh")
-      .Case("math.cbrt", "cbrt")
-      .Case("math.cos", "cos")
-      .Case("math.cosh", "cosh")
-      .Case("math.erf", "erf")
-      .Case("math.erfc", "erfc")
-      .Case("math.exp", "exp")
-      .Case("math.exp2", "exp2")
-      .Case("math.expm1", "expm1")
-      .Case("math.log", "log")
-      .Case("math.log10", "log10")
-      .Case("math.log1p", "log1p")
-      .Case("math.log2", "log2")
-      .Case("math.powf", "pow")
-      .Case("math.sin", "sin")
-      .Case("math.sinh", "sinh")
-      .Case("math.tan", "tan")
-      .Case("math.tanh", "tanh")
-      .Default("");
+static StringRef libraryName(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+#define XTENSOR_VECTOR_FUNCTION(Math, name) .Case<math::Math>([](auto) { return name; })
+#include "XTensor/XTensorElementwise.inc"
+      .Default(StringRef());
 }
 
 /// Whether the process has this function. Opened for all: compiled code links to it by name.
@@ -49,7 +28,7 @@ static bool isThere(const std::string &symbol) {
 
 xtensor::VectorFunction xtensor::vectorFunctionFor(Operation *op, Type element, int64_t bits) {
 #if defined(__x86_64__) && defined(__GLIBC__)
-  StringRef name = libraryName(op->getName().getStringRef());
+  StringRef name = libraryName(op);
   if (name.empty() || !(element.isF32() || element.isF64()))
     return {};
   int64_t lanes = bits / element.getIntOrFloatBitWidth();

@@ -42,35 +42,11 @@ constexpr Function binary(StringLiteral operation, Real (*emit)(Scalars &, Real,
 }
 
 const Function kFunctions[] = {
-    unary("math.acos", emitAcos),
-    unary("math.acosh", emitAcosh),
-    unary("math.asin", emitAsin),
-    unary("math.asinh", emitAsinh),
-    unary("math.atan", emitAtan),
-    binary("math.atan2", emitAtan2),
-    unary("math.atanh", emitAtanh),
-    unary("math.cbrt", emitCbrt),
-    binary("math.copysign", emitCopysign, /*isShort=*/true),
-    unary("math.cos", emitCos),
-    unary("math.cosh", emitCosh),
-    unary("math.erf", emitErf),
-    unary("math.erfc", emitErfc),
-    unary("math.exp", emitExp),
-    unary("math.exp2", emitExp2),
-    unary("math.expm1", emitExpm1),
-    unary("math.log", emitLog),
-    unary("math.log10", emitLog10),
-    unary("math.log1p", emitLog1p),
-    unary("math.log2", emitLog2),
-    binary("math.powf", emitPow),
+#define XTENSOR_KERNEL_FUNCTION(Math, arity, emit, isShort)                                        \
+  arity(math::Math::getOperationName(), emit, isShort),
+#include "XTensor/XTensorElementwise.inc"
     binary("arith.remf", emitRemainder),
     unary("math.round", emitRound, /*isShort=*/true),
-    unary("math.rsqrt", emitRsqrt, /*isShort=*/true),
-    unary("math.sin", emitSin),
-    unary("math.sinh", emitSinh),
-    unary("math.tan", emitTan),
-    unary("math.tanh", emitTanh),
-    unary("math.trunc", emitTrunc, /*isShort=*/true),
 };
 
 /// What devices have instructions for, but not all of them good ones.

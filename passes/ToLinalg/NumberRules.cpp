@@ -1,4 +1,4 @@
-// What each elementwise op computes of one element: a table over float functions, then the cases
+// What each elementwise op computes of one element: the cases
 // where integers or NaN need care. Nothing here traps or is undefined, whatever the operands.
 #include "ToLinalg/Lowering.h"
 
@@ -49,34 +49,15 @@ struct Numbers : ImplicitLocOpBuilder {
   }
 };
 
-template <typename Named, typename Math>
-struct Function {};
-
 } // namespace
 
-template <typename... Named, typename... Math>
-static Value tryFunctions(Numbers &b, Operation *op, Value x, Function<Named, Math>...) {
-  Value y;
-  (void)((isa<Named>(op) && (y = b.of<Math>(x))) || ...);
-  return y;
-}
-
-static Value emitFloatFunction(Numbers &b, Operation *op, Value x) {
-  return tryFunctions(b, op, x, Function<AcosOp, math::AcosOp>(),
-                      Function<AcoshOp, math::AcoshOp>(), Function<AsinOp, math::AsinOp>(),
-                      Function<AsinhOp, math::AsinhOp>(), Function<AtanOp, math::AtanOp>(),
-                      Function<AtanhOp, math::AtanhOp>(), Function<CbrtOp, math::CbrtOp>(),
-                      Function<CeilOp, math::CeilOp>(), Function<CosOp, math::CosOp>(),
-                      Function<CoshOp, math::CoshOp>(), Function<ErfOp, math::ErfOp>(),
-                      Function<ErfcOp, math::ErfcOp>(), Function<ExpOp, math::ExpOp>(),
-                      Function<Exp2Op, math::Exp2Op>(), Function<Expm1Op, math::ExpM1Op>(),
-                      Function<FloorOp, math::FloorOp>(), Function<LogOp, math::LogOp>(),
-                      Function<Log10Op, math::Log10Op>(), Function<Log1pOp, math::Log1pOp>(),
-                      Function<Log2Op, math::Log2Op>(), Function<RoundOp, math::RoundEvenOp>(),
-                      Function<RsqrtOp, math::RsqrtOp>(), Function<SinOp, math::SinOp>(),
-                      Function<SinhOp, math::SinhOp>(), Function<SqrtOp, math::SqrtOp>(),
-                      Function<TanOp, math::TanOp>(), Function<TanhOp, math::TanhOp>(),
-                      Function<TruncOp, math::TruncOp>());
+/// What one op of the math dialect computes.
+static Value emitFunction(Numbers &b, Operation *op, ValueRange x) {
+#define XTENSOR_MATH_FUNCTION(Op, Math)                                                            \
+  if (isa<Op>(op))                                                                                 \
+    return b.createOrFold<math::Math>(x);
+#include "XTensor/XTensorElementwise.inc"
+  return {};
 }
 
 //===- of one number -------------------------------------------------------===//
@@ -321,9 +302,6 @@ Value xtensor::emitElement(OpBuilder &builder, Operation *op, ValueRange v, Type
                            Type result) {
   Numbers b(builder, op->getLoc(), computeType(element), isUnsigned(element));
   Value x = v.front(), y = v.size() > 1 ? v[1] : Value();
-  if (v.size() == 1)
-    if (Value known = emitFloatFunction(b, op, x))
-      return known;
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<IsnanOp, IsinfOp, IsfiniteOp>([&](auto) { return emitFloatTest(b, op, x); })
       .Case<AbsOp>([&](auto) { return emitAbs(b, x); })
@@ -342,8 +320,6 @@ Value xtensor::emitElement(OpBuilder &builder, Operation *op, ValueRange v, Type
       .Case<PowOp>([&](auto) { return emitPower(b, x, y); })
       .Case<MaximumOp>([&](auto) { return emitExtremum(b, /*larger=*/true, x, y); })
       .Case<MinimumOp>([&](auto) { return emitExtremum(b, /*larger=*/false, x, y); })
-      .Case<Atan2Op>([&](auto) { return b.of<math::Atan2Op>(x, y); })
-      .Case<CopysignOp>([&](auto) { return b.of<math::CopySignOp>(x, y); })
       .Case<AndOp>([&](auto) { return b.of<arith::AndIOp>(x, y); })
       .Case<OrOp>([&](auto) { return b.of<arith::OrIOp>(x, y); })
       .Case<XorOp>([&](auto) { return b.of<arith::XOrIOp>(x, y); })
@@ -355,5 +331,5 @@ Value xtensor::emitElement(OpBuilder &builder, Operation *op, ValueRange v, Type
       .Case<CompareOp>(
           [&](CompareOp compare) { return emitCompare(b, compare.getPredicate(), x, y); })
       .Case<SelectOp>([&](auto) { return b.select(x, y, v[2]); })
-      .Default([](Operation *) { return Value(); });
+      .Default([&](Operation *) { return emitFunction(b, op, v); });
 }

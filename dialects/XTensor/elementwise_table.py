@@ -1,0 +1,54 @@
+"""Writes XTensorElementwise.inc, what the passes read of elementwise ops, from TableGen's records as JSON.
+
+elementwise_table.py XTensorOps.json XTensorElementwise.inc
+
+A pass defines one macro of `MACROS` and includes the file: the macro is called once per op that has the fields.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+MACROS = (
+    "XTENSOR_ELEMENTWISE_OP",  # (Op)
+    "XTENSOR_MATH_FUNCTION",  # (Op, Math)
+    "XTENSOR_VECTOR_FUNCTION",  # (Math, "name")
+    "XTENSOR_KERNEL_FUNCTION",  # (Math, unary or binary, emit, isShort)
+    "XTENSOR_PARTIAL_RULE",  # (Op, D(partial) for each operand, D(factor) if there is one)
+)
+
+
+def calls(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """(macro, arguments) of one op."""
+    op = record["!name"].partition("_")[2]
+    yield "XTENSOR_ELEMENTWISE_OP", op
+    math, kernel = record.get("math"), record.get("kernel")
+    if math:
+        yield "XTENSOR_MATH_FUNCTION", f"{op}, {math}"
+    if record.get("vector"):
+        yield "XTENSOR_VECTOR_FUNCTION", f'{math}, "{record["vector"]}"'
+    if kernel:
+        arity = ("unary", "binary")[len(record["arguments"]["args"]) - 1]
+        yield "XTENSOR_KERNEL_FUNCTION", f"{math}, {arity}, {kernel}, {str(bool(record['isShort'])).lower()}"
+    formulas = [*record.get("partials", []), *filter(None, [record.get("factor")])]
+    if formulas:
+        yield "XTENSOR_PARTIAL_RULE", ", ".join([op, *(f"D({formula})" for formula in formulas)])
+
+
+def table(records: dict[str, Any]) -> str:
+    found: dict[str, list[str]] = {macro: [] for macro in MACROS}
+    for name in sorted(records["!instanceof"]["XTensor_InferredOp"]):
+        record = records[name]
+        if any(trait["def"] == "XTensor_Elementwise" for trait in record["traits"]):
+            for macro, arguments in calls(record):
+                found[macro].append(f"{macro}({arguments})")
+    parts = ["\n".join([f"#ifdef {macro}", *lines, f"#undef {macro}", "#endif\n"]) for macro, lines in found.items()]
+    return "// Written by elementwise_table.py.\n" + "".join(parts)
+
+
+if __name__ == "__main__":
+    Path(sys.argv[2]).write_text(table(json.loads(Path(sys.argv[1]).read_text())))
