@@ -59,6 +59,8 @@ struct SumOfBroadcast : OpRewritePattern<ReduceOp> {
       else if (to.isDynamic(dim) || llvm::MulOverflow(count, to.getSize(dim), count))
         return failure();
     }
+    if (count == 0) // a sum of nothing is 0, and 0 times an infinity is not
+      return failure();
     // A count that the element type cannot hold would overflow where the sum does not.
     int64_t largest =
         isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 32 ? 1 << 24 : 127;

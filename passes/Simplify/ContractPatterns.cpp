@@ -41,6 +41,8 @@ struct ContractOfBroadcast : OpRewritePattern<ContractOp> {
         return failure();
       count *= static_cast<double>(wide.getSize(dim));
     }
+    if (count == 0) // a sum of nothing is 0, and 0 times an infinity is not
+      return failure();
     // A count that the element type cannot hold would overflow where the sum does not.
     if (count > (element.getIntOrFloatBitWidth() < 32 || isa<IntegerType>(element) ? 127 : 1e15))
       return failure();

@@ -151,6 +151,11 @@ static Value reducedScalar(ReduceOp op, Lowering &to) {
   if (isa<FloatType>(compute)) {
     count = to.b.createOrFold<arith::SIToFPOp>(to.loc(), compute, count);
     y = to.b.createOrFold<arith::MulFOp>(to.loc(), x, count);
+    // A sum of nothing is 0, and 0 times an infinity is not.
+    Value zero = to.constant(to.b.getFloatAttr(compute, 0.0));
+    Value isEmpty =
+        to.b.createOrFold<arith::CmpFOp>(to.loc(), arith::CmpFPredicate::OEQ, count, zero);
+    y = to.b.createOrFold<arith::SelectOp>(to.loc(), isEmpty, zero, y);
   } else {
     if (!compute.isInteger(64))
       count = to.b.createOrFold<arith::TruncIOp>(to.loc(), compute, count);

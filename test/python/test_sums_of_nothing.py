@@ -1,0 +1,26 @@
+"""Sums over dims of size 0 are 0, whatever would have been added."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+
+SUMS: dict[str, Any] = {
+    "of infinities": lambda x: xt.sum(xt.zeros_like(x) + np.inf, "i"),
+    "of NaN": lambda x: xt.sum(xt.full_like(x, np.nan), "i"),
+    "of windows": lambda x: xt.sum(x.rolling(i=7).sum(), "i"),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("dynamic_dims", [(), ("i",)])
+def test_a_sum_of_nothing_is_zero(name: str, dynamic_dims: tuple[str, ...]) -> None:
+    f = xt.jit(SUMS[name], dynamic_dims=dynamic_dims)
+    for shape, dims in (((0,), ("i",)), ((0, 3), ("i", "j"))):
+        assert f(xt.array(np.zeros(shape, "f4"), dims)).values.tolist() == np.zeros(shape).sum(0).tolist()
+
+
+def test_a_product_over_nothing_is_zero() -> None:
+    f = xt.jit(lambda x: xt.dot(xt.full_like(x, np.nan), xt.full_like(x, np.inf), dim="i"))
+    assert f(xt.array(np.zeros(0, "f4"), "i")) == 0
