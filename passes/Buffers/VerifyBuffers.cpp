@@ -48,7 +48,16 @@ std::optional<llvm::SmallBitVector> xtensor::droppedBySizes(memref::SubViewOp vi
     else
       return std::nullopt;
   }
-  return kept == type.getRank() ? std::optional(dropped) : std::nullopt;
+  if (kept != type.getRank())
+    return std::nullopt;
+  // Upstream compares strides to find the dims, and reads an answer that it does not have where a
+  // dim of size 1 has a stride that memory cannot have.
+  for (auto [size, stride] : llvm::zip_equal(sizes, view.getMixedStrides())) {
+    std::optional<int64_t> step = getConstantIntValue(stride);
+    if (dropped.any() && getConstantIntValue(size) == 1 && step && (*step < 1 || *step > 1ll << 48))
+      return std::nullopt;
+  }
+  return dropped;
 }
 
 /// The same of an op; empty: nothing.

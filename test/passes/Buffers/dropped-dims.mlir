@@ -30,3 +30,15 @@ func.func @no_unit_dim_stays(%x: tensor<1x5x3x?xf64>, %row: index, %n: index) ->
   %0 = tensor.extract_slice %x[0, 0, %row, 0] [1, 5, 1, %n] [1, 1, 1, 1] : tensor<1x5x3x?xf64> to tensor<5x?xf64>
   return %0 : tensor<5x?xf64>
 }
+
+// -----
+
+// Upstream has no answer for a stride that memory cannot have.
+// CHECK-LABEL: func.func @impossible_strides
+// CHECK: memref.subview {{.*}} [-1, 1, 1, 1]
+// CHECK: memref.subview {{.*}} [9223372036854775807, 1, 1, 1]
+func.func @impossible_strides(%x: tensor<1x5x3x7xf64>, %row: index) -> (tensor<1x5x7xf64>, tensor<1x5x7xf64>) {
+  %0 = tensor.extract_slice %x[0, 0, %row, 0] [1, 5, 1, 7] [-1, 1, 1, 1] : tensor<1x5x3x7xf64> to tensor<1x5x7xf64>
+  %1 = tensor.extract_slice %x[0, 0, %row, 0] [1, 5, 1, 7] [9223372036854775807, 1, 1, 1] : tensor<1x5x3x7xf64> to tensor<1x5x7xf64>
+  return %0, %1 : tensor<1x5x7xf64>, tensor<1x5x7xf64>
+}
