@@ -170,7 +170,9 @@ def cast(x: Named, dtype: str) -> Named:
     if is_float(dtype):
         return elementwise(lambda v: v.astype(np.longdouble), [x], dtype, rounded=True)
     if dtype == "bool":
-        return elementwise(lambda v: v != 0, [x], dtype)
+        truth = elementwise(lambda v: v != 0, [x], dtype)
+        unsure = (x.error > 0) & (np.abs(x.value) <= x.error)  # the corners do not say that
+        return Named(x.dims, dtype, truth.value, np.where(unsure, np.inf, truth.error))
     if not is_float(x.dtype):
         return Named(x.dims, dtype, x.value.astype(dtype), x.error)
     least, most = np.iinfo(dtype).min, np.iinfo(dtype).max

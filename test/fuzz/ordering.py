@@ -91,7 +91,7 @@ def _quantile(x: Named, q: float | None, dim: str) -> Named:
     """Between the two elements around a place; rounded as the interpolation is."""
     n, axis = x.sizes[dim], x.axis(dim)
     if n == 0:
-        raise named.RefusedError("a quantile of nothing")
+        raise named.EmptyError
     dtype = x.dtype if is_float(x.dtype) else "float64"
     x = named.cast(x, dtype)
     at = np.longdouble(0.5 if q is None else q) * (n - 1)
