@@ -129,6 +129,8 @@ class Maker:
             dims = self.rng.sample(
                 sorted(self.sizes), self.rng.randint(0 if self.inputs else 1, min(3, len(self.sizes)))
             )
+            while np.prod([self.sizes[d] for d in dims]) > max(self.kind.largest, 33**3):
+                dims = dims[1:]
         name = f"x{len(self.inputs)}"
         shape = [self.sizes[d] for d in dims]
         self.inputs[name] = self.values[name] = self.rounded(self.data(dtype, shape), dims, dtype)
@@ -138,7 +140,7 @@ class Maker:
         """An integer input of positions along a dim, negative ones among them."""
         n = self.sizes[dim]
         shape = [self.sizes[d] for d in dims]
-        if n == 0 or self.depth:
+        if n == 0 or self.depth or np.prod(shape) > self.kind.largest:
             return None
         dtypes = [d for d in self.kind.dtypes if d in INTS]
         name = f"x{len(self.inputs)}"

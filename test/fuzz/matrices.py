@@ -194,6 +194,16 @@ def _eye(row: str, col: str, n: int, dtype: str) -> Named:
     return named.exact(np.eye(n), (row, col), dtype)
 
 
+def _meet(name: str, m: _Matrices) -> bool:
+    """Whether values are close to each other, or singular ones to 0: factors have no derivatives there."""
+    if name.startswith("eigen"):
+        distances = _gaps(np.linalg.eigvalsh(_symmetric(m)))
+    else:
+        values = np.linalg.svd(m.value, compute_uv=False)
+        distances = np.minimum(_gaps(values), values)
+    return bool(distances.min(initial=1.0) < 1e-2)
+
+
 @makes(1.5)
 def _make_factors(g: Maker) -> Any:
     name = g.rng.choice(
@@ -204,6 +214,8 @@ def _make_factors(g: Maker) -> Any:
     if found is None:
         return None
     x, dims = found
+    if g.kind.smooth and _meet(name, _Matrices(g.values[x], *dims)):
+        return None
     if name == "cholesky":
         return g.add("cholesky", [x], {"dims": dims})
     inner = f"d{len(g.sizes)}"
