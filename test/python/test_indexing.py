@@ -366,3 +366,15 @@ def test_the_line_of_a_bad_index_is_the_one_that_read() -> None:
         line = text.readlines()[int(number) - 1]
     assert file.endswith("test_indexing.py")
     assert "# this line" in line
+
+
+def test_positions_along_an_open_dim_in_a_dim_of_size_0() -> None:
+    x, k = xt.array(np.zeros((3, 0)), ("i", "d")), xt.array(np.zeros((3, 0), "i8"), ("i", "p"))
+    for f in (
+        lambda x, k: x.isel(d=k),
+        lambda x, k: xt.take_along(x, k.rename(p="d"), "d").rename(d="p"),
+        lambda x, k: x.at(d=k).add(1.0).rename(d="p"),
+    ):
+        assert xt.jit(f, dynamic_dims="i")(x, k).sizes == {"i": 3, "p": 0}
+    with pytest.raises(IndexError, match="'d' of size 0"):
+        xt.jit(lambda x, k: x.isel(d=k), dynamic_dims="i")(x, xt.zeros(p=2, dtype="i8"))

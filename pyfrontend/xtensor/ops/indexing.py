@@ -385,7 +385,7 @@ class _Reader:
                     check_some(self.x, dim, index)
                 continue
             size = int(self.x.sizes[dim])
-            if size == 0 and 0 not in index.sizes.values():
+            if size == 0 and all(isinstance(n, int) and n > 0 for n in index.sizes.values()):
                 known = isinstance(index, Positions)
                 raise out_of_range(self.name, self.x, int(index.values.flat[0]) if known else 0, dim)
             if isinstance(index, Positions):

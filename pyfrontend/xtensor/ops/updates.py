@@ -429,10 +429,13 @@ class _Update:
         """Whether there is anything to update, as far as is known; raises for what is known to be wrong."""
         size = int(x.sizes[dim])
         if size == 0:
-            if self.mode != "drop" and 0 not in index.sizes.values():
+            # Where a size is only known at the call, the call may have no positions.
+            if self.mode == "drop" or any(isinstance(n, int) and n == 0 for n in index.sizes.values()):
+                return False
+            if all(isinstance(n, int) for n in index.sizes.values()):
                 known = isinstance(index, Positions)
                 raise out_of_range(self.name, self.x, int(index.values.flat[0]) if known else 0, dim)
-            return False
+            return True
         if isinstance(index, Positions) and self.mode == "raise":
             check_inside(self.name, self.x, index.values, dim)
         return True
