@@ -1,13 +1,16 @@
 #include "compiler/CAPI.h"
 
+#include "Machine.h"
 #include "Pipelines.h"
 #include "XTensor/Dims.h"
+#include "XTensor/Fault.h"
 #include "compiler/Compiler.h"
 #include "compiler/Cost.h"
 #include "compiler/Export.h"
 #include "compiler/Foreign.h"
 #include "compiler/Interface.h"
 #include "compiler/WarmUp.h"
+#include "mlir/CAPI/Diagnostics.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
@@ -57,6 +60,45 @@ MlirType xtensorLinearTypeGet(MlirContext context, intptr_t inputs, const MlirTy
   (void)unwrapList(inputs, inputTypes, in);
   (void)unwrapList(results, resultTypes, out);
   return wrap(Type(LinearType::get(unwrap(context), FunctionType::get(unwrap(context), in, out))));
+}
+
+void xtensorHostCaches(int64_t *level1, int64_t *level2) {
+  xtensor::Caches caches = xtensor::cachesOfHost();
+  *level1 = caches.level1;
+  *level2 = caches.level2;
+}
+
+template <typename E>
+static int64_t number(std::optional<E> value) {
+  return value ? static_cast<int64_t>(*value) : -1;
+}
+int64_t xtensorEnumCase(MlirStringRef name, MlirStringRef spelling) {
+  StringRef text = unwrap(spelling);
+  if (unwrap(name) == "AccumulateKind")
+    return number(xtensor::symbolizeAccumulateKind(text));
+  if (unwrap(name) == "ComparePredicate")
+    return number(xtensor::symbolizeComparePredicate(text));
+  if (unwrap(name) == "CumulativeKind")
+    return number(xtensor::symbolizeCumulativeKind(text));
+  if (unwrap(name) == "IndexMode")
+    return number(xtensor::symbolizeIndexMode(text));
+  if (unwrap(name) == "ReduceKind")
+    return number(xtensor::symbolizeReduceKind(text));
+  if (unwrap(name) == "ScatterKind")
+    return number(xtensor::symbolizeScatterKind(text));
+  return -1;
+}
+
+void xtensorContextSetErrorsWithoutOps(MlirContext context) {
+  unwrap(context)->printOpOnDiagnostic(false);
+}
+MlirStringRef xtensorDiagnosticGetFault(MlirDiagnostic diagnostic) {
+  return wrap(xtensor::faultOf(unwrap(diagnostic)));
+}
+MlirStringRef xtensorLocationGetFile(MlirLocation location, unsigned *line) {
+  auto found = unwrap(location)->findInstanceOf<FileLineColLoc>();
+  *line = found ? found.getLine() : 0;
+  return wrap(found ? found.getFilename().strref() : StringRef());
 }
 
 static xtensor::Compiled &get(XTensorCompiled compiled) {

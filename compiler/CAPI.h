@@ -2,6 +2,7 @@
 #ifndef XTENSOR_COMPILER_CAPI_H
 #define XTENSOR_COMPILER_CAPI_H
 
+#include "mlir-c/Diagnostics.h"
 #include "mlir-c/IR.h"
 #include "mlir-c/Support.h"
 
@@ -30,6 +31,20 @@ MLIR_CAPI_EXPORTED MlirTypeID xtensorLinearTypeGetTypeID(void);
 MLIR_CAPI_EXPORTED MlirType xtensorLinearTypeGet(MlirContext context, intptr_t inputs,
                                                  const MlirType *inputTypes, intptr_t results,
                                                  const MlirType *resultTypes);
+
+/* The data caches of one core of this machine, in bytes, as the compiler takes them to be. */
+MLIR_CAPI_EXPORTED void xtensorHostCaches(int64_t *level1, int64_t *level2);
+
+/* The number of a case of an enum of the dialect, "sum" of "ReduceKind"; -1 where there is none. */
+MLIR_CAPI_EXPORTED int64_t xtensorEnumCase(MlirStringRef name, MlirStringRef spelling);
+
+/* Errors do not print the op that they are about: they say its name and the user's line. */
+MLIR_CAPI_EXPORTED void xtensorContextSetErrorsWithoutOps(MlirContext context);
+
+/* What an error is about, as XTensor/Fault.h names it; empty where nothing says it. */
+MLIR_CAPI_EXPORTED MlirStringRef xtensorDiagnosticGetFault(MlirDiagnostic diagnostic);
+/* File and line of the innermost place that `location` holds; line 0 where it holds none. */
+MLIR_CAPI_EXPORTED MlirStringRef xtensorLocationGetFile(MlirLocation location, unsigned *line);
 
 /* A compiled function. `entry` is an xt_entry (runtime.h); its code goes with the last of those
  * that were compiled from one program. */

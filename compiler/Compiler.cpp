@@ -1,4 +1,5 @@
 #include "compiler/Compiler.h"
+#include "XTensor/Fault.h"
 
 #include "CPU/Passes.h"
 #include "GPU/KernelCode.h"
@@ -299,7 +300,7 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
   if (llvm::Error error = loaded.takeError()) {
     llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
       if (info.convertToErrorCode() == std::errc::not_enough_memory)
-        module.emitError("no memory for the code of this program");
+        module.emitError("no memory for the code of this program") << Fault::Memory;
       else
         module.emitError("the compiled object cannot be loaded: ") << info.message();
     });

@@ -1,4 +1,5 @@
 #include "compiler/Export.h"
+#include "XTensor/Fault.h"
 
 #include "Pipelines.h"
 #include "Sha256.h"
@@ -44,6 +45,16 @@ bool isLine(StringRef name) {
       return false;
   }
   return !name.empty();
+}
+
+/// "; did you mean 'NAME'?" with the nearest of the names, where one is near.
+std::string suggestion(StringRef asked, ArrayRef<std::string> names) {
+  auto distance = [&](StringRef name) { return asked.edit_distance(name); };
+  StringRef near = *llvm::min_element(
+      names, [&](StringRef a, StringRef b) { return distance(a) < distance(b); });
+  if (2 * distance(near) > std::max(asked.size(), near.size()))
+    return "";
+  return ("; did you mean '" + near + "'?").str();
 }
 
 /// While it lives, errors say which of several functions they are of.
@@ -142,7 +153,7 @@ private:
     if (!isLine(name))
       return module.emitError("no bundle can be made of a function with such a name: it is empty, "
                               "has more than ")
-             << kLongestName
+             << Fault::Argument << kLongestName
              << " characters, or some that cannot be printed. Give it another one: "
                 "xt.export({\"name\": (f, args)})";
     for (const auto &parameters : {interface.inputs, interface.outputs})
@@ -150,7 +161,8 @@ private:
         if (!isLine(p.name) || !llvm::all_of(p.dims, isLine))
           return module.emitError("no bundle can be made where the name of an array or a dim is "
                                   "empty, has more than ")
-                 << kLongestName << " characters, or some that cannot be printed: "
+                 << Fault::Argument << kLongestName
+                 << " characters, or some that cannot be printed: "
                  << (isLine(p.name) ? "rename the dims of '" + p.name + "'" : "rename the array");
         int64_t count = 1;
         for (const SizeProduct &size : p.sizes)
@@ -158,27 +170,28 @@ private:
               count >= int64_t(1) << 59)
             return module.emitError("no bundle can be made with an array that is larger than "
                                     "memory: '")
-                   << p.name << "'";
+                   << Fault::Argument << p.name << "'";
       }
     return success();
   }
 
   LogicalResult describe() {
     if (options.targets.empty())
-      return error() << "a bundle is for one target at least";
+      return error() << Fault::Argument << "a bundle is for one target at least";
     if (!options.blas.empty() && !blasNamed(options.blas))
-      return error() << "there is no BLAS called '" << options.blas
+      return error() << Fault::Argument << "there is no BLAS called '" << options.blas
                      << "': openblas, blas or scipy-openblas, or none";
     if (functions.size() > kMostFunctions)
-      return error() << "no bundle can be made of " << functions.size()
+      return error() << Fault::Argument << "no bundle can be made of " << functions.size()
                      << " functions: " << kMostFunctions << " at most. Make several bundles";
     library.prefix = libraryName(options.name);
     if (size_t most = 128, found = std::max(options.name.size(), library.prefix.size());
         found > most)
-      return error() << "no bundle can be made with a name of " << found << " characters: " << most
-                     << " at most";
+      return error() << Fault::Argument << "no bundle can be made with a name of " << found
+                     << " characters: " << most << " at most";
     if (!isLine(options.name))
-      return error() << "no bundle can be made with a name that is empty or has characters that "
+      return error() << Fault::Argument
+                     << "no bundle can be made with a name that is empty or has characters that "
                         "cannot be printed";
     Names taken;
     library.message = taken.fresh(library.prefix + "_message");
@@ -323,7 +336,7 @@ private:
     StringRef backend = profile.split(',').first;
     std::string folder = (backend + "/").str();
     if (hasFolder(folder))
-      return error() << "target '" << backend << "' is there twice";
+      return error() << Fault::Argument << "target '" << backend << "' is there twice";
     auto modules = lowered(profile);
     if (failed(modules))
       return failure();
@@ -387,13 +400,17 @@ private:
       return addDevice(asked);
     std::string target = asked == "cpu" ? thisProcessor() : asked.str();
     std::optional<Processor> processor = processorOf(target);
-    if (!processor)
-      return error() << "no bundle can be made for target '" << asked
-                     << "': there are cpu (this machine's), " << processorNames()
-                     << ", and vulkan, metal and cuda";
+    if (!processor) {
+      std::vector<std::string> names = processorNames();
+      std::string listed = llvm::join(names, ", ");
+      llvm::append_range(names, ArrayRef<StringRef>{"cpu", "vulkan", "metal", "cuda"});
+      return error() << Fault::Argument << "no bundle can be made for target '" << asked
+                     << "': the targets are cpu (this machine's), " << listed
+                     << ", vulkan, metal and cuda" << suggestion(asked, names);
+    }
     std::string folder = "cpu/" + processor->name + "/";
     if (hasFolder(folder))
-      return error() << "target '" << asked << "' is there twice";
+      return error() << Fault::Argument << "target '" << asked << "' is there twice";
     auto modules = lowered(target);
     if (failed(modules))
       return failure();
@@ -403,7 +420,8 @@ private:
       size_t i = llvm::find_if(*modules, [&](auto &m) { return (*m).lookupSymbol(called); }) -
                  modules->begin();
       std::optional<Naming> naming = named(i);
-      return error() << "a library for C without a BLAS has no factorisations, and this "
+      return error() << Fault::Unsupported
+                     << "a library for C without a BLAS has no factorisations, and this "
                         "function calls '"
                      << called.drop_front(3)
                      << "': name a BLAS, with which LAPACK comes (openblas, blas, "
@@ -529,8 +547,9 @@ private:
     json::OStream(os, /*IndentSize=*/1).value(json::Value(std::move(manifest)));
     os << '\n';
     if (text.size() > kLongestManifest)
-      return error() << "no bundle can be made whose manifest has " << text.size()
-                     << " bytes: " << kLongestManifest << " at most. Make several bundles";
+      return error() << Fault::Argument << "no bundle can be made whose manifest has "
+                     << text.size() << " bytes: " << kLongestManifest
+                     << " at most. Make several bundles";
     std::vector<bundle::Member> all = {{"manifest.json", text}};
     for (const auto &[name, bytes] : kept)
       all.push_back({name, bytes});

@@ -1,4 +1,5 @@
 #include "compiler/Locations.h"
+#include "XTensor/Fault.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Operation.h"
@@ -55,6 +56,7 @@ LogicalResult FoldersStripped::tell(Diagnostic &diagnostic) {
   InFlightDiagnostic again =
       at.getContext()->getDiagEngine().emit(before, diagnostic.getSeverity());
   again << diagnostic.str();
+  copyFault(diagnostic, *again.getUnderlyingDiagnostic());
   for (Diagnostic &note : diagnostic.getNotes())
     again.attachNote(Location(original(note.getLocation()))) << note.str();
   return success();

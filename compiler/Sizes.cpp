@@ -1,4 +1,5 @@
 #include "compiler/Sizes.h"
+#include "XTensor/Fault.h"
 
 #include "XTensor/Dims.h"
 #include "XTensor/XTensor.h"
@@ -63,14 +64,14 @@ Sizes::Found Sizes::named(Operation *op, StringRef dim) const {
           names, it->second->getAttrOfType<ArrayAttr>("dims").getAsValueRange<StringAttr>());
     std::string both = "'" + llvm::join(names, "' and '") + "'";
     return emitError(it->second->getLoc(), "xt.linalg.")
-           << (isLu ? "lu" : nameOf(it->second)) << ": dim '" << dim
+           << Fault::Unsupported << (isLu ? "lu" : nameOf(it->second)) << ": dim '" << dim
            << "' of a result has the smaller size of " << both
            << ", which only the call knows. Use it up inside of the function, as "
            << (isLu ? "xt.dot(l, u, dim='" : "xt.dot(q, r, dim='") << dim << "') does, or leave "
            << both << " out of dynamic_dims=";
   }
   return op->emitError("the size of dim '")
-         << dim
+         << Fault::Unsupported << dim
          << "' does not follow from the arguments' dynamic dims. Rename it to a dim that an "
             "argument has, or make its size static";
 }
@@ -86,8 +87,8 @@ Sizes::Found Sizes::ofDim(Operation *op, Type type, StringRef dim) const {
 Sizes::Found Sizes::value(Operation *op, Value v) const {
   if (auto size = v.getDefiningOp<SizeOp>())
     return ofDim(op, size.getX().getType(), size.getDim());
-  return op->emitError(
-      "a size is computed from values; sizes follow from the arguments' dims only");
+  return op->emitError("a size is computed from values; sizes follow from the arguments' dims only")
+         << Fault::Unsupported;
 }
 
 /// What gives the smaller of two sizes, where `size` is that.
@@ -129,7 +130,8 @@ LogicalResult Sizes::visit(Operation *op) {
       if (failed(size))
         return failure();
       if (llvm::MulOverflow(product.factor, size->factor, product.factor))
-        return op->emitError("the size of dim '") << merge.getInto() << "' does not fit 64 bits";
+        return op->emitError("the size of dim '")
+               << Fault::Size << merge.getInto() << "' does not fit 64 bits";
       llvm::append_range(product.open, size->open);
     }
     return introduce(op, merge.getInto(), product);
@@ -242,10 +244,11 @@ LogicalResult xtensor::fixSizes(ModuleOp module, const llvm::StringMap<int64_t> 
     if (StringRef both = e.dim; both.consume_front("~square~ ")) {
       auto [row, column] = both.split("~ ");
       return main.emitError("the matrix must be square: dims '")
-             << row << "' and '" << column << "' have sizes " << *left << " and " << *right;
+             << Fault::Size << row << "' and '" << column << "' have sizes " << *left << " and "
+             << *right;
     }
-    return main.emitError("dim '") << e.dim << "' has sizes " << *left << " and " << *right
-                                   << "; equal names have equal sizes";
+    return main.emitError("dim '") << Fault::Size << e.dim << "' has sizes " << *left << " and "
+                                   << *right << "; equal names have equal sizes";
   }
   llvm::StringMap<int64_t> values;
   for (const auto &entry : sizes->known)

@@ -1,4 +1,5 @@
 // Verifiers of the ops with regions, and what the passes ask of them.
+#include "XTensor/Fault.h"
 #include "XTensor/TypeInference.h"
 
 using namespace mlir;
@@ -65,7 +66,7 @@ LogicalResult WhileOp::verify() {
   OperandRange more = getCondYield().getValues();
   auto flag = more.size() == 1 ? arrayType(more.front()) : ArrayType();
   if (!flag || !flag.isBool() || flag.getRank())
-    return emitOpError() << "the condition yields (" << more.getTypes()
+    return emitOpError() << Fault::Dimension << "the condition yields (" << more.getTypes()
                          << "), expected one bool without dims";
   if (getResultTypes() != carries)
     return emitOpError() << "the results are (" << getResultTypes() << "), the carries (" << carries
@@ -126,7 +127,7 @@ LogicalResult ScanOp::verify() {
       return emitOpError() << "scans along " << dim << ", which an array it scans over lacks; it "
                            << "has (" << describeDims(type) << ")";
     if (type.getSize(dim) != getSteps())
-      return emitOpError() << "scans along " << dim << ", whose sizes differ: ("
+      return emitOpError() << Fault::Size << "scans along " << dim << ", whose sizes differ: ("
                            << describeDims(arrayType(getOver().front())) << ") and ("
                            << describeDims(type) << ")";
     arguments.push_back(minus(type, dim));
@@ -210,7 +211,8 @@ static Attribute anyOf(ArrayRef<Attribute> names, Type type) {
 /// The error stands where the dim is used, which is the line to change.
 static LogicalResult checkUnused(VectorizeOp op, ArrayRef<Attribute> names) {
   auto report = [&](Operation *user, Attribute name, StringRef what, StringRef instead) {
-    InFlightDiagnostic error = user->emitOpError() << what << " dim " << name << instead;
+    InFlightDiagnostic error = user->emitOpError()
+                               << Fault::Dimension << what << " dim " << name << instead;
     error.attachNote(op.getLoc()) << "vectorized over it here";
     return WalkResult::interrupt();
   };
@@ -238,23 +240,23 @@ static LogicalResult checkUnused(VectorizeOp op, ArrayRef<Attribute> names) {
 LogicalResult VectorizeOp::verify() {
   ArrayRef<Attribute> names = getNames().getValue();
   if (names.empty())
-    return emitOpError("names no dim");
+    return emitOpError("names no dim") << Fault::Dimension;
   SmallVector<int64_t> sizes;
   for (auto [i, name] : llvm::enumerate(names)) {
     if (llvm::is_contained(names.take_front(i), name))
-      return emitOpError() << "names dim " << name << " twice";
+      return emitOpError() << Fault::Dimension << "names dim " << name << " twice";
     ArrayType first;
     for (Value arg : getArgs()) {
       ArrayType type = arrayType(arg);
       if (!type.hasDim(name))
         continue;
       if (first && first.getSize(name) != type.getSize(name))
-        return emitOpError() << "dim " << name << " has two sizes: (" << describeDims(first)
-                             << ") and (" << describeDims(type) << ")";
+        return emitOpError() << Fault::Dimension << "dim " << name << " has two sizes: ("
+                             << describeDims(first) << ") and (" << describeDims(type) << ")";
       first = type;
     }
     if (!first)
-      return emitOpError() << "no argument has dim " << name;
+      return emitOpError() << Fault::Dimension << "no argument has dim " << name;
     sizes.push_back(first.getSize(name));
   }
   SmallVector<Type> instance;

@@ -1,4 +1,5 @@
 // Verifiers, result types and folds of the derivative ops.
+#include "XTensor/Fault.h"
 #include "XTensor/TypeInference.h"
 
 using namespace mlir;
@@ -21,7 +22,7 @@ static LogicalResult checkWrt(Operation *op, OperandRange args, ArrayRef<int64_t
     if (std::exchange(seen[i], true))
       return op->emitOpError() << "wrt names argument " << i << " twice";
     if (!isFloat(args[i]))
-      return op->emitOpError() << "argument " << i << " has element type "
+      return op->emitOpError() << Fault::DType << "argument " << i << " has element type "
                                << arrayType(args[i]).getElementType()
                                << "; only floats have derivatives";
   }
@@ -95,8 +96,8 @@ LogicalResult LinearOp::verify() {
     for (Type type : side)
       needed += dynamicDims(cast<ArrayType>(type)).size();
   if (getSizes().size() != needed)
-    return emitOpError() << "expected " << needed << " sizes, one per dynamic dim, got "
-                         << getSizes().size();
+    return emitOpError() << Fault::Dimension << "expected " << needed
+                         << " sizes, one per dynamic dim, got " << getSizes().size();
   return success();
 }
 

@@ -1,5 +1,6 @@
 // Result types of reading and updating by arrays of positions.
 #include "XTensor/IndexOps.h"
+#include "XTensor/Fault.h"
 #include "XTensor/TypeInference.h"
 
 #include "mlir/IR/Matchers.h"
@@ -121,7 +122,7 @@ static LogicalResult checkUpdates(StringRef op, StringRef what, MaybeLoc loc, Va
   if (failed(inferUnion(op, loc, {view, type}, target.getElementType())))
     return failure();
   if (SmallVector<Attribute> extra = lacking(type, view); !extra.empty())
-    return emitOptionalError(loc, op, ": ", what, " have dim ", extra.front(),
+    return emitOptionalError(loc, Fault::Dimension, op, ": ", what, " have dim ", extra.front(),
                              ", which the selected view lacks; it has (", describeDims(view), ")");
   return success();
 }

@@ -1,4 +1,5 @@
 // Result types of dense linear algebra: which two dims are the matrix, and what becomes of them.
+#include "XTensor/Fault.h"
 #include "XTensor/TypeInference.h"
 
 using namespace mlir;
@@ -11,11 +12,12 @@ static FailureOr<ArrayType> checkMatrix(StringRef op, MaybeLoc loc, Value value,
   if (!a || !(a.getElementType().isF32() || a.getElementType().isF64()))
     return emitOptionalError(loc, op, ": matrices are arrays of f32 or f64");
   if (dims.size() != 2)
-    return emitOptionalError(loc, op, ": expected two dims, row and column, got ", dims.size());
+    return emitOptionalError(loc, Fault::Dimension, op, ": expected two dims, row and column, got ",
+                             dims.size());
   if (failed(checkDims(op, loc, a, dims.getValue())))
     return failure();
   if (square && a.getSize(dims[0]) != a.getSize(dims[1]))
-    return emitOptionalError(loc, op, ": dims ", dims[0], " and ", dims[1],
+    return emitOptionalError(loc, Fault::Dimension, op, ": dims ", dims[0], " and ", dims[1],
                              " must have equal sizes, the matrix must be square; it has (",
                              describeDims(a), ")");
   return a;
@@ -23,7 +25,7 @@ static FailureOr<ArrayType> checkMatrix(StringRef op, MaybeLoc loc, Value value,
 
 static LogicalResult checkInner(StringRef op, MaybeLoc loc, ArrayType a, StringAttr inner) {
   if (a.hasDim(inner))
-    return emitOptionalError(loc, op, ": the new inner dim ", inner,
+    return emitOptionalError(loc, Fault::Dimension, op, ": the new inner dim ", inner,
                              " is a dim of the matrix already; it has (", describeDims(a), ")");
   return success();
 }
@@ -77,8 +79,8 @@ static LogicalResult inferTangent(StringRef op, MaybeLoc loc, Value f, Value t, 
     return emitOptionalError(loc, op, ": the tangent must be an array of ", element);
   for (Attribute dim : dims)
     if (!tangent.hasDim(dim))
-      return emitOptionalError(loc, op, ": the tangent lacks dim ", dim, " of the matrix; it has (",
-                               describeDims(tangent), ")");
+      return emitOptionalError(loc, Fault::Dimension, op, ": the tangent lacks dim ", dim,
+                               " of the matrix; it has (", describeDims(tangent), ")");
   if (failed(inferUnion(op, loc, {*factors, tangent}, element)))
     return failure();
   types.push_back(unionOf({batchOf(*factors, dims), tangent}, element));
@@ -208,12 +210,13 @@ LogicalResult TriangularContractOp::inferReturnTypes(MLIRContext *, MaybeLoc loc
     return failure();
   ArrayType all = unionOf({a, b}, a.getElementType());
   if (dims.size() != 2)
-    return emitOptionalError(loc, op, ": expected two dims, row and column, got ", dims.size());
+    return emitOptionalError(loc, Fault::Dimension, op, ": expected two dims, row and column, got ",
+                             dims.size());
   if (failed(checkDims(op, loc, all, dims.getValue())) ||
       failed(checkDims(op, loc, all, over.getValue())))
     return failure();
   if (all.getSize(dims[0]) != all.getSize(dims[1]))
-    return emitOptionalError(loc, op, ": dims ", dims[0], " and ", dims[1],
+    return emitOptionalError(loc, Fault::Dimension, op, ": dims ", dims[0], " and ", dims[1],
                              " must have equal sizes; there are (", describeDims(all), ")");
   auto both = [&](Attribute dim) { return a.hasDim(dim) && b.hasDim(dim); };
   bool product = over.size() == 1 && llvm::is_contained(dims, over[0]) && both(over[0]) &&
@@ -223,7 +226,8 @@ LogicalResult TriangularContractOp::inferReturnTypes(MLIRContext *, MaybeLoc loc
                     return both(dim) && !llvm::is_contained(dims, dim);
                   });
   if (!product && !triangle)
-    return emitOptionalError(loc, op, ": one operand has dims ", dims[0], " and ", dims[1],
+    return emitOptionalError(loc, Fault::Dimension, op, ": one operand has dims ", dims[0], " and ",
+                             dims[1],
                              " and the other the summed one of them, or each has one of them and "
                              "the summed dims beside it; they have (",
                              describeDims(a), ") and (", describeDims(b), ")");

@@ -1,4 +1,5 @@
 // Result types, verifiers and folds of reductions and contractions.
+#include "XTensor/Fault.h"
 #include "XTensor/TypeInference.h"
 
 using namespace mlir;
@@ -20,7 +21,8 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, MaybeLoc loc, Ada
   ArrayType result = minus(type, dims);
   if (isArg(adaptor.getKind())) {
     if (dims.size() != 1)
-      return emitOptionalError(loc, kind, ": expected exactly one dim, got ", dims.size());
+      return emitOptionalError(loc, Fault::Dimension, kind, ": expected exactly one dim, got ",
+                               dims.size());
     result = result.withElement(IntegerType::get(context, 64));
   }
   bool needsElement = isArg(adaptor.getKind()) || adaptor.getKind() == ReduceKind::max ||
@@ -28,7 +30,7 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, MaybeLoc loc, Ada
   if (needsElement && !llvm::is_contained(result.getShape(), 0))
     for (Attribute dim : dims)
       if (type.getSize(dim) == 0)
-        return emitOptionalError(loc, kind, ": dim ", dim, " has size 0: ", kind,
+        return emitOptionalError(loc, Fault::Size, kind, ": dim ", dim, " has size 0: ", kind,
                                  " of no elements is undefined");
   types.push_back(result);
   return success();
@@ -62,9 +64,9 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor 
     if (failed(checkDims("contract order", loc, result, order.getValue())))
       return failure();
     if (static_cast<int64_t>(order.size()) != result.getRank())
-      return emitOptionalError(loc, "contract: order names ", order.size(), " of ",
-                               result.getRank(), " dims; the result has (", describeDims(result),
-                               ")");
+      return emitOptionalError(loc, Fault::Dimension, "contract: order names ", order.size(),
+                               " of ", result.getRank(), " dims; the result has (",
+                               describeDims(result), ")");
     result = reordered(result, order.getValue());
   }
   types.push_back(result);

@@ -1,5 +1,6 @@
 // Result types, verifiers and folds of constants and of the ops that change names, sizes or
 // order of dims.
+#include "XTensor/Fault.h"
 #include "XTensor/TypeInference.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -23,7 +24,8 @@ static FailureOr<ArrayType> distinct(StringRef op, MaybeLoc loc, ArrayRef<String
   llvm::SmallPtrSet<Attribute, 8> seen;
   for (StringAttr name : names)
     if (!seen.insert(name).second)
-      return emitOptionalError(loc, op, ": the result would have dim ", name, " twice");
+      return emitOptionalError(loc, Fault::Dimension, op, ": the result would have dim ", name,
+                               " twice");
   return ArrayType::get(element.getContext(), names, shape, element);
 }
 
@@ -31,7 +33,8 @@ static LogicalResult sameCount(StringRef op, MaybeLoc loc, ArrayAttr dims,
                                ArrayRef<ArrayRef<int64_t>> lists) {
   for (ArrayRef<int64_t> list : lists)
     if (list.size() != dims.size())
-      return emitOptionalError(loc, op, ": ", list.size(), " amounts for ", dims.size(), " dims");
+      return emitOptionalError(loc, Fault::Dimension, op, ": ", list.size(), " amounts for ",
+                               dims.size(), " dims");
   return success();
 }
 
@@ -39,7 +42,7 @@ static LogicalResult sameCount(StringRef op, MaybeLoc loc, ArrayAttr dims,
 static LogicalResult checkStatic(StringRef op, MaybeLoc loc, ArrayType type, Attribute dim) {
   if (!type.isDynamic(dim))
     return success();
-  return emitOptionalError(loc, op, ": dim ", dim,
+  return emitOptionalError(loc, Fault::Dimension, op, ": dim ", dim,
                            " has a dynamic size, which cannot change inside a function");
 }
 
@@ -58,10 +61,11 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 LogicalResult IotaOp::verify() {
   ArrayType type = getType();
   if (type.getRank() != 1)
-    return emitOpError() << "result must have one dim, has " << type.getRank();
+    return emitOpError() << Fault::Dimension << "result must have one dim, has " << type.getRank();
   bool dynamic = type.getShape()[0] == ArrayType::kDynamic;
   if (dynamic != static_cast<bool>(getSize()))
-    return emitOpError() << (dynamic ? "a dynamic dim needs a size" : "a static dim takes no size");
+    return emitOpError() << Fault::Dimension
+                         << (dynamic ? "a dynamic dim needs a size" : "a static dim takes no size");
   return success();
 }
 
@@ -93,8 +97,8 @@ LogicalResult RenameOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ad
   if (failed(type))
     return failure();
   if (adaptor.getFrom().size() != adaptor.getTo().size())
-    return emitOptionalError(loc, "rename: ", adaptor.getTo().size(), " new names for ",
-                             adaptor.getFrom().size(), " dims");
+    return emitOptionalError(loc, Fault::Dimension, "rename: ", adaptor.getTo().size(),
+                             " new names for ", adaptor.getFrom().size(), " dims");
   SmallVector<StringAttr> names(type->getDimNames());
   for (auto [from, to] : llvm::zip_equal(adaptor.getFrom(), adaptor.getTo()))
     names[type->find(from)] = cast<StringAttr>(to);
@@ -112,18 +116,19 @@ OpFoldResult RenameOp::fold(FoldAdaptor) {
 LogicalResult BroadcastOp::verify() {
   ArrayType from = arrayType(getX()), to = getType();
   if (from.getElementType() != to.getElementType())
-    return emitOpError() << "element types differ: " << from.getElementType() << " and "
-                         << to.getElementType();
+    return emitOpError() << Fault::DType << "element types differ: " << from.getElementType()
+                         << " and " << to.getElementType();
   for (auto [name, size] : llvm::zip_equal(from.getDimNames(), from.getShape())) {
     if (!to.hasDim(name))
-      return emitOpError() << "the result lacks dim " << name << " of the operand";
+      return emitOpError() << Fault::Dimension << "the result lacks dim " << name
+                           << " of the operand";
     if (to.getSize(name) != size)
-      return emitOpError() << "dim " << name << " changes its size";
+      return emitOpError() << Fault::Dimension << "dim " << name << " changes its size";
   }
   unsigned needed = llvm::count_if(dynamicDims(to), [&](StringAttr d) { return !from.hasDim(d); });
   if (getSizes().size() != needed)
-    return emitOpError() << "expected " << needed << " sizes, one per new dynamic dim, got "
-                         << getSizes().size();
+    return emitOpError() << Fault::Dimension << "expected " << needed
+                         << " sizes, one per new dynamic dim, got " << getSizes().size();
   return success();
 }
 
@@ -145,7 +150,7 @@ LogicalResult SqueezeOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor a
   for (Attribute dim : adaptor.getDims())
     if (type->getSize(dim) != 1)
       return emitOptionalError(
-          loc, "squeeze: dim ", dim, " has size ",
+          loc, Fault::Size, "squeeze: dim ", dim, " has size ",
           type->isDynamic(dim) ? std::string("?") : std::to_string(type->getSize(dim)), ", not 1");
   types.push_back(minus(*type, adaptor.getDims().getValue()));
   return success();
@@ -170,15 +175,16 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ada
     if (failed(checkStatic("slice", loc, *type, dim)))
       return failure();
     if (offset < 0 || size < 0 || stride < 1)
-      return emitOptionalError(loc, "slice: along dim ", dim, " offset ", offset, ", size ", size,
-                               ", stride ", stride,
+      return emitOptionalError(loc, Fault::Size, "slice: along dim ", dim, " offset ", offset,
+                               ", size ", size, ", stride ", stride,
                                "; expected an offset and a size of at least 0, a stride of at "
                                "least 1");
     int64_t have = type->getSize(dim);
     // Compared by division: the products of hostile numbers could overflow.
     if (offset > have || (size > 0 && (offset >= have || size - 1 > (have - 1 - offset) / stride)))
-      return emitOptionalError(loc, "slice: along dim ", dim, " ", size, " elements from ", offset,
-                               " by ", stride, " do not fit into size ", have);
+      return emitOptionalError(loc, Fault::Size, "slice: along dim ", dim, " ", size,
+                               " elements from ", offset, " by ", stride, " do not fit into size ",
+                               have);
     shape[type->find(dim)] = size;
   }
   types.push_back(
@@ -199,22 +205,23 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adapt
     return failure();
   auto value = dyn_cast<ArrayType>(adaptor.getValue().getType());
   if (!value || value.getRank() != 0 || value.getElementType() != type->getElementType())
-    return emitOptionalError(loc, "pad: the value must be one ", type->getElementType(),
-                             " without dims");
+    return emitOptionalError(loc, Fault::Dimension, "pad: the value must be one ",
+                             type->getElementType(), " without dims");
   SmallVector<int64_t> shape(type->getShape());
   for (auto [dim, low, high, interior] : llvm::zip_equal(
            adaptor.getDims(), adaptor.getLow(), adaptor.getHigh(), adaptor.getInterior())) {
     if (failed(checkStatic("pad", loc, *type, dim)))
       return failure();
     if (low < 0 || high < 0 || interior < 0)
-      return emitOptionalError(loc, "pad: along dim ", dim, " a negative amount: low ", low,
-                               ", high ", high, ", interior ", interior);
+      return emitOptionalError(loc, Fault::Dimension, "pad: along dim ", dim,
+                               " a negative amount: low ", low, ", high ", high, ", interior ",
+                               interior);
     int64_t &size = shape[type->find(dim)];
     int64_t between, total;
     if (llvm::MulOverflow(std::max<int64_t>(size - 1, 0), interior, between) ||
         llvm::AddOverflow(size, between, total) || llvm::AddOverflow(total, low, total) ||
         llvm::AddOverflow(total, high, total))
-      return emitOptionalError(loc, "pad: dim ", dim, " would be too large");
+      return emitOptionalError(loc, Fault::Dimension, "pad: dim ", dim, " would be too large");
     size = total;
   }
   types.push_back(
@@ -233,16 +240,18 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ad
   for (Value input : adaptor.getInputs()) {
     auto type = dyn_cast<ArrayType>(input.getType());
     if (!type || type.getElementType() != first.getElementType())
-      return emitOptionalError(loc, "concat: element types differ: ", first.getElementType(),
-                               " and ", type.getElementType());
+      return emitOptionalError(loc, Fault::DType,
+                               "concat: element types differ: ", first.getElementType(), " and ",
+                               type.getElementType());
     if (failed(checkDims("concat", loc, type, {dim})) ||
         failed(checkStatic("concat", loc, type, dim)))
       return failure();
     if (type.getRank() != first.getRank() || !lacking(type, first).empty())
-      return emitOptionalError(loc, "concat: all operands need the same dims, got (",
+      return emitOptionalError(loc, Fault::Dimension,
+                               "concat: all operands need the same dims, got (",
                                describeDims(first), ") and (", describeDims(type), ")");
     if (llvm::AddOverflow(total, type.getSize(dim), total))
-      return emitOptionalError(loc, "concat: dim ", dim, " would be too large");
+      return emitOptionalError(loc, Fault::Dimension, "concat: dim ", dim, " would be too large");
     others.push_back(minus(type, {dim}));
   }
   auto rest = inferUnion("concat", loc, others, first.getElementType());
@@ -268,7 +277,7 @@ LogicalResult MergeOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ada
   if (failed(type))
     return failure();
   if (adaptor.getDims().empty())
-    return emitOptionalError(loc, "merge: expected at least one dim");
+    return emitOptionalError(loc, Fault::Dimension, "merge: expected at least one dim");
   ArrayType kept = minus(*type, adaptor.getDims().getValue());
   SmallVector<StringAttr> names(kept.getDimNames());
   SmallVector<int64_t> shape(kept.getShape());
@@ -281,7 +290,8 @@ LogicalResult MergeOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ada
       product = ArrayType::kDynamic;
     else if (product != ArrayType::kDynamic &&
              llvm::MulOverflow(product, type->getSize(dim), product))
-      return emitOptionalError(loc, "merge: dim ", adaptor.getIntoAttr(), " would be too large");
+      return emitOptionalError(loc, Fault::Dimension, "merge: dim ", adaptor.getIntoAttr(),
+                               " would be too large");
   }
   names.push_back(adaptor.getIntoAttr());
   shape.push_back(product);
@@ -308,13 +318,13 @@ LogicalResult SplitOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ada
   int64_t product = 1;
   for (auto [name, size] : llvm::zip_equal(adaptor.getInto(), adaptor.getSizes())) {
     if (size < 0 || llvm::MulOverflow(product, size, product))
-      return emitOptionalError(loc, "split: size ", size, " for dim ", name);
+      return emitOptionalError(loc, Fault::Size, "split: size ", size, " for dim ", name);
     names.push_back(cast<StringAttr>(name));
     shape.push_back(size);
   }
   if (product != type.getSize(dim))
-    return emitOptionalError(loc, "split: the sizes' product is ", product, ", but dim ", dim,
-                             " has size ", type.getSize(dim));
+    return emitOptionalError(loc, Fault::Size, "split: the sizes' product is ", product,
+                             ", but dim ", dim, " has size ", type.getSize(dim));
   auto result = distinct("split", loc, names, shape, type.getElementType());
   if (failed(result))
     return failure();

@@ -1,4 +1,5 @@
 #include "XTensor/TypeInference.h"
+#include "XTensor/Fault.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -24,7 +25,7 @@ FailureOr<ArrayType> xtensor::inferUnion(StringRef op, MaybeLoc loc, ArrayRef<Ar
   std::string operands;
   for (ArrayType type : types)
     operands += (operands.empty() ? "(" : ", (") + describeDims(type) + ")";
-  return emitOptionalError(loc, op, ": dim ", conflict, " has sizes ", sizes,
+  return emitOptionalError(loc, Fault::Size, op, ": dim ", conflict, " has sizes ", sizes,
                            "; equal names must have equal sizes; operands: ", operands);
 }
 
@@ -33,8 +34,9 @@ LogicalResult xtensor::inferElementwise(StringRef op, MaybeLoc loc, ValueRange o
   SmallVector<ArrayType> arrays = arrayTypes(operands);
   for (ArrayType type : arrays)
     if (type && arrays.front() && type.getElementType() != arrays.front().getElementType())
-      return emitOptionalError(loc, op, ": element types differ: ", arrays.front().getElementType(),
-                               " and ", type.getElementType());
+      return emitOptionalError(loc, Fault::DType, op,
+                               ": element types differ: ", arrays.front().getElementType(), " and ",
+                               type.getElementType());
   auto all = inferUnion(op, loc, arrays, arrays.front() ? arrays.front().getElementType() : Type());
   if (failed(all))
     return failure();
@@ -55,10 +57,10 @@ LogicalResult xtensor::checkDims(StringRef op, MaybeLoc loc, ArrayType type,
   llvm::SmallPtrSet<Attribute, 4> seen;
   for (Attribute dim : dims) {
     if (!type.hasDim(dim))
-      return emitOptionalError(loc, op, ": no dim ", dim, "; the array has (", describeDims(type),
-                               ")");
+      return emitOptionalError(loc, Fault::Dimension, op, ": no dim ", dim, "; the array has (",
+                               describeDims(type), ")");
     if (!seen.insert(dim).second)
-      return emitOptionalError(loc, op, ": dim ", dim, " is named twice");
+      return emitOptionalError(loc, Fault::Dimension, op, ": dim ", dim, " is named twice");
   }
   return success();
 }
@@ -69,8 +71,8 @@ FailureOr<ArrayType> xtensor::inferGather(StringRef op, MaybeLoc loc, ArrayType 
   if (!source)
     return emitOptionalError(loc, op, ": operands must be arrays");
   if (indices.empty() || indices.size() != along.size())
-    return emitOptionalError(loc, op, ": expected one index array per dim, got ", indices.size(),
-                             " for ", along.size(), " dims");
+    return emitOptionalError(loc, Fault::Dimension, op, ": expected one index array per dim, got ",
+                             indices.size(), " for ", along.size(), " dims");
   if (failed(checkDims(op, loc, source, along)))
     return failure();
   SmallVector<ArrayType> types = arrayTypes(indices);
@@ -103,6 +105,7 @@ FailureOr<ArrayType> xtensor::inferGather(StringRef op, MaybeLoc loc, ArrayType 
   auto type = ArrayType::get(source.getContext(), names, shape, element);
   for (Attribute dim : along)
     if (raises && source.getSize(dim) == 0 && !llvm::is_contained(type.getShape(), 0))
-      return emitOptionalError(loc, op, ": dim ", dim, " has size 0: there is nothing to read");
+      return emitOptionalError(loc, Fault::Index, op, ": dim ", dim,
+                               " has size 0: there is nothing to read");
   return type;
 }

@@ -1,4 +1,5 @@
 // Result types of windows and of their transpose.
+#include "XTensor/Fault.h"
 #include "XTensor/TypeInference.h"
 
 using namespace mlir;
@@ -8,7 +9,7 @@ using namespace xtensor;
 static LogicalResult checkStatic(StringRef op, MaybeLoc loc, ArrayType type, StringAttr dim) {
   if (!type.isDynamic(dim))
     return success();
-  return emitOptionalError(loc, op, ": dim ", dim,
+  return emitOptionalError(loc, Fault::Dimension, op, ": dim ", dim,
                            " has a dynamic size; windows need a static one");
 }
 
@@ -36,10 +37,12 @@ LogicalResult WindowOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ad
   auto stride = static_cast<int64_t>(adaptor.getStride());
   auto dilation = static_cast<int64_t>(adaptor.getDilation());
   if (size < 1 || stride < 1 || dilation < 1)
-    return emitOptionalError(loc, "window: along dim ", dim, " size ", size, ", stride ", stride,
-                             ", dilation ", dilation, "; expected at least 1 of each");
+    return emitOptionalError(loc, Fault::Size, "window: along dim ", dim, " size ", size,
+                             ", stride ", stride, ", dilation ", dilation,
+                             "; expected at least 1 of each");
   if (type.hasDim(into))
-    return emitOptionalError(loc, "window: the result would have dim ", into, " twice");
+    return emitOptionalError(loc, Fault::Dimension, "window: the result would have dim ", into,
+                             " twice");
   SmallVector<StringAttr> names(type.getDimNames());
   SmallVector<int64_t> shape(type.getShape());
   int64_t &length = shape[type.find(dim)], reach = extent(size, dilation);
@@ -64,16 +67,16 @@ LogicalResult OverlapAddOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adapto
   auto stride = static_cast<int64_t>(adaptor.getStride());
   auto dilation = static_cast<int64_t>(adaptor.getDilation());
   if (stride < 1 || dilation < 1)
-    return emitOptionalError(loc, "overlap_add: along dim ", dim, " stride ", stride, ", dilation ",
-                             dilation, "; expected at least 1 of each");
+    return emitOptionalError(loc, Fault::Dimension, "overlap_add: along dim ", dim, " stride ",
+                             stride, ", dilation ", dilation, "; expected at least 1 of each");
   int64_t windows = type.getSize(dim), size = type.getSize(from);
   int64_t starts = extent(windows, stride), reach = extent(size, dilation);
   bool fits = starts >= 0 && reach >= 0 && length >= 0 &&
               (!windows || !size || (starts <= length && reach - 1 <= length - starts));
   if (!fits)
-    return emitOptionalError(loc, "overlap_add: along dim ", dim, " ", windows, " windows of ",
-                             size, " elements, stride ", stride, ", dilation ", dilation,
-                             ", do not fit into ", length);
+    return emitOptionalError(loc, Fault::Dimension, "overlap_add: along dim ", dim, " ", windows,
+                             " windows of ", size, " elements, stride ", stride, ", dilation ",
+                             dilation, ", do not fit into ", length);
   ArrayType kept = minus(type, {from});
   SmallVector<int64_t> shape(kept.getShape());
   shape[kept.find(dim)] = length;

@@ -1,5 +1,6 @@
 // The dialect object, its types, and the parts of the assembly format that names need.
 #include "XTensor/XTensor.h"
+#include "XTensor/Fault.h"
 
 #include "XTensor/TypeInference.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -163,19 +164,20 @@ static bool isElementType(Type type) {
 LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 ArrayRef<StringAttr> names, ArrayRef<int64_t> shape, Type element) {
   if (names.size() != shape.size())
-    return emitError() << names.size() << " dim names for " << shape.size() << " sizes";
+    return emitError() << Fault::Dimension << names.size() << " dim names for " << shape.size()
+                       << " sizes";
   llvm::SmallPtrSet<Attribute, 8> seen;
   for (StringAttr name : names) {
     if (name.empty())
-      return emitError() << "a dim name is empty";
+      return emitError() << Fault::Dimension << "a dim name is empty";
     if (!seen.insert(name).second)
-      return emitError() << "dim " << name << " is named twice";
+      return emitError() << Fault::Dimension << "dim " << name << " is named twice";
   }
   for (auto [name, size] : llvm::zip_equal(names, shape))
     if (size < 0 && size != kDynamic)
-      return emitError() << "dim " << name << " has negative size " << size;
+      return emitError() << Fault::Size << "dim " << name << " has negative size " << size;
   if (!isElementType(element))
-    return emitError() << "no element type: " << element
+    return emitError() << Fault::DType << "no element type: " << element
                        << "; there are f16, bf16, f32, f64, i1, i8 to i64 and ui8 to ui64";
   return success();
 }

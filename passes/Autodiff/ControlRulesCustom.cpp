@@ -2,6 +2,7 @@
 // depends on the tangents and what does not; a pullback rule is a linear map already, the
 // transpose of the one that is asked for.
 #include "Autodiff/ControlRules.h"
+#include "XTensor/Fault.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -18,7 +19,8 @@ static LogicalResult checkCaptures(Linearizer &l, CustomDerivativeOp op) {
         if (any)
           return emitError(inner.getLoc(), "this custom_derivative captures an array that is "
                                            "differentiated, of which its rule says nothing: make "
-                                           "the array an argument");
+                                           "the array an argument")
+                 << Fault::Rule;
       }
   return success();
 }
@@ -66,12 +68,13 @@ static LogicalResult checkRule(CustomDerivativeOp op, Block &rule, unsigned firs
             checkAllLinear(rule.getTerminator(), yields.drop_front(op->getNumResults()), linear))) {
       for (Value v : yields.take_front(op->getNumResults()))
         if (linear.contains(v))
-          return emitError(op.getLoc(), "the pushforward rule's results depend on its tangents");
+          return emitError(op.getLoc(), "the pushforward rule's results depend on its tangents")
+                 << Fault::Rule;
       return success();
     }
   }
   InFlightDiagnostic error =
-      emitError(op.getLoc(), "the pushforward rule is not linear in the tangents");
+      emitError(op.getLoc(), "the pushforward rule is not linear in the tangents") << Fault::Rule;
   if (why)
     error.attachNote(why->getLocation()) << why->str();
   return error;

@@ -1,6 +1,7 @@
 // switch: what the branches keep is joined, each giving zeros for what it did not compute.
 #include "Autodiff/ControlRules.h"
 #include "Autodiff/Residuals.h"
+#include "XTensor/Fault.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -9,7 +10,8 @@ using namespace xtensor;
 static FailureOr<Value> standIn(Linearizer &l, SwitchOp op, Region &home, Value v) {
   SmallVector<Value> sizes = l.sizes(v);
   if (llvm::any_of(sizes, [&](Value n) { return home.isAncestor(n.getParentRegion()); }))
-    return op.emitOpError("makes a dynamic size in one branch that its derivative needs outside");
+    return op.emitOpError("makes a dynamic size in one branch that its derivative needs outside")
+           << Fault::Size;
   return zeros(l.primal, l.primal.getLoc(), arrayType(v), sizes);
 }
 

@@ -2,6 +2,7 @@
 // which a step after the end changes nothing.
 #include "Autodiff/ControlRules.h"
 #include "XTensor/Endings.h"
+#include "XTensor/Fault.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -138,7 +139,8 @@ static LogicalResult transposeWhile(Transposer &, Operation *op) {
   return emitError(op->getLoc(), "this loop has no reverse derivative, since nothing bounds its "
                                  "steps: give while_loop max_steps=, fori_loop Python ints as "
                                  "bounds; write the derivative yourself "
-                                 "(xt.custom_derivative); or differentiate forwards (xt.jvp)");
+                                 "(xt.custom_derivative); or differentiate forwards (xt.jvp)")
+         << Fault::Unsupported;
 }
 
 Rule xtensor::whileRule() {

@@ -1,5 +1,6 @@
 #include "Autodiff/Passes.h"
 #include "Autodiff/Regions.h"
+#include "XTensor/Fault.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -169,7 +170,8 @@ static LogicalResult checkTrusted(LinearOp map) {
   }
   InFlightDiagnostic error =
       emitError(map.getLoc(), "this derivative is needed forwards, but its pullback rule is not "
-                              "linear in the cotangents: give a pushforward rule, too");
+                              "linear in the cotangents: give a pushforward rule, too")
+      << Fault::Rule;
   if (why)
     error.attachNote(why->getLocation()) << why->str();
   return error;

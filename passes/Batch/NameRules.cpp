@@ -1,6 +1,7 @@
 // Ops without regions. Nearly all are by name: operands meet by name, so that a batch name that
 // an operand has is one more dim of the result.
 #include "Batch/Batcher.h"
+#include "XTensor/Fault.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -43,7 +44,7 @@ static LogicalResult broadcast(Batcher &t, Operation *o) {
   auto op = cast<BroadcastOp>(o);
   SmallVector<Value> sizes = t.valuesOf(op.getSizes());
   if (t.names(sizes))
-    return op.emitOpError("cannot be vectorized: its sizes depend on the instance");
+    return op.emitOpError("cannot be vectorized: its sizes depend on the instance") << Fault::Size;
   Value x = t.value(op.getX());
   t.set(op.getY(), BroadcastOp::create(t.b, t.typeOf(op.getType(), t.names(x)), x, sizes));
   return success();

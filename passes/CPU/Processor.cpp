@@ -50,9 +50,11 @@ std::optional<Processor> xtensor::processorOf(StringRef target) {
   return std::nullopt;
 }
 
-StringRef xtensor::processorNames() {
-  return "cpu:x86-64-v4, cpu:x86-64-v3, cpu:x86-64-v2, cpu:x86-64, cpu:aarch64-linux-gnu and "
-         "cpu:riscv64-linux-gnu";
+std::vector<std::string> xtensor::processorNames() {
+  std::vector<std::string> names;
+  for (const Row &row : kRows)
+    names.push_back(("cpu:" + row.name + (row.architecture == "x86_64" ? "" : "-linux-gnu")).str());
+  return names;
 }
 
 std::string xtensor::thisProcessor() {

@@ -20,8 +20,8 @@ struct Processor {
 
 /// The processor of a target "cpu:NAME", or none.
 std::optional<Processor> processorOf(llvm::StringRef target);
-/// The names that there are, for messages.
-llvm::StringRef processorNames();
+/// The targets "cpu:NAME" of all processors.
+std::vector<std::string> processorNames();
 /// "cpu:NAME" with the best of these names for this machine; empty where there is none.
 std::string thisProcessor();
 

@@ -3,6 +3,7 @@
 #include "ToLinalg/Lowering.h"
 #include "ToLinalg/Passes.h"
 #include "XTensor/Dims.h"
+#include "XTensor/Fault.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -110,7 +111,7 @@ static LogicalResult checkSizes(Operation *op) {
   for (Type type : op->getResultTypes())
     if (auto array = dyn_cast<ArrayType>(type); array && !isAddressable(array.getShape()))
       return op->emitOpError("gives an array (")
-             << describeDims(array) << ") that is larger than the address space";
+             << Fault::Size << describeDims(array) << ") that is larger than the address space";
   auto contract = dyn_cast<ContractOp>(op);
   if (!contract)
     return success();
@@ -121,7 +122,7 @@ static LogicalResult checkSizes(Operation *op) {
       loops.insert({name, size});
   if (isAddressable(llvm::to_vector(llvm::make_second_range(loops))))
     return success();
-  return op->emitOpError("has more products than the address space has bytes");
+  return op->emitOpError("has more products than the address space has bytes") << Fault::Size;
 }
 
 static LogicalResult lowerBlock(Block &block, Lowering &to, SmallVectorImpl<Operation *> &dead) {

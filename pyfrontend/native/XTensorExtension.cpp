@@ -79,6 +79,44 @@ struct PyLinearType : py::PyConcreteType<PyLinearType> {
   }
 };
 
+/// (names, sizes, element type as MLIR spells it) of an array type, None for other types. A size of
+/// None is `?`. Python's classes of types are not needed for it, so the first trace does not load
+/// them.
+nb::object partsOf(MlirType type) {
+  if (!xtensorTypeIsAArray(type))
+    return nb::none();
+  nb::list names, sizes;
+  for (intptr_t i = 0, e = xtensorArrayTypeGetRank(type); i < e; ++i) {
+    MlirStringRef name = xtensorArrayTypeGetName(type, i);
+    int64_t size = xtensorArrayTypeGetSize(type, i);
+    names.append(nb::str(name.data, name.length));
+    sizes.append(size == XTENSOR_DYNAMIC ? nb::none() : nb::object(nb::int_(size)));
+  }
+  std::string element;
+  auto append = [](MlirStringRef part, void *text) {
+    static_cast<std::string *>(text)->append(part.data, part.length);
+  };
+  mlirTypePrint(xtensorArrayTypeGetElementType(type), append, &element);
+  return nb::make_tuple(nb::tuple(names), nb::tuple(sizes), element);
+}
+
+MlirType arrayType(const std::vector<std::string> &names,
+                   const std::vector<std::optional<int64_t>> &sizes, MlirType element) {
+  std::vector<MlirStringRef> refs;
+  for (const std::string &name : names)
+    refs.push_back(mlirStringRefCreate(name.data(), name.size()));
+  std::vector<int64_t> values;
+  for (std::optional<int64_t> size : sizes)
+    values.push_back(size.value_or(XTENSOR_DYNAMIC));
+  if (values.size() != refs.size())
+    throw nb::value_error("one size per name");
+  MlirType type = xtensorArrayTypeGet(mlirLocationUnknownGet(mlirTypeGetContext(element)),
+                                      refs.size(), refs.data(), values.data(), element);
+  if (mlirTypeIsNull(type))
+    throw py::MLIRError("invalid array type", {});
+  return type;
+}
+
 /// A compiled function, kept by whoever calls it.
 struct Compiled {
   explicit Compiled(XTensorCompiled compiled) : compiled(compiled) {}
@@ -97,38 +135,38 @@ std::string option(const nb::dict &options, const char *name) {
   return value.is_none() ? std::string() : nb::cast<std::string>(value);
 }
 
+/// The exception of a call whose errors have been kept.
+py::MLIRError failed(const std::string &what) { return py::MLIRError(what, {}); }
+
 Compiled *compile(py::PyModule &module, const nb::dict &options) {
   std::string cache = option(options, "cache_dir"), dump = option(options, "dump_dir"),
               target = option(options, "target");
   uint64_t limit = nb::cast<uint64_t>(options["cache_limit"]);
-  py::PyMlirContext::ErrorCapture errors(module.getContext());
   XTensorCompiled compiled =
       xtensorCompile(module.get(), refOf(cache), limit, refOf(dump), refOf(target));
   if (!compiled.ptr)
-    throw py::MLIRError("compilation failed", errors.take());
+    throw failed("compilation failed");
   return new Compiled(compiled);
 }
 
 std::string textAfter(py::PyModule &module, const std::string &phase, bool locations,
                       const std::string &target) {
-  py::PyMlirContext::ErrorCapture errors(module.getContext());
   std::string text;
   auto append = [](MlirStringRef part, void *text) {
     static_cast<std::string *>(text)->append(part.data, part.length);
   };
   if (!xtensorPrintAfter(module.get(), refOf(phase), locations, refOf(target), append, &text))
-    throw py::MLIRError("the phases up to " + phase + " failed", errors.take());
+    throw failed("the phases up to " + phase + " failed");
   return text;
 }
 
 std::string sizesOf(py::PyModule &module) {
-  py::PyMlirContext::ErrorCapture errors(module.getContext());
   std::string text;
   auto append = [](MlirStringRef part, void *text) {
     static_cast<std::string *>(text)->append(part.data, part.length);
   };
   if (!xtensorSizes(module.get(), append, &text))
-    throw py::MLIRError("sizes do not follow from the arguments'", errors.take());
+    throw failed("sizes do not follow from the arguments'");
   return text;
 }
 
@@ -189,13 +227,12 @@ nb::bytes exportBundle(const nb::list &list, const nb::dict &options) {
                             static_cast<intptr_t>(refs.size()),
                             targets.refs.data(),
                             refs.data()};
-  py::PyMlirContext::ErrorCapture errors(functions.front().module->getContext());
   std::string bytes;
   auto take = [](MlirStringRef part, void *out) {
     static_cast<std::string *>(out)->append(part.data, part.length);
   };
   if (!xtensorExport(&o, take, &bytes))
-    throw py::MLIRError("export failed", errors.take());
+    throw failed("export failed");
   return nb::bytes(bytes.data(), bytes.size());
 }
 
@@ -206,9 +243,8 @@ void fixSizes(py::PyModule &module, const std::map<std::string, int64_t> &sizes)
     names.push_back(refOf(name));
     values.push_back(value);
   }
-  py::PyMlirContext::ErrorCapture errors(module.getContext());
   if (!xtensorFixSizes(module.get(), names.size(), names.data(), values.data()))
-    throw py::MLIRError("the sizes do not fit", errors.take());
+    throw failed("the sizes do not fit");
 }
 
 std::string whyNotForeign(const nb::bytes &program) {
@@ -221,14 +257,13 @@ std::string whyNotForeign(const nb::bytes &program) {
 }
 
 nb::tuple cost(py::PyModule &module, const std::string &target) {
-  py::PyMlirContext::ErrorCapture errors(module.getContext());
   XTensorCost cost;
   nb::dict onHost;
   auto add = [](MlirStringRef name, int64_t times, void *onHost) {
     (*static_cast<nb::dict *>(onHost))[str(name).c_str()] = times;
   };
   if (!xtensorCost(module.get(), refOf(target), &cost, add, &onHost))
-    throw py::MLIRError("the program cannot be lowered", errors.take());
+    throw failed("the program cannot be lowered");
   return nb::make_tuple(cost.flops, cost.arenaBytes, cost.launches, onHost);
 }
 
@@ -271,45 +306,91 @@ void bindCompiler(nb::module_ &m) {
 
 //===- diagnostics ---------------------------------------------------------===//
 
-/// Errors with their notes, and where: those of this thread's calls. Kept here, not handed to
-/// Python at once: a handler that waits for the interpreter would hold MLIR's lock on diagnostics
-/// meanwhile.
-thread_local std::vector<std::pair<std::string, std::string>> diagnostics;
+/// An error or a note: its text, the user's line, and what an error is about (XTensor/Fault.h).
+struct Message {
+  std::string text, line, fault;
+  std::vector<Message> notes;
+};
 
-template <typename Print>
-std::string printed(Print print) {
-  std::string text;
-  print([](MlirStringRef part,
-           void *text) { static_cast<std::string *>(text)->append(part.data, part.length); },
-        &text);
-  return text;
+/// The errors of this thread's calls. They are kept here, not handed to Python at once: a handler
+/// that waits for the interpreter would hold MLIR's lock on diagnostics meanwhile.
+thread_local std::vector<Message> diagnostics;
+
+std::string lineOf(MlirLocation location) {
+  unsigned line;
+  MlirStringRef file = xtensorLocationGetFile(location, &line);
+  return line ? std::string(file.data, file.length) + ":" + std::to_string(line) : std::string();
+}
+
+Message messageOf(MlirDiagnostic diagnostic) {
+  Message message;
+  auto append = [](MlirStringRef part, void *text) {
+    static_cast<std::string *>(text)->append(part.data, part.length);
+  };
+  mlirDiagnosticPrint(diagnostic, append, &message.text);
+  message.line = lineOf(mlirDiagnosticGetLocation(diagnostic));
+  MlirStringRef fault = xtensorDiagnosticGetFault(diagnostic);
+  message.fault.assign(fault.data, fault.length);
+  return message;
 }
 
 MlirLogicalResult keepDiagnostic(MlirDiagnostic diagnostic, void *) {
   if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
     return mlirLogicalResultSuccess();
-  auto message = [](MlirDiagnostic of) {
-    return printed([&](auto part, void *text) { mlirDiagnosticPrint(of, part, text); });
-  };
-  std::string text = message(diagnostic);
+  Message &kept = diagnostics.emplace_back(messageOf(diagnostic));
   for (intptr_t i = 0, e = mlirDiagnosticGetNumNotes(diagnostic); i < e; ++i)
-    text += "\n  note: " + message(mlirDiagnosticGetNote(diagnostic, i));
-  MlirLocation at = mlirDiagnosticGetLocation(diagnostic);
-  std::string where = printed([&](auto part, void *text) { mlirLocationPrint(at, part, text); });
-  diagnostics.emplace_back(std::move(text), std::move(where));
+    kept.notes.push_back(messageOf(mlirDiagnosticGetNote(diagnostic, i)));
   return mlirLogicalResultSuccess();
+}
+
+nb::list takeDiagnostics() {
+  nb::list taken;
+  for (const Message &message : std::exchange(diagnostics, {})) {
+    nb::list notes;
+    for (const Message &note : message.notes)
+      notes.append(nb::make_tuple(note.text, note.line));
+    taken.append(nb::make_tuple(message.text, message.line, message.fault, notes));
+  }
+  return taken;
+}
+
+/// Builds the op once more and drops it, so that what its type inference says is kept with its
+/// fault: the bindings' own builder hands on the text alone.
+void refuse(const std::string &name, const std::vector<MlirValue> &operands,
+            const std::map<std::string, MlirAttribute> &attributes, MlirLocation location) {
+  MlirOperationState state = mlirOperationStateGet(refOf(name), location);
+  mlirOperationStateAddOperands(&state, operands.size(), operands.data());
+  std::vector<MlirNamedAttribute> named;
+  for (const auto &[key, value] : attributes)
+    named.push_back(mlirNamedAttributeGet(
+        mlirIdentifierGet(mlirLocationGetContext(location), refOf(key)), value));
+  mlirOperationStateAddAttributes(&state, named.size(), named.data());
+  mlirOperationStateEnableResultTypeInference(&state);
+  MlirOperation made = mlirOperationCreate(&state);
+  if (!mlirOperationIsNull(made))
+    mlirOperationDestroy(made);
 }
 
 void bindDiagnostics(nb::module_ &m) {
   m.def(
       "keep_diagnostics",
       [](MlirContext context) {
+        xtensorContextSetErrorsWithoutOps(context);
         mlirContextAttachDiagnosticHandler(context, keepDiagnostic, nullptr, nullptr);
       },
       nb::arg("context"), "From now on its errors are what `take_diagnostics` returns.");
+  m.def("take_diagnostics", &takeDiagnostics,
+        "(text, FILE:LINE, fault, notes) of the errors that this thread met since it last asked; a "
+        "note is (text, FILE:LINE).");
+  m.def("refuse", &refuse, nb::arg("name"), nb::arg("operands"), nb::arg("attributes"),
+        nb::arg("location"), "Keeps the errors of an op that cannot be built.");
   m.def(
-      "take_diagnostics", [] { return std::exchange(diagnostics, {}); },
-      "(message with notes, location) of the errors that this thread met since it last asked.");
+      "verify",
+      [](py::PyModule &m) { return mlirOperationVerify(mlirModuleGetOperation(m.get())); },
+      nb::arg("module"), "Whether a module is valid; its errors are kept.");
+  m.def(
+      "line_of", [](MlirLocation location) { return lineOf(location); }, nb::arg("location"),
+      "FILE:LINE of the innermost place that a location holds, or nothing.");
 }
 
 } // namespace
@@ -321,6 +402,27 @@ extern "C" MLIR_CAPI_EXPORTED void xtensor_warm_up(bool (*wanted)()) { xtensorWa
 NB_MODULE(_xtensor, m) {
   PyArrayType::bind(m);
   PyLinearType::bind(m);
+  m.def(
+      "enum_case",
+      [](const std::string &name, const std::string &spelling) {
+        int64_t number = xtensorEnumCase(refOf(name), refOf(spelling));
+        if (number < 0)
+          throw nb::key_error((name + "." + spelling).c_str());
+        return number;
+      },
+      nb::arg("name"), nb::arg("spelling"), "The number of a case of an enum of the dialect.");
+  m.def(
+      "host_caches",
+      [] {
+        int64_t level1, level2;
+        xtensorHostCaches(&level1, &level2);
+        return nb::make_tuple(level1, level2);
+      },
+      "Bytes of the first and second level of the data caches of one core of this machine.");
+  m.def("array_type", &arrayType, nb::arg("names"), nb::arg("sizes"), nb::arg("element_type"),
+        "The array type of these parts; a size of None is `?`.");
+  m.def("array_parts", &partsOf, nb::arg("type"),
+        "(names, sizes, element type) of an array type, None for others; a size of None is `?`.");
   bindCompiler(m);
   bindDiagnostics(m);
   m.def("register_dialects",

@@ -96,7 +96,7 @@ def test_devices_that_lack_something() -> None:
         ("metal,=3", "says '=3'"),
         ("vulkan:first", "there is no device 'vulkan:first'"),
         ("cuda:sm90", r"no device 'cuda:sm90'; .*for code that runs elsewhere, a profile such as 'cuda,sm=90'"),
-        ("gpu", r"no bundle can be made for target 'gpu': there are cpu \(.*, and vulkan, metal and cuda"),
+        ("gpu", r"no bundle can be made for target 'gpu': the targets are cpu \(.*, vulkan, metal and cuda"),
     ],
 )
 def test_words_that_say_nothing_of_a_device(target: str, message: str) -> None:

@@ -68,7 +68,7 @@ def test_another_dim_is_perhaps_the_same_by_another_name(bundle):
 def test_targets_that_are_none(bundle, target, near):
     with pytest.raises(xt.BundleError, match=rf"has nothing for target '{target}'; it has .*did you mean '{near}"):
         xt.load(bundle, target=target)
-    with pytest.raises(xt.ArgumentError, match=rf"for target '{target}': there are .*did you mean '{near}"):
+    with pytest.raises(xt.ArgumentError, match=rf"for target '{target}': the targets are .*did you mean '{near}"):
         xt.export(dense, args=(X,), targets=target)
     with pytest.raises(
         xt.BundleError, match=r"nothing for target 'vulkan'; it has cpu:x86-64\. Export it for 'vulkan'"

@@ -43,6 +43,6 @@ func.func @main(%x: !xtensor.array<sample: ?, pixel: 64, f32>, %b: !xtensor.arra
 // ARCHIVE-DAG: T model_message
 // ARCHIVE-NOT: T xta_
 // MODULE: xtensor.add
-// TARGET: no bundle can be made for target 'cpu:z80': there are cpu (this machine's), cpu:x86-64-v4
+// TARGET: no bundle can be made for target 'cpu:z80': the targets are cpu (this machine's), cpu:x86-64-v4
 // BLAS: there is no BLAS called 'mkl'
 // FILE: No such file

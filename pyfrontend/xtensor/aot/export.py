@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import tree
 from ..base.calls import shown
-from ..base.dims import suggestion
 from ..base.errors import ArgumentError, ArgumentTypeError, BundleError, CompileError, Error, UnsupportedError
 from ..call.arguments import signature_of
 from ..compiler import supports
@@ -95,8 +94,10 @@ def export(
     try:
         with diagnosed(CompileError):
             data = compiler().export_bundle(functions, options)
-    except Error as error:
-        raise _refusal(str(error)) or error from None
+    except (ArgumentError, UnsupportedError) as error:  # of what it was asked for, rather than of itself
+        said, _, where = str(error).partition("\n  at ")
+        line = said.splitlines()[0].removeprefix("xt.export: ")
+        raise type(error)(f"xt.export: {line}", where or None) from None
     bundle = _read(data, functions)
     if path is not None:
         bundle.save(path)
@@ -210,24 +211,6 @@ def _by_position(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     except TypeError:
         return args, kwargs  # tracing tells what is wrong
     return bound.args, bound.kwargs
-
-
-_REFUSALS: tuple[tuple[str, type[Error]], ...] = (
-    (r"no bundle can be made|there is no BLAS|is there twice|for one target at least", ArgumentError),
-    (r"a library for C without|does not follow from|computed from values", UnsupportedError),
-)
-
-
-def _refusal(text: str) -> Error | None:
-    """What the compiler says of what it was asked for, rather than of itself."""
-    for pattern, kind in _REFUSALS:
-        if re.search(pattern, text):
-            said, _, where = text.partition("\n  at ")
-            line = said.splitlines()[0].removeprefix("xt.export: ")
-            asked = re.search(r"for target '([^']*)': there are (.*)", line)
-            near = suggestion(asked[1], re.findall(r"[\w:.-]+", asked[2])) if asked else ""
-            return kind(f"xt.export: {line}{near}", where or None)
-    return None
 
 
 def _profile(target: str, program: Program) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.dims import describe
 from ..base.errors import ArgumentTypeError, BundleError, CompileError, DimensionError, Error, SizeError
-from ..ir.context import compiler, context, diagnosed, mlir, spec_of
+from ..ir.context import compiler, context, diagnosed, mlir, spec_of, verify
 from ..trace import build
 from ..trace.inline import inline
 from ..trace.lift import as_tracer
@@ -113,7 +113,7 @@ def _fixed(core: _Core, program: Program, sizes: dict[str, int]) -> Program:
         ir = mlir()
         copy = ir.Module.parse(str(program.main.get_asm(enable_debug_info=True)), context())
         compiler().fix_sizes(copy, sizes)
-        copy.operation.verify()
+        verify(copy)
         block = copy.body.operations[0].operation.regions[0].blocks[0]
         outputs = tuple(spec_of(v.type) for v in list(block.operations)[-1].operation.operands)
     return Program(copy, program.inputs, outputs, program.captured, program.tree, program.name, program.places)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.dims import describe_array
 from ..base.errors import DeviceError
-from ..ir.context import file_line, spec_of
+from ..ir.context import file_line, is_array, spec_of
 from ..values.targets import NEEDS, Target
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def _dtypes_inside(program: Program) -> dict[str, tuple[str, str | None]]:
                 for view in block.operations:
                     op = view.operation
                     for result in op.results:
-                        if not str(result.type).startswith("!xtensor.array") or _is_folded(op):
+                        if not is_array(result.type) or _is_folded(op):
                             continue
                         dtype = spec_of(result.type).dtype.name
                         if dtype not in found:
-                            found[dtype] = op.name.removeprefix("xtensor."), file_line(str(op.location)) or None
+                            found[dtype] = op.name.removeprefix("xtensor."), file_line(op.location) or None
                     visit(op)
 
     visit(program.module.operation)

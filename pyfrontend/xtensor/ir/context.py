@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-import re
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..base import dtypes
 from ..base.errors import (
+    ArgumentError,
     CompileError,
     DimensionError,
     DTypeError,
@@ -29,10 +30,17 @@ if TYPE_CHECKING:
 # would be held while that function waits for another thread, or while another thread forks.
 _creation = threading.Lock()
 
-# What the autodiff passes say about a custom_derivative.
-_BROKEN_RULE = re.compile(
-    r"not linear in the (co)?tangents|results depend on its tangents|custom_derivative captures an array"
-)
+# The exceptions of the codes that the compiler's errors carry (dialects/XTensor/Fault.h).
+_FAULTS: dict[str, type[Error]] = {
+    "argument": ArgumentError,
+    "dimension": DimensionError,
+    "dtype": DTypeError,
+    "index": IndexError_,
+    "memory": MemoryError_,
+    "rule": GradientError,
+    "size": SizeError,
+    "unsupported": UnsupportedError,
+}
 
 # What a user writes for an op of the dialect, where the op is not called as its function is.
 _WRITTEN = {
@@ -92,18 +100,50 @@ def _context() -> ir.Context:
     return ctx
 
 
-def file_line(location: str) -> str:
-    found = re.search(r'"((?:[^"\\]|\\.)+)":(\d+)', location)
-    return f"{found[1]}:{found[2]}" if found else ""
+def file_line(location: ir.Location) -> str:
+    """FILE:LINE of the innermost place that a location holds; empty where it holds none."""
+    line: str = compiler().line_of(location)
+    return line
+
+
+class Message(NamedTuple):
+    """An error of the compiler: `fault` is a key of `_FAULTS` or empty, a note is (text, FILE:LINE)."""
+
+    text: str
+    line: str
+    fault: str = ""
+    notes: Sequence[tuple[str, str]] = ()
+
+    def error(self, fallback: type[Error]) -> Error:
+        text, line = _named(self.text, lambda op: f"{op}: "), self.line
+        for note, place in self.notes:
+            if self.fault != "rule":
+                text += f"\n  note: {note}"
+            elif place:  # why a user's rule is wrong, at the line of the rule
+                text, line = f"{text}: {_named(note, _written)}", place
+                break
+        return _FAULTS.get(self.fault, fallback)(text, line or None)
+
+
+def _named(text: str, spelled: Callable[[str], str]) -> str:
+    """A message of an op of the dialect, which MLIR begins with its name, with the name as `spelled` writes it."""
+    start, end = "'xtensor.", "' op "
+    if not text.startswith(start) or end not in text:
+        return text
+    op, _, rest = text.removeprefix(start).partition(end)
+    return f"{spelled(op)}{rest}"
+
+
+def _written(op: str) -> str:
+    return _WRITTEN.get(op, f"xt.{op}") + " "
 
 
 def error_from(
-    exc: BaseException, fallback: type[Error] = CompileError, messages: list[tuple[str, str]] | None = None
+    exc: BaseException, fallback: type[Error] = CompileError, messages: Sequence[Message] | None = None
 ) -> Error:
-    """The `Error` for what MLIR has just refused, of the kind that its message tells."""
-    messages = _take_messages() if messages is None else messages
-    for d in getattr(exc, "error_diagnostics", None) or ():
-        messages.append(_with_reason(d))
+    """The `Error` for what MLIR has just refused, of the kind that its code tells."""
+    messages = list(_take_messages() if messages is None else messages)
+    messages += [Message(d.message, file_line(d.location)) for d in getattr(exc, "error_diagnostics", None) or ()]
     if not messages and isinstance(exc, mlir().MLIRError):
         return CompileError(
             f"{str(exc).strip()}, and no pass says why: that is a fault of xtensor, not of the program. "
@@ -111,40 +151,7 @@ def error_from(
         )
     if not messages:
         return fallback(f"{type(exc).__name__}: {exc}")
-    text, where = messages[0]
-    text = re.sub(r"^'xtensor\.(\w+)' op ", r"\1: ", text)
-    return _kind(text, fallback)(text, where or None)
-
-
-def _with_reason(diagnostic: Any) -> tuple[str, str]:
-    """Message and FILE:LINE; those of the first note where it says why, at a line of the user's."""
-    text, where = diagnostic.message, file_line(str(diagnostic.location))
-    for note in diagnostic.notes:
-        line = file_line(str(note.location))
-        why = re.sub(r"^'xtensor\.(\w+)' op ", lambda m: f"{_WRITTEN.get(m[1], f'xt.{m[1]}')} ", note.message)
-        if line and _BROKEN_RULE.search(text):
-            return f"{text}: {why}", line
-    return text, where
-
-
-def _kind(text: str, fallback: type[Error]) -> type[Error]:
-    if _BROKEN_RULE.search(text):
-        return GradientError
-    if re.search(r"which only the call knows|does not follow from|a size is computed from values", text):
-        return UnsupportedError
-    if text.startswith("no memory for"):
-        return MemoryError_
-    if "larger than the address space" in text:
-        return SizeError
-    if "element type" in text or re.search(r"must be (?:variadic of )?array of", text):
-        return DTypeError
-    if "no reverse derivative" in text:
-        return UnsupportedError
-    if "there is nothing to read" in text or "out of range" in text:
-        return IndexError_
-    if re.search(r"has sizes|sizes? ", text):
-        return SizeError
-    return DimensionError if "dim" in text else fallback
+    return messages[0].error(fallback)
 
 
 class diagnosed:  # noqa: N801 (used like a function)
@@ -164,54 +171,52 @@ class diagnosed:  # noqa: N801 (used like a function)
             raise error_from(exc, self.fallback, messages) from None
 
 
-def _take_messages() -> list[tuple[str, str]]:
-    return [(text, file_line(where)) for text, where in compiler().take_diagnostics()]
+def refused(
+    name: str, operands: Sequence[ir.Value], attributes: Mapping[str, ir.Attribute], where: ir.Location
+) -> Error:
+    """The `Error` for an op that could not be built."""
+    compiler().take_diagnostics()
+    compiler().refuse(name, operands, attributes, where)
+    return error_from(mlir().MLIRError("the op cannot be built", []))
+
+
+def verify(module: ir.Module) -> None:
+    """An `Error` of the innermost `diagnosed` where the module is not valid."""
+    if not compiler().verify(module):
+        raise mlir().MLIRError("the module is not valid", [])
+
+
+def _take_messages() -> list[Message]:
+    return [Message(*m) for m in compiler().take_diagnostics()]
 
 
 # -- types ------------------------------------------------------------------------------------------------------------
 
-_TYPE = re.compile(r"^!xtensor\.array<(.*)>$", re.DOTALL)
-_DIM = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([\w$.]+))\s*:\s*(\?|\d+)\s*,')
 _specs: dict[Any, Spec] = {}
 
 
 @functools.lru_cache(maxsize=4096)
 def array_type(spec: Spec) -> ir.Type:
     """!xtensor.array<...> of a Spec; whether it is weak is no part of the type."""
-    dims = "".join(f"{_quote(d)}: {'?' if n is None else n}, " for d, n in zip(spec.dims, spec.shape, strict=True))
-    return mlir().Type.parse(f"!xtensor.array<{dims}{dtypes.to_mlir(spec.dtype)}>", context())
-
-
-def _quote(name: str) -> str:
-    plain = "".join(c if (c.isalnum() and c.isascii()) or c in "_~ '.-" else _escape(c) for c in name)
-    return f'"{plain}"'
-
-
-def _escape(char: str) -> str:
-    return "".join(f"\\{b:02X}" for b in char.encode())
-
-
-def _unquote(name: str) -> str:
-    if "\\" not in name:
-        return name
-    raw = re.sub(rb"\\([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), name.encode())
-    return raw.replace(rb"\"", b'"').replace(rb"\\", b"\\").decode()
+    made: ir.Type = compiler().array_type(spec.dims, spec.shape, element_type(spec.dtype))
+    return made
 
 
 def spec_of(type_: ir.Type) -> Spec:
     """Dims, sizes and dtype of an array type."""
     spec = _specs.get(type_)
     if spec is None:
-        found = _TYPE.match(str(type_))
-        if found is None:
-            raise CompileError(f"{type_} is no array type")
-        body, dims, shape, end = found[1], [], [], 0
-        while dim := _DIM.match(body, end):
-            dims.append(_unquote(dim[1]) if dim[2] is None else dim[2])
-            shape.append(None if dim[3] == "?" else int(dim[3]))
-            end = dim.end()
-        spec = _specs[type_] = Spec(dims, shape, dtypes.from_mlir(body[end:].strip()))
+        parts = compiler().array_parts(type_)
+        if parts is None:
+            raise CompileError(f"{type_} is not an array type")
+        dims, shape, element = parts
+        spec = _specs[type_] = Spec(dims, shape, dtypes.from_mlir(element))
     return spec
+
+
+def is_array(type_: ir.Type) -> bool:
+    """Whether it is an array type of the dialect."""
+    return compiler().array_parts(type_) is not None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -242,8 +247,10 @@ def integers_attribute(values: tuple[int, ...]) -> ir.Attribute:
 
 
 @functools.lru_cache(maxsize=256)
-def enum_attribute(value: int) -> ir.Attribute:
+def enum_attribute(name: str, spelling: str) -> ir.Attribute:
+    """A case of an enum of the dialect, as `("ReduceKind", "sum")`."""
     ir, ctx = mlir(), context()
+    value = compiler().enum_case(name, spelling)
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(32, context=ctx), value)
 
 

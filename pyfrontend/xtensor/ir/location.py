@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from types import CodeType
 from typing import TYPE_CHECKING
 
@@ -50,14 +49,14 @@ def of_failing(op: str, number: int) -> ir.Location:
 
 def named(op: ir.Operation) -> str:
     """The name that `of_failing` gave; empty if there is none."""
-    found = re.match(r'loc\("([^"\\]*#\d+)"\(', str(op.location))
-    return found[1] if found else ""
+    where = op.location
+    return where.name_str if where.is_a_name() and "#" in where.name_str else ""
 
 
 def of_value(value: ir.Value) -> str | None:
     """FILE:LINE of the op that gives `value`, None for arguments."""
     owner = value.owner  # an op, or the block that it is an argument of
-    return None if isinstance(owner, mlir().Block) else file_line(str(owner.location)) or None
+    return None if isinstance(owner, mlir().Block) else file_line(owner.location) or None
 
 
 def of_argument(name: str) -> ir.Location:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..base import dtypes
-from ..ir.context import file_line, spec_of
+from ..ir.context import file_line, is_array, spec_of
 from .xarray import OWNER, POINTS, WHOLE, Followed, Meeting, Origin
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Origins:
 
     @staticmethod
     def _dims(value: Any) -> tuple[str, ...]:
-        return spec_of(value.type).dims if str(value.type).startswith("!xtensor.array") else ()
+        return spec_of(value.type).dims if is_array(value.type) else ()
 
     def _block(self, block: Any) -> Any:
         for view in block.operations:
@@ -164,7 +164,7 @@ class Origins:
         self.meetings.pop(key, None)  # of a loop's body, the last round tells
         for d in {d for dims in along for d in dims}:
             if len({where[d] for _, where in operands if where.get(d)}) > (len(operands) > 1):
-                self.meetings[key] = Meeting(name, file_line(str(o.location)) or None, operands)
+                self.meetings[key] = Meeting(name, file_line(o.location) or None, operands)
 
     def _through(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
         name, a = o.name, o.attributes

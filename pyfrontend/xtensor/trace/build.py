@@ -21,11 +21,6 @@ from .tracer import DynamicSize, Tracer
 if TYPE_CHECKING:
     from ..mlir import ir
 
-_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
-_REDUCTIONS = {"sum": 0, "prod": 1, "max": 2, "min": 3, "any": 4, "all": 5, "argmax": 6, "argmin": 7}
-_SCANS = {"sum": 0, "prod": 1, "max": 2, "min": 3}
-_MODES = {"raise": 0, "clip": 1, "drop": 2}
-_SCATTERS = {"add": 0, "set": 1, "mul": 2, "max": 3, "min": 4}
 # Ops that may fail when they run: positions, and dynamic sizes that should be equal.
 FAILING = {"cholesky", "eigh", "gather", "lu", "scatter", "solve", "triangular_solve"}
 _INT64 = np.dtype("int64")
@@ -45,16 +40,19 @@ def emit(
     if name in FAILING:
         scope.root.failing += 1
         where = location.of_failing(local.op or name, scope.root.failing)
+    values = [x.value for x in operands]
     try:
         return c.mlir().Operation.create(
             "xtensor." + name,
             results=results,
-            operands=[x.value for x in operands],
+            operands=values,
             attributes=attributes,
             loc=where,
             ip=scope.ip,
             infer_type=results is None,
         )
+    except c.mlir().MLIRError:
+        raise c.refused("xtensor." + name, values, attributes or {}, where) from None
     except Exception as exc:
         raise c.error_from(exc) from None
 
@@ -99,7 +97,7 @@ def binary(op: str, x: Tracer, y: Tracer) -> Tracer:
 
 def compare(predicate: str, x: Tracer, y: Tracer) -> Tracer:
     """eq, ne, lt, le, gt or ge: bools with the union of the dims."""
-    return _one("compare", (x, y), {"predicate": c.enum_attribute(_PREDICATES[predicate])})
+    return _one("compare", (x, y), {"predicate": c.enum_attribute("ComparePredicate", predicate)})
 
 
 def select(condition: Tracer, x: Tracer, y: Tracer) -> Tracer:
@@ -196,7 +194,7 @@ def as_size(n: int | Tracer | DynamicSize, of: str | None = None) -> Tracer:
 def reduce(kind: str, x: Tracer, dims: Sequence[str]) -> Tracer:
     """sum prod max min any all argmax argmin over `dims`: the other dims."""
     return _one(
-        "reduce", (x,), {"kind": c.enum_attribute(_REDUCTIONS[kind]), "dims": c.names_attribute(tuple(dims))}
+        "reduce", (x,), {"kind": c.enum_attribute("ReduceKind", kind), "dims": c.names_attribute(tuple(dims))}
     )
 
 
@@ -204,7 +202,7 @@ def cumulative(kind: str, x: Tracer, dim: str, *, reverse: bool = False, exclusi
     """Running sum, prod, max or min along `dim`: the dims of `x`."""
     flags = _flags(reverse=reverse, exclusive=exclusive)
     return _one(
-        "cumulative", (x,), {"kind": c.enum_attribute(_SCANS[kind]), "dim": c.string_attribute(dim), **flags}
+        "cumulative", (x,), {"kind": c.enum_attribute("CumulativeKind", kind), "dim": c.string_attribute(dim), **flags}
     )
 
 
@@ -386,7 +384,7 @@ def gather(mode: str, x: Tracer, indices: Mapping[str, Tracer]) -> Tracer:
     return _one(
         "gather",
         (x, *indices.values()),
-        {"mode": c.enum_attribute(_MODES[mode]), "along": c.names_attribute(tuple(indices))},
+        {"mode": c.enum_attribute("IndexMode", mode), "along": c.names_attribute(tuple(indices))},
     )
 
 
@@ -397,8 +395,8 @@ def scatter(kind: str, mode: str, target: Tracer, indices: Mapping[str, Tracer],
         "scatter",
         (target, *indices.values(), updates),
         {
-            "kind": c.enum_attribute(_SCATTERS[kind]),
-            "mode": c.enum_attribute(_MODES[mode]),
+            "kind": c.enum_attribute("ScatterKind", kind),
+            "mode": c.enum_attribute("IndexMode", mode),
             "along": c.names_attribute(tuple(indices)),
         },
     )

@@ -12,7 +12,7 @@ from ..base import tree
 from ..base.errors import ArgumentTypeError, Error
 from ..base.ranges import Range
 from ..base.refusals import unnamed
-from ..ir.context import diagnosed
+from ..ir.context import diagnosed, verify
 from ..values.spec import Spec
 from ..values.targets import CPU, Target
 from .lift import as_tracer
@@ -94,7 +94,7 @@ def trace(
             results, structure = result_leaves(fn(arguments), name)
             unique, places = _unique(results)
             root.finish([r.value for r in unique])
-        root.module.operation.verify()
+        verify(root.module)
         captured = root.release()
     return Program(
         root.module,

@@ -113,7 +113,7 @@ class Split:
         self.shape, self.results = shapes[0], [spec(r) for r in pullback.results]
         captured = list(root.release())
         self.ranges = tuple(root.ranges.values())
-        root.module.operation.verify()
+        c.verify(root.module)
         from ..mlir.passmanager import PassManager
 
         PassManager.parse(_PASSES, c.context()).run(root.module.operation)
