@@ -1,6 +1,7 @@
 #include "compiler/CodeGenerator.h"
 
 #include "Analyses.h"
+#include "Machine.h"
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
@@ -68,9 +69,12 @@ private:
 } // namespace
 
 const std::string &xtensor::hostDescription() {
-  static const std::string text =
-      (Triple(sys::getProcessTriple()).str() + " " + sys::getHostCPUName() + " " + hostFeatures())
-          .str();
+  static const std::string text = [] {
+    Caches caches = cachesOfHost();
+    return (Triple(sys::getProcessTriple()).str() + " " + sys::getHostCPUName() + " " +
+            hostFeatures() + " " + Twine(caches.level1) + "," + Twine(caches.level2))
+        .str();
+  }();
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include "GPU/Passes.h"
 #include "GPU/Tuning.h"
 #include "Group/Passes.h"
+#include "Machine.h"
 #include "Metal/Passes.h"
 #include "NVVM/Passes.h"
 #include "SPIRV/Passes.h"
@@ -15,6 +16,7 @@
 #include "Simplify/Passes.h"
 #include "ToLinalg/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -204,13 +206,21 @@ struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
   int number;
 };
 
-/// Says in the module which device or processor it is for.
+/// Says in the module which device or processor it is for, and the caches of a processor.
 struct SetTarget : PassWrapper<SetTarget, OperationPass<ModuleOp>> {
   SetTarget(StringRef target) : target(target.str()) {}
   StringRef getName() const final { return "SetTarget"; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<DLTIDialect>();
+  }
   void runOnOperation() final {
     markAllAnalysesPreserved();
-    StringRef name = processorOf(target) ? kProcessorAttr : kTargetAttr;
+    if (target == "cpu") // this machine's
+      return setCaches(getOperation(), cachesOfHost());
+    std::optional<Processor> processor = processorOf(target);
+    if (processor)
+      setCaches(getOperation(), processor->caches);
+    StringRef name = processor ? kProcessorAttr : kTargetAttr;
     if (Profile profile(target); name == kTargetAttr && !profile.problem().empty()) {
       getOperation().emitError(profile.problem());
       return signalPassFailure();
@@ -308,8 +318,7 @@ static void addContract(OpPassManager &pm, StringRef phase, Backend backend) {
 void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringRef dumpDir,
                         StringRef target) {
   Backend backend = *backendOf(target);
-  if (target != "cpu")
-    pm.addPass(std::make_unique<SetTarget>(target));
+  pm.addPass(std::make_unique<SetTarget>(target));
   addContract(pm, from, backend);
   int first = phaseIndex(from, backend), last = phaseIndex(to, backend);
   int buffers = phaseIndex("buffers", backend);

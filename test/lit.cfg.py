@@ -17,6 +17,8 @@ config.test_exec_root = os.path.join(build, "test")
 os.makedirs(config.test_exec_root, exist_ok=True)
 llvm = os.environ.get("XTENSOR_LLVM_BIN", "/usr/lib/llvm-22/bin")
 config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), llvm, os.environ.get("PATH", "")])
+# How loops are grouped depends on the caches of the machine; the texts in the tests are of these.
+config.environment["XTENSOR_CACHES"] = "32768,524288"
 for name in ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS", "PYTHONPATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

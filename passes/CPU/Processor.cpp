@@ -17,6 +17,8 @@ struct Row {
   /// LLVM takes v4 to be Skylake, and stores what a call gave before it loads what is needed next:
   /// 10% of sin(x) * exp(x), on Zen 4.
   llvm::StringLiteral tune = "";
+  /// What processors of this kind have at least.
+  Caches caches = {};
 };
 
 // Best first within an architecture. The levels of x86-64 are those of its ABI.
@@ -46,6 +48,7 @@ std::optional<Processor> xtensor::processorOf(StringRef target) {
                        row.abi.str(),
                        row.vectorBits,
                        row.architecture == "x86_64",
+                       row.caches,
                        row.tune.str()};
   return std::nullopt;
 }

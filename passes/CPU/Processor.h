@@ -3,6 +3,7 @@
 #ifndef XTENSOR_PASSES_CPU_PROCESSOR_H
 #define XTENSOR_PASSES_CPU_PROCESSOR_H
 
+#include "Machine.h"
 #include "mlir/IR/Operation.h"
 #include <optional>
 #include <string>
@@ -15,7 +16,8 @@ struct Processor {
   std::string triple, cpu, features, abi;
   int64_t vectorBits = 128;
   bool hasVectorLibrary = false; // glibc's libmvec
-  std::string tune;              // the processor whose timing is assumed; empty: the kind's own
+  Caches caches;
+  std::string tune; // the processor whose timing is assumed; empty: the kind's own
 };
 
 /// The processor of a target "cpu:NAME", or none.

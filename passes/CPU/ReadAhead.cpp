@@ -1,12 +1,10 @@
 #include "CPU/ReadAhead.h"
+#include "Machine.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace xtensor::cpu;
-
-/// Bytes that have room in the first-level cache beside those that are read.
-constexpr int64_t kRoom = 16384;
 
 int64_t ReadAhead::distance(const Access &access) {
   auto type = cast<MemRefType>(access.base.getType());
@@ -20,7 +18,7 @@ int64_t ReadAhead::distance(const Access &access) {
     if (value == index && step && stride.isConstant())
       distance += *step * stride.constant;
   int64_t bytes = std::abs(distance) * access.elementType.getIntOrFloatBitWidth() / 8;
-  return bytes <= kRoom ? distance : 0;
+  return bytes <= cachesFor(forall).roomAhead() ? distance : 0;
 }
 
 void ReadAhead::mark(Kernel &kernel) {

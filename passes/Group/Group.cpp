@@ -22,8 +22,6 @@ using namespace xtensor;
 
 namespace {
 
-/// Elements that one iteration may touch: they stay in the second-level cache.
-constexpr int64_t kMaxWorkingSet = 32768;
 constexpr int64_t kWantedIterations = 16;
 
 enum class Round { Rows, Columns, Siblings };
@@ -146,7 +144,7 @@ bool Grouping::isWorthIt(const SharedDims &a, const SharedDims &b, const SharedD
     return false;
   if (!alone && plan->columns && both.holdsLongScans(*plan))
     return false;
-  Amount iterations = kWantedIterations, workingSet = kMaxWorkingSet;
+  Amount iterations = kWantedIterations, workingSet = both.caches.workingSet();
   bool leavesRows = false;
   for (const SharedDims *part : {&a, &b}) {
     if (!isLarge(*part))
@@ -159,7 +157,7 @@ bool Grouping::isWorthIt(const SharedDims &a, const SharedDims &b, const SharedD
   }
   // Memory is read along rows best: columns pay where they are still in cache when read again.
   if (leavesRows)
-    workingSet = kMaxWorkingSet;
+    workingSet = both.caches.workingSet();
   return plan->iterations >= iterations && plan->workPerIteration <= workingSet;
 }
 

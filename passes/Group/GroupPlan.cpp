@@ -11,15 +11,13 @@ namespace xtensor {
 
 /// Iterations that keep two to a few dozen threads busy with even shares.
 static constexpr int64_t kEnoughIterations = 64;
-/// Elements per iteration: long enough to hide the call, short enough for L1.
-static constexpr int64_t kMinElements = 1024, kMaxElements = 8192;
+/// Elements per iteration: long enough to hide the call.
+static constexpr int64_t kMinElements = 1024;
 /// A row shorter than this is worth taking several at a time: always where all
 /// loops are shared, later where values of one element per row would be scalars.
 static constexpr int64_t kShortRow = 512, kShortInnerRow = 128;
 /// Blocks of short rows: at least so many if there are rows enough.
 static constexpr int64_t kWantedBlocks = 16;
-/// What a scan shows of so many elements stays in the first-level cache.
-static constexpr int64_t kScanned = 4096;
 /// What scans along columns show to others in a workgroup of a device, which has memory of its own
 /// for that, in elements of every such value.
 static constexpr int64_t kMaxShown = int64_t(1) << 22;
@@ -60,6 +58,7 @@ static bool isShareable(linalg::GenericOp op, unsigned loop, bool &plain) {
 
 SharedDims SharedDims::of(linalg::GenericOp op) {
   SharedDims dims;
+  dims.caches = cachesFor(op);
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   SmallVector<unsigned, 4> loops;
@@ -81,6 +80,7 @@ SharedDims SharedDims::of(linalg::GenericOp op) {
 SharedDims SharedDims::merged(const SharedDims &other,
                               ArrayRef<std::pair<unsigned, unsigned>> pairs) const {
   SharedDims result;
+  result.caches = caches;
   for (auto [ours, theirs] : pairs) {
     int64_t size = sizes[ours];
     result.sizes.push_back(ShapedType::isDynamic(size) ? other.sizes[theirs] : size);
@@ -156,7 +156,8 @@ static Amount blocksOf(int64_t size, int64_t block) {
 
 /// Every loop is shared: any part of the elements will do.
 std::optional<Plan> SharedDims::planElements(ArrayRef<unsigned> order) const {
-  Amount target = std::clamp<Amount>(largestIterations / 32, kMinElements, kMaxElements);
+  Amount target =
+      std::clamp<Amount>(largestIterations / 32, kMinElements, caches.iterationElements());
   Amount inner = largestIterations;
   Plan plan;
   for (unsigned d : order) {
@@ -184,7 +185,7 @@ std::optional<Plan> SharedDims::planRows(ArrayRef<unsigned> order) const {
   for (unsigned d : order) {
     if (isContiguous(d))
       continue;
-    if (plan.iterations >= kEnoughIterations && inner <= kMaxElements)
+    if (plan.iterations >= kEnoughIterations && inner <= caches.iterationElements())
       break;
     plan.dims.push_back({d, 1});
     plan.iterations *= Amount::ofSize(sizes[d]);
@@ -203,10 +204,11 @@ std::optional<Plan> SharedDims::planRows(ArrayRef<unsigned> order) const {
   // What a scan shows is read again by the one that goes back.
   bool scans =
       llvm::any_of(loops, [](const auto &member) { return member.first->hasAttr("xtensor.scan"); });
-  if (scans && plan.iterations >= 8 && inner > kScanned)
+  if (scans && plan.iterations >= 8 && inner > caches.scannedElements())
     for (unsigned d : order) {
       Amount size = Amount::ofSize(sizes[d]), rows = inner / size;
-      int64_t block = chooseBlock(sizes[d], std::max<Amount>(kMinColumns, kScanned / rows), 16);
+      int64_t block =
+          chooseBlock(sizes[d], std::max<Amount>(kMinColumns, caches.scannedElements() / rows), 16);
       if (!isContiguous(d) || !plain[d] || block >= size)
         continue;
       plan.dims.push_back({d, block});

@@ -6,6 +6,7 @@
 #define XTENSOR_PASSES_GROUP_GROUPPLAN_H
 
 #include "Estimates.h"
+#include "Machine.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 #include <optional>
@@ -31,6 +32,7 @@ struct SharedDims {
   llvm::SmallVector<int64_t, 4> sizes;
   llvm::SmallVector<bool, 4> plain; // every operand indexes it as d, not as f(d)
   llvm::SmallVector<std::pair<mlir::linalg::GenericOp, llvm::SmallVector<unsigned, 4>>, 2> loops;
+  Caches caches;        // of the machine
   unsigned largest = 0; // index into `loops`
   Amount largestIterations = 0;
   bool hasInnerLoops = false; // some member has a loop that is not shared

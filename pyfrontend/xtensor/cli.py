@@ -32,7 +32,7 @@ from .call.arrays import array
 from .call.entry import Function
 from .compiler import cache
 from .compiler.options import PHASES, check_phase
-from .ir.context import context, mlir
+from .ir.context import compiler, context, mlir
 from .transforms.jit import Jitted, jit
 from .values.devices import BACKENDS, of_backend, processor
 from .values.spec import Spec
@@ -396,7 +396,8 @@ def _cpu() -> str:
     y = jit(lambda x: x * x + 1.0)(x)
     if y.values.tolist() != [1.0, 2.0, 5.0, 10.0]:
         raise RuntimeError(f"compiled code gave {y.values.tolist()} for [1, 2, 5, 10]")
-    return f"compiles and runs ({platform.machine()}, {os.cpu_count()} cores)"
+    caches = ", ".join(f"L{i} {n // 1024} KiB" for i, n in enumerate(compiler().host_caches(), 1))
+    return f"compiles and runs ({platform.machine()}, {os.cpu_count()} cores, caches of a core: {caches})"
 
 
 def _target(name: str) -> Callable[[], str]:

@@ -13,6 +13,10 @@ _SWITCH = ("[01]?", "0 or 1")
 # name -> what its value matches, and in words. Folders and libraries are whatever can be opened.
 _TAKES = {
     "XTENSOR_NUM_THREADS": ("0*[1-9][0-9]{0,8}", "a number of threads, 1 or more"),
+    "XTENSOR_CACHES": (
+        "[1-9][0-9]{3,9},[1-9][0-9]{3,9}",
+        "the bytes of the two levels of a core's data caches, such as 32768,524288",
+    ),
     "XTENSOR_CACHE_BYTES": _BYTES,
     "XTENSOR_DEVICE": ("([0-9]{1,9})?", "the number of a device, as `xtensor devices` counts them from 0"),
     "XTENSOR_DEVICE_MEMORY": _BYTES,
