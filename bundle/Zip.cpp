@@ -1,11 +1,11 @@
 #include "Zip.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <set>
 #include <unistd.h>
+#include <zlib.h>
 
 using namespace xtensor::bundle;
 
@@ -17,34 +17,10 @@ constexpr size_t kMostMembers = 4096, kLongestName = 255;
 // Midnight of the first day that a zip can tell: what is written when is nobody's business.
 constexpr uint16_t kVersion = 20, kTime = 0, kDate = 0x21;
 
-using Tables = std::array<std::array<uint32_t, 256>, 8>;
-
-constexpr Tables makeTables() {
-  Tables t{};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t c = i;
-    for (int bit = 0; bit < 8; ++bit)
-      c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
-    t[0][i] = c;
-  }
-  for (uint32_t i = 0; i < 256; ++i)
-    for (int k = 1; k < 8; ++k)
-      t[k][i] = t[k - 1][i] >> 8 ^ t[0][t[k - 1][i] & 255];
-  return t;
-}
-
-/// Eight bytes at a time, by as many tables. `before`: the checksum of what stands before.
-uint32_t crc32(std::string_view bytes, uint32_t before = 0) {
-  static constexpr Tables t = makeTables();
-  uint32_t c = ~before;
-  auto *p = reinterpret_cast<const unsigned char *>(bytes.data());
-  size_t left = bytes.size();
-  for (; left >= 8; p += 8, left -= 8)
-    c = t[7][(c ^ p[0]) & 255] ^ t[6][(c >> 8 ^ p[1]) & 255] ^ t[5][(c >> 16 ^ p[2]) & 255] ^
-        t[4][(c >> 24 ^ p[3]) & 255] ^ t[3][p[4]] ^ t[2][p[5]] ^ t[1][p[6]] ^ t[0][p[7]];
-  for (; left; ++p, --left)
-    c = t[0][(c ^ *p) & 255] ^ c >> 8;
-  return ~c;
+/// `before`: the checksum of what stands before.
+uint32_t checksum(std::string_view bytes, uint32_t before = 0) {
+  return static_cast<uint32_t>(
+      crc32_z(before, reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size()));
 }
 
 void put(std::string &out, uint64_t value, int bytes) {
@@ -113,7 +89,7 @@ std::string xtensor::bundle::writeZip(const std::vector<Member> &members, std::s
       error = "no bundle can be made of more than 4 GiB: pass large weights as arguments";
       return "";
     }
-    std::string shared = description(m, crc32(m.data));
+    std::string shared = description(m, checksum(m.data));
     put(directory, kCentral, 4);
     put(directory, kVersion, 2);
     directory += shared;
@@ -231,7 +207,7 @@ bool xtensor::bundle::isWhole(const Source &file, const Place &place, std::strin
     std::string_view piece = file.read(at, std::min(kPiece, place.end - at), room);
     if (piece.empty())
       break;
-    crc = crc32(piece, crc);
+    crc = checksum(piece, crc);
     at += piece.size();
   }
   if (crc == place.crc)

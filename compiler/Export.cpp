@@ -2,7 +2,6 @@
 #include "XTensor/Fault.h"
 
 #include "Pipelines.h"
-#include "Sha256.h"
 #include "XTensor/XTensor.h"
 #include "Zip.h"
 #include "compiler/Library.h"
@@ -232,13 +231,13 @@ private:
     llvm::raw_string_ostream os(bytecode);
     if (failed(writeBytecodeToFile(module, os)))
       return module.emitError("the program cannot be written as bytecode");
-    std::string hashes = bundle::sha256(bytecode);
+    std::string hashes = sha256(bytecode);
     f.program = "module" + std::to_string(place) + ".mlirbc";
     keep(f.program, std::move(bytecode));
     if (failed(addWeights(f, described, hashes)))
       return failure();
-    hashes += bundle::sha256(f.asked.python);
-    described.contents = bundle::sha256(hashes);
+    hashes += sha256(f.asked.python);
+    described.contents = sha256(hashes);
     return readPython(f, described);
   }
 
@@ -255,7 +254,7 @@ private:
       if (p.isOpen() || static_cast<int64_t>(bytes.size()) != expected)
         return f.module->emitError("the values of weight ")
                << i << " are not as many as its type says";
-      std::string hash = bundle::sha256(bytes);
+      std::string hash = sha256(bytes);
       auto [known, isNew] = weightNumbers.try_emplace(hash, library.weights.size());
       if (isNew) {
         library.weights.push_back(bytes);
@@ -535,7 +534,7 @@ private:
     json::Object members;
     for (const auto &[name, bytes] : kept)
       members[name] = json::Object{{"bytes", static_cast<int64_t>(bytes.size())},
-                                   {"sha256", bundle::sha256(bytes)}};
+                                   {"sha256", sha256(bytes)}};
     json::Object manifest{{"schema", kManifestSchema},     {"compiler", compilerVersion()},
                           {"name", options.name},          {"functions", std::move(described)},
                           {"targets", std::move(targets)}, {"members", std::move(members)}};

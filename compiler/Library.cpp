@@ -3,7 +3,6 @@
 #include "Analyses.h"
 #include "Bytes.h"
 #include "CPU/Passes.h"
-#include "Sha256.h"
 #include "compiler/CodeGenerator.h"
 #include "compiler/Linker.h"
 #include "compiler/Workspace.h"
@@ -16,6 +15,7 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -59,7 +59,11 @@ std::string xtensor::layoutOf(const LibraryFunction &function) {
   add(function.interface.outputs);
   for (const std::string &name : function.interface.open)
     text += "\n" + name;
-  return bundle::sha256(text).substr(0, 12);
+  return sha256(text).substr(0, 12);
+}
+
+std::string xtensor::sha256(StringRef bytes) {
+  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)), /*LowerCase=*/true);
 }
 
 namespace {

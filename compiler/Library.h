@@ -59,6 +59,9 @@ struct LibraryFunction {
 /// passed.
 std::string layoutOf(const LibraryFunction &function);
 
+/// The SHA-256 digest of some bytes, in hexadecimal digits.
+std::string sha256(llvm::StringRef bytes);
+
 struct LibraryDescription {
   std::string prefix;  // of every symbol: "model"
   std::string message; // the function that says what a code means
