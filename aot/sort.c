@@ -2,6 +2,7 @@
  * alike), of which there is only one. Rows of keys that are unsigned integers in the order asked
  * for are merged, in memory of the call. */
 #include "gemm.h"
+#include "order.h"
 
 typedef struct {
   uint64_t key;
@@ -10,9 +11,7 @@ typedef struct {
 
 typedef struct {
   const xt_array *x, *y;
-  int32_t bytes;
-  int32_t isUnsigned, descending;
-  uint64_t infinity;    /* bits of a float's; 0: integers */
+  xt_order order;
   int64_t size, wanted; /* positions of a row, the first ones */
 } Sort;
 
@@ -27,30 +26,6 @@ static uint64_t bitsAt(const void *data, int64_t i, int32_t bytes) {
   default:
     return ((const uint64_t *)data)[i];
   }
-}
-
-static uint64_t keyOf(const Sort *s, uint64_t bits) {
-  const uint64_t sign = (uint64_t)1 << (8 * s->bytes - 1), all = sign | (sign - 1);
-  uint64_t key = bits;
-  if (s->infinity) {
-    if ((bits & ~sign) > s->infinity) /* NaN */
-      return all;
-    if (!(bits & ~sign))
-      bits = 0;
-    key = bits & sign ? ~bits & all : bits | sign;
-  } else if (!s->isUnsigned) {
-    key = bits ^ sign;
-  }
-  return s->descending ? ~key & all : key;
-}
-
-static int64_t offsetOf(const xt_array *array, int64_t row) {
-  int64_t offset = 0;
-  for (int32_t axis = array->rank - 2; axis >= 0; --axis) {
-    offset += row % array->sizes[axis] * array->strides[axis];
-    row /= array->sizes[axis];
-  }
-  return offset;
 }
 
 /* Runs of 16 by insertion, then merged: from one half of `items` to the other and back. Returns the
@@ -88,12 +63,12 @@ static void sortRows(void *ctx, int64_t begin, int64_t end, xt_call *call) {
   const int64_t most = INT64_MAX / 2 / (int64_t)sizeof(Item);
   Item *items = xta_arena_acquire(n < most ? 2 * n * (int64_t)sizeof(Item) : INT64_MAX / 2, call);
   for (int64_t row = begin; row < end; ++row) {
-    int64_t from = offsetOf(s->x, row);
-    int64_t *y = (int64_t *)s->y->data + offsetOf(s->y, row);
+    int64_t from = xt_row_offset(s->x, row);
+    int64_t *y = (int64_t *)s->y->data + xt_row_offset(s->y, row);
     Item *sorted = items;
     if (items) {
       for (int64_t i = 0; i < n; ++i) {
-        items[i].key = keyOf(s, bitsAt(s->x->data, from + i * step, s->bytes));
+        items[i].key = xt_order_key(&s->order, bitsAt(s->x->data, from + i * step, s->order.bytes));
         items[i].position = i;
       }
       sorted = sortRow(items, items + n, n);
@@ -106,17 +81,8 @@ static void sortRows(void *ctx, int64_t begin, int64_t end, xt_call *call) {
 }
 
 static void argsort(const xt_array *arrays, const int64_t *options, int64_t wanted, xt_call *call) {
-  static const int32_t kBytes[] = {1, 2, 4, 8, 2, 2, 4, 8}; /* by XT_I8 .. XT_F64 */
-  static const uint64_t kInfinity[] = {0, 0, 0, 0, 0x7c00, 0x7f80, 0x7f800000, 0x7ff0000000000000};
   const xt_array *x = &arrays[0];
-  Sort s = {x,
-            &arrays[1],
-            kBytes[x->type],
-            options[1] != 0,
-            options[0] != 0,
-            kInfinity[x->type],
-            x->sizes[x->rank - 1],
-            wanted};
+  Sort s = {x, &arrays[1], xt_order_of(x, options), x->sizes[x->rank - 1], wanted};
   int64_t rows = 1;
   for (int32_t axis = 0; axis + 1 < x->rank; ++axis)
     rows *= x->sizes[axis];

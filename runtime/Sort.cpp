@@ -1,11 +1,11 @@
 // Sorting, and the first positions of an order: rows in parallel, each by keys that are unsigned
 // integers in the order asked for, so that one comparison (or the digits of a radix sort) settles
 // NaN, zeros of both signs and direction.
+#include "order.h"
 #include "runtime.h"
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace {
 
@@ -23,26 +23,6 @@ struct Item {
     return key != other.key ? key < other.key : position < other.position;
   }
 };
-
-enum class Kind { Signed, Unsigned, Float };
-
-/// Bits as a key: greater keys come later. `infinity`: the bits of a float's infinity.
-template <typename Key>
-Key keyOf(Key bits, Kind kind, Key infinity, bool descending) {
-  constexpr Key sign = Key(1) << (8 * sizeof(Key) - 1), all = std::numeric_limits<Key>::max();
-  Key key = bits;
-  if (kind == Kind::Float) {
-    Key magnitude = bits & static_cast<Key>(~sign);
-    if (magnitude > infinity) // NaN
-      return all;
-    if (magnitude == 0)
-      bits = 0;
-    key = bits & sign ? static_cast<Key>(~bits) : static_cast<Key>(bits | sign);
-  } else if (kind == Kind::Signed) {
-    key = bits ^ sign;
-  }
-  return descending ? static_cast<Key>(~key) : key;
-}
 
 /// Stable: least digit first. `items` holds the result.
 template <typename Key>
@@ -73,21 +53,9 @@ void sortByDigits(Item<Key> *items, Item<Key> *other, int64_t n) {
 
 struct Job {
   const xt_array *x, *y;
-  Kind kind;
-  uint64_t infinity;
-  bool descending;
+  xt_order order;
   int64_t rows, size, wanted;
 };
-
-/// Where row number `row` starts: the axes but the last, in row-major order.
-int64_t offsetOf(const xt_array &array, int64_t row) {
-  int64_t offset = 0;
-  for (int32_t axis = array.rank - 2; axis >= 0; --axis) {
-    offset += row % array.sizes[axis] * array.strides[axis];
-    row /= array.sizes[axis];
-  }
-  return offset;
-}
 
 /// The `wanted` least of `n` items, in order, in place of the first ones. `item(i)` makes one.
 template <typename Key, typename ItemFn>
@@ -115,24 +83,25 @@ void clearRows(const Job &job, int64_t begin, int64_t end) {
   for (int64_t row = begin; row < end; ++row)
     for (int64_t i = 0; i < job.wanted; ++i)
       static_cast<int64_t *>(
-          job.y->data)[offsetOf(*job.y, row) + i * job.y->strides[job.y->rank - 1]] = 0;
+          job.y->data)[xt_row_offset(job.y, row) + i * job.y->strides[job.y->rank - 1]] = 0;
 }
 
 template <typename Key>
 void sortRows(void *context, int64_t begin, int64_t end) {
   const Job &job = *static_cast<const Job *>(context);
   const int64_t n = job.size;
+  xt_order order = job.order;
+  order.bytes = sizeof(Key); // known while this is compiled
   const int64_t step = job.x->strides[job.x->rank - 1], out = job.y->strides[job.y->rank - 1];
   auto *items =
       static_cast<Item<Key> *>(xt_arena_acquire(2 * n * static_cast<int64_t>(sizeof(Item<Key>))));
   if (!items) // reported; what the call gives is not used
     return clearRows(job, begin, end);
   for (int64_t row = begin; row < end; ++row) {
-    const Key *x = static_cast<const Key *>(job.x->data) + offsetOf(*job.x, row);
-    int64_t *y = static_cast<int64_t *>(job.y->data) + offsetOf(*job.y, row);
+    const Key *x = static_cast<const Key *>(job.x->data) + xt_row_offset(job.x, row);
+    int64_t *y = static_cast<int64_t *>(job.y->data) + xt_row_offset(job.y, row);
     auto item = [&](int64_t i) {
-      Key infinity = static_cast<Key>(job.infinity);
-      return Item<Key>{keyOf<Key>(x[i * step], job.kind, infinity, job.descending), i};
+      return Item<Key>{static_cast<Key>(xt_order_key(&order, x[i * step])), i};
     };
     if (job.wanted < n && (n < kRadix || job.wanted * kHeapPart <= n)) {
       selectLeast(items, job.wanted, n, item);
@@ -153,48 +122,15 @@ void sortRows(void *context, int64_t begin, int64_t end) {
 /// The first `wanted` positions of each row.
 void argsort(const xt_array *arrays, const int64_t *options, int64_t wanted) {
   const xt_array &x = arrays[0];
-  Job job{&x, &arrays[1], Kind::Signed, 0, options[0] != 0, 1, x.sizes[x.rank - 1], wanted};
+  Job job{&x, &arrays[1], xt_order_of(&x, options), 1, x.sizes[x.rank - 1], wanted};
   for (int32_t axis = 0; axis + 1 < x.rank; ++axis)
     job.rows *= x.sizes[axis];
   if (job.rows == 0 || job.wanted == 0)
     return;
-  if (options[1])
-    job.kind = Kind::Unsigned;
-  void (*rows)(void *, int64_t, int64_t) = nullptr;
-  auto isFloat = [&](uint64_t infinity) {
-    job.kind = Kind::Float;
-    job.infinity = infinity;
-  };
-  switch (x.type) {
-  case XT_I8:
-    rows = sortRows<uint8_t>;
-    break;
-  case XT_F16:
-    isFloat(0x7c00);
-    rows = sortRows<uint16_t>;
-    break;
-  case XT_BF16:
-    isFloat(0x7f80);
-    rows = sortRows<uint16_t>;
-    break;
-  case XT_I16:
-    rows = sortRows<uint16_t>;
-    break;
-  case XT_F32:
-    isFloat(0x7f800000);
-    rows = sortRows<uint32_t>;
-    break;
-  case XT_I32:
-    rows = sortRows<uint32_t>;
-    break;
-  case XT_F64:
-    isFloat(0x7ff0000000000000);
-    rows = sortRows<uint64_t>;
-    break;
-  default:
-    rows = sortRows<uint64_t>;
-    break;
-  }
+  void (*rows)(void *, int64_t, int64_t) = job.order.bytes == 1   ? sortRows<uint8_t>
+                                           : job.order.bytes == 2 ? sortRows<uint16_t>
+                                           : job.order.bytes == 4 ? sortRows<uint32_t>
+                                                                  : sortRows<uint64_t>;
   // About 5 ns for an element and each doubling of the row.
   int64_t doublings = 1;
   while (int64_t(1) << doublings < job.size)
