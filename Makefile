@@ -2,7 +2,7 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test test-vulkan test-metal fuzz fuzz-ir bench lint asan docs
+.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan docs
 setup:
 	@scripts/setup.sh
 
@@ -12,6 +12,10 @@ demo: setup
 test: setup
 	.venv/bin/lit -q test
 	scripts/run_tests.sh test/python/test_*.py
+
+# The full matrix: every parameter and example of every test, here, under sanitizers and on each device
+test-all: export XTENSOR_TEST_FULL = 1
+test-all: test asan test-vulkan test-metal
 
 test-vulkan: setup
 	scripts/test_device.sh vulkan

@@ -6,6 +6,8 @@ layers complained about anything.
 
 XTENSOR_TEST_DEVICE=metal runs kernels for Metal on the CPU where this is no Mac (metal_shim.py). Metal has no float64:
 tests that need it say so and are skipped.
+
+What the default tier leaves to the full matrix is in tiers.py.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,7 @@ os.environ.setdefault("XTENSOR_DEBUG_MEMORY", "1")
 
 import metal_shim
 import pytest
+import tiers
 import xtensor as xt
 from xtensor.compiler import supports
 from xtensor.values.targets import Target
@@ -33,9 +37,13 @@ from xtensor.values.targets import Target
 ROOT = Path(__file__).resolve().parents[2]
 
 DEVICE = os.environ.get("XTENSOR_TEST_DEVICE", "cpu")
+MESSAGES = pytest.StashKey[int]()
+LEFT_OUT = pytest.StashKey[Counter[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for marker in tiers.MARKERS:
+        config.addinivalue_line("markers", marker)
     config.addinivalue_line("markers", "cpu_only(reason): a test of what only the CPU has or does")
     config.addinivalue_line("markers", "float64: of float64 throughout, which costs time where no device has it")
     if DEVICE == "metal" and sys.platform != "darwin":
@@ -50,7 +58,8 @@ def pytest_report_header() -> str:
     return f"programs run on: {next(str(d) for d in xt.devices() if d.name == DEVICE)}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    config.stash[LEFT_OUT] = tiers.select(items)
     for item in items if DEVICE != "cpu" else ():
         mark = item.get_closest_marker("cpu_only")
         if mark is not None:
@@ -91,20 +100,27 @@ def pytest_runtest_call() -> Generator[None, object, object]:
         pytest.skip(f"{DEVICE} has none of the dtypes of the examples")
 
 
-MESSAGES = pytest.StashKey[int]()
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """A worker of pytest-xdist cannot fail the session: the process that started it adds up the messages."""
+    """A worker of pytest-xdist cannot fail the session: the process that started it adds up the messages. Each worker
+    collects all tests, and leaves out the same ones."""
     sent = getattr(node, "workeroutput", {})
     node.config.stash[MESSAGES] = node.config.stash.get(MESSAGES, 0) + sent.get("validation messages", 0)
+    node.config.stash[LEFT_OUT] = Counter(sent.get("left out", {})) | node.config.stash.get(LEFT_OUT, Counter())
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    left = config.stash.get(LEFT_OUT, Counter())
+    if left:
+        terminalreporter.write_line(tiers.line(left))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Whatever the validation layers said is a failure."""
     from xtensor.values.devices import BACKENDS, of_backend
 
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left out"] = dict(session.config.stash.get(LEFT_OUT, Counter()))
     if os.environ.get("XTENSOR_VALIDATE") != "1":
         return
     messages = sum(device.messages for backend in BACKENDS for device in of_backend(backend))

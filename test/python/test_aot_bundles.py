@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import xtensor as xt
+from tiers import count
 from xtensor import _native
 from xtensor.aot import manifest
 
@@ -259,13 +260,14 @@ def test_no_such_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_ten_thousand_mutated_bundles(data: bytes, fixed: bytes, several: bytes, tmp_path: Path, seed: int) -> None:
+def test_mutated_bundles(data: bytes, fixed: bytes, several: bytes, tmp_path: Path, seed: int) -> None:
     """In processes of their own, as a crash would end them. What loads all the same (a changed docstring) is right."""
     path = tmp_path / "m.xtb"
     path.write_bytes([data, fixed, several, several][seed])
+    changes = count(1000, 2500)
     before = set(tmp_path.iterdir())
     done = subprocess.run(
-        [sys.executable, MUTATE, path, str(seed), "2500"],
+        [sys.executable, MUTATE, path, str(seed), str(changes)],
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -273,7 +275,7 @@ def test_ten_thousand_mutated_bundles(data: bytes, fixed: bytes, several: bytes,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert 0 < int(done.stdout) < 2000
+    assert 0 < int(done.stdout) < 0.8 * changes
     assert set(tmp_path.iterdir()) == before
 
 

@@ -259,6 +259,7 @@ def test_headers_are_right_in_c_and_in_cpp(tmp_path: Path, language: str) -> Non
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("m", "n", "k"), [(1, 1, 1), (7, 17, 5), (64, 64, 64), (33, 130, 300), (6, 16, 1000), (0, 3, 2)]
 )

@@ -175,6 +175,7 @@ def test_a_message_that_is_too_long_ends_in_dots(tmp_path: Path) -> None:
 # -- sorting ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", ["f2", "bfloat16", "f4", "f8", "i1", "i4", "u8", "u2", "bool"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_sorting_is_pythons(tmp_path: Path, dtype: str, descending: bool) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import xtensor as xt
 from changed_bundle import changed
+from tiers import count
 from xtensor import _native
 from xtensor.aot.manifest import File
 
@@ -258,7 +259,7 @@ def test_mutated_programs_and_weights_with_right_hashes(data: bytes, several: by
     path = tmp_path / "m.xtb"
     path.write_bytes(several if seed % 2 else data)
     done = subprocess.run(
-        [sys.executable, MUTATE, path, str(seed), "1000", "members"],
+        [sys.executable, MUTATE, path, str(seed), str(count(300, 1000)), "members"],
         capture_output=True,
         text=True,
         cwd=tmp_path,

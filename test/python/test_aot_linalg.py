@@ -51,6 +51,7 @@ def _lapack() -> None:
     pytest.importorskip("scipy_openblas32")
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", _CASES)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("n", [1, 5, 120])

@@ -74,6 +74,7 @@ def test_headers_take_any_name(one_of_each: Path, tmp_path: Path, compiler: str,
         assert _check(source, one_of_each, compiler, language, standard) == ""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "function"),
     [

@@ -69,6 +69,7 @@ def across(f: Function) -> Function:
     return lambda x: xt.sum(xt.grad(f)(x))
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("after", AFTER)
 def test_second_derivatives(choice: str, after: str) -> None:

@@ -210,6 +210,7 @@ WHILES: dict[str, Callable[[Any, Any, Any], Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", WHILES)
 @pytest.mark.parametrize("order", [1, 2])
 def test_steps_that_a_while_loop_does_not_take(name: str, order: int) -> None:
@@ -412,6 +413,7 @@ def test_what_a_step_of_a_recurrence_stores(wrt: Any, stored: int, reverse: bool
     assert arena(200) <= (stored * 200 + 3) * 64 * 8
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dynamic", [(), ("t",)], ids=["static", "dynamic"])
 @pytest.mark.parametrize("steps", [0, 1, 5])
 @pytest.mark.parametrize("reverse", [False, True], ids=["forwards", "backwards"])

@@ -29,6 +29,7 @@ from device_abi import (
     values,
     watched,
 )
+from tiers import FULL
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def device() -> Iterator[Device]:
 
 
 HERE = Path(__file__).resolve().parent
-FILES = [Path(__file__), HERE / "test_device_runtime.py"]
+FILES = [HERE / "test_device_runtime.py", *([Path(__file__)] if FULL else [])]
 
 
 class TestFailures:
@@ -320,6 +321,7 @@ class TestNoVulkan:
         said = run_python(self.CODE, XTENSOR_VULKAN_LIBRARY="libm.so.6")
         assert said.count("libm.so.6 is not a Vulkan loader") == 2
 
+    @pytest.mark.full("the runtime is compiled once more")
     def test_built_without_headers(self, tmp_path: Path) -> None:
         compiler = shutil.which("clang++-22") or shutil.which("c++")
         if not compiler:
@@ -378,6 +380,7 @@ print(d.counters.kernels, d.counters.cached_kernels, d.messages)
         assert [file.suffix for file in files] == [".bin"]
         assert run_python(self.CODE, XTENSOR_CACHE_DIR=folder) == "1 1 0"
 
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "longer", "other"])
     def test_damaged_files_are_written_anew(self, tmp_path: Path, damage: str) -> None:
         folder = str(tmp_path)

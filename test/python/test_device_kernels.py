@@ -78,6 +78,7 @@ AFTER: dict[str, tuple[Any, int | None]] = {
 }
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
 @pytest.mark.parametrize("sizes", [(256, 64, 192), (203, 37, 145)])
 @pytest.mark.parametrize("name", AFTER)
@@ -101,6 +102,7 @@ def test_products_of_sizes_that_the_call_brings(sizes: tuple[int, int, int]) -> 
     close(got, product(a, b, "ik,kj->ij", "f4"), "f4")
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4", "i1"])
 @pytest.mark.parametrize(("i", "k", "j"), [(2, 20011, 2), (3, 16384, 5), (8, 30000, 8), (16, 9001, 21), (5, 2048, 300)])
 def test_narrow_products_of_long_sums(i: int, k: int, j: int, dtype: str) -> None:
@@ -134,6 +136,7 @@ def test_the_gradient_of_a_product_adds_up_the_batch() -> None:
     close(got, 2 * wide.T @ (wide @ w.values), "f4")
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("shape", [(3, 100_000), (100_000, 3), (300, 300), (1, 65_536), (257, 1023), (40_000, 16)])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
 def test_sums_of_any_shape(shape: tuple[int, int], dtype: str) -> None:
@@ -145,6 +148,7 @@ def test_sums_of_any_shape(shape: tuple[int, int], dtype: str) -> None:
     np.testing.assert_array_equal(on_device(lambda x: x.max("j"), x), x.values.max(1))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("shape", [(64, 2), (65, 127), (63, 5), (1000, 3), (701, 999), (0, 40), (4000, 40), (100, 128)])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
 def test_columns_that_threads_share(shape: tuple[int, int], dtype: str) -> None:
@@ -160,6 +164,7 @@ def test_columns_that_threads_share(shape: tuple[int, int], dtype: str) -> None:
     close(got, (2 * (wide - wide.sum(0))).sum(0) + wide.sum(0), dtype)
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("shape", [(5000, 3), (3, 5000), (300, 70), (1, 1), (0, 4), (4, 0)], ids=str)
 @pytest.mark.parametrize("dynamic", ["a", "b", "ab"])
 @pytest.mark.parametrize("over", ["a", "b", "ab"])
@@ -188,6 +193,7 @@ HALVES: dict[str, Any] = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("shape", [(4, 70000), (70000, 3)], ids=str)
 @pytest.mark.parametrize("dtype", ["f2", "bfloat16"])
 @pytest.mark.parametrize("name", HALVES)
@@ -211,6 +217,7 @@ MEETINGS: dict[str, Any] = {
 }
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("shape", [(64, 16), (365, 24), (130, 64), (200, 100), (300, 128), (20, 5, 12)], ids=str)
 @pytest.mark.parametrize("name", MEETINGS)
 def test_reductions_that_meet_in_a_step_of_other_threads(name: str, shape: tuple[int, ...]) -> None:
@@ -286,6 +293,7 @@ def test_loops_along_sizes_that_the_call_brings(n: int, width: int | None) -> No
     close(on_device(xt.grad(loss), x, dynamic_dims="i"), slope, "f8")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("rows", [7, 1000])
 @pytest.mark.parametrize("width", [None, 1, 20, 64])
 @pytest.mark.parametrize("updates", [300, 5000])

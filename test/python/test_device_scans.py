@@ -45,6 +45,7 @@ def close(got: Any, want: Any, steps: int) -> None:
     )
 
 
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize(("reverse", "exclusive"), FORMS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("name", NAMES)
@@ -55,6 +56,7 @@ def test_scans(name: str, shape: tuple[int, ...], reverse: bool, exclusive: bool
     close(got, want, max(shape))
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("shape", [(70001, 3), (3, 5000), (300, 100)], ids=str)
 @pytest.mark.parametrize("dynamic", ["a", "b", "ab"])
 @pytest.mark.parametrize("name", NAMES)
@@ -97,6 +99,7 @@ def test_special_values(name: str, values: str) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("values", ["plain", "ties", "zeros"])
 @pytest.mark.parametrize("shape", [(3, 2500), (5000,), (2500, 3)], ids=str)
 @pytest.mark.parametrize("name", NAMES)

@@ -52,6 +52,7 @@ def spirv(f: Any, *args: Any, device: str = "vulkan,f64,i64,atomic_f32,atomic_i6
     return xt.jit(f).lower(*args, device=device).as_text("spirv")
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_at_few_places(kind: str, dtype: str) -> None:
@@ -197,6 +198,7 @@ def test_the_option_takes_a_bool(value: object) -> None:
         xt.option(deterministic=value)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("without", ["atomic_f32", "atomic_i64", "i64", "s8,s16,i8,i16,atomic_i64", "f64,i64,f16"])
 def test_devices_that_lack_something(without: str) -> None:
     """As this file's programs, on a device that has less than the one that is here; nothing is said by the layers."""

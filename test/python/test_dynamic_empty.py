@@ -47,6 +47,7 @@ _CLIPPED: dict[str, Function] = {
 }
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", _CLIPPED)
 @pytest.mark.parametrize("sizes", [{"k": 0}, {"r": 3, "k": 0}, {"k": 0, "r": 3}])
 @pytest.mark.parametrize("dims", [("k",), ("k", "q")])

@@ -138,6 +138,7 @@ def test_what_is_to_be_left_out_is_the_name_that_was_given(f) -> None:
         xt.jit(f, dynamic_dims="t")(xt.ones(t=4))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", ["mean", "sum", "max", "min", "prod", "var", "std"])
 @pytest.mark.parametrize("min_periods", [None, 1, 2])
 def test_windows_along_a_dynamic_dim(kind: str, min_periods: int | None) -> None:
@@ -230,6 +231,7 @@ FACTORS = {
 }
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("dynamic", [("t",), ("i",), ("t", "i")], ids="-".join)
 @pytest.mark.parametrize("shape", [(4, 3), (3, 3), (3, 5)], ids=str)
 @pytest.mark.parametrize("name", FACTORS)

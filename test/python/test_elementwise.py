@@ -432,6 +432,7 @@ def test_every_bfloat16_is_rounded_to(dtype: str) -> None:
         assert (float(half), float(half + half), float(half * 0.5)) == (tiny, 2 * tiny, tiny / 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["atan2", "hypot", "copysign", "logaddexp", "nextafter"])
 def test_floats_of_two_arrays_are_those_of_numpys_loops(name: str) -> None:
     peer = getattr(np, {"atan2": "arctan2"}.get(name, name))

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import xtensor as xt
 from conftest import DEVICE, ROOT
+from tiers import count
 
 FUZZ = ROOT / "test" / "fuzz"
-COUNT = 200 if DEVICE == "cpu" else 40
+COUNT = count(80, 200) if DEVICE == "cpu" else count(20, 40)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 import xtensor as xt
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tiers import count
 
 pytestmark = pytest.mark.float64
 
@@ -266,7 +267,7 @@ def peer(request: pytest.FixtureRequest) -> Peer:
     return Peer(request.param)
 
 
-@settings(max_examples=40, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count(14, 40), derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_random_programs(peer: Peer, drawn: Any) -> None:
     compare(peer, *drawn)

@@ -100,6 +100,7 @@ def test_first_order(case: Case) -> None:
     assert moved == pytest.approx(pulled, rel=1e-12, abs=1e-12 * max(1.0, float(sum(np.abs(w).sum() for w in weights))))
 
 
+@pytest.mark.sampled(96)
 @pytest.mark.cpu_only("second order makes kernels of the same ops as first order does")
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_second_order(case: Case) -> None:

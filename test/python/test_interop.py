@@ -134,6 +134,7 @@ READS = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", READS)
 def test_coordinates_are_the_same_eagerly_under_jit_and_loaded(name):
     f, v = READS[name], wide()

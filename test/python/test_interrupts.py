@@ -34,6 +34,7 @@ def run(program: str) -> str:
     return done.stdout
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", LOOPS)
 def test_another_thread_ends_a_loop_that_would_not(name: str) -> None:
     # The thread that sends the signal has to run while the loop does.

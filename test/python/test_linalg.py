@@ -180,6 +180,7 @@ def test_matrix_power(n: int) -> None:
         np.testing.assert_array_equal(xt.linalg.matrix_power(matrix(whole), n).values, np.linalg.matrix_power(whole, n))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("columns", [1, 32, 33, 64, 150])
 @pytest.mark.parametrize("n", [96, 97, 200])

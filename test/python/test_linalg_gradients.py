@@ -61,6 +61,7 @@ def test_gradients_against_torch(name: str) -> None:
     close(xt.grad(lambda v: xt.sum(ours(v) * weights))(matrix(a)), v.grad)
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("shape", [*SHAPES, (4, 16, 16), (4, 17, 17), (96, 96), (97, 97), (2, 200, 200), (300, 300)])
 def test_cholesky_in_both_modes(shape: tuple[int, ...], dtype: str) -> None:
@@ -99,6 +100,7 @@ def assert_transposed(forward: list[xt.Array], cts: list[xt.Array], t: xt.Array,
     assert abs(along.sum() - against.sum()) <= tolerance * max(np.abs(along).sum(), 1.0)
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize(
     "shape",
@@ -170,6 +172,7 @@ def test_gradient_of_lu_of_open_sizes() -> None:
 TRIANGLES = [(3, 3), (4, 5, 5), (1, 1), (2, 0, 0), (0, 3, 3), (95, 95), (97, 97), (2, 130, 130), (300, 300)]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("unit", [False, True])
 @pytest.mark.parametrize("lower", [False, True])
@@ -212,6 +215,7 @@ def test_one_triangle_and_many_right_hand_sides() -> None:
     close(gradient, np.tril(-np.einsum("vik,vjk->ij", np.linalg.solve(np.tril(a).T, w), x)))
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("shape", [*ANY, (100, 100), (100, 101), (101, 100), (2, 50, 200), (200, 100)])
 def test_qr_in_both_modes(shape: tuple[int, ...], dtype: str) -> None:

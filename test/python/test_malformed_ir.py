@@ -16,10 +16,11 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, tool
+from tiers import count
 
 TIMES = int(os.environ.get("XTENSOR_FUZZ", "1"))
-PER_FILE = 12
-PER_PASS = 200
+PER_FILE = count(4, 12)
+PER_PASS = count(40, 200)
 FILES = sorted(p for room in ("dialects", "passes") for p in (ROOT / "test" / room).rglob("*.mlir"))
 
 ELEMENTS = ["f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64", "ui8", "ui64"]

@@ -24,6 +24,7 @@ def derivatives(case: Case, device: str, dtype: str) -> Any:
     return xt.jit(run, device=device)(x)
 
 
+@pytest.mark.sampled(64)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_rules_in_float32(metal: str, case: Case) -> None:
     if case.name == "quantile skipna":

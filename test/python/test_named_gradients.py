@@ -177,6 +177,7 @@ program(
 program("broadcast_like", lambda y, x: xt.sum(y.broadcast_like(x) ** 2), lambda y, x: 3 * jnp.sum(y**2), y_bc, x_ab)
 
 
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("case", PROGRAMS, ids=lambda p: p.name)
 def test_equals_jax(case: Program) -> None:
     count = len(case.args)
@@ -189,6 +190,7 @@ def test_equals_jax(case: Program) -> None:
         np.testing.assert_allclose(g.values, w, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("case", PROGRAMS, ids=lambda p: p.name)
 def test_second_order_equals_differences(case: Program) -> None:
     check_gradients(case.ours, [xt.array(v, d) for v, d in case.args], order=2)

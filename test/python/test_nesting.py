@@ -215,6 +215,7 @@ def test_one(name: str) -> None:
     check((name,))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("outer", TRANSFORMS)
 def test_pairs(outer: str) -> None:
     for inner in TRANSFORMS:
@@ -224,6 +225,7 @@ def test_pairs(outer: str) -> None:
 TRIPLES = random.Random(3).sample(list(itertools.product(TRANSFORMS, repeat=3)), 60)
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("names", TRIPLES, ids="-".join)
 def test_triples(names: tuple[str, ...]) -> None:
     check(names)

@@ -119,6 +119,7 @@ def test_cross_entropy_at_impossible_classes() -> None:
     assert xt.nn.cross_entropy(x, xt.array([1], dims="n"), dim="c").values.tolist() == [INF]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
 @pytest.mark.parametrize("label", [-1, -3, -100, 3])
 def test_labels_do_not_count_from_the_end(label: int, dtype: str) -> None:

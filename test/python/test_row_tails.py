@@ -41,6 +41,7 @@ def _check(convert: Any, length: int, beyond: int) -> None:
             )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("first", range(1, 71, 10))
 def test_all_pairs_of_dtypes(first: int) -> None:
     convert = xt.jit(_convert_and_pad)

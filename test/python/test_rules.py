@@ -69,6 +69,7 @@ def test_first_order(case: Case) -> None:
         assert gradient.dtype == values[i].dtype
 
 
+@pytest.mark.sampled(100)
 @pytest.mark.parametrize("case", SMOOTH)
 def test_second_order(case: Case) -> None:
     fn, wrt, values, along, cts = prepared(case)

@@ -250,6 +250,7 @@ LARGE = [
 
 
 class TestGemm:
+    @pytest.mark.sampled(16)
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
     @pytest.mark.parametrize("trans", list(itertools.product((0, 1), repeat=2)))
     @pytest.mark.parametrize("size", SMALL + EMPTY, ids=str)
@@ -257,6 +258,7 @@ class TestGemm:
         for accumulate, pad in itertools.product((0, 1), (0, 3)):
             multiply(rt, dtype, *size, trans, accumulate, pad)
 
+    @pytest.mark.sampled(8)
     @pytest.mark.parametrize("count", [1, 2, 5])
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
     @pytest.mark.parametrize("size", LARGE, ids=str)

@@ -73,6 +73,7 @@ def check_against_torch(
     np.testing.assert_allclose(ours.values, gradient.numpy(), rtol=rtol, atol=10 * rtol)
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize(("reverse", "exclusive"), FORMS)
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize("contents", ["distinct", "ties", "zeros"])
@@ -88,6 +89,7 @@ def test_nan_stays_as_in_pytorch(name: str, dim: str, reverse: bool, exclusive: 
     check_against_torch(name, inputs(name, "nan", SHAPE, "f8"), DIMS, dim, reverse, exclusive)
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize(("reverse", "exclusive"), FORMS)
 @pytest.mark.parametrize("shape", [(0,), (1,), (2,), (7, 0), (0, 3), (1, 3), (16, 2), (17, 64), (100, 1)])
 @pytest.mark.parametrize("name", OPS)
@@ -289,6 +291,7 @@ def test_fused_with_what_surrounds_it() -> None:
     np.testing.assert_allclose(xt.jit(f)(x).values, expected, rtol=1e-10)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("size", [1, 2, 9, 10, 16, 17, 18, 33, 40])
 def test_what_reads_a_running_value(size: int, dtype: str) -> None:

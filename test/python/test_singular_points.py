@@ -47,6 +47,7 @@ def compare(forward: np.ndarray, reverse: np.ndarray, value: np.ndarray, what: s
     np.testing.assert_allclose(forward, reverse, rtol=1e-9, atol=1e-9 * scale, err_msg=what)
 
 
+@pytest.mark.sampled(96)
 @pytest.mark.parametrize("case", CASES, ids=[c.name for c in CASES])
 def test_both_modes_agree(case: Case) -> None:
     wrt = tuple(range(len(case.args)))

@@ -99,6 +99,7 @@ def test_top_k(x: xr.DataArray, data: Any) -> None:
         same(largest, xr.DataArray(np.take_along_axis(x.values, order, axis), dims=x.dims))
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u2", "i8"])
 @pytest.mark.parametrize("k", [1, 7, 100, 999, 1000])
 @pytest.mark.parametrize("size", [1000, 3000])

@@ -39,6 +39,7 @@ def test_two_gradients_under_batches() -> None:
     np.testing.assert_array_equal(gy.values, [[2, 2, 2], [5, 5, 5]])
 
 
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_equals_the_stack_of_instances(case: VectorizedCase) -> None:
     check_vectorized(case.f, case.args, case.dims)

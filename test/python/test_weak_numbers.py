@@ -60,6 +60,7 @@ def same_in_both(f: Callable[..., Any], calls: list[tuple[Any, ...]]) -> None:
                 np.testing.assert_allclose(y.values.astype("f8"), z.values.astype("f8"), 1e-2, err_msg=str(call))
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.cpu_only("the front end chooses dtypes, for every device alike")
 @pytest.mark.parametrize(("name", "count"), elementwise())
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
