@@ -176,8 +176,10 @@ DASK = """
 """
 TASKS = """
     import dask
-    for name, g in made.items():
-        compare(name, dask.delayed(call)(g, argument(name)).compute(scheduler="processes", num_workers=1))
+    tasks = {name: dask.delayed(call)(g, argument(name)) for name, g in made.items()}
+    (results,) = dask.compute(tasks, scheduler="processes", num_workers=1)
+    for name, found in results.items():
+        compare(name, found)
 """
 CLOUD = """
     import cloudpickle, subprocess
