@@ -12,6 +12,7 @@ What the default tier leaves to the full matrix is in tiers.py.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -60,6 +61,9 @@ def pytest_report_header() -> str:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     config.stash[LEFT_OUT] = tiers.select(items)
+    # A full collection looks at what the libraries of all tests brought with them, in every test that asks for one.
+    gc.collect()
+    gc.freeze()
     for item in items if DEVICE != "cpu" else ():
         mark = item.get_closest_marker("cpu_only")
         if mark is not None:
