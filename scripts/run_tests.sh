@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # pytest by as many workers as there are cores: a worker imports the package and its peers once and
-# takes one file after another. A worker that crashes is replaced, and the test that it ran fails.
-# Prints what fails, how many tests passed, and why others were skipped. Options of pytest: in
-# PYTEST_ADDOPTS.
+# takes one file after another. A worker that crashes is replaced, and the test that it ran fails
+# (test/python/workers.py). Prints what fails, how many tests passed, how many were skipped for each
+# reason, and how many are left to the full matrix, which XTENSOR_TEST_FULL=1 runs
+# (test/python/tiers.py). Options of pytest: in PYTEST_ADDOPTS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Threads of the libraries that tests compare with would spin on the other worker's core.
@@ -16,7 +17,7 @@ mapfile -t single < <(printf '%s\n' "$@" | grep -E "$alone" || true)
 # tests FILE ..: pytest on these files. 5: nothing in them runs here.
 tests() {
   local code=0
-  .venv/bin/python -X faulthandler -m pytest -q -rs -p no:cacheprovider "$@" || code=$?
+  .venv/bin/python -X faulthandler -m pytest -q -rfExX -p no:cacheprovider "$@" || code=$?
   [ $code = 0 ] || [ $code = 5 ] || failed=1
 }
 
@@ -24,6 +25,6 @@ for file in "${single[@]}"; do
   tests "$file"
 done
 if [ ${#together[@]} -gt 0 ]; then
-  tests -n "$workers" --dist loadfile "${together[@]}"
+  tests -n "$workers" --dist loadfile --no-loadscope-reorder --max-worker-restart 1000 "${together[@]}"
 fi
 exit $failed

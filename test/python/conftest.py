@@ -32,6 +32,7 @@ import metal_shim
 import pytest
 import tiers
 import xtensor as xt
+from workers import pytest_xdist_make_scheduler  # noqa: F401 (pytest calls it)
 from xtensor.compiler import supports
 from xtensor.values.targets import Target
 
@@ -114,9 +115,17 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    skipped = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", ()))
+    if skipped:
+        terminalreporter.write_line("skipped: " + ", ".join(f"{n} {reason}" for reason, n in skipped.most_common()))
     left = config.stash.get(LEFT_OUT, Counter())
     if left:
         terminalreporter.write_line(tiers.line(left))
+
+
+def _reason(report: Any) -> str:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

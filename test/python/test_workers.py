@@ -1,0 +1,36 @@
+"""Workers of a session that crash (workers.py): each test runs once, whatever those before it did."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("xdist")
+pytestmark = pytest.mark.cpu_only("runs tests that have no arrays")
+HERE = Path(__file__).resolve().parent
+CRASHES = """
+import os
+
+def test_before(): pass
+def test_that_crashes(): os.abort()
+def test_that_crashes_too(): os.abort()
+def test_after(): pass
+"""
+
+
+def test_a_test_that_crashes_is_one_failure(tmp_path: Path) -> None:
+    for name in ("test_a.py", "test_b.py"):
+        (tmp_path / name).write_text(CRASHES)
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "XTENSOR_TEST"))}
+    env["PYTHONPATH"] = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    options = ["-p", "workers", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "--max-worker-restart", "100"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "1", "--dist", "loadfile", *options, str(tmp_path)]
+    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"\b4 failed, 4 passed\b", done.stdout), done.stdout
+    assert done.stdout.count("node down") == 4
