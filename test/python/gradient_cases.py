@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import xtensor as xt
+from functions import FUNCTIONS
 from xtensor.trace import build
 
 
@@ -66,15 +67,8 @@ def positions(values: Any, *dims: str) -> xt.Array:
 
 # -- one array, element by element --------------------------------------------
 
-for name in ("asinh", "atan", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "sin", "sinh", "tanh"):
-    case(name, getattr(xt, name), Arg(AB, -1.55, 1.9))
-for name in ("acos", "asin", "atanh"):
-    case(name, getattr(xt, name), Arg(AB, -0.8, 0.75))
-for name in ("log", "log10", "log2", "rsqrt", "sqrt"):
-    case(name, getattr(xt, name), POSITIVE)
-case("acosh", xt.acosh, Arg(AB, 1.3, 3.0))
-case("log1p", xt.log1p, Arg(AB, -0.6, 2.0))
-case("tan", xt.tan, Arg(AB, -1.1, 1.0))
+for name, function in FUNCTIONS.items():
+    case(name, getattr(xt, name), Arg(AB, *function.between))
 for name in ("ceil", "floor", "round", "trunc", "sign"):
     case(name, getattr(xt, name), Arg(AB, -1.8, 1.75))
 for name in (

@@ -1,72 +1,32 @@
 """How far functions of floats are from the truth, in units in the last place, over arguments of every size.
 
-The truth is NumPy's long double for f8 and float64 for f4; for erf and erfc SciPy's for f4 and mpmath's for f8, of
-which SciPy's are 500 units off. Results too small for a normal f4 may be 0: some polynomials flush them.
+The truth is NumPy's long double for f8 and float64 for f4. Where NumPy lacks the function, it is mpmath's for f8 and
+SciPy's for f4: SciPy's erfc of f8 is 500 units off. Results too small for a normal f4 may be 0: some polynomials flush
+them.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import mpmath
 import numpy as np
 import pytest
 import scipy.special
 import xtensor as xt
+from functions import FUNCTIONS, Reference
 
-Reference = Callable[..., np.ndarray]
-
-# name -> (reference, bound of f4, bound of f8) in ulp. passes/CPU/README.md states the same bounds.
-BOUNDS: dict[str, tuple[Reference, float, float]] = {
-    "acos": (np.arccos, 3, 2),
-    "acosh": (np.arccosh, 2.5, 2.5),
-    "asin": (np.arcsin, 3, 3),
-    "asinh": (np.arcsinh, 2, 2),
-    "atan": (np.arctan, 2, 2),
-    "atanh": (np.arctanh, 2, 2),
-    "cbrt": (np.cbrt, 2, 4),
-    "cos": (np.cos, 2, 4),
-    "cosh": (np.cosh, 2.5, 2.5),
-    "erf": (scipy.special.erf, 5, 4),
-    "erfc": (scipy.special.erfc, 4, 6),
-    "exp": (np.exp, 6, 3),
-    "exp2": (np.exp2, 1.5, 2),
-    "expm1": (np.expm1, 6, 2),
-    "log": (np.log, 1.5, 2),
-    "log10": (np.log10, 2.5, 2),
-    "log1p": (np.log1p, 3, 2),
-    "log2": (np.log2, 2, 2),
-    "rsqrt": (lambda x: 1 / np.sqrt(x), 1.5, 1.5),
-    "sin": (np.sin, 2, 4),
-    "sinh": (np.sinh, 2, 2),
-    "sqrt": (np.sqrt, 0.5, 0.5),
-    "tan": (np.tan, 3.5, 3.5),
-    "tanh": (np.tanh, 5, 2.5),
-}
 BOUNDS2: dict[str, tuple[Reference, float, float]] = {
     "atan2": (np.arctan2, 3, 3),
     "hypot": (np.hypot, 2, 2),
     "pow": (np.power, 2, 2),
 }
-# Vectors of 256 bits go through other code of libmvec, which promises 4 ulp.
-BOUNDS_AVX2: dict[str, tuple[float, float]] = {
-    "asinh": (2, 2.5),
-    "atan": (2.5, 2),
-    "cbrt": (3, 4),
-    "expm1": (6, 3),
-    "log1p": (3, 2.5),
-    "log2": (2, 2.5),
-}
-ODD = {"asin", "asinh", "atan", "atanh", "cbrt", "erf", "expm1", "log1p", "sin", "sinh", "sqrt", "tan", "tanh"}
 # Where f4 functions were worst among all arguments, or many of them.
 HARD = [1.8628029, 2.2818666e08, 5.924791, 88.72249, 0.6168563, 1.0072848, -0.46935877]
 WIDER = {"f4": np.float64, "f8": np.longdouble}
 
 
 def bound_of(name: str, dtype: str) -> float:
-    bounds = BOUNDS[name][1:]
-    if not xt._native.has_processor("x86-64-v4"):
-        bounds = BOUNDS_AVX2.get(name, bounds)
+    f = FUNCTIONS[name]
+    bounds = f.cpu if f.avx2 is None or xt._native.has_processor("x86-64-v4") else f.avx2
     return bounds[dtype == "f8"]
 
 
@@ -86,6 +46,19 @@ def arguments(dtype: str, seed: int = 0) -> np.ndarray:
     with np.errstate(all="ignore"):
         x = np.concatenate([bits, *(p.astype(dtype) for p in parts)])
     return x[~np.isnan(x)]
+
+
+def exactly(name: str, dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """Arguments, and what a function is there: in more digits than `dtype` has."""
+    f, x = FUNCTIONS[name], arguments(dtype)
+    if f.precise is None:
+        with np.errstate(all="ignore"):
+            return x, f.exact(x.astype(WIDER[dtype]))
+    if dtype == "f4":
+        return f.inside(x), f.exact(f.inside(x).astype("f8"))
+    x = f.inside(x[::60])
+    with mpmath.workdps(30):
+        return x, np.array([np.longdouble(str(f.precise(mpmath.mpf(float(v))))) for v in x])
 
 
 def check(name: str, got: np.ndarray, exact: np.ndarray, bound: float, *operands: np.ndarray) -> None:
@@ -111,19 +84,9 @@ def check(name: str, got: np.ndarray, exact: np.ndarray, bound: float, *operands
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_in_ulp(name: str, dtype: str) -> None:
-    reference = BOUNDS[name][0]
-    x = arguments(dtype)
-    if dtype == "f8" and name in ("erf", "erfc"):
-        x, reference = x[::60], getattr(mpmath, name)
-        x = x[np.abs(x) < 30]
-        with mpmath.workdps(30):
-            exact = np.array([np.longdouble(str(reference(mpmath.mpf(float(v))))) for v in x])
-    else:
-        wide = np.float64 if name.startswith("erf") else WIDER[dtype]
-        with np.errstate(all="ignore"):
-            exact = reference(x.astype(wide))
+    x, exact = exactly(name, dtype)
     got = getattr(xt, name)(xt.array(x, dims="i")).values
     check(name, got, exact, bound_of(name, dtype), x)
 
@@ -144,7 +107,7 @@ def test_functions_of_two_in_ulp(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_value_does_not_depend_on_its_place(name: str, dtype: str) -> None:
     """Vectors, their ends, strided reads and lone elements take the same way."""
     f = getattr(xt, name)
@@ -177,16 +140,16 @@ def test_logarithms_of_subnormal_float32(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_special_values(name: str, dtype: str) -> None:
     x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e30], dtype)
     with np.errstate(all="ignore"):
-        want = BOUNDS[name][0](x.astype("f8")).astype(dtype)
+        want = FUNCTIONS[name].exact(x.astype("f8")).astype(dtype)
     got = getattr(xt, name)(xt.array(x, dims="i")).values
     np.testing.assert_allclose(got, want, rtol=4 * np.finfo(dtype).eps)
     zero = want == 0
     np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
-    assert name not in ODD or np.signbit(got[1])
+    assert not FUNCTIONS[name].odd or np.signbit(got[1])
 
 
 def _exact(name: str, v: float) -> mpmath.mpf:

@@ -17,37 +17,9 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from test_accuracy import BOUNDS as ON_CPU
-from test_accuracy import WIDER, Reference, arguments, check
+from functions import FUNCTIONS, Reference
+from test_accuracy import WIDER, arguments, check, exactly
 
-# name -> (reference, bound of f4, bound of f8) in ulp. passes/GPU/README.md states the same bounds.
-ULP = {
-    "acos": (1, 1),
-    "acosh": (2, 2),
-    "asin": (1, 1),
-    "asinh": (1.5, 1.5),
-    "atan": (2, 2),
-    "atanh": (1, 1),
-    "cbrt": (1, 1),
-    "cos": (1, 1),
-    "cosh": (1, 1),
-    "erf": (1.5, 1.5),
-    "erfc": (2, 2),
-    "exp": (1, 1),
-    "exp2": (1, 1),
-    "expm1": (1.5, 1.5),
-    "log": (1, 1),
-    "log10": (1, 1),
-    "log1p": (1, 1),
-    "log2": (1, 1),
-    "rsqrt": (1.5, 1.5),
-    "sin": (1, 1),
-    "sinh": (1, 1),
-    "sqrt": (0.501, 0.501),
-    "tan": (2.5, 2.5),
-    "tanh": (2.5, 2.5),
-}
-BOUNDS: dict[str, tuple[Reference, float, float]] = {n: (ON_CPU[n][0], *ulp) for n, ulp in ULP.items()}
 BOUNDS2: dict[str, tuple[Reference, float, float]] = {
     "atan2": (np.arctan2, 2, 2),
     "divf": (np.divide, 0.501, 0.501),
@@ -104,7 +76,7 @@ TO_LLVM = (
 def loops() -> str:
     """One loop over arrays per function and type."""
     text = ""
-    for name in [*BOUNDS, *BOUNDS2, *EXACT]:
+    for name in [*FUNCTIONS, *BOUNDS2, *EXACT]:
         for kind in ("f32", "f64"):
             operands = "%a, %b" if name in TWO_OPERANDS else "%a"
             text += LOOP.format(
@@ -177,20 +149,10 @@ def pairs(dtype: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_in_ulp(run: Run, name: str, dtype: str) -> None:
-    reference, *bounds = BOUNDS[name]
-    x = arguments(dtype)
-    if dtype == "f8" and name in ("erf", "erfc"):
-        x, function = x[::60], getattr(mpmath, name)
-        x = x[np.abs(x) < 30]
-        with mpmath.workdps(30):
-            exact = np.array([np.longdouble(str(function(mpmath.mpf(float(v))))) for v in x])
-    else:
-        wide = np.float64 if name.startswith("erf") else WIDER[dtype]
-        with np.errstate(all="ignore"):
-            exact = reference(x.astype(wide))
-    check(name, run(name, x), exact, bounds[dtype == "f8"], x)
+    x, exact = exactly(name, dtype)
+    check(name, run(name, x), exact, FUNCTIONS[name].device[dtype == "f8"], x)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -216,12 +178,13 @@ def test_powers_of_negative_numbers(run: Run, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_special_values(run: Run, name: str, dtype: str) -> None:
     """As C's libm, the sign of zero included."""
     with np.errstate(all="ignore"):
         x = np.array(SPECIAL, dtype)
-        want = BOUNDS[name][0](x.astype("f8" if name.startswith("erf") else WIDER[dtype])).astype(dtype)
+        f = FUNCTIONS[name]
+        want = f.exact(x.astype("f8" if f.precise else WIDER[dtype])).astype(dtype)
     got = run(name, x)
     tiny = np.finfo(dtype).smallest_subnormal
     np.testing.assert_allclose(got, want, rtol=4 * np.finfo(dtype).eps, atol=tiny)
@@ -264,7 +227,7 @@ def test_next_to_multiples_of_a_quarter(run: Run, name: str, dtype: str) -> None
         if dtype == "f8":
             x = np.append(x, 6381956970095103.0 * 2.0**797)  # the worst of all
         exact = np.array([np.longdouble(str(getattr(mpmath, name)(mpmath.mpf(float(v))))) for v in x])
-    check(name, run(name, x), exact.astype(WIDER[dtype]), BOUNDS[name][1], x)
+    check(name, run(name, x), exact.astype(WIDER[dtype]), FUNCTIONS[name].device[0], x)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

@@ -11,16 +11,15 @@ import pytest
 import xarray as xr
 import xtensor as xt
 from against import DTYPES, FLOATS, NUMBERS, WEAK_FLOAT, examples, named, ours, same, several, values
+from functions import FUNCTIONS
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
 EDGES = np.array([0.0, -0.0, 1, -1, 0.5, -0.5, 2.5, -2.5, 3.5, 1e-6, 30, -30, 700, np.inf, -np.inf, np.nan])
 UNARY = {
-    "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
-    "atanh": np.arctanh, "cbrt": np.cbrt, "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "exp2": np.exp2,
-    "expm1": np.expm1, "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2, "sin": np.sin,
-    "sinh": np.sinh, "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh, "deg2rad": np.deg2rad,
+    **{name: f.exact for name, f in FUNCTIONS.items() if isinstance(f.exact, np.ufunc) and f.precise is None},
+    "deg2rad": np.deg2rad,
     "rad2deg": np.rad2deg, "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": np.round,
     "abs": np.abs, "square": np.square, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
     "signbit": np.signbit, "logical_not": np.logical_not, "nan_to_num": np.nan_to_num, "real": np.real,
@@ -90,8 +89,6 @@ def test_special_functions_as_in_scipy(dtype: str) -> None:
     v = EDGES.astype(dtype)
     x = xt.array(v, dims="a")
     with np.errstate(all="ignore"):
-        check("erf", special.erf(v), xt.erf(x))
-        check("erfc", special.erfc(v), xt.erfc(x))
         check("sigmoid", special.expit(v), xt.sigmoid(x))
         check("log_sigmoid", special.log_expit(v), xt.log_sigmoid(x))
         check("softplus", np.logaddexp(v, 0), xt.softplus(x))
