@@ -1,7 +1,7 @@
 """Elementwise functions of one float array: what the tests of accuracy, lowering and derivatives know of them.
 
 A new function of `ElementwiseOps.td` gets a row here. The tests of it on the CPU, on devices and in loops, its
-derivatives and the tables of accuracy in passes/CPU/README.md and passes/GPU/README.md follow from the row.
+derivatives and the tables of accuracy (scripts/list_bounds.py --write) follow from the row.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ class Function:
     """NumPy's or SciPy's."""
     cpu: tuple[float, float]
     """Bounds of f4 and of f8 in units in the last place."""
-    device: tuple[float, float]
-    """The same of the arithmetic that kernels use."""
+    device: tuple[float, float] | None
+    """The same of the arithmetic that kernels use, if they have a function of it."""
     between: tuple[float, float] = (-1.55, 1.9)
     """Where it is smooth: there derivatives are compared with differences."""
     avx2: tuple[float, float] | None = None
     """Bounds on the CPU without AVX-512, where vectors go through other code of libmvec, which promises 4."""
+    by: str = "libmvec"
+    """What computes f4 on the CPU."""
     odd: bool = False
     """f(-0.0) is -0.0."""
     precise: Callable[[mpmath.mpf], mpmath.mpf] | None = None
@@ -41,7 +43,7 @@ class Function:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "acos": Function(np.arccos, (3, 2), (1, 1), (-0.8, 0.75)),
+    "acos": Function(np.arccos, (3, 2), (1, 1), (-0.8, 0.75), by="polynomial"),
     "acosh": Function(np.arccosh, (2.5, 2.5), (2, 2), (1.3, 3.0)),
     "asin": Function(np.arcsin, (3, 3), (1, 1), (-0.8, 0.75), odd=True),
     "asinh": Function(np.arcsinh, (2, 2), (1.5, 1.5), avx2=(2, 2.5), odd=True),
@@ -50,19 +52,27 @@ FUNCTIONS: dict[str, Function] = {
     "cbrt": Function(np.cbrt, (2, 4), (1, 1), avx2=(3, 4), odd=True),
     "cos": Function(np.cos, (2, 4), (1, 1)),
     "cosh": Function(np.cosh, (2.5, 2.5), (1, 1)),
-    "erf": Function(scipy.special.erf, (5, 4), (1.5, 1.5), odd=True, precise=mpmath.erf, domain=(-30, 30)),
+    "erf": Function(
+        scipy.special.erf, (5, 4), (1.5, 1.5), odd=True, precise=mpmath.erf, domain=(-30, 30), by="polynomial"
+    ),
     "erfc": Function(scipy.special.erfc, (4, 6), (2, 2), precise=mpmath.erfc, domain=(-30, 30)),
-    "exp": Function(np.exp, (6, 3), (1, 1)),
+    "exp": Function(np.exp, (6, 3), (1, 1), by="polynomial"),
     "exp2": Function(np.exp2, (1.5, 2), (1, 1)),
-    "expm1": Function(np.expm1, (6, 2), (1.5, 1.5), avx2=(6, 3), odd=True),
-    "log": Function(np.log, (1.5, 2), (1, 1), (0.3, 2.4)),
+    "expm1": Function(np.expm1, (6, 2), (1.5, 1.5), avx2=(6, 3), odd=True, by="polynomial"),
+    "log": Function(np.log, (1.5, 2), (1, 1), (0.3, 2.4), by="polynomial"),
     "log10": Function(np.log10, (2.5, 2), (1, 1), (0.3, 2.4)),
-    "log1p": Function(np.log1p, (3, 2), (1, 1), (-0.6, 2.0), avx2=(3, 2.5), odd=True),
-    "log2": Function(np.log2, (2, 2), (1, 1), (0.3, 2.4), avx2=(2, 2.5)),
-    "rsqrt": Function(lambda x: 1 / np.sqrt(x), (1.5, 1.5), (1.5, 1.5), (0.3, 2.4)),
+    "log1p": Function(np.log1p, (3, 2), (1, 1), (-0.6, 2.0), avx2=(3, 2.5), odd=True, by="polynomial"),
+    "log2": Function(np.log2, (2, 2), (1, 1), (0.3, 2.4), avx2=(2, 2.5), by="polynomial"),
+    "rsqrt": Function(lambda x: 1 / np.sqrt(x), (1.5, 1.5), (1.5, 1.5), (0.3, 2.4), by="division and root"),
     "sin": Function(np.sin, (2, 4), (1, 1), odd=True),
     "sinh": Function(np.sinh, (2, 2), (1, 1), odd=True),
-    "sqrt": Function(np.sqrt, (0.5, 0.5), (0.501, 0.501), (0.3, 2.4), odd=True),
+    "sqrt": Function(np.sqrt, (0.5, 0.5), (0.501, 0.501), (0.3, 2.4), odd=True, by="instruction"),
     "tan": Function(np.tan, (3.5, 3.5), (2.5, 2.5), (-1.1, 1.0), odd=True),
-    "tanh": Function(np.tanh, (5, 2.5), (2.5, 2.5), odd=True),
+    "tanh": Function(np.tanh, (5, 2.5), (2.5, 2.5), odd=True, by="polynomial"),
+}
+# Of two arrays, by the name in `xt`.
+OF_TWO: dict[str, Function] = {
+    "atan2": Function(np.arctan2, (3, 3), (2, 2)),
+    "hypot": Function(np.hypot, (2, 2), None, by="scaling and root"),
+    "pow": Function(np.power, (2, 2), (1, 1)),
 }

@@ -17,16 +17,17 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from functions import FUNCTIONS, Reference
+from functions import FUNCTIONS, OF_TWO, Function
 from test_accuracy import WIDER, arguments, check, exactly
 
-BOUNDS2: dict[str, tuple[Reference, float, float]] = {
-    "atan2": (np.arctan2, 2, 2),
-    "divf": (np.divide, 0.501, 0.501),
-    "powf": (np.power, 1, 1),
+# By the names of ops.
+PAIRS = {
+    "atan2": OF_TWO["atan2"],
+    "divf": Function(np.divide, (0.5, 0.5), (0.501, 0.501)),
+    "powf": OF_TWO["pow"],
 }
 EXACT = ["trunc", "round", "copysign", "remf"]
-TWO_OPERANDS = {*BOUNDS2, "copysign", "remf"}
+TWO_OPERANDS = {*PAIRS, "copysign", "remf"}
 OF_ARITH = {"divf", "remf"}
 SPECIAL = [
     0.0,
@@ -76,7 +77,7 @@ TO_LLVM = (
 def loops() -> str:
     """One loop over arrays per function and type."""
     text = ""
-    for name in [*FUNCTIONS, *BOUNDS2, *EXACT]:
+    for name in [*FUNCTIONS, *PAIRS, *EXACT]:
         for kind in ("f32", "f64"):
             operands = "%a, %b" if name in TWO_OPERANDS else "%a"
             text += LOOP.format(
@@ -156,15 +157,15 @@ def test_functions_in_ulp(run: Run, name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("name", BOUNDS2)
+@pytest.mark.parametrize("name", PAIRS)
 def test_functions_of_two_in_ulp(run: Run, name: str, dtype: str) -> None:
-    reference, *bounds = BOUNDS2[name]
+    f = PAIRS[name]
     x, y = pairs(dtype)
     if name == "powf":
         x = np.abs(x)
     with np.errstate(all="ignore"):
-        exact = reference(x.astype(WIDER[dtype]), y.astype(WIDER[dtype]))
-    check(name, run(name, x, y), exact, bounds[dtype == "f8"], x, y)
+        exact = f.exact(x.astype(WIDER[dtype]), y.astype(WIDER[dtype]))
+    check(name, run(name, x, y), exact, f.device[dtype == "f8"], x, y)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -174,7 +175,7 @@ def test_powers_of_negative_numbers(run: Run, dtype: str) -> None:
     y[::4] += 0.5
     with np.errstate(all="ignore"):
         exact = np.power(x.astype(WIDER[dtype]), y.astype(WIDER[dtype]))
-    check("powf", run("powf", x, y), exact, BOUNDS2["powf"][1], x, y)
+    check("powf", run("powf", x, y), exact, PAIRS["powf"].device[0], x, y)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -193,10 +194,10 @@ def test_special_values(run: Run, name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("name", [*BOUNDS2, "copysign", "remf"])
+@pytest.mark.parametrize("name", [*PAIRS, "copysign", "remf"])
 def test_special_pairs(run: Run, name: str, dtype: str) -> None:
     """As C's libm, the sign of zero included."""
-    reference = {"copysign": np.copysign, "remf": np.fmod}.get(name) or BOUNDS2[name][0]
+    reference = {"copysign": np.copysign, "remf": np.fmod}.get(name) or PAIRS[name].exact
     with np.errstate(all="ignore"):
         x, y = (v.ravel() for v in np.meshgrid(*[np.array(SPECIAL, dtype)] * 2))
         want = reference(x.astype(WIDER[dtype]), y.astype(WIDER[dtype])).astype(dtype)
@@ -238,7 +239,7 @@ def test_powers_near_overflow(run: Run, dtype: str) -> None:
     limit = 87 if dtype == "f4" else 708
     y = (rng.choice([-1, 1], x.size) * rng.uniform(limit / 2, limit, x.size) / np.log(x.astype("f8"))).astype(dtype)
     exact = np.power(x.astype(WIDER[dtype]), y.astype(WIDER[dtype]))
-    check("powf", run("powf", x, y), exact, BOUNDS2["powf"][1], x, y)
+    check("powf", run("powf", x, y), exact, PAIRS["powf"].device[0], x, y)
 
 
 def test_powers_of_the_base_have_exact_logarithms(run: Run) -> None:

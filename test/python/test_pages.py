@@ -33,6 +33,11 @@ def test_the_list_of_functions_is_what_there_is() -> None:
     assert listed.stdout == page.read_text(), "run scripts/list_functions.py docs/functions.md"
 
 
+def test_the_tables_of_accuracy_are_those_that_tests_check() -> None:
+    done = subprocess.run([sys.executable, str(ROOT / "scripts" / "list_bounds.py")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     ("program", "complaint"),
     [
