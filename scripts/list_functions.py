@@ -31,6 +31,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "From sizes and numbers": ("ops.creation",),
     "Of one array, element by element": ("ops.elementwise",),
     "Of several arrays, element by element": ("ops.operators",),
+    "Special functions": ("ops.special",),
     "Products": ("ops.contraction",),
     "Reductions": ("ops.reductions",),
     "Running sums": ("ops.scans",),

@@ -87,6 +87,12 @@ for name in (
 ):
     case(name, getattr(xt, name), Arg(AB, -1.55, 1.9))
 case("reciprocal", xt.reciprocal, POSITIVE)
+for name in ("entr", "logit"):
+    case(name, getattr(xt, name), Arg(AB, 0.25, 0.75))
+for name in ("ndtr", "sinc"):
+    case(name, getattr(xt, name), Arg(AB, -1.55, 1.9))
+for name in ("kl_div", "xlogy", "xlog1py"):
+    case(name, getattr(xt, name), POSITIVE, Arg(BC, 0.5, 2.2))
 case("nan_to_num", xt.nan_to_num, AB)
 case("scalar", lambda x: xt.sin(x) * x, Arg({}, 0.4, 0.9))
 case("one element", lambda x: xt.exp(x), {"a": 1})

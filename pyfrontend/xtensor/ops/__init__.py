@@ -133,6 +133,7 @@ from .shape import (
     unstack,
 )  # fmt: skip
 from .sorting import argsort, median, quantile, rank, searchsorted, sort, top_k
+from .special import entr, kl_div, logit, ndtr, sinc, xlog1py, xlogy
 from .windows import coarsen, rolling
 
 __all__ = [
@@ -182,6 +183,7 @@ __all__ = [
     "divmod",
     "dot",
     "drop_vars",
+    "entr",
     "equal",
     "erf",
     "erfc",
@@ -209,6 +211,7 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "kl_div",
     "less",
     "less_equal",
     "linspace",
@@ -222,6 +225,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
     "logsumexp",
     "matmul",
     "max",
@@ -232,6 +236,7 @@ __all__ = [
     "minimum",
     "multiply",
     "nan_to_num",
+    "ndtr",
     "negative",
     "nextafter",
     "norm",
@@ -264,6 +269,7 @@ __all__ = [
     "signbit",
     "silu",
     "sin",
+    "sinc",
     "sinh",
     "softplus",
     "sort",
@@ -290,6 +296,8 @@ __all__ = [
     "unstack",
     "var",
     "where",
+    "xlog1py",
+    "xlogy",
     "zeros",
     "zeros_like",
 ]  # fmt: skip

@@ -358,13 +358,13 @@ def gelu(x: ArrayLike, /) -> Array:
 
     def bump(t: Tracer) -> Tracer:
         z = build.binary("mul", t, p.constant(-math.sqrt(0.5), t.dtype))
-        half = _half_corrected(t, z) if is_exact else p.constant(0.5, t.dtype)
+        half = half_corrected(t, z) if is_exact else p.constant(0.5, t.dtype)
         return build.binary("mul", build.binary("mul", t, build.unary("erfc", z)), half)
 
     return p.rounded_once(lambda x: _beside_relu(x, -39 if x.dtype == p.F8 else -15, bump), x)
 
 
-def _half_corrected(t: Tracer, z: Tracer) -> Tracer:
+def half_corrected(t: Tracer, z: Tracer) -> Tracer:
     """Half of erfc(-t / sqrt(2)) over erfc(z), where `z` is that argument, rounded: 1/2 - z d, d being what `z` lacks.
 
     Both `t` and sqrt(1/2) are split in two: the product of the upper parts has no more digits than `z`.
