@@ -1,9 +1,9 @@
 #include "compiler/Compiler.h"
-#include "XTensor/Fault.h"
 
 #include "CPU/Passes.h"
 #include "GPU/KernelCode.h"
 #include "Pipelines.h"
+#include "XTensor/Fault.h"
 #include "compiler/Jit.h"
 #include "compiler/ObjectCache.h"
 #include "compiler/Sizes.h"

@@ -1,60 +1,26 @@
 #include "compiler/Export.h"
-#include "XTensor/Fault.h"
 
 #include "Pipelines.h"
+#include "XTensor/Fault.h"
 #include "XTensor/XTensor.h"
-#include "Zip.h"
+#include "compiler/ExportChecks.h"
 #include "compiler/Library.h"
 #include "compiler/Locations.h"
+#include "compiler/Manifest.h"
+#include "compiler/Members.h"
 #include "compiler/Recording.h"
 #include "compiler/Sizes.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Support/Unicode.h"
 
 using namespace mlir;
 using namespace xtensor;
 namespace json = llvm::json;
 
 namespace {
-
-/// What Python's str.isprintable says of a character: no controls, and no space but ' '.
-bool isPrintable(llvm::UTF32 c) {
-  bool isSpace = c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f ||
-                 c == 0x205f || c == 0x3000;
-  return !isSpace && c != 0xad && llvm::sys::unicode::isPrintable(static_cast<int>(c));
-}
-
-// As readers have it (manifest.py).
-constexpr size_t kMostFunctions = 1024, kLongestName = 1024, kLongestManifest = 1 << 26;
-
-/// Whether a name is a line of text, and not too long.
-bool isLine(StringRef name) {
-  size_t characters = 0;
-  auto *at = reinterpret_cast<const llvm::UTF8 *>(name.bytes_begin()), *end = at + name.size();
-  while (at != end) {
-    llvm::UTF32 c;
-    if (llvm::convertUTF8Sequence(&at, end, &c, llvm::strictConversion) != llvm::conversionOK ||
-        !isPrintable(c) || ++characters > kLongestName)
-      return false;
-  }
-  return !name.empty();
-}
-
-/// "; did you mean 'NAME'?" with the nearest of the names, where one is near.
-std::string suggestion(StringRef asked, ArrayRef<std::string> names) {
-  auto distance = [&](StringRef name) { return asked.edit_distance(name); };
-  StringRef near = *llvm::min_element(
-      names, [&](StringRef a, StringRef b) { return distance(a) < distance(b); });
-  if (2 * distance(near) > std::max(asked.size(), near.size()))
-    return "";
-  return ("; did you mean '" + near + "'?").str();
-}
 
 /// While it lives, errors say which of several functions they are of.
 class Naming {
@@ -80,12 +46,6 @@ struct Exported {
   std::string program = {}; // the member that holds it
 };
 
-/// Values of a weight: where they are in the bundle.
-struct WeightPlace {
-  std::string sha256, member;
-  int64_t offset = 0;
-};
-
 class Exporter {
 public:
   Exporter(std::vector<Exported> functions, const ExportOptions &options)
@@ -102,13 +62,26 @@ public:
       targets.push_back(std::move(*added));
     }
     if (hasC)
-      keep(library.prefix + ".h", headerOf(library));
-    return file(std::move(targets));
+      members.keep(library.prefix + ".h", headerOf(library));
+    std::vector<json::Value> described;
+    for (auto [f, function] : llvm::zip_equal(functions, library.functions))
+      described.push_back(toJson(f.asked, function, places, f.program, std::move(f.python), hasC));
+    std::string manifest = manifestOf(options, library, json::Array(std::move(described)),
+                                      std::move(targets), members, hasC);
+    if (manifest.size() > kLongestManifest)
+      return error() << Fault::Argument << "no bundle can be made whose manifest has "
+                     << manifest.size() << " bytes: " << kLongestManifest
+                     << " at most. Make several bundles";
+    std::string wrong, file = members.zip(manifest, wrong);
+    if (!wrong.empty())
+      return error() << wrong;
+    return file;
   }
 
 private:
-  /// What is wrong with none of the functions alone is told at the first one.
-  InFlightDiagnostic error() { return functions.front().module->emitError(); }
+  /// Errors that are not about one function are emitted here.
+  ModuleOp first() { return *functions.front().module; }
+  InFlightDiagnostic error() { return first().emitError(); }
 
   std::optional<Naming> named(size_t i) {
     const Exported &f = functions[i];
@@ -117,81 +90,10 @@ private:
                : std::make_optional<Naming>((*f.module)->getContext(), f.asked.name);
   }
 
-  /// What readers rely on: a program is one function of traced ops, whose attributes say what
-  /// they are to say.
-  static LogicalResult checkProgram(ModuleOp module) {
-    auto main = module.lookupSymbol<func::FuncOp>("main");
-    for (Operation &op : *module.getBody())
-      if (&op != main.getOperation())
-        return op.emitError("a bundle holds public functions and nothing else. Inline what they "
-                            "call (mlir-opt --inline --symbol-dce), and remove the rest");
-    WalkResult traced = main.walk([](Operation *op) {
-      if (op->getName().getDialectNamespace() != "llvm")
-        return WalkResult::advance();
-      op->emitError("ops of LLVM are no part of a program that is exported");
-      return WalkResult::interrupt();
-    });
-    if (traced.wasInterrupted())
-      return failure();
-    Attribute nonempty = main->getAttr(kNonempty);
-    auto isText = [](DictionaryAttr entry, StringRef key) {
-      return entry.getAs<StringAttr>(key) != nullptr;
-    };
-    auto list = dyn_cast_or_null<mlir::ArrayAttr>(nonempty);
-    if (nonempty && (!list || !llvm::all_of(list, [&](Attribute attribute) {
-          auto entry = dyn_cast<DictionaryAttr>(attribute);
-          return entry && isText(entry, "dim") && isText(entry, "message") &&
-                 isText(entry, "where");
-        })))
-      return main.emitError("attribute ") << kNonempty << " is no list of {dim, message, where}";
-    return success();
-  }
-
-  /// Names are on one line wherever they are printed, and arrays fit memory: readers see to it.
-  static LogicalResult checkNames(ModuleOp module, StringRef name, const Interface &interface) {
-    if (!isLine(name))
-      return module.emitError("no bundle can be made of a function with such a name: it is empty, "
-                              "has more than ")
-             << Fault::Argument << kLongestName
-             << " characters, or some that cannot be printed. Give it another one: "
-                "xt.export({\"name\": (f, args)})";
-    for (const auto &parameters : {interface.inputs, interface.outputs})
-      for (const Parameter &p : parameters) {
-        if (!isLine(p.name) || !llvm::all_of(p.dims, isLine))
-          return module.emitError("no bundle can be made where the name of an array or a dim is "
-                                  "empty, has more than ")
-                 << Fault::Argument << kLongestName
-                 << " characters, or some that cannot be printed: "
-                 << (isLine(p.name) ? "rename the dims of '" + p.name + "'" : "rename the array");
-        int64_t count = 1;
-        for (const SizeProduct &size : p.sizes)
-          if (llvm::MulOverflow(count, std::max<int64_t>(size.factor, 1), count) ||
-              count >= int64_t(1) << 59)
-            return module.emitError("no bundle can be made with an array that is larger than "
-                                    "memory: '")
-                   << Fault::Argument << p.name << "'";
-      }
-    return success();
-  }
-
   LogicalResult describe() {
-    if (options.targets.empty())
-      return error() << Fault::Argument << "a bundle is for one target at least";
-    if (!options.blas.empty() && !blasNamed(options.blas))
-      return error() << Fault::Argument << "there is no BLAS called '" << options.blas
-                     << "': openblas, blas or scipy-openblas, or none";
-    if (functions.size() > kMostFunctions)
-      return error() << Fault::Argument << "no bundle can be made of " << functions.size()
-                     << " functions: " << kMostFunctions << " at most. Make several bundles";
     library.prefix = libraryName(options.name);
-    if (size_t most = 128, found = std::max(options.name.size(), library.prefix.size());
-        found > most)
-      return error() << Fault::Argument << "no bundle can be made with a name of " << found
-                     << " characters: " << most << " at most";
-    if (!isLine(options.name))
-      return error() << Fault::Argument
-                     << "no bundle can be made with a name that is empty or has characters that "
-                        "cannot be printed";
+    if (failed(checkOptions(options, functions.size(), library.prefix, first())))
+      return failure();
     Names taken;
     library.message = taken.fresh(library.prefix + "_message");
     library.blas = options.blas;
@@ -233,7 +135,7 @@ private:
       return module.emitError("the program cannot be written as bytecode");
     std::string hashes = sha256(bytecode);
     f.program = "module" + std::to_string(place) + ".mlirbc";
-    keep(f.program, std::move(bytecode));
+    members.keep(f.program, std::move(bytecode));
     if (failed(addWeights(f, described, hashes)))
       return failure();
     hashes += sha256(f.asked.python);
@@ -260,7 +162,7 @@ private:
         library.weights.push_back(bytes);
         places.push_back({hash, "weights/" + std::to_string(known->second) + ".bin"});
         if (hasWeightFiles)
-          keep(places.back().member, bytes);
+          members.keep(places.back().member, bytes);
       }
       hashes += hash;
       described.weights.push_back(known->second);
@@ -272,7 +174,7 @@ private:
   void findWeights(const std::string &member, const Library &made) {
     for (auto [place, bytes, offset] : llvm::zip_equal(places, library.weights, made.weights)) {
       if (StringRef(made.archive).substr(offset, bytes.size()) != bytes) {
-        keep(place.member, bytes.str());
+        members.keep(place.member, bytes.str());
         continue;
       }
       place.member = member;
@@ -306,11 +208,6 @@ private:
     return success();
   }
 
-  bool hasFolder(StringRef folder) const {
-    return llvm::any_of(kept,
-                        [&](const auto &m) { return StringRef(m.first).starts_with(folder); });
-  }
-
   /// The functions as they are in front of code generation.
   FailureOr<std::vector<OwningOpRef<ModuleOp>>> lowered(StringRef target) {
     std::vector<OwningOpRef<ModuleOp>> copies;
@@ -334,7 +231,7 @@ private:
   FailureOr<json::Object> addDevice(StringRef profile) {
     StringRef backend = profile.split(',').first;
     std::string folder = (backend + "/").str();
-    if (hasFolder(folder))
+    if (members.hasFolder(folder))
       return error() << Fault::Argument << "target '" << backend << "' is there twice";
     auto modules = lowered(profile);
     if (failed(modules))
@@ -354,7 +251,7 @@ private:
         return failure();
       std::string kernel = folder + "host" + std::to_string(i) + ".so";
       json::Object entry = codeOf(f, kernel);
-      keep(kernel, *host);
+      members.keep(kernel, *host);
       std::string why;
       if (auto recording = record(*(*modules)[i], f.interface, why)) {
         std::string list = folder + "launches" + std::to_string(i) + ".json";
@@ -382,16 +279,17 @@ private:
     for (const RecordedKernel &k : recording.kernels) {
       // Texts end with a zero for drivers; files do not.
       StringRef code = k.code;
-      files.kernels.push_back(keepOnce((backend + "/kernel").str(), suffix,
-                                       (backend == "vulkan" ? code : code.rtrim('\0')).str()));
+      files.kernels.push_back(
+          members.keepOnce((backend + "/kernel").str(), suffix,
+                           (backend == "vulkan" ? code : code.rtrim('\0')).str()));
     }
     for (const std::string &bytes : recording.constants)
-      files.constants.push_back(keepOnce((backend + "/constant").str(), ".bin", bytes));
+      files.constants.push_back(members.keepOnce((backend + "/constant").str(), ".bin", bytes));
     std::string text;
     llvm::raw_string_ostream os(text);
     json::OStream(os, /*IndentSize=*/1).value(launchesOf(recording, f.interface, profile, files));
     os << '\n';
-    keep(list, text);
+    members.keep(list, text);
   }
 
   FailureOr<json::Object> add(StringRef asked) {
@@ -399,16 +297,10 @@ private:
       return addDevice(asked);
     std::string target = asked == "cpu" ? thisProcessor() : asked.str();
     std::optional<Processor> processor = processorOf(target);
-    if (!processor) {
-      std::vector<std::string> names = processorNames();
-      std::string listed = llvm::join(names, ", ");
-      llvm::append_range(names, ArrayRef<StringRef>{"cpu", "vulkan", "metal", "cuda"});
-      return error() << Fault::Argument << "no bundle can be made for target '" << asked
-                     << "': the targets are cpu (this machine's), " << listed
-                     << ", vulkan, metal and cuda" << suggestion(asked, names);
-    }
+    if (!processor)
+      return refuseTarget(first(), asked);
     std::string folder = "cpu/" + processor->name + "/";
-    if (hasFolder(folder))
+    if (members.hasFolder(folder))
       return error() << Fault::Argument << "target '" << asked << "' is there twice";
     auto modules = lowered(target);
     if (failed(modules))
@@ -443,7 +335,7 @@ private:
     for (auto [i, kernel] : llvm::enumerate(made->kernels)) {
       std::string member = folder + "kernel" + std::to_string(i) + ".so";
       code.push_back(codeOf(library.functions[i], member));
-      keep(member, std::move(kernel));
+      members.keep(member, std::move(kernel));
     }
     json::Object entry{{"target", "cpu:" + processor->name},
                        {"triple", processor->triple},
@@ -457,8 +349,8 @@ private:
       hasC = true;
       entry["shared"] = folder + "lib" + library.prefix + ".so";
       entry["archive"] = archive;
-      keep(folder + "lib" + library.prefix + ".so", std::move(made->shared));
-      keep(archive, std::move(made->archive));
+      members.keep(folder + "lib" + library.prefix + ".so", std::move(made->shared));
+      members.keep(archive, std::move(made->archive));
     }
     return entry;
   }
@@ -479,85 +371,6 @@ private:
     return found;
   }
 
-  void keep(std::string name, std::string bytes) {
-    kept.emplace_back(std::move(name), std::move(bytes));
-  }
-
-  /// The member that holds these bytes: equal ones are one. It is numbered among those of its kind.
-  std::string keepOnce(const std::string &kind, StringRef suffix, std::string bytes) {
-    size_t count = 0;
-    for (const auto &[name, known] : kept) {
-      if (!StringRef(name).starts_with(kind) || !StringRef(name).ends_with(suffix))
-        continue;
-      if (known == bytes)
-        return name;
-      ++count;
-    }
-    std::string name = kind + std::to_string(count) + suffix.str();
-    keep(name, std::move(bytes));
-    return name;
-  }
-
-  json::Object functionOf(Exported &f, const LibraryFunction &described) {
-    json::Array arguments, weights, sites;
-    for (const Parameter &p : described.passed())
-      arguments.push_back(toJson(p));
-    for (auto [i, number] : llvm::enumerate(described.weights)) {
-      json::Object weight = toJson(described.interface.inputs[described.passed().size() + i]);
-      weight["member"] = places[number].member;
-      weight["offset"] = places[number].offset;
-      weight["sha256"] = places[number].sha256;
-      weights.push_back(std::move(weight));
-    }
-    for (const Site &site : described.sites)
-      sites.push_back(
-          json::Object{{"dim", site.dim}, {"location", site.location}, {"op", site.op}});
-    json::Object function = toJson(described.interface);
-    function["name"] = f.asked.name;
-    function["doc"] = f.asked.doc;
-    function["signature"] = described.signature;
-    function["module"] = f.program;
-    function["arguments"] = std::move(arguments);
-    function["weights"] = std::move(weights);
-    function["sites"] = std::move(sites);
-    if (hasC)
-      function["symbol"] = described.symbols.function;
-    if (f.python)
-      function["python"] = std::move(*f.python);
-    return function;
-  }
-
-  FailureOr<std::string> file(json::Array targets) {
-    json::Array described;
-    for (auto [f, function] : llvm::zip_equal(functions, library.functions))
-      described.push_back(functionOf(f, function));
-    json::Object members;
-    for (const auto &[name, bytes] : kept)
-      members[name] = json::Object{{"bytes", static_cast<int64_t>(bytes.size())},
-                                   {"sha256", sha256(bytes)}};
-    json::Object manifest{{"schema", kManifestSchema},     {"compiler", compilerVersion()},
-                          {"name", options.name},          {"functions", std::move(described)},
-                          {"targets", std::move(targets)}, {"members", std::move(members)}};
-    manifest["blas"] = library.blas.empty() ? json::Value(nullptr) : json::Value(library.blas);
-    if (hasC)
-      manifest["header"] = library.prefix + ".h";
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    json::OStream(os, /*IndentSize=*/1).value(json::Value(std::move(manifest)));
-    os << '\n';
-    if (text.size() > kLongestManifest)
-      return error() << Fault::Argument << "no bundle can be made whose manifest has "
-                     << text.size() << " bytes: " << kLongestManifest
-                     << " at most. Make several bundles";
-    std::vector<bundle::Member> all = {{"manifest.json", text}};
-    for (const auto &[name, bytes] : kept)
-      all.push_back({name, bytes});
-    std::string wrong, zip = bundle::writeZip(all, wrong);
-    if (!wrong.empty())
-      return error() << wrong;
-    return zip;
-  }
-
   std::vector<Exported> functions;
   const ExportOptions &options;
   LibraryDescription library;
@@ -565,7 +378,7 @@ private:
   std::vector<WeightPlace> places;       // of the library's weights
   bool hasWeightFiles = true;            // a member for each
   bool hasC = false;                     // a library for C: devices have none
-  std::vector<std::pair<std::string, std::string>> kept;
+  Members members;
 };
 
 } // namespace

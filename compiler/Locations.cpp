@@ -1,6 +1,6 @@
 #include "compiler/Locations.h"
-#include "XTensor/Fault.h"
 
+#include "XTensor/Fault.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/Support/Path.h"

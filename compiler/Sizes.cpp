@@ -1,7 +1,7 @@
 #include "compiler/Sizes.h"
-#include "XTensor/Fault.h"
 
 #include "XTensor/Dims.h"
+#include "XTensor/Fault.h"
 #include "XTensor/XTensor.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,6 +1,6 @@
 #include "XTensor/TypeInference.h"
-#include "XTensor/Fault.h"
 
+#include "XTensor/Fault.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;

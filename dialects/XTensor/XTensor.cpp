@@ -1,7 +1,7 @@
 // The dialect object, its types, and the parts of the assembly format that names need.
 #include "XTensor/XTensor.h"
-#include "XTensor/Fault.h"
 
+#include "XTensor/Fault.h"
 #include "XTensor/TypeInference.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
