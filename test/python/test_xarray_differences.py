@@ -114,13 +114,13 @@ def _unstacked(v: Any) -> Any:
 
 FUNCTIONS |= {f"xt.{n}": _ufunc(n) for n in sorted(xt.__all__) if hasattr(xr.ufuncs, n)}
 
-_NAN = "NaN counts, unless `skipna=True` is given or `xt.option(skipna=True)` holds"
-_LABELS = "labels stay as they are; xarray makes them floats, for NaN may be among them"
+_NAN = "NaN is not skipped unless `skipna=True` is given or `xt.option(skipna=True)` holds"
+_LABELS = "the result keeps the dtype of the labels; xarray returns floats, because a result may be NaN"
 # What differs, and why.
 DIFFERENCES: dict[str, tuple[str, str]] = {
     "argmax": ("value", _NAN),
     "argmin": ("value", _NAN),
-    "argsort": ("coords", "the results are positions, and have no labels along the dim that is sorted"),
+    "argsort": ("coords", "the results are positions, without labels along the sorted dim"),
     "coarsen": ("value", _NAN),
     "cumprod": ("value", _NAN),
     "cumsum": ("value", _NAN),
@@ -136,10 +136,10 @@ DIFFERENCES: dict[str, tuple[str, str]] = {
     ),
     "prod": ("value", _NAN),
     "quantile": ("value, coords", f"{_NAN}; xarray adds the level as a coordinate"),
-    "stack": ("coords", "the new dim has no labels; xarray gives it labels of several levels"),
+    "stack": ("coords", "the new dim has no labels; xarray gives it a MultiIndex"),
     "std": ("value", _NAN),
     "sum": ("value", _NAN),
-    "unstack": ("coords", "takes sizes in place of labels, and its dims have no labels"),
+    "unstack": ("coords", "takes the sizes of the new dims, which have no labels; xarray reads them from a MultiIndex"),
     "var": ("value", _NAN),
     "xt.reciprocal": ("value", "an integer divided by 0 is 0"),
 }
