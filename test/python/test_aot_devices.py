@@ -276,6 +276,7 @@ def ran(launch: Path, model: Path, folder: Path, sizes: list[str], x: Any, resul
     return files
 
 
+@pytest.mark.sampled(2)
 @vulkan
 @pytest.mark.parametrize(
     ("f", "specs"),

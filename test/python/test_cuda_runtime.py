@@ -453,6 +453,7 @@ print("good")
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "order", ["", "import ctypes, os; ctypes.CDLL(os.environ['XTENSOR_CUDA_LIBRARY']).run_reversed(1)"]
 )

@@ -149,6 +149,7 @@ def pairs(dtype: str) -> tuple[np.ndarray, np.ndarray]:
     return x[:count], np.random.default_rng(2).permutation(y)[:count]
 
 
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_in_ulp(run: Run, name: str, dtype: str) -> None:

@@ -81,6 +81,7 @@ def test_two_dynamic_dims(name: str) -> None:
 SMOOTH = [n for n in FUNCTIONS if n not in ("argmax", "zeros_like")]
 
 
+@pytest.mark.sampled(23)
 @pytest.mark.parametrize("dynamic", [("t",), ("t", "f")])
 @pytest.mark.parametrize("name", SMOOTH)
 def test_gradients_at_every_size(name: str, dynamic: tuple[str, ...]) -> None:

@@ -36,6 +36,7 @@ def point(name: str, shape: tuple[int, ...]) -> np.ndarray:
     return definite(*shape) if name in ("cholesky", "eigenvalues", "eigenvectors") else random(*shape)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients_against_jax(name: str) -> None:
     jax = pytest.importorskip("jax")

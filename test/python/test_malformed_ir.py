@@ -158,6 +158,7 @@ def crashes(options: list[str], programs: list[str]) -> str | None:
     return crashes(options, programs[:half]) or crashes(options, programs[half:])
 
 
+@pytest.mark.sampled(110)
 @pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(ROOT / "test")) for p in FILES])
 def test_changed_programs(path: Path) -> None:
     for options, programs in batches(path):

@@ -177,7 +177,7 @@ program(
 program("broadcast_like", lambda y, x: xt.sum(y.broadcast_like(x) ** 2), lambda y, x: 3 * jnp.sum(y**2), y_bc, x_ab)
 
 
-@pytest.mark.sampled(32)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("case", PROGRAMS, ids=lambda p: p.name)
 def test_equals_jax(case: Program) -> None:
     count = len(case.args)

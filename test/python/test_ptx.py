@@ -155,7 +155,7 @@ def assembled(text: str, chip: int, folder: Path) -> str | None:
     return None if done.returncode == 0 else done.stdout + done.stderr
 
 
-@pytest.mark.sampled(80)
+@pytest.mark.sampled(48)
 @needs_ptxas
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_kernel_is_taken(name: str, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ BESIDE: dict[str, tuple[Any, Callable[..., Any]]] = {
 }
 
 
+@pytest.mark.sampled(22)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_lanes(name: str, dtype: str) -> None:
