@@ -1,13 +1,11 @@
-// The dialect object, its types, and the parts of the assembly format that names need.
+// The dialect object and its types. The classes of ops are in XTensorOps.cpp.
 #include "XTensor/XTensor.h"
 
+#include "XTensor/AssemblyNames.h"
 #include "XTensor/Fault.h"
-#include "XTensor/TypeInference.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -17,63 +15,6 @@ using namespace xtensor;
 #include "XTensor/XTensorEnums.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "XTensor/XTensorTypes.cpp.inc"
-
-//===- names in the assembly format ----------------------------------------===//
-
-/// Whether `name` lexes as a builtin type, which would end the list of dims.
-static bool looksLikeType(StringRef name) {
-  if (llvm::StringSwitch<bool>(name)
-          .Cases({"index", "none", "complex", "memref", "tensor", "tuple", "vector"}, true)
-          .Cases({"tf32", "bf16", "f16", "f32", "f64", "f80", "f128"}, true)
-          .Default(false))
-    return true;
-  if (name.starts_with("f4E") || name.starts_with("f6E") || name.starts_with("f8E"))
-    return true;
-  if (name.consume_front("si") || name.consume_front("ui") || name.consume_front("i"))
-    return !name.empty() && llvm::all_of(name, llvm::isDigit);
-  return false;
-}
-
-static void printDimName(AsmPrinter &p, StringRef name) {
-  if (!looksLikeType(name))
-    return p.printKeywordOrString(name);
-  p << '"' << name << '"';
-}
-
-static ParseResult parseName(OpAsmParser &p, StringAttr &name) {
-  std::string text;
-  if (p.parseKeywordOrString(&text))
-    return failure();
-  name = p.getBuilder().getStringAttr(text);
-  return success();
-}
-static void printName(OpAsmPrinter &p, Operation *, StringAttr name) {
-  printDimName(p, name.getValue());
-}
-
-static ParseResult parseNames(OpAsmParser &p, ArrayAttr &names) {
-  SmallVector<Attribute> list;
-  auto parseOne = [&]() -> ParseResult {
-    StringAttr name;
-    if (parseName(p, name))
-      return failure();
-    list.push_back(name);
-    return success();
-  };
-  if (p.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseOne))
-    return failure();
-  names = p.getBuilder().getArrayAttr(list);
-  return success();
-}
-static void printNames(OpAsmPrinter &p, Operation *op, ArrayAttr names) {
-  p << '[';
-  llvm::interleaveComma(names.getAsRange<StringAttr>(), p,
-                        [&](StringAttr name) { printName(p, op, name); });
-  p << ']';
-}
-
-#define GET_OP_CLASSES
-#include "XTensor/XTensorOps.cpp.inc"
 
 //===- dialect -------------------------------------------------------------===//
 

@@ -1,0 +1,12 @@
+// The classes of ops, as TableGen generates them: by far the longest source of the build, with
+// options of its own where it is built with sanitizers (CMakeLists.txt).
+#include "XTensor/XTensor.h"
+
+#include "XTensor/AssemblyNames.h"
+#include "XTensor/TypeInference.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+#define GET_OP_CLASSES
+#include "XTensor/XTensorOps.cpp.inc"
