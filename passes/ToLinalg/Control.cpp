@@ -23,8 +23,6 @@ static void moveOps(Block &from, Block &into) {
   into.getOperations().splice(into.end(), from.getOperations());
 }
 
-static YieldOp yieldOf(Block &block) { return cast<YieldOp>(block.back()); }
-
 //===- sizes ---------------------------------------------------------------===//
 
 /// Sizes that ops of a region give names which only its results have outside.

@@ -7,8 +7,6 @@
 using namespace mlir;
 using namespace xtensor;
 
-static YieldOp yieldOf(Block &block) { return cast<YieldOp>(block.back()); }
-
 /// The switch whose first branch hands on all carries that change; null if there is none.
 static SwitchOp takesSteps(ScanOp op) {
   SwitchOp found;

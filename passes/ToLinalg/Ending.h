@@ -18,6 +18,9 @@ struct Ending {
   llvm::SmallVector<ScanOp> readers;
 };
 
+/// The op that ends a region of one block.
+inline YieldOp yieldOf(mlir::Block &block) { return mlir::cast<YieldOp>(block.back()); }
+
 /// None: all steps have to be taken.
 std::optional<Ending> endingOf(ScanOp op);
 /// Each step that is come to is taken: no choice is left in the loop, nor, where it is known to be

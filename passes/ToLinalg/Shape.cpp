@@ -77,7 +77,7 @@ static LogicalResult lower(BroadcastOp op, Lowering &to) {
 
 /// The source without what lies behind the array's end. An axis that is read as a plain dim gives
 /// a loop its range, so it must have the dim's size (`x[0:2]` reads nothing else of `x`).
-static Value cut(const View &view, ArrayType type, Lowering &to) {
+static Value cutOff(const View &view, ArrayType type, Lowering &to) {
   auto source = cast<RankedTensorType>(view.source.getType());
   SmallVector<OpFoldResult> sizes;
   SmallVector<int64_t> shape(source.getShape());
@@ -108,7 +108,7 @@ static void setThrough(Value result, Value operand, ArrayRef<AffineExpr> exprs, 
   auto access = AffineMap::get(type.getRank(), 0, exprs, result.getContext());
   View view = to.view(operand).at(access);
   if (view.kind == View::Tensor)
-    view.source = cut(view, type, to);
+    view.source = cutOff(view, type, to);
   to.set(result, view);
 }
 
