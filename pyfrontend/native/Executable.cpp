@@ -219,6 +219,9 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
 int traverse(PyObject *o, visitproc visit, void *arg) {
   Py_VISIT(self(o)->sites);
   Py_VISIT(self(o)->keepalive);
+  if (self(o)->signature)
+    for (Signature::Equality &equality : self(o)->signature->equalities)
+      Py_VISIT(equality.refuse);
   Py_VISIT(Py_TYPE(o));
   return 0;
 }
@@ -244,6 +247,9 @@ int clear(PyObject *o) {
   leaveProgram(self(o));
   self(o)->entry = goneEntry;
   Py_CLEAR(self(o)->keepalive);
+  if (self(o)->signature)
+    for (Signature::Equality &equality : self(o)->signature->equalities)
+      Py_CLEAR(equality.refuse);
   return 0;
 }
 

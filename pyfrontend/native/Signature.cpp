@@ -105,7 +105,7 @@ Signature::~Signature() {
       Py_XDECREF(p.fixed);
     }
   for (Equality &e : equalities)
-    Py_DECREF(e.refuse);
+    Py_XDECREF(e.refuse);
 }
 
 bool xtensor::parseEqualities(PyObject *list, Signature &signature) {
@@ -141,7 +141,8 @@ bool xtensor::sizesAgree(const Signature &signature, const int64_t *sizes) {
     int64_t left = sizeFor(e.left, sizes), right = e.isNonempty ? 0 : sizeFor(e.right, sizes);
     if ((left == right) != e.isNonempty)
       continue;
-    Py_XDECREF(PyObject_CallFunction(e.refuse, "LL", (long long)left, (long long)right));
+    if (e.refuse)
+      Py_XDECREF(PyObject_CallFunction(e.refuse, "LL", (long long)left, (long long)right));
     if (!PyErr_Occurred())
       PyErr_SetString(PyExc_ValueError, "dynamic dims of one name have different sizes");
     return false;

@@ -58,7 +58,7 @@ struct Signature {
   struct Equality {
     SizePattern left, right;
     bool isNonempty = false;
-    PyObject *refuse; // owned
+    PyObject *refuse; // owned; null in an executable that is garbage
   };
   std::vector<Equality> equalities;
   bool dynamic = false;

@@ -466,3 +466,20 @@ class TestFunction:
 
         with pytest.raises(KeyError, match="mine"):
             Function(fail)(array([1]))
+
+
+def test_an_executable_in_a_cycle_with_what_refuses_its_sizes_goes(code: dict[str, int]) -> None:
+    class Refuse:
+        executable: Executable
+
+        def __call__(self, left: int, right: int) -> None:
+            raise ValueError(f"{left} is not {right}")
+
+    refuse = Refuse()
+    refuse.executable = Executable(code["twice_any"], [ANY], [("float32", ("a",), ("a",))], equal=[("a", 3, refuse)])
+    with pytest.raises(ValueError, match="4 is not 3"):
+        refuse.executable(array([1, 2, 3, 4]))
+    gone = weakref.ref(refuse)
+    del refuse
+    gc.collect()
+    assert gone() is None
