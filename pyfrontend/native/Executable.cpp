@@ -27,9 +27,40 @@ PyObject *atCall;     // called with the sites of a call that returns before it 
 bool guarded;         // whether blocks have guards: $XTENSOR_DEBUG_MEMORY=1
 bool waits;           // whether calls on devices that check indices wait for the answer
 
-/// How many executables call a program: one that was compiled twice is there once.
-std::unordered_map<xt_program *, size_t> &callers() {
-  static auto *made = new std::unordered_map<xt_program *, size_t>;
+/// Who calls the programs of devices. Guarded by the GIL.
+struct Programs {
+  // How many executables call a program: one that was compiled twice is there once.
+  std::unordered_map<xt_program *, size_t> callers;
+  // First calls that are running. Which program they call is known when they return, so until then
+  // each program may be theirs.
+  size_t firstCalls = 0;
+  // Those that lost their last caller meanwhile, and what keeps their code (owned; may be null).
+  std::unordered_map<xt_program *, PyObject *> left;
+
+  void leave(xt_program *program, PyObject *keepalive) {
+    if (--callers[program] > 0)
+      return;
+    callers.erase(program);
+    if (!firstCalls)
+      xt_program_forget(program);
+    else if (left.emplace(program, keepalive).second)
+      Py_XINCREF(keepalive);
+  }
+  void enterFirst() { ++firstCalls; }
+  void exitFirst() {
+    if (--firstCalls > 0)
+      return;
+    auto gone = std::exchange(left, {});
+    for (auto [program, keepalive] : gone)
+      if (!callers.count(program))
+        xt_program_forget(program);
+    for (auto [program, keepalive] : gone) // may run any code
+      Py_XDECREF(keepalive);
+  }
+};
+
+Programs &programs() {
+  static auto *made = new Programs;
   return *made;
 }
 
@@ -228,15 +259,8 @@ int traverse(PyObject *o, visitproc visit, void *arg) {
 
 /// Devices give back what they made of the code, if this was the last to call it.
 void leaveProgram(Executable *e) {
-  xt_program *program = std::exchange(e->program, nullptr);
-  if (!program)
-    return;
-  auto &all = callers();
-  auto found = all.find(program);
-  if (--found->second > 0)
-    return;
-  all.erase(found);
-  xt_program_forget(program);
+  if (xt_program *program = std::exchange(e->program, nullptr))
+    programs().leave(program, e->keepalive);
 }
 
 /// In place of code that is gone.
@@ -387,6 +411,9 @@ __attribute__((noinline)) static bool enterDevice(Executable *e, void **buffers,
                                                   PyObject **results, size_t count) {
   xt_status status = {0, 0, 0, 0};
   xt_ticket *ticket = nullptr;
+  bool isFirst = !e->program;
+  if (isFirst)
+    programs().enterFirst();
   PyThreadState *state = e->releaseGil ? PyEval_SaveThread() : nullptr;
   xt_device_use(e->device);
   e->entry(buffers, sizes, &status);
@@ -397,8 +424,10 @@ __attribute__((noinline)) static bool enterDevice(Executable *e, void **buffers,
     PyEval_RestoreThread(state);
   if (!e->program && program) {
     e->program = program;
-    ++callers()[program];
+    ++programs().callers[program];
   }
+  if (isFirst)
+    programs().exitFirst();
   if (status.code) {
     raiseStatus(e->sites, status, e->device);
     return false;

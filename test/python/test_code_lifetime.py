@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -97,6 +98,26 @@ def test_code_stays_while_a_call_runs_in_it():
         xt.jit(lambda x: x + len(found) + 0.5)(xt.ones(i=3, dtype="f4"))
     thread.join()
     np.testing.assert_allclose(found[0], np.full(n, 20.0), rtol=1e-4)
+
+
+def test_code_stays_while_another_function_enters_it_for_the_first_time():
+    def body(x):  # on a device: many launches, so that its first call takes long
+        return xt.fori_loop(0, 300, lambda i, c: xt.where(xt.sum(c) > 1e9, c, xt.sqrt(c * c + 1)), x)
+
+    x = xt.zeros(i=500, dtype="f4")
+    for pause in (0.0, 0.0005, 0.002):
+        first, second = xt.jit(body), xt.jit(body)
+        first(x)
+        found = []
+        thread = threading.Thread(target=lambda f=second, found=found: found.append(f(x).values))
+        thread.start()
+        time.sleep(pause)
+        first.clear()
+        first._compiler.entries.clear()  # the last that is known to call the program
+        gc.collect()
+        thread.join()
+        np.testing.assert_allclose(found[0], np.full(500, 300**0.5), rtol=1e-4)
+        np.testing.assert_allclose(second(x).values, found[0])
 
 
 def test_a_function_in_a_cycle_goes_with_it():
