@@ -250,8 +250,33 @@ bool parseRanges(PyObject *ranges, Entry &entry) {
 
 } // namespace
 
+/// Nothing but arrays and numbers of known types on the CPU: one flag stands for all that other
+/// entries are asked at each call.
+static PyObject *callPlain(std::vector<Entry *> &entries, size_t i, PyObject *const *args, size_t n,
+                           bool &hit) {
+  Entry &entry = *entries[i];
+  Signature &s = *entry.executable->signature;
+  if (n != entry.filters.size())
+    return nullptr;
+  Pointers buffers(n + s.outputs.size());
+  CallBuffer<uint64_t, 48> numbers(n);
+  if (!filtersMatch(entry, args, buffers, numbers))
+    return nullptr;
+  hit = true;
+  entry.used = true;
+  ++entry.references;
+  if (i > 0)
+    std::rotate(entries.begin(), entries.begin() + i, entries.begin() + i + 1);
+  PyObject *result = execute(entry.executable, buffers, entry.sizes.data(), &entry.outputs,
+                             entry.inputBytes, entry.unwrap);
+  drop(&entry);
+  return result;
+}
+
 PyObject *xtensor::callEntry(std::vector<Entry *> &entries, size_t i, PyObject *const *args,
                              size_t n, bool &hit) {
+  if (entries[i]->plain)
+    return callPlain(entries, i, args, n, hit);
   Entry &entry = *entries[i];
   Signature &s = *entry.executable->signature;
   size_t inputs = s.inputs.size();
@@ -351,5 +376,7 @@ bool xtensor::fillEntry(PyObject *types, PyObject *ranges, Entry &entry) {
       return false;
     entry.outputs.add(type);
   }
+  entry.plain =
+      !entry.executable->device && !entry.capturedCount() && !entry.labels && !entry.wrapper;
   return true;
 }

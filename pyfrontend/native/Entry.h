@@ -33,6 +33,7 @@ struct Entry {
   int references = 1;
   Executable *executable; // owned
   bool unwrap, filtered = false;
+  bool plain = false; // filtered, and nothing else that this knows of has to be looked at
   // For sizes above 1 that nobody compiled for; where it fails, the slow path says why.
   bool open = false;
   bool used = false;                  // since somebody asked
