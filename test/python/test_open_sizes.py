@@ -225,6 +225,19 @@ def test_amounts_of_an_empty_dim() -> None:
         assert xt.shift(array(0, 3), i=n).shape == (0, 3)
 
 
+def test_a_call_keeps_what_was_open_when_it_met_its_family() -> None:
+    families = Families()
+    for n in (3, 4, 5):
+        family, opened = families.meet("f", {"i": n, "j": 2}, [])
+    assert opened is not None
+    assert opened.varying == {"i"}
+    _, later = families.meet("f", {"i": 3, "j": 7}, [])  # as another thread may, while the call goes on
+    assert later is not None
+    assert later.varying == {"i", "j"}
+    assert family.opened is later
+    assert opened.varying == {"i"}
+
+
 # ---- how many programs stay ----
 
 

@@ -30,7 +30,7 @@ from ..values import options, targets
 from ..values.kinds import ARRAY, NUMBER, NUMBERS, Gathered, kind_of
 from ..values.spec import Spec, spec_of_type
 from .entry import Entry, Function
-from .opened import Amount, Families, Family, Programs, generic, is_wide, with_amounts
+from .opened import Amount, Families, Family, Opened, Programs, generic, is_wide, with_amounts
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
 
@@ -371,19 +371,18 @@ class _Eager:
         if met is None:
             return None
         key, sizes = met
-        family = _families.get(key)
-        family.meet(sizes, found.numbers)
-        if not family.is_open:
+        family, opened = _families.meet(key, sizes, found.numbers)
+        if opened is None:
             return None
         is_plain = found.plain and not found.labelled
-        if family.varying_numbers:
+        if opened.varying_numbers:
             amounts = [self.amount(i) for i in range(len(args))], self.amounts
-            args, kwargs = with_amounts(args, kwargs, amounts, family.varying_numbers)
+            args, kwargs = with_amounts(args, kwargs, amounts, opened.varying_numbers)
             found = self.scan(args, kwargs)
-        key = family.program, key
+        key = opened.key, key
         entry = _programs.entries.get(key)
         if entry is None:
-            entry = self.open(family, found, args, kwargs, call[_DEVICE])
+            entry = self.open(family, opened, found, args, kwargs, call[_DEVICE])
             if entry is None:
                 return None
             _programs.add(key, self.function, entry)
@@ -397,6 +396,7 @@ class _Eager:
     def open(
         self,
         family: Family,
+        opened: Opened,
         found: _Arguments,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
@@ -404,7 +404,7 @@ class _Eager:
     ) -> Entry | None:
         """The program of a family, if the function needs not know what varies."""
         try:
-            entry = self.compile(found, args, kwargs, device, family.varying)
+            entry = self.compile(found, args, kwargs, device, opened.varying)
         except (Error, TypeError, ValueError):
             family.refused = True
             raise

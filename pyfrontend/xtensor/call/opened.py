@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _native
@@ -57,38 +58,44 @@ class Programs:
                     self.entries[oldest] = gone
 
 
+@dataclass(frozen=True)
+class Opened:
+    """What the program of a family leaves open: dims, and amounts by number. `key` has what it does not, too."""
+
+    varying: frozenset[str]
+    varying_numbers: frozenset[int]
+    key: Any
+
+
 class Family:
     """Calls that differ in sizes of dims and in amounts alone."""
 
-    __slots__ = ("arrivals", "first", "first_numbers", "program", "refused", "varying", "varying_numbers")
+    __slots__ = ("arrivals", "first", "first_numbers", "opened", "refused")
 
-    def __init__(self) -> None:
+    def __init__(self, sizes: Mapping[str, int], numbers: Sequence[Any]) -> None:
         self.arrivals = 0  # calls that no program was there for
         self.refused = False  # the function needs to know its sizes, or its numbers
-        self.first: dict[str, int] = {}  # the sizes of the first call
-        self.first_numbers: list[Any] = []
-        self.varying: frozenset[str] = frozenset()
-        self.varying_numbers: frozenset[int] = frozenset()
-        self.program: Any = None  # what varies, and what does not: the key of the program for all of them
+        self.first = dict(sizes)  # of the first call
+        self.first_numbers = list(numbers)
+        self.opened: Opened | None = None  # None: nothing has varied
 
-    def meet(self, sizes: Mapping[str, int], numbers: Sequence[Any]) -> None:
+    def meet(self, sizes: Mapping[str, int], numbers: Sequence[Any]) -> Opened | None:
+        """What varies, this call included; None: it is compiled for its own sizes and numbers."""
         self.arrivals += 1
-        if self.arrivals == 1:
-            self.first, self.first_numbers = dict(sizes), list(numbers)
-            return
-        differ = {d for d, n in sizes.items() if self.first[d] != n}
-        others = {i for i, n in enumerate(numbers) if self.first_numbers[i] != n}
-        if differ <= self.varying and others <= self.varying_numbers:
-            return
-        self.varying |= differ
-        self.varying_numbers |= others
-        same = tuple([(d, n) for d, n in self.first.items() if d not in self.varying])
-        same_numbers = tuple([n for i, n in enumerate(self.first_numbers) if i not in self.varying_numbers])
-        self.program = self.varying, self.varying_numbers, same, same_numbers
+        varying = {d for d, n in sizes.items() if self.first[d] != n}
+        amounts = {i for i, n in enumerate(numbers) if self.first_numbers[i] != n}
+        found = self.opened
+        is_known = found is not None and varying <= found.varying and amounts <= found.varying_numbers
+        if (varying or amounts) and not is_known:
+            found = self.opened = self._open(varying, amounts)
+        return found if self.arrivals > APART and not self.refused else None
 
-    @property
-    def is_open(self) -> bool:
-        return self.program is not None and self.arrivals > APART and not self.refused
+    def _open(self, dims: Set[str], amounts: Set[int]) -> Opened:
+        before = self.opened or Opened(frozenset(), frozenset(), None)
+        varying, numbers = before.varying | dims, before.varying_numbers | amounts
+        same = tuple([(d, n) for d, n in self.first.items() if d not in varying])
+        same_numbers = tuple([n for i, n in enumerate(self.first_numbers) if i not in numbers])
+        return Opened(varying, numbers, (varying, numbers, same, same_numbers))
 
 
 class Families:
@@ -96,14 +103,17 @@ class Families:
 
     def __init__(self) -> None:
         self.known: OrderedDict[Any, Family] = OrderedDict()
+        self.meeting = threading.RLock()  # keys that are compared may call functions
 
-    def get(self, key: Any) -> Family:
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = Family()
-            if len(self.known) > MOST_FAMILIES:
-                self.known.popitem(last=False)
-        return found
+    def meet(self, key: Any, sizes: Mapping[str, int], numbers: Sequence[Any]) -> tuple[Family, Opened | None]:
+        """The family of a call, and what its program leaves open: other threads may open more meanwhile."""
+        with self.meeting:
+            found = self.known.get(key)
+            if found is None:
+                found = self.known[key] = Family(sizes, numbers)
+                if len(self.known) > MOST_FAMILIES:
+                    self.known.popitem(last=False)
+            return found, found.meet(sizes, numbers)
 
 
 def generic(key: Sequence[Any], at: Sequence[int]) -> tuple[tuple[Any, ...], dict[str, int]] | None:
