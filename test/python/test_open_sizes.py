@@ -250,7 +250,8 @@ def test_programs_that_were_not_called_for_long_go(monkeypatch: pytest.MonkeyPat
         xt.tile(x, i=n)
         check(xt.exp(x), kept.values)
     assert len(programs.entries) == 4
-    assert any(entry.caller is xt.exp for entry in programs.entries.values())  # called from C++ alone
+    exp = xt.exp.retire  # type: ignore[attr-defined]
+    assert any(entry.retire == exp for entry in programs.entries.values())  # called from C++ alone
     check(xt.tile(x, i=2), np.tile(x.values, 2))
 
 
@@ -261,3 +262,20 @@ def test_a_program_that_goes_is_not_called_again(monkeypatch: pytest.MonkeyPatch
         check(xt.expm1(x), np.expm1(x.values))
         check(xt.log1p(xt.abs(x)), np.log1p(np.abs(x.values)))
     assert xt.expm1.size + xt.log1p.size + xt.abs.size <= 3  # type: ignore[attr-defined]
+
+
+def test_a_jitted_function_keeps_the_programs_that_were_called_last() -> None:
+    f: Any = xt.jit(lambda x: x * 2 + 1)
+    f._compiler.programs.most = 4
+    traced = []
+    g = xt.jit(lambda x: traced.append(x.sizes["i"]) or x + 1)
+    g._compiler.programs.most = 4  # type: ignore[attr-defined]
+    for n in range(1, 20):
+        x = array(n)
+        check(f(x), x.values * 2 + 1)
+        check(g(x), x.values + 1)
+        check(g(array(40)), array(40).values + 1)  # called from C++ alone
+    assert len(f._compiler.entries) == f.size == 4
+    assert traced.count(40) == 1
+    check(f(array(1)), array(1).values * 2 + 1)
+    assert f.size == 4

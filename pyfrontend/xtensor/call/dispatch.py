@@ -328,8 +328,9 @@ class _Eager:
             if result is not None:
                 return result
             entry = self.compile(found, args, kwargs, device)
-            _programs.add(key, self.function, entry)
-        entry.used = True
+            _programs.add(key, self.function.retire, entry)
+        else:
+            entry.used = True
         # C++ tells arrays apart by their types alone.
         if found.plain and not entry.is_registered and not self.sees_same:
             types = [type(x) if type(x) in NUMBERS else x.type for x in args]
@@ -385,12 +386,13 @@ class _Eager:
             entry = self.open(family, opened, found, args, kwargs, call[_DEVICE])
             if entry is None:
                 return None
-            _programs.add(key, self.function, entry)
+            _programs.add(key, self.function.retire, entry)
             if is_plain and not self.sees_same:
                 types = [type(x) if type(x) in NUMBERS else None for x in args]
                 some = types if any(types) else None
                 entry.register(self.function, some, opened=True, options=call[_OPTIONS])
-        entry.used = True
+        else:
+            entry.used = True
         return entry.result(found.arrays, found.labelled)
 
     def open(

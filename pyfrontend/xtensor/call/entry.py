@@ -34,7 +34,6 @@ class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
     __slots__ = (
-        "caller",
         "captured",
         "device",
         "executable",
@@ -45,6 +44,7 @@ class Entry:
         "labels",
         "ranges",
         "relabel",
+        "retire",
         "unflatten",
         "unwrap",
         "used",
@@ -73,7 +73,7 @@ class Entry:
             self.unflatten = lambda results: structure.unflatten([results[i] for i in places])
         self.unwrap = program.tree == _SINGLE
         self.used = False  # as `Programs` asks
-        self.caller: Any = None  # the function that may call it without asking `Programs`
+        self.retire: Callable[[Any], bool] = lambda executable: False  # of the function that may call it
 
     def run(self, arrays: list[Any]) -> Sequence[Any]:
         """Arguments that are elsewhere are moved."""

@@ -18,7 +18,7 @@ from .. import _native
 if TYPE_CHECKING:
     from .entry import Entry
 
-# Programs of all public functions together: about 20 kB each.
+# Programs of all public functions together, and of each jitted function: about 20 kB each.
 MOST = 1024
 # What is remembered of how sizes vary: about 1 kB each.
 MOST_FAMILIES = 4096
@@ -36,24 +36,24 @@ class Amount:
 
 
 class Programs:
-    """The compiled programs of public functions. Those go that were not called since they were last looked at."""
+    """The compiled programs of all public functions, or of one jitted function. Those go that were not called since
+    they were last looked at."""
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
         self.entries: dict[Any, Entry] = {}
         self.adding = threading.RLock()
 
-    def add(self, key: Any, function: Any, entry: Entry) -> None:
-        """`function` may call the entry without asking here."""
-        entry.caller = function
-        entry.used = True
+    def add(self, key: Any, retire: Callable[[Any], bool], entry: Entry) -> None:
+        """`retire` is that of the function that may call the entry without asking here (`Function.retire`)."""
+        entry.retire = retire
         with self.adding:
             self.entries[key] = entry
             while len(self.entries) > self.most:
                 oldest = next(iter(self.entries))
                 gone = self.entries.pop(oldest)
-                called = gone.caller.retire(gone.executable)
-                if called or gone.used or gone is entry:
+                # What stays must not be retired: C++ would not find it again.
+                if gone.used or gone is entry or gone.retire(gone.executable):
                     gone.used = False
                     self.entries[oldest] = gone
 

@@ -13,6 +13,7 @@ from ..base.dims import check_name
 from ..base.errors import ArgumentTypeError, DimensionError, Error, trimmed
 from ..call.arguments import Call, StaticNames, name_of, signature_of
 from ..call.entry import Entry, Function
+from ..call.opened import Programs
 from ..call.spelling import spelling
 from ..trace import program as programs
 from ..trace.program import Program
@@ -140,6 +141,12 @@ def marked(f: Any, args: Sequence[Any]) -> tuple[Any, ...]:
     return marked_call(f, tuple(args), {})[0]
 
 
+def _retire(function: Callable[[], Any], executable: Any) -> bool:
+    """Whether the function that a weak reference is to called it since the last time; else it forgets it."""
+    there = function()
+    return there is not None and bool(there.retire(executable))
+
+
 class _Compiler:
     """The slow path of a jitted function: what cannot be found by comparing types."""
 
@@ -157,7 +164,8 @@ class _Compiler:
         self.name = name_of(fn)
         self.static = static
         self.dynamic = frozenset(check_name(d) for d in names)
-        self.entries: dict[Any, Entry] = {}
+        self.programs = Programs()
+        self.entries = self.programs.entries
         self.function: Callable[[], Any] = lambda: None
         self.asked = device
         self.decided = device is not None  # else it runs where its arguments are
@@ -174,10 +182,13 @@ class _Compiler:
         key = (options.current(), device, bool(call.labelled), call.key)
         entry = self.entries.get(key)
         if entry is None:
-            entry = self.entries[key] = self.compile(call, device)
+            entry = self.compile(call, device)
+            self.programs.add(key, functools.partial(_retire, self.function), entry)
             self.register(entry, call, key[0])
-        elif call.labelled and not entry.is_registered:
-            self.register(entry, call, key[0])  # the first one was with DataArrays
+        else:
+            entry.used = True
+            if call.labelled and not entry.is_registered:
+                self.register(entry, call, key[0])  # the first one was with DataArrays
         return entry.result(call.arrays, call.labelled)
 
     def compile(self, call: Call, device: _native.Device | None) -> Entry:
