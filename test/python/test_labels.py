@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
+from xtensor.labels import relabel
 
 
 def field(name: Any = "w", scale: float = 1.0, **attrs: Any) -> xr.DataArray:
@@ -239,3 +240,36 @@ def test_dir_shows_what_is_public() -> None:
         assert not [n for n in dir(x) if n.startswith("_") or n in ("meta", "type", "variable", "weak", "scope")]
     assert {"name", "attrs", "indexes", "data", "coords", "values"} <= set(dir(seen[0]))
     assert dir(xt.debug) == ["dump_phases"]
+
+
+def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An xarray without what is private to it."""
+    monkeypatch.setattr(
+        relabel, "hasattr", lambda x, name: not name.startswith("_") and hasattr(x, name), raising=False
+    )
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_a_result_has_the_coordinates_of_an_argument_and_dicts_of_its_own(
+    public: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if public:
+        hidden(monkeypatch)
+    coords = {"t": [1, 2, 3], "letter": ("t", ["a", "b", "c"]), "one": 1.5}
+    x = xr.DataArray(np.arange(3, dtype="f4"), dims="t", coords=coords, name="w", attrs={"unit": "m"})
+    x.encoding = {"scale_factor": 2}
+    before = x.copy(deep=True)
+    f = xt.jit(lambda x: x * 2 + 1)
+    for _ in range(3):
+        y = f(x)
+        xr.testing.assert_identical(y, x * 2 + 1)
+        assert y.name == "w"
+        assert y.encoding == {}
+        assert y.indexes["t"].equals(x.indexes["t"])
+        y.coords["other"] = ("t", [7, 8, 9])
+        y.attrs["unit"] = "s"
+        y.name = "v"
+        xr.testing.assert_identical(
+            y.sel(t=2).drop_vars("other"), (x * 2 + 1).sel(t=2).assign_attrs(unit="s").rename("v")
+        )
+    xr.testing.assert_identical(x, before)

@@ -144,15 +144,18 @@ class Relabel:
 
 
 def _filled(x: xarray.DataArray, result: Array, name: Any, attrs: dict[Any, Any]) -> xarray.DataArray:
-    """The result with the coordinates of `x`. `isel` is the least that makes a DataArray with a dict of its own."""
-    made = x.isel()
+    """The result with the coordinates of `x`, which share their variables as those of xarray's own arithmetic do."""
+    import xarray
+
+    inner: Any = x
+    if all(hasattr(x, private) for private in ("_replace", "_coords", "_indexes")):
+        # Checks nothing: the variable has the dims and the shape of `x`.
+        variable = xarray.Variable(x.dims, result.values, attrs or None, fastpath=True)
+        made: xarray.DataArray = inner._replace(variable, dict(inner._coords), name, indexes=dict(inner._indexes))
+        return made
+    made = x.isel()  # the least of what is public that makes a DataArray with a dict of its own
     made.data = result.values
-    if made.name is not name:
-        made.name = name
-    if not _same(made.attrs, attrs):
-        made.attrs = attrs
-    if made.encoding:
-        made.encoding = {}
+    made.name, made.attrs, made.encoding = name, attrs, {}
     return made
 
 
