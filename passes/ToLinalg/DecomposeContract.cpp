@@ -17,21 +17,26 @@ namespace {
 class Decomposition {
 public:
   explicit Decomposition(ContractOp op)
-      : b(op), loc(op.getLoc()), type(arrayType(op.getY())), arrays(op.getInputs()),
+      : op(op), b(op), loc(op.getLoc()), type(arrayType(op.getY())), arrays(op.getInputs()),
         over(op.getOver().begin(), op.getOver().end()) {}
 
   Value run() {
     takeNumbers();
+    bool isProduct = arrays.size() > 1;
     for (Value &array : arrays)
       array = sumOwnDims(array);
     while (arrays.size() > 2)
       contractSmallest();
+    // Whether something is multiplied by what was summed already.
+    bool sumsBefore = isProduct && over.size() < op.getOver().size();
     Value result = arrays[0];
     if (arrays.size() == 2)
       result = contractPair(arrays[0], arrays[1], over, b.getArrayAttr(dimsOf(type)));
     if (arrayType(result) != type)
       result = BroadcastOp::create(b, loc, type, result, ValueRange());
-    return factor ? MulOp::create(b, loc, result, factor) : result;
+    if (sumsBefore)
+      result = zeroIfEmpty(result);
+    return factor ? MulOp::create(b, loc, result, zeroIfEmpty(factor)) : result;
   }
 
 private:
@@ -56,6 +61,31 @@ private:
       factor = product;
     else
       *smallest = MulOp::create(b, loc, *smallest, product);
+  }
+
+  /// `value`, or zeros if a summed dim has size 0: a sum of nothing is 0, but 0 times an infinity
+  /// or NaN is not.
+  Value zeroIfEmpty(Value value) {
+    if (!type.isFloat())
+      return value;
+    ArrayType all = unionOf(llvm::map_to_vector(op.getInputs(), arrayType), type.getElementType());
+    Value least; // of the sizes that are not known
+    for (Attribute dim : op.getOver()) {
+      if (!all.isDynamic(dim)) {
+        if (all.getSize(dim) == 0)
+          return zeros(b, loc, arrayType(value), sizesOf(b, loc, value));
+        continue;
+      }
+      Value whole =
+          *llvm::find_if(op.getInputs(), [&](Value input) { return arrayType(input).hasDim(dim); });
+      Value size = SizeOp::create(b, loc, whole, cast<StringAttr>(dim));
+      least = least ? MinimumOp::create(b, loc, least, size).getResult() : size;
+    }
+    if (!least)
+      return value;
+    Value isEmpty =
+        CompareOp::create(b, loc, ComparePredicate::eq, least, scalar(b, loc, b.getI64Type(), 0));
+    return SelectOp::create(b, loc, isEmpty, scalar(b, loc, type.getElementType(), 0), value);
   }
 
   Value sumOwnDims(Value array) {
@@ -109,6 +139,7 @@ private:
     return ContractOp::create(b, loc, ValueRange{x, y}, b.getArrayAttr(dims), order);
   }
 
+  ContractOp op;
   OpBuilder b;
   Location loc;
   ArrayType type;

@@ -24,3 +24,23 @@ def test_a_sum_of_nothing_is_zero(name: str, dynamic_dims: tuple[str, ...]) -> N
 def test_a_product_over_nothing_is_zero() -> None:
     f = xt.jit(lambda x: xt.dot(xt.full_like(x, np.nan), xt.full_like(x, np.inf), dim="i"))
     assert f(xt.array(np.zeros(0, "f4"), "i")) == 0
+
+
+FACTORS: dict[str, Any] = {
+    "a number": (lambda x, n, y: xt.dot(x, x, n), "i,i,->", "xxn"),
+    "a number beside a dim that is kept": (lambda x, n, y: xt.dot(x, n, y, dim="i"), "i,,j->j", "xny"),
+    "the sum of a factor": (lambda x, n, y: xt.dot(x, y, dim=("i", "j")), "i,j->", "xy"),
+    "two factors": (lambda x, n, y: xt.dot(x, x, y, y, dim=("i", "j")), "i,i,j,j->", "xxyy"),
+}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+@pytest.mark.parametrize("dynamic_dims", [(), ("i",), ("i", "j")])
+def test_what_multiplies_a_sum_of_nothing_may_be_nan(name: str, dynamic_dims: tuple[str, ...]) -> None:
+    function, spec, operands = FACTORS[name]
+    f = xt.jit(function, dynamic_dims=dynamic_dims)
+    for x in (np.zeros(0, "f4"), np.array([1, 2], "f4")):
+        for k in (np.nan, np.inf, 3):
+            arrays = {"x": x, "n": np.float32(k), "y": np.full(2, k, "f4")}
+            got = f(xt.array(x, "i"), xt.array(arrays["n"]), xt.array(arrays["y"], "j"))
+            np.testing.assert_array_equal(got.values, np.einsum(spec, *(arrays[c] for c in operands)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import Counter
@@ -98,6 +99,7 @@ def _summed(xs: list[Tracer], there: tuple[str, ...], dim: Dims) -> tuple[str, .
 def contract(xs: list[Tracer], over: tuple[str, ...], order: tuple[str, ...]) -> Tracer:
     """The contraction, two operands at a time, the cheapest pair first; dims as `order` has them."""
     result = tuple(d for d in order if d not in over)
+    operands = xs
     xs = [_sum_alone(x, xs[:i] + xs[i + 1 :], over) for i, x in enumerate(xs)]
     while len(xs) > 2:
         i, j = min(
@@ -111,7 +113,23 @@ def contract(xs: list[Tracer], over: tuple[str, ...], order: tuple[str, ...]) ->
     left = tuple(d for d in over if any(d in x.dims for x in xs))
     if len(xs) == 1:
         return reorder(xs[0], result)
-    return build.contract(xs, left, result)
+    total = build.contract(xs, left, result)
+    return total if len(left) == len(over) else _zero_if_empty(total, operands, over)
+
+
+def _zero_if_empty(total: Tracer, xs: list[Tracer], over: tuple[str, ...]) -> Tracer:
+    """Zeros if a summed dim has size 0: a sum of nothing is 0, but 0 times an infinity or NaN is not."""
+    if not p.is_float(total.dtype):
+        return total
+    owners = [next(x for x in xs if d in x.dims) for d in over]
+    known = [x.sizes[d] for x, d in zip(owners, over, strict=True) if is_static(x, d)]
+    sizes = [build.size(x, d) for x, d in zip(owners, over, strict=True) if not is_static(x, d)]
+    if 0 in known:
+        sizes = [p.zero(p.I8)]
+    if not sizes:
+        return total
+    least = functools.reduce(lambda x, y: build.binary("minimum", x, y), sizes)
+    return build.select(build.compare("eq", least, p.zero(p.I8)), p.zero(total.dtype), total)
 
 
 def _sum_alone(x: Tracer, others: list[Tracer], over: tuple[str, ...]) -> Tracer:

@@ -55,3 +55,27 @@ func.func @huge(%a: !xtensor.array<i: 1099511627776, k: 16777216, f32>,
       !xtensor.array<k: 16777216, f32>, !xtensor.array<f32>
   return %y : !xtensor.array<i: 1099511627776, f32>
 }
+
+// A sum of nothing is 0, whatever multiplies it: the number is 0 where the open dim is empty.
+// CHECK-LABEL: func.func @open
+// CHECK: %[[DOT:.*]] = xtensor.contract %arg0, %arg0 over [i]
+// CHECK: %[[SIZE:.*]] = xtensor.size %arg0 i
+// CHECK: %[[EMPTY:.*]] = xtensor.compare eq %[[SIZE]], %{{.*}}
+// CHECK: %[[S:.*]] = xtensor.select %[[EMPTY]], %{{.*}}, %arg1
+// CHECK: xtensor.mul %[[DOT]], %[[S]]
+func.func @open(%a: !xtensor.array<i: ?, f32>, %s: !xtensor.array<f32>) -> !xtensor.array<f32> {
+  %y = xtensor.contract %a, %a, %s over [i] : !xtensor.array<i: ?, f32>, !xtensor.array<i: ?, f32>,
+      !xtensor.array<f32>
+  return %y : !xtensor.array<f32>
+}
+
+// Nothing is multiplied by a sum that was taken before: the pair adds up nothing by itself.
+// CHECK-LABEL: func.func @pair
+// CHECK-NOT: xtensor.select
+// CHECK: return
+func.func @pair(%a: !xtensor.array<i: ?, j: 2, f32>, %b: !xtensor.array<i: ?, k: 3, f32>)
+    -> !xtensor.array<j: 2, k: 3, f32> {
+  %y = xtensor.contract %a, %b over [i] : !xtensor.array<i: ?, j: 2, f32>,
+      !xtensor.array<i: ?, k: 3, f32>
+  return %y : !xtensor.array<j: 2, k: 3, f32>
+}
