@@ -54,7 +54,7 @@ void xtensor::checkIndex(Value index, StringAttr dim, ArrayType source, Lowering
         b, loc, {View::Tensor, reduced, AffineMap::get(0, 0, b.getContext()), b.getI64Type()}, {});
   }
   Value outside = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge, worst, size);
-  if (source.isDynamic(dim))
+  if (source.isDynamic(dim) || source.getSize(dim) == 0)
     for (StringAttr own : dynamicDims(type)) {
       // Over no indices the reduction gives 0, which is outside of an empty dim.
       Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, to.sizeValue(own, type),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import xtensor as xt
-from against import examples, ours, same
+from against import examples, finished, ours, same
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -378,3 +378,18 @@ def test_positions_along_an_open_dim_in_a_dim_of_size_0() -> None:
         assert xt.jit(f, dynamic_dims="i")(x, k).sizes == {"i": 3, "p": 0}
     with pytest.raises(IndexError, match="'d' of size 0"):
         xt.jit(lambda x, k: x.isel(d=k), dynamic_dims="i")(x, xt.zeros(p=2, dtype="i8"))
+
+
+@pytest.mark.parametrize("dynamic_dims", [(), ("p",), ("p", "q"), ("d", "p")])
+def test_no_positions_in_a_dim_of_size_0(dynamic_dims: tuple[str, ...]) -> None:
+    x = xt.array(np.zeros((0, 3), "f4"), ("d", "e"))
+    for f in (
+        lambda x, k: x.isel(d=k),
+        lambda x, k: x.at(d=k).add(1.0),
+        lambda x, k: x.at(d=k).set(k.astype("f4")),
+        lambda x, k: x.at(d=k).max(2.0),
+    ):
+        compiled = xt.jit(f, dynamic_dims=dynamic_dims)
+        assert finished(compiled(x, xt.zeros(p=0, q=2, dtype="i8"))).size == 0
+        with pytest.raises(IndexError, match="size 0"):
+            finished(compiled(x, xt.zeros(p=1, q=2, dtype="i8")))
