@@ -20,11 +20,28 @@ static bool isNoLarger(Value v, Value than) {
   return isa<SizeOp>(than.getDefiningOp()) || lacking(arrayType(v), arrayType(than)).empty();
 }
 
+/// Whether what `op` gives is only a factor or a term inside of `own`. Elsewhere, as where it is
+/// compared with what was found among its elements, it must be what it was to the last bit.
+static bool isArithmetic(Operation *op, Region *own) {
+  SetVector<Operation *> slice;
+  slice.insert(op);
+  for (size_t i = 0; i < slice.size(); ++i)
+    for (Operation *user : slice[i]->getUsers()) {
+      if (!own->isAncestor(user->getParentRegion()) || user->hasTrait<OpTrait::IsTerminator>())
+        continue;
+      if (!isa<AddOp, BroadcastOp, ContractOp, DivOp, MulOp, NegOp, RenameOp, ReduceOp, ScaleOp,
+               SelectOp, SqueezeOp, SubOp>(user))
+        return false;
+      slice.insert(user);
+    }
+  return true;
+}
+
 /// `op` worked out again at the start of `user`. A quotient beside the reciprocal of its divisor,
 /// as its derivative has it, is a product with that: one division, not two.
 static Value workOutAgain(OpBuilder &b, Operation *op, Block &user) {
   b.setInsertionPointToStart(&user);
-  if (auto quotient = dyn_cast<DivOp>(op))
+  if (auto quotient = dyn_cast<DivOp>(op); quotient && isArithmetic(op, user.getParent()))
     for (auto known : user.getOps<DivOp>())
       if (known.getRhs() == quotient.getRhs() && isSplat(known.getLhs(), 1) &&
           known.getLhs().getDefiningOp<ConstantOp>() &&

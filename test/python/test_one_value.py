@@ -33,3 +33,25 @@ def test_a_maximum_is_among_what_it_is_of() -> None:
     for seed in range(4):
         x = _points(seed).astype("f4")
         assert np.count_nonzero(largest(xt.array(x, ("i", "j"))).values, 1).tolist() == [1, 1]
+
+
+def test_gradient_of_a_maximum_of_quotients_in_a_scan() -> None:
+    """The way back works the quotients out again, beside the reciprocals that their derivative takes."""
+
+    def loss(w: xt.Array, x: xt.Array, times: xt.Array) -> xt.Array:
+        def step(c: xt.Array, t: xt.Array) -> tuple[xt.Array, xt.Array]:
+            quotient = c / (w + t)
+            return c * 1.5, xt.max(quotient, "i") ** 2 + xt.sum(quotient**2)
+
+        return xt.sum(xt.scan(step, x, times, dim="t")[1])
+
+    gradient = xt.jit(xt.grad(loss))
+    times = np.arange(8.0)
+    for seed in range(4):
+        w, x = np.exp(_points(seed))
+        scaled, shifted = 1.5 ** times[:, None] * x, w + times[:, None]
+        quotient = scaled / shifted
+        by_quotient = 2 * quotient * (1 + (quotient == quotient.max(1, keepdims=True)))
+        want = np.sum(-by_quotient * scaled / shifted**2, 0)
+        got = gradient(xt.array(w, "i"), xt.array(x, "i"), xt.array(times, "t")).values
+        np.testing.assert_allclose(got, want, rtol=1e-12)
