@@ -29,6 +29,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -79,9 +81,22 @@ int xtensor::phaseIndex(StringRef phase, Backend backend) {
   return it == phases.end() ? -1 : it - phases.begin();
 }
 
-static void addLinalg(OpPassManager &pm, const Profile &device) {
+/// Whether x * y + z is one instruction. Of x86-64, the levels with AVX2 have it.
+static bool hasFma(StringRef target) {
+  if (std::optional<Processor> processor = processorOf(target))
+    return processor->architecture != "x86_64" || processor->vectorBits >= 256;
+  static const bool here = !llvm::Triple(llvm::sys::getProcessTriple()).isX86() ||
+                           llvm::sys::getHostCPUFeatures().lookup("fma");
+  return here;
+}
+
+static void addLinalg(OpPassManager &pm, StringRef target) {
   ToLinalgOptions options;
-  if (device.backend() != "cpu") {
+  if (backendOf(target) == Backend::cpu) {
+    if (hasFma(target))
+      pm.addNestedPass<func::FuncOp>(createFuseProducts());
+  } else {
+    Profile device(target);
     options.updateBlocks = 128;
     options.atomicBits = device.has("i64") && device.has("atomic_i64") ? 64 : 32;
     options.inOrder = device.has("in_order");
@@ -154,7 +169,7 @@ static void addHost(OpPassManager &pm) {
 void xtensor::addPhase(OpPassManager &pm, StringRef phase, StringRef target) {
   Backend backend = *backendOf(target);
   if (phase == "linalg")
-    return addLinalg(pm, Profile(backend == Backend::cpu ? "cpu" : target));
+    return addLinalg(pm, target);
   using Add = void (*)(OpPassManager &);
   Add add = llvm::StringSwitch<Add>(phase)
                 .Case("simplified", buildSimplifyPipeline)

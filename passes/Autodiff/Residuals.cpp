@@ -1,6 +1,7 @@
 #include "Autodiff/Residuals.h"
 
 #include "Autodiff/Transposer.h"
+#include "XTensor/Products.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -18,6 +19,21 @@ static bool isCheap(Operation *op) {
 /// Whether `v` has no more elements than `than`, as far as dims tell.
 static bool isNoLarger(Value v, Value than) {
   return isa<SizeOp>(than.getDefiningOp()) || lacking(arrayType(v), arrayType(than)).empty();
+}
+
+/// What `op` is worked out from, again. Whether a product is fused with a sum shows where the sum
+/// is computed, so the sum is worked out with its products, never from stored ones.
+static SmallVector<Value> sourcesOf(Operation *op) {
+  SmallVector<MulOp, 2> products = productsOf(op);
+  SmallVector<Value> sources;
+  for (Value operand : op->getOperands()) {
+    auto product = operand.getDefiningOp<MulOp>();
+    if (llvm::is_contained(products, product))
+      llvm::append_range(sources, product->getOperands());
+    else
+      sources.push_back(operand);
+  }
+  return sources;
 }
 
 /// Whether what `op` gives is only a factor or a term inside of `own`. Elsewhere, as where it is
@@ -56,7 +72,10 @@ static Value workOutAgain(OpBuilder &b, Operation *op, Block &user) {
         b.setInsertionPointAfterValue(inverse); // not before what is erased
         return MulOp::create(b, loc, quotient.getLhs(), inverse);
       }
-  return b.clone(*op)->getResult(0);
+  IRMapping map;
+  for (MulOp product : productsOf(op))
+    b.clone(*product, map);
+  return b.clone(*op, map)->getResult(0);
 }
 
 /// A cheap value is worked out again where that needs at most one value more than is there.
@@ -80,7 +99,8 @@ SmallVector<Value> xtensor::chooseResiduals(Region &region, Block &user,
     if (!needed.contains(result) || isFree(result))
       continue;
     llvm::SmallSetVector<Value, 2> more;
-    for (Value v : op.getOperands())
+    SmallVector<Value> sources = sourcesOf(&op);
+    for (Value v : sources)
       if (isInside(v) && !isFree(v) && !needed.contains(v) && !v.getDefiningOp<ConstantOp>())
         more.insert(v);
     if (more.size() > 1 || (more.size() == 1 && !isNoLarger(more[0], result)))
@@ -89,7 +109,7 @@ SmallVector<Value> xtensor::chooseResiduals(Region &region, Block &user,
     result.replaceUsesWithIf(
         again, [&](OpOperand &use) { return own->isAncestor(use.getOwner()->getParentRegion()); });
     needed.erase(result);
-    for (Value v : op.getOperands())
+    for (Value v : sources)
       if (isInside(v))
         needed.insert(v);
   }

@@ -2,6 +2,10 @@
 // known numbers or sizes there is no loop at all; in the body of a loop or branch the same goes for
 // arrays without dims, which would cost memory at every step.
 #include "ToLinalg/Lowering.h"
+#include "XTensor/Products.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -19,10 +23,35 @@ static Value emit(OpBuilder &b, Location loc, Operation *op, ValueRange stored) 
   return store(b, loc, emitElement(b, op, x, element, result), result);
 }
 
+/// The factors of a fused product, and what else is in the sum.
+static SmallVector<Value> fusedOperands(Operation *sum, MulOp product) {
+  bool first = sum->getOperand(0) == product;
+  return {product.getLhs(), product.getRhs(), sum->getOperand(first ? 1 : 0)};
+}
+
+/// x * y + z, x * y - z or z - x * y, of the elements of `fusedOperands`.
+static Value emitFused(OpBuilder &b, Location loc, Operation *sum, MulOp product, ValueRange v) {
+  Value x = v[0], z = v[2];
+  if (isa<SubOp>(sum)) {
+    Value &negative = sum->getOperand(0) == product ? z : x;
+    negative = b.createOrFold<arith::NegFOp>(loc, negative);
+  }
+  return math::FmaOp::create(b, loc, x, v[1], z);
+}
+
 void xtensor::lowerElementwise(Operation *op, Lowering &to) {
   ArrayType type = arrayType(op->getResult(0));
+  auto takesFactors = [&](Operation *user) { return markedProduct(user) == op; };
+  if (!op->use_empty() && llvm::all_of(op->getUsers(), takesFactors))
+    return;
+  MulOp product = markedProduct(op);
+  SmallVector<Value> operands =
+      product ? fusedOperands(op, product) : llvm::to_vector(op->getOperands());
+  auto emitted = [&](OpBuilder &b, Location loc, ValueRange x) {
+    return product ? emitFused(b, loc, op, product, x) : emit(b, loc, op, x);
+  };
   SmallVector<View> inputs;
-  for (Value operand : op->getOperands()) {
+  for (Value operand : operands) {
     inputs.push_back(to.access(operand, type.getDimNames()));
     if (type.getRank() == 0 && to.insideRegion())
       inputs.back() = {View::Scalar, to.numberOf(operand), inputs.back().map,
@@ -30,10 +59,7 @@ void xtensor::lowerElementwise(Operation *op, Lowering &to) {
   }
   if (llvm::all_of(inputs, [](const View &view) { return view.kind == View::Scalar; })) {
     auto numbers = llvm::map_to_vector(inputs, [](const View &view) { return view.source; });
-    return to.setScalar(op->getResult(0), emit(to.b, to.loc(), op, numbers));
+    return to.setScalar(op->getResult(0), emitted(to.b, to.loc(), numbers));
   }
-  to.setTensor(op->getResult(0),
-               to.elementwise(type, inputs, [&](OpBuilder &b, Location loc, ValueRange x) {
-                 return emit(b, loc, op, x);
-               }));
+  to.setTensor(op->getResult(0), to.elementwise(type, inputs, emitted));
 }

@@ -31,6 +31,35 @@ def DecomposeContract : Pass<"xtensor-decompose-contract", "::mlir::func::FuncOp
   let dependentDialects = ["::xtensor::XTensorDialect"];
 }
 
+def FuseProducts : Pass<"xtensor-fuse-products", "::mlir::func::FuncOp"> {
+  let summary = "Mark the sums that take a product without rounding it";
+  let description = [{
+    A processor computes x * y + z in the time of either operation, and rounds once. LLVM can find
+    such pairs by itself, but only where the product has no other use in the same loop. A value that
+    two loops compute would then differ, and a maximum would not find itself. So the decision is
+    made here, on the program before loops. It depends on the operands of a sum alone:
+
+    * One operand is a product with the dims of the sum, made in the same block. A sum of two
+      products stays as it is, because x * y - y * x is 0.
+    * The elements are f32 or f64.
+
+    The mark is the number of that operand. `xtensor-to-linalg` makes one `math.fma` of the sum,
+    which reads the factors. Other users of the product read it rounded. The pass runs for
+    processors that have the instruction. Kernels of devices fuse nothing.
+
+    ```mlir
+    %p = xtensor.mul %x, %x
+    %y = xtensor.sub %p, %one
+    ```
+    ==>
+    ```mlir
+    %p = xtensor.mul %x, %x
+    %y = xtensor.sub %p, %one {xtensor.fused = 0 : i64}
+    ```
+  }];
+  let dependentDialects = ["::xtensor::XTensorDialect"];
+}
+
 //===- to tensors ----------------------------------------------------------===//
 
 def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {

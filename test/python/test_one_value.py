@@ -55,3 +55,35 @@ def test_gradient_of_a_maximum_of_quotients_in_a_scan() -> None:
         want = np.sum(-by_quotient * scaled / shifted**2, 0)
         got = gradient(xt.array(w, "i"), xt.array(x, "i"), xt.array(times, "t")).values
         np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+def test_gradient_of_a_maximum_over_a_product_in_a_scan() -> None:
+    """The way back works the elements out again, beside a product that has other uses there."""
+
+    def loss(x: xt.Array, times: xt.Array) -> xt.Array:
+        def step(c: xt.Array, t: xt.Array) -> tuple[xt.Array, xt.Array]:
+            square = c * c
+            y = square - t
+            return c * 1.1, xt.max(y, "i") ** 2 + xt.sum(y * square)
+
+        return xt.sum(xt.scan(step, x, times, dim="t")[1])
+
+    gradient = xt.jit(xt.grad(loss))
+    times = np.linspace(0.1, 0.9, 7)
+    for seed in range(4):
+        x = _points(seed)[0]
+        scale = 1.1 ** np.arange(7)[:, None]
+        c = scale * x
+        y = c * c - times[:, None]
+        by_c = 2 * y * 2 * c * (y == y.max(1, keepdims=True)) + 4 * c**3 - 2 * c * times[:, None]
+        got = gradient(xt.array(x, "i"), xt.array(times, "t")).values
+        np.testing.assert_allclose(got, np.sum(by_c * scale, 0), rtol=1e-10, atol=1e-10)
+
+
+def test_a_product_minus_itself_is_zero() -> None:
+    @xt.jit
+    def area(x: xt.Array, y: xt.Array) -> xt.Array:
+        return x * y - y * x + (x * x - y * y)
+
+    x = _points(0)[0]
+    assert not np.any(area(xt.array(x, "i"), xt.array(x, "i")).values)
