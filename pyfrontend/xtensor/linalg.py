@@ -169,9 +169,10 @@ def _replaced(x: Tracer, *names: tuple[str, str]) -> tuple[str, ...]:
 
 @op
 def cholesky(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """The lower triangular L with A = L L^T: the dims of `a`; NaN where A is not positive definite.
+    """Returns the lower triangular L with A = L L^T, with the dims of `a`.
 
-    Of the symmetric part (A + A^T) / 2, as JAX does: the gradient is symmetric.
+    `dims` names the row and the column dim; all other dims are batches. It factors the symmetric part (A + A^T) /
+    2, as JAX does, so gradients are symmetric. The result is NaN if A is not positive definite.
     """
     x, pair, dtype = _as_matrix("cholesky", a, dims, square=True)
     return p.cast(build.factor("cholesky", x, pair)[0], dtype)
@@ -179,7 +180,11 @@ def cholesky(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
 @op
 def qr(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array]:
-    """q, r with A = Q R, reduced: q has `inner` instead of col, r instead of row; its size is the smaller of both."""
+    """Returns q, r with A = Q R, in reduced form.
+
+    `dims` names the row and the column dim; all other dims are batches. q has `inner` in place of col, r has
+    `inner` in place of row. The size of `inner` is the smaller of both sizes.
+    """
     x, pair, dtype = _as_matrix("qr", a, dims)
     q, r = build.factor("qr", x, pair, _inner("qr", x, inner))
     return p.cast(q, dtype), p.cast(r, dtype)
@@ -187,9 +192,10 @@ def qr(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array
 
 @op
 def eigh(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array]:
-    """w, v: eigenvalues, ascending, and eigenvectors of a symmetric matrix; w has `inner`, v row and `inner`.
+    """Returns w, v: the eigenvalues of a symmetric matrix, in ascending order, and its eigenvectors.
 
-    Of the symmetric part (A + A^T) / 2. Vectors of equal eigenvalues have no derivative.
+    `dims` names the row and the column dim; all other dims are batches. w has `inner`, v has row and `inner`. It
+    decomposes the symmetric part (A + A^T) / 2. Eigenvectors of equal eigenvalues do not have a derivative.
     """
     x, pair, dtype = _as_matrix("eigh", a, dims, square=True)
     w, v = build.factor("eigh", x, pair, _inner("eigh", x, inner))
@@ -198,7 +204,11 @@ def eigh(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arr
 
 @op
 def svd(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array, Array]:
-    """u, s, vh with A = U diag(s) Vh, reduced, s descending: u has row and `inner`, s `inner`, vh `inner` and col."""
+    """Returns u, s, vh with A = U diag(s) Vh, in reduced form, with s in descending order.
+
+    `dims` names the row and the column dim; all other dims are batches. u has row and `inner`, s has `inner`, vh
+    has `inner` and col.
+    """
     x, pair, dtype = _as_matrix("svd", a, dims)
     u, s, vh = build.factor("svd", x, pair, _inner("svd", x, inner))
     return p.cast(u, dtype), p.cast(s, dtype), p.cast(vh, dtype)
@@ -206,9 +216,10 @@ def svd(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arra
 
 @op
 def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array, Array]:
-    """p, l, u with A = P L U, partial pivoting: p has row and row', l row' and `inner`, u `inner` and col.
+    """Returns p, l, u with A = P L U, computed with partial pivoting: xt.dot(p, l, u) is A.
 
-    xt.dot(p, l, u) is A. Where both sizes are dynamic the matrix must be square.
+    `dims` names the row and the column dim; all other dims are batches. p has row and row', l has row' and `inner`,
+    u has `inner` and col. If both sizes are dynamic, the matrix must be square.
     """
     x, (row, col), dtype = _as_matrix("lu", a, dims)
     inner = _inner("lu", x, inner)
@@ -238,9 +249,10 @@ def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array
 
 @op(joins=True)
 def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """x with A x = b: `b` has the row dim, x the col dim in its place; the batch dims of `a`, then those of `b`.
+    """Returns the x with A x = b, for a square matrix.
 
-    A singular A gives infinities or NaN.
+    `dims` names the row and the column dim; all other dims are batches. `b` has the row dim, and x has the col dim
+    in its place. The result has the batch dims of `a`, then those of `b`. A singular A gives infinities or NaN.
     """
     x, y, pair, dtype = _system("solve", a, b, dims)
     _square("solve", x, pair)
@@ -251,10 +263,10 @@ def solve(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 def triangular_solve(
     a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX, lower: bool = True, unit: bool = False
 ) -> Array:
-    """x with A x = b for a triangular A, of which the other triangle is not read; dims as for `solve`.
+    """Returns the x with A x = b, for a triangular matrix, whose other triangle is not read.
 
-    unit: the diagonal counts as ones. The transposed system is the same one with dims=(col, row) and the other
-    triangle: triangular_solve(l, y, dims=("col", "row"), lower=False).
+    Dims are as for `solve`. With `unit=True`, the diagonal counts as ones. For the transposed system, swap the dims
+    and choose the other triangle: triangular_solve(l, y, dims=("col", "row"), lower=False).
     """
     x, y, pair, dtype = _system("triangular_solve", a, b, dims)
     _square("triangular_solve", x, pair)
@@ -263,9 +275,10 @@ def triangular_solve(
 
 @op
 def inv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """The inverse: as `a`, with row and col in each other's place (it maps what has the row dim to col).
+    """Returns the inverse, whose row and col dims are in each other's place.
 
-    A singular matrix gives infinities or NaN.
+    `dims` names the row and the column dim; all other dims are batches. The inverse maps an array with the row dim
+    to one with the col dim. A singular matrix gives infinities or NaN.
     """
     x, pair, dtype = _as_matrix("inv", a, dims, square=True)
     return p.cast(_inverse(x, pair), dtype)
@@ -293,10 +306,10 @@ def _identity(x: Tracer, dim: str, other: str) -> Tracer:
 
 @op
 def pinv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """The Moore-Penrose inverse: as `a`, with row and col in each other's place.
+    """Returns the Moore-Penrose inverse, whose row and col dims are in each other's place.
 
-    Singular values up to eps * max(rows, columns) times the largest count as 0. Derivatives hold where the rank does
-    not change (Golub and Pereyra 1973).
+    Singular values up to eps * max(rows, columns) times the largest count as 0. Derivatives hold where the rank
+    does not change (Golub and Pereyra 1973).
     """
     x, pair, dtype = _as_matrix("pinv", a, dims)
     return p.cast(build.factor("pinv", x, pair)[0], dtype)
@@ -304,7 +317,10 @@ def pinv(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
 @op(joins=True)
 def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """The x of least norm that minimises |A x - b|: `b` has the row dim, x the col dim."""
+    """Returns the x of least norm that minimises |A x - b|: `b` has the row dim, x has the col dim in its place.
+
+    The result has the batch dims of `a`, then those of `b`.
+    """
     x, y, (row, col), dtype = _system("lstsq", a, b, dims)
     inverse = build.factor("pinv", x, (row, col))[0]
     batch = [d for d in x.dims if d not in (row, col)]
@@ -314,7 +330,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
 @op
 def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """The determinant: the batch dims of `a`. Its gradient is exact where at most one rank is missing."""
+    """Returns the determinant, with the batch dims of `a`. Its gradient is exact if at most one rank is missing."""
     x, (row, col), dtype = _as_matrix("det", a, dims, square=True)
     x, swaps = _last_pivot_least(x, row, col)
     packed, _, _, parity = build.factor("lu", x, (row, col))
@@ -325,7 +341,10 @@ def det(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
 @op
 def slogdet(a: ArrayLike, /, dims: Pair = MATRIX) -> tuple[Array, Array]:
-    """sign, logabsdet of the determinant: the batch dims of `a`; 0 and -inf for a singular matrix."""
+    """Returns the sign and the logarithm of the absolute value of the determinant, with the batch dims of `a`.
+
+    A singular matrix gives 0 and -inf.
+    """
     x, (row, col), dtype = _as_matrix("slogdet", a, dims, square=True)
     packed, _, _, parity = build.factor("lu", x, (row, col))
     pivots = _diagonal(packed, row, col)
@@ -393,9 +412,9 @@ def _diagonal(x: Tracer, row: str, col: str, mode: str = "clip") -> Tracer:
 
 @op
 def diagonal(a: ArrayLike, /, dims: Pair = MATRIX, inner: str | None = None) -> Array:
-    """The elements at equal positions: `a` without col, along row (or `inner`); any dtype, any two dims.
+    """Returns the elements at equal positions, along row (or `inner`), with the dims of `a` without col.
 
-    Where a size is dynamic, no row may lie below the last column: IndexError.
+    It takes any dtype and any two dims. If a size is dynamic, a row below the last column raises IndexError.
     """
     x = as_tracer(a)
     row, col = _pair("diagonal", x, dims)
@@ -405,7 +424,7 @@ def diagonal(a: ArrayLike, /, dims: Pair = MATRIX, inner: str | None = None) -> 
 
 @op
 def trace(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """The sum of the diagonal: the batch dims of `a`; integers widen to 64 bits."""
+    """Returns the sum of the diagonal, with the batch dims of `a`. Integers widen to 64 bits."""
     x = as_tracer(a)
     row, col = _pair("trace", x, dims)
     if any_empty(x, (row, col)):
@@ -420,10 +439,11 @@ def trace(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
 @op
 def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
-    """Matrix norm over dims=(row, col): "fro" (None), "nuc", 1, -1, 2, -2, inf or -inf; or vector norm over one dim,
-    dims="i", and of an array that has one dim only.
+    """Returns the matrix norm over dims=(row, col), or the vector norm over one dim, dims="i".
 
-    1 is the largest sum of absolute values of a column, inf of a row, 2 the largest singular value, "nuc" their sum.
+    Matrix norms: "fro" (the default, None), "nuc" (the sum of the singular values), 2 and -2 (the largest and the
+    smallest singular value), 1 and -1 (the largest and the smallest sum of absolute values of a column), inf and
+    -inf (of a row). An array with one dim has a vector norm.
     """
     a = as_tracer(x)
     dtype = p.mean_dtype(a.dtype)
@@ -454,7 +474,10 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
 
 @op
 def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
-    """A to the integer power `n`, row and col being one space: the dims of `a`; negative powers are of the inverse."""
+    """Returns A to the integer power `n`, with the dims of `a`.
+
+    The row and the col dim stand for the same space. Negative powers are those of the inverse.
+    """
     x = as_tracer(a)
     row, col = pair = _pair("matrix_power", x, dims)
     _square("matrix_power", x, pair)

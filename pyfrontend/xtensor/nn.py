@@ -41,7 +41,10 @@ def __dir__() -> list[str]:
 
 @op
 def softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """exp(x) over its sum along `dim` (one or several; None is all): the dims of `x`; NaN where all of x is -inf."""
+    """Returns exp(x) divided by its sum along `dim`, without overflow, with the dims of `x`.
+
+    `dim` is one name or several, or None for all dims. The result is NaN if all elements are -inf.
+    """
     x = p.as_float(x)
     dims = dims_of("softmax", x, dim)
     if not dims or any_empty(x, dims):
@@ -56,7 +59,7 @@ def _softmax(x: Tracer, dims: tuple[str, ...]) -> Tracer:
 
 @op
 def log_softmax(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """log(softmax(x, dim)), exact for values far apart: the dims of `x`."""
+    """Returns log(softmax(x, dim)), accurate for values far apart, with the dims of `x`."""
     x = p.as_float(x)
     dims = dims_of("log_softmax", x, dim)
     if not dims or any_empty(x, dims):
@@ -73,9 +76,10 @@ def _log_softmax(x: Tracer, dims: tuple[str, ...]) -> Tracer:
 def layer_norm(
     x: ArrayLike, /, dim: Dims, weight: ArrayLike | None = None, bias: ArrayLike | None = None, eps: float = 1e-5
 ) -> Array:
-    """(x - mean) / sqrt(var + eps) over `dim`, times `weight`, plus `bias` (by name): the dims of `x`.
+    """Returns (x - mean) / sqrt(var + eps) over `dim`, times `weight`, plus `bias`.
 
-    Ba, Kiros and Hinton, "Layer normalization" (2016).
+    `weight` and `bias` align by name and may be left out. The result has the dims of `x`.
+    Source: Ba, Kiros and Hinton, "Layer normalization" (2016).
     """
     x = p.as_float(x)
     dims = dims_of("layer_norm", x, dim)
@@ -103,10 +107,11 @@ def _average(x: Tracer, dims: tuple[str, ...]) -> Tracer:
 def attention(
     q: ArrayLike, k: ArrayLike, v: ArrayLike, /, dims: tuple[str, str, str], mask: ArrayLike | None = None
 ) -> Array:
-    """softmax(q . k / sqrt(size of feature)) v, with dims=(query, key, feature): dims of q, then of v, less these.
+    """Returns softmax(q . k / sqrt(size of feature)) . v, scaled dot-product attention.
 
-    `q` has query and feature, `k` key and feature, `v` key; what else they have goes together by name.
-    Where `mask` is False a query does not attend; one that attends to nothing gives 0.
+    dims=(query, key, feature): `q` has query and feature, `k` has key and feature, `v` has key. Their other dims
+    are paired by name. The result has the dims of `q`, then of `v`, without key and feature. A query does not
+    attend to a key where the bool array `mask` is False. A query that may not attend to any key gives 0.
     """
     names = names_of("nn.attention", dims)
     if len(names) != 3 or isinstance(dims, str):
@@ -159,9 +164,10 @@ def _masked_softmax(scores: Tracer, mask: ArrayLike, key: str) -> Tracer:
 
 @op(joins=True)
 def cross_entropy(logits: ArrayLike, labels: ArrayLike, /, dim: str) -> Array:
-    """-log softmax(logits) along `dim` at the labels, one value per other dim (nothing is averaged).
+    """Returns -log(softmax(logits)) along `dim` at the labels, for each of the other dims; it does not average.
 
-    Integer labels lack `dim`; probabilities have it. IndexError for a label that is not 0 to size - 1.
+    Labels are integers without `dim`, or probabilities (floats) with `dim`. Raises IndexError if a label is not in
+    0 to size - 1.
     """
     x = p.as_float(logits)
     dim = dim_of("cross_entropy", x, dim)

@@ -16,7 +16,7 @@ from .manifest import File, Manifest, opened
 
 
 class Bundle:
-    """Functions compiled for one or more targets. `xt.load` calls them; `save` writes them to a file."""
+    """Functions that were compiled for one or more targets. `xt.load` calls them; `save` writes them to a file."""
 
     def __init__(self, data: bytes, where: str) -> None:
         self._file = File(data, where)
@@ -24,7 +24,7 @@ class Bundle:
 
     @classmethod
     def read(cls, path: Path) -> Bundle:
-        """What is in a file."""
+        """Returns the bundle in a file."""
         descriptor = opened(path)
         with open(descriptor, "rb") as file:
             return cls(file.read(), str(path))
@@ -39,7 +39,7 @@ class Bundle:
         return self.data[begin:end].decode()
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the file: all of it, or nothing. A link is followed; a pipe or a device is written to."""
+        """Writes the file completely, or not at all. It follows a link, and writes to a pipe or a device."""
         target = path_of(path, "save")
         try:
             write_file(target, self.data)
@@ -48,7 +48,10 @@ class Bundle:
         return target
 
     def extract(self, folder: str | os.PathLike[str]) -> Path:
-        """Writes the members to files, for compilers and linkers: below `folder`, whatever links are there."""
+        """Writes the members to files below `folder`, for compilers and linkers.
+
+        Links inside of `folder` cannot lead outside.
+        """
         out = path_of(folder, "extract")
         members: dict[str, bytes | memoryview] = {"manifest.json": self.manifest_text.encode()}
         members |= {name: self._file.member(name) for name in self.manifest.members}

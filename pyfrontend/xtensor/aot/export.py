@@ -45,18 +45,21 @@ def export(
     c: bool = True,
     name: str | None = None,
 ) -> Bundle:
-    """Compiles `f` ahead of time into a bundle, which `xt.load` and programs in C call; or several functions,
-    `xt.export({"predict": (f, args), "loss": (g, args, kwargs)})`.
+    """Compiles `f` ahead of time into a bundle, which `xt.load` and programs in C call.
 
-    args, kwargs: what `f` is called with: arrays, for their types, or `xt.spec(batch=None, pixel=784, dtype="f4")`. A
-    size of None is left open; one name is one size across all arguments. Arrays that `f` captures are baked in.
-    targets: "cpu" (machines like this one), "cpu:x86-64-v3", "cpu:aarch64-linux-gnu", "cpu:riscv64-linux-gnu" ..;
-    several may be in one bundle. "vulkan", "metal", "cuda" or a device's
-    profile: kernels with a list of launches for any program, and their host for `xt.load`.
-    path: where to write it.
-    blas: what matrix products are calls of in C: "openblas", "blas", "scipy-openblas"; None: the bundle has its own.
-    c: whether libraries and a header for C are in it.
-    name: what symbols in C begin with; default: the name of the file.
+    Several functions: `xt.export({"predict": (f, args), "loss": (g, args, kwargs)})`.
+
+    args, kwargs: the arguments of the call, as arrays (for their types) or `xt.spec(batch=None, pixel=784,
+    dtype="f4")`. A size of None stays open; one name is one size across all arguments. Arrays that `f` captures
+    become part of the bundle.
+    targets: "cpu" (machines like this one), "cpu:x86-64-v3", "cpu:aarch64-linux-gnu", "cpu:riscv64-linux-gnu" ..; a
+    bundle may have several. "vulkan", "metal", "cuda" or a device's profile adds kernels, a list of launches for
+    any program, and a host library for `xt.load`.
+    path: the file to write.
+    blas: the library that matrix products call in C: "openblas", "blas" or "scipy-openblas". None: the bundle has
+    its own.
+    c: whether the bundle has libraries and a header for C.
+    name: the prefix of symbols in C; by default the name of the file.
     """
     asked = _asked(f, args, kwargs)
     wanted = (targets,) if isinstance(targets, str) else targets

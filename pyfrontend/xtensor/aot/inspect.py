@@ -13,7 +13,7 @@ from .schema import printable
 
 
 def lines(file: File) -> Iterator[str]:
-    """The manifest for people, once every byte of the bundle was checked. Nothing in it can steer a terminal."""
+    """Yields the manifest as text, once every byte of the bundle is checked. Nothing in it can control a terminal."""
     file.check()
     return map(printable, _lines(file))
 
@@ -58,5 +58,5 @@ def _of_function(f: Exported) -> Iterator[str]:
 
 
 def as_json(bundle: Bundle) -> str:
-    """manifest.json as it is, but for what a terminal would not print."""
+    """Returns manifest.json unchanged, except for characters that a terminal must not get."""
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in bundle.manifest_text)

@@ -24,7 +24,7 @@ def __dir__() -> list[str]:
 
 
 class TreeDef:
-    """The shape of a pytree without its leaves; hashable, and equal for equal shapes."""
+    """The structure of a pytree without its leaves. It is hashable, and equal for equal structures."""
 
     __slots__ = ("_hash", "children", "kind", "meta", "size")
 
@@ -92,8 +92,11 @@ def _structure(kind: Any, meta: Hashable, children: tuple[TreeDef, ...]) -> Tree
 
 
 def register(cls: C, flatten: _Flatten | None = None, unflatten: _Unflatten | None = None) -> C:
-    """Makes instances of `cls` pytrees. `flatten(x)` gives (children, hashable rest), `unflatten(rest, children)`
-    the instance again. Dataclasses need no registration."""
+    """Makes instances of `cls` pytrees.
+
+    `flatten(x)` returns (children, rest), where rest is hashable. `unflatten(rest, children)` returns the instance.
+    Dataclasses need not be registered.
+    """
     if flatten is None or unflatten is None:
         raise ArgumentError(f"tree.register({cls.__name__}): give both flatten and unflatten")
     _registry[cls] = (flatten, unflatten)
@@ -162,7 +165,7 @@ def _mapping(kind: Any, keys: Any, values: Iterable[Any]) -> Any:
 
 
 def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
-    """The leaves from left to right, and the structure around them."""
+    """Returns the leaves from left to right, and the structure around them."""
     out: list[Any] = []
     try:
         return out, _visit(tree, out, is_leaf)
@@ -183,22 +186,22 @@ def _visit(x: Any, out: list[Any], is_leaf: Callable[[Any], bool] | None) -> Tre
 
 
 def unflatten(structure: TreeDef, leaves: Iterable[Any]) -> Any:
-    """A tree of that structure with these leaves."""
+    """Returns a pytree of this structure with these leaves."""
     return structure.unflatten(leaves)
 
 
 def leaves(tree: Any) -> list[Any]:
-    """The leaves from left to right."""
+    """Returns the leaves from left to right."""
     return flatten(tree)[0]
 
 
 def structure(tree: Any) -> TreeDef:
-    """What is around the leaves: hashable, and equal for trees that differ in their leaves alone."""
+    """Returns the structure around the leaves, which is hashable."""
     return flatten(tree)[1]
 
 
 def paths(tree: Any) -> list[str]:
-    """One string per leaf, such as `['w'][0]`, for messages."""
+    """Returns one string per leaf, such as `['w'][0]`, for messages."""
     out: list[str] = []
 
     def visit(x: Any, path: str) -> None:
@@ -224,7 +227,7 @@ def paths(tree: Any) -> list[str]:
 
 
 def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
-    """`fn` of every leaf, and of the leaves at the same place in each of `rest`. Dicts match by key."""
+    """Applies `fn` to every leaf, and to the leaves at the same place in each of `rest`. Dicts match by key."""
     if not callable(fn):
         raise ArgumentTypeError(f"xt.tree.map: the function comes first, not {fn!r:.60}: write xt.tree.map(f, tree)")
     first, shape = flatten(tree)

@@ -22,10 +22,14 @@ def _bytes(spec: Spec) -> int:
 
 
 def cost(program: Program, target: Target) -> dict[str, Any]:
-    """flops: arithmetic ops times the elements and steps of their loops (a while loop counts as one step, a branch as
-    all of its sides); an extremum is one, comparisons, choices, logic, conversions and positions are none. bytes: of
-    arguments and results; arena: of temporaries. On a device also launches: of kernels; on_host: the routines that run
-    on the CPU in the midst of the program, and how often."""
+    """Returns what one call costs.
+
+    flops: arithmetic ops times the elements and steps of their loops. A while loop counts as one step, a branch as
+    all of its sides. An extremum is one flop; comparisons, choices, logic, conversions and positions are not
+    counted.
+    bytes: of arguments and results. arena: bytes of temporaries. For a device also launches (of kernels) and
+    on_host: the routines that run on the CPU in the middle of the program, and how often.
+    """
     supports.check(target, program)
     moved = sum(_bytes(s) for s in (*program.all_inputs, *program.outputs))
     with diagnosed(CompileError):

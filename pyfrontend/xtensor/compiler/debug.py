@@ -31,8 +31,11 @@ _SUFFIXES = {"llvm": "ll", "asm": "s", "msl": "metal", "ptx": "ptx"}
 
 
 class dump_phases:  # noqa: N801 (used like a function)
-    """Writes the IR of every phase of what is compiled from now on to `directory` (None: nowhere); one folder per
-    program. For a block when used as a context manager. The environment variable XTENSOR_DUMP does the same."""
+    """Writes the IR of every phase of every program that is compiled from now on to `directory`.
+
+    Each program gets a folder. None stops it. As a context manager it holds for its block. The environment variable
+    XTENSOR_DUMP does the same for a process.
+    """
 
     def __init__(self, directory: str | os.PathLike[str] | None) -> None:
         global _directory
@@ -48,9 +51,12 @@ class dump_phases:  # noqa: N801 (used like a function)
 
 
 class check_shared:  # noqa: N801 (used like a function)
-    """Watches arrays that are made from now on over memory of NumPy, DLPack or xarray. Called, it raises ArgumentError
-    if such memory was written to since, with the line where the array was made; so does the end of its block. The
-    arrays live as long as they are watched: until the end of the block, or as long as this does."""
+    """Watches arrays that are made from now on over memory of NumPy, DLPack or xarray.
+
+    When called, and at the end of its block, it raises ArgumentError if such memory was written to since; the
+    message names the line that made the array. It keeps the arrays alive until the end of the block, or as long as
+    itself.
+    """
 
     def __init__(self) -> None:
         self._watch = Watch()

@@ -24,11 +24,12 @@ _USUAL_SIZE = 64
 
 @op(joins=True)
 def dot(*arrays: ArrayLike, dim: Dims = None) -> Array:
-    """The product of the arrays, summed over `dim`; the result has their other dims in order of first appearance.
+    """Returns the product of the arrays, summed over `dim`, with their other dims in order of first appearance.
 
-    None sums over the dims that two or more of them share, `...` over all. A dim that one array
-    has is summed, too; `dim=()` is the outer product, which None is as well where nothing is shared (an error under
-    `xt.option(outer="forbid")`).
+    None sums over every dim that two or more of the arrays share; `...` sums over all dims. A named dim is summed
+    also if one array alone has it. `dim=()` gives the outer product. If no dim is shared, so does None, unless
+    `xt.option(outer="forbid")` makes that an error.
+    Example: xt.dot(x, w, dim="feature") for x(sample, feature) and w(feature, unit) has dims (sample, unit).
     """
     if not arrays:
         raise fail(ArgumentError, "dot", "no arrays are given", instead="Write xt.dot(x, y)")
@@ -144,5 +145,8 @@ def _cost(x: Tracer, y: Tracer) -> int:
 
 
 def matmul(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x @ y: the product summed over the dims that both have; the outer product where they share none."""
+    """Returns x @ y, the product summed over the dims that both arrays have.
+
+    If they share no dim, this is the outer product. It equals `xt.dot(x, y)`.
+    """
     return dot(x, y)

@@ -85,11 +85,13 @@ def conv(
     x: ArrayLike, w: ArrayLike, /, dims: dict[str, str], dim: Dims = (), *, stride: int | dict[str, int] | None = None,
     padding: Any = 0, dilation: int | dict[str, int] | None = None,
 ) -> Array:  # fmt: skip
-    """Cross-correlation of `x` with the kernel `w`: the dims of `x`, then of `w`, less the kernel's own and `dim`.
+    """Returns the cross-correlation of `x` with the kernel `w`.
 
-    `dims` says which dim of `w` slides along which of `x`: {"h": "kh", "w": "kw"}. `dim` is contracted (the channels
-    that go in). Other names that both have go together (groups, batches). `stride`, `dilation`: an int, or ints by
-    dim; `padding`: an int, (before, after), "same" or "valid", or these by dim.
+    `dims` maps each dim of `x` that is scanned to the kernel's dim: {"h": "kh", "w": "kw"}. `dim` is summed over
+    (the input channels). Other dims with equal names are paired (groups, batches). The result has the dims of `x`,
+    then those of `w`, without the kernel's dims and `dim`. `stride` and `dilation` are an int, or ints by dim.
+    `padding` is an int, a pair (before, after), "same" or "valid", or these by dim.
+    Example: nn.conv(image, w, {"h": "kh", "w": "kw"}, dim="channel", padding="same").
     """
     x, w = p.promote(x, w)
     p.no_bool("nn.conv", x, 'Cast them first: x.astype("f4")')
@@ -140,9 +142,10 @@ def _pooled(name: str, kind: str, x: Tracer, sizes: Any, stride: Any, padding: A
 
 @op(name="nn.max_pool")
 def max_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, padding: Any = 0) -> Array:
-    """Largest value of each window: the dims of `x`. `windows` gives lengths by dim, `stride` is these by default.
+    """Returns the largest value of each window, with the dims of `x`.
 
-    Padding never wins. Ties share the gradient.
+    `windows` maps dims to window lengths; `stride` is the same lengths by default. Padded positions never win. Ties
+    share the gradient. Example: nn.max_pool(x, {"h": 2, "w": 2}).
     """
     x = as_tracer(x)
     p.no_bool("nn.max_pool", x, 'Cast them first: x.astype("f4")')
@@ -151,9 +154,9 @@ def max_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
 
 @op(name="nn.avg_pool")
 def avg_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, padding: Any = 0) -> Array:
-    """Mean of each window: the dims of `x`. `windows` gives lengths by dim, `stride` is these by default.
+    """Returns the mean of each window, with the dims of `x`.
 
-    Padding counts as zeros.
+    `windows` maps dims to window lengths; `stride` is the same lengths by default. Padded positions count as zeros.
     """
     x = p.as_mean(x)
     total = _pooled("nn.avg_pool", "sum", x, windows, stride, padding)
@@ -165,10 +168,11 @@ MODES = ("full", "same", "valid")
 
 @op(name="signal.convolve")
 def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "full") -> Array:
-    """Convolution of `x` along dims[0] with `k` along dims[1]: the dims of `x`, then those that only `k` has.
+    """Returns the convolution of `x` along dims[0] with `k` along dims[1].
 
-    Sizes as scipy.signal.convolve has them: "full" n + m - 1, "same" n, "valid" where both overlap whole,
-    |n - m| + 1. Other names that both have go together.
+    The result has the dims of `x`, then the other dims of `k`. Dims with equal names are paired. For sizes n and m,
+    the result has size n + m - 1 in mode "full", n in mode "same", and |n - m| + 1 in mode "valid", where one
+    operand overlaps the other completely. The modes are those of scipy.signal.convolve.
     """
     x, k = p.promote(x, k)
     p.no_bool("signal.convolve", x, 'Cast them first: x.astype("f4")')

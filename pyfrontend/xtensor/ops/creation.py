@@ -102,17 +102,26 @@ def _concrete(values: np.ndarray, dims: tuple[str, ...]) -> Any:
 
 
 def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:
-    """Zeros with the dims and sizes given: zeros(time=3, space=4, dtype="f4") or zeros({"time": 3}). By default f8."""
+    """Returns zeros with the given dims and sizes: zeros(time=3, space=4, dtype="f4") or zeros({"time": 3}).
+
+    The dtype is f8 by default, or `xt.option(default_float=)`.
+    """
     return _filled("zeros", _sizes("zeros", sizes, keywords), 0, _or_default(dtype))
 
 
 def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:
-    """Ones with the dims and sizes given: ones(time=3, space=4, dtype="f4") or ones({"time": 3}). By default f8."""
+    """Returns ones with the given dims and sizes: ones(time=3, space=4, dtype="f4") or ones({"time": 3}).
+
+    The dtype is f8 by default, or `xt.option(default_float=)`.
+    """
     return _filled("ones", _sizes("ones", sizes, keywords), 1, _or_default(dtype))
 
 
 def full(*sizes_and_value: Any, dtype: Any = None, **keywords: int) -> Array:
-    """One value everywhere: full({"time": 3}, 7.0) or full(7.0, time=3). The value has no dims."""
+    """Returns an array with one value everywhere: full(7.0, time=3) or full({"time": 3}, 7.0).
+
+    The value has no dims (DimensionError). Without `dtype`, the array has the dtype of the value.
+    """
     if len(sizes_and_value) == 2:
         sizes, value = sizes_and_value
     elif len(sizes_and_value) == 1 and not isinstance(sizes_and_value[0], Mapping):
@@ -157,17 +166,20 @@ def _like(x: ArrayLike, value: ArrayLike, dtype: Any = None, /) -> Array:
 
 
 def zeros_like(x: ArrayLike, /, dtype: Any = None) -> Array:
-    """Zeros with dims, sizes and (unless given) dtype of `x`."""
+    """Returns zeros with the dims and sizes of `x`, and its dtype unless `dtype` is given."""
     return _like(x, 0, dtype)
 
 
 def ones_like(x: ArrayLike, /, dtype: Any = None) -> Array:
-    """Ones with dims, sizes and (unless given) dtype of `x`."""
+    """Returns ones with the dims and sizes of `x`, and its dtype unless `dtype` is given."""
     return _like(x, 1, dtype)
 
 
 def full_like(x: ArrayLike, value: ArrayLike, /, dtype: Any = None) -> Array:
-    """`value` (without dims) everywhere, with dims, sizes and (unless given) dtype of `x`."""
+    """Returns `value` everywhere, with the dims and sizes of `x`, and its dtype unless `dtype` is given.
+
+    Raises DimensionError if `value` has dims.
+    """
     return _like(x, value, dtype)
 
 
@@ -175,7 +187,11 @@ def full_like(x: ArrayLike, value: ArrayLike, /, dtype: Any = None) -> Array:
 
 
 def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: str = "i", dtype: Any = None) -> Array:
-    """start, start + step, .. below stop along `dim`; one number counts from 0: arange(5, dim="time")."""
+    """Returns the numbers start, start + step, .. below `stop`, along the one dim `dim`.
+
+    One number counts from 0: arange(5, dim="time") is 0 to 4. The bounds are known while tracing, except that
+    arange(x.sizes["time"]) takes a dynamic size. Raises ArgumentError if `step` is 0.
+    """
     if stop is None:
         start, stop = 0, start
     if isinstance(stop, DynamicSize) and isinstance(start, int) and isinstance(step, int) and (start, step) == (0, 1):
@@ -228,7 +244,10 @@ def _steps(values: np.ndarray, dim: str) -> Tracer:
 def linspace(
     start: ArrayLike, stop: ArrayLike, n: int = 50, /, *, dim: str = "i", endpoint: bool = True, dtype: Any = None
 ) -> Array:
-    """`n` values from `start` to `stop`, both included, evenly spaced along the new first dim `dim`."""
+    """Returns `n` evenly spaced values from `start` to `stop`, along the new first dim `dim`.
+
+    `stop` is the last value, unless `endpoint=False`. `start` and `stop` are numbers or arrays.
+    """
     count = integer("linspace", n, "the number of values", wide=True)
     if count < 0:
         raise fail(ArgumentError, "linspace", f"{n} values")
@@ -267,8 +286,11 @@ def eye(
     dtype: Any = None,
     **sizes_by_name: int,
 ) -> Array:
-    """1 where both positions are equal, else 0: dims (row, col) of sizes n and m (n); or eye(row=3, col=4). By default
-    f8."""
+    """Returns 1 where both positions are equal, else 0: eye(3) has dims (row, col) and sizes 3 and 3.
+
+    `m` is the second size, by default `n`. Other names: eye(3, dims=("a", "b")) or eye(a=3, b=4). The dtype is f8
+    by default.
+    """
     if n is None:
         if len(sizes_by_name) != 2:
             raise fail(

@@ -29,41 +29,44 @@ from .types import Array, ArrayLike, Elementwise
 T = TypeVar("T")
 
 
-def _float_function(name: str, what: str, like: str = "") -> Elementwise:
+def _float_function(name: str, what: str) -> Elementwise:
     """The public function over the dialect's float op `name`."""
 
     def function(x: ArrayLike, /) -> Array:
         return build.unary(name, p.as_float(x))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{what}, element by element: the dims of `x`; integers in the float NumPy gives.{like}"
+    function.__doc__ = (
+        f"Returns {what}.\n\n"
+        "The result has the dims of `x`. Floats keep their dtype; integers and bools give the float that NumPy gives."
+    )
     return op(function)
 
 
-acos = _float_function("acos", "Inverse cosine, in [0, pi]")
-acosh = _float_function("acosh", "Inverse hyperbolic cosine")
-asin = _float_function("asin", "Inverse sine, in [-pi/2, pi/2]")
-asinh = _float_function("asinh", "Inverse hyperbolic sine")
-atan = _float_function("atan", "Inverse tangent, in [-pi/2, pi/2]")
-atanh = _float_function("atanh", "Inverse hyperbolic tangent")
-cbrt = _float_function("cbrt", "Cube root")
-cos = _float_function("cos", "Cosine of radians")
-cosh = _float_function("cosh", "Hyperbolic cosine")
-erf = _float_function("erf", "Error function")
-erfc = _float_function("erfc", "1 - erf(x), exact in the right tail")
-exp = _float_function("exp", "e to the power x")
-exp2 = _float_function("exp2", "2 to the power x")
-expm1 = _float_function("expm1", "exp(x) - 1, exact near 0")
-log = _float_function("log", "Natural logarithm")
-log10 = _float_function("log10", "Logarithm to base 10")
-log1p = _float_function("log1p", "log(1 + x), exact near 0")
-log2 = _float_function("log2", "Logarithm to base 2")
-rsqrt = _float_function("rsqrt", "1 / sqrt(x)")
-sin = _float_function("sin", "Sine of radians")
-sinh = _float_function("sinh", "Hyperbolic sine")
-sqrt = _float_function("sqrt", "Square root; NaN below 0")
-tan = _float_function("tan", "Tangent of radians")
-tanh = _float_function("tanh", "Hyperbolic tangent")
+acos = _float_function("acos", "the inverse cosine of each element, in [0, pi]")
+acosh = _float_function("acosh", "the inverse hyperbolic cosine of each element")
+asin = _float_function("asin", "the inverse sine of each element, in [-pi/2, pi/2]")
+asinh = _float_function("asinh", "the inverse hyperbolic sine of each element")
+atan = _float_function("atan", "the inverse tangent of each element, in [-pi/2, pi/2]")
+atanh = _float_function("atanh", "the inverse hyperbolic tangent of each element")
+cbrt = _float_function("cbrt", "the cube root of each element")
+cos = _float_function("cos", "the cosine of each element, an angle in radians")
+cosh = _float_function("cosh", "the hyperbolic cosine of each element")
+erf = _float_function("erf", "the error function of each element")
+erfc = _float_function("erfc", "1 - erf(x) of each element, accurate also for large x")
+exp = _float_function("exp", "e to the power of each element")
+exp2 = _float_function("exp2", "2 to the power of each element")
+expm1 = _float_function("expm1", "exp(x) - 1 of each element, accurate also near 0")
+log = _float_function("log", "the natural logarithm of each element")
+log10 = _float_function("log10", "the logarithm to base 10 of each element")
+log1p = _float_function("log1p", "log(1 + x) of each element, accurate also near 0")
+log2 = _float_function("log2", "the logarithm to base 2 of each element")
+rsqrt = _float_function("rsqrt", "1 / sqrt(x) of each element")
+sin = _float_function("sin", "the sine of each element, an angle in radians")
+sinh = _float_function("sinh", "the hyperbolic sine of each element")
+sqrt = _float_function("sqrt", "the square root of each element, NaN below 0")
+tan = _float_function("tan", "the tangent of each element, an angle in radians")
+tanh = _float_function("tanh", "the hyperbolic tangent of each element")
 
 
 def _rounding(name: str, what: str) -> Elementwise:
@@ -74,18 +77,22 @@ def _rounding(name: str, what: str) -> Elementwise:
         return build.unary(name, x) if p.is_float(x.dtype) else x
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{what}, element by element: dims and dtype of `x`."
+    function.__doc__ = f"Returns {what} each element, with the dims and dtype of `x`."
     return op(function)
 
 
-ceil = _rounding("ceil", "Smallest integer not below x")
-floor = _rounding("floor", "Largest integer not above x")
-trunc = _rounding("trunc", "Integer part, towards 0")
+ceil = _rounding("ceil", "the smallest integer not below")
+floor = _rounding("floor", "the largest integer not above")
+trunc = _rounding("trunc", "the integer part (rounded towards 0) of")
 
 
 @op
 def round(x: ArrayLike, /, decimals: int = 0) -> Array:
-    """To `decimals` places, halves to even: dims and dtype of `x` (bool gives f2)."""
+    """Returns `x` rounded to `decimals` places, halves to even, with the dims and dtype of `x`.
+
+    Bools give f2. A negative `decimals` rounds to tens, hundreds and so on.
+    Raises ArgumentError if `decimals` is not in -300 to 300.
+    """
     x = as_tracer(x)
     if x.dtype == p.BOOL:
         x = p.as_float(x)
@@ -118,37 +125,40 @@ def _float_test(name: str, what: str) -> Elementwise:
         return build.compare("eq" if name == "isfinite" else "ne", x, x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Whether each element is {what}: bools with the dims of `x`."
+    function.__doc__ = f"Tells whether each element is {what}: bools with the dims of `x`."
     return op(function)
 
 
 isfinite = _float_test("isfinite", "neither infinite nor NaN")
 isinf = _float_test("isinf", "infinite")
-isnan = _float_test("isnan", "not a number")
+isnan = _float_test("isnan", "NaN")
 
 
 @op
 def abs(x: ArrayLike, /) -> Array:
-    """Absolute value: dims and dtype of `x`. The derivative at 0 is 0."""
+    """Returns the absolute value of each element, with the dims and dtype of `x`. The derivative at 0 is 0."""
     x = as_tracer(x)
     return x if x.dtype.kind in "bu" else build.unary("abs", x)
 
 
 @op
 def negative(x: ArrayLike, /) -> Array:
-    """-x: dims and dtype of `x` (integers wrap). DTypeError for bool."""
+    """Returns -x, with the dims and dtype of `x`. Integers wrap. Raises DTypeError for bools."""
     return build.unary("neg", p.no_bool("negative", as_tracer(x), "Write ~x or xt.logical_not(x)"))
 
 
 @op
 def positive(x: ArrayLike, /) -> Array:
-    """+x: `x` itself. DTypeError for bool."""
+    """Returns `x` itself. Raises DTypeError for bools."""
     return p.no_bool("positive", as_tracer(x), 'Cast it first: x.astype("i1")')
 
 
 @op
 def sign(x: ArrayLike, /) -> Array:
-    """-1, 0 or 1 (NaN stays): dims and dtype of `x`. DTypeError for bool. The derivative is 0."""
+    """Returns the sign of each element: -1, 0 or 1, with the dims and dtype of `x`.
+
+    The sign of NaN is NaN. The derivative is 0. Raises DTypeError for bools.
+    """
     x = p.no_bool("sign", as_tracer(x), 'Cast it first: x.astype("i1")')
     if x.dtype.kind == "u":
         return build.cast(p.as_bool(x), x.dtype)
@@ -157,7 +167,7 @@ def sign(x: ArrayLike, /) -> Array:
 
 @op
 def signbit(x: ArrayLike, /) -> Array:
-    """Whether each element is below 0 or -0.0: bools with the dims of `x`."""
+    """Tells whether the sign bit of each element is set (below 0, or -0.0): bools with the dims of `x`."""
     x = as_tracer(x)
     if x.dtype == p.BOOL:
         x = build.cast(x, p.I1)
@@ -168,7 +178,7 @@ def signbit(x: ArrayLike, /) -> Array:
 
 @op
 def invert(x: ArrayLike, /) -> Array:
-    """Complement of every bit (~x), `not` for bools: dims and dtype of `x`. DTypeError for floats."""
+    """Returns ~x, which inverts every bit, and is `not` for bools. Raises DTypeError for floats."""
     x = as_tracer(x)
     p.only_integer("invert", x)
     return build.unary("not", x)
@@ -179,7 +189,7 @@ bitwise_invert = invert
 
 @op
 def logical_not(x: ArrayLike, /) -> Array:
-    """Whether each element is 0: bools with the dims of `x`."""
+    """Tells whether each element is 0: bools with the dims of `x`."""
     x = as_tracer(x)
     if x.dtype == p.BOOL:
         return build.unary("not", x)
@@ -194,14 +204,17 @@ def _number(x: ArrayLike) -> Tracer:
 
 @op
 def square(x: ArrayLike, /) -> Array:
-    """x * x: dims and dtype of `x` (bool gives i1)."""
+    """Returns x * x, with the dims and dtype of `x`. Bools give i1."""
     x = _number(x)
     return build.binary("mul", x, x)
 
 
 @op
 def reciprocal(x: ArrayLike, /) -> Array:
-    """1 / x: dims and dtype of `x`; for integers the integer part of it, and 0 for 0."""
+    """Returns 1 / x, with the dims and dtype of `x`.
+
+    For integers it is the integer part: 1 and -1 stay, all others give 0, and so does 0. Bools give i1.
+    """
     x = _number(x)
     one = p.constant(1, x.dtype)
     if p.is_float(x.dtype):
@@ -218,37 +231,40 @@ def _scaled(x: ArrayLike, factor: float) -> Tracer:
 
 @op
 def deg2rad(x: ArrayLike, /) -> Array:
-    """Degrees to radians."""
+    """Returns an angle in radians from one in degrees, with the dims of `x`."""
     return _scaled(x, math.pi / 180)
 
 
 @op
 def rad2deg(x: ArrayLike, /) -> Array:
-    """Radians to degrees."""
+    """Returns an angle in degrees from one in radians, with the dims of `x`."""
     return _scaled(x, 180 / math.pi)
 
 
 @op
 def real(x: ArrayLike, /) -> Array:
-    """The real part: `x` itself, since arrays are real."""
+    """Returns the real part, which is `x` itself: arrays are real."""
     return as_tracer(x)
 
 
 @op
 def imag(x: ArrayLike, /) -> Array:
-    """The imaginary part: zeros with dims and dtype of `x`, since arrays are real."""
+    """Returns the imaginary part: zeros with the dims and dtype of `x`, because arrays are real."""
     return zeros_like(as_tracer(x))
 
 
 @op
 def conj(x: ArrayLike, /) -> Array:
-    """The complex conjugate: `x` itself, since arrays are real (bool gives i1)."""
+    """Returns the complex conjugate, which is `x` itself: arrays are real. Bools give i1."""
     return _number(x)
 
 
 @op(decide=())
 def astype(x: ArrayLike, dtype: object, /) -> Array:
-    """`x` converted to `dtype`: floats to integers truncate, numbers to bool compare with 0."""
+    """Returns `x` converted to `dtype`.
+
+    Floats become integers by truncation, and integers that do not fit wrap. Numbers become bools by x != 0.
+    """
     x = as_tracer(x)
     wanted = as_dtype(dtype)
     if wanted == p.BOOL:
@@ -269,7 +285,10 @@ def stop_gradient(x: ArrayLike, /) -> Array: ...
 def stop_gradient(x: T, /) -> T: ...
 @plain
 def stop_gradient(x: Any, /) -> Any:
-    """`x`, an array or a pytree of arrays, of which no derivative is taken."""
+    """Returns `x`, an array or a pytree of arrays, as a constant to derivatives.
+
+    Gradients and tangents of the result are 0. Values do not change.
+    """
     return tree.map(_stop_gradient, x)
 
 
@@ -286,7 +305,7 @@ def _toward_zero(x: Tracer) -> tuple[Tracer, Tracer]:
 
 @op
 def sigmoid(x: ArrayLike, /) -> Array:
-    """1 / (1 + exp(-x)), exact in both tails: the dims of `x`."""
+    """Returns the logistic function 1 / (1 + exp(-x)), accurate in both tails, with the dims of `x`."""
 
     def ratio(x: Tracer) -> Tracer:
         positive_, e = _toward_zero(x)
@@ -298,7 +317,7 @@ def sigmoid(x: ArrayLike, /) -> Array:
 
 @op
 def softplus(x: ArrayLike, /) -> Array:
-    """log(1 + exp(x)), exact in both tails: the dims of `x`."""
+    """Returns log(1 + exp(x)) without overflow, accurate in both tails, with the dims of `x`."""
 
     def smooth(x: Tracer) -> Tracer:
         positive_, e = _toward_zero(x)
@@ -309,14 +328,17 @@ def softplus(x: ArrayLike, /) -> Array:
 
 @op
 def log_sigmoid(x: ArrayLike, /) -> Array:
-    """log(sigmoid(x)), exact in both tails: the dims of `x`."""
+    """Returns log(sigmoid(x)), accurate in both tails, with the dims of `x`."""
     x = p.as_float(x)
     return build.unary("neg", as_tracer(softplus(build.unary("neg", x))))
 
 
 @op
 def relu(x: ArrayLike, /) -> Array:
-    """x where it is positive, else 0 (NaN stays): dims and dtype of `x`. The derivative at 0 is 0."""
+    """Returns x where it is positive, else 0, with the dims and dtype of `x`.
+
+    NaN stays NaN. The derivative at 0 is 0. Bools give i1.
+    """
     x = _number(x)
     nought = p.zero(x.dtype)
     return build.select(build.compare("le", x, nought), nought, x)
@@ -334,7 +356,7 @@ def _beside_relu(x: Tracer, least: float, bump: Callable[[Tracer], Tracer]) -> T
 
 @op
 def silu(x: ArrayLike, /) -> Array:
-    """x * sigmoid(x): the dims of `x`."""
+    """Returns x * sigmoid(x), with the dims of `x`. It is 0 at -inf."""
 
     def bump(t: Tracer) -> Tracer:
         if t.dtype == p.F8:
@@ -352,7 +374,10 @@ def silu(x: ArrayLike, /) -> Array:
 
 @op
 def gelu(x: ArrayLike, /) -> Array:
-    """x times the normal distribution function at x (the exact form): the dims of `x`."""
+    """Returns x times the normal distribution function at x, with the dims of `x`.
+
+    This is the exact form, x * erfc(-x / sqrt(2)) / 2, and not its approximation by tanh.
+    """
     x = p.as_float(x)
     is_exact = x.dtype.itemsize > 2
 
@@ -392,7 +417,10 @@ def nan_to_num(
     posinf: ArrayLike | None = None,
     neginf: ArrayLike | None = None,
 ) -> Array:
-    """`x` with NaN and the infinities replaced (by 0 and the largest finite values): dims and dtype of `x`."""
+    """Returns `x` with NaN and the infinities replaced by numbers, with the dims and dtype of `x`.
+
+    NaN becomes `nan`. By default, inf and -inf become the largest and the lowest finite value of the dtype.
+    """
     x = as_tracer(x)
     if not p.is_float(x.dtype):
         return x

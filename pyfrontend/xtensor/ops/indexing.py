@@ -188,10 +188,10 @@ def parts_of(index: slice, size: int) -> tuple[tuple[int, int, int], bool]:
 def isel(
     x: ArrayLike, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any
 ) -> Array:
-    """Elements by position along dims: isel(x, {"a": 0, "b": slice(1, 3)}) or a=0, b=...
+    """Returns elements by position along dims: isel(x, {"a": 0, "b": slice(1, 3)}) or isel(x, a=0, b=slice(1, 3)).
 
-    An int removes its dim, a slice (any step) keeps it, a list or mask keeps it, a named integer array
-    puts its own dims there. IndexError out of range.
+    An int removes its dim. A slice (with any step), a list and a mask keep it. An integer array with names puts its
+    own dims in place of it. Raises IndexError if a position is out of range.
     """
     return read("isel", x, by_dim("isel", indexers, keywords, "indexers"), missing_dims=missing_dims)
 
@@ -454,7 +454,7 @@ def _least(dtype: np.dtype) -> Any:
 
 
 def getitem(x: Any, key: Any, /) -> Array:
-    """x[key]: a dict from dims, or positions by the order of dims, with one `...`."""
+    """x[key]: a dict from dims to positions, or positions in the order of dims, with at most one `...`."""
     return read("isel", x, keyed(x, key))
 
 
@@ -500,31 +500,38 @@ def _ends(name: str, x: Any, indexers: Any, keywords: Mapping[str, Any], part: A
 
 
 def head(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
-    """The first elements along dims: head(x, a=2); 5 of every dim if nothing is given."""
+    """Returns the first elements along dims: head(x, a=2). Without arguments it keeps 5 along every dim."""
     return _ends("head", x, indexers, keywords, slice)
 
 
 def tail(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
-    """The last elements along dims: tail(x, a=2); 5 of every dim if nothing is given."""
+    """Returns the last elements along dims: tail(x, a=2). Without arguments it keeps 5 along every dim."""
     return _ends("tail", x, indexers, keywords, lambda n: slice(-n, None) if n else slice(0))
 
 
 def thin(x: ArrayLike, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Array:
-    """Every n-th element along dims: thin(x, a=2)."""
+    """Returns every n-th element along dims: thin(x, a=2)."""
     if indexers is None and not keywords:
         raise fail(ArgumentError, "thin", "no step is given", instead="Write xt.thin(x, a=2)")
     return _ends("thin", x, indexers, keywords, lambda n: slice(None, None, n))
 
 
 def take(x: ArrayLike, indices: Any, /, dim: str) -> Array:
-    """Elements at `indices` (a list or a named integer array, whose dims come in place of `dim`) along `dim`."""
+    """Returns the elements of `x` at the positions `indices` along `dim`.
+
+    `indices` is a list, or an integer array whose dims come in place of `dim`. Raises IndexError if a position is
+    out of range.
+    """
     if not hasattr(x, "dims"):
         x = _concrete(x)
     return read("take", x, {dim_of("take", x, dim): indices})
 
 
 def take_along(x: ArrayLike, indices: Any, /, dim: str) -> Array:
-    """Elements along `dim` at positions that differ from place to place: `indices` shares the other dims of `x`."""
+    """Returns the elements of `x` along `dim` at positions that vary along its other dims.
+
+    `indices` is an integer array. Dims that it shares with `x` are paired by name.
+    """
     return _take_along(x if hasattr(x, "dims") else _concrete(x), indices, dim)
 
 
@@ -538,8 +545,10 @@ def _take_along(x: Any, indices: Any, dim: str) -> Any:
 
 @op
 def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = None) -> Array:
-    """1 where position along the new last dim of size `n` equals `i`, else 0 (everywhere if out of range). By
-    default f8."""
+    """Returns 1 where the position along the new last dim `dim` of size `n` equals `i`, else 0.
+
+    A position out of range gives 0 everywhere. The dtype is f8 by default.
+    """
     i = as_tracer(i)
     if not p.is_integer(i.dtype):
         raise fail(ArgumentTypeError, "one_hot", f"positions are integers, not {i.dtype}", i)

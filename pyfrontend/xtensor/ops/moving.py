@@ -68,14 +68,17 @@ def _read_run(x: Tracer, dim: str, start: int, step: int, length: int) -> Tracer
 
 @op
 def flip(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """`x` backwards along `dim`."""
+    """Returns `x` with the elements along `dim` in reverse order. None reverses all dims."""
     x = as_tracer(x)
     dims = dims_of("flip", x, dim)
     return build.reverse(x, dims) if dims else x
 
 
 def roll(x: ArrayLike, shifts: Mapping[str, int] | None = None, /, **keywords: int) -> Array:
-    """`x` moved along dims, what leaves at the end coming in at the start: roll(x, {"a": 1}) or a=1."""
+    """Returns `x` moved along dims, where elements that leave at the end enter at the start.
+
+    roll(x, {"a": 1}) or roll(x, a=1) moves every element one position up; a negative amount moves it down.
+    """
     return _roll(x, by_dim("roll", shifts, keywords, "shifts"))
 
 
@@ -133,7 +136,11 @@ def _by_positions(name: str, x: Tracer, dim: str) -> str:
 def shift(
     x: ArrayLike, shifts: Mapping[str, int] | None = None, /, fill_value: ArrayLike | None = None, **keywords: int
 ) -> Array:
-    """`x` moved along dims, `fill_value` (NaN) coming in: shift(x, {"a": 1}) or a=1."""
+    """Returns `x` moved along dims, with `fill_value` (by default NaN) where elements are missing.
+
+    shift(x, {"a": 1}) or shift(x, a=1) moves every element one position up. With NaN, integers become floats; bools
+    raise DTypeError, because they cannot hold NaN.
+    """
     return _shift(x, by_dim("shift", shifts, keywords, "shifts"), fill_value)
 
 
@@ -182,7 +189,7 @@ def _scalar(name: str, what: str, value: Tracer) -> None:
 
 
 def tile(x: ArrayLike, counts: Mapping[str, int] | None = None, /, **keywords: int) -> Array:
-    """`x` several times in a row along dims: tile(x, {"t": 3}) or t=3."""
+    """Returns `x` repeated as a whole along dims: tile(x, {"t": 3}) or tile(x, t=3)."""
     return _tile(x, by_dim("tile", counts, keywords, "counts"))
 
 
@@ -209,7 +216,10 @@ def _several(x: Tracer, dim: str, count: int, name: str) -> Tracer:
 
 @op
 def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
-    """Each element along `dim` several times: so often, or a list of one count per element."""
+    """Returns `x` with each element repeated along `dim`.
+
+    `repeats` is an int, or a list with one count per element (SizeError if its length differs).
+    """
     x = as_tracer(x)
     (dim,) = dims_of("repeat", x, [dim])
     if isinstance(repeats, Tracer) or not isinstance(repeats, Iterable):
@@ -223,7 +233,11 @@ def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
 
 @op
 def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Array:
-    """n-th difference of neighbours along `dim`, whose size shrinks by n."""
+    """Returns the n-th difference of neighbours along `dim`, whose size shrinks by n.
+
+    For bools it tells whether neighbours differ. `label` says whose coordinate a difference keeps: "upper" or
+    "lower".
+    """
     x = as_tracer(x)
     (dim,) = dims_of("diff", x, [dim])
     times = integer("diff", n, "n")
@@ -255,10 +269,11 @@ def pad(
     constant_values: Any = 0,
     **keywords: int | tuple[int, int],
 ) -> Array:
-    """`x` with elements added before and after: pad(x, {"t": (1, 2)}) or t=(1, 2); an int is both sides.
+    """Returns `x` with elements added before and after it along dims: pad(x, {"t": (1, 2)}) or pad(x, t=(1, 2)).
 
-    mode is "constant", "edge", "reflect", "symmetric" or "wrap"; `constant_values` a value, a pair
-    (before, after), or a dict of those by dim.
+    An int adds as many on both sides. `mode` is "constant", "edge", "reflect", "symmetric" or "wrap", as in
+    numpy.pad. `constant_values` is a value, a pair (before, after), or a dict of these by dim; it is cast to the
+    dtype of `x`. Raises DTypeError for a float that pads integers.
     """
     return _pad(x, by_dim("pad", widths, keywords, "widths"), mode, constant_values)
 

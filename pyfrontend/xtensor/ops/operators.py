@@ -68,14 +68,14 @@ UNION = "The result has the union of the dims."
 
 @op(joins=True)
 def add(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x + y (`or` for bools). The result has the union of the dims."""
+    """Returns x + y, or `x or y` for bools. The result has the union of the dims."""
     x, y = p.promote(x, y)
     return _binary("add", "or" if x.dtype == p.BOOL else "add", x, y)
 
 
 @op(joins=True)
 def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x - y. The result has the union of the dims. DTypeError for two bools."""
+    """Returns x - y. The result has the union of the dims. Raises DTypeError for two bools."""
     x, y = p.promote(x, y)
     if x.dtype == p.BOOL:
         raise fail(DTypeError, "subtract", "is not defined for bools", x, y, instead="Write x ^ y")
@@ -84,36 +84,39 @@ def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 @op(joins=True)
 def multiply(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x * y (`and` for bools). The result has the union of the dims."""
+    """Returns x * y, or `x and y` for bools. The result has the union of the dims."""
     x, y = p.promote(x, y)
     return _binary("multiply", "and" if x.dtype == p.BOOL else "mul", x, y)
 
 
 @op(joins=True)
 def divide(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x / y; integers give f8. The result has the union of the dims."""
+    """Returns x / y, in f8 for integers. The result has the union of the dims."""
     return _binary("divide", "div", *p.promote_mean(x, y))
 
 
 @op(joins=True)
 def floor_divide(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x // y, rounded down; an integer by 0 gives 0. The result has the union of the dims."""
+    """Returns x // y, rounded down. The result has the union of the dims. An integer divided by 0 gives 0."""
     return _binary("floor_divide", "floor_div", *_no_bool(p.promote(x, y)))
 
 
 @op(joins=True)
 def remainder(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x % y, with the sign of y; an integer by 0 gives 0. The result has the union of the dims."""
+    """Returns x % y, with the sign of y. The result has the union of the dims. An integer by 0 gives 0."""
     return _binary("remainder", "mod", *_no_bool(p.promote(x, y)))
 
 
 def divmod(x: ArrayLike, y: ArrayLike, /) -> tuple[Array, Array]:
-    """(x // y, x % y). Both have the union of the dims."""
+    """Returns the pair (x // y, x % y). Both have the union of the dims."""
     return floor_divide(x, y), remainder(x, y)
 
 
 def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x ** y. The result has the union of the dims. ArgumentError for an integer to a negative int."""
+    """Returns x ** y. The result has the union of the dims.
+
+    Raises ArgumentError for integers to a negative Python int.
+    """
     if is_scalar(y) and not isinstance(y, bool) and (y in (-1, 0.5, 2, 3, 4) or (isinstance(y, int) and y < 0)):
         return _static_power(x, y)
     return _power(x, y)
@@ -208,7 +211,7 @@ def _comparison(name: str, predicate: str, sign: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _compare(name, predicate, x, y)
 
-    return _named(function, name, f"x {sign} y, as bools. {UNION}")
+    return _named(function, name, f"Compares x {sign} y and returns bools. {UNION}")
 
 
 equal = _comparison("equal", "eq", "==")
@@ -230,7 +233,7 @@ def _bitwise(name: str, kind: str, sign: str) -> Elementwise2:
             x, y = _no_bool([x, y])
         return _binary(name, kind, x, y)
 
-    return _named(function, name, f"x {sign} y, of integers or bools. {UNION} DTypeError for floats.")
+    return _named(function, name, f"Returns x {sign} y for integers or bools. {UNION} Raises DTypeError for floats.")
 
 
 bitwise_and = _bitwise("bitwise_and", "and", "&")
@@ -244,7 +247,7 @@ def _logical(name: str, kind: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _binary(name, kind, p.as_bool(x), p.as_bool(y))
 
-    return _named(function, name, f"{name.split('_')[1]} of whether elements differ from 0. {UNION}")
+    return _named(function, name, f"Returns the logical {name.split('_')[1]} of x != 0 and y != 0. {UNION}")
 
 
 logical_and = _logical("logical_and", "and")
@@ -260,7 +263,8 @@ def _extremum(name: str, kind: str, logic: str, what: str) -> Elementwise2:
         x, y = p.promote(x, y)
         return _binary(name, logic if x.dtype == p.BOOL else kind, x, y)
 
-    return _named(function, name, f"The {what} value; NaN wins. {UNION} Ties share the derivative evenly.")
+    doc = f"Returns the {what} of both values; NaN if one is NaN. {UNION} Ties share the derivative evenly."
+    return _named(function, name, doc)
 
 
 maximum = _extremum("maximum", "maximum", "or", "larger")
@@ -271,16 +275,16 @@ def _float_binary(name: str, what: str) -> Elementwise2:
     def function(x: ArrayLike, y: ArrayLike, /) -> Array:
         return _binary(name, name, *p.promote_float(x, y))
 
-    return _named(function, name, f"{what}. {UNION}")
+    return _named(function, name, f"Returns {what}. {UNION}")
 
 
-atan2 = _float_binary("atan2", "The angle of the point (y, x), in [-pi, pi]: atan2(y, x)")
+atan2 = _float_binary("atan2", "the angle of the point (y, x), in [-pi, pi]: the first argument is the ordinate")
 copysign = _float_binary("copysign", "x with the sign of y")
 
 
 @op(joins=True)
 def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """sqrt(x**2 + y**2) without overflow. The result has the union of the dims. The derivative at 0 is 0."""
+    """Returns sqrt(x**2 + y**2) without overflow. The result has the union of the dims. Its derivative at 0 is 0."""
     return p.rounded_once(_hypot, *aligned("hypot", *p.promote_float(x, y)))
 
 
@@ -299,7 +303,7 @@ def _hypot(x: Tracer, y: Tracer) -> Tracer:
 
 @op(joins=True)
 def logaddexp(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """log(exp(x) + exp(y)) without overflow. The result has the union of the dims."""
+    """Returns log(exp(x) + exp(y)) without overflow. The result has the union of the dims."""
     return p.rounded_once(_logaddexp, *aligned("logaddexp", *p.promote_float(x, y)))
 
 
@@ -317,11 +321,11 @@ def _logaddexp(x: Tracer, y: Tracer) -> Tracer:
 
 @op(joins=True)
 def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """The next representable value after x towards y. The result has the union of the dims.
+    """Returns the next floating-point number after x in the direction of y. The result has the union of the dims.
 
-    f2, f4 and f8; f2 is computed in f4, whose digits are enough to round once, at the end. After
-    Rump, Zimmermann, Boldo and Melquiond, "Computing predecessor and successor in rounding to
-    nearest" (BIT 49, 2009), algorithm 2.
+    Takes f2, f4 and f8, and raises DTypeError for bfloat16. f2 is computed in f4, whose digits suffice to round
+    once, at the end. Source: Rump, Zimmermann, Boldo and Melquiond, "Computing predecessor and successor in
+    rounding to nearest" (BIT 49, 2009), algorithm 2.
     """
     x, y = aligned("nextafter", *p.promote_float(x, y))
     dtype = x.dtype
@@ -367,9 +371,9 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 @op(decide=("x", "y"), joins=True)
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x where `condition` holds, else y. The result has the union of the dims, the condition's first.
+    """Returns x where `condition` holds, else y. The result has the union of the dims, those of `condition` first.
 
-    The side not chosen contributes exactly 0 to a derivative.
+    Any number that is not 0 holds. The side that is not chosen contributes exactly 0 to a derivative.
     """
     condition = p.as_bool(condition)
     x, y = p.promote(x, y)
@@ -378,7 +382,11 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
 
 @op(name="where", decide=("x", "other"), joins=True)
 def mask(x: ArrayLike, condition: ArrayLike, other: ArrayLike | None = None, /) -> Array:
-    """x where `condition` holds, else `other` (NaN): x.where(condition, other), the dims of x first."""
+    """Returns x where `condition` holds, else `other` (by default NaN), with the dims of x first.
+
+    This is the method x.where(condition, other). With NaN, integers become floats. Raises DTypeError for bools
+    without `other`, because they cannot hold NaN.
+    """
     x = as_tracer(x)
     condition = p.as_bool(condition)
     if other is None:
@@ -411,7 +419,11 @@ def clip(
     min: ArrayLike | None = None,
     max: ArrayLike | None = None,
 ) -> Array:
-    """x, at least `lo` (or `min`) and at most `hi` (or `max`). Dims of x first; at a bound half of the derivative."""
+    """Returns x limited to the range from `lo` (or `min`) to `hi` (or `max`), with the dims of x first.
+
+    A bound may be left out, and may be an array. At a bound, half of the derivative goes to x and half to the
+    bound. Raises ArgumentError if a bound is given twice.
+    """
     if (lo is not None and min is not None) or (hi is not None and max is not None):
         raise fail(ArgumentError, "clip", "a bound is given twice", instead="Write xt.clip(x, lo, hi)")
     lo, hi = (min if lo is None else lo), (max if hi is None else hi)
@@ -428,7 +440,11 @@ def _extreme_of(kind: str, logic: str, x: Tracer, y: Tracer) -> Tracer:
 
 @op(decide=("choices", "default"), joins=True)
 def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], default: ArrayLike = 0, /) -> Array:
-    """The choice whose condition holds first, else `default`. The result has the union of the dims."""
+    """Returns, for each element, the choice whose condition is the first that holds, else `default`.
+
+    `conditions` and `choices` are lists of equal length. The result has the union of the dims.
+    Example: xt.select([x < 0, x > 1], [0.0, 1.0], x).
+    """
     for given in (conditions, choices):
         if not isinstance(given, (list, tuple)):
             raise fail(
@@ -450,7 +466,10 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
 
 @op(amounts={"rtol": lambda rtol: True, "atol": lambda atol: True}, joins=True)
 def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
-    """Whether |x - y| <= atol + rtol * |y|: bools with the union of the dims."""
+    """Tells whether |x - y| <= atol + rtol * |y|: bools with the union of the dims.
+
+    Equal infinities are close. NaN is close to NaN only with `equal_nan=True`.
+    """
     x, y = (as_tracer(v) for v in (x, y))
     common = p.mean_dtype(p.result_type(x, y), x.weak and y.weak)
     x, y = aligned("isclose", p.cast(x, common), p.cast(y, common))

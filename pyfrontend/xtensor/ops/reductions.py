@@ -68,7 +68,11 @@ def _number_of(x: Tracer, dims: tuple[str, ...], dtype: np.dtype, skipna: bool |
 
 @op
 def sum(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
-    """Sum over `dim`: the other dims of `x`; 0 over nothing; integers widen to 64 bits."""
+    """Returns the sum over `dim`, with the other dims of `x`.
+
+    `dim` is one name or several, or None for all dims. The sum of no elements is 0. Integers and bools widen to 64
+    bits. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+    """
     x = as_tracer(x)
     dims, skipna = dims_of("sum", x, dim), skips("sum", skipna)
     return _add_up(_without_nan(p.cast(x, p.sum_dtype(x.dtype)), 0, skipna), dims)
@@ -76,7 +80,11 @@ def sum(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Arr
 
 @op
 def prod(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
-    """Product over `dim`: the other dims of `x`; 1 over nothing; integers widen to 64 bits."""
+    """Returns the product over `dim`, with the other dims of `x`.
+
+    `dim` is one name or several, or None for all dims. The product of no elements is 1. Integers and bools widen to
+    64 bits. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+    """
     x = as_tracer(x)
     dims, skipna = dims_of("prod", x, dim), skips("prod", skipna)
     y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
@@ -95,7 +103,11 @@ def _mean(x: Tracer, dims: tuple[str, ...], skipna: bool | None) -> Tracer:
 
 @op
 def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
-    """Mean over `dim`: the other dims of `x`; NaN over nothing; f8 for integers."""
+    """Returns the mean over `dim`, with the other dims of `x`.
+
+    `dim` is one name or several, or None for all dims. The mean of no elements is NaN. Integers and bools give f8.
+    `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+    """
     x = as_tracer(x)
     dims = dims_of("mean", x, dim)
     return p.cast(_mean(_wide(x), dims, skips("mean", skipna)), p.mean_dtype(x.dtype, x.weak))
@@ -117,7 +129,11 @@ def _ddof(name: str, ddof: Any) -> float | Amount:
 
 @op(amounts={"ddof": lambda ddof: True})
 def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
-    """Variance over `dim`, divided by n - ddof: the other dims of `x`; f8 for integers."""
+    """Returns the variance over `dim`, divided by n - ddof, with the other dims of `x`.
+
+    `dim` is one name or several, or None for all dims. n counts the elements that are not skipped.
+    Integers and bools give f8. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+    """
     x = as_tracer(x)
     y = _variance(_wide(x), dims_of("var", x, dim), _ddof("var", ddof), skips("var", skipna))
     return p.cast(y, p.mean_dtype(x.dtype, x.weak))
@@ -138,7 +154,11 @@ def constant_at_ends(total: Tracer, function: Callable[[Tracer], Tracer]) -> Tra
 
 @op(amounts={"ddof": lambda ddof: True})
 def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
-    """Standard deviation over `dim`: the other dims of `x`. The derivative at a constant is 0."""
+    """Returns the standard deviation over `dim`, the root of `var`, with the other dims of `x`.
+
+    `dim` is one name or several, or None for all dims. If all elements are equal, the derivative is 0. Integers and
+    bools give f8. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+    """
     x = as_tracer(x)
     y = _root(_variance(_wide(x), dims_of("std", x, dim), _ddof("std", ddof), skips("std", skipna)))
     return p.cast(y, p.mean_dtype(x.dtype, x.weak))
@@ -177,33 +197,41 @@ def _extremum(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Tracer:
 
 @op
 def max(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
-    """Largest value over `dim`: the other dims of `x`. Ties share the derivative evenly. SizeError over nothing."""
+    """Returns the largest value over `dim`, with the other dims of `x`.
+
+    `dim` is one name or several, or None for all dims. Ties share the derivative evenly. Raises SizeError if there
+    are no elements. NaN wins, unless `skipna=True` leaves it out; by default `xt.option(skipna=)` decides.
+    """
     return _extremum("max", as_tracer(x), dim, skips("max", skipna))
 
 
 @op
 def min(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
-    """Smallest value over `dim`: the other dims of `x`. Ties share the derivative evenly. SizeError over nothing."""
+    """Returns the smallest value over `dim`, with the other dims of `x`.
+
+    `dim` is one name or several, or None for all dims. Ties share the derivative evenly. Raises SizeError if there
+    are no elements. NaN wins, unless `skipna=True` leaves it out; by default `xt.option(skipna=)` decides.
+    """
     return _extremum("min", as_tracer(x), dim, skips("min", skipna))
 
 
 @op
 def any(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """Whether some element over `dim` differs from 0: bools with the other dims of `x`."""
+    """Tells whether at least one element over `dim` differs from 0: bools with the other dims of `x`."""
     y = p.as_bool(x)
     return _reduce("any", y, dims_of("any", y, dim))
 
 
 @op
 def all(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """Whether every element over `dim` differs from 0: bools with the other dims of `x`."""
+    """Tells whether every element over `dim` differs from 0: bools with the other dims of `x`."""
     y = p.as_bool(x)
     return _reduce("all", y, dims_of("all", y, dim))
 
 
 @op
 def count_nonzero(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """How many elements over `dim` differ from 0: i8 with the other dims of `x`."""
+    """Counts the elements over `dim` that differ from 0: i8 with the other dims of `x`."""
     y = p.as_bool(x)
     return _reduce("sum", build.cast(y, p.I8), dims_of("count_nonzero", y, dim))
 
@@ -244,17 +272,21 @@ def _positions(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Any:
 
 @op
 def argmax(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-    """First position of the largest value along `dim`: i8 with the other dims; NaN is the largest.
+    """Returns the first position of the largest value along `dim`: i8 with the other dims of `x`.
 
-    None counts through all dims in their order. Several dims (or `...`) give a dict with one
-    array per dim, ready for isel.
+    None counts through all dims, in their order. For several dims, or `...`, the result is a dict with one array
+    per dim, which `isel` takes. NaN counts as the largest value, unless `skipna=True`. Raises SizeError if there
+    are no elements.
     """
     return _positions("argmax", as_tracer(x), dim, skips("argmax", skipna))
 
 
 @op
 def argmin(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-    """First position of the smallest value along `dim`, as argmax."""
+    """Returns the first position of the smallest value along `dim`: i8 with the other dims of `x`.
+
+    `dim` and `skipna` are as for `argmax`. Without `skipna=True`, the position of the first NaN is returned.
+    """
     return _positions("argmin", as_tracer(x), dim, skips("argmin", skipna))
 
 
@@ -273,15 +305,19 @@ def _label(name: str, x: Any, dim: str | None, skipna: bool | None) -> Any:
 
 
 def idxmax(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = None) -> Array:
-    """Label of the largest value along `dim`: the coordinate where there is one, else the position.
+    """Returns the label of the largest value along `dim`, or its position if `dim` has no coordinate.
 
-    Compiled code knows no labels: an error in `xt.jit` where the dim has them.
+    `dim` may be left out for an array with one dim. Compiled code does not know labels: inside `xt.jit`, a dim with
+    labels is an error.
     """
     return _label("idxmax", x, dim, skipna)
 
 
 def idxmin(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = None) -> Array:
-    """Label of the smallest value along `dim`, as idxmax."""
+    """Returns the label of the smallest value along `dim`, or its position if `dim` has no coordinate.
+
+    `dim` may be left out for an array with one dim. Inside `xt.jit`, a dim with labels is an error.
+    """
     return _label("idxmin", x, dim, skipna)
 
 
@@ -290,10 +326,10 @@ def idxmin(x: ArrayLike, /, dim: str | None = None, *, skipna: bool | None = Non
 
 @op
 def norm(x: ArrayLike, /, dim: Dims = None, *, ord: float = 2) -> Array:
-    """Vector norm over `dim`: (sum |x|**ord)**(1/ord); the other dims of `x`; f8 for integers.
+    """Returns the vector norm (sum |x|**ord)**(1/ord) over `dim`, with the other dims of `x`.
 
-    ord=inf is the largest, -inf the smallest absolute value, 0 counts what differs from 0. The
-    derivative at 0 is 0.
+    `dim` is one name or several, or None for all dims. ord=inf gives the largest absolute value, -inf the smallest.
+    ord=0 counts the elements that differ from 0. The derivative at 0 is 0. Integers give f8.
     """
     x = as_tracer(x)
     dims = dims_of("norm", x, dim)
@@ -336,7 +372,10 @@ def shift_of(x: Tracer, dims: tuple[str, ...], finite: bool = True) -> Tracer:
 
 @op
 def logsumexp(x: ArrayLike, /, dim: Dims = None) -> Array:
-    """log(sum(exp(x))) over `dim` without overflow: the other dims of `x`; -inf where all of x is."""
+    """Returns log(sum(exp(x))) over `dim` without overflow, with the other dims of `x`.
+
+    The result is -inf if all elements are -inf, or if there are no elements.
+    """
     x = p.as_float(x)
     dims = dims_of("logsumexp", x, dim)
     if not dims:

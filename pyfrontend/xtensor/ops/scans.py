@@ -30,7 +30,12 @@ def _without_nan(x: Tracer, value: float, skipna: bool | None) -> Tracer:
 def cumsum(
     x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False, skipna: bool | None = None
 ) -> Array:
-    """Running sum along `dim`: the dims of `x`; integers and bools widen to 64 bits."""
+    """Returns the running sum along `dim`, with the dims of `x`.
+
+    `dim` is one name, or several that are scanned in turn; None is all dims.
+    `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with 0.
+    Integers and bools widen to 64 bits. `skipna=True` counts NaN as 0.
+    """
     x = as_tracer(x)
     dims, skipna = dims_of("cumsum", x, dim), skips("cumsum", skipna)
     y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 0, skipna)
@@ -43,7 +48,12 @@ def cumsum(
 def cumprod(
     x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False, skipna: bool | None = None
 ) -> Array:
-    """Running product along `dim`: the dims of `x`; integers and bools widen to 64 bits. Gradients are exact at 0."""
+    """Returns the running product along `dim`, with the dims of `x`.
+
+    `dim` is one name, or several that are scanned in turn; None is all dims.
+    `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with 1.
+    Integers and bools widen to 64 bits. `skipna=True` counts NaN as 1. Derivatives are exact at 0.
+    """
     x = as_tracer(x)
     dims, skipna = dims_of("cumprod", x, dim), skips("cumprod", skipna)
     y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
@@ -62,19 +72,34 @@ def _extremum(name: str, kind: str, x: Tracer, dim: Dims, reverse: bool, exclusi
 
 @op
 def cummax(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Array:
-    """Running maximum along `dim`: the dims and dtype of `x`. The gradient goes to the latest owner in scan order."""
+    """Returns the running maximum along `dim`, with the dims and dtype of `x`.
+
+    `dim` is one name, or several that are scanned in turn; None is all dims. `reverse` starts at the last element.
+    `exclusive` leaves out the element's own value and starts with -inf, or the lowest integer. NaN, once met,
+    stays. At a tie, the latest element in scan order gets the whole gradient.
+    """
     return _extremum("cummax", "max", as_tracer(x), dim, reverse, exclusive)
 
 
 @op
 def cummin(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Array:
-    """Running minimum along `dim`: the dims and dtype of `x`. The gradient goes to the latest owner in scan order."""
+    """Returns the running minimum along `dim`, with the dims and dtype of `x`.
+
+    `dim` is one name, or several that are scanned in turn; None is all dims.
+    `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with inf, or the
+    highest integer. NaN, once met, stays. At a tie, the latest element in scan order gets the whole gradient.
+    """
     return _extremum("cummin", "min", as_tracer(x), dim, reverse, exclusive)
 
 
 @op
 def cumlogsumexp(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Array:
-    """log(cumsum(exp(x))) along `dim` without overflow: the dims of `x`; -inf where all so far is."""
+    """Returns log(cumsum(exp(x))) along `dim` without overflow, with the dims of `x`.
+
+    `dim` is one name, or several that are scanned in turn; None is all dims.
+    `reverse` starts at the last element. `exclusive` leaves out the element's own value and starts with -inf.
+    The result is -inf as long as all elements are -inf.
+    """
     x = p.as_float(x)
     y = p.cast(x, p.accumulator(x.dtype))
     for d in dims_of("cumlogsumexp", x, dim):

@@ -56,7 +56,11 @@ def present(op_name: str, x: Tracer, names: Iterable[str], missing_dims: str) ->
 
 @op
 def transpose(x: ArrayLike, /, *dims: str | EllipsisType, missing_dims: str = "raise") -> Array:
-    """`x` with its dims in the order given; none given reverses them; `...` stands for the rest."""
+    """Returns `x` with its dims in the given order: transpose(x, "b", "a").
+
+    Without names the order is reversed. `...` stands for the dims that are not named. Values do not change.
+    Raises DimensionError if a dim is left out and `...` is not given.
+    """
     x = as_tracer(x)
     if not dims:
         return reorder(x, x.dims[::-1])
@@ -80,7 +84,10 @@ def transpose(x: ArrayLike, /, *dims: str | EllipsisType, missing_dims: str = "r
 
 
 def rename(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: str) -> Array:
-    """`x` with other names for dims, all changed at once (names may be swapped): rename(x, {"a": "b"}) or a="b"."""
+    """Returns `x` with new names for some dims: rename(x, {"a": "b"}) or rename(x, a="b").
+
+    All names change at once, so two names may be swapped. Raises DimensionError if two dims would have one name.
+    """
     return _rename(x, by_dim("rename", names, keywords, "new names"))
 
 
@@ -109,13 +116,18 @@ def _rename(x: ArrayLike, names: dict[str, str], /, name: str = "rename") -> Arr
 
 
 def swap_dims(x: ArrayLike, names: Mapping[str, str] | None = None, /, **keywords: str) -> Array:
-    """`x` with dims replaced by others. Coordinates keep their names: one along the old dim that is called as the new
-    one labels it from now on."""
+    """Returns `x` with some dims replaced by others, as `rename`, while coordinates keep their names.
+
+    A coordinate along the old dim that has the new dim's name becomes the labels of the new dim.
+    """
     return _rename(x, by_dim("swap_dims", names, keywords, "new names"), name="swap_dims")
 
 
 def drop_vars(x: ArrayLike, names: str | Iterable[str], /) -> Array:
-    """`x` without the coordinates of these names, inside of `xt.jit` too; names that it has none of are passed over."""
+    """Returns `x` without the coordinates of these names, inside of `xt.jit` too.
+
+    Names that are not coordinates of `x` are ignored.
+    """
     dropped = names_of("drop_vars", names)
     if isinstance(x, Tracer):
         return _unlabelled(x, dropped)
@@ -134,7 +146,10 @@ def _unlabelled(x: ArrayLike, names: tuple[str, ...], /) -> Array:
 
 @op
 def as_dims(x: ArrayLike, /, *dims: str) -> Array:
-    """`x` with its dims named anew by position: as many names as it has dims."""
+    """Returns `x` with new names for all its dims, by position: as_dims(x, "time", "space").
+
+    Raises DimensionError if the number of names is not the number of dims.
+    """
     x = as_tracer(x)
     names = names_of("as_dims", dims[0] if len(dims) == 1 else dims)
     if len(names) != len(x.dims):
@@ -150,7 +165,11 @@ def expand_dims(
     axis: int | Sequence[int] | None = None,
     **keywords: Any,
 ) -> Array:
-    """`x` with new dims, first unless `axis` says where: "a", ["a", "b"] (size 1) or {"a": 2} (repeated)."""
+    """Returns `x` with new dims, which come first unless `axis` gives their places.
+
+    A name, or a list of names, adds dims of size 1. expand_dims(x, a=2) or {"a": 2} repeats `x` along the new dim.
+    Raises DimensionError if `x` has the dim.
+    """
     if dim is not None and not isinstance(dim, Mapping):
         dim = dict.fromkeys(names_of("expand_dims", dim), 1)
     sizes = by_dim("expand_dims", dim, keywords, "new dims")
@@ -213,7 +232,7 @@ def check_bytes(name: str, sizes: Mapping[str, Any], dtype: np.dtype) -> None:
 
 @op
 def squeeze(x: ArrayLike, dim: Dims = None, /) -> Array:
-    """`x` without the dims given, or without all of size 1. SizeError where a size is not 1."""
+    """Returns `x` without the given dims, by default all of size 1. Raises SizeError if a given size is not 1."""
     x = as_tracer(x)
     if dim is None:
         dims = tuple(d for d in x.dims if is_static(x, d) and x.sizes[d] == 1)
@@ -232,7 +251,10 @@ def squeeze(x: ArrayLike, dim: Dims = None, /) -> Array:
 
 
 def stack(x: ArrayLike, dim: Mapping[str, Any] | None = None, /, **keywords: Any) -> Array:
-    """Several dims as one new last dim, the last one given running fastest: stack(x, z=("a", "b"))."""
+    """Returns `x` with several dims merged into one new last dim: stack(x, z=("a", "b")).
+
+    Along the new dim, the position in the last of the given dims changes fastest.
+    """
     if isinstance(x, (list, tuple)):
         new = repr(dim) if isinstance(dim, str) else next((repr(d) for d in keywords.values()), '"new"')
         raise fail(
@@ -272,7 +294,11 @@ def _stack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
 
 
 def unstack(x: ArrayLike, dim: Mapping[str, Mapping[str, int]] | None = None, /, **keywords: Any) -> Array:
-    """One dim as several new last dims, the last one running fastest: unstack(x, z={"a": 2, "b": 3})."""
+    """Returns `x` with one dim split into several new last dims: unstack(x, z={"a": 2, "b": 3}).
+
+    Along the old dim, the position in the last of the new dims changes fastest. The product of the new sizes is the
+    old size.
+    """
     if isinstance(dim, str):
         raise fail(
             ArgumentTypeError, "unstack", "the new dims come as a dict with their sizes", x,
@@ -320,7 +346,10 @@ def _fill_in(x: Tracer, old: str, sizes: dict[str, int]) -> dict[str, int]:
 
 @op
 def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
-    """The arrays, all with the union of their dims; `exclude`d dims stay as each has them, last."""
+    """Returns the arrays, each with the union of their dims.
+
+    Each array keeps its own `exclude`d dims, which come last.
+    """
     xs = [as_tracer(x) for x in arrays]
     ys = _broadcast_to("broadcast", xs, xs, exclude)
     return tuple(_labelled_like(y, x, [o for o in xs if o is not x]) for x, y in zip(xs, ys, strict=True))
@@ -328,7 +357,10 @@ def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
 
 @op
 def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> Array:
-    """`x` with the dims of `other` first, then those of its own; `exclude`d dims stay as they are, last."""
+    """Returns `x` with the dims of `other` first, then its own other dims.
+
+    `exclude`d dims are not added, and come last.
+    """
     x, other = as_tracer(x), as_tracer(other)
     y = _broadcast_to("broadcast_like", [x], [other, x], exclude)[0]
     return _labelled_like(y, x, [other])
@@ -356,7 +388,11 @@ def _broadcast_to(name: str, xs: list[Tracer], like: list[Tracer], exclude: Dims
 
 @op
 def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
-    """The arrays one after another along `dim`; a new dim comes first. Other dims broadcast by name; dtypes promote."""
+    """Returns the arrays joined along `dim`, in the given order.
+
+    A dim that the arrays do not have is new and comes first. Other dims broadcast by name, and dtypes promote.
+    Example: xt.concat([x, y], dim="time").
+    """
     if not isinstance(arrays, (list, tuple)):
         raise fail(
             ArgumentTypeError, "concat", "takes a list of arrays", arrays,
@@ -386,7 +422,11 @@ def join(xs: Sequence[Tracer], dim: str) -> Tracer:
 
 @op
 def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array, ...]:
-    """`x` in pieces along `dim`: so many equal ones, or cut at positions. SizeError if they are not equal."""
+    """Returns `x` cut into pieces along `dim`, as a tuple.
+
+    `parts` is a number of equal pieces, or a list of the positions to cut at.
+    Raises SizeError if the size of `dim` is not a multiple of the number.
+    """
     x = as_tracer(x)
     if isinstance(parts, str):
         raise fail(

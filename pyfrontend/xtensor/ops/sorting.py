@@ -56,7 +56,11 @@ def _permuted(x: Tracer, dim: str, order: Tracer) -> Tracer:
 
 @op
 def sort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False) -> Array:
-    """`x` sorted along `dim` (may be left out where there is one only): its dims and dtype. Stable, NaN last."""
+    """Returns `x` sorted along `dim`, with its dims and dtype.
+
+    The order is stable, and NaN comes last, with `descending=True` too. `dim` may be left out for an array with one
+    dim.
+    """
     x = as_tracer(x)
     dim = _only_dim("sort", x, dim)
     return _permuted(x, dim, build.argsort(x, dim, bool(descending)))
@@ -64,16 +68,21 @@ def sort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False) -
 
 @op
 def argsort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False) -> Array:
-    """Positions that sort `x` along `dim`: i8 with its dims. Stable, NaN last."""
+    """Returns the positions that sort `x` along `dim`: i8 with its dims.
+
+    The order is stable, and NaN comes last, with `descending=True` too. `dim` may be left out for an array with one
+    dim.
+    """
     x = as_tracer(x)
     return build.argsort(x, _only_dim("argsort", x, dim), bool(descending))
 
 
 @op
 def top_k(x: ArrayLike, k: int, /, dim: str | None = None) -> tuple[Array, Array]:
-    """The `k` largest elements along `dim`, largest first, and their positions: `dim` has size `k`.
+    """Returns the pair of the `k` largest elements along `dim`, largest first, and their positions (i8).
 
-    Of equal elements the first come first; NaN comes last.
+    In both, `dim` has size `k`. Of equal elements the first come first; NaN comes last.
+    Raises SizeError if `k` is not in 0 to the size of `dim`.
     """
     x = as_tracer(x)
     dim = _only_dim("top_k", x, dim)
@@ -87,9 +96,10 @@ def top_k(x: ArrayLike, k: int, /, dim: str | None = None) -> tuple[Array, Array
 
 @op(each_size=True)  # searches by halves, as often as the size asks for
 def rank(x: ArrayLike, /, dim: str | None = None, *, pct: bool = False) -> Array:
-    """Ranks along `dim` from 1, ties sharing the average: f8 with the dims of `x`. NaN has rank NaN.
+    """Returns the ranks along `dim`, which start at 1: f8 with the dims of `x`.
 
-    pct: divided by the number of elements that are not NaN.
+    Equal elements share the average of their ranks. The rank of NaN is NaN. With `pct=True` ranks are divided by
+    the number of elements that are not NaN.
     """
     x = as_tracer(x)
     dim = _only_dim("rank", x, dim)
@@ -119,10 +129,11 @@ def _valid(x: Tracer, dim: str) -> Tracer:
 
 @op(each_size=True)  # searches by halves, as often as the size asks for
 def searchsorted(sorted: ArrayLike, values: ArrayLike, /, side: str = "left", *, dim: str | None = None) -> Array:
-    """Where `values` would go into `sorted` (ascending along `dim`) to keep it sorted: i8 positions.
+    """Returns the positions at which `values` would be inserted into `sorted` to keep it sorted: i8.
 
-    side="left" goes before equal elements, "right" after them; NaN is the largest. The dims are those of `values`,
-    then those `sorted` has besides `dim`; shared names go together.
+    `sorted` ascends along `dim`. side="left" goes before equal elements, "right" after them; NaN is the largest.
+    The result has the dims of `values`, then the dims of `sorted` other than `dim`. Dims with equal names are
+    paired.
     """
     x, v = _comparable(sorted, values)
     dim = _only_dim("searchsorted", x, dim)
@@ -171,9 +182,10 @@ def _less(x: Tracer, y: Tracer) -> Tracer:
 
 @op
 def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
-    """The middle value over `dim`, or the mean of the two middle ones: the other dims; f8 for integers.
+    """Returns the median over `dim`, the middle value or the mean of the two middle ones, with the other dims.
 
-    NaN where there is one, unless skipna. SizeError over nothing.
+    `dim` is one name or several, or None for all dims. Integers give f8. The result is NaN if an element is NaN,
+    unless `skipna=True`. Raises SizeError if there are no elements.
     """
     x = as_tracer(x)
     return _quantiles("median", x, dims_of("median", x, dim), [0.5], skips("median", skipna))[0]
@@ -184,10 +196,11 @@ def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
     amounts={"q": lambda level: 0 <= level <= 1},
 )
 def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
-    """Values below which the part `q` (0 to 1) of the elements over `dim` lies, linear between elements.
+    """Returns the quantiles `q` (0 to 1) of the elements over `dim`, interpolated linearly, with the other dims.
 
-    The other dims of `x`; several `q` give a new first dim "quantile". f8 for integers; NaN where there is one,
-    unless skipna. SizeError over nothing.
+    `dim` is one name or several, or None for all dims. Several `q` give a new first dim "quantile". Integers give
+    f8. The result is NaN if an element is NaN, unless `skipna=True`. Raises ArgumentError if `q` is not in 0 to 1,
+    SizeError if there are no elements.
     """
     x = as_tracer(x)
     q = _levels(q)

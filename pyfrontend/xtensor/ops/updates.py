@@ -58,7 +58,7 @@ _KINDS = {
 
 
 class At:
-    """x.at: x.at(row=i) or x.at[{"row": i}] selects elements to update, or to read in other modes than x.isel."""
+    """Selects elements to update, or to read with a mode: x.at(row=i) or x.at[{"row": i}] gives a `Selection`."""
 
     __slots__ = ("_x",)
 
@@ -72,7 +72,7 @@ class At:
             raise lacks(self, name, f"say where first, x.at(time=0).{name}(..)" if own else "write x.at(time=0).set(v)")
 
     def __call__(self, indexers: Mapping[str, Any] | None = None, /, **keywords: Any) -> Selection:
-        """The elements at positions by dim."""
+        """Selects the elements at positions by dim."""
         if isinstance(keywords.get("mode"), str) and "mode" not in self._x.dims:
             raise fail(
                 ArgumentError, "at", f"mode={keywords['mode']!r} is no position",
@@ -85,10 +85,11 @@ class At:
 
 
 class Selection:
-    """Elements of an array, chosen by x.at. Each update returns a new array of the dims and dtype of `x`.
+    """Elements of an array, selected by x.at. Each update returns a new array with the dims and dtype of `x`.
 
-    Updates of one position accumulate; `set` keeps the last in index order: row-major over the index arrays' dims
-    in the order of their names. Out of range: "raise" an IndexError, "clip" to the nearest, or "drop" the update.
+    Updates of one position accumulate. Of several `set`s, the last in index order stays: row-major over the dims of
+    the index arrays, in the order of their names. `mode` says what an update out of range does: "raise" an
+    IndexError, "clip" to the nearest position, or "drop" the update.
     """
 
     __slots__ = ("_indexers", "_x")
@@ -109,7 +110,11 @@ class Selection:
             raise lacks(self, name, None if name.startswith("_") else hint)
 
     def get(self, mode: str | None = None, fill_value: Any = None) -> Array:
-        """The elements. Out of range: "raise" an IndexError, "clip" to the nearest, or "fill" with fill_value (NaN)."""
+        """Returns the elements.
+
+        `mode` says what a position out of range gives: "raise" an IndexError, "clip" to the nearest position, or
+        "fill" with `fill_value` (by default NaN).
+        """
         if mode is not None and mode not in READ_MODES:
             raise fail(ArgumentError, "at.get", f"mode is one of {READ_MODES}, not {mode!r}")
         if fill_value is not None and mode != "fill":
@@ -117,31 +122,34 @@ class Selection:
         return read("at.get", self._x, self._indexers, mode=mode, fill_value=fill_value)
 
     def set(self, v: ArrayLike, mode: str | None = None) -> Array:
-        """`v` instead of the elements; of several for one position, the last."""
+        """Returns the array with `v` in place of the elements; of several for one position, the last stays."""
         return _start("set", self._x, self._indexers, v, mode)
 
     def add(self, v: ArrayLike, mode: str | None = None) -> Array:
-        """The elements plus `v`."""
+        """Returns the array with `v` added to the elements."""
         return _start("add", self._x, self._indexers, v, mode)
 
     def subtract(self, v: ArrayLike, mode: str | None = None) -> Array:
-        """The elements minus `v`."""
+        """Returns the array with `v` subtracted from the elements."""
         return _start("subtract", self._x, self._indexers, v, mode)
 
     def multiply(self, v: ArrayLike, mode: str | None = None) -> Array:
-        """The elements times `v`."""
+        """Returns the array with the elements multiplied by `v`."""
         return _start("multiply", self._x, self._indexers, v, mode)
 
     def divide(self, v: ArrayLike, mode: str | None = None) -> Array:
-        """The elements divided by `v`: by the product of all `v` of one position. Floats only."""
+        """Returns the array with the elements divided by `v`, or by the product of all `v` of one position.
+
+        Raises DTypeError for integers.
+        """
         return _start("divide", self._x, self._indexers, v, mode)
 
     def max(self, v: ArrayLike, mode: str | None = None) -> Array:
-        """The larger of the elements and `v`; NaN wins."""
+        """Returns the array with the larger of the element and `v`; NaN wins."""
         return _start("max", self._x, self._indexers, v, mode)
 
     def min(self, v: ArrayLike, mode: str | None = None) -> Array:
-        """The smaller of the elements and `v`; NaN wins."""
+        """Returns the array with the smaller of the element and `v`; NaN wins."""
         return _start("min", self._x, self._indexers, v, mode)
 
 

@@ -219,36 +219,39 @@ class _Reductions:
         raise NotImplementedError
 
     def sum(self) -> Any:
-        """Sum of each: the dims of the array; integers of blocks widen to 64 bits."""
+        """Returns the sum of each, with the dims of the array. Integers of blocks widen to 64 bits."""
         return self._reduce("sum")
 
     def mean(self) -> Any:
-        """Mean of each: the dims of the array."""
+        """Returns the mean of each, with the dims of the array."""
         return self._reduce("mean")
 
     def max(self) -> Any:
-        """Largest value of each: the dims of the array; ties share the gradient."""
+        """Returns the largest value of each, with the dims of the array. Ties share the gradient."""
         return self._reduce("max")
 
     def min(self) -> Any:
-        """Smallest value of each: the dims of the array; ties share the gradient."""
+        """Returns the smallest value of each, with the dims of the array. Ties share the gradient."""
         return self._reduce("min")
 
     def prod(self) -> Any:
-        """Product of each: the dims of the array; integers of blocks widen to 64 bits."""
+        """Returns the product of each, with the dims of the array. Integers of blocks widen to 64 bits."""
         return self._reduce("prod")
 
     def var(self) -> Any:
-        """Variance of each: the dims of the array."""
+        """Returns the variance of each, with the dims of the array."""
         return self._reduce("var")
 
     def std(self) -> Any:
-        """Standard deviation of each: the dims of the array; derivative 0 where all are equal."""
+        """Returns the standard deviation of each, with the dims of the array; its derivative is 0 if all are equal."""
         return self._reduce("std")
 
 
 class Rolling(_Reductions):
-    """Windows that end at each element of a dim (`center`: that lie around it). Where one is not whole: NaN."""
+    """Sliding windows of an array, one for each element: it ends there, or, with `center`, lies around it.
+
+    Reductions give NaN where a window extends beyond the array.
+    """
 
     __slots__ = ("_array", "_center", "_min_periods", "_sizes")
 
@@ -270,7 +273,11 @@ class Rolling(_Reductions):
         fill_value: ArrayLike = float("nan"),
         **keywords: str,
     ) -> Any:
-        """The windows themselves, their places as new last dims: construct("w") or construct(t="w")."""
+        """Returns the windows, with the positions inside of them as new last dims.
+
+        construct("w") names the new dim of the one window dim, construct(t="w") that of `t`. Positions beyond the
+        array hold `fill_value`. `stride` keeps every stride-th window.
+        """
         if isinstance(window_dim, str):
             window_dim = dict.fromkeys(self._sizes, window_dim)
         given = by_dim("rolling.construct", window_dim, keywords, "names")
@@ -289,7 +296,10 @@ class Rolling(_Reductions):
         return _construct(self._array, names, self._sizes, self._center, steps, fill_value)
 
     def reduce(self, function: Callable[..., Any], /, **keywords: Any) -> Any:
-        """`function(windows, dim)` over each window, where it is whole: the dims of the array."""
+        """Returns `function(windows, dim)`, which reduces each window over `dim`, with the dims of the array.
+
+        The result is NaN where a window extends beyond the array.
+        """
         names = {d: fresh([*self._array.dims, *self._sizes], f"window_{d}") for d in self._sizes}
         over = tuple(names.values())
         steps = dict.fromkeys(names, 1)
@@ -310,10 +320,11 @@ def rolling(
     center: bool | Mapping[str, bool] = False,
     **keywords: Any,
 ) -> Rolling:
-    """Sliding windows along dims: rolling(x, t=3), rolling(x, "t", 3) or rolling(x, dim="t", window=3).
+    """Returns sliding windows along dims: rolling(x, t=3), rolling(x, "t", 3) or rolling(x, dim="t", window=3).
 
-    `.mean() .sum() .max() .min() .prod() .var() .std() .reduce(function) .construct(name)`. `min_periods`: how many
-    elements that are not NaN a window needs (all of them by default).
+    The result has the methods mean, sum, max, min, prod, var, std, reduce(function) and construct(name). A window
+    ends at its element, or lies around it with `center=True`. `min_periods` is how many elements that are not NaN a
+    window needs, by default all of them.
     """
     array = _array(x)
     if windows is None and window is None and set(keywords) == {"dim", "window"}:
@@ -383,7 +394,7 @@ def _blocks(
 
 
 class Coarsen(_Reductions):
-    """Blocks of neighbours along dims, each of which becomes one element."""
+    """Blocks of neighbours along dims; a reduction makes each block one element."""
 
     __slots__ = ("_array", "_boundary", "_side", "_sizes")
 
@@ -398,8 +409,10 @@ class Coarsen(_Reductions):
         return _coarsened(kind, self._array, self._sizes, self._boundary, self._side)
 
     def construct(self, window_dim: Mapping[str, tuple[str, str]] | None = None, /, **keywords: tuple[str, str]) -> Any:
-        """The blocks themselves: construct(t=("block", "inside")) gives two dims in the place of `t`, of the blocks and
-        of the places inside of each."""
+        """Returns the blocks: construct(t=("block", "inside")) replaces `t` by two dims.
+
+        The first counts the blocks, the second the positions inside of each.
+        """
         names = by_dim("coarsen.construct", window_dim, keywords, "names")
         for dim, pair in names.items():
             if isinstance(pair, str) or not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -420,7 +433,7 @@ class Coarsen(_Reductions):
         return _blocks(self._array, {d: tuple(p) for d, p in names.items()}, self._sizes, self._boundary, self._side)
 
     def reduce(self, function: Callable[..., Any], /, **keywords: Any) -> Any:
-        """`function(blocks, dim)` over each block: the dims of the array."""
+        """Returns `function(blocks, dim)`, which reduces each block over `dim`, with the dims of the array."""
         inside = {d: fresh([*self._array.dims, *self._sizes], f"block_{d}") for d in self._sizes}
         over = tuple(inside.values())
         y = _blocks(
@@ -441,9 +454,11 @@ def coarsen(
     side: str | Mapping[str, str] = "left",
     **keywords: int,
 ) -> Coarsen:
-    """Blocks of neighbours as single elements: coarsen(x, a=2).mean() sum max min prod var std.
+    """Returns blocks of neighbours along dims, to be reduced to one element each: coarsen(x, a=2).mean().
 
-    `boundary="trim"` leaves out what does not fill a block, at the end or, with side="right", at the start.
+    The result has the methods mean, sum, max, min, prod, var, std, reduce(function) and construct(names). Blocks
+    divide the size of the dim (SizeError), or boundary="trim" drops the rest: at the end, or at the start with
+    side="right".
     """
     array = _array(x)
     sizes = checked("coarsen", array, by_dim("coarsen", blocks, keywords, "blocks"), "block")

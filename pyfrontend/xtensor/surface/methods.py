@@ -60,7 +60,7 @@ _INTERNAL = frozenset({"bounds", "known", "meta", "scope", "spec", "type", "valu
 
 
 class ArrayMethods:
-    """Operators with named broadcasting, and the methods that xarray has."""
+    """The operators of arrays, which broadcast by name, and the methods that xarray's DataArray has."""
 
     __slots__ = ()
 
@@ -216,119 +216,119 @@ class ArrayMethods:
     # ---- elementwise ----
 
     def astype(self, dtype: Any, /) -> Self:
-        """The values converted to `dtype`."""
+        """Returns the values converted to `dtype`, as `xt.astype`."""
         return ops.astype(self, dtype)
 
     def clip(self, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Self:
-        """The values, at least `min` and at most `max`."""
+        """Returns the values limited to the range from `min` to `max`, as `xt.clip`."""
         return ops.clip(self, min=min, max=max)
 
     def conj(self) -> Self:
-        """The complex conjugate: the array itself, since arrays are real."""
+        """Returns the complex conjugate, which is the array itself: arrays are real."""
         return ops.conj(self)
 
     @property
     def real(self) -> Self:
-        """Itself: arrays hold no complex numbers."""
+        """The real part, which is the array itself: arrays are real."""
         return ops.real(self)
 
     @property
     def imag(self) -> Self:
-        """Zeros: arrays hold no complex numbers."""
+        """The imaginary part, which is zeros: arrays are real."""
         return ops.imag(self)
 
     def isnull(self) -> Self:
-        """Whether each element is NaN."""
+        """Tells whether each element is NaN."""
         return ops.isnan(self)
 
     def notnull(self) -> Self:
-        """Whether each element is not NaN."""
+        """Tells whether each element is not NaN."""
         return ops.logical_not(ops.isnan(self))
 
     def fillna(self, value: ArrayLike, /) -> Self:
-        """The values, with `value` where they are NaN."""
+        """Returns the values, with `value` in place of NaN."""
         return ops.where(ops.isnan(self), value, self)
 
     def round(self, decimals: int = 0) -> Self:
-        """The values to `decimals` places, halves to even."""
+        """Returns the values rounded to `decimals` places, halves to even, as `xt.round`."""
         return ops.round(self, decimals)
 
     def where(self, cond: ArrayLike, other: ArrayLike | None = None, /) -> Self:
-        """The values where `cond` holds, else `other` (NaN); own dims first."""
+        """Returns the values where `cond` holds, else `other` (by default NaN). The dims of the array come first."""
         return _mask(self, cond, other)
 
     # ---- reductions ----
 
     def sum(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
-        """Sum over `dim`."""
+        """Returns the sum over `dim`, as `xt.sum`."""
         return ops.sum(self, dim, skipna=skipna)
 
     def prod(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
-        """Product over `dim`."""
+        """Returns the product over `dim`, as `xt.prod`."""
         return ops.prod(self, dim, skipna=skipna)
 
     def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
-        """Mean over `dim`."""
+        """Returns the mean over `dim`, as `xt.mean`."""
         return ops.mean(self, dim, skipna=skipna)
 
     def var(self, dim: Dims = None, *, skipna: bool | None = None, ddof: float = 0) -> Self:
-        """Variance over `dim`."""
+        """Returns the variance over `dim`, as `xt.var`."""
         return ops.var(self, dim, skipna=skipna, ddof=ddof)
 
     def std(self, dim: Dims = None, *, skipna: bool | None = None, ddof: float = 0) -> Self:
-        """Standard deviation over `dim`."""
+        """Returns the standard deviation over `dim`, as `xt.std`."""
         return ops.std(self, dim, skipna=skipna, ddof=ddof)
 
     def min(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
-        """Smallest value over `dim`."""
+        """Returns the smallest value over `dim`, as `xt.min`."""
         return ops.min(self, dim, skipna=skipna)
 
     def max(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
-        """Largest value over `dim`."""
+        """Returns the largest value over `dim`, as `xt.max`."""
         return ops.max(self, dim, skipna=skipna)
 
     def any(self, dim: Dims = None) -> Self:
-        """Whether some element over `dim` differs from 0."""
+        """Tells whether at least one element over `dim` differs from 0, as `xt.any`."""
         return ops.any(self, dim)
 
     def all(self, dim: Dims = None) -> Self:
-        """Whether every element over `dim` differs from 0."""
+        """Tells whether every element over `dim` differs from 0, as `xt.all`."""
         return ops.all(self, dim)
 
     def median(self, dim: Dims = None, *, skipna: bool | None = None) -> Self:
-        """Middle value over `dim`."""
+        """Returns the median over `dim`, as `xt.median`."""
         return ops.median(self, dim, skipna=skipna)
 
     def quantile(self, q: Any, /, dim: Dims = None, *, skipna: bool | None = None) -> Self:
-        """Values below which the part `q` of the elements over `dim` lies."""
+        """Returns the quantiles `q` (0 to 1) over `dim`, as `xt.quantile`."""
         return ops.quantile(self, q, dim, skipna=skipna)
 
     def rank(self, dim: str | None = None, *, pct: bool = False) -> Self:
-        """Ranks along `dim` from 1, ties sharing the average."""
+        """Returns the ranks along `dim`, which start at 1, as `xt.rank`."""
         return ops.rank(self, dim, pct=pct)
 
     def argsort(self, dim: str | None = None, *, descending: bool = False) -> Self:
-        """Positions that sort along `dim`."""
+        """Returns the positions that sort the array along `dim`, as `xt.argsort`."""
         return ops.argsort(self, dim, descending=descending)
 
     def argmax(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """First position of the largest value along `dim`."""
+        """Returns the first position of the largest value along `dim`, as `xt.argmax`."""
         return ops.argmax(self, dim, skipna=skipna)
 
     def argmin(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """First position of the smallest value along `dim`."""
+        """Returns the first position of the smallest value along `dim`, as `xt.argmin`."""
         return ops.argmin(self, dim, skipna=skipna)
 
     def idxmax(self, dim: str | None = None, *, skipna: bool | None = None) -> Self:
-        """Label of the largest value along `dim`, or its position where there are none."""
+        """Returns the label of the largest value along `dim`, or its position without labels, as `xt.idxmax`."""
         return ops.idxmax(self, dim, skipna=skipna)
 
     def idxmin(self, dim: str | None = None, *, skipna: bool | None = None) -> Self:
-        """Label of the smallest value along `dim`, or its position where there are none."""
+        """Returns the label of the smallest value along `dim`, or its position without labels, as `xt.idxmin`."""
         return ops.idxmin(self, dim, skipna=skipna)
 
     def dot(self, other: ArrayLike, /, dim: Dims = None) -> Self:
-        """The product with `other`, summed over `dim` (the dims both have)."""
+        """Returns the product with `other`, summed over `dim` (by default the shared dims), as `xt.dot`."""
         return ops.dot(self, other, dim=dim)
 
     # ---- scans ----
@@ -336,52 +336,52 @@ class ArrayMethods:
     def cumsum(
         self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False, skipna: bool | None = None
     ) -> Self:
-        """Running sum along `dim`."""
+        """Returns the running sum along `dim`, as `xt.cumsum`."""
         return ops.cumsum(self, dim, reverse=reverse, exclusive=exclusive, skipna=skipna)
 
     def cumprod(
         self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False, skipna: bool | None = None
     ) -> Self:
-        """Running product along `dim`."""
+        """Returns the running product along `dim`, as `xt.cumprod`."""
         return ops.cumprod(self, dim, reverse=reverse, exclusive=exclusive, skipna=skipna)
 
     def cummax(self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Self:
-        """Running maximum along `dim`."""
+        """Returns the running maximum along `dim`, as `xt.cummax`."""
         return ops.cummax(self, dim, reverse=reverse, exclusive=exclusive)
 
     def cummin(self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Self:
-        """Running minimum along `dim`."""
+        """Returns the running minimum along `dim`, as `xt.cummin`."""
         return ops.cummin(self, dim, reverse=reverse, exclusive=exclusive)
 
     def cumlogsumexp(self, dim: Dims = None, *, reverse: bool = False, exclusive: bool = False) -> Self:
-        """Running log of the sum of exponentials along `dim`."""
+        """Returns the running log(sum(exp(x))) along `dim`, as `xt.cumlogsumexp`."""
         return ops.cumlogsumexp(self, dim, reverse=reverse, exclusive=exclusive)
 
     # ---- shape ----
 
     @property
     def T(self) -> Self:  # noqa: N802 (NumPy's name)
-        """The dims in reverse order."""
+        """The array with its dims in reverse order."""
         return ops.transpose(self)
 
     def transpose(self, *dims: str | EllipsisType, missing_dims: str = "raise") -> Self:
-        """The dims in the order given."""
+        """Returns the array with its dims in the given order, as `xt.transpose`."""
         return ops.transpose(self, *dims, missing_dims=missing_dims)
 
     def rename(self, names: Mapping[str, str] | None = None, /, **keywords: str) -> Self:
-        """Other names for dims."""
+        """Returns the array with new names for some dims, as `xt.rename`."""
         return ops.rename(self, names, **keywords)
 
     def swap_dims(self, names: Mapping[str, str] | None = None, /, **keywords: str) -> Self:
-        """Dims replaced by others."""
+        """Returns the array with some dims replaced by others, as `xt.swap_dims`."""
         return ops.swap_dims(self, names, **keywords)
 
     def drop_vars(self, names: str | Iterable[str], /) -> Self:
-        """Without the coordinates of these names."""
+        """Returns the array without the coordinates of these names, as `xt.drop_vars`."""
         return ops.drop_vars(self, names)
 
     def as_dims(self, *dims: str) -> Self:
-        """Names for all dims, by position."""
+        """Returns the array with new names for all dims, by position, as `xt.as_dims`."""
         return ops.as_dims(self, *dims)
 
     def expand_dims(
@@ -391,23 +391,23 @@ class ArrayMethods:
         axis: int | Sequence[int] | None = None,
         **keywords: Any,
     ) -> Self:
-        """New dims, first unless `axis` says where."""
+        """Returns the array with new dims, first unless `axis` gives their places, as `xt.expand_dims`."""
         return ops.expand_dims(self, dim, axis, **keywords)
 
     def squeeze(self, dim: Dims = None) -> Self:
-        """Without dims of size 1."""
+        """Returns the array without the given dims, by default all of size 1, as `xt.squeeze`."""
         return ops.squeeze(self, dim)
 
     def stack(self, dim: Mapping[str, Any] | None = None, /, **keywords: Any) -> Self:
-        """Several dims as one new last dim."""
+        """Returns the array with several dims merged into one new last dim, as `xt.stack`."""
         return ops.stack(self, dim, **keywords)
 
     def unstack(self, dim: Mapping[str, Mapping[str, int]] | None = None, /, **keywords: Any) -> Self:
-        """One dim as several new last dims."""
+        """Returns the array with one dim split into several new last dims, as `xt.unstack`."""
         return ops.unstack(self, dim, **keywords)
 
     def broadcast_like(self, other: ArrayLike, /, *, exclude: Iterable[str] = ()) -> Self:
-        """With the dims of `other` first, then the own ones."""
+        """Returns the array with the dims of `other` first, then its own, as `xt.broadcast_like`."""
         return ops.broadcast_like(self, other, exclude=exclude)
 
     def pad(
@@ -418,21 +418,21 @@ class ArrayMethods:
         constant_values: Any = 0,
         **keywords: Any,
     ) -> Self:
-        """Elements added before and after."""
+        """Returns the array with elements added before and after it, as `xt.pad`."""
         return ops.pad(self, widths, mode=mode, constant_values=constant_values, **keywords)
 
     def roll(self, shifts: Mapping[str, int] | None = None, /, **keywords: int) -> Self:
-        """Moved along dims, what leaves coming in at the other end."""
+        """Returns the array moved along dims; elements that leave enter at the other end, as `xt.roll`."""
         return ops.roll(self, shifts, **keywords)
 
     def shift(
         self, shifts: Mapping[str, int] | None = None, /, fill_value: ArrayLike | None = None, **keywords: int
     ) -> Self:
-        """Moved along dims, `fill_value` (NaN) coming in."""
+        """Returns the array moved along dims, with `fill_value` (by default NaN) in the gap, as `xt.shift`."""
         return ops.shift(self, shifts, fill_value=fill_value, **keywords)
 
     def diff(self, dim: str, /, n: int = 1, *, label: str = "upper") -> Self:
-        """n-th difference of neighbours along `dim`."""
+        """Returns the n-th difference of neighbours along `dim`, as `xt.diff`."""
         return ops.diff(self, dim, n, label=label)
 
     # ---- windows ----
@@ -446,7 +446,7 @@ class ArrayMethods:
         center: bool | Mapping[str, bool] = False,
         **keywords: Any,
     ) -> Rolling:
-        """Sliding windows along dims: x.rolling(t=3).mean()."""
+        """Returns sliding windows along dims, as `xt.rolling`: x.rolling(t=3).mean()."""
         return ops.rolling(self, windows, window, min_periods=min_periods, center=center, **keywords)
 
     def coarsen(
@@ -457,7 +457,7 @@ class ArrayMethods:
         side: str | Mapping[str, str] = "left",
         **keywords: int,
     ) -> Coarsen:
-        """Blocks of neighbours as single elements: x.coarsen(t=2).mean()."""
+        """Returns blocks of neighbours along dims, as `xt.coarsen`: x.coarsen(t=2).mean()."""
         return ops.coarsen(self, blocks, boundary=boundary, side=side, **keywords)
 
     # ---- indexing ----
@@ -467,7 +467,7 @@ class ArrayMethods:
 
     @property
     def at(self) -> At:
-        """Elements to update, x.at(a=i).add(v), or to read with a mode for what lies outside."""
+        """Selects elements to update, x.at(a=i).add(v), or to read with a mode, x.at(a=i).get(mode="clip")."""
         return At(self)
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
@@ -479,36 +479,40 @@ class ArrayMethods:
         raise ArgumentTypeError("arrays do not change. Write x.isel(time=[0, 2]), of the positions that stay")
 
     def isel(self, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any) -> Self:
-        """Elements by position along dims."""
+        """Returns elements by position along dims, as `xt.isel`: x.isel(time=0)."""
         return ops.isel(self, indexers, missing_dims=missing_dims, **keywords)
 
     def head(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
-        """The first elements along dims."""
+        """Returns the first elements along dims, as `xt.head`."""
         return ops.head(self, indexers, **keywords)
 
     def tail(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
-        """The last elements along dims."""
+        """Returns the last elements along dims, as `xt.tail`."""
         return ops.tail(self, indexers, **keywords)
 
     def thin(self, indexers: Mapping[str, int] | int | None = None, /, **keywords: int) -> Self:
-        """Every n-th element along dims."""
+        """Returns every n-th element along dims, as `xt.thin`."""
         return ops.thin(self, indexers, **keywords)
 
 
 class LabelMethods(ArrayMethods):
-    """What came along with `xt.as_array(dataarray)`, as xarray has it."""
+    """The labels that came with `xt.as_array(dataarray)`, as xarray objects."""
 
     __slots__ = ()
 
     def to_xarray(self) -> xarray.DataArray:
-        """A DataArray over the same memory, with the coordinates, name and attributes that came with
-        `xt.as_array(dataarray)`."""
+        """Returns a DataArray over the same memory.
+
+        It has the coordinates, name and attributes that came with `xt.as_array(dataarray)`.
+        """
         return _labels.to_xarray(self)
 
     @property
     def coords(self) -> Any:
-        """The coordinates that came with `xt.as_array(dataarray)`, as xarray has them (and compares them with those of
-        a DataArray left of an operator)."""
+        """The coordinates that came with `xt.as_array(dataarray)`, as xarray has them.
+
+        xarray compares them with those of a DataArray on the left of an operator.
+        """
         return _labels.bare(self).coords
 
     @property

@@ -33,11 +33,12 @@ def check_gradients(
     atol: float | None = None,
     seed: int = 0,
 ) -> None:
-    """Raises AssertionError where a derivative of `f` at `args` (a tuple, one entry per argument) differs from central
-    differences along a random direction.
+    """Raises AssertionError if a derivative of `f` at `args` differs from central differences.
 
-    order: derivatives of derivatives up to this order, in every combination of `modes`. Use float64 arguments, away
-    from ties: differences of float32 see hardly more than signs. Integer arguments stay as they are.
+    args: a tuple, one entry per argument. The difference is taken along a random direction, from `seed`.
+    order: also checks derivatives of derivatives, up to this order, in every combination of `modes`. Use float64
+    arguments, away from ties: differences of float32 show little more than the sign. Integer arguments stay as they
+    are.
     """
     if integer("check_gradients", order, "order", least=1) > 8:
         raise ArgumentError(f"check_gradients: order is 8 or less, got {order}: each more doubles the work, and more")

@@ -34,13 +34,13 @@ def check_vectorized(
     atol: float | None = None,
     seed: int = 0,
 ) -> None:
-    """Raises AssertionError where `vectorize(f, dims)(*args)` is not the stack of `f` at each instance.
+    """Raises AssertionError if `vectorize(f, dims)(*args)` is not the stack of `f` at each instance.
 
-    args: a tuple, one entry per argument; each array has some of `dims` or none. Besides the values, these are
-    compared with the stack over instances: vectorize of jvp (tangents differ between instances), of vjp (cotangents
-    do), and of grad of a weighted sum of the results; and grad of a weighted sum of vectorize(f), in which the
-    gradient of a shared argument is the sum over instances. `checks` names those to make. Derivatives are compared
-    where there are float arguments and results.
+    args: a tuple, one entry per argument. Each array has some of `dims`, or none of them.
+    checks: which comparisons to make: "value"; "jvp" and "vjp", vectorize of these, with tangents and cotangents
+    that differ between instances; "grad", vectorize of grad of a weighted sum of the results; "grad of vectorize",
+    grad of a weighted sum of vectorize(f), where the gradient of a shared argument is the sum over instances.
+    Derivatives are compared if there are float arguments and float results.
     """
     for check in checks:
         if check not in _CHECKS:

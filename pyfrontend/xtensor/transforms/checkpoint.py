@@ -23,10 +23,10 @@ R = TypeVar("R")
 
 @plain
 def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
-    """`f`, of which a gradient stores only what goes in: what `f` computes is computed again on the way back.
+    """Returns `f` so that a gradient stores its arguments alone and computes the rest again in the backward pass.
 
-    Works as a decorator; arguments and results are any pytrees, and Python values stay what they are. Values and
-    derivatives are those of `f`; only memory and time differ. In the body of a scan over blocks of steps, memory grows
+    Values and derivatives are those of `f`; only memory and time differ. It works as a decorator. Arguments and
+    results are pytrees; Python values stay Python values. In the body of a scan over blocks of steps, memory grows
     with the square root of the number of steps.
     """
     if not callable(f):

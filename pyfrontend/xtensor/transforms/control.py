@@ -25,11 +25,11 @@ __all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
 
 
 def cond(predicate: ArrayLike, yes: Callable[..., Any], no: Callable[..., Any], *args: Any) -> Any:
-    """`yes(*args)` where `predicate` is true, else `no(*args)`: only one of the two runs.
+    """Returns `yes(*args)` if `predicate` is true, else `no(*args)`; only one of the two runs.
 
-    predicate: a bool without dims. The two return the same structure with arrays of the same dims, sizes and dtypes; a
-    Python scalar takes the dtype of its counterpart. xt.where chooses element by element.
-    Raises DimensionError where the predicate has dims, DTypeError where it is no bool.
+    predicate: a bool without dims. Both functions return the same structure, with arrays of the same dims, sizes
+    and dtypes. A Python number takes the dtype of its counterpart. To choose element by element, use xt.where.
+    Raises DimensionError if the predicate has dims, DTypeError if it is not a bool.
     """
     _check_functions("cond", yes, no)
     if tracing():
@@ -38,7 +38,7 @@ def cond(predicate: ArrayLike, yes: Callable[..., Any], no: Callable[..., Any], 
 
 
 def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any) -> Any:
-    """`branches[index](*args)`: only that one runs. An index outside is clamped into range.
+    """Returns `branches[index](*args)`; only that branch runs. An index out of range is clamped.
 
     index: an integer without dims. The branches return the same structure, as for `cond`.
     """
@@ -59,10 +59,10 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any)
 def while_loop(
     keep_on: Callable[[Any], Any], body: Callable[[Any], Any], init: Any, max_steps: int | None = None
 ) -> Any:
-    """`carry = body(carry)`, from `init`, for as long as `keep_on(carry)` is true.
+    """Repeats `carry = body(carry)`, starting with `init`, while `keep_on(carry)` is true; returns the last carry.
 
-    init: any structure of arrays, whose dims, sizes and dtypes `body` keeps. keep_on: gives a bool without dims.
-    max_steps: the loop stops after so many steps. A loop that has it can be differentiated in reverse mode.
+    init: a pytree of arrays. `body` keeps their dims, sizes and dtypes. `keep_on` returns a bool without dims.
+    max_steps: the loop stops after that many steps. Reverse mode can differentiate only a loop that has it.
     """
     _check_functions("while_loop", keep_on, body)
     if max_steps is not None:
@@ -73,11 +73,11 @@ def while_loop(
 
 
 def fori_loop(lo: ArrayLike, hi: ArrayLike, body: Callable[[Any, Any], Any], init: Any) -> Any:
-    """`carry = body(i, carry)` for i = lo, lo + 1, ... up to and without `hi`; gives the last carry.
+    """Runs `carry = body(i, carry)` for i = lo, lo + 1, .. below `hi`, starting with `init`; returns the last carry.
 
-    Python ints as bounds make it a scan, which has derivatives in both modes; traced bounds a while loop, which has
-    forward ones. i gives way to the dtype of what it meets, as a Python int does: ints as bounds must fit it, traced
-    ones are not looked at, and i wraps.
+    With Python ints as bounds it is a scan, which has derivatives in both modes. With traced bounds it is a while
+    loop, which has forward derivatives. i takes the dtype of what it meets, as a Python int does. Bounds that are
+    ints must fit that dtype. Traced bounds are not checked, and i wraps.
     """
     _check_functions("fori_loop", body)
     lo, hi = _bound(lo), _bound(hi)
@@ -97,12 +97,13 @@ def scan(
     reverse: bool = False,
     length: int | None = None,
 ) -> tuple[Any, Any]:
-    """`carry, y = f(carry, x)` at each position of `dim`; gives the last carry, and the ys with `dim` first.
+    """Runs `carry, y = f(carry, x)` at each position of `dim`; returns the last carry, and the ys with `dim` first.
 
-    xs: any structure of arrays that all have `dim`, with one size; `f` gets their elements, which lack it. None: `f`
-    gets None, `length` times. carry: any structure of arrays, whose dims, sizes and dtypes `f` keeps.
-    reverse: from the last position to the first; a y stands where its x was.
-    The loop is compiled as a loop: its length costs no compile time.
+    xs: a pytree of arrays that all have `dim`, with one size. `f` gets their elements, which do not have it. With
+    xs=None, `f` gets None, `length` times.
+    carry: a pytree of arrays. `f` keeps their dims, sizes and dtypes.
+    reverse: starts at the last position. Each y stands at the position of its x.
+    The loop is compiled as a loop, so its length does not change the compile time.
     """
     _check_functions("scan", f)
     check_name(dim)
@@ -114,9 +115,9 @@ def scan(
 
 
 def map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
-    """`f(x)` at each position of `dim`, one after another; the results with `dim` first.
+    """Returns `f(x)` at each position of `dim`, computed one after another, with `dim` first.
 
-    xs: any structure of arrays that all have `dim`. xt.vectorize computes all positions at once instead.
+    xs: a pytree of arrays that all have `dim`. xt.vectorize computes all positions at once instead.
     """
     _check_functions("map", f)
     check_name(dim)

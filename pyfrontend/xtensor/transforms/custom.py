@@ -46,21 +46,22 @@ def _method(fn: M) -> M:
 
 
 class custom_derivative(Pickled):  # noqa: N801 (used like a function)
-    """`f`, whose derivatives are what the rules say.
+    """Makes a function whose derivatives are given by rules of your own.
 
-    `g = xt.custom_derivative(f)`, or as a decorator; then at least one of
+    `g = xt.custom_derivative(f)`, or as a decorator; then give at least one of
 
         g.defpushforward(rule)        rule(primals, tangents) -> y, dy
         g.defpullback(fwd, bwd)       fwd(*args) -> y, residuals;  bwd(residuals, ct) -> one cotangent per argument
 
-    primals and tangents are tuples with an entry per argument of `f`, positional ones first; dy must be linear in the
-    tangents. Where only one rule is given, the other mode is its transpose. A pullback rule that is not linear in the
-    cotangent, as one that clips it, serves reverse mode alone. Integers and Python values have no tangent: None stands
-    there, in rules and in what they return. Cotangents and tangents align by name with what they belong to, and have
-    its dims, or are numbers; None is zero.
+    primals and tangents are tuples with one entry per argument of `f`, positional ones first. dy must be linear in
+    the tangents. If one rule is given, the other mode uses its transpose. A pullback rule that is not linear in the
+    cotangent, for instance one that clips it, works in reverse mode alone.
 
-    Arguments and results are pytrees. An array that `f` uses and does not take as an argument must not be
-    differentiated by.
+    Integers and Python values do not have tangents: rules get None for them and return None. A tangent or cotangent
+    has the dims of its array and aligns with it by name, or it is a number; None is zero.
+
+    Arguments and results are pytrees. An array that `f` captures must not be differentiated with respect to: pass
+    it as an argument.
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:
@@ -76,14 +77,14 @@ class custom_derivative(Pickled):  # noqa: N801 (used like a function)
 
     @_method
     def defpushforward(self, rule: F) -> F:
-        """The forward rule: rule(primals, tangents) -> y, dy. Gives the rule, so that it works as a decorator."""
+        """Sets the forward rule, rule(primals, tangents) -> y, dy, and returns it, as a decorator does."""
         _check_rules(rule)
         self.pushforward = rule
         return rule
 
     @_method
     def defpullback(self, fwd: Rule, bwd: Rule) -> None:
-        """The reverse rule: fwd(*args) -> y, residuals; bwd(residuals, ct) -> tuple, an entry per argument."""
+        """Sets the reverse rule: fwd(*args) -> y, residuals; bwd(residuals, ct) -> a tuple, one entry per argument."""
         _check_rules(fwd, bwd)
         self.forward, self.backward = fwd, bwd
 

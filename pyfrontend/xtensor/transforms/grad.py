@@ -23,20 +23,26 @@ Wrt: TypeAlias = "int | str | Sequence[int | str]"
 
 
 def grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:
-    """The gradient of `f`, whose result is a float array without dims, by the arguments `wrt`.
+    """Returns a function that computes the gradient of `f` with respect to the arguments `wrt`.
 
-    wrt: a position, a parameter's name, or a tuple of these (then the result is a tuple). An argument may be a pytree;
-    its gradient has the same structure, and each array of it the dims and dtype of its argument's.
+    f: returns a loss, a float array without dims.
+    wrt: a position, a parameter's name, or a tuple of these; for a tuple the result is a tuple. An argument may be
+    a pytree. Its gradient has the same structure, and each array has the dims and dtype of the argument's array.
     has_aux: `f` returns (loss, aux), and the result is (gradient, aux).
-    Compiled once per types of arguments, as by `jit`: what `f` reads from outside, also in lists and
-    attributes, is fixed at the first call.
-    Raises DimensionError where the loss has dims left, DTypeError for integer arguments.
+
+    It is compiled once per types of arguments, as by `jit`. Arrays that `f` reads from outside, also in lists and
+    attributes, are fixed at the first call. Raises DimensionError if the loss has dims, DTypeError for integer
+    arguments.
+    Example: xt.grad(lambda w: xt.sum(w * w))(w) is 2 * w.
     """
     return _transform(f, wrt, has_aux, "grad")
 
 
 def value_and_grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:
-    """As `grad`, with the loss: (loss, gradient), or ((loss, aux), gradient) with `has_aux`."""
+    """Returns a function that computes the loss and its gradient: (loss, gradient).
+
+    Arguments are those of `grad`. With `has_aux` the result is ((loss, aux), gradient).
+    """
     return _transform(f, wrt, has_aux, "value_and_grad")
 
 

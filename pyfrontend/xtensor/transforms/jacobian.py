@@ -26,14 +26,14 @@ from .vectorize import vectorized
 
 
 def jacobian(f: Callable[..., Any], wrt: Wrt = 0, mode: str = "reverse", has_aux: bool = False) -> Jitted[..., Any]:
-    """All partial derivatives of the results of `f` by the arguments `wrt`.
+    """Returns a function that computes all partial derivatives of the results of `f` with respect to `wrt`.
 
-    For each array of the result there is what `wrt` names, a position, a parameter's name or a tuple of these, with the
-    structure of those arguments. Its dims are those of the result, then those of the argument; a name that is there
-    already is primed: (i) by (i) gives (i, i').
-    mode: "reverse" takes one pullback per element of the result, "forward" one tangent per element of the arguments,
-    all at once. has_aux: `f` returns (result, aux), and the result is (jacobian, aux).
-    Raises DTypeError where a result or an argument to differentiate by is no float array.
+    For each array of the result it gives an entry per argument in `wrt` (a position, a parameter's name, or a tuple
+    of these), with the structure of those arguments. Its dims are those of the result, then those of the argument.
+    A name that occurs twice is primed: a result (i) and an argument (i) give (i, i').
+    mode: "reverse" uses one pullback per element of the result, "forward" one tangent per element of the arguments;
+    all run at once. has_aux: `f` returns (result, aux), and the result is (jacobian, aux). Raises DTypeError if a
+    result, or an argument in `wrt`, is not a float array.
     """
     if mode not in ("reverse", "forward"):
         raise ArgumentError(f"xt.jacobian: mode is 'reverse' or 'forward', got {mode!r}")
@@ -55,18 +55,20 @@ def _transform(f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, kind: 
 
 
 def hessian(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:
-    """All second derivatives of `f` by the arguments `wrt`: forward mode over reverse mode.
+    """Returns a function that computes all second derivatives of `f` with respect to the arguments `wrt`.
 
-    A loss without dims by x(i) gives (i, i'). has_aux: as for `jacobian`.
+    It uses forward mode over reverse mode. For a loss without dims and an argument (i), the result has dims (i,
+    i').
+    has_aux: as for `jacobian`.
     """
     return _transform(_transform(f, wrt, "reverse", has_aux, "hessian"), wrt, "forward", has_aux, "hessian")
 
 
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """The Hessian of the loss `f` at `primals` times `tangents`, without making the Hessian.
+    """Returns the product of the Hessian of the loss `f` at `primals` with `tangents`, without making the Hessian.
 
-    `f` returns a float array without dims. For one primal the product has its structure and dims; for several it is
-    a tuple, one entry per primal (None for integers). Tangents are as for `jvp`.
+    `f` returns a float array without dims. For one primal the product has its structure and dims. For several it is
+    a tuple with one entry per primal (None for integers). Tangents are as for `jvp`.
     """
     needs_function("hvp", f)
 

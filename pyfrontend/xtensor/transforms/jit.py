@@ -31,7 +31,7 @@ _OPTIONS = ("static", "dynamic_dims", "device", "donate")
 
 
 class Jitted(Function, Pickled, Generic[P, R]):
-    """A compiled function. Call it; or look inside: `trace`, `lower`, `cost`, `as_text`."""
+    """A function that `xt.jit` made. Call it, or look inside with `trace`, `lower`, `cost` and `as_text`."""
 
     __wrapped__: Callable[P, R]
     __name__: str
@@ -79,23 +79,29 @@ class Jitted(Function, Pickled, Generic[P, R]):
 
     @trimmed
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        """The traced program for these arguments (arrays or `xt.spec`): a `Traced` stage. ``device=``, unless `f` has
-        such a parameter: what for, a device that is not here ("metal") or a profile included."""
+        """Returns the traced program for these arguments (arrays or `xt.spec`), a `Traced` stage.
+
+        ``device=`` names the device to compile for, unless `f` has a parameter of that name. It may be a device
+        that is not here ("metal") or a device's profile.
+        """
         return Traced(*self._compiler.abstract(args, kwargs))
 
     @trimmed
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """The `Lowered` stage: its `as_text(phase)` shows the program after each phase. ``device=`` as in `trace`."""
+        """Returns the `Lowered` stage, whose `as_text(phase)` shows the program after each phase.
+
+        ``device=`` is as in `trace`.
+        """
         return self.trace(*args, **kwargs).lower()
 
     @trimmed
     def cost(self, *args: Any, **kwargs: Any) -> Any:
-        """What one call costs: flops, bytes moved, arena size; on a device also launches and what runs on the CPU."""
+        """Returns what one call costs: flops, bytes moved and arena size; for a device also launches and on_host."""
         return self.lower(*args, **kwargs).cost()
 
     @trimmed
     def as_text(self, phase: str, *args: Any, **kwargs: Any) -> str:
-        """``f.lower(*args).as_text(phase)``."""
+        """Returns ``f.lower(*args).as_text(phase)``."""
         return str(self.lower(*args, **kwargs).as_text(phase))
 
 
@@ -287,18 +293,21 @@ def jit(
     dynamic_dims: Sequence[str] | str = (),
 ) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(f: Any = None, /, **options: Any) -> Any:
-    """Compiles `f`: traced once per dims, sizes and dtypes of its arguments, which are arrays, DataArrays, numbers, and
-    pytrees of them. Works as a decorator, with or without arguments.
+    """Returns a function that compiles `f` once per dims, sizes and dtypes of its arguments, and runs that code.
 
-    static: names or positions of arguments that are ordinary Python values, compiled for each value (hashable).
-    dynamic_dims: dims of which one compilation serves every size.
-    device: where it runs, "cpu" or "vulkan" (see `xt.devices()`): arguments are moved there, results stay there.
-    Without, it runs where its arguments are.
-    donate: arguments whose memory may be reused (accepted; nothing is reused yet).
+    Arguments are arrays, DataArrays, numbers, and pytrees of them. It works as a decorator, with or without
+    options.
 
-    Python numbers are arguments like arrays: another value compiles nothing again. Arrays that `f` reads from outside
-    become arguments too, those that it finds when it is traced, also in a list or an attribute: another array there
-    later has no effect. Pass what changes as an argument. They are moved to where `f` runs, once.
+    static: names or positions of arguments that are ordinary Python values (hashable). `f` is compiled for each
+    value.
+    dynamic_dims: dims for which one compilation serves every size.
+    device: where it runs, "cpu" or "vulkan" (see `xt.devices()`). Arguments are moved there, and results stay
+    there. By default it runs where its arguments are.
+    donate: arguments whose memory may be reused. It is accepted, and memory is not reused yet.
+
+    Another value of a Python number does not compile again. Arrays that `f` reads from outside, also in a list or
+    an attribute, are fixed when `f` is traced: a later change has no effect. Pass an array that changes as an
+    argument.
     """
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:

@@ -19,10 +19,10 @@ from .jit import Jitted, marked, options_of
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """`f(*primals)` and its derivative along `tangents`, one for each primal.
+    """Returns `f(*primals)` and its derivative along `tangents`, with one tangent per primal.
 
-    A tangent aligns with its primal by name, and has its dims, or is a number; None stands for zero, and is what
-    integers have. Where a result is an integer, its tangent is None.
+    A tangent has the dims of its primal and aligns with it by name, or it is a number. None is zero; integer
+    primals take None, and integer results give None.
     """
     needs_function("jvp", f)
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):

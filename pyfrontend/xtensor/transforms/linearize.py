@@ -28,11 +28,11 @@ Push = Callable[..., Any]
 
 @plain
 def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
-    """`f(*primals)`, and `push`: one tangent per primal to the tangent of the result.
+    """Returns `f(*primals)`, and a function `push` from one tangent per primal to the tangent of the result.
 
-    `f` runs once; `push` keeps what it needs of that run, so that many directions cost less than as many calls of jvp.
-    A tangent aligns with its primal by name, and has its dims, or is a number; None stands for zero, and is what
-    integers have. Where a result is an integer, its tangent is None.
+    `f` runs once, and `push` keeps what it needs of that run: many directions cost less than as many calls of
+    `jvp`. A tangent has the dims of its primal and aligns with it by name, or it is a number. None is zero; integer
+    primals take None, and integer results give None.
     """
     needs_function("linearize", f)
     if tracing():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Traced:
-    """IR as the function was traced."""
+    """The program as it was traced, before any phase."""
 
     def __init__(self, program: Program, call: Call, target: Target) -> None:
         self.program = program
@@ -53,12 +53,15 @@ class Traced:
 
 
 class Lowered(Traced):
-    """The same program, to be seen after any phase, and compiled."""
+    """A program that can be shown after any phase, and compiled."""
 
     @trimmed
     def as_text(self, phase: str = "linalg", *, locations: bool = False) -> str:
-        """The program after `phase`: traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm
-        or asm. For a device, gpu and the device's own code (spirv, msl, ptx) take the place of cpu."""
+        """Returns the program after `phase` as text.
+
+        The phases are traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm and asm.
+        For a device, gpu and the device's own code (spirv, msl, ptx) take the place of cpu.
+        """
         return phase_text(self.program, phase, locations, self.target)
 
     @trimmed
@@ -72,13 +75,15 @@ class Lowered(Traced):
 
     @trimmed
     def cost(self) -> dict[str, Any]:
-        """flops, bytes (arguments and results) and arena bytes of one call; for a device also launches and on_host:
-        {"cholesky": 1}."""
+        """Returns flops, bytes (of arguments and results) and arena bytes of one call.
+
+        For a device it also gives launches, and in on_host the routines that run on the CPU: {"cholesky": 1}.
+        """
         return cost.cost(self.program, self.target)
 
 
 class Compiled(Lowered):
-    """Code that runs. Called by position with the arrays that it was compiled for, NumPy arrays included."""
+    """Machine code of one program. Call it by position, with arrays of the types that it was compiled for."""
 
     def __init__(self, program: Program, call: Call, target: Target) -> None:
         super().__init__(program, call, target)

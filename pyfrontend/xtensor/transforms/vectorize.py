@@ -24,17 +24,17 @@ Body = Callable[[list[Tracer]], list[Tracer]]
 
 
 def vectorize(f: Callable[..., Any], dims: str | Sequence[str]) -> Jitted[..., Any]:
-    """`f` for all instances along `dims`: one name or several.
+    """Returns a function that applies `f` to all instances along `dims`, one name or several.
 
-    `f` sees the arrays of one instance, which lack the names. An argument without any of the names is shared by all
-    instances; different arguments may have different ones of them. Every result has all the names first, in the order
-    given here. Arguments and results are pytrees of arrays, numbers and DataArrays, as for `jit`; `f` may read arrays
-    from outside, which are shared, too, and fixed at the first call with arguments of these types, as by `jit`.
+    `f` sees the arrays of one instance, which do not have these dims. An argument without any of them is shared by
+    all instances; arguments may have different ones. Every result has all of `dims` first, in the order given here.
+    Arguments and results are pytrees of arrays, numbers and DataArrays, as for `jit`. Arrays that `f` reads from
+    outside are shared, and fixed at the first call with arguments of these types.
 
-    x(a: 2) and y(b: 3): `vectorize(lambda x, y: x * y, ("a", "b"))(x, y)` has dims (a: 2, b: 3).
+    Example: for x(a: 2) and y(b: 3), `vectorize(lambda x, y: x * y, ("a", "b"))(x, y)` has dims (a: 2, b: 3).
 
-    Raises DimensionError where no argument has one of the names, and where `f` itself makes or reads an array with
-    one of them: a dim is either batched or used inside.
+    Raises DimensionError if no argument has one of the dims, and if `f` itself makes or reads an array with one of
+    them: a dim is either batched or used inside.
     """
     needs_function("vectorize", f)
     names = as_names(dims)

@@ -27,10 +27,11 @@ Back = Callable[[Any], tuple[Any, ...]]
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
-    """`f(*primals)`, and `back`: a cotangent of the result to a tuple of cotangents, one per primal.
+    """Returns `f(*primals)`, and a function `back` from a cotangent of the result to one cotangent per primal.
 
-    `f` runs once; `back` keeps what it needs of that run. A cotangent aligns with its result by name, and has
-    its dims, or is a number; integer results have none (give None). Integer primals get None.
+    `back` returns a tuple. `f` runs once, and `back` keeps what it needs of that run. A cotangent has the dims of
+    its result and aligns with it by name, or it is a number. Integer results take None, and integer primals get
+    None.
     """
     needs_function("vjp", f)
     if tracing():

@@ -32,38 +32,42 @@ _F8 = np.dtype("float64")
 
 
 class Array(_native.Array, Labelled):
-    """An immutable array whose dims have names, in row-major storage order.
+    """An immutable array whose dims have names, stored in row-major order.
 
-    Made by `xt.array`, `xt.as_array`, creation functions and every operation; read by `values`, NumPy, DLPack and
-    xarray, without copies where it is on the CPU.
+    `xt.array`, `xt.as_array`, the creation functions and every operation make arrays. `values`, NumPy, DLPack and
+    xarray read them, without copies if the array is on the CPU.
     """
 
     __slots__ = ()
 
     @property
     def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
-        """The elements' dtype, as NumPy has it (bfloat16 as ml_dtypes has it)."""
+        """The dtype of the elements, as a NumPy dtype (bfloat16 is that of ml_dtypes)."""
         return dtypes.BY_NAME[self.type.dtype]
 
     @property
     def weak(self) -> bool:
-        """Whether the dtype gives way, as that of a Python number does: of what was computed from these alone."""
+        """Whether the dtype gives way to others, as that of a Python number does."""
         return self.type.weak
 
     @trimmed
     def to(self, device: str) -> Array:
-        """The array on a device, "cpu" or "vulkan"; the array itself if it is there. Its coordinates, name and
-        attributes go along."""
+        """Returns the array on a device, "cpu" or "vulkan"; the array itself if it is there.
+
+        It keeps its coordinates, name and attributes.
+        """
         return _native.to_device(self, named(device))
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
-        """The data as a read-only NumPy array, axes in the order of `dims`: over the same memory on the CPU, a copy
-        that waits for the result on another device."""
+        """The data as a read-only NumPy array, with axes in the order of `dims`.
+
+        On the CPU it shares the memory of the array. For another device it is a copy, which waits for the result.
+        """
         return _native.as_numpy(self)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """Same as `values`."""
+        """Returns the data as a read-only NumPy array, as `values`."""
         return _native.as_numpy(self)
 
     @property
@@ -73,18 +77,18 @@ class Array(_native.Array, Labelled):
 
     @property
     def attrs(self) -> dict[Any, Any]:
-        """The attributes that came with `xt.as_array(dataarray)`: a copy, as arrays do not change."""
+        """A copy of the attributes that came with `xt.as_array(dataarray)`."""
         return {} if self.meta is None else dict(self.meta.attrs)
 
     @property
     def data(self) -> np.ndarray[Any, Any]:
-        """Same as `values`, by xarray's other name."""
+        """The data as a read-only NumPy array, as `values`: xarray's other name."""
         return _native.as_numpy(self)
 
     # -- scalars and iteration ----------------------------------------------------------------------------------------
 
     def item(self) -> bool | int | float:
-        """The value of an array of one element as a Python number."""
+        """Returns the value of an array of one element as a Python number. Raises ArgumentError for other sizes."""
         if self.size != 1:
             raise ArgumentError(f"item() needs an array of one element, got {describe(self.dims, self.shape)}")
         return _native.as_numpy(self).item()

@@ -20,7 +20,10 @@ BACKENDS = ("vulkan", "metal", "cuda")
 
 @dataclass(frozen=True)
 class Device:
-    """One place where programs run. `features`: what it can do besides float32, int32 and bool; the CPU does all."""
+    """A place where programs run.
+
+    `features` lists what it can do besides float32, int32 and bool; the CPU can do everything.
+    """
 
     name: str
     description: str
@@ -33,7 +36,10 @@ class Device:
 
 
 def devices() -> tuple[Device, ...]:
-    """What programs can run on here, the CPU first: ``xt.devices()[1].name`` is for `x.to` and ``device=``."""
+    """Returns the devices that programs can run on here, the CPU first.
+
+    The name of one, ``xt.devices()[1].name``, is what `x.to` and ``device=`` take.
+    """
     return (Device("cpu", processor()), *(_public(d) for b in BACKENDS for d in of_backend(b)))
 
 

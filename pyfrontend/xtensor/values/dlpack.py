@@ -13,7 +13,7 @@ from .targets import placed
 
 
 def from_dlpack(x: Any, dims: Any) -> Array:
-    """An array over the memory of anything with `__dlpack__`; `dims` names its axes."""
+    """Returns an array over the memory of an object with `__dlpack__`; `dims` names its axes."""
     if not hasattr(x, "__dlpack__"):
         raise ArgumentTypeError(f"from_dlpack needs an object with __dlpack__, got {type(x).__name__}")
     names = as_names(dims)

@@ -83,22 +83,22 @@ def _float(dtype: Any) -> DType:
 
 
 class option:  # noqa: N801 (used like a function)
-    """Sets options: a plain call for the whole process, `with` for what runs inside of the block alone.
+    """Sets options: called as a function for the whole process, in a `with` statement for its block.
 
-    ``xt.option(outer="forbid")`` makes a broadcast in which each operand lacks a dim of the other an error.
-    ``xt.option(index="clip")`` makes reads outside of a dim take the nearest element instead of failing.
-    ``xt.option(device="vulkan")`` makes new arrays there, and runs there what has no arrays.
-    ``xt.option(deterministic=True)`` makes devices add and multiply floats by position in the order of the indices, so
-    that results are the same in every run; it takes longer. The CPU always does.
-    ``xt.option(default_float="f4")`` makes new arrays float32 where neither an array nor dtype= decides it.
-    ``xt.option(strict=True)`` is outer="forbid", and makes an error of a contraction of an array with itself that keeps
-    a dim, and of float32 arrays that become float64 beside others.
+    ``outer="forbid"``: a broadcast in which each operand has a dim that the other does not have is an error.
+    ``index="clip"``: reads out of range give the nearest element, and do not raise.
+    ``device="vulkan"``: new arrays are made there, and programs without array arguments run there.
+    ``deterministic=True``: devices add and multiply floats by position in the order of the indices, so every run
+    gives the same result; this takes longer. The CPU always does so.
+    ``default_float="f4"``: new arrays are float32 where neither an array nor dtype= decides it.
+    ``strict=True``: as outer="forbid"; also forbids a contraction of an array with itself that keeps a dim, and
+    float32 arrays that become float64 because of others.
+    ``skipna=True``: reductions leave NaN out, as in xarray, where a call does not give `skipna=`.
+    ``copy=True``: arrays over memory of NumPy, DLPack and xarray are copies, which later writes do not change.
 
-    ``xt.option(skipna=True)`` makes reductions leave NaN out, as xarray does, where a call does not say `skipna=`.
-    ``xt.option(copy=True)`` makes arrays of NumPy, DLPack and xarray copies, which later writes to those do not change.
-
-    Other threads and tasks never see a block's options. A plain call holds here at once, elsewhere as soon as its
-    result is dropped, which for a statement is at once, too: until then it may still become a block.
+    Other threads and tasks do not see the options of a block. A call outside of `with` holds here at once.
+    Elsewhere it holds as soon as its result is dropped, which for a statement is at once.
+    Example: `with xt.option(outer="forbid"):`.
     """
 
     _entered = True  # until the arguments are read: there is nothing to set

@@ -14,7 +14,11 @@ from .options import current
 
 
 class Spec:
-    """Dims with sizes (None: known only when the program runs) and a dtype. `weak`: stands for a Python scalar."""
+    """The dims, sizes and dtype of an array without values.
+
+    A size of None is known only when the program runs. `weak`: it stands for a Python number, whose dtype gives
+    way.
+    """
 
     __slots__ = ("_hash", "dims", "dtype", "is_dynamic", "shape", "weak")
 
@@ -59,8 +63,11 @@ def spec_of_type(type_: Any) -> Spec:
 
 
 def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = None, **kw: int | None) -> Spec:
-    """An array's dims and dtype without its values, to lower or export a function at: ``xt.spec(batch=None, pixel=784,
-    dtype="f4")``. A size of None is a dynamic dim. By default f8, as `zeros`."""
+    """Returns dims, sizes and dtype without values, to lower or export a function for.
+
+    A size of None is a dynamic dim. The dtype is f8 by default, as for `zeros`.
+    Example: ``xt.spec(batch=None, pixel=784, dtype="f4")``.
+    """
     if sizes is not None and not isinstance(sizes, Mapping):
         raise ArgumentTypeError(f"xt.spec: sizes are a dict from dims, not {sizes!r}. Write xt.spec(batch=64)")
     both = {**(sizes or {}), **kw}
