@@ -82,6 +82,15 @@ def test_open_sizes_numbers_and_several_functions() -> None:
             g.last(x, n)
 
 
+def test_transforms_of_such_a_function() -> None:
+    x = np.arange(6, dtype="f4").reshape(2, 3)
+    g = xt.load(xt.export(lambda x: (x * x).sum(), (xt.spec(i=3, dtype="f4"),)), native=False)
+    one, both = xt.array(x[1], dims="i"), xt.array(x, dims=("batch", "i"))
+    assert float(xt.jit(lambda x: g(x) + 1)(one)) == (x[1] ** 2).sum() + 1
+    np.testing.assert_array_equal(xt.grad(g)(one).values, 2 * x[1])
+    np.testing.assert_array_equal(xt.vectorize(g, "batch")(both).values, (x**2).sum(1))
+
+
 def test_a_bundle_that_is_expected(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "m.xtb"
     path.write_bytes(data)
