@@ -1,4 +1,5 @@
-"""Checks that every derivative rule has its test: a file of IR in rules/, and numbers in reference/rule_cases.py.
+"""Checks that every derivative rule has its test: a file of IR in rules/, and numbers in reference/rule_cases.py
+(functions of one float array: python/functions.py).
 
 usage: xtensor-opt FILE --xtensor-print-rules | coverage.py
 """
@@ -10,8 +11,11 @@ import sys
 from pathlib import Path
 
 here = Path(__file__).parent
-reference = here.parents[1] / "reference"
-numbers = "".join((reference / name).read_text() for name in ("rule_cases.py", "control_cases.py"))
+tests = here.parents[1]
+numbers = "".join(
+    (tests / name).read_text()
+    for name in ("reference/rule_cases.py", "reference/control_cases.py", "python/functions.py")
+)
 without_tangent = (here / "rules" / "no_tangent.mlir").read_text()
 
 table, problems, known = "", [], set()
