@@ -267,7 +267,7 @@ def _users_code(path: str | None = None) -> Iterator[None]:
             raise _UserError(f"the file raised an exception\n{shown}") from None
         if path is None:
             raise
-        raise _UserError(f"{path} is no program that Python can run\n{shown}") from None
+        raise _UserError(f"{path} is not a program that Python can run\n{shown}") from None
 
 
 @contextmanager
@@ -298,7 +298,7 @@ def parse_spec(text: str) -> Spec:
         found = re.fullmatch(r"([^=]+)=(\d+|\?)", part)
         if not found:
             name, given, size = part.partition("=")
-            what = f"{size.strip() or 'nothing'} is no size of {name.strip()!r}: " if given and name.strip() else ""
+            what = f"{size.strip() or 'nothing'} is not a size of {name.strip()!r}: " if given and name.strip() else ""
             raise ArgumentError(
                 f'--arg {text!r}: {what}write "batch=64,pixel=784:f4", with ? for a dynamic size',
                 where="",
@@ -336,8 +336,8 @@ def _example_args(function: Callable[..., Any], module: dict[str, Any]) -> Seque
             args.append(p.default)
         else:
             raise ArgumentError(
-                f"nothing says what {name}'s argument {p.name!r} is: give --arg for each argument, define example_args "
-                f"in the file, or annotate it: {p.name}: xt.spec(batch=64, dtype='f4')",
+                f"the type of {name}'s argument {p.name!r} is not known: give --arg for each argument, define "
+                f"example_args in the file, or annotate it: {p.name}: xt.spec(batch=64, dtype='f4')",
                 where="",
             )
     return args

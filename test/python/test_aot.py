@@ -393,7 +393,7 @@ def test_texts_and_static_arguments_are_what_they_were_exported_as() -> None:
     assert xt.grad(lambda x: xt.sum(g(x, 3)))(a).values.tolist() == [3, 3, 3]
     with pytest.raises(xt.UnsupportedError, match="k was exported as 3"):
         g(a, 4)
-    with pytest.raises(xt.UnsupportedError, match="arguments of f hold a ufunc that is no array"):
+    with pytest.raises(xt.UnsupportedError, match="arguments of f hold a ufunc that is not an array"):
         xt.export(xt.jit(f, static="mode"), args=(n, np.tanh))
 
 

@@ -252,10 +252,10 @@ def test_no_such_file(tmp_path: Path) -> None:
         xt.load(tmp_path / "nothing.xtb")
     with pytest.raises(xt.BundleError, match="cannot be read: Is a directory"):
         xt.load(tmp_path)
-    with pytest.raises(xt.BundleError, match="cannot be read: it is no regular file"):
+    with pytest.raises(xt.BundleError, match="cannot be read: it is not a regular file"):
         xt.load("/dev/zero")
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(xt.BundleError, match="cannot be read: it is no regular file"):
+    with pytest.raises(xt.BundleError, match="cannot be read: it is not a regular file"):
         xt.load(tmp_path / "pipe")
 
 

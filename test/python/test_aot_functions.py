@@ -392,7 +392,7 @@ def test_command_line(tmp_path: Path) -> None:
         (["prog.py:double,double"], "two functions are called double"),
         (["prog.py:double,"], "name a function as FILE.py:FUNCTION"),
         (["prog.py:double,ad"], "prog.py has no function 'ad'; it has add, double"),
-        (["prog.py:double,add", "--arg", "double:j=3"], "nothing says what add's argument 'x' is"),
+        (["prog.py:double,add", "--arg", "double:j=3"], "the type of add's argument 'x' is not known"),
         (["prog.py:double,add", "--arg", "double:j"], "--arg 'j': write \"batch=64"),
     ],
 )

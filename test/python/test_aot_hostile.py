@@ -198,8 +198,8 @@ _MAIN = """func.func @main(%x: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3
         ("", "more, or less, than a function @main"),
         (_MAIN.replace("main", "other"), "more, or less, than a function @main"),
         ("func.func private @main(!xtensor.array<i: 3, f32>)", "is a declaration"),
-        (_MAIN.replace("> {", '> attributes {xtensor.nonempty = [["q", 0]]} {'), "xtensor.nonempty of @main is no"),
-        (_MAIN.replace("> {", "> attributes {xtensor.nonempty = 1 : i64} {"), "xtensor.nonempty of @main is no"),
+        (_MAIN.replace("> {", '> attributes {xtensor.nonempty = [["q", 0]]} {'), "xtensor.nonempty of @main is not"),
+        (_MAIN.replace("> {", "> attributes {xtensor.nonempty = 1 : i64} {"), "xtensor.nonempty of @main is not"),
     ],
 )
 def test_programs_that_are_not_one_function(monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
@@ -247,9 +247,9 @@ def test_weights_that_are_not_the_codes(c: bool) -> None:
 
 @pytest.mark.parametrize("text", [b"module {}", b"", b"ML", b"\x7fELF", b"func.func @main() { return }"])
 def test_programs_that_are_no_bytecode(data: bytes, text: bytes) -> None:
-    with pytest.raises(xt.BundleError, match=r"'module0\.mlirbc' is no MLIR bytecode"):
+    with pytest.raises(xt.BundleError, match=r"'module0\.mlirbc' is not MLIR bytecode"):
         xt.load(changed(data, **{"module0.mlirbc": text}))
-    with pytest.raises(xt.BundleError, match=r"'model\.h' is no MLIR bytecode"):
+    with pytest.raises(xt.BundleError, match=r"'model\.h' is not MLIR bytecode"):
         xt.load(changed(data, put(*F, "module", to="model.h")))
 
 
@@ -313,7 +313,7 @@ def test_one_function_cannot_be_another(several: bytes) -> None:
         (lambda m: m.update(functions=m["functions"] * 600), "a list of 1200, not a list of 1 to 1024"),
         (lambda m: m["functions"][1]["weights"][0].update(member="weights/1.bin"), "is named and not listed"),
         (lambda m: m["functions"][1]["weights"][0].update(sha256="0" * 64), "for other weights"),
-        (lambda m: m["functions"][1].update(module="model.h"), r"'model\.h' is no MLIR bytecode"),
+        (lambda m: m["functions"][1].update(module="model.h"), r"'model\.h' is not MLIR bytecode"),
         (lambda m: m["functions"][1].pop("module"), r"functions\[1\]\.module is missing"),
     ],
 )
@@ -382,7 +382,7 @@ for _ in range(200):
         *(
             (
                 put(*PYTHON, "parameters", 1, "default", to=d),
-                "is no number and no text|is no text in UTF-8|not text of 0 to 1024",
+                "is neither a number nor a text|is not a text in UTF-8|not text of 0 to 1024",
             )
             for d in ("(" * 400, "-" * 999 + "1", "{[]:1}", "'\\ud800'", "9" * 2000, "lambda: 0", "'a' 'b'", "1 if 1")
         ),
@@ -422,15 +422,15 @@ def test_manifests_that_describe_nothing(data: bytes, change: Callable[[Any], An
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"[" * 100_000, "is no JSON"),
-        (b'{"a":' * 100_000, "is no JSON"),
-        (b'{"schema":' + b"1" * 5000 + b"}", "is no JSON"),
-        (b'{"schema": NaN}', "NaN is no number in JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b'{"a":' * 100_000, "is not JSON"),
+        (b'{"schema":' + b"1" * 5000 + b"}", "is not JSON"),
+        (b'{"schema": NaN}', "NaN is not a number in JSON"),
         (b'{"schema": 1e400}', "names no schema"),
         (b'{"schema": 9, "schema": 4}', "a key twice"),
-        (b'{"\xff": 1}', "is no JSON"),
-        (b'\xef\xbb\xbf{"schema": 4}', "is no JSON"),
-        ('{"schema": 4}'.encode("utf-16"), "is no JSON"),
+        (b'{"\xff": 1}', "is not JSON"),
+        (b'\xef\xbb\xbf{"schema": 4}', "is not JSON"),
+        ('{"schema": 4}'.encode("utf-16"), "is not JSON"),
         (b"[]", "names no schema"),
         (b"null", "names no schema"),
         (b'{"schema": 4}', "compiler is missing"),

@@ -89,7 +89,7 @@ def test_show_takes_example_args(program, capsys):
         (["{}:annotated", "--phase", "nope"], ["nope", "linalg"]),
         (["{}:plain", "--arg", "i:4"], ["i:4"]),
         (["{}:plain", "--arg", "i=3", "--arg", "i=4"], ["'i'", "program.py:6"]),
-        (["{}:plain", "--arg", "i=-3"], ["-3 is no size of 'i'", "? for a dynamic size"]),
+        (["{}:plain", "--arg", "i=-3"], ["-3 is not a size of 'i'", "? for a dynamic size"]),
         (["{}:plain", "--arg", "i=3,i=4"], ["'i=3,i=4'", "'i' is named twice"]),
         (["{}:plain", "--arg", "i=3:f33"], ["--arg 'i=3:f33'", "float32"]),
         (["{}:plain", *["--arg", ":f4"] * 3], ["3 arguments", "plain(x, y)"]),
@@ -150,7 +150,7 @@ def test_it_is_a_command():
     [
         ("def f(x): return x\ndef g(:\n", ['broken.py", line 2', "def g(:", "SyntaxError: invalid syntax"]),
         ("def f(x):\n  return x\n a = 3\n", ['broken.py", line 3', "IndentationError: unindent"]),
-        ("def f(x): return x\n\0", ["broken.py is no program", "null bytes"]),
+        ("def f(x): return x\n\0", ["broken.py is not a program", "null bytes"]),
         ("import broken_part\n", ['broken.py", line 1', 'broken_part.py", line 1', "SyntaxError"]),
     ],
 )

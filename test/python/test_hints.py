@@ -140,7 +140,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a generator": (
         lambda: xt.scan(lambda c, x: (c, x), 0.0, (i for i in range(3)), dim="i"),
         xt.ArgumentTypeError,
-        r"a generator is no array. Write xt.array\(list\(..\), dims=...\)\n",
+        r"a generator is not an array. Write xt.array\(list\(..\), dims=...\)\n",
     ),
     "a text among parameters": (
         lambda: xt.grad(lambda p: p["x"].sum())({"x": X, "name": "foo"}),
@@ -205,7 +205,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "+= of elements": (lambda: assign(X), xt.ArgumentTypeError, r"at\(time=0\).set\(value\), or .add\(value\) for \+="),
     "where of one": (lambda: xt.where(X > 0), xt.ArgumentTypeError, r"np.nonzero\(condition.values\)"),  # type: ignore[call-arg]
     "where that drops": (lambda: X.where(X > 0, drop=True), xt.ArgumentTypeError, r"x.isel\(time=mask\) drops"),  # type: ignore[call-arg]
-    "a float index": (lambda: X.isel(time=1.0), xt.ArgumentTypeError, "1.0 is no index for dim 'time'. Write 1\n"),
+    "a float index": (lambda: X.isel(time=1.0), xt.ArgumentTypeError, "1.0 is not an index for dim 'time'. Write 1\n"),
     "float indices": (lambda: X.isel(time=[1.0]), xt.ArgumentTypeError, r'Write index.astype\("i8"\)'),
     "a misspelt argument": (
         lambda: xt.grad(lambda weight, b: weight.sum(), wrt="weigth")(X, X),

@@ -281,7 +281,7 @@ def test_one_hot() -> None:
     assert got.dtype == np.dtype("f8")  # as xt.zeros has it
     assert got.values.tolist() == [[[1, 0, 0], [0, 0, 1]], [[0, 1, 0], [0, 0, 0]]]
     assert xt.one_hot(i, 3, dtype=bool).dtype == bool
-    with pytest.raises(ValueError, match="there already"):
+    with pytest.raises(ValueError, match=r"has dim .* already"):
         xt.one_hot(i, 3, dim="a")
     with pytest.raises(TypeError, match="integers"):
         xt.one_hot(xt.array([1.0], dims="a"), 3)

@@ -34,7 +34,7 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "mode of at": (
         lambda: V.at(ch=0, mode="drop"),
         xt.ArgumentError,
-        r"xt.at: mode='drop' is no position.*\.add\(v, mode='drop'\)",
+        r"xt.at: mode='drop' is not a position.*\.add\(v, mode='drop'\)",
     ),
     "stack of arrays": (lambda: xt.stack([V, V], "k"), xt.ArgumentTypeError, r"xt.concat\(\[x, y\], 'k'\)"),
     "stack by a name": (lambda: xt.stack(X, "k"), xt.ArgumentTypeError, r'xt.stack\(x, k=\("a", "b"\)\)'),

@@ -65,7 +65,7 @@ def test_expand_dims() -> None:
     for axis in (0, 1, 3, -1, -2):
         same(x.expand_dims("z", axis=axis), peer.expand_dims("z", axis=axis))
     same(x.expand_dims(["z", "y"], axis=[0, 2]), peer.expand_dims(["z", "y"], axis=[0, 2]))
-    with pytest.raises(ValueError, match="there already"):
+    with pytest.raises(ValueError, match=r"has dim .* already"):
         x.expand_dims("a")
     with pytest.raises(ValueError, match="axis"):
         x.expand_dims("z", axis=7)
@@ -104,7 +104,7 @@ def test_stack_and_unstack() -> None:
         x.unstack(c={"d": 3, "e": 2})
     with pytest.raises(ValueError, match="no dim"):
         x.stack(q=("z",))
-    with pytest.raises(ValueError, match="there already"):
+    with pytest.raises(ValueError, match=r"has dim .* already"):
         x.stack(c=("a", "b"))
     with pytest.raises(TypeError, match="sizes"):
         x.unstack(c=("d", "e"))
@@ -249,7 +249,7 @@ def test_split() -> None:
     for parts in (3, 1, 6, [1, 4], [0, 2, 2], [4, 1], [-1], [9]):
         for got, want in zip(xt.split(x, parts, dim="b"), np.split(v, parts, axis=1), strict=True):
             same(got, xr.DataArray(want, dims=("a", "b")))
-    with pytest.raises(ValueError, match="no multiple of 4"):
+    with pytest.raises(ValueError, match="not a multiple of 4"):
         xt.split(x, 4, dim="b")
 
 

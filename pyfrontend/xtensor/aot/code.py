@@ -71,7 +71,7 @@ def check_profile(where: str, target: Target, device: _native.Device) -> None:
             continue
         raise DeviceError(
             f"{where}: its code for {target.target!r} needs {part}, which the device {device.name!r} "
-            f"({device.description}) has not. Export it here, or for a profile with less"
+            f"({device.description}) does not have. Export it here, or for a smaller profile"
         )
 
 

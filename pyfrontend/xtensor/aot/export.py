@@ -85,7 +85,7 @@ def export(
         functions.append(described)
     label = name or (Path(path).stem if path is not None else functions[0]["name"] if len(functions) == 1 else "model")
     if not re.fullmatch(r"[A-Za-z_]\w*", label, re.ASCII) and name is not None:
-        raise ArgumentError(f"xt.export(name=): {name!r:.60} is no name in C: letters, digits and _")
+        raise ArgumentError(f"xt.export(name=): {name!r:.60} is not a name in C: write letters, digits and _")
     if name is None:
         label = re.sub(r"\W", "_", label, flags=re.ASCII)[:_LONGEST_LABEL] or "model"
     options = {
@@ -123,7 +123,7 @@ def _read(data: bytes, functions: Sequence[Mapping[str, Any]]) -> Bundle:
         number = re.match(r"functions\[(\d+)\]\.?", why)
         if number:
             why = f"{functions[int(number[1])]['name']!r}: in its manifest {why[number.end() :]}"
-        raise ArgumentError(f"xt.export: no bundle can be made that is read again: {why}") from None
+        raise ArgumentError(f"xt.export: this bundle could not be read again: {why}") from None
     return bundle
 
 
@@ -182,8 +182,8 @@ def _checked_name(name: str) -> str:
         name.encode()
     except UnicodeEncodeError:
         raise ArgumentError(
-            f"xt.export: no bundle can be made of a function called {name!a:.60}, which is no text in UTF-8. Give it "
-            'another name: xt.export({"name": (f, args)})'
+            f"xt.export: no bundle can be made of a function called {name!a:.60}, which is not a text in UTF-8. Give "
+            'it another name: xt.export({"name": (f, args)})'
         ) from None
     return name
 

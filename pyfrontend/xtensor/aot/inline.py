@@ -89,7 +89,7 @@ def _main(module: ir.Module) -> ir.Operation:
                     if type(entry[key].value) is not str:
                         raise TypeError(key)
         except (TypeError, KeyError, AttributeError, ValueError):
-            raise CompileError(f"attribute {NONEMPTY} of @main is no list of {{dim, message, where}}") from None
+            raise CompileError(f"attribute {NONEMPTY} of @main is not a list of {{dim, message, where}}") from None
     return main
 
 

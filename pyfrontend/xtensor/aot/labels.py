@@ -58,7 +58,7 @@ def _operand(dtype: str, dims: tuple[str, ...], sizes: tuple[int | None, ...], o
     try:
         return Spec(dims, sizes, as_dtype(dtype)), origins
     except (Error, TypeError) as error:
-        raise RefusedError(f"labels are of an operand that is no array: {brief(str(error))}") from None
+        raise RefusedError(f"labels are of an operand that is not an array: {brief(str(error))}") from None
 
 
 _OPERAND = record(

@@ -35,11 +35,11 @@ def value_of(text: str) -> Any:
     if text in _NO_NUMBERS:
         return float(text)
     if len(text) > LONGEST or not _LITERAL.fullmatch(text):
-        raise ValueError(f"{text!a:.60} is no number and no text")
+        raise ValueError(f"{text!a:.60} is neither a number nor a text")
     try:
         found = ast.literal_eval(text)
     except (SyntaxError, ValueError):
-        raise ValueError(f"{text!a:.60} is no number and no text") from None
+        raise ValueError(f"{text!a:.60} is neither a number nor a text") from None
     if isinstance(found, str) and any("\ud800" <= c <= "\udfff" for c in found):
-        raise ValueError(f"{text!a:.60} is no text in UTF-8")
+        raise ValueError(f"{text!a:.60} is not a text in UTF-8")
     return found

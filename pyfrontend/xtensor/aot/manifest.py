@@ -415,7 +415,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is no number in JSON")
+    raise ValueError(f"{text} is not a number in JSON")
 
 
 def opened(path: Path) -> int:
@@ -427,7 +427,7 @@ def opened(path: Path) -> int:
         os.close(descriptor)
     except OSError as error:
         raise BundleError(f"{path} cannot be read: {error.strerror}") from None
-    why = "Is a directory" if path.is_dir() else "it is no regular file"
+    why = "Is a directory" if path.is_dir() else "it is not a regular file"
     raise BundleError(f"{path} cannot be read: {why}")
 
 
@@ -444,9 +444,9 @@ class File:
         try:
             self.places = _native.read_zip(self._source, ("manifest.json",))
         except ValueError as error:
-            raise BundleError(f"{where} is no bundle that can be used: {error}. {AGAIN}") from None
+            raise BundleError(f"{where} is not a bundle that can be used: {error}. {AGAIN}") from None
         if "manifest.json" not in self.places:
-            raise BundleError(f"{where} is no bundle: it has no manifest.json")
+            raise BundleError(f"{where} is not a bundle: it does not have a manifest.json")
         begin, end = self.places["manifest.json"]
         try:
             if end - begin > _LONGEST:
@@ -455,7 +455,7 @@ class File:
             table = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
             said = str(error).encode("ascii", "backslashreplace").decode()
-            raise BundleError(f"{where}: manifest.json is no JSON: {said}. {AGAIN}") from None
+            raise BundleError(f"{where}: manifest.json is not JSON: {said}. {AGAIN}") from None
         self._check_schema(table)
         try:
             self.manifest: Manifest = _MANIFEST(table, "")
@@ -522,7 +522,7 @@ class File:
         for f in self.manifest.functions:
             begin, end = self.places[f.module]
             if self._read(begin, min(begin + len(_BYTECODE), end)) != _BYTECODE:
-                raise RefusedError(f"member {f.module!r} is no MLIR bytecode")
+                raise RefusedError(f"member {f.module!r} is not MLIR bytecode")
 
     def member(self, name: str) -> memoryview:
         size, sha256 = self.manifest.members[name]
@@ -546,6 +546,6 @@ class File:
         try:
             _native.read_zip(self._source)
         except ValueError as error:
-            raise BundleError(f"{self.where} is no bundle that can be used: {error}. {AGAIN}") from None
+            raise BundleError(f"{self.where} is not a bundle that can be used: {error}. {AGAIN}") from None
         for name in self.manifest.members:
             self.member(name)

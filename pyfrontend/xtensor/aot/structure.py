@@ -61,8 +61,8 @@ def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
         if is_literal(keys.value):
             return ["static", repr(keys.value)]
         raise UnsupportedError(
-            f"xt.export: {what} hold a {type(keys.value).__name__} that is no array; a bundle has numbers and short "
-            "texts in UTF-8. Export a function that does without it: lambda x: f(x, it)"
+            f"xt.export: {what} hold a {type(keys.value).__name__} that is not an array; a bundle has numbers and "
+            "short texts in UTF-8. Export a function that does without it: lambda x: f(x, it)"
         )
     if kind is dict and all(type(k) in (int, str) for k in keys):
         return ["dict", _held(_key, keys, f"{what} hold a dict with the key", "Use another key"), children]
@@ -73,7 +73,7 @@ def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
         _held(_field, [kind.__name__], said, "Use another name, or a dict")
         _held(_tuple_field if is_tuple else _field, fields, said, "Use another name, or a dict")
         return [word, kind.__name__, list(fields), children]
-    found = "dict with keys that are no text and no int" if kind is dict else kind.__name__
+    found = "dict with keys that are neither texts nor ints" if kind is dict else kind.__name__
     raise UnsupportedError(
         f"xt.export: {what} hold a {found}; a bundle has dicts, lists, tuples, named tuples, dataclasses and None. "
         "Export a function that takes and returns these"

@@ -41,7 +41,7 @@ def as_dtype(dtype: Any) -> DType:
         if found is None:
             found = np.dtype(dtype)
     except TypeError:
-        raise DTypeError(f"{dtype!r} is no dtype; {_list()}") from None
+        raise DTypeError(f"{dtype!r} is not a dtype; {_list()}") from None
     if found not in _KNOWN:
         native = found.newbyteorder("=")
         if native in _KNOWN:

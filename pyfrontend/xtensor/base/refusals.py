@@ -26,7 +26,7 @@ def not_an_array(x: Any, what: str = "") -> Error:
             instead = 'A list of arrays becomes one by xt.concat([x, y], "new"), along a dim of that name'
         else:
             instead = f"Name its dims: xt.array({x!r:.60}, dims=...)"
-        return ArgumentTypeError(f"{what}a {type(x).__name__} is no array. {instead}")
+        return ArgumentTypeError(f"{what}a {type(x).__name__} is not an array. {instead}")
     if type(x).__name__ == "Dataset":
         return ArgumentTypeError(
             f"{what}a Dataset holds several arrays. Take one by its name, dataset[name], or all of them: dict(dataset)"
@@ -37,6 +37,6 @@ def not_an_array(x: Any, what: str = "") -> Error:
     if hasattr(x, "__dlpack__"):
         return unnamed(x, f"{what}a {kind}")
     if hasattr(x, "__next__") or isinstance(x, (range, set, frozenset)):
-        return ArgumentTypeError(f"{what}a {type(x).__name__} is no array. Write xt.array(list(..), dims=...)")
+        return ArgumentTypeError(f"{what}a {type(x).__name__} is not an array. Write xt.array(list(..), dims=...)")
     text = " ".join(repr(x).split())
     return ArgumentTypeError(f"{what}expected an array, a DataArray or a number, got {kind}: {text:.80}")

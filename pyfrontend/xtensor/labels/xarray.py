@@ -83,7 +83,7 @@ def values_of(x: xarray.DataArray, copy: bool | None = None) -> Array:
     values = x.values
     for d in dims:
         if not isinstance(d, str):
-            raise DimensionError(f"the DataArray's dim {d!r} is no string; rename it")
+            raise DimensionError(f"the DataArray's dim {d!r} is not a string; rename it")
     if values.dtype in _AS_IT_IS and options.current().device is None and not copies(copy):
         made: Array = _native.from_buffer(values, dims)
         return made_over(made, values)

@@ -98,10 +98,10 @@ def read_index(name: str, x: Any, dim: str, index: Any) -> Any:
             raise fail(ArgumentError, name, f"the step of the slice along {dim!r} is 0")
         return slice(start, stop, step)
     if isinstance(index, str):
-        raise fail(ArgumentTypeError, name, f"{index!r} is no index for dim {dim!r}", instead=_LABELS)
+        raise fail(ArgumentTypeError, name, f"{index!r} is not an index for dim {dim!r}", instead=_LABELS)
     if isinstance(index, (bool, np.bool_)) or index is None:
         raise fail(
-            ArgumentTypeError, name, f"{index!r} is no index for dim {dim!r}",
+            ArgumentTypeError, name, f"{index!r} is not an index for dim {dim!r}",
             instead="Use ints, slices, lists, masks or named integer arrays",
         )  # fmt: skip
     if isinstance(index, (int, np.integer)):
@@ -122,7 +122,10 @@ def read_index(name: str, x: Any, dim: str, index: Any) -> Any:
         return _read_array(name, x, dim, index)
     whole = isinstance(index, float) and index.is_integer()
     raise fail(
-        ArgumentTypeError, name, f"{index!r} is no index for dim {dim!r}", instead=f"Write {index:.0f}" if whole else ""
+        ArgumentTypeError,
+        name,
+        f"{index!r} is not an index for dim {dim!r}",
+        instead=f"Write {index:.0f}" if whole else "",
     )
 
 
@@ -463,13 +466,13 @@ def keyed(x: Any, key: Any) -> dict[str, Any]:
     if isinstance(key, Mapping):
         return {check_name(d): v for d, v in key.items()}
     if isinstance(key, str):
-        raise fail(ArgumentTypeError, "isel", f"{key!r} is no index", instead=f"Write x[{{{key!r}: 0}}]")
+        raise fail(ArgumentTypeError, "isel", f"{key!r} is not an index", instead=f"Write x[{{{key!r}: 0}}]")
     parts = list(key) if isinstance(key, tuple) else [key]
     dots = [i for i, part in enumerate(parts) if part is ...]
     if len(dots) > 1:
         raise fail(IndexError_, "isel", "`...` may be given once")
     if any(part is None for part in parts):
-        raise fail(IndexError_, "isel", "None is no index", instead='Write x.expand_dims("new")')
+        raise fail(IndexError_, "isel", "None is not an index", instead='Write x.expand_dims("new")')
     dims = tuple(x.dims)
     count = len(parts) - len(dots)
     if count > len(dims):
@@ -554,7 +557,7 @@ def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = None) -> A
         raise fail(ArgumentTypeError, "one_hot", f"positions are integers, not {i.dtype}", i)
     check_name(dim)
     if dim in i.dims:
-        raise fail(DimensionError, "one_hot", f"dim {dim!r} is there already", i, instead="Give another dim=")
+        raise fail(DimensionError, "one_hot", f"the array has dim {dim!r} already", i, instead="Give another dim=")
     size = integer("one_hot", n, "n")
     if size < 0:
         raise fail(SizeError, "one_hot", f"n is negative: {n}", i)

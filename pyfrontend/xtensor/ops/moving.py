@@ -185,7 +185,7 @@ def inside(positions: Tracer, size: Tracer) -> Tracer:
 
 def _scalar(name: str, what: str, value: Tracer) -> None:
     if value.dims:
-        raise fail(ArgumentError, name, f"{what} has no dims", value)
+        raise fail(ArgumentError, name, f"{what} must not have dims", value)
 
 
 def tile(x: ArrayLike, counts: Mapping[str, int] | None = None, /, **keywords: int) -> Array:
@@ -313,7 +313,7 @@ def _pair(name: str, dim: str, width: Any) -> tuple[int, int]:
             ArgumentError, name, f"the width of {dim!r} is negative: {width!r}", instead="Write x.isel to cut"
         )  # fmt: skip
     if max(low, high) >= 2**62:
-        raise fail(SizeError, name, f"the width of {dim!r} is {width!r}, more than a memory has")
+        raise fail(SizeError, name, f"the width of {dim!r} is {width!r}, more than memory can hold")
     return low, high
 
 

@@ -403,7 +403,7 @@ def missing_dtype(name: str, x: Tracer) -> np.dtype:
     """The dtype in which `x` can hold NaN: small integers f4, others f8, as in xarray."""
     if x.dtype == p.BOOL:
         instead = {"where": "x.where(condition, False)", "shift": "x.shift(time=1, fill_value=False)"}
-        raise fail(DTypeError, name, "bools have no NaN", x, instead=f"Give the other value: {instead[name]}")
+        raise fail(DTypeError, name, "bools cannot be NaN", x, instead=f"Give the other value: {instead[name]}")
     if p.is_float(x.dtype):
         return x.dtype
     return p.F4 if x.dtype.itemsize <= 2 else p.F8

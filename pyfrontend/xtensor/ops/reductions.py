@@ -173,7 +173,7 @@ def no_empty(name: str, x: Tracer, dims: tuple[str, ...]) -> None:
         if is_static(x, d) and x.sizes[d]:
             continue
         error = fail(
-            SizeError, name, f"dim {d!r} has size 0, and there is no {name} of nothing", x,
+            SizeError, name, f"dim {d!r} has size 0, and the {name} of no elements is not defined", x,
             instead="Leave out the dim, or concat a value first",
         )  # fmt: skip
         if is_static(x, d):
@@ -294,7 +294,7 @@ def _label(name: str, x: Any, dim: str | None, skipna: bool | None) -> Any:
     dims = tuple(x.dims)
     if dim is None:
         if len(dims) != 1:
-            raise fail(ArgumentError, name, f"dim is needed, for the dims are {dims}", x)
+            raise fail(ArgumentError, name, f"dim is needed, because the array does not have just one: {dims}", x)
         dim = dims[0]
     position = (argmax if name == "idxmax" else argmin)(x, dim, skipna=skipna)
     if isinstance(position, Tracer):

@@ -187,7 +187,7 @@ def _expand_dims(x: ArrayLike, sizes: dict[str, int], axis: list[int] | None = N
     for d, size in sizes.items():
         check_name(d)
         if d in x.dims:
-            raise fail(DimensionError, "expand_dims", f"dim {d!r} is there already", x)
+            raise fail(DimensionError, "expand_dims", f"the array has dim {d!r} already", x)
         check_size("expand_dims", d, size)
     rank = len(x.dims) + len(sizes)
     axes = range(len(sizes)) if axis is None else axis
@@ -219,7 +219,9 @@ def check_size(name: str, dim: str, size: Any) -> None:
     if found < 0:
         raise fail(SizeError, name, f"the size of dim {dim!r} is negative: {int_text(found)}")
     if found >= 2**63:
-        raise fail(SizeError, name, f"the size of dim {dim!r} is {int_text(found)}, more than a memory has (2**63 - 1)")
+        raise fail(
+            SizeError, name, f"the size of dim {dim!r} is {int_text(found)}, more than memory can hold (2**63 - 1)"
+        )
 
 
 def check_bytes(name: str, sizes: Mapping[str, Any], dtype: np.dtype) -> None:
@@ -286,7 +288,7 @@ def _stack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
             listed[at : at + 1] = rest
         merged = dims_of("stack", x, listed)
         if new in x.dims and new not in merged:
-            raise fail(DimensionError, "stack", f"dim {new!r} is there already", x)
+            raise fail(DimensionError, "stack", f"the array has dim {new!r} already", x)
         if new in merged and len(merged) > 1:
             static_size("stack", x, new)
         x = build.merge(x, merged, new) if merged else extend(x, {new: 1}, (*x.dims, new))
@@ -322,7 +324,7 @@ def _unstack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
         sizes = _fill_in(x, old, sizes)
         for d in sizes:
             if d in x.dims and d != old:
-                raise fail(DimensionError, "unstack", f"dim {d!r} is there already", x)
+                raise fail(DimensionError, "unstack", f"the array has dim {d!r} already", x)
         x = build.split(x, old, sizes)
     return x
 
@@ -441,7 +443,7 @@ def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array,
         pieces = integer("split", parts, "the number of pieces")
         if pieces <= 0 or size % pieces:
             raise fail(
-                SizeError, "split", f"size {size} of dim {dim!r} is no multiple of {pieces}", x,
+                SizeError, "split", f"size {size} of dim {dim!r} is not a multiple of {pieces}", x,
                 instead="Give the cut points as a list",
             )  # fmt: skip
         cuts = [size // pieces * i for i in range(pieces + 1)]

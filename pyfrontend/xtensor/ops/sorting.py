@@ -45,7 +45,7 @@ def _only_dim(name: str, x: Tracer, dim: Any) -> str:
     if dim is None and len(x.dims) == 1:
         return x.dims[0]
     if dim is None:
-        raise fail(ArgumentError, name, f"dim is needed, for the dims are {x.dims}", x)
+        raise fail(ArgumentError, name, f"dim is needed, because the array does not have just one: {x.dims}", x)
     return dim_of(name, x, dim)
 
 
@@ -208,12 +208,12 @@ def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, skipna: bool | None =
     if not all(isinstance(level, Amount) or 0 <= level <= 1 for level in levels):
         numbers = [level for level in levels if not isinstance(level, Amount)]
         instead = "Of percents write q / 100" if all(0 <= level <= 100 for level in numbers) else ""
-        raise fail(ArgumentError, "quantile", f"q is from 0 to 1, not {q}", x, instead=instead)
+        raise fail(ArgumentError, "quantile", f"q must be from 0 to 1, not {q}", x, instead=instead)
     found = _quantiles("quantile", x, dims_of("quantile", x, dim), levels, skips("quantile", skipna))
     if not isinstance(q, tuple):
         return found[0]
     if "quantile" in found[0].dims:
-        raise fail(ArgumentError, "quantile", "dim 'quantile' is there already", x, instead="Rename it")
+        raise fail(ArgumentError, "quantile", "the array has dim 'quantile' already", x, instead="Rename it")
     parts = [extend(y, {"quantile": 1}, ("quantile", *y.dims)) for y in found]
     return parts[0] if len(parts) == 1 else build.concat(parts, "quantile")
 

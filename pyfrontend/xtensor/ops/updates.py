@@ -75,7 +75,7 @@ class At:
         """Selects the elements at positions by dim."""
         if isinstance(keywords.get("mode"), str) and "mode" not in self._x.dims:
             raise fail(
-                ArgumentError, "at", f"mode={keywords['mode']!r} is no position",
+                ArgumentError, "at", f"mode={keywords['mode']!r} is not a position",
                 instead=f'It goes into the call that follows: x.at(..).add(v, mode={keywords["mode"]!r})',
             )  # fmt: skip
         return Selection(self._x, by_dim("at", indexers, keywords, "indexers"))
@@ -342,7 +342,7 @@ class _Update:
             )  # fmt: skip
         if self.kind == "divide" and not p.is_float(dtype):
             raise fail(
-                DTypeError, self.name, f"a quotient is no {dtype}", self.x,
+                DTypeError, self.name, f"the quotient of {dtype} arrays is not {dtype}", self.x,
                 instead="Write x.astype(float).at(...).divide(v)",
             )  # fmt: skip
         if dtype == p.BOOL and self.kind not in ("set", "max", "min"):

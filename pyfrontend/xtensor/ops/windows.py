@@ -61,7 +61,7 @@ def _with_nan(x: Tracer) -> Tracer:
     """In a dtype that has NaN, for windows that are not whole."""
     if x.dtype == p.BOOL:
         raise fail(
-            DTypeError, "rolling", "windows that are not whole are NaN, which bools have not", x,
+            DTypeError, "rolling", "windows that are not whole give NaN, and bools cannot be NaN", x,
             instead='Cast them first: x.astype("f4").rolling(..): max is any of a window, min is all of it',
         )  # fmt: skip
     return p.cast(x, missing_dtype("rolling", x))
@@ -290,7 +290,7 @@ class Rolling(_Reductions):
         taken = [*self._array.dims, *names.values()]
         twice = [n for n in names.values() if taken.count(n) > 1]
         if twice:
-            raise fail(DimensionError, "rolling.construct", f"dim {twice[0]!r} would be there twice", self._array)
+            raise fail(DimensionError, "rolling.construct", f"two dims would be named {twice[0]!r}", self._array)
         steps = dict(stride) if isinstance(stride, Mapping) else dict.fromkeys(self._sizes, stride)
         steps = {d: integer("rolling.construct", steps.get(d, 1), f"the stride of {d!r}", least=1) for d in self._sizes}
         return _construct(self._array, names, self._sizes, self._center, steps, fill_value)
@@ -331,7 +331,7 @@ def rolling(
         windows, window = keywords.pop("dim"), keywords.pop("window")
     if isinstance(windows, str):
         if window is None:
-            raise fail(ArgumentError, "rolling", f"how long a window is along {windows!r} is not given", array)
+            raise fail(ArgumentError, "rolling", f"the length of the window along {windows!r} is missing", array)
         windows = {windows: window}
     elif window is not None:
         raise fail(ArgumentTypeError, "rolling", f"a length goes with the name of a dim, not with {windows!r}", array)
@@ -429,7 +429,7 @@ class Coarsen(_Reductions):
         kept = [d for d in self._array.dims if d not in names]
         twice = [n for n in new if [*kept, *new].count(n) > 1]
         if twice:
-            raise fail(DimensionError, "coarsen.construct", f"dim {twice[0]!r} would be there twice", self._array)
+            raise fail(DimensionError, "coarsen.construct", f"two dims would be named {twice[0]!r}", self._array)
         return _blocks(self._array, {d: tuple(p) for d, p in names.items()}, self._sizes, self._boundary, self._side)
 
     def reduce(self, function: Callable[..., Any], /, **keywords: Any) -> Any:

@@ -41,7 +41,9 @@ def check_gradients(
     are.
     """
     if integer("check_gradients", order, "order", least=1) > 8:
-        raise ArgumentError(f"check_gradients: order is 8 or less, got {order}: each more doubles the work, and more")
+        raise ArgumentError(
+            f"check_gradients: order is 8 or less, got {order}: each order more at least doubles the work"
+        )
     if isinstance(modes, str) or not modes:
         raise ArgumentError(f"check_gradients: modes are a tuple of 'forward' and 'reverse', got {modes!r}")
     for mode in modes:

@@ -148,7 +148,7 @@ def cond(predicate: Any, yes: Callable[..., Any], no: Callable[..., Any], args: 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[Any]) -> Any:
     """`branches[index](*args)`, the index clamped into range."""
     if not branches:
-        raise ArgumentError("xt.switch: there is no branch to choose from")
+        raise ArgumentError("xt.switch: the list of branches is empty. Give at least one function")
     i = _scalar_of("switch", "the index", index, "integer")
     if i.dtype == np.dtype("uint64"):
         i = build.binary("minimum", i, build.constant(np.uint64(len(branches))))

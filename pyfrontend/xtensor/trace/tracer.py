@@ -134,7 +134,7 @@ class Tracer(_Base):
         if (found.name if found else "cpu") != self.device:
             raise DeviceError(
                 f"a traced function runs on one device, here {self.device!r}, and {self!r} cannot be moved to "
-                f"{device!r} in the midst of it. Move what the function is given, or what it returns"
+                f"{device!r} inside of it. Move what the function is given, or what it returns"
             )
         return self
 

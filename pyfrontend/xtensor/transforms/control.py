@@ -52,7 +52,7 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any)
     if tracing():
         return control.switch(index, branches, args)
     if not branches:
-        raise ArgumentError("xt.switch: there is no branch to choose from")
+        raise ArgumentError("xt.switch: the list of branches is empty. Give at least one function")
     return _eager("switch", branches, (index, args))
 
 

@@ -245,8 +245,8 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
     except (TypeError, RuntimeError) as error:
         if isinstance(data, (list, tuple)) and any(is_traced(x) for x in data):
             raise ArgumentTypeError(
-                'xt.array copies values, and traced arrays have none. xt.concat([x, y], dim="k") makes one array of '
-                "several, along a new dim or one that they have"
+                'xt.array copies values, and traced arrays do not have values. xt.concat([x, y], dim="k") makes one '
+                "array of several, along a new dim or one that they have"
             ) from None
         kind = f"{type(data).__module__}.{type(data).__qualname__}"
         raise ArgumentTypeError(f"xt.array: NumPy cannot read {kind}: {error}") from None
