@@ -1,11 +1,12 @@
-// The C part of a library as the compiler carries it with itself.
+// The bitcode of the C part of a library, which the compiler contains.
 #pragma once
 
 #include <string_view>
 
 namespace xtensor::aot {
 
-/// Bitcode of library_own.c or library_blas.c for an architecture ("x86_64"); empty: there is none.
+/// Bitcode of library_own.c or library_blas.c for an architecture ("x86_64"); empty for an unknown
+/// one.
 std::string_view bitcode(std::string_view architecture, bool blas);
 /// public.h
 std::string_view publicHeader();

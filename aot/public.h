@@ -1,20 +1,19 @@
-/* What every header of a library of xtensor begins with; the text is copied into each. */
+/* The beginning of every header of a library of xtensor. The text is copied into each. */
 #ifndef XTENSOR_AOT_PUBLIC
 #define XTENSOR_AOT_PUBLIC
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a linker knows a function by: it has a hash of the arrays that are passed, so that a program
- * does not start with a library whose header is another one. Replace header and library together.
- */
+/* The symbol of a function. It contains a hash of the types of its arrays. So a program does not
+ * link with a library that does not fit its header. Replace header and library together. */
 #if defined(__GNUC__) || defined(__clang__)
 #define XT_SYMBOL(name) __asm__(name)
 #else
 #define XT_SYMBOL(name)
 #endif
 
-/* What a function returns. Below XT_NO_MEMORY nothing was read or written. */
+/* The result of a function. For codes below XT_NO_MEMORY, no array was read or written. */
 enum {
   XT_OK = 0,
   XT_NULL = 1,       /* an array, or its data, is null */
@@ -25,8 +24,8 @@ enum {
   XT_DTYPE = 6,      /* elements of another type */
   XT_DIM = 7,        /* a dim has another name */
   XT_RANGE = 8,      /* a number does not fit the type that it becomes */
-  XT_NO_MEMORY = 16, /* no memory for temporaries */
-  XT_INDEX = 17      /* an index was out of range, or a matrix not square: results hold anything */
+  XT_NO_MEMORY = 16, /* memory for temporaries could not be allocated */
+  XT_INDEX = 17      /* an index was out of range, or a matrix not square: results are undefined */
 };
 
 /* Element types, as in xt_any. */
@@ -46,8 +45,7 @@ enum {
   XT_FLOAT64
 };
 
-/* An array that says what it is, for callers that learn of their arrays when they run. Row-major.
- */
+/* A row-major array with its type, for callers that know their arrays only at run time. */
 typedef struct xt_any {
   void *data;
   int32_t dtype;
@@ -56,23 +54,24 @@ typedef struct xt_any {
   const int64_t *sizes;
 } xt_any;
 
-/* What a call may use and where it tells what went wrong. All zero is right for a start, and a null
- * pointer will do: then memory is malloc's, the loops run on one thread, and nothing is told but
- * the code. One call uses a context at a time; any number of calls run at once. */
+/* The memory and threads that a call may use, and its error message. A context of zeros, or a null
+ * pointer, is valid. Then memory comes from malloc, loops run on one thread, and without a context
+ * the code is the only report. Calls may run at the same time, each with its own context. */
 typedef struct xt_context {
-  /* Temporaries, as far as they fit: aligned to 64 bytes, no part of an array or of this. A
-   * function's .._workspace says how many bytes they are. */
+  /* Memory for temporaries, used as far as they fit. It is aligned to 64 bytes and does not overlap
+   * an array or this context. A function's .._workspace says how many bytes it needs. */
   void *workspace;
   size_t workspace_bytes;
-  /* Where memory for the rest comes from: null if there is none. `allocate` null: malloc. */
+  /* Allocates memory for the other temporaries, or returns null. If `allocate` is null, malloc is
+   * used. */
   void *(*allocate)(void *state, size_t bytes);
   void (*release)(void *state, void *memory, size_t bytes);
   /* Runs body(ctx, begin, end) over parts that cover [0, n), of `grain` or more, on any threads.
    * Null: body(ctx, 0, n). */
   void (*parallel_for)(void *state, void (*body)(void *ctx, int64_t begin, int64_t end), void *ctx,
                        int64_t n, int64_t grain);
-  void *state;       /* handed to the three above */
-  char message[256]; /* of the last call that failed; what does not fit ends in ".." */
+  void *state;       /* passed to the three above */
+  char message[256]; /* of the last call that failed; a text that was cut ends in ".." */
 } xt_context;
 
 #endif

@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50;
 constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22;
 constexpr size_t kMostMembers = 4096, kLongestName = 255;
-// Midnight of the first day that a zip can tell: what is written when is nobody's business.
+// Midnight of the first day that a zip can represent, so that a bundle does not depend on the time.
 constexpr uint16_t kVersion = 20, kTime = 0, kDate = 0x21;
 
 /// `before`: the checksum of what stands before.

@@ -1,6 +1,7 @@
-// The container of a bundle: a zip whose members are stored one behind the other, without
-// compression, so that a reader knows every byte's place before it trusts any number, and so that
-// equal members are equal files. Any unzip reads it. Writer and reader are here and nowhere else.
+// The container of a bundle: a zip whose members are stored without compression, one after
+// another. A reader knows the place of every byte before it trusts any number, and equal members
+// give equal files. Any unzip program reads it. This file holds the only writer and the only
+// reader.
 #pragma once
 
 #include <cstdint>

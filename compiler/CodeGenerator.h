@@ -1,4 +1,4 @@
-// From LLVM IR to object code: passes for any machine, and a generator for this one.
+// From LLVM IR to object code: target-independent passes, and a code generator for this machine.
 #ifndef XTENSOR_COMPILER_CODEGENERATOR_H
 #define XTENSOR_COMPILER_CODEGENERATOR_H
 

@@ -1,5 +1,5 @@
-// Memory for machine code, of all programs together. A mapping per program would end the process
-// at vm.max_map_count.
+// Memory for the machine code of all programs. With one mapping per program, a process would reach
+// vm.max_map_count and end.
 #ifndef XTENSOR_COMPILER_CODEMEMORY_H
 #define XTENSOR_COMPILER_CODEMEMORY_H
 
@@ -11,9 +11,9 @@
 namespace xtensor {
 
 /// Hands out parts of slabs. A slab has two mappings: pages that are executable, for code and
-/// constants, and memory that is writable. A part of the executable pages is writable, and nothing
-/// else, while code is copied there: nobody runs it then. Memory is private to the process, so that
-/// a fork has its own.
+/// constants, and memory that is writable. While code is copied to executable pages, only those
+/// pages are writable, and no thread runs them. Memory is private to the process, so that a fork
+/// has its own.
 class CodeMemory final : public llvm::jitlink::JITLinkMemoryManager {
 public:
   CodeMemory();

@@ -151,7 +151,7 @@ static std::string keyOf(ModuleOp module, StringRef from, StringRef target) {
   llvm::raw_string_ostream os(text);
   os << compilerIdentity() << '\n' << hostDescription() << '\n' << from << '\n';
   os << target << '\n';
-  // What a call sees to before it runs any code is no part of that, nor is the line that says it.
+  // The checks of a call before it runs code are not part of that, and neither are their lines.
   Operation *main = module.lookupSymbol("main");
   Attribute nonempty = main ? main->removeDiscardableAttr(kNonempty) : Attribute();
   module->print(os);
@@ -222,7 +222,7 @@ public:
     return used(key);
   }
 
-  /// The same of one that is loaded now, if nobody did so before.
+  /// The same for an object that is loaded now, unless it is loaded already.
   llvm::Expected<Compiled> load(Compiled compiled, Objects objects, StringRef entry) {
     std::lock_guard<std::mutex> guard(lock);
     if (auto found = used(compiled.key))

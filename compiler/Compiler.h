@@ -1,5 +1,5 @@
-// From a traced module to a function that can be called: the phases, code generation, the cache
-// of objects.
+// From a traced module to a function that can be called: phases, code generation and the object
+// cache.
 #ifndef XTENSOR_COMPILER_COMPILER_H
 #define XTENSOR_COMPILER_COMPILER_H
 
@@ -49,7 +49,7 @@ struct Compiled {
 mlir::LogicalResult runPhases(mlir::ModuleOp module, llvm::StringRef from, llvm::StringRef to,
                               llvm::StringRef dumpFolder = "", llvm::StringRef target = "cpu");
 
-/// Name and version, as files tell who wrote them.
+/// Name and version of the compiler, which files name as their writer.
 llvm::StringRef compilerVersion();
 
 /// The places where an index is checked, as the lowering left them on the module.

@@ -19,7 +19,8 @@
 using namespace mlir;
 using namespace xtensor;
 
-/// Comparisons, choices, logic, conversions and positions are no arithmetic; an extremum is.
+/// Comparisons, choices, logic, conversions and positions do not count as arithmetic; an extremum
+/// does.
 static bool isArithmetic(Operation *op) {
   if (isa<arith::ConstantOp, arith::SelectOp>(op) || isa<CastOpInterface>(op))
     return false;

@@ -1,4 +1,4 @@
-// What one call of a program costs.
+// Estimates what one call of a program costs.
 #ifndef XTENSOR_COMPILER_COST_H
 #define XTENSOR_COMPILER_COST_H
 

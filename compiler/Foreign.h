@@ -1,5 +1,4 @@
-// Programs that somebody else wrote: what of IR is taken where none of it is trusted
-// (docs/security.md).
+// Checks the IR of programs from untrusted authors before anything is compiled (docs/security.md).
 #ifndef XTENSOR_COMPILER_FOREIGN_H
 #define XTENSOR_COMPILER_FOREIGN_H
 

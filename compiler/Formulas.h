@@ -1,4 +1,4 @@
-// Numbers that follow from the sizes a program leaves open: what a list of launches is made of.
+// Formulas over the open sizes of a program. A list of launches is made of them.
 #ifndef XTENSOR_COMPILER_FORMULAS_H
 #define XTENSOR_COMPILER_FORMULAS_H
 
@@ -48,7 +48,7 @@ public:
 
   Number named(llvm::StringRef name) const;
   Number of(const SizeProduct &size);
-  /// Computed at once where it can be. Division is by what is no constant 0.
+  /// Computed at once if possible. The divisor must not be the constant 0.
   Number make(Operation operation, llvm::ArrayRef<Number> operands);
 
   /// Drops values that no number of `used` needs, and gives those of `used` their new places.

@@ -59,7 +59,8 @@ std::string arrayText(const Parameter &p, bool isInput) {
   return text + ")";
 }
 
-/// What a function takes and returns, for people: weights are no arguments in C.
+/// The arguments and results of a function, for readers of the header. Weights are not arguments in
+/// C.
 std::string summaryOf(const LibraryFunction &function) {
   size_t weights = function.weights.size();
   std::string text = function.symbols.function + "(";

@@ -1,5 +1,5 @@
-// What a program takes and returns, as those who call it need it: names, dtypes, dims, and sizes in
-// terms of the sizes that are left open.
+// The arguments and results of a program, as its callers need them: names, dtypes, dims, and sizes
+// in terms of the open sizes.
 #ifndef XTENSOR_COMPILER_INTERFACE_H
 #define XTENSOR_COMPILER_INTERFACE_H
 

@@ -1,5 +1,5 @@
-// Follows the host of kernels (phase `llvm`) step by step, where sizes may be open: numbers that
-// depend on them become formulas, addresses are places in memory that has names.
+// Interprets the host code of kernels (phase `llvm`) symbolically, because sizes may be open.
+// Numbers that depend on open sizes become formulas. Addresses become offsets into named memory.
 #ifndef XTENSOR_COMPILER_INTERPRETER_H
 #define XTENSOR_COMPILER_INTERPRETER_H
 
@@ -119,7 +119,7 @@ private:
   mlir::Block *next = nullptr; // where a branch goes
 };
 
-/// Why a program that the CPU has a part in is no list of launches.
+/// Why a program in which the CPU takes part cannot be a list of launches.
 constexpr llvm::StringLiteral kReads = "the CPU reads values or computes in its midst";
 constexpr llvm::StringLiteral kAddresses = "it computes addresses of its own";
 

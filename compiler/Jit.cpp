@@ -34,7 +34,7 @@ struct xtensor::Jit::Impl {
   size_t unloaded = 0;              // programs
   std::vector<std::string> reports; // of what went wrong while one links
   bool isFull = false;              // it was that there is no memory
-  // Generators that nobody uses.
+  // Generators that are not in use.
   std::vector<std::unique_ptr<CodeGenerator>> idle;
   std::mutex idleMutex;
 };

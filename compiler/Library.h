@@ -1,4 +1,4 @@
-// Code compiled ahead of time: from a module in phase `llvm` to an object, and from that to the
+// Ahead-of-time compilation: from a module in phase `llvm` to an object, and from that to the
 // files that programs link or load.
 #ifndef XTENSOR_COMPILER_LIBRARY_H
 #define XTENSOR_COMPILER_LIBRARY_H
@@ -26,7 +26,7 @@ struct FunctionSymbols {
   std::string function, any, workspace;
   /// A hash of what callers in C presume.
   std::string layout;
-  /// What `xt.load` calls. No name in C has two underscores: these are none of them.
+  /// What `xt.load` calls. These names contain two underscores, so they differ from all names in C.
   std::string entry, signature;
 };
 
@@ -41,8 +41,8 @@ struct LibraryFunction {
   FunctionSymbols symbols;
   Interface interface;
   std::string signature;
-  /// SHA-256 of what goes with the code in a bundle, the program and its weights: the code carries
-  /// it, so that nobody can change them and leave the code as it is.
+  /// SHA-256 of what goes with the code in a bundle, the program and its weights: the code contains
+  /// it, so a change of either without new code is found.
   std::string contents;
   /// The last inputs, which callers do not pass: places in the library's list of weights.
   std::vector<size_t> weights;
@@ -77,7 +77,7 @@ struct LibraryDescription {
     return llvm::any_of(
         routines, [](llvm::StringRef name) { return name != "xt_argsort" && name != "xt_top_k"; });
   }
-  /// Functions for C beside the entries for those who check arguments themselves.
+  /// Functions for C, besides the entries for callers that check arguments themselves.
   bool forC = true;
 };
 

@@ -1,5 +1,5 @@
-// Shared libraries and archives out of one object. ld.lld does the linking, for any target: it
-// comes with LLVM, and needs nothing of the target's system.
+// Makes a shared library or an archive from one object. ld.lld links for every target: it comes
+// with LLVM and needs no files of the target system.
 #ifndef XTENSOR_COMPILER_LINKER_H
 #define XTENSOR_COMPILER_LINKER_H
 

@@ -1,5 +1,5 @@
-// Locations in files that leave this machine: "prog.py":12, whatever folder prog.py lies in, so
-// that a bundle has the same bytes wherever it is made, and tells nobody's folders.
+// Shortens locations in files that leave this machine to "prog.py":12. So a bundle has the same
+// bytes wherever it is made, and does not reveal folders.
 #ifndef XTENSOR_COMPILER_LOCATIONS_H
 #define XTENSOR_COMPILER_LOCATIONS_H
 

@@ -1,6 +1,6 @@
-// Compiled objects on disk, shared by processes. A file is written beside its place and renamed,
-// so that a reader sees all of it or nothing; what does not check is taken as absent. The folder is
-// kept below a number of bytes: the files read or written longest ago go first.
+// Compiled objects on disk, shared by processes. The cache writes a file under a temporary name
+// and renames it, so a reader sees all of it or nothing. A file that fails its check counts as
+// absent. If the folder exceeds its limit in bytes, the least recently used files are removed.
 #ifndef XTENSOR_COMPILER_OBJECTCACHE_H
 #define XTENSOR_COMPILER_OBJECTCACHE_H
 
@@ -17,7 +17,7 @@ public:
 
   /// What was stored under `key`, or null.
   std::unique_ptr<llvm::MemoryBuffer> find(llvm::StringRef key) const;
-  /// Failing to write is no failure: the next process compiles again.
+  /// A failed write is not an error: the next process compiles again.
   void store(llvm::StringRef key, llvm::StringRef object) const;
 
 private:

@@ -1,6 +1,6 @@
-// What a program for a device asks of it, as a list: kernels, memory, launches in order. The host
-// of kernels (phase `llvm`) is followed step by step, with what it asks of the runtime written
-// down; what depends on sizes that are open becomes formulas.
+// Makes a list of what a program asks of a device: kernels, memory and launches, in order. It
+// interprets the host code of kernels (phase `llvm`) and records the calls into the runtime.
+// Numbers that depend on open sizes become formulas.
 #ifndef XTENSOR_COMPILER_RECORDING_H
 #define XTENSOR_COMPILER_RECORDING_H
 

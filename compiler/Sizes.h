@@ -1,5 +1,5 @@
-// The sizes of a program in terms of those that its arguments leave open, and what a call must see
-// to before anything runs: derived here once, for what is compiled at a call and for bundles.
+// The sizes of a program in terms of the open sizes of its arguments, and the checks that a call
+// makes before any code runs. Calls and bundles both derive them here.
 #ifndef XTENSOR_COMPILER_SIZES_H
 #define XTENSOR_COMPILER_SIZES_H
 

@@ -1,4 +1,4 @@
-// One module as several, to be compiled side by side.
+// Splits a module into several, which are compiled in parallel.
 #ifndef XTENSOR_COMPILER_SPLITMODULE_H
 #define XTENSOR_COMPILER_SPLITMODULE_H
 

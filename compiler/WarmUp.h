@@ -1,4 +1,4 @@
-// What a process pays once, paid before the first program.
+// Does the one-time work of a process before the first program needs it.
 #ifndef XTENSOR_COMPILER_WARMUP_H
 #define XTENSOR_COMPILER_WARMUP_H
 

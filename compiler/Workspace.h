@@ -1,4 +1,5 @@
-// How much memory the temporaries of a call take, read off the code: callers of libraries bring it.
+// Reads from the code how much memory the temporaries of a call take. Callers of libraries provide
+// that memory.
 #ifndef XTENSOR_COMPILER_WORKSPACE_H
 #define XTENSOR_COMPILER_WORKSPACE_H
 

@@ -1,4 +1,4 @@
-// The analyses that LLVM's passes ask for, set up for one module.
+// The analysis managers that passes of LLVM need, set up for one module.
 #ifndef XTENSOR_PASSES_ANALYSES_H
 #define XTENSOR_PASSES_ANALYSES_H
 

@@ -1,5 +1,5 @@
-// What passes estimate before they decide: numbers of elements and of steps, what an element costs,
-// and the thresholds that several rooms share. What depends on caches is in Machine.h.
+// The estimates that passes decide by: numbers of elements and steps, the cost of an element, and
+// thresholds that several folders share. Machine.h holds what depends on caches.
 #ifndef XTENSOR_PASSES_ESTIMATES_H
 #define XTENSOR_PASSES_ESTIMATES_H
 

@@ -120,7 +120,7 @@ static void addGrouped(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createReuseOperands());
 }
 
-/// A group becomes a kernel, which binds so many buffers.
+/// A group becomes a kernel, which can bind this many buffers.
 static void addGroupedForDevice(OpPassManager &pm) {
   GroupOptions options;
   options.maxValues = xtensor::gpu::KernelLimits::kBuffers;
@@ -210,7 +210,7 @@ struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
     getOperation()->print(os);
     os << '\n';
     os.close();
-    // An error that nobody asks for ends the process.
+    // An error that is not checked ends the process.
     if ((error = os.error())) {
       os.clear_error();
       getOperation().emitError() << "cannot write " << path << ": " << error.message();

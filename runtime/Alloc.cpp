@@ -1,6 +1,6 @@
-// Output buffers. Fresh pages cost more than the work done on them, so freed blocks are kept by
-// size class, up to a bound: small ones per thread without a lock, large ones (in 2 MB pages where
-// the kernel has them) in one store.
+// Output buffers. Fresh pages cost more than the work on them, so freed blocks are kept by size
+// class, up to a limit. Each thread keeps small blocks without a lock. One store holds large
+// blocks, in pages of 2 MB if the kernel has them.
 #include "BlockSizes.h"
 #include "DebugMemory.h"
 #include "runtime.h"
@@ -144,7 +144,7 @@ struct Store {
     unlock();
   }
 
-  /// Sizes that are no longer used make room for those that are.
+  /// Blocks of sizes that are no longer used are freed for sizes that are used.
   void replace(void *p, int cls) {
     Block *dropped[kClasses] = {};
     for (; kept + bytesOf(cls) > bound; nextVictim = (nextVictim + 1) % kClasses)
@@ -185,7 +185,7 @@ struct Store {
 Store &store() {
   static Store *s = [] {
     auto *made = new Store;
-    // A child must not inherit a lock that nobody in it can open.
+    // A forked child must not inherit a lock that no thread of it can release.
     pthread_atfork([] { store().lock(); }, [] { store().unlock(); }, [] { store().unlock(); });
     return made;
   }();

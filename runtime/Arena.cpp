@@ -1,5 +1,5 @@
-// Scratch memory for the temporaries of one call: a buffer of the pool that remembers its size in
-// front of itself.
+// Scratch memory for the temporaries of one call: a buffer of the pool that stores its size in
+// front of its data.
 #include "Status.h"
 #include "runtime.h"
 

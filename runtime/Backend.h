@@ -1,5 +1,5 @@
-// What a kind of device (Vulkan, CUDA, Metal) fills in; Device.cpp hands the calls of Device.h on
-// to it.
+// The interface that each kind of device (Vulkan, CUDA, Metal) implements. Device.cpp forwards the
+// calls of Device.h to it.
 #pragma once
 
 #include "Device.h"
@@ -45,8 +45,8 @@ struct xt_device {
   /// The device's copy of some bytes, made once.
   void *constant(const void *data, int64_t bytes);
 
-  /// Compiled code is done with what this device made of it: let go of it, once nothing that runs
-  /// needs it. Waits for nobody.
+  /// The caller no longer needs what this device made of its code. The device frees it once no
+  /// running call needs it. Does not block.
   virtual void discard(xtensor::Made *made) = 0;
 
   /// Nothing is running any more; unless `patient`, after a few seconds at most.
@@ -82,7 +82,7 @@ extern const Backend vulkanBackend;
 extern const Backend metalBackend;
 extern const Backend cudaBackend;
 
-/// What $XTENSOR_DEVICE says, 0 if nothing; -1, with xt_device_error set, if it is no number.
+/// What $XTENSOR_DEVICE says, 0 if nothing; -1, with xt_device_error set, if it is not a number.
 int32_t preferredDevice();
 
 /// What one device made of a kernel or a program of compiled code, in the list that begins at its

@@ -1,5 +1,5 @@
-// The four CBLAS routines that the runtime needs, whatever prefix the library was built with;
-// without a library, plain loops take their place (BlasFallback.cpp).
+// The four CBLAS routines that the runtime needs, with whatever prefix the library was built.
+// Without a library, plain loops replace them (BlasFallback.cpp).
 #pragma once
 
 #if !defined(XTENSOR_BLAS_PREFIX)

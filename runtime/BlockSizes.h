@@ -1,4 +1,5 @@
-// Sizes of the blocks that memory is cut into, the CPU's and devices': four classes per doubling.
+// The block sizes of the memory pools, of the CPU and of devices: four size classes per power of
+// two.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,10 @@
-// What a small change of A makes of its Cholesky factor L, and the transpose of that map. With D
-// the change of L, D L^T + L D^T is the change of A; backwards, X L has half of the lower triangle
-// of the cotangent of L, where X is that of A, symmetric. Both are solved by the steps of the
-// factorisation, the second one in reverse, 2/3 n^3: Murray, "Differentiation of the Cholesky
-// decomposition" (2016). Blocks of columns are done by kernels of ours, what they do to the others
-// by the library.
+// The change D of a Cholesky factor L for a small change of A, and the transpose of that map. D
+// L^T + L D^T is the change of A. In reverse, X is the cotangent of A, which is symmetric, and the
+// lower triangle of X L is half of that of the cotangent of L.
+//
+// Both are solved by the steps of the factorisation, the second in reverse order, in 2/3 n^3
+// operations: Murray, "Differentiation of the Cholesky decomposition" (2016). Our kernels handle
+// blocks of columns, and the library applies them to the other columns.
 #include "Lapack.h"
 #include "Matrices.h"
 #include "SmallMatrices.h"

@@ -1,5 +1,5 @@
-// The debug mode of memory, $XTENSOR_DEBUG_MEMORY=1: fresh blocks hold a pattern that no program
-// gives, and bytes around them tell whether something wrote outside of its block.
+// The debug mode of memory, $XTENSOR_DEBUG_MEMORY=1. Fresh blocks hold a pattern that programs do
+// not produce, and guard bytes around them reveal writes outside of a block.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Devices that are not the CPU: which backends there are, and what all of them have in common.
+// Devices other than the CPU: the list of backends, and what they have in common.
 #include "Backend.h"
 
 #include <cstdarg>
@@ -319,7 +319,7 @@ void xt_ticket_retain(xt_ticket *ticket) {
   ticket->references.fetch_add(1, std::memory_order_relaxed);
 }
 void xt_ticket_release(xt_ticket *ticket) {
-  // After a fork, or while the process exits, its device is nobody's to ask: let it leak.
+  // After a fork, or while the process exits, the device must not be called: let it leak.
   if (ticket->references.fetch_sub(1, std::memory_order_acq_rel) == 1 && state == State::Usable)
     delete ticket;
 }

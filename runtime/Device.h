@@ -1,11 +1,11 @@
-/* Devices that are not the CPU: their memory, their kernels, and what a program compiled for one
- * calls while it runs. Plain C. Every backend (Vulkan, CUDA, Metal) fills in the same functions and
- * is loaded at run time, so that this library works where no driver is.
+/* Devices other than the CPU: their memory, their kernels, and the functions that a program
+ * compiled for a device calls while it runs. Plain C. Every backend (Vulkan, CUDA, Metal)
+ * implements the same functions and is loaded at run time, so this library works without a driver.
  *
- * Device memory is named by addresses: one number names one byte, and address + offset names the
- * byte `offset` further on. The CPU follows no address but those of a device with
- * XT_DEVICE_UNIFIED_MEMORY, after xt_device_synchronize; in a call, xt_call_map gives it a pointer.
- * Work is done in the order in which it is asked for; nothing waits until a value is read. */
+ * Device memory has addresses: one number names one byte, and address + offset names the byte
+ * `offset` further on. The CPU cannot dereference them, except on a device with
+ * XT_DEVICE_UNIFIED_MEMORY, after xt_device_synchronize. In a call, xt_call_map returns a pointer.
+ * Work runs in the order in which it is submitted. The CPU waits only when it reads a value. */
 #ifndef XTENSOR_DEVICE_H
 #define XTENSOR_DEVICE_H
 
@@ -17,7 +17,7 @@ extern "C" {
 
 typedef struct xt_device xt_device;
 
-/* What a device has, asked of its driver. */
+/* The features of a device, as its driver reports them. */
 enum {
   XT_DEVICE_F64 = 1 << 0,
   XT_DEVICE_I64 = 1 << 1,
@@ -29,7 +29,7 @@ enum {
   XT_DEVICE_ATOMIC_ADD_F32 = 1 << 7,
   XT_DEVICE_ATOMIC_I64 = 1 << 8,
   XT_DEVICE_SUBGROUP_ARITHMETIC = 1 << 9,
-  XT_DEVICE_UNIFIED_MEMORY = 1 << 10, /* the CPU follows every address */
+  XT_DEVICE_UNIFIED_MEMORY = 1 << 10, /* the CPU can dereference every address */
   XT_DEVICE_ATOMIC_ADD_F64 = 1 << 11,
   XT_DEVICE_SUBGROUP_SHUFFLE = 1 << 12,
   XT_DEVICE_SUBGROUP_ALL_TYPES = 1 << 13, /* subgroup operations on 8, 16 and 64 bits, too */
@@ -65,25 +65,25 @@ typedef struct xt_device_info {
   const char *vendor;
 } xt_device_info;
 
-/* Devices of a backend; 0 where there is no driver, xt_device_error says why. */
+/* The number of devices of a backend. It is 0 without a driver; xt_device_error says why. */
 XT_API int32_t xt_device_count(const char *backend);
-/* Opens a device, or returns the one that is open: it lives as long as the process. One that was
- * lost is not given again, but opened anew. index: the best device is 0; -1 is $XTENSOR_DEVICE, or
- * 0. Null if there is none. */
+/* Opens a device, or returns the open one, which lives as long as the process. A device that was
+ * lost is opened again. index: 0 is the best device; -1 is $XTENSOR_DEVICE, or 0. Null if the
+ * device does not exist. */
 XT_API xt_device *xt_device_open(const char *backend, int32_t index);
 XT_API const xt_device_info *xt_device_get_info(xt_device *device);
-/* What the last call on this thread that failed could not do, in words. */
+/* The message of the last call that failed on this thread. */
 XT_API const char *xt_device_error(void);
-/* Whether devices can be asked for anything: not in a forked process, nor while one exits;
+/* Whether devices can be used. They cannot in a forked process, nor while the process exits;
  * xt_device_error says so. */
 XT_API int32_t xt_device_usable(void);
-/* Waits for all devices, and asks them for nothing any more: before the process ends. exit() does
- * so, too, but a driver registers what it takes apart then as late as it needs it, and what is
- * registered late goes first: a host with an end of its own (Python) calls this there. */
+/* Waits for all devices, and does not use them afterwards. Call it before the process ends. exit()
+ * calls it too, but the exit handlers that a driver registers late run before it. So a host with
+ * its own shutdown (Python) calls this function there. */
 XT_API void xt_device_leave(void);
-/* Complaints of validation layers ($XTENSOR_VALIDATE=1), which are written to stderr, too. */
+/* The number of messages of validation layers ($XTENSOR_VALIDATE=1), which also go to stderr. */
 XT_API int64_t xt_device_messages(xt_device *device);
-/* What a device did since it was opened, for tests and profiles. */
+/* Counters of a device since it was opened, for tests and profiles. */
 typedef struct xt_device_counters {
   int64_t submissions;    /* to its queue */
   int64_t records;        /* calls whose commands were recorded */
@@ -97,24 +97,24 @@ typedef struct xt_device_counters {
 } xt_device_counters;
 XT_API xt_device_counters xt_device_get_counters(xt_device *device);
 
-/* Memory, pooled. 256-byte aligned. Null if there is none or the device refuses the size. Freed
- * memory is used again for work that is asked for later, never before work that was asked for
- * earlier is done with it. */
+/* Memory from a pool, aligned to 256 bytes. Null if memory is exhausted, or if the device refuses
+ * the size. Freed memory is reused for work that is submitted later, after earlier work has
+ * finished with it. */
 XT_API void *xt_device_alloc(xt_device *device, size_t bytes);
 XT_API void xt_device_free(xt_device *device, void *address, size_t bytes);
-/* Bytes held for reuse; giving them back to the driver. */
+/* The bytes held for reuse, and a function that returns them to the driver. */
 XT_API size_t xt_device_cached_bytes(xt_device *device);
 XT_API void xt_device_trim(xt_device *device);
 
-/* All return 0, or 1 with xt_device_error set. Write takes what it needs from `from` before it
- * returns; read waits; copies do not overlap. None of them in the midst of a call. */
+/* All return 0, or 1 with xt_device_error set. Write has read `from` when it returns. Read waits.
+ * The two ranges of a copy must not overlap. Do not call them during a call of a program. */
 XT_API int32_t xt_device_write(xt_device *device, void *to, const void *from, size_t bytes);
 XT_API int32_t xt_device_read(xt_device *device, void *to, const void *from, size_t bytes);
 XT_API int32_t xt_device_copy(xt_device *device, void *to, const void *from, size_t bytes);
 XT_API int32_t xt_device_synchronize(xt_device *device);
 
-/* One kernel, as compiled code holds it: a constant but for `handle`, in which the backend keeps
- * what it made of it. Parameters: buffers (binding i of set 0), then 32-bit numbers (push constants
+/* One kernel in compiled code. It is constant except for `handle`, where the backend stores what it
+ * made of the kernel. Parameters: buffers (binding i of set 0), then 32-bit numbers (push constants
  * at 4 * i). */
 typedef struct xt_kernel {
   const void *code; /* SPIR-V, PTX or MSL */
@@ -128,7 +128,7 @@ typedef struct xt_kernel {
   void *handle;
 } xt_kernel;
 
-/* A program, as compiled code holds it. */
+/* A program in compiled code. */
 typedef struct xt_program {
   const char *name; /* for profiles and messages */
   int32_t inputs, outputs;
@@ -139,44 +139,49 @@ typedef struct xt_program {
   void *handle;
 } xt_program;
 
-/* One call of a program on the device that xt_device_use gave this thread. Begin returns 1 if there
- * is nothing left to do and the program returns at once, without xt_call_end: the commands of this
- * very call (same addresses and sizes) are on record and were sent again, or the device cannot be
- * used (status code 3, xt_device_error says why). Otherwise they are recorded now, and sent by
- * xt_call_end (or where a value is needed before). Whatever fails until then sets status code 3;
- * the rest of the call does nothing. A call has the device to itself: other threads wait. */
+/* One call of a program on the device that xt_device_use set for this thread.
+ *
+ * Begin returns 1 if the program must return at once, without xt_call_end. This happens in two
+ * cases. Either the commands of the same call (equal addresses and sizes) were recorded earlier and
+ * have been submitted again, or the device cannot be used (status code 3, xt_device_error says
+ * why).
+ *
+ * Otherwise the commands are recorded, and xt_call_end submits them (or an earlier function, if the
+ * CPU needs a value). A failure sets status code 3, and the rest of the call does nothing. A call
+ * locks the device, and other threads wait. */
 XT_API int32_t xt_call_begin(xt_program *program, void **buffers, const int64_t *sizes,
                              xt_status *status);
 XT_API void xt_call_launch(xt_kernel *kernel, int64_t groups_x, int64_t groups_y, int64_t groups_z,
                            void *const *buffers, const int32_t *numbers);
-/* How many bytes of each buffer the next launch touches, from its address on. Without it, that is
- * everything up to the end of the array (for temporaries: of the arena), which makes launches wait
- * for each other that need not, and hides a buffer over the device's max_buffer_bytes: one that is
- * given here is an error, status code 2. The launch reads them. */
+/* The number of bytes of each buffer that the next launch uses, starting at its address. The launch
+ * reads `bytes`. The default is everything up to the end of the array (of the arena, for
+ * temporaries). With the default, launches may wait for each other without need, and a buffer over
+ * the device's max_buffer_bytes is not found. Here, such a buffer gives status code 2. */
 XT_API void xt_call_extents(const int64_t *bytes);
 XT_API void xt_call_copy(void *to, const void *from, int64_t bytes);
-/* Temporaries of this call; the space is used again by later calls. Null, with status code 2, if
- * there is no memory for them, and if the call failed before: arithmetic on that is harmless, as
- * nothing more is done. */
+/* Memory for the temporaries of this call, which later calls reuse. Null, with status code 2, if it
+ * cannot be allocated, and null if the call failed before. Arithmetic on null is then harmless,
+ * because the rest of the call does nothing. */
 XT_API void *xt_call_arena(int64_t bytes);
-/* Where this call's kernels report to: words site + 1, index (low, high), size (low, high); zeros
- * as long as nothing is wrong. */
+/* The memory to which the kernels of this call report: the words site + 1, index (low, high) and
+ * size (low, high). They are zeros without an error. */
 XT_API void *xt_call_report(void);
-/* A copy on the device of `bytes` of the compiled code's own constants, made once. */
+/* A copy on the device of `bytes` of constants in the compiled code. It is made once. */
 XT_API void *xt_call_constant(const void *data, int64_t bytes);
-/* The CPU reads (mode & 1) or writes (mode & 2) part of an array in the midst of a call: waits for
- * what was asked before. Unmap wants the same numbers and the pointer. A failed call gets zeros to
- * work on. */
+/* Lets the CPU read (mode & 1) or write (mode & 2) part of an array during a call, after earlier
+ * work has finished. Unmap takes the same numbers and the pointer. In a failed call, the memory
+ * holds zeros. */
 XT_API void *xt_call_map(void *address, int64_t bytes, int32_t mode);
 XT_API void xt_call_unmap(void *address, int64_t bytes, int32_t mode, void *host);
 XT_API void xt_call_end(void);
 
-/* The device that this thread's next calls run on. */
+/* Sets the device on which the next calls of this thread run. */
 XT_API void xt_device_use(xt_device *device);
 
-/* What the last call of this thread may yet report: a ticket that counts references, or null if its
- * program checks nothing. The caller owns a reference; a second request gives null. Wait gives the
- * first report in status (code 1) or zeros; the answer is kept. It returns 1 if it cannot know. */
+/* A reference-counted ticket for the report of the last call of this thread, or null if its program
+ * checks nothing. The caller owns a reference; a second request gives null. Wait stores the first
+ * report in status (code 1), or zeros, and keeps the answer. It returns 1 if it cannot know the
+ * report. */
 typedef struct xt_ticket xt_ticket;
 XT_API xt_ticket *xt_call_ticket(void);
 XT_API void xt_ticket_retain(xt_ticket *ticket);
@@ -185,9 +190,9 @@ XT_API int32_t xt_ticket_wait(xt_ticket *ticket, xt_status *status);
 
 /* The program of this thread's last call, or null. */
 XT_API xt_program *xt_call_program(void);
-/* Before compiled code is unloaded, and once nobody calls it: gives back what devices made of a
- * program and of the kernels that its calls launched, as soon as they are done with them; or of one
- * kernel. Waits for nobody. Where it is called again all the same, it is made again. */
+/* Releases what devices made of a program and of the kernels that its calls launched, or of one
+ * kernel. Call it before compiled code is unloaded, when no thread calls that code. It does not
+ * block: a device frees these things once it no longer uses them. A later call makes them again. */
 XT_API void xt_program_forget(xt_program *program);
 XT_API void xt_kernel_forget(xt_kernel *kernel);
 

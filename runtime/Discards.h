@@ -1,5 +1,5 @@
-// What devices made of compiled code that is gone: let go of once they are done with it, without
-// anybody waiting for that.
+// Device resources of compiled code that was freed. Release does not block: resources are queued,
+// and freed once the device no longer uses them.
 #pragma once
 
 #include "Reports.h"
@@ -26,7 +26,7 @@ public:
       sweep();
   }
 
-  /// By who has the device to itself, between calls.
+  /// Called by the thread that has locked the device, between calls.
   void sweep() {
     if (!any.load(std::memory_order_relaxed))
       return;

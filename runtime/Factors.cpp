@@ -1,8 +1,8 @@
 // Factorisations of batches of matrices: Cholesky, LU, QR, eigenvalues, singular values and the
-// pseudoinverse. Each instance is copied, whatever its strides, factored column-major by LAPACK
-// (small Cholesky factors by a kernel of ours), and its factors are written to where they are
-// wanted. What LAPACK cannot do becomes NaN; it never sees one, since some versions do not come
-// back from that.
+// pseudoinverse. Each matrix is copied, whatever its strides. LAPACK factors the copy column-major
+// (our kernel does small Cholesky factors), and the factors are written to their destination. If
+// LAPACK fails, the result is NaN. LAPACK never gets a NaN, because some versions do not return
+// then.
 #include "Lapack.h"
 #include "Matrices.h"
 #include "Pool.h"

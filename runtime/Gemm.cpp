@@ -1,5 +1,5 @@
-// Matrix products: OpenBLAS on one thread per tile of the result, our pool over the tiles. Two
-// pools that both spin would steal each other's cores.
+// Matrix products: OpenBLAS on one thread per tile of the result, and our pool over the tiles. Two
+// pools whose threads spin would take cores from each other.
 #include "Blas.h"
 #include "Pool.h"
 #include "runtime.h"

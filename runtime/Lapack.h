@@ -1,5 +1,5 @@
 // The LAPACK routines that the runtime needs, as overloads for float and double, and the number of
-// threads that OpenBLAS takes for them. All matrices are column-major.
+// threads that OpenBLAS uses for them. All matrices are column-major.
 #pragma once
 
 #include "Blas.h"

@@ -1,5 +1,5 @@
-// The routines of dense linear algebra on machines without LAPACK. The front end refuses a program
-// that needs them (xt_lapack_name), so that nothing but a program compiled elsewhere gets here.
+// The dense linear algebra routines on machines without LAPACK. The front end refuses programs
+// that need them (xt_lapack_name), so only programs that were compiled elsewhere call these.
 #include "runtime.h"
 
 #include <cstdio>

@@ -1,9 +1,11 @@
-// What a small change T of the rows of L U makes of both factors, and the transpose of that map.
-// With D and E the changes of L and U, D U + L E is T; backwards, Z U^T below the diagonal and L^T
-// Z on and above it are the cotangents of L and U, where Z is that of T. Both are solved by the
-// steps of the factorisation, the second one in reverse, 4/3 n^3. Blocks of rows and columns are
-// done by kernels of ours, what they do to the others by the library. Only pivots that have rows
-// below them are divided by; below a pivot that is 0, elimination had nothing to do, and D is 0.
+// The changes D and E of the factors L and U for a small change T of the rows of L U, and the
+// transpose of that map. D U + L E is T. In reverse, Z is the cotangent of T: Z U^T below the
+// diagonal, and L^T Z on and above it, are the cotangents of L and U.
+//
+// Both are solved by the steps of the factorisation, the second in reverse order, in 4/3 n^3
+// operations. Our kernels handle blocks of rows and columns, and the library applies them to the
+// rest. The routine divides only by pivots with rows below them. Below a pivot of 0, elimination
+// had nothing to do, and D is 0.
 #include "Lapack.h"
 #include "Matrices.h"
 #include "SmallMatrices.h"

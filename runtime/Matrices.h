@@ -1,5 +1,5 @@
-// What the routines of dense linear algebra share: matrices with strides, loops over batches of
-// them on the thread pool, scratch memory, and when OpenBLAS uses its own threads.
+// What the dense linear algebra routines share: matrices with strides, loops over batches on the
+// thread pool, scratch memory, and the rule for when OpenBLAS uses its own threads.
 #pragma once
 
 #include "runtime.h"

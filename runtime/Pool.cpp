@@ -1,6 +1,6 @@
-// A thread pool for short loops: workers spin for a while after a loop, then sleep. Chunks are
-// claimed one by one, so a worker that comes late finds nothing, and nobody ever waits for a worker
-// that has not started.
+// A thread pool for short loops. Workers spin for a while after a loop, then sleep. Threads claim
+// chunks one by one, so a late worker finds no chunk, and no thread waits for a worker that has
+// not started.
 #include "Pool.h"
 #include "Status.h"
 #include "runtime.h"

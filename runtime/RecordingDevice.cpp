@@ -1,4 +1,4 @@
-// Calls of programs on devices that keep them on record, and memory of such devices.
+// Calls of programs on devices that record them, and the memory of such devices.
 #include "RecordingDevice.h"
 
 #include "DebugMemory.h"

@@ -1,5 +1,6 @@
-// What devices that keep calls on record have in common: a call's commands are looked for among
-// those of earlier calls and sent again, or recorded; its arena; copies to and from the device.
+// What devices with recorded calls share. If the commands of a call equal those of an earlier
+// call, they are submitted again; otherwise they are recorded. This file also holds the arena, and
+// the copies to and from the device.
 #pragma once
 
 #include "Discards.h"
@@ -72,12 +73,12 @@ protected:
   virtual bool usable() = 0;
 
   //===- memory -------------------------------------------------------------===//
-  /// Null, with nothing said, if there is none.
+  /// Null, without an error message, if no memory is left.
   virtual void *takeBlock(size_t bytes) = 0;
   virtual void putBlock(void *address) = 0;
   /// False, with xt_device_error set, if nothing is there, or fewer bytes.
   virtual bool find(const void *address, size_t bytes, Range &range) = 0;
-  /// The most that one block can have, that there is, and that is in use.
+  /// The largest size of one block, the total memory, and the memory in use.
   virtual size_t largestBlock() = 0;
   virtual size_t allBytes() = 0;
   virtual int64_t usedBytes() = 0;

@@ -1,4 +1,4 @@
-// Where kernels report what is wrong, and the tickets by which it is learnt.
+// The slots in which kernels report errors, and the tickets by which a thread reads them.
 #pragma once
 
 #include "Backend.h"

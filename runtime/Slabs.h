@@ -1,6 +1,6 @@
-// Memory of a device: a driver's allocations, cut into blocks of fixed classes of sizes (four per
-// doubling, as on the CPU), which are kept when they are freed. What backends have in common: each
-// says how memory is taken of its driver, and what it knows of a block.
+// Memory of a device: a driver's allocations, cut into blocks of fixed size classes (four per
+// power of two, as on the CPU). Freed blocks are kept. Each backend says how the driver allocates,
+// and what it stores about a block.
 #pragma once
 
 #include "Backend.h"
@@ -53,7 +53,8 @@ public:
   }
   virtual ~Slabs() = default;
 
-  /// Null, with nothing said, if there is none: trim, and try again. What was put last comes first.
+  /// Null, without an error message, if no block is free: trim, and try again. The block that was
+  /// freed last is used first.
   void *take(size_t bytes) {
     int sizeClass = DeviceBlocks::classOf(bytes);
     if (bytes > largestBlock || sizeClass >= kBlockClasses)
@@ -122,7 +123,7 @@ public:
   size_t bound() const { return byteBound; }
 
 protected:
-  /// Memory of the driver's. Null, with nothing said, if there is none.
+  /// Memory from the driver. Null, without an error message, if the driver has none left.
   virtual std::unique_ptr<Slab> make(size_t blockBytes, uint32_t blocks) = 0;
 
   /// Memory that is found, and not handed out.

@@ -63,7 +63,7 @@ XT_INLINE void multiplyAny(int64_t n, const T *l, int64_t rowStride, int64_t col
     multiply<T, kSolveColumns>(n, l, rowStride, columnStride, strict, x + c, leading);
 }
 
-/// Of so many rows from i on.
+/// The same for that many rows, starting at row i.
 template <typename T, int64_t rows>
 XT_INLINE void lowerRows(int64_t i, int64_t k, const T *__restrict a, const T *__restrict b,
                          T *__restrict c, int64_t leading) {
@@ -123,8 +123,8 @@ XT_INLINE bool factor(int64_t n, T *s, int64_t leading) {
   return true;
 }
 
-/// What a column of a result is less: so many elements of it at a time, in registers, in as many
-/// sums as the processor can have under way.
+/// Subtracts from a column of a result: this many elements at a time, in registers, in as many sums
+/// as the processor can run in parallel.
 template <typename T>
 struct Sums {
   static constexpr int64_t kLanes = 16, kChains = 16 / sizeof(T);

@@ -1,4 +1,4 @@
-// Kernels for matrices of a few cache lines, where a library call costs more than the work.
+// Kernels for matrices of a few cache lines, for which a library call costs more than the work.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@ namespace xtensor {
 constexpr int64_t kSmallMatrix = 96;
 /// Blocks of LU factors of which derivatives are made by kernels: rows and columns.
 constexpr int64_t kSmallFactors = 32;
-/// Columns that a right-hand side is solved by at a time: row-major, so many per row.
+/// The number of columns of a right-hand side that are solved at a time: row-major, this many per
+/// row.
 constexpr int64_t kSolveColumns = 32;
 
 /// X of L X = X in place: L is n x n with any strides (negative ones, too), of which the lower

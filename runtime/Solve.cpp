@@ -1,8 +1,8 @@
 // Triangular solves, products with triangles, and solves with LU factors: xt_triangular_solve,
-// xt_triangular_product, xt_lu_solve. Right-hand sides are copied into scratch, which any strides
-// allow, and worked on there by the kernels for small triangles. Large ones are blocks of those,
-// and products, at which the library is faster. An inverse, xt_lu_inverse, is a solve of which the
-// zeros above the identity's diagonal are left out: two thirds of the work.
+// xt_triangular_product, xt_lu_solve. Right-hand sides are copied into scratch memory, so they may
+// have any strides. Kernels for small triangles work there. Large triangles are blocks of small
+// ones and products, for which the library is faster. The inverse, xt_lu_inverse, is a solve that
+// skips the zeros above the diagonal of the identity: two thirds of the work.
 #include "Lapack.h"
 #include "Matrices.h"
 #include "SmallMatrices.h"

@@ -1,4 +1,5 @@
-// Where compiled code reports what stops it: the status of the call that this thread works for.
+// The status through which compiled code reports why it stops: that of the call on which the
+// thread works.
 #include "Status.h"
 #include "runtime.h"
 

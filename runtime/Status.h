@@ -1,4 +1,4 @@
-// The status of the call that a thread works for.
+// The status of the call on which a thread works.
 #pragma once
 
 #include "runtime.h"

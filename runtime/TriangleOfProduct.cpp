@@ -1,6 +1,7 @@
-// What lies on and below the diagonal of a product A B^T, summed over any axes:
-// xt_triangle_of_product. Parts of both factors are copied into scratch, which any strides allow.
-// Blocks on the diagonal are done by a kernel of ours, what lies below them by the library.
+// The part on and below the diagonal of a product A B^T, summed over any axes:
+// xt_triangle_of_product. Parts of both factors are copied into scratch memory, so they may have
+// any strides. Our kernel computes blocks on the diagonal, and the library computes those below
+// it.
 #include "Lapack.h"
 #include "Matrices.h"
 #include "SmallMatrices.h"

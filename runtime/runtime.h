@@ -1,6 +1,7 @@
-/* What compiled programs call while they run: threads, matrix products and memory. Plain C, no
- * LLVM, so that a program compiled ahead of time needs this library and nothing else of the
- * project. */
+/* The functions that compiled programs call while they run: threads, matrix products and memory.
+ * Plain C, without LLVM, so a program compiled ahead of time needs only this library of the
+ * project.
+ */
 #ifndef XTENSOR_RUNTIME_H
 #define XTENSOR_RUNTIME_H
 
@@ -40,9 +41,9 @@ typedef void (*xt_entry)(void **buffers, const int64_t *sizes, xt_status *status
 XT_API void xt_begin_call(xt_status *status);
 XT_API void xt_report_index(int32_t site, int64_t index, int64_t size);
 
-/* Long loops ask: whether the call is to end, as something was reported or the user wants it. What
- * `check` of the latest xt_set_check says on this thread becomes the call's status; it may run
- * other compiled code. */
+/* Long loops call it. It returns whether the call must end, because of a report or because the user
+ * interrupts. It calls the `check` of the latest xt_set_check on this thread, whose result becomes
+ * the status of the call. `check` may run other compiled code. */
 XT_API int32_t xt_poll(void);
 XT_API void xt_set_check(int32_t (*check)(void));
 
@@ -68,10 +69,10 @@ XT_API void xt_gemm_f32(int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, 
 XT_API void xt_gemm_f64(int64_t trans_a, int64_t trans_b, int64_t m, int64_t n, int64_t k,
                         const double *a, int64_t lda, const double *b, int64_t ldb, double *c,
                         int64_t ldc, int64_t accumulate);
-/* The matrix library behind xt_gemm, in words. */
+/* The name of the matrix library that xt_gemm uses. */
 XT_API const char *xt_blas_name(void);
 
-/* The library behind factorisations, or null if there is none. */
+/* The library for factorisations, or null if this build does not have one. */
 XT_API const char *xt_lapack_name(void);
 
 /* One operand of a routine: strides count elements, may be 0, and may come in any order. bool is
@@ -85,8 +86,8 @@ typedef struct xt_array {
   const int64_t *strides;
 } xt_array;
 
-/* What the op xtensor.library calls: ins, then outs; options as the routine's comment says. Ins and
- * outs do not overlap. */
+/* A routine that the op xtensor.library calls. It takes ins, then outs; its comment describes the
+ * options. Ins and outs do not overlap. */
 #define XT_ROUTINE(name) XT_API void name(const xt_array *arrays, const int64_t *options);
 #include "Routines.def"
 
@@ -94,12 +95,12 @@ typedef struct xt_array {
 XT_API uint16_t xt_half_bits(double value);
 XT_API uint16_t xt_bfloat16_bits(double value);
 
-/* Buffers that are kept when freed, up to a bound ($XTENSOR_CACHE_BYTES). 64-byte aligned; null if
- * there is no memory. xt_free wants the same `bytes`. */
+/* Buffers, aligned to 64 bytes. Freed buffers are kept, up to a limit ($XTENSOR_CACHE_BYTES). Null
+ * if memory is exhausted. xt_free takes the same `bytes`. */
 XT_API void *xt_alloc(size_t bytes);
 XT_API void xt_free(void *p, size_t bytes);
-/* Bytes kept for reuse now, and giving all of them back (those of other threads' small-block caches
- * excepted). */
+/* The bytes kept for reuse, and a function that returns them to the system, except for those in the
+ * small-block caches of other threads. */
 XT_API size_t xt_cached_bytes(void);
 XT_API void xt_trim(void);
 
@@ -111,8 +112,8 @@ XT_API int32_t xt_debug_memory(void);
  * them. */
 XT_API int32_t xt_damaged(void *p, size_t bytes, ptrdiff_t *offset);
 
-/* Scratch memory of one call of a compiled function. 64-byte aligned. Null, and reported,
- * if there is no memory. */
+/* Scratch memory of one call of a compiled function, aligned to 64 bytes. If memory is exhausted,
+ * it reports that and returns null. */
 XT_API void *xt_arena_acquire(int64_t bytes);
 XT_API void xt_arena_release(void *p);
 

@@ -1,6 +1,6 @@
-// Everything that matches names: unions, differences, fresh names, where a size comes from,
-// and `conform`, which brings a value to given dims. No other file compares dim names to
-// decide what an op means.
+// All matching of names: unions, differences, fresh names, the source of a size, and `conform`,
+// which brings a value to given dims. No other file compares names of dims to decide what an op
+// means.
 #ifndef XTENSOR_DIMS_H
 #define XTENSOR_DIMS_H
 

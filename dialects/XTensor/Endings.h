@@ -1,6 +1,6 @@
-// A mark on scans. Those that are made of one while loop with max_steps share an attribute: after
-// some number of steps, the same for all of them, no step changes a carry. Whoever makes a scan
-// of another one's steps hands the mark on; without it a loop just takes all of its steps.
+// An attribute that marks the scans that are made from one while loop with max_steps. After the
+// same number of steps, no step of these scans changes a carry. Code that makes a scan over the
+// steps of a marked scan copies the mark. Without the mark, a loop takes all of its steps.
 #ifndef XTENSOR_DIALECT_ENDINGS_H
 #define XTENSOR_DIALECT_ENDINGS_H
 

@@ -1,4 +1,4 @@
-// What is known of positions before the program runs.
+// What is known about positions before the program runs.
 #ifndef XTENSOR_INDEX_OPS_H
 #define XTENSOR_INDEX_OPS_H
 

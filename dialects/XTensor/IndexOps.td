@@ -18,7 +18,7 @@ def XTensor_AccumulateKind : I32EnumAttr<"AccumulateKind", "what a recurrence gi
   let cppNamespace = "::xtensor";
 }
 
-/// Pure but for its report: an index out of range is an error though nobody reads the result.
+/// Pure except for its error: an index out of range is an error even if the result is not read.
 class XTensor_IndexedOp<string mnemonic>
     : XTensor_Op<mnemonic, [InferTypeOpAdaptor,
                             DeclareOpInterfaceMethods<ConditionallySpeculatable>,

@@ -1,5 +1,5 @@
-// Result types, as free functions: the one place where they are worked out. The builders
-// that TableGen generates, for C++ and for Python, end up here.
+// Result types, as free functions. Nothing else infers types: the builders that TableGen
+// generates, for C++ and for Python, call these functions.
 #ifndef XTENSOR_TYPEINFERENCE_H
 #define XTENSOR_TYPEINFERENCE_H
 

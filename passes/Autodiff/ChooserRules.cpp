@@ -1,13 +1,13 @@
-// Choosers: who is chosen is worked out once, as a residual; what happens to the tangent is
-// then an ordinary linear op, which has its transpose already. So it is for prod, whose
-// residuals are the products of the others.
+// Choosers: ops such as max, which choose elements. The chosen position is computed once, as a
+// residual. The tangent then goes through an ordinary linear op, whose transpose exists already.
+// The rule of prod works in the same way: its residuals are the products of the other elements.
 #include "Autodiff/ScatterRules.h"
 #include "Estimates.h"
 
 using namespace mlir;
 using namespace xtensor;
 
-/// Shorter rows than this are no parts, and of rows side by side so many make one.
+/// Rows shorter than this are not cut into parts, and this many adjacent rows make one part.
 constexpr int64_t kLeastRow = 128, kLeastRows = 8, kMostRows = 64;
 
 namespace {
@@ -169,8 +169,8 @@ static Value shareAmongTwo(Linearizer &l, Operation *op) {
 /// Products of so few elements that are stored next to each other are written out: loops over so
 /// few take longer. Rows of vectors are multiplied one after the other in registers, however few.
 constexpr int64_t kWrittenOut = 4;
-/// Of long ones along what is stored last so many run side by side, or as many as a vector holds:
-/// running products of vectors are cheaper than those inside of a vector.
+/// Of long ones along the dim that is stored last, this many run in parallel, or as many as a
+/// vector holds: running products of vectors are cheaper than those inside of a vector.
 constexpr int64_t kSideBySide = 64, kVector = 16;
 /// Rows of a part of long columns.
 constexpr int64_t kRows = 16;

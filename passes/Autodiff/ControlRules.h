@@ -1,5 +1,5 @@
-// The rules of ops with regions, one file per op. Each has three functions: how it linearises,
-// how it transposes, and which of its values are linear.
+// The rules of ops with regions, one file per op. Each rule has three functions: it linearizes the
+// op, it transposes the op, and it tells which values are linear.
 #ifndef XTENSOR_AUTODIFF_CONTROLRULES_H
 #define XTENSOR_AUTODIFF_CONTROLRULES_H
 

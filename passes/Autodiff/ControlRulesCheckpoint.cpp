@@ -1,4 +1,4 @@
-// checkpoint: the linear part computes again what it needs, from what the region captured.
+// checkpoint: the linear part recomputes what it needs from the values that the region captured.
 #include "Autodiff/ControlRules.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
-// custom_derivative: the user's rule in place of ours. A pushforward rule parts into what
-// depends on the tangents and what does not; a pullback rule is a linear map already, the
-// transpose of the one that is asked for.
+// custom_derivative: the user's rule replaces ours. A pushforward rule is split into what depends
+// on the tangents and what does not. A pullback rule is a linear map already, the transpose of the
+// requested one.
 #include "Autodiff/ControlRules.h"
 #include "XTensor/Fault.h"
 
@@ -25,9 +25,9 @@ static LogicalResult checkCaptures(Linearizer &l, CustomDerivativeOp op) {
   return success();
 }
 
-/// The code of `rule` goes before the op, and the first values that it yields take the place of
-/// the op's results. Returns all that it yields. Each result is a value of its own, since what
-/// tangent it has the rule says, and nobody else.
+/// The code of `rule` goes before the op, and the first values that it yields take the place of the
+/// op's results. Returns all that it yields. Each result is a separate value, because only the rule
+/// defines its tangent.
 static SmallVector<Value> moveOut(Linearizer &l, CustomDerivativeOp op, Block &rule) {
   SmallVector<Value> values(rule.getTerminator()->getOperands());
   rule.getTerminator()->erase();

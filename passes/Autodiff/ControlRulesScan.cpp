@@ -1,5 +1,5 @@
-// scan: the primal loop gains stacked results that hold its residuals, a second loop carries the
-// tangents; its transpose runs the other way.
+// scan: the primal loop gains stacked results that hold its residuals, and a second loop carries
+// the tangents. The transpose of the second loop runs in the other direction.
 #include "Autodiff/ControlRules.h"
 #include "Autodiff/Residuals.h"
 #include "XTensor/Endings.h"
@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace xtensor;
 
-/// The array of which `v` is a slice in `op`'s body; null if it is none.
+/// The array of which `v` is a slice in `op`'s body; null if it is not a slice.
 static Value arrayOf(ScanOp op, Value v) {
   auto arg = dyn_cast<BlockArgument>(v);
   if (!arg || arg.getOwner() != op.getBody() || arg.getArgNumber() < op.getNumCarries())
@@ -119,7 +119,7 @@ LogicalResult xtensor::linearizeScan(Linearizer &l, Operation *o) {
   YieldOp::create(l.linear, yields);
   l.linear.restoreInsertionPoint(after);
 
-  // What does not change is no residual of each step, nor is what nobody needs.
+  // A value that does not change is not a residual of each step, and neither is an unused value.
   eraseUnused(l, *draft);
   hoistInvariants(*body, op);
   hoistInvariants(*draft, draft->getParentOp(), &op.getBodyRegion());

@@ -1,4 +1,5 @@
-// switch: what the branches keep is joined, each giving zeros for what it did not compute.
+// switch: the residuals of all branches are joined. Each branch returns zeros for the residuals of
+// the others.
 #include "Autodiff/ControlRules.h"
 #include "Autodiff/Residuals.h"
 #include "XTensor/Fault.h"

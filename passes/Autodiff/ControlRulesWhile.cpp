@@ -1,5 +1,5 @@
-// while: forwards, one loop carries values and tangents; backwards, a bounded loop is a scan in
-// which a step after the end changes nothing.
+// while: in forward mode, one loop carries values and tangents. In reverse mode, a bounded loop is
+// a scan, in which steps after the end change nothing.
 #include "Autodiff/ControlRules.h"
 #include "XTensor/Endings.h"
 #include "XTensor/Fault.h"

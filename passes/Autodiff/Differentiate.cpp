@@ -55,7 +55,7 @@ struct Differentiate : xtensor::impl::DifferentiateBase<Differentiate> {
     dropMarks();
   }
 
-  /// What only derivatives look at is the identity once there are none to come.
+  /// Ops that only derivatives look at become the identity once no derivative is left.
   void dropMarks() {
     getOperation()->walk([](Operation *op) {
       if (auto checkpoint = dyn_cast<CheckpointOp>(op))

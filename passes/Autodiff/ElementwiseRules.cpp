@@ -1,6 +1,6 @@
-// Elementwise partials: one formula per operand, from the operands a and b and the result y. 0
-// means that no tangent passes. The formulas stand at the ops (dialects/XTensor/ElementwiseOps.td);
-// here is what they are written with.
+// Elementwise partial derivatives: one formula per operand, in terms of the operands a and b and
+// the result y. 0 means that no tangent passes. The formulas stand at the ops
+// (dialects/XTensor/ElementwiseOps.td). This file defines the functions that they use.
 #include "Autodiff/Rules.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
-// Partial derivatives written as formulas: an Expr is an array or a number, its operators emit
-// ops, and numbers are folded as long as they meet only numbers.
+// Partial derivatives written as formulas. An Expr is an array or a number. Its operators emit
+// ops; operations on numbers alone are folded.
 #ifndef XTENSOR_AUTODIFF_EXPR_H
 #define XTENSOR_AUTODIFF_EXPR_H
 

@@ -1,7 +1,9 @@
-// Dense linear algebra: factors are residuals, and the tangent is made of linear ops: triangular
-// solves, contractions and masks. Formulas: Giles, "Collected matrix derivative results for forward
-// and reverse mode algorithmic differentiation" (2008); Murray, "Differentiation of the Cholesky
-// decomposition" (2016); Golub and Pereyra (1973) for the pseudoinverse.
+// Dense linear algebra. Factors are residuals, and the tangent consists of linear ops: triangular
+// solves, contractions and masks.
+//
+// Formulas: Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+// differentiation" (2008); Murray, "Differentiation of the Cholesky decomposition" (2016); Golub
+// and Pereyra (1973) for the pseudoinverse.
 #include "Autodiff/Linearizer.h"
 #include "Autodiff/Transposer.h"
 
@@ -52,7 +54,7 @@ public:
     ArrayAttr dims = upper ? b.getArrayAttr({column, row}) : b.getArrayAttr({row, column});
     return TriangularContractOp::create(t, x, y, b.getArrayAttr(sums), dims, strict);
   }
-  /// `tangent`, or zeros if there is none, less `moved`.
+  /// `tangent`, or zeros without one, minus `moved`.
   Value less(Value tangent, Value moved) {
     return tangent ? SubOp::create(t, tangent, moved).getResult()
                    : NegOp::create(t, moved).getResult();

@@ -10,12 +10,12 @@ namespace xtensor {
 #include "Autodiff/Passes.h.inc"
 } // namespace xtensor
 
-/// The map's code at `apply`: its own where nobody else needs it, else a copy. What it
-/// captures dominates the map, and the map dominates `apply`.
+/// The map's code at `apply`: the code itself if it has no other use, else a copy. What it captures
+/// dominates the map, and the map dominates `apply`.
 static void inlineMap(ApplyOp apply, LinearOp map) {
   Block *body = map.getBody();
   SmallVector<Value> results;
-  // What holds a user's rule is no more linear than that is.
+  // A map that contains a user's rule is only as linear as that rule.
   if (auto outer = apply->getParentOfType<LinearOp>(); outer && map.getTrusted())
     outer.setTrusted(true);
   if (map->hasOneUse()) {

@@ -1,6 +1,6 @@
-// Linear ops and their transposes. Dims are not matched here: what a row returns is summed
-// over the dims that the operand lacks, broadcast to those it misses and put in its order, so
-// that sum, broadcast, squeeze and add all transpose as `same`.
+// Linear ops and their transposes. The rows do not match dims. What a row returns is summed over
+// the dims that the operand lacks, broadcast to the dims that it has in addition, and put in its
+// order. So sum, broadcast, squeeze and add all transpose as `same`.
 #include "Autodiff/ScatterRules.h"
 
 using namespace mlir;

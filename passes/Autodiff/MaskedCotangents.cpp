@@ -1,7 +1,6 @@
-// Cotangents in which a select has put zeros. A zero must win against an infinite factor, which
-// `scale` sees to by looking at every cotangent; cheaper is to multiply what the select lets
-// through and to select afterwards, and a sum of what both branches get back has no such zeros at
-// all.
+// Cotangents in which a select has put zeros. A zero must win against an infinite factor, so
+// `scale` looks at every cotangent. It is cheaper to multiply what the select lets through, and to
+// select afterwards. A sum of the cotangents of both branches does not have such zeros at all.
 #include "Autodiff/Transposer.h"
 
 #include "mlir/IR/Matchers.h"

@@ -1,5 +1,5 @@
-// Ops whose results have no derivative, and those that the passes expand themselves. Listed
-// so that an op in no table is an oversight that a test finds.
+// Ops whose results do not have a derivative, and ops that the passes expand themselves. They are
+// listed so that a test finds an op that is in no table.
 #include "Autodiff/Rules.h"
 
 using namespace mlir;

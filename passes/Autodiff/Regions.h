@@ -1,5 +1,5 @@
-// Derivatives of ops with regions: blocks under construction, what a region takes from above,
-// what need not be done again in each turn of a loop.
+// Derivatives of ops with regions: blocks under construction, the values that a region captures,
+// and the values that need not be recomputed in each step of a loop.
 #ifndef XTENSOR_AUTODIFF_REGIONS_H
 #define XTENSOR_AUTODIFF_REGIONS_H
 

@@ -1,4 +1,5 @@
-// Residuals: what linear code takes from primal code. The one place where they are chosen.
+// Chooses the residuals: the values that linear code takes from primal code. No other file chooses
+// them.
 #ifndef XTENSOR_AUTODIFF_RESIDUALS_H
 #define XTENSOR_AUTODIFF_RESIDUALS_H
 

@@ -1,6 +1,6 @@
-// Running combinations. Their derivatives are recurrences of first order, y = decay * y before +
-// input, and so are the recurrence's own: each order is one more pass along the dim, and nothing
-// is divided. These rows belong to the linear and the chooser tables.
+// Running combinations. Their derivatives are recurrences of first order, y[t] = decay[t] * y[t -
+// 1] + input[t], and so are the derivatives of recurrences. Each order adds one pass along the dim
+// and needs no division. These rows belong to the tables of linear ops and of choosers.
 #include "Autodiff/Linearizer.h"
 #include "Autodiff/Transposer.h"
 

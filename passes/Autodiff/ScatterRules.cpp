@@ -1,5 +1,5 @@
-// Updates by position. Derivatives keep `raise`: the primal op that would report is gone where
-// nobody uses its value. Where it is not, the lowering checks an index once.
+// Updates by position. Derivatives keep the mode `raise`, because the primal op that would report
+// an error may be removed as unused. If it is kept, the lowering still checks each index once.
 #include "Autodiff/ScatterRules.h"
 
 #include "Estimates.h"

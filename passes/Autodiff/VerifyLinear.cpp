@@ -22,7 +22,7 @@ void xtensor::forEachUse(Operation *op, function_ref<void(OpOperand &)> fn) {
   });
 }
 
-/// Finding out is given up after so many values: "not known" is an answer, too.
+/// The search stops after this many values; "not known" is a valid answer.
 static constexpr unsigned kLooks = 64;
 
 static bool isNaN(Value v) {

@@ -1,5 +1,5 @@
-// How each op is carried over from one instance to all: by name, which is a change of types
-// alone, or by a rule of its own.
+// How each op is extended from one instance to all: by name, which changes only types, or by a
+// rule.
 #ifndef XTENSOR_BATCH_BATCHRULES_H
 #define XTENSOR_BATCH_BATCHRULES_H
 

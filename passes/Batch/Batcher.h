@@ -1,6 +1,6 @@
-// The walk over the body of a vectorize. Every value of one instance has a counterpart for all
-// instances: those batch names first that it depends on, in the order of the vectorize, then
-// the instance's dims in their order.
+// The walk over the body of a vectorize. Each value of one instance gets a counterpart for all
+// instances. Its dims are the batch names that it depends on, in the order of the vectorize, then
+// the dims of the instance in their order.
 #ifndef XTENSOR_BATCH_BATCHER_H
 #define XTENSOR_BATCH_BATCHER_H
 

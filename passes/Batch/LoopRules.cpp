@@ -1,4 +1,4 @@
-// Loops: which names a carry has is known once the body adds none.
+// Loops. The batch names of a carry are known once the body adds no further names.
 #include "Batch/Batcher.h"
 #include "Batch/StandIns.h"
 

@@ -1,5 +1,5 @@
-// Ops without regions. Nearly all are by name: operands meet by name, so that a batch name that
-// an operand has is one more dim of the result.
+// Ops without regions. Nearly all are extended by name: operands align by name, so a batch name of
+// an operand becomes one more dim of the result.
 #include "Batch/Batcher.h"
 #include "XTensor/Fault.h"
 
@@ -69,7 +69,7 @@ static LogicalResult contract(Batcher &t, Operation *o) {
   return success();
 }
 
-/// In linear code alone it would be of use, and there is none inside of a vectorize.
+/// It would be useful in linear code only, which a vectorize does not contain.
 static LogicalResult drop(Batcher &t, Operation *op) {
   t.set(op->getResult(0), t.value(op->getOperand(0)));
   return success();

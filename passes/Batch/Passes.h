@@ -1,4 +1,5 @@
-// The passes that make functions of one instance functions of all; README.md shows IR.
+// The passes that turn functions of one instance into functions of all instances. README.md shows
+// IR.
 #ifndef XTENSOR_BATCH_PASSES_H
 #define XTENSOR_BATCH_PASSES_H
 

@@ -134,8 +134,8 @@ static LogicalResult switchTogether(Batcher &t, SwitchOp op) {
   return success();
 }
 
-/// A branch for the instances that take it. Ops that may fail, run on or spread a NaN see
-/// nothing but values of instances that take the branch, and do not run if there are none.
+/// A branch for the instances that take it. Ops that may fail, loop forever or spread a NaN see
+/// only values of instances that take the branch. They do not run if no instance takes it.
 static FailureOr<SmallVector<Value>> runWhereTaken(Batcher &t, Region &branch, Value mask) {
   Block &body = branch.front();
   if (StandIns::isTotal(branch) || !StandIns::exist(t, mask))

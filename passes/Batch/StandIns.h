@@ -1,7 +1,6 @@
-// Where a branch or a step runs for all instances although only some of them take it, the
-// others lend no values of their own: they would be ones that the code was never meant for. An
-// index out of range, a loop without end, a NaN that a cotangent of 0 does not undo all come
-// from there. Instead they see the values of an instance that does take it.
+// Stand-ins for instances that do not take a branch or a step that runs for all instances. Their
+// own values could break the code: an index out of range, an endless loop, or a NaN that a
+// cotangent of 0 does not remove. So they use the values of an instance that does take it.
 #ifndef XTENSOR_BATCH_STANDINS_H
 #define XTENSOR_BATCH_STANDINS_H
 

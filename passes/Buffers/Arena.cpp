@@ -375,7 +375,8 @@ struct ArenaPass : xtensor::impl::ArenaBase<ArenaPass> {
       if (!ShapedType::isDynamic(size))
         fixed *= size;
     Value bytes = arith::ConstantIndexOp::create(b, loc, fixed);
-    // Sizes that fit each may have a product that does not: it is as many bytes as nobody has.
+    // Each size may fit although their product does not. Then the arena needs more bytes than any
+    // machine has.
     Type f64 = b.getF64Type();
     auto real = [&](double v) -> Value {
       return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(v));

@@ -1,5 +1,5 @@
-// How calls of the runtime's routines become calls on memory: the outs are where the results are
-// wanted, and what a routine wants contiguous is copied only if it is not.
+// Calls of the runtime's routines become calls on memory. The outs lie where the results are
+// needed. An operand that must be contiguous is copied only if it is not.
 #include "Buffers/Passes.h"
 
 #include "XTensor/XTensor.h"

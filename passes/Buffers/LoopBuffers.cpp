@@ -1,4 +1,4 @@
-// Loops that carry buffers, and branches that give them, get one fixed place per buffer.
+// Loops that carry buffers, and branches that return them, get one fixed place per buffer.
 #include "Buffers/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -18,7 +18,7 @@ namespace xtensor {
 void buildBuffersPipeline(mlir::OpPassManager &pm);
 
 /// The dims that a view drops, found by matching its sizes with those of its type in order. Any
-/// such match shows the same elements. None: there is no match (VerifyBuffers.cpp).
+/// such match shows the same elements. None if the sizes do not match (VerifyBuffers.cpp).
 std::optional<llvm::SmallBitVector> droppedBySizes(mlir::memref::SubViewOp view);
 
 /// What passes on memory presume (VerifyBuffers.cpp): an error at the first op that has no such

@@ -1,5 +1,5 @@
-// xtensor-call-library: xtensor.library on memory becomes a call of the routine in the runtime,
-// which finds its operands described on the stack.
+// xtensor-call-library: xtensor.library on memory becomes a call of the routine in the runtime.
+// Descriptors on the stack describe the operands.
 #include "Buffers/Passes.h"
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"

@@ -1,4 +1,4 @@
-// xtensor-to-llvm: all that is left, to the LLVM dialect.
+// xtensor-to-llvm: converts all remaining ops to the LLVM dialect.
 #include "Buffers/Passes.h"
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"

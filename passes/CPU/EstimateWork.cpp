@@ -1,4 +1,5 @@
-// xtensor-estimate-work: how long a call takes, and which loops must be stopped when the user asks.
+// xtensor-estimate-work: estimates how long a call takes, and which loops must stop when the user
+// interrupts.
 #include "CPU/Passes.h"
 
 #include "Estimates.h"

@@ -1,4 +1,4 @@
-// Contractions that a matrix library does better than loops.
+// Recognizes contractions that a matrix library computes faster than loops.
 #ifndef XTENSOR_PASSES_CPU_GEMM_H
 #define XTENSOR_PASSES_CPU_GEMM_H
 

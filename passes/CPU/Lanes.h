@@ -1,4 +1,5 @@
-// One element, or one vector of elements, of a kernel: reads operands, evaluates bodies, writes.
+// One element, or one vector of elements, of a kernel: reads operands, evaluates bodies and writes
+// results.
 #ifndef XTENSOR_PASSES_CPU_LANES_H
 #define XTENSOR_PASSES_CPU_LANES_H
 

@@ -1,4 +1,4 @@
-// What crosses a call: memrefs as one pointer, and the sizes that their types leave open.
+// What a call passes: each memref as one pointer, and the sizes that its type leaves open.
 #ifndef XTENSOR_PASSES_CPU_MEMREFPOINTERS_H
 #define XTENSOR_PASSES_CPU_MEMREFPOINTERS_H
 

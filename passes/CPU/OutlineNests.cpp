@@ -1,4 +1,5 @@
-// xtensor-outline-nests: loop nests that are there twice become functions, long blocks several.
+// xtensor-outline-nests: loop nests that occur twice become functions, and long blocks become
+// several functions.
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
 
@@ -183,7 +184,7 @@ struct OutlineNestsPass : xtensor::impl::OutlineNestsBase<OutlineNestsPass> {
 
   //===- parts -------------------------------------------------------------===//
 
-  /// Cuts a block of many nests and calls into functions of so many each.
+  /// Cuts a block of many nests and calls into functions of this many each.
   void cut(Block &block) {
     auto counts = [](Operation &op) {
       return !floats(op) && !isa<memref::LoadOp, memref::StoreOp>(op);

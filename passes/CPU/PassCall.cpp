@@ -1,4 +1,4 @@
-// xtensor-pass-call: code without state of the process.
+// xtensor-pass-call: makes code that does not use state of the process.
 #include "CPU/Passes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,4 +1,4 @@
-// xtensor-poll-loops: loops ask the runtime now and then whether the call is to end.
+// xtensor-poll-loops: loops regularly ask the runtime whether the call must end.
 #include "CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,5 @@
-// What the next iteration of a parallel loop will read is fetched while this one works on what it
-// has in cache already: hardware looks ahead along one run through memory, not past its pauses.
+// Prefetches what the next iteration of a parallel loop will read, while this iteration works on
+// data in cache. The hardware prefetcher follows one contiguous run and stops at its end.
 #ifndef XTENSOR_PASSES_CPU_READAHEAD_H
 #define XTENSOR_PASSES_CPU_READAHEAD_H
 

@@ -1,4 +1,4 @@
-// A linalg op as a loop nest over strided accesses, and several of them in one nest.
+// A linalg op as a loop nest over strided accesses, and several such ops in one nest.
 #ifndef XTENSOR_PASSES_CPU_STAGE_H
 #define XTENSOR_PASSES_CPU_STAGE_H
 

@@ -18,7 +18,8 @@ Extent::Extent(OpFoldResult size) {
 }
 
 Extent Extent::operator*(const Extent &other) const {
-  // What does not fit into 64 bits is never reached: there is no memory for such an array.
+  // An offset that does not fit into 64 bits is never reached, because memory cannot hold such an
+  // array.
   int64_t known;
   llvm::MulOverflow(constant, other.constant, known);
   Extent product(known);

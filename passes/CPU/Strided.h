@@ -1,6 +1,6 @@
-// Memory as the emitter sees it: a base, an offset and a stride per loop, all in elements. Views,
-// permuted, strided and reversed maps are nothing but other strides, so that nothing downstream
-// knows about them.
+// Memory as the emitter sees it: a base, an offset and one stride per loop, all counted in
+// elements. Views and permuted, strided or reversed maps differ only in strides, so later code
+// does not distinguish them.
 #ifndef XTENSOR_PASSES_CPU_STRIDED_H
 #define XTENSOR_PASSES_CPU_STRIDED_H
 

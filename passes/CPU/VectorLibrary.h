@@ -1,4 +1,4 @@
-// glibc's vector math functions: x86-64's libmvec, found when the process starts.
+// glibc's vector math functions: libmvec on x86-64, found when the process starts.
 #ifndef XTENSOR_PASSES_CPU_VECTORLIBRARY_H
 #define XTENSOR_PASSES_CPU_VECTORLIBRARY_H
 

@@ -238,7 +238,7 @@ LogicalResult Body::emitStructured(Operation &op) {
   return success();
 }
 
-/// SPIR-V has a switch, upstream's conversion of it to SPIR-V has none: one test per case.
+/// SPIR-V has a switch, but upstream's conversion to SPIR-V does not emit it: one test per case.
 FailureOr<SmallVector<Value>> Body::emitSwitch(scf::IndexSwitchOp op, unsigned number) {
   Location loc = op.getLoc();
   ArrayRef<int64_t> cases = op.getCases();

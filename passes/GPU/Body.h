@@ -1,4 +1,4 @@
-// What one workgroup does, op after op: array operations, scalar code, control flow.
+// The code of one workgroup, op after op: array operations, scalar code and control flow.
 #ifndef XTENSOR_PASSES_GPU_BODY_H
 #define XTENSOR_PASSES_GPU_BODY_H
 
@@ -31,7 +31,7 @@ private:
   /// The values of the case that is taken, tests from the `number`-th on.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitSwitch(mlir::scf::IndexSwitchOp op,
                                                              unsigned number);
-  /// False if the loop is none that looks for its work.
+  /// False if the loop does not search for its work.
   bool emitSifted(mlir::scf::ForOp loop);
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult emitForall(mlir::scf::ForallOp loop);

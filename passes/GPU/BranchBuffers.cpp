@@ -1,4 +1,4 @@
-// xtensor-branch-buffers: memory that a branch chooses gets one place, which each side fills.
+// xtensor-branch-buffers: memory that a branch chooses gets one place, which each branch fills.
 #include "GPU/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

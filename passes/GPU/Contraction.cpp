@@ -391,7 +391,7 @@ void Contraction::emit(Value group, Value groups, int64_t parts, OpFoldResult pa
   auto loop = scf::ForOp::create(b, loc, group, kernel.index(total), groups);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  // Behind the last wait of a tile nobody reads the memory that the next one is stored in.
+  // After the last wait of a tile, no thread reads the memory in which the next tile is stored.
   emitTile(loop.getInductionVar(), parts, partStep);
 }
 
@@ -441,7 +441,7 @@ void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
   if (known) {
     keepBoth(both(start), kernel.index(0));
   } else {
-    // Of an empty array there is no first element.
+    // An empty array does not have a first element.
     Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, start, end);
     SmallVector<Type> types(ofLeft, typeOfLoads(left));
     types.append(valuesOf(right), typeOfLoads(right));
@@ -478,7 +478,8 @@ void Contraction::emitTile(Value number, int64_t parts, OpFoldResult partStep) {
     SmallVector<Value> values = both(next);
     SmallVector<Value> sums(old.take_front(count));
     multiply(buffer, sums);
-    // Two buffers in turn: all who wait have read this one, and who does not wait yet has it still.
+    // Two buffers in turn: every thread that waits has read this one, and a thread that does not
+    // wait yet still needs it.
     Value other = arith::SubIOp::create(b, loc, kernel.index(1), buffer);
     keepBoth(values, other);
     sums.push_back(other);

@@ -1,4 +1,4 @@
-// Matrix products, in tiles that workgroups hold in their memory.
+// Matrix products, in tiles that a workgroup holds in its memory.
 #ifndef XTENSOR_PASSES_GPU_CONTRACTION_H
 #define XTENSOR_PASSES_GPU_CONTRACTION_H
 

@@ -1,5 +1,5 @@
-// Matrix products (Contraction): how a workgroup multiplies what it holds, and what becomes of the
-// sums of a thread.
+// Matrix products (Contraction): how a workgroup multiplies the tiles that it holds, and what
+// happens to the sums of a thread.
 #include "GPU/Contraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

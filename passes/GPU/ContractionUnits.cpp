@@ -1,5 +1,5 @@
-// Matrix products (Contraction) by units that multiply matrices of half precision, a subgroup
-// together: NVIDIA's as PTX has them, and those that Vulkan calls cooperative matrices.
+// Matrix products (Contraction) by matrix units for half precision, which a subgroup uses
+// together: NVIDIA's through PTX, others through Vulkan's cooperative matrices.
 #include "GPU/Contraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -96,7 +96,7 @@ void Contraction::multiplyMatrices(Value buffer, SmallVectorImpl<Value> &sums) {
 }
 
 /// The sums of a thread, from where their subgroup leaves them: one result of the unit after the
-/// other, two places in turn, so that who waits for one has read the one before the last.
+/// other, in two places in turn. A thread that waits for one has read the one before the last.
 SmallVector<Value> Contraction::sumsOf(ValueRange matrices) {
   const Unit &unit = *kernel.limits.unit;
   const int64_t down = unit.m / unit.down, run = unit.n / unit.across,

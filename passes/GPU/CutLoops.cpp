@@ -1,4 +1,4 @@
-// xtensor-cut-loops: for devices that leave loops after a number of steps.
+// xtensor-cut-loops: cuts loops for devices that leave a loop after a number of steps.
 #include "GPU/Launches.h"
 #include "GPU/Passes.h"
 

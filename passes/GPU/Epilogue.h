@@ -1,4 +1,4 @@
-// What follows a matrix product element by element, and is done by its kernel.
+// Elementwise ops after a matrix product, which the kernel of the product computes.
 #ifndef XTENSOR_PASSES_GPU_EPILOGUE_H
 #define XTENSOR_PASSES_GPU_EPILOGUE_H
 

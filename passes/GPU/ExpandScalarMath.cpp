@@ -1,4 +1,4 @@
-// xtensor-expand-scalar-math: which operation becomes which function, in line or by a call.
+// xtensor-expand-scalar-math: replaces each math operation by its function, inline or as a call.
 #include "GPU/Functions.h"
 #include "GPU/Passes.h"
 

@@ -1,4 +1,4 @@
-// How each elementary function is written down, by family. Operands are of one type, f32 or f64.
+// The elementary functions as code, by family. The operands have one type, f32 or f64.
 #ifndef XTENSOR_PASSES_GPU_FUNCTIONS_H
 #define XTENSOR_PASSES_GPU_FUNCTIONS_H
 

@@ -479,7 +479,7 @@ void Kernel::access(ArrayRef<Value> reads, ArrayRef<Value> writes) {
 }
 
 void Kernel::meet() {
-  // Reads alone hurt nobody until something is written.
+  // Reads do not conflict until something is written.
   if (read.empty() && written.empty())
     return;
   mlir::gpu::BarrierOp::create(b, loc);

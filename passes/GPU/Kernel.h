@@ -1,5 +1,5 @@
-// One kernel while it is written: what it gets from the host, views as flat memory, the threads
-// that work on it, and the barriers between them.
+// A kernel under construction: its arguments from the host, views as flat memory, its threads, and
+// the barriers between them.
 #ifndef XTENSOR_PASSES_GPU_KERNEL_H
 #define XTENSOR_PASSES_GPU_KERNEL_H
 
@@ -126,7 +126,7 @@ void reportLeftLoops(mlir::gpu::GPUFuncOp kernel, mlir::Value words, int64_t ste
 int64_t stepsOfLoops(mlir::Block &block);
 /// On a module whose kernels may report that.
 inline constexpr llvm::StringLiteral kLimitedAttr = "xtensor.limited";
-/// Marks the host's read of a number that a kernel left in memory for whoever needs it.
+/// Marks the host's read of a number that a kernel left in memory for the code that needs it.
 inline constexpr llvm::StringLiteral kSpillAttr = "xtensor.spill";
 /// The read that a spilled number comes from, or null.
 mlir::memref::LoadOp spillOf(mlir::Value host);

@@ -1,4 +1,4 @@
-// The code of kernels for a device, beside the kernels that it was made of.
+// The device code of kernels, next to the kernels from which it was made.
 #ifndef XTENSOR_PASSES_GPU_KERNELCODE_H
 #define XTENSOR_PASSES_GPU_KERNELCODE_H
 

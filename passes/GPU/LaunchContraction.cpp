@@ -1,5 +1,5 @@
-// Matrix products on the host's side: the tile, the number of workgroups, a second launch where the
-// depth is cut.
+// Host code of matrix products: the tile, the number of workgroups, and a second launch if the
+// summed dim is cut.
 #include "GPU/Contraction.h"
 #include "GPU/Launches.h"
 

@@ -1,5 +1,5 @@
-// xtensor-launch-kernels: launches become calls of the runtime (runtime/Device.h), kernels
-// constants.
+// xtensor-launch-kernels: launches become calls of the runtime (runtime/Device.h), and kernels
+// become constants.
 #include "Buffers/Passes.h"
 #include "CPU/MemRefPointers.h"
 #include "GPU/KernelCode.h"

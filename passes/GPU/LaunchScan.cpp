@@ -1,6 +1,6 @@
-// Launches of long scans. A workgroup goes along each; where scans are few, several share one: a
-// first launch leaves what each part comes to, and in a second every part starts from what those
-// before it come to, combined in order.
+// Launches of long scans. One workgroup handles each scan. If there are few scans, several
+// workgroups share one: a first launch combines each part. In a second launch, every part starts
+// from the combination of the parts before it.
 #include "GPU/Launches.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

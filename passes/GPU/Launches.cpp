@@ -78,8 +78,8 @@ void xtensor::gpu::launchIf(Kernel &kernel, OpBuilder &host, ModuleOp module, Va
 /// to make that worth a question to the call.
 constexpr int64_t kLongRow = 64;
 
-/// Rows of an open length: whether they are long the call knows. Launches what a workgroup does
-/// with each if they are, and returns whether they are not; null if that is no question.
+/// Rows of an open length, of which only the call knows whether they are long. If they are, each
+/// row is launched as a workgroup. Returns whether they are not long; null if that is known.
 static FailureOr<Value> launchLongRows(Operation &op, ModuleOp module, const KernelLimits &limits) {
   OpBuilder host(&op);
   Location loc = op.getLoc();

@@ -1,4 +1,4 @@
-// Launches of large operations: kernels that have the whole device.
+// Launches of large operations, whose kernels use the whole device.
 #ifndef XTENSOR_PASSES_GPU_LAUNCHES_H
 #define XTENSOR_PASSES_GPU_LAUNCHES_H
 
@@ -22,7 +22,7 @@ mlir::FailureOr<bool> launchScan(mlir::Operation &op, mlir::ModuleOp module,
                                  const KernelLimits &limits, mlir::Value &otherwise);
 
 /// On a loop of updates by position (passes/ToLinalg) whose steps may be taken in any order, if
-/// what each makes of a number is one step that nobody comes between.
+/// each step changes a number atomically.
 inline constexpr llvm::StringLiteral kUnorderedAttr = "xtensor.unordered";
 /// Whether `op` is such a loop, and one that threads can do side by side.
 bool isUnordered(mlir::Operation &op);

@@ -263,7 +263,7 @@ SmallVector<Value> Leaf::apply(ValueRange values, ArrayRef<Value> point, ValueRa
   return results;
 }
 
-/// What the outputs hold before; null where nobody asks.
+/// What the outputs hold before; null where it is not used.
 SmallVector<Value> Leaf::initial(const Point &point) {
   SmallVector<Value> result(outs.size());
   if (!generic)

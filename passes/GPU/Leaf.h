@@ -1,4 +1,4 @@
-// Array operations (linalg on memory) inside of a kernel, spread over its threads.
+// Array operations (linalg on memory) inside a kernel, distributed over its threads.
 #ifndef XTENSOR_PASSES_GPU_LEAF_H
 #define XTENSOR_PASSES_GPU_LEAF_H
 
@@ -55,7 +55,7 @@ public:
     unsigned running = 0; // the output
     mlir::Operation *combiner = nullptr;
   };
-  /// What threads can share of a scan; none if it is none, or has to go in order.
+  /// What threads can share of a scan; empty if the op is not a scan, or must run in order.
   std::optional<Scan> scan() const;
   /// Whether several workgroups may scan a part each, from what those before it come to.
   bool canScanInParts() const;
@@ -75,9 +75,10 @@ public:
   /// with.
   void emitStretch(const Team &team, mlir::Value row, Stretch stretch,
                    llvm::function_ref<mlir::Value(mlir::Value)> before = {});
-  /// Columns that threads of a workgroup share; 0: a column is a thread's, or there are none.
+  /// Columns that threads of a workgroup share; 0 if each column belongs to one thread, or the op
+  /// does not have columns.
   int64_t columnsOfWorkgroup(int64_t threads);
-  /// Emits a launch's part: so many of them; of an open number, those of every `groups`-th group.
+  /// Emits that many parts of a launch; if their number is open, those of every `groups`-th group.
   void emitColumns(const Team &team, int64_t columns, mlir::Value group, mlir::Value groups);
   mlir::OpFoldResult reductionSize() const { return ranges.back(); }
   /// Whether neighbours in the reduction lie next to each other in memory.

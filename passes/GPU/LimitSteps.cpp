@@ -1,5 +1,5 @@
-// Devices that leave loops after a number of steps of a thread (library/devices.def): what loops
-// take, and kernels that tell when they were left early.
+// Devices that leave loops after a number of steps of a thread (library/devices.def): the number
+// of steps that loops need, and kernels that report an early exit.
 #include "GPU/Body.h"
 
 #include "Estimates.h"

@@ -1,4 +1,4 @@
-// Numbers of the host that a kernel can work out from others that it has.
+// Numbers of the host that a kernel can compute from its other arguments.
 #include "GPU/Kernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,5 @@
-// xtensor-outline-kernels: what the program does with memory becomes kernels, and @main what the
-// host does: decide, allocate, launch.
+// xtensor-outline-kernels: operations on memory become kernels. @main keeps the work of the host:
+// it decides, allocates and launches.
 #include "Buffers/Passes.h"
 #include "CPU/Passes.h"
 #include "GPU/Body.h"

@@ -1,4 +1,4 @@
-// What is known of the device that a module is for.
+// The known properties of the device for which a module is compiled.
 #ifndef XTENSOR_PASSES_GPU_PROFILE_H
 #define XTENSOR_PASSES_GPU_PROFILE_H
 
@@ -10,8 +10,8 @@ namespace xtensor {
 inline constexpr llvm::StringLiteral kTargetAttr = "xtensor.target";
 
 /// "vulkan,nvidia,f64,i64,f16,i16,i8,s16,s8,atomic_f32,subgroup=8,workgroup_bytes=32768,max_threads=1024":
-/// the backend, then what the device has. A name alone stands for a device that has everything
-/// that there is for the backend.
+/// the backend, then what the device has. A name alone stands for a device with every feature of
+/// the backend.
 class Profile {
 public:
   explicit Profile(llvm::StringRef text);

@@ -1,6 +1,6 @@
-// Quotients and square roots for devices that round them badly: Vulkan lets an f32 quotient be off
-// by 2.5 units, and a root by more. What is missing is found exactly and added, twice. Arguments
-// are first brought near 1, so that no part of a product is lost.
+// Quotients and square roots for devices that round them inexactly: Vulkan allows an f32 quotient
+// to be off by 2.5 units, and a root by more. The error is computed exactly and added, twice.
+// Arguments are scaled to about 1 first, so that no part of a product is lost.
 #include "GPU/Functions.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-// Results that are exact: signs, integers, and what is left of a division.
+// Functions with exact results: signs, rounding to integers, and remainders.
 #include "GPU/Functions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,5 +1,5 @@
-// Elements that lie side by side, several at once (Leaf): a load or a store of a thread moves 16
-// bytes where sizes and places are multiples of that.
+// Contiguous elements, several at a time (Leaf). A thread loads or stores 16 bytes at once if
+// sizes and offsets are multiples of that.
 #include "GPU/Leaf.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -105,7 +105,7 @@ static Value further(Kernel &kernel, Value at, int64_t i) {
 }
 
 /// The elements of each access at `width` points from this one on: per point, one value per access,
-/// null where nobody asks.
+/// null where it is not used.
 SmallVector<SmallVector<Value>> Leaf::loadRun(ArrayRef<Access> accesses, const Point &point,
                                               unsigned loop, int64_t width) {
   SmallVector<SmallVector<Value>> values(width, SmallVector<Value>(accesses.size()));

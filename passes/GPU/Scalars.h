@@ -1,6 +1,6 @@
-// Numbers of kernels as C++ expressions: `a * b + 1.0` on a Real writes arith.mulf and arith.addf
-// on f32 or f64. Elementary functions are written with these; nothing here needs a library, 64-bit
-// integers or fused operations, and no flag allows an operation to be changed.
+// Numbers of kernels as C++ expressions: `a * b + 1.0` on a Real emits arith.mulf and arith.addf
+// on f32 or f64. The elementary functions are written with these. They need no library, no 64-bit
+// integers and no fused operations, and no flag allows a compiler to change an operation.
 #ifndef XTENSOR_PASSES_GPU_SCALARS_H
 #define XTENSOR_PASSES_GPU_SCALARS_H
 
@@ -75,7 +75,7 @@ public:
   uint32_t bias() const { return wide ? 1023 : 127; }
   /// 2^k of a k in the normal range.
   Real powerOfTwo(Word k);
-  /// x 2^k, also where the result is subnormal or 2^k is no number: rounds once.
+  /// x 2^k, rounded once, also if the result is subnormal or 2^k is not representable.
   Real scale(Real x, Word k);
   /// x rounded towards zero to half of its places, so that products of two such are exact.
   Real leading(Real x);

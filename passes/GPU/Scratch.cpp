@@ -1,4 +1,4 @@
-// Memory of a kernel's own: of the workgroup, or parts of buffers that the host makes.
+// Temporary memory of a kernel: workgroup memory, or parts of buffers that the host allocates.
 #include "GPU/Body.h"
 #include "GPU/Launches.h"
 
@@ -9,7 +9,8 @@
 using namespace mlir;
 using namespace xtensor::gpu;
 
-/// A part of a buffer begins at a multiple of so many elements: threads load several at once.
+/// Each part of a buffer begins at a multiple of this many elements, because threads load several
+/// at once.
 static constexpr int64_t kPartElements = 16;
 
 /// A size that the host knows and `size` does not exceed, if there is one.

@@ -1,6 +1,6 @@
-// Reductions that the threads of a workgroup share (Leaf): each takes a part, then what they hold
-// is combined by pairs, neighbours first. That order depends on the number of threads in a
-// workgroup alone, not on how many of them a device runs at once.
+// Reductions that the threads of a workgroup share (Leaf). Each thread reduces a part. Then the
+// threads combine their results pairwise, neighbours first. This order depends only on the number
+// of threads in a workgroup, not on how many run at once.
 #include "GPU/Leaf.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -275,7 +275,7 @@ void Leaf::sideBySide(int64_t points, const Team &team, Value first) {
   Value number = arith::RemUIOp::create(b, loc, team.id, count);
   if (first)
     number = arith::AddIOp::create(b, loc, first, number);
-  // Threads that are left over do what the last ones do, and nobody asks them.
+  // Threads that are left over repeat the work of the last ones, and their results are not read.
   if (open || all % points) {
     Value last = arith::SubIOp::create(b, loc, kernel.index(parallelSize()), kernel.index(1));
     isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, number, last);

@@ -17,7 +17,7 @@ using namespace xtensor::gpu;
 constexpr int64_t kStepsOfThread = 8;
 /// A loop of fewer steps is done as it stands.
 constexpr int64_t kLeastSteps = 128;
-/// Threads count what they found in blocks of so many.
+/// Threads count what they found in blocks of this many.
 constexpr int64_t kCountBlock = 16;
 
 static Value rootOf(Value memref) {
@@ -71,8 +71,8 @@ static scf::IfOp workOf(scf::ForOp loop) {
 }
 
 /// The store of one number, if that is what the work comes to, at a place that the loop knows
-/// before it asks, and the only one that is read of that memory: then who has the place can do it
-/// alone.
+/// before it asks, and the only one that is read of that memory. Then the thread that owns the
+/// place can do it alone.
 static memref::StoreOp numberOf(scf::IfOp work) {
   memref::StoreOp store;
   for (Operation &op : work.thenBlock()->without_terminator()) {

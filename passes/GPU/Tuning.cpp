@@ -68,7 +68,7 @@ static std::optional<Tile> unitTile(Tile tile, const Unit &unit, const KernelLim
 
 KernelLimits KernelLimits::of(const Profile &device) {
   KernelLimits limits;
-  // Reductions halve the threads until one is left, which has nobody to meet.
+  // Reductions halve the threads until one is left, which needs no barrier.
   limits.threads =
       llvm::bit_floor<uint64_t>(std::min(limits.threads, device.number("max_threads", 256)));
   limits.workgroupBytes = device.number("workgroup_bytes", 16384);

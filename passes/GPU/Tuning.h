@@ -1,4 +1,4 @@
-// How kernels are cut for a device: looked up in library/devices.def by what its profile says.
+// How kernels are cut for a device: a lookup in library/devices.def by the profile of the device.
 #ifndef XTENSOR_PASSES_GPU_TUNING_H
 #define XTENSOR_PASSES_GPU_TUNING_H
 
@@ -73,9 +73,9 @@ struct KernelLimits {
   static constexpr int64_t bytesToMeet(int64_t threads) { return 4 * threads * 8 + 64; }
 
   static KernelLimits of(const Profile &device);
-  /// Whether so many rows of `each` elements, which a workgroup could go along, are threads'.
+  /// Whether this many rows of `each` elements are given to threads rather than to workgroups.
   bool areThreads(int64_t points, int64_t each) const;
-  /// Threads of a workgroup that has so many points to do.
+  /// The number of threads of a workgroup with this many points.
   int64_t threadsFor(int64_t points) const;
   /// The tile that `batches` products of m x n are soonest done with; null if none fits.
   /// kDynamic: not known. `bytes`: of what is multiplied; 2 for units that multiply matrices.

@@ -38,7 +38,7 @@ static bool isCombiner(Operation *op) {
          op->hasOneUse() && (op->getOperand(0) != op->getOperand(1));
 }
 
-/// Reads what the update does: false if it is none that threads can do side by side.
+/// Reads what the update does: false if threads cannot do it in parallel.
 static bool findCombiner(Updates &found) {
   if (memref::StoreOp store = found.store) {
     found.combiner = store.getValue().getDefiningOp();

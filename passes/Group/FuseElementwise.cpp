@@ -272,8 +272,8 @@ private:
 };
 
 /// Loop ranges come from the operands: without the absorbed one a loop may have no operand left
-/// that tells its size, as the places of a window have none. Such a loop gets one that nobody
-/// reads. False if its size is open.
+/// that gives its size, for instance the places of a window. Such a loop gets an operand that is
+/// not read. False if its size is open.
 bool tellRanges(OpBuilder &b, linalg::GenericOp op, SmallVectorImpl<Value> &values,
                 SmallVectorImpl<AffineMap> &maps, ArrayRef<AffineMap> outs) {
   llvm::SmallBitVector told(op.getNumLoops());

@@ -1,5 +1,5 @@
-// Running combinations take in what reads their values in the same order, and give their last value
-// to whoever would work it out again.
+// A running combination takes in the ops that read its values in the same order. Its last value
+// replaces a separate computation of the same value.
 #include "Group/LinalgKinds.h"
 #include "Group/Passes.h"
 

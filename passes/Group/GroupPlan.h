@@ -1,6 +1,6 @@
-// Which dims the members of a group share, and which of them the scf.forall of
-// the group runs over. Names are gone here: dims are matched through the
-// indexing maps of producers and consumers.
+// Which dims the members of a group share, and over which of them the scf.forall of the group
+// runs. Names do not exist here: dims are matched through the indexing maps of producers and
+// consumers.
 
 #ifndef XTENSOR_PASSES_GROUP_GROUPPLAN_H
 #define XTENSOR_PASSES_GROUP_GROUPPLAN_H
@@ -48,8 +48,8 @@ struct SharedDims {
                     llvm::ArrayRef<std::pair<unsigned, unsigned>> pairs) const;
   /// The forall that suits these dims; none if nothing can run in parallel.
   std::optional<Plan> plan() const;
-  /// Whether a block of columns has scans along so many rows that what they show to each other is
-  /// no workgroup's to hold.
+  /// Whether a block of columns has scans along so many rows that a workgroup cannot hold what they
+  /// exchange.
   bool holdsLongScans(const Plan &plan) const;
 
 private:

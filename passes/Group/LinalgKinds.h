@@ -1,5 +1,4 @@
-// What the grouping passes ask about a linalg op before they move it: which kind it is. What it
-// costs is in Estimates.h.
+// The kinds of linalg ops that the grouping passes distinguish. Estimates.h holds costs.
 
 #ifndef XTENSOR_PASSES_GROUP_LINALGKINDS_H
 #define XTENSOR_PASSES_GROUP_LINALGKINDS_H

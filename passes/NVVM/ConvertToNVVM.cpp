@@ -1,4 +1,4 @@
-// xtensor-convert-to-nvvm: kernels in the LLVM dialect, beside the gpu.module they are of.
+// xtensor-convert-to-nvvm: converts kernels to the LLVM dialect, next to their gpu.module.
 #include "GPU/Passes.h"
 #include "NVVM/KernelPatterns.h"
 #include "NVVM/Passes.h"

@@ -94,7 +94,7 @@ struct Return : ConvertOpToLLVMPattern<gpu::ReturnOp> {
   }
 };
 
-/// The address of one element; negative offsets from there are none.
+/// The address of one element. Offsets are never negative.
 Value element(ConversionPatternRewriter &b, Location loc, Type type, Value base, ValueRange at) {
   return LLVM::GEPOp::create(b, loc, base.getType(), type, base, at);
 }
@@ -159,7 +159,7 @@ struct AtomicUpdate : ConvertOpToLLVMPattern<memref::AtomicRMWOp> {
   }
 };
 
-/// Until nobody came between. Its result has no users.
+/// Retries until no other thread has changed the number in between. The result has no users.
 ///
 ///   old = load; do { now = cmpxchg(old, f(old)) } while (now != old and old = now)
 struct CompareAndExchange : ConvertOpToLLVMPattern<memref::GenericAtomicRMWOp> {

@@ -1,4 +1,5 @@
-// Kernels over flat buffers in the LLVM dialect: what upstream has for other kernels than ours.
+// Converts kernels over flat buffers to the LLVM dialect. Upstream's patterns handle other kinds
+// of kernels.
 #ifndef XTENSOR_PASSES_NVVM_KERNELPATTERNS_H
 #define XTENSOR_PASSES_NVVM_KERNELPATTERNS_H
 

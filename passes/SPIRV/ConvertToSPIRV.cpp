@@ -1,4 +1,4 @@
-// xtensor-convert-to-spirv: kernels in SPIR-V, beside the gpu.module they are of.
+// xtensor-convert-to-spirv: converts kernels to SPIR-V, next to their gpu.module.
 #include "GPU/Profile.h"
 #include "SPIRV/CooperativeMatrices.h"
 #include "SPIRV/KernelPatterns.h"
@@ -164,9 +164,9 @@ struct ConvertToSPIRVPass : xtensor::impl::ConvertToSPIRVBase<ConvertToSPIRVPass
     });
   }
 
-  /// Atomics change bits of a word that are their thread's own, or numbers that nobody else reads
-  /// in the same kernel: barriers and launches order them. llvmpipe makes
-  /// a barrier of all threads of what is ordered, loops of few threads included.
+  /// Atomics change bits of a word that are their thread's own, or numbers that no other thread
+  /// reads in the same kernel: barriers and launches order them. llvmpipe makes a barrier of all
+  /// threads of what is ordered, loops of few threads included.
   static void relaxAtomics(mlir::spirv::ModuleOp code) {
     auto none = mlir::spirv::MemorySemantics::None;
     code.walk([&](Operation *op) {

@@ -1,4 +1,4 @@
-// Kernels that multiply matrices, a subgroup together (SPV_KHR_cooperative_matrix).
+// Kernels in which a subgroup multiplies matrices together (SPV_KHR_cooperative_matrix).
 #ifndef XTENSOR_PASSES_SPIRV_COOPERATIVEMATRICES_H
 #define XTENSOR_PASSES_SPIRV_COOPERATIVEMATRICES_H
 

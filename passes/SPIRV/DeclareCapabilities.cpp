@@ -1,4 +1,4 @@
-// xtensor-declare-capabilities: what ops need and do not ask for.
+// xtensor-declare-capabilities: declares capabilities that ops need and do not request themselves.
 #include "SPIRV/Passes.h"
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"

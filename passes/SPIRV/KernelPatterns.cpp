@@ -130,7 +130,7 @@ FloatAttr zeroOf(Value v) {
   return matchPattern(v, m_Constant(&known)) && known.getValue().isZero() ? known : FloatAttr();
 }
 
-/// The bits of a bfloat16 are all that there is of it.
+/// A bfloat16 is represented by its bits alone.
 struct SameBits : OpConversionPattern<arith::BitcastOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(arith::BitcastOp op, OpAdaptor adaptor,
@@ -260,7 +260,8 @@ struct AtomicSum : OpConversionPattern<memref::AtomicRMWOp> {
   }
 };
 
-/// Until nobody came between: what is there is the start of another try. Its result has no users.
+/// Retries until no other thread has changed the number in between; each try starts from the
+/// current number. The result has no users.
 ///
 ///   old = load; while (true) { now = compare_exchange(old, f(old)); if (now == old) break; old =
 ///   now }

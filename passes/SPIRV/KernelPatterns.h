@@ -1,4 +1,4 @@
-// What upstream's conversion of kernels to SPIR-V lacks.
+// Conversions of kernels to SPIR-V that upstream's conversion lacks.
 #ifndef XTENSOR_PASSES_SPIRV_KERNELPATTERNS_H
 #define XTENSOR_PASSES_SPIRV_KERNELPATTERNS_H
 

@@ -1,4 +1,4 @@
-// xtensor-narrow-comparisons: comparisons of extended integers, where they were before.
+// xtensor-narrow-comparisons: compares integers before their extension instead of after it.
 #include "SPIRV/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -143,8 +143,8 @@ void packBuffer(BlockArgument buffer, const Abilities &device) {
 
 //===- arithmetic ------------------------------------------------------------===//
 
-/// Any op of narrow integers. Whoever reads signs takes them from the lower bits; whoever may write
-/// further bits clears them.
+/// Any op of narrow integers. An op that reads signs takes them from the lower bits. An op that may
+/// write further bits clears them.
 class Widen : public ConversionPattern {
 public:
   Widen(const TypeConverter &types, MLIRContext *context, const Abilities &device)

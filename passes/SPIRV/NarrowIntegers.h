@@ -1,4 +1,4 @@
-// Integers and elements of 8 and 16 bits on devices that lack some of what they need.
+// Integers and elements of 8 and 16 bits, for devices that do not support all of their operations.
 #ifndef XTENSOR_PASSES_SPIRV_NARROWINTEGERS_H
 #define XTENSOR_PASSES_SPIRV_NARROWINTEGERS_H
 

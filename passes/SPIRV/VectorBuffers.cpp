@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-/// Elements of the vectors that all accesses of this buffer could be of; 1 if there are none.
+/// Elements of the vectors that all accesses of this buffer could be of; 1 if no accesses exist.
 static int64_t widthOf(Value buffer) {
   int64_t width = 1;
   for (Operation *user : buffer.getUsers()) {

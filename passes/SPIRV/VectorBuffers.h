@@ -1,4 +1,4 @@
-// Buffers that kernels read and write several elements at a time.
+// Buffers from which kernels load, and to which they store, several elements at a time.
 #ifndef XTENSOR_PASSES_SPIRV_VECTORBUFFERS_H
 #define XTENSOR_PASSES_SPIRV_VECTORBUFFERS_H
 

@@ -1,4 +1,4 @@
-// 64-bit integers on devices that have none.
+// 64-bit integers, for devices that do not have them.
 #ifndef XTENSOR_PASSES_SPIRV_WIDEINTEGERS_H
 #define XTENSOR_PASSES_SPIRV_WIDEINTEGERS_H
 

@@ -21,8 +21,8 @@ namespace {
 
 constexpr llvm::StringLiteral kAttribute = "xtensor.schedule";
 
-/// The loop that walks memory element by element: the one that most operands
-/// have last, and no operand has elsewhere; -1 if there is none.
+/// The loop that walks memory element by element: the one that most operands have last, and no
+/// operand has elsewhere; -1 if no loop does.
 int64_t contiguousLoop(linalg::GenericOp op) {
   unsigned numLoops = op.getNumLoops();
   SmallVector<int> last(numLoops), elsewhere(numLoops);

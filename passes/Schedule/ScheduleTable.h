@@ -1,5 +1,5 @@
-// Schedules are data: what to do with an op is looked up by target, kind of op
-// and element type, with a fallback. The rows live in library/<target>.def.
+// Schedules are data: a table lookup by target, kind of op and element type, with a fallback. The
+// rows are in library/<target>.def.
 
 #ifndef XTENSOR_PASSES_SCHEDULE_SCHEDULETABLE_H
 #define XTENSOR_PASSES_SCHEDULE_SCHEDULETABLE_H
@@ -20,7 +20,7 @@ struct Schedule {
 
 class ScheduleTable {
 public:
-  /// The table of `target`; null if there is none.
+  /// The table of `target`; null for an unknown target.
   static const ScheduleTable *of(llvm::StringRef target);
   virtual ~ScheduleTable() = default;
   virtual Schedule find(Kind kind, mlir::Type elementType) const = 0;

@@ -127,7 +127,8 @@ struct MulOfNeg : OpRewritePattern<MulOp> {
   }
 };
 
-/// select(c, f(x), f(x)): what only derivatives tell apart is one value once there are none.
+/// select(c, f(x), f(x)): only derivatives distinguish the two values, so they are one value once
+/// no derivative is left.
 struct SelectOfEqual : OpRewritePattern<SelectOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SelectOp op, PatternRewriter &rewriter) const override {

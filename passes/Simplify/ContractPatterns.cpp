@@ -89,8 +89,8 @@ struct ContractWithOne : OpRewritePattern<ContractOp> {
   }
 };
 
-/// The sign of a factor is set on the result, which is no larger; a sum that is zero may get
-/// another sign by that.
+/// The sign of a factor is set on the result, which is not larger. This may change the sign of a
+/// sum that is zero.
 struct ContractOfNeg : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
@@ -109,7 +109,7 @@ struct ContractOfNeg : OpRewritePattern<ContractOp> {
   }
 };
 
-/// What is no contraction at all: a sum, a reordering, a product.
+/// Contractions that are really a sum, a reordering or a product.
 struct TrivialContract : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {

@@ -1,4 +1,4 @@
-// What is the same at every step of a loop is worked out before it.
+// Computes values that are the same in every step of a loop before the loop.
 #include "Estimates.h"
 #include "Simplify/Patterns.h"
 #include "XTensor/Dims.h"

@@ -1,6 +1,6 @@
-// Sums of arrays that are padded with zeros: what slices of one array give back to it. Each would
-// be an array of the whole size, filled with zeros and read again; the sum of what is there, part
-// by part, is written once.
+// Sums of arrays that are padded with zeros, which come from the derivatives of slices. Each would
+// be an array of the full size, filled with zeros and read again. Instead, the sum is written
+// once, part by part.
 #include "Simplify/Patterns.h"
 #include "XTensor/Dims.h"
 

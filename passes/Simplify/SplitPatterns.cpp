@@ -1,9 +1,9 @@
-// Splits and merges of dims that stand between elementwise ops, which would otherwise be computed
-// into memory before and after: a view of what is stored takes their place.
+// Splits and merges of dims between elementwise ops. They would force the values before and after
+// them into memory. The patterns move them until they are views of stored arrays.
 //
-// That comes to an end: splits only move up and merges only down, past elementwise ops of which
-// none is added. A merge that moves down leaves splits above, but has fewer such ops ahead of it; a
-// split that moves up changes nothing for merges, and those that follow it have fewer ahead.
+// The rewriting terminates: splits only move up and merges only move down, past elementwise ops,
+// and no such op is added. A merge that moves down leaves splits above it, but has fewer such ops
+// below it. A split that moves up does not change merges, and has fewer such ops above it.
 #include "Simplify/Patterns.h"
 #include "XTensor/Dims.h"
 
@@ -24,7 +24,7 @@ Operation *cloneWith(PatternRewriter &rewriter, Operation *op, ArrayRef<Value> v
   return copy;
 }
 
-/// split (mul %a, %b) ==> mul (split %a), (split %b), where nobody reads the product as it was.
+/// split (mul %a, %b) ==> mul (split %a), (split %b), if the product has no other reader.
 struct SplitOfElementwise : OpRewritePattern<SplitOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SplitOp op, PatternRewriter &rewriter) const override {
@@ -74,8 +74,7 @@ struct SplitOfElementwise : OpRewritePattern<SplitOp> {
   }
 };
 
-/// mul (merge %a), %b ==> merge (mul %a, (split %b)), where nobody reads the merged array as it
-/// was.
+/// mul (merge %a), %b ==> merge (mul %a, (split %b)), if the merged array has no other reader.
 struct ElementwiseOfMerge : OpRewritePattern<MergeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MergeOp op, PatternRewriter &rewriter) const override {
@@ -84,7 +83,7 @@ struct ElementwiseOfMerge : OpRewritePattern<MergeOp> {
     Operation *reader = *op->user_begin();
     ArrayType from = arrayType(op.getX());
     StringAttr into = op.getIntoAttr();
-    // Only what is merged as it is stored is no copy.
+    // A merge copies nothing only if the dims are merged in their stored order.
     SmallVector<StringAttr> dims(
         llvm::map_range(op.getDims(), [](Attribute dim) { return cast<StringAttr>(dim); }));
     if (!isElementwise(reader) || reader->getBlock() != op->getBlock() ||

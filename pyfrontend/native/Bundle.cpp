@@ -120,8 +120,8 @@ PyObject *hasProcessor(PyObject *, PyObject *name) {
   return PyBool_FromLong(has);
 }
 
-/// Code of a bundle, loaded. The file that it comes from has no name: nobody can change it between
-/// the check of its hash and here.
+/// Code of a bundle, loaded. Its file does not have a name, so no process can change it after the
+/// check of its hash.
 struct Code {
   PyObject_HEAD void *handle;
   PyObject *entry, *signature;
@@ -149,7 +149,7 @@ std::string pathOf(int file) {
   return path + "/" + std::to_string(file);
 }
 
-/// A symbol of the library itself: names of libc's are none of its.
+/// A symbol of the library itself, not one of libc.
 void *ownSymbol(void *handle, const char *name) {
   void *address = dlsym(handle, name);
   link_map *map;

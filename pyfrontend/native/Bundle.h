@@ -1,4 +1,4 @@
-// Bundles (docs/aot.md) as Python reads them: the members of a file, and code out of one of them.
+// Bundles (docs/aot.md) for Python: the members of a file, and code loaded from one of them.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

@@ -1,4 +1,4 @@
-// Devices: which there are, what they have, and copies of arrays to and from them.
+// Devices: the list of them, their properties, and copies of arrays to and from them.
 #include "Devices.h"
 #include "Pending.h"
 
@@ -184,7 +184,7 @@ PyObject *open(PyObject *, PyObject *args) {
   int index;
   if (!PyArg_ParseTuple(args, "si:open_device", &backend, &index))
     return nullptr;
-  // A name without a number: what it stands for has that name, whoever asks for it.
+  // A name without a number keeps its meaning for every caller.
   const char *preferred = getenv("XTENSOR_DEVICE");
   int plain = preferred && *preferred ? atoi(preferred) : 0;
   if (index < 0)
@@ -252,8 +252,8 @@ PyObject *setErrors(PyObject *, PyObject *args) {
   Py_RETURN_NONE;
 }
 
-/// Raises `cls`, or `otherwise` while there is none. The object is made now: it looks for the
-/// user's line.
+/// Raises `cls`, or `otherwise` as long as `cls` is not set. The object is made now: it looks for
+/// the user's line.
 void raise(PyObject *cls, PyObject *otherwise, const std::string &what) {
   if (!cls)
     cls = otherwise;

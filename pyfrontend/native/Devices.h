@@ -1,4 +1,4 @@
-// Devices as Python sees them, and moving arrays between their memory and the CPU's.
+// Devices for Python, and copies of arrays between their memory and that of the CPU.
 #pragma once
 
 #include "Array.h"

@@ -1,5 +1,5 @@
-// The element types: their names, sizes, and what Python, NumPy, the buffer protocol and DLPack
-// call them.
+// The element types: their names and sizes, and their names in Python, NumPy, the buffer protocol
+// and DLPack.
 #pragma once
 
 #include <Python.h>

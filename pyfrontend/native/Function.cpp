@@ -1,6 +1,6 @@
-// Function: a Python callable that finds the executable for its arguments by comparing pointers,
-// and asks Python (the slow path: trace, compile, add) for everything else. What was compiled under
-// other options than those in force is not found.
+// Function: a Python callable that finds the executable for its arguments by comparing pointers.
+// For everything else it calls Python, the slow path: trace, compile, add. Executables that were
+// compiled under other options are not found.
 #include "Function.h"
 #include "Entry.h"
 

@@ -1,5 +1,5 @@
-// xtensor._native: arrays, compiled functions, and the way from one to the other. Set up once;
-// nothing here is hot.
+// xtensor._native: arrays, compiled functions, and the conversions between them and Python. This
+// file runs once per process.
 #define XTENSOR_IMPORT_NUMPY
 #include "NumPy.h"
 

@@ -1,4 +1,4 @@
-// Reports of calls that have not been waited for, and what is raised for them.
+// Reports of calls for which no thread has waited yet, and the errors that are raised for them.
 #include "Pending.h"
 #include "Devices.h"
 
@@ -8,8 +8,8 @@ using namespace xtensor;
 
 namespace {
 
-// Chains of calls that nobody reads are cut: beyond `kMost` the oldest are waited for. They were
-// asked for so long ago that they are done.
+// Chains of calls whose results are not read are limited: beyond `kMost`, the oldest are waited
+// for. They are usually done by then.
 constexpr size_t kMost = 64, kKept = 32;
 
 uint64_t calls = 0;

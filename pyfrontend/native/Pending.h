@@ -1,7 +1,7 @@
-// What programs on a device may yet report. Such a call returns before its kernels have run: an
-// index out of range is known when somebody waits. Until then the arrays that depend on the call
-// carry its ticket; it is looked at when their values are read, and raises then what the CPU raises
-// at the call.
+// Errors that programs on a device may still report. Such a call returns before its kernels have
+// run, so an index out of range is known only when a thread waits. Until then, the arrays that
+// depend on the call carry its ticket. When their values are read, the ticket is checked, and the
+// error is raised that the CPU would raise at the call.
 #pragma once
 
 #include "Device.h"
@@ -12,7 +12,7 @@
 
 namespace xtensor {
 
-/// One call that checks indices. Counted; all of this belongs to who holds the GIL.
+/// One call that checks indices. It is reference-counted, and the GIL protects it.
 struct Ticket {
   int references = 1;
   uint64_t number;   // calls are numbered as they are made: the first report is the one to raise

@@ -1,4 +1,4 @@
-// The compiler's shared libraries, loaded while Python is still importing.
+// Loads the compiler's shared libraries while Python is still importing.
 #ifndef XTENSOR_NATIVE_PRELOAD_H
 #define XTENSOR_NATIVE_PRELOAD_H
 

@@ -1,5 +1,5 @@
-// What code compiled ahead of time is given by a Python process: the runtime that jitted code calls
-// by name.
+// The runtime functions that a Python process provides to code compiled ahead of time. Compiled
+// code of this process calls the same functions by name.
 #pragma once
 
 #include "call.h"

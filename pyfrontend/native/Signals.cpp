@@ -1,5 +1,5 @@
-// Python runs the handlers of signals on its main thread alone, which may be in compiled code for
-// long: loops ask (xt_poll), and this asks Python.
+// Python runs signal handlers only on its main thread, which may run compiled code for a long
+// time. So loops poll (xt_poll), and this file asks Python for pending signals.
 #include "Signals.h"
 
 #include <algorithm>

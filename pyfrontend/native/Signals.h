@@ -1,4 +1,4 @@
-// Calls that leave the interpreter to other threads, and that a signal ends.
+// Calls that release the interpreter to other threads, and that a signal can end.
 #pragma once
 
 #include "Python.h"

@@ -1,5 +1,5 @@
-// How a call is spelled: which arguments are given by position and which by name, and where in
-// them (in dicts, lists, tuples, instances of classes) the arrays and numbers are.
+// The spelling of a call: which arguments are given by position and which by name, and where in
+// them (in dicts, lists, tuples and instances of classes) the arrays and numbers are.
 #pragma once
 
 #include <Python.h>

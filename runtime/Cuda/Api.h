@@ -1,5 +1,5 @@
-// The CUDA driver (libcuda), found at run time. What is used of it is declared here, so that
-// nothing of NVIDIA's is needed to build: names, numbers and types are those of its cuda.h.
+// The CUDA driver (libcuda), loaded at run time. This header declares what is used of it, so the
+// build needs no files of NVIDIA. Names, numbers and types are those of cuda.h.
 #pragma once
 
 #include <cstddef>
@@ -109,7 +109,7 @@ struct Driver {
   const char *meaningOf(Result result) const;
 };
 
-/// Null, with xt_device_error set, where there is no driver or no device. Asks anew if it failed.
+/// Null, with xt_device_error set, if no driver or no device exists. A failed attempt is repeated.
 const Driver *driver();
 
 } // namespace xtensor::cuda

@@ -1,6 +1,6 @@
-// From PTX to kernels. What a device cannot run is refused here, with its limit, and never handed
-// to the driver. The driver keeps what its assembler made on disk (~/.nv/ComputeCache), so that
-// this need not.
+// From PTX to kernels. A kernel that exceeds a limit of the device is refused with that limit,
+// before the driver sees it. The driver caches assembled code on disk (~/.nv/ComputeCache), so
+// this file does not.
 #include "Recording.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// All work is in one stream, so that a freed block can be used again for whatever is asked for
-// later.
+// All work is in one stream, so a freed block can be reused at once for later work.
 #include "Memory.h"
 
 using namespace xtensor;

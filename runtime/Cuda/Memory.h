@@ -1,4 +1,4 @@
-// Memory of a device: Slabs.h over the driver's allocations.
+// Memory of a device: Slabs.h on the driver's allocations.
 #pragma once
 
 #include "../Slabs.h"
@@ -11,8 +11,8 @@ struct Slab : SlabBase {
 };
 using Place = PlaceIn<Slab>;
 
-/// Memory of the CPU's that the device copies to and from without the driver's help. Null, with
-/// xt_device_error set, if there is none.
+/// CPU memory that the device copies to and from without the driver's help. Null, with
+/// xt_device_error set, if it cannot be allocated.
 char *pinned(Context &context, size_t bytes);
 
 class Memory : public Slabs<Slab> {

@@ -1,5 +1,5 @@
-// The one stream of a device: work is done in the order in which it is sent, and each submission
-// has a number that can be waited for.
+// The one stream of a device. Work runs in the order in which it is submitted. Each submission has
+// a number, for which a thread can wait.
 #pragma once
 
 #include "../Reports.h"

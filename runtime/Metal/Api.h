@@ -1,6 +1,7 @@
-// What the backend asks of Metal. Apple.mm answers with Apple's API; elsewhere a library that
-// $XTENSOR_METAL_LIBRARY names may answer, as the one of test/metal does, which runs kernels on the
-// CPU. Memory is shared: the CPU follows the addresses that it has, once the device is done.
+// What the backend needs of Metal. On macOS, Apple.mm implements it with Apple's API. Elsewhere,
+// $XTENSOR_METAL_LIBRARY may name a library that implements it; the one of test/metal runs kernels
+// on the CPU. Memory is shared: once the device is done, the CPU reads it through the same
+// addresses.
 #pragma once
 
 #include "../Device.h"

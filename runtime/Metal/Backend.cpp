@@ -1,4 +1,5 @@
-// Which GPUs there are: Apple's API where this is macOS, else what $XTENSOR_METAL_LIBRARY has.
+// Lists the GPUs: through Apple's API on macOS, else through the library that
+// $XTENSOR_METAL_LIBRARY names.
 #include "Device.h"
 
 #include <cstdlib>

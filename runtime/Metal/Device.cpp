@@ -1,5 +1,5 @@
-// Metal devices: their memory, and calls of programs. Every call is written to a list of commands
-// anew: what Metal can keep of one (indirect command buffers) holds no copies and no numbers.
+// Metal devices: their memory, and calls of programs. Every call writes a new list of commands,
+// because indirect command buffers of Metal can hold neither copies nor numbers.
 #include "Device.h"
 #include "../DebugMemory.h"
 

@@ -1,4 +1,4 @@
-// A Metal device: what xt_device and xt_call ask for.
+// A Metal device, which implements xt_device and xt_call.
 #pragma once
 
 #include "../Discards.h"

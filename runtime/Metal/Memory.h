@@ -1,4 +1,4 @@
-// Memory of a device: Slabs.h over shared buffers.
+// Memory of a device: Slabs.h on shared buffers.
 #pragma once
 
 #include "../Slabs.h"

@@ -51,7 +51,7 @@ bool Queue::done(uint64_t number) {
       if (one->number == number)
         asked = one;
   }
-  // What failed is found by who waits.
+  // The thread that waits finds the failure.
   if (!asked || !gpu.done(asked->commands))
     return false;
   return wait(number);

@@ -15,8 +15,8 @@ class Queue final : public Timeline {
 public:
   Queue(Gpu &gpu, std::atomic<bool> &lost) : gpu(gpu), lost(lost) {}
 
-  /// The list that is being written, begun if there is none; null, with xt_device_error set, if
-  /// none can be.
+  /// The list that is being written; a new one is begun if necessary. Null, with xt_device_error
+  /// set, if that fails.
   void *commands();
   bool writing() const { return current != nullptr; }
   /// Sends it, if there is one. The number of the last one that was sent.

@@ -1,4 +1,4 @@
-// Loads libvulkan and makes the instance, with the validation layers where they are asked for.
+// Loads libvulkan and creates the instance, with the validation layers if they are requested.
 #include "Api.h"
 
 #include "../Backend.h"

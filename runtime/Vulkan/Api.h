@@ -80,7 +80,7 @@ struct Functions {
   XT_VULKAN_DEVICE(XT_VULKAN_MEMBER)
 };
 
-/// Null, with xt_device_error set, where there is no loader or no driver. Asks anew if it failed.
+/// Null, with xt_device_error set, if no loader or no driver exists. A failed attempt is repeated.
 Instance *instance();
 
 bool loadFunctions(Functions &functions, const Instance &instance, VkDevice device);

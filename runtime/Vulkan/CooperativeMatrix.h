@@ -1,4 +1,5 @@
-// VK_KHR_cooperative_matrix as its specification has it: headers know it from 1.3.255 on.
+// Declarations of VK_KHR_cooperative_matrix, from its specification. Vulkan headers have them from
+// 1.3.255 on.
 #pragma once
 
 #define VK_NO_PROTOTYPES

@@ -1,4 +1,4 @@
-// Opening a device, and what it does with memory and commands.
+// Opens a device; its memory and commands.
 #include "Device.h"
 
 #include <algorithm>

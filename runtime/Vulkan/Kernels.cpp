@@ -1,5 +1,5 @@
-// From SPIR-V to pipelines. What a device cannot run is refused here, with its limit, and never
-// handed to the driver.
+// From SPIR-V to pipelines. A kernel that exceeds a limit of the device is refused with that
+// limit, before the driver sees it.
 #include "Kernels.h"
 
 #include "PipelineFile.h"

@@ -1,4 +1,4 @@
-// Kernels, made ready for a device: pipelines and the layouts they share.
+// Kernels, prepared for a device: pipelines and the layouts that they share.
 #pragma once
 
 #include "Queue.h"

@@ -1,4 +1,4 @@
-// Buffers of the driver's, and which of its kinds of memory they lie in.
+// The driver's buffers, and the kind of memory that each of them uses.
 #include "Memory.h"
 
 #include <sys/mman.h>

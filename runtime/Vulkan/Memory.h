@@ -1,4 +1,4 @@
-// Memory of a device: Slabs.h over buffers of the driver's.
+// Memory of a device: Slabs.h on the driver's buffers.
 #pragma once
 
 #include "../Slabs.h"
@@ -19,7 +19,7 @@ struct Buffer {
   char *host = nullptr; // where the CPU sees it, if it does
 };
 
-/// False, with nothing said, if there is no memory.
+/// False, without an error message, if memory is exhausted.
 bool makeBuffer(Context &context, size_t bytes, Kind kind, bool mapped, Buffer &buffer);
 void destroyBuffer(Context &context, const Buffer &buffer);
 

@@ -1,5 +1,5 @@
-// Asks the driver for its devices and features. Whatever compiled programs may use is enabled where
-// it is there; what is not there, the compiler learns from xt_device_info.
+// Asks the driver for its devices and features. Every feature that compiled programs may use is
+// enabled if the device has it. xt_device_info tells the compiler which features are missing.
 #include "Physical.h"
 
 #include "../Backend.h"

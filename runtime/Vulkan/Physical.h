@@ -1,4 +1,4 @@
-// What the driver offers: its devices in order of preference, and what each of them can do.
+// What the driver offers: its devices in order of preference, and the features of each.
 #pragma once
 
 #include "Api.h"
@@ -24,7 +24,7 @@ struct Limits {
   uint32_t vendor, product, driverVersion;
 };
 
-/// The devices that can be used, best first; xt_device_error says why there are none.
+/// The devices that can be used, best first; if the list is empty, xt_device_error says why.
 std::vector<VkPhysicalDevice> physicalDevices(Instance &instance);
 
 /// Asks what it can do and makes a device with all of that enabled, and one queue.

@@ -1,5 +1,5 @@
-// Files of pipelines. Each begins with a head of our own: drivers have been known to crash on a
-// damaged one, so that nothing reaches them whose length, hash or driver is not the expected one.
+// Files of pipelines. Each begins with our own header, because drivers have crashed on damaged
+// files. A file goes to the driver only if its length, hash and driver are the expected ones.
 #include "PipelineFile.h"
 
 #include <algorithm>

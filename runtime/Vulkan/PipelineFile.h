@@ -1,4 +1,4 @@
-// What the driver made of a kernel, on disk.
+// The compiled form of a kernel that the driver made, on disk.
 #pragma once
 
 #include "Queue.h"

@@ -1,5 +1,5 @@
-// Commands on record, and the recorder that writes them: which buffers they touch, and barriers
-// where one needs what another one wrote.
+// Recorded commands, and the recorder that writes them. It tracks the buffers that each command
+// uses, and adds a barrier where one command needs what another one wrote.
 #pragma once
 
 #include "../RecordingDevice.h"

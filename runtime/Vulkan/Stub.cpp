@@ -1,4 +1,4 @@
-// Stands in for the Vulkan backend where its headers were not there when this library was built.
+// Replaces the Vulkan backend if its headers were missing when this library was built.
 #include "../Backend.h"
 
 using namespace xtensor;

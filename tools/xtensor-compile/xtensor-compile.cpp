@@ -1,4 +1,4 @@
-// xtensor-compile: a bundle out of the functions of a module, without Python.
+// xtensor-compile: makes a bundle from the functions of a module, without Python.
 //
 //   xtensor-compile module.mlir -o model.xtb --target cpu:x86-64-v3 --target cpu:aarch64-linux-gnu
 #include "Pipelines.h"
