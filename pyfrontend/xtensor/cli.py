@@ -1,4 +1,4 @@
-"""The `xtensor` command: look at a function's IR, at what is installed, at what there is to run on."""
+"""The `xtensor` command: shows the IR of a function, what is installed, and the devices that programs can run on."""
 
 from __future__ import annotations
 

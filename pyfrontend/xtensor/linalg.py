@@ -1,8 +1,8 @@
-"""Dense linear algebra: `xt.linalg`. Two named dims are the matrix, all others are batches.
+"""Dense linear algebra: `xt.linalg`. Two named dims are the matrix, and all other dims are batches.
 
-`dims=(row, col)` says which two. Python ints and integer arrays become f8, as in NumPy; 16-bit floats are computed in
-f4. Nothing raises for what the numbers are: a matrix that has no such factor gives NaN, or infinities, for its instance
-alone. New inner dims are named by `inner=`.
+`dims=(row, col)` names the two. Python ints and integer arrays become f8, as in NumPy. 16-bit floats are computed
+in f4. No function raises because of values: a matrix without the requested factor gives NaN or infinities for its
+own instance. `inner=` names new inner dims.
 """
 
 from __future__ import annotations

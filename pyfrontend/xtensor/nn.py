@@ -1,4 +1,7 @@
-"""What neural networks are made of, as compositions in stable form: `xt.nn`. None has a derivative of its own."""
+"""Building blocks of neural networks: `xt.nn`.
+
+They are compositions of ops in numerically stable form, so they do not need derivative rules.
+"""
 
 from __future__ import annotations
 

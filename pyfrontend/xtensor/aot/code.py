@@ -1,4 +1,4 @@
-"""What of a bundle runs here: the target that is chosen, a function's code, its weights."""
+"""The part of a bundle that runs here: its target, the code of a function, and its weights."""
 
 from __future__ import annotations
 
@@ -113,5 +113,5 @@ class Opened:
         dtype, shape = as_dtype(p.dtype), [n for n in p.shape if n is not None]
         data = self.file.part(p.member, p.offset, dtype.itemsize * math.prod(shape), p.sha256)
         values = np.frombuffer(data, dtype).reshape(shape)
-        # What was read from a file is nobody else's, and aligned.
+        # Bytes that were read from a file are not shared, and they are aligned.
         return _native.from_buffer(values if self.file.is_open else values.copy(), p.dims)

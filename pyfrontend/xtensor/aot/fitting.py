@@ -1,4 +1,4 @@
-"""Whether the arguments of a call are those that a function was exported with."""
+"""Checks that the arguments of a call have the types with which a function was exported."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Bundles of people that nobody trusts (docs/security.md): their programs are checked, tried in another process, which
-may take so much time and memory, and then compiled here. None of their code is loaded."""
+"""Bundles from authors that are not trusted (docs/security.md).
+
+Their programs are checked, compiled in another process within limits of time and memory, and then compiled here.
+Their machine code is not loaded.
+"""
 
 from __future__ import annotations
 

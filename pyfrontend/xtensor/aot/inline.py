@@ -1,4 +1,4 @@
-"""A loaded function inside of a trace: the IR that its bundle keeps, unexpanded, as a part of what is traced."""
+"""Puts a loaded function into a trace: the IR that its bundle holds becomes part of the traced program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `xtensor inspect` prints of a bundle."""
+"""The output of `xtensor inspect` for a bundle."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Which coordinates a loaded function keeps, as its manifest says it: what was followed through the traced program
-(labels/xarray.py), of which the compiled one and its IR do not tell everything."""
+"""Which coordinates a loaded function keeps, as its manifest says.
+
+The exporter follows them through the traced program (labels/xarray.py). The compiled program and its IR do not hold
+all of this.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers, texts and None as text that a manifest holds, and back. Nothing else is ever made of it."""
+"""Converts numbers, texts and None to text for a manifest, and back. The text cannot represent anything else."""
 
 from __future__ import annotations
 

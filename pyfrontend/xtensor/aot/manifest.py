@@ -1,5 +1,8 @@
-"""manifest.json of a bundle, read and checked: nothing of it is believed before it is a manifest (`_MANIFEST` says what
-one is), and nothing that it says of code before the code says the same."""
+"""Reads and checks manifest.json of a bundle.
+
+A manifest is used only after it has the form that `_MANIFEST` describes. What it says about code is used only after
+the code says the same.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ from .structure import tree
 
 SCHEMA = 4
 AGAIN = "Export it again, or copy it again"
-_BYTECODE = b"ML\xefR"  # how MLIR's bytecode begins; its text is none
+_BYTECODE = b"ML\xefR"  # how MLIR's bytecode begins
 _LONGEST = 1 << 26  # of manifests, in bytes
 _PIECE = 1 << 18  # bytes that are read at once
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -407,7 +410,7 @@ def _check(m: Manifest) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; who says a thing twice may mean two things by it."""
+    """An object of JSON. A key must not occur twice, because it could have two meanings."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("an object has a key twice")
@@ -433,7 +436,7 @@ def opened(path: Path) -> int:
 
 class File:
     """A bundle, as bytes or as the descriptor of an open file (which it closes), with its manifest. Of a file only
-    what is asked for is read. `member(name)` checks the hash of what it gives; what nobody asks for is not looked at
+    what is asked for is read. `member(name)` checks the hash of what it gives; other members are not checked
     until `check`."""
 
     def __init__(self, source: bytes | int, where: str) -> None:
@@ -479,7 +482,7 @@ class File:
         return bytes(self._read(0, self.size))
 
     def _read(self, begin: int, end: int, hashed: Any = None) -> memoryview:
-        """Bytes that nobody else changes: a view of those in memory, or read from the file. `hashed` is updated."""
+        """Bytes that cannot change: a view of those in memory, or read from the file. `hashed` is updated."""
         if not isinstance(self._source, int):
             part = self._source[begin:end]
             if hashed is not None:

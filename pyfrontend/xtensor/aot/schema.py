@@ -1,5 +1,8 @@
-"""What JSON may hold, said by building blocks: each is a function of a value and its place, which gives back what it
-has found to be right, or raises RefusedError. Everything has a limit: who wrote the JSON is not known."""
+"""Building blocks that describe which JSON is valid.
+
+Each is a function of a value and its place. It returns the checked value or raises RefusedError. Everything has a
+limit, because the author of the JSON is not known.
+"""
 
 from __future__ import annotations
 

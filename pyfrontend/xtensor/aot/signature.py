@@ -1,4 +1,4 @@
-"""Parameters of an exported function: as a manifest says them, and as `inspect.signature` shows them again."""
+"""The parameters of an exported function: their form in a manifest, and their `inspect.signature`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def signature(f: Exported) -> inspect.Signature:
 
 
 class Unknown:
-    """A default that is no number or text: it is shown as it was, and cannot be passed."""
+    """A default that is neither a number nor a text: it is shown as it was, and cannot be passed."""
 
     def __init__(self, text: str) -> None:
         self.text = text

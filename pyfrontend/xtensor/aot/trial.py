@@ -1,4 +1,4 @@
-"""The process that tries a bundle of people whom nobody trusts (foreign.py): what it may take, and how it answers."""
+"""The process that tries a bundle from an author that is not trusted (foreign.py): its limits and its answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _limit(seconds: int, most: int) -> None:
-    import resource  # where there is none, there are no such processes
+    import resource  # systems without it do not start such processes
 
     there = 0
     if sys.platform == "linux":

@@ -1,1 +1,1 @@
-"""Words and rules that need neither arrays nor a compiler: errors, dims, dtypes, pytrees, what may be refused."""
+"""What needs neither arrays nor a compiler: errors, dims, dtypes, pytrees, and refusals."""

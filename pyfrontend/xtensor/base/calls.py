@@ -1,5 +1,7 @@
-"""Calls that do not fit a function's parameters, with the words that people bring from NumPy and JAX: what to write
-instead."""
+"""Errors for calls that do not fit a function's parameters.
+
+They translate the parameter names of NumPy and JAX into what to write here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments that name dims, checked in one place: every error lists the names that there are."""
+"""Checks arguments that name dims. Every error lists the names of the array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Element types: which there are, and how people, NumPy and the IR spell them."""
+"""The element types, and their spellings for users, NumPy and the IR."""
 
 from __future__ import annotations
 

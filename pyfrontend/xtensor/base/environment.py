@@ -1,5 +1,8 @@
-"""The environment variables that set numbers and switches: a value that means nothing is refused when xtensor is
-imported, before compiled code reads it in another way than it was meant. The table for people is in docs/devices.md."""
+"""The environment variables that set numbers and switches.
+
+A value without a meaning is refused when xtensor is imported, before compiled code could read it differently.
+docs/devices.md has the table for users.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""The exceptions: one family under `Error`, each also the builtin that people expect. A message says which op
-failed, at which operands, what was expected and what to write instead; the user's own line is added here."""
+"""The exceptions: subclasses of `Error`, each of which is also the builtin exception that users expect.
+
+A message says which op failed, with which operands, what was expected and what to write instead. `Error` adds the
+line of the user's program.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that we write, where people say: what is there stays what it is, a device, a pipe or a link."""
+"""Writes files at paths that users give. An existing device, pipe or link stays what it is."""
 
 from __future__ import annotations
 

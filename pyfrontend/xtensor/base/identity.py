@@ -1,7 +1,7 @@
-"""When two Python values mean the same program: equal, of equal types, and so are their parts.
+"""Decides when two Python values give the same program: they and their parts are equal and have equal types.
 
-`==` alone is not enough for what is compiled once per value: 1, 1.0 and True are equal, so are 0.0 and -0.0, and so
-are tuples and dataclasses that hold them.
+`==` is not enough for what is compiled once per value: 1, 1.0 and True are equal, and so are 0.0 and -0.0, and
+tuples and dataclasses that hold them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
-"""Errors about attributes that are not there. They keep the name and its owner, so that Python itself suggests the ones
-that are spelled alike. What to write instead is known above (surface/hints.py)."""
+"""Errors about attributes that do not exist.
+
+They keep the name and its owner, so that Python suggests names with a similar spelling. surface/hints.py says what
+to write instead.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def is_traced(x: Any) -> bool:
 def lacks(x: Any, name: str, instead: str | None) -> AttributeError:
     """The error about an attribute that is not there, with what to write."""
     owner = repr(x) if is_traced(x) else f"{type(x).__name__!r} object"
-    if name.startswith("_"):  # who asks is a library that makes do without
+    if name.startswith("_"):  # asked by libraries that can do without it
         return AttributeError(f"{owner} has no attribute {name!r}", name=name, obj=x)
     return AttributeError_(f"{owner} has no attribute {name!r}{f': {instead}' if instead else ''}", name, x)
 

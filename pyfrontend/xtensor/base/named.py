@@ -1,5 +1,8 @@
-"""The bases of arrays. Named: what arrays with values and traced ones have in common; Labelled: what arrays with values
-have besides. Their operators and methods come when the functions that they call are there (surface/attach.py)."""
+"""The bases of the classes of arrays.
+
+Named is the base of arrays with values and of traced arrays; Labelled is that of arrays with values only.
+surface/attach.py adds operators and methods once the functions that they call are defined.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python ints and the integer dtypes they meet: an int that does not fit is an error, never wrapped."""
+"""Checks Python ints against integer dtypes: an int that does not fit is an error, and never wraps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors about what is not an array, or has no names, and what to write instead."""
+"""Errors about values that are not arrays, or that do not have names, with what to write instead."""
 
 from __future__ import annotations
 

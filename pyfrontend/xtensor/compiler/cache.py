@@ -1,6 +1,7 @@
-"""The cache of compiled objects on disk: $XTENSOR_CACHE_DIR, else a folder under the user's cache; empty: none.
+"""The cache of compiled objects on disk.
 
-It holds $XTENSOR_CACHE_MB (256); what was used longest ago goes first.
+Its folder is $XTENSOR_CACHE_DIR, else a folder in the user's cache; if the variable is empty, nothing is kept. It
+holds up to $XTENSOR_CACHE_MB (256) megabytes and removes the least recently used files first.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Seeing what the compiler does: the IR of every phase of every program, as numbered files; and what others do to
-memory that arrays share with them."""
+"""Debugging aids: the IR of every phase of every program as numbered files, and a check for writes to shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A traced program compiled and loaded: the way from Python to the C++ compiler and back."""
+"""Compiles and loads a traced program: the connection between Python and the C++ compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a compilation is asked for; part of the key of the cache on disk."""
+"""The options of a compilation, which are part of the key of the cache on disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PHASES = {
     "cuda": (*_SHARED, "gpu", "nvvm", "ptx", "llvm", "asm"),
 }
 PHASES = _PHASES["cpu"]
-# What a text of a phase is for where nobody says it.
+# The target of the text of a phase, by default.
 _FOR = {"gpu": "vulkan", "spirv": "vulkan", "msl": "metal", "nvvm": "cuda", "ptx": "cuda"}
 
 
@@ -27,7 +27,7 @@ def phases_of(backend: str) -> tuple[str, ...]:
 
 
 def check_phase(phase: str, backend: str = "cpu") -> str:
-    """Refuses what is no phase on the way to `backend`. Returns the kind of device whose phase it is."""
+    """Refuses a phase that is not on the way to `backend`. Returns the kind of device whose phase it is."""
     if phase in _PHASES[backend]:
         return backend
     if backend == "cpu" and phase in _FOR:

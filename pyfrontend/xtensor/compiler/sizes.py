@@ -1,9 +1,9 @@
-"""Dynamic sizes of a traced program: what each one is in terms of the inputs', and what a call must see to.
+"""The dynamic sizes of a traced program in terms of the sizes of its inputs, and the checks that a call makes.
 
-A name is one size inside of a function. Where an op gives an array a dynamic dim whose name is there already (a
-rename onto another dim, a merge), the two sizes are compared at every call, before anything runs; and a dim that is
-reduced to its largest value must not be empty. The compiler works them out (compiler/Sizes.cpp), and manifests of
-bundles say them in the same words.
+Inside a function, one name is one size. If an op gives an array a dynamic dim whose name exists already (by a
+rename or a merge), every call compares the two sizes before anything runs. Every call also checks that a dim that
+is reduced to its largest value is not empty. compiler/Sizes.cpp derives these checks, and manifests of bundles hold
+them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def equality(
     function: str = "",
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Two sizes that a call must agree on, as _native.Executable takes them. `owners`: the argument and its dim that an
-    open size is read from, for who calls an exported function and knows its arguments alone."""
+    open size is read from, for callers of an exported function, which know only its arguments."""
     first, second = ((owners or {}).get(s) if isinstance(s, str) else None for s in (left, right))
 
     def refuse(there: int, new: int) -> None:

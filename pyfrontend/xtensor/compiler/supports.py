@@ -1,4 +1,4 @@
-"""What a device lacks of what a program needs, told before anything is compiled."""
+"""Checks that a device supports what a program needs, before anything is compiled."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 
 def check(target: Target, program: Program, whose: bool = False) -> None:
-    """Refuses what a device does not have, before anything is compiled. `whose`: what is wrong is told by its place
-    in the function; else the function is one op, which who calls this names."""
+    """Raises DeviceError if a device does not support what a program needs, before anything is compiled.
+
+    `whose` names the function, and the message names the op in it. Without `whose`, the program is one op, which
+    the caller names.
+    """
     lacking = [dtype for dtype in NEEDS if target.lacks(dtype)]
     if not lacking:
         return

@@ -1,4 +1,4 @@
-"""Where the dims of a program's results come from: each is followed back to the arguments, through all ops."""
+"""Follows each dim of the results of a program back through all ops to the arguments."""
 
 from __future__ import annotations
 

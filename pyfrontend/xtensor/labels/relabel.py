@@ -1,5 +1,7 @@
-"""The labels of a program's results by those of its arguments. What is worked out is kept: a call with the same labels,
-or with equal ones, gives its results theirs without looking at the program again."""
+"""Computes the labels of results from the labels of arguments.
+
+The result is kept: a call with the same labels, or with equal ones, does not look at the program again.
+"""
 
 from __future__ import annotations
 
@@ -185,7 +187,7 @@ class _Kept:
         found = self.templates.get(i)
         if found is None:
             made = dataarray(np.broadcast_to(np.int8(0), result.shape), result.dims, self.labels[i] or Labels())
-            # What is no index can be written to: no two results share it.
+            # A coordinate that is not an index can be written to, so results must not share it.
             found = self.templates[i] = made, any(k not in made.xindexes for k in made.coords)
         template, is_deep = found
         return template.copy(deep=is_deep, data=result.values)
@@ -251,7 +253,7 @@ def _reads(origin: Origin) -> bool:
 
 # -- labels that are the same -----------------------------------------------------------------------------------------
 
-_SMALL = 4096  # bytes of a coordinate that is no index: larger ones are not compared with those of calls before
+_SMALL = 4096  # bytes of a coordinate that is not an index: larger ones are not compared with those of earlier calls
 
 
 def fingerprint(x: Any) -> Any:

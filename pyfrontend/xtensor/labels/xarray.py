@@ -1,5 +1,7 @@
-"""xarray: DataArrays go in wherever arrays do and come out where one went in. Which coordinates still apply to a
-result is read off the program: each of its dims is followed back to the arguments (origins.py)."""
+"""DataArrays are accepted wherever arrays are, and a result is a DataArray if an argument was one.
+
+Which coordinates still apply to a result follows from the program: origins.py follows each dim to the arguments.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _AS_IT_IS = frozenset(dtypes.ALL)
 
 
 def is_dataarray(x: Any) -> bool:
-    """Without importing xarray: who has a DataArray has imported it."""
+    """Does not import xarray: a program that has a DataArray has imported it."""
     module = sys.modules.get("xarray")
     return module is not None and isinstance(x, module.DataArray)
 

@@ -1,4 +1,4 @@
-"""How the arguments of public functions are read: arrays, dims, sizes, and the words of the errors about them."""
+"""Reads the arguments of public functions (arrays, dims and sizes), and words the errors about them."""
 
 from __future__ import annotations
 

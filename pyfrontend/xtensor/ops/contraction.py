@@ -1,4 +1,4 @@
-"""Products summed over named dims: dot, matrix and batched products, outer products and all of einsum."""
+"""Products summed over named dims: dot, which covers matrix, batched and outer products, and every einsum."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Arrays from nothing but sizes and numbers: zeros, ones, full and their *_like, arange, linspace, eye.
+"""Arrays that are made from sizes and numbers: zeros, ones, full and their *_like, arange, linspace, eye.
 
-Sizes come by keyword or, for dims of any name, as a dict: zeros(time=3, space=4) or zeros({"time": 3}).
+Sizes are given by keyword or, for dims of any name, as a dict: zeros(time=3, space=4) or zeros({"time": 3}).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of one array, element by element: the array API's ufuncs and the smooth functions of machine learning.
+"""Functions of one array, element by element: those of the array API, and smooth functions of machine learning.
 
 Floats keep their dtype. Integers and bools are computed in the float that NumPy gives
 (1 byte -> f2, 2 bytes -> f4, more -> f8). The result has the dims of the argument.
@@ -363,7 +363,7 @@ def silu(x: ArrayLike, /) -> Array:
             e = build.unary("exp", t)
             top = build.binary("mul", t, e)
         else:
-            # exp of f4 is 0 where it is no normal number, and t exp(t) may be one: its root is multiplied with twice.
+            # exp of f4 is 0 below the normal numbers, where t exp(t) may be normal: multiply by its root twice.
             root = build.unary("exp", build.binary("mul", t, p.constant(0.5, t.dtype)))
             e = build.binary("mul", root, root)
             top = build.binary("mul", build.binary("mul", t, root), root)

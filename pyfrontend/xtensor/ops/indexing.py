@@ -1,8 +1,8 @@
 """Reading by position: isel, [], head, tail, thin, take, take_along and one_hot.
 
-Positions are ints, slices, lists, masks or named integer arrays. Index arrays that share a name go
-together, also with a dim that stays; different names make an outer product. The order of the result's
-dims is xarray's: each dim of the source is replaced, in place, by what its index brings.
+Positions are ints, slices, lists, masks or named integer arrays. Index arrays that share a name are paired, also
+with a dim that stays. Different names make an outer product. The order of the result's dims is that of xarray: the
+dims of an index come in place of the dim that it reads.
 """
 
 from __future__ import annotations

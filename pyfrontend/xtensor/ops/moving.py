@@ -1,4 +1,4 @@
-"""Elements moved, repeated or added along dims: pad, roll, shift, flip, tile, repeat, diff."""
+"""Functions that move, repeat or add elements along dims: pad, roll, shift, flip, tile, repeat, diff."""
 
 from __future__ import annotations
 

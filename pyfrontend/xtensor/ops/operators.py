@@ -27,7 +27,7 @@ from .types import Array, ArrayLike, Elementwise2
 
 
 def aligned(name: str, *xs: Tracer) -> tuple[Tracer, ...]:
-    """The operands, once their sizes agree and the result is no outer product that is forbidden."""
+    """Returns the operands, after a check that sizes agree and that the result is not a forbidden outer product."""
     union_sizes(name, xs)
     if current().outer == "forbid":
         for i, x in enumerate(xs):
@@ -138,7 +138,7 @@ def _check_negative_power(x: Any, y: int) -> None:
 @op(name="pow")
 def _static_power(x: ArrayLike, exponent: float, /) -> Array:
     """x to an exponent that needs no pow (products, roots and reciprocals), or is a negative int, which integers
-    refuse: eager calls know it only here, where it is no argument."""
+    refuse: eager calls know it only here, where it is not an argument."""
     if isinstance(exponent, int) and exponent < 0:
         _check_negative_power(x, exponent)
     (x,) = _no_bool(p.promote(x, exponent)[:1])

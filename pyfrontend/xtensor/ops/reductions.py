@@ -1,8 +1,8 @@
 """Reductions over named dims.
 
-`dim` is None or `...` (all dims), one name, or several. NaN propagates unless `skipna=True` (xarray
-skips it by default for floats; a program that is differentiated should not hide it). Sums of integers
-and bools widen to 64 bits; means of them are f8.
+`dim` is None or `...` (all dims), one name, or several. NaN propagates unless `skipna=True`. xarray skips NaN of
+floats by default; a program that is differentiated must not hide it. Sums of integers and bools widen to 64 bits,
+and their means are f8.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Running sums, products, extrema and log-sums along dims.
 
-`dim` is None or `...` (all dims), one name, or several, which are scanned one after another. `reverse` walks from the
-last element to the first; `exclusive` leaves an element's own value out and starts with the identity (0, 1, -inf, inf,
--inf; for integers the lowest and the highest number). NaN, once met, stays. All have derivatives of every order, in
-both modes, in time linear in the size; ties of cummax and cummin give all to the latest element in scan order.
+`dim` is None or `...` (all dims), one name, or several, which are scanned one after another. `reverse` walks from
+the last element to the first. `exclusive` leaves out an element's own value and starts with the identity (0, 1,
+-inf, inf, -inf; for integers the lowest and the highest number). After a NaN, all later results are NaN.
+
+All have derivatives of every order, in both modes, in time linear in the size. At a tie of cummax or cummin, the
+latest element in scan order gets the whole derivative.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which dims an array has, their names and their order. Nothing here computes; most of it costs nothing."""
+"""Functions that change the dims of an array, their names or their order. Most do not copy elements."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""In order: sort, argsort, top_k, rank, median, quantile and searchsorted.
+"""Functions of order: sort, argsort, top_k, rank, median, quantile and searchsorted.
 
-Sorting is stable, NaN comes last in either direction, and -0.0 equals 0.0. Derivatives go to the elements that the
-stable order puts in place.
+Sorting is stable. NaN comes last, ascending and descending. -0.0 equals 0.0. Derivatives go to the elements that
+the stable order selects.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def rank(x: ArrayLike, /, dim: str | None = None, *, pct: bool = False) -> Array
 
 
 def _valid(x: Tracer, dim: str) -> Tracer:
-    """How many elements along `dim` are no NaN, as i8."""
+    """Counts the elements along `dim` that are not NaN, as i8."""
     if not p.is_float(x.dtype):
         return count(x, (dim,), p.I8)
     there = build.unary("not", build.unary("isnan", x))

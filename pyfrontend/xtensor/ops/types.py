@@ -1,4 +1,4 @@
-"""What public functions take and give, as type checkers see it."""
+"""The types of arguments and results of public functions, for type checkers."""
 
 from __future__ import annotations
 

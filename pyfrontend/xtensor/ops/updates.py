@@ -1,7 +1,7 @@
 """Functional updates by position: x.at(row=i).set(v), add, subtract, multiply, divide, max, min, and get.
 
-Positions are what reading takes. Slices and ints known while tracing are updated in place of a part, masks by
-selection, everything else by one scatter. `v` aligns by name: its dims are among those of the selected elements.
+Positions are those that reading takes. Slices and known ints update a part in place, masks become a select, and
+everything else becomes one scatter. `v` aligns by name: its dims are among those of the selected elements.
 """
 
 from __future__ import annotations

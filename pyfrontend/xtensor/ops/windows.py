@@ -1,6 +1,6 @@
 """Sliding windows and blocks along dims: rolling and coarsen, as in xarray.
 
-A window is a view: what is reduced over it reads the source where it lies.
+A window is a view: a reduction over it reads the source directly.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class _Reductions:
             raise lacks(self, name, None if name.startswith("_") else self._instead(name))
 
     def _instead(self, name: str) -> str:
-        """What to write for a reduction that is no method."""
+        """What to write for a reduction that is not a method."""
         of = f"x.{type(self).__name__.lower()}(..)"
         if name == "count" and isinstance(self, Rolling):
             return 'write (~xt.isnan(x)).astype("f4").rolling(time=3, min_periods=0).sum()'

@@ -1,1 +1,1 @@
-"""What is put on classes and modules when all functions are there: methods, operators, and hints about names."""
+"""What is added to classes and modules once all functions are defined: methods, operators, and hints about names."""

@@ -1,5 +1,7 @@
-"""Puts operators and methods on the classes of arrays, and hints on the modules of the package: both need functions,
-which need the classes."""
+"""Adds operators and methods to the classes of arrays, and hints to the modules of the package.
+
+Both need the functions, and the functions need the classes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to write for a name that is not here: words that people bring from NumPy, JAX, PyTorch and xarray."""
+"""Says what to write for a name that does not exist here, but in NumPy, JAX, PyTorch or xarray."""
 
 from __future__ import annotations
 

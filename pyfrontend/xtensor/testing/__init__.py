@@ -1,4 +1,4 @@
-"""For tests of code that is differentiated."""
+"""Checks for tests of code that is differentiated or vectorized."""
 
 from .gradients import check_gradients
 from .vectorized import check_vectorized

@@ -1,4 +1,4 @@
-"""check_gradients: derivatives of any order, both modes, against finite differences along one random direction."""
+"""check_gradients: compares derivatives of any order, in both modes, with finite differences in a random direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""check_vectorized: a vectorized function, and its derivatives, against the stack of what single instances give."""
+"""check_vectorized: compares a vectorized function and its derivatives with the stack of single instances."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""One function per dialect op, on tracers. Result types come from the dialect; operands have fitting dtypes already
-(casting is the caller's). Each op gets the user's line, and so does what the dialect finds wrong."""
+"""One function per op of the dialect, on tracers.
+
+The dialect infers result types. The caller casts operands. Each op, and each error of the dialect, gets the line of
+the user's program.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Control flow while tracing: switch, while and scan around traced functions, with carries and branches of any
-structure. What a Python scalar starts as gives way to what the body makes of it; everything else keeps its type."""
+"""Control flow while tracing: switch, while and scan around traced functions.
+
+Carries and branches may have any structure. A Python scalar takes the dtype that the body gives it; everything else
+keeps its type.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def _rank(dtype: np.dtype[Any]) -> int:
 
 
 def _join(a: Spec, b: Spec) -> Spec | None:
-    """The type that both can have, with the dims in the order of `a`; None if there is none."""
+    """The type that both can have, with the dims in the order of `a`; None if no such type exists."""
     if a.sizes != b.sizes:
         return None
     if a.dtype == b.dtype:

@@ -1,4 +1,4 @@
-"""A traced program as a part of what is being traced: its ops again, on other inputs."""
+"""Inlines a traced program into another trace: its ops again, on other inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes a tracer of the function that is being traced, and how: arrays, numbers, sizes, DataArrays."""
+"""Converts arrays, numbers, sizes and DataArrays to tracers of the function that is being traced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Program: a traced function, with what is needed to compile and call it."""
+"""Program: a traced function, with everything that compiling and calling it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops with regions: functions traced into the regions of an op that is made when their results are known."""
+"""Ops with regions: traces functions into the regions, and makes the op once their results are known."""
 
 from __future__ import annotations
 

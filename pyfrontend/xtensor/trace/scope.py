@@ -1,4 +1,4 @@
-"""What is being traced: a function, with regions inside it, one scope each. Scopes are per thread."""
+"""The state of tracing: one scope per function, and one for each region inside it. Scopes are per thread."""
 
 from __future__ import annotations
 

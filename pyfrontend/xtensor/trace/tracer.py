@@ -1,4 +1,4 @@
-"""Tracer: an array inside a function that is being traced. It has dims, sizes and a dtype, and no values."""
+"""Tracer: an array inside a function that is being traced. It has dims, sizes and a dtype, but not values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""checkpoint: a function whose reverse derivative keeps its arguments and computes the rest again."""
+"""checkpoint: a function whose reverse derivative stores its arguments and recomputes the rest."""
 
 from __future__ import annotations
 

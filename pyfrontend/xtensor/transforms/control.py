@@ -1,5 +1,8 @@
-"""Control flow on arrays and pytrees of them: cond, switch, while_loop, fori_loop, scan, map. Inside a traced function
-they become ops with regions; on concrete arrays the whole loop is compiled, once per functions and types."""
+"""Control flow on arrays and pytrees of them: cond, switch, while_loop, fori_loop, scan, map.
+
+Inside a traced function they become ops with regions. On concrete arrays the whole loop is compiled, once per
+functions and types.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""custom_derivative: a function with derivatives of the user's own, for one mode or both."""
+"""custom_derivative: a function whose derivatives the user defines, for one mode or both."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ def _call_rule(rule: Rule, args: tuple[Any, Any], roles: tuple[str, str], what: 
 
 
 def _is_array(x: Any) -> bool:
-    """Python numbers are no arrays here: a rule may decide by them."""
+    """Whether `x` is an array. Python numbers are not: a rule may branch on them."""
     if x is None or isinstance(x, (bool, int, float, str, bytes, type)):
         return hasattr(x, "dtype")
     return hasattr(x, "dims") or hasattr(x, "dtype") or isinstance(x, Tracer)

@@ -1,4 +1,4 @@
-"""Requests for derivatives as ops: pullback, pushforward and apply around the traced body of a function."""
+"""Requests for derivatives as ops: pullback, pushforward and apply, around the traced body of a function."""
 
 from __future__ import annotations
 

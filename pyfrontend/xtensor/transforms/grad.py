@@ -1,4 +1,4 @@
-"""grad and value_and_grad: the gradient of a loss without dims, by named or numbered arguments."""
+"""grad and value_and_grad: the gradient of a loss without dims with respect to named or numbered arguments."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""jacobian, hessian, hvp: derivatives with more dims than a gradient. A Jacobian is one vectorised application of a
-derivative to a basis, whose dims have names that no user can spell until the result is renamed."""
+"""jacobian, hessian, hvp: derivatives with more dims than a gradient.
+
+A Jacobian applies a derivative to a basis, in one vectorized step. The basis has dims whose names users cannot
+write; the result is renamed.
+"""
 
 from __future__ import annotations
 

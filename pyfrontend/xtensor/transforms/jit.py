@@ -1,4 +1,7 @@
-"""jit: a function traced and compiled once per types of its arguments. Calls on plain arrays never see Python again."""
+"""jit: a function that is traced and compiled once per types of its arguments.
+
+Later calls on plain arrays do not run Python code.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""linearize: a function's results and its derivative as a map of tangents, to be called any number of times."""
+"""linearize: the results of a function, and its derivative as a map of tangents that can be called repeatedly."""
 
 from __future__ import annotations
 

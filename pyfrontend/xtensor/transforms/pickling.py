@@ -1,8 +1,8 @@
-"""Functions made of functions, in pickles: by their name where they have one, else by what they were made of.
+"""Pickles of transformed functions: by name if they have one, else by what they were made from.
 
 Pickle refers to a decorated function by its name. Picklers that carry the functions of `__main__` by value
-(cloudpickle, and with it joblib and Dask) do so for plain functions only: so what stands for a named one is a copy of
-the function inside, which has a name of its own, `f._body`. Plain pickle refers to that, the others carry it.
+(cloudpickle, and with it joblib and Dask) do this for plain functions only. So a copy of the inner function, with
+its own name `f._body`, represents a named one. Plain pickle refers to that copy, and the other picklers carry it.
 """
 
 from __future__ import annotations

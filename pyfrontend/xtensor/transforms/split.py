@@ -1,5 +1,8 @@
-"""A linear map that outlives its call, as two programs: results with residuals, and residuals with cotangents to
-gradients, or with tangents to tangents. The compiler chooses the residuals (its pass split-pullbacks)."""
+"""A linear map that outlives its call, as two programs.
+
+The first returns results and residuals. The second maps residuals and cotangents to gradients, or residuals and
+tangents to tangents. The compiler chooses the residuals (its pass split-pullbacks).
+"""
 
 from __future__ import annotations
 

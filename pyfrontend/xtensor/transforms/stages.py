@@ -1,4 +1,4 @@
-"""The stages of a jitted function: Traced -> Lowered -> Compiled. Each can be looked at; the last can be called."""
+"""The stages of a jitted function: Traced -> Lowered -> Compiled. All can be printed; the last can be called."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""vectorize: a function of one instance, for all instances along named dims. What it calls (dim=None, grad's loss)
-means what it means for one instance; the compiler adds the names afterwards (its pass batch)."""
+"""vectorize: a function of one instance, applied to all instances along named dims.
+
+dim=None, the loss of grad and the like mean inside of it what they mean for one instance. The compiler adds the
+names afterwards (its pass batch).
+"""
 
 from __future__ import annotations
 

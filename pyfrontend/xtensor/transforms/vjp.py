@@ -1,4 +1,4 @@
-"""vjp: a function's results and the transpose of its derivative, reverse mode, to be called any number of times."""
+"""vjp: the results of a function, and the transpose of its derivative, which can be called repeatedly."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Arrays with values, where they are, and the options in force."""
+"""Arrays with values, their devices, and the options in force."""

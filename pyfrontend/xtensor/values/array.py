@@ -1,5 +1,7 @@
-"""Array: concrete values with named dims. The data and the type live in C++ (`_native.Array`); what is added here is
-for people: repr, conversions, scalars."""
+"""Array: concrete values with named dims.
+
+C++ holds the data and the type (`_native.Array`). This class adds repr, conversions and scalars.
+"""
 
 from __future__ import annotations
 
@@ -233,7 +235,7 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
                 data = _native.from_dlpack(data, [f"axis {i}" for i in range(len(data.shape))]).values
     if type(data).__name__ == "Dataset":
         raise ArgumentTypeError("xt.array: a Dataset holds several arrays. Take one by its name: dataset[name]")
-    # Who has a masked array has the module, which takes 15 ms to import.
+    # A program with a masked array has imported the module, which takes 15 ms.
     if "numpy.ma" in sys.modules and isinstance(data, np.ma.MaskedArray):
         if np.ma.is_masked(data):
             raise ArgumentTypeError("xt.array: arrays have no masks. Write data.filled(value), for instance NaN")

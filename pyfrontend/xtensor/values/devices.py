@@ -1,6 +1,6 @@
-"""Devices: what their names mean, and which there are.
+"""Devices: the list of them, and the meaning of their names.
 
-A `_native.Device` is one that is not the CPU; None is the CPU.
+A `_native.Device` is never the CPU; None is the CPU.
 """
 
 from __future__ import annotations
@@ -107,5 +107,5 @@ def named(name: str) -> _native.Device | None:
 
 
 def like(x: Any) -> str | None:
-    """Where what goes together with `x` is made: where it is; None for what is no array."""
+    """Where an array that is used together with `x` is made: on the device of `x`; None if `x` is not an array."""
     return x.device if isinstance(x, _native.Array) else None

@@ -1,6 +1,6 @@
-"""What is array-like, and what it is to a call: asked here, and nowhere else.
+"""Decides what is array-like, and what its key in a call is. No other module decides this.
 
-Other rooms add the kinds that they know by `register`, as labels/xarray.py does with DataArrays.
+Modules above add the kinds that they know with `register`, as labels/xarray.py does for DataArrays.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Memory that arrays share with who made it, as NumPy: whether it is copied, and who watches it."""
+"""Memory that arrays share with NumPy and others: whether it is copied, and whether it is watched for writes."""
 
 from __future__ import annotations
 
