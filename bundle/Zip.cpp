@@ -140,7 +140,7 @@ bool xtensor::bundle::readZip(const Source &file, std::vector<Place> &places, st
     return false;
   };
   if (file.size() < kEndBytes)
-    return refuse("it is no zip: too short");
+    return refuse("it is not a zip file: too short");
   uint64_t end = file.size() - kEndBytes;
   std::string room, other;
   std::string_view last = file.read(end, kEndBytes, room);
@@ -148,7 +148,7 @@ bool xtensor::bundle::readZip(const Source &file, std::vector<Place> &places, st
     std::string_view first = file.read(0, 4, other);
     return refuse(first.size() == 4 && get(first, 0, 4) == kLocal
                       ? "the directory at its end is missing: it was cut off or added to"
-                      : "it is no zip");
+                      : "it is not a zip file");
   }
   uint64_t count = get(last, 10, 2), bytes = get(last, 12, 4), directory = get(last, 16, 4);
   if (get(last, 4, 4) || get(last, 8, 2) != count || get(last, 20, 2) || count > kMostMembers ||
@@ -178,9 +178,10 @@ bool xtensor::bundle::readZip(const Source &file, std::vector<Place> &places, st
         get(listed, at + 8, 2) || get(listed, at + 12, 2) != kTime ||
         get(listed, at + 14, 2) != kDate || get(listed, at + 34, 2) || get(listed, at + 36, 2) ||
         get(listed, at + 38, 4))
-      return refuse("member " + std::string(name) +
-                    " is no plain file: its version, flags, time, disk or attributes are not what "
-                    "is written");
+      return refuse(
+          "member " + std::string(name) +
+          " is not a plain file: its version, flags, time, disk or attributes are not what "
+          "is written");
     if (get(listed, at + 30, 2) || get(listed, at + 32, 2) || stored != size || local != next ||
         directory - next < kLocalBytes + length || directory - next - kLocalBytes - length < size)
       return refuse("member " + std::string(name) + " is not where the zip's directory says");
@@ -212,6 +213,6 @@ bool xtensor::bundle::isWhole(const Source &file, const Place &place, std::strin
   }
   if (crc == place.crc)
     return true;
-  error = "member " + place.name + " is damaged: its checksum is another one";
+  error = "member " + place.name + " is damaged: its checksum differs";
   return false;
 }

@@ -223,7 +223,7 @@ bool Interpreter::constant(LLVM::ConstantOp op) {
   }
   if (auto attr = dyn_cast<FloatAttr>(op.getValue()))
     return set(op, HostData::ofReal(std::optional<APFloat>(attr.getValue())));
-  return fail("its host has a constant that is no number");
+  return fail("its host has a constant that is not a number");
 }
 
 /// Bytes are computed in floating point, too, to see whether they overflow: not in a list, where a

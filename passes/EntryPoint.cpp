@@ -94,7 +94,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     for (auto [i, type] : llvm::enumerate(main.getArgumentTypes())) {
       auto memref = dyn_cast<MemRefType>(type);
       if (!memref) {
-        main.emitError() << "argument " << i << " is no buffer: " << type;
+        main.emitError() << "argument " << i << " is not a buffer: " << type;
         return signalPassFailure();
       }
       Value slot = LLVM::GEPOp::create(b, pointer, pointer, block->getArgument(0),

@@ -364,7 +364,7 @@ static void addAskedPhases(OpPassManager &pm, StringRef from, StringRef to, Stri
     llvm::errs() << "no such phase: " << (first < 0 ? from : to) << "; there are ";
     llvm::interleaveComma(phaseNames(*backend), llvm::errs());
     if (to == "asm")
-      llvm::errs() << "; assembly is no IR: `xtensor show FILE.py:FUNCTION --phase asm`";
+      llvm::errs() << "; assembly is not IR: `xtensor show FILE.py:FUNCTION --phase asm`";
     llvm::errs() << '\n';
     std::exit(1);
   }

@@ -151,8 +151,7 @@ bool RecordingDevice::download(void *to, const void *from, size_t bytes, Chunk (
 /// Commands of the call that this thread is in are not sent yet.
 bool RecordingDevice::betweenCalls() {
   std::lock_guard<std::recursive_mutex> guard(lock);
-  return !inCall ||
-         fail("%s: arrays are copied between calls, not in the midst of one", info.name) == 0;
+  return !inCall || fail("%s: arrays are copied between calls, not during one", info.name) == 0;
 }
 
 int32_t RecordingDevice::write(void *to, const void *from, size_t bytes) {
@@ -221,7 +220,7 @@ int32_t RecordingDevice::begin(xt_program *program, void **buffers, const int64_
                                xt_status *status, xt_ticket *&ticket) {
   lock.lock();
   if (inCall) {
-    fail("%s: a call of %s in the midst of one of %s, on one thread", info.name, program->name,
+    fail("%s: a call of %s during one of %s, on one thread", info.name, program->name,
          call.program->name);
     status->code = 3;
     lock.unlock();

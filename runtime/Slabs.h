@@ -111,7 +111,7 @@ public:
                     address, place.rest) == 0;
       }
     }
-    return fail("%s: %p is no memory of this device", name, address) == 0;
+    return fail("%s: %p is not memory of this device", name, address) == 0;
   }
 
   size_t idleBytes() const { return idle.load(std::memory_order_relaxed); }

@@ -114,7 +114,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
   static LogicalResult checkHost(ModuleOp module) {
     for (Operation &op : *module.getBody())
       if (op.hasTrait<OpTrait::SymbolTable>())
-        return op.emitError() << "'" << op.getName() << "' is no code of the host: run "
+        return op.emitError() << "'" << op.getName() << "' is not code of the host: run "
                               << "--xtensor-launch-kernels first";
     WalkResult result = module.walk([](memref::AllocOp alloc) {
       auto func = alloc->getParentOfType<func::FuncOp>();
@@ -122,7 +122,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       if (func && func.getNumResults() == 0 && type.getRank() == 1 && type.isDynamicDim(0) &&
           type.getElementType().isInteger(8) && type.getLayout().isIdentity())
         return WalkResult::advance();
-      alloc.emitError() << "'memref.alloc' is no arena of a function without results: run "
+      alloc.emitError() << "'memref.alloc' is not the arena of a function without results: run "
                         << "--xtensor-out-params and --xtensor-arena first";
       return WalkResult::interrupt();
     });

@@ -38,7 +38,7 @@ bool Recording::launch(Memory &memory, const Kernel &kernel, const xt_kernel &co
       return false;
     auto address = reinterpret_cast<uintptr_t>(buffers[i]);
     if (address % kAlignment)
-      return fail("%s: buffer %d of kernel %s begins at %p, which is no multiple of %zu",
+      return fail("%s: buffer %d of kernel %s begins at %p, which is not a multiple of %zu",
                   context.name.c_str(), i, code.name, buffers[i], kAlignment) == 0;
     addresses.push_back(address);
   }

@@ -20,7 +20,7 @@ static const Api *find(std::string &error) {
 #ifdef __APPLE__
   return &appleApi;
 #else
-  error = "Metal is there on macOS only";
+  error = "Metal exists on macOS only";
   return nullptr;
 #endif
 }

@@ -169,7 +169,7 @@ int32_t Device::copy(void *to, const void *from, size_t bytes) {
     return 0;
   std::lock_guard<std::recursive_mutex> guard(lock);
   if (inCall)
-    return fail("%s: arrays are copied between calls, not in the midst of one", info.name);
+    return fail("%s: arrays are copied between calls, not during one", info.name);
   bool good = addCopy(to, from, bytes);
   flush();
   return good ? 0 : 1;
@@ -231,7 +231,7 @@ int32_t Device::begin(xt_program *program, void **, const int64_t *, xt_status *
     if (lost)
       fail("%s: the device was lost", info.name);
     else
-      fail("%s: a call of %s in the midst of one of %s, on one thread", info.name, program->name,
+      fail("%s: a call of %s during one of %s, on one thread", info.name, program->name,
            call.program->name);
     status->code = 3;
     lock.unlock();

@@ -145,7 +145,7 @@ bool Recorder::launch(const Pipeline &pipeline, const xt_kernel &kernel, const i
     if (!memory.find(buffers[i], extent, place))
       return false;
     if (place.offset % context.limits.storageAlignment)
-      return fail("%s: buffer %u of kernel %s begins at %p, which is no multiple of %zu",
+      return fail("%s: buffer %u of kernel %s begins at %p, which is not a multiple of %zu",
                   context.limits.name.c_str(), i, kernel.name, buffers[i],
                   context.limits.storageAlignment) == 0;
     size_t bytes = extents ? extent : std::min(place.rest, context.limits.storageRange) & ~3ull;

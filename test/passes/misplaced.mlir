@@ -30,7 +30,7 @@ func.func @main(%a: tensor<4x3xf32>) -> tensor<4x3xf32> {
 // -----
 
 func.func @main(%p: i1) -> memref<4xf32> {
-  // HOST: [[@LINE+1]]:{{[0-9]+}}: error: 'memref.alloc' is no arena of a function without results
+  // HOST: [[@LINE+1]]:{{[0-9]+}}: error: 'memref.alloc' is not the arena of a function without results
   %a = memref.alloc() : memref<4xf32>
   return %a : memref<4xf32>
 }
@@ -59,7 +59,7 @@ func.func @main(%x: memref<8xf32>) {
 // -----
 
 module attributes {gpu.container_module} {
-  // HOST: [[@LINE+1]]:{{[0-9]+}}: error: 'gpu.module' is no code of the host: run --xtensor-launch-kernels first
+  // HOST: [[@LINE+1]]:{{[0-9]+}}: error: 'gpu.module' is not code of the host: run --xtensor-launch-kernels first
   gpu.module @kernels {
     gpu.func @kernel(%x: memref<?xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
       %i = gpu.global_id x

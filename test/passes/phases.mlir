@@ -21,7 +21,7 @@
 // CONTRACT: is left in the linalg phase
 // LAST: 'func.func' is left in the llvm phase
 // BACKWARDS: phase linalg lies before llvm, in which the input is
-// ASM: no such phase: asm; {{.*}}; assembly is no IR: `xtensor show FILE.py:FUNCTION --phase asm`
+// ASM: no such phase: asm; {{.*}}; assembly is not IR: `xtensor show FILE.py:FUNCTION --phase asm`
 // VALUE: --compile-to needs a value: --compile-to=PHASE
 // HELP: --compile-to=PHASE
 // HELP-NEXT: traced, simplified, {{.*}}, llvm

@@ -207,7 +207,7 @@ def test_members_that_are_no_plain_files(data: bytes, offset: int, value: int) -
     bad = bytearray(data)
     directory = struct.unpack_from("<I", data, len(data) - 6)[0]
     struct.pack_into("<I" if offset == 38 else "<H", bad, directory + offset, value)
-    with pytest.raises(xt.BundleError, match=r"manifest\.json is no plain file"):
+    with pytest.raises(xt.BundleError, match=r"manifest\.json is not a plain file"):
         xt.load(bytes(bad))
 
 
@@ -218,7 +218,7 @@ def test_members_that_are_not_as_they_are_written(data: bytes, offset: int, valu
     directory = struct.unpack_from("<I", data, len(data) - 6)[0]
     for at in (directory + offset, offset - 2):
         struct.pack_into("<H", bad, at, value)
-    with pytest.raises(xt.BundleError, match=r"manifest\.json is no plain file: its version, flags, time"):
+    with pytest.raises(xt.BundleError, match=r"manifest\.json is not a plain file: its version, flags, time"):
         xt.load(bytes(bad))
 
 
