@@ -505,6 +505,7 @@ void Kernel::launch(ModuleOp module, Value groups) {
     if (isOpTriviallyDead(&op))
       op.erase();
   deriveNumbers();
+  spillNumbers(module);
   SmallVector<Type> types, attributions;
   SmallVector<Value> arguments;
   // Buffers, then numbers: the order of xt_call_launch.

@@ -93,6 +93,7 @@ private:
   mlir::Value bufferArgument(mlir::Value memref);
   mlir::Value numberArgument(mlir::Value host);
   void deriveNumbers();
+  void spillNumbers(mlir::ModuleOp module);
   FlatView root(mlir::Value memref);
   FlatView subview(mlir::memref::SubViewOp op);
   FlatView expand(mlir::memref::ExpandShapeOp op);

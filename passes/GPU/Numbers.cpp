@@ -1,5 +1,6 @@
-// Numbers of the host that a kernel can compute from its other arguments.
-#include "GPU/Kernel.h"
+// Numbers of the host that a kernel can compute from its other arguments, and numbers for which a
+// launch has no room.
+#include "GPU/Body.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -91,4 +92,36 @@ void Kernel::deriveNumbers() {
   };
   for (Value v : llvm::to_vector(llvm::make_first_range(given)))
     derive(derive, v);
+}
+
+/// Numbers that are more than a launch hands over lie in memory. Kernels that are handed as many as
+/// fit write them there.
+void Kernel::spillNumbers(ModuleOp module) {
+  SmallVector<std::pair<BlockArgument, Value>> rest; // and what the host gives for them
+  unsigned count = 0;
+  for (auto [i, kind] : llvm::enumerate(kinds))
+    if (kind == Kind::number && !body->getArgument(i).use_empty() &&
+        ++count > KernelLimits::kMostNumbers)
+      rest.push_back({body->getArgument(i), operands[i]});
+  if (rest.empty())
+    return;
+  auto type = MemRefType::get({static_cast<int64_t>(rest.size())}, b.getI32Type());
+  Value memory = memref::AllocOp::create(host, loc, type);
+  Value one = arith::ConstantIndexOp::create(host, loc, 1);
+  for (size_t begin = 0; begin < rest.size(); begin += KernelLimits::kMostNumbers) {
+    Kernel writer(host, loc, limits.threadsFor(1), limits);
+    Body writes(writer, host);
+    size_t end = std::min<size_t>(begin + KernelLimits::kMostNumbers, rest.size());
+    for (size_t i = begin; i < end; ++i) {
+      Value at = arith::ConstantIndexOp::create(host, loc, i);
+      writes.leave(rest[i].second, memory, at);
+    }
+    writer.launch(module, one);
+  }
+  FlatView numbers = view(memory);
+  OpBuilder at = prologue();
+  for (auto [i, pair] : llvm::enumerate(rest)) {
+    Value place = arith::ConstantIndexOp::create(at, loc, i);
+    pair.first.replaceAllUsesWith(memref::LoadOp::create(at, loc, numbers.flat, place));
+  }
 }

@@ -45,3 +45,20 @@ def test_open_dims(rank: int) -> None:
     dims = tuple(f"d{i}" for i in range(rank))
     x = xt.array(np.random.default_rng(0).normal(size=(1,) * (rank - 4) + (3, 2, 3, 2)).astype("f4"), dims=dims)
     same(lambda x: [x.transpose(*dims[::-1]) + 1, x.cumsum(dims[-3])], x, dynamic_dims=dims)
+
+
+def test_a_rank_along_open_dims() -> None:
+    """A sort is one kernel, which works on rows of memory as long as products of sizes: 166 numbers."""
+    x = xt.array(np.random.default_rng(1).integers(0, 3, (5, 3)).astype("f4"), dims=("a", "b"))
+    same(lambda x: xt.rank(x, "a"), x, dynamic_dims=("a", "b"))
+
+
+@pytest.mark.parametrize("count", [17, 40])
+def test_carries_of_a_loop_that_the_host_goes_around(count: int) -> None:
+    x = xt.array(np.random.default_rng(2).normal(size=(300, 301)), dims=("a", "b"))
+    given = tuple(xt.array(float(k)) for k in range(count))
+
+    def body(c: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (c[0] + 1.0, *(v + xt.sum(abs(x - v)) * 1e-6 for v in step(c)[1:]))
+
+    same(lambda *c: xt.while_loop(lambda c: c[0] < 3.0, body, c), *given)
