@@ -1,4 +1,5 @@
-// xtensor-narrow-comparisons: compares integers before their extension instead of after it.
+// xtensor-narrow-comparisons: compares integers before their extension instead of after it, and
+// 64-bit integers without comparing signs.
 #include "SPIRV/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -68,8 +69,25 @@ void narrow(arith::CmpIOp op) {
   op.erase();
 }
 
+/// An unrolled loop may leave the driver with an extended number and a constant where no constant
+/// is seen here: the first sum of a loop is 0 plus what it reads. With their signs flipped, numbers
+/// have the order of unsigned ones, and the driver finds no extension below the flip.
+void flipSigns(arith::CmpIOp op) {
+  if (!op.getLhs().getType().isInteger(64) || !isSignedOrder(op.getPredicate()))
+    return;
+  OpBuilder b(op);
+  Value sign = arith::ConstantIntOp::create(b, op.getLoc(), b.getI64Type(),
+                                            std::numeric_limits<int64_t>::min());
+  for (OpOperand &operand : op->getOpOperands())
+    operand.set(b.createOrFold<arith::XOrIOp>(op.getLoc(), operand.get(), sign));
+  op.setPredicate(static_cast<arith::CmpIPredicate>(static_cast<int>(op.getPredicate()) + 4));
+}
+
 struct NarrowComparisonsPass : xtensor::impl::NarrowComparisonsBase<NarrowComparisonsPass> {
-  void runOnOperation() override { getOperation()->walk(narrow); }
+  void runOnOperation() override {
+    getOperation()->walk(narrow);
+    getOperation()->walk(flipSigns);
+  }
 };
 
 } // namespace

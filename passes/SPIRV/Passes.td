@@ -74,6 +74,9 @@ def NarrowComparisons : Pass<"xtensor-narrow-comparisons"> {
     also gives wrong results if a 32-bit integer is extended and then compared with a constant.
     Upstream's canonicalisation leaves the extension.
 
+    After the driver has unrolled a loop, it may find such a comparison where the kernel has none.
+    So the pass flips the signs of other 64-bit integers and compares them as unsigned numbers.
+
     ```mlir
     %wide = arith.extsi %x : i32 to i64
     %y = arith.cmpi slt, %wide, %c0 : i64

@@ -206,3 +206,23 @@ def test_what_cannot_be_cut_is_refused() -> None:
     else:
         np.testing.assert_allclose(got[:, 1000:-1], 0, atol=1e-30)
         assert np.all(np.isnan(got[:, -1]))
+
+
+ORDERS: dict[str, Any] = {
+    "<": lambda s, bound: s < bound,
+    ">=": lambda s, bound: s >= bound,
+    "abs": lambda s, bound: abs(s),
+    "sign": lambda s, bound: np.sign(s) if isinstance(s, np.ndarray) else xt.sign(s),
+}
+
+
+@pytest.mark.parametrize("dtype", ["i2", "i4", "u4", "i8"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_order_of_sums_of_integers(order: str, dtype: str) -> None:
+    """The first sum is 0 and one element, which Mesa 22.3 compared with constants wrong."""
+    x = np.array([[-5, 3, 4, -9], [0, 1, -1, 5]]).astype(dtype)
+    for bound in (0, 5, -(2**40)):
+        for row in (*x, x):
+            given = xt.array(row, tuple("ab"[-row.ndim :]))
+            f = xt.jit(lambda x, n=bound: ORDERS[order](xt.cumsum(x.astype("i8"), "b"), n), device="vulkan")
+            np.testing.assert_array_equal(f(given).values, ORDERS[order](np.cumsum(row.astype("i8"), -1), bound))

@@ -46,3 +46,18 @@ func.func @position(%i: index, %j: index) -> (i1, i1) {
   %b = arith.cmpi slt, %wide, %other : i64
   return %a, %b : i1, i1
 }
+
+// The driver may find an extended number here: no order of signed numbers is left.
+// CHECK-LABEL: @sums
+// CHECK-NOT:     arith.cmpi s
+// CHECK:         %[[X:.*]] = arith.xori %arg0, %c-9223372036854775808_i64
+// CHECK:         arith.cmpi ult, %[[X]], %c-9223372036854775803_i64 : i64
+// CHECK-NOT:     arith.cmpi s
+// CHECK:         arith.cmpi uge
+// CHECK:         return
+func.func @sums(%x: i64, %y: i64) -> (i1, i1) {
+  %c5 = arith.constant 5 : i64
+  %a = arith.cmpi slt, %x, %c5 : i64
+  %b = arith.cmpi sge, %x, %y : i64
+  return %a, %b : i1, i1
+}
