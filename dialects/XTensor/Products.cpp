@@ -26,7 +26,11 @@ SmallVector<MulOp, 2> xtensor::productsOf(Operation *sum) {
 
 MulOp xtensor::fusedProduct(Operation *sum) {
   SmallVector<MulOp, 2> products = productsOf(sum);
-  return products.size() == 1 ? products.front() : MulOp();
+  if (products.size() != 1)
+    return {};
+  // The loop of updates multiplies the states that it finds, and stores the products alone.
+  auto isState = [](Value factor) { return factor.getDefiningOp<AccumulateOp>() != nullptr; };
+  return llvm::any_of(products.front()->getOperands(), isState) ? MulOp() : products.front();
 }
 
 MulOp xtensor::markedProduct(Operation *sum) {

@@ -42,6 +42,7 @@ def FuseProducts : Pass<"xtensor-fuse-products", "::mlir::func::FuncOp"> {
     * One operand is a product with the dims of the sum, made in the same block. A sum of two
       products stays as it is, because x * y - y * x is 0.
     * The elements are f32 or f64.
+    * No factor is the state of an update by position: the loop of the updates stores the product.
 
     The mark is the number of that operand. `xtensor-to-linalg` makes one `math.fma` of the sum,
     which reads the factors. Other users of the product read it rounded. The pass runs for

@@ -246,7 +246,7 @@ d.end()
 assert (d.read(a, N) == VALUES + 1).all()
 """)
         words = ["65536 workgroups in dimension 2, the limit is 65535", "which is not a multiple of 16",
-                 "no memory of this device", "overlaps itself", "reach beyond their array",
+                 "not memory of this device", "overlaps itself", "reach beyond their array",
                  "between calls", "between calls"]  # fmt: skip
         assert all(word in line for word, line in zip(words, said.splitlines(), strict=True)), said
 

@@ -150,7 +150,7 @@ print(d.messages)
         _, status = device.begin(program(0, 0), [])
         device.launch(kernel(), [host.ctypes.data] * 2, [4, 0, 0], (1, 1, 1))
         assert status.code == 3
-        assert "no memory of this device" in error()
+        assert "not memory of this device" in error()
         device.end()
 
     def test_no_memory_for_temporaries(self, device: Device) -> None:

@@ -152,7 +152,7 @@ print(d.counters.driver_bytes <= 16 << 20, d.messages)
 
     def test_addresses_of_nothing(self, device: Device) -> None:
         address = device.alloc(1000)
-        with pytest.raises(OSError, match="no memory of this device"):
+        with pytest.raises(OSError, match="not memory of this device"):
             device.read(12345678, 4)
         with pytest.raises(OSError, match="reach beyond their array"):
             device.read(address, 100_000)
@@ -540,11 +540,11 @@ class TestThreads:
         assert not wrong
 
     def test_errors_are_a_threads_own(self, device: Device) -> None:
-        with pytest.raises(OSError, match="no memory of this device"):
+        with pytest.raises(OSError, match="not memory of this device"):
             device.read(4096, 4)
         seen: list[str] = []
         thread = threading.Thread(target=lambda: seen.append(error()))
         thread.start()
         thread.join()
         assert seen == [""]
-        assert "no memory of this device" in error()
+        assert "not memory of this device" in error()

@@ -54,3 +54,16 @@ func.func @rounded(%x: !xtensor.array<i: 4, f32>, %z: !xtensor.array<j: 3, i: 4,
   %2 = xtensor.add %r, %h : !xtensor.array<i: 4, f16>, !xtensor.array<i: 4, f16>
   return %0, %1, %2 : !xtensor.array<i: 4, f32>, !xtensor.array<j: 3, i: 4, f32>, !xtensor.array<i: 4, f16>
 }
+
+// The loop of updates stores the products of the states that it finds, so the product is rounded.
+// CHECK-LABEL: func.func @states
+// CHECK-NOT: xtensor.fused
+func.func @states(%x: !xtensor.array<a: 7, f64>, %u: !xtensor.array<b: 2, f64>,
+                  %i: !xtensor.array<b: 2, i64>, %z: !xtensor.array<b: 2, f64>) -> !xtensor.array<b: 2, f64> {
+  %zero = xtensor.constant dense<0.0> : tensor<f64> as !xtensor.array<f64>
+  %s = xtensor.accumulate states raise %x at %i times %u plus %zero along [a]
+      : !xtensor.array<a: 7, f64>, !xtensor.array<b: 2, f64>, !xtensor.array<f64>, !xtensor.array<b: 2, i64>
+  %p = xtensor.mul %s, %z : !xtensor.array<b: 2, f64>, !xtensor.array<b: 2, f64>
+  %y = xtensor.add %p, %z : !xtensor.array<b: 2, f64>, !xtensor.array<b: 2, f64>
+  return %y : !xtensor.array<b: 2, f64>
+}
