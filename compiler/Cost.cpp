@@ -95,7 +95,7 @@ static double flopsOf(Region &region) {
   for (Block &block : region)
     for (Operation &op : block) {
       if (op.getNumResults() && isArithmetic(&op))
-        sum += 1;
+        sum += isa<math::FmaOp>(op) ? 2 : 1;
       if (auto routine = dyn_cast<LibraryOp>(op))
         sum += flopsOfRoutine(routine);
       double inside = 0, times = 1;

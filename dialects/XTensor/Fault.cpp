@@ -30,7 +30,16 @@ Diagnostic &xtensor::operator<<(Diagnostic &diagnostic, Fault fault) {
   return diagnostic;
 }
 
+/// The checks that TableGen writes of the types of operands cannot carry a mark.
+static bool isConstraintOfTypes(Diagnostic &diagnostic) {
+  std::string text = diagnostic.str();
+  return StringRef(text).contains(" must be array of ") ||
+         StringRef(text).contains(" must be variadic of array of ");
+}
+
 StringRef xtensor::faultOf(Diagnostic &diagnostic) {
+  if (diagnostic.getMetadata().empty() && isConstraintOfTypes(diagnostic))
+    return nameOf(Fault::DType);
   for (DiagnosticArgument &argument : diagnostic.getMetadata())
     if (argument.getKind() == DiagnosticArgument::DiagnosticArgumentKind::String)
       return argument.getAsString();

@@ -1,6 +1,7 @@
 // The `_xtensor` extension: the dialect's types as Python classes, registration, and the
 // compiler. It sits on MLIR's C API and upstream's binding classes only.
 #include "compiler/CAPI.h"
+#include "mlir-c/Pass.h"
 #include "mlir/Bindings/Python/IRCore.h"
 #include "mlir/Bindings/Python/IRTypes.h"
 #include "mlir/Bindings/Python/Nanobind.h"
@@ -371,6 +372,22 @@ void refuse(const std::string &name, const std::vector<MlirValue> &operands,
     mlirOperationDestroy(made);
 }
 
+bool runPasses(py::PyModule &module, const std::string &pipeline) {
+  MlirPassManager passes = mlirPassManagerCreate(mlirModuleGetContext(module.get()));
+  std::string wrong;
+  auto append = [](MlirStringRef part, void *wrong) {
+    static_cast<std::string *>(wrong)->append(part.data, part.length);
+  };
+  bool parsed = mlirLogicalResultIsSuccess(mlirParsePassPipeline(
+      mlirPassManagerGetAsOpPassManager(passes), refOf(pipeline), append, &wrong));
+  bool done = parsed && mlirLogicalResultIsSuccess(
+                            mlirPassManagerRunOnOp(passes, mlirModuleGetOperation(module.get())));
+  mlirPassManagerDestroy(passes);
+  if (!parsed)
+    throw nb::value_error(wrong.c_str());
+  return done;
+}
+
 void bindDiagnostics(nb::module_ &m) {
   m.def(
       "keep_diagnostics",
@@ -384,6 +401,10 @@ void bindDiagnostics(nb::module_ &m) {
         "note is (text, FILE:LINE).");
   m.def("refuse", &refuse, nb::arg("name"), nb::arg("operands"), nb::arg("attributes"),
         nb::arg("location"), "Keeps the errors of an op that cannot be built.");
+  m.def("run_passes", &runPasses, nb::arg("module"), nb::arg("pipeline"),
+        "Runs passes over a module, as `builtin.module(..)` lists them; whether they succeeded. "
+        "Errors "
+        "are kept.");
   m.def(
       "verify",
       [](py::PyModule &m) { return mlirOperationVerify(mlirModuleGetOperation(m.get())); },

@@ -308,7 +308,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "predicate no bool": (lambda: xt.cond(1.0, lambda: 1, lambda: 2), xt.DTypeError, "must be a bool, and is float"),
     "index no integer": (lambda: xt.switch(1.5, [lambda: 1, lambda: 2]), xt.DTypeError, "must be an integer"),
-    "no branches": (lambda: xt.switch(1, []), xt.ArgumentError, "no branch"),
+    "no branches": (lambda: xt.switch(1, []), xt.ArgumentError, "list of branches is empty"),
     "while predicate with dims": (
         lambda: xt.while_loop(lambda c: c > 0, lambda c: c - 1, X),
         xt.DimensionError,

@@ -100,9 +100,8 @@ def test_a_program_is_for_the_options_that_it_was_traced_under() -> None:
 
 def test_a_new_program_is_not_the_one_that_goes() -> None:
     programs = opened.Programs(most=2)
-    caller = SimpleNamespace(retire=lambda _: False)
     for n in range(6):
-        programs.add(n, caller, SimpleNamespace(used=False, caller=None, executable=None))  # type: ignore[arg-type]
+        programs.add(n, lambda _: False, SimpleNamespace(used=False, retire=None, executable=None))  # type: ignore[arg-type]
         assert n in programs.entries
         assert len(programs.entries) <= 2
         for entry in programs.entries.values():

@@ -186,6 +186,12 @@ def verify(module: ir.Module) -> None:
         raise mlir().MLIRError("the module is not valid", [])
 
 
+def run_passes(module: ir.Module, pipeline: str) -> None:
+    """Runs passes over a module. An `Error` of the innermost `diagnosed` where one of them fails."""
+    if not compiler().run_passes(module, pipeline):
+        raise mlir().MLIRError(f"{pipeline} failed", [])
+
+
 def _take_messages() -> list[Message]:
     return [Message(*m) for m in compiler().take_diagnostics()]
 

@@ -117,9 +117,7 @@ class Split:
         captured = list(root.release())
         self.ranges = tuple(root.ranges.values())
         c.verify(root.module)
-        from ..mlir.passmanager import PassManager
-
-        PassManager.parse(_PASSES, c.context()).run(root.module.operation)
+        c.run_passes(root.module, _PASSES)
         return root.module, captured
 
 
