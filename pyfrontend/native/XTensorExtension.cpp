@@ -18,6 +18,21 @@ namespace py = mlir::python::MLIR_BINDINGS_PYTHON_DOMAIN;
 
 namespace {
 
+/// A callback of the C API that appends to the std::string behind `text`.
+void append(MlirStringRef part, void *text) {
+  static_cast<std::string *>(text)->append(part.data, part.length);
+}
+
+/// Of a dim of an array type; a size of None is `?`.
+nb::str nameOf(MlirType type, intptr_t i) {
+  MlirStringRef name = xtensorArrayTypeGetName(type, i);
+  return nb::str(name.data, name.length);
+}
+nb::object sizeOf(MlirType type, intptr_t i) {
+  int64_t size = xtensorArrayTypeGetSize(type, i);
+  return size == XTENSOR_DYNAMIC ? nb::none() : nb::object(nb::int_(size));
+}
+
 struct PyArrayType : py::PyConcreteType<PyArrayType> {
   static constexpr IsAFunctionTy isaFunction = xtensorTypeIsAArray;
   static constexpr GetTypeIDFunctionTy getTypeIdFunction = xtensorArrayTypeGetTypeID;
@@ -46,13 +61,8 @@ struct PyArrayType : py::PyConcreteType<PyArrayType> {
                  "Array type with (name, size) pairs as dims; a size of None is `?`.");
     c.def_prop_ro("dims", [](PyArrayType &self) {
       nb::list dims;
-      for (intptr_t i = 0, e = xtensorArrayTypeGetRank(self); i < e; ++i) {
-        MlirStringRef name = xtensorArrayTypeGetName(self, i);
-        int64_t size = xtensorArrayTypeGetSize(self, i);
-        dims.append(
-            nb::make_tuple(nb::str(name.data, name.length),
-                           size == XTENSOR_DYNAMIC ? nb::none() : nb::object(nb::int_(size))));
-      }
+      for (intptr_t i = 0, e = xtensorArrayTypeGetRank(self); i < e; ++i)
+        dims.append(nb::make_tuple(nameOf(self, i), sizeOf(self, i)));
       return dims;
     });
     c.def_prop_ro("element_type",
@@ -88,15 +98,10 @@ nb::object partsOf(MlirType type) {
     return nb::none();
   nb::list names, sizes;
   for (intptr_t i = 0, e = xtensorArrayTypeGetRank(type); i < e; ++i) {
-    MlirStringRef name = xtensorArrayTypeGetName(type, i);
-    int64_t size = xtensorArrayTypeGetSize(type, i);
-    names.append(nb::str(name.data, name.length));
-    sizes.append(size == XTENSOR_DYNAMIC ? nb::none() : nb::object(nb::int_(size)));
+    names.append(nameOf(type, i));
+    sizes.append(sizeOf(type, i));
   }
   std::string element;
-  auto append = [](MlirStringRef part, void *text) {
-    static_cast<std::string *>(text)->append(part.data, part.length);
-  };
   mlirTypePrint(xtensorArrayTypeGetElementType(type), append, &element);
   return nb::make_tuple(nb::tuple(names), nb::tuple(sizes), element);
 }
@@ -153,9 +158,6 @@ Compiled *compile(py::PyModule &module, const nb::dict &options) {
 std::string textAfter(py::PyModule &module, const std::string &phase, bool locations,
                       const std::string &target) {
   std::string text;
-  auto append = [](MlirStringRef part, void *text) {
-    static_cast<std::string *>(text)->append(part.data, part.length);
-  };
   if (!xtensorPrintAfter(module.get(), refOf(phase), locations, refOf(target), append, &text))
     throw failed("the phases up to " + phase + " failed");
   return text;
@@ -163,9 +165,6 @@ std::string textAfter(py::PyModule &module, const std::string &phase, bool locat
 
 std::string sizesOf(py::PyModule &module) {
   std::string text;
-  auto append = [](MlirStringRef part, void *text) {
-    static_cast<std::string *>(text)->append(part.data, part.length);
-  };
   if (!xtensorSizes(module.get(), append, &text))
     throw failed("sizes do not follow from the arguments'");
   return text;
@@ -229,10 +228,7 @@ nb::bytes exportBundle(const nb::list &list, const nb::dict &options) {
                             targets.refs.data(),
                             refs.data()};
   std::string bytes;
-  auto take = [](MlirStringRef part, void *out) {
-    static_cast<std::string *>(out)->append(part.data, part.length);
-  };
-  if (!xtensorExport(&o, take, &bytes))
+  if (!xtensorExport(&o, append, &bytes))
     throw failed("export failed");
   return nb::bytes(bytes.data(), bytes.size());
 }
@@ -250,9 +246,6 @@ void fixSizes(py::PyModule &module, const std::map<std::string, int64_t> &sizes)
 
 std::string whyNotForeign(const nb::bytes &program) {
   std::string why;
-  auto append = [](MlirStringRef part, void *why) {
-    static_cast<std::string *>(why)->append(part.data, part.length);
-  };
   xtensorWhyNotForeign(mlirStringRefCreate(program.c_str(), program.size()), append, &why);
   return why;
 }
@@ -325,9 +318,6 @@ std::string lineOf(MlirLocation location) {
 
 Message messageOf(MlirDiagnostic diagnostic) {
   Message message;
-  auto append = [](MlirStringRef part, void *text) {
-    static_cast<std::string *>(text)->append(part.data, part.length);
-  };
   mlirDiagnosticPrint(diagnostic, append, &message.text);
   message.line = lineOf(mlirDiagnosticGetLocation(diagnostic));
   MlirStringRef fault = xtensorDiagnosticGetFault(diagnostic);
@@ -375,9 +365,6 @@ void refuse(const std::string &name, const std::vector<MlirValue> &operands,
 bool runPasses(py::PyModule &module, const std::string &pipeline) {
   MlirPassManager passes = mlirPassManagerCreate(mlirModuleGetContext(module.get()));
   std::string wrong;
-  auto append = [](MlirStringRef part, void *wrong) {
-    static_cast<std::string *>(wrong)->append(part.data, part.length);
-  };
   bool parsed = mlirLogicalResultIsSuccess(mlirParsePassPipeline(
       mlirPassManagerGetAsOpPassManager(passes), refOf(pipeline), append, &wrong));
   bool done = parsed && mlirLogicalResultIsSuccess(
@@ -402,9 +389,7 @@ void bindDiagnostics(nb::module_ &m) {
   m.def("refuse", &refuse, nb::arg("name"), nb::arg("operands"), nb::arg("attributes"),
         nb::arg("location"), "Keeps the errors of an op that cannot be built.");
   m.def("run_passes", &runPasses, nb::arg("module"), nb::arg("pipeline"),
-        "Runs passes over a module, as `builtin.module(..)` lists them; whether they succeeded. "
-        "Errors "
-        "are kept.");
+        "Runs the passes of `builtin.module(..)`. Whether they succeeded; their errors are kept.");
   m.def(
       "verify",
       [](py::PyModule &m) { return mlirOperationVerify(mlirModuleGetOperation(m.get())); },
