@@ -28,6 +28,7 @@ import hypothesis
 # Before the runtime is loaded: what is never written is NaN, and writes outside of results are errors.
 os.environ.setdefault("XTENSOR_DEBUG_MEMORY", "1")
 
+import _pytest.runner
 import metal_shim
 import pytest
 import tiers
@@ -41,6 +42,11 @@ ROOT = Path(__file__).resolve().parents[2]
 DEVICE = os.environ.get("XTENSOR_TEST_DEVICE", "cpu")
 MESSAGES = pytest.StashKey[int]()
 LEFT_OUT = pytest.StashKey[Counter[str]]()
+
+# pytest adds PYTEST_CURRENT_TEST to the environment and removes it, around each phase of a test. Threads of a driver
+# may read the environment meanwhile (lavapipe's compiler of kernels calls getenv), and before glibc 2.41 a variable
+# that is added may free the memory that they read.
+_pytest.runner._update_current_test_var = lambda item, when: None
 
 
 def pytest_configure(config: pytest.Config) -> None:
