@@ -1,10 +1,8 @@
 # One line per room: a folder of passes with its Passes.td becomes the library XTensor<Room>.
 #
 #   xtensor_add_pass_library(Group SOURCES A.cpp B.cpp LINK XTensorSchedule MLIR MLIRLinalgTransforms)
-#
-# UNITY compiles eight sources as one, which takes half of the time: names of their own must differ.
 function(xtensor_add_pass_library room)
-  cmake_parse_arguments(ARG "UNITY" "" "SOURCES;LINK;MLIR" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;MLIR" ${ARGN})
   set(LLVM_TARGET_DEFINITIONS Passes.td)
   mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${room})
   add_public_tablegen_target(XTensor${room}IncGen)
@@ -15,8 +13,14 @@ function(xtensor_add_pass_library room)
   target_link_libraries(XTensor${room} PUBLIC XTensorDialect XTensorEstimates ${ARG_LINK})
   mlir_target_link_libraries(XTensor${room} PUBLIC MLIRPass ${ARG_MLIR})
   xtensor_precompile(XTensor${room})
-  if(ARG_UNITY AND XTENSOR_UNITY)
-    set_target_properties(XTensor${room} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  xtensor_unite(XTensor${room})
+endfunction()
+
+# Compile eight sources of `library` as one, which takes half of the time: names of their own must
+# differ. (A build that is changed often is faster without: preset dev.)
+function(xtensor_unite library)
+  if(XTENSOR_UNITY)
+    set_target_properties(${library} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()
 

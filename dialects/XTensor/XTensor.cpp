@@ -18,14 +18,6 @@ using namespace xtensor;
 
 //===- dialect -------------------------------------------------------------===//
 
-void XTensorDialect::initialize() {
-  registerTypes();
-  addOperations<
-#define GET_OP_LIST
-#include "XTensor/XTensorOps.cpp.inc"
-      >();
-}
-
 void XTensorDialect::registerTypes() {
   addTypes<
 #define GET_TYPEDEF_LIST

@@ -1,5 +1,5 @@
-// The classes of ops, as TableGen generates them: by far the longest source of the build, with
-// options of its own where it is built with sanitizers (CMakeLists.txt).
+// The classes of ops, as TableGen generates them, and their registration: by far the longest source
+// of the build, with options of its own where it is built with sanitizers (CMakeLists.txt).
 #include "XTensor/XTensor.h"
 
 #include "XTensor/AssemblyNames.h"
@@ -10,3 +10,11 @@ using namespace xtensor;
 
 #define GET_OP_CLASSES
 #include "XTensor/XTensorOps.cpp.inc"
+
+void XTensorDialect::initialize() {
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "XTensor/XTensorOps.cpp.inc"
+      >();
+}

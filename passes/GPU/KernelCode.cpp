@@ -2,7 +2,7 @@
 
 using namespace mlir;
 
-FailureOr<gpu::GPUModuleOp> xtensor::gpu::kernelOf(Operation *code) {
+FailureOr<mlir::gpu::GPUModuleOp> xtensor::gpu::kernelOf(Operation *code) {
   if (auto kernel = dyn_cast_or_null<mlir::gpu::GPUModuleOp>(code->getPrevNode()))
     return kernel;
   return code->emitError() << "'" << code->getName() << "' is not the code of a gpu.module, which "
