@@ -9,22 +9,24 @@ include "mlir/Pass/PassBase.td"
 def Differentiate : Pass<"xtensor-differentiate"> {
   let summary = "Expand every derivative request, of any order";
   let description = [{
-    Why: a derivative of a derivative is a request inside the region of another request. So is a
-    vectorize in either. A request is ready if its region holds no request. The pass runs batch,
-    linearize, guard-selects, transpose, inline-derivatives and a CSE in turn until no request is
-    left. The result is a program without derivative ops, except for maps that a function returns.
+    Why: requests may be nested. For a derivative of a derivative, one request is in the region of
+    another. A request is ready if its region holds no request. The pass runs batch, linearize,
+    guard-selects, transpose, inline-derivatives and CSE in a loop, and each round expands the ready
+    requests. It ends when no request is left. The only derivative ops that remain are linear maps
+    that a function returns.
   }];
   let options = [Option<"guards", "guard-selects", "bool", "true",
-                        "whether guard-selects has its turn: off to measure what it costs">];
+                        "whether guard-selects runs; false to measure its cost">];
 }
 
 def FuseLoops : Pass<"xtensor-fuse-loops"> {
   let summary = "Merge a loop and the loop of its tangents";
   let description = [{
-    Why: linearize puts the tangents of a loop in a separate loop, which forward mode does not need.
-    If a scan reads what another scan stacked, slice by slice, the pass merges the two and nothing
-    is stacked. If a while loop repeats all carries of another one, it takes its place. Inside
-    linear maps, loops stay apart, because the maps may still be transposed.
+    Why: linearize puts the tangents of a loop into a second loop. Forward mode does not need two
+    loops. If a scan reads the stacked values of another scan slice by slice, the pass merges the
+    two, so the values need not be stacked. If a while loop computes all carries of another one
+    again, it replaces the other one. Inside linear maps, the pass does not merge loops, because the
+    maps may still be transposed.
 
     ```mlir
     %c, %z = xtensor.scan along t carry(%a) over(%x) {..}       // %z is read below only
@@ -38,8 +40,9 @@ def FuseLoops : Pass<"xtensor-fuse-loops"> {
 def InlineDerivatives : Pass<"xtensor-inline-derivatives"> {
   let summary = "Copy linear maps to the places where they are applied";
   let description = [{
-    Why: once the code of a map stands where it is applied, residuals are ordinary values, and
-    ordinary simplifications see them. If a map is applied once, the pass moves it.
+    Why: after the code of a linear map is inlined where the map is applied, its residuals are
+    ordinary values, and all simplifications apply to them. If a map is applied only once, the pass
+    moves its code instead of copying it.
 
     ```mlir
     %l = xtensor.linear {
@@ -58,8 +61,8 @@ def Linearize : Pass<"xtensor-linearize"> {
   let summary = "Split requests into primal code and a linear map";
   let description = [{
     Why: derivatives are linear in the tangents, and only linear code can be transposed. The primal
-    ops stay in place, unchanged. The values that the linear region takes from them are the
-    residuals. A request that holds derivative ops waits.
+    ops stay in place, unchanged. The residuals are the values that the linear region captures from
+    them. A request whose region holds derivative ops is not expanded in this round.
 
     ```mlir
     %y, %back = xtensor.pullback at(%x) wrt [0] {
@@ -84,10 +87,12 @@ def Linearize : Pass<"xtensor-linearize"> {
 def SplitPullbacks : Pass<"xtensor-split-pullbacks", "::mlir::ModuleOp"> {
   let summary = "Turn linear maps that functions return into functions";
   let description = [{
-    Why: a pullback that a user keeps outlives the call that made it. The function also returns the
-    residuals; `NAME.back` takes residuals and cotangents. Cheap residuals are recomputed. Arguments
-    and results are not returned twice. The attribute `xtensor.residuals` of `NAME.back` gives the
-    place of each residual: `i` is result `i` of NAME, and `-1 - i` is argument `i`.
+    Why: a user may keep a pullback after the call that returned it. So the linear map becomes a
+    function `NAME.back`, which takes the residuals and the cotangents. The function NAME returns
+    the residuals in addition to its results. Cheap residuals are recomputed instead. A residual
+    that is an argument or a result of NAME is not returned again. The attribute `xtensor.residuals`
+    of `NAME.back` gives the place of each residual: `i` is result `i` of NAME, and `-1 - i` is
+    argument `i`.
 
     ```mlir
     func.func @f(%x: !x) -> (!x, !xtensor.linear<(!x) -> !x>) {
@@ -105,7 +110,8 @@ def SplitPullbacks : Pass<"xtensor-split-pullbacks", "::mlir::ModuleOp"> {
 def Transpose : Pass<"xtensor-transpose"> {
   let summary = "Turn transposed linear maps into linear maps";
   let description = [{
-    Why: reverse mode is the transpose of the linear map. The pass builds it op by op, backwards.
+    Why: reverse mode is the transpose of the linear map. The pass builds the transpose op by op,
+    from the last op to the first.
 
     ```mlir
     %l = xtensor.linear {
@@ -127,15 +133,17 @@ def Transpose : Pass<"xtensor-transpose"> {
 //===- safety --------------------------------------------------------------===//
 
 def GuardSelects : Pass<"xtensor-guard-selects"> {
-  let summary = "Keep branches that were not chosen out of gradients";
+  let summary = "Keep branches that a select did not choose out of gradients";
   let description = [{
     Why: the cotangent of a branch that was not chosen is 0, but 0 times an infinite derivative is
-    NaN. In maps that will be transposed, products that reach a select become `scale`, in which a
-    zero wins. They stay products if the factor cannot be infinite. Contractions stay, too: if a
-    contraction sums over no dim of the select, Transpose puts the select behind it.
+    NaN. In linear maps that will be transposed, products that reach a select become `scale`, a
+    product in which a zero wins. They stay products if the factor cannot be infinite. Contractions
+    stay as they are, too. If a contraction sums over no dim of the select, xtensor-transpose moves
+    the select behind it.
 
-    A `scale` by a tangent, which the derivative of a pullback contains, only gets the mark. If
-    Transpose sees the select, it multiplies inside it, so few `scale` ops remain.
+    The derivative of a pullback contains `scale` ops whose factor is a tangent. These only get the
+    mark `xtensor.guard`. If xtensor-transpose finds the select of a marked op, it multiplies inside
+    of the select. So few `scale` ops remain.
 
     ```mlir
     %u = xtensor.mul %d, %t : !x, !x
@@ -150,7 +158,7 @@ def GuardSelects : Pass<"xtensor-guard-selects"> {
 def VerifyDifferentiated : Pass<"xtensor-verify-differentiated"> {
   let summary = "Check that no derivative op is left";
   let description = [{
-    Why: no later phase has derivative ops. The error names the user's line.
+    Why: later phases cannot lower derivative ops. The error names the user's line.
   }];
 }
 
@@ -158,7 +166,7 @@ def VerifyLinear : Pass<"xtensor-verify-linear"> {
   let summary = "Check that linear maps are linear";
   let description = [{
     Why: only a linear map has a transpose. Every op of a linear region that depends on a tangent
-    must be linear in it. All other ops are coefficients.
+    must be linear in it. All other ops compute coefficients of the map.
   }];
 }
 
@@ -167,7 +175,8 @@ def VerifyLinear : Pass<"xtensor-verify-linear"> {
 def PrintRules : Pass<"xtensor-print-rules"> {
   let summary = "Print the tables of derivative rules";
   let description = [{
-    Why: the table shows all rules at once. The pass fails if an op of the dialect is in no table.
+    Why: the output shows the rules of all ops. The pass fails if an op of the dialect is in none of
+    the tables.
   }];
 }
 

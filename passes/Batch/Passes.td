@@ -7,9 +7,9 @@ include "mlir/Pass/PassBase.td"
 def Batch : Pass<"xtensor-batch"> {
   let summary = "Expand functions of one instance to all instances";
   let description = [{
-    Why: ops align operands by name. So for most ops, a batch is one more name on every value that
-    depends on a batched value. The few ops that need more have a rule. A request for a derivative
-    inside the region, or another vectorize, is expanded first.
+    Why: ops align operands by name. So for most ops, the pass only adds the batch names to every
+    value that depends on a batched value. The few other ops have a rule of their own. If the region
+    contains a request for a derivative or another vectorize, that is expanded first.
 
     ```mlir
     %y = xtensor.vectorize over [v] at(%x, %w) {
@@ -28,8 +28,8 @@ def Batch : Pass<"xtensor-batch"> {
 def PrintBatchRules : Pass<"xtensor-print-batch-rules"> {
   let summary = "Print the table of how ops are vectorized";
   let description = [{
-    Why: the table shows all ops that are not vectorized by name. The pass fails if an op of the
-    dialect is not in the table.
+    Why: the table shows which ops have a rule of their own. The pass fails if an op of the dialect
+    is not in the table.
   }];
 }
 

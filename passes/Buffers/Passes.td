@@ -9,19 +9,20 @@ include "mlir/Pass/PassBase.td"
 def Bufferize : Pass<"xtensor-bufferize", "::mlir::ModuleOp"> {
   let summary = "One-shot bufferization with read-only arguments";
   let description = [{
-    At function boundaries, every tensor becomes a row-major buffer. The caller's arrays are never
-    written: an update of an argument works on a copy. If a destination only feeds an insertion, the
-    pass replaces it by the place of the insertion. So a concatenation writes each part once.
+    At function boundaries, every tensor becomes a row-major buffer. The function never writes to
+    arrays of the caller: an update of an argument works on a copy. If a destination tensor is only
+    inserted into a larger tensor, the pass replaces it by a slice of the larger tensor. So a
+    concatenation writes each part once.
 
     The pass prepares the module for upstream's analysis, which has three limits:
 
-    * Its time grows with the square of the uses of one value. If very many ops read an argument,
-      the pass presents it as several values.
-    * It does not tell positions of a tensor apart. If a loop reads one position and inserts
-      another, the pass makes the loop read from memory.
-    * It finds the unit dim that a view drops from strides. If two unit dims have unknown strides,
-      it may take the wrong one. So if the type of a view leaves the dim open, the pass writes a
-      whole view and a `memref.collapse_shape`.
+    * Its time grows with the square of the number of uses of one value. If very many ops read an
+      argument, the pass splits the argument into several values.
+    * It cannot distinguish different elements of one tensor. If a loop reads one element and
+      inserts another, the pass makes the loop read from memory, not from the tensor.
+    * If a view drops a unit dim, upstream finds the dim by its stride. If two unit dims have
+      unknown strides, it may find the wrong one. So if the type of a view does not determine the
+      dim, the pass makes a view with all dims, followed by a `memref.collapse_shape`.
 
     ```mlir
     func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -47,12 +48,12 @@ def Bufferize : Pass<"xtensor-bufferize", "::mlir::ModuleOp"> {
 }
 
 def LoopBuffers : Pass<"xtensor-loop-buffers", "::mlir::func::FuncOp"> {
-  let summary = "Give each buffer that a loop carries one fixed place";
+  let summary = "Give each buffer that a loop carries one fixed address";
   let description = [{
-    A loop that yields a buffer made in its body would need a new buffer in every iteration. The
-    pass gives each carried buffer a place before the loop. The end of the body copies into that
-    place. A buffer that the body updates in place is not copied. After the pass, no loop carries
-    buffers.
+    If a loop yields a buffer that its body allocates, it would need a new buffer in every
+    iteration. The pass allocates one buffer before the loop for each carried buffer. At the end of
+    the body, it copies the next value there. If the body updates the carried buffer in place, there
+    is no copy. After the pass, no loop carries buffers.
 
     ```mlir
     %r = scf.for .. iter_args(%a = %init) -> memref<8xf32> {
@@ -78,9 +79,10 @@ def LoopBuffers : Pass<"xtensor-loop-buffers", "::mlir::func::FuncOp"> {
 def OutParams : Pass<"xtensor-out-params", "::mlir::func::FuncOp"> {
   let summary = "Write results into buffers that the caller provides";
   let description = [{
-    Results become trailing arguments. A result that the function allocates is computed in place. A
-    result is copied only if it is an argument, or if it is returned twice. The body never reads the
-    sizes of an out parameter, so the caller need not pass them.
+    Results become arguments after the inputs. If the function allocates a result, it writes
+    directly to the caller's buffer instead. A result is copied only if it is an argument, or if the
+    function returns it twice. The body never reads the sizes of an out parameter, so the caller
+    need not pass them.
 
     ```mlir
     func.func @main(%x: memref<8xf32>) -> memref<8xf32> {
@@ -103,10 +105,10 @@ def OutParams : Pass<"xtensor-out-params", "::mlir::func::FuncOp"> {
 def Arena : Pass<"xtensor-arena", "::mlir::func::FuncOp"> {
   let summary = "Place temporaries in one block of memory, and reuse the space of dead ones";
   let description = [{
-    A call makes one acquisition instead of one per temporary. The working set is small, because
-    temporaries that are never alive together share bytes. Sizes may be known only at run time.
-    Inside an scf.forall, small scratch goes to the stack, with one alloca for all iterations. Large
-    scratch goes to an arena of the iteration.
+    A call acquires one block of memory for all its temporaries. Temporaries that are never alive at
+    the same time share bytes, so the working set is small. Sizes may be known only at run time. In
+    an scf.forall, small temporaries lie on the stack, in one alloca for all iterations. Large
+    temporaries lie in an arena of the iteration.
 
     ```mlir
     %a = memref.alloc() : memref<16xf32>
@@ -122,17 +124,17 @@ def Arena : Pass<"xtensor-arena", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"maxStackBytes", "max-stack-bytes", "int64_t", "65536",
-                        "scratch of one forall body that may live on the stack">,
+                        "bytes of temporaries of one forall body that may lie on the stack">,
                  Option<"alignment", "alignment", "int64_t", "64",
-                        "bytes that every temporary is aligned to">];
+                        "the alignment of every temporary, in bytes">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def VerifyBuffers : Pass<"xtensor-verify-buffers", "::mlir::ModuleOp"> {
-  let summary = "Check that only memory is left, with an offset and strides";
+  let summary = "Check that only memrefs are left, each with an offset and strides";
   let description = [{
-    This is the contract of the `buffers` phase. Later passes write addresses and begin with the
-    same check. A tensor is an error at the user's line, and the message names the missing phase.
+    This is the contract of the `buffers` phase. Later passes compute addresses, and begin with the
+    same check. If a tensor is left, the error names the user's line and the phase that is missing.
 
     ```mlir
     %y = linalg.generic ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {..}

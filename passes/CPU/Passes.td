@@ -7,11 +7,12 @@
 include "mlir/Pass/PassBase.td"
 
 def CallLibrary : Pass<"xtensor-call-library", "::mlir::ModuleOp"> {
-  let summary = "Call routines of the runtime, with operand descriptions on the stack";
+  let summary = "Turn `xtensor.library` into calls of routines, with operand descriptions on the stack";
   let description = [{
-    A routine works on any sizes and strides, and on several element types. It gets one xt_array per
-    operand (runtime.h), in the order of axes that the op states, and its integers. The pass runs
-    after outlining, so that outlining still recognises equal bodies.
+    A routine accepts any sizes and strides, and several element types. So it gets one `xt_array`
+    per operand (runtime.h), with its axes in the order that the op gives, and the integers in
+    `options`. The pass runs after outlining, because outlining could not recognise equal bodies
+    after it.
 
     ```mlir
     xtensor.library "xt_name" ins(%x : memref<4x?xf32>) outs(%y : memref<4xf32>)
@@ -32,8 +33,9 @@ def CallLibrary : Pass<"xtensor-call-library", "::mlir::ModuleOp"> {
 def ConvertToLLVM : Pass<"xtensor-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert the remaining ops to the LLVM dialect, in one conversion";
   let description = [{
-    One conversion over all dialects visits each op once. A pass per dialect costs several times as
-    much. Patterns are built once per pass object. Arenas become calls of the runtime.
+    One conversion for all dialects visits each op once. One pass per dialect would take several
+    times as long. The pass builds its patterns once per pass object. Allocations of arenas become
+    calls of the runtime.
 
     ```mlir
     %a = memref.alloc(%n) {xtensor.arena} : memref<?xi8>
@@ -50,16 +52,16 @@ def ConvertToLLVM : Pass<"xtensor-to-llvm", "::mlir::ModuleOp"> {
 def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::func::FuncOp"> {
   let summary = "Write linalg ops on buffers as vector loops or library calls";
   let description = [{
-    Several generic steps of tiling and vectorizing compile slower and run slower than loops that
-    are written at once. Every operand is a base, an offset and one stride per loop. Views, and
-    permuted, strided or reversed maps, have this form, too.
+    Upstream tiles and vectorizes in several generic steps. This compiles slower, and gives slower
+    code, than a direct emission of loops. The pass describes every operand by a base, an offset and
+    one stride per loop. Views, and permuted, strided or reversed maps, have this form, too.
 
-    * Neighbouring loops that all operands walk as one are merged.
-    * Ops over the same loops share one nest and pass values in registers.
-    * The loop along which most operands are contiguous is vectorized. Its remainder uses a mask if
-      that is cheap.
-    * Reductions keep several vectors in flight.
-    * Matrix products become calls of xt_gemm_*. The loops of a batch surround the call.
+    * The pass merges neighbouring loops if a single stride per operand can describe both.
+    * Ops with the same loops share one nest, in which values stay in registers.
+    * The loop along which most operands are contiguous is vectorized. The elements that do not fill
+      a vector use a mask if masks are cheap.
+    * Reductions use several independent accumulators.
+    * Matrix products become calls of xt_gemm_*. Loops over batch dims surround the call.
 
     ```mlir
     linalg.fill ins(%zero) outs(%s : memref<f32>)
@@ -85,14 +87,14 @@ def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::func::FuncOp"> {
 }
 
 def EstimateWork : Pass<"xtensor-estimate-work", "::mlir::ModuleOp"> {
-  let summary = "Say whether a call may take long, and which loops ask whether it is to end";
+  let summary = "Mark programs that may take long, and loops that must be able to stop";
   let description = [{
-    Who calls from Python keeps the interpreter's lock for a short call, and
-    gives it to other threads for a long one. A loop whose steps are known when
-    it runs counts as long. Such a loop, and one of several milliseconds, asks
-    now and then whether the user wants the call to end (`xtensor-poll-loops`):
-    after as many steps as take some 60 microseconds. Before loops are written
-    for linalg ops, which take no steps of the user's.
+    Python holds the interpreter's lock during a short call, and releases it during a long one. A
+    loop counts as long if its number of steps is known only at run time. Such a loop, and a loop of
+    several milliseconds, must stop if the user interrupts the call. The pass marks these loops with
+    the number of steps that take about 60 microseconds. `xtensor-poll-loops` then makes them ask
+    the runtime each time they have done this number of steps. The pass runs before
+    `xtensor-emit-vectors`, so it sees only loops of the user's program.
 
     ```mlir
     module { func.func @main(..) { scf.while .. } }
@@ -107,10 +109,10 @@ def EstimateWork : Pass<"xtensor-estimate-work", "::mlir::ModuleOp"> {
 }
 
 def ExpandMath : Pass<"xtensor-expand-math", "::mlir::func::FuncOp"> {
-  let summary = "Evaluate math functions of f32 vectors in vector instructions";
+  let summary = "Replace math functions of f32 vectors by polynomials";
   let description = [{
     A call per lane costs ten times as much as a polynomial. The README lists the accuracy of each
-    function. Functions without a good polynomial stay calls.
+    function. Functions without an accurate polynomial stay calls.
 
     ```mlir
     %y = math.exp %x : vector<16xf32>
@@ -129,9 +131,9 @@ def CallVectorLibrary : Pass<"xtensor-call-vector-library", "::mlir::ModuleOp"> 
   let summary = "Call glibc's vector math for functions without a polynomial";
   let description = [{
     The conversion to LLVM turns a math function on a vector into one call of libm per lane. libmvec
-    has these functions for whole registers, in f32 and f64. On a machine without libmvec (it is
-    part of x86-64's glibc), the calls per lane stay. Upstream lets LLVM's loop vectorizer choose
-    such functions. Here the loops are vectors already.
+    has these functions for whole registers, in f32 and f64. libmvec is part of glibc on x86-64. On
+    a machine without it, the calls per lane stay. In upstream's pipelines, LLVM's loop vectorizer
+    selects such functions. Here, the loops are already vectorized, so a pass does it.
 
     ```mlir
     %y = math.sin %x : vector<16xf32>
@@ -150,17 +152,18 @@ def CallVectorLibrary : Pass<"xtensor-call-vector-library", "::mlir::ModuleOp"> 
 def OutlineNests : Pass<"xtensor-outline-nests", "::mlir::ModuleOp"> {
   let summary = "Outline repeated loop nests, and cut long blocks into functions";
   let description = [{
-    Twice the code in one function takes more than twice the time to compile. A network of equal
-    layers has the same nests many times.
+    The compile time of a function grows faster than its size. A network of equal layers contains
+    the same nests many times.
 
-    * If two nests do the same to different buffers, they become one function that both places call.
+    * If two nests do the same work on different buffers, they become one function, which is called
+      in both places.
     * If a block still has very many nests, the pass cuts it into functions of a fixed number of
       nests. Each function recomputes the addresses that it uses.
-    * A few nests that differ stay in place, because a function costs as much to compile as a small
-      nest.
+    * If there are only a few different nests, they stay in place, because a function costs as much
+      to compile as a small nest.
 
-    Upstream outlines one loop that its caller names. It also merges functions that already exist,
-    whose memrefs are passed as whole descriptors.
+    Upstream has a utility that outlines one given loop. It also has a pass that merges equal
+    functions, but passes memrefs as whole descriptors.
 
     ```mlir
     scf.for %i = %c0 to %c64 step %c16 { vector.store %v, %x[%i] } {xtensor.nest}
@@ -183,10 +186,10 @@ def OutlineNests : Pass<"xtensor-outline-nests", "::mlir::ModuleOp"> {
 def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
   let summary = "Pass the bodies of parallel loops to the thread pool";
   let description = [{
-    The body of a loop over independent iterations becomes a function over a range of them. Values
-    that it uses from outside are passed in one block of memory on the caller's stack. Loops with
-    too little work stay in place. Equal bodies become one function, so repeated layers are compiled
-    once.
+    The body of a loop over independent iterations becomes a function over a range of them. The
+    values that it uses from outside are stored in one block of memory on the caller's stack. A loop
+    with too little work stays in place. Equal bodies become one function, so repeated layers are
+    compiled once.
 
     ```mlir
     scf.forall (%i) in (64) { .. }
@@ -204,12 +207,12 @@ def OutlineParallel : Pass<"xtensor-outline-parallel", "::mlir::ModuleOp"> {
 }
 
 def PollLoops : Pass<"xtensor-poll-loops", "::mlir::ModuleOp"> {
-  let summary = "Let long loops ask the runtime whether the call is to end";
+  let summary = "Make long loops ask the runtime whether the call was interrupted";
   let description = [{
-    A loop over steps becomes a loop over blocks of them, each of which is empty
-    once the call is to end; the steps themselves cost what they did. A while
-    loop counts its steps, and ends. The results mean nothing then: the call
-    fails.
+    A marked `scf.for` becomes a loop over blocks of steps, which asks the runtime before each
+    block. If the call was interrupted, all further blocks are empty. So the cost of a single step
+    does not change. A marked `scf.while` counts its steps and asks in the same intervals. The
+    results of an interrupted call are not valid, and the call raises an error.
 
     ```mlir
     scf.for %i = %c0 to %n step %c1 { .. } {xtensor.poll = 4096 : i64}
@@ -230,12 +233,12 @@ def PollLoops : Pass<"xtensor-poll-loops", "::mlir::ModuleOp"> {
 def PassCall : Pass<"xtensor-pass-call", "::mlir::ModuleOp"> {
   let summary = "Pass the current call to each function";
   let description = [{
-    Code compiled ahead of time runs in unknown programs. It has no state of its own, and the caller
-    decides what the runtime does for it. A loop that asks whether the call is to end is told that it
-    is not. The status of the entry is the head of an xt_call
-    (aot/call.h), whose services replace the runtime. The pass adds the call to every function as
-    the last argument. Under jit, the runtime finds the call in the thread, and functions have one
-    argument fewer.
+    Code compiled ahead of time runs in unknown programs. It has no state of its own, so the caller
+    passes the functions of the runtime with each call. The `status` argument of the entry point is
+    the beginning of an `xt_call` (aot/call.h). Its services replace the runtime. The pass adds the
+    pointer to the `xt_call` to every function, as the last argument. Under jit, the runtime finds
+    the current call in the thread, so functions need one argument less. A loop that asks whether
+    the call was interrupted always gets the answer no.
 
     ```mlir
     llvm.func @entry(%buffers: !llvm.ptr, %sizes: !llvm.ptr, %status: !llvm.ptr) {
@@ -252,12 +255,12 @@ def PassCall : Pass<"xtensor-pass-call", "::mlir::ModuleOp"> {
 }
 
 def VerifyLLVM : Pass<"xtensor-verify-llvm", "::mlir::ModuleOp"> {
-  let summary = "Check that only ops and types that LLVM has are left";
+  let summary = "Check that only ops and types of the LLVM dialect are left";
   let description = [{
-    This is the contract of the `llvm` phase: ops of the LLVM dialect, and values and memory of
-    types that LLVM has. Translation to LLVM ends the process on anything else. The pass reports an
-    error at the user's line instead. Upstream's conversion leaves an unrealized cast if no inverse
-    cast cancels it.
+    This is the contract of the `llvm` phase: only ops of the LLVM dialect are left, and all values
+    and memory have types that LLVM can translate. On other ops or types, the translation to LLVM IR
+    ends the process. So this pass reports an error at the user's line first. For example,
+    upstream's conversion leaves an unrealized cast if no inverse cast cancels it.
 
     ```mlir
     %i = builtin.unrealized_conversion_cast %v : vector<8xi64> to vector<8xindex>

@@ -7,10 +7,12 @@
 include "mlir/Pass/PassBase.td"
 
 def BranchBuffers : Pass<"xtensor-branch-buffers", "::mlir::func::FuncOp"> {
-  let summary = "Give memory that a branch chooses one place, which each side fills";
+  let summary = "Give a buffer that a branch selects one fixed place, which each side fills";
   let description = [{
     On the CPU, a branch may return one of two addresses. A kernel gets its addresses before it
-    runs, and sometimes only the kernel knows which side is taken.
+    runs. If the kernel itself computes the condition, the host cannot pass the right address. So
+    the pass gives the result of the branch one fixed buffer, here `%out`, and each side copies its
+    value there.
 
     ```mlir
     %r = scf.if %c -> (memref<4xf32>) { scf.yield %a } else { scf.yield %b }
@@ -27,10 +29,11 @@ def BranchBuffers : Pass<"xtensor-branch-buffers", "::mlir::func::FuncOp"> {
 def CutLoops : Pass<"xtensor-cut-loops", "::mlir::ModuleOp"> {
   let summary = "Cut loops of more steps than a device takes into several launches";
   let description = [{
-    Some devices leave loops after a number of steps without a report (library/devices.def). The
-    pass cuts a loop that one workgroup would run by itself. The host runs the outer loop, and each
-    launch takes as many steps as fit. If the test of a loop is computed, the loop tells the host
-    whether it is done. For devices without such a limit, the pass does nothing.
+    Some devices end loops after a number of steps, without an error (library/devices.def). If one
+    workgroup would run a loop with more steps, the pass cuts the loop into two. The host runs the
+    outer loop. Each launch runs the inner loop, with at most the allowed number of steps. If the
+    condition of a loop is computed in the kernel, the kernel tells the host whether the loop is
+    done. For devices without such a limit, the pass does nothing.
 
     ```mlir
     scf.for %i = %c0 to %c200000 step %c1 iter_args(%s = %x) { .. }
@@ -47,18 +50,18 @@ def CutLoops : Pass<"xtensor-cut-loops", "::mlir::ModuleOp"> {
 }
 
 def OutlineKernels : Pass<"xtensor-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "Make kernels of array operations; the rest of @main becomes their host";
+  let summary = "Turn array operations into kernels; the rest of @main becomes the host code";
   let description = [{
-    The pass places operations as follows:
+    The pass distributes operations as follows:
 
-    * A large operation is one launch, with a thread for each of its points.
-    * A group over rows (scf.forall) gives each iteration to a workgroup.
-    * Small operations, and the scalar code and control flow between them, are one kernel of one
-      workgroup. So the program does not pay for a launch per operation.
-    * If other kernels need a number that a kernel reads or computes, it stays in device memory. The
-      host reads it only to decide what to launch next.
-    * Indices are written out on flat memory. Upstream's path from parallel loops to SPIR-V needs
-      static strides and at most one dynamic size.
+    * A large operation becomes one launch, with a thread for each of its points.
+    * A group over rows (scf.forall) becomes a launch with a workgroup for each iteration.
+    * Neighbouring small operations, with the scalar code and control flow between them, become one
+      kernel of one workgroup. So the program does not pay for a launch per operation.
+    * If a kernel reads or computes a number that other kernels need, the number stays in device
+      memory. The host reads it only if it decides what to launch next.
+    * Kernels compute linear indices into flat memory. Upstream's path from parallel loops to SPIR-V
+      needs static strides and at most one dynamic size.
 
     ```mlir
     linalg.generic {..["parallel"]} ins(%x : memref<65536xf32>) outs(%y : memref<65536xf32>) { exp }
@@ -86,10 +89,10 @@ def OutlineKernels : Pass<"xtensor-outline-kernels", "::mlir::ModuleOp"> {
 def LaunchKernels : Pass<"xtensor-launch-kernels", "::mlir::ModuleOp"> {
   let summary = "Turn launches into calls of the runtime, and kernels into constants of the object";
   let description = [{
-    The binary of each kernel lies in the object, with the data that the runtime needs about it. A
-    launch passes addresses and 32-bit numbers (runtime/Device.h). Memory that the host reads, or
-    that a library routine works on, is mapped. Upstream's lowering of launches needs one of its own
-    runtimes, which do not have streams of recorded commands.
+    The object file contains the code of each kernel, with the description that the runtime needs. A
+    launch passes addresses and 32-bit numbers (runtime/Device.h). If the host or a library routine
+    reads or writes device memory, the pass inserts a call that maps it. Upstream's lowering of
+    launches needs one of upstream's runtimes, which cannot record commands and send them again.
 
     ```mlir
     gpu.launch_func @kernel0::@kernel0 blocks in (%g, %c1, %c1) threads in (..) args(%x : memref<?xf32>, %n : i32)

@@ -7,12 +7,12 @@
 include "mlir/Pass/PassBase.td"
 
 def FoldConversions : Pass<"xtensor-fold-conversions", "::mlir::func::FuncOp"> {
-  let summary = "Let matrix products widen the narrow numbers that they read";
+  let summary = "Move the widening of half-precision operands into matrix products";
   let description = [{
-    A library needs its operands in the type that it computes in. A kernel reads half precision and
-    widens what it has loaded. If a value is computed in half precision and widened only for
-    products, it is stored as half precision. The pass is for devices, and runs after groups are
-    made.
+    On the CPU, a library routine needs its operands in the type in which it computes. A kernel of a
+    device can load half precision and widen each element. So if a value is widened only for matrix
+    products, the pass moves the widening into them, and the value is stored in half precision. The
+    pass is for devices, and runs after xtensor-group.
 
     ```mlir
     %wide = linalg.generic ins(%a : tensor<64x32xf16>) { arith.extf }
@@ -28,13 +28,14 @@ def FoldConversions : Pass<"xtensor-fold-conversions", "::mlir::func::FuncOp"> {
 def FuseElementwise : Pass<"xtensor-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Evaluate elementwise ops where their results are read";
   let description = [{
-    A value that is written once and read once costs two passes over memory. Elementwise producers,
-    renames, broadcasts, fills and splat constants move into the body of their consumer, also into
-    reductions.
+    To store a value and read it once costs two passes over memory. So the pass moves elementwise
+    producers, renames, broadcasts, fills and splat constants into the bodies of their consumers. A
+    consumer may be a reduction.
 
-    A producer with several consumers is evaluated in each of them under two conditions. Reading its
-    inputs again costs no more memory traffic than storing it. It calls no math function, division
-    or gather. GEMM-shaped contractions keep their operands, because a library computes them.
+    A producer with several consumers is evaluated in each of them if two conditions hold. Reading
+    its inputs again moves no more memory than storing its result. Its body contains no math
+    function, division or gather. Matrix products keep their operands, because a library computes
+    them.
 
     ```mlir
     %s = linalg.generic ins(%x, %m) { subf }        // (d0, d1), (d0)
@@ -50,14 +51,16 @@ def FuseElementwise : Pass<"xtensor-fuse-elementwise", "::mlir::func::FuncOp"> {
 }
 
 def FuseScans : Pass<"xtensor-fuse-scans", "::mlir::func::FuncOp"> {
-  let summary = "Move readers of a running value into the loop that makes it";
+  let summary = "Move ops that read a running value into the loop that computes it";
   let description = [{
     The gradient of a product multiplies the elements before each element with those after it. These
-    are two scans, whose values would be stored only to be multiplied. If one op reads the values of
-    a scan and may go through them in any order, it moves into the body of the scan.
+    are two scans. Without this pass, the values of both would be stored, only to be multiplied. If
+    only one op reads the values of a scan, and it may read them in any order, the pass moves it
+    into the body of the scan.
 
-    A reduction of the elements that a scan combines is the last value of the scan. The pass uses
-    it, unless the outputs of the scan would have to be stored until all such values are there.
+    If a reduction combines the same elements as a scan, its result is the last value of the scan.
+    The pass then replaces the reduction. It does not do so if another op needs all these last
+    values before it reads the outputs: the outputs would have to be stored.
 
     ```mlir
     %y:2 = linalg.generic ins(%x) outs(%e, %one) { mulf } {xtensor.scan = "reverse"}
@@ -74,20 +77,19 @@ def FuseScans : Pass<"xtensor-fuse-scans", "::mlir::func::FuncOp"> {
 def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
   let summary = "Wrap linalg ops that share outer parallel dims in one scf.forall";
   let description = [{
-    The steps of a softmax or a layer normalisation all run over the same rows. If they are done one
-    row at a time, every intermediate is one row in the first-level cache, and one parallel loop
-    does all steps.
+    The steps of a softmax or a layer normalisation all run over the same rows. If one parallel loop
+    does all steps row by row, every intermediate is one row, which stays in the first-level cache.
 
-    * Dims are matched through the indexing maps of producers and consumers.
-    * A group never has a path that leaves it and comes back.
-    * Values that are used outside become results of the forall.
-    * An elementwise op on its own gets a forall over blocks. A column reduction gets one over
-      blocks of columns.
+    * The pass matches dims through the indexing maps of producers and consumers.
+    * No path of uses may leave a group and come back to it.
+    * Values that are used outside of the group become results of the forall.
+    * An elementwise op that joins no group gets its own forall over blocks. A column reduction gets
+      a forall over blocks of columns.
     * Contractions and small ops stay outside.
-    * `max-values` limits the number of tensors that a group of several ops reads and makes, because
-      a kernel can name only that many buffers.
-    * A device needs no forall for an op on its own (`alone`), because each of its points has a
-      thread.
+    * `max-values` limits the number of tensors that a group of several ops reads and computes,
+      because a kernel can use only that many buffers.
+    * On a device, each point of such a single op has a thread, so it needs no forall. `alone` is
+      then false.
 
     ```mlir
     %m = linalg.generic ins(%x) outs(%init) { maximumf }   // [64, 1024] -> [64]
@@ -105,7 +107,7 @@ def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"maxValues", "max-values", "unsigned", "0",
-                        "tensors that a group reads and makes; 0: any number">,
+                        "number of tensors that a group may read and compute; 0: any number">,
                  Option<"alone", "alone", "bool", "true",
                         "ops on their own get a forall, too">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
@@ -113,13 +115,13 @@ def Group : Pass<"xtensor-group", "::mlir::func::FuncOp"> {
 }
 
 def ReuseOperands : Pass<"xtensor-reuse-operands", "::mlir::func::FuncOp"> {
-  let summary = "Put the result of a group in the place of an operand that dies in it";
+  let summary = "Write the result of a group over an operand whose last use is in the group";
   let description = [{
-    If a group reads a part of a temporary and writes the same part of its result, it needs no
-    second temporary. This halves the memory, and the lines that a cache must hold. It saves most if
-    the producer is a matrix product, which cannot move into the group. Bufferization writes in
-    place only if the destination says so. Only temporaries are reused. Arguments and constants stay
-    as they are.
+    If each iteration reads a part of a temporary and writes the same part of the result, the result
+    can overwrite the temporary. This halves the memory, and the number of cache lines that are in
+    use. It saves most if a matrix product makes the temporary, because a product cannot move into
+    the group. Bufferization works in place only if the destination operand is that temporary. So
+    the pass makes it the destination. It reuses only temporaries, not arguments or constants.
 
     ```mlir
     %c = linalg.generic ins(%a, %b) outs(%zero) { mulf, addf }
@@ -141,17 +143,18 @@ def ReuseOperands : Pass<"xtensor-reuse-operands", "::mlir::func::FuncOp"> {
 def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Split large reductions into two stages";
   let description = [{
-    A full sum has no parallel dim and cannot join a group over rows. A sum of row sums can: the row
-    sums belong to the rows. If no outer dims are left, the pass cuts the longest reduced dim into
-    chunks. The chunks depend only on sizes, so the result does not depend on the number of threads.
+    A sum over all elements has no parallel dim, so it cannot join a group over rows. The pass
+    replaces it by row sums, which can join the group, and a sum of the row sums. If there are no
+    outer dims, it cuts the longest reduced dim into chunks. The chunks depend only on sizes, so the
+    result does not depend on the number of threads.
 
-    * Columns that do not fit in a cache become parts of whole rows. Memory is then read in order,
-      and the parts can join a group.
-    * If a reduction sums the outputs of a running combination, its first stage goes along the
-      combination. These sums join the group that makes the outputs, so the group need not store the
-      outputs for them.
-    * A device needs more `parts`, and columns are cut as well. A product with a long sum is also
-      cut if its result does not fill half a `tile`.
+    * If a block of columns does not fit in a cache, the reduction is cut into groups of whole rows.
+      Then memory is read in order, and the first stage can join a group.
+    * If a reduction sums the outputs of a running combination, its first stage runs along the
+      combination. It then joins the group that computes the outputs, and the group need not store
+      them for it.
+    * A device needs more `parts`, and columns are cut as well. A matrix product with a long sum is
+      also cut if its result does not fill half a `tile`.
 
     ```mlir
     %s = linalg.generic ins(%x) outs(%zero) { addf }       // [64, 1024] -> []
@@ -163,9 +166,10 @@ def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"parts", "parts", "int64_t", "16",
-                        "parts that keep the machine busy: at most 32 cores' worth, or a device's">,
+                        "number of parts that keeps the machine busy: at most 32 cores, or a device">,
                  Option<"tile", "tile", "int64_t", "0",
-                        "side of a device's tiles, half of which a product fills that is left to them; 0: all are left">];
+                        "side of a device's tiles: products that fill less than half a tile are cut; 0: "
+                        "no product is cut">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -8,9 +8,10 @@ include "mlir/Pass/PassBase.td"
 def TranslateToMSL : Pass<"xtensor-translate-to-msl", "::mlir::ModuleOp"> {
   let summary = "Translate SPIR-V modules to kernels in Metal's shading language";
   let description = [{
-    SPIRV-Cross writes the text. Buffer i is at index i. The numbers are at the index after the
-    buffers. This holds even if a kernel does not use all of them. The compiler loads SPIRV-Cross at
-    the first kernel. If it is missing, the error says what to install.
+    SPIRV-Cross translates a module to text in Metal's language. Buffer i has index i, even if the
+    kernel does not use all buffers. The numbers of the kernel have the index after the last buffer.
+    The compiler loads SPIRV-Cross when it translates the first kernel. If it is missing, the error
+    says what to install.
 
     ```mlir
     gpu.module @kernel0 { .. }

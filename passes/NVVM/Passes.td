@@ -8,9 +8,9 @@ include "mlir/Pass/PassBase.td"
 def ConvertToNVVM : Pass<"xtensor-convert-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Convert kernels to the LLVM dialect for NVIDIA's GPUs, beside their gpu.module";
   let description = [{
-    The pass uses upstream's patterns, except for memory. Our kernels have flat buffers, and a
-    buffer is an address. Upstream passes five numbers per buffer, or needs static sizes. Its
-    elementary functions call a library of NVIDIA.
+    The pass uses upstream's patterns, except for memory and for elementary functions. Our kernels
+    use flat buffers, so a buffer parameter is one address. Upstream passes five parameters per
+    buffer, or needs static sizes. For elementary functions, upstream calls NVIDIA's libdevice.
 
     ```mlir
     gpu.func @kernel0(%x: memref<?xf32>, %n: i32) kernel { .. }
@@ -29,10 +29,11 @@ def ConvertToNVVM : Pass<"xtensor-convert-to-nvvm", "::mlir::ModuleOp"> {
 def SerializePTX : Pass<"xtensor-serialize-ptx", "::mlir::ModuleOp"> {
   let summary = "Translate kernels in the LLVM dialect to PTX";
   let description = [{
-    LLVM writes the text for the chip of the module's target. On first use, the driver's assembler
-    makes machine code of it. The text is an attribute of the gpu.module and ends with a zero. The
-    host's object takes it from there. Upstream's gpu-module-to-binary leaves an op that only its
-    own runtimes read.
+    LLVM writes the PTX text for the chip of the module's target. When a kernel is first used, the
+    assembler in the driver makes machine code of the text. The pass writes the text, with a zero at
+    its end, into an attribute of the gpu.module. The attribute becomes a constant of the host's
+    object file (xtensor-launch-kernels). Upstream's gpu-module-to-binary makes an op that only
+    upstream's runtimes can use.
 
     ```mlir
     gpu.module @kernel0 { .. }

@@ -10,10 +10,10 @@ def ConvertToSPIRV : Pass<"xtensor-convert-to-spirv", "::mlir::ModuleOp"> {
   let description = [{
     The pass uses upstream's patterns and adds what they lack for our kernels:
 
-    * Numbers are push constants rather than one buffer each.
-    * Workgroup memory may be an attribution.
+    * Scalar parameters are push constants, not one buffer each.
+    * Workgroup attributions of a gpu.func become variables in workgroup memory.
     * Barriers order buffers as well as workgroup memory.
-    * Loops keep their results if they run zero times.
+    * The results of a loop are defined even if it runs zero times.
 
     ```mlir
     gpu.func @kernel0(%x: memref<?xf32>, %n: i32) kernel { .. }
@@ -33,11 +33,12 @@ def ConvertToSPIRV : Pass<"xtensor-convert-to-spirv", "::mlir::ModuleOp"> {
 }
 
 def DeclareCapabilities : Pass<"xtensor-declare-capabilities", "::mlir::spirv::ModuleOp"> {
-  let summary = "Declare capabilities that ops need and do not request";
+  let summary = "Declare capabilities that ops need, but that upstream does not derive from them";
   let description = [{
-    Upstream adds the capabilities that ops request. Atomic ops of 64-bit integers request only that
-    of the type. The variable that holds a subgroup's number requests none. The pass runs after
-    xtensor's conversion and upstream's spirv-update-vce.
+    Upstream's spirv-update-vce adds the capabilities that ops say they need. Atomic ops of 64-bit
+    integers say that they need Int64, but not Int64Atomics. The variable that holds the number of a
+    subgroup does not say that it needs a capability. The pass runs after xtensor-convert-to-spirv
+    and spirv-update-vce, and adds these capabilities.
 
     ```mlir
     spirv.module Logical GLSL450 requires #spirv.vce<v1.0, [Int64, Shader], []>
@@ -53,8 +54,9 @@ def DeclareCapabilities : Pass<"xtensor-declare-capabilities", "::mlir::spirv::M
 def SerializeSPIRV : Pass<"xtensor-serialize-spirv", "::mlir::ModuleOp"> {
   let summary = "Turn SPIR-V modules into the code of their kernels";
   let description = [{
-    The binary is an attribute of the gpu.module. The host's object takes it from there. Upstream's
-    gpu-module-to-binary leaves an op that only its own runtimes read.
+    The pass writes the SPIR-V binary into an attribute of the gpu.module. The attribute becomes a
+    constant of the host's object file (xtensor-launch-kernels). Upstream's gpu-module-to-binary
+    makes an op that only upstream's runtimes can use.
 
     ```mlir
     gpu.module @kernel0 { .. }
@@ -68,14 +70,15 @@ def SerializeSPIRV : Pass<"xtensor-serialize-spirv", "::mlir::ModuleOp"> {
 }
 
 def NarrowComparisons : Pass<"xtensor-narrow-comparisons"> {
-  let summary = "Compare integers with constants in the width that they come in";
+  let summary = "Compare extended integers with constants in their original width";
   let description = [{
-    The pass removes 64-bit operations, which GPUs do slowly or not at all. llvmpipe (Mesa 22.3)
+    The pass has two reasons. GPUs do 64-bit operations slowly or not at all. llvmpipe (Mesa 22.3)
     also gives wrong results if a 32-bit integer is extended and then compared with a constant.
     Upstream's canonicalisation leaves the extension.
 
-    After the driver has unrolled a loop, it may find such a comparison where the kernel has none.
-    So the pass flips the signs of other 64-bit integers and compares them as unsigned numbers.
+    A comparison may also get this form inside the driver, after it has unrolled a loop. So for
+    other comparisons of 64-bit integers, the pass flips the sign bits and compares as unsigned
+    numbers.
 
     ```mlir
     %wide = arith.extsi %x : i32 to i64
@@ -94,7 +97,8 @@ def TruncateInSteps : Pass<"xtensor-truncate-in-steps"> {
   let description = [{
     Upstream's expansion of casts to bfloat16 takes the upper half of its operand, even of a
     float64. Rounding to float32 and then to bfloat16 would round twice. So the first step rounds to
-    odd, and the second step decides as if it were the only one.
+    odd: it sets the last bit if any bit is lost. The second step then rounds as if from the
+    float64.
 
     ```mlir
     %y = arith.truncf %x : f64 to bf16

@@ -9,16 +9,16 @@ include "mlir/Pass/PassBase.td"
 def Schedule : Pass<"xtensor-schedule", "::mlir::func::FuncOp"> {
   let summary = "Look up how each op is vectorised, unrolled, called or chunked";
   let description = [{
-    Vector width, unroll factors and libraries depend on the machine. They are found by experiment,
-    not derived. The pass looks them up by target, kind of op and element type, and writes them on
-    the ops. So they can be read, tested and overridden in the IR. `xtensor.schedule` has these
-    fields:
+    The best unroll factors, vectorised loops and libraries depend on the machine. They are found by
+    experiment, not by a cost model. The pass looks them up by target, kind of op and element type,
+    and writes them as attributes on the ops. So they can be read, tested and changed in the IR.
+    `xtensor.schedule` has these fields:
 
     * on linalg.generic: `kind`, and either `library`, or `unroll` and `vector`;
     * on scf.forall: `grain`, the least number of iterations per chunk.
 
-    `library` is the call that computes the op. `unroll` is the number of independent vectors in
-    flight. `vector` is the loop that is vectorised, -1 for none.
+    `library` is the library routine that computes the op. `unroll` is the number of independent
+    vectors per step. `vector` is the index of the loop that is vectorised, or -1.
 
     ```mlir
     %s = linalg.generic ins(%row) outs(%zero) { addf }     // [1024] -> []

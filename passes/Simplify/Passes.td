@@ -7,8 +7,9 @@ include "mlir/Pass/PassBase.td"
 def Simplify : Pass<"xtensor-simplify"> {
   let summary = "Remove work that no result needs";
   let description = [{
-    Why: derivative code is assembled rule by rule. It holds code that nobody would write: sums of a
-    broadcast, products with ones, the same value twice.
+    Why: each derivative rule emits code without knowledge of the others. So derivative code
+    contains redundant ops: sums of a broadcast, products with ones, two ops that compute the same
+    value.
 
     ```mlir
     %b = xtensor.broadcast %s : (!xtensor.array<f32>) -> !xtensor.array<i: 3, f32>

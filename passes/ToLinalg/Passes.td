@@ -10,14 +10,16 @@ include "mlir/Pass/PassBase.td"
 def DecomposeContract : Pass<"xtensor-decompose-contract", "::mlir::func::FuncOp"> {
   let summary = "Contract arrays two at a time, the smallest intermediate first";
   let description = [{
-    A product of three matrices costs n^4 in one loop nest and 2 n^3 two at a time. Only pairs can
-    be given to a library.
+    A product of three matrices takes n^4 steps in one loop nest, and 2 n^3 as two products of
+    pairs. A library can compute only products of pairs.
 
-    * If only one operand has a summed dim, the pass sums over it before that operand meets another.
-    * A number without dims multiplies whichever of the result and the operands is smallest.
-    * A pair with nothing to contract is a plain product, which fuses with its neighbours.
+    * If only one operand has a summed dim, the pass sums over the dim before it multiplies the
+      operand with another.
+    * An operand without dims multiplies the smallest array among the other operands and the result.
+    * A pair without a summed dim becomes an elementwise product, which can fuse with its
+      neighbours.
 
-    After this pass, every contract has two operands and contracts dims that both have.
+    After this pass, every contract has two operands, and both have all summed dims.
 
     ```mlir
     %y = xtensor.contract %a, %b, %v over [j, k]      // (i, j), (j, k), (k)
@@ -32,21 +34,25 @@ def DecomposeContract : Pass<"xtensor-decompose-contract", "::mlir::func::FuncOp
 }
 
 def FuseProducts : Pass<"xtensor-fuse-products", "::mlir::func::FuncOp"> {
-  let summary = "Mark the sums that take a product without rounding it";
+  let summary = "Mark sums that are computed together with a product, rounded once";
   let description = [{
-    A processor computes x * y + z in the time of either operation, and rounds once. LLVM can find
-    such pairs by itself, but only where the product has no other use in the same loop. A value that
-    two loops compute would then differ, and a maximum would not find itself. So the decision is
-    made here, on the program before loops. It depends on the operands of a sum alone:
+    A processor computes x * y + z as one instruction (fma), which takes the time of either
+    operation and rounds once. LLVM can fuse such pairs by itself, but only if the product has no
+    other use in the same loop. If two loops compute the same value, they could then get different
+    bits. The gradient of a maximum, for example, would not find the maximum again. So this pass
+    decides before there are loops. It marks a sum if these conditions hold, which depend only on
+    the operands of the sum:
 
-    * One operand is a product with the dims of the sum, made in the same block. A sum of two
-      products stays as it is, because x * y - y * x is 0.
+    * One operand is a product in the same block, with the dims of the sum. The other operand is not
+      a product, so that x * y - y * x is still 0.
     * The elements are f32 or f64.
-    * No factor is the state of an update by position: the loop of the updates stores the product.
+    * No factor is the state of an update by position, because the loop of the updates stores the
+      product.
 
-    The mark is the number of that operand. `xtensor-to-linalg` makes one `math.fma` of the sum,
-    which reads the factors. Other users of the product read it rounded. The pass runs for
-    processors that have the instruction. Kernels of devices fuse nothing.
+    The mark is the index of the operand that is the product. `xtensor-to-linalg` turns a marked sum
+    into a `math.fma` of the factors. Other users of the product still read the rounded product. The
+    pass runs only for processors that have the instruction. In kernels of devices, these pairs are
+    not fused.
 
     ```mlir
     %p = xtensor.mul %x, %x
@@ -64,14 +70,14 @@ def FuseProducts : Pass<"xtensor-fuse-products", "::mlir::func::FuncOp"> {
 //===- to tensors ----------------------------------------------------------===//
 
 def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
-  let summary = "Turn names into axes";
+  let summary = "Turn names of dims into axes of tensors";
   let description = [{
-    This is the only place where dims get positions. The loops of an op are the dims of its result
-    in order, then the dims that it reduces. The op reads each operand through an affine map. So a
-    rename, a broadcast, a slice or a reversal is never an op, and never a copy. Known numbers are
-    constants in the bodies.
+    Only this pass gives dims positions. The loops of an op are the dims of its result in order,
+    then the reduced dims. The op reads each operand through an affine map. So renames, broadcasts,
+    reversals and most slices become parts of maps, and copy no data. Numbers that are known at
+    compile time become constants in the bodies.
 
-    Functions keep the named types of arguments and results as `xtensor.type`. Their arguments are
+    The attribute `xtensor.type` of arguments and results keeps their named types. Arguments are
     marked as not writable, because they belong to the caller.
 
     ```mlir
@@ -89,7 +95,7 @@ def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"updateBlocks", "update-blocks", "int64_t", "8",
-                        "into how many parts an update by position cuts its target at most: "
+                        "the largest number of parts of the target of an update by position: "
                         "threads, or workgroups of a device">,
                  Option<"atomicBits", "atomic-bits", "int64_t", "0",
                         "updates by position of up to so many bits may be done in any order, where "
@@ -106,9 +112,9 @@ def ToLinalg : Pass<"xtensor-to-linalg", "::mlir::ModuleOp"> {
 def VerifyLinalg : Pass<"xtensor-verify-linalg", "::mlir::ModuleOp"> {
   let summary = "Check that no op or type of xtensor is left";
   let description = [{
-    This is the contract of the `linalg` phase. Later phases do not know names, so an op that is
-    left would fail there without a hint. The pass reports the error at the user's line and names
-    the pass that should have removed the op.
+    This is the contract of the `linalg` phase. Later phases cannot process named arrays, so a
+    remaining op would fail there with an unclear error. This pass reports the error at the user's
+    line, and names the pass that should have removed the op.
   }];
 }
 
