@@ -12,9 +12,10 @@ def XTensor_Dialect : Dialect {
   let name = "xtensor";
   let summary = "Arrays whose dimensions have names";
   let description = [{
-    A program over arrays with named dimensions. Operands are aligned by name. So the dialect has no
-    axis numbers, no ranks to match and no transposes. It has few ops, and they are pure. No op
-    knows its derivative or its lowering.
+    A program of this dialect computes with arrays whose dimensions have names. Ops align their
+    operands by name, so the dialect needs no axis numbers, no matching of ranks and no transposes.
+    It has few ops, nearly all of which are pure. Derivatives and lowerings of ops are defined in
+    passes, not here.
   }];
   let cppNamespace = "::xtensor";
   let useDefaultTypePrinterParser = 1;
@@ -30,10 +31,10 @@ def XTensor_ArrayType : TypeDef<XTensor_Dialect, "Array"> {
   let mnemonic = "array";
   let summary = "array with named dimensions";
   let description = [{
-    An array has an ordered list of unique names. Each name has a size that is static or `?`. The
-    array also has an element type: `!xtensor.array<batch: 64, time: ?, f32>`. The order is the
-    storage order (row-major) and never changes the meaning. Inside one function, two `?` of one
-    name are the same size.
+    An array has an ordered list of dims and an element type, for example `!xtensor.array<batch: 64,
+    time: ?, f32>`. Each dim has a unique name, and a size that is static or `?` (dynamic). The
+    order of dims is their order in memory (row-major). It never changes the meaning of a program.
+    Inside one function, dims with the same name and size `?` have the same size.
 
     Signed integers are signless (`i32`), unsigned ones are `ui32`, and `i1` is bool. A name is
     quoted if it is not an identifier, or if it would parse as a builtin type.
@@ -65,8 +66,9 @@ def XTensor_LinearType : TypeDef<XTensor_Dialect, "Linear"> {
   let mnemonic = "linear";
   let summary = "linear map between arrays";
   let description = [{
-    The handle of an `xtensor.linear` region, `!xtensor.linear<(A, B) -> C>`. It is code, never
-    data. Only `xtensor.apply` and `xtensor.transposed` use it.
+    A value of the type `!xtensor.linear<(A, B) -> C>` stands for the region of an `xtensor.linear`
+    op. It is not data at run time. Only `xtensor.apply`, `xtensor.transposed` and terminators use
+    it.
   }];
   let parameters = (ins "::mlir::FunctionType":$map);
   let assemblyFormat = "`<` $map `>`";

@@ -14,7 +14,8 @@ class XTensor_ControlOp<string mnemonic, list<Trait> traits = []>
 def XTensor_SwitchOp : XTensor_ControlOp<"switch", [RecursivelySpeculatable]> {
   let summary = "Runs one of several regions";
   let description = [{
-    Runs region number `selector` (clamped into range) and returns what the region yields.
+    The op runs the region with the number `selector`, clamped into range, and returns the values
+    that it yields.
 
     Constraints:
     * (switch_c1) There is at least one region. No region has arguments.
@@ -39,9 +40,9 @@ def XTensor_WhileOp
     : XTensor_ControlOp<"while", [DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
   let summary = "Repeats a body while a condition holds";
   let description = [{
-    The carries start as `init`. While `cond` yields true for them, `body` maps them to the next
-    carries. The results are the last carries. The loop stops after `max_steps` steps if that is
-    given.
+    The carries start as `init`. While `cond` yields true for the carries, `body` maps them to the
+    next carries. The results are the last carries. If `max_steps` is given, the loop stops after
+    this number of steps at the latest.
 
     Constraints:
     * (while_c1) Both regions take the types of `init`.
@@ -80,11 +81,12 @@ def XTensor_ScanOp
                                  DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
   let summary = "Runs a body once per position of a dim, and carries values along";
   let description = [{
-    At each position, the body takes the carries, then the elements of `over` at that position,
-    without the dim. It yields the next carries, then values to stack. The results are the last
-    carries, then the stacked values with the dim as a new first one. `reverse` goes from the last
-    position to the first. A stacked value is at the position where its element was read. If `over`
-    is empty, `length` or `size` gives the number of steps.
+    At each position of the dim, the body gets the carries, then the slice of each array of `over`
+    at that position, without the dim. It yields the next carries, then values to stack. The results
+    are the last carries, then the stacked values, with the dim as a new first dim. With `reverse`,
+    the loop runs from the last position to the first. The value that a step stacks has the position
+    at which the step read its slices. If `over` is empty, `length` or `size` gives the number of
+    steps.
 
     Constraints:
     * (scan_c1) Every array of `over` has the dim, and the sizes are equal.
@@ -138,12 +140,13 @@ def XTensor_ScanOp
 def XTensor_CheckpointOp : XTensor_ControlOp<"checkpoint", [RecursivelySpeculatable]> {
   let summary = "A region that its derivative recomputes";
   let description = [{
-    Returns what the region yields. The reverse derivative keeps what the region captures and
-    nothing that it computes.
+    The op returns the values that the region yields. Between the forward and the reverse code, its
+    derivative keeps only the values that the region captures. It recomputes all values that the
+    region computes.
 
     Constraints:
     * (checkpoint_c1) The region has no arguments.
-    * (checkpoint_c2) The results are what it yields.
+    * (checkpoint_c2) The result types are the yielded types.
 
     ```mlir
     %y = xtensor.checkpoint {
@@ -167,12 +170,12 @@ def XTensor_CustomDerivativeOp : XTensor_ControlOp<"custom_derivative", [Recursi
     * `backward` maps the residuals, and the cotangents of the float results, to the cotangents of
       the float arguments.
 
-    One of the two directions may be absent, but not both.
+    Either `pushforward`, or both `forward` and `backward`, may be absent.
 
     Constraints:
     * (custom_derivative_c1) The op has a pushforward, or a forward and a backward.
-    * (custom_derivative_c2) The arguments of each region are those listed.
-    * (custom_derivative_c3) So are the values that it yields.
+    * (custom_derivative_c2) The arguments of each region have the types that this list says.
+    * (custom_derivative_c3) The values that each region yields have the types that this list says.
 
     ```mlir
     %y = xtensor.custom_derivative at(%x) primal {
@@ -204,15 +207,16 @@ def XTensor_CustomDerivativeOp : XTensor_ControlOp<"custom_derivative", [Recursi
 def XTensor_VectorizeOp : XTensor_ControlOp<"vectorize", [RecursivelySpeculatable]> {
   let summary = "A function of one instance, for all instances along names";
   let description = [{
-    The body is written for one instance: its arguments lack the names. If an argument lacks a name,
-    all instances along that name share it. The results have all names first, in the order given.
+    The body computes one instance, so its arguments do not have the dims `names`. If an operand
+    does not have one of these dims, all instances along the dim share it. The results have these
+    dims first, in the order of `names`.
 
     Constraints:
     * (vectorize_c1) There is at least one name. Names are unique. Each is a dim of an argument,
       with one size.
     * (vectorize_c2) The body takes the types of the arguments without the names.
     * (vectorize_c3) The body does not use the names.
-    * (vectorize_c4) The results are what the body yields, with the names first.
+    * (vectorize_c4) The result types are the yielded types, with the names first.
 
     ```mlir
     %n = xtensor.vectorize over [batch] at(%x) {

@@ -14,15 +14,15 @@ def XTensor_YieldOp : XTensor_Op<"yield", [Pure, Terminator]> {
 def XTensor_PullbackOp : XTensor_Op<"pullback", [RecursiveMemoryEffects, SingleBlock]> {
   let summary = "The results of a function and the transpose of its derivative";
   let description = [{
-    `results` are those of the body at `args`. `back` maps cotangents of the float results to
-    cotangents of the arguments that `wrt` lists. The body may capture values from above. Captured
-    values are constants to this derivative.
+    `results` are the values that the body yields for `args`. `back` is a linear map: it maps
+    cotangents of the float results to cotangents of the arguments that `wrt` lists. The body may
+    capture values from above. This derivative treats captured values as constants.
 
     Constraints:
     * (pullback_c1) The body arguments have the types of `args`.
     * (pullback_c2) `wrt` lists float arguments, each at most once.
-    * (pullback_c3) The result types are the yielded types. The type of the handle follows from
-      them.
+    * (pullback_c3) The result types are the yielded types. The type of `back` follows from them and
+      from `wrt`.
 
     ```mlir
     %y, %back = xtensor.pullback at(%x, %w) wrt [1] {
@@ -53,8 +53,8 @@ def XTensor_PushforwardOp
     * (pushforward_c1) The body arguments have the types of `args`.
     * (pushforward_c2) `wrt` lists float arguments, each at most once.
     * (pushforward_c3) A tangent has the type of its argument.
-    * (pushforward_c4) The result types are the yielded types, then those of the float results
-      again.
+    * (pushforward_c4) The result types are the yielded types, then the types of the float results
+      again, for their tangents.
   }];
   let arguments = (ins Variadic<XTensor_ArrayType>:$args, DenseI64ArrayAttr:$wrt,
                        Variadic<XTensor_ArrayType>:$tangents);
@@ -70,10 +70,10 @@ def XTensor_PushforwardOp
 def XTensor_LinearOp : XTensor_Op<"linear", [Pure, SingleBlock]> {
   let summary = "A linear map as a region";
   let description = [{
-    Maps tangents to tangents, or cotangents to cotangents. The values that the region captures from
-    above are the residuals. `sizes` are the sizes of the dynamic dims of its inputs, then of its
-    outputs, in order. A `trusted` map is a user's pullback rule. It need not be linear until its
-    transpose is needed.
+    The result is a map from tangents to tangents, or from cotangents to cotangents. The residuals
+    are the values that the region captures from above. `sizes` are the sizes of the dynamic dims of
+    the inputs, then of the outputs, in order. A `trusted` map is a user's pullback rule. The
+    compiler checks that it is linear only if its transpose is needed.
 
     Constraints:
     * (linear_c1) Body arguments and yielded values have the types of the map.
@@ -116,8 +116,8 @@ def XTensor_ApplyOp : XTensor_Op<"apply", [Pure]> {
 def XTensor_SizedOp : XTensor_Op<"sized", [Pure]> {
   let summary = "The identity, with the sizes of the dynamic dims of a tangent";
   let description = [{
-    In linear code, the op keeps the sizes that the transpose needs to broadcast. Elsewhere it folds
-    away.
+    In linear code, the op keeps sizes that the transpose needs for a broadcast. Outside of linear
+    code, it folds to its operand.
   }];
   let arguments = (ins XTensor_ArrayType:$x, Variadic<XTensor_SizeArray>:$sizes);
   let results = (outs XTensor_ArrayType:$y);
@@ -128,8 +128,9 @@ def XTensor_SizedOp : XTensor_Op<"sized", [Pure]> {
 def XTensor_BarrierOp : XTensor_Op<"barrier", [Pure, AllTypesMatch<["x", "y"]>]> {
   let summary = "The identity; common subexpression elimination stops at it";
   let description = [{
-    The op separates what a checkpoint computes from what its derivative recomputes. Barriers with
-    one `id` and one operand are the same.
+    The reverse derivative of a checkpoint recomputes values. The op keeps CSE from merging the
+    recomputed values with the values of the primal code. Two barriers with the same `id` and the
+    same operand are equal.
 
     ```mlir
     %y = xtensor.barrier distinct[0]<> of %x : !xtensor.array<i: 3, f32>

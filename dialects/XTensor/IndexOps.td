@@ -25,15 +25,15 @@ class XTensor_IndexedOp<string mnemonic>
                             DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]>;
 
 def XTensor_GatherOp : XTensor_IndexedOp<"gather"> {
-  let summary = "Elements at positions given by arrays, one array per dim read";
+  let summary = "Elements at positions given by index arrays, one for each dim that is read";
   let description = [{
-    Index arrays that share a name are matched elementwise, also with a dim that the source keeps.
-    Different names make an outer product. In the result, the dims of the index arrays are in the
-    place of the first dim read. Negative positions count from the end.
+    Index arrays are aligned by name: along a dim that two of them share, their elements are paired.
+    The same holds for a dim that the source keeps. Along different dims, all combinations of
+    positions are read. In the result, the dims of the index arrays take the place of the first dim
+    that is read. Negative positions count from the end.
 
-    For positions outside the dim, `raise` makes the call fail with an IndexError, even if the
-    result is not read. `clip` takes the nearest element; for a dim of size 0, it takes the
-    number 0.
+    If a position is outside of the dim, `raise` makes the call fail with an IndexError, even if the
+    result is not used. `clip` reads the nearest element. If the dim has size 0, the result is 0.
 
     Constraints:
     * (gather_c1) There are as many index arrays as dims in `along`, at least one.
@@ -59,11 +59,11 @@ def XTensor_GatherOp : XTensor_IndexedOp<"gather"> {
 def XTensor_ScatterOp : XTensor_IndexedOp<"scatter"> {
   let summary = "A copy of the target, combined with updates at given positions";
   let description = [{
-    The dims of `updates` are among the dims that a gather of the target at the same indices has. A
-    missing dim broadcasts. Updates at one position are combined one after another, in index order.
-    Index order is row-major over the dims of the index arrays, in the order of their names, so
-    stored order has no meaning. `set` keeps the last update. NaN wins `max` and `min`. `drop` skips
-    updates outside the dim.
+    The gathered view is the result of a gather of the target at the same indices. `updates` has
+    dims of the gathered view, and is broadcast along the others. Updates of one position are
+    applied one after another, in index order. Index order is row-major over the dims of the index
+    arrays, sorted alphabetically. So the stored order of dims has no meaning. `set` keeps the last
+    update. In `max` and `min`, NaN wins. `drop` skips updates at positions outside of the dim.
 
     Constraints, in addition to those of gather:
     * (scatter_c1) Target and updates have one element type.
@@ -84,18 +84,19 @@ def XTensor_ScatterOp : XTensor_IndexedOp<"scatter"> {
 }
 
 def XTensor_AccumulateOp : XTensor_IndexedOp<"accumulate"> {
-  let summary = "state <- factor * state + term, by the updates of each position in turn";
+  let summary = "At each position, state <- factor * state + term for one update after another";
   let description = [{
-    `scatter mul` is the case with terms 0. The op is closed under differentiation. It is linear in
-    start and terms, and its transpose is itself with the order of updates reversed.
+    With terms of 0, the op is `scatter mul`. Its derivatives can be written with the same op. The
+    op is linear in start and terms. Its transpose is the same op with the order of updates
+    reversed.
 
     * `last` returns the states after all updates.
-    * `states` returns the state that each update found, with the dims of the gathered view. It is 0
-      for an update that was dropped.
+    * `states` returns the state before each update, with the dims of the gathered view. For an
+      update that is dropped, it returns 0.
 
     Index order is that of scatter.
 
-    Constraints, in addition to those of scatter for factors and terms:
+    Constraints: factors and terms satisfy those of the updates of scatter. In addition:
     * (accumulate_c1) Elements are floats.
 
     Example: `xtensor.accumulate last drop %start at %i times %f plus %t along [row] :

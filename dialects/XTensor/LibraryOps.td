@@ -12,28 +12,29 @@ def XTensor_LibraryOp : XTensor_Op<"library", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "One call of a routine of the runtime, with results in the outs";
   let description = [{
-    The op replaces loops that are not worth generating: factorisations, transforms, sorts. On
-    tensors, each result is its out, updated. Bufferization gives the outs the memory where the
-    results are wanted, so nothing is copied. On memory, the op has no results.
+    Some operations are not worth generating as loops: factorisations, transforms, sorts. The op
+    calls a routine for them. On tensors, each result is the updated value of an out. Bufferization
+    replaces the outs by the buffers in which the results are needed, so no result is copied. On
+    memrefs, the op has no results.
 
     The routine gets one `xt_array` per operand (ins, then outs: pointer, element type, sizes,
-    strides). It also gets `options`, integers whose meaning it defines (runtime.h). Its results
-    depend on those alone, so equal calls are one call. The routine may read what an out holds
-    before the call. If it does not, pass `tensor.empty`.
+    strides). It also gets `options`, integers whose meaning the routine defines (runtime.h). Its
+    results depend only on operands and options, so CSE may merge equal calls. The routine may read
+    the values that an out has before the call. If it does not, pass `tensor.empty`.
 
     `axes` gives, for each operand, the order in which the routine sees its axes. So a permuted
-    array needs no copy. -1 stands for an absent axis, of size 1 and stride 0. Without `axes`, the
-    order is the stored one.
+    array needs no copy. -1 adds an axis of size 1 and stride 0. Without `axes`, the order is that
+    of the type.
 
     With `contiguous`, the routine needs stride 1 in the last stored axis of every operand.
     Bufferization copies the operands that do not have it. Without `contiguous`, the routine works
     on any strides.
 
     Constraints:
-    * (library_c1) Operands are all tensors, and the results have the types of the outs. Or they are
-      all memory, without results.
+    * (library_c1) All operands are tensors, and the results have the types of the outs; or all
+      operands are memrefs, and there are no results.
     * (library_c2) `axes` has a list per operand, with each of its axes once and any number of -1.
-    * (library_c3) There is an out.
+    * (library_c3) There is at least one out.
 
     Example: `%l = xtensor.library "xt_cholesky" ins(%a : tensor<8x4x4xf32>) outs(%e :
     tensor<8x4x4xf32>) {axes = [array<i64: 0, 2, 1>, array<i64: 0, 1, 2>], options = array<i64: 1>}

@@ -37,16 +37,17 @@ def XTensor_CholeskyOp : XTensor_FactorOp<"cholesky"> {
 }
 
 def XTensor_CholeskyTangentOp : XTensor_MatrixOp<"cholesky_tangent"> {
-  let summary = "The change of a Cholesky factor for a change of its matrix, or the transpose of that map";
+  let summary = "The tangent of a Cholesky factor for a tangent of its matrix, or the transpose of that map";
   let description = [{
-    X is lower triangular, and X L^T + L X^T = T. T is the symmetric part of `t`, and L is the lower
-    triangle of `l`. X has zeros above the diagonal.
+    The result X is lower triangular, with zeros above the diagonal, and solves X L^T + L X^T = T. T
+    is the symmetric part of `t`, and L is the lower triangle of `l`.
 
-    `transposed` maps the cotangent of L to the cotangent of the matrix. X is then symmetric, and
-    the lower triangle of X L is half of that of `t`. The rest of `t` is not read.
+    With `transposed`, the op maps the cotangent of L to the cotangent of the matrix. X is then
+    symmetric, and the lower triangle of X L is half of the lower triangle of `t`. The op does not
+    read `t` above the diagonal.
 
-    The dims of `x` are those of `l` apart from its matrix, then those of `t`. The op is linear in
-    `t`. Constraints: matrix_c1, matrix_c2, tangent_c1.
+    The dims of `x` are the batch dims of `l`, then the dims of `t`. The op is linear in `t`.
+    Constraints: matrix_c1, matrix_c2, tangent_c1.
 
     Example: `xtensor.cholesky_tangent %l, %t on [row, col] :
     !xtensor.array<row: 4, col: 4, f32>, !xtensor.array<row: 4, col: 4, f32>`
@@ -63,9 +64,9 @@ def XTensor_CholeskyTangentOp : XTensor_MatrixOp<"cholesky_tangent"> {
 def XTensor_EighOp : XTensor_InnerFactorOp<"eigh"> {
   let summary = "Eigenvalues, ascending, and orthonormal eigenvectors of a symmetric matrix";
   let description = [{
-    The matrix is the symmetric part (A + A^T) / 2. `w` has the inner dim. `v` has it in place of
-    the column dim. If the matrix holds a NaN, the results are NaN. Constraints: matrix_c1,
-    matrix_c2, matrix_c3.
+    The op decomposes the symmetric part (A + A^T) / 2. The eigenvalues `w` have the inner dim. The
+    eigenvectors `v` have the inner dim in place of the column dim. If the matrix contains a NaN,
+    the results are NaN. Constraints: matrix_c1, matrix_c2, matrix_c3.
 
     Example: `%w, %v = xtensor.eigh %a on [row, col] inner rank :
     !xtensor.array<row: 4, col: 4, f32>`
@@ -76,9 +77,9 @@ def XTensor_EighOp : XTensor_InnerFactorOp<"eigh"> {
 def XTensor_LuOp : XTensor_FactorOp<"lu"> {
   let summary = "LU factors with partial pivoting, in one matrix";
   let description = [{
-    The rows of A in `order` are L U. `packed` holds U on and above the diagonal, and the unit lower
-    triangular L below it. `inverse` is the inverse permutation, and `parity` is its sign, 1 or -1.
-    If the matrix is singular, U has a zero on its diagonal. Constraints: matrix_c1.
+    L U is the matrix A with its rows in `order`. `packed` holds U on and above the diagonal, and
+    the unit lower triangular L below it. `inverse` is the inverse permutation, and `parity` is its
+    sign, 1 or -1. If the matrix is singular, U has a zero on its diagonal. Constraints: matrix_c1.
 
     Example: `%packed, %order, %inverse, %parity = xtensor.lu %a on [row, col] :
     !xtensor.array<row: 4, col: 3, f32>`
@@ -88,16 +89,18 @@ def XTensor_LuOp : XTensor_FactorOp<"lu"> {
 }
 
 def XTensor_LuTangentOp : XTensor_MatrixOp<"lu_tangent"> {
-  let summary = "The change of both LU factors for a change of L U, or the transpose of that map";
+  let summary = "The tangents of both LU factors for a tangent of L U, or the transpose of that map";
   let description = [{
-    L and U are the factors in `packed`. X holds D below the diagonal and E on and above it, as
-    `packed` holds L and U. The op solves D U + L E = T.
+    L and U are the factors in `packed`. The op solves D U + L E = T for D, the tangent of L, and E,
+    the tangent of U. T is the matrix `t`. X holds D below the diagonal and E on and above it, as
+    `packed` holds L and U.
 
-    `transposed` maps the cotangents of the factors to the cotangent of L U. X U^T then equals `t`
-    below the diagonal, and L^T X equals `t` elsewhere.
+    With `transposed`, the op maps the cotangents of the factors to the cotangent of L U. X U^T then
+    equals `t` below the diagonal, and L^T X equals `t` on and above it.
 
-    The op divides by a pivot only if rows lie below it. If that pivot is 0, D is 0 there. The dims
-    of `x` are those of `packed` apart from its matrix, then those of `t`. The op is linear in `t`.
+    The op divides by a pivot only if there are rows below it. If such a pivot is 0, D is 0 in its
+    column. The dims of `x` are the batch dims of `packed`, then the dims of `t`. The op is linear
+    in `t`.
 
     Constraints:
     * matrix_c1
@@ -119,9 +122,9 @@ def XTensor_LuTangentOp : XTensor_MatrixOp<"lu_tangent"> {
 def XTensor_PinvOp : XTensor_FactorOp<"pinv"> {
   let summary = "Moore-Penrose inverse";
   let description = [{
-    The two dims are swapped: the inverse maps an array with the row dim to an array with the column
-    dim. Singular values up to eps * max(rows, columns) * the largest count as 0. Constraints:
-    matrix_c1.
+    The roles of the two dims are swapped: the inverse maps an array with the row dim to an array
+    with the column dim. Singular values up to eps * max(rows, columns) * the largest count as 0.
+    Constraints: matrix_c1.
 
     Example: `xtensor.pinv %a on [row, col] : !xtensor.array<row: 4, col: 3, f32>`
   }];
@@ -144,13 +147,14 @@ def XTensor_QrOp : XTensor_InnerFactorOp<"qr"> {
 def XTensor_SolveOp : XTensor_MatrixOp<"solve"> {
   let summary = "The solution x of A x = b, for a square matrix";
   let description = [{
-    `b` has the row dim, and `x` has the column dim in its place. `transposed` solves A^T x = b: `b`
-    has the column dim, and `x` the row dim. The dims of `x` are the batch dims of the matrix, then
-    those of `b`. If A is singular, the result is not finite.
+    `b` has the row dim, and `x` has the column dim in its place. With `transposed`, the op solves
+    A^T x = b: `b` has the column dim, and `x` has the row dim. The dims of `x` are the batch dims
+    of the matrix, then those of `b`. If A is singular, the result is not finite.
 
     Constraints:
     * matrix_c1, matrix_c2
-    * (solve_c1) `b` has the row dim (with `transposed`, the column dim), and not the other one.
+    * (solve_c1) `b` has the row dim (with `transposed`, the column dim), and does not have the
+      other dim.
     * (solve_c2) Equal names have equal sizes, and element types are equal.
 
     Example: `xtensor.solve %a, %b on [row, col] : !xtensor.array<row: 4, col: 4, f32>,
@@ -168,10 +172,10 @@ def XTensor_SolveOp : XTensor_MatrixOp<"solve"> {
 def XTensor_SvdOp : XTensor_InnerFactorOp<"svd"> {
   let summary = "Reduced singular value decomposition, values descending";
   let description = [{
-    A = U diag(s) Vh. `u` has the inner dim in place of the column dim. `s` has only the inner dim.
-    `vh` has it in place of the row dim. The size of the inner dim is the smaller of the two sizes.
-    If the matrix holds a NaN or an infinity, the results are NaN. Constraints: matrix_c1,
-    matrix_c3.
+    A = U diag(s) Vh. `u` has the inner dim in place of the column dim. `vh` has the inner dim in
+    place of the row dim. `s` has the inner dim and the batch dims. The size of the inner dim is the
+    smaller of the two sizes. If the matrix contains a NaN or an infinity, the results are NaN.
+    Constraints: matrix_c1, matrix_c3.
 
     Example: `%u, %s, %vh = xtensor.svd %a on [row, col] inner rank :
     !xtensor.array<row: 4, col: 3, f32>`
@@ -182,13 +186,13 @@ def XTensor_SvdOp : XTensor_InnerFactorOp<"svd"> {
 def XTensor_TriangularContractOp : XTensor_MatrixOp<"triangular_contract"> {
   let summary = "The terms of a contraction on and below a diagonal";
   let description = [{
-    The op is `contract` of both operands, restricted to some terms. In these, the position along
-    the first of `dims` is not less than the position along the second. With `strict`, it is
-    greater. The op has two forms:
+    The op is a `contract` of both operands that leaves out some terms. It keeps the terms on and
+    below the diagonal: the position along the first of `dims` is not less than the position along
+    the second. With `strict`, it keeps only the terms below the diagonal. The op has two forms:
 
     * One operand is a matrix with both dims, and the sum is over the dim that the other operand
-      has. The result is the product with the lower triangle of the matrix. The rest of the matrix
-      is not read.
+      has. The result is the product with the lower triangle of the matrix. The op does not read the
+      rest of the matrix.
     * Each operand has one of the dims. The result is the lower triangle of a product, with zeros
       above it.
 
@@ -220,8 +224,8 @@ def XTensor_TriangularSolveOp : XTensor_MatrixOp<"triangular_solve"> {
   let summary = "The solution x of A x = b, for a triangular matrix";
   let description = [{
     Works like `solve`, but reads only one triangle of A: the lower one, or with `upper` the upper
-    one. With `unit`, the diagonal is not read and counts as ones. The transposed matrix is the same
-    matrix with its dims in the other order and the other triangle. Constraints: matrix_c1,
+    one. With `unit`, the op does not read the diagonal, and uses ones in its place. To solve with
+    the transposed matrix, swap `dims` and use the other triangle. Constraints: matrix_c1,
     matrix_c2, solve_c1, solve_c2.
 
     Example: `xtensor.triangular_solve %a, %b on [row, col] {upper} :

@@ -14,9 +14,9 @@ def XTensor_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [
 def XTensor_ReduceOp : XTensor_InferredOp<"reduce"> {
   let summary = "Reduction over named dims";
   let description = [{
-    The result lacks the reduced dims. `argmax` and `argmin` return the first position (i64) along
-    exactly one dim. In `max`, `min`, `argmax` and `argmin`, NaN wins. Over no elements, `sum` is 0,
-    `prod` is 1, `any` is false and `all` is true.
+    The result lacks the reduced dims. `argmax` and `argmin` return the first position (i64) of the
+    extremum, along exactly one dim. In `max`, `min`, `argmax` and `argmin`, NaN wins. If there are
+    no elements, `sum` is 0, `prod` is 1, `any` is false and `all` is true.
 
     Constraints:
     * (reduce_c1) Every dim is a dim of the operand.
@@ -37,9 +37,9 @@ def XTensor_ReduceOp : XTensor_InferredOp<"reduce"> {
 def XTensor_ContractOp : XTensor_InferredOp<"contract"> {
   let summary = "Product of any number of arrays, summed over named dims";
   let description = [{
-    The op covers dot, matrix, batched and outer products, and every einsum. The dims of the result
-    are the union of the operands' dims without the summed ones. They are in order of first
-    appearance, or in the given `order`.
+    The op covers dot, matrix, batched and outer products, and every einsum. The result has all dims
+    of the operands except the summed dims. They are in order of first appearance, or in the given
+    `order`.
 
     Constraints:
     * (contract_c1) There is at least one operand, and all have one number type.

@@ -13,9 +13,9 @@ def XTensor_CumulativeKind : I32EnumAttr<"CumulativeKind", "running combination"
 def XTensor_CumulativeOp : XTensor_InferredOp<"cumulative"> {
   let summary = "Running sum, product, maximum or minimum along a dim";
   let description = [{
-    Element t combines elements 0 to t. With `exclusive`, it combines the elements before t and
-    starts from the identity (0, 1, the lowest, the highest number). `reverse` walks from the last
-    element to the first. Once the walk meets a NaN, all later results are NaN.
+    Element t combines elements 0 to t. With `exclusive`, it combines only the elements before t.
+    Element 0 is then the identity of the kind: 0, 1, the lowest or the highest number. With
+    `reverse`, the op runs from the last element to the first. After a NaN, all results are NaN.
 
     Constraint: (cumulative_c1) The dim is a dim of the operand.
 
@@ -32,14 +32,17 @@ def XTensor_CumulativeOp : XTensor_InferredOp<"cumulative"> {
 def XTensor_RecurrenceOp : XTensor_InferredOp<"recurrence"> {
   let summary = "Linear recurrence of first order along a dim";
   let description = [{
-    y[t] = decay[t] * y[t - 1] + input[t], from 0. A decay of 0 forgets the past, even an infinite
-    one. So zeros cut a dim into segments.
+    y[t] = decay[t] * y[t - 1] + input[t], where the value before the first element is 0. If a decay
+    is 0, the earlier values have no effect, even if they are infinite. So zeros cut a dim into
+    independent segments.
 
-    * `exclusive` returns the value before step t.
-    * `late` applies the decay of the previous step: y[t] = decay[t - 1] * y[t - 1] + input[t].
-    * `reverse` walks from the last element to the first.
+    * With `exclusive`, element t is the value before step t.
+    * With `late`, the op uses the decay of the previous step: y[t] = decay[t - 1] * y[t - 1] +
+      input[t].
+    * With `reverse`, the op runs from the last element to the first.
 
-    The derivatives of running products and extrema have this form, and so do its own derivatives.
+    The derivatives of running products and extrema have this form. So do the derivatives of a
+    recurrence.
 
     Constraints:
     * (recurrence_c1) Operands have one float type, and equal names have equal sizes.

@@ -40,7 +40,7 @@ def XTensor_SizeOp : XTensor_InferredOp<"size"> {
 def XTensor_RenameOp : XTensor_InferredOp<"rename"> {
   let summary = "Changes the names of dims";
   let description = [{
-    All names change at once, so names may be swapped.
+    All names change at the same time, so names may be swapped.
 
     Constraints:
     * (rename_c1) `from` are dims of the operand, each at most once.
@@ -58,8 +58,8 @@ def XTensor_RenameOp : XTensor_InferredOp<"rename"> {
 def XTensor_BroadcastOp : XTensor_Op<"broadcast", [Pure]> {
   let summary = "The same values with more dims, or with dims in another order";
   let description = [{
-    The result has at least the dims of the operand, in any order. `sizes` gives the size of each
-    dynamic dim that the operand lacks, in the order of the result.
+    The result has all dims of the operand and may have more, in any order. `sizes` gives the sizes
+    of the dynamic dims that only the result has, in their order.
 
     Constraints:
     * (broadcast_c1) The result has all dims of the operand, with their sizes.
@@ -87,15 +87,16 @@ def XTensor_SqueezeOp : XTensor_InferredOp<"squeeze"> {
 }
 
 def XTensor_SliceOp : XTensor_InferredOp<"slice"> {
-  let summary = "Regular selection along dims";
+  let summary = "Elements at regular distances along dims";
   let description = [{
-    Along each named dim, the op takes `sizes` elements, starting at `offsets`, `strides` (at least
-    1) apart.
+    For each dim, `offsets` has the first position, `sizes` the number of elements, and `strides`
+    the distance between them, which is at least 1.
 
     Constraints:
     * (slice_c1) The dims are dims of the operand, each at most once.
     * (slice_c2) The selection lies inside the array.
-    * (slice_c3) A dim of size `?` cannot be sliced, because equal names are equal sizes.
+    * (slice_c3) A dim of size `?` cannot be sliced, because the result would have the same name
+      with another size.
 
     Example: `xtensor.slice %x [t] offsets [1] sizes [2] strides [3] : !xtensor.array<t: 8, f32>`
   }];
@@ -112,12 +113,12 @@ def XTensor_SliceOp : XTensor_InferredOp<"slice"> {
 def XTensor_PadOp : XTensor_InferredOp<"pad"> {
   let summary = "Adds elements of one value before, after and between the elements";
   let description = [{
-    Along each named dim, the op adds `low` elements before, `high` after, and `interior` between
-    neighbours. `interior` is the reverse of a strided slice.
+    Along each named dim, the op adds `low` elements before the array, `high` elements after it, and
+    `interior` elements between neighbours. A strided slice undoes the padding by `interior`.
 
     Constraints:
     * (pad_c1) The dims are dims of the operand, each at most once.
-    * (pad_c2) No amount is negative.
+    * (pad_c2) No number of added elements is negative.
     * (pad_c3) `value` has no dims, and has the element type of the operand.
     * (pad_c4) A dim of size `?` cannot be padded.
   }];
@@ -173,7 +174,7 @@ def XTensor_SplitOp : XTensor_InferredOp<"split"> {
 
     Constraints:
     * (split_c1) `dim` is a dim of the operand, and its size is static.
-    * (split_c2) The product of the sizes is its size.
+    * (split_c2) The product of the new sizes is the size of `dim`.
     * (split_c3) The new names are unique, and are not names of dims that stay.
 
     Example: `xtensor.split %x z into [a, b] sizes [2, 3] : !xtensor.array<z: 6, f32>`
@@ -188,7 +189,9 @@ def XTensor_SplitOp : XTensor_InferredOp<"split"> {
 
 def XTensor_ReverseOp : XTensor_InferredOp<"reverse"> {
   let summary = "Reverses the order of elements along dims";
-  let description = "Constraint: (reverse_c1) dims are the operand's, none twice.";
+  let description = [{
+    Constraint: (reverse_c1) The dims are dims of the operand, each at most once.
+  }];
   let arguments = (ins XTensor_ArrayType:$x, StrArrayAttr:$dims);
   let results = (outs XTensor_ArrayType:$y);
   let assemblyFormat = "$x custom<Names>($dims) attr-dict `:` type($x)";

@@ -5,11 +5,11 @@
 include "XTensor/Base.td"
 
 def XTensor_ArgsortOp : XTensor_InferredOp<"argsort"> {
-  let summary = "Positions along a dim in the order of their elements";
+  let summary = "The positions along a dim that sort its elements";
   let description = [{
-    Each result element is a position, as i64: that of the element which comes there when `x` is
-    sorted along `dim`. Equal elements keep their order, also with `descending`. -0.0 and 0.0 are
-    equal. NaN comes last in both orders.
+    Element i of the result is the position in `x`, as i64, of element i of the sorted array. Equal
+    elements keep their order, even with `descending`. -0.0 and 0.0 are equal. NaN comes last in
+    both orders.
 
     Constraint: (argsort_c1) The dim is a dim of the array.
 

@@ -5,11 +5,11 @@
 include "XTensor/Base.td"
 
 def XTensor_WindowOp : XTensor_InferredOp<"window"> {
-  let summary = "The windows of a dim, with the places inside each window as a new last dim";
+  let summary = "The windows along a dim, with the positions inside a window as a new last dim";
   let description = [{
-    y[t, w] = x[t * stride + w * dilation]. Only whole windows count. `dim` is left with
-    (n - (size - 1) * dilation - 1) / stride + 1 elements, or none if no window fits. If the windows
-    are reduced or contracted at once, nothing is copied.
+    y[t, w] = x[t * stride + w * dilation]. The result contains only whole windows. The size of
+    `dim` is (n - (size - 1) * dilation - 1) / stride + 1, or 0 if no window fits. If the next op
+    reduces or contracts the windows, no data is copied.
 
     Constraints:
     * (window_c1) The dim is a dim of the operand and has a static size.
