@@ -1,15 +1,15 @@
 // Ops that work element by element on operands aligned by name: the result has the union of
 // the dims in order of first appearance, equal names have equal sizes, scalars broadcast.
 //
-// This file is also the table of what later rooms need of such an op (XTensor_ElementwiseFields):
+// This file is also the table of such ops that the passes use (XTensor_ElementwiseFields).
 // elementwise_table.py writes XTensorElementwise.inc from it.
 #ifndef XTENSOR_ELEMENTWISE_OPS_TD
 #define XTENSOR_ELEMENTWISE_OPS_TD
 
 include "XTensor/Base.td"
 
-/// What the passes read of an elementwise op. An empty field: the pass has code of its own, or the
-/// op does not need any.
+/// The fields of an elementwise op that the passes read. If a field is empty, the pass has code of
+/// its own for the op, or needs no code.
 class XTensor_ElementwiseFields {
   /// The math op that computes one float (passes/ToLinalg).
   string math = "";
@@ -19,8 +19,8 @@ class XTensor_ElementwiseFields {
   /// is short, kernels contain it in line.
   string kernel = "";
   bit isShort = 0;
-  /// The derivative by each operand (passes/Autodiff/ElementwiseRules.cpp), as an Expr of the
-  /// operands `a` and `b` and the result `y`; 0 passes no tangent.
+  /// The derivative with respect to each operand (passes/Autodiff/ElementwiseRules.cpp), as an Expr
+  /// of the operands `a` and `b` and the result `y`. For 0, no tangent is passed on.
   list<string> partials = [];
   /// A factor of both partials of an op with two operands.
   string factor = "";
@@ -231,7 +231,7 @@ def XTensor_ComparePredicate : I32EnumAttr<"ComparePredicate", "comparison", [
 def XTensor_CompareOp : XTensor_InferredOp<"compare", [XTensor_Elementwise]> {
   let summary = "Comparison";
   let description = [{
-    Comparisons with NaN are false, except `ne`, which is true.
+    If an operand is NaN, the result is false, except for `ne`, which gives true.
 
     Example: `xtensor.compare lt %a, %b : !xtensor.array<i: 4, f32>, !xtensor.array<f32>`
   }];
