@@ -32,7 +32,7 @@ def XTensor_LibraryOp : XTensor_Op<"library", [
 
     Constraints:
     * (library_c1) All operands are tensors, and the results have the types of the outs; or all
-      operands are memrefs, and there are no results.
+      operands are memrefs, and the op has no results.
     * (library_c2) `axes` has a list per operand, with each of its axes once and any number of -1.
     * (library_c3) There is at least one out.
 

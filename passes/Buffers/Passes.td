@@ -52,8 +52,8 @@ def LoopBuffers : Pass<"xtensor-loop-buffers", "::mlir::func::FuncOp"> {
   let description = [{
     If a loop yields a buffer that its body allocates, it would need a new buffer in every
     iteration. The pass allocates one buffer before the loop for each carried buffer. At the end of
-    the body, it copies the next value there. If the body updates the carried buffer in place, there
-    is no copy. After the pass, no loop carries buffers.
+    the body, it copies the next value there. If the body updates the carried buffer in place,
+    nothing is copied. After the pass, no loop carries buffers.
 
     ```mlir
     %r = scf.for .. iter_args(%a = %init) -> memref<8xf32> {

@@ -144,8 +144,8 @@ def SplitReductions : Pass<"xtensor-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Split large reductions into two stages";
   let description = [{
     A sum over all elements has no parallel dim, so it cannot join a group over rows. The pass
-    replaces it by row sums, which can join the group, and a sum of the row sums. If there are no
-    outer dims, it cuts the longest reduced dim into chunks. The chunks depend only on sizes, so the
+    replaces it by row sums, which can join the group, and a sum of the row sums. If no outer dim is
+    left, it cuts the longest reduced dim into chunks. The chunks depend only on sizes, so the
     result does not depend on the number of threads.
 
     * If a block of columns does not fit in a cache, the reduction is cut into groups of whole rows.
