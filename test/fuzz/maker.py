@@ -185,7 +185,7 @@ class Maker:
         try:
             with np.errstate(all="ignore"):
                 results = OPERATIONS[s.op].meaning(s, [self.values[a] for a in s.args], self.values)
-        except (UnknownError, RefusedError):
+        except (UnknownError, RefusedError, MemoryError):  # the last: NumPy, on the way to a small result
             return False
         for a in results:
             too_large = a.value.size > self.kind.largest or len(a.dims) > 4

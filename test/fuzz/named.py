@@ -228,6 +228,9 @@ def total(x: Named, dim: str, dtype: str | None = None) -> Named:
         result = value.sum(-1)
         sizes = np.abs(value).sum(-1) + error.sum(-1)
         e = np.where(_nonfinite(value, error), 0.0, error.sum(-1))
+        # A factor that is infinite everywhere may be multiplied after the sum (docs/semantics.md, NaN).
+        opposite = (value == np.inf).any(-1) & (value == -np.inf).any(-1) & ~np.isnan(value).any(-1)
+        e = np.where(opposite, np.inf, e)
         if n <= 1:
             return made(dims, dtype, result, e)
         return made(dims, dtype, result, e, n, np.where(np.isfinite(result), sizes, result))
