@@ -4,6 +4,7 @@
 #include "Pipelines.h"
 #include "XTensor/Dims.h"
 #include "XTensor/Fault.h"
+#include "XTensor/Place.h"
 #include "compiler/Compiler.h"
 #include "compiler/Cost.h"
 #include "compiler/Export.h"
@@ -95,10 +96,8 @@ void xtensorContextSetErrorsWithoutOps(MlirContext context) {
 MlirStringRef xtensorDiagnosticGetFault(MlirDiagnostic diagnostic) {
   return wrap(xtensor::faultOf(unwrap(diagnostic)));
 }
-MlirStringRef xtensorLocationGetFile(MlirLocation location, unsigned *line) {
-  auto found = unwrap(location)->findInstanceOf<FileLineColLoc>();
-  *line = found ? found.getLine() : 0;
-  return wrap(found ? found.getFilename().strref() : StringRef());
+void xtensorLocationPrintPlace(MlirLocation location, MlirStringCallback callback, void *data) {
+  callback(wrap(StringRef(xtensor::placeOf(unwrap(location)))), data);
 }
 
 static xtensor::Compiled &get(XTensorCompiled compiled) {

@@ -43,8 +43,9 @@ MLIR_CAPI_EXPORTED void xtensorContextSetErrorsWithoutOps(MlirContext context);
 
 /* What an error is about, as XTensor/Fault.h names it; empty where nothing says it. */
 MLIR_CAPI_EXPORTED MlirStringRef xtensorDiagnosticGetFault(MlirDiagnostic diagnostic);
-/* File and line of the innermost place that `location` holds; line 0 where it holds none. */
-MLIR_CAPI_EXPORTED MlirStringRef xtensorLocationGetFile(MlirLocation location, unsigned *line);
+/* FILE:LINE of the first place that `location` holds; empty where it holds none. */
+MLIR_CAPI_EXPORTED void xtensorLocationPrintPlace(MlirLocation location,
+                                                  MlirStringCallback callback, void *data);
 
 /* A compiled function. `entry` is an xt_entry (runtime.h); its code goes with the last of those
  * that were compiled from one program. */

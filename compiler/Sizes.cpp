@@ -2,6 +2,7 @@
 
 #include "XTensor/Dims.h"
 #include "XTensor/Fault.h"
+#include "XTensor/Place.h"
 #include "XTensor/XTensor.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/ADT/StringExtras.h"
@@ -12,12 +13,6 @@ using namespace xtensor;
 static bool isDynamic(Type type, StringRef dim) {
   return llvm::any_of(dynamicDims(cast<ArrayType>(type)),
                       [&](StringAttr d) { return d.getValue() == dim; });
-}
-
-/// FILE:LINE, or empty.
-static std::string placeOf(Operation *op) {
-  auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>();
-  return loc ? (loc.getFilename().strref() + ":" + Twine(loc.getLine())).str() : "";
 }
 
 static StringRef nameOf(Operation *op) { return op->getName().stripDialect(); }
@@ -107,7 +102,7 @@ LogicalResult Sizes::introduce(Operation *op, StringRef dim, Found size) {
   llvm::sort(size->open);
   auto [it, isNew] = known.try_emplace(dim, *size);
   if (!isNew && !(it->second == *size))
-    equalities.push_back({it->second, *size, dim.str(), nameOf(op).str(), placeOf(op)});
+    equalities.push_back({it->second, *size, dim.str(), nameOf(op).str(), placeOf(op->getLoc())});
   return success();
 }
 

@@ -1,5 +1,6 @@
 #include "ToLinalg/Lowering.h"
 
+#include "XTensor/Place.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -362,9 +363,6 @@ bool xtensor::readsWindows(const View &view) {
 }
 
 int32_t Lowering::addSite(StringAttr dim, bool isUnsigned) {
-  std::string place;
-  if (auto line = location->findInstanceOf<FileLineColLoc>())
-    place = line.getFilename().str() + ":" + std::to_string(line.getLine());
   // The front end names ops that may fail: two of them may stand in one line.
   std::string name;
   location->walk([&](Location inner) {
@@ -377,7 +375,7 @@ int32_t Lowering::addSite(StringAttr dim, bool isUnsigned) {
   name += isUnsigned ? "u" : "";
   SmallVector<Attribute> all(sites.getValue());
   all.push_back(b.getDictionaryAttr({b.getNamedAttr("dim", dim),
-                                     b.getNamedAttr("loc", b.getStringAttr(place)),
+                                     b.getNamedAttr("loc", b.getStringAttr(placeOf(location))),
                                      b.getNamedAttr("op", b.getStringAttr(name))}));
   sites = b.getArrayAttr(all);
   return all.size() - 1;

@@ -310,16 +310,10 @@ struct Message {
 /// that waits for the interpreter would hold MLIR's lock on diagnostics meanwhile.
 thread_local std::vector<Message> diagnostics;
 
-std::string lineOf(MlirLocation location) {
-  unsigned line;
-  MlirStringRef file = xtensorLocationGetFile(location, &line);
-  return line ? std::string(file.data, file.length) + ":" + std::to_string(line) : std::string();
-}
-
 Message messageOf(MlirDiagnostic diagnostic) {
   Message message;
   mlirDiagnosticPrint(diagnostic, append, &message.text);
-  message.line = lineOf(mlirDiagnosticGetLocation(diagnostic));
+  xtensorLocationPrintPlace(mlirDiagnosticGetLocation(diagnostic), append, &message.line);
   MlirStringRef fault = xtensorDiagnosticGetFault(diagnostic);
   message.fault.assign(fault.data, fault.length);
   return message;
@@ -395,8 +389,13 @@ void bindDiagnostics(nb::module_ &m) {
       [](py::PyModule &m) { return mlirOperationVerify(mlirModuleGetOperation(m.get())); },
       nb::arg("module"), "Whether a module is valid; its errors are kept.");
   m.def(
-      "line_of", [](MlirLocation location) { return lineOf(location); }, nb::arg("location"),
-      "FILE:LINE of the innermost place that a location holds, or nothing.");
+      "line_of",
+      [](MlirLocation location) {
+        std::string line;
+        xtensorLocationPrintPlace(location, append, &line);
+        return line;
+      },
+      nb::arg("location"), "FILE:LINE of the innermost place that a location holds, or nothing.");
 }
 
 } // namespace
