@@ -1,16 +1,14 @@
 // Running compiled code: arguments are checked against the signature, results come from the buffer
 // pool, and the GIL is released where the work is worth it.
 #include "Executable.h"
+#include "DeviceCall.h"
 #include "Devices.h"
 #include "NumPy.h"
 #include "Services.h"
 #include "Signals.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <structmember.h>
-#include <unordered_map>
 #include <utility>
 
 using namespace xtensor;
@@ -23,46 +21,7 @@ constexpr int64_t kReleaseGilBytes = 64 << 10; // about 10 us of work; releasing
 
 PyObject *indexError; // called with (site, index, size); raises
 PyObject *sizeError;  // called with (number, dtype, dims, sizes); raises
-PyObject *atCall;     // called with the sites of a call that returns before it can fail
 bool guarded;         // whether blocks have guards: $XTENSOR_DEBUG_MEMORY=1
-bool waits;           // whether calls on devices that check indices wait for the answer
-
-/// Who calls the programs of devices. Guarded by the GIL.
-struct Programs {
-  // How many executables call a program: one that was compiled twice is there once.
-  std::unordered_map<xt_program *, size_t> callers;
-  // First calls that are running. Which program they call is known when they return, so until then
-  // each program may be theirs.
-  size_t firstCalls = 0;
-  // Those that lost their last caller meanwhile, and what keeps their code (owned; may be null).
-  std::unordered_map<xt_program *, PyObject *> left;
-
-  void leave(xt_program *program, PyObject *keepalive) {
-    if (--callers[program] > 0)
-      return;
-    callers.erase(program);
-    if (!firstCalls)
-      xt_program_forget(program);
-    else if (left.emplace(program, keepalive).second)
-      Py_XINCREF(keepalive);
-  }
-  void enterFirst() { ++firstCalls; }
-  void exitFirst() {
-    if (--firstCalls > 0)
-      return;
-    auto gone = std::exchange(left, {});
-    for (auto [program, keepalive] : gone)
-      if (!callers.count(program))
-        xt_program_forget(program);
-    for (auto [program, keepalive] : gone) // may run any code
-      Py_XDECREF(keepalive);
-  }
-};
-
-Programs &programs() {
-  static auto *made = new Programs;
-  return *made;
-}
 
 Executable *self(PyObject *o) { return reinterpret_cast<Executable *>(o); }
 
@@ -257,12 +216,6 @@ int traverse(PyObject *o, visitproc visit, void *arg) {
   return 0;
 }
 
-/// Devices give back what they made of the code, if this was the last to call it.
-void leaveProgram(Executable *e) {
-  if (xt_program *program = std::exchange(e->program, nullptr))
-    programs().leave(program, e->keepalive);
-}
-
 /// In place of code that is gone.
 void goneEntry(void **, const int64_t *, xt_status *status) { status->code = 6; }
 
@@ -337,15 +290,6 @@ PyType_Slot slots[] = {
 PyType_Spec spec = {"xtensor._native.Executable", sizeof(Executable), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
-/// Keeps `callable` (None: nothing) and returns what was there before; null with an exception.
-PyObject *replaceCallable(PyObject *&kept, PyObject *callable) {
-  if (callable != Py_None && !PyCallable_Check(callable))
-    return PyErr_Format(PyExc_TypeError, "wanted: a callable or None, not %R", callable);
-  PyObject *previous = kept;
-  kept = callable == Py_None ? nullptr : Py_NewRef(callable);
-  return previous ? previous : Py_NewRef(Py_None);
-}
-
 PyObject *setIndexError(PyObject *, PyObject *callable) {
   return replaceCallable(indexError, callable);
 }
@@ -354,19 +298,7 @@ PyObject *setSizeError(PyObject *, PyObject *callable) {
   return replaceCallable(sizeError, callable);
 }
 
-PyObject *setAtCall(PyObject *, PyObject *callable) { return replaceCallable(atCall, callable); }
-
-PyObject *setWaiting(PyObject *, PyObject *flag) {
-  int truth = PyObject_IsTrue(flag);
-  if (truth < 0)
-    return nullptr;
-  return PyBool_FromLong(std::exchange(waits, truth));
-}
-
-PyMethodDef functions[] = {{"set_waiting", setWaiting, METH_O,
-                            "set_waiting(flag)\n--\n\nWhether a call on a device that checks "
-                            "indices waits for the answer ($XTENSOR_WAIT=1). Returns what it was."},
-                           {"set_index_error", setIndexError, METH_O,
+PyMethodDef functions[] = {{"set_index_error", setIndexError, METH_O,
                             "set_index_error(callable)\n--\n\nWhat is called with (site, index, "
                             "size), to raise, when compiled code meets an "
                             "index out of range. Returns what it was before."},
@@ -374,10 +306,6 @@ PyMethodDef functions[] = {{"set_waiting", setWaiting, METH_O,
                             "set_size_error(callable)\n--\n\nWhat is called with (number, dtype, "
                             "dims, sizes), to raise, when a result is larger than the address "
                             "space; a size is a list of factors. Returns what it was before."},
-                           {"set_at_call", setAtCall, METH_O,
-                            "set_at_call(callable)\n--\n\nWhat is called with the sites of a call "
-                            "on a device that may yet fail; it returns those to tell about, with "
-                            "the caller's line. Returns what it was before."},
                            {}};
 
 } // namespace
@@ -401,49 +329,6 @@ bool xtensor::matches(Executable *e, PyObject *const *args, bool acceptNumpy, vo
         !argumentMatches(s.inputs[i], args[i], acceptNumpy, e->device, buffers[i], sizes, bytes))
       return false;
   return true;
-}
-
-/// Runs the code on a device, and leaves with the results what they depend on. Others may run
-/// Python meanwhile: the first call makes kernels, and every call talks to a driver. False with an
-/// exception set.
-__attribute__((noinline)) static bool enterDevice(Executable *e, void **buffers,
-                                                  const int64_t *sizes, Dependences &before,
-                                                  PyObject **results, size_t count) {
-  xt_status status = {0, 0, 0, 0};
-  xt_ticket *ticket = nullptr;
-  bool isFirst = !e->program;
-  if (isFirst)
-    programs().enterFirst();
-  PyThreadState *state = e->releaseGil ? PyEval_SaveThread() : nullptr;
-  xt_device_use(e->device);
-  e->entry(buffers, sizes, &status);
-  if (!status.code)
-    ticket = xt_call_ticket();
-  xt_program *program = xt_call_program();
-  if (state)
-    PyEval_RestoreThread(state);
-  if (!e->program && program) {
-    e->program = program;
-    ++programs().callers[program];
-  }
-  if (isFirst)
-    programs().exitFirst();
-  if (status.code) {
-    raiseStatus(e->sites, status, e->device);
-    return false;
-  }
-  PyObject *sites = ticket && atCall ? PyObject_CallOneArg(atCall, e->sites) : Py_NewRef(e->sites);
-  if (!sites) {
-    xt_ticket_release(ticket);
-    return false;
-  }
-  Pending *pending = before.with(ticket, sites);
-  Py_DECREF(sites);
-  for (size_t i = 0; pending && i < count; ++i)
-    reinterpret_cast<Array *>(results[i])->pending = retain(pending);
-  bool ok = !waits || !ticket || !pending || settle(pending);
-  release(pending);
-  return ok;
 }
 
 void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *device) {
@@ -617,9 +502,15 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
   return result;
 }
 
+PyObject *xtensor::replaceCallable(PyObject *&kept, PyObject *callable) {
+  if (callable != Py_None && !PyCallable_Check(callable))
+    return PyErr_Format(PyExc_TypeError, "wanted: a callable or None, not %R", callable);
+  PyObject *previous = kept;
+  kept = callable == Py_None ? nullptr : Py_NewRef(callable);
+  return previous ? previous : Py_NewRef(Py_None);
+}
+
 bool xtensor::initExecutable(PyObject *module) {
-  const char *wait = getenv("XTENSOR_WAIT");
-  waits = wait && !strcmp(wait, "1");
   guarded = xt_debug_memory();
   executableClass = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
   return executableClass &&

@@ -53,6 +53,8 @@ bool matches(Executable *e, PyObject *const *args, bool acceptNumpy, void **buff
 /// device nothing waits: `before` is what the inputs depend on.
 PyObject *execute(Executable *e, void **buffers, const int64_t *sizes, const TypeList *outputs,
                   int64_t bytes, bool unwrap, Dependences *before = nullptr);
+/// Keeps `callable` (None: nothing) and returns what was there before; null with an exception.
+PyObject *replaceCallable(PyObject *&kept, PyObject *callable);
 bool initExecutable(PyObject *module);
 
 } // namespace xtensor

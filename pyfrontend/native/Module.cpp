@@ -5,6 +5,7 @@
 
 #include "Array.h"
 #include "Bundle.h"
+#include "DeviceCall.h"
 #include "Devices.h"
 #include "Executable.h"
 #include "Function.h"
@@ -76,7 +77,8 @@ PyMODINIT_FUNC PyInit__native() {
   if (!module)
     return nullptr;
   if (initDtypes() && initType(module) && initDevices(module) && initArray(module) &&
-      initExecutable(module) && initSignals() && initFunction(module) && initBundle(module))
+      initExecutable(module) && initDeviceCall(module) && initSignals() && initFunction(module) &&
+      initBundle(module))
     return module;
   Py_DECREF(module);
   return nullptr;
