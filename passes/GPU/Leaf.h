@@ -145,7 +145,7 @@ protected:
                                             llvm::ArrayRef<mlir::Value> y);
   /// Combines neighbours until one is left.
   llvm::SmallVector<mlir::Value> inPairs(llvm::SmallVector<llvm::SmallVector<mlir::Value>> values);
-  void scanTogether(Point point, const Team &team, const Stretch &stretch);
+  class SharedScan; // what the threads of a workgroup do of a stretch: SharedScan.cpp
   void scanWhole(Point point, const Team &team);
   mlir::Value coefficient(const Scan &kind);
   bool streams(unsigned out) const;

@@ -252,212 +252,115 @@ Value Leaf::coefficient(const Scan &kind) {
 
 //===- a tile ----------------------------------------------------------------===//
 
-void Leaf::scanTogether(Point point, const Team &team, const Stretch &stretch) {
-  const Scan kind = *scan();
-  const unsigned loop = loops(IteratorType::reduction)[0];
-  const int64_t tile = team.known * kOwn;
-  auto order = generic->getAttrOfType<StringAttr>("xtensor.scan");
-  const bool backward = order.getValue() == "reverse";
-  const int64_t width = vectorWidth(loop);
-  Type type = generic.getRegionOutputArgs()[kind.running].getType();
-  Arithmetic a{kernel, b, loc, kind.combiner, type, {}, {}};
-  Value zero = kernel.index(0), size = kernel.index(ranges[loop]);
-  auto knownSize = getConstantIntValue(ranges[loop]);
-  const bool whole = !stretch.isLast && !stretch.total && knownSize && *knownSize % tile == 0;
+/// A stretch that a workgroup goes along, tile by tile.
+class Leaf::SharedScan {
+public:
+  SharedScan(Leaf &leaf, Point point, const Team &team, const Stretch &stretch);
+  void emit();
 
-  // Where the element with this number, from the end that the scan starts at, lies; `run` of them.
-  auto placeOf = [&](Value number, int64_t run) -> Value {
-    if (!backward)
-      return number;
-    Value last = arith::SubIOp::create(b, loc, size, kernel.index(run));
-    return arith::SubIOp::create(b, loc, last, number);
-  };
-  auto step = [&](ValueRange values, Value place, Value running) {
-    Point at = point;
-    at[loop] = place;
-    SmallVector<Value> old(outs.size());
-    old[kind.running] = running;
-    return apply(values, at, old);
-  };
-  auto show = [&](ArrayRef<Value> results, Value place) {
-    Point at = point;
-    at[loop] = place;
-    for (unsigned i = 0; i < outs.size(); ++i)
-      if (i != kind.running)
-        store(results[i], outs[i], at);
-  };
-  auto isFirst = [&] {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, team.id, zero).getResult();
+private:
+  /// The elements of a thread in a tile: what is read of them, where they are, and whether they are
+  /// there (null: they are).
+  struct Own {
+    SmallVector<SmallVector<Value>> values;
+    SmallVector<Value> places, there;
   };
 
+  /// Where the element with this number, from the end that the scan starts at, lies; `run` of them.
+  Value placeOf(Value number, int64_t run);
+  SmallVector<Value> step(ValueRange values, Value place, Value running);
+  void show(ArrayRef<Value> results, Value place);
+  Value isFirst() { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, team.id, zero); }
+  void tell(int32_t word) {
+    kernel.store(arith::ConstantIntOp::create(b, loc, b.getI32Type(), word), failed, zero);
+  }
+
+  void makeMemory();
+  Value emitTile(Value first, Value carry);
+  Own readOwn(Value first);
+  State combineOwn(const Own &own);
+  State meet(const State &total, int64_t bit, unsigned turn);
+  State combineThreads(State &total);
+  void showOwn(const Own &own, Value running);
+  Value orInOrder(Value first, Value carry, Value next, llvm::function_ref<void()> inParallel);
+  void showInOrder(Value first, Value carry);
+
+  Leaf &leaf;
+  Kernel &kernel;
+  OpBuilder &b;
+  Location loc;
+  const Point point;
+  const Team &team;
+  const Stretch &stretch;
+  const Scan kind;
+  const unsigned loop;
+  const int64_t tile, width, subgroup;
+  const unsigned parts; // of a state
+  const bool backward;
+  Type type;
+  Arithmetic a;
+  Value zero, size;
+  bool whole; // every tile is full, and shown
   // Memory to meet in: what stretches come to, in turns, and what goes wrong.
-  const int64_t subgroup = std::min(kernel.limits.subgroup, team.known);
-  FlatView failed, done;
+  FlatView failed, done, meeting[2][2];
+};
+
+Leaf::SharedScan::SharedScan(Leaf &leaf, Point point, const Team &team, const Stretch &stretch)
+    : leaf(leaf), kernel(leaf.kernel), b(leaf.b), loc(leaf.loc), point(std::move(point)),
+      team(team), stretch(stretch), kind(*leaf.scan()),
+      loop(leaf.loops(IteratorType::reduction)[0]), tile(team.known * kOwn),
+      width(leaf.vectorWidth(loop)), subgroup(std::min(kernel.limits.subgroup, team.known)),
+      parts(kind.combiner ? 1 : 2),
+      backward(leaf.generic->getAttrOfType<StringAttr>("xtensor.scan").getValue() == "reverse"),
+      type(leaf.generic.getRegionOutputArgs()[kind.running].getType()),
+      a{kernel, b, loc, kind.combiner, type, {}, {}} {
+  zero = kernel.index(0), size = kernel.index(leaf.ranges[loop]);
+  auto knownSize = getConstantIntValue(leaf.ranges[loop]);
+  whole = !stretch.isLast && !stretch.total && knownSize && *knownSize % tile == 0;
+}
+
+Value Leaf::SharedScan::placeOf(Value number, int64_t run) {
+  if (!backward)
+    return number;
+  Value last = arith::SubIOp::create(b, loc, size, kernel.index(run));
+  return arith::SubIOp::create(b, loc, last, number);
+}
+
+SmallVector<Value> Leaf::SharedScan::step(ValueRange values, Value place, Value running) {
+  Point at = point;
+  at[loop] = place;
+  SmallVector<Value> old(leaf.outs.size());
+  old[kind.running] = running;
+  return leaf.apply(values, at, old);
+}
+
+void Leaf::SharedScan::show(ArrayRef<Value> results, Value place) {
+  Point at = point;
+  at[loop] = place;
+  for (unsigned i = 0; i < leaf.outs.size(); ++i)
+    if (i != kind.running)
+      leaf.store(results[i], leaf.outs[i], at);
+}
+
+void Leaf::SharedScan::makeMemory() {
   if (a.mayFail()) {
     failed = kernel.cell(0, b.getI32Type());
     done = kernel.cell(1, type);
   }
-  const unsigned parts = kind.combiner ? 1 : 2;
-  FlatView meeting[2][2];
   for (unsigned turn = 0; turn < 2 && subgroup < team.known; ++turn)
     for (unsigned i = 0; i < parts; ++i)
       meeting[turn][i] = kernel.exchange(2 * turn + i, type);
-  mlir::gpu::BarrierOp::create(b, loc);
+}
 
+void Leaf::SharedScan::emit() {
+  makeMemory();
+  mlir::gpu::BarrierOp::create(b, loc);
   auto tiles = scf::ForOp::create(b, loc, stretch.from, stretch.to, kernel.index(tile),
                                   ValueRange{stretch.carry});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(tiles.getBody());
-    Value carry = tiles.getRegionIterArgs()[0], first = tiles.getInductionVar();
-    if (a.mayFail()) {
-      a.bad = a.small = a.no();
-      auto branch = scf::IfOp::create(b, loc, isFirst(), /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard inner(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      kernel.store(arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0), failed, zero);
-    }
-    if (a.mayFail() && subgroup == team.known)
-      mlir::gpu::BarrierOp::create(b, loc);
-
-    // Own elements: what is read of them, where they are, whether they are there.
-    Value own = arith::MulIOp::create(b, loc, team.id, kernel.index(kOwn));
-    own = arith::AddIOp::create(b, loc, first, own);
-    SmallVector<SmallVector<Value>> values;
-    SmallVector<Value> places, there;
-    for (int64_t run = 0; run < kOwn; run += width) {
-      Value number = kernel.index(kernel.add(own, kernel.fixed(run)));
-      Value inside;
-      Value place = placeOf(number, width);
-      if (!whole) {
-        inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, number, stretch.to);
-        place = arith::SelectOp::create(b, loc, inside, place, zero);
-      }
-      Point at = point;
-      at[loop] = place;
-      SmallVector<SmallVector<Value>> loaded = loadRun(ins, at, loop, width);
-      for (int64_t i = 0; i < width; ++i) {
-        int64_t n = backward ? width - 1 - i : i;
-        values.push_back(loaded[n]);
-        places.push_back(kernel.index(kernel.add(place, kernel.fixed(n))));
-        there.push_back(inside);
-      }
-    }
-    auto onlyIf = [&](Value inside, Value x, Value y) {
-      return inside ? a.choose(inside, x, y) : x;
-    };
-    // What they come to.
-    State total = a.neutral();
-    for (int64_t i = 0; i < kOwn; ++i) {
-      Value next = step(values[i], places[i], total.back())[kind.running];
-      State after = {next};
-      if (!kind.combiner)
-        after = {a.decays(total[0], onlyIf(there[i], coefficient(kind), a.number(1))), next};
-      after.back() = onlyIf(there[i], next, total.back());
-      a.checkProduct(after.back());
-      total = after;
-    }
-
-    // Neighbours first: with the number of a thread in bits, those whose upper bits are the same.
-    State before = a.neutral();
-    unsigned turn = 0;
-    for (int64_t bit = 1; bit < team.known; bit *= 2) {
-      State other;
-      if (bit < subgroup) {
-        for (Value v : total)
-          other.push_back(exchanged(kernel, v, bit));
-      } else {
-        Value place = team.id;
-        Value lanes = kernel.index(subgroup);
-        if (subgroup > 1)
-          place = arith::DivUIOp::create(b, loc, team.id, lanes);
-        {
-          OpBuilder::InsertionGuard inner(b);
-          if (subgroup > 1) {
-            Value lane = arith::RemUIOp::create(b, loc, team.id, lanes);
-            Value leads = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, zero);
-            auto branch = scf::IfOp::create(b, loc, leads, /*withElseRegion=*/false);
-            b.setInsertionPointToStart(branch.thenBlock());
-          }
-          for (auto [i, v] : llvm::enumerate(total))
-            kernel.store(v, meeting[turn][i], place);
-        }
-        mlir::gpu::BarrierOp::create(b, loc);
-        Value theirs = arith::XOrIOp::create(b, loc, place, kernel.index(bit / subgroup));
-        for (unsigned i = 0; i < parts; ++i)
-          other.push_back(kernel.load(meeting[turn][i], theirs));
-        turn ^= 1;
-      }
-      Value masked = arith::AndIOp::create(b, loc, team.id, kernel.index(bit));
-      Value later = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked, zero);
-      State left, right;
-      for (auto [x, y] : llvm::zip_equal(other, total)) {
-        left.push_back(a.choose(later, x, y));
-        right.push_back(a.choose(later, y, x));
-      }
-      State behind = a.combine(other, before);
-      for (auto [x, y] : llvm::zip_equal(before, behind))
-        x = a.choose(later, y, x);
-      total = a.combine(left, right);
-    }
-
-    // From there on, in order.
-    auto inOrder = [&] {
-      Value running = a.enter(carry, before);
-      for (int64_t i = 0; i < kOwn && !stretch.total; ++i) {
-        SmallVector<Value> results = step(values[i], places[i], running);
-        running = results[kind.running];
-        if (!there[i]) {
-          show(results, places[i]);
-          continue;
-        }
-        auto branch = scf::IfOp::create(b, loc, there[i], /*withElseRegion=*/false);
-        OpBuilder::InsertionGuard inner(b);
-        b.setInsertionPointToStart(branch.thenBlock());
-        show(results, places[i]);
-      }
-    };
-    Value next = a.enter(carry, total);
-    if (!a.mayFail()) {
-      inOrder();
-    } else {
-      auto tell = scf::IfOp::create(b, loc, a.fails(carry), /*withElseRegion=*/false);
-      {
-        OpBuilder::InsertionGuard inner(b);
-        b.setInsertionPointToStart(tell.thenBlock());
-        kernel.store(arith::ConstantIntOp::create(b, loc, b.getI32Type(), 1), failed, zero);
-      }
-      mlir::gpu::BarrierOp::create(b, loc);
-      Value word = kernel.load(failed, zero);
-      Value fine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, word,
-                                         arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0));
-      auto branch = scf::IfOp::create(b, loc, fine, /*withElseRegion=*/true);
-      {
-        OpBuilder::InsertionGuard inner(b);
-        b.setInsertionPointToStart(branch.thenBlock());
-        inOrder();
-        b.setInsertionPointToStart(branch.elseBlock());
-        auto alone = scf::IfOp::create(b, loc, isFirst(), /*withElseRegion=*/false);
-        b.setInsertionPointToStart(alone.thenBlock());
-        Value end = arith::AddIOp::create(b, loc, first, kernel.index(tile));
-        end = arith::MinUIOp::create(b, loc, end, stretch.to);
-        auto all = scf::ForOp::create(b, loc, first, end, kernel.index(1), ValueRange{carry});
-        b.setInsertionPointToStart(all.getBody());
-        Point at = point;
-        at[loop] = placeOf(all.getInductionVar(), 1);
-        SmallVector<Value> read;
-        for (auto [i, access] : llvm::enumerate(ins))
-          read.push_back(isRead(i) ? load(access, at) : Value());
-        SmallVector<Value> results = step(read, at[loop], all.getRegionIterArgs()[0]);
-        show(results, at[loop]);
-        scf::YieldOp::create(b, loc, results[kind.running]);
-        b.setInsertionPointAfter(all);
-        kernel.store(all.getResult(0), done, zero);
-      }
-      mlir::gpu::BarrierOp::create(b, loc);
-      next = a.choose(fine, next, kernel.load(done, zero));
-    }
-    mlir::gpu::BarrierOp::create(b, loc);
+    Value next = emitTile(tiles.getInductionVar(), tiles.getRegionIterArgs()[0]);
     scf::YieldOp::create(b, loc, next);
   }
   Value stores = isFirst();
@@ -469,7 +372,188 @@ void Leaf::scanTogether(Point point, const Team &team, const Stretch &stretch) {
   if (stretch.total)
     kernel.store(tiles.getResult(0), *stretch.total, stretch.at);
   else
-    store(tiles.getResult(0), outs[kind.running], point);
+    leaf.store(tiles.getResult(0), leaf.outs[kind.running], point);
+}
+
+/// The running value after the tile whose first element has the number `first`.
+Value Leaf::SharedScan::emitTile(Value first, Value carry) {
+  if (a.mayFail()) {
+    a.bad = a.small = a.no();
+    auto branch = scf::IfOp::create(b, loc, isFirst(), /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    tell(0);
+  }
+  if (a.mayFail() && subgroup == team.known)
+    mlir::gpu::BarrierOp::create(b, loc);
+
+  Own own = readOwn(first);
+  State total = combineOwn(own);
+  State before = combineThreads(total);
+  auto showFromThere = [&] { showOwn(own, a.enter(carry, before)); };
+  Value next = a.enter(carry, total);
+  if (a.mayFail())
+    next = orInOrder(first, carry, next, showFromThere);
+  else
+    showFromThere();
+  mlir::gpu::BarrierOp::create(b, loc);
+  return next;
+}
+
+Leaf::SharedScan::Own Leaf::SharedScan::readOwn(Value first) {
+  Value start = arith::MulIOp::create(b, loc, team.id, kernel.index(kOwn));
+  start = arith::AddIOp::create(b, loc, first, start);
+  Own own;
+  for (int64_t run = 0; run < kOwn; run += width) {
+    Value number = kernel.index(kernel.add(start, kernel.fixed(run)));
+    Value inside;
+    Value place = placeOf(number, width);
+    if (!whole) {
+      inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, number, stretch.to);
+      place = arith::SelectOp::create(b, loc, inside, place, zero);
+    }
+    Point at = point;
+    at[loop] = place;
+    SmallVector<SmallVector<Value>> loaded = leaf.loadRun(leaf.ins, at, loop, width);
+    for (int64_t i = 0; i < width; ++i) {
+      int64_t n = backward ? width - 1 - i : i;
+      own.values.push_back(loaded[n]);
+      own.places.push_back(kernel.index(kernel.add(place, kernel.fixed(n))));
+      own.there.push_back(inside);
+    }
+  }
+  return own;
+}
+
+/// What the elements of a thread come to.
+State Leaf::SharedScan::combineOwn(const Own &own) {
+  auto onlyIf = [&](Value inside, Value x, Value y) { return inside ? a.choose(inside, x, y) : x; };
+  State total = a.neutral();
+  for (int64_t i = 0; i < kOwn; ++i) {
+    Value next = step(own.values[i], own.places[i], total.back())[kind.running];
+    State after = {next};
+    if (!kind.combiner)
+      after = {a.decays(total[0], onlyIf(own.there[i], leaf.coefficient(kind), a.number(1))), next};
+    after.back() = onlyIf(own.there[i], next, total.back());
+    a.checkProduct(after.back());
+    total = after;
+  }
+  return total;
+}
+
+/// The `total` of the threads whose number differs in `bit`.
+State Leaf::SharedScan::meet(const State &total, int64_t bit, unsigned turn) {
+  State other;
+  if (bit < subgroup) {
+    for (Value v : total)
+      other.push_back(exchanged(kernel, v, bit));
+    return other;
+  }
+  Value place = team.id;
+  Value lanes = kernel.index(subgroup);
+  if (subgroup > 1)
+    place = arith::DivUIOp::create(b, loc, team.id, lanes);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    if (subgroup > 1) {
+      Value lane = arith::RemUIOp::create(b, loc, team.id, lanes);
+      Value leads = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, zero);
+      auto branch = scf::IfOp::create(b, loc, leads, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    for (auto [i, v] : llvm::enumerate(total))
+      kernel.store(v, meeting[turn][i], place);
+  }
+  mlir::gpu::BarrierOp::create(b, loc);
+  Value theirs = arith::XOrIOp::create(b, loc, place, kernel.index(bit / subgroup));
+  for (unsigned i = 0; i < parts; ++i)
+    other.push_back(kernel.load(meeting[turn][i], theirs));
+  return other;
+}
+
+/// What the elements of the threads before this one come to. `total` becomes that of all threads.
+State Leaf::SharedScan::combineThreads(State &total) {
+  // Neighbours first: with the number of a thread in bits, those whose upper bits are the same.
+  State before = a.neutral();
+  unsigned turn = 0;
+  for (int64_t bit = 1; bit < team.known; bit *= 2) {
+    State other = meet(total, bit, turn);
+    if (bit >= subgroup)
+      turn ^= 1;
+    Value masked = arith::AndIOp::create(b, loc, team.id, kernel.index(bit));
+    Value later = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked, zero);
+    State left, right;
+    for (auto [x, y] : llvm::zip_equal(other, total)) {
+      left.push_back(a.choose(later, x, y));
+      right.push_back(a.choose(later, y, x));
+    }
+    State behind = a.combine(other, before);
+    for (auto [x, y] : llvm::zip_equal(before, behind))
+      x = a.choose(later, y, x);
+    total = a.combine(left, right);
+  }
+  return before;
+}
+
+/// Goes through the elements of a thread once more; `running` is the value before them.
+void Leaf::SharedScan::showOwn(const Own &own, Value running) {
+  for (int64_t i = 0; i < kOwn && !stretch.total; ++i) {
+    SmallVector<Value> results = step(own.values[i], own.places[i], running);
+    running = results[kind.running];
+    if (!own.there[i]) {
+      show(results, own.places[i]);
+      continue;
+    }
+    auto branch = scf::IfOp::create(b, loc, own.there[i], /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    show(results, own.places[i]);
+  }
+}
+
+/// Shows the tile by `inParallel`, after which the running value is `next`. If a product left the
+/// range in any thread, one thread does the tile in order instead. The running value after it.
+Value Leaf::SharedScan::orInOrder(Value first, Value carry, Value next,
+                                  llvm::function_ref<void()> inParallel) {
+  auto fails = scf::IfOp::create(b, loc, a.fails(carry), /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(fails.thenBlock());
+    tell(1);
+  }
+  mlir::gpu::BarrierOp::create(b, loc);
+  Value word = kernel.load(failed, zero);
+  Value fine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, word,
+                                     arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0));
+  auto branch = scf::IfOp::create(b, loc, fine, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    inParallel();
+    b.setInsertionPointToStart(branch.elseBlock());
+    auto alone = scf::IfOp::create(b, loc, isFirst(), /*withElseRegion=*/false);
+    b.setInsertionPointToStart(alone.thenBlock());
+    showInOrder(first, carry);
+  }
+  mlir::gpu::BarrierOp::create(b, loc);
+  return a.choose(fine, next, kernel.load(done, zero));
+}
+
+void Leaf::SharedScan::showInOrder(Value first, Value carry) {
+  Value end = arith::AddIOp::create(b, loc, first, kernel.index(tile));
+  end = arith::MinUIOp::create(b, loc, end, stretch.to);
+  auto all = scf::ForOp::create(b, loc, first, end, kernel.index(1), ValueRange{carry});
+  b.setInsertionPointToStart(all.getBody());
+  Point at = point;
+  at[loop] = placeOf(all.getInductionVar(), 1);
+  SmallVector<Value> read;
+  for (auto [i, access] : llvm::enumerate(leaf.ins))
+    read.push_back(leaf.isRead(i) ? leaf.load(access, at) : Value());
+  SmallVector<Value> results = step(read, at[loop], all.getRegionIterArgs()[0]);
+  show(results, at[loop]);
+  scf::YieldOp::create(b, loc, results[kind.running]);
+  b.setInsertionPointAfter(all);
+  kernel.store(all.getResult(0), done, zero);
 }
 
 void Leaf::scanWhole(Point point, const Team &team) {
@@ -478,7 +562,7 @@ void Leaf::scanWhole(Point point, const Team &team) {
   stretch.from = kernel.index(0);
   stretch.to = kernel.index(reductionSize());
   stretch.carry = init[running] ? init[running] : load(outs[running], point);
-  scanTogether(point, team, stretch);
+  SharedScan(*this, point, team, stretch).emit();
 }
 
 void Leaf::emitScans(const Team &team, Value first, Value step) {
@@ -501,5 +585,5 @@ void Leaf::emitStretch(const Team &team, Value row, Stretch stretch,
     Value start = init[kind.running] ? init[kind.running] : load(outs[kind.running], point);
     stretch.carry = before(start);
   }
-  scanTogether(point, team, stretch);
+  SharedScan(*this, point, team, stretch).emit();
 }
