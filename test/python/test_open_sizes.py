@@ -238,6 +238,100 @@ def test_a_call_keeps_what_was_open_when_it_met_its_family() -> None:
     assert opened.varying == {"i"}
 
 
+# ---- results whose sizes do not follow from those of the arguments ----
+
+
+def many(shape: tuple[int, ...], dims: tuple[str, ...]) -> xt.Array:
+    return xt.array(values(shape, "f4", seed=sum(shape)), dims=dims)
+
+
+RESIZED: dict[str, tuple[Callable[[xt.Array, int], Any], Callable[[np.ndarray, int], Any]]] = {
+    "concat": (lambda x, n: xt.concat([x, 2 * x, x], "i"), lambda x, n: np.concatenate([x, 2 * x, x])),
+    "concat sizes": (
+        lambda x, n: xt.concat([x, many((n + 1, 3), ("i", "j"))], "i"),
+        lambda x, n: np.concatenate([x, values((n + 1, 3), "f4", seed=n + 4)]),
+    ),
+    "concat dims": (
+        lambda x, n: xt.concat([x, many((3,), ("j",)), x], "i"),
+        lambda x, n: np.concatenate([x, values((3,), "f4", seed=3)[None], x]),
+    ),
+    "diff": (lambda x, n: xt.diff(x, "i"), lambda x, n: np.diff(x, axis=0)),
+    "diff 3": (lambda x, n: xt.diff(x, "i", 3), lambda x, n: np.diff(x, 3, axis=0)),
+    "diff of bools": (lambda x, n: xt.diff(x > 0, "i"), lambda x, n: np.diff(x > 0, axis=0)),
+    "tile": (lambda x, n: xt.tile(x, i=2), lambda x, n: np.tile(x, (2, 1))),
+    "tile count": (lambda x, n: xt.tile(x, i=n, j=3), lambda x, n: np.tile(x, (n, 3))),
+    "repeat": (lambda x, n: xt.repeat(x, 3, "i"), lambda x, n: np.repeat(x, 3, 0)),
+    "repeat count": (lambda x, n: xt.repeat(x, n, dim="j"), lambda x, n: np.repeat(x, n, 1)),
+    "top_k": (lambda x, n: xt.top_k(x, n // 2, "i")[0], lambda x, n: -np.sort(-x, 0)[: n // 2]),
+    "top_k positions": (
+        lambda x, n: xt.top_k(x, 2, "i")[1],
+        lambda x, n: np.argsort(-x, 0, kind="stable")[:2],
+    ),
+    "pad both": (
+        lambda x, n: xt.pad(x, i=(n, 2), j=1, constant_values=(1, n)),
+        lambda x, n: np.pad(x, ((n, 2), (1, 1)), constant_values=(1, n)),
+    ),
+} | {
+    f"pad {mode}": (
+        lambda x, n, mode=mode: xt.pad(x, i=(2 * n, n), j=(1, 7), mode=mode),
+        lambda x, n, mode=mode: np.pad(x, ((2 * n, n), (1, 7)), mode=mode),
+    )
+    for mode in ("edge", "reflect", "symmetric", "wrap")
+}
+
+
+@pytest.mark.parametrize("name", RESIZED)
+def test_one_program_serves_all_sizes_of_results(name: str) -> None:
+    ours, numpys = RESIZED[name]
+
+    def run() -> None:
+        for n in range(5, 12):
+            x = many((n, 3), ("i", "j"))
+            y, expected = ours(x, n), numpys(x.values, n)
+            assert y.dims == x.dims
+            assert y.values.dtype == expected.dtype
+            check(y, expected)
+
+    others = {"concat": 1, "diff of bools": 1}.get(name, 0)
+    assert compiled(run) <= (1 + others) * (APART + 1)
+
+
+def test_one_program_rounds_to_all_decimals() -> None:
+    x = array(9) * 1000
+
+    def run() -> None:
+        for n in (1, 2, 3, 4, 5, 6):
+            np.testing.assert_allclose(xt.round(x, n).values, np.round(x.values, n), rtol=1e-6)
+
+    assert compiled(run) == APART + 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x: xt.top_k(x, 99, "i"),
+        lambda x: xt.top_k(x, -1, "i"),
+        lambda x: xt.concat([x, x.rename(j="k"), x.isel(j=[0])], "i"),
+        lambda x: xt.tile(x, i=-2),
+        lambda x: xt.repeat(x, -2, "i"),
+        lambda x: xt.pad(x, i=-1),
+        lambda x: xt.diff(x, "q"),
+    ],
+)
+def test_errors_of_resizing_are_those_of_the_first_call(wrong: Callable[[xt.Array], Any]) -> None:
+    def message() -> str:
+        with pytest.raises(xt.Error) as caught:
+            wrong(array(7, 6))
+        return str(caught.value)
+
+    expected = message()
+    for n in range(3, 9):
+        x = array(n, n)
+        xt.top_k(x, n // 2, "i"), xt.concat([x, x.rename(j="k"), x], "i"), xt.tile(x, i=n), xt.repeat(x, n, "i")
+        xt.pad(x, i=n), xt.diff(x, "i")
+    assert message() == expected
+
+
 # ---- how many programs stay ----
 
 

@@ -180,6 +180,14 @@ class _Takes(enum.IntEnum):
             raise not_an_array(x)
 
 
+# The parameters of the wide forms of functions (`op(wide=)`) whose numbers are amounts.
+_NUMBERS = frozenset({"amounts", "constant_values"})
+
+
+def _is_number(x: Any) -> bool:
+    return True
+
+
 _OPTIONS, _DEVICE = 1, 2  # where the key of a call has them
 _programs = Programs()
 _families = Families()
@@ -202,6 +210,7 @@ class _Eager:
         "positional",
         "rest",
         "static",
+        "wide",
     )
 
     def __init__(
@@ -213,6 +222,7 @@ class _Eager:
         amounts: Mapping[str, Callable[[Any], bool]],
         each_size: bool,
         joins: bool,
+        wide: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
     ) -> None:
         self.fn = fn
         self.amounts = amounts
@@ -238,6 +248,13 @@ class _Eager:
                     self.positional.append(takes)
                 self.by_name[p.name] = takes
         self.lists = _Takes.SEVERAL in self.positional
+        self.wide: tuple[Callable[..., Any], _Eager] | None = None
+        if wide is not None:
+            plan, body = wide
+            number = {name: _is_number for name in inspect.signature(body).parameters if name in _NUMBERS}
+            inner = _Eager(body, None, self.name, decide, number, False, joins)
+            inner.name, inner.function = self.name, Op(inner)
+            self.wide = plan, inner
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -368,6 +385,13 @@ class _Eager:
 
     def opened(self, call: tuple[Any, ...], found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of a program that serves other sizes and amounts, too; None where there is no such program."""
+        if self.wide is not None and not found.labelled:
+            plan, inner = self.wide
+            wider = plan(*args, **kwargs)
+            if wider is not None:
+                scanned = inner.scan(wider, {})
+                key = (inner, call[_OPTIONS], call[_DEVICE], False, *scanned.key)
+                return inner.opened(key, scanned, wider, {})
         met = None if self.each_size else generic(call, [len(call) - len(found.key) + i for i in found.at])
         if met is None:
             return None
@@ -466,6 +490,7 @@ def op(
     amounts: Mapping[str, Callable[[Any], bool]] | None = None,
     each_size: bool = False,
     joins: bool = False,
+    wide: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def op(
     fn: Any = None,
@@ -477,6 +502,7 @@ def op(
     amounts: Any = None,
     each_size: bool = False,
     joins: bool = False,
+    wide: Any = None,
 ) -> Any:
     """Makes a function over tracers a public one, for tracers and concrete arrays alike.
 
@@ -489,6 +515,10 @@ def op(
     do. Where they vary, the function is traced with an `Amount` in place of a number.
     each_size: compiled once per size, because it knows too much of its sizes to serve others as well.
     joins: puts elements of several arrays together by name, so that their coordinates must agree.
+    wide: (plan, body), for results whose sizes do not follow from those of the arguments. `plan` takes the arguments of
+    a call, and gives those of `body`, or None. These have a dim of its own name for each size, and a `room` for each
+    new size. `body` is traced in place of the function where sizes vary; its parameters `amounts` and
+    `constant_values` hold amounts.
     """
     if fn is None:
         how = {
@@ -498,9 +528,10 @@ def op(
             "amounts": amounts,
             "each_size": each_size,
             "joins": joins,
+            "wide": wide,
         }
         return functools.partial(_make, **how)
-    return _make(fn, static, name, decide, amounts, each_size, joins)
+    return _make(fn, static, name, decide, amounts, each_size, joins, wide)
 
 
 def plain(fn: Callable[P, R]) -> Callable[P, R]:
@@ -517,8 +548,9 @@ def _make(
     amounts: Any = None,
     each_size: bool = False,
     joins: bool = False,
+    wide: Any = None,
 ) -> Any:
-    slow = _Eager(fn, static, name, decide, amounts or {}, each_size, joins)
+    slow = _Eager(fn, static, name, decide, amounts or {}, each_size, joins, wide)
     function = Op(slow)
     functools.update_wrapper(function, fn, updated=())
     slow.function = function

@@ -138,6 +138,17 @@ def is_wide(x: Any) -> bool:
     return isinstance(x, int) and not -(2**63) <= x < 2**63
 
 
+def renamed(x: Any, names: Mapping[str, str]) -> Any:
+    """The same memory with other names for some dims, so that these may differ in size from those of a result."""
+    kind = x.type
+    return x._view(_native.ArrayType(kind.dtype, [names.get(d, d) for d in kind.dims], kind.shape, kind.weak))
+
+
+def room(dim: str, size: int, like: Any) -> Any:
+    """An argument that tells a program the size of a dim of its result. The values are not read."""
+    return _native.empty(_native.ArrayType("bool", (dim,), (size,)), like._device)
+
+
 IsAmount: TypeAlias = Callable[[Any], bool]
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from .. import _native
 from ..base import tree
 from ..base.dtypes import as_dtype, finfo
 from ..base.errors import ArgumentError
@@ -86,7 +87,22 @@ floor = _rounding("floor", "the largest integer not above")
 trunc = _rounding("trunc", "the integer part (rounded towards 0) of")
 
 
-@op
+def _round_plan(x: Any, /, decimals: Any = 0) -> Any:
+    if not isinstance(x, _native.Array) or type(decimals) is not int or not 0 < builtins.abs(decimals) <= 300:
+        return None
+    if not p.is_float(as_dtype(x.dtype)):
+        return None
+    return x, 10.0 ** builtins.abs(decimals), decimals > 0
+
+
+def _round_wide(x: ArrayLike, amounts: Any, up: bool, /) -> Array:
+    x = as_tracer(x)
+    scale = p.amount(amounts, x.dtype)
+    there, back = ("mul", "div") if up else ("div", "mul")
+    return build.binary(back, build.unary("round", build.binary(there, x, scale)), scale)
+
+
+@op(wide=(_round_plan, _round_wide))
 def round(x: ArrayLike, /, decimals: int = 0) -> Array:
     """Returns `x` rounded to `decimals` places, halves to even, with the dims and dtype of `x`.
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .. import _native
 from ..base.dims import unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..call.dispatch import op
-from ..call.opened import Amount
+from ..call.opened import Amount, renamed, room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
@@ -193,7 +195,40 @@ def tile(x: ArrayLike, counts: Mapping[str, int] | None = None, /, **keywords: i
     return _tile(x, by_dim("tile", counts, keywords, "counts"))
 
 
-@op
+def _several_plan(x: Any, counts: Mapping[str, Any], name: str) -> Any:
+    if not isinstance(x, _native.Array) or not all(type(c) is int and 0 <= c < FARTHEST for c in counts.values()):
+        return None
+    if not counts or not all(x.sizes.get(d) for d in counts):
+        return None
+    rooms = [room(d, x.sizes[d] * c, x) for d, c in counts.items()]
+    return renamed(x, {d: f"{d}~0" for d in counts}), rooms, dict(counts), name
+
+
+def _several_wide(x: ArrayLike, rooms: Sequence[ArrayLike], amounts: dict[str, Any], name: str, /) -> Array:
+    x = as_tracer(x)
+    for space, (dim, count) in zip(rooms, amounts.items(), strict=True):
+        at = places(space, dim)
+        if name == "tile":
+            at = build.binary("mod", at, p.cast(size_of(x, f"{dim}~0"), p.I8))
+        else:
+            at = build.binary("floor_div", at, p.amount(count, p.I8))
+        x = elsewhere(x, dim, at)
+    return x
+
+
+def places(space: ArrayLike, dim: str) -> Tracer:
+    """The positions along a dim of the result, whose size `space` has (`room`)."""
+    return build.iota(dim, size_of(as_tracer(space), dim), p.I8)
+
+
+def elsewhere(x: Tracer, dim: str, positions: Tracer, number: int = 0) -> Tracer:
+    """The elements of `x` at positions along a dim that is called otherwise in `x`, in its place."""
+    old = f"{dim}~{number}"
+    y = build.gather("clip", x, {old: positions})
+    return reorder(y, [dim if d == old else d for d in x.dims])
+
+
+@op(wide=(lambda x, counts, /: _several_plan(x, counts, "tile"), _several_wide))
 def _tile(x: ArrayLike, counts: dict[str, int], /) -> Array:
     x = as_tracer(x)
     for dim, count in _amounts("tile", x, counts):
@@ -214,7 +249,7 @@ def _several(x: Tracer, dim: str, count: int, name: str) -> Tracer:
     return reorder(build.merge(many, both, dim), x.dims)
 
 
-@op
+@op(wide=(lambda x, repeats, /, dim: _several_plan(x, {dim: repeats}, "repeat"), _several_wide))
 def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
     """Returns `x` with each element repeated along `dim`.
 
@@ -231,7 +266,25 @@ def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
     return read_positions(x, dim, np.repeat(np.arange(size), counts))
 
 
-@op
+def _diff_plan(x: Any, dim: Any, /, n: Any = 1, *, label: Any = "upper") -> Any:
+    if not isinstance(x, _native.Array) or type(dim) is not str or type(n) is not int:
+        return None
+    if label not in ("upper", "lower") or not 1 <= n < x.sizes.get(dim, 0):
+        return None
+    return renamed(x, {dim: f"{dim}~0"}), room(dim, x.sizes[dim] - n, x), dim, n
+
+
+def _diff_wide(x: ArrayLike, space: ArrayLike, dim: str, n: int, /) -> Array:
+    x = as_tracer(x)
+    minus = not_equal if x.dtype == p.BOOL else subtract
+    at = places(space, dim)
+    found = [elsewhere(x, dim, build.binary("add", at, p.constant(i, p.I8))) for i in range(n + 1)]
+    while len(found) > 1:
+        found = [as_tracer(minus(b, a)) for a, b in pairwise(found)]
+    return found[0]
+
+
+@op(wide=(_diff_plan, _diff_wide))
 def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Array:
     """Returns the n-th difference of neighbours along `dim`, whose size shrinks by n.
 
@@ -278,7 +331,52 @@ def pad(
     return _pad(x, by_dim("pad", widths, keywords, "widths"), mode, constant_values)
 
 
-@op(amounts={"constant_values": lambda value: True})
+def _pad_plan(x: Any, widths: Mapping[str, Any], mode: Any, constant_values: Any, /) -> Any:
+    if not isinstance(x, _native.Array) or mode not in PAD_MODES or not all(x.sizes.get(d) for d in widths):
+        return None
+    pairs = {d: _pair("pad", d, width) for d, width in widths.items()}
+    pairs = {d: pair for d, pair in pairs.items() if sum(pair)}
+    if not pairs:
+        return None
+    rooms = [room(d, x.sizes[d] + low + high, x) for d, (low, high) in pairs.items()]
+    before = {d: low for d, (low, _) in pairs.items()}
+    return renamed(x, {d: f"{d}~0" for d in pairs}), rooms, before, mode, constant_values
+
+
+def _pad_wide(
+    x: ArrayLike, rooms: Sequence[ArrayLike], amounts: dict[str, Any], mode: str, constant_values: Any, /
+) -> Array:
+    x = as_tracer(x)
+    for space, (dim, low) in zip(rooms, amounts.items(), strict=True):
+        at = build.binary("sub", places(space, dim), p.amount(low, p.I8))
+        size = p.cast(size_of(x, f"{dim}~0"), p.I8)
+        if mode != "constant":
+            x = elsewhere(x, dim, _mirrored(mode, at, size))
+            continue
+        before, after = _values(dim, constant_values)
+        fill = _fill(x, before)
+        if before is not after:
+            fill = build.select(build.compare("lt", at, p.constant(0, p.I8)), fill, _fill(x, after))
+        y = elsewhere(x, dim, at)
+        x = reorder(build.select(inside(at, size), y, fill), y.dims)
+    return x
+
+
+def _mirrored(mode: str, at: Tracer, size: Tracer) -> Tracer:
+    """Which element a position beyond the ends shows."""
+    zero, one = p.constant(0, p.I8), p.constant(1, p.I8)
+    if mode == "wrap":
+        return build.binary("mod", at, size)
+    if mode == "edge":
+        return build.binary("minimum", build.binary("maximum", at, zero), build.binary("sub", size, one))
+    last = build.binary("sub", size, one) if mode == "reflect" else size
+    period = build.binary("maximum", build.binary("add", last, last), one)
+    at = build.binary("mod", at, period)
+    back = build.binary("sub", period, at if mode == "reflect" else build.binary("add", at, one))
+    return build.binary("minimum", at, back)
+
+
+@op(amounts={"constant_values": lambda value: True}, wide=(_pad_plan, _pad_wide))
 def _pad(x: ArrayLike, widths: dict[str, Any], mode: str, constant_values: Any, /) -> Array:
     x = as_tracer(x)
     if mode not in PAD_MODES:
@@ -318,13 +416,18 @@ def _pair(name: str, dim: str, width: Any) -> tuple[int, int]:
 
 
 def _pad_constant(x: Tracer, dim: str, low: int, high: int, values: Any) -> Tracer:
-    if isinstance(values, Mapping):
-        values = values.get(dim, 0)
-    before, after = values if isinstance(values, (tuple, list)) else (values, values)
+    before, after = _values(dim, values)
     if before is after:
         return build.pad(x, _fill(x, before), {dim: (low, high, 0)})
     x = build.pad(x, _fill(x, before), {dim: (low, 0, 0)})
     return build.pad(x, _fill(x, after), {dim: (0, high, 0)})
+
+
+def _values(dim: str, values: Any) -> Any:
+    """What is added before and after a dim."""
+    if isinstance(values, Mapping):
+        values = values.get(dim, 0)
+    return values if isinstance(values, (tuple, list)) else (values, values)
 
 
 def _fill(x: Tracer, value: Any) -> Tracer:

@@ -17,6 +17,7 @@ from ..base.dims import brief, check_name, describe, ordered, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..call.arrays import as_array
 from ..call.dispatch import op
+from ..call.opened import renamed, room
 from ..labels.xarray import POINTS, WHOLE, Followed, is_dataarray, without_labels
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -388,7 +389,38 @@ def _broadcast_to(name: str, xs: list[Tracer], like: list[Tracer], exclude: Dims
 # ---- joining and cutting ----------------------------------------------------
 
 
-@op
+MOST_PIECES = 8  # of these, each element of a program for all sizes looks into each
+
+
+def _concat_plan(arrays: Any, /, dim: Any) -> Any:
+    if type(dim) is not str or type(arrays) not in (list, tuple) or not 2 <= len(arrays) <= MOST_PIECES:
+        return None
+    if not all(isinstance(x, _native.Array) for x in arrays) or not any(dim in x.dims for x in arrays):
+        return None
+    lengths = [x.sizes.get(dim, 1) for x in arrays]
+    if 0 in lengths:
+        return None
+    apart = [renamed(x, {dim: f"{dim}~{i}"}) for i, x in enumerate(arrays)]
+    return apart, room(dim, sum(lengths), arrays[0]), dim
+
+
+def _concat_wide(arrays: Sequence[ArrayLike], space: ArrayLike, dim: str, /) -> Array:
+    xs = p.promote(*[as_tracer(x) for x in arrays])
+    order = tuple(dict.fromkeys(dim if d.startswith(f"{dim}~") else d for x in xs for d in x.dims))
+    at = build.iota(dim, size_of(as_tracer(space), dim), p.I8)
+    found = None
+    for i, x in enumerate(xs):
+        old = f"{dim}~{i}"
+        y = build.gather("clip", x, {old: at}) if old in x.dims else x
+        if found is not None:
+            y = build.select(build.compare("ge", at, p.constant(0, p.I8)), y, found)
+        length = p.cast(size_of(x, old), p.I8) if old in x.dims else p.constant(1, p.I8)
+        at, found = build.binary("sub", at, length), y
+    assert found is not None
+    return reorder(found, order)
+
+
+@op(wide=(_concat_plan, _concat_wide))
 def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
     """Returns the arrays joined along `dim`, in the given order.
 

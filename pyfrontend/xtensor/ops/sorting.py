@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
 from ..base.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..call.dispatch import op
-from ..call.opened import Amount
+from ..call.opened import Amount, renamed, room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
@@ -32,6 +33,7 @@ from .arguments import (
     skips,
     static_size,
 )
+from .moving import elsewhere, places
 from .operators import compared
 from .reductions import count, no_empty
 from .types import Array, ArrayLike, Dims
@@ -77,7 +79,22 @@ def argsort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False
     return build.argsort(x, _only_dim("argsort", x, dim), bool(descending))
 
 
-@op
+def _top_k_plan(x: Any, k: Any, /, dim: Any = None) -> Any:
+    if not isinstance(x, _native.Array) or type(k) is not int:
+        return None
+    dim = x.dims[0] if dim is None and len(x.dims) == 1 else dim
+    if type(dim) is not str or not 0 <= k <= x.sizes.get(dim, -1):
+        return None
+    return renamed(x, {dim: f"{dim}~0"}), room(dim, k, x), dim
+
+
+def _top_k_wide(x: ArrayLike, space: ArrayLike, dim: str, /) -> tuple[Array, Array]:
+    x = as_tracer(x)
+    order = elsewhere(build.argsort(x, f"{dim}~0", descending=True), dim, places(space, dim))
+    return elsewhere(x, dim, order), order
+
+
+@op(wide=(_top_k_plan, _top_k_wide))
 def top_k(x: ArrayLike, k: int, /, dim: str | None = None) -> tuple[Array, Array]:
     """Returns the pair of the `k` largest elements along `dim`, largest first, and their positions (i8).
 
