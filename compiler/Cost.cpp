@@ -41,9 +41,9 @@ static double flopsOfMatrix(StringRef routine, double m, double n) {
       .Case("xt_lu_inverse", 4 * n * n * n / 3)
       .Case("xt_lu_solve", 2 * n * n)
       .Case("xt_lu_tangent", 2 * lu)
-      .Cases("xt_pinv", "xt_svd", 14 * m * n * k + 8 * k * k * k)
+      .Cases({"xt_pinv", "xt_svd"}, 14 * m * n * k + 8 * k * k * k)
       .Case("xt_qr", 4 * m * n * k - 4 * k * k * k / 3)
-      .Cases("xt_triangular_product", "xt_triangular_solve", n * n)
+      .Cases({"xt_triangular_product", "xt_triangular_solve"}, n * n)
       .Default(0);
 }
 

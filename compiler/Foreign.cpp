@@ -129,7 +129,7 @@ private:
     if (++count > kMostOps)
       return op->emitOpError("is one of more than ") << kMostOps << " ops";
     bool isReturn = isa<func::ReturnOp>(op) && isa<func::FuncOp>(op->getParentOp());
-    if (!isReturn && (!isa<XTensorDialect>(op->getDialect()) || isa<LibraryOp>(op)))
+    if (!isReturn && (!isa<XTensorDialect>(op->getDialect()) || isa<LibraryOp, ElementaryOp>(op)))
       return op->emitOpError("is not an op that a trace makes");
     for (NamedAttribute attribute : op->getDiscardableAttrs())
       return refuse(op, attribute.getName());

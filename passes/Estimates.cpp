@@ -1,4 +1,5 @@
 #include "Estimates.h"
+#include "XTensor/XTensor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -11,6 +12,10 @@ using namespace xtensor;
 
 Amount xtensor::estimateIterations(linalg::LinalgOp op) {
   return Amount::ofSizes(op.getStaticLoopRanges());
+}
+
+bool xtensor::isFunction(Operation *op) {
+  return isa_and_nonnull<math::MathDialect>(op->getDialect()) || isa<ElementaryOp>(op);
 }
 
 static bool isCheapMath(Operation &op) {
@@ -40,7 +45,7 @@ static unsigned costOf(Operation &op) {
     return kDivisionCost;
   if (op.getNumRegions() || isa<tensor::ExtractOp>(op))
     return kMathCost;
-  if (isa_and_nonnull<math::MathDialect>(op.getDialect()) && !isCheapMath(op))
+  if (isFunction(&op) && !isCheapMath(op))
     return kMathCost;
   return 1;
 }

@@ -6,9 +6,12 @@
 #include "mlir/IR/BuiltinTypeInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
-namespace mlir::linalg {
+namespace mlir {
+class Operation;
+namespace linalg {
 class LinalgOp;
-} // namespace mlir::linalg
+} // namespace linalg
+} // namespace mlir
 
 namespace xtensor {
 
@@ -74,6 +77,8 @@ inline int64_t knownProduct(llvm::ArrayRef<int64_t> sizes) {
 /// In simple vector instructions.
 constexpr unsigned kMathCost = 8, kDivisionCost = 4;
 
+/// A function of numbers that takes many instructions, or one of the math dialect.
+bool isFunction(mlir::Operation *op);
 /// Points of the loops of `op`.
 Amount estimateIterations(mlir::linalg::LinalgOp op);
 /// Cost of one evaluation of the body, in simple vector instructions.

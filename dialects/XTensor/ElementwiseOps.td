@@ -15,8 +15,8 @@ class XTensor_ElementwiseFields {
   string math = "";
   /// The function of the CPU's vector library that computes the math op (passes/CPU).
   string vector = "";
-  /// The function that writes the math op as arithmetic in kernels (passes/GPU/Functions.h). If it
-  /// is short, kernels contain it in line.
+  /// The function that writes it as arithmetic (passes/Functions): in kernels, and on the CPU if
+  /// the math dialect lacks it. If it is short, kernels contain it in line.
   string kernel = "";
   bit isShort = 0;
   /// The derivative with respect to each operand (passes/Autodiff/ElementwiseRules.cpp), as an Expr
@@ -64,6 +64,13 @@ class XTensor_InstructionOp<string mnemonic, string name, string what, string de
   let math = name # "Op";
   let partials = [derivative];
 }
+/// A function that the math dialect lacks: the same arithmetic on the CPU and on devices, written by
+/// the function emit<name> of passes/Functions.
+class XTensor_ArithmeticOp<string mnemonic, string name, string what, string derivative>
+    : XTensor_FloatUnaryOp<mnemonic, what> {
+  let kernel = "emit" # name;
+  let partials = [derivative];
+}
 class XTensor_FloatTestOp<string mnemonic, string what>
     : XTensor_UnaryOp<mnemonic, what, XTensor_FloatArray, [], "inferTest", XTensor_BoolArray>;
 
@@ -92,10 +99,20 @@ def XTensor_CeilOp : XTensor_InstructionOp<"ceil", "Ceil", "Smallest integer not
                                            "0">;
 def XTensor_CosOp : XTensor_FunctionOp<"cos", "Cos", "Cosine", "-sin(a)">;
 def XTensor_CoshOp : XTensor_FunctionOp<"cosh", "Cosh", "Hyperbolic cosine", "sinh(a)">;
+def XTensor_DigammaOp
+    : XTensor_ArithmeticOp<"digamma", "Digamma", "Derivative of the logarithm of the gamma function",
+                           "polygamma(1, a)">;
 def XTensor_ErfOp : XTensor_FunctionOp<"erf", "Erf", "Error function",
                                        "kTwoOverSqrtPi * exp(-(a * a))">;
 def XTensor_ErfcOp : XTensor_FunctionOp<"erfc", "Erfc", "Complementary error function",
                                         "-kTwoOverSqrtPi * exp(-(a * a))">;
+def XTensor_ErfcinvOp
+    : XTensor_ArithmeticOp<"erfcinv", "Erfcinv", "Inverse complementary error function",
+                           "-kHalfSqrtPi * exp(y * y)">;
+def XTensor_ErfcxOp : XTensor_ArithmeticOp<"erfcx", "Erfcx", "exp(x^2) times erfc(x)",
+                                           "2 * a * y - kTwoOverSqrtPi">;
+def XTensor_ErfinvOp : XTensor_ArithmeticOp<"erfinv", "Erfinv", "Inverse error function",
+                                            "kHalfSqrtPi * exp(y * y)">;
 def XTensor_ExpOp : XTensor_FunctionOp<"exp", "Exp", "Exponential", "y">;
 def XTensor_Exp2Op : XTensor_FunctionOp<"exp2", "Exp2", "Power of two", "kLn2 * y">;
 // Not y + 1, which has no digits left where a is far below zero.
@@ -105,6 +122,20 @@ def XTensor_Expm1Op
 }
 def XTensor_FloorOp : XTensor_InstructionOp<"floor", "Floor", "Largest integer not above the value",
                                             "0">;
+def XTensor_I0Op
+    : XTensor_ArithmeticOp<"i0", "I0", "Modified Bessel function of order 0", "i1(a)">;
+def XTensor_I0eOp : XTensor_ArithmeticOp<"i0e", "I0e", "exp(-|x|) times i0(x)",
+                                         "i1e(a) - sign(a) * y">;
+def XTensor_I1Op
+    : XTensor_ArithmeticOp<"i1", "I1", "Modified Bessel function of order 1",
+                           "where(equal(a, 0), 0.5, i0(a) - y / where(equal(a, 0), 1, a))">;
+def XTensor_I1eOp
+    : XTensor_ArithmeticOp<"i1e", "I1e", "exp(-|x|) times i1(x)",
+                           "where(equal(a, 0), 0.5, "
+                           "i0e(a) - y * (sign(a) + 1 / where(equal(a, 0), 1, a)))">;
+def XTensor_LgammaOp
+    : XTensor_ArithmeticOp<"lgamma", "Lgamma", "Logarithm of the magnitude of the gamma function",
+                           "digamma(a)">;
 def XTensor_LogOp : XTensor_FunctionOp<"log", "Log", "Natural logarithm", "1 / a">;
 def XTensor_Log10Op : XTensor_FunctionOp<"log10", "Log10", "Logarithm to base 10", "kInvLn10 / a">;
 def XTensor_Log1pOp : XTensor_FunctionOp<"log1p", "Log1p", "log(1 + x), exact near zero",
@@ -203,6 +234,14 @@ def XTensor_Atan2Op : XTensor_BinaryOp<"atan2", "Angle of (rhs, lhs)", XTensor_F
   let kernel = "emitAtan2";
   let partials = ["b", "-a"];
   let factor = "1 / (a * a + b * b)";
+}
+// Orders are whole numbers, by which there is no derivative.
+def XTensor_PolygammaOp
+    : XTensor_BinaryOp<"polygamma", "Derivative of order lhs, from 1 on, of digamma at rhs; NaN at a "
+                       "negative rhs if the order is not a constant up to 20", XTensor_FloatArray> {
+  let kernel = "emitPolygamma";
+  let isShort = 1; // Kernels read the order in line.
+  let partials = ["0", "polygamma(a + 1, b)"];
 }
 def XTensor_CopysignOp
     : XTensor_BinaryOp<"copysign", "lhs with the sign of rhs", XTensor_FloatArray> {

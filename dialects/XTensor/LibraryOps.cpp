@@ -1,5 +1,8 @@
-// The call of a routine of the runtime: what it reads and writes, and its constraints.
+// The call of a routine of the runtime: what it reads and writes, and its constraints. The
+// constraints of functions of numbers.
 #include "XTensor/XTensor.h"
+
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -12,6 +15,20 @@ void LibraryOp::build(OpBuilder &b, OperationState &state, StringRef routine, Va
       results.push_back(out.getType());
   build(b, state, results, b.getStringAttr(routine), inputs, outs, axes,
         b.getDenseI64ArrayAttr(options), contiguous ? b.getUnitAttr() : UnitAttr());
+}
+
+LogicalResult ElementaryOp::verify() {
+  [[maybe_unused]] constexpr unsigned unary = 1, binary = 2;
+  unsigned wanted = llvm::StringSwitch<unsigned>(getFunction())
+#define XTENSOR_ELEMENTARY_FUNCTION(Op, name, arity, ...) .Case(name, arity)
+#include "XTensor/XTensorElementwise.inc"
+                        .Default(0);
+  if (!wanted)
+    return emitOpError() << "has no function \"" << getFunction() << '"';
+  if (getNumOperands() != wanted)
+    return emitOpError() << "of \"" << getFunction() << "\" takes " << wanted << " operand"
+                         << (wanted > 1 ? "s" : "") << ", not " << getNumOperands();
+  return success();
 }
 
 LogicalResult LibraryOp::verify() {

@@ -1,4 +1,5 @@
-// The way from tensors, and later from memory, to routines of the runtime: names are gone here.
+// What is used when names are gone: the way from tensors, and later from memory, to routines of the
+// runtime, and functions of numbers.
 #ifndef XTENSOR_LIBRARY_OPS_TD
 #define XTENSOR_LIBRARY_OPS_TD
 
@@ -58,6 +59,27 @@ def XTensor_LibraryOp : XTensor_Op<"library", [
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
   }];
+  let hasVerifier = 1;
+}
+
+def XTensor_FunctionOperand
+    : TypeOrValueSemanticsContainer<AnyTypeOf<[F32, F64]>, "f32 or f64">;
+
+def XTensor_ElementaryOp : XTensor_Op<"elementary", !listconcat(
+    [Pure, SameOperandsAndResultType], ElementwiseMappable.traits)> {
+  let summary = "A function that the math dialect lacks, of numbers or of vectors";
+  let description = [{
+    `xtensor-expand-math` and `xtensor-expand-scalar-math` write it as arithmetic, by the function of
+    passes/Functions that ElementwiseOps.td names.
+
+    Constraints:
+    * (elementary_c1) `function` is one of those functions, and has its number of operands.
+
+    Example: `%y = xtensor.elementary "lgamma" %x : vector<16xf32>`
+  }];
+  let arguments = (ins StrAttr:$function, Variadic<XTensor_FunctionOperand>:$operands);
+  let results = (outs XTensor_FunctionOperand:$result);
+  let assemblyFormat = "$function $operands attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

@@ -17,7 +17,9 @@ MACROS = (
     "XTENSOR_ELEMENTWISE_OP",  # (Op)
     "XTENSOR_MATH_FUNCTION",  # (Op, Math)
     "XTENSOR_VECTOR_FUNCTION",  # (Math, "name")
+    "XTENSOR_WRITTEN_FUNCTION",  # (emit, Real x) or (emit, Real x, Real y)
     "XTENSOR_KERNEL_FUNCTION",  # (Math, unary or binary, emit, isShort)
+    "XTENSOR_ELEMENTARY_FUNCTION",  # (Op, "name", unary or binary, emit, isShort): no math op
     "XTENSOR_PARTIAL_RULE",  # (Op, D(partial) for each operand, D(factor) if there is one)
 )
 
@@ -32,8 +34,13 @@ def calls(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if record.get("vector"):
         yield "XTENSOR_VECTOR_FUNCTION", f'{math}, "{record["vector"]}"'
     if kernel:
-        arity = ("unary", "binary")[len(record["arguments"]["args"]) - 1]
-        yield "XTENSOR_KERNEL_FUNCTION", f"{math}, {arity}, {kernel}, {str(bool(record['isShort'])).lower()}"
+        count = len(record["arguments"]["args"])
+        written = f"{('unary', 'binary')[count - 1]}, {kernel}, {str(bool(record['isShort'])).lower()}"
+        yield "XTENSOR_WRITTEN_FUNCTION", ", ".join([kernel, *("Real x", "Real y")[:count]])
+        if math:
+            yield "XTENSOR_KERNEL_FUNCTION", f"{math}, {written}"
+        else:
+            yield "XTENSOR_ELEMENTARY_FUNCTION", f'{op}, "{record["opName"]}", {written}'
     formulas = [*record.get("partials", []), *filter(None, [record.get("factor")])]
     if formulas:
         yield "XTENSOR_PARTIAL_RULE", ", ".join([op, *(f"D({formula})" for formula in formulas)])

@@ -33,6 +33,11 @@ Expr Expr::unary(Expr x, Fold fold) {
   return {*x.context, Op::create(x.context->builder, x.value)};
 }
 
+template <typename Op>
+Expr Expr::ofOperand(Expr x) {
+  return {*x.context, Op::create(x.context->builder, x.materialize(*x.context))};
+}
+
 template <typename Op, typename Fold>
 Expr Expr::binary(Expr x, Expr y, Fold fold) {
   if (x.isNumber() && y.isNumber())
@@ -95,6 +100,17 @@ Expr sinh(Expr x) {
 }
 Expr stopGradient(Expr x) {
   return Expr::unary<StopGradientOp>(x, [](double a) { return a; });
+}
+
+Expr digamma(Expr x) { return Expr::ofOperand<DigammaOp>(x); }
+Expr i0(Expr x) { return Expr::ofOperand<I0Op>(x); }
+Expr i0e(Expr x) { return Expr::ofOperand<I0eOp>(x); }
+Expr i1(Expr x) { return Expr::ofOperand<I1Op>(x); }
+Expr i1e(Expr x) { return Expr::ofOperand<I1eOp>(x); }
+Expr polygamma(Expr order, Expr x) {
+  Expr::Context &context = *x.context;
+  return {context,
+          PolygammaOp::create(context.builder, order.materialize(context), x.materialize(context))};
 }
 
 Expr copysign(Expr x, Expr y) {

@@ -38,6 +38,13 @@ public:
   friend Expr sin(Expr x);
   friend Expr sinh(Expr x);
   friend Expr stopGradient(Expr x);
+  // Of operands, which are not folded.
+  friend Expr digamma(Expr x);
+  friend Expr i0(Expr x);
+  friend Expr i0e(Expr x);
+  friend Expr i1(Expr x);
+  friend Expr i1e(Expr x);
+  friend Expr polygamma(Expr order, Expr x);
   friend Expr copysign(Expr x, Expr y);
   friend Expr floorDiv(Expr x, Expr y);
   friend Expr pow(Expr x, Expr y);
@@ -55,6 +62,8 @@ private:
   /// The arity-independent part of the functions above.
   template <typename Op, typename Fold>
   static Expr unary(Expr x, Fold fold);
+  template <typename Op>
+  static Expr ofOperand(Expr x);
   template <typename Op, typename Fold>
   static Expr binary(Expr x, Expr y, Fold fold);
 

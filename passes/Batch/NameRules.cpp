@@ -158,6 +158,6 @@ void xtensor::addNameBatchRules(BatchRules &rules) {
   // Expanded before, or not an op by itself.
   rows<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp>(
       rules, nullptr, "a request, expanded before");
-  rules.add<LibraryOp>(nullptr, "made when names are gone");
+  rows<ElementaryOp, LibraryOp>(rules, nullptr, "made when names are gone");
   rules.add<YieldOp>(nullptr, "by the op that has the region");
 }

@@ -76,7 +76,7 @@ private:
         inside *= stepsOf(from, to, step).value_or(kOpenSteps);
       return inside;
     }
-    if (isa<math::MathDialect>(op.getDialect()))
+    if (isFunction(&op))
       return kFunction;
     bool counts = isa<memref::LoadOp, memref::StoreOp>(op) ||
                   (isa<arith::ArithDialect>(op.getDialect()) && !isa<arith::ConstantOp>(op));
@@ -105,9 +105,8 @@ private:
     double elements = 1, each = kVectorOp;
     for (int64_t range : op.getStaticLoopRanges())
       elements *= ShapedType::isDynamic(range) ? kOpenSteps : range;
-    op->getRegion(0).walk([&](Operation *inner) {
-      each += isa<math::MathDialect>(inner->getDialect()) ? kVectorFunction : kVectorOp;
-    });
+    op->getRegion(0).walk(
+        [&](Operation *inner) { each += isFunction(inner) ? kVectorFunction : kVectorOp; });
     return elements * each;
   }
 

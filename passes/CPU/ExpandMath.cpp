@@ -1,5 +1,7 @@
-// xtensor-expand-math: polynomials for the math functions that are present.
+// xtensor-expand-math: polynomials for the math functions that are present, and arithmetic for the
+// functions that the math dialect lacks.
 #include "CPU/Passes.h"
+#include "Functions/Functions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -15,6 +17,37 @@ namespace xtensor {
 } // namespace xtensor
 
 using namespace mlir;
+using namespace xtensor;
+
+static Real emit(Real (*function)(Scalars &, Real), Scalars &s, ArrayRef<Real> x) {
+  return function(s, x[0]);
+}
+static Real emit(Real (*function)(Scalars &, Real, Real), Scalars &s, ArrayRef<Real> x) {
+  return function(s, x[0], x[1]);
+}
+
+/// Functions of the math dialect that it is written with stay ops, which are expanded next.
+static void expand(ElementaryOp op) {
+  OpBuilder b(op);
+  auto call = [](Scalars &s, StringRef name, ArrayRef<Real> x) -> Real {
+    OperationState state(s.getLoc(), ("math." + name).str());
+    for (Real real : x)
+      state.addOperands(real.value);
+    state.addTypes(x.front().value.getType());
+    return {s.create(state)->getResult(0), &s};
+  };
+  Scalars s(op.getLoc(), b, op.getType(), /*fuses=*/true, call);
+  SmallVector<Real> x;
+  for (Value operand : op->getOperands())
+    x.push_back({operand, &s});
+  Real y;
+#define XTENSOR_ELEMENTARY_FUNCTION(Op, name, arity, function, isShort)                            \
+  if (op.getFunction() == name)                                                                    \
+    y = emit(function, s, x);
+#include "XTensor/XTensorElementwise.inc"
+  op.replaceAllUsesWith(y.value);
+  op.erase();
+}
 
 namespace {
 
@@ -66,6 +99,7 @@ struct ExpandMathPass : xtensor::impl::ExpandMathBase<ExpandMathPass> {
   }
 
   void runOnOperation() override {
+    getOperation().walk(expand);
     SmallVector<Operation *> ops; // the driver visits these and what replaces them, nothing else
     getOperation().walk([&](Operation *op) {
       if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&

@@ -1,6 +1,7 @@
 #include "CPU/LoopEmitter.h"
 
 #include "CPU/ScanVector.h"
+#include "Estimates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -172,8 +173,7 @@ int64_t LoopEmitter::chooseUnroll() const {
   };
   for (const Stage &stage : kernel.stages)
     for (Operation &op : llvm::make_filter_range(*stage.op.getBlock(), std::not_fn(isFree)))
-      cost += isa_and_nonnull<math::MathDialect>(op.getDialect()) &&
-                      !isa<math::AbsFOp, math::FmaOp, math::SqrtOp>(op)
+      cost += xtensor::isFunction(&op) && !isa<math::AbsFOp, math::FmaOp, math::SqrtOp>(op)
                   ? mathCost
               : isa<arith::MaximumFOp, arith::MinimumFOp>(op) ? 2
                                                               : 1;

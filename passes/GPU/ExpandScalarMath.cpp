@@ -1,5 +1,5 @@
 // xtensor-expand-scalar-math: replaces each math operation by its function, inline or as a call.
-#include "GPU/Functions.h"
+#include "Functions/Functions.h"
 #include "GPU/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -44,6 +44,8 @@ constexpr Function binary(StringLiteral operation, Real (*emit)(Scalars &, Real,
 const Function kFunctions[] = {
 #define XTENSOR_KERNEL_FUNCTION(Math, arity, emit, isShort)                                        \
   arity(math::Math::getOperationName(), emit, isShort),
+#define XTENSOR_ELEMENTARY_FUNCTION(Op, name, arity, emit, isShort)                                \
+  arity(Op::getOperationName(), emit, isShort),
 #include "XTensor/XTensorElementwise.inc"
     binary("arith.remf", emitRemainder),
     unary("math.round", emitRound, /*isShort=*/true),
@@ -60,17 +62,24 @@ const Function kCorrectedF64[] = {
     unary("math.roundeven", emitRoundEven, /*isShort=*/true),
 };
 
-const Function *find(ArrayRef<Function> functions, StringRef operation) {
-  const auto *found =
-      llvm::find_if(functions, [&](const Function &f) { return f.operation == operation; });
+const Function *functionFor(ArrayRef<Function> functions, StringRef dialect, StringRef name) {
+  const auto *found = llvm::find_if(functions, [&](const Function &f) {
+    return f.name() == name && f.operation.starts_with(dialect);
+  });
   return found == functions.end() ? nullptr : found;
+}
+
+const Function *functionFor(ArrayRef<Function> functions, Operation *op) {
+  if (auto elementary = dyn_cast<ElementaryOp>(op))
+    return functionFor(functions, "xtensor", elementary.getFunction());
+  if (isa_and_nonnull<math::MathDialect, arith::ArithDialect>(op->getDialect()))
+    return functionFor(functions, op->getDialect()->getNamespace(), op->getName().stripDialect());
+  return nullptr;
 }
 
 } // namespace
 
-bool xtensor::isWrittenOut(Operation *op) {
-  return find(ArrayRef<Function>(kFunctions), op->getName().getStringRef());
-}
+bool xtensor::isWrittenOut(Operation *op) { return functionFor(kFunctions, op); }
 
 namespace {
 
@@ -93,9 +102,12 @@ private:
       SmallVector<Value> values;
       for (Real real : x)
         values.push_back(real.value);
-      return {emit(s, s.getLoc(), *find(kFunctions, ("math." + name).str()), s.type, values), &s};
+      const Function *callee = functionFor(kFunctions, "math", name);
+      if (!callee)
+        callee = functionFor(kFunctions, "xtensor", name);
+      return {emit(s, s.getLoc(), *callee, s.type, values), &s};
     };
-    Scalars s(loc, b, type, caller);
+    Scalars s(loc, b, type, /*fuses=*/false, caller);
     SmallVector<Real> reals;
     for (Value operand : operands)
       reals.push_back({operand, &s});
@@ -147,7 +159,7 @@ struct ExpandScalarMathPass : xtensor::impl::ExpandScalarMathBase<ExpandScalarMa
   void expand(ArrayRef<Function> functions, llvm::function_ref<bool(FloatType)> chosen) {
     SmallVector<std::pair<Operation *, const Function *>> found;
     getOperation()->walk([&](Operation *op) {
-      if (const Function *function = find(functions, op->getName().getStringRef())) {
+      if (const Function *function = functionFor(functions, op)) {
         auto type = dyn_cast<FloatType>(op->getResult(0).getType());
         if (type && chosen(type) && !isCorrection(op))
           found.push_back({op, function});

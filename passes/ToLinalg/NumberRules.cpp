@@ -51,11 +51,14 @@ struct Numbers : ImplicitLocOpBuilder {
 
 } // namespace
 
-/// What one op of the math dialect computes.
+/// What one op of the math dialect computes, or a function that it lacks.
 static Value emitFunction(Numbers &b, Operation *op, ValueRange x) {
 #define XTENSOR_MATH_FUNCTION(Op, Math)                                                            \
   if (isa<Op>(op))                                                                                 \
     return b.createOrFold<math::Math>(x);
+#define XTENSOR_ELEMENTARY_FUNCTION(Op, name, ...)                                                 \
+  if (isa<Op>(op))                                                                                 \
+    return ElementaryOp::create(b, b.type, name, x);
 #include "XTensor/XTensorElementwise.inc"
   return {};
 }

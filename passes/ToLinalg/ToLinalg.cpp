@@ -155,7 +155,7 @@ static LogicalResult lowerBlock(Block &block, Lowering &to, SmallVectorImpl<Oper
         if (isArray(operand.get()))
           operand.set(to.tensor(operand.get()));
       continue;
-    } else if (!isa<XTensorDialect>(op->getDialect()) || isa<LibraryOp>(op)) {
+    } else if (!isa<XTensorDialect>(op->getDialect()) || isa<LibraryOp, ElementaryOp>(op)) {
       continue;
     } else if (failed(lower(op, to))) {
       return failure();

@@ -24,7 +24,8 @@ namespace {
 struct VerifyLinalgPass : xtensor::impl::VerifyLinalgBase<VerifyLinalgPass> {
   void runOnOperation() override {
     WalkResult result = getOperation().walk([](Operation *op) {
-      bool named = (isa_and_nonnull<XTensorDialect>(op->getDialect()) && !isa<LibraryOp>(op)) ||
+      bool named = (isa_and_nonnull<XTensorDialect>(op->getDialect()) &&
+                    !isa<LibraryOp, ElementaryOp>(op)) ||
                    llvm::any_of(op->getOperandTypes(), isNamed) ||
                    llvm::any_of(op->getResultTypes(), isNamed);
       if (auto func = dyn_cast<func::FuncOp>(op))

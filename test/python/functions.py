@@ -42,6 +42,17 @@ class Function:
         return x[(x >= self.domain[0]) & (x <= self.domain[1])]
 
 
+def _erfcinv(x: mpmath.mpf) -> mpmath.mpf:
+    """erfinv(1 - x), in which 1 - x has all digits of x."""
+    with mpmath.workdps(30 + max(0, -int(mpmath.log10(x)))):
+        return mpmath.erfinv(1 - x)
+
+
+def _odd(function: Reference) -> Reference:
+    """`function`, an odd one, with the zeros of the C functions: SciPy's lose the sign."""
+    return lambda x: np.copysign(function(np.abs(x)), x)
+
+
 FUNCTIONS: dict[str, Function] = {
     "acos": Function(np.arccos, (3, 2), (1, 1), (-0.8, 0.75), by="polynomial"),
     "acosh": Function(np.arccosh, (2.5, 2.5), (2, 2), (1.3, 3.0)),
@@ -52,13 +63,95 @@ FUNCTIONS: dict[str, Function] = {
     "cbrt": Function(np.cbrt, (2, 4), (1, 1), avx2=(3, 4), odd=True),
     "cos": Function(np.cos, (2, 4), (1, 1)),
     "cosh": Function(np.cosh, (2.5, 2.5), (1, 1)),
+    "digamma": Function(
+        scipy.special.digamma,
+        (4, 4),
+        (4, 4),
+        (0.4, 3.0),
+        by="arithmetic",
+        precise=mpmath.digamma,
+        domain=(1e-300, 1e300),
+    ),
     "erf": Function(
         scipy.special.erf, (5, 4), (1.5, 1.5), odd=True, precise=mpmath.erf, domain=(-30, 30), by="polynomial"
     ),
     "erfc": Function(scipy.special.erfc, (4, 6), (2, 2), precise=mpmath.erfc, domain=(-30, 30)),
+    "erfcinv": Function(
+        lambda x: scipy.special.erfcinv(x) + 0.0,  # not -0.0 at 1
+        (4, 4),
+        (4, 4),
+        (0.2, 1.8),
+        by="arithmetic",
+        precise=_erfcinv,
+        domain=(1e-100, 2),
+    ),
+    "erfcx": Function(
+        scipy.special.erfcx,
+        (4, 4),
+        (4, 4),
+        by="arithmetic",
+        precise=lambda x: mpmath.exp(x * x) * mpmath.erfc(x),
+        domain=(-9, 3e4),
+    ),
+    "erfinv": Function(
+        _odd(scipy.special.erfinv),
+        (4, 4),
+        (4, 4),
+        (-0.8, 0.75),
+        by="arithmetic",
+        odd=True,
+        precise=mpmath.erfinv,
+        domain=(-1, 1),
+    ),
     "exp": Function(np.exp, (6, 3), (1, 1), by="polynomial"),
     "exp2": Function(np.exp2, (1.5, 2), (1, 1)),
     "expm1": Function(np.expm1, (6, 2), (1.5, 1.5), avx2=(6, 3), odd=True, by="polynomial"),
+    "i0": Function(
+        lambda x: np.where(np.isinf(x), INF, scipy.special.i0(x)),  # SciPy's is NaN
+        (6, 6),
+        (6, 6),
+        by="arithmetic",
+        precise=lambda x: mpmath.besseli(0, x),
+        domain=(-85, 85),
+    ),
+    "i0e": Function(
+        scipy.special.i0e,
+        (6, 6),
+        (6, 6),
+        (0.4, 3.0),
+        by="arithmetic",
+        precise=lambda x: mpmath.besseli(0, x) * mpmath.exp(-abs(x)),
+        domain=(-1e3, 1e3),
+    ),
+    "i1": Function(
+        _odd(lambda x: np.where(np.isposinf(x), INF, scipy.special.i1(x))),  # SciPy's is NaN
+        (6, 6),
+        (6, 6),
+        (0.4, 3.0),
+        by="arithmetic",
+        odd=True,
+        precise=lambda x: mpmath.besseli(1, x),
+        domain=(-85, 85),
+    ),
+    "i1e": Function(
+        _odd(scipy.special.i1e),
+        (6, 6),
+        (6, 6),
+        (0.4, 3.0),
+        by="arithmetic",
+        odd=True,
+        precise=lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x)),
+        domain=(-1e3, 1e3),
+    ),
+    "lgamma": Function(
+        lambda x: np.where(np.isneginf(x), INF, scipy.special.gammaln(x)),  # as C's
+        (6, 6),
+        (6, 6),
+        (0.4, 3.0),
+        by="arithmetic",
+        precise=lambda x: mpmath.loggamma(x).real,
+        domain=(1e-300, 1e300),
+    ),
     "log": Function(np.log, (1.5, 2), (1, 1), (0.3, 2.4), by="polynomial"),
     "log10": Function(np.log10, (2.5, 2), (1, 1), (0.3, 2.4)),
     "log1p": Function(np.log1p, (3, 2), (1, 1), (-0.6, 2.0), avx2=(3, 2.5), odd=True, by="polynomial"),

@@ -91,6 +91,13 @@ for name in ("entr", "logit"):
     case(name, getattr(xt, name), Arg(AB, 0.25, 0.75))
 for name in ("ndtr", "sinc"):
     case(name, getattr(xt, name), Arg(AB, -1.55, 1.9))
+for order in (0, 1, 2, 3):
+    case(f"polygamma {order}", lambda x, order=order: xt.polygamma(order, x), Arg(AB, 1.2, 3.0))
+case("polygamma of negative", lambda x: xt.polygamma(1, x), Arg(AB, -1.8, -1.2))
+for name in ("log_ndtr", "ndtri"):
+    case(name, getattr(xt, name), Arg(AB, 0.2, 0.8))
+for name in ("beta", "betaln"):
+    case(name, getattr(xt, name), Arg(AB, 0.8, 12.0), Arg(BC, 0.9, 14.0))
 for name in ("kl_div", "xlogy", "xlog1py"):
     case(name, getattr(xt, name), POSITIVE, Arg(BC, 0.5, 2.2))
 case("nan_to_num", xt.nan_to_num, AB)

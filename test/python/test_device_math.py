@@ -80,9 +80,10 @@ def loops() -> str:
     for name in [*FUNCTIONS, *PAIRS, *EXACT]:
         for kind in ("f32", "f64"):
             operands = "%a, %b" if name in TWO_OPERANDS else "%a"
-            text += LOOP.format(
-                name=name, type=kind, op=f"{'arith' if name in OF_ARITH else 'math'}.{name}", operands=operands
-            )
+            op = f"{'arith' if name in OF_ARITH else 'math'}.{name}"
+            if name in FUNCTIONS and FUNCTIONS[name].by == "arithmetic":
+                op = f'xtensor.elementary "{name}"'
+            text += LOOP.format(name=name, type=kind, op=op, operands=operands)
     return text
 
 

@@ -16,8 +16,10 @@ EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, INF, -INF, NAN]
 X = np.array([*EDGES, 1e-30, 1e-3, 0.1, 0.25, 0.49, 0.51, 0.9, 1.5, 2, 3, 7.5, 30, -0.3, -8])
 ONE: dict[str, Callable[[Any], Any]] = {
     "entr": scipy.special.entr,
+    "log_ndtr": scipy.special.log_ndtr,
     "logit": scipy.special.logit,
     "ndtr": scipy.special.ndtr,
+    "ndtri": scipy.special.ndtri,
     "sinc": np.sinc,
 }
 TWO: dict[str, Callable[[Any, Any], Any]] = {
@@ -58,6 +60,7 @@ def test_functions_of_two_at_edges(name: str, dtype: str) -> None:
 
 EXACT: dict[str, tuple[Callable[[Any], Any], np.ndarray, float]] = {
     "logit": (lambda x: mpmath.log(x / (1 - x)), np.linspace(1e-9, 1 - 1e-9, 97), 6),
+    "log_ndtr": (lambda x: mpmath.log(mpmath.ncdf(x)), np.linspace(-300.5, 8, 97), 6),
     "ndtr": (mpmath.ncdf, np.linspace(-37, 8, 97), 8),
     "sinc": (mpmath.sincpi, np.linspace(-1000.3, 1000.4, 97), 6),
 }
@@ -103,3 +106,50 @@ def test_coordinates_are_kept_and_must_agree() -> None:
     other = xt.as_array(x.to_xarray().assign_coords(i=[10, 30]))
     with pytest.raises(ValueError, match="xlogy"):
         xt.xlogy(x, other)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("order", range(5))
+def test_polygamma(order: int, dtype: str) -> None:
+    x = np.array([0.25, 0.5, 1, 1.5, 3, 7.25, 11, 100, -0.25, -0.5, -2.75], dtype)
+    with mpmath.workdps(30):
+        want = np.array([float(mpmath.polygamma(order, mpmath.mpf(float(v)))) for v in x])
+    got = xt.polygamma(order, xt.array(x, dims="i"))
+    tolerance = 10 * TOLERANCE[dtype]
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(got.values.astype("f8"), want.astype(dtype).astype("f8"), rtol=tolerance)
+
+
+def test_poles_of_gamma_functions() -> None:
+    x = xt.array([0.0, -1.0, -2.0, -INF, INF, NAN], "i").astype("f4")
+    np.testing.assert_array_equal(xt.lgamma(x).values, [INF, INF, INF, INF, INF, NAN])
+    np.testing.assert_array_equal(xt.digamma(x).values, [-INF, NAN, NAN, NAN, INF, NAN])
+    np.testing.assert_array_equal(xt.polygamma(1, x).values[:3], [INF, INF, INF])
+    np.testing.assert_array_equal(xt.polygamma(2, x).values[:3], [-INF, -INF, -INF])
+    with pytest.raises(ValueError, match="order is an int from 0 to 20, not 21"):
+        xt.polygamma(21, x)
+
+
+@pytest.mark.float64
+@pytest.mark.parametrize("name", ["lgamma", "digamma"])
+def test_gamma_functions_of_negative_numbers(name: str) -> None:
+    """Near their zeros, what the terms of the reflection lose: a few units of those."""
+    x = -np.random.default_rng(0).uniform(0, 30, 300)
+    with mpmath.workdps(30):
+        f = {"lgamma": lambda v: mpmath.loggamma(v).real, "digamma": mpmath.digamma}[name]
+        want = np.array([float(f(mpmath.mpf(float(v)))) for v in x])
+    np.testing.assert_allclose(getattr(xt, name)(xt.array(x, dims="i")).values, want, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.float64
+def test_beta_keeps_digits_of_large_arguments() -> None:
+    a, b = (v.ravel() for v in np.meshgrid(*[[1e-3, 0.5, 3.0, 9.9, 10.0, 50.0, 1e5, 1e10]] * 2))
+    with mpmath.workdps(40):
+        want = [float(mpmath.log(mpmath.beta(float(x), float(y)))) for x, y in zip(a, b, strict=True)]
+    got = xt.betaln(xt.array(a, dims="i"), xt.array(b, dims="i")).values
+    np.testing.assert_allclose(got, want, rtol=2e-14, atol=2e-14)
+    near = (a < 60) & (b < 60)
+    np.testing.assert_allclose(
+        xt.beta(xt.array(a[near], dims="i"), xt.array(b[near], dims="i")).values,
+        scipy.special.beta(a[near], b[near]), rtol=1e-12,
+    )  # fmt: skip

@@ -13,6 +13,7 @@ import matrices
 import ml_dtypes
 import numpy as np
 from functions import FUNCTIONS
+from scipy import special
 from xtensor.mlir import ir
 from xtensor.mlir.dialects import xtensor as xtd
 
@@ -71,6 +72,11 @@ def mod(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.mod(a, b)
 
 
+def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """SciPy adds term by term below 0, which is exact for small numbers."""
+    return special.polygamma(n.astype(int), x)
+
+
 def shift(left: bool) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     def run(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         width = a.dtype.itemsize * 8
@@ -90,8 +96,8 @@ ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
     "trunc": np.trunc,
     "add": np.add, "and": np.bitwise_and, "atan2": np.arctan2, "copysign": np.copysign, "div": np.divide,
     "floor_div": floor_div, "maximum": np.maximum, "minimum": np.minimum, "mod": mod, "mul": np.multiply,
-    "or": np.bitwise_or, "pow": np.power, "scale": scale, "shl": shift(True), "shr": shift(False),
-    "sub": np.subtract, "barrier": lambda x: x, "xor": np.bitwise_xor, "select": np.where,
+    "or": np.bitwise_or, "polygamma": polygamma, "pow": np.power, "scale": scale, "shl": shift(True),
+    "shr": shift(False), "sub": np.subtract, "barrier": lambda x: x, "xor": np.bitwise_xor, "select": np.where,
 }  # fmt: skip
 REGIONS = {
     "switch": "switch", "while": "while_", "scan": "scan", "checkpoint": "checkpoint",

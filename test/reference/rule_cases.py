@@ -170,6 +170,10 @@ CASES: dict[str, list[Case]] = {
         binary(xt.mod, at={0: [[7.3, -7.3], [1.2, 0.1], [5.5, -0.2]]}),
         vectors(xt.mod, Exact([[4.0, 7.0, -7.0], [2.0, 3, 3]], ONES, [ONES, [-2.0, -2, 3]])),
     ],
+    "polygamma": [
+        Case(["a: 3, f64"], lambda x: xt.polygamma(number(1.0), x), low=1.2, high=3),
+        Case(["a: 3, f64"], lambda x: xt.polygamma(number(2.0), x), low=-1.8, high=-1.2),
+    ],
     "pow": [
         binary(xt.pow, 0.3, 2),
         vectors(xt.pow, Exact([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]], ONES, [[1.0, 0, 0], [0.0, 0, 0]])),

@@ -30,7 +30,7 @@ from .types import Array, ArrayLike, Elementwise
 T = TypeVar("T")
 
 
-def _float_function(name: str, what: str) -> Elementwise:
+def float_function(name: str, what: str) -> Elementwise:
     """The public function over the dialect's float op `name`."""
 
     def function(x: ArrayLike, /) -> Array:
@@ -44,30 +44,30 @@ def _float_function(name: str, what: str) -> Elementwise:
     return op(function)
 
 
-acos = _float_function("acos", "the inverse cosine of each element, in [0, pi]")
-acosh = _float_function("acosh", "the inverse hyperbolic cosine of each element")
-asin = _float_function("asin", "the inverse sine of each element, in [-pi/2, pi/2]")
-asinh = _float_function("asinh", "the inverse hyperbolic sine of each element")
-atan = _float_function("atan", "the inverse tangent of each element, in [-pi/2, pi/2]")
-atanh = _float_function("atanh", "the inverse hyperbolic tangent of each element")
-cbrt = _float_function("cbrt", "the cube root of each element")
-cos = _float_function("cos", "the cosine of each element, an angle in radians")
-cosh = _float_function("cosh", "the hyperbolic cosine of each element")
-erf = _float_function("erf", "the error function of each element")
-erfc = _float_function("erfc", "1 - erf(x) of each element, accurate also for large x")
-exp = _float_function("exp", "e to the power of each element")
-exp2 = _float_function("exp2", "2 to the power of each element")
-expm1 = _float_function("expm1", "exp(x) - 1 of each element, accurate also near 0")
-log = _float_function("log", "the natural logarithm of each element")
-log10 = _float_function("log10", "the logarithm to base 10 of each element")
-log1p = _float_function("log1p", "log(1 + x) of each element, accurate also near 0")
-log2 = _float_function("log2", "the logarithm to base 2 of each element")
-rsqrt = _float_function("rsqrt", "1 / sqrt(x) of each element")
-sin = _float_function("sin", "the sine of each element, an angle in radians")
-sinh = _float_function("sinh", "the hyperbolic sine of each element")
-sqrt = _float_function("sqrt", "the square root of each element, NaN below 0")
-tan = _float_function("tan", "the tangent of each element, an angle in radians")
-tanh = _float_function("tanh", "the hyperbolic tangent of each element")
+acos = float_function("acos", "the inverse cosine of each element, in [0, pi]")
+acosh = float_function("acosh", "the inverse hyperbolic cosine of each element")
+asin = float_function("asin", "the inverse sine of each element, in [-pi/2, pi/2]")
+asinh = float_function("asinh", "the inverse hyperbolic sine of each element")
+atan = float_function("atan", "the inverse tangent of each element, in [-pi/2, pi/2]")
+atanh = float_function("atanh", "the inverse hyperbolic tangent of each element")
+cbrt = float_function("cbrt", "the cube root of each element")
+cos = float_function("cos", "the cosine of each element, an angle in radians")
+cosh = float_function("cosh", "the hyperbolic cosine of each element")
+erf = float_function("erf", "the error function of each element")
+erfc = float_function("erfc", "1 - erf(x) of each element, accurate also for large x")
+exp = float_function("exp", "e to the power of each element")
+exp2 = float_function("exp2", "2 to the power of each element")
+expm1 = float_function("expm1", "exp(x) - 1 of each element, accurate also near 0")
+log = float_function("log", "the natural logarithm of each element")
+log10 = float_function("log10", "the logarithm to base 10 of each element")
+log1p = float_function("log1p", "log(1 + x) of each element, accurate also near 0")
+log2 = float_function("log2", "the logarithm to base 2 of each element")
+rsqrt = float_function("rsqrt", "1 / sqrt(x) of each element")
+sin = float_function("sin", "the sine of each element, an angle in radians")
+sinh = float_function("sinh", "the hyperbolic sine of each element")
+sqrt = float_function("sqrt", "the square root of each element, NaN below 0")
+tan = float_function("tan", "the tangent of each element, an angle in radians")
+tanh = float_function("tanh", "the hyperbolic tangent of each element")
 
 
 def _rounding(name: str, what: str) -> Elementwise:

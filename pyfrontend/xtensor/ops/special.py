@@ -10,13 +10,35 @@ import math
 
 import numpy as np
 
+from ..base.errors import ArgumentError
 from ..call.dispatch import op
 from ..trace import build
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .elementwise import half_corrected
+from .arguments import fail, integer
+from .elementwise import float_function, half_corrected
 from .operators import aligned
 from .types import Array, ArrayLike
+
+digamma = float_function("digamma", "the derivative of lgamma at each element, NaN at negative integers")
+erfcinv = float_function("erfcinv", "the number whose erfc is x, for each element x from 0 to 2")
+erfcx = float_function("erfcx", "exp(x**2) times erfc(x) of each element, without underflow")
+erfinv = float_function("erfinv", "the number whose erf is x, for each element x from -1 to 1")
+i0 = float_function("i0", "the modified Bessel function of order 0 of each element")
+i0e = float_function("i0e", "exp(-abs(x)) times i0(x) of each element")
+i1 = float_function("i1", "the modified Bessel function of order 1 of each element")
+i1e = float_function("i1e", "exp(-abs(x)) times i1(x) of each element")
+lgamma = float_function("lgamma", "the logarithm of the magnitude of the gamma function of each element")
+
+
+@op
+def polygamma(n: int, x: ArrayLike, /) -> Array:
+    """Returns the derivative of order `n` of digamma, with the dims of `x`; `n` is an int from 0 to 20."""
+    order = integer("polygamma", n, "n")
+    x = p.as_float(x)
+    if not 0 <= order <= 20:
+        raise fail(ArgumentError, "polygamma", f"the order is an int from 0 to 20, not {order}", x)
+    return build.binary("polygamma", p.constant(order, x.dtype), x) if order else build.unary("digamma", x)
 
 
 def _add(x: Tracer, y: Tracer | float) -> Tracer:
@@ -125,16 +147,100 @@ def _kl_div(x: Tracer, y: Tracer) -> Tracer:
     return build.select(alive, regular, _where(number, edge, build.binary("add", x, y), dtype))
 
 
+def _left_tail(x: Tracer) -> Tracer:
+    """ndtr of x up to 0: what the argument of erfc lost is put back."""
+    x = build.binary("maximum", x, p.constant(-50, x.dtype))
+    z = _mul(x, -math.sqrt(0.5))
+    return build.binary("mul", build.unary("erfc", z), half_corrected(x, z))
+
+
 @op
 def ndtr(x: ArrayLike, /) -> Array:
     """The standard normal distribution function, exact in both tails: the dims of `x`."""
-    x = p.as_float(x)
-    is_exact = x.dtype.itemsize > 2
+    return p.rounded_once(_ndtr, p.as_float(x))
 
-    def area(x: Tracer) -> Tracer:
-        z = _mul(x, -math.sqrt(0.5))
-        left = _where(_less(x, 0.0), build.binary("maximum", x, p.constant(-50, x.dtype)), 0.0, x.dtype)
-        half = half_corrected(left, _mul(left, -math.sqrt(0.5))) if is_exact else p.constant(0.5, x.dtype)
-        return build.binary("mul", build.unary("erfc", z), half)
 
-    return p.rounded_once(area, x)
+def _ndtr(x: Tracer) -> Tracer:
+    left = _less(x, 0.0)
+    right = _mul(build.unary("erfc", _mul(x, -math.sqrt(0.5))), 0.5)
+    return build.select(left, _left_tail(_where(left, x, 0.0, x.dtype)), right)
+
+
+@op
+def ndtri(x: ArrayLike, /) -> Array:
+    """Returns the number whose ndtr is x, accurate in the left tail, NaN outside of [0, 1], with the dims of `x`."""
+    return p.rounded_once(lambda x: _mul(build.unary("erfcinv", _mul(x, 2.0)), -math.sqrt(2)), p.as_float(x))
+
+
+@op
+def log_ndtr(x: ArrayLike, /) -> Array:
+    """Returns log(ndtr(x)), accurate in both tails, with the dims of `x`."""
+    return p.rounded_once(_log_ndtr, p.as_float(x))
+
+
+def _log_ndtr(x: Tracer) -> Tracer:
+    left = _less(x, 0.0)
+    root = math.sqrt(0.5)
+    below = _where(left, x, 0.0, x.dtype)
+    tail = build.unary("log", _mul(build.unary("erfcx", _mul(below, -root)), 0.5))
+    tail = build.binary("sub", tail, _mul(_mul(below, below), 0.5))
+    below_0 = _where(left, 0.0, build.unary("neg", x), x.dtype)
+    rest = build.unary("log1p", build.unary("neg", _left_tail(below_0)))
+    return build.select(left, tail, rest)
+
+
+@op(joins=True)
+def betaln(a: ArrayLike, b: ArrayLike, /) -> Array:
+    """Returns the logarithm of beta(a, b), of positive numbers, with the union of the dims.
+
+    Large arguments are taken apart as in SLATEC's ALBETA (Fullerton, 1977): the logarithms of gamma would cancel.
+    """
+    return p.rounded_once(_betaln, *aligned("betaln", *p.promote_float(a, b)))
+
+
+# lgamma(x) - (x - 1/2) log x + x - log(2 pi)/2, times x, in powers of 1/x^2, of x from 10 on.
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+
+
+def _beyond_stirling(x: Tracer) -> Tracer:
+    inverse = build.binary("div", p.constant(1, x.dtype), x)
+    square = build.binary("mul", inverse, inverse)
+    series = p.constant(_STIRLING[-1], x.dtype)
+    for coefficient in reversed(_STIRLING[:-1]):
+        series = _add(build.binary("mul", square, series), coefficient)
+    return build.binary("mul", series, inverse)
+
+
+def _betaln(a: Tracer, b: Tracer) -> Tracer:
+    dtype = a.dtype
+    ordered = build.compare("le", a, b)
+    small, large = build.select(ordered, a, b), build.select(ordered, b, a)
+    total = build.binary("add", small, large)
+    far, both = (build.compare("ge", x, p.constant(10, dtype)) for x in (large, small))
+
+    def lgamma_of(x: Tracer, chosen: Tracer) -> Tracer:
+        return build.unary("lgamma", _where(chosen, 1.0, x, dtype))
+
+    near = build.binary("add", lgamma_of(small, both), lgamma_of(large, far))
+    near = build.binary("sub", near, lgamma_of(total, far))
+    big, sum_ = _where(far, large, 10.0, dtype), _where(far, total, 20.0, dtype)
+    share = build.binary("div", _where(far, small, 10.0, dtype), sum_)
+    rest = build.unary("log1p", build.unary("neg", share))
+    corrected = build.binary("sub", _beyond_stirling(big), _beyond_stirling(sum_))
+    # One large number: lgamma(small) + small - small log(total) + (large - 1/2) log(large / total).
+    one = build.binary("mul", small, _add(build.unary("neg", build.unary("log", sum_)), 1.0))
+    one = build.binary("add", one, build.binary("mul", _add(big, -0.5), rest))
+    one = build.binary("add", build.binary("add", one, corrected), lgamma_of(small, both))
+    # Two.
+    low = _where(both, small, 10.0, dtype)
+    two = build.binary("mul", _add(low, -0.5), build.unary("log", share))
+    two = build.binary("add", two, build.binary("mul", big, rest))
+    two = build.binary("sub", two, _add(_mul(build.unary("log", big), 0.5), -0.5 * math.log(2 * math.pi)))
+    two = build.binary("add", two, build.binary("add", corrected, _beyond_stirling(low)))
+    return build.select(both, two, build.select(far, one, near))
+
+
+@op(joins=True)
+def beta(a: ArrayLike, b: ArrayLike, /) -> Array:
+    """Returns gamma(a) gamma(b) / gamma(a + b), of positive numbers, with the union of the dims."""
+    return p.rounded_once(lambda a, b: build.unary("exp", _betaln(a, b)), *aligned("beta", *p.promote_float(a, b)))

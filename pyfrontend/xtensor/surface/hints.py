@@ -117,7 +117,8 @@ _RENAMED = {
     "arctan": "atan", "arctanh": "atanh", "arctan2": "atan2", "power": "pow", "float_power": "pow", "rint": "round",
     "amax": "max", "amin": "min", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
     "conjugate": "conj", "degrees": "rad2deg", "radians": "deg2rad", "true_divide": "divide", "mod": "remainder",
-    "around": "round", "expit": "sigmoid", "logcumsumexp": "cumlogsumexp", "take_along_axis": "take_along",
+    "around": "round", "expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", "loggamma": "lgamma",
+    "logcumsumexp": "cumlogsumexp", "take_along_axis": "take_along",
     "solve_triangular": "triangular_solve", "isnull": "isnan", "cumulative_sum": "cumsum", "cumulative_prod": "cumprod",
 }  # fmt: skip
 # NumPy's functions whose name means something else here.

@@ -487,3 +487,21 @@ func.func @f(%a: !xtensor.array<row: 3, col: 3, f32>, %b: !xtensor.array<row: 3,
   %x = xtensor.solve %a, %b on [row, col] : !xtensor.array<row: 3, col: 3, f32>, !xtensor.array<row: 3, f64>
   return
 }
+
+// -----
+
+// elementary_c1
+func.func @unknown_function(%x: f32) {
+  // expected-error@+1 {{'xtensor.elementary' op has no function "name"}}
+  %0 = xtensor.elementary "name" %x : f32
+  return
+}
+
+// -----
+
+// elementary_c1
+func.func @operands_of_function(%x: f32) {
+  // expected-error@+1 {{'xtensor.elementary' op of "lgamma" takes 1 operand, not 2}}
+  %0 = xtensor.elementary "lgamma" %x, %x : f32
+  return
+}

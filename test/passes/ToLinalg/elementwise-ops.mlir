@@ -180,3 +180,29 @@ func.func @integers(%x: !i, %y: !i, %u: !u) -> (!i, !u) {
   %6 = xtensor.add %5, %g : !i, !i
   return %6, %m : !i, !u
 }
+
+// Functions that the math dialect lacks stay one op until processors or kernels are chosen.
+// CHECK-LABEL: func.func @elementary
+func.func @elementary(%n: !xtensor.array<f32>, %x: !f) -> (!f, !f) {
+  // CHECK: xtensor.elementary "lgamma" %{{.*}} : f32
+  %0 = xtensor.lgamma %x : !f
+  // CHECK: xtensor.elementary "polygamma" %{{.*}}, %{{.*}} : f32
+  %1 = xtensor.polygamma %n, %x : !xtensor.array<f32>, !f
+  // CHECK: xtensor.elementary "digamma" %{{.*}} : f32
+  %2 = xtensor.digamma %1 : !f
+  // CHECK: xtensor.elementary "erfcinv" %{{.*}} : f32
+  %3 = xtensor.erfcinv %2 : !f
+  // CHECK: xtensor.elementary "erfcx" %{{.*}} : f32
+  %4 = xtensor.erfcx %3 : !f
+  // CHECK: xtensor.elementary "erfinv" %{{.*}} : f32
+  %5 = xtensor.erfinv %4 : !f
+  // CHECK: xtensor.elementary "i0" %{{.*}} : f32
+  %6 = xtensor.i0 %5 : !f
+  // CHECK: xtensor.elementary "i0e" %{{.*}} : f32
+  %7 = xtensor.i0e %6 : !f
+  // CHECK: xtensor.elementary "i1" %{{.*}} : f32
+  %8 = xtensor.i1 %7 : !f
+  // CHECK: xtensor.elementary "i1e" %{{.*}} : f32
+  %9 = xtensor.i1e %8 : !f
+  return %0, %9 : !f, !f
+}

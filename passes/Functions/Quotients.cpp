@@ -1,7 +1,7 @@
 // Quotients and square roots for devices that round them inexactly: Vulkan allows an f32 quotient
 // to be off by 2.5 units, and a root by more. The error is computed exactly and added, twice.
 // Arguments are scaled to about 1 first, so that no part of a product is lost.
-#include "GPU/Functions.h"
+#include "Functions/Functions.h"
 
 using namespace mlir;
 using namespace xtensor;

@@ -2,7 +2,7 @@
 // that k times the first is exact, and e^r = 1 + r + r^2 q(r). The sum stays in two parts until the
 // end: sinh, cosh and pow need more than one float holds. Coefficients: minimax (Remez), error
 // below 2^-33 (f32) and 2^-61 (f64) of the result.
-#include "GPU/Functions.h"
+#include "Functions/Functions.h"
 
 using namespace mlir;
 using namespace xtensor;

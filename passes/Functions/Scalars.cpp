@@ -1,5 +1,5 @@
 // Operations on numbers of kernels, and the exact sums and products that two floats can hold.
-#include "GPU/Scalars.h"
+#include "Functions/Scalars.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -11,32 +11,41 @@ using arith::CmpIPredicate;
 
 //===- constants -----------------------------------------------------------===//
 
-Real Scalars::real(double value) {
-  return {arith::ConstantOp::create(*this, getFloatAttr(type, value)), this};
+Value Scalars::constant(TypedAttr value) {
+  if (vector)
+    value = DenseElementsAttr::get(cast<VectorType>(shaped(value.getType())), value);
+  return arith::ConstantOp::create(*this, value);
 }
+
+Real Scalars::real(double value) { return {constant(getFloatAttr(type, value)), this}; }
 
 Word Scalars::word(uint32_t value) {
-  return {arith::ConstantOp::create(*this, getIntegerAttr(getI32Type(), APInt(32, value))), this};
+  return {constant(getIntegerAttr(getI32Type(), APInt(32, value))), this};
 }
 
-Real Scalars::infinity() {
-  return {arith::ConstantOp::create(*this,
-                                    getFloatAttr(type, APFloat::getInf(type.getFloatSemantics()))),
-          this};
-}
-
-Real Scalars::nan() {
-  return {arith::ConstantOp::create(*this,
-                                    getFloatAttr(type, APFloat::getQNaN(type.getFloatSemantics()))),
-          this};
-}
+Real Scalars::number(const APFloat &value) { return {constant(getFloatAttr(type, value)), this}; }
+Real Scalars::infinity() { return number(APFloat::getInf(type.getFloatSemantics())); }
+Real Scalars::nan() { return number(APFloat::getQNaN(type.getFloatSemantics())); }
 
 Real Scalars::evaluate(const Polynomial &p, Real x) {
-  ArrayRef<double> coefficients = wide ? p.wide : p.single;
-  Real y = real(coefficients.back());
-  for (double c : llvm::reverse(coefficients.drop_back()))
-    y = y * x + c;
-  return y;
+  ArrayRef<double> c = wide ? p.wide : p.single;
+  // On CPUs, several chains of operations that do not wait for each other.
+  size_t chains = !fuses || c.size() < 8 ? 1 : c.size() < 16 ? 2 : 4;
+  auto chain = [&](size_t first, Real step) {
+    size_t last = first + (c.size() - 1 - first) / chains * chains;
+    Real y = real(c[last]);
+    for (; last > first; last -= chains)
+      y = multiplyAdd(y, step, real(c[last - chains]));
+    return y;
+  };
+  if (chains == 1)
+    return chain(0, x);
+  Real square = x * x;
+  if (chains == 2)
+    return multiplyAdd(chain(1, square), x, chain(0, square));
+  Real fourth = square * square;
+  Real low = multiplyAdd(chain(1, fourth), x, chain(0, fourth));
+  return multiplyAdd(multiplyAdd(chain(3, fourth), x, chain(2, fourth)), square, low);
 }
 
 //===- arithmetic ----------------------------------------------------------===//
@@ -50,6 +59,15 @@ Real xtensor::operator+(Real x, Real y) { return emit<arith::AddFOp>(x, y); }
 Real xtensor::operator-(Real x, Real y) { return emit<arith::SubFOp>(x, y); }
 Real xtensor::operator*(Real x, Real y) { return emit<arith::MulFOp>(x, y); }
 Real xtensor::operator/(Real x, Real y) { return emit<arith::DivFOp>(x, y); }
+
+Real xtensor::multiplyAdd(Real x, Real y, Real z) {
+  if (!x.s->fuses)
+    return x * y + z;
+  // One operation on processors that have it, two on others.
+  auto flags = arith::FastMathFlags::contract;
+  Value product = arith::MulFOp::create(*x.s, x.value, y.value, flags);
+  return {arith::AddFOp::create(*x.s, product, z.value, flags), x.s};
+}
 
 static Bit compare(CmpFPredicate p, Real x, Real y) {
   return {x.s->createOrFold<arith::CmpFOp>(p, x.value, y.value), x.s};
@@ -95,8 +113,10 @@ std::pair<Word, Word> xtensor::multiplyFull(Word x, Word y) {
 Bit xtensor::operator&(Bit x, Bit y) { return emit<arith::AndIOp>(x, y); }
 Bit xtensor::operator|(Bit x, Bit y) { return emit<arith::OrIOp>(x, y); }
 Bit xtensor::operator!(Bit x) {
-  Value one = arith::ConstantOp::create(*x.s, x.s->getBoolAttr(true));
-  return {x.s->createOrFold<arith::XOrIOp>(x.value, one), x.s};
+  TypedAttr one = x.s->getBoolAttr(true);
+  if (x.s->vector)
+    one = DenseElementsAttr::get(cast<VectorType>(x.value.getType()), true);
+  return {x.s->createOrFold<arith::XOrIOp>(x.value, arith::ConstantOp::create(*x.s, one)), x.s};
 }
 
 Real xtensor::operator-(Real x) { return {x.s->createOrFold<arith::NegFOp>(x.value), x.s}; }
@@ -113,32 +133,49 @@ Real xtensor::select(Bit c, Real x, double y) { return choose(c, x, x.s->real(y)
 Real xtensor::select(Bit c, double x, Real y) { return choose(c, y.s->real(x), y); }
 Word xtensor::select(Bit c, Word x, Word y) { return choose(c, x, y); }
 
-Real Scalars::toReal(Word x) { return {createOrFold<arith::SIToFPOp>(type, x.value), this}; }
+Real Scalars::toReal(Word x) {
+  return {createOrFold<arith::SIToFPOp>(shaped(type), x.value), this};
+}
 Real Scalars::unsignedToReal(Word x) {
-  return {createOrFold<arith::UIToFPOp>(type, x.value), this};
+  return {createOrFold<arith::UIToFPOp>(shaped(type), x.value), this};
 }
 
 //===- representation ------------------------------------------------------===//
 
-/// As vectors of two words: i64 is a feature that not every device has.
-static Value wordOf(Scalars &s, Real x, int64_t i) {
-  auto single = VectorType::get({1}, s.type), words = VectorType::get({2}, s.getI32Type());
-  Value vector = vector::FromElementsOp::create(s, single, x.value);
-  vector = vector::BitCastOp::create(s, words, vector);
-  return vector::ExtractOp::create(s, vector, i);
+Word Scalars::wordOf(Real x, unsigned shift) {
+  if (fuses) {
+    Value words = arith::BitcastOp::create(*this, shaped(getI64Type()), x.value);
+    if (shift) {
+      Value by = constant(getI64IntegerAttr(shift));
+      words = arith::ShRUIOp::create(*this, words, by);
+    }
+    return {arith::TruncIOp::create(*this, shaped(getI32Type()), words), this};
+  }
+  // As vectors of two words: i64 is a feature that not every device has.
+  auto single = VectorType::get({1}, type), words = VectorType::get({2}, getI32Type());
+  Value vector = vector::FromElementsOp::create(*this, single, x.value);
+  vector = vector::BitCastOp::create(*this, words, vector);
+  return {vector::ExtractOp::create(*this, vector, int64_t(shift / 32)), this};
 }
 
 Word Scalars::top(Real x) {
   if (wide)
-    return {wordOf(*this, x, 1), this};
-  return {createOrFold<arith::BitcastOp>(getI32Type(), x.value), this};
+    return wordOf(x, 32);
+  return {createOrFold<arith::BitcastOp>(shaped(getI32Type()), x.value), this};
 }
 
-Word Scalars::low(Real x) { return wide ? Word{wordOf(*this, x, 0), this} : top(x); }
+Word Scalars::low(Real x) { return wide ? wordOf(x, 0) : top(x); }
 
 Real Scalars::fromWords(Word low, Word top) {
   if (!wide)
-    return {createOrFold<arith::BitcastOp>(type, top.value), this};
+    return {createOrFold<arith::BitcastOp>(shaped(type), top.value), this};
+  if (fuses) {
+    Type words = shaped(getI64Type());
+    Value high = arith::ExtUIOp::create(*this, words, top.value);
+    high = arith::ShLIOp::create(*this, high, constant(getI64IntegerAttr(32)));
+    Value both = arith::OrIOp::create(*this, high, arith::ExtUIOp::create(*this, words, low.value));
+    return {arith::BitcastOp::create(*this, shaped(type), both), this};
+  }
   auto single = VectorType::get({1}, type), words = VectorType::get({2}, getI32Type());
   Value vector = vector::FromElementsOp::create(*this, words, ValueRange{low.value, top.value});
   vector = vector::BitCastOp::create(*this, single, vector);

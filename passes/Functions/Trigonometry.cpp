@@ -2,7 +2,7 @@
 // multiples of pi/2 in four parts (Cody and Waite), whose first products are exact; beyond it with
 // integers, of the bits of 2/pi that matter (Payne and Hanek, 1983). sin r and cos r are minimax
 // polynomials, error below 2^-37 (f32) and 2^-58 (f64).
-#include "GPU/Functions.h"
+#include "Functions/Functions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

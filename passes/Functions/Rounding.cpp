@@ -1,5 +1,5 @@
 // Functions with exact results: signs, rounding to integers, and remainders.
-#include "GPU/Functions.h"
+#include "Functions/Functions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -1,7 +1,7 @@
 // Logarithms and the inverse hyperbolic functions. x = m 2^k, f = m - 1, z = f / (2 + f), and
 // log m = f - (f^2/2 - z (f^2/2 + r(z^2))), of which the first terms are exact or small: fdlibm's
 // form (Sun, 1993). Minimax coefficients, error below 2^-37 (f32) and 2^-59 (f64) of the result.
-#include "GPU/Functions.h"
+#include "Functions/Functions.h"
 
 using namespace mlir;
 using namespace xtensor;

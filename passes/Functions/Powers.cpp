@@ -1,5 +1,5 @@
 // Powers and roots.
-#include "GPU/Functions.h"
+#include "Functions/Functions.h"
 
 using namespace mlir;
 using namespace xtensor;

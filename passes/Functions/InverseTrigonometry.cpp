@@ -1,6 +1,6 @@
 // asin, acos, atan, atan2: polynomials around 0, to which arguments are brought by identities whose
 // constants are in two parts. Minimax coefficients, error below 2^-31 (f32) and 2^-59 (f64).
-#include "GPU/Functions.h"
+#include "Functions/Functions.h"
 
 using namespace mlir;
 using namespace xtensor;

@@ -1,10 +1,12 @@
-// Numbers of kernels as C++ expressions: `a * b + 1.0` on a Real emits arith.mulf and arith.addf
-// on f32 or f64. The elementary functions are written with these. They need no library, no 64-bit
-// integers and no fused operations, and no flag allows a compiler to change an operation.
-#ifndef XTENSOR_PASSES_GPU_SCALARS_H
-#define XTENSOR_PASSES_GPU_SCALARS_H
+// Numbers as C++ expressions: `a * b + 1.0` on a Real emits arith.mulf and arith.addf on f32 or
+// f64, or on vectors of them. The elementary functions are written with these. They need no
+// library. On devices, they need no 64-bit integers and no fused operations, and no flag allows a
+// compiler to change an operation. On CPUs, polynomials may be fused.
+#ifndef XTENSOR_PASSES_FUNCTIONS_SCALARS_H
+#define XTENSOR_PASSES_FUNCTIONS_SCALARS_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace xtensor {
@@ -44,15 +46,24 @@ public:
   /// Calls the function of that name on numbers of this type; made by the pass.
   using Caller = llvm::function_ref<Real(Scalars &, llvm::StringRef, llvm::ArrayRef<Real>)>;
 
-  Scalars(mlir::Location loc, mlir::OpBuilder &b, mlir::FloatType type, Caller caller)
-      : ImplicitLocOpBuilder(loc, b), type(type), wide(type.isF64()), caller(caller) {}
+  /// `type` is f32, f64 or a vector of one.
+  Scalars(mlir::Location loc, mlir::OpBuilder &b, mlir::Type type, bool fuses, Caller caller)
+      : ImplicitLocOpBuilder(loc, b),
+        type(llvm::cast<mlir::FloatType>(mlir::getElementTypeOrSelf(type))),
+        vector(llvm::dyn_cast<mlir::VectorType>(type)), fuses(fuses), wide(this->type.isF64()),
+        caller(caller) {}
 
   mlir::FloatType type;
+  /// Null of numbers.
+  mlir::VectorType vector;
+  /// What CPUs have: `multiplyAdd` may be one operation, and words have 64 bits.
+  bool fuses;
   /// f64.
   bool wide;
 
   Real real(double value);
   Word word(uint32_t value);
+  Real number(const llvm::APFloat &value);
   Real infinity();
   Real nan();
   template <typename T>
@@ -83,7 +94,15 @@ public:
   Real toReal(Word x); // signed
   Real unsignedToReal(Word x);
 
+  /// A number's type where numbers are computed, a vector's where vectors are.
+  mlir::Type shaped(mlir::Type element) const {
+    return vector ? mlir::Type(mlir::VectorType(vector).clone(element)) : element;
+  }
+
 private:
+  mlir::Value constant(mlir::TypedAttr value);
+  Word wordOf(Real x, unsigned shift);
+
   Caller caller;
 };
 
@@ -130,6 +149,8 @@ Word minSigned(Word x, int32_t y);
 /// Product of words taken as unsigned: {low, high}.
 std::pair<Word, Word> multiplyFull(Word x, Word y);
 
+/// x * y + z, rounded once or twice.
+Real multiplyAdd(Real x, Real y, Real z);
 Real operator-(Real x);
 Real abs(Real x);
 Real sqrt(Real x);
@@ -156,4 +177,4 @@ Sum multiplyExactly(Real x, Real y);
 
 } // namespace xtensor
 
-#endif // XTENSOR_PASSES_GPU_SCALARS_H
+#endif // XTENSOR_PASSES_FUNCTIONS_SCALARS_H

@@ -1,0 +1,40 @@
+// How each elementary function is written as arithmetic, by family. Operands are of one type, f32
+// or f64.
+#ifndef XTENSOR_PASSES_FUNCTIONS_FUNCTIONS_H
+#define XTENSOR_PASSES_FUNCTIONS_FUNCTIONS_H
+
+#include "Functions/Scalars.h"
+
+namespace xtensor {
+
+/// What ElementwiseOps.td names: emitExp(s, x), emitPow(s, x, y) ..
+#define XTENSOR_WRITTEN_FUNCTION(emit, ...) Real emit(Scalars &s, __VA_ARGS__);
+#include "XTensor/XTensorElementwise.inc"
+
+/// e^x = (hi + lo) 2^k with hi + lo between 0.7 and 1.5; |x| below 1500 (120 in f32). `tail` is a
+/// part of the exponent below the last place of x.
+struct ScaledExp {
+  Sum factor;
+  Word k;
+};
+ScaledExp emitScaledExp(Scalars &s, Real x, Real tail);
+/// The same rounded, and 0 or infinity where x is out of range.
+Real emitExpOfSum(Scalars &s, Real x, Real tail);
+
+/// x = m 2^k with m between the roots of 1/2 and 2, of a positive finite x.
+struct Decomposed {
+  Real m;
+  Word k;
+};
+Decomposed decompose(Scalars &s, Real x);
+
+// Not functions of the table: what devices compute otherwise, or not exactly.
+Real emitQuotient(Scalars &s, Real x, Real y);
+Real emitSquareRoot(Scalars &s, Real x);
+Real emitRound(Scalars &s, Real x);
+Real emitRoundEven(Scalars &s, Real x);
+Real emitRemainder(Scalars &s, Real x, Real y);
+
+} // namespace xtensor
+
+#endif // XTENSOR_PASSES_FUNCTIONS_FUNCTIONS_H

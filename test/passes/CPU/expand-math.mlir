@@ -1,0 +1,16 @@
+// Functions that the math dialect lacks become arithmetic on all lanes, and logarithms polynomials.
+// RUN: xtensor-opt %s --pass-pipeline='builtin.module(func.func(xtensor-expand-math))' | FileCheck %s --implicit-check-not=xtensor. --implicit-check-not=math.log
+
+// CHECK-LABEL: func.func @f32
+// CHECK: arith.mulf %{{.*}} fastmath<contract> : vector<16xf32>
+func.func @f32(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = xtensor.elementary "erfinv" %x : vector<16xf32>
+  return %y : vector<16xf32>
+}
+
+// CHECK-LABEL: func.func @number
+// CHECK: arith.mulf %{{.*}} : f64
+func.func @number(%x: f64) -> f64 {
+  %y = xtensor.elementary "i0e" %x : f64
+  return %y : f64
+}
