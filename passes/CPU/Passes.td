@@ -124,7 +124,7 @@ def ExpandMath : Pass<"xtensor-expand-math", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-                           "::mlir::vector::VectorDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def CallVectorLibrary : Pass<"xtensor-call-vector-library", "::mlir::ModuleOp"> {

@@ -78,15 +78,17 @@ static Real besselOf(Scalars &s, Real x, const Polynomial &near, const Polynomia
   Real y = s.evaluate(near, magnitude * magnitude);
   if (odd)
     y = y * magnitude;
-  Real z = s.evaluate(far, 16.0 / magnitude - 1.0) / sqrt(magnitude);
-  if (scaled) {
+  if (scaled)
     y = y * s.call("exp", {-magnitude});
-  } else {
+  auto beyond = [&] {
+    Real z = s.evaluate(far, 16.0 / magnitude - 1.0) / sqrt(magnitude);
+    if (scaled)
+      return z;
     // The exponential itself overflows before the result does.
     Real half = s.call("exp", {magnitude * 0.5});
-    z = select(magnitude == s.infinity(), magnitude, z * half * half);
-  }
-  y = select(magnitude <= 8.0, y, z);
+    return select(magnitude == s.infinity(), magnitude, z * half * half);
+  };
+  y = s.choose(magnitude > 8.0, beyond, y);
   return odd ? withSign(y, signOf(x)) : y;
 }
 

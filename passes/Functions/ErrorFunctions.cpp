@@ -83,11 +83,13 @@ Real xtensor::emitErfcx(Scalars &s, Real x) {
   Real far = ratio.quotient + ratio.rest;
   far = select(magnitude > s.pick(10.0, 27.0), inverse * series * 0x1.20dd750429b6dp-1, far);
   Sum square = multiplyExactly(x, x);
-  Real growth = emitExpOfSum(s, square.hi, square.lo);
-  far = select(x < 0.0, growth * 2.0 - far, far);
-  Bit near = (x < 0.75) & (x > -1.0);
-  far = select(near, growth * (1.0 - nearZero(s, x)), far);
-  return select(x < s.pick(-10.0, -28.0), s.infinity(), far);
+  auto growing = [&] {
+    Real growth = emitExpOfSum(s, square.hi, square.lo);
+    Real y = select(x < 0.0, growth * 2.0 - far, far);
+    y = select(x > -1.0, growth * (1.0 - nearZero(s, x)), y);
+    return select(x < s.pick(-10.0, -28.0), s.infinity(), y);
+  };
+  return s.choose(x < 0.75, growing, far);
 }
 
 //===- inverses ------------------------------------------------------------===//
@@ -142,17 +144,19 @@ static constexpr double kOutermost64[] = {
 /// erfinv z over z, from w = -log(1 - z^2) and its root (Giles, 2010): smooth, as long as the tail
 /// is in parts. `isTail` if z may be so near to 1 that only erfc tells it from 1.
 static Real inverseOverArgument(Scalars &s, Real w, bool isTail) {
-  Real root = sqrt(w);
-  Real y = s.evaluate({kCentral32, kCentral64}, w - s.pick(2.5, 3.125));
-  Real middle = s.evaluate({kMiddle32, kMiddle64}, root - s.pick(3.0, 3.25));
-  y = select(w < s.pick(5.0, 6.25), y, middle);
-  if (s.wide || isTail) {
-    Real outer = s.evaluate({kOuter32, kOuter64}, root - s.pick(7.0, 5.0));
-    y = select(w < s.pick(16.5, 16.0), y, outer);
-  }
-  if (s.wide && isTail)
-    y = select(root < 6.1, y, s.evaluate({{}, kOutermost64}, root - 16.0));
-  return y;
+  auto outer = [&] {
+    Real root = sqrt(w), y = s.evaluate({kMiddle32, kMiddle64}, root - s.pick(3.0, 3.25));
+    auto polynomial = [&](const Polynomial &p, double center) {
+      return [&s, root, p, center] { return s.evaluate(p, root - center); };
+    };
+    if (s.wide || isTail)
+      y = s.choose(w >= s.pick(16.5, 16.0), polynomial({kOuter32, kOuter64}, s.pick(7.0, 5.0)), y);
+    if (s.wide && isTail)
+      y = s.choose(root >= 6.1, polynomial({{}, kOutermost64}, 16.0), y);
+    return y;
+  };
+  Real center = s.evaluate({kCentral32, kCentral64}, w - s.pick(2.5, 3.125));
+  return s.choose(w >= s.pick(5.0, 6.25), outer, center);
 }
 
 Real xtensor::emitErfinv(Scalars &s, Real x) {

@@ -80,12 +80,14 @@ static Real lgammaOf(Scalars &s, Real x) {
     z = select(above, lower, z);
   }
   Real logarithm = s.call("log", {select(large, x, abs(product))});
-  Real near = (z - 1.0) * (z - 2.0) * s.evaluate({kLgamma32, kLgamma64}, z - 1.75) +
-              select(small, -logarithm, logarithm);
   Real inverse = 1.0 / x;
   Real series = s.evaluate({kStirling32, kStirling64}, inverse * inverse) * inverse;
   Real far = (x - 0.5) * (logarithm - 1.0) + (series + 0.41893853320467274178);
-  return select(large, far, near);
+  auto near = [&] {
+    return (z - 1.0) * (z - 2.0) * s.evaluate({kLgamma32, kLgamma64}, z - 1.75) +
+           select(small, -logarithm, logarithm);
+  };
+  return s.choose(!large, near, far);
 }
 
 /// lgamma(-a) = log(pi / (a sin(pi a))) - lgamma a. Poles are infinite.
@@ -93,18 +95,20 @@ Real xtensor::emitLgamma(Scalars &s, Real x) {
   Real magnitude = abs(x);
   Bit reflects = x <= -0.25;
   Real y = lgammaOf(s, select(reflects, magnitude, x));
-  Real sine = abs(sineOfPi(s, aboveInteger(magnitude)));
-  Real reflected = s.call("log", {0x1.921fb54442d18p1 / (magnitude * sine)}) - y;
-  reflected = select(sine == 0.0, s.infinity(), reflected);
-  y = select(reflects, reflected, y);
+  auto reflected = [&] {
+    Real sine = abs(sineOfPi(s, aboveInteger(magnitude)));
+    Real sum = s.call("log", {0x1.921fb54442d18p1 / (magnitude * sine)}) - y;
+    return select(sine == 0.0, s.infinity(), sum);
+  };
+  y = s.choose(reflects, reflected, y);
   return select(magnitude == s.infinity(), s.infinity(), y);
 }
 
 //===- digamma -------------------------------------------------------------===//
 
-static Real digammaOf(Scalars &s, Real x) {
-  const int steps = s.pick(1, 5);
-  Bit small = x < 1.0, large = x >= 3.0 + steps;
+/// Of positive x below 3 + steps.
+static Real digammaNear(Scalars &s, Real x, int steps) {
+  Bit small = x < 1.0;
   // What recurrences add, as one quotient.
   Real z = select(small, x + 1.0, x);
   Real numerator = select(small, s.real(-1), s.real(0)), divisor = select(small, x, s.real(1));
@@ -118,11 +122,15 @@ static Real digammaOf(Scalars &s, Real x) {
   // The zero in two parts.
   Real fromZero = (z - s.pick(0x1.762d86p0, 0x1.762d86356be3fp0)) -
                   s.pick(1.2438149938918909e-08, 9.549995429965697e-17);
-  Real near = fromZero * s.evaluate({kDigamma32, kDigamma64}, z - 2.0) + numerator / divisor;
+  return fromZero * s.evaluate({kDigamma32, kDigamma64}, z - 2.0) + numerator / divisor;
+}
+
+static Real digammaOf(Scalars &s, Real x) {
+  const int steps = s.pick(1, 5);
   Real inverse = 1.0 / x, square = inverse * inverse;
   Real far = s.call("log", {x}) -
              (inverse * 0.5 + square * s.evaluate({kDigammaTail32, kDigammaTail64}, square));
-  return select(large, far, near);
+  return s.choose(!(x >= 3.0 + steps), [&] { return digammaNear(s, x, steps); }, far);
 }
 
 /// cot(pi x).
@@ -135,9 +143,11 @@ static Real cotangentOfPi(Scalars &s, Real x) {
 Real xtensor::emitDigamma(Scalars &s, Real x) {
   Bit below = x < 0.0;
   Real y = digammaOf(s, select(below, 1.0 - x, x));
-  Real reflected = y - cotangentOfPi(s, x) * 0x1.921fb54442d18p1;
-  reflected = select(aboveInteger(x) == 0.0, s.nan(), reflected);
-  return select(below, reflected, y);
+  auto reflected = [&] {
+    Real sum = y - cotangentOfPi(s, x) * 0x1.921fb54442d18p1;
+    return select(aboveInteger(x) == 0.0, s.nan(), sum);
+  };
+  return s.choose(below, reflected, y);
 }
 
 //===- polygamma -----------------------------------------------------------===//
@@ -222,7 +232,7 @@ Real xtensor::emitPolygamma(Scalars &s, Real n, Real x) {
       factorial;
   SmallVector<double> p = derivativeOfCotangent(*order);
   double scale = std::pow(0x1.921fb54442d18p1, *order + 1);
-  Real reflected = -sum - s.evaluate({p, p}, cotangentOfPi(s, x)) * scale;
+  auto reflected = [&] { return -sum - s.evaluate({p, p}, cotangentOfPi(s, x)) * scale; };
   Bit pole = (x <= 0.0) & (edge == 0.0);
-  return select(pole, s.infinity() * sign, select(below, reflected, sum * sign));
+  return select(pole, s.infinity() * sign, s.choose(below, reflected, sum * sign));
 }

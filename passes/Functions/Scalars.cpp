@@ -2,6 +2,7 @@
 #include "Functions/Scalars.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -132,6 +133,21 @@ Real xtensor::select(Bit c, Real x, Real y) { return choose(c, x, y); }
 Real xtensor::select(Bit c, Real x, double y) { return choose(c, x, x.s->real(y)); }
 Real xtensor::select(Bit c, double x, Real y) { return choose(c, y.s->real(x), y); }
 Word xtensor::select(Bit c, Word x, Word y) { return choose(c, x, y); }
+
+Real Scalars::choose(Bit c, llvm::function_ref<Real()> chosen, Real otherwise) {
+  if (!fuses || (vector && vector.getRank() != 1))
+    return select(c, chosen(), otherwise);
+  Value any = c.value;
+  if (vector)
+    any = vector::ReductionOp::create(*this, vector::CombiningKind::OR, c.value);
+  auto branch = scf::IfOp::create(*this, otherwise.value.getType(), any, /*withElseRegion=*/true);
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(*this, select(c, chosen(), otherwise).value);
+  setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(*this, otherwise.value);
+  return {branch.getResult(0), this};
+}
 
 Real Scalars::toReal(Word x) {
   return {createOrFold<arith::SIToFPOp>(shaped(type), x.value), this};

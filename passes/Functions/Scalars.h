@@ -71,6 +71,8 @@ public:
     return wide ? whenWide : single;
   }
   Real evaluate(const Polynomial &p, Real x);
+  /// `chosen()` where c holds. CPUs compute it only if c holds in some lane.
+  Real choose(Bit c, llvm::function_ref<Real()> chosen, Real otherwise);
   Real call(llvm::StringRef name, llvm::ArrayRef<Real> operands) {
     return caller(*this, name, operands);
   }
