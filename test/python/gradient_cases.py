@@ -98,6 +98,7 @@ for name in ("log_ndtr", "ndtri"):
     case(name, getattr(xt, name), Arg(AB, 0.2, 0.8))
 for name in ("beta", "betaln"):
     case(name, getattr(xt, name), Arg(AB, 0.8, 12.0), Arg(BC, 0.9, 14.0))
+case("zeta", xt.zeta, Arg(AB, 1.5, 6.0), Arg(BC, 0.5, 9.0))
 for name in ("kl_div", "xlogy", "xlog1py"):
     case(name, getattr(xt, name), POSITIVE, Arg(BC, 0.5, 2.2))
 case("nan_to_num", xt.nan_to_num, AB)

@@ -153,3 +153,32 @@ def test_beta_keeps_digits_of_large_arguments() -> None:
         xt.beta(xt.array(a[near], dims="i"), xt.array(b[near], dims="i")).values,
         scipy.special.beta(a[near], b[near]), rtol=1e-12,
     )  # fmt: skip
+
+
+@pytest.mark.float64
+def test_zeta_in_units_in_the_last_place() -> None:
+    rng = np.random.default_rng(0)
+    x, q = 1 + 10.0 ** rng.uniform(-3, 1.5, 150), 10.0 ** rng.uniform(-2, 3, 150)
+    with mpmath.workdps(120):  # mpmath's own error is far above its last place
+        want = np.array([float(mpmath.zeta(mpmath.mpf(a), mpmath.mpf(b))) for a, b in zip(x, q, strict=True)])
+    got = xt.zeta(xt.array(x, dims="i"), xt.array(q, dims="i")).values
+    np.testing.assert_array_max_ulp(got, want, 8)
+
+
+@pytest.mark.float64
+def test_derivatives_of_zeta() -> None:
+    """By q: -x zeta(x + 1, q). By x, at q = 1: that of Riemann's function."""
+    x, q = xt.array([1.25, 2.0, 3.5, 20.0], "i"), xt.array([1.0, 1.0, 1.0, 1.0], "i")
+    by_x, by_q = xt.grad(lambda x, q: xt.zeta(x, q).sum(), wrt=(0, 1))(x, q)
+    with mpmath.workdps(30):
+        want = [float(mpmath.zeta(v, 1, 1)) for v in x.values]
+    np.testing.assert_allclose(by_x.values, want, rtol=1e-13)
+    np.testing.assert_allclose(by_q.values, -x.values * scipy.special.zeta(x.values + 1, 1), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_zeta_at_edges(dtype: str) -> None:
+    x = xt.array(np.array([2, 1, 0.5, 2, 2, NAN, 2, INF, INF, 2, 50], dtype), "i")
+    q = xt.array(np.array([1, 3, 1, 0, -0.5, 1, NAN, 1, 2, INF, 1e4], dtype), "i")
+    want = np.array([np.pi**2 / 6, INF, NAN, INF, NAN, NAN, NAN, 1, 0, 0, 0])
+    np.testing.assert_allclose(xt.zeta(x, q).values, want.astype(dtype), rtol=TOLERANCE[dtype])

@@ -155,6 +155,7 @@ from .special import (
     sinc,
     xlog1py,
     xlogy,
+    zeta,
 )  # fmt: skip
 from .windows import coarsen, rolling
 
@@ -336,6 +337,7 @@ __all__ = [
     "xlogy",
     "zeros",
     "zeros_like",
+    "zeta",
 ]  # fmt: skip
 
 for _name in __all__:

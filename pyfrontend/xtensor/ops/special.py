@@ -244,3 +244,46 @@ def _betaln(a: Tracer, b: Tracer) -> Tracer:
 def beta(a: ArrayLike, b: ArrayLike, /) -> Array:
     """Returns gamma(a) gamma(b) / gamma(a + b), of positive numbers, with the union of the dims."""
     return p.rounded_once(lambda a, b: build.unary("exp", _betaln(a, b)), *aligned("beta", *p.promote_float(a, b)))
+
+
+# Bernoulli's number 2j over (2j)!, for j from 1 on.
+_BERNOULLI = (
+    1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600,
+    -3617 / 10670622842880000, 43867 / 5109094217170944000, -174611 / 802857662698291200000,
+    77683 / 14101100039391805440000, -236364091 / 1693824136731743669452800000,
+)  # fmt: skip
+
+
+@op(joins=True)
+def zeta(x: ArrayLike, q: ArrayLike, /) -> Array:
+    """Returns the sum of (q + k)**-x for all k from 0 on (Hurwitz), with the union of the dims.
+
+    The result is inf where x is 1 or q is 0, and NaN where x is below 1 or q is negative. Derivatives are of both. The
+    first terms are added up, and the rest is the formula of Euler and Maclaurin.
+    """
+    return p.rounded_once(_zeta, *aligned("zeta", *p.promote_float(x, q)))
+
+
+def _zeta(x: Tracer, q: Tracer) -> Tracer:
+    dtype = x.dtype
+    terms, corrections = (10, 12) if dtype.itemsize == 8 else (5, 6)
+    known = build.binary("and", build.compare("ge", x, p.constant(1, dtype)), build.compare("ge", q, p.zero(dtype)))
+    near = build.compare("lt", q, p.constant(np.inf, dtype))
+    x, q = _where(known, x, 2.0, dtype), _where(build.binary("and", known, near), q, 1.0, dtype)
+    last = _add(q, float(terms))
+    inverse = build.binary("div", p.constant(1, dtype), last)
+    # Where x is so large, the rest is far below the last place of the first term.
+    small = build.binary("minimum", x, _mul(last, 10.0))
+    rising, rest = build.binary("mul", small, inverse), p.constant(0.5, dtype)
+    for j, coefficient in enumerate(_BERNOULLI[:corrections]):
+        rest = build.binary("add", rest, _mul(rising, coefficient))
+        for step in (2 * j + 1, 2 * j + 2):
+            rising = build.binary("mul", rising, build.binary("mul", _add(small, float(step)), inverse))
+    rest = build.binary("mul", rest, inverse)
+    rest = build.binary("add", rest, build.binary("div", p.constant(1, dtype), _add(x, -1.0)))
+    # A power of half of the exponent, lest it underflow before the product with q does not.
+    half = build.binary("pow", last, _mul(x, -0.5))
+    sum_ = build.binary("mul", build.binary("mul", rest, build.binary("mul", half, last)), half)
+    for k in reversed(range(terms)):
+        sum_ = build.binary("add", sum_, build.binary("pow", _add(q, float(k)), build.unary("neg", x)))
+    return _where(known, _where(near, sum_, 0.0, dtype), np.nan, dtype)
