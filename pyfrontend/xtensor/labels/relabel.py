@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _native
+from ..values.array import Array
 from .xarray import (
     OWNER,
     POINTS,
@@ -28,8 +29,6 @@ from .xarray import (
 
 if TYPE_CHECKING:
     import xarray
-
-    from ..values.array import Array
 
 
 class Relabel:
@@ -50,7 +49,7 @@ class Relabel:
     def __call__(self, results: Sequence[Array], sources: Mapping[int, Any], arrays: Sequence[Array]) -> list[Any]:
         """The results with labels. `sources`: arguments that have some, by number; `arrays`: all arguments."""
         if any(map(is_dataarray, sources.values())):
-            return self._as_dataarrays(results, sources, arrays)
+            return self.as_dataarrays(results, sources, arrays)
         found = self.labels(results, sources, arrays)
         return [r._with_meta(label) if label else r for r, label in zip(results, found, strict=True)]
 
@@ -95,13 +94,15 @@ class Relabel:
         parts = [x for j, x in labels.items() if j in self.wholes[i]]
         if not parts:
             return None, {}
+        if len(parts) == 1:
+            name, attrs = parts[0].name, parts[0].attrs
+            return name, dict(attrs) if attrs and keeps_attrs(self.op) else {}
         name = parts[0].name if all(_same(x.name, parts[0].name) for x in parts) else None
         return name, _attributes(parts) if keeps_attrs(self.op) else {}
 
-    def _as_dataarrays(
-        self, results: Sequence[Array], sources: Mapping[int, Any], arrays: Sequence[Array]
-    ) -> list[Any]:
-        named = {i: x if is_dataarray(x) else x.meta for i, x in sources.items()}
+    def as_dataarrays(self, results: Sequence[Array], sources: Mapping[int, Any], arrays: Sequence[Array]) -> list[Any]:
+        """The results with labels, of which some are DataArrays. `arrays` are read where labels are not settled."""
+        named = {i: x.meta if type(x) is Array else x for i, x in sources.items()}
         like = self.alike.find(results, sources)
         if like is not None:
             pairs = enumerate(zip(like, results, strict=True))
@@ -150,7 +151,7 @@ def _filled(x: xarray.DataArray, result: Array, name: Any, attrs: dict[Any, Any]
     import xarray
 
     inner: Any = x
-    if all(hasattr(x, private) for private in ("_replace", "_coords", "_indexes")):
+    if _is_known(inner.__class__):
         # Checks nothing: the variable has the dims and the shape of `x`.
         variable = xarray.Variable(x.dims, result.values, attrs or None, fastpath=True)
         made: xarray.DataArray = inner._replace(variable, dict(inner._coords), name, indexes=dict(inner._indexes))
@@ -159,6 +160,12 @@ def _filled(x: xarray.DataArray, result: Array, name: Any, attrs: dict[Any, Any]
     made.data = result.values
     made.name, made.attrs, made.encoding = name, attrs, {}
     return made
+
+
+@functools.lru_cache(maxsize=16)
+def _is_known(cls: Any) -> bool:
+    """Whether DataArrays of this class have what is private to those of the xarray that we know."""
+    return all(hasattr(cls, private) for private in ("_replace", "_coords", "_indexes"))
 
 
 _MOST = 8  # calls with different labels that are kept
@@ -206,7 +213,12 @@ class _Alike:
         for result, candidates in zip(results, self.candidates, strict=True):
             for j in candidates:
                 x: Any = sources.get(j)
-                if is_dataarray(x) and x.dims == result.dims and x.shape == result.shape and _covers(x, sources):
+                if (
+                    is_dataarray(x)
+                    and x.dims == result.dims
+                    and x.shape == result.shape
+                    and (len(sources) == 1 or _covers(x, sources))
+                ):
                     found.append(x)
                     break
             else:
@@ -216,10 +228,8 @@ class _Alike:
 
 def _covers(x: xarray.DataArray, sources: Mapping[int, Any]) -> bool:
     """Whether all coordinates of the others are those of `x`, too: the same objects."""
-    others = [y for y in sources.values() if y is not x]
-    if not others:
-        return True
     own = x.coords.variables
+    others = (y for y in sources.values() if y is not x)
     return all(is_dataarray(y) and all(own.get(k) is v for k, v in y.coords.variables.items()) for y in others)
 
 

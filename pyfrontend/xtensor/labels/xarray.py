@@ -81,6 +81,10 @@ def from_xarray(x: xarray.DataArray, copy: bool | None = None) -> Array:
 
 def values_of(x: xarray.DataArray, copy: bool | None = None) -> Array:
     """The array over a DataArray's memory, or of a copy, without labels."""
+    if copy is None:
+        over = memory_of(x)
+        if over is not None:
+            return over
     dims: tuple[Any, ...] = x.dims
     values = x.values
     for d in dims:
@@ -92,6 +96,23 @@ def values_of(x: xarray.DataArray, copy: bool | None = None) -> Array:
     if values.dtype.kind not in "biufV":
         raise DTypeError(f"a DataArray of {values.dtype} cannot become an array; arrays hold bools, ints and floats")
     return from_values(values, dims, copy=copy)
+
+
+def memory_of(x: Any) -> Array | None:
+    """The array over a DataArray's memory, without labels. None: the values are not NumPy's yet, or are to be copied,
+    cast or moved."""
+    variable = getattr(x, "_variable", None)  # both are private to xarray, whose `values` also loads
+    data = getattr(variable, "_data", None)
+    if type(data) is not np.ndarray or data.dtype not in _AS_IT_IS:
+        return None
+    option, dims = options.current(), x.dims
+    if option.device is not None or option.copy:
+        return None
+    for d in dims:
+        if not isinstance(d, str):
+            return None
+    made: Array = _native.from_buffer(data, dims)
+    return made_over(made, data)
 
 
 register(is_dataarray, Kind(from_xarray, values_of, labelled=is_dataarray))
