@@ -20,7 +20,7 @@ from ..trace.lift import as_tracer
 from ..trace.scope import check_alive
 from ..trace.tracer import Tracer
 from ..values import targets
-from ..values.kinds import ARRAY, WEAK, Gathered, kind_of
+from ..values.kinds import Gathered, kind_of
 from ..values.spec import Spec, spec_of_type
 
 # Values that cannot be arrays, and that everyone means as a choice: static without being declared.
@@ -134,7 +134,7 @@ class StaticNames:
 class Call(Gathered):
     """The arrays of one call, and the key that everything else about it makes."""
 
-    __slots__ = ("classes", "fn", "key", "plain", "specs", "structure")
+    __slots__ = ("fn", "key", "plain", "specs", "structure")
 
     def __init__(
         self,
@@ -149,8 +149,6 @@ class Call(Gathered):
         if static:
             args, kwargs = static.mark(args, kwargs)
         leaves, self.structure = tree.flatten((args, kwargs))
-        # Of each array the class of the Python number that it was, or None. None: C++ does not take one of them.
-        self.classes: list[type | None] | None = []
         self.plain = not kwargs and not static and len(leaves) == len(args)
         self.plain = self.plain and all(x is y for x, y in zip(leaves, args, strict=True))
         self.fn = fn
@@ -203,15 +201,11 @@ class Call(Gathered):
         """Adds `x` to the arrays; returns its type, or None if it is not an array."""
         kind = None if _is_enum(x) else kind_of(x)
         if kind is not None:
-            if self.classes is not None and (kind is ARRAY or type(x) in WEAK):
-                self.classes.append(None if kind is ARRAY else type(x))
-            else:
-                self.classes = None
             return self.gather(x, kind)
         if isinstance(x, Spec):
             if not abstract:
                 raise ArgumentTypeError("a Spec has no values: it is for trace() and lower()")
-            self.classes = None
+            self.told = None
             self.free.add(len(self.arrays))
             self.arrays.append(None)
             return x

@@ -3,10 +3,8 @@ traced and compiled once per argument types, and from then on found by C++ witho
 
 from __future__ import annotations
 
-import enum
 import functools
 import importlib
-import inspect
 import itertools
 import pickle
 import sys
@@ -27,10 +25,11 @@ from ..trace.program import trace
 from ..trace.scope import check_alive, local, tracing
 from ..trace.tracer import Tracer, as_weak
 from ..values import options, targets
-from ..values.kinds import ARRAY, NUMBER, NUMBERS, Gathered, kind_of
+from ..values.kinds import Gathered, kind_in
 from ..values.spec import Spec, spec_of_type
 from .entry import Entry, Function
 from .opened import Amount, Families, Family, Opened, Programs, generic, is_wide, with_amounts
+from .parameters import Parameters
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
 
@@ -81,16 +80,14 @@ class _Arguments(Gathered):
         self.plain = True
 
     def scan(self, x: Any, is_array: bool) -> None:
-        cls, kind = type(x), kind_of(x)
+        kind = kind_in(x, is_array)
         if is_wide(x):
             self.key.append((int, x))
             self.plain = False
-        elif kind is not None and (kind.named or is_array):
-            # C++ takes arrays and Python's own numbers, not those of an enum.
-            self.plain = self.plain and (kind is ARRAY or (kind is NUMBER and cls in NUMBERS))
+        elif kind is not None:
             self.key.append(self.gather(x, kind))
             self.specs.append(self.key[-1])
-        elif self.amount is not None and cls in (int, float) and self.amount(x):
+        elif self.amount is not None and type(x) in (int, float) and self.amount(x):
             self.at.append(len(self.key))
             self.key.append(self.static(x))
             self.numbers.append(self.key[-1])
@@ -147,8 +144,7 @@ def _items(x: Any) -> Iterator[Any]:
 
 def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
     """The arguments again, with tracers where `_Arguments.scan` found arrays."""
-    kind = kind_of(x)
-    if kind is not None and (kind.named or is_array) and not is_wide(x):
+    if kind_in(x, is_array) is not None and not is_wide(x):
         return next(tracers)
     if type(x) is Amount:
         return Amount(next(tracers))
@@ -159,25 +155,6 @@ def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
     if isinstance(x, slice):
         return slice(*(_replace(p, False, tracers) for p in (x.start, x.stop, x.step)))
     return x
-
-
-class _Takes(enum.IntEnum):
-    """Whether a parameter takes arrays."""
-
-    NONE = 0
-    ONE = 1
-    SEVERAL = 2
-
-    @classmethod
-    def of(cls, annotation: str) -> _Takes:
-        if "ArrayLike" not in annotation:
-            return cls.NONE
-        return cls.SEVERAL if "[" in annotation else cls.ONE
-
-    def check(self, x: Any) -> None:
-        """Lists are refused here: later their numbers are arrays."""
-        if self is _Takes.ONE and type(x) in (list, tuple, dict):
-            raise not_an_array(x)
 
 
 # The parameters of the wide forms of functions (`op(wide=)`) whose numbers are amounts.
@@ -198,17 +175,13 @@ class _Eager:
 
     __slots__ = (
         "amounts",
-        "by_name",
         "decide",
         "each_size",
         "fn",
         "function",
         "joins",
-        "lists",
         "name",
-        "names",
-        "positional",
-        "rest",
+        "parameters",
         "static",
         "wide",
     )
@@ -227,7 +200,7 @@ class _Eager:
         self.fn = fn
         self.amounts = amounts
         self.each_size = each_size
-        self.names = list(inspect.signature(fn).parameters)
+        self.parameters = Parameters(fn)
         self.name = name or fn.__name__.lstrip("_")
         room = fn.__module__.removeprefix("xtensor.")
         if not room.startswith("ops.") and "." not in room and fn.__module__ != room:
@@ -235,24 +208,11 @@ class _Eager:
         self.static = static
         self.joins = joins
         self.function: Any = None
-        self.positional: list[_Takes] = []
-        self.by_name: dict[str, _Takes] = {}
         self.decide = decide
-        self.rest = _Takes.NONE
-        for p in inspect.signature(fn).parameters.values():
-            takes = _Takes.of(str(p.annotation))
-            if p.kind is p.VAR_POSITIONAL:
-                self.rest = takes
-            elif p.kind is not p.VAR_KEYWORD:
-                if p.kind is not p.KEYWORD_ONLY:
-                    self.positional.append(takes)
-                self.by_name[p.name] = takes
-        self.lists = _Takes.SEVERAL in self.positional
         self.wide: tuple[Callable[..., Any], _Eager] | None = None
         if wide is not None:
             plan, body = wide
-            number = {name: _is_number for name in inspect.signature(body).parameters if name in _NUMBERS}
-            inner = _Eager(body, None, self.name, decide, number, False, joins)
+            inner = _Eager(body, None, self.name, decide, dict.fromkeys(_NUMBERS, _is_number), False, joins)
             inner.name, inner.function = self.name, Op(inner)
             self.wide = plan, inner
 
@@ -281,7 +241,7 @@ class _Eager:
         result = self.mark(result, args, kwargs)
         if self.joins and not before:
             joined = [x for x in args if isinstance(x, Tracer)]
-            if kwargs or self.lists:
+            if kwargs or self.parameters.take_lists:
                 given = itertools.chain.from_iterable(map(_items, (*args, *kwargs.values())))
                 joined = [x for x in given if isinstance(x, Tracer)]
             if len(joined) > 1:
@@ -305,25 +265,21 @@ class _Eager:
 
     def is_weak(self, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
         """Whether Python numbers alone, or what was computed from them, decide the result's dtype."""
-        names = tuple(self.by_name)
-        given = [(names[i] if i < len(names) else "", self.is_array(i), x) for i, x in enumerate(args)]
-        given += [(k, self.by_name.get(k, _Takes.NONE), x) for k, x in kwargs.items()]
         found = False
-        for name, takes, x in given:
+        for name, takes, x in self.parameters.given(args, kwargs):
             if self.decide is not None and name not in self.decide:
                 continue
             for item in _items(x):
-                if isinstance(item, np.generic) or not isinstance(item, (bool, int, float)):
-                    if hasattr(item, "dtype") or hasattr(item, "dims"):
-                        if not getattr(item, "weak", False):
-                            return False
-                        found = True
-                elif takes:
-                    found = True
+                if isinstance(item, Tracer):
+                    weak = item.weak
+                elif (kind := kind_in(item, bool(takes))) is not None:
+                    weak = kind.weak(item)
+                else:
+                    continue
+                if not weak:
+                    return False
+                found = True
         return found
-
-    def is_array(self, i: int) -> _Takes:
-        return self.positional[i] if i < len(self.positional) else self.rest
 
     def eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.static is not None:
@@ -349,9 +305,8 @@ class _Eager:
         else:
             entry.used = True
         # C++ tells arrays apart by their types alone.
-        if found.plain and not entry.is_registered and not self.sees_same:
-            types = [type(x) if type(x) in NUMBERS else x.type for x in args]
-            entry.register(self.function, types, options=key[_OPTIONS])
+        if found.plain and found.told and not entry.is_registered and not self.sees_same:
+            entry.register(self.function, found.told, options=key[_OPTIONS])
         return entry.result(found.arrays, found.labelled)
 
     @property
@@ -361,27 +316,15 @@ class _Eager:
 
     def scan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Arguments:
         found = _Arguments()
-        for i, x in enumerate(args):
-            is_array = self.is_array(i)
-            if not is_array:
+        for i, (name, takes, x) in enumerate(self.parameters.given(args, kwargs)):
+            if i >= len(args):
+                found.key.append(name)
+            if i >= len(args) or not takes:
                 found.plain = False
-            is_array.check(x)
-            if self.amounts:
-                found.amount = self.amount(i)
-            found.scan(x, bool(is_array))
-        for name, x in kwargs.items():
-            found.plain = False
-            found.key.append(name)
-            is_array = self.by_name.get(name, _Takes.NONE)
-            is_array.check(x)
-            if self.amounts:
-                found.amount = self.amounts.get(name)
-            found.scan(x, bool(is_array))
+            takes.check(x)
+            found.amount = self.amounts.get(name)
+            found.scan(x, bool(takes))
         return found
-
-    def amount(self, i: int) -> Callable[[Any], bool] | None:
-        """Which numbers in argument `i` are amounts."""
-        return self.amounts.get(self.names[i]) if i < len(self.names) else None
 
     def opened(self, call: tuple[Any, ...], found: _Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of a program that serves other sizes and amounts, too; None where there is no such program."""
@@ -399,9 +342,10 @@ class _Eager:
         family, opened = _families.meet(key, sizes, found.numbers)
         if opened is None:
             return None
-        is_plain = found.plain and not found.labelled
+        told = found.told if found.plain else None
         if opened.varying_numbers:
-            amounts = [self.amount(i) for i in range(len(args))], self.amounts
+            names = [name for name, _, _ in self.parameters.given(args, {})]
+            amounts = [self.amounts.get(name) for name in names], self.amounts
             args, kwargs = with_amounts(args, kwargs, amounts, opened.varying_numbers)
             found = self.scan(args, kwargs)
         key = opened.key, key
@@ -411,8 +355,8 @@ class _Eager:
             if entry is None:
                 return None
             _programs.add(key, self.function.retire, entry)
-            if is_plain and not self.sees_same:
-                types = [type(x) if type(x) in NUMBERS else None for x in args]
+            if told and not self.sees_same:
+                types = [t if isinstance(t, type) else None for t in told]
                 some = types if any(types) else None
                 entry.register(self.function, some, opened=True, options=call[_OPTIONS])
         else:
@@ -456,9 +400,9 @@ class _Eager:
 
         def body(tracers: list[Tracer]) -> Any:
             left = iter([tracers[i] for i in same])
-            new_args = [_replace(x, bool(self.is_array(i)), left) for i, x in enumerate(args)]
-            new_kwargs = {k: _replace(x, bool(self.by_name.get(k)), left) for k, x in kwargs.items()}
-            return self.inline(new_args, new_kwargs)
+            given = self.parameters.given(args, kwargs)
+            new = [_replace(x, bool(takes), left) for _, takes, x in given]
+            return self.inline(new[: len(args)], dict(zip(kwargs, new[len(args) :], strict=True)))
 
         program = trace(body, specs, self.name, target=targets.target_of(device))
         return Entry(program, bool(found.labelled), device, inline=True)

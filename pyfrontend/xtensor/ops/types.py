@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import EllipsisType
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 import numpy as np
+
+from ..values.kinds import TAKES_ARRAYS
 
 if TYPE_CHECKING:
     import xarray
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     Array: TypeAlias = _Array
     ArrayLike: TypeAlias = _Array | Tracer | xarray.DataArray | np.generic | np.ndarray | bool | int | float
 else:
-    Array = ArrayLike = object
+    Array = object
+    ArrayLike = Annotated[object, TAKES_ARRAYS]
 
 
 class Elementwise(Protocol):

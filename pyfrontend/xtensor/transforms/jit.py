@@ -197,7 +197,7 @@ class _Compiler:
         else:
             entry.used = True
             if call.labelled and not entry.is_registered:
-                self.register(entry, call, key[0])  # the first one was with DataArrays
+                self.register(entry, call, key[0])  # the first one was with what C++ does not take
         return entry.result(call.arrays, call.labelled)
 
     def compile(self, call: Call, device: _native.Device | None) -> Entry:
@@ -206,16 +206,16 @@ class _Compiler:
 
     def register(self, entry: Entry, call: Call, under: options.Options) -> None:
         """From now on calls that are spelled like this one are C++'s."""
-        if call.classes is None:
+        if call.told is None:
             return
         spelled = None if call.plain else spelling(call.structure, range(len(call.arrays)))
         if spelled is None and not call.plain:
             return
         types: list[Any] | None = None
         if not self.dynamic:
-            types = [cls or x.type for cls, x in zip(call.classes, call.arrays, strict=True)]
-        elif any(call.classes):
-            types = list(call.classes)
+            types = call.told
+        elif any(isinstance(t, type) for t in call.told):
+            types = [t if isinstance(t, type) else None for t in call.told]
         function = self.function()
         if function is not None:  # else its last call is running
             entry.register(function, types, spelled, options=under)

@@ -17,6 +17,7 @@ from ..base.errors import ArgumentError
 from .array import from_values
 from .spec import Spec
 
+TAKES_ARRAYS = "takes arrays"  # what is annotated with this is one (ops/types.py); call/parameters.py reads it
 NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
 WEAK = {cls: Spec((), (), np.dtype(name), weak=True) for cls, name in NUMBERS.items()}
 
@@ -30,12 +31,20 @@ def scalar_array(x: bool | int | float) -> Any:
         raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
 
 
-def _type(x: Any, array: Any) -> Any:
+def type_of(x: Any, array: Any) -> Any:
     return array.type
 
 
 def _weak(x: Any, array: Any) -> Spec:
     return WEAK.get(type(x)) or WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
+
+
+def _unknown(x: Any, array: Any) -> Any:
+    return None
+
+
+def _class(x: Any, array: Any) -> Any:
+    return type(x) if type(x) in NUMBERS else None  # not of an enum
 
 
 def _never(x: Any) -> bool:
@@ -48,13 +57,18 @@ class Kind:
 
     array: the array that one is, with its labels. values: the same without labels, for calls, which label results by
     the object itself (`labelled`). key: what a program is compiled for, of the object and its `values`.
+    told: what C++ finds a program by, of the object and its `values`: a type of arrays, or a class of Python numbers;
+    None: only Python takes such an object.
+    weak: its dtype gives way to others.
     named: it is an array in any argument; else only where arrays are meant. free: it goes to the device of others.
     """
 
     array: Callable[[Any], Any]
     values: Callable[[Any], Any]
-    key: Callable[[Any, Any], Any] = _type
+    key: Callable[[Any, Any], Any] = type_of
+    told: Callable[[Any, Any], Any] = _unknown
     labelled: Callable[[Any], bool] = _never
+    weak: Callable[[Any], bool] = _never
     named: bool = True
     free: bool = True
 
@@ -67,8 +81,8 @@ def _on_cpu(x: Any) -> Any:
     return from_values(x, device="cpu")
 
 
-ARRAY = Kind(_itself, _itself, labelled=lambda x: x.meta is not None, free=False)
-NUMBER = Kind(scalar_array, scalar_array, _weak, named=False)
+ARRAY = Kind(_itself, _itself, told=type_of, labelled=lambda x: x.meta is not None, weak=lambda x: x.weak, free=False)
+NUMBER = Kind(scalar_array, scalar_array, _weak, _class, weak=lambda x: True, named=False)
 NUMPY = Kind(_on_cpu, _on_cpu, named=False)  # scalars, and arrays without dims
 
 _registered: list[tuple[Callable[[Any], bool], Kind]] = []
@@ -93,21 +107,35 @@ def kind_of(x: Any) -> Kind | None:
     return None
 
 
-class Gathered:
-    """The arrays of a call, in order. `free`: numbers of those that go to any device; `labelled`: what has labels."""
+def kind_in(x: Any, takes_arrays: bool) -> Kind | None:
+    """The kind of an object as an argument; None: it is not an array there. `takes_arrays`: the parameter does."""
+    kind = kind_of(x)
+    return kind if kind is not None and (kind.named or takes_arrays) else None
 
-    __slots__ = ("arrays", "free", "labelled")
+
+class Gathered:
+    """The arrays of a call, in order. `free`: numbers of those that go to any device; `labelled`: what has labels;
+    `told`: what C++ finds each by, or None if it does not take one of them."""
+
+    __slots__ = ("arrays", "free", "labelled", "told")
 
     def __init__(self) -> None:
         self.arrays: list[Any] = []
         self.free: set[int] = set()
         self.labelled: dict[int, Any] = {}
+        self.told: list[Any] | None = []
 
     def gather(self, x: Any, kind: Kind) -> Any:
         """Adds `x`; returns its key."""
         number, values = len(self.arrays), kind.values(x)
         if kind.labelled(x):
             self.labelled[number] = x
+        if self.told is not None:
+            told = kind.told(x, values)
+            if told is None:
+                self.told = None
+            else:
+                self.told.append(told)
         if kind.free:
             self.free.add(number)
         self.arrays.append(values)
