@@ -7,7 +7,16 @@ using namespace xtensor;
 
 namespace {
 
-PyObject *labelOption; // owned; may be null
+PyObject *labelOption;    // owned; may be null
+PyObject *dataArrayClass; // owned; null until xarray is there
+PyObject *valuesOf;       // owned; null with it
+
+bool isDataArray(PyObject *arg) {
+  // Arrays and Python's own numbers are most of what is asked.
+  PyTypeObject *cls = Py_TYPE(arg);
+  return dataArrayClass && cls != arrayClass && cls != &PyFloat_Type && cls != &PyLong_Type &&
+         PyType_IsSubtype(cls, reinterpret_cast<PyTypeObject *>(dataArrayClass));
+}
 
 /// Arguments with something attached are left to `labelsOf`.
 bool mayHaveMeta(const Entry &entry, const Array *a) { return !a->meta || entry.labels; }
@@ -52,6 +61,22 @@ void attach(PyObject *results, PyObject *labels) {
     if (label != Py_None)
       a->meta = Py_NewRef(label);
   }
+}
+
+/// What the entry makes of results (owned) of a call with DataArrays. Null with an exception set.
+PyObject *relabelled(const Entry &entry, PyObject *results, PyObject *const *given, size_t n) {
+  PyObject *args = PyTuple_New(n);
+  PyObject *all = args && entry.unwrap ? PyTuple_Pack(1, results) : Py_XNewRef(results);
+  for (size_t i = 0; args && i < n; ++i)
+    PyTuple_SET_ITEM(args, i, Py_NewRef(given[i]));
+  PyObject *made =
+      args && all ? PyObject_CallFunctionObjArgs(entry.relabel, all, args, nullptr) : nullptr;
+  if (made && entry.unwrap)
+    Py_SETREF(made, PySequence_GetItem(made, 0));
+  Py_XDECREF(all);
+  Py_XDECREF(args);
+  Py_DECREF(results);
+  return made;
 }
 
 bool numberFits(const Filter &f, PyObject *arg, uint64_t &bits) {
@@ -273,14 +298,13 @@ static PyObject *callPlain(std::vector<Entry *> &entries, size_t i, PyObject *co
   return result;
 }
 
-PyObject *xtensor::callEntry(std::vector<Entry *> &entries, size_t i, PyObject *const *args,
-                             size_t n, bool &hit) {
-  if (entries[i]->plain)
-    return callPlain(entries, i, args, n, hit);
+/// Any other entry. `given`: the arguments with DataArrays, where there are any; null: none.
+static PyObject *callAny(std::vector<Entry *> &entries, size_t i, PyObject *const *args, size_t n,
+                         PyObject *const *given, bool &hit) {
   Entry &entry = *entries[i];
   Signature &s = *entry.executable->signature;
   size_t inputs = s.inputs.size();
-  if (inputs != n + entry.capturedCount())
+  if (inputs != n + entry.capturedCount() || (entry.relabel && !entry.labels && !given))
     return nullptr;
   Pointers buffers(inputs + s.outputs.size());
   CallBuffer<uint64_t, 48> numbers(entry.filters.empty() ? 0 : n);
@@ -292,8 +316,9 @@ PyObject *xtensor::callEntry(std::vector<Entry *> &entries, size_t i, PyObject *
     int64_t *first = sizes;
     hit = std::all_of(first, first + s.dynamicDims.size(), [](int64_t size) { return size > 1; });
   }
-  PyObject *labels = hit && entry.labels ? labelsOf(entry, args, n) : nullptr;
-  if (!hit || (entry.labels && !labels)) {
+  bool asks = entry.labels && !given;
+  PyObject *labels = hit && asks ? labelsOf(entry, args, n) : nullptr;
+  if (!hit || (asks && !labels)) {
     hit = false;
     return nullptr;
   }
@@ -326,27 +351,80 @@ PyObject *xtensor::callEntry(std::vector<Entry *> &entries, size_t i, PyObject *
       attach(result, PyTuple_GET_ITEM(labels, 1));
     Py_DECREF(labels);
   }
+  if (result && given) {
+    result = relabelled(entry, result, given, n);
+    hit = result;
+  }
   if (result && entry.wrapper)
     Py_SETREF(result, PyObject_CallOneArg(entry.wrapper, result));
   drop(&entry);
   return result;
 }
 
+PyObject *xtensor::callEntry(std::vector<Entry *> &entries, size_t i, PyObject *const *args,
+                             size_t n, Bare &bare, bool &hit) {
+  Entry *entry = entries[i];
+  if (entry->plain)
+    return callPlain(entries, i, args, n, hit);
+  if (!entry->relabel || std::none_of(args, args + n, isDataArray))
+    return callAny(entries, i, args, n, nullptr, hit);
+  CallBuffer<PyObject *, 48> arrays(n);
+  ++entry->references;
+  PyObject *result = nullptr;
+  if (bare.read(args, n, arrays) && i < entries.size() && entries[i] == entry)
+    result = callAny(entries, i, arrays, n, args, hit);
+  drop(entry);
+  return result;
+}
+
 // What the call holds is kept: others may empty its dicts and lists while the code runs.
 PyObject *xtensor::callSpelled(std::vector<Entry *> &entries, size_t i, PyObject *const *args,
-                               size_t n, PyObject *keywords, bool &hit) {
+                               size_t n, PyObject *keywords, Bare &bare, bool &hit) {
   Entry *entry = entries[i];
   size_t count = entry->spelling->count();
   CallBuffer<PyObject *, 48> leaves(count);
   ++entry->references;
   bool fits = entry->spelling->read(args, n, keywords, leaves);
   PyObject *result = fits && i < entries.size() && entries[i] == entry
-                         ? callEntry(entries, i, leaves, count, hit)
+                         ? callEntry(entries, i, leaves, count, bare, hit)
                          : nullptr;
   for (size_t j = 0; j < count; ++j)
     Py_XDECREF(leaves[j]);
   drop(entry);
   return result;
+}
+
+xtensor::Bare::~Bare() {
+  for (auto &[given, array] : made) {
+    Py_DECREF(given);
+    Py_DECREF(array);
+  }
+}
+
+bool xtensor::Bare::read(PyObject *const *args, size_t n, PyObject **arrays) {
+  for (size_t i = 0; i < n; ++i) {
+    arrays[i] = args[i];
+    if (!isDataArray(args[i]))
+      continue;
+    auto known = std::find_if(made.begin(), made.end(),
+                              [&](const auto &pair) { return pair.first == args[i]; });
+    if (known == made.end()) {
+      PyObject *array = PyObject_CallOneArg(valuesOf, args[i]);
+      if (!array)
+        return false;
+      made.emplace_back(Py_NewRef(args[i]), array);
+      known = made.end() - 1;
+    }
+    arrays[i] = known->second;
+    if (Py_TYPE(arrays[i]) != arrayClass)
+      return false;
+  }
+  return true;
+}
+
+void xtensor::setDataArrays(PyObject *found, PyObject *values) {
+  Py_XSETREF(dataArrayClass, Py_XNewRef(found));
+  Py_XSETREF(valuesOf, Py_XNewRef(values));
 }
 
 void xtensor::setLabelOption(PyObject *callable) { Py_XSETREF(labelOption, Py_XNewRef(callable)); }

@@ -6,6 +6,8 @@
 
 #include <limits>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace xtensor {
 
@@ -50,6 +52,8 @@ struct Entry {
   // What is attached to the results by what is attached to the arguments: a list of (arguments',
   // results', option), which Python adds to. Null: arguments with something attached do not fit.
   PyObject *labels = nullptr;
+  // Makes of the results of a call with DataArrays what it returns; null: DataArrays do not fit.
+  PyObject *relabel = nullptr;
   PyObject *options; // owned; in force when it was compiled
 
   Entry(Executable *executable, bool unwrap, PyObject *options)
@@ -64,6 +68,7 @@ struct Entry {
     Py_XDECREF(captured);
     Py_XDECREF(wrapper);
     Py_XDECREF(labels);
+    Py_XDECREF(relabel);
     Py_XDECREF(options);
   }
   size_t capturedCount() const { return captured ? PyTuple_GET_SIZE(captured) : 0; }
@@ -74,17 +79,33 @@ inline void drop(Entry *entry) {
     delete entry;
 }
 
+/// The DataArrays of one call, each with the array over its values once an entry has asked for it.
+class Bare {
+public:
+  Bare() = default;
+  Bare(const Bare &) = delete;
+  ~Bare();
+  /// Fills in the arguments, with arrays in place of DataArrays. Runs Python. False, maybe with an
+  /// exception set: one of them needs the slow path.
+  bool read(PyObject *const *args, size_t n, PyObject **arrays);
+
+private:
+  std::vector<std::pair<PyObject *, PyObject *>> made; // both owned
+};
+
+/// What DataArrays are, and the callable that gives the array over the values of one, or None.
+void setDataArrays(PyObject *dataArrayClass, PyObject *values);
 /// The callable that gives the option on which labels depend (null: none), replaced.
 void setLabelOption(PyObject *callable);
 /// Works out what an entry knows beforehand, from what Function.add takes. False with an exception
 /// set.
 bool fillEntry(PyObject *types, PyObject *ranges, Entry &entry);
 /// The call through entry i with its arrays and numbers; `hit` says whether they fit. Without a
-/// hit, returns null.
+/// hit, returns null; with an exception set where DataArrays have no values or results no labels.
 PyObject *callEntry(std::vector<Entry *> &entries, size_t i, PyObject *const *args, size_t n,
-                    bool &hit);
+                    Bare &bare, bool &hit);
 /// The same for a call as it is spelled.
 PyObject *callSpelled(std::vector<Entry *> &entries, size_t i, PyObject *const *args, size_t n,
-                      PyObject *keywords, bool &hit);
+                      PyObject *keywords, Bare &bare, bool &hit);
 
 } // namespace xtensor

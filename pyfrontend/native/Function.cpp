@@ -80,6 +80,12 @@ void trimTraceback() {
   PyErr_Restore(type, value, traceback);
 }
 
+/// Whether the exception that is set is about the arguments of a call.
+bool isOurs() {
+  return PyErr_ExceptionMatches(PyExc_LookupError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
+         (errorClass && PyErr_ExceptionMatches(errorClass));
+}
+
 PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject *keywords) {
   Function *f = self(o);
   if (traceDepth == 0) {
@@ -87,19 +93,20 @@ PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject
     PyObject *options = currentOptions();
     size_t n = PyVectorcall_NARGS(nargsf);
     bool hit = false;
+    Bare bare;
     for (size_t i = 0; i < entries.size(); ++i) {
       if (entries[i]->options != options || (keywords && !entries[i]->spelling))
         continue;
       bool open = entries[i]->open;
-      PyObject *result = entries[i]->spelling ? callSpelled(entries, i, args, n, keywords, hit)
-                                              : callEntry(entries, i, args, n, hit);
+      PyObject *result = entries[i]->spelling
+                             ? callSpelled(entries, i, args, n, keywords, bare, hit)
+                             : callEntry(entries, i, args, n, bare, hit);
       // Those of ours; others come from a signal's handler.
-      if (hit && !result && open &&
-          (PyErr_ExceptionMatches(PyExc_LookupError) || PyErr_ExceptionMatches(PyExc_ValueError))) {
-        PyErr_Clear(); // the slow path compiles for these sizes, and tells of them
+      if (!result && (open || !hit) && PyErr_Occurred() && isOurs()) {
+        PyErr_Clear(); // the slow path compiles for these sizes, and tells of them or of labels
         break;
       }
-      if (hit)
+      if (hit || PyErr_Occurred())
         return result;
     }
   }
@@ -155,6 +162,7 @@ int traverse(PyObject *o, visitproc visit, void *arg) {
       Py_VISIT(entry->captured);
       Py_VISIT(entry->wrapper);
       Py_VISIT(entry->labels);
+      Py_VISIT(entry->relabel);
       if (entry->spelling)
         if (int stop = entry->spelling->traverse(visit, arg))
           return stop;
@@ -197,13 +205,15 @@ void dealloc(PyObject *o) {
 PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
   static const char *keywords[] = {"in_types", "executable", "unwrap",   "result_wrapper",
                                    "captured", "ranges",     "spelling", "labels",
-                                   "open",     "options",    nullptr};
+                                   "open",     "options",    "relabel",  nullptr};
   PyObject *types, *executable, *wrapper = Py_None, *captured = nullptr, *ranges = nullptr,
-                                *spelling = Py_None, *labels = Py_None, *options = nullptr;
+                                *spelling = Py_None, *labels = Py_None, *options = nullptr,
+                                *relabel = Py_None;
   int unwrap = 0, open = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOOOOOpO:add", const_cast<char **>(keywords),
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|pOOOOOpOO:add", const_cast<char **>(keywords),
                                    &types, executableClass, &executable, &unwrap, &wrapper,
-                                   &captured, &ranges, &spelling, &labels, &open, &options))
+                                   &captured, &ranges, &spelling, &labels, &open, &options,
+                                   &relabel))
     return nullptr;
   auto *entry = new Entry(reinterpret_cast<Executable *>(executable), unwrap,
                           options ? options : currentOptions());
@@ -212,6 +222,7 @@ PyObject *add(PyObject *o, PyObject *args, PyObject *kwargs) {
     entry->captured = PySequence_Tuple(captured);
   if (spelling != Py_None)
     entry->spelling.reset(Spelling::parse(spelling));
+  entry->relabel = relabel == Py_None ? nullptr : Py_NewRef(relabel);
   if (PyList_CheckExact(labels))
     entry->labels = Py_NewRef(labels);
   else if (labels != Py_None && !PyErr_Occurred())
@@ -257,7 +268,8 @@ PyObject *getSize(PyObject *o, void *) { return PyLong_FromSize_t(self(o)->entri
 PyMethodDef methods[] = {
     {"add", (PyCFunction)(void *)add, METH_VARARGS | METH_KEYWORDS,
      "add(in_types, executable, unwrap=False, result_wrapper=None, "
-     "captured=(), ranges=(), spelling=None, labels=None, open=False, options=...)\n--\n\nFrom now "
+     "captured=(), ranges=(), spelling=None, labels=None, open=False, options=..., "
+     "relabel=None)\n--\n\nFrom now "
      "on calls "
      "with arguments "
      "of these types run `executable`. A type: an ArrayType, or int, float or "
@@ -275,7 +287,8 @@ PyMethodDef methods[] = {
      "very metas fit while the option that set_label_option gives is the "
      "same one (None: whatever it is). open: not for dynamic sizes of 0 and 1, "
      "and slow_path is called where the executable raises. options: those in force when it was "
-     "compiled, by default those in force now."},
+     "compiled, by default those in force now. relabel(results, args): what a call with DataArrays "
+     "returns; without, they do not fit."},
     {"retire", retire, METH_O,
      "retire(executable)\n--\n\nForgets the signatures of an executable that was not called since "
      "the last time that this was asked; whether it was called."},
@@ -337,6 +350,14 @@ PyObject *setOption(PyObject *, PyObject *callable) {
   Py_RETURN_NONE;
 }
 
+PyObject *setClass(PyObject *, PyObject *args) {
+  PyObject *cls, *values;
+  if (!PyArg_ParseTuple(args, "O!O:set_dataarrays", &PyType_Type, &cls, &values))
+    return nullptr;
+  setDataArrays(cls, values);
+  Py_RETURN_NONE;
+}
+
 PyObject *setTrimmed(PyObject *, PyObject *args) {
   PyObject *folder, *error;
   if (!PyArg_ParseTuple(args, "UO:set_trimmed", &folder, &error))
@@ -352,6 +373,10 @@ PyMethodDef functions[] = {
      "holds those of a block or None. A Function runs only what was added under the same object."},
     {"set_label_option", setOption, METH_O,
      "set_label_option(callable)\n--\n\nWhat gives the option on which labels of results depend."},
+    {"set_dataarrays", setClass, METH_VARARGS,
+     "set_dataarrays(cls, values)\n--\n\nThe class of DataArrays, which stand for arrays in calls "
+     "of "
+     "a Function. values(x) gives the array over the memory of one; None: the slow path makes it."},
     {"set_trimmed", setTrimmed, METH_VARARGS,
      "set_trimmed(folder, error)\n--\n\nCalls of a Function leave frames of code in `folder` out "
      "of the tracebacks of `error` and of what people's own code raises."},

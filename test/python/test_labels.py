@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -323,3 +325,50 @@ def test_the_memory_of_a_dataarray_is_read_at_each_call() -> None:
         assert f(x)[0, 0] == 2.0 * step
     with xt.option(copy=True):
         xr.testing.assert_identical(f(x), x * 2.0)
+
+
+@pytest.mark.cpu_only("DataArrays are moved to a device by Python")
+def test_calls_with_dataarrays_of_known_types_do_not_reach_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = xt.jit(lambda x, y, k=2.0: {"sum": x["a"] * k + y, "mean": x["a"].mean("time")})
+    x, y = {"a": field()}, xt.as_array(field())
+    f(x, y, k=3.0)
+    monkeypatch.setattr(type(f._compiler), "call", None)  # what a call falls back to
+    for a in (field(), field("v", 3.0), field().assign_coords(time=[2, 4, 6, 8]).isel(x=slice(3))):
+        got = f({"a": a}, y if a.time[0] == 1 else xt.as_array(a), k=4.0)
+        other = field() if a.time[0] == 1 else a
+        xr.testing.assert_identical(got["sum"], a * 4.0 + other)
+        xr.testing.assert_identical(got["mean"], a.mean("time"))
+    with pytest.raises(TypeError):
+        f({"a": field().astype("f4")}, y, k=4.0)
+
+
+@pytest.mark.cpu_only("DataArrays are moved to a device by Python")
+def test_public_functions_of_known_types_do_not_reach_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in (4, 3, 2):  # the third size opens the program to all
+        xt.softplus(field()[:n])
+    monkeypatch.setattr(type(xt.softplus.slow_path), "eager", None)  # type: ignore[attr-defined]
+    for n in (4, 3, 2, 4):
+        x = field()[:n]
+        xr.testing.assert_allclose(xt.softplus(x), np.logaddexp(0.0, x))
+
+
+def test_a_call_keeps_neither_its_dataarrays_nor_its_results() -> None:
+    f = xt.jit(lambda a, b: {"sum": a + b, "mean": a.mean("time")})
+    gone = []
+    for _ in range(3):
+        x = field()
+        found = f(x, x)
+        gone += [weakref.ref(x), *map(weakref.ref, found.values())]
+        with pytest.raises(xt.DimensionError, match="differ"):
+            f(x, x.assign_coords(time=[0, 1, 2, 3]))
+    del x, found
+    gc.collect()
+    assert not [r for r in gone if r() is not None]
+
+
+def test_a_dataarray_and_a_number_share_a_program() -> None:
+    f = xt.jit(lambda a, k: a * k)
+    for k in (2.0, 3.0, 4, True):
+        xr.testing.assert_identical(f(A, k), A * k)
+        xr.testing.assert_identical(f(k, A), k * A)
+    assert f._compiler.function().size == 6  # of two orders, each with a float, an int and a bool

@@ -11,8 +11,11 @@ from ..base.ranges import of_ints
 from ..compiler.executable import load
 from ..labels.origins import origins
 from ..labels.relabel import Relabel
+from ..labels.xarray import announce
 from ..trace.program import Program
 from ..values import targets
+from ..values.array import Array
+from ..values.kinds import NUMBERS
 from ..values.options import Options
 from ..values.spec import Spec
 
@@ -28,6 +31,12 @@ def moved(arrays: Sequence[Any], specs: Sequence[Spec], device: _native.Device |
             number = _native.from_scalar(float(a), s.dtype.name)
         there.append(_native.to_device(number, device))
     return there
+
+
+def _has_labels(x: Any) -> bool:
+    """Of an Array, a DataArray or a number."""
+    cls = type(x)
+    return x.meta is not None if cls is Array else cls not in NUMBERS
 
 
 class Entry:
@@ -93,6 +102,14 @@ class Entry:
                 self.relabel.remember(self.labels, results, arrays, every)
         return results[0] if self.unwrap else self.unflatten(results)
 
+    def relabelled(self, results: Sequence[Any], given: tuple[Any, ...]) -> Sequence[Any]:
+        """What C++ makes of the results of a call with DataArrays. `given`: all arguments."""
+        assert self.relabel is not None
+        sources = {i: x for i, x in enumerate(given) if _has_labels(x)}
+        if self.labelled:
+            sources.update(self.labelled)
+        return self.relabel.as_dataarrays(results, sources, ())  # which arguments there are does not matter
+
     def register(
         self,
         function: Any,
@@ -104,8 +121,11 @@ class Entry:
     ) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit), under these options. opened:
         sizes of 0 and 1 do not, and where it fails the slow path is asked."""
+        relabel = self.relabelled if self.relabel is not None and self.relabel.is_settled else None
         if self.labels is not None and (types is None or None in types):
-            return  # labels of results may depend on sizes
+            self.labels = None  # those of results may depend on sizes
+            if relabel is None:
+                return
         wrapper = None if self.unwrap else self.unflatten
         if any(types is None or types[r.argument] is not int for r in self.ranges):
             return  # the int that must fit is in an array
@@ -113,8 +133,10 @@ class Entry:
         if any(isinstance(t, _native.ArrayType) and t.dtype != s.dtype.name for t, s in given):
             return  # a weak float64 from the CPU, where there is no float64
         ranges = of_ints(self.ranges)
-        how = ranges, spelling, self.labels, opened, options
+        how = ranges, spelling, self.labels, opened, options, relabel
         function.add(types, self.executable, self.unwrap, wrapper, self.captured, *how)
+        if relabel is not None:
+            announce()
         self.is_registered = True
 
 

@@ -20,7 +20,7 @@ from ..base.dims import describe
 from ..base.errors import DimensionError, DTypeError, UnsupportedError
 from ..values import options
 from ..values.array import Array, from_values
-from ..values.kinds import Kind, register
+from ..values.kinds import Kind, register, type_of
 from ..values.shared import copies, made_over
 
 if TYPE_CHECKING:
@@ -115,7 +115,14 @@ def memory_of(x: Any) -> Array | None:
     return made_over(made, data)
 
 
-register(is_dataarray, Kind(from_xarray, values_of, labelled=is_dataarray))
+def announce() -> None:
+    """From now on C++ takes DataArrays as arguments, if xarray is imported."""
+    module = sys.modules.get("xarray")
+    if module is not None:
+        _native.set_dataarrays(module.DataArray, memory_of)
+
+
+register(is_dataarray, Kind(from_xarray, values_of, told=type_of, labelled=is_dataarray))
 
 
 def to_xarray(x: Array) -> xarray.DataArray:
