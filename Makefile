@@ -11,7 +11,7 @@ demo: setup
 
 test: setup
 	.venv/bin/lit -q test
-	scripts/run_tests.sh test/python/test_*.py
+	scripts/run_tests.sh test/python/*/test_*.py
 
 # The full matrix: every parameter and example of every test, here, under sanitizers and on each device
 test-all: export XTENSOR_TEST_FULL = 1

@@ -32,10 +32,10 @@ export LD_PRELOAD=$runtime
 .venv/bin/lit -q test
 if [ $# = 0 ]; then
   if [ "${XTENSOR_TEST_FULL:-0}" = 1 ]; then
-    set -- $(printf '%s\n' test/python/test_*.py | grep -vE "/test_($others)")
+    set -- $(printf '%s\n' test/python/*/test_*.py | grep -vE "/test_($others)")
   else
     export XTENSOR_TEST_SAMPLE=6
-    set -- $(printf '%s\n' test/python/test_*.py | grep -E "/test_($files)[.]py")
+    set -- $(printf '%s\n' test/python/*/test_*.py | grep -E "/test_($files)[.]py")
   fi
 fi
 PYTEST_ADDOPTS=--capture=sys exec scripts/run_tests.sh "$@"

@@ -1,4 +1,4 @@
-"""The tables of accuracy in passes/CPU/README.md and passes/GPU/README.md, from test/python/functions.py.
+"""The tables of accuracy in passes/CPU/README.md and passes/GPU/README.md, from test/python/helpers/functions.py.
 
 list_bounds.py           says which page is not as it should be
 list_bounds.py --write   writes the tables
@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "test" / "python"))
+sys.path.insert(0, str(ROOT / "test" / "python" / "helpers"))
 from functions import FUNCTIONS, OF_TWO  # noqa: E402
 
 HEADS = {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # pytest by as many workers as there are cores: a worker imports the package and its peers once and
 # takes one file after another. A worker that crashes is replaced, and the test that it ran fails
-# (test/python/workers.py). Prints what fails, how many tests passed, how many were skipped for each
+# (test/python/helpers/workers.py). Prints what fails, how many tests passed, how many were skipped for each
 # reason, and how many are left to the full matrix, which XTENSOR_TEST_FULL=1 runs
-# (test/python/tiers.py). Options of pytest: in PYTEST_ADDOPTS.
+# (test/python/helpers/tiers.py). Options of pytest: in PYTEST_ADDOPTS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Threads of the libraries that tests compare with would spin on the other worker's core.

@@ -14,7 +14,7 @@ if [ $# = 0 ]; then
     # transforms.
     others='gradient_peers|linalg_gradients|nesting|singular_points|aot_(bundles|c|determinism|hostile|messages|names)[.]|build|cuda|lsp|malformed|metal|ptx|setup|typing|vector'
     [ "$device" = vulkan ] || others+='|aot|device_|pages|vulkan'
-    set -- $(printf '%s\n' test/python/test_*.py | grep -vE "/test_($others)")
+    set -- $(printf '%s\n' test/python/*/test_*.py | grep -vE "/test_($others)")
   else
     # Each family of kernels, and what the runtime does with them.
     families='contraction|control|control_(gradients|scan)|creation|device_updates|devices|dynamic_(empty|sizes)|'
@@ -22,7 +22,7 @@ if [ $# = 0 ]; then
     [ "$device" = vulkan ] || families=${families/device_updates|/}
     [ "$device" != vulkan ] || families+='|device_(features|kernels|limits|programs|runtime|scans)|vulkan'
     export XTENSOR_TEST_SAMPLE=3
-    set -- $(printf '%s\n' test/python/test_*.py | grep -E "/test_($families)[.]py")
+    set -- $(printf '%s\n' test/python/*/test_*.py | grep -E "/test_($families)[.]py")
   fi
 fi
 export XTENSOR_TEST_DEVICE=$device XTENSOR_VALIDATE=1

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+sys.path.extend(str(Path(__file__).resolve().parents[1] / "python" / room) for room in ("", "helpers", "compiler"))
 
 import test_malformed_ir as ir
 

@@ -30,7 +30,7 @@ MOST_REDUCED = 10  # failures that are made small; of all others, the seeds are 
 def metal() -> None:
     """What runs kernels for Metal where this is no Mac."""
     if sys.platform != "darwin":
-        sys.path.insert(0, str(HERE.parents[1] / "python"))
+        sys.path.insert(0, str(HERE.parents[1] / "python" / "helpers"))
         import metal_shim
 
         os.environ.setdefault("XTENSOR_METAL_LIBRARY", str(metal_shim.built()))

@@ -38,6 +38,7 @@ from xtensor.compiler import supports
 from xtensor.values.targets import Target
 
 ROOT = Path(__file__).resolve().parents[2]
+HELPERS = ROOT / "test" / "python" / "helpers"
 
 DEVICE = os.environ.get("XTENSOR_TEST_DEVICE", "cpu")
 MESSAGES = pytest.StashKey[int]()

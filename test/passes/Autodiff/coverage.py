@@ -1,5 +1,5 @@
 """Checks that every derivative rule has its test: a file of IR in rules/, and numbers in reference/rule_cases.py
-(functions of one float array: python/functions.py).
+(functions of one float array: python/helpers/functions.py).
 
 usage: xtensor-opt FILE --xtensor-print-rules | coverage.py
 """
@@ -14,7 +14,7 @@ here = Path(__file__).parent
 tests = here.parents[1]
 numbers = "".join(
     (tests / name).read_text()
-    for name in ("reference/rule_cases.py", "reference/control_cases.py", "python/functions.py")
+    for name in ("reference/rule_cases.py", "reference/control_cases.py", "python/helpers/functions.py")
 )
 without_tangent = (here / "rules" / "no_tangent.mlir").read_text()
 

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
+from conftest import HELPERS
 from xtensor import _native
 
 pytestmark = pytest.mark.cpu_only("the tests name their devices")
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang", "clang-22"))), "")
 rng = np.random.default_rng(0)
 w = xt.array(rng.normal(size=(64, 10)).astype("f4"), ("pixel", "digit"))
@@ -196,7 +197,7 @@ def test_drivers_for_tests_run_bundles(backend: str, tmp_path: Path) -> None:
         if clang is None:
             pytest.skip("no clang to build cuda_driver.c with")
         variable, driver = "XTENSOR_CUDA_LIBRARY", str(tmp_path / "libcuda.so.1")
-        sources = [Path(__file__).parent / name for name in ("cuda_driver.c", "ptx.c", "ptx_run.c")]
+        sources = [HELPERS / name for name in ("cuda_driver.c", "ptx.c", "ptx_run.c")]
         subprocess.run(
             [clang, "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-o", driver, *sources, "-lm", "-lpthread"],
             check=True,

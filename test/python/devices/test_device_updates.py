@@ -215,7 +215,7 @@ for dtype in DTYPES:
 print("good", end="")
 """
     env = {**os.environ, "XTENSOR_DEVICE_WITHOUT": without, "XTENSOR_VALIDATE": "1"}
-    env["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), env.get("PYTHONPATH", "")])
+    env["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), *sys.path, env.get("PYTHONPATH", "")])
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert done.stdout == "good", done.stdout + done.stderr
     assert "VUID" not in done.stderr, done.stderr

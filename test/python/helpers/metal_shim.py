@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import xtensor as xt
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "test" / "metal"
 
 

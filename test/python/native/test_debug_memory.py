@@ -96,7 +96,7 @@ def test_it_is_off_unless_asked_for() -> None:
 def test_the_runtime_without_it() -> None:
     """Where blocks lie, and what is kept of them: by the tests of memory, which see no guards then."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "test/python/test_runtime.py", "-k", "TestMemory"],
+        [sys.executable, "-m", "pytest", "-q", "test/python/native/test_runtime.py", "-k", "TestMemory"],
         env=os.environ | {"XTENSOR_DEBUG_MEMORY": "0"},
         cwd=ROOT,
         capture_output=True,

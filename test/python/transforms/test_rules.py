@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "reference"))
 import ml_dtypes
 from control_cases import CASES as CONTROL
 from derivatives import Function, compiled, expanded, kept, pull, push

@@ -12,7 +12,7 @@ import pytest
 import xtensor as xt
 from xtensor.base import environment
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 NONSENSE = {
     "XTENSOR_NUM_THREADS": ("abc", "0", "-1", "2.5", "", "٣", "1 "),

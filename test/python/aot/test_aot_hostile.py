@@ -21,7 +21,7 @@ from tiers import count
 from xtensor import _native
 from xtensor.aot.manifest import File
 
-MUTATE = Path(__file__).resolve().parents[1] / "aot" / "mutate.py"
+MUTATE = Path(__file__).resolve().parents[2] / "aot" / "mutate.py"
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 

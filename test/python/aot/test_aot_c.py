@@ -17,7 +17,7 @@ from c_library import CODES, COMPILER, Context, Library, typed
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def affine(x: Any, w: Any, b: Any) -> Any:

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import HELPERS
 
 pytest.importorskip("xdist")
 pytestmark = pytest.mark.cpu_only("runs tests that have no arrays")
-HERE = Path(__file__).resolve().parent
 CRASHES = """
 import os
 
@@ -27,7 +27,7 @@ def test_a_test_that_crashes_is_one_failure(tmp_path: Path) -> None:
     for name in ("test_a.py", "test_b.py"):
         (tmp_path / name).write_text(CRASHES)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "XTENSOR_TEST"))}
-    env["PYTHONPATH"] = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    env["PYTHONPATH"] = os.pathsep.join([str(HELPERS), os.environ.get("PYTHONPATH", "")])
     options = ["-p", "workers", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "--max-worker-restart", "100"]
     command = [sys.executable, "-m", "pytest", "-q", "-n", "1", "--dist", "loadfile", *options, str(tmp_path)]
     done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)

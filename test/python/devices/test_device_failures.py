@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import HELPERS, ROOT
 from device_abi import (
     ADD,
     Device,
@@ -200,7 +201,7 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> str:
     if not compiler:
         pytest.skip("no C compiler to build vulkan_faults.c with")
     built = str(tmp_path_factory.mktemp("faults") / "libfaults.so")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", built, str(HERE / "vulkan_faults.c"), "-ldl"], check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", built, str(HELPERS / "vulkan_faults.c"), "-ldl"], check=True)
     return built
 
 
@@ -326,7 +327,7 @@ class TestNoVulkan:
         compiler = shutil.which("clang++-22") or shutil.which("c++")
         if not compiler:
             pytest.skip("no C++ compiler to build the runtime with")
-        runtime = HERE.parents[1] / "runtime"
+        runtime = ROOT / "runtime"
         # CUDA and Metal need no headers, but memory of the CPU for what is mapped: nothing is, here.
         memory = tmp_path / "memory.cpp"
         memory.write_text(

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import HELPERS
 from tiers import count
 
 HERE = Path(__file__).resolve().parent
@@ -25,7 +26,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> str:
     if not compiler:
         pytest.skip("no clang to build cuda_driver.c with")
     built = str(tmp_path_factory.mktemp("cuda") / "libcuda.so.1")
-    sources = [str(HERE / name) for name in ("cuda_driver.c", "ptx.c", "ptx_run.c")]
+    sources = [str(HELPERS / name) for name in ("cuda_driver.c", "ptx.c", "ptx_run.c")]
     # Sums and products are what they say.
     flags = ["-O2", "-ffp-contract=off", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"]
     subprocess.run([compiler, *flags, "-o", built, *sources, "-lm", "-lpthread"], check=True)
@@ -33,7 +34,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def environment(driver: str, **more: str) -> dict[str, str]:
-    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(HERE), str(HELPERS), os.environ.get("PYTHONPATH", "")])
     left = {k: v for k, v in os.environ.items() if k not in ("XTENSOR_TEST_DEVICE", "XTENSOR_DEVICE")}
     return {**left, "PYTHONPATH": path, "XTENSOR_CUDA_LIBRARY": driver, "XTENSOR_TEST_BACKEND": "cuda", **more}
 

@@ -461,7 +461,7 @@ def test_labels_of_the_target_stay() -> None:
 
 
 def test_the_page_about_updates_runs() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "updates.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "updates.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", page, re.S)
     assert len(blocks) > 4
     exec("".join(blocks), {})

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "setup.sh"
+SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "setup.sh"
 
 
 def progress(lines: str) -> list[str]:

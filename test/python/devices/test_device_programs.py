@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import HELPERS
 from xtensor import _native
 
 pytestmark = pytest.mark.cpu_only("the tests name their devices")
@@ -47,7 +48,7 @@ def backend(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     if clang is None:
         pytest.skip("no clang to build cuda_driver.c with")
     driver = str(tmp_path_factory.mktemp("cuda") / "libcuda.so.1")
-    sources = [str(HERE / name) for name in ("cuda_driver.c", "ptx.c", "ptx_run.c")]
+    sources = [str(HELPERS / name) for name in ("cuda_driver.c", "ptx.c", "ptx_run.c")]
     flags = ["-O2", "-ffp-contract=off", "-shared", "-fPIC"]
     subprocess.run([clang, *flags, "-o", driver, *sources, "-lm", "-lpthread"], check=True)
     return "cuda", {"XTENSOR_CUDA_LIBRARY": driver}
