@@ -17,7 +17,7 @@ from .phases import phase_text
 if TYPE_CHECKING:
     from ..trace.program import Program
 
-__all__ = ["dump_phases"]
+__all__ = ["check_shared", "dump_phases"]
 
 
 def __dir__() -> list[str]:

@@ -153,20 +153,20 @@ isnan = _float_test("isnan", "NaN")
 @op
 def abs(x: ArrayLike, /) -> Array:
     """Returns the absolute value of each element, with the dims and dtype of `x`. The derivative at 0 is 0."""
-    x = as_tracer(x)
+    (x,) = p.promote_numbers(x)
     return x if x.dtype.kind in "bu" else build.unary("abs", x)
 
 
 @op
 def negative(x: ArrayLike, /) -> Array:
     """Returns -x, with the dims and dtype of `x`. Integers wrap. Raises DTypeError for bools."""
-    return build.unary("neg", p.no_bool("negative", as_tracer(x), "Write ~x or xt.logical_not(x)"))
+    return build.unary("neg", p.no_bool("negative", p.promote_numbers(x)[0], "Write ~x or xt.logical_not(x)"))
 
 
 @op
 def positive(x: ArrayLike, /) -> Array:
     """Returns `x` itself. Raises DTypeError for bools."""
-    return p.no_bool("positive", as_tracer(x), 'Cast it first: x.astype("i1")')
+    return p.no_bool("positive", p.promote_numbers(x)[0], 'Cast it first: x.astype("i1")')
 
 
 @op

@@ -68,15 +68,15 @@ UNION = "The result has the union of the dims."
 
 @op(joins=True)
 def add(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x + y, or `x or y` for bools. The result has the union of the dims."""
-    x, y = p.promote(x, y)
+    """Returns x + y, or `x or y` for bools. The result has the union of the dims. Python's bools are ints."""
+    x, y = p.promote_numbers(x, y)
     return _binary("add", "or" if x.dtype == p.BOOL else "add", x, y)
 
 
 @op(joins=True)
 def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x - y. The result has the union of the dims. Raises DTypeError for two bools."""
-    x, y = p.promote(x, y)
+    """Returns x - y. The result has the union of the dims. Raises DTypeError for two bool arrays."""
+    x, y = p.promote_numbers(x, y)
     if x.dtype == p.BOOL:
         raise fail(DTypeError, "subtract", "is not defined for bools", x, y, instead="Write x ^ y")
     return _binary("subtract", "sub", x, y)
@@ -84,8 +84,8 @@ def subtract(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 @op(joins=True)
 def multiply(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """Returns x * y, or `x and y` for bools. The result has the union of the dims."""
-    x, y = p.promote(x, y)
+    """Returns x * y, or `x and y` for bools. The result has the union of the dims. Python's bools are ints."""
+    x, y = p.promote_numbers(x, y)
     return _binary("multiply", "and" if x.dtype == p.BOOL else "mul", x, y)
 
 
@@ -98,13 +98,13 @@ def divide(x: ArrayLike, y: ArrayLike, /) -> Array:
 @op(joins=True)
 def floor_divide(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x // y, rounded down. The result has the union of the dims. An integer divided by 0 gives 0."""
-    return _binary("floor_divide", "floor_div", *_no_bool(p.promote(x, y)))
+    return _binary("floor_divide", "floor_div", *_no_bool(p.promote_numbers(x, y)))
 
 
 @op(joins=True)
 def remainder(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x % y, with the sign of y. The result has the union of the dims. An integer by 0 gives 0."""
-    return _binary("remainder", "mod", *_no_bool(p.promote(x, y)))
+    return _binary("remainder", "mod", *_no_bool(p.promote_numbers(x, y)))
 
 
 def divmod(x: ArrayLike, y: ArrayLike, /) -> tuple[Array, Array]:
@@ -124,7 +124,7 @@ def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 @op(name="pow", joins=True)
 def _power(x: ArrayLike, y: ArrayLike, /) -> Array:
-    return _binary("pow", "pow", *_no_bool(p.promote(x, y)))
+    return _binary("pow", "pow", *_no_bool(p.promote_numbers(x, y)))
 
 
 def _check_negative_power(x: Any, y: int) -> None:

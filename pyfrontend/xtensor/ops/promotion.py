@@ -115,6 +115,14 @@ def promote(*xs: Any) -> list[Tracer]:
     return [cast(x, dtype) for x in read]
 
 
+def promote_numbers(*xs: Any) -> list[Tracer]:
+    """As `promote`, for arithmetic: bools that stand for Python's are ints among themselves, as they are in Python."""
+    read = [x if is_scalar(x) else as_tracer(x) for x in xs]
+    if all(_weak_kind(x) is bool for x in read):
+        return [cast(x, I8) for x in read]
+    return promote(*read)
+
+
 def float_dtype(dtype: np.dtype) -> np.dtype:
     """The float NumPy's sqrt, exp .. give for `dtype` (i1 -> f2, i2 -> f4, i8 -> f8)."""
     if is_float(dtype):

@@ -347,6 +347,7 @@ class _Update:
             )  # fmt: skip
         if dtype == p.BOOL and self.kind not in ("set", "max", "min"):
             raise fail(DTypeError, self.name, "is not defined for bool", self.x, instead="Use set, max or min")
+        p.check_width((self.x, v), dtype)
         v = p.cast(v, dtype)
         view = self.view()
         for d, size in v.sizes.items():

@@ -304,3 +304,14 @@ def test_under_skipna_functions_without_it_mean_the_same() -> None:
         want = f(x, dim="t").values
         with xt.option(skipna=True):
             np.testing.assert_array_equal(f(x, dim="t").values, want)
+
+
+@pytest.mark.float64
+def test_strict_finds_updates_that_are_float64() -> None:
+    i, v = xt.array([0, 1, 1], dims="p"), xt.ones(p=3, dtype="f4")
+    with xt.option(strict=True):
+        for name in ("add", "set", "max"):
+            with pytest.raises(xt.DTypeError, match="float32 and float64 give float64"):
+                getattr(xt.zeros(bin=3).at(bin=i), name)(v)
+        assert xt.zeros(bin=3, dtype="f4").at(bin=i).add(v).values.tolist() == [1, 2, 0]
+        assert xt.zeros(bin=3).at(bin=i).add(1.0).values.tolist() == [1, 2, 0]

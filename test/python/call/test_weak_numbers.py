@@ -238,3 +238,23 @@ def test_no_device_needs_a_cast_of_a_number(name: str) -> None:
     """Metal has no float64: all that is made of Python numbers is float32 there."""
     text = xt.jit(PROGRAMS[name]).lower(F4, 1.5, device="metal").as_text("traced")
     assert "f64" not in text
+
+
+@pytest.mark.cpu_only("the front end chooses dtypes, for every device alike")
+def test_bools_of_python_numbers_are_counted() -> None:
+    """Python adds bools as ints, and so does a program in which they are comparisons of its numbers."""
+    functions: list[Callable[..., Any]] = [
+        lambda n: (n > 1) + (n > 2) + (n > 9), lambda n: sum([n > 1, n > 2]), lambda n: -(n > 1), lambda n: +(n > 1),
+        lambda n: (n > 1) - (n > 9), lambda n: (n > 1) * (n > 2), lambda n: (n > 1) // (n > 2),
+        lambda n: (n > 1) % (n > 2), lambda n: (n > 1) ** (n > 2), lambda n: abs(n > 1), lambda n: n + (n > 9),
+    ]  # fmt: skip
+    for k, f in enumerate(functions):
+        for n in (5, True):
+            if n is True and k in (6, 7):
+                continue  # Python divides by False
+            got = xt.jit(f)(n)
+            assert (got.item(), got.dtype, got.weak) == (f(n), np.dtype("i8"), True), (k, n)
+            assert (F4 * got).dtype == "f4"
+    x = xt.array([True, False], dims="i")
+    assert (x + x).dtype == bool
+    assert xt.jit(lambda n: (n > 1) & (n > 2))(5).dtype == bool
