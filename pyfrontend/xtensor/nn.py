@@ -6,6 +6,7 @@ They are compositions of ops in numerically stable form, so they do not need der
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,8 @@ def attention(
 
     dims=(query, key, feature): `q` has query and feature, `k` has key and feature, `v` has key. Their other dims
     are paired by name. The result has the dims of `q`, then of `v`, without key and feature. A query does not
-    attend to a key where the bool array `mask` is False. A query that may not attend to any key gives 0.
+    attend to a key where the bool array `mask` is False; the mask has key or query, or both, and may have more dims,
+    which the result has, too. A query that may not attend to any key gives 0.
     """
     names = names_of("nn.attention", dims)
     if len(names) != 3 or isinstance(dims, str):
@@ -136,7 +138,7 @@ def attention(
     if mask is None:
         weights = p.rounded_once(lambda scores: _softmax(scores, (key,)), scores)
     else:
-        weights = p.rounded_once(lambda scores: _masked_softmax(scores, mask, key), scores)
+        weights = p.rounded_once(lambda scores: _masked_softmax(scores, mask, key, (*sizes, *v.dims)), scores)
     order = tuple(union_sizes("attention", (weights, v)))
     return contract([weights, v], (key,), order)
 
@@ -148,11 +150,17 @@ def _inverse_root(size: Any, dtype: np.dtype) -> Tracer:
     return build.unary("rsqrt", size)
 
 
-def _masked_softmax(scores: Tracer, mask: ArrayLike, key: str) -> Tracer:
+def _masked_softmax(scores: Tracer, mask: ArrayLike, key: str, others: Sequence[str]) -> Tracer:
     """The softmax over what the mask lets through; 0 everywhere where it lets nothing through."""
     mask = as_tracer(mask)
     if mask.dtype != p.BOOL:
         raise fail(DTypeError, "attention", "the mask is bool: True where a query may attend", mask)
+    foreign = [d for d in mask.dims if d not in others]
+    if foreign and key not in mask.dims:
+        raise fail(
+            DimensionError, "attention", f"the mask has dim {foreign[0]!r}, which no other argument has, and lacks the "
+            f"dim {key!r} of the keys", mask, instead=f"Rename it: mask.rename({foreign[0]}={key!r})",
+        )  # fmt: skip
     aligned("attention", scores, mask)
     sizes = union_sizes("attention", (scores, mask))
     mask = extend(mask, sizes, tuple(sizes))

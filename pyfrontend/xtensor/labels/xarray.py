@@ -241,8 +241,9 @@ def _differ(dim: str, is_one_array: bool = False) -> str:
             f"shall not have; neighbours are subtracted by a.diff({dim!r})"
         )
     return (
-        f"{what}. Leave out those of one, inside of xt.jit too: {drop}; or keep the labels that both have, before the "
-        f'call: xarray.align(a, b, join="inner")'
+        f"{what}. Pair elements by label, before the call: "
+        f'a, b = xarray.align(a, b, join="inner"); or pair them by position and leave out the labels of one, inside of '
+        f"xt.jit too: {drop}"
     )
 
 

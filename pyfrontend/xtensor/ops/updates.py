@@ -7,14 +7,14 @@ everything else becomes one scatter. `v` aligns by name: its dims are among thos
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .. import _native
 from ..base.calls import check_methods, checked
 from ..base.dims import describe
-from ..base.errors import ArgumentError, DeviceError, DimensionError, DTypeError, Error, SizeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError
 from ..base.lacking import lacks, methods_of
 from ..call.arrays import array, as_array
 from ..call.dispatch import op, tracing
@@ -83,6 +83,9 @@ class At:
     def __getitem__(self, key: Any) -> Selection:
         return Selection(self._x, keyed(self._x, key))
 
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise ArgumentTypeError(f"arrays do not change. Write {assignment(self._x, key)}")
+
 
 class Selection:
     """Elements of an array, selected by x.at. Each update returns a new array with the dims and dtype of `x`.
@@ -108,6 +111,22 @@ class Selection:
             ours = elsewhere.get(name)
             hint = f"write x.at(..).{ours}(v)" if ours else methods_of(self)
             raise lacks(self, name, None if name.startswith("_") else hint)
+
+    def _operator(self, method: str) -> NoReturn:
+        where = ", ".join(f"{dim}=.." for dim in self._indexers)
+        raise ArgumentTypeError(f"arrays do not change. Write x = x.at({where}).{method}(value)")
+
+    def __iadd__(self, other: object) -> NoReturn:
+        self._operator("add")
+
+    def __isub__(self, other: object) -> NoReturn:
+        self._operator("subtract")
+
+    def __imul__(self, other: object) -> NoReturn:
+        self._operator("multiply")
+
+    def __itruediv__(self, other: object) -> NoReturn:
+        self._operator("divide")
 
     def get(self, mode: str | None = None, fill_value: Any = None) -> Array:
         """Returns the elements.

@@ -109,6 +109,14 @@ _FUNCTIONS = {
     "vmap": 'write xt.vectorize(f, "batch")', "jacrev": "write xt.jacobian(f)",
     "jacfwd": 'write xt.jacobian(f, mode="forward")',
     "custom_vjp": "write xt.custom_derivative(f)", "custom_jvp": "write xt.custom_derivative(f)",
+    "tril": "write xt.where(xt.arange(4, dim=\"row\") >= xt.arange(4, dim=\"col\"), x, 0)",
+    "triu": "write xt.where(xt.arange(4, dim=\"row\") <= xt.arange(4, dim=\"col\"), x, 0)",
+    "gradient": "derivatives of functions are xt.grad; differences of samples are x.diff(\"time\") / step",
+    **dict.fromkeys(("trapz", "trapezoid"), "write ((y + y.shift(time=1)) / 2 * step).isel(time=slice(1, None)).sum()"),
+    "cov": "write xt.dot(a, a.rename(x=\"x2\"), dim=\"time\") / (n - 1), with a = x - x.mean(\"time\") of x(x, time)",
+    **dict.fromkeys(("corr", "corrcoef"), "write ((x - x.mean()) * (y - y.mean())).mean() / (x.std() * y.std())"),
+    "fori": "write xt.fori_loop(0, n, body, init)", "block_until_ready": "write x.values, which waits",
+    **dict.fromkeys(("PRNGKey", "key"), "draw random numbers by NumPy, outside of the function"),
     "remat": "write xt.checkpoint(f)", "lax": "control flow is xt.scan, xt.cond, xt.while_loop",
 }  # fmt: skip
 # Of the package alone: another name for the same.

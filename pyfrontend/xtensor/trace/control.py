@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base import dtypes, tree
 from ..base.calls import call_with, shown
-from ..base.dims import describe
+from ..base.dims import describe, suggestion
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error, SizeError
 from ..ir import context as c
 from ..values.spec import Spec
@@ -79,7 +79,7 @@ def _difference(a: Spec, b: Spec, first: str, second: str) -> tuple[type[Error],
         return (
             DimensionError,
             f"dim {gone[0]!r}, which only {first} has",
-            f"Write .broadcast_like(...) to give {second} that dim",
+            f"Write xt.broadcast_like(value, like) to give {second} that dim",
         )
     for d in a.dims:
         if a.sizes[d] != b.sizes[d]:
@@ -406,8 +406,10 @@ def _scanned(op: str, xs: Any, dim: str) -> tuple[list[Tracer], tree.TreeDef]:
             instead = "What is the same at every step is used in the function as it is"
             if isinstance(xs, (list, tuple)) and not any(y.dims for y in over):
                 instead = f"Numbers in a row are one array: xt.array([..], {dim!r})"
+            hint = suggestion(dim, x.dims) or ". "
             raise DimensionError(
-                f"xt.{op}: there is no dim {dim!r} in xs{path}, {_show(x.spec)}; its dims are {have}. {instead}"
+                f"xt.{op}: there is no dim {dim!r} in xs{path}, {_show(x.spec)}; its dims are {have}"
+                f"{hint}{' ' if hint.endswith('?') else ''}{instead}"
             )
     return over, structure
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..base import tree
 from ..base.calls import call_with
-from ..base.dims import as_names, batched, describe
+from ..base.dims import as_names, batched, describe, suggestion
 from ..base.errors import ArgumentError, DimensionError, SizeError
 from ..call.arguments import as_leaf, name_of, needs_function
 from ..ir import context as c
@@ -112,9 +112,10 @@ def _check(names: tuple[str, ...], arrays: list[Tracer], f: Callable[..., Any]) 
         have = [x for x in arrays if d in x.dims]
         if not have:
             listed = ", ".join(describe(x.dims, x.shape) for x in arrays) or "none"
+            hint = suggestion(d, [dim for x in arrays for dim in x.dims]) or "."
             raise DimensionError(
-                f"xt.vectorize: no argument of {name_of(f)} has dim {d!r}; the arguments are {listed}. An array that "
-                f"{name_of(f)} reads from outside is shared by all instances: give it as an argument"
+                f"xt.vectorize: no argument of {name_of(f)} has dim {d!r}; the arguments are {listed}{hint} An array "
+                f"that {name_of(f)} reads from outside is shared by all instances: give it as an argument"
             )
         first = have[0]
         for x in have[1:]:

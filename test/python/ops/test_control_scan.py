@@ -287,3 +287,8 @@ def test_a_gather_that_never_runs_does_not_raise() -> None:
     assert f(9, 0)[1].item() == 0.0
     with pytest.raises(xt.IndexError):
         finished(f(9, 1))
+
+
+def test_a_dim_that_is_misspelt() -> None:
+    with pytest.raises(xt.DimensionError, match="there is no dim 'tim' in xs.*did you mean 'time'?"):
+        xt.scan(lambda c, x: (c + x, c), 0.0, xt.ones(time=3), dim="tim")

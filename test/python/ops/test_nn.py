@@ -88,6 +88,15 @@ def test_attention_with_a_mask() -> None:
         attend(q, k, v, xt.array(mask.astype("f8"), dims=("q", "k")))
 
 
+def test_a_mask_with_a_name_that_nothing_else_has() -> None:
+    q, k = xt.ones(q=3, f=4), xt.ones(k=3, f=4)
+    causal = xt.arange(3, dim="q") >= xt.arange(3, dim="key")
+    with pytest.raises(xt.DimensionError, match=r"the mask has dim 'key', .*lacks the dim 'k'.*mask.rename\(key='k'\)"):
+        xt.nn.attention(q, k, k, ("q", "k", "f"), mask=causal)
+    several = causal.rename(key="k") | (xt.arange(2, dim="way") > 0)
+    assert set(xt.nn.attention(q, k, k, ("q", "k", "f"), mask=several).dims) == {"q", "f", "way"}
+
+
 def test_attention_keeps_the_feature_name() -> None:
     x = xt.array(rows(), dims=("t", "f"))
     assert xt.nn.attention(x, x.rename(t="s"), x.rename(t="s"), dims=("t", "s", "f")).dims == ("t", "f")

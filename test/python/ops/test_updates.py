@@ -528,3 +528,12 @@ def test_gradients_of_rows_shared_among_threads(kind: str, columns: int) -> None
         alone = gradient(*(array.isel(b=slice(b, b + 1)) for array in arrays))
         np.testing.assert_array_equal(dx.values[:, b], alone[0].values[:, 0])
         np.testing.assert_array_equal(dv.values[:, b], alone[1].values[:, 0])
+
+
+def test_assignments_to_at_say_what_to_write() -> None:
+    x = xt.zeros(i=3)
+    with pytest.raises(xt.ArgumentTypeError, match=r"Write x = x.at\(i=0\).set\(value\)"):
+        x.at[0] = 2.0  # type: ignore[index]
+    for sign, method in (("+", "add"), ("-", "subtract"), ("*", "multiply"), ("/", "divide")):
+        with pytest.raises(xt.ArgumentTypeError, match=rf"Write x = x.at\(i=..\).{method}\(value\)"):
+            exec(f"x.at[0] {sign}= 1", {"x": x})
