@@ -290,5 +290,5 @@ def test_a_gather_that_never_runs_does_not_raise() -> None:
 
 
 def test_a_dim_that_is_misspelt() -> None:
-    with pytest.raises(xt.DimensionError, match="there is no dim 'tim' in xs.*did you mean 'time'?"):
+    with pytest.raises(xt.DimensionError, match=r"there is no dim 'tim' in xs.*did you mean 'time'\?"):
         xt.scan(lambda c, x: (c + x, c), 0.0, xt.ones(time=3), dim="tim")
