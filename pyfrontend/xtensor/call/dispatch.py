@@ -165,6 +165,8 @@ def _is_number(x: Any) -> bool:
     return True
 
 
+# Elements of an argument of a wide form. To read more of them at computed positions takes longer than a compilation.
+_LARGEST = 1 << 16
 _OPTIONS, _DEVICE = 1, 2  # where the key of a call has them
 _programs = Programs()
 _families = Families()
@@ -331,8 +333,8 @@ class _Eager:
         if self.wide is not None and not found.labelled:
             plan, inner = self.wide
             wider = plan(*args, **kwargs)
-            if wider is not None:
-                scanned = inner.scan(wider, {})
+            scanned = None if wider is None else inner.scan(wider, {})
+            if scanned is not None and all(x.size <= _LARGEST for x in scanned.arrays):
                 key = (inner, call[_OPTIONS], call[_DEVICE], False, *scanned.key)
                 return inner.opened(key, scanned, wider, {})
         met = None if self.each_size else generic(call, [len(call) - len(found.key) + i for i in found.at])

@@ -280,6 +280,16 @@ RESIZED: dict[str, tuple[Callable[[xt.Array, int], Any], Callable[[np.ndarray, i
 }
 
 
+def test_large_arrays_are_padded_by_programs_of_their_own() -> None:
+    x = xt.ones(i=2000, j=40)
+
+    def run() -> None:
+        for n in range(2, 8):
+            assert xt.pad(x, i=(n, 0)).shape == (2000 + n, 40)
+
+    assert compiled(run) == 6
+
+
 @pytest.mark.parametrize("name", RESIZED)
 def test_one_program_serves_all_sizes_of_results(name: str) -> None:
     ours, numpys = RESIZED[name]
