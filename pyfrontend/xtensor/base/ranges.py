@@ -23,14 +23,12 @@ def does_not_fit(
 ) -> ArgumentError:
     """The error about a number that an integer dtype does not hold; it names one that does, the result, too."""
     info = np.iinfo(dtype)
-    if not instead and isinstance(value, int) and value.bit_length() > 1024:
-        instead = f"The largest float64 is {np.finfo('f8').max:.4g}"
-    elif not instead:
-        instead = f"Cast the array first: {_wider(value, dtype)}"
-    name = f"xt.{op}: " if op else ""
     text: object = value
     if isinstance(value, int) and value.bit_length() > 1024:
         text = f"the int {int_text(value)}"
+        instead = instead or f"The largest float64 is {np.finfo('f8').max:.4g}"
+    instead = instead or f"Cast the array first: {_wider(value, dtype)}"
+    name = f"xt.{op}: " if op else ""
     return ArgumentError(f"{name}{text} does not fit {dtype.name} ({info.min} to {info.max}). {instead}", where)
 
 

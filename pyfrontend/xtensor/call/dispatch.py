@@ -28,7 +28,7 @@ from ..values import options, targets
 from ..values.kinds import Gathered, kind_in
 from ..values.spec import Spec, spec_of_type
 from .entry import Entry, Function
-from .opened import Amount, Families, Family, Opened, Programs, generic, is_wide, with_amounts
+from .opened import Amount, Families, Family, Opened, Programs, any_number, generic, is_wide, with_amounts
 from .parameters import Parameters
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
@@ -160,11 +160,6 @@ def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
 # The parameters of the wide forms of functions (`op(wide=)`) whose numbers are amounts.
 _NUMBERS = frozenset({"amounts", "constant_values"})
 
-
-def _is_number(x: Any) -> bool:
-    return True
-
-
 # Elements of an argument of a wide form. To read more of them at computed positions takes longer than a compilation.
 _LARGEST = 1 << 16
 _OPTIONS, _DEVICE = 1, 2  # where the key of a call has them
@@ -214,7 +209,7 @@ class _Eager:
         self.wide: tuple[Callable[..., Any], _Eager] | None = None
         if wide is not None:
             plan, body = wide
-            inner = _Eager(body, None, self.name, decide, dict.fromkeys(_NUMBERS, _is_number), False, joins)
+            inner = _Eager(body, None, self.name, decide, dict.fromkeys(_NUMBERS, any_number), False, joins)
             inner.name, inner.function = self.name, Op(inner)
             self.wide = plan, inner
 

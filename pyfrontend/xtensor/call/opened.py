@@ -138,6 +138,11 @@ def is_wide(x: Any) -> bool:
     return isinstance(x, int) and not -(2**63) <= x < 2**63
 
 
+def apart(dim: str, number: int = 0) -> str:
+    """The name of a dim of an argument that may differ in size from that dim of the result."""
+    return f"{dim}~{number}"
+
+
 def renamed(x: Any, names: Mapping[str, str]) -> Any:
     """The same memory with other names for some dims, so that these may differ in size from those of a result."""
     kind = x.type
@@ -150,6 +155,11 @@ def room(dim: str, size: int, like: Any) -> Any:
 
 
 IsAmount: TypeAlias = Callable[[Any], bool]
+
+
+def any_number(x: Any) -> bool:
+    """For `op(amounts=)`: every number of the parameter is an amount."""
+    return True
 
 
 def with_amounts(

@@ -12,7 +12,7 @@ from .. import _native
 from ..base.dims import unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..call.dispatch import op
-from ..call.opened import Amount, renamed, room
+from ..call.opened import Amount, any_number, apart, renamed, room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
@@ -201,7 +201,7 @@ def _several_plan(x: Any, counts: Mapping[str, Any], name: str) -> Any:
     if not counts or not all(x.sizes.get(d) for d in counts):
         return None
     rooms = [room(d, x.sizes[d] * c, x) for d, c in counts.items()]
-    return renamed(x, {d: f"{d}~0" for d in counts}), rooms, dict(counts), name
+    return renamed(x, {d: apart(d) for d in counts}), rooms, dict(counts), name
 
 
 def _several_wide(x: ArrayLike, rooms: Sequence[ArrayLike], amounts: dict[str, Any], name: str, /) -> Array:
@@ -209,7 +209,7 @@ def _several_wide(x: ArrayLike, rooms: Sequence[ArrayLike], amounts: dict[str, A
     for space, (dim, count) in zip(rooms, amounts.items(), strict=True):
         at = places(space, dim)
         if name == "tile":
-            at = build.binary("mod", at, p.cast(size_of(x, f"{dim}~0"), p.I8))
+            at = build.binary("mod", at, p.cast(size_of(x, apart(dim)), p.I8))
         else:
             at = build.binary("floor_div", at, p.amount(count, p.I8))
         x = elsewhere(x, dim, at)
@@ -223,7 +223,7 @@ def places(space: ArrayLike, dim: str) -> Tracer:
 
 def elsewhere(x: Tracer, dim: str, positions: Tracer, number: int = 0) -> Tracer:
     """The elements of `x` at positions along a dim that is called otherwise in `x`, in its place."""
-    old = f"{dim}~{number}"
+    old = apart(dim, number)
     y = build.gather("clip", x, {old: positions})
     return reorder(y, [dim if d == old else d for d in x.dims])
 
@@ -271,7 +271,7 @@ def _diff_plan(x: Any, dim: Any, /, n: Any = 1, *, label: Any = "upper") -> Any:
         return None
     if label not in ("upper", "lower") or not 1 <= n < x.sizes.get(dim, 0):
         return None
-    return renamed(x, {dim: f"{dim}~0"}), room(dim, x.sizes[dim] - n, x), dim, n
+    return renamed(x, {dim: apart(dim)}), room(dim, x.sizes[dim] - n, x), dim, n
 
 
 def _diff_wide(x: ArrayLike, space: ArrayLike, dim: str, n: int, /) -> Array:
@@ -340,7 +340,7 @@ def _pad_plan(x: Any, widths: Mapping[str, Any], mode: Any, constant_values: Any
         return None
     rooms = [room(d, x.sizes[d] + low + high, x) for d, (low, high) in pairs.items()]
     before = {d: low for d, (low, _) in pairs.items()}
-    return renamed(x, {d: f"{d}~0" for d in pairs}), rooms, before, mode, constant_values
+    return renamed(x, {d: apart(d) for d in pairs}), rooms, before, mode, constant_values
 
 
 def _pad_wide(
@@ -349,7 +349,7 @@ def _pad_wide(
     x = as_tracer(x)
     for space, (dim, low) in zip(rooms, amounts.items(), strict=True):
         at = build.binary("sub", places(space, dim), p.amount(low, p.I8))
-        size = p.cast(size_of(x, f"{dim}~0"), p.I8)
+        size = p.cast(size_of(x, apart(dim)), p.I8)
         if mode != "constant":
             x = elsewhere(x, dim, _mirrored(mode, at, size))
             continue
@@ -376,7 +376,7 @@ def _mirrored(mode: str, at: Tracer, size: Tracer) -> Tracer:
     return build.binary("minimum", at, back)
 
 
-@op(amounts={"constant_values": lambda value: True}, wide=(_pad_plan, _pad_wide))
+@op(amounts={"constant_values": any_number}, wide=(_pad_plan, _pad_wide))
 def _pad(x: ArrayLike, widths: dict[str, Any], mode: str, constant_values: Any, /) -> Array:
     x = as_tracer(x)
     if mode not in PAD_MODES:

@@ -16,7 +16,7 @@ from ..base.dtypes import bfloat16, finfo
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..base.ranges import fits
 from ..call.dispatch import op
-from ..call.opened import Amount
+from ..call.opened import Amount, any_number
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
@@ -464,7 +464,7 @@ def select(conditions: Sequence[ArrayLike], choices: Sequence[ArrayLike], defaul
     return y
 
 
-@op(amounts={"rtol": lambda rtol: True, "atol": lambda atol: True}, joins=True)
+@op(amounts={"rtol": any_number, "atol": any_number}, joins=True)
 def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """Tells whether |x - y| <= atol + rtol * |y|: bools with the union of the dims.
 

@@ -16,7 +16,7 @@ import numpy as np
 from .. import _native
 from ..base.errors import ArgumentError, SizeError
 from ..call.dispatch import op
-from ..call.opened import Amount
+from ..call.opened import Amount, any_number
 from ..labels.xarray import is_dataarray, labels_at
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -127,7 +127,7 @@ def _ddof(name: str, ddof: Any) -> float | Amount:
     return ddof if isinstance(ddof, Amount) else number(name, ddof, "ddof")
 
 
-@op(amounts={"ddof": lambda ddof: True})
+@op(amounts={"ddof": any_number})
 def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
     """Returns the variance over `dim`, divided by n - ddof, with the other dims of `x`.
 
@@ -152,7 +152,7 @@ def constant_at_ends(total: Tracer, function: Callable[[Tracer], Tracer]) -> Tra
     return build.select(ends, function(build.stop_gradient(total)), function(total))
 
 
-@op(amounts={"ddof": lambda ddof: True})
+@op(amounts={"ddof": any_number})
 def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | None = None) -> Array:
     """Returns the standard deviation over `dim`, the root of `var`, with the other dims of `x`.
 

@@ -17,7 +17,7 @@ from ..base.dims import brief, check_name, describe, ordered, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..call.arrays import as_array
 from ..call.dispatch import op
-from ..call.opened import renamed, room
+from ..call.opened import apart, renamed, room
 from ..labels.xarray import POINTS, WHOLE, Followed, is_dataarray, without_labels
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -400,8 +400,8 @@ def _concat_plan(arrays: Any, /, dim: Any) -> Any:
     lengths = [x.sizes.get(dim, 1) for x in arrays]
     if 0 in lengths:
         return None
-    apart = [renamed(x, {dim: f"{dim}~{i}"}) for i, x in enumerate(arrays)]
-    return apart, room(dim, sum(lengths), arrays[0]), dim
+    pieces = [renamed(x, {dim: apart(dim, i)}) for i, x in enumerate(arrays)]
+    return pieces, room(dim, sum(lengths), arrays[0]), dim
 
 
 def _concat_wide(arrays: Sequence[ArrayLike], space: ArrayLike, dim: str, /) -> Array:
@@ -410,7 +410,7 @@ def _concat_wide(arrays: Sequence[ArrayLike], space: ArrayLike, dim: str, /) -> 
     at = build.iota(dim, size_of(as_tracer(space), dim), p.I8)
     found = None
     for i, x in enumerate(xs):
-        old = f"{dim}~{i}"
+        old = apart(dim, i)
         y = build.gather("clip", x, {old: at}) if old in x.dims else x
         if found is not None:
             y = build.select(build.compare("ge", at, p.constant(0, p.I8)), y, found)

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _native
 from ..base.errors import ArgumentError, ArgumentTypeError, SizeError
 from ..call.dispatch import op
-from ..call.opened import Amount, renamed, room
+from ..call.opened import Amount, apart, renamed, room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
@@ -85,12 +85,12 @@ def _top_k_plan(x: Any, k: Any, /, dim: Any = None) -> Any:
     dim = x.dims[0] if dim is None and len(x.dims) == 1 else dim
     if type(dim) is not str or not 0 <= k <= x.sizes.get(dim, -1):
         return None
-    return renamed(x, {dim: f"{dim}~0"}), room(dim, k, x), dim
+    return renamed(x, {dim: apart(dim)}), room(dim, k, x), dim
 
 
 def _top_k_wide(x: ArrayLike, space: ArrayLike, dim: str, /) -> tuple[Array, Array]:
     x = as_tracer(x)
-    order = elsewhere(build.argsort(x, f"{dim}~0", descending=True), dim, places(space, dim))
+    order = elsewhere(build.argsort(x, apart(dim), descending=True), dim, places(space, dim))
     return elsewhere(x, dim, order), order
 
 

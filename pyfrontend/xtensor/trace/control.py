@@ -406,10 +406,9 @@ def _scanned(op: str, xs: Any, dim: str) -> tuple[list[Tracer], tree.TreeDef]:
             instead = "What is the same at every step is used in the function as it is"
             if isinstance(xs, (list, tuple)) and not any(y.dims for y in over):
                 instead = f"Numbers in a row are one array: xt.array([..], {dim!r})"
-            hint = suggestion(dim, x.dims) or ". "
+            hint = suggestion(dim, x.dims) or "."
             raise DimensionError(
-                f"xt.{op}: there is no dim {dim!r} in xs{path}, {_show(x.spec)}; its dims are {have}"
-                f"{hint}{' ' if hint.endswith('?') else ''}{instead}"
+                f"xt.{op}: there is no dim {dim!r} in xs{path}, {_show(x.spec)}; its dims are {have}{hint} {instead}"
             )
     return over, structure
 
