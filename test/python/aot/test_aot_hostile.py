@@ -16,12 +16,10 @@ from typing import Any
 
 import pytest
 import xtensor as xt
-from changed_bundle import changed
+from changed_bundle import changed, mutated
 from tiers import count
 from xtensor import _native
 from xtensor.aot.manifest import File
-
-MUTATE = Path(__file__).resolve().parents[2] / "aot" / "mutate.py"
 
 pytestmark = pytest.mark.cpu_only("bundles hold code for CPUs")
 
@@ -258,14 +256,7 @@ def test_mutated_programs_and_weights_with_right_hashes(data: bytes, several: by
     """In processes of their own; what loads all the same is called, differentiated, vectorized and compiled."""
     path = tmp_path / "m.xtb"
     path.write_bytes(several if seed % 2 else data)
-    done = subprocess.run(
-        [sys.executable, MUTATE, path, str(seed), str(count(300, 1000)), "members"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=300,
-        check=False,
-    )
+    done = mutated(path, seed, count(300, 1000), "members")
     assert done.returncode == 0, done.stderr[-2000:]
     assert list(tmp_path.iterdir()) == [path]
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from xtensor import _native
+
+MUTATE = Path(__file__).resolve().parents[2] / "aot" / "mutate.py"
 
 
 def changed(data: bytes, change: Callable[[Any], Any] | None = None, **members: bytes) -> bytes:
@@ -21,3 +26,9 @@ def changed(data: bytes, change: Callable[[Any], Any] | None = None, **members: 
         change(table)
     parts["manifest.json"] = json.dumps(table).encode()
     return _native.write_zip(list(parts.items()))
+
+
+def mutated(path: Path, seed: int, changes: int, *what: str) -> subprocess.CompletedProcess[str]:
+    """Tries a bundle with random changes in a process of its own, which a crash would end."""
+    command = [sys.executable, MUTATE, path, str(seed), str(changes), *what]
+    return subprocess.run(command, capture_output=True, text=True, cwd=path.parent, timeout=300, check=False)
