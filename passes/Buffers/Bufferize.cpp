@@ -105,7 +105,7 @@ void readBeside(tensor::InsertSliceOp insert) {
 /// two unit dims with unknown strides it may take the wrong one.
 void stateDroppedDims(memref::SubViewOp view) {
   std::optional<llvm::SmallBitVector> dropped = xtensor::droppedBySizes(view);
-  if (!dropped || *dropped == view.getDroppedDims())
+  if (!dropped || xtensor::isDroppedUpstream(view, *dropped))
     return;
   // A dropped dim joins the dim before it; those in front join the first that stays.
   SmallVector<ReassociationIndices> groups(1);

@@ -42,3 +42,14 @@ func.func @impossible_strides(%x: tensor<1x5x3x7xf64>, %row: index) -> (tensor<1
   %1 = tensor.extract_slice %x[0, 0, %row, 0] [1, 5, 1, 7] [9223372036854775807, 1, 1, 1] : tensor<1x5x3x7xf64> to tensor<1x5x7xf64>
   return %0, %1 : tensor<1x5x7xf64>, tensor<1x5x7xf64>
 }
+
+// -----
+
+// A step changes the stride by which upstream looks for the dim that stays.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[ALL:.*]] = memref.subview {{.*}} [1, 1] [2, 1] : {{.*}} to memref<1x1xf64, {{.*}}>
+// CHECK: memref.collapse_shape %[[ALL]] {{\[}}[0, 1]]
+func.func @step(%x: tensor<1x1xf64>) -> tensor<1xf64> {
+  %0 = tensor.extract_slice %x[0, 0] [1, 1] [2, 1] : tensor<1x1xf64> to tensor<1xf64>
+  return %0 : tensor<1xf64>
+}

@@ -90,3 +90,17 @@ def test_comparisons_that_fold_in_place(program: Any) -> None:
     x, y = np.array([0, 2, -3], "i4"), np.array([1, 0, -3], "i4")
     named = [xt.array(v, dims="i") for v in (x, y)]
     np.testing.assert_array_equal(np.asarray(xt.jit(program)(*named)), np.asarray(program(*named)))
+
+
+def test_a_step_beside_another_dim_of_size_1() -> None:
+    """Upstream does not find which dim such a view drops (docs/upstream.md)."""
+
+    def loss(x: xt.Array) -> xt.Array:
+        every_other = xt.prod(x, "j").isel(i=slice(None, None, 2))
+        return xt.dot(every_other, xt.cummax(every_other, "i"), dim="i")
+
+    x = xt.array([[-0.5]], ("i", "j"))
+    value, tangent = xt.jit(lambda x: xt.jvp(loss, (x,), (x,)))(x)
+    assert (value.item(), tangent.item()) == (0.25, 0.5)
+    gradient = xt.grad(loss)(x)
+    assert gradient.values.tolist() == [[-1.0]]
