@@ -239,6 +239,20 @@ def test_integers_out_of_range_compare_rightly() -> None:
     assert (x == 256).values.tolist() == [False, False]
 
 
+@pytest.mark.parametrize("to", ["i1", "u2", "i2", "i4", "f2", "bfloat16", "f4"])
+def test_masks_of_16_bits(to: str) -> None:
+    """Comparisons of bfloat16 become integers of as many bits (docs/upstream.md)."""
+    values = np.arange(-33.0, 34.0).astype("f4")
+    values[::7] = np.nan
+    x = xt.array(values, dims="i").astype("bfloat16")
+    y = xt.array(np.full(67, 1, to if to != "bfloat16" else "f4"), dims="i").astype(to)
+    wide = lambda array: np.asarray(array.astype("f8").values)  # noqa: E731
+    for f in (lambda x, y: (x < 3).astype(to), lambda x, y: y * (x < 3)):
+        np.testing.assert_array_equal(wide(xt.jit(f)(x, y)), values < 3)
+    floored = xt.jit(lambda x, y: xt.minimum(x >= 3, y))(x, y)
+    np.testing.assert_array_equal(wide(floored), values >= 3)
+
+
 @pytest.mark.parametrize("other", [-1, 0, 5, 2**63, 2**64 - 1, 2**64, -(2**70)])
 @pytest.mark.parametrize("dtype", ["u8", "i8"])
 def test_comparisons_with_any_python_int(dtype: str, other: int) -> None:
