@@ -1,5 +1,8 @@
 #include "Preload.h"
 
+#include "Python.h"
+#include "runtime.h"
+
 #include <atomic>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -38,7 +41,13 @@ void xtensor::startLoadingCompiler() {
   std::string path = compilerPath();
   if (path.empty() || std::thread::hardware_concurrency() < 2)
     return;
+  // Handlers before a fork run in reverse order of registration. `finish` must be first: it waits
+  // for the loader, which may wait for a lock that the runtime's handlers take.
+  xt_num_threads();
+  xt_cached_bytes();
   pthread_atfork(finish, nullptr, nullptr);
+  // Destructors of LLVM, which the loader registers later than ours, would run while it compiles.
+  Py_AtExit(finish);
   loader = std::thread([path] {
     // Where it fails, the import that needs it says why.
     void *compiler = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

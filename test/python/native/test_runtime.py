@@ -17,6 +17,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from c_library import COMPILER
 from xtensor import _native  # noqa: F401  (loads the library)
 
 BODY = ctypes.CFUNCTYPE(None, c_void_p, c_int64, c_int64)
@@ -479,3 +480,40 @@ class TestHalfPrecision:
         with np.errstate(over="ignore"):
             want = values.astype(dtype).view(np.uint16)
         assert [convert(v) for v in values] == want.tolist()
+
+
+# Large blocks come slowly to every thread but the main one, as on a machine that is busy.
+SLOW = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset) {
+  void *(*real)(void *, size_t, int, int, int, off_t) = dlsym(RTLD_NEXT, "mmap");
+  int block = bytes >= 4 << 20 && bytes < 16 << 20 && file < 0 && (protection & PROT_WRITE);
+  if (block && syscall(SYS_gettid) != getpid())
+    usleep(1500000);
+  return real(at, bytes, protection, flags, file, offset);
+}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD replaces the system's mmap")
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="the sanitizer's mmap comes first")
+def test_a_fork_waits_for_the_warm_up_before_it_takes_locks(tmp_path: Path) -> None:
+    (tmp_path / "slow.c").write_text(SLOW)
+    library = tmp_path / "slow.so"
+    subprocess.run([COMPILER, "-shared", "-fPIC", "-o", library, tmp_path / "slow.c", "-ldl"], check=True)
+    code = """
+import os, signal, time
+import xtensor as xt
+xt._native.trim()
+time.sleep(1)  # the warm-up waits for its blocks
+signal.alarm(60)
+child = os.fork()
+if child == 0:
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert run_python(code, LD_PRELOAD=str(library)) == "0"
