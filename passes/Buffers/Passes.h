@@ -21,9 +21,9 @@ void buildBuffersPipeline(mlir::OpPassManager &pm);
 /// such match shows the same elements. None if the sizes do not match (VerifyBuffers.cpp).
 std::optional<llvm::SmallBitVector> droppedBySizes(mlir::memref::SubViewOp view);
 
-/// Whether SubViewOp::getDroppedDims gives these dims. Where more dims have size 1 than are dropped,
-/// it compares the strides of the view with those of its source. It reads an answer that it does not
-/// have if a step changed a stride.
+/// Whether SubViewOp::getDroppedDims gives these dims. Where more dims have size 1 than are
+/// dropped, it compares the strides of the view with those of its source. It reads an answer that
+/// it does not have if a step changed a stride.
 bool isDroppedUpstream(mlir::memref::SubViewOp view, const llvm::SmallBitVector &dropped);
 
 /// What passes on memory presume (VerifyBuffers.cpp): an error at the first op that has no such
