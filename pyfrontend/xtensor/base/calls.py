@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from .dims import describe
+from .dims import closest, describe
 from .errors import ArgumentTypeError, Error
 
 P = ParamSpec("P")
@@ -63,6 +63,9 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
         return f"Several dims go in one tuple: dim={names!r}"
     if name in ("zeros", "ones") and any(isinstance(x, int) for x in args):
         return f"Sizes have names: write xt.{name}(row=3, col=4)"
+    for word in kwargs:
+        if word not in known and (close := closest(word, [*known], 0.8)):
+            return f"Write {close}= for {word}="
     shown = ", ".join(str(p.replace(annotation=p.empty)) for p in known.values() if p.name != "self")
     return f"Its parameters are ({shown})"
 

@@ -75,11 +75,16 @@ def as_names(dims: Any) -> tuple[str, ...]:
     return names
 
 
-def suggestion(name: str, have: Sequence[str]) -> str:
+def closest(name: str, have: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The name that may be meant."""
     import difflib
 
-    close = difflib.get_close_matches(name, have, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return next(iter(difflib.get_close_matches(name, have, n=1, cutoff=cutoff)), None)
+
+
+def suggestion(name: str, have: Iterable[str]) -> str:
+    close = closest(name, have)
+    return f"; did you mean {close!r}?" if close else ""
 
 
 def unknown(op: str, name: Any, have: Sequence[str]) -> DimensionError:

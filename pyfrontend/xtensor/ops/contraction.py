@@ -7,6 +7,7 @@ import itertools
 import math
 from collections import Counter
 
+from ..base.dims import suggestion
 from ..base.errors import ArgumentError, DimensionError
 from ..call.dispatch import op
 from ..trace import build
@@ -93,7 +94,8 @@ def _summed(xs: list[Tracer], there: tuple[str, ...], dim: Dims) -> tuple[str, .
     names = names_of("dot", dim)
     missing = [n for n in names if n not in there]
     if missing:
-        raise fail(DimensionError, "dot", f"no operand has dim {', '.join(map(repr, missing))}", *xs)
+        hint = suggestion(missing[0], there)
+        raise fail(DimensionError, "dot", f"no operand has dim {', '.join(map(repr, missing))}{hint}", *xs)
     return names
 
 

@@ -199,6 +199,8 @@ def arange(start: float, stop: float | None = None, step: float = 1, /, *, dim: 
     for v in (start, stop, step):
         if isinstance(v, (Tracer, DynamicSize)):
             raise not_static("arange", v, "an end or a step")
+        if isinstance(v, str):
+            raise fail(ArgumentTypeError, "arange", f"start, stop and step are numbers. Write dim={v!r}")
         if not isinstance(v, (int, float, np.integer, np.floating)) or isinstance(v, bool):
             raise fail(ArgumentTypeError, "arange", f"start, stop and step are numbers, not {v!r}")
     if any(v != v for v in (start, stop, step)):

@@ -90,11 +90,11 @@ def _difference(a: Spec, b: Spec, first: str, second: str) -> tuple[type[Error],
     except TypeError:  # float16 and bfloat16
         wide = np.dtype("float32")
     narrow = [what for what, s in ((first, a), (second, b)) if s.dtype != wide]
-    return (
-        DTypeError,
-        f"the dtype, {a.dtype.name} and {b.dtype.name}",
-        f'Write .astype("{wide.name}") on {" and ".join(narrow)}',
-    )
+    instead = f'Write .astype("{wide.name}") on {" and ".join(narrow)}'
+    if len(narrow) == 1:
+        other, kept = (second, a) if narrow == [first] else (first, b)
+        instead += f', or .astype("{kept.dtype.name}") on {other}'
+    return DTypeError, f"the dtype, {a.dtype.name} and {b.dtype.name}", instead
 
 
 def _arranged(structure: tree.TreeDef, result: Any) -> Any:

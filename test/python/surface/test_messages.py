@@ -156,6 +156,22 @@ MESSAGES |= {
         xt.SizeError,
         r"'ch' of size 4, the selected elements 3.*\.isel\(ch=slice\(3\)\), or rename",
     ),
+    "a dim of arange": (lambda: xt.arange(3, "t"), xt.ArgumentTypeError, r"Write dim='t'"),
+    "a misspelt dim of dot": (
+        lambda: xt.dot(X, X, dim="tiem"),
+        xt.DimensionError,
+        r"no operand has dim 'tiem'; did you mean 'time'\?",
+    ),
+    "a misspelt keyword": (
+        lambda: xt.export(lambda x: x, args=(X,), target="cpu"),  # type: ignore[call-arg]
+        xt.ArgumentTypeError,
+        "'target'. Write targets= for target=",
+    ),
+    "a float64 number in a float32 loop": (
+        lambda: xt.fori_loop(0, 3, lambda i, c: c * np.float64(2), xt.zeros(dtype="f4")),
+        xt.DTypeError,
+        r'Write .astype\("float64"\) on the start, or .astype\("float32"\) on the result',
+    ),
     "keyword of at.set": (lambda: X.at(time=0).set(1.0, fill=2), xt.ArgumentTypeError, "^xt.at.set: .*fill"),  # type: ignore[call-arg]
 }  # fmt: skip
 
