@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from .. import _native
 from ..base import errors
 from ..base.errors import BundleError, UnsupportedError
 from ..compiler.executable import load
+from ..ir.context import has_open_sizes
 from ..values import devices, targets
 from .inline import program_of
 from .manifest import File, Target
@@ -43,7 +43,7 @@ def compiled(core: _Core, device: _native.Device | None) -> Any:
     program = program_of(core)
     # Where arguments have open sizes, the compiler sees to what follows from them; it looks at no others.
     fixed = not any(s.is_dynamic for s in program.all_inputs)
-    if fixed and re.search(r": \?, ", str(program.module)):
+    if fixed and has_open_sizes(program.module):
         raise UnsupportedError(
             f"{core.file.where}: the program of {core.function.name} has open sizes that no argument has: a size is "
             "computed from values"

@@ -225,6 +225,21 @@ def is_array(type_: ir.Type) -> bool:
     return compiler().array_parts(type_) is not None
 
 
+def has_open_sizes(module: ir.Module) -> bool:
+    """Whether a value in it is an array of a size that is not known."""
+    found: list[ir.Type] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        arguments = (a for region in op.regions for block in region.blocks for a in block.arguments)
+        types = [v.type for v in (*op.results, *arguments)]
+        found.extend(t for t in types if is_array(t) and None in spec_of(t).shape)
+        walk = mlir().WalkResult
+        return walk.INTERRUPT if found else walk.ADVANCE
+
+    module.operation.walk(look)
+    return bool(found)
+
+
 @functools.lru_cache(maxsize=4096)
 def names_attribute(names: tuple[str, ...]) -> ir.Attribute:
     ir, ctx = mlir(), context()
