@@ -6,7 +6,6 @@
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Pass.h"
@@ -81,22 +80,6 @@ const std::string &xtensor::hostDescription() {
 
 xtensor::CodeGenerator::CodeGenerator() : target(hostMachine()) {}
 
-/// Compares vectors of bfloat16 in float32, which is exact. Where the mask becomes integers of 16
-/// bits, the x86 back end asks for an instruction that does not exist (docs/upstream.md).
-/// InstCombine would undo this.
-static void compareInFloat32(Function &function) {
-  for (Instruction &instruction : instructions(function)) {
-    auto *compare = dyn_cast<FCmpInst>(&instruction);
-    auto *type = compare ? dyn_cast<VectorType>(compare->getOperand(0)->getType()) : nullptr;
-    if (!type || !type->getElementType()->isBFloatTy())
-      continue;
-    IRBuilder<> b(compare);
-    Type *wide = VectorType::get(b.getFloatTy(), type->getElementCount());
-    for (Use &operand : compare->operands())
-      operand.set(b.CreateFPExt(operand.get(), wide));
-  }
-}
-
 void xtensor::optimize(Module &module, TargetMachine &machine) {
   Analyses analyses(machine);
   FunctionPassManager passes;
@@ -105,10 +88,8 @@ void xtensor::optimize(Module &module, TargetMachine &machine) {
   passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass(false, false)));
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
   for (Function &function : module)
-    if (!function.isDeclaration()) {
+    if (!function.isDeclaration())
       passes.run(function, analyses.functions);
-      compareInFloat32(function);
-    }
 }
 
 bool xtensor::addEmission(legacy::PassManagerBase &to, TargetMachine &target, raw_pwrite_stream &os,

@@ -58,7 +58,7 @@ bool xtensor::isDroppedUpstream(memref::SubViewOp view, const llvm::SmallBitVect
   auto isOne = [](OpFoldResult value) {
     return isa<Attribute>(value) && getConstantIntValue(value) == 1;
   };
-  if (dropped.none() || llvm::count_if(sizes, isOne) == dropped.count())
+  if (dropped.none() || size_t(llvm::count_if(sizes, isOne)) == dropped.count())
     return true; // nothing to choose from
   return llvm::all_of(steps, isOne) && dropped == view.getDroppedDims();
 }

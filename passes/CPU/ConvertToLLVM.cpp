@@ -1,5 +1,6 @@
 // xtensor-to-llvm: converts all remaining ops to the LLVM dialect.
 #include "Buffers/Passes.h"
+#include "CPU/BFloat16.h"
 #include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
 
@@ -107,6 +108,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     SmallVector<UnrealizedConversionCastOp> casts;
     module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
     reconcileUnrealizedCasts(casts);
+    holdBFloat16AsBits(module);
   }
 
   /// No code of a device is left, and what is allocated are arenas (xtensor-arena), in functions

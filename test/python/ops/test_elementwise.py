@@ -253,6 +253,22 @@ def test_masks_of_16_bits(to: str) -> None:
     np.testing.assert_array_equal(wide(floored), values >= 3)
 
 
+@pytest.mark.parametrize("dynamic", [(), ("i", "j")])
+def test_bfloat16_keeps_its_bits(dynamic: tuple[str, ...]) -> None:
+    """Numbers that are only moved, subnormal ones among them (docs/upstream.md)."""
+    bits = np.arange(1 << 16, dtype="u2")
+    bits = bits[(bits & 0x7FFF) <= 0x7F80]  # not NaN
+    x = np.stack([bits, np.random.default_rng(0).permutation(bits)], 1).view(xt.zeros(dtype="bfloat16").dtype)
+    order = np.argsort(x.astype("f4"), axis=1, kind="stable")
+    array = xt.array(x, ("i", "j"))
+    sort = xt.jit(lambda x: xt.sort(x, dim="j"), dynamic_dims=dynamic)
+    np.testing.assert_array_equal(sort(array).values.view("u2"), np.take_along_axis(x.view("u2"), order, 1))
+    select = xt.jit(lambda x: xt.where(xt.isfinite(x), x, xt.roll(x, i=1)), dynamic_dims=dynamic)
+    finite = np.isfinite(x.astype("f4"))
+    want = np.where(finite, x.view("u2"), np.roll(x.view("u2"), 1, 0))
+    np.testing.assert_array_equal(select(array).values.view("u2"), want)
+
+
 @pytest.mark.parametrize("other", [-1, 0, 5, 2**63, 2**64 - 1, 2**64, -(2**70)])
 @pytest.mark.parametrize("dtype", ["u8", "i8"])
 def test_comparisons_with_any_python_int(dtype: str, other: int) -> None:
