@@ -58,7 +58,9 @@ LogicalResult Parts::launchOne(Value totals, bool second) {
   // Parts are whole tiles, so that elements lie in them as they do in the whole.
   const int64_t tile = kernel.threads * Leaf::kOwn;
   Value size = kernel.index(leaf.reductionSize());
-  Value perPart = arith::AddIOp::create(b, loc, size, kernel.index(parts * tile - 1));
+  // Where there are no elements, the first part is the last: it stores the value at the start.
+  Value atLeastOne = arith::MaxUIOp::create(b, loc, size, kernel.index(1));
+  Value perPart = arith::AddIOp::create(b, loc, atLeastOne, kernel.index(parts * tile - 1));
   perPart = arith::DivUIOp::create(b, loc, perPart, kernel.index(parts * tile));
   perPart = arith::MulIOp::create(b, loc, perPart, kernel.index(tile));
   Leaf::Stretch stretch;
@@ -66,7 +68,7 @@ LogicalResult Parts::launchOne(Value totals, bool second) {
   stretch.to = arith::AddIOp::create(b, loc, stretch.from, perPart);
   stretch.isLast = arith::AndIOp::create(
       b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, stretch.to, size),
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, stretch.from, size));
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, stretch.from, atLeastOne));
   stretch.to = arith::MinUIOp::create(b, loc, stretch.to, size);
   if (!second) {
     stretch.isLast = {};

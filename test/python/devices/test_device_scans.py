@@ -56,6 +56,20 @@ def test_scans(name: str, shape: tuple[int, ...], reverse: bool, exclusive: bool
     close(got, want, max(shape))
 
 
+@pytest.mark.parametrize("dtype", ["i4", "u8", "f4"])
+@pytest.mark.parametrize("total", [xt.sum, xt.prod])
+def test_a_total_beside_running_values(total: Any, dtype: str) -> None:
+    """One scan gives both, also where an open dim has size 0."""
+    running = {xt.sum: xt.cumsum, xt.prod: xt.cumprod}[total]
+    f = xt.jit(lambda x: (total(x, "a"), running(x, "a")), device="vulkan", dynamic_dims=("a",))
+    for n in (0, 3, 0, 5000):
+        x = np.ones(n, dtype)
+        x[-1:] = 2
+        whole, values = f(xt.array(x, "a"))
+        np.testing.assert_array_equal(whole.values, x.sum() if total is xt.sum else x.prod())
+        np.testing.assert_array_equal(values.values, x.cumsum() if total is xt.sum else x.cumprod())
+
+
 @pytest.mark.sampled(9)
 @pytest.mark.parametrize("shape", [(70001, 3), (3, 5000), (300, 100)], ids=str)
 @pytest.mark.parametrize("dynamic", ["a", "b", "ab"])
