@@ -114,7 +114,7 @@ def _unstacked(v: Any) -> Any:
 
 FUNCTIONS |= {f"xt.{n}": _ufunc(n) for n in sorted(xt.__all__) if hasattr(xr.ufuncs, n)}
 
-_NAN = "NaN is not skipped unless `skipna=True` is given or `xt.option(skipna=True)` holds"
+_NAN = "keeps NaN"  # the page explains it above the table
 _LABELS = "the result keeps the dtype of the labels; xarray returns floats, because a result may be NaN"
 # What differs, and why.
 DIFFERENCES: dict[str, tuple[str, str]] = {
