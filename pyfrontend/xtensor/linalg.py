@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
 from .base.dims import check_name
-from .base.errors import ArgumentError, DimensionError, SizeError, UnsupportedError
+from .base.errors import ArgumentError, DimensionError, SizeError
 from .call.dispatch import op
 from .ops import promotion as p
-from .ops.arguments import dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, union_sizes
+from .ops.arguments import dims_of, extend, fail, fresh, integer, is_static, needs_lapack, reorder, size_of, union_sizes
 from .ops.contraction import contract
 from .ops.reductions import _norm, _wide, any_empty
 from .ops.types import Array, ArrayLike
@@ -76,14 +75,6 @@ def _square_at_calls(x: Tracer, dims: Pair) -> None:
         build.rename(x, {dim: f"~square~ {dims[0]}~ {dims[1]}"})
 
 
-def _lapack(name: str) -> None:
-    if _native.lapack_name() is None:
-        raise UnsupportedError(
-            f"xt.linalg.{name}: this xtensor was built without LAPACK. Build it with OpenBLAS "
-            "(pip install scipy-openblas32); `xtensor doctor` says what it found"
-        )
-
-
 def _float_dtype(x: Tracer) -> np.dtype:
     return x.dtype if p.is_float(x.dtype) else p.F8
 
@@ -94,7 +85,7 @@ def _as_matrix(name: str, a: Any, dims: Any, square: bool = False) -> tuple[Trac
     pair = _pair(name, x, dims)
     if square:
         _square(name, x, pair)
-    _lapack(name)
+    needs_lapack(f"linalg.{name}")
     dtype = _float_dtype(x)
     return p.cast(x, p.accumulator(dtype)), pair, dtype
 
@@ -112,7 +103,7 @@ def _system(name: str, a: Any, b: Any, dims: Any) -> tuple[Tracer, Tracer, Pair,
             instead=f"Write b.rename({{{renamed[0]!r}: {renamed[1]!r}}})" if renamed else "Rename its dims",
         )  # fmt: skip
     union_sizes(f"linalg.{name}", (x, y))
-    _lapack(name)
+    needs_lapack(f"linalg.{name}")
     dtype = p.result_type(_float_dtype(x), _float_dtype(y))
     p.check_width((x, y), dtype)
     wide = p.accumulator(dtype)
@@ -457,7 +448,7 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
     if ord is None or ord == "fro":
         return p.cast(_norm(wide, (row, col), 2.0), dtype)
     if ord in (2, -2, "nuc"):
-        _lapack("norm")
+        needs_lapack("linalg.norm")
         s = build.factor("svd", wide, (row, col), fresh(a.dims, "rank"))[1]
         (inner,) = (d for d in s.dims if d not in a.dims)
         kind = "sum" if ord == "nuc" else "max" if ord == 2 else "min"

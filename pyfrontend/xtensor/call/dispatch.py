@@ -308,8 +308,8 @@ class _Eager:
 
     @property
     def sees_same(self) -> bool:
-        """Whether operands that are one array are one in the program, too: what strict=True forbids needs it."""
-        return self.name == "dot" and options.current().strict
+        """Whether operands that are one array are one in the program, too: what outer="forbid" forbids needs it."""
+        return self.name == "dot" and options.current().outer == "forbid"
 
     def scan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Arguments:
         found = _Arguments()

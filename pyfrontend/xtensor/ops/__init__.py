@@ -98,6 +98,7 @@ from .operators import (
     subtract,
     where,
 )  # fmt: skip
+from .quantiles import median, quantile
 from .reductions import (
     all,
     any,
@@ -116,7 +117,9 @@ from .reductions import (
     sum,
     var,
 )  # fmt: skip
+from .sampled import gradient, interp, polyfit, polyval, trapezoid
 from .scans import cumlogsumexp, cummax, cummin, cumprod, cumsum
+from .sets import nonzero, unique
 from .shape import (
     as_dims,
     broadcast,
@@ -124,6 +127,7 @@ from .shape import (
     concat,
     drop_vars,
     expand_dims,
+    meshgrid,
     rename,
     split,
     squeeze,
@@ -132,7 +136,7 @@ from .shape import (
     transpose,
     unstack,
 )  # fmt: skip
-from .sorting import argsort, median, quantile, rank, searchsorted, sort, top_k
+from .sorting import argpartition, argsort, rank, searchsorted, sort, top_k
 from .special import (
     beta,
     betaln,
@@ -157,6 +161,7 @@ from .special import (
     xlogy,
     zeta,
 )  # fmt: skip
+from .statistics import average, bincount, corr, cov, histogram
 from .windows import coarsen, rolling
 
 __all__ = [
@@ -169,6 +174,7 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
     "as_dims",
     "asin",
@@ -177,8 +183,10 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "average",
     "beta",
     "betaln",
+    "bincount",
     "bitwise_and",
     "bitwise_invert",
     "bitwise_left_shift",
@@ -194,9 +202,11 @@ __all__ = [
     "concat",
     "conj",
     "copysign",
+    "corr",
     "cos",
     "cosh",
     "count_nonzero",
+    "cov",
     "cumlogsumexp",
     "cummax",
     "cummin",
@@ -227,9 +237,11 @@ __all__ = [
     "full",
     "full_like",
     "gelu",
+    "gradient",
     "greater",
     "greater_equal",
     "head",
+    "histogram",
     "hypot",
     "i0",
     "i0e",
@@ -238,6 +250,7 @@ __all__ = [
     "idxmax",
     "idxmin",
     "imag",
+    "interp",
     "invert",
     "isclose",
     "isel",
@@ -267,6 +280,7 @@ __all__ = [
     "maximum",
     "mean",
     "median",
+    "meshgrid",
     "min",
     "minimum",
     "multiply",
@@ -275,13 +289,16 @@ __all__ = [
     "ndtri",
     "negative",
     "nextafter",
+    "nonzero",
     "norm",
     "not_equal",
     "one_hot",
     "ones",
     "ones_like",
     "pad",
+    "polyfit",
     "polygamma",
+    "polyval",
     "positive",
     "pow",
     "prod",
@@ -329,7 +346,9 @@ __all__ = [
     "tile",
     "top_k",
     "transpose",
+    "trapezoid",
     "trunc",
+    "unique",
     "unstack",
     "var",
     "where",

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
+from .. import _native
 from ..base.dims import as_names, brief, check_name, ordered, unknown
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, Error, SizeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, Error, SizeError, UnsupportedError
 from ..trace import build
 from ..trace.scope import local
 from ..trace.tracer import DynamicSize, Tracer, fixed
@@ -47,6 +48,11 @@ def skips(op: str, skipna: bool | None) -> bool:
     if skipna is not None:
         return bool(skipna)
     return current().skipna and local.op in ("", op)
+
+
+def is_inner(op: str) -> bool:
+    """Whether another public function is made of this call: what options forbid is for the calls of users."""
+    return local.op.rpartition(".")[2] not in ("", op)
 
 
 def resolve(op: str, have: Sequence[str], dim: Any) -> tuple[str, ...]:
@@ -221,3 +227,12 @@ def fresh(taken: Iterable[str], stem: str = "new") -> str:
     while f"{stem}~{count}" in names:
         count += 1
     return f"{stem}~{count}"
+
+
+def needs_lapack(name: str) -> None:
+    """UnsupportedError where this build has no LAPACK."""
+    if _native.lapack_name() is None:
+        raise UnsupportedError(
+            f"xt.{name}: this xtensor was built without LAPACK. Build it with OpenBLAS "
+            "(pip install scipy-openblas32); `xtensor doctor` says what it found"
+        )

@@ -10,13 +10,13 @@ from collections import Counter
 from ..base.dims import suggestion
 from ..base.errors import ArgumentError, DimensionError
 from ..call.dispatch import op
+from ..ir.context import spec_of
 from ..trace import build
 from ..trace.lift import as_tracer
-from ..trace.scope import local
 from ..trace.tracer import Tracer
 from ..values.options import current
 from . import promotion as p
-from .arguments import fail, is_static, names_of, reorder, union_sizes
+from .arguments import fail, is_inner, is_static, names_of, reorder, union_sizes
 from .types import Array, ArrayLike, Dims
 
 # What a dynamic dim counts as where operands are paired.
@@ -36,16 +36,53 @@ def dot(*arrays: ArrayLike, dim: Dims = None) -> Array:
         raise fail(ArgumentError, "dot", "no arrays are given", instead="Write xt.dot(x, y)")
     xs = p.promote(*arrays)
     sizes = union_sizes("dot", xs)
-    if dim != () and current().outer == "forbid":
-        _forbid_outer(xs)
     over = _summed(xs, tuple(sizes), dim)
-    if current().strict and local.op == "dot":
-        _forbid_itself([as_tracer(x) for x in arrays], over)
+    if not is_inner("dot"):
+        _forbid(xs, [as_tracer(x) for x in arrays], over, dim)
     dtype = xs[0].dtype
     if dtype == p.BOOL:
         total = contract([build.cast(x, p.I4) for x in xs], over, tuple(sizes))
         return build.compare("ne", total, p.zero(p.I4))
     return contract(xs, over, tuple(sizes))
+
+
+def _forbid(xs: list[Tracer], given: list[Tracer], over: tuple[str, ...], dim: Dims) -> None:
+    """Refuses what is likely meant otherwise, as far as the options say."""
+    options = current()
+    if options.outer == "forbid" and dim != ():
+        _forbid_outer(xs)
+        if dim is None:
+            _forbid_squares(given)
+    if options.strict:
+        _forbid_itself(given, over)
+
+
+def _forbid_squares(xs: list[Tracer]) -> None:
+    """Refuses one square matrix by itself or its transpose: a sum of squares, often meant as a product of matrices."""
+    x = xs[0]
+    if len(xs) != 2 or _stored(x) != _stored(xs[1]):
+        return
+    alike = [(a, b) for a, b in itertools.combinations(x.dims, 2) if x.spec.sizes[a] == x.spec.sizes[b]]
+    if not alike:
+        return
+    row, col = alike[-1]
+    raise fail(
+        DimensionError, "dot", "an array meets itself, and this is the sum of all its squares, a number, which "
+        "xt.option(outer=\"forbid\") forbids: a product of matrices is often meant", *xs,
+        instead=f"Write xt.linalg.matmul(x, x, dims=({row!r}, {col!r})) for the product of matrices, or "
+        "xt.dot(x, x, dim=...) for the number",
+    )  # fmt: skip
+
+
+def _stored(x: Tracer) -> object:
+    """The value of which `x` is one order of dims."""
+    value = x.value
+    while getattr(value.owner, "name", "") == "xtensor.broadcast":
+        (operand, *sizes) = value.owner.operands
+        if sizes or set(spec_of(operand.type).dims) != set(x.dims):
+            break
+        value = operand
+    return value
 
 
 def _forbid_outer(xs: list[Tracer]) -> None:

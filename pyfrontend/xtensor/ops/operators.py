@@ -22,14 +22,14 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from ..values.options import current
 from . import promotion as p
-from .arguments import extend, fail, is_scalar, number, reorder, size_of, union_sizes
+from .arguments import extend, fail, is_inner, is_scalar, number, reorder, size_of, union_sizes
 from .types import Array, ArrayLike, Elementwise2
 
 
 def aligned(name: str, *xs: Tracer) -> tuple[Tracer, ...]:
     """Returns the operands, after a check that sizes agree and that the result is not a forbidden outer product."""
     union_sizes(name, xs)
-    if current().outer == "forbid":
+    if current().outer == "forbid" and not is_inner(name):
         for i, x in enumerate(xs):
             for y in xs[i + 1 :]:
                 _forbid_outer(name, x, y)

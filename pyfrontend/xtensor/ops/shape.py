@@ -359,6 +359,24 @@ def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
 
 
 @op
+def meshgrid(*arrays: ArrayLike) -> tuple[Array, ...]:
+    """Returns the arrays, each with one dim of its own, as arrays over the grid of all these dims in their order.
+
+    meshgrid(xs, ys) for xs(x), ys(y) gives two arrays with dims (x, y). In arithmetic, xs + ys is the grid already.
+    """
+    xs = [as_tracer(x) for x in arrays]
+    dims = [x.dims for x in xs]
+    several = next((x for x in xs if len(x.dims) != 1), None)
+    if several is not None or len(set(dims)) < len(dims):
+        raise fail(
+            DimensionError, "meshgrid", "takes arrays with one dim each, all with different names", *xs,
+            instead="xt.broadcast takes all others",
+        )  # fmt: skip
+    ys = _broadcast_to("meshgrid", xs, xs, ())
+    return tuple(_labelled_like(y, x, [o for o in xs if o is not x]) for x, y in zip(xs, ys, strict=True))
+
+
+@op
 def broadcast_like(x: ArrayLike, other: ArrayLike, /, *, exclude: Dims = ()) -> Array:
     """Returns `x` with the dims of `other` first, then its own other dims.
 

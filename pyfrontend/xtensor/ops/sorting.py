@@ -1,4 +1,4 @@
-"""Functions of order: sort, argsort, top_k, rank, median, quantile and searchsorted.
+"""Functions of order: sort, argsort, argpartition, top_k, rank and searchsorted.
 
 Sorting is stable. NaN comes last, ascending and descending. -0.0 equals 0.0. Derivatives go to the elements that
 the stable order selects.
@@ -6,23 +6,20 @@ the stable order selects.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import _native
-from ..base.errors import ArgumentError, ArgumentTypeError, SizeError
+from ..base.errors import ArgumentError, SizeError
 from ..call.dispatch import op
-from ..call.opened import Amount, apart, renamed, room
+from ..call.opened import apart, renamed, room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import (
     dim_of,
-    dims_of,
     extend,
     fail,
     integer,
@@ -30,13 +27,12 @@ from .arguments import (
     is_static,
     reorder,
     size_of,
-    skips,
     static_size,
 )
 from .moving import elsewhere, places
 from .operators import compared
-from .reductions import count, no_empty
-from .types import Array, ArrayLike, Dims
+from .reductions import count
+from .types import Array, ArrayLike
 
 # A dynamic dim is searched as if it had at most 2**40 elements.
 DYNAMIC_BITS = 40
@@ -77,6 +73,21 @@ def argsort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False
     """
     x = as_tracer(x)
     return build.argsort(x, _only_dim("argsort", x, dim), bool(descending))
+
+
+@op
+def argpartition(x: ArrayLike, kth: int, /, dim: str | None = None) -> Array:
+    """Returns positions along `dim` at which smaller elements than the `kth` come before it: i8 with its dims.
+
+    The `kth` element, from 0, is where it would be if `x` were sorted; negative ones count from the end. As with
+    NumPy, the order on both sides is not specified. Raises SizeError if there is no such element.
+    """
+    x = as_tracer(x)
+    dim = _only_dim("argpartition", x, dim)
+    k = integer("argpartition", kth, "kth")
+    if is_static(x, dim) and not -x.sizes[dim] <= k < x.sizes[dim]:
+        raise fail(SizeError, "argpartition", f"kth is {k}, dim {dim!r} has size {x.sizes[dim]}", x)
+    return build.argsort(x, dim)
 
 
 def _top_k_plan(x: Any, k: Any, /, dim: Any = None) -> Any:
@@ -121,7 +132,7 @@ def rank(x: ArrayLike, /, dim: str | None = None, *, pct: bool = False) -> Array
     x = as_tracer(x)
     dim = _only_dim("rank", x, dim)
     ordered = _permuted(x, dim, build.argsort(x, dim))
-    before, upto = (_search(ordered, dim, x, side) for side in ("left", "right"))
+    before, upto = (search(ordered, dim, x, side) for side in ("left", "right"))
     one = p.constant(1, p.I8)
     twice = build.binary("add", build.binary("add", before, upto), one)
     y = build.binary("mul", p.cast(twice, p.F8), p.constant(0.5, p.F8))
@@ -129,11 +140,11 @@ def rank(x: ArrayLike, /, dim: str | None = None, *, pct: bool = False) -> Array
         missing = build.unary("isnan", x)
         y = build.select(missing, p.constant(np.nan, p.F8), y)
     if pct:
-        y = build.binary("div", y, p.cast(_valid(x, dim), p.F8))
+        y = build.binary("div", y, p.cast(valid_count(x, dim), p.F8))
     return reorder(y, x.dims)
 
 
-def _valid(x: Tracer, dim: str) -> Tracer:
+def valid_count(x: Tracer, dim: str) -> Tracer:
     """Counts the elements along `dim` that are not NaN, as i8."""
     if not p.is_float(x.dtype):
         return count(x, (dim,), p.I8)
@@ -156,7 +167,7 @@ def searchsorted(sorted: ArrayLike, values: ArrayLike, /, side: str = "left", *,
     dim = _only_dim("searchsorted", x, dim)
     if side not in ("left", "right"):
         raise fail(ArgumentError, "searchsorted", f"side is 'left' or 'right', not {side!r}", x)
-    y = _search(x, dim, v, side)
+    y = search(x, dim, v, side)
     return reorder(y, (*v.dims, *(d for d in y.dims if d not in v.dims)))
 
 
@@ -169,7 +180,7 @@ def _comparable(sorted: ArrayLike, values: ArrayLike) -> tuple[Tracer, Tracer]:
     return x, v
 
 
-def _search(x: Tracer, dim: str, v: Tracer, side: str) -> Tracer:
+def search(x: Tracer, dim: str, v: Tracer, side: str) -> Tracer:
     """By halves, for all values at once."""
     bits = int(x.sizes[dim]).bit_length() if is_static(x, dim) else DYNAMIC_BITS
     size = p.cast(size_of(x, dim), p.I8)
@@ -192,118 +203,3 @@ def _less(x: Tracer, y: Tracer) -> Tracer:
         return less
     only_y = build.binary("and", build.unary("isnan", y), build.unary("not", build.unary("isnan", x)))
     return build.binary("or", less, only_y)
-
-
-# ---- order statistics ---------------------------------------------------------
-
-
-@op
-def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
-    """Returns the median over `dim`, the middle value or the mean of the two middle ones, with the other dims.
-
-    `dim` is one name or several, or None for all dims. Integers give f8. The result is NaN if an element is NaN,
-    unless `skipna=True`. Raises SizeError if there are no elements.
-    """
-    x = as_tracer(x)
-    return _quantiles("median", x, dims_of("median", x, dim), [0.5], skips("median", skipna))[0]
-
-
-@op(
-    static=lambda x, q, /, dim=None, **rest: ((x, _levels(q), dim), rest),
-    amounts={"q": lambda level: 0 <= level <= 1},
-)
-def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, skipna: bool | None = None) -> Array:
-    """Returns the quantiles `q` (0 to 1) of the elements over `dim`, interpolated linearly, with the other dims.
-
-    `dim` is one name or several, or None for all dims. Several `q` give a new first dim "quantile". Integers give
-    f8. The result is NaN if an element is NaN, unless `skipna=True`. Raises ArgumentError if `q` is not in 0 to 1,
-    SizeError if there are no elements.
-    """
-    x = as_tracer(x)
-    q = _levels(q)
-    levels = q if isinstance(q, tuple) else (q,)
-    if not all(isinstance(level, Amount) or 0 <= level <= 1 for level in levels):
-        numbers = [level for level in levels if not isinstance(level, Amount)]
-        instead = "Of percents write q / 100" if all(0 <= level <= 100 for level in numbers) else ""
-        raise fail(ArgumentError, "quantile", f"q must be from 0 to 1, not {q}", x, instead=instead)
-    found = _quantiles("quantile", x, dims_of("quantile", x, dim), levels, skips("quantile", skipna))
-    if not isinstance(q, tuple):
-        return found[0]
-    if "quantile" in found[0].dims:
-        raise fail(ArgumentError, "quantile", "the array has dim 'quantile' already", x, instead="Rename it")
-    parts = [extend(y, {"quantile": 1}, ("quantile", *y.dims)) for y in found]
-    return parts[0] if len(parts) == 1 else build.concat(parts, "quantile")
-
-
-def _levels(q: Any) -> Any:
-    """One number, or several."""
-    if isinstance(q, Amount) or (isinstance(q, tuple) and any(isinstance(level, Amount) for level in q)):
-        return q
-    if isinstance(q, Tracer):
-        raise fail(ArgumentTypeError, "quantile", "q must be known while tracing", q, instead="Give numbers")
-    values = np.asarray(q.values if hasattr(q, "values") else q)
-    if values.dtype.kind not in "iuf" or values.ndim > 1 or not values.size:
-        raise fail(ArgumentTypeError, "quantile", f"q is a number or numbers, not {q!r}")
-    return float(values) if values.ndim == 0 else tuple(float(v) for v in values)
-
-
-def _quantiles(
-    name: str, x: Tracer, dims: tuple[str, ...], levels: Sequence[float | Amount], skipna: bool
-) -> list[Tracer]:
-    dtype = p.mean_dtype(x.dtype, x.weak)
-    x = p.cast(x, p.accumulator(dtype))
-    if not dims:
-        return [p.cast(x, dtype) for _ in levels]
-    no_empty(name, x, dims)
-    dim = dims[0]
-    if len(dims) > 1:
-        dim = "flat~"
-        x = build.merge(x, dims, dim)
-    order = build.argsort(x, dim)
-    number = _valid(x, dim) if skipna else count(x, (dim,), p.I8)
-    last = build.binary("sub", number, p.constant(1, p.I8))
-    found = []
-    for level in levels:
-        if not skipna and is_static(x, dim) and not isinstance(level, Amount):
-            y = _between(x, dim, order, level * (int(x.sizes[dim]) - 1))
-        else:
-            y = _at_level(x, dim, order, last, level)
-        if not skipna:
-            y = build.select(build.reduce("any", build.unary("isnan", x), (dim,)), p.constant(np.nan, x.dtype), y)
-        found.append(p.cast(y, dtype))
-    return found
-
-
-def _between(x: Tracer, dim: str, order: Tracer, position: float) -> Tracer:
-    """The value at a position between two that are known."""
-    low = math.floor(position)
-    y = _place(x, dim, order, low)
-    return y if low == position else _mix(y, _place(x, dim, order, low + 1), p.constant(position - low, x.dtype))
-
-
-def _place(x: Tracer, dim: str, order: Tracer, position: int) -> Tracer:
-    at = build.squeeze(build.slice(order, {dim: (position, 1, 1)}), (dim,))
-    return build.gather("clip", x, {dim: at})
-
-
-def _at_level(x: Tracer, dim: str, order: Tracer, last: Tracer, level: float | Amount) -> Tracer:
-    """The same where how many elements count differs from row to row."""
-    exact = build.binary("mul", p.cast(last, p.F8), p.amount(level, p.F8))
-    low = build.unary("floor", exact)
-    below = build.gather("clip", x, {dim: build.gather("clip", order, {dim: p.cast(low, p.I8)})})
-    high = p.cast(build.unary("ceil", exact), p.I8)
-    above = build.gather("clip", x, {dim: build.gather("clip", order, {dim: high})})
-    y = _mix(below, above, p.cast(build.binary("sub", exact, low), x.dtype))
-    nothing = build.compare("lt", last, p.constant(0, p.I8))
-    return build.select(nothing, p.constant(np.nan, x.dtype), y)
-
-
-def _mix(a: Tracer, b: Tracer, t: Tracer) -> Tracer:
-    """a + (b - a) t as NumPy rounds it: from the nearer end; between equal infinities, those."""
-    gap = build.binary("sub", b, a)
-    near = build.binary("add", a, build.binary("mul", gap, t))
-    rest = build.binary("sub", p.constant(1, a.dtype), t)
-    far = build.binary("sub", b, build.binary("mul", gap, rest))
-    y = build.select(build.compare("ge", t, p.constant(0.5, a.dtype)), far, near)
-    endless = build.binary("and", build.compare("eq", a, b), build.unary("isinf", a))
-    return build.select(endless, a, y)

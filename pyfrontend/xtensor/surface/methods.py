@@ -299,9 +299,9 @@ class ArrayMethods:
         """Returns the median over `dim`, as `xt.median`."""
         return ops.median(self, dim, skipna=skipna)
 
-    def quantile(self, q: Any, /, dim: Dims = None, *, skipna: bool | None = None) -> Self:
+    def quantile(self, q: Any, /, dim: Dims = None, *, method: str = "linear", skipna: bool | None = None) -> Self:
         """Returns the quantiles `q` (0 to 1) over `dim`, as `xt.quantile`."""
-        return ops.quantile(self, q, dim, skipna=skipna)
+        return ops.quantile(self, q, dim, method=method, skipna=skipna)
 
     def rank(self, dim: str | None = None, *, pct: bool = False) -> Self:
         """Returns the ranks along `dim`, which start at 1, as `xt.rank`."""

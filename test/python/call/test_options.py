@@ -171,7 +171,7 @@ def test_the_default_is_of_python_numbers_alone() -> None:
 
 def test_advice_keeps_the_dtype() -> None:
     with pytest.raises(AttributeError, match=r"xt.zeros\(bin=10, dtype=x.dtype\).at\(bin=index\).add\(x\)"):
-        xt.bincount  # type: ignore[attr-defined] # noqa: B018
+        xt.segment_sum  # type: ignore[attr-defined] # noqa: B018
     x = xt.array(np.array([1, 2], "f4"), "a")
     assert xt.zeros(bin=3, dtype=x.dtype).at(bin=xt.array([0, 2], "a")).add(x).dtype == np.float32
 
@@ -218,6 +218,30 @@ def test_what_strict_advises_works() -> None:
         np.testing.assert_array_equal(xt.dot(K, K.rename(s="s2"), dim="o").values, v.T @ v)
         np.testing.assert_array_equal(xt.square(K).sum("o").values, (v * v).sum(0))
         assert float(K @ K) == (v * v).sum()  # no dim is left
+
+
+def test_a_square_matrix_by_itself_is_not_its_square() -> None:
+    """`P @ P` is a number. What outer="forbid" refuses is said to be meant by a dim."""
+    square = xt.array(np.arange(9.0).reshape(3, 3), ("row", "col"))
+    calls: list[Callable[[Any], Any]] = [
+        lambda p: p @ p,
+        xt.jit(lambda p: p @ p),
+        xt.jit(lambda p: p @ p.T),
+        lambda p: xt.matmul(p, p),
+    ]
+    for call in calls:
+        assert float(call(square)) == 204.0
+        for options in ({"outer": "forbid"}, {"strict": True}):
+            with (
+                xt.option(**options),
+                pytest.raises(xt.DimensionError, match=r"xt.linalg.matmul\(x, x, dims=\('row', 'col'\)\)"),
+            ):
+                call(square)
+    with xt.option(outer="forbid"):
+        assert float(xt.dot(square, square, dim=...)) == 204.0
+        assert float(square @ (square + 0.0)) == 204.0
+        row = square.isel(row=1)
+        assert float(row @ row) == 50.0
 
 
 def test_strict_knows_a_dataarray_that_meets_itself() -> None:

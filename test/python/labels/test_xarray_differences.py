@@ -86,6 +86,9 @@ ATTRIBUTES = {
 # Of functions of the package: ours and xarray's.
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "xt.broadcast": (lambda v: xt.broadcast(v.isel(x=0), v)[0], lambda v: xr.broadcast(v.isel(x=0), v)[0]),
+    "xt.corr": (lambda v: xt.corr(v, v.isel(x=0), "time"), lambda v: xr.corr(v, v.isel(x=0), "time")),
+    "xt.cov": (lambda v: xt.cov(v, v.isel(x=0), "time"), lambda v: xr.cov(v, v.isel(x=0), "time")),
+    "xt.polyval": (lambda v: xt.polyval(v, _powers(v)), lambda v: xr.polyval(v, _powers(v))),
     "xt.concat": (lambda v: xt.concat([v, v + 1.0], dim="time"), lambda v: xr.concat([v, v + 1.0], dim="time")),
     "xt.dot": (lambda v: xt.dot(v, v, dim="x"), lambda v: xr.dot(v, v, dim="x")),
     "xt.full_like": (lambda v: xt.full_like(v, 2.0), lambda v: xr.full_like(v, 2.0)),
@@ -110,6 +113,12 @@ def _ufunc(name: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
 
 def _unstacked(v: Any) -> Any:
     return v.stack(k=("time", "x")).unstack(k={"time": 4, "x": 3})
+
+
+def _powers(v: Any) -> Any:
+    """Coefficients, an array or a DataArray."""
+    c = xr.DataArray([1.0, 0.5, -2.0], dims="degree", coords={"degree": [0, 1, 2]})
+    return c if isinstance(v, xr.DataArray) else xt.as_array(c)
 
 
 FUNCTIONS |= {f"xt.{n}": _ufunc(n) for n in sorted(xt.__all__) if hasattr(xr.ufuncs, n)}
@@ -141,6 +150,8 @@ DIFFERENCES: dict[str, tuple[str, str]] = {
     "sum": ("value", _NAN),
     "unstack": ("coords", "takes the sizes of the new dims, which have no labels; xarray reads them from a MultiIndex"),
     "var": ("value", _NAN),
+    "xt.corr": ("value", _NAN),
+    "xt.cov": ("value", _NAN),
     "xt.reciprocal": ("value", "an integer divided by 0 is 0"),
 }
 

@@ -196,8 +196,6 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "plot": (lambda: X.plot(), r"x.to_xarray\(\).plot"),  # type: ignore[attr-defined]
     "DataArray": (lambda: xt.DataArray([1]), "write xr.DataArray"),  # type: ignore[attr-defined]
     "topk": (lambda: xt.topk(X, 2), r"write xt.top_k\(x, 3, dim"),  # type: ignore[attr-defined]
-    "unique": (lambda: xt.unique(X), "give x.values to NumPy"),  # type: ignore[attr-defined]
-    "meshgrid": (lambda: xt.meshgrid(X, X), "names make the grid"),  # type: ignore[attr-defined]
 }  # fmt: skip
 
 

@@ -1,0 +1,306 @@
+"""Functions that are given by samples or coefficients along a dim: interp, trapezoid, gradient, polyfit, polyval."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..base.dims import check_name
+from ..base.errors import ArgumentError, DimensionError, SizeError
+from ..call.dispatch import op
+from ..labels.xarray import is_dataarray, labels_of
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
+from . import promotion as p
+from .arguments import (
+    dim_of,
+    dims_of,
+    extend,
+    fail,
+    integer,
+    is_scalar,
+    is_static,
+    needs_lapack,
+    number,
+    reorder,
+    size_of,
+    union_sizes,
+)  # fmt: skip
+from .contraction import contract
+from .sorting import search
+from .types import Array, ArrayLike, Dims
+
+# -- interpolation ----------------------------------------------------------------------------------------------------
+
+
+@op(joins=True)
+def interp(
+    x: ArrayLike, xp: ArrayLike, fp: ArrayLike, /, left: ArrayLike | None = None, right: ArrayLike | None = None,
+    period: float | None = None, *, dim: str | None = None,
+) -> Array:  # fmt: skip
+    """Returns at each `x` the value of the line through the points (xp, fp), which ascend along `dim`.
+
+    `dim` may be left out if `xp` has one dim. The result has the dims of `x`, then the others of `xp` and `fp`, with
+    equal names paired. Below the first point it is `left`, by default the first value; above the last `right`.
+    With `period`, `x` and `xp` are taken modulo it, and the points need no order. `x` may have a dim named `dim`,
+    of any size. NaN gives NaN. Derivatives go to all three.
+    """
+    x, xp, fp = p.promote_mean(x, xp, fp)
+    if dim is None and len(xp.dims) == 1:
+        dim = xp.dims[0]
+    dim = dim_of("interp", xp, dim)
+    dim_of("interp", fp, dim)
+    union_sizes("interp", (xp, fp))
+    if is_static(xp, dim) and xp.sizes[dim] == 0:
+        raise fail(SizeError, "interp", "there are no points", xp)
+    union_sizes("interp", (x, xp, fp), besides=(dim,))
+    one, zero = p.constant(1, p.I8), p.zero(p.I8)
+    last = build.binary("sub", p.cast(size_of(xp, dim), p.I8), one)
+    if period is not None:
+        if left is not None or right is not None:
+            raise fail(ArgumentError, "interp", "with period= there is no outside, and no left= or right=")
+        cycle = p.constant(number("interp", period, "period"), x.dtype)
+        x, xp = build.binary("mod", x, cycle), build.binary("mod", xp, cycle)
+        order = build.argsort(xp, dim)
+        xp = _along(xp, dim, order)
+        fp = _along(fp, dim, order)
+    after = search(xp, dim, x, "right")
+    if period is None:
+        low = build.binary("maximum", build.binary("sub", after, one), zero)
+        low = build.binary("maximum", build.binary("minimum", low, build.binary("sub", last, one)), zero)
+        high = build.binary("minimum", build.binary("add", low, one), last)
+        a, b = (build.gather("clip", xp, {dim: at}) for at in (low, high))
+    else:
+        low = build.binary("sub", after, one)
+        first, end = (build.compare(how, at, edge) for how, at, edge in (("lt", low, zero), ("gt", after, last)))
+        low, high = build.select(first, last, low), build.select(end, zero, after)
+        a, b = (build.gather("clip", xp, {dim: at}) for at in (low, high))
+        a = build.select(first, build.binary("sub", a, cycle), a)
+        b = build.select(end, build.binary("add", b, cycle), b)
+    f, g = (build.gather("clip", fp, {dim: at}) for at in (low, high))
+    y = _on_line(x, a, b, f, g)
+    if period is None:
+        edges = [_end(v, dim, at) for v in (xp, fp) for at in (zero, last)]
+        under, over = (p.cast(v, x.dtype) if v is not None else e for v, e in ((left, edges[2]), (right, edges[3])))
+        y = build.select(build.compare("lt", x, edges[0]), under, y)
+        y = build.select(build.compare("gt", x, edges[1]), over, y)
+    return reorder(y, tuple(dict.fromkeys([*x.dims, *y.dims])))
+
+
+def _along(x: Tracer, dim: str, positions: Tracer) -> Tracer:
+    return build.gather("clip", x, {dim: positions})
+
+
+def _end(x: Tracer, dim: str, position: Tracer) -> Tracer:
+    return build.gather("clip", x, {dim: position})
+
+
+def _on_line(x: Tracer, a: Tracer, b: Tracer, f: Tracer, g: Tracer) -> Tracer:
+    """The line through (a, f) and (b, g) at x; f where both points are one, or x is the first."""
+    width = build.binary("sub", b, a)
+    flat = build.compare("eq", width, p.zero(x.dtype))
+    slope = build.binary("div", build.binary("sub", g, f), build.select(flat, p.constant(1, x.dtype), width))
+    y = build.binary("add", build.binary("mul", slope, build.binary("sub", x, a)), f)
+    return build.select(flat, build.binary("add", f, build.binary("mul", p.zero(x.dtype), x)), y)
+
+
+# -- integrals and differences ----------------------------------------------------------------------------------------
+
+
+def _neighbours(x: Tracer, dim: str) -> tuple[Tracer, Tracer]:
+    """The positions before and after each, at the ends itself."""
+    at = build.iota(dim, size_of(x, dim), p.I8)
+    one = p.constant(1, p.I8)
+    last = build.binary("sub", p.cast(size_of(x, dim), p.I8), one)
+    before = build.binary("maximum", build.binary("sub", at, one), p.zero(p.I8))
+    return before, build.binary("minimum", build.binary("add", at, one), last)
+
+
+@op(joins=True)
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: float = 1.0, *, dim: str | None = None) -> Array:
+    """Returns the integral of `y` along `dim` by the trapezoidal rule, with the other dims of `y`, then those of `x`.
+
+    `x` has the places of the samples along `dim`; without it they lie `dx` apart. `dim` may be left out for an array
+    with one dim. Integers give f8.
+    """
+    given = [as_tracer(y)] if x is None else [as_tracer(y), as_tracer(x)]
+    values = p.promote_mean(*given)
+    dtype = values[0].dtype
+    y, *places = (p.cast(v, p.accumulator(dtype)) for v in values)
+    if dim is None and len(y.dims) == 1:
+        dim = y.dims[0]
+    dim = dim_of("trapezoid", y, dim)
+    union_sizes("trapezoid", (y, *places))
+    before, after = _neighbours(y, dim)
+    half = p.constant(0.5, y.dtype)
+    if places:
+        dim_of("trapezoid", places[0], dim)
+        low, high = (_along(places[0], dim, at) for at in (before, after))
+    else:
+        low, high = p.cast(before, y.dtype), p.cast(after, y.dtype)
+        half = p.constant(0.5 * number("trapezoid", dx, "dx"), y.dtype)
+    width = build.binary("mul", build.binary("sub", high, low), half)
+    return p.cast(contract([y, width], (dim,), tuple(union_sizes("trapezoid", (y, width)))), dtype)
+
+
+@op(joins=True)
+def _gradient(x: ArrayLike, dim: str, spacing: ArrayLike, edge_order: int, /) -> Array:
+    if is_scalar(spacing):
+        x, places = p.as_mean(x), None
+        step = p.cast(spacing, x.dtype)
+    else:
+        x, step = p.promote_mean(x, spacing)
+        places = step if step.dims else None
+    n = x.sizes[dim] if is_static(x, dim) else None
+    if n is not None and n < edge_order + 1:
+        raise fail(SizeError, "gradient", f"dim {dim!r} has size {n}, and {edge_order + 1} are needed", x)
+    if places is not None:
+        dim_of("gradient", places, dim)
+        union_sizes("gradient", (x, places))
+    if edge_order == 1 and places is None:
+        before, after = _neighbours(x, dim)
+        steps = p.cast(build.binary("sub", after, before), x.dtype)
+        rise = build.binary("sub", _along(x, dim, after), _along(x, dim, before))
+        return reorder(build.binary("div", rise, build.binary("mul", steps, step)), x.dims)
+    return _by_parabola(x, dim, places, step, edge_order)
+
+
+def _by_parabola(x: Tracer, dim: str, places: Tracer | None, step: Tracer, edge_order: int) -> Tracer:
+    """The slope of the parabola through three neighbours; at the ends with edge_order 1, that of the line through
+    two."""
+    one = p.constant(1, p.I8)
+    at = build.iota(dim, size_of(x, dim), p.I8)
+    last = build.binary("sub", p.cast(size_of(x, dim), p.I8), one)
+    middle = build.binary("maximum", build.binary("minimum", at, build.binary("sub", last, one)), one)
+    three = [build.binary("sub", middle, one), middle, build.binary("add", middle, one)]
+    f = [_along(x, dim, i) for i in three]
+    where = build.binary("mul", p.cast(at, x.dtype), step) if places is None else places
+    t = [_along(where, dim, i) for i in three]
+    sub, div = functools.partial(build.binary, "sub"), functools.partial(build.binary, "div")
+    left, right = sub(t[1], t[0]), sub(t[2], t[1])
+    d, e = div(sub(f[1], f[0]), left), div(sub(f[2], f[1]), right)
+    bend = div(sub(e, d), build.binary("add", left, right))
+    # Newton's form: d + bend (2 t - t0 - t1).
+    lean = build.binary("add", sub(where, t[0]), sub(where, t[1]))
+    y = build.binary("add", d, build.binary("mul", bend, lean))
+    if edge_order == 1:
+        y = build.select(build.compare("eq", at, p.zero(p.I8)), d, y)
+        y = build.select(build.compare("eq", at, last), e, y)
+    return reorder(y, tuple(dict.fromkeys([*x.dims, *y.dims])))
+
+
+def gradient(x: ArrayLike, dim: Dims = None, spacing: Any = 1.0, *, edge_order: int = 1) -> Any:
+    """Returns the slope of the samples `x` along `dim` by central differences, as numpy.gradient, with their dims.
+
+    `spacing` is the distance of the samples, or their places: an array with the dim. For several dims, or None for
+    all, it is one for all, or a dict by dim, and the result is a tuple with one array per dim. At the ends,
+    edge_order=1 takes two samples, 2 three. For the derivative of a function write `xt.grad`.
+    """
+    if edge_order not in (1, 2):
+        raise fail(ArgumentError, "gradient", f"edge_order is 1 or 2, not {edge_order!r}", x)
+    x = x if hasattr(x, "dims") else as_tracer(x)
+    dims = dims_of("gradient", x, dim)  # type: ignore[arg-type]
+    by_dim = spacing if isinstance(spacing, dict) else dict.fromkeys(dims, spacing)
+    missing = [d for d in dims if d not in by_dim]
+    if missing:
+        raise fail(ArgumentError, "gradient", f"there is no spacing for {missing[0]!r}", x)
+    found = tuple(_gradient(x, d, by_dim[d], edge_order) for d in dims)
+    return found[0] if isinstance(dim, str) else found
+
+
+# -- polynomials ------------------------------------------------------------------------------------------------------
+
+
+@op(joins=True)
+def polyfit(
+    x: ArrayLike, y: ArrayLike, deg: int, /, dim: str | None = None, w: ArrayLike | None = None, *,
+    degree_dim: str = "degree",
+) -> Array:  # fmt: skip
+    """Returns the coefficients of the polynomial in `x` of degree `deg` that fits `y` along `dim` by least squares.
+
+    They lie along the new first dim `degree_dim`, the highest power first, as in numpy.polyfit and xarray's polyfit.
+    `dim` may be left out if `x` has one dim. `w` are weights of the residuals, not of their squares. The result has
+    the other dims of `x`, then those of `y`. Of several solutions it is that of least norm.
+    """
+    needs_lapack("polyfit")
+    degree = integer("polyfit", deg, "deg", least=0)
+    x, y, *rest = p.promote_mean(x, y, *([] if w is None else [w]))
+    dtype = x.dtype
+    x, y, *rest = (p.cast(v, p.accumulator(dtype)) for v in (x, y, *rest))
+    if dim is None and len(x.dims) == 1:
+        dim = x.dims[0]
+    dim = dim_of("polyfit", x, dim)
+    dim_of("polyfit", y, dim)
+    sizes = union_sizes("polyfit", (x, y, *rest))
+    check_name(degree_dim)
+    if degree_dim in sizes:
+        raise fail(DimensionError, "polyfit", f"the new dim {degree_dim!r} is there already", x, y)
+    powers = p.constant(1, x.dtype)
+    columns = [extend(powers, sizes, x.dims)]
+    columns[0] = extend(powers, {d: size_of(x, d) for d in x.dims}, x.dims)
+    for _ in range(degree):
+        columns.append(build.binary("mul", columns[-1], x))
+    parts = [extend(c, {degree_dim: 1}, (degree_dim, *x.dims)) for c in reversed(columns)]
+    matrix = parts[0] if len(parts) == 1 else build.concat(parts, degree_dim)
+    if rest:
+        matrix, y = build.binary("mul", matrix, rest[0]), build.binary("mul", y, rest[0])
+    # Columns of one length make the tolerance of the inverse that of the polynomial, whatever the unit of x.
+    length = build.unary("sqrt", build.reduce("sum", build.binary("mul", matrix, matrix), (dim,)))
+    length = build.select(build.compare("eq", length, p.zero(x.dtype)), p.constant(1, x.dtype), length)
+    (inverse,) = build.factor("pinv", build.binary("div", matrix, length), (dim, degree_dim))
+    order = dict.fromkeys([degree_dim, *matrix.dims, *y.dims])
+    found = contract([inverse, y], (dim,), tuple(order))
+    order = dict.fromkeys([degree_dim, *(d for d in order if d != dim)])
+    return p.cast(reorder(build.binary("div", found, length), tuple(order)), dtype)
+
+
+@op(joins=True)
+def _polyval(coord: ArrayLike, coeffs: ArrayLike, degree_dim: str, /) -> Array:
+    x, c = p.promote_mean(coord, coeffs)
+    dim_of("polyval", c, degree_dim)
+    if degree_dim in x.dims:
+        raise fail(
+            DimensionError, "polyval", f"the coefficients' dim {degree_dim!r} is one of the places, too", x, c,
+            instead="xt.polyval(x, coefficients): the places come first, as in xarray",
+        )  # fmt: skip
+    sizes = union_sizes("polyval", (x, c), besides=(degree_dim,))
+    if not is_static(c, degree_dim):
+        raise fail(DimensionError, "polyval", f"the size of {degree_dim!r} must be known here", c)
+    n = int(c.sizes[degree_dim])
+    y = extend(p.zero(x.dtype), sizes, tuple(sizes))
+    for i in range(n):
+        coefficient = build.squeeze(build.slice(c, {degree_dim: (i, 1, 1)}), (degree_dim,))
+        y = build.binary("add", build.binary("mul", y, x), coefficient) if i else coefficient
+    return extend(y, sizes, tuple(sizes))
+
+
+def polyval(coord: ArrayLike, coeffs: ArrayLike, degree_dim: str = "degree") -> Array:
+    """Returns the polynomial with the coefficients `coeffs` along `degree_dim` at the places `coord`.
+
+    The arguments are those of xarray.polyval. Labels along `degree_dim` are the powers, as in xarray; without labels
+    the highest power comes first, as in numpy.polyval. The result has the dims of both, without `degree_dim`.
+    """
+    labelled = is_dataarray(coeffs) or (isinstance(coeffs, _native.Array) and coeffs.meta is not None)
+    if labelled:
+        coeffs = _highest_first(coeffs, degree_dim)
+    return _polyval(coord, coeffs, degree_dim)
+
+
+def _highest_first(coeffs: Any, dim: str) -> Any:
+    """Coefficients in the order of the powers that their labels are, with 0 for those that are not there."""
+    variable = labels_of(coeffs).coords.get(dim) if dim in coeffs.dims else None
+    if variable is None:
+        return coeffs
+    powers = np.asarray(variable.values)
+    if powers.dtype.kind not in "iu" or len(powers) == 0 or powers.min() < 0 or len(set(powers)) < len(powers):
+        raise fail(ArgumentError, "polyval", f"labels along {dim!r} are powers, 0 or more, each once", coeffs)
+    order = [int(np.argmax(powers == k)) for k in sorted(powers, reverse=True)]
+    missing = sorted(set(range(int(powers.max()) + 1)) - {int(k) for k in powers})
+    if missing:
+        raise fail(ArgumentError, "polyval", f"the power {missing[0]} is missing along {dim!r}", coeffs,
+                   instead="Give it the coefficient 0")  # fmt: skip
+    return coeffs.isel({dim: order})

@@ -1,0 +1,157 @@
+"""Results as long as there are values of a kind: unique and nonzero, whose size a traced function has to give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.dims import check_name
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError
+from ..call.dispatch import op, tracing
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
+from . import promotion as p
+from .arguments import extend, fail, integer, size_of
+from .types import Array, ArrayLike
+
+FLAT = "flat~"
+
+
+def size_from(name: str, x: Any, size: Any, what: str, of: Any) -> int:
+    """A size that is given, or follows from values, which only a call outside of a traced function knows."""
+    if size is not None:
+        return integer(name, size, what, least=0)
+    if isinstance(x, Tracer) or tracing():
+        raise fail(
+            ArgumentTypeError, name, f"{what}= is needed in a traced function, where sizes do not depend on values", x,
+            instead=f"Write xt.{name}(x, {what}=10)",
+        )  # fmt: skip
+    return int(of(np.asarray(getattr(x, "values", x))))
+
+
+def _flat(name: str, x: Tracer, dim: str, mode: str) -> Tracer:
+    """All elements along one dim."""
+    check_name(dim)
+    if mode not in ("raise", "drop"):
+        raise fail(ArgumentError, name, f"mode is 'raise' or 'drop', not {mode!r}", x)
+    if dim in x.dims:
+        raise fail(DimensionError, name, f"the new dim {dim!r} is a dim of the array already", x,
+                   instead='Name it otherwise: dim="number"')  # fmt: skip
+    if len(x.dims) == 1:
+        return build.rename(x, {x.dims[0]: FLAT})
+    return build.merge(x, x.dims, FLAT) if x.dims else extend(x, {FLAT: 1}, (FLAT,))
+
+
+def _numbered(first: Tracer) -> Tracer:
+    """How many of the flags come before each place, itself included, less one."""
+    return build.binary("sub", build.cumulative("sum", p.cast(first, p.I8), FLAT), p.constant(1, p.I8))
+
+
+def _collected(values: Tracer, chosen: Tracer, dim: str, size: int, mode: str) -> tuple[Tracer, Tracer, Tracer]:
+    """The chosen values in their order, which of them there are, and the number of each among the chosen."""
+    number = _numbered(chosen)
+    count = build.reduce("sum", p.cast(chosen, p.I8), (FLAT,))
+    if mode == "raise" and size:
+        last = build.binary("maximum", build.binary("sub", count, p.constant(1, p.I8)), p.zero(p.I8))
+        places = extend(p.zero(p.I8), {dim: size}, (dim,))
+        build.gather("raise", places, {dim: last})  # IndexError where there are more than places
+    at = build.select(chosen, number, p.constant(size, p.I8))
+    target = extend(p.zero(values.dtype), {dim: size}, (dim,))
+    found = build.scatter("set", "drop", target, {dim: at}, values)
+    return found, build.compare("lt", build.iota(dim, size, p.I8), count), number
+
+
+# -- unique -----------------------------------------------------------------------------------------------------------
+
+
+@op
+def _unique(
+    x: ArrayLike, size: int, fill_value: ArrayLike | None, dim: str, wanted: tuple[bool, bool, bool], mode: str, /
+) -> Any:
+    x = as_tracer(x)
+    flat = _flat("unique", x, dim, mode)
+    order = build.argsort(flat, FLAT)
+    ordered = build.gather("clip", flat, {FLAT: order})
+    at = build.iota(FLAT, size_of(flat, FLAT), p.I8)
+    before = build.binary("maximum", build.binary("sub", at, p.constant(1, p.I8)), p.zero(p.I8))
+    previous = build.gather("clip", ordered, {FLAT: before})
+    first = build.compare("ne", ordered, previous)
+    if p.is_float(x.dtype):  # NaN is one value
+        both = build.binary("and", build.unary("isnan", ordered), build.unary("isnan", previous))
+        first = build.binary("and", first, build.unary("not", both))
+    first = build.binary("or", first, build.compare("eq", at, p.zero(p.I8)))
+    starts, there, number = _collected(at, first, dim, size, mode)
+    found = build.gather("clip", ordered, {FLAT: starts})
+    least = build.gather("clip", ordered, {FLAT: p.zero(p.I8)})
+    fill = least if fill_value is None else p.cast(fill_value, x.dtype)
+    results = [build.select(there, found, fill)]
+    if wanted[0]:
+        positions = build.gather("clip", order, {FLAT: starts})
+        results.append(build.select(there, positions, build.gather("clip", order, {FLAT: p.zero(p.I8)})))
+    if wanted[1]:
+        target = extend(p.zero(p.I8), {FLAT: size_of(flat, FLAT)}, (FLAT,))
+        inverse = build.scatter("set", "clip", target, {FLAT: order}, number)
+        results.append(_unflat(inverse, x))
+    if wanted[2]:
+        zeros = extend(p.zero(p.I8), {dim: size}, (dim,))
+        results.append(build.scatter("add", "drop", zeros, {dim: number}, p.constant(1, p.I8)))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _unflat(y: Tracer, like: Tracer) -> Tracer:
+    if len(like.dims) == 1:
+        return build.rename(y, {FLAT: like.dims[0]})
+    if not like.dims:
+        return build.squeeze(y, (FLAT,))
+    return build.split(y, FLAT, {d: int(n) for d, n in like.sizes.items()})
+
+
+def unique(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None, dim: str = "unique",
+    return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, mode: str = "raise",
+) -> Any:  # fmt: skip
+    """Returns the different values of all elements of `x` in ascending order, along the new dim `dim`.
+
+    `size` is the size of `dim`; only a traced function needs it. If there are fewer values, `fill_value` follows (by
+    default the least value, as in JAX). If there are more, mode="raise" raises IndexError, and mode="drop" leaves
+    out the largest. NaN is one value, the last.
+
+    return_index adds the first position of each value among all elements in the order of the dims; return_inverse
+    the position of each element's value, with the dims of `x`; return_counts how often each value comes. With any of
+    these the result is a tuple.
+    """
+    count = size_from("unique", x, size, "size", lambda v: np.unique(v).size)
+    wanted = (bool(return_index), bool(return_inverse), bool(return_counts))
+    return _unique(x, count, fill_value, dim, wanted, mode)
+
+
+# -- nonzero ----------------------------------------------------------------------------------------------------------
+
+
+@op
+def _nonzero(x: ArrayLike, size: int, fill_value: int, dim: str, mode: str, /) -> Any:
+    x = as_tracer(x)
+    flat = _flat("nonzero", p.as_bool(x), dim, mode)
+    at, there, _ = _collected(build.iota(FLAT, size_of(flat, FLAT), p.I8), flat, dim, size, mode)
+    found: dict[str, Tracer] = {}
+    for d in reversed(x.dims):
+        n = p.cast(size_of(x, d), p.I8)
+        found[d] = build.select(there, build.binary("mod", at, n), p.constant(fill_value, p.I8))
+        at = build.binary("floor_div", at, n)
+    return {d: found[d] for d in x.dims}
+
+
+def nonzero(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0, dim: str = "nonzero", mode: str = "raise"
+) -> dict[str, Array]:
+    """Returns the positions of the elements that differ from 0: of each dim of `x` an i8 array along the dim `dim`.
+
+    The result is a dict, which `isel` takes: x.isel(xt.nonzero(x)) has these elements. They come in the order of the
+    dims of `x`. `size` is the size of `dim`; only a traced function needs it. If there are fewer elements,
+    `fill_value` follows; if there are more, mode="raise" raises IndexError, and mode="drop" leaves out the last.
+    """
+    count = size_from("nonzero", x, size, "size", np.count_nonzero)
+    found: dict[str, Array] = _nonzero(x, count, integer("nonzero", fill_value, "fill_value"), dim, mode)
+    return found

@@ -1,0 +1,317 @@
+"""Statistics of samples: average, cov and corr, and counts by value: histogram and bincount."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.dims import check_name
+from ..base.errors import ArgumentError, DimensionError, DTypeError
+from ..call.dispatch import op, tracing
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
+from ..values.array import from_values
+from . import promotion as p
+from .arguments import dims_of, extend, fail, integer, is_static, number, resolve, skips, union_sizes
+from .contraction import contract
+from .reductions import any_empty, count, max, min
+from .sets import size_from
+from .sorting import search
+from .types import Array, ArrayLike, Dims
+
+# -- means ------------------------------------------------------------------------------------------------------------
+
+
+@op(joins=True)
+def average(
+    x: ArrayLike, /, dim: Dims = None, weights: ArrayLike | None = None, *, skipna: bool | None = None
+) -> Array:
+    """Returns the mean over `dim` weighted by `weights`, with the other dims of `x`, then those of the weights.
+
+    It is sum(weights * x) / sum(weights): the scale of the weights does not matter. They align by name and may lack
+    dims; without them it is the mean. `skipna=True` leaves NaN out with their weights. Integers give f8.
+    """
+    x = as_tracer(x)
+    given = [x] if weights is None else [x, as_tracer(weights)]
+    values = p.promote_mean(*given)
+    dtype = values[0].dtype
+    dims = resolve("average", tuple(union_sizes("average", values)), dim)
+    x, *rest = (p.cast(v, p.accumulator(dtype)) for v in values)
+    valid = _valid(x) if skips("average", skipna) and p.is_float(given[0].dtype) else None
+    if valid is not None:
+        x = build.select(valid, x, p.zero(x.dtype))
+        rest = [*rest, p.cast(valid, x.dtype)]
+    return p.cast(_weighted(x, rest, dims), dtype)
+
+
+def _valid(*xs: Tracer) -> Tracer:
+    """Where none of the arrays is NaN."""
+    valid = build.compare("eq", xs[0], xs[0])
+    for x in xs[1:]:
+        valid = build.binary("and", valid, build.compare("eq", x, x))
+    return valid
+
+
+def _total(factors: list[Tracer], dims: tuple[str, ...], besides: list[Tracer]) -> Tracer:
+    """The sum of the weights over `dims`, of which some are those of `besides` alone."""
+    there = tuple(d for d in dims if any(d in w.dims for w in factors))
+    total = p.constant(1, besides[0].dtype)
+    if factors:
+        total = contract(factors, there, tuple(union_sizes("", factors)))
+    for d in dims:
+        owner = next((x for x in besides if d in x.dims), None)
+        if d not in there and owner is not None:
+            total = build.binary("mul", total, count(owner, (d,), total.dtype))
+    return total
+
+
+def _weighted(x: Tracer, factors: list[Tracer], dims: tuple[str, ...]) -> Tracer:
+    """The mean of `x` under weights that are a product."""
+    over = tuple(d for d in dims if any(d in y.dims for y in (x, *factors)))
+    together = [x, *factors]
+    total = contract(together, over, tuple(union_sizes("", together)))
+    return build.binary("div", total, _total(factors, over, [x]))
+
+
+class _Pair:
+    """Two arrays of which moments are taken over `dims`, NaN and weights out of the way."""
+
+    def __init__(
+        self, name: str, x: ArrayLike, y: ArrayLike, dim: Dims, weights: ArrayLike | None, skipna: bool | None
+    ) -> None:
+        given = [as_tracer(v) for v in (x, y) if v is not None] + ([] if weights is None else [as_tracer(weights)])
+        values = p.promote_mean(*given)
+        self.dtype = values[0].dtype
+        self.sizes = union_sizes(name, values[:2])
+        self.dims = resolve(name, tuple(self.sizes), dim)
+        union_sizes(name, values)
+        a, b, *self.factors = (p.cast(v, p.accumulator(self.dtype)) for v in values)
+        self.counted: Tracer | None = None
+        if skips(name, skipna) and any(p.is_float(v.dtype) for v in given[:2]):
+            valid = _valid(a, b)
+            zero = p.zero(a.dtype)
+            a, b = build.select(valid, a, zero), build.select(valid, b, zero)
+            self.counted = p.cast(valid, a.dtype)
+            self.factors.append(self.counted)
+        self.a, self.b = self.centred(a), self.centred(b)
+
+    def centred(self, x: Tracer) -> Tracer:
+        return build.binary("sub", x, _weighted(x, self.factors, self.dims))
+
+    def number(self) -> Tracer:
+        """How many pairs there are."""
+        if self.counted is None:
+            return _total([], self.dims, [self.a, self.b])
+        return build.reduce("sum", self.counted, self.dims) if self.dims else self.counted
+
+    def moment(self, x: Tracer, y: Tracer) -> Tracer:
+        """The mean product of two centred arrays."""
+        together = [x, y, *self.factors]
+        order = tuple(union_sizes("", together))
+        dims = tuple(d for d in self.dims if d in order)
+        return build.binary("div", contract(together, dims, order), _total(self.factors, dims, [x, y]))
+
+
+@op(joins=True)
+def cov(
+    x: ArrayLike,
+    y: ArrayLike,
+    /,
+    dim: Dims = None,
+    ddof: float = 1,
+    weights: ArrayLike | None = None,
+    *,
+    skipna: bool | None = None,
+) -> Array:
+    """Returns the covariance of `x` and `y` over `dim`, divided by n - ddof, with the other dims of both.
+
+    `dim` is one name or several, or None for all dims. The matrix of the covariances of all pairs of channels is
+    cov(x, x.rename(channel="channel2"), "time"). `weights` align by name. `skipna=True` leaves out pairs of which
+    one is NaN, as xarray does. Integers give f8.
+    """
+    pair = _Pair("cov", x, y, dim, weights, skipna)
+    moment, n = pair.moment(pair.a, pair.b), pair.number()
+    left = build.binary("sub", n, p.constant(number("cov", ddof, "ddof"), n.dtype))
+    left = build.binary("maximum", left, p.zero(n.dtype))
+    return p.cast(build.binary("mul", moment, build.binary("div", n, left)), pair.dtype)
+
+
+@op(joins=True)
+def corr(
+    x: ArrayLike, y: ArrayLike, /, dim: Dims = None, weights: ArrayLike | None = None, *, skipna: bool | None = None
+) -> Array:
+    """Returns Pearson's correlation of `x` and `y` over `dim`, from -1 to 1, with the other dims of both.
+
+    Arguments are as for `cov`. The correlation with an array that does not vary is NaN.
+    """
+    pair = _Pair("corr", x, y, dim, weights, skipna)
+    a, b = (build.unary("sqrt", pair.moment(z, z)) for z in (pair.a, pair.b))
+    return p.cast(build.binary("div", pair.moment(pair.a, pair.b), build.binary("mul", a, b)), pair.dtype)
+
+
+# -- counts -----------------------------------------------------------------------------------------------------------
+
+
+def _new_dim(name: str, dim: str, *xs: Tracer) -> str:
+    check_name(dim)
+    if any(dim in x.dims for x in xs):
+        raise fail(DimensionError, name, f"the new dim {dim!r} is a dim of the array already", *xs,
+                   instead='Name it otherwise: bin="level"')  # fmt: skip
+    return dim
+
+
+def _counts(
+    name: str, index: Tracer, n: int, dims: tuple[str, ...], weights: ArrayLike | None, bin: str, mode: str
+) -> Tracer:
+    """How often each of `n` positions comes along `dims`, or the sum of the weights."""
+    w = p.constant(1, p.I8) if weights is None else as_tracer(weights)
+    if w.dtype == p.BOOL:
+        w = p.cast(w, p.I8)
+    w = p.cast(w, p.sum_dtype(w.dtype))
+    dtype = w.dtype
+    w = p.cast(w, p.accumulator(dtype))
+    sizes = union_sizes(name, (index, w))
+    index = extend(index, sizes, tuple(d for d in sizes if d in index.dims or d in dims))
+    kept = {d: n for d, n in sizes.items() if d not in dims}
+    target = extend(p.zero(w.dtype), {**kept, bin: n}, (*kept, bin))
+    over = tuple(d for d in index.dims if d in dims)
+    if any_empty(index, over):
+        return p.cast(target, dtype)
+    # What is left of the coordinates, which the zeros do not have.
+    left = build.reduce("max", index, over) if over else index
+    counted = build.scatter("add", mode, target, {bin: index}, extend(w, sizes, tuple(sizes)))
+    return p.cast(build.labelled(counted, left), dtype)
+
+
+@op
+def _bincount(x: ArrayLike, weights: ArrayLike | None, length: int, dim: Dims, bin: str, mode: str, /) -> Array:
+    x = as_tracer(x)
+    if not p.is_integer(x.dtype):
+        raise fail(DTypeError, "bincount", f"counts integers, not {x.dtype}", x, instead='Write x.astype("i8")')
+    if mode not in ("raise", "clip", "drop"):
+        raise fail(ArgumentError, "bincount", f"mode is 'raise', 'clip' or 'drop', not {mode!r}", x)
+    dims = dims_of("bincount", x, dim)
+    _new_dim("bincount", bin, x)
+    index = p.cast(x, p.I8)
+    if np.issubdtype(x.dtype, np.signedinteger):  # a negative number does not count from the end
+        below = build.compare("lt", index, p.zero(p.I8))
+        outside = p.constant(0 if mode == "clip" else 2**62, p.I8)
+        index = build.select(below, outside, index)
+    return _counts("bincount", index, length, dims, weights, bin, mode)
+
+
+def bincount(
+    x: ArrayLike, /, weights: ArrayLike | None = None, *, length: int | None = None, dim: Dims = None,
+    bin: str = "bin", mode: str = "raise",
+) -> Array:  # fmt: skip
+    """Returns how often each integer 0 to length - 1 comes in `x` over `dim`, along the new last dim `bin`: i8.
+
+    With `weights`, which align by name, it is the sum of the weights. Without `length`, which a traced function
+    needs, the largest number decides. `mode` says what numbers out of range do: "raise" (IndexError), "clip", or
+    "drop". Derivatives go to the weights.
+    """
+    n = size_from("bincount", x, length, "length", lambda v: int(v.max(initial=-1)) + 1)
+    return _bincount(x, weights, n, dim, bin, mode)
+
+
+@op
+def _edges(x: ArrayLike, bins: int, range: tuple[float, float] | None, edge: str, /) -> Array:
+    """The edges of bins of one width."""
+    x = as_tracer(x)
+    dtype = p.mean_dtype(x.dtype, x.weak)
+    if range is not None:
+        low, high = range
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        return build.constant(np.linspace(low, high, bins + 1), (edge,), dtype)
+    if any(is_static(x, d) and x.sizes[d] == 0 for d in x.dims):
+        return build.constant(np.linspace(0, 1, bins + 1), (edge,), dtype)
+    x = p.cast(x, dtype)
+    least, most = (as_tracer(f(x, None, skipna=False)) for f in (min, max))
+    half = build.select(build.compare("eq", least, most), p.constant(0.5, dtype), p.zero(dtype))
+    least, most = build.binary("sub", least, half), build.binary("add", most, half)
+    at = build.iota(edge, bins + 1, p.I8)
+    step = build.binary("div", build.binary("sub", most, least), p.constant(bins, dtype))
+    # A product that is rounded before it is added to, as NumPy's is.
+    moved = build.binary("minimum", build.binary("mul", p.cast(at, dtype), step), build.binary("sub", most, least))
+    inner = build.binary("add", moved, least)
+    return build.select(build.compare("eq", at, p.constant(bins, p.I8)), most, inner)
+
+
+@op
+def _histogram(
+    x: ArrayLike, edges: ArrayLike, weights: ArrayLike | None, density: bool, dim: Dims, bin: str, is_even: bool, /
+) -> Array:
+    x, e = p.promote_mean(x, edges)
+    (edge,) = e.dims
+    dims = dims_of("histogram", x, dim)
+    n = int(e.sizes[edge]) - 1
+    if is_even:
+        index = _even(x, e, edge, n)
+    else:
+        index = build.binary("sub", search(e, edge, x, "right"), p.constant(1, p.I8))
+        index = build.select(build.compare("lt", index, p.zero(p.I8)), p.constant(n, p.I8), index)
+        last = build.squeeze(build.slice(e, {edge: (n, 1, 1)}), (edge,))
+        at_last = build.compare("eq", x, last)
+        index = build.select(at_last, p.constant(n - 1, p.I8), index)
+    _new_dim("histogram", bin, x)
+    counted = _counts("histogram", index, n, dims, weights, bin, "drop")
+    if not density:
+        return counted
+    counted = p.cast(counted, p.accumulator(p.mean_dtype(counted.dtype)))
+    e = p.cast(e, counted.dtype)
+    high, low = (build.rename(build.slice(e, {edge: (start, n, 1)}), {edge: bin}) for start in (1, 0))
+    total = build.reduce("sum", counted, (bin,))
+    return build.binary("div", build.binary("div", counted, build.binary("sub", high, low)), total)
+
+
+def _even(x: Tracer, e: Tracer, edge: str, n: int) -> Tracer:
+    """The bin of each element by division, corrected by the edges themselves; outside of all, n."""
+    first, last = (build.squeeze(build.slice(e, {edge: (i, 1, 1)}), (edge,)) for i in (0, n))
+    scale = build.binary("div", p.constant(n, x.dtype), build.binary("sub", last, first))
+    there = build.binary("and", build.compare("ge", x, first), build.compare("le", x, last))
+    at = build.binary("mul", build.binary("sub", x, first), scale)
+    at = p.cast(build.select(there, at, p.zero(x.dtype)), p.I8)
+    at = build.binary("minimum", at, p.constant(n - 1, p.I8))
+    one = p.constant(1, p.I8)
+    below = build.compare("lt", x, build.gather("clip", e, {edge: at}))
+    at = build.select(below, build.binary("sub", at, one), at)
+    above = build.compare("ge", x, build.gather("clip", e, {edge: build.binary("add", at, one)}))
+    above = build.binary("and", above, build.compare("lt", at, p.constant(n - 1, p.I8)))
+    at = build.select(above, build.binary("add", at, one), at)
+    return build.select(there, at, p.constant(n, p.I8))
+
+
+def histogram(
+    x: ArrayLike, /, bins: Any = 10, *, range: tuple[float, float] | None = None, weights: ArrayLike | None = None,
+    density: bool = False, dim: Dims = None, bin: str = "bin",
+) -> tuple[Array, Array]:  # fmt: skip
+    """Returns how many elements over `dim` lie in each bin, along the new last dim `bin`, and the edges of the bins.
+
+    `bins` is a number of bins of one width over `range` (by default from the least to the largest of all elements),
+    or the ascending edges: an array with one dim. The edges have the dim `bin` + "_edge". The last bin holds its
+    upper edge, too; elements outside and NaN count nowhere. `weights` align by name: their sums come in place of
+    counts. With `density=True` the sum of the result times the widths is 1. Derivatives go to the weights.
+    """
+    edge = f"{check_name(bin)}_edge"
+    is_even = not hasattr(bins, "dims") and np.ndim(bins) == 0
+    if is_even:
+        n = integer("histogram", bins, "bins", least=1)
+        if range is not None:
+            low, high = (float(number("histogram", r, "an end of the range")) for r in range)
+            if not low <= high or not np.isfinite([low, high]).all():
+                raise fail(ArgumentError, "histogram", f"range is (low, high), two finite numbers, not {range}")
+            range = (low, high)
+        bins = _edges(x, n, range, edge)
+    else:
+        if not hasattr(bins, "dims"):
+            values = np.asarray(bins)
+            bins = build.constant(values, (edge,)) if tracing() else from_values(values, dims=(edge,))
+        if len(bins.dims) != 1:
+            raise fail(DimensionError, "histogram", "the edges have one dim", bins)
+        bins = bins.rename({bins.dims[0]: edge})
+        if len(bins) < 2:
+            raise fail(ArgumentError, "histogram", "one bin has two edges", bins)
+    return _histogram(x, bins, weights, bool(density), dim, bin, is_even), bins
