@@ -200,8 +200,8 @@ class _Eager:
         self.parameters = Parameters(fn)
         self.name = name or fn.__name__.lstrip("_")
         room = fn.__module__.removeprefix("xtensor.")
-        if not room.startswith("ops.") and "." not in room and fn.__module__ != room:
-            self.name = f"{room}.{self.name}"  # xt.nn.softmax
+        if room.partition(".")[0] in ("linalg", "nn", "signal") and fn.__module__ != room:
+            self.name = f"{room.partition('.')[0]}.{self.name}"  # xt.nn.softmax
         self.static = static
         self.joins = joins
         self.function: Any = None

@@ -2,7 +2,7 @@
 
 from ..call.dispatch import Op as _Op
 from ..call.dispatch import plain as _plain
-from .contraction import dot, matmul
+from .contraction import cross, dot, matmul
 from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
 from .elementwise import (
     abs,
@@ -207,6 +207,7 @@ __all__ = [
     "cosh",
     "count_nonzero",
     "cov",
+    "cross",
     "cumlogsumexp",
     "cummax",
     "cummin",

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 
 from ..base.dims import suggestion
-from ..base.errors import ArgumentError, DimensionError
+from ..base.errors import ArgumentError, DimensionError, SizeError
 from ..call.dispatch import op
 from ..ir.context import spec_of
 from ..trace import build
@@ -16,7 +16,7 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from ..values.options import current
 from . import promotion as p
-from .arguments import fail, is_inner, is_static, names_of, reorder, union_sizes
+from .arguments import dim_of, extend, fail, is_inner, is_static, names_of, reorder, static_size, union_sizes
 from .types import Array, ArrayLike, Dims
 
 # What a dynamic dim counts as where operands are paired.
@@ -189,3 +189,32 @@ def matmul(x: ArrayLike, y: ArrayLike, /) -> Array:
     If they share no dim, this is the outer product. It equals `xt.dot(x, y)`.
     """
     return dot(x, y)
+
+
+@op(joins=True)
+def cross(x: ArrayLike, y: ArrayLike, /, *, dim: str) -> Array:
+    """Returns the cross product along `dim`, whose size is 3, with the other dims of both.
+
+    Of vectors of size 2 it is the third element alone, without `dim`; one of size 2 and one of size 3 give all three.
+    """
+    a, b = p.promote_numbers(x, y)
+    for v in (a, b):
+        dim_of("cross", v, dim)
+        if static_size("cross", v, dim) not in (2, 3):
+            raise fail(SizeError, "cross", f"dim {dim!r} has size 2 or 3, not {v.sizes[dim]}", a, b)
+    sizes = union_sizes("cross", (a, b), besides=(dim,))
+    order = tuple(dict.fromkeys((*a.dims, *b.dims)))
+
+    def part(v: Tracer, i: int) -> Tracer:
+        return build.squeeze(build.slice(v, {dim: (i, 1, 1)}), (dim,))
+
+    def product(i: int, j: int) -> Tracer:
+        pairs = [build.binary("mul", part(a, m), part(b, n)) for m, n in ((i, j), (j, i))]
+        return build.binary("sub", *pairs)
+
+    if a.sizes[dim] == b.sizes[dim] == 2:
+        return extend(product(0, 1), sizes, tuple(d for d in order if d != dim))
+    a, b = (v if v.sizes[dim] == 3 else build.pad(v, p.zero(v.dtype), {dim: (0, 1, 0)}) for v in (a, b))
+    parts = [extend(product(i, j), {**sizes, dim: 1}, order) for i, j in ((1, 2), (2, 0), (0, 1))]
+    both = reorder(build.binary("add", a, b), order)  # has the coordinates along the dim, too
+    return build.labelled(build.concat(parts, dim), both)

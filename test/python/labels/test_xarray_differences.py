@@ -90,6 +90,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "xt.cov": (lambda v: xt.cov(v, v.isel(x=0), "time"), lambda v: xr.cov(v, v.isel(x=0), "time")),
     "xt.polyval": (lambda v: xt.polyval(v, _powers(v)), lambda v: xr.polyval(v, _powers(v))),
     "xt.concat": (lambda v: xt.concat([v, v + 1.0], dim="time"), lambda v: xr.concat([v, v + 1.0], dim="time")),
+    "xt.cross": (lambda v: xt.cross(v, v.isel(time=0), dim="x"), lambda v: xr.cross(v, v.isel(time=0), dim="x")),
     "xt.dot": (lambda v: xt.dot(v, v, dim="x"), lambda v: xr.dot(v, v, dim="x")),
     "xt.full_like": (lambda v: xt.full_like(v, 2.0), lambda v: xr.full_like(v, 2.0)),
     "xt.ones_like": (xt.ones_like, xr.ones_like),

@@ -1,0 +1,35 @@
+"""Dense linear algebra: `xt.linalg`. Two named dims are the matrix, and all other dims are batches."""
+
+from .banded import solve_banded, tridiagonal_solve
+from .factors import (
+    cholesky,
+    det,
+    diagonal,
+    eigh,
+    inv,
+    lstsq,
+    lu,
+    matrix_power,
+    norm,
+    pinv,
+    qr,
+    slogdet,
+    solve,
+    svd,
+    trace,
+    triangular_solve,
+)
+from .functions import expm, matrix_rank, sqrtm
+from .products import block_diag, congruence, kron, matmul, quadratic_form, toeplitz, tril, triu
+from .solutions import cho_solve, lu_solve
+
+__all__ = [
+    "block_diag", "cho_solve", "cholesky", "congruence", "det", "diagonal", "eigh", "expm", "inv", "kron", "lstsq",
+    "lu", "lu_solve", "matmul", "matrix_power", "matrix_rank", "norm", "pinv", "qr", "quadratic_form", "slogdet",
+    "solve", "solve_banded", "sqrtm", "svd", "toeplitz", "trace", "triangular_solve", "tridiagonal_solve", "tril",
+    "triu",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

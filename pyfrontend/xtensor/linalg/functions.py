@@ -1,0 +1,172 @@
+"""Functions of square matrices: expm, sqrtm and matrix_rank."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..call.dispatch import op
+from ..ops import promotion as p
+from ..ops.arguments import fresh, number, reorder, size_of
+from ..ops.contraction import contract
+from ..ops.types import Array, ArrayLike
+from ..trace import build
+from ..trace.tracer import Tracer
+from ..transforms.control import while_loop
+from .factors import MATRIX, Pair, as_matrix, compared_positions, inverse, log_of_det
+
+# Higham (2005): up to this 1-norm the approximant of this degree is exact to rounding.
+_PADE = {np.dtype("f4"): (7, 3.925724783138660), np.dtype("f8"): (13, 5.371920351148152)}
+MOST_SQUARINGS = 24
+MOST_STEPS = 30
+
+
+class _Square:
+    """Matrices of one space: products of them, and the identity."""
+
+    def __init__(self, x: Tracer, pair: Pair) -> None:
+        self.row, self.col = pair
+        self.order = x.dims
+        self.between = fresh(x.dims, "between")
+        self.pair = pair
+        self.one = p.cast(compared_positions("eq", x, *pair), x.dtype)
+
+    def times(self, x: Tracer, y: Tracer) -> Tracer:
+        left, right = build.rename(x, {self.col: self.between}), build.rename(y, {self.row: self.between})
+        return contract([left, right], (self.between,), self.order)
+
+    def inverse(self, x: Tracer) -> Tracer:
+        found = build.rename(inverse(x, self.pair), {self.row: self.col, self.col: self.row})
+        return reorder(found, self.order)
+
+
+@op
+def expm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """Returns the exponential of a square matrix, 1 + A + A^2 / 2 + .., with the dims of `a`.
+
+    The row and the col dim stand for the same space; all other dims are batches. The result is NaN if the largest
+    sum of absolute values of a column is above 6e7. Source: Higham, "The scaling and squaring method for the matrix
+    exponential revisited" (2005).
+    """
+    x, pair, dtype = as_matrix("expm", a, dims, square=True)
+    space = _Square(x, pair)
+    degree, bound = _PADE[x.dtype]
+    sums = build.reduce("sum", build.unary("abs", build.stop_gradient(x)), (pair[0],))
+    size = build.reduce("max", sums, (pair[1],))
+    zero, most = p.zero(x.dtype), p.constant(MOST_SQUARINGS, x.dtype)
+    steps = build.unary("ceil", build.unary("log2", build.binary("div", size, p.constant(bound, x.dtype))))
+    known = build.compare("le", steps, most)  # false for NaN
+    steps = build.select(known, build.binary("maximum", steps, zero), zero)
+    x = build.binary("mul", x, build.unary("exp2", build.unary("neg", steps)))
+    y = _pade(space, x, degree)
+    limit = build.reduce("max", steps, steps.dims) if steps.dims else steps
+
+    def square(carry: tuple[Any, Any]) -> tuple[Any, Any]:
+        i, y = carry
+        go_on = build.compare("lt", i, steps)
+        return i + 1.0, reorder(build.select(go_on, space.times(y, y), y), y.dims)
+
+    start = (zero, y)
+    y = while_loop(lambda c: build.compare("lt", c[0], limit), square, start, max_steps=MOST_SQUARINGS)[1]
+    y = build.select(known, y, p.constant(np.nan, y.dtype))
+    return p.cast(reorder(y, space.order), dtype)
+
+
+def _pade(space: _Square, x: Tracer, degree: int) -> Tracer:
+    """The diagonal approximant of exp: (V - U)^-1 (V + U), of odd and even powers."""
+    b = [math.factorial(2 * degree - k) // (math.factorial(k) * math.factorial(degree - k)) for k in range(degree + 1)]
+
+    def scaled(c: float, y: Tracer) -> Tracer:
+        return build.binary("mul", p.constant(c, x.dtype), y)
+
+    def total(*parts: Tracer) -> Tracer:
+        y = parts[0]
+        for part in parts[1:]:
+            y = build.binary("add", y, part)
+        return y
+
+    powers = [space.one, space.times(x, x)]  # of even exponent
+    for _ in range(2 if degree == 13 else degree // 2 - 1):
+        powers.append(space.times(powers[-1], powers[1]))
+    n = len(powers)
+    low = [total(*(scaled(b[2 * i + o], powers[i]) for i in range(n))) for o in (1, 0)]
+    if degree == 13:
+        high = [total(*(scaled(b[2 * (i + 3) + o], powers[i]) for i in range(1, n))) for o in (1, 0)]
+        low = [total(part, space.times(powers[3], h)) for part, h in zip(low, high, strict=True)]
+    u, v = space.times(x, low[0]), low[1]
+    v = reorder(total(v, build.binary("mul", u, p.zero(x.dtype))), u.dims) if v.dims != u.dims else v
+    right = fresh(x.dims, "right")
+    known = build.rename(build.binary("add", v, u), {space.col: right})
+    found = build.solve(build.binary("sub", v, u), known, space.pair)
+    return reorder(build.rename(build.rename(found, {space.col: space.row}), {right: space.col}), space.order)
+
+
+@op
+def sqrtm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
+    """Returns the principal square root of a square matrix: X X = A, with the dims of `a`.
+
+    The row and the col dim stand for the same space; all other dims are batches. The matrix must not be singular,
+    and no real eigenvalue may be negative: else the result is NaN. Of a singular symmetric matrix, w, v = eigh(a)
+    gives (v * sqrt(w)) v^T. Source: Cheng, Higham, Kenney and Laub, "Approximating the logarithm of a matrix to
+    specified accuracy" (2001): the product form of the Denman-Beavers iteration.
+    """
+    x, pair, dtype = as_matrix("sqrtm", a, dims, square=True)
+    space = _Square(x, pair)
+    enough = p.constant(1e-2 if x.dtype == p.F4 else 1e-6, x.dtype)
+
+    def half(y: Tracer) -> Tracer:
+        return build.binary("mul", p.constant(0.5, y.dtype), y)
+
+    def advance(m: Tracer, y: Tracer, scale: Tracer | None) -> tuple[Tracer, Tracer]:
+        other = space.inverse(m)
+        if scale is not None:  # by the determinant, which brings the eigenvalues near 1
+            other = build.binary("div", other, build.binary("mul", scale, scale))
+            m, y = build.binary("mul", m, build.binary("mul", scale, scale)), build.binary("mul", y, scale)
+        m = half(build.binary("add", space.one, half(build.binary("add", m, other))))
+        y = half(build.binary("add", y, space.times(y, other)))
+        return reorder(m, space.order), reorder(y, space.order)
+
+    def distance(m: Tracer) -> Tracer:
+        off = build.unary("abs", build.binary("sub", build.stop_gradient(m), space.one))
+        return build.reduce("max", off, pair)
+
+    def step(carry: tuple[Any, Any]) -> tuple[Any, Any]:
+        m, y = carry
+        n = p.cast(size_of(m, pair[0]), m.dtype)
+        logs = log_of_det(build.stop_gradient(m), pair)
+        scale = build.unary("exp", build.binary("div", logs, build.binary("mul", p.constant(-2.0, m.dtype), n)))
+        near = build.compare("lt", distance(m), p.constant(0.01, m.dtype))
+        return advance(m, y, build.select(near, p.constant(1, m.dtype), scale))
+
+    def is_far(carry: tuple[Any, Any]) -> Tracer:
+        far = build.compare("gt", distance(carry[0]), enough)  # false for NaN
+        return build.reduce("any", far, far.dims) if far.dims else far
+
+    m, y = while_loop(is_far, step, (x, x), max_steps=MOST_STEPS)
+    for _ in range(2):  # quadratic: the values are there after the first, first derivatives after the second
+        m, y = advance(m, y, None)
+    good = build.compare("lt", distance(m), enough)
+    return p.cast(reorder(build.select(good, y, p.constant(np.nan, y.dtype)), space.order), dtype)
+
+
+@op
+def matrix_rank(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = None) -> Array:
+    """Returns how many singular values are above `rtol` times the largest, with the batch dims of `a`: i8.
+
+    `rtol` is eps * max(rows, columns) by default, as in NumPy.
+    """
+    x, pair, _ = as_matrix("matrix_rank", a, dims)
+    rank = fresh(x.dims, "rank")
+    s = build.factor("svd", x, pair, rank)[1]
+    if rtol is None:
+        rows, cols = (p.cast(size_of(x, d), s.dtype) for d in pair)
+        eps = p.constant(np.finfo(s.dtype).eps, s.dtype)
+        bound = build.binary("mul", build.binary("maximum", rows, cols), eps)
+    else:
+        bound = p.constant(number("linalg.matrix_rank", rtol, "rtol"), s.dtype)
+    if s.shape[s.dims.index(rank)] == 0:
+        return build.reduce("sum", p.cast(s, p.I8), (rank,))
+    least = build.binary("mul", build.reduce("max", s, (rank,)), bound)
+    return build.reduce("sum", p.cast(build.compare("gt", s, least), p.I8), (rank,))
