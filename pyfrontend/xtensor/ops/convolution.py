@@ -80,6 +80,29 @@ def _fits(name: str, x: Tracer, dim: str, reach: int) -> None:
         )  # fmt: skip
 
 
+def _kernel_dims(name: str, x: Tracer, w: Tracer, dims: Any, dim: Dims) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The dims that are summed over, and the places of the kernel."""
+    if not isinstance(dims, Mapping) or not dims:
+        raise fail(
+            ArgumentTypeError, name, f"dims is a dict from dims of x to dims of the kernel, not {dims!r}", x, w,
+            instead='Write dims={"h": "kh", "w": "kw"}',
+        )  # fmt: skip
+    along: tuple[str, ...] = tuple(dims)
+    places: tuple[str, ...] = tuple(dims.values())
+    dims_of(name, x, along)
+    dims_of(f"{name} (kernel)", w, places)
+    over = dims_of(name, x, dim)
+    dims_of(f"{name} (kernel)", w, over)
+    for d in places:
+        if d in x.dims:
+            raise fail(DimensionError, name, f"the kernel's dim {d!r} is one of x, too", x, w)
+    for d in along:
+        if d in w.dims:
+            raise fail(DimensionError, name, f"the kernel slides along {d!r}, and has it as well", x, w)
+    union_sizes(name, (x, w))
+    return over, places
+
+
 @op(name="nn.conv")
 def conv(
     x: ArrayLike, w: ArrayLike, /, dims: dict[str, str], dim: Dims = (), *, stride: int | dict[str, int] | None = None,
@@ -95,23 +118,7 @@ def conv(
     """
     x, w = p.promote(x, w)
     p.no_bool("nn.conv", x, 'Cast them first: x.astype("f4")')
-    if not isinstance(dims, Mapping) or not dims:
-        raise fail(
-            ArgumentTypeError, "nn.conv", f"dims is a dict from dims of x to dims of the kernel, not {dims!r}", x, w,
-            instead='Write dims={"h": "kh", "w": "kw"}',
-        )  # fmt: skip
-    along, places = tuple(dims), tuple(dims.values())
-    dims_of("nn.conv", x, along)
-    dims_of("nn.conv (kernel)", w, places)
-    over = dims_of("nn.conv", x, dim)
-    dims_of("nn.conv (kernel)", w, over)
-    for d in places:
-        if d in x.dims:
-            raise fail(DimensionError, "nn.conv", f"the kernel's dim {d!r} is one of x, too", x, w)
-    for d in along:
-        if d in w.dims:
-            raise fail(DimensionError, "nn.conv", f"the kernel slides along {d!r}, and has it as well", x, w)
-    union_sizes("nn.conv", (x, w))
+    over, places = _kernel_dims("nn.conv", x, w, dims, dim)
     steps = _by_window("nn.conv", x, stride, dims, 1, "stride")
     gaps = _by_window("nn.conv", x, dilation, dims, 1, "dilation")
     reach = {d: (static_size("nn.conv", w, k) - 1) * gaps[d] + 1 for d, k in dims.items()}
@@ -121,6 +128,44 @@ def conv(
         y = build.window(y, d, k, static_size("nn.conv", w, k), steps[d], gaps[d])
     order = (*x.dims, *(d for d in w.dims if d not in x.dims and d not in places))
     return contract([y, w], (*over, *places), (*order, *places))
+
+
+@op(name="nn.conv_transpose")
+def conv_transpose(
+    x: ArrayLike, w: ArrayLike, /, dims: dict[str, str], dim: Dims = (), *, stride: int | dict[str, int] | None = None,
+    padding: Any = 0, dilation: int | dict[str, int] | None = None, output_padding: int | dict[str, int] = 0,
+) -> Array:  # fmt: skip
+    """Returns the transpose of `conv`: each element of `x` adds the kernel `w`, times it, to the result.
+
+    Arguments are those of `conv` for the way back: `dims` maps each dim of `x` to the kernel's dim, `dim` is summed
+    over, `padding` is cut off, and `output_padding` more elements come at the end. A dim of size n gets the size
+    (n - 1) * stride + dilation * (kernel - 1) + 1 - the padding on both sides + output_padding.
+    """
+    name = "nn.conv_transpose"
+    x, w = p.promote(x, w)
+    p.no_bool(name, x, 'Cast them first: x.astype("f4")')
+    over, places = _kernel_dims(name, x, w, dims, dim)
+    steps = _by_window(name, x, stride, dims, 1, "stride")
+    gaps = _by_window(name, x, dilation, dims, 1, "dilation")
+    more = dict.fromkeys(dims, output_padding) if isinstance(output_padding, int) else {**output_padding}
+    reach = {d: (static_size(name, w, k) - 1) * gaps[d] + 1 for d, k in dims.items()}
+    cut = _padding(name, x, padding, reach)
+    order = (*(d for d in x.dims if d not in over), *(d for d in w.dims if d not in (*x.dims, *places)))
+    dtype = x.dtype
+    y = contract([x, w], over, (*order, *(d for d in x.dims if d in over), *places))
+    for d, k in dims.items():
+        low, high = cut[d]
+        extra = integer(name, more.get(d, 0), "output_padding", least=0)
+        full = (static_size(name, x, d) - 1) * steps[d] + reach[d] if x.sizes[d] else 0
+        length = full - low - high + extra
+        if length < 0:
+            raise fail(SizeError, name, f"padding {cut[d]} cuts off more than the {full} elements along {d!r}", x, w)
+        y = build.overlap_add(y, d, k, full, steps[d], gaps[d])
+        kept = min(length, full - low)
+        y = build.slice(y, {d: (low, kept, 1)})
+        if length > kept:
+            y = build.pad(y, p.zero(y.dtype), {d: (0, length - kept, 0)})
+    return p.cast(reorder(y, order), dtype)
 
 
 def _pooled(name: str, kind: str, x: Tracer, sizes: Any, stride: Any, padding: Any) -> Tracer:

@@ -1,0 +1,121 @@
+"""Normalisation over named dims: layer_norm, rms_norm, batch_norm and group_norm. Moments of 16-bit floats are f4."""
+
+from __future__ import annotations
+
+from ..base.errors import ArgumentError, DimensionError, SizeError
+from ..call.dispatch import op
+from ..ops import promotion as p
+from ..ops.arguments import dim_of, dims_of, fail, fresh, integer, number, reorder, static_size
+from ..ops.operators import aligned
+from ..ops.reductions import count
+from ..ops.types import Array, ArrayLike, Dims
+from ..trace import build
+from ..trace.tracer import Tracer
+
+
+def _average(x: Tracer, dims: tuple[str, ...]) -> Tracer:
+    return build.binary("div", build.reduce("sum", x, dims), count(x, dims, x.dtype))
+
+
+def _over(name: str, x: Tracer, dim: Dims, example: str) -> tuple[str, ...]:
+    dims = dims_of(name, x, dim)
+    if not dims:
+        raise fail(DimensionError, name, "no dim is given", x, instead=f"Write dim={example}")
+    return dims
+
+
+def _scale(name: str, variance: Tracer, eps: float) -> Tracer:
+    return build.unary("rsqrt", build.binary("add", variance, p.constant(number(name, eps, "eps"), variance.dtype)))
+
+
+def _standard(name: str, x: Tracer, dims: tuple[str, ...], eps: float) -> Tracer:
+    """(x - mean) / sqrt(var + eps) over the dims, in the dtype of `x`."""
+    wide = p.cast(x, p.accumulator(x.dtype))
+    centred = build.binary("sub", wide, _average(wide, dims))
+    variance = _average(build.binary("mul", centred, centred), dims)
+    return p.cast(build.binary("mul", centred, _scale(name, variance, eps)), x.dtype)
+
+
+def _affine(name: str, y: Tracer, weight: ArrayLike | None, bias: ArrayLike | None) -> Tracer:
+    if weight is not None:
+        y = build.binary("mul", *aligned(name, *p.promote(y, weight)))
+    if bias is not None:
+        y = build.binary("add", *aligned(name, *p.promote(y, bias)))
+    return y
+
+
+@op(joins=True)
+def layer_norm(
+    x: ArrayLike, /, dim: Dims, weight: ArrayLike | None = None, bias: ArrayLike | None = None, eps: float = 1e-5
+) -> Array:
+    """Returns (x - mean) / sqrt(var + eps) over `dim`, times `weight`, plus `bias`.
+
+    `weight` and `bias` align by name and may be left out. The result has the dims of `x`. Over the dims of space,
+    for each instance and channel, it is instance normalisation.
+    Source: Ba, Kiros and Hinton, "Layer normalization" (2016).
+    """
+    x = p.as_float(x)
+    dims = _over("layer_norm", x, dim, '"feature"')
+    return _affine("layer_norm", _standard("layer_norm", x, dims, eps), weight, bias)
+
+
+@op(joins=True)
+def rms_norm(x: ArrayLike, /, dim: Dims, weight: ArrayLike | None = None, eps: float = 1e-6) -> Array:
+    """Returns x / sqrt(mean(x^2) + eps) over `dim`, times `weight`, with the dims of `x`.
+
+    Source: Zhang and Sennrich, "Root mean square layer normalization" (2019).
+    """
+    x = p.as_float(x)
+    dims = _over("rms_norm", x, dim, '"feature"')
+    wide = p.cast(x, p.accumulator(x.dtype))
+    scale = _scale("rms_norm", _average(build.binary("mul", wide, wide), dims), eps)
+    return _affine("rms_norm", p.cast(build.binary("mul", wide, scale), x.dtype), weight, None)
+
+
+@op(joins=True)
+def batch_norm(
+    x: ArrayLike, /, dim: Dims, weight: ArrayLike | None = None, bias: ArrayLike | None = None, *,
+    mean: ArrayLike | None = None, var: ArrayLike | None = None, eps: float = 1e-5,
+) -> Array:  # fmt: skip
+    """Returns (x - mean) / sqrt(var + eps), times `weight`, plus `bias`, with the dims of `x`.
+
+    `dim` are the dims of instances (and of space) over which the mean and the variance are taken, unless both are
+    given, as they are in inference. In training keep running ones beside: m = 0.9 * m + 0.1 * x.mean(dim); what both
+    need is computed once. Source: Ioffe and Szegedy, "Batch normalization" (2015).
+    """
+    x = p.as_float(x)
+    dims = _over("batch_norm", x, dim, '("batch", "h", "w")')
+    if (mean is None) != (var is None):
+        raise fail(ArgumentError, "nn.batch_norm", "the mean and the variance are given both or neither", x)
+    if mean is None or var is None:
+        return _affine("batch_norm", _standard("batch_norm", x, dims, eps), weight, bias)
+    own = x.dtype
+    wide, m, v = (p.cast(z, p.accumulator(own)) for z in p.promote(x, mean, var))
+    aligned("batch_norm", wide, m, v)
+    y = build.binary("mul", build.binary("sub", wide, m), _scale("batch_norm", v, eps))
+    return _affine(
+        "batch_norm", p.cast(reorder(y, (*x.dims, *(d for d in y.dims if d not in x.dims))), own), weight, bias
+    )
+
+
+@op(joins=True)
+def group_norm(
+    x: ArrayLike, groups: int, /, channel: str, dim: Dims = (), weight: ArrayLike | None = None,
+    bias: ArrayLike | None = None, eps: float = 1e-5,
+) -> Array:  # fmt: skip
+    """Returns (x - mean) / sqrt(var + eps), times `weight`, plus `bias`, with the dims of `x`.
+
+    The mean and the variance are those of each of `groups` equal groups of neighbours along `channel`, taken over
+    `dim` (the dims of space), too. Source: Wu and He, "Group normalization" (2018).
+    """
+    x = p.as_float(x)
+    channel = dim_of("group_norm", x, channel)
+    over = dims_of("group_norm", x, dim)
+    n, count_ = static_size("group_norm", x, channel), integer("nn.group_norm", groups, "groups", least=1)
+    if n % count_:
+        raise fail(SizeError, "nn.group_norm", f"{count_} groups do not divide dim {channel!r} of size {n}", x)
+    group = fresh(x.dims, "group")
+    parts = build.split(x, channel, {group: count_, channel: n // count_})
+    y = _standard("group_norm", parts, tuple(dict.fromkeys((*over, channel))), eps)
+    y = build.labelled(reorder(build.merge(y, (group, channel), channel), x.dims), x)
+    return _affine("group_norm", y, weight, bias)
