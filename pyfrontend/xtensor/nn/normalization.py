@@ -116,6 +116,7 @@ def group_norm(
         raise fail(SizeError, "nn.group_norm", f"{count_} groups do not divide dim {channel!r} of size {n}", x)
     group = fresh(x.dims, "group")
     parts = build.split(x, channel, {group: count_, channel: n // count_})
+    parts = reorder(parts, [n for d in x.dims for n in ((group, d) if d == channel else (d,))])
     y = _standard("group_norm", parts, tuple(dict.fromkeys((*over, channel))), eps)
     y = build.labelled(reorder(build.merge(y, (group, channel), channel), x.dims), x)
     return _affine("group_norm", y, weight, bias)
