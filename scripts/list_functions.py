@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import xtensor as xt
+from xtensor.ops.grouping import GroupBy, Weighted
 from xtensor.ops.updates import Selection
 from xtensor.ops.windows import Coarsen, Rolling
 from xtensor.surface.methods import ArrayMethods
@@ -38,6 +39,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Statistics": ("ops.statistics", "ops.quantiles"),
     "Of samples along a dim": ("ops.sampled",),
     "In order": ("ops.sorting", "ops.sets"),
+    "By label, by group": ("ops.by_label", "ops.grouping", "ops.segments"),
     "Reading by position": ("ops.indexing",),
     "Names and order of dims": ("ops.shape",),
     "Moved and repeated": ("ops.moving",),
@@ -54,6 +56,11 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Control flow": ("transforms.control",),
     "Pytrees": ("tree",),
     "Checks": ("testing",),
+}  # fmt: skip
+# What methods give that have methods themselves.
+OBJECTS = {
+    "x.at(time=0)": Selection, "x.rolling(time=3)": Rolling, "x.coarsen(time=3)": Coarsen, "x.groupby(..)": GroupBy,
+    "x.weighted(w)": Weighted,
 }  # fmt: skip
 ROOMS = ("linalg", "nn", "signal", "tree", "testing")
 
@@ -108,7 +115,7 @@ def page() -> str:
     things = {name: inspect.getattr_static(xt.Array, name) for name in own}
     lines = [entry(f"x.{name}", thing) for name, thing in things.items() if inspect.getdoc(thing)]
     parts.append("\n".join(lines) + "\n")
-    for what, cls in (("x.at(time=0)", Selection), ("x.rolling(time=3)", Rolling), ("x.coarsen(time=3)", Coarsen)):
+    for what, cls in OBJECTS.items():
         parts.append(f"\nOf `{what}`: " + ", ".join(f"`{n}`" for n in methods(cls)) + ".\n")
     return "".join(parts)
 

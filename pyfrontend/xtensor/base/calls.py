@@ -86,6 +86,8 @@ def _of_this_function(
         return "Write xt.where(condition, x, y), or x.where(condition, other)"
     if name == "clip" and {"a_min", "a_max", "lo", "hi", "lower", "upper"} & {*kwargs}:
         return "Write min= and max="
+    if name == "interp" and "xp" in known and kwargs:
+        return "By label, write the method: x.interp(lat=[12.5, 17.5])"
     if name == "rename" and len(names := [x for x in args if isinstance(x, str)]) == 2:
         return f'Write x.rename({names[0]}="{names[1]}")'
     if name in ("roll", "shift", "pad", "tile") and any(isinstance(x, int) for x in args):

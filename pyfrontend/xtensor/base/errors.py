@@ -184,6 +184,12 @@ class BundleError(Error, ValueError):
     """A bundle that is damaged, that a newer version made, or that has nothing for this machine."""
 
 
+class LabelError(Error, KeyError):
+    """A label that a coordinate does not have, or a dim without labels where they are needed."""
+
+    __str__ = Error.__str__
+
+
 class FunctionNameError(Error, KeyError, AttributeError):
     """A function that a bundle does not have."""
 

@@ -43,6 +43,7 @@ class Entry:
     """A compiled signature: how to call it and what to make of the results."""
 
     __slots__ = (
+        "by_labels",
         "captured",
         "device",
         "executable",
@@ -67,6 +68,7 @@ class Entry:
         # What the function reads from outside goes where it runs, once.
         self.captured = [_native.to_device(a, device) for a in program.captured]
         self.inputs = program.inputs
+        self.by_labels = program.consulted  # it serves calls with the labels that it was traced for, and no others
         self.ranges = program.ranges
         self.inline = inline  # the function is one op: what is wrong with it is wrong at the caller's line
         # Arrays with labels among those that the function reads from outside, by number.
@@ -121,6 +123,8 @@ class Entry:
     ) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit), under these options. opened:
         sizes of 0 and 1 do not, and where it fails the slow path is asked."""
+        if self.by_labels:
+            return  # C++ does not compare labels
         relabel = self.relabelled if self.relabel is not None and self.relabel.is_settled else None
         if self.labels is not None and (types is None or None in types):
             self.labels = None  # those of results may depend on sizes

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import dtypes
 from ..ir.context import file_line, is_array, spec_of
-from .xarray import OWNER, POINTS, WHOLE, Followed, Meeting, Origin
+from .relabel import Relabel, reads
+from .xarray import OWNER, POINTS, WHOLE, Followed, Given, Labels, Meeting, Origin, labels_of
 
 if TYPE_CHECKING:
     from ..trace.program import Program
 
+LOST = ("lost",)  # the step of what is left out
 _RAISES = 0  # the mode of a gather that takes no position out of range
 _LOST = frozenset({"xtensor.iota", "xtensor.constant", "xtensor.size"})
 
@@ -26,15 +28,15 @@ class Origins:
         self.arguments: dict[Any, int] = {}  # values that are an argument, in regions too
         self.kept = program.labels
         self.joined = program.joined
+        self.fed = program.fed
+        self.owned = program.owned
         self.called = program.followed
         self.meetings: dict[Any, Meeting] = {}
         block = program.main.regions[0].blocks[0]
         for i, argument in enumerate(block.arguments):
             self.known[argument] = {d: frozenset({(i, d, ())}) for d in (*self._dims(argument), WHOLE)}
             self.arguments[argument] = i
-        self._block(block)
-        returned = list(block.operations)[-1].operation.operands
-        self.results = [self.known.get(v, {}) for v in returned]
+        self.last = self._block(block)
 
     @staticmethod
     def _dims(value: Any) -> tuple[str, ...]:
@@ -48,7 +50,8 @@ class Origins:
                     self._called(*self.called[result])
                 for number, joined in enumerate(self.joined.get(result, ())):
                     self._meet(view.operation, (result, "joined", number), *joined)
-        return list(block.operations)[-1].operation
+        ops = list(block.operations)
+        return ops[-1].operation if ops else None
 
     def _either(self, values: Iterable[Any]) -> dict[str, frozenset[Origin]]:
         """Of a value that is one of these: as of their sum, but a dim that is lost in one of them is lost. One that
@@ -102,6 +105,9 @@ class Origins:
 
     def _operation(self, o: Any) -> None:
         operands = list(o.operands)
+        if o.name == "builtin.module":
+            self._unfinished(o)
+            return
         if o.name == "xtensor.switch":
             self._choice(o)
             return
@@ -152,7 +158,23 @@ class Origins:
             if result in self.kept:
                 source, steps = self.kept[result]
                 origins = self.known.get(source, {})
-                self.known[result] = {_put(d, steps.get(d)): _stepped(f, steps.get(d)) for d, f in origins.items()}
+                left = {d: f for d, f in origins.items() if steps.get(d) != LOST}
+                stepped = {_put(d, steps.get(d)): _stepped(f, steps.get(d)) for d, f in left.items()}
+                there = {*self._dims(result), POINTS, WHOLE, OWNER}
+                self.known[result] = {d: f for d, f in stepped.items() if d in there}
+            if result in self.owned:
+                number = -1 - self.owned[result]
+                self.known[result] = {d: frozenset({(number, d, ())}) for d in (*self._dims(result), WHOLE)}
+
+    def _unfinished(self, o: Any) -> None:
+        """What stands for an op while its regions are being traced."""
+        for block in (block for region in o.regions for block in region.blocks):
+            for argument in block.arguments:
+                outer = self.fed.get(argument)
+                if outer is not None:
+                    there = {*self._dims(argument), POINTS, WHOLE}
+                    self.known[argument] = {d: f for d, f in self.known.get(outer, {}).items() if d in there}
+            self._block(block)
 
     def _meet(
         self, o: Any, key: Any, name: str, joined: Sequence[Any], along: Sequence[tuple[str, ...]] | None
@@ -306,4 +328,19 @@ def _in_a_row(parts: Sequence[frozenset[Origin]]) -> frozenset[Origin]:
 def origins(program: Program) -> Followed:
     """Which coordinates results of a program keep."""
     found = Origins(program)
-    return Followed(found.results, list(found.meetings.values()))
+    results = [found.known.get(v, {}) for v in found.last.operands]
+    own = {-1 - i: labels for i, labels in enumerate(program.own)}
+    return Followed(results, list(found.meetings.values()), own)
+
+
+def labels_of_traced(x: Any) -> Labels:
+    """The labels that a traced array has in the call that it is traced for. They are a part of what the function is
+    compiled for from now on."""
+    root = x.scope.root
+    captured = {i: a for i, a in root.hidden if a.meta is not None}
+    given = {i: labels_of(a) for i, a in {**root.given, **captured}.items()}
+    given |= {-1 - i: labels for i, labels in enumerate(root.own)}
+    root.consulted = root.consulted or bool(root.given)
+    where = Origins(root).known.get(x.value, {})
+    known = {d: frozenset(o for o in froms if not reads(o)) for d, froms in where.items()}
+    return Relabel(Followed([known], [])).of(0, x.spec.sizes, Given(given, ())) or Labels()

@@ -43,7 +43,7 @@ class Relabel:
         self.alike = _Alike(followed)
         every = [*followed.results, *(where for m in followed.meetings for _, where in m.operands)]
         # Positions that are arguments choose other labels at each call.
-        self.is_settled = not any(_reads(origin) for where in every for froms in where.values() for origin in froms)
+        self.is_settled = not any(reads(origin) for where in every for froms in where.values() for origin in froms)
         self.kept: list[_Kept] = []  # latest first
 
     def __call__(self, results: Sequence[Array], sources: Mapping[int, Any], arrays: Sequence[Array]) -> list[Any]:
@@ -61,7 +61,7 @@ class Relabel:
         prints = [(i, label) for i, label in zip(sources, given, strict=True)]
         kept = self._find(prints, results)
         if kept is None:
-            every = Given(dict(zip(sources, given, strict=True)), arrays)
+            every = Given({**dict(zip(sources, given, strict=True)), **self.followed.own}, arrays)
             kept = self._keep(prints, results, self._worked_out(results, every))
         return kept.labels
 
@@ -78,9 +78,9 @@ class Relabel:
     def _worked_out(self, results: Sequence[Array], every: Given) -> list[Labels | None]:
         for meeting in self.followed.meetings:
             meeting.check(every)
-        return [self._of(i, r.sizes, every) for i, r in enumerate(results)]
+        return [self.of(i, r.sizes, every) for i, r in enumerate(results)]
 
-    def _of(self, i: int, sizes: Mapping[str, int], every: Given) -> Labels | None:
+    def of(self, i: int, sizes: Mapping[str, int], every: Given) -> Labels | None:
         """The labels of result `i`. A gradient is labelled as the argument that it is by."""
         labels = Given(self._owned(i, every), every.arrays)
         name, attrs = self._name_and_attrs(i, labels)
@@ -102,7 +102,8 @@ class Relabel:
 
     def as_dataarrays(self, results: Sequence[Array], sources: Mapping[int, Any], arrays: Sequence[Array]) -> list[Any]:
         """The results with labels, of which some are DataArrays. `arrays` are read where labels are not settled."""
-        named = {i: x.meta if type(x) is Array else x for i, x in sources.items()}
+        own = self.followed.own
+        named = {**{i: x.meta if type(x) is Array else x for i, x in sources.items()}, **own}
         like = self.alike.find(results, sources)
         if like is not None:
             pairs = enumerate(zip(like, results, strict=True))
@@ -111,7 +112,7 @@ class Relabel:
         kept = self._find(prints, results)
         if kept is None:
             given = {i: labels_of(x).copy() if is_dataarray(x) else x.meta for i, x in sources.items()}
-            kept = self._keep(prints, results, self._worked_out(results, Given(given, arrays)))
+            kept = self._keep(prints, results, self._worked_out(results, Given({**given, **own}, arrays)))
         out: list[Any] = []
         for i, result in enumerate(results):
             owned = self._owned(i, named)
@@ -252,11 +253,11 @@ def _arguments(origins: Iterable[Origin]) -> frozenset[int]:
     return frozenset(i for i, _, _ in origins)
 
 
-def _reads(origin: Origin) -> bool:
+def reads(origin: Origin) -> bool:
     """Whether a step on the way is a read at positions that are an argument."""
     steps = origin[2]
     return any(
-        (kind == "take" and isinstance(rest[0], int)) or (kind == "concat" and any(map(_reads, rest[0])))
+        (kind == "take" and isinstance(rest[0], int)) or (kind == "concat" and any(map(reads, rest[0])))
         for kind, *rest in steps
     )
 
@@ -290,7 +291,7 @@ def fingerprint(x: Any) -> Any:
 def _same_print(a: Any, b: Any) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(_same_coordinate, a, b))
-    return isinstance(a, Labels) and isinstance(b, Labels) and _equal_labels(a, b)
+    return isinstance(a, Labels) and isinstance(b, Labels) and equal_labels(a, b)
 
 
 def _same_coordinate(a: Any, b: Any) -> bool:
@@ -302,7 +303,26 @@ def _same_coordinate(a: Any, b: Any) -> bool:
     return content is content_b or (content.dtype == content_b.dtype and content.equals(content_b))
 
 
-def _equal_labels(a: Labels, b: Labels) -> bool:
+class LabelsKey:
+    """The labels of a call's arguments, as a part of a key."""
+
+    __slots__ = ("_hash", "labels")
+
+    def __init__(self, labelled: Mapping[int, Any]) -> None:
+        self.labels = {i: labels_of(x).copy() if is_dataarray(x) else labels_of(x) for i, x in labelled.items()}
+        shapes = [(i, tuple((k, v.dims, v.shape) for k, v in x.coords.items())) for i, x in self.labels.items()]
+        self._hash = hash(tuple(shapes))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LabelsKey) or self.labels.keys() != other.labels.keys():
+            return False
+        return all(equal_labels(x, other.labels[i]) for i, x in self.labels.items())
+
+
+def equal_labels(a: Labels, b: Labels) -> bool:
     if a is b:
         return True
     if [*a.coords] != [*b.coords] or a.levels != b.levels or not _same_name_and_attrs(a, b):

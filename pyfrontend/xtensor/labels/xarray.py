@@ -64,12 +64,18 @@ def _own(variable: xarray.Variable) -> xarray.Variable:
 
 def labels_of(x: Any) -> Labels:
     if is_dataarray(x):
-        coords = {str(k): v for k, v in x.coords.variables.items()}
-        # Labels of several levels are tuples, where they are at all.
-        made_up = [d for d in map(str, x.dims) if d in coords and coords[d].dtype == object]
-        levels = {d: tuple(map(str, x.indexes[d].names)) for d in made_up if x.indexes[d].nlevels > 1}
+        coords, levels = coordinates_of(x)
         return Labels(coords, x.name, dict(x.attrs), levels)
     return x.meta if isinstance(x.meta, Labels) else Labels()
+
+
+def coordinates_of(x: xarray.DataArray | xarray.Dataset) -> tuple[dict[str, xarray.Variable], dict[str, Any]]:
+    """The coordinates of an object of xarray, and the levels of those with a MultiIndex."""
+    coords = {str(k): v for k, v in x.coords.variables.items()}
+    # Labels of several levels are tuples, where they are at all.
+    made_up = [d for d in map(str, x.dims) if d in coords and coords[d].dtype == object]
+    levels = {d: tuple(map(str, x.indexes[d].names)) for d in made_up if x.indexes[d].nlevels > 1}
+    return coords, levels
 
 
 def from_xarray(x: xarray.DataArray, copy: bool | None = None) -> Array:
@@ -253,6 +259,7 @@ class Followed:
 
     results: list[dict[str, frozenset[Origin]]]
     meetings: list[Meeting]
+    own: Mapping[int, Labels] = field(default_factory=dict)  # labels that the program made, by a number below 0
 
 
 def _take(

@@ -2,6 +2,7 @@
 
 from ..call.dispatch import Op as _Op
 from ..call.dispatch import plain as _plain
+from .by_label import assign_coords, drop_sel, interp_like, reindex, reindex_like, sel, sortby
 from .contraction import cross, dot, matmul
 from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
 from .elementwise import (
@@ -61,6 +62,7 @@ from .elementwise import (
     tanh,
     trunc,
 )  # fmt: skip
+from .grouping import groupby, groupby_bins, resample, weighted
 from .indexing import head, isel, one_hot, tail, take, take_along, thin
 from .moving import diff, flip, pad, repeat, roll, shift, tile
 from .operators import (
@@ -119,6 +121,7 @@ from .reductions import (
 )  # fmt: skip
 from .sampled import gradient, interp, polyfit, polyval, trapezoid
 from .scans import cumlogsumexp, cummax, cummin, cumprod, cumsum
+from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from .sets import nonzero, unique
 from .shape import (
     as_dims,
@@ -179,6 +182,7 @@ __all__ = [
     "as_dims",
     "asin",
     "asinh",
+    "assign_coords",
     "astype",
     "atan",
     "atan2",
@@ -219,6 +223,7 @@ __all__ = [
     "divide",
     "divmod",
     "dot",
+    "drop_sel",
     "drop_vars",
     "entr",
     "equal",
@@ -241,6 +246,8 @@ __all__ = [
     "gradient",
     "greater",
     "greater_equal",
+    "groupby",
+    "groupby_bins",
     "head",
     "histogram",
     "hypot",
@@ -252,6 +259,7 @@ __all__ = [
     "idxmin",
     "imag",
     "interp",
+    "interp_like",
     "invert",
     "isclose",
     "isel",
@@ -308,15 +316,24 @@ __all__ = [
     "rank",
     "real",
     "reciprocal",
+    "reindex",
+    "reindex_like",
     "relu",
     "remainder",
     "rename",
     "repeat",
+    "resample",
     "roll",
     "rolling",
     "round",
     "rsqrt",
     "searchsorted",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "sel",
     "select",
     "shift",
     "sigmoid",
@@ -328,6 +345,7 @@ __all__ = [
     "sinh",
     "softplus",
     "sort",
+    "sortby",
     "split",
     "sqrt",
     "square",
@@ -352,6 +370,7 @@ __all__ = [
     "unique",
     "unstack",
     "var",
+    "weighted",
     "where",
     "xlog1py",
     "xlogy",

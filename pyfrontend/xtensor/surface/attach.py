@@ -11,6 +11,7 @@ from .. import linalg, nn, signal
 from ..base.errors import trimmed
 from ..base.named import Labelled, Named
 from ..trace.tracer import Tracer
+from .by_label import ByLabelMethods
 from .hints import module_lookup
 from .methods import ArrayMethods, LabelMethods, numpy_called
 
@@ -29,7 +30,7 @@ def _array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: 
 
 def attach() -> None:
     """Called once, when the package is imported."""
-    for methods, base in ((ArrayMethods, Named), (LabelMethods, Labelled)):
+    for methods, base in ((ByLabelMethods, Named), (ArrayMethods, Named), (LabelMethods, Labelled)):
         for name, method in vars(methods).items():
             if name not in _OF_THE_CLASS:
                 setattr(base, name, method)

@@ -11,7 +11,6 @@ from .. import _native, linalg, nn, ops, signal
 from ..base.errors import AttributeError_
 
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
-_BY_LABEL = "arrays have no labels: select in xarray, or by position, x.isel(time=0)"
 _DOT = 'write xt.dot(x, y, dim="k"): names say which dims are contracted, and all others go together'
 _ORDER = 'write x.transpose("b", "a")'
 _DTYPE = 'dtypes are strings or NumPy\'s: "f4", "f8", "i8", np.float32'
@@ -20,10 +19,6 @@ _NO_LABELS = "it has no labels: pass those that the function computes with, f(x,
 _RETURNED = "it has values when the call has returned it"
 _SUMS = "write xt.zeros(bin=10, dtype=x.dtype).at(bin=index).add(x), or .add(1): updates of one position accumulate"
 _GRAD = "write xt.grad(f)(x): a derivative is that of a function, by its arguments"
-_GROUPS = (
-    "group outside of the traced function; sums of groups are xt.zeros(group=3, dtype=x.dtype).at(group=index).add(x), "
-    "index having the dim that is grouped"
-)
 
 _CARRIED = "x.to_xarray() has what came along from a DataArray"
 _UNKNOWN_SIZE = "sizes do not depend on values: give x.values to NumPy"
@@ -32,32 +27,29 @@ _SKIPPING = ("sum", "prod", "mean", "std", "var", "max", "min", "median", "argma
 
 # Of arrays alone.
 _METHODS = {
-    "view": _BY_NAMES, "sel": _BY_LABEL, "loc": _BY_LABEL, "iloc": "write x.isel(time=0)",
+    "view": _BY_NAMES, "iloc": "write x.isel(time=0)",
     "numpy": "write x.values", "tolist": "write x.values.tolist()", "cpu": 'write x.to("cpu")',
     "cuda": 'write x.to("cuda")', "detach": "write xt.stop_gradient(x)",
     "copy": "arrays do not change: x itself will do",
-    "groupby": "write x.to_xarray().groupby(..)", "resample": "write x.to_xarray().resample(..)",
     "mT": 'names say which side is which: x.rename(row="col", col="row") swaps two',
     "backward": _GRAD, "grad": _GRAD, "requires_grad": _GRAD,
     "index_add": _SUMS, "scatter_add": _SUMS,
-    "interp": "xt.interp(x, xp, fp) interpolates in points; by labels, interpolate in xarray",
     "pipe": "write f(x)", "encoding": _CARRIED,
     "float": 'write x.astype("f4")', "double": 'write x.astype("f8")', "half": 'write x.astype("f2")',
     "int": 'write x.astype("i4")', "long": 'write x.astype("i8")', "bool": "write x != 0",
     "dropna": "write x.isel(time=~xt.isnan(x)), of an x(time) outside of a traced function",
-    "assign_coords": "write x.to_xarray().assign_coords(..), and xt.as_array of that",
     "plot": "write x.to_xarray().plot()", "to_netcdf": "write x.to_xarray().to_netcdf(..)",
     "to_dataframe": "write x.to_xarray().to_dataframe(..)", "to_pandas": "write x.to_xarray().to_pandas()",
     "reset_coords": "write x.drop_vars(\"time\")",
 }  # fmt: skip
 # Of traced arrays alone, before the others.
 _TRACED = {
-    "numpy": _RETURNED, "tolist": _RETURNED, "groupby": _GROUPS, "resample": _GROUPS,
+    "numpy": _RETURNED, "tolist": _RETURNED,
     "coords": _NO_LABELS, "indexes": _NO_LABELS, "data": _RETURNED,
     "name": "it has no labels: give the result its name, y.to_xarray().rename(x.name)",
     "attrs": "it has no labels: attributes go from the arguments to the results",
     **dict.fromkeys(("plot", "to_netcdf", "to_dataframe", "to_pandas"), _RETURNED),
-    **dict.fromkeys(("encoding", "assign_coords"), "what the call returns has them"),
+    **dict.fromkeys(("encoding",), "what the call returns has them"),
 }  # fmt: skip
 # Of arrays and of the package.
 _EITHER = {
@@ -80,13 +72,13 @@ _FUNCTIONS = {
     "percentile": 'write xt.quantile(x, 0.5, dim="time"), of parts from 0 to 1',
     "nanpercentile": 'write xt.quantile(x, 0.5, dim="time", skipna=True), of parts from 0 to 1',
     "nanquantile": "write xt.quantile(x, q, skipna=True)",
-    "segment_sum": _SUMS, "ix_": "write x.isel(a=[0, 1], b=[2, 3]): indices with different names",
+    "ix_": "write x.isel(a=[0, 1], b=[2, 3]): indices with different names",
     "tree_map": "write xt.tree.map(f, tree)", "tree_leaves": "write xt.tree.leaves(tree)",
     "eval_shape": "write xt.jit(f).trace(xt.spec(time=4)).outputs",
     "ShapeDtypeStruct": 'write xt.spec(time=4, dtype="f4")',
     "allclose": "write xt.isclose(x, y).all()", "array_equal": "write (x == y).all()",
     "isin": 'write (x == xt.array(values, dims="value")).any("value")',
-    "sortby": "write x.isel(time=key.argsort())", "device_put": 'write x.to("cuda")',
+    "device_put": 'write x.to("cuda")',
     "empty": "write xt.zeros(time=4): arrays do not change", "empty_like": "write xt.zeros_like(x)",
     **{name: f"write math.{name}, or np.{name}" for name in ("pi", "e", "inf", "nan")},
     "newaxis": "names say which dims go together; x.expand_dims(new=1) adds one",

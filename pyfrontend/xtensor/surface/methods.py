@@ -20,6 +20,7 @@ from ..ops import indexing, operators
 from ..ops.types import ArrayLike, Dims
 from ..ops.updates import At, assignment
 from ..ops.windows import Coarsen, Rolling
+from .by_label import ByLabelMethods
 from .hints import method_instead, numpy_instead
 
 # Functions say that they give an `Array`; a method gives what it is called on, a traced array, too (`Self`).
@@ -59,7 +60,7 @@ def _unequal(other: Any) -> bool:
 _INTERNAL = frozenset({"bounds", "known", "meta", "scope", "spec", "type", "value", "variable", "weak"})
 
 
-class ArrayMethods:
+class ArrayMethods(ByLabelMethods):
     """The operators of arrays, which broadcast by name, and the methods that xarray's DataArray has."""
 
     __slots__ = ()

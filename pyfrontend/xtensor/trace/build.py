@@ -75,9 +75,19 @@ def _one(
 def labelled(y: Tracer, x: Tracer, steps: Mapping[str, Any] | None = None) -> Tracer:
     """`y`, whose coordinates are those of `x`, whatever was computed in between: an op that moves values but not labels.
     `steps` says what became of a dim's positions: ("slice", offset, size, stride), ("pad", low, high, mode) or
-    ("take", positions, the dim that brings them where it is another one); positions None: as they are."""
+    ("take", positions, the dim that brings them where it is another one), positions None: as they are; ("lost",) leaves
+    the dim's coordinates out."""
     if y.value != x.value:
         current().root.labels[y.value] = x.value, dict(steps or {})
+    return y
+
+
+def relabelled(y: Tracer, labels: Any) -> Tracer:
+    """`y` with labels of its own (labels/xarray.py: `Labels`)."""
+    root = current().root
+    y = rename(y, {})  # another value: `y` itself may be that of an argument
+    root.owned[y.value] = len(root.own)
+    root.own.append(labels)
     return y
 
 

@@ -368,9 +368,10 @@ def scan(
                 )
         return carry.leaves_of(result[0], f), ys, structure
 
+    outside = [*[None] * len(carry.specs), *over]
     while True:
         regions = Regions(1)
-        found, ys, structure = regions.trace(0, [*carry.specs, *elements], step)
+        found, ys, structure = regions.trace(0, [*carry.specs, *elements], step, outside)
         if carry.settle(found, f):
             break
         regions.discard()

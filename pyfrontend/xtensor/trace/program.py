@@ -39,6 +39,10 @@ class Program:
     labels: Mapping[Any, tuple[Any, Mapping[str, Any]]] = field(default_factory=dict)  # as Root has them
     joined: Mapping[Any, list[Joined]] = field(default_factory=dict)  # as Root has them
     followed: Mapping[Any, tuple[Any, list[Any], list[Any]]] = field(default_factory=dict)  # as Root has them
+    fed: Mapping[Any, Any] = field(default_factory=dict)  # as Root has them
+    own: Sequence[Any] = ()  # as Root has them
+    owned: Mapping[Any, int] = field(default_factory=dict)  # as Root has them
+    consulted: bool = False  # whether the labels of the call's arguments are a part of what this was made for
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -85,12 +89,15 @@ def trace(
     name: str = "f",
     names: Sequence[str] | None = None,
     target: Target = CPU,
+    given: Mapping[int, Any] | None = None,
 ) -> Program:
-    """Runs `fn` on tracers of `specs`, once. `target`: where it will run."""
+    """Runs `fn` on tracers of `specs`, once. `target`: where it will run. `given`: arguments that have labels, by
+    number."""
     with diagnosed(Error):
         with Root(specs, names, target) as root:
-            given = zip(root.block.arguments, root.specs, strict=True)
-            arguments = [Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in given]
+            root.given = given or {}
+            values = zip(root.block.arguments, root.specs, strict=True)
+            arguments = [Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in values]
             results, structure = result_leaves(fn(arguments), name)
             unique, places = _unique(results)
             root.finish([r.value for r in unique])
@@ -108,4 +115,8 @@ def trace(
         root.labels,
         root.joined,
         root.followed,
+        root.fed,
+        root.own,
+        root.owned,
+        root.consulted,
     )

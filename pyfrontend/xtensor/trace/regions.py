@@ -30,13 +30,18 @@ class Regions:
         self.noted = [len(notes) for notes in self._notes()]
         self.placeholder = c.mlir().Operation.create("builtin.module", regions=count, loc=self.here, ip=self.scope.ip)
 
-    def trace(self, i: int, specs: Sequence[Spec], fn: Callable[[list[Tracer]], T]) -> T:
-        """`fn` on arguments of `specs`, into region `i`. More calls add to the same region, without arguments."""
+    def trace(
+        self, i: int, specs: Sequence[Spec], fn: Callable[[list[Tracer]], T], fed: Sequence[Tracer | None] | None = None
+    ) -> T:
+        """`fn` on arguments of `specs`, into region `i`. More calls add to the same region, without arguments.
+        `fed`: what the arguments are outside of the region, where that does not change."""
         scope = self.scopes[i]
         if scope is None:
             types = [c.array_type(s) for s in specs]
             block = c.mlir().Block.create_at_start(self.placeholder.regions[i], types, [self.here] * len(types))
             scope = self.scopes[i] = Scope(block, self.scope, self.always)
+            if fed is not None:
+                scope.root.feed(block.arguments, fed)
         with scope:
             values = scope.block.arguments if specs else ()
             arguments = [Tracer(v, weak=s.weak, scope=scope, spec=s) for v, s in zip(values, specs, strict=True)]
@@ -50,7 +55,7 @@ class Regions:
 
     def _notes(self) -> list[dict[Any, Any]]:
         root = self.scope.root
-        return [root.labels, root.followed, root.joined]
+        return [root.labels, root.followed, root.joined, root.owned, root.fed]
 
     def discard(self) -> None:
         """Gives up what was traced, and what is remembered of its values: others may come to stand where they were."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _native
@@ -69,12 +69,15 @@ class Root(Scope):
 
     __slots__ = (
         "captured",
+        "consulted",
         "declared",
         "device",
         "failing",
+        "fed",
         "followed",
         "fresh",
         "function",
+        "given",
         "hidden",
         "joined",
         "labels",
@@ -82,6 +85,8 @@ class Root(Scope):
         "nonempty",
         "numbers",
         "outer",
+        "own",
+        "owned",
         "ranges",
         "specs",
         "weak_float",
@@ -120,6 +125,14 @@ class Root(Scope):
         self.labels: dict[Any, tuple[Any, dict[str, Any]]] = {}
         # result -> what is known of the function that it comes from, its inputs and all of its results
         self.followed: dict[Any, tuple[Any, list[Any], list[Any]]] = {}
+        # Of the call: arguments that have labels, by number; and whether the function looked at them.
+        self.given: Mapping[int, Any] = {}
+        self.consulted = False
+        # argument of a region that is being traced -> the value outside that it is
+        self.fed: dict[Any, Any] = {}
+        # Labels that the function made (labels/xarray.py), and value -> the number of those that it has
+        self.own: list[Any] = []
+        self.owned: dict[Any, int] = {}
         # value -> the public function that gave it, what that was given, and of each the dims whose coordinates meet
         # (None: all); several where it puts arrays together in pairs.
         self.joined: dict[Any, list[Joined]] = {}
@@ -170,6 +183,14 @@ class Root(Scope):
         """A name that no user can spell, and that no other part of the program has."""
         self.fresh += 1
         return f"{like}~b{self.fresh}"
+
+    @property
+    def main(self) -> ir.Operation:
+        return self.function
+
+    def feed(self, arguments: Sequence[Any], values: Sequence[Tracer | None]) -> None:
+        """Remembers what the arguments of a region are outside of it; None: another one at each step of a loop."""
+        self.fed.update((a, x.value) for a, x in zip(arguments, values, strict=True) if x is not None)
 
     def join(
         self, value: ir.Value, op: str, *together: Sequence[Tracer], along: list[tuple[str, ...]] | None = None

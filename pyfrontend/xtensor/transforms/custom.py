@@ -176,6 +176,7 @@ class _Call:
             0,
             self.specs,
             lambda a: result_leaves(call_with("custom_derivative", self.of.fn, self.filled(a)), self.of.name),
+            self.arrays,
         )
         self.results = [spec(y) for y in found]
         self.moved = [i for i, s in enumerate(self.results) if dtypes.is_float(s.dtype)]

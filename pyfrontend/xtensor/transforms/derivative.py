@@ -66,6 +66,7 @@ def _request(
     placeholder = ir.Operation.create("builtin.module", regions=1, loc=here, ip=scope.ip)
     types = [p.value.type for p in primals]
     block = ir.Block.create_at_start(placeholder.regions[0], types, [here] * len(types))
+    scope.root.feed(block.arguments, primals)
     with _order, Scope(block, scope) as inner:
         arguments = [
             Tracer(v, weak=p.weak, scope=inner, spec=p.spec) for v, p in zip(block.arguments, primals, strict=True)

@@ -18,6 +18,7 @@ from ..call.arguments import Call, StaticNames, name_of, signature_of
 from ..call.entry import Entry, Function
 from ..call.opened import Programs
 from ..call.spelling import spelling
+from ..labels.relabel import LabelsKey
 from ..trace import program as programs
 from ..trace.program import Program
 from ..trace.scope import tracing
@@ -175,6 +176,7 @@ class _Compiler:
         self.dynamic = frozenset(check_name(d) for d in names)
         self.programs = Programs()
         self.entries = self.programs.entries
+        self.by_labels: set[Any] = set()  # keys of calls whose labels the function reads: these are a part of the key
         self.function: Callable[[], Any] = lambda: None
         self.asked = device
         self.decided = device is not None  # else it runs where its arguments are
@@ -188,16 +190,22 @@ class _Compiler:
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(args, kwargs, self.fn, self.static, self.dynamic)
         device = self.device if self.decided else call.device()
-        key = (options.current(), device, bool(call.labelled), call.key)
+        under = options.current()
+        key: Any = (under, device, bool(call.labelled), call.key)
+        if key in self.by_labels:
+            key = key, LabelsKey(call.labelled)
         entry = self.entries.get(key)
         if entry is None:
             entry = self.compile(call, device)
+            if entry.by_labels and key not in self.by_labels and type(key[-1]) is not LabelsKey:
+                self.by_labels.add(key)
+                key = key, LabelsKey(call.labelled)
             self.programs.add(key, functools.partial(_retire, self.function), entry)
-            self.register(entry, call, key[0])
+            self.register(entry, call, under)
         else:
             entry.used = True
             if call.labelled and not entry.is_registered:
-                self.register(entry, call, key[0])  # the first one was with what C++ does not take
+                self.register(entry, call, under)  # the first one was with what C++ does not take
         return entry.result(call.arrays, call.labelled)
 
     def compile(self, call: Call, device: _native.Device | None) -> Entry:
@@ -238,7 +246,7 @@ class _Compiler:
         specs = call.full_specs()
         if self.dynamic and not self.entries:
             self.check_dynamic(specs)
-        return programs.trace(body, specs, self.name, self.names(call, len(specs)), target)
+        return programs.trace(body, specs, self.name, self.names(call, len(specs)), target, call.labelled)
 
     def check_dynamic(self, specs: Sequence[Spec]) -> None:
         """At the first call: a dynamic dim that no argument has is a slip of the pen."""

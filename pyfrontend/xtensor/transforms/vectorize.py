@@ -78,7 +78,7 @@ def vectorized(body: Body, names: Sequence[str], arrays: Sequence[Tracer]) -> li
     regions = Regions(1, always=True)
     before, batched.names = batched.names, (*batched.names, *names)
     try:
-        found = regions.trace(0, [_without(x.spec, names) for x in arrays], body)
+        found = regions.trace(0, [_without(x.spec, names) for x in arrays], body, arrays)
     finally:
         batched.names = before
     results = [_checked(r, names) for r in found]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 import xtensor as xt
@@ -23,6 +24,8 @@ V = xr.DataArray(
     attrs={"units": "m/s"},
 )
 W = V.fillna(1.5)
+DAYS = pd.date_range("2020-01-01", periods=4)
+WEIGHTS = xr.DataArray([0.5, 0.25, 0.25], dims="x")
 N = W.astype("i8")
 
 # Of methods: one call, on an array and on the DataArray.
@@ -33,6 +36,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "argmax": lambda v: v.argmax("time"),
     "argmin": lambda v: v.argmin("time"),
     "argsort": lambda v: v.isel(x=0).argsort(),
+    "assign_coords": lambda v: v.assign_coords(x=[1, 2, 3]),
     "astype": lambda v: v.astype("f4"),
     "broadcast_like": lambda v: v.isel(x=0).broadcast_like(v),
     "clip": lambda v: v.clip(0.0, 2.0),
@@ -42,15 +46,21 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "cumsum": lambda v: v.cumsum("time"),
     "diff": lambda v: v.diff("time"),
     "dot": lambda v: v.dot(v.isel(time=0), dim="x"),
+    "drop_sel": lambda v: v.drop_sel(time=4),
     "drop_vars": lambda v: v.drop_vars("time"),
     "expand_dims": lambda v: v.expand_dims(k=2),
     "fillna": lambda v: v.fillna(0.0),
+    "groupby": lambda v: v.groupby("hour").sum(),
+    "groupby_bins": lambda v: v.groupby_bins("hour", [5, 7, 9]).sum(),
     "head": lambda v: v.head(time=2),
     "idxmax": lambda v: v.idxmax("time"),
     "idxmin": lambda v: v.idxmin("time"),
     "imag": lambda v: v.imag,
+    "interp": lambda v: v.interp(time=[1, 3]),
+    "interp_like": lambda v: v.interp_like(xr.DataArray([0, 0], dims="time", coords={"time": [1, 3]})),
     "isel": lambda v: v.isel(time=[2, 0], x=-1),
     "isnull": lambda v: v.isnull(),
+    "loc": lambda v: v.loc[2:4, 10],
     "max": lambda v: v.max("time"),
     "mean": lambda v: v.mean("time"),
     "median": lambda v: v.median("time"),
@@ -61,11 +71,16 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "quantile": lambda v: v.quantile(0.3, "time"),
     "rank": lambda v: v.rank("time"),
     "real": lambda v: v.real,
+    "reindex": lambda v: v.reindex(time=[2, 3]),
+    "reindex_like": lambda v: v.reindex_like(xr.DataArray([0, 0], dims="time", coords={"time": [2, 3]})),
     "rename": lambda v: v.rename(time="t"),
+    "resample": lambda v: v.assign_coords(time=DAYS).resample(time="2D").max(),
     "roll": lambda v: v.roll(time=1),
     "rolling": lambda v: v.rolling(time=2).mean(),
     "round": lambda v: v.round(),
+    "sel": lambda v: v.sel(time=[8, 1], x=20.0),
     "shift": lambda v: v.shift(time=1),
+    "sortby": lambda v: v.sortby("hour", ascending=False),
     "squeeze": lambda v: v.isel(time=[1]).squeeze(),
     "stack": lambda v: v.stack(k=("time", "x")),
     "std": lambda v: v.std("time"),
@@ -76,6 +91,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "transpose": lambda v: v.transpose("x", "time"),
     "unstack": lambda v: v.stack(k=("time", "x")).unstack("k") if isinstance(v, xr.DataArray) else _unstacked(v),
     "var": lambda v: v.var("time"),
+    "weighted": lambda v: v.weighted(WEIGHTS).mean("x"),
     "where": lambda v: v.where(v > 0),
 }
 # Attributes that both have, and no functions.
@@ -134,6 +150,8 @@ DIFFERENCES: dict[str, tuple[str, str]] = {
     "coarsen": ("value", _NAN),
     "cumprod": ("value", _NAN),
     "cumsum": ("value", _NAN),
+    "groupby": ("value", _NAN),
+    "groupby_bins": ("value", _NAN),
     "idxmax": ("dtype, value", f"{_NAN}; {_LABELS}"),
     "idxmin": ("dtype, value", f"{_NAN}; {_LABELS}"),
     "max": ("value", _NAN),
@@ -146,11 +164,13 @@ DIFFERENCES: dict[str, tuple[str, str]] = {
     ),
     "prod": ("value", _NAN),
     "quantile": ("value, coords", f"{_NAN}; xarray adds the level as a coordinate"),
+    "resample": ("value", _NAN),
     "stack": ("coords", "the new dim has no labels; xarray gives it a MultiIndex"),
     "std": ("value", _NAN),
     "sum": ("value", _NAN),
     "unstack": ("coords", "takes the sizes of the new dims, which have no labels; xarray reads them from a MultiIndex"),
     "var": ("value", _NAN),
+    "weighted": ("value", _NAN),
     "xt.corr": ("value", _NAN),
     "xt.cov": ("value", _NAN),
     "xt.reciprocal": ("value", "an integer divided by 0 is 0"),

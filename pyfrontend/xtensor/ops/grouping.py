@@ -1,0 +1,540 @@
+"""Groups by label: groupby, groupby_bins, resample, and weighted reductions, as in xarray.
+
+xarray's groupers count the group of each position from its labels. A reduction is then one pass over the array
+(`segment_sum` and its like), which is differentiable. By codes that are computed, `groupby(codes, num_groups=12)` needs
+no labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base.calls import check_methods
+from ..base.dims import brief, unknown
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, UnsupportedError
+from ..base.lacking import lacks, methods_of
+from ..labels.origins import LOST
+from ..labels.xarray import WHOLE, is_dataarray, labels_of
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.scope import tracing
+from ..trace.tracer import Tracer
+from ..values.array import Array as Concrete
+from ..values.array import from_values
+from ..values.devices import like
+from ..values.options import current
+from . import promotion as p
+from . import segments
+from .arguments import by_dim, fail, integer, resolve
+from .contraction import dot
+from .creation import arange
+from .elementwise import astype, isnan, sqrt
+from .indexing import isel, read
+from .operators import where
+from .shape import concat
+from .standin import StandIn, relabelled
+from .types import ArrayLike, Dims
+
+if TYPE_CHECKING:
+    import xarray
+
+_CODES = (
+    "Count the groups outside of the function, and pass codes: x.groupby(codes, num_groups=12, into='month'), "
+    'with codes = xt.array(time.month - 1, dims="time")'
+)
+
+
+class _Grouping:
+    """Which group each position is in. `codes`: -1 for none; `index`: the labels of the groups, if there are any."""
+
+    def __init__(self, codes: Any, count: int, into: str, index: Any = None) -> None:
+        self.codes, self.count, self.into, self.index = codes, count, into, index
+        self.known: np.ndarray | None = None if isinstance(codes, Tracer) else np.asarray(codes.values)
+        self.dims: tuple[str, ...] = tuple(codes.dims)
+
+
+class GroupBy:
+    """The groups of an array. A reduction has one element for each group, along a new dim in place of the grouped one.
+
+    `g - other`, `g + other`, `g * other` and `g / other` pair each element with what `other` has for its group.
+    """
+
+    __slots__ = ("_at", "_grouping", "_name", "_x")
+
+    def __init__(self, name: str, x: Any, grouping: _Grouping, at: StandIn | None) -> None:
+        self._name, self._x, self._grouping, self._at = name, x, grouping, at
+
+    def __repr__(self) -> str:
+        return f"GroupBy({self._grouping.into}: {self._grouping.count}) of {brief(self._x)}"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise lacks(self, name, None)
+        hint = f"write x.{self._name}(..).map(lambda part: part.{name}(..)), outside of a traced function"
+        raise lacks(self, name, hint if name in ("median", "quantile", "cumsum", "cumprod") else methods_of(self))
+
+    # ---- reductions ----
+
+    def _bare(self) -> Any:
+        return self._x if self._at is None else self._at.bare
+
+    def _rest(self, dim: Dims) -> tuple[str, ...]:
+        """Dims that are reduced besides the grouped ones: those of `dim`, by default none."""
+        dims = self._grouping.dims
+        if dim is None:
+            return ()
+        return tuple(d for d in resolve(self._name, self._x.dims, dim) if d not in dims)
+
+    def _finished(self, y: Any) -> Any:
+        """The result with the labels of the groups."""
+        at, grouping = self._at, self._grouping
+        if at is None:
+            return y
+        found = at.dataset.drop_dims(grouping.dims, errors="ignore")
+        if grouping.index is not None:
+            found = found.assign_coords({grouping.into: grouping.index})
+        return at.labelled(y, found, reduced=True)
+
+    def _empty_as_nan(self, y: Any) -> Any:
+        """NaN for groups that have no elements, where it is known that there are any."""
+        known = self._grouping.known
+        if known is None or self._at is None:
+            return y
+        counts = np.bincount(
+            known[(known >= 0) & (known < self._grouping.count)].ravel(), minlength=self._grouping.count
+        )
+        if counts.all():
+            return y
+        some = _array(self._bare(), counts > 0, (self._grouping.into,))
+        y = y if p.is_float(np.dtype(y.dtype)) else astype(y, "f8")
+        return where(some, y, np.nan).transpose(*y.dims)
+
+    def _segment(self, kind: str, x: Any, skipna: bool | None) -> Any:
+        g = self._grouping
+        return getattr(segments, f"segment_{kind}")(x, g.codes, g.count, into=g.into, skipna=skipna)
+
+    def _reduced(self, kind: str, dim: Dims, skipna: bool | None) -> Any:
+        y, rest = self._segment(kind, self._bare(), skipna), self._rest(dim)
+        if rest:
+            y = getattr(y, kind)(rest, skipna=skipna)
+        return self._finished(self._empty_as_nan(y))
+
+    def sum(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the sum of each group, and over `dim` where it names more dims than the grouped one."""
+        return self._reduced("sum", dim, skipna)
+
+    def prod(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the product of each group, as `sum`."""
+        return self._reduced("prod", dim, skipna)
+
+    def max(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the largest value of each group, as `sum`. Ties share the gradient."""
+        return self._reduced("max", dim, skipna)
+
+    def min(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the smallest value of each group, as `sum`. Ties share the gradient."""
+        return self._reduced("min", dim, skipna)
+
+    def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the mean of each group, as `sum`."""
+        return self._finished(self._mean(self._bare(), dim, skipna))
+
+    def _mean(self, x: Any, dim: Dims, skipna: bool | None) -> Any:
+        rest = self._rest(dim)
+        if not rest:
+            return self._segment("mean", x, skipna)
+        total = self._segment("sum", x, skipna).sum(rest)
+        return total / self._segment("sum", _counted(x, skipna), None).sum(rest)
+
+    def var(self, dim: Dims = None, *, ddof: int = 0, skipna: bool | None = None) -> Any:
+        """Returns the variance of each group, divided by n - ddof, as `sum`."""
+        return self._finished(self._variance(dim, ddof, skipna))
+
+    def std(self, dim: Dims = None, *, ddof: int = 0, skipna: bool | None = None) -> Any:
+        """Returns the standard deviation of each group, as `var`. Its derivative is 0 where all are equal."""
+        variance = self._variance(dim, ddof, skipna)
+        flat = variance == 0
+        return self._finished(where(flat, variance, sqrt(where(flat, 1.0, variance))))
+
+    def _variance(self, dim: Dims, ddof: int, skipna: bool | None) -> Any:
+        x, rest = self._bare(), self._rest(dim)
+        x = x if p.is_float(np.dtype(x.dtype)) else astype(x, "f8")
+        centred = x - self._spread(self._mean(x, dim, skipna)).transpose(*[d for d in x.dims if d not in rest])
+        squares = self._segment("sum", centred * centred, skipna)
+        count = self._segment("sum", _counted(x, skipna), None)
+        if rest:
+            squares, count = squares.sum(rest, skipna=skipna), count.sum(rest)
+        return squares / (count - ddof).clip(min=0).astype(squares.dtype)
+
+    def count(self, dim: Dims = None) -> Any:
+        """Returns how many elements of each group are not NaN: i8, as `sum`."""
+        y, rest = self._segment("sum", _counted(self._bare(), True), None), self._rest(dim)
+        return self._finished(self._empty_as_nan(y.sum(rest) if rest else y))
+
+    def any(self, dim: Dims = None) -> Any:
+        """Tells whether an element of each group differs from 0, as `sum`."""
+        y, rest = self._segment("max", self._bare() != 0, None), self._rest(dim)
+        return self._finished(y.any(rest) if rest else y)
+
+    def all(self, dim: Dims = None) -> Any:
+        """Tells whether every element of each group differs from 0, as `sum`."""
+        y, rest = self._segment("min", self._bare() != 0, None), self._rest(dim)
+        return self._finished(y.all(rest) if rest else y)
+
+    def first(self) -> Any:
+        """Returns the first element of each group, NaN too."""
+        return self._picked("first", min, "min")
+
+    def last(self) -> Any:
+        """Returns the last element of each group, NaN too."""
+        return self._picked("last", max, "max")
+
+    def _picked(self, name: str, pick: Callable[..., Any], kind: str) -> Any:
+        """The element of each group at its first or last position."""
+        (dim,) = self._one_dim(name)
+        x, g = self._bare(), self._grouping
+        if g.known is not None and any(not (g.known == i).any() for i in range(g.count)):
+            raise fail(ArgumentError, f"{self._name}.{name}", "some groups have no elements", self._x)
+        places = _positions(x, dim)
+        at = getattr(segments, f"segment_{kind}")(places, g.codes, g.count, into=g.into)
+        y = isel(x, {dim: at})
+        return self._finished(y.transpose(*[g.into if d == dim else d for d in x.dims]))
+
+    def _one_dim(self, name: str) -> tuple[str, ...]:
+        if len(self._grouping.dims) != 1:
+            raise fail(UnsupportedError, f"{self._name}.{name}", "the groups go along several dims", self._x)
+        return self._grouping.dims
+
+    # ---- one element for each of the array ----
+
+    def _spread(self, y: Any) -> Any:
+        """What `y` has for the group of each element."""
+        g = self._grouping
+        if g.known is not None:
+            spread = isel(y, {g.into: _array(self._bare(), np.maximum(g.known, 0), g.dims)})
+            inside = (g.known >= 0) & (g.known < g.count)
+            return spread if inside.all() else where(_array(self._bare(), inside, g.dims), spread, np.nan)
+        return read("groupby", y, {g.into: g.codes}, mode="clip")
+
+    def _with(self, other: Any, combine: Callable[[Any, Any], Any]) -> Any:
+        at, g = self._at, self._grouping
+        if not hasattr(other, "dims") or g.into not in other.dims:
+            raise fail(
+                DimensionError, self._name, f"the other operand has no dim {g.into!r}: {brief(other)}", self._x,
+                instead="Write what has one element for each group, as g.mean() has",
+            )  # fmt: skip
+        x = self._bare()
+        if at is None:
+            y = combine(x, self._spread(other))
+            return y.transpose(*x.dims, ...)
+        there = StandIn(self._name, other)
+        index, mine = there.dataset.indexes.get(g.into), g.index
+        y = there.bare
+        if index is not None and mine is not None and not index.equals(mine):
+            y = isel(y, {g.into: [int(i) for i in _sought(self._name, index, mine, self._x)]})
+        y = combine(x, self._spread(y)).transpose(*x.dims, ...)
+        found = at.dataset
+        if mine is not None and g.known is not None and g.into not in found.coords:
+            values = np.asarray(mine)[np.maximum(g.known, 0)]
+            found = found.assign_coords({g.into: (g.dims, values)})
+        return at.labelled(y, found, reduced=True)
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, lambda x, y: x + y)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, lambda x, y: x - y)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, lambda x, y: x * y)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(other, lambda x, y: x / y)
+
+    def map(self, function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
+        """Returns `function(part, *args, **keywords)` of the part of each group, put together again.
+
+        If the results keep the grouped dim, they stand in the order of the array. The function is called once for each
+        group, so a reduction above is much faster. Codes must be known: not inside of a traced function.
+        """
+        (dim,) = self._one_dim("map")
+        g = self._grouping
+        if g.known is None:
+            raise fail(
+                UnsupportedError, f"{self._name}.map", "codes that are traced do not tell the sizes of groups", self._x,
+                instead="Write the reductions that it has, or pass codes by closure",
+            )  # fmt: skip
+        places = [np.flatnonzero(g.known == i) for i in range(g.count)]
+        whole = relabelled(self._at.bare, self._at.labels, is_dataarray(self._x)) if self._at else self._x
+        parts = [function(isel(whole, {dim: [int(i) for i in at]}), *args, **keywords) for at in places if len(at)]
+        if not parts:
+            raise fail(ArgumentError, f"{self._name}.map", "there is no group with elements", self._x)
+        if dim in parts[0].dims:
+            order = np.argsort(np.concatenate([at for at in places if len(at)]), kind="stable")
+            return isel(concat(parts, dim), {dim: [int(i) for i in order]}).transpose(*parts[0].dims)
+        y = concat(parts, g.into)
+        order_of_dims = [g.into if d == dim else d for d in self._x.dims if d == dim or d in y.dims]
+        y = y.transpose(*order_of_dims, ...)
+        if self._at is None or g.index is None:
+            return y
+        there = StandIn(self._name, y)
+        kept = [i for i, at in enumerate(places) if len(at)]
+        return there.labelled(there.bare, there.dataset.assign_coords({g.into: g.index[kept]}))
+
+
+check_methods(GroupBy, "groupby")
+
+
+def _sought(name: str, index: Any, wanted: Any, x: Any) -> np.ndarray:
+    found: np.ndarray = index.get_indexer(wanted)
+    if (found < 0).any():
+        missing = wanted[int(np.argmax(found < 0))]
+        raise fail(ArgumentError, name, f"the other operand has no group {missing!s}", x)
+    return found
+
+
+def _array(x: Any, values: np.ndarray, dims: Any) -> Any:
+    return from_values(values, dims, device=None if tracing() else like(x))
+
+
+def _positions(x: Any, dim: str) -> Any:
+    return arange(x.sizes[dim], dim=dim)
+
+
+def _counted(x: Any, skipna: bool | None) -> Any:
+    """1 for each element that counts, i8."""
+    there = ~isnan(x) if p.is_float(np.dtype(x.dtype)) else (x == x)
+    return astype(there if skipna else there | ~there, "i8")
+
+
+# -- which groups there are -------------------------------------------------------------------------------------------
+
+
+def groupby(
+    x: ArrayLike,
+    group: Any = None,
+    /,
+    *,
+    num_groups: int | None = None,
+    into: str = "group",
+    **groupers: Any,
+) -> GroupBy:
+    """Returns the groups of `x` by what a coordinate says: groupby(x, "time.month").mean(), groupby(x, "region").sum().
+
+    group: the name of a coordinate, a part of its dates ("time.month", "time.season"), or a DataArray of labels; or
+    a grouper of `xarray.groupers` by keyword: time=SeasonGrouper(["DJF", "JJA"]), x=BinGrouper(bins).
+    By codes: groupby(x, codes, num_groups=12, into="month") takes an integer array over dims of `x`, as `segment_sum`.
+    It may be traced, and needs no labels.
+    The result has the methods sum, mean, max, min, prod, var, std, count, any, all, first, last and map(function). Its
+    arithmetic (g - g.mean()) pairs each element with its group. A reduction is one pass, differentiable.
+
+    >>> days = xr.DataArray([1.0, 3.0, 5.0], dims="day", coords={"kind": ("day", ["wet", "dry", "wet"])})
+    >>> xt.groupby(days, "kind").mean().values
+    array([3., 3.])
+    """
+    if num_groups is not None:
+        return _by_codes(x, group, num_groups, into)
+    if isinstance(group, Tracer):
+        raise fail(ArgumentTypeError, "groupby", "codes come with how many groups there are", group,
+                   instead="Write x.groupby(codes, num_groups=12)")  # fmt: skip
+    if (group is None) == (not groupers) or len(groupers) > 1:
+        raise fail(
+            ArgumentError, "groupby", "one coordinate to group by is needed", x,
+            instead='Write x.groupby("time.month"). By several: combine codes, year * 12 + month',
+        )  # fmt: skip
+    at = StandIn("groupby", x)
+    if groupers:
+        ((group, grouper),) = groupers.items()
+    else:
+        group, grouper = group.to_xarray() if isinstance(group, Concrete) else group, None
+    labels = _labels(at, group)
+    return GroupBy("groupby", x, _encoded(at, grouper, labels, None), at)
+
+
+def _by_codes(x: Any, codes: Any, num_groups: int, into: str) -> GroupBy:
+    if not hasattr(codes, "dims") or not hasattr(codes, "dtype"):
+        raise fail(
+            ArgumentTypeError, "groupby", f"codes are an integer array over dims of x, not {brief(codes)}", x,
+            instead='Write x.groupby(xt.array(codes, dims="time"), num_groups=12)',
+        )  # fmt: skip
+    count = integer("groupby", num_groups, "num_groups", least=0)
+    plain = codes if isinstance(codes, Tracer) else StandIn("groupby", codes).bare
+    at = None if isinstance(x, Tracer) or not hasattr(x, "dims") else StandIn("groupby", x)
+    return GroupBy("groupby", x, _Grouping(plain, count, into), at)
+
+
+def _labels(at: StandIn, group: Any) -> xarray.DataArray:
+    """What is grouped by, over dims of the array."""
+    if isinstance(group, str):
+        base = group.partition(".")[0]
+        if base not in at.dataset.coords and base not in at.dataset.dims:
+            raise unknown(at.op, base, [*at.x.dims, *at.dataset.coords])
+        if isinstance(at.x, Tracer):
+            at.needs([d for d in (base,) if d in at.x.dims], _CODES)
+        found = at.asked(lambda s: s[group])
+    elif is_dataarray(group):
+        found = group
+    else:
+        raise fail(ArgumentTypeError, at.op, f"groups are a name or an array, not {brief(group)}", at.x, instead=_CODES)
+    lacking = [d for d in found.dims if d not in at.x.dims]
+    if lacking:
+        raise unknown(at.op, str(lacking[0]), at.x.dims)
+    if not found.dims:
+        raise fail(ArgumentError, at.op, f"the coordinate {found.name!r} has no dim to group along", at.x)
+    return found
+
+
+def _encoded(at: StandIn, grouper: Any, labels: xarray.DataArray, into: str | None) -> _Grouping:
+    """The codes that a grouper of xarray finds for labels."""
+    from xarray import groupers
+
+    found = at.asked(lambda _: (grouper or groupers.UniqueGrouper()).factorize(labels))
+    codes = np.asarray(found.codes.values).astype("i8")
+    name = into or str(found.unique_coord.dims[0] if found.unique_coord.dims else labels.name or "group")
+    index = found.full_index.rename(name)
+    dims = tuple(map(str, found.codes.dims))
+    return _Grouping(_array(at.bare, codes, dims), len(index), name, index)
+
+
+def groupby_bins(x: ArrayLike, group: Any, bins: Any, /, **options: Any) -> GroupBy:
+    """Returns the groups of `x` by the interval that a coordinate lies in: groupby_bins(x, "lat", [0, 10, 20]).mean().
+
+    group: a name of a coordinate, or a DataArray. bins: the edges, or how many of equal width. options: right=,
+    labels=, precision= and include_lowest=, as for `pandas.cut`. The new dim is called lat_bins. A bin without
+    elements gives NaN.
+    """
+    from xarray import groupers
+
+    at = StandIn("groupby_bins", x)
+    labels = _labels(at, group.to_xarray() if isinstance(group, Concrete) else group)
+    try:
+        grouper = groupers.BinGrouper(bins=bins, **options)
+    except TypeError as error:
+        raise fail(ArgumentTypeError, "groupby_bins", str(error), x) from None
+    return GroupBy("groupby_bins", x, _encoded(at, grouper, labels, f"{labels.name}_bins"), at)
+
+
+def resample(
+    x: ArrayLike,
+    indexer: Any = None,
+    /,
+    *,
+    closed: str | None = None,
+    label: str | None = None,
+    offset: Any = None,
+    origin: Any = "start_day",
+    **keywords: Any,
+) -> GroupBy:
+    """Returns the groups of `x` by spans of time: resample(x, time="1D").mean(), resample(x, time="MS").sum().
+
+    The span is a frequency of pandas. closed, label: which side of a span belongs to it, and labels it, "left" or
+    "right". The dates of a span without elements are in the result, with NaN. To insert dates, write
+    `reindex` or `interp`.
+    """
+    from xarray import groupers
+
+    given = by_dim("resample", indexer, keywords, "spans")
+    if len(given) != 1:
+        raise fail(ArgumentError, "resample", "one dim is resampled at a time", x,
+                   instead='Write x.resample(time="1D")')  # fmt: skip
+    ((dim, freq),) = given.items()
+    at = StandIn("resample", x)
+    if dim not in at.x.dims:
+        raise unknown("resample", dim, at.x.dims)
+    if dim not in at.dataset.indexes:
+        raise fail(ArgumentError, "resample", f"dim {dim!r} has no dates", x, instead=_CODES)
+    grouper = freq
+    if not isinstance(freq, groupers.Resampler):
+        how: Any = {"closed": closed, "label": label, "offset": offset, "origin": origin}
+        grouper = groupers.TimeResampler(freq=freq, **how)
+    return GroupBy("resample", x, _encoded(at, grouper, at.dataset[dim], dim), at)
+
+
+# -- weights ----------------------------------------------------------------------------------------------------------
+
+
+class Weighted:
+    """An array with a weight for each element. Weights align by name, and must not be NaN."""
+
+    __slots__ = ("_weights", "_x")
+
+    def __init__(self, x: Any, weights: Any) -> None:
+        self._x, self._weights = x, weights
+
+    def __repr__(self) -> str:
+        return f"Weighted({', '.join(self._weights.dims)}) of {brief(self._x)}"
+
+    def _dims(self, name: str, dim: Dims) -> tuple[str, ...]:
+        both = (*self._x.dims, *(d for d in self._weights.dims if d not in self._x.dims))
+        return resolve(f"weighted.{name}", both, dim)
+
+    def _total(self, x: Any, dims: tuple[str, ...], skipna: bool | None) -> Any:
+        if (current().skipna if skipna is None else skipna) and p.is_float(np.dtype(x.dtype)):
+            x = where(isnan(x), 0.0, x)
+        return dot(x, self._weights, dim=dims)
+
+    def sum_of_weights(self, dim: Dims = None) -> Any:
+        """Returns the sum over `dim` of the weights of elements that are not NaN."""
+        total = self._weight(self._dims("sum_of_weights", dim))
+        return where(total != 0, total, np.nan)
+
+    def _weight(self, dims: tuple[str, ...]) -> Any:
+        x = self._x
+        weight = self._weights
+        dtype = np.dtype(weight.dtype) if p.is_float(np.dtype(weight.dtype)) else np.dtype("f8")
+        there = ~isnan(x) if p.is_float(np.dtype(x.dtype)) else (x == x)
+        return self._total(astype(there, dtype), dims, False)
+
+    def sum(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the sum over `dim` of the elements times their weights."""
+        return self._total(self._x, self._dims("sum", dim), skipna)
+
+    def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the weighted sum over `dim`, divided by the sum of the weights; NaN where that is 0."""
+        dims = self._dims("mean", dim)
+        weight = self._weight(dims)
+        return self._total(self._x, dims, skipna) / where(weight != 0, weight, np.nan)
+
+    def sum_of_squares(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the weighted sum over `dim` of the squared differences from the weighted mean."""
+        dims = self._dims("sum_of_squares", dim)
+        centred = self._x - self.mean(dims, skipna=skipna)
+        return self._total(centred * centred, dims, skipna)
+
+    def var(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the weighted mean over `dim` of the squared differences from the weighted mean."""
+        dims = self._dims("var", dim)
+        return self.sum_of_squares(dims, skipna=skipna) / self.sum_of_weights(dims)
+
+    def std(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the square root of `var`. Its derivative is 0 where that is 0."""
+        variance = self.var(dim, skipna=skipna)
+        return where(variance == 0, 0.0, sqrt(where(variance == 0, 1.0, variance)))
+
+
+check_methods(Weighted, "weighted")
+
+
+def weighted(x: ArrayLike, weights: ArrayLike, /) -> Weighted:
+    """Returns `x` with a weight for each element, to be reduced: weighted(x, area).mean("lat").
+
+    The result has the methods mean, sum, var, std, sum_of_weights and sum_of_squares. Weights align with `x` by name.
+
+    >>> xt.weighted(xt.array([1.0, 4.0], dims="lat"), xt.array([3.0, 1.0], dims="lat")).mean().item()
+    1.75
+    """
+    for what, a in (("x", x), ("weights", weights)):
+        if not hasattr(a, "dims") or not hasattr(a, "dtype"):
+            raise fail(ArgumentTypeError, "weighted", f"{what} is an array, not {brief(a)}")
+    # The result is called as the array is, whatever the weights are called.
+    if tracing():
+        given = as_tracer(weights)
+        weights = build.labelled(build.rename(given, {}), given, {WHOLE: LOST})
+    else:
+        labels = replace(labels_of(weights), name=labels_of(x).name, attrs={})
+        weights = relabelled(weights, labels, is_dataarray(weights))
+    return Weighted(x, weights)

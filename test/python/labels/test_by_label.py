@@ -1,0 +1,196 @@
+"""sel, reindex, interp, groups and weights against xarray: values, dims, dtype, coordinates, name and attributes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+import xtensor as xt
+from xarray.groupers import BinGrouper, SeasonGrouper
+from xtensor.testing import check_gradients
+
+pytestmark = pytest.mark.cpu_only("values are compared in float64")
+
+DAYS = pd.date_range("2020-01-01", periods=70)
+V = xr.DataArray(
+    np.random.default_rng(0).normal(size=(2, 70, 3)),
+    dims=("x", "time", "lat"),
+    coords={
+        "time": DAYS,
+        "hour": ("time", np.arange(70.0)),
+        "x": [1.0, 2.0],
+        "run": 1,
+        "lat": [30, 10, 20],
+        "kind": ("lat", ["b", "a", "b"]),
+    },
+    name="heat",
+    attrs={"units": "K"},
+)
+TRACK = {"lat": xr.DataArray([10, 30, 10], dims="p"), "x": xr.DataArray([1.0, 2.0, 2.0], dims="p")}
+BETWEEN = {"lat": xr.DataArray([12.0, 15.0], dims="p"), "x": xr.DataArray([1.0, 1.2], dims="p")}
+AREA = xr.DataArray([0.1, 0.2, 0.7], dims="lat", coords={"lat": [30, 10, 20]}, name="area", attrs={"units": "m2"})
+
+# One call, on an array and on a DataArray.
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "sel month": lambda v: v.sel(time="2020-02"),
+    "sel day": lambda v: v.sel(time="2020-02-03"),
+    "sel list": lambda v: v.sel(lat=[10, 30], x=2.0),
+    "sel nearest": lambda v: v.sel(x=1.2, method="nearest"),
+    "sel tolerance": lambda v: v.sel(x=[1.1], method="nearest", tolerance=0.5),
+    "sel slice": lambda v: v.sel(time=slice("2020-01-05", "2020-01-07"), lat=10, drop=True),
+    "sel track": lambda v: v.sel(TRACK),
+    "loc": lambda v: v.loc[:, "2020-01", [20, 30]],
+    "drop_sel": lambda v: v.drop_sel(lat=[10]),
+    "sortby": lambda v: v.sortby("lat"),
+    "sortby two": lambda v: v.sortby(["kind", "lat"], ascending=False),
+    "reindex": lambda v: v.reindex(lat=[10, 15, 30]),
+    "reindex dates": lambda v: v.reindex(time=DAYS[5:8] + pd.Timedelta("1h"), method="ffill"),
+    "reindex fill": lambda v: v.reindex(lat=[10, 99], fill_value=0.0),
+    "reindex_like": lambda v: v.reindex_like(V.isel(lat=[0, 1])),
+    "interp": lambda v: v.interp(lat=[10, 12.5, 30]),
+    "interp dates": lambda v: v.interp(time=DAYS[3:5] + pd.Timedelta("7h")),
+    "interp two": lambda v: v.interp(lat=12.0, x=1.5),
+    "interp beyond": lambda v: v.interp(lat=[12.0, 40.0]),
+    "interp nearest": lambda v: v.interp(lat=[12.0, 29.0], method="nearest"),
+    "interp track": lambda v: v.interp(BETWEEN),
+    "interp_like": lambda v: v.interp_like(V.isel(lat=[1, 2])),
+    "assign_coords": lambda v: v.assign_coords(lat=[1, 2, 3], zone=("lat", [7, 8, 9]), other=5),
+    "season": lambda v: v.groupby(time=SeasonGrouper(["DJF", "MAM"])).mean(),
+    "grouper of bins": lambda v: v.groupby(hour=BinGrouper([0, 50, 90])).mean(),
+    "any": lambda v: (v > 1).groupby("kind").any(),
+    "all": lambda v: (v > -1).groupby("kind").all(),
+    "map keeps": lambda v: v.groupby("time.month").map(lambda part: part - part.mean("time")),
+    "map reduces": lambda v: v.groupby("kind").map(lambda part: part.mean("lat")),
+    "groups and more dims": lambda v: v.groupby("time.month").mean(("time", "lat")),
+    "groups' variance": lambda v: v.groupby("time.month").var(("time", "lat"), ddof=1),
+    "anomaly": lambda v: v.drop_vars("run").groupby("time.month") - v.drop_vars("run").groupby("time.month").mean(),
+}
+for _kind in ("sum", "mean", "max", "min", "prod", "var", "std", "count", "first", "last"):
+    CALLS[f"month {_kind}"] = lambda v, k=_kind: getattr(v.groupby("time.month"), k)()
+    CALLS[f"resample {_kind}"] = lambda v, k=_kind: getattr(v.resample(time="7D"), k)()
+for _kind in ("sum", "mean", "max", "count"):  # one bin is empty
+    CALLS[f"bins {_kind}"] = lambda v, k=_kind: getattr(v.groupby_bins("hour", [0, 10, 200, 300]), k)()
+for _kind in ("sum", "mean", "var", "std", "sum_of_weights", "sum_of_squares"):
+    CALLS[f"weighted {_kind}"] = lambda v, k=_kind: getattr(v.weighted(AREA), k)("lat")
+CALLS["weighted all"] = lambda v: v.weighted(AREA).mean()
+
+METHODS = {name: call for name, call in CALLS.items() if not name.startswith("map")}
+
+
+def check(got: Any, want: xr.DataArray) -> None:
+    got = got if isinstance(got, xr.DataArray) else got.to_xarray()
+    xr.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
+    assert (got.dims, got.dtype, got.name, got.attrs) == (want.dims, want.dtype, want.name, want.attrs)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_gives_what_xarray_gives(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = CALLS[name](V)
+        check(CALLS[name](xt.as_array(V)), want)
+        compiled = xt.jit(CALLS[name])
+        check(compiled(xt.as_array(V)), want)
+        check(compiled(V), want)
+
+
+def test_functions_take_dataarrays() -> None:
+    check(xt.sel(V, lat=10), V.sel(lat=10))
+    check(xt.groupby(V, "kind").mean(), V.groupby("kind").mean())
+    check(xt.resample(V, time="MS").sum(), V.resample(time="MS").sum())
+
+
+def test_labels_are_a_part_of_what_is_compiled() -> None:
+    pick = xt.jit(lambda v: v.sel(lat=10).sum())
+    other = V.assign_coords(lat=[10, 20, 30])
+    for v in (V, other, V, xt.as_array(other)):
+        labelled = v if isinstance(v, xr.DataArray) else other
+        assert pick(v).item() == pytest.approx(labelled.sel(lat=10).sum().item(), rel=1e-12)
+    assert len(pick._compiler.entries) == 2  # the second and the fourth call have equal labels
+
+
+def test_labels_are_known_inside_of_transforms() -> None:
+    want = V.interp(lat=12.5).sum(("x", "time")).item()
+
+    def loss(v: Any) -> Any:
+        return v.interp(lat=12.5).sum()
+
+    value, gradient = xt.value_and_grad(loss)(V)
+    assert value.item() == pytest.approx(want)
+    assert gradient.sel(lat=10).values == pytest.approx(0.75) and gradient.sel(lat=30).values == pytest.approx(0.0)
+    xr.testing.assert_equal(gradient.lat, V.lat)
+    check(xt.vectorize(lambda v: v.sel(lat=10), "x")(V), V.sel(lat=10))
+    _, picked = xt.scan(lambda c, v: (c, v.sel(lat=10)), 0.0, V, dim="x")
+    np.testing.assert_array_equal(picked.values, V.sel(lat=10).values)
+    both = xt.jit(lambda v: xt.cond(v.sum() > 1e9, lambda v: v.sel(lat=10), lambda v: v.sel(lat=20), v))
+    np.testing.assert_array_equal(both(V).values, V.sel(lat=20).values)
+    month = xt.jit(lambda v: (2.0 * v).isel(time=slice(3, None)).groupby("time.month").sum())
+    check(month(V), (2.0 * V).isel(time=slice(3, None)).groupby("time.month").sum())
+
+
+def test_derivatives() -> None:
+    x = xt.as_array(V.isel(time=slice(40), x=0))
+    calls: list[Callable[[Any], Any]] = [
+        lambda v: v.groupby("time.month").var(),
+        lambda v: v.interp(lat=[12.0, 20.0]) ** 2,
+        lambda v: v.reindex(lat=[10, 15], fill_value=0.0) ** 2,
+        lambda v: v.weighted(AREA).std("lat"),
+    ]
+    for call in calls:
+        # Differences are taken of arrays without labels.
+        check_gradients(lambda v, c=call: c(v.assign_coords(time=DAYS[:40], lat=[30, 10, 20])), (x,), order=2)
+
+
+def test_groups_by_codes_inside_of_a_compiled_function() -> None:
+    codes = xt.array(DAYS.month.values - 1, dims="time")
+
+    @xt.jit
+    def anomaly(v: Any, codes: Any) -> Any:
+        g = v.groupby(codes, num_groups=12, into="month")
+        return g - g.mean()
+
+    want = V.groupby("time.month") - V.groupby("time.month").mean()
+    np.testing.assert_allclose(anomaly(V, codes).values, want.values, atol=1e-14)
+    got = xt.as_array(V).groupby(codes, num_groups=3, into="month").max()
+    np.testing.assert_array_equal(got.values, V.groupby("time.month").max().values)
+    assert {*got.coords} == {"x", "lat", "kind", "run"}
+
+
+def test_nan_is_left_out_on_demand() -> None:
+    gaps = V.where(V > 0)
+    for kind in ("sum", "mean", "max", "var"):
+        want = getattr(gaps.groupby("time.month"), kind)(skipna=True)
+        check(getattr(xt.as_array(gaps).groupby("time.month"), kind)(skipna=True), want)
+    with xt.option(skipna=True):
+        check(xt.as_array(gaps).groupby("kind").mean(), gaps.groupby("kind").mean())
+        check(xt.as_array(gaps).weighted(AREA).mean("lat"), gaps.weighted(AREA).mean("lat"))
+
+
+def test_errors_say_what_is_there_and_what_to_write() -> None:
+    a = xt.as_array(V)
+    with pytest.raises(xt.LabelError, match=r"no such label: .*'lat' has 3 from 30 to 20"):
+        a.sel(lat=11)
+    with pytest.raises(KeyError):
+        a.sel(lat=11)
+    with pytest.raises(xt.DimensionError, match="no dim 'q'"):
+        a.sel(q=1)
+    with pytest.raises(xt.LabelError, match=r"dim 'lat' has no labels here.*isel"):
+        xt.jit(lambda v: xt.fori_loop(0, 2, lambda i, c: c + c.sel(lat=10), v))(a)
+    with pytest.raises(xt.ArgumentTypeError, match="labels along 'lat' have no values while they are traced"):
+        xt.jit(lambda v, lat: v.sel(lat=lat))(a, 10)
+    with pytest.raises(xt.ArgumentError, match="method is one of"):
+        a.interp(lat=[1.0], method="cubic")
+    with pytest.raises(xt.ArgumentError, match="one coordinate to group by"):
+        a.groupby()
+    with pytest.raises(xt.LabelError, match=r"no labels here.*num_groups=12"):
+        xt.jit(lambda: xt.zeros(time=3).groupby("time").mean())()
+    with pytest.raises(xt.UnsupportedError, match="do not tell the sizes of groups"):
+        codes = xt.array([0, 1, 0], dims="lat")
+        xt.jit(lambda v, c: v.groupby(c, num_groups=2).map(lambda part: part))(a, codes)
+    with pytest.raises(AttributeError, match=r"map\(lambda part: part.median"):
+        a.groupby("kind").median()

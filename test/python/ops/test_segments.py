@@ -1,0 +1,106 @@
+"""Reductions by codes, against pandas and xarray; derivatives against differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xtensor as xt
+from xtensor.testing import check_gradients
+
+KINDS = ("sum", "prod", "mean", "max", "min")
+CODES = np.array([2, 0, -1, 2, 5, 0, 9])  # not sorted, 1, 3 and 4 empty; -1 and 9 in no group
+EMPTY = {"sum": 0.0, "prod": 1.0, "mean": np.nan, "max": -np.inf, "min": np.inf}
+
+
+def segment(kind: str, *args: Any, **keywords: Any) -> Any:
+    return getattr(xt, f"segment_{kind}")(*args, **keywords)
+
+
+def expected(kind: str, x: np.ndarray, codes: np.ndarray, count: int) -> np.ndarray:
+    """By pandas, along axis 0."""
+    kept = (codes >= 0) & (codes < count)
+    found = getattr(pd.DataFrame(x[kept]).groupby(codes[kept]), kind)()
+    fill = EMPTY[kind] if x.dtype.kind == "f" else np.nan
+    return np.asarray(found.reindex(range(count)).fillna(fill))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_groups_are_those_of_pandas(kind: str, is_sorted: bool) -> None:
+    x = np.random.default_rng(1).normal(size=(7, 3)).astype("f4")
+    codes = np.sort(CODES) if is_sorted else CODES
+    a, c = xt.array(x, dims=("t", "b")), xt.array(codes, dims="t")
+    got = segment(kind, a, c, 6)
+    assert got.dims == ("group", "b") and got.dtype == x.dtype
+    np.testing.assert_allclose(got.values, expected(kind, x, codes, 6), rtol=1e-6)
+    compiled = xt.jit(lambda a, c: segment(kind, a, c, 6))(a, c)
+    np.testing.assert_array_equal(compiled.values, got.values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nan_is_left_out_as_pandas_leaves_it_out(kind: str) -> None:
+    x = np.array([[1.0, np.nan], [2.0, np.nan], [4.0, 3.0], [np.nan, 5.0]])
+    codes = np.array([0, 0, 1, 1])
+    got = segment(kind, xt.array(x, dims=("t", "b")), xt.array(codes, dims="t"), 2, skipna=True)
+    np.testing.assert_array_equal(got.values, np.asarray(getattr(pd.DataFrame(x).groupby(codes), kind)()))
+
+
+@pytest.mark.cpu_only("differences are taken in float64")
+@pytest.mark.parametrize("kind", KINDS)
+def test_derivatives(kind: str) -> None:
+    x = xt.array(np.random.default_rng(2).normal(size=(2, 7)), dims=("b", "t"))
+    codes = xt.array(CODES, dims="t")
+    check_gradients(lambda x: segment(kind, x, codes, 6).isel(group=[0, 2, 5]), (x,), order=2)
+
+
+def test_codes_over_several_dims() -> None:
+    x = np.arange(12.0).reshape(3, 4)
+    codes = np.array([[0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 0, 1]])
+    a, c = xt.array(x, dims=("t", "b")), xt.array(codes, dims=("t", "b"))
+    np.testing.assert_array_equal(xt.segment_sum(a, c, 2).values, np.bincount(codes.ravel(), x.ravel()))
+    apart = xt.segment_sum(a, c, 2, dim="t", into="t")
+    assert apart.dims == ("t", "b")
+    columns = [np.bincount(codes[:, i], x[:, i], minlength=2) for i in range(4)]
+    np.testing.assert_array_equal(apart.values, np.stack(columns, 1))
+
+
+def test_other_transforms_and_open_sizes() -> None:
+    x = xt.array(np.random.default_rng(3).normal(size=(7, 2)), dims=("t", "b"))
+    codes = xt.array(CODES % 3, dims="t")
+    want = xt.segment_mean(x, codes, 3)
+    batched = xt.vectorize(lambda x: xt.segment_mean(x, codes, 3), "b")(x)
+    np.testing.assert_allclose(batched.transpose(*want.dims).values, want.values, rtol=1e-12)
+    opened = xt.jit(lambda x, c: xt.segment_mean(x, c, 3), dynamic_dims="t")
+    np.testing.assert_allclose(opened(x, codes).values, want.values, rtol=1e-12)
+    few = opened(x.isel(t=slice(4)), codes.isel(t=slice(4)))
+    np.testing.assert_allclose(few.values, xt.segment_mean(x.isel(t=slice(4)), codes.isel(t=slice(4)), 3).values)
+    _, ys = xt.scan(lambda c, x: (c, xt.segment_mean(x, codes, 3)), 0.0, x, dim="b")
+    np.testing.assert_allclose(ys.transpose(*want.dims).values, want.values, rtol=1e-12)
+
+
+def test_dtypes() -> None:
+    codes = xt.array([0, 1, 0], dims="t", dtype="u1")
+    small = xt.array([100, 7, 100], dims="t", dtype="i1")
+    assert xt.segment_sum(small, codes, 2).values.tolist() == [200, 7]
+    assert xt.segment_max(small, codes, 3).values.tolist() == [100, 7, -128]
+    flags = xt.array([False, True, True], dims="t")
+    assert xt.segment_min(flags, codes, 3).values.tolist() == [False, True, True]
+    assert xt.segment_mean(small, codes, 2).values.tolist() == [100.0, 7.0]
+
+
+def test_errors_say_what_to_write() -> None:
+    x = xt.ones(t=3, b=2)
+    codes = xt.array([0, 1, 0], dims="t")
+    with pytest.raises(xt.DTypeError, match=r"codes are integers, not float64.*astype"):
+        xt.segment_sum(x, codes * 0.5, 2)
+    with pytest.raises(xt.DimensionError, match="codes have dim 'q', which the array lacks"):
+        xt.segment_sum(x, codes.rename(t="q"), 2)
+    with pytest.raises(xt.SizeError, match="dim 't' has size 3 in the array and 2 in the codes"):
+        xt.segment_sum(x, codes.isel(t=slice(2)), 2)
+    with pytest.raises(xt.DimensionError, match=r"has dim 'b' already.*into="):
+        xt.segment_sum(x, codes, 2, into="b")
+    with pytest.raises(xt.ArgumentTypeError, match="num_groups is an int that is known while tracing"):
+        xt.jit(lambda x, n: xt.segment_sum(x, codes, n))(x, 2)
