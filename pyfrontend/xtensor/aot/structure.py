@@ -6,13 +6,14 @@ import collections
 import dataclasses
 import functools
 import keyword
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..base import tree as core
 from ..base.calls import int_text
 from ..base.errors import UnsupportedError
 from ..call.arguments import Static
+from ..labels.dataset import Variables
 from .literal import is_literal, value_of
 from .schema import Check, RefusedError, items, number, refuse, text
 
@@ -40,12 +41,14 @@ def _tuple_field(value: Any, where: str) -> str:
 
 _MOST = 1024
 _TEXT, _NUMBER = text(_MOST, is_line=False), number(-(2**63), 2**63 - 1)
+_NAMES = items(_TEXT, _MANY)
 _KEYS, _FIELDS, _PARTS = items(_key, _MANY), items(_field, _MANY), items(lambda x, _: x, _MANY)
 
 
 def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
     """A leaf is "*", None is null, ["static", text] a value that the program was traced for; [kind, children],
-    ["dict", keys, children] or [kind, name, fields, children] is the rest. Raises for what `tree` would refuse."""
+    ["dict", keys, children], ["dataset", names, children] or [kind, name, fields, children] is the rest.
+    Raises for what `tree` would refuse."""
     kind = structure.kind
     if structure == core.structure(0):
         return _LEAF
@@ -66,6 +69,8 @@ def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
         )
     if kind is dict and all(type(k) in (int, str) for k in keys):
         return ["dict", _held(_key, keys, f"{what} hold a dict with the key", "Use another key"), children]
+    if kind is Variables:
+        return ["dataset", _held(_key, list(keys), f"{what} hold a Dataset with the variable", "Rename it"), children]
     is_tuple = hasattr(kind, "_fields") and issubclass(kind, tuple)
     if is_tuple or (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         word, fields = ("namedtuple", kind._fields) if is_tuple else ("dataclass", keys)
@@ -123,10 +128,11 @@ def tree(found: Any, where: str, depth: int = 0) -> Any:
         children = [tree(c, f"{where}[{i}]", depth + 1) for i, c in enumerate(found[-1])]
         if len(found) == 2 and found[0] in ("list", "tuple"):
             return children if found[0] == "list" else tuple(children)
-        if len(found) == 3 and found[0] == "dict":
-            keys = _KEYS(found[1], where)
+        if len(found) == 3 and found[0] in ("dict", "dataset"):
+            keys = (_KEYS if found[0] == "dict" else _NAMES)(found[1], where)
             if len(set(keys)) == len(keys) == len(children):
-                return dict(zip(keys, children, strict=True))
+                by_name = dict(zip(keys, children, strict=True))
+                return by_name if found[0] == "dict" else Variables(by_name)
     raise refuse(found, where, f"a tree of arrays, {_DEEPEST} deep at most")
 
 
@@ -145,6 +151,10 @@ def fitted(structure: core.TreeDef, given: Any, what: str) -> Any:
         return there
     if structure.kind in (list, tuple) and type(given) is structure.kind and len(given) == len(structure.children):
         return structure.kind(fitted(s, x, what) for s, x in zip(structure.children, given, strict=True))
+    if structure.kind is Variables and isinstance(given, Mapping):  # its attributes do not matter
+        names: Any = structure.meta
+        if {*names} == {*(given.data_vars if hasattr(given, "data_vars") else given)}:
+            return Variables({n: given[n] for n in names})
     fields = _fields(structure.kind)
     if fields is not None and _fields(type(given)) == fields:
         parts = zip(structure.children, fields, strict=True)

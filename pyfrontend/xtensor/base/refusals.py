@@ -29,7 +29,8 @@ def not_an_array(x: Any, what: str = "") -> Error:
         return ArgumentTypeError(f"{what}a {type(x).__name__} is not an array. {instead}")
     if type(x).__name__ == "Dataset":
         return ArgumentTypeError(
-            f"{what}a Dataset holds several arrays. Take one by its name, dataset[name], or all of them: dict(dataset)"
+            f"{what}a Dataset holds several arrays. Take one by its name, dataset[name], or go "
+            "through all of them: xt.tree.map(f, dataset)"
         )
     kind = f"{type(x).__module__}.{type(x).__qualname__}"
     if kind.startswith("pandas.") and hasattr(x, "shape"):

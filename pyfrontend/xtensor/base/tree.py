@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from .calls import int_text
@@ -83,6 +83,7 @@ class _Leaf:
 _LEAF = _Leaf
 _LEAF_DEF = TreeDef(_LEAF, None, ())
 _registry: dict[type, tuple[_Flatten, _Unflatten]] = {}
+_kinds: dict[type, type] = {}  # of a registered class: that whose instances its own are counted among
 _leaf_types: set[type] = set()  # classes whose instances are known to be leaves
 
 
@@ -104,6 +105,15 @@ def register(cls: C, flatten: _Flatten | None = None, unflatten: _Unflatten | No
     return cls
 
 
+_others: list[tuple[Callable[[type], bool], type]] = []
+
+
+def register_others(is_one: Callable[[type], bool], like: type) -> None:
+    """Makes instances of classes for which `is_one` holds pytrees of the kind of `like`, which is registered: of
+    classes that another package has, which may not be imported yet."""
+    _others.append((is_one, like))
+
+
 def _children(x: Any) -> tuple[Any, Hashable, Sequence[Any]] | None:
     cls = type(x)
     if x is None:
@@ -114,7 +124,7 @@ def _children(x: Any) -> tuple[Any, Hashable, Sequence[Any]] | None:
         return dict, tuple(x), tuple(x.values())
     if cls in _registry:
         children, meta = _registry[cls][0](x)
-        return cls, meta, children
+        return _kinds.get(cls, cls), meta, children
     if isinstance(x, tuple) and hasattr(cls, "_fields"):
         return cls, None, x
     if isinstance(x, defaultdict):
@@ -126,6 +136,10 @@ def _children(x: Any) -> tuple[Any, Hashable, Sequence[Any]] | None:
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         names = tuple(f.name for f in dataclasses.fields(x) if f.init)
         return cls, names, tuple(getattr(x, n) for n in names)
+    for is_one, like in _others:
+        if is_one(cls):
+            _registry[cls], _kinds[cls] = _registry[like], like
+            return _children(x)
     return None
 
 
@@ -211,7 +225,7 @@ def paths(tree: Any) -> list[str]:
             return
         kind, meta, children = found
         for i, child in enumerate(children):
-            if isinstance(x, dict):
+            if isinstance(x, Mapping):
                 key = meta[i]  # type: ignore[index]
                 step = f"[{int_text(key) if isinstance(key, int) else repr(key)}]"
             elif dataclasses.is_dataclass(x):

@@ -9,6 +9,7 @@ from .. import _native
 from ..base import dtypes, tree
 from ..base.ranges import of_ints
 from ..compiler.executable import load
+from ..labels import dataset as _dataset  # noqa: F401 (makes Datasets pytrees)
 from ..labels.origins import origins
 from ..labels.relabel import Relabel
 from ..labels.xarray import announce

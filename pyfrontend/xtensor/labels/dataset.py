@@ -1,0 +1,123 @@
+"""Datasets of xarray as pytrees: their variables are the leaves.
+
+Traced arrays cannot stand in a Dataset. A traced function gets `Variables` in its place, which become a Dataset again
+when the call returns.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..base import tree
+from ..base.errors import ArgumentTypeError
+from ..base.identity import identity
+from ..base.lacking import lacks
+from .xarray import is_dataarray
+
+
+class _Names(tuple[str, ...]):
+    """The names of variables, with the attributes of the Dataset, which count where two are compared."""
+
+    attrs: Mapping[Any, Any]
+    key: Any
+
+    @classmethod
+    def of(cls, names: Any, attrs: Mapping[Any, Any]) -> _Names:
+        made = cls(names)
+        made.attrs = dict(attrs)
+        made.key = _key(attrs)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Names) and tuple.__eq__(self, other) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash((tuple.__hash__(self), self.key))
+
+
+def _key(attrs: Mapping[Any, Any]) -> Any:
+    try:
+        return identity(tuple(attrs.items()))
+    except TypeError:  # lists and arrays
+        return repr(attrs)
+
+
+class Variables(Mapping[str, Any]):
+    """The arrays of a Dataset inside of a traced function: ds["heat"], ds.heat, ds.items(). It is a pytree."""
+
+    __slots__ = ("_arrays", "attrs")
+
+    def __init__(self, arrays: Mapping[str, Any], attrs: Mapping[Any, Any] | None = None) -> None:
+        self._arrays, self.attrs = dict(arrays), dict(attrs or {})
+
+    def __getitem__(self, name: str) -> Any:
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in self._arrays:
+            return self._arrays[name]
+        of = 'ds.map(lambda x: x.mean("time"))' if not name.startswith("_") else None
+        raise lacks(self, name, of and f"it has {', '.join(self._arrays)}, assign and map: write {of}")
+
+    def __repr__(self) -> str:
+        return f"Variables({self._arrays!r})"
+
+    @property
+    def data_vars(self) -> Mapping[str, Any]:
+        """The arrays by name."""
+        return self
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """The sizes of all dims."""
+        return {d: n for x in self._arrays.values() for d, n in x.sizes.items()}
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """The names of all dims."""
+        return tuple(self.sizes)
+
+    def assign(self, arrays: Mapping[str, Any] | None = None, /, **keywords: Any) -> Variables:
+        """Returns the arrays with these besides or in place of others, as `Dataset.assign`."""
+        return Variables({**self._arrays, **(arrays or {}), **keywords}, self.attrs)
+
+    def map(self, function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Variables:
+        """Returns `function` of each array, as `Dataset.map`."""
+        return Variables({k: function(x, *args, **keywords) for k, x in self._arrays.items()}, self.attrs)
+
+
+def is_dataset(cls: type) -> bool:
+    """Does not import xarray: a program that has a Dataset has imported it."""
+    module = sys.modules.get("xarray")
+    return module is not None and issubclass(cls, module.Dataset)
+
+
+def _flatten(x: Any) -> tuple[list[Any], _Names]:
+    if isinstance(x, Variables):
+        return list(x.values()), _Names.of(x, x.attrs)
+    names = list(x.data_vars)
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"the variable {name!r} of a Dataset has no text as its name; rename it")
+    return [x[name] for name in names], _Names.of(names, x.attrs)
+
+
+def _unflatten(names: Any, arrays: Any) -> Any:
+    by_name = dict(zip(names, arrays, strict=True))
+    if arrays and all(map(is_dataarray, arrays)):
+        import xarray
+
+        return xarray.Dataset({k: x.rename(None) for k, x in by_name.items()}, attrs=names.attrs)
+    return Variables(by_name, names.attrs)
+
+
+tree.register(Variables, _flatten, _unflatten)
+tree.register_others(is_dataset, Variables)

@@ -1,0 +1,81 @@
+"""Datasets of xarray as pytrees: arguments, results, gradients, scans, batches and bundles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+
+pytestmark = pytest.mark.cpu_only("values are compared in float64")
+
+DS = xr.Dataset(
+    {
+        "heat": (("time", "x"), np.arange(6.0).reshape(3, 2), {"units": "K"}),
+        "rain": ("time", np.array([1.0, 0.0, 4.0])),
+    },
+    coords={"time": [10, 20, 30], "x": [0.5, 1.5], "run": 3},
+    attrs={"title": "two", "list": [1, 2]},
+)
+
+
+def test_arguments_and_results() -> None:
+    twice = xt.jit(lambda ds: ds.map(lambda v: 2.0 * v))
+    xr.testing.assert_identical(twice(DS), DS.map(lambda v: 2.0 * v))
+
+    @xt.jit
+    def more(ds: Any) -> Any:
+        return ds.assign(sum=ds.heat.sum("x") + ds["rain"]), ds.sizes["time"]
+
+    made, size = more(DS)
+    xr.testing.assert_identical(made, DS.assign(sum=DS.heat.sum("x") + DS["rain"]))
+    assert size == 3
+    xr.testing.assert_identical(xt.jit(lambda ds: ds)(DS), DS)
+    picked = xt.jit(lambda ds: ds.map(lambda v: v.sel(time=20)))(DS)
+    xr.testing.assert_identical(picked, DS.sel(time=20))
+
+
+def test_gradients_have_the_structure_of_the_dataset() -> None:
+    def loss(ds: Any) -> Any:
+        return (ds.heat**2).sum() + (ds.rain * ds.heat.sum("x")).sum()
+
+    value, gradient = xt.value_and_grad(loss)(DS)
+    assert isinstance(gradient, xr.Dataset) and value.item() == pytest.approx(loss(DS).item())
+    np.testing.assert_allclose(gradient.heat, 2 * DS.heat + DS.rain)
+    np.testing.assert_allclose(gradient.rain, DS.heat.sum("x"))
+    xr.testing.assert_equal(gradient.coords.to_dataset(), DS.coords.to_dataset())
+    moved = xt.tree.map(lambda p, g: p - 0.1 * g, DS, gradient)
+    np.testing.assert_allclose(moved.rain, DS.rain - 0.1 * DS.heat.sum("x"))
+    y, dy = xt.jvp(loss, (DS,), (DS,))
+    assert dy.item() == pytest.approx(2 * y.item())
+    with pytest.raises(xt.DTypeError, match=r"\['rain'\] is int64"):
+        xt.grad(lambda ds: ds.heat.sum())(DS.assign(rain=DS.rain.astype("i8")))
+
+
+def test_scans_and_batches() -> None:
+    total, running = xt.scan(
+        lambda c, ds: (c.assign(rain=c.rain + ds.rain), ds.heat * 2.0), DS.isel(time=0, drop=True), DS, dim="time"
+    )
+    assert isinstance(total, xr.Dataset) and total.rain.item() == 6.0
+    np.testing.assert_array_equal(running, 2 * DS.heat)
+    batched = xt.vectorize(lambda ds: ds.map(lambda v: v.sum() + v), "time")(DS)
+    np.testing.assert_array_equal(batched.rain, 2 * DS.rain)
+
+
+def test_bundles(tmp_path: Path) -> None:
+    f = xt.jit(lambda ds: ds.assign(sum=ds.heat.sum("x") + ds.rain))
+    assert xt.export(f, args=(DS,), path=tmp_path / "by_dataset.xtb", name="f") is not None
+    loaded = xt.load(tmp_path / "by_dataset.xtb")
+    xr.testing.assert_equal(loaded(DS), f(DS))
+
+
+def test_a_dataset_is_not_one_array() -> None:
+    with pytest.raises(xt.ArgumentTypeError, match=r"a Dataset holds several arrays.*xt.tree.map\(f, dataset\)"):
+        xt.mean(DS)  # type: ignore[arg-type]
+    with pytest.raises(AttributeError, match="it has heat, rain, assign and map"):
+        xt.jit(lambda ds: ds.mean("time"))(DS)
+    assert xt.tree.paths(DS) == ["['heat']", "['rain']"]
+    assert xt.tree.structure(DS) == xt.tree.structure(DS.copy()) != xt.tree.structure(DS.assign_attrs(title="three"))
