@@ -54,6 +54,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "Batches": ("transforms.vectorize",),
     "Control flow": ("transforms.control",),
+    "Optimizers": ("optim",),
     "Pytrees": ("tree",),
     "Checks": ("testing",),
 }  # fmt: skip
@@ -62,7 +63,7 @@ OBJECTS = {
     "x.at(time=0)": Selection, "x.rolling(time=3)": Rolling, "x.coarsen(time=3)": Coarsen, "x.groupby(..)": GroupBy,
     "x.weighted(w)": Weighted,
 }  # fmt: skip
-ROOMS = ("linalg", "nn", "signal", "tree", "testing")
+ROOMS = ("linalg", "nn", "signal", "optim", "tree", "testing")
 
 
 def families() -> dict[str, list[str]]:

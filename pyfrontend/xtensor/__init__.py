@@ -11,12 +11,11 @@ import typing as _typing
 from types import FunctionType
 
 from . import _native as _native  # first: it starts to load the compiler
-from . import linalg, nn, signal, testing
+from . import linalg, nn, optim, signal, testing, tree
 from .aot.bundle import Bundle
 from .aot.export import export
 from .aot.load import Loaded, LoadedFunctions, load
 from .base import environment as _environment
-from .base import tree
 from .base.dtypes import bfloat16
 from .base.errors import (
     ArgumentError,
@@ -125,6 +124,7 @@ __all__ = [
     "load",
     "map",
     "nn",
+    "optim",
     "option",
     "scan",
     "signal",

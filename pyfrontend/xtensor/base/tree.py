@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from .calls import int_text
 from .errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["TreeDef", "flatten", "leaves", "map", "paths", "register", "structure", "unflatten"]
+__all__ = ["TreeDef", "flatten", "leaves", "map", "paths", "reduce", "register", "structure", "unflatten"]
 
 C = TypeVar("C", bound=type)
 _Flatten = Callable[[Any], tuple[Sequence[Any], Hashable]]
@@ -255,6 +255,26 @@ def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
             )
         others.append(found)
     return shape.unflatten([fn(*xs) for xs in zip(first, *others, strict=True)])
+
+
+_NOTHING = object()
+
+
+def reduce(fn: Callable[[Any, Any], Any], tree: Any, initial: Any = _NOTHING) -> Any:
+    """Returns all leaves put together by `fn`, from left to right: `reduce(lambda a, b: a + b, tree)`.
+
+    Starts with `initial` where it is given. Raises ArgumentError for a tree without leaves and `initial`.
+    """
+    if not callable(fn):
+        raise ArgumentTypeError(
+            f"xt.tree.reduce: the function comes first, not {fn!r:.60}: write xt.tree.reduce(f, tree)"
+        )
+    found = leaves(tree)
+    if initial is not _NOTHING:
+        return functools.reduce(fn, found, initial)
+    if not found:
+        raise ArgumentError("xt.tree.reduce: the tree has no leaves. Say what that gives: reduce(f, tree, initial)")
+    return functools.reduce(fn, found)
 
 
 def _in_order_of(tree: Any, other: Any) -> Any:

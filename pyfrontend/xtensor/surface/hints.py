@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from .. import _native, linalg, nn, ops, signal
+from .. import _native, linalg, nn, ops, optim, signal
 from ..base.errors import AttributeError_
 
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
@@ -88,7 +88,6 @@ _FUNCTIONS = {
     "no_grad": "it is not needed: derivatives are taken where xt.grad says so; xt.stop_gradient(x) is constant",
     "value_and_gradient": "write xt.value_and_grad(f)", "index_add": _SUMS, "scatter_add": _SUMS,
     "gather": "write x.isel(a=index), or xt.take_along(x, index, dim)",
-    "optim": "write xt.tree.map(lambda p, g: p - rate * g, parameters, gradients)",
     "diag": "write xt.linalg.diagonal(x), or x * xt.eye(row=3, col=3, dtype=x.dtype) of a vector x(row)",
     "logdet": "write xt.linalg.slogdet(a)[1]", "eigvalsh": "write xt.linalg.eigh(a)[0]",
     "eig": "write xt.linalg.eigh(a), of symmetric matrices",
@@ -117,7 +116,7 @@ _RENAMED = {
 }  # fmt: skip
 # NumPy's functions whose name means something else here.
 _NUMPY = {"stack": _JOIN}
-_ROOMS = {"xt": ops, "xt.nn": nn, "xt.linalg": linalg, "xt.signal": signal}
+_ROOMS = {"xt": ops, "xt.nn": nn, "xt.linalg": linalg, "xt.signal": signal, "xt.optim": optim}
 
 
 def method_instead(name: str, traced: bool, dims: Sequence[str] = ()) -> str | None:

@@ -1,0 +1,309 @@
+"""Optimizers as plain functions on pytrees: sgd, momentum, adam, adamw, schedules, clipping by norm, and lbfgs.
+
+    optimizer = xt.optim.adam(1e-3)
+    state = optimizer.init(parameters)
+    parameters, state = optimizer.update(parameters, gradients, state)
+
+Nothing is changed in place. `update` may be called in `xt.jit`, in a scan, and be differentiated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import tree
+from .base.errors import ArgumentError, ArgumentTypeError
+from .call.arrays import array
+from .ops import clip, concat, cos, dot, exp, isel, maximum, minimum, sqrt, where, zeros_like
+from .ops import max as largest
+from .ops.arguments import fail
+from .transforms.control import while_loop
+from .transforms.grad import value_and_grad
+
+__all__ = [
+    "Minimum",
+    "Optimizer",
+    "State",
+    "adam",
+    "adamw",
+    "clip_by_norm",
+    "cosine",
+    "exponential",
+    "global_norm",
+    "lbfgs",
+    "momentum",
+    "sgd",
+    "warmup",
+]
+
+Rate = Any  # a number, an array without dims, or a schedule: a function from the count of steps to one
+
+
+class State(NamedTuple):
+    """What an optimizer keeps from step to step: the count of steps, and running means with the dims of parameters."""
+
+    count: Any
+    first: Any = None
+    second: Any = None
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """Two functions: `init(parameters) -> state`, and `update(parameters, gradients, state) -> parameters, state`."""
+
+    init: Callable[[Any], State]
+    update: Callable[[Any, Any, State], tuple[Any, State]]
+
+
+def _rate(rate: Rate, count: Any) -> Any:
+    return rate(count) if callable(rate) else rate
+
+
+def _like(number: Any, x: Any) -> Any:
+    """A number that does not widen what it meets."""
+    return number.astype(x.dtype) if hasattr(number, "astype") and hasattr(x, "dtype") else number
+
+
+def _moved(parameters: Any, steps: Any, rate: Any) -> Any:
+    return tree.map(lambda p, s: p - _like(rate, p) * s, parameters, steps)
+
+
+def sgd(rate: Rate, *, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = 0.0) -> Optimizer:
+    """Returns gradient descent: p - rate * g, with momentum where it is given, as torch.optim.SGD.
+
+    rate: a number, or a schedule such as `cosine`. momentum: how much of the last step each step keeps.
+    weight_decay: adds weight_decay * p to the gradient.
+
+    >>> step = xt.optim.sgd(0.1)
+    >>> w, state = step.update(2.0, 1.0, step.init(2.0))
+    >>> w
+    1.9
+    """
+    if nesterov and not momentum:
+        raise ArgumentError("xt.optim.sgd: nesterov=True needs momentum=, such as 0.9")
+
+    def init(parameters: Any) -> State:
+        return State(array(0), tree.map(zeros_like, parameters) if momentum else None)
+
+    def update(parameters: Any, gradients: Any, state: State) -> tuple[Any, State]:
+        steps, kept = gradients, state.first
+        if weight_decay:
+            steps = tree.map(lambda p, g: g + weight_decay * p, parameters, steps)
+        if momentum:
+            kept = tree.map(lambda g, m: momentum * m + g, steps, kept)
+            steps = tree.map(lambda g, m: g + momentum * m, steps, kept) if nesterov else kept
+        return _moved(parameters, steps, _rate(rate, state.count)), State(state.count + 1, kept)
+
+    return Optimizer(init, update)
+
+
+def momentum(rate: Rate, decay: float = 0.9, *, nesterov: bool = False) -> Optimizer:
+    """Returns gradient descent that keeps `decay` of the last step: `sgd` with momentum."""
+    return sgd(rate, momentum=decay, nesterov=nesterov)
+
+
+def adam(rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Optimizer:
+    """Returns Adam (Kingma and Ba, 2015): steps by the running mean of gradients over the root of that of squares.
+
+    rate: a number, or a schedule such as `cosine`. b1, b2: how much the means keep at each step. eps is added to the
+    root.
+    """
+    return adamw(rate, b1, b2, eps, weight_decay=0.0)
+
+
+def adamw(
+    rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, *, weight_decay: float = 1e-2
+) -> Optimizer:
+    """Returns Adam whose weights decay apart from the gradient, by rate * weight_decay * p (Loshchilov, 2019)."""
+
+    def init(parameters: Any) -> State:
+        return State(array(0), tree.map(zeros_like, parameters), tree.map(zeros_like, parameters))
+
+    def update(parameters: Any, gradients: Any, state: State) -> tuple[Any, State]:
+        count = state.count + 1
+        now = _rate(rate, state.count)
+        first = tree.map(lambda m, g: b1 * m + (1 - b1) * g, state.first, gradients)
+        second = tree.map(lambda v, g: b2 * v + (1 - b2) * (g * g), state.second, gradients)
+        less1, less2 = 1.0 - b1 ** (1.0 * count), 1.0 - b2 ** (1.0 * count)
+
+        def moved(p: Any, m: Any, v: Any) -> Any:
+            step = (m / _like(less1, m)) / (sqrt(v / _like(less2, v)) + eps)
+            return p - _like(now, p) * (step + weight_decay * p if weight_decay else step)
+
+        return tree.map(moved, parameters, first, second), State(count, first, second)
+
+    return Optimizer(init, update)
+
+
+# -- norms ------------------------------------------------------------------------------------------------------------
+
+
+def global_norm(gradients: Any) -> Any:
+    """Returns the root of the sum of the squares of all leaves."""
+    squares = [(x * x).sum() if hasattr(x, "dims") else x * x for x in tree.leaves(gradients)]
+    total = sum(squares[1:], squares[0]) if squares else 0.0
+    return sqrt(total)
+
+
+def clip_by_norm(gradients: Any, limit: float) -> Any:
+    """Returns the tree scaled such that its `global_norm` is at most `limit`."""
+    norm = global_norm(gradients)
+    factor = where(norm > limit, limit / where(norm > limit, norm, 1.0), 1.0)
+    return tree.map(lambda x: x * _like(factor, x), gradients)
+
+
+# -- schedules --------------------------------------------------------------------------------------------------------
+
+
+def _part(count: Any, steps: int) -> Any:
+    """How much of `steps` is over, from 0 to 1."""
+    if steps < 1:
+        raise ArgumentError(f"xt.optim: a schedule takes one step or more, not {steps}")
+    return clip(1.0 * count / steps, 0.0, 1.0)
+
+
+def cosine(peak: float, steps: int, final: float = 0.0) -> Callable[[Any], Any]:
+    """Returns a schedule that falls from `peak` to `final` within `steps`, along half a cosine."""
+    return lambda count: final + (peak - final) * 0.5 * (1.0 + cos(math.pi * _part(count, steps)))
+
+
+def exponential(start: float, factor: float, steps: int = 1) -> Callable[[Any], Any]:
+    """Returns a schedule that is multiplied by `factor` within each `steps`."""
+    return lambda count: start * exp(math.log(factor) * (1.0 * count / steps))
+
+
+def warmup(steps: int, then: Rate) -> Callable[[Any], Any]:
+    """Returns a schedule that rises from 0 to the start of `then` within `steps`, and goes on as `then` does."""
+
+    def schedule(count: Any) -> Any:
+        after = _rate(then, maximum(count - steps, 0))
+        return where(count < steps, _rate(then, 0 * count) * _part(count, steps), after)
+
+    return schedule
+
+
+# -- minima -----------------------------------------------------------------------------------------------------------
+
+
+class Minimum(NamedTuple):
+    """What `lbfgs` found: the parameters, the value and the gradient there, the count of steps, whether it is one."""
+
+    parameters: Any
+    value: Any
+    gradient: Any
+    steps: Any
+    converged: Any
+
+
+class _Search(NamedTuple):
+    """The state of lbfgs: the place, and the last moves and changes of the gradient, newest last."""
+
+    x: Any
+    value: Any
+    gradient: Any
+    moves: Any
+    changes: Any
+    steps: Any
+    stuck: Any
+
+
+def lbfgs(
+    f: Callable[[Any], Any], parameters: Any, *, max_steps: int = 100, tolerance: float = 1e-6, memory: int = 10
+) -> Minimum:
+    """Returns a minimum of `f(parameters)`, a number, by L-BFGS (Nocedal, 1980) with a search for the Wolfe conditions.
+
+    parameters: a pytree of float arrays where the search starts. It ends if the largest absolute value of the gradient
+    is at most `tolerance`, after `max_steps`, or if no step makes `f` smaller. memory: how many steps the curvature
+    is taken from. The whole search is one compiled loop. To differentiate a minimum, see `xt.implicit`.
+
+    >>> found = xt.optim.lbfgs(lambda x: ((x - 3.0) ** 2).sum(), xt.zeros(i=2))
+    >>> found.parameters.values.round(4)
+    array([3., 3.])
+    """
+    if not callable(f):
+        raise fail(ArgumentTypeError, "optim.lbfgs", f"a function is needed, not {f!r:.60}")
+    if memory < 1:
+        raise fail(ArgumentError, "optim.lbfgs", f"memory is 1 or more, not {memory}")
+    x, unravel = tree.ravel(parameters)
+    if np.dtype(x.dtype).kind != "f":
+        raise fail(ArgumentTypeError, "optim.lbfgs", f"parameters are floats, not {x.dtype}")
+    at = value_and_grad(lambda x: f(unravel(x)))
+
+    def body(s: _Search) -> _Search:
+        direction = -_times_inverse(s.gradient, s.moves, s.changes, memory)
+        slope = dot(direction, s.gradient)
+        downhill = slope < 0
+        direction = where(downhill, direction, -s.gradient)
+        slope = where(downhill, slope, -dot(s.gradient, s.gradient))
+        value, gradient, move = _line(at, s, direction, slope)
+        better = value < s.value
+        change = gradient - s.gradient
+        curved = better & (dot(move, change) > 1e-10 * dot(change, change))
+
+        def kept(history: Any, new: Any) -> Any:
+            last = isel(history, step=slice(1, None))
+            return where(curved, concat([last, new.expand_dims("step")], "step"), history)
+
+        return _Search(
+            where(better, s.x + move, s.x), where(better, value, s.value), where(better, gradient, s.gradient),
+            kept(s.moves, move), kept(s.changes, change), s.steps + 1, ~better,
+        )  # fmt: skip
+
+    def keep_on(s: _Search) -> Any:
+        return (largest(abs(s.gradient)) > tolerance) & ~s.stuck
+
+    value, gradient = at(x)
+    none = x.expand_dims(step=memory) * 0.0
+    start = _Search(x, value, gradient, none, none, array(0), array(False))
+    found = while_loop(keep_on, body, start, max_steps=max_steps)
+    done = largest(abs(found.gradient)) <= tolerance
+    return Minimum(unravel(found.x), found.value, unravel(found.gradient), found.steps, done)
+
+
+def _times_inverse(gradient: Any, moves: Any, changes: Any, memory: int) -> Any:
+    """The inverse of the curvature, as the last steps show it, times the gradient: the two loops of L-BFGS."""
+    q, weights = gradient, []
+    for i in reversed(range(memory)):
+        s, y = isel(moves, step=i), isel(changes, step=i)
+        product = dot(s, y)
+        there = product > 0
+        rho = where(there, 1.0 / where(there, product, 1.0), 0.0)
+        weight = rho * dot(s, q)
+        q = q - weight * y
+        weights.append((s, y, rho, weight))
+    s, y, _, _ = weights[0]
+    size, squares = dot(s, y), dot(y, y)
+    first = minimum(1.0, 1.0 / sqrt(maximum(dot(gradient, gradient), 1e-30)))
+    q = q * where(squares > 0, size / where(squares > 0, squares, 1.0), first)
+    for s, y, rho, weight in reversed(weights):
+        q = q + s * (weight - rho * dot(y, q))
+    return q
+
+
+def _line(at: Callable[[Any], Any], s: _Search, direction: Any, slope: Any) -> tuple[Any, Any, Any]:
+    """A step along the direction that makes the value and the slope smaller (Lewis and Overton, 2013): the value and
+    the gradient there, and the step."""
+
+    def tried(t: Any) -> Any:
+        value, gradient = at(s.x + t * direction)
+        falls = value <= s.value + 1e-4 * t * slope
+        flatter = dot(gradient, direction) >= 0.9 * slope
+        return value, gradient, falls, flatter
+
+    def body(carry: Any) -> Any:
+        low, high, t, _, _, falls, _ = carry
+        low, high = where(falls, t, low), where(falls, high, t)
+        t = where(high < math.inf, 0.5 * (low + high), 2.0 * t)
+        value, gradient, falls, flatter = tried(t)
+        return low, high, t, value, gradient, falls, flatter
+
+    one = s.value * 0.0 + 1.0
+    value, gradient, falls, flatter = tried(one)
+    start = (0.0 * one, math.inf * one, one, value, gradient, falls, flatter)
+    _, _, t, value, gradient, _, _ = while_loop(lambda c: ~(c[5] & c[6]), body, start, max_steps=40)
+    return value, gradient, t * direction

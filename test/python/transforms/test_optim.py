@@ -1,0 +1,173 @@
+"""Optimizers against PyTorch's numbers, lbfgs against SciPy's, ravel and reduce of pytrees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+import xtensor as xt
+
+pytestmark = pytest.mark.cpu_only("numbers are compared in float64")
+
+W, B = np.array([[1.0, -2.0], [0.5, 3.0]]), np.array([0.25, -1.0])
+STEPS = 7
+
+CASES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "sgd": (xt.optim.sgd(0.1), lambda t: lambda p: t.optim.SGD(p, lr=0.1)),
+    "sgd with decay": (
+        xt.optim.sgd(0.1, weight_decay=0.2),
+        lambda t: lambda p: t.optim.SGD(p, lr=0.1, weight_decay=0.2),
+    ),
+    "momentum": (xt.optim.momentum(0.1, 0.8), lambda t: lambda p: t.optim.SGD(p, lr=0.1, momentum=0.8)),
+    "nesterov": (
+        xt.optim.momentum(0.1, 0.8, nesterov=True),
+        lambda t: lambda p: t.optim.SGD(p, lr=0.1, momentum=0.8, nesterov=True),
+    ),
+    "adam": (xt.optim.adam(0.1), lambda t: lambda p: t.optim.Adam(p, lr=0.1)),
+    "adam, other numbers": (
+        xt.optim.adam(0.1, 0.8, 0.9, 1e-3),
+        lambda t: lambda p: t.optim.Adam(p, lr=0.1, betas=(0.8, 0.9), eps=1e-3),
+    ),
+    "adamw": (
+        xt.optim.adamw(0.1, weight_decay=0.2),
+        lambda t: lambda p: t.optim.AdamW(p, lr=0.1, weight_decay=0.2),
+    ),
+}
+
+
+def loss(p: Any) -> Any:
+    return ((p["w"] * 2.0 - 1.0) ** 2).sum() + (p["b"] ** 4).sum()
+
+
+def start() -> dict[str, Any]:
+    return {"w": xt.array(W, dims=("row", "col")), "b": xt.array(B, dims="col")}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_steps_are_those_of_pytorch(name: str) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is what steps are compared with")
+    optimizer, theirs = CASES[name]
+    p, state = start(), optimizer.init(start())
+    step = xt.jit(lambda p, state: optimizer.update(p, xt.grad(loss)(p), state))
+    w, b = (torch.tensor(x, requires_grad=True) for x in (W, B))
+    other = theirs(torch)([w, b])
+    for _ in range(STEPS):
+        p, state = step(p, state)
+        other.zero_grad()
+        (((w * 2.0 - 1.0) ** 2).sum() + (b**4).sum()).backward()
+        other.step()
+    np.testing.assert_allclose(p["w"].values, w.detach().numpy(), rtol=1e-12)
+    np.testing.assert_allclose(p["b"].values, b.detach().numpy(), rtol=1e-12)
+    assert state.count.item() == STEPS
+
+
+def test_clipping_is_that_of_pytorch() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is what clipping is compared with")
+    for limit in (0.5, 100.0):
+        clipped = xt.optim.clip_by_norm(start(), limit)
+        w, b = (torch.tensor(x, requires_grad=True) for x in (W, B))
+        w.grad, b.grad = torch.tensor(W), torch.tensor(B)
+        norm = torch.nn.utils.clip_grad_norm_([w, b], limit)
+        assert xt.optim.global_norm(start()).item() == pytest.approx(norm.item())
+        np.testing.assert_allclose(clipped["w"].values, w.grad.numpy(), rtol=1e-5)
+        np.testing.assert_allclose(clipped["b"].values, b.grad.numpy(), rtol=1e-5)
+
+
+def test_schedules_are_those_of_pytorch() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is what schedules are compared with")
+    schedulers = torch.optim.lr_scheduler
+
+    def rates(make: Callable[[Any], Any]) -> list[float]:
+        optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.5)
+        scheduler, found = make(optimizer), []
+        for _ in range(9):
+            found.append(scheduler.get_last_lr()[0])
+            optimizer.step()
+            scheduler.step()
+        return found
+
+    def ours(schedule: Callable[[Any], Any]) -> list[float]:
+        compiled = xt.jit(schedule)
+        return [compiled(i).item() for i in range(9)]
+
+    cosine = xt.optim.cosine(0.5, 8, 0.1)
+    np.testing.assert_allclose(ours(cosine), rates(lambda o: schedulers.CosineAnnealingLR(o, 8, 0.1)))
+    falling = xt.optim.exponential(0.5, 0.9)
+    np.testing.assert_allclose(ours(falling), rates(lambda o: schedulers.ExponentialLR(o, 0.9)))
+    rising = [0.5 * i / 4 for i in range(4)]
+    np.testing.assert_allclose(ours(xt.optim.warmup(4, falling)), rising + ours(falling)[:5])
+
+
+def test_the_dtype_of_parameters_stays() -> None:
+    p = {"w": xt.ones(i=3, dtype="f4"), "b": xt.array(1.0)}
+    for optimizer in (xt.optim.adam(xt.optim.cosine(0.1, 10)), xt.optim.momentum(xt.optim.warmup(3, 0.1))):
+        state = optimizer.init(p)
+        q, state = xt.jit(optimizer.update)(p, p, state)
+        assert [q["w"].dtype, state.first["w"].dtype, q["b"].dtype] == ["f4", "f4", "f8"]
+    assert xt.optim.clip_by_norm(p, 1.0)["w"].dtype == "f4"
+
+
+def test_a_step_in_a_scan_that_is_differentiated() -> None:
+    def after(rate: Any) -> Any:
+        optimizer = xt.optim.momentum(rate)
+        xs = xt.zeros(step=5)
+        first = (xt.array([1.0, 2.0], dims="i"), optimizer.init(xt.zeros(i=2)))
+        (p, _), _ = xt.scan(lambda c, x: (optimizer.update(c[0], 2.0 * c[0], c[1]), x), first, xs, dim="step")
+        return (p * p).sum()
+
+    xt.testing.check_gradients(after, (0.07,), order=2)
+
+
+def test_lbfgs_finds_what_scipy_finds() -> None:
+    def rosenbrock(x: Any) -> Any:
+        later, before = x.isel(i=slice(1, None)), x.isel(i=slice(None, -1))
+        return (100.0 * (later - before**2) ** 2 + (1.0 - before) ** 2).sum()
+
+    x0 = np.full(10, -1.2)
+    found = xt.optim.lbfgs(rosenbrock, xt.array(x0, dims="i"), max_steps=300, tolerance=1e-8)
+    theirs = scipy.optimize.minimize(
+        scipy.optimize.rosen, x0, jac=scipy.optimize.rosen_der, method="L-BFGS-B", options={"gtol": 1e-10, "ftol": 0}
+    )
+    assert found.converged.item() and found.steps.item() < 2 * theirs.nit
+    np.testing.assert_allclose(found.parameters.values, theirs.x, rtol=1e-6)
+
+    random = np.random.default_rng(0)
+    a = xt.array(random.normal(size=(50, 3)), dims=("row", "col"))
+    y = xt.array(random.integers(0, 2, 50) * 2.0 - 1.0, dims="row")
+
+    def logistic(p: Any) -> Any:
+        return xt.softplus(-y * (a @ p["w"] + p["b"])).mean() + 0.01 * (p["w"] ** 2).sum()
+
+    best = xt.jit(lambda p: xt.optim.lbfgs(logistic, p))({"w": xt.zeros(col=3), "b": 0.0})
+
+    def by_numpy(v: np.ndarray) -> float:
+        return np.logaddexp(0, -y.values * (a.values @ v[:3] + v[3])).mean() + 0.01 * (v[:3] ** 2).sum()
+
+    want = scipy.optimize.minimize(by_numpy, np.zeros(4), method="BFGS", options={"gtol": 1e-8})
+    np.testing.assert_allclose([*best.parameters["w"].values, best.parameters["b"].item()], want.x, atol=1e-5)
+    unfinished = xt.optim.lbfgs(rosenbrock, xt.array(x0, dims="i"), max_steps=2)
+    assert not unfinished.converged.item() and unfinished.steps.item() == 2
+
+
+def test_ravel_and_reduce() -> None:
+    tree = {"a": xt.array([[1.0, 2.0], [3.0, 4.0]], dims=("x", "y"), dtype="f4"), "b": (5.0, xt.zeros(z=0))}
+    vector, unravel = xt.tree.ravel(tree)
+    assert vector.dims == ("parameter",) and vector.values.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
+    back = unravel(2.0 * vector)
+    assert back["a"].dtype == "f4" and back["a"].values.tolist() == [[2.0, 4.0], [6.0, 8.0]] and back["b"][0] == 10.0
+    assert xt.tree.structure(back) == xt.tree.structure(tree)
+    inside = xt.jit(lambda t: xt.tree.ravel(t, "p")[0] * 2.0)(tree)
+    assert inside.values.tolist() == [2.0, 4.0, 6.0, 8.0, 10.0]
+    hessian = xt.hessian(lambda v: loss(xt.tree.ravel(start())[1](v)))(xt.tree.ravel(start())[0])
+    np.testing.assert_allclose(np.diag(hessian.values), [8.0] * 4 + [*(12.0 * B**2)])
+    many, _ = xt.tree.ravel({})
+    assert many.sizes == {"parameter": 0}
+    assert xt.tree.reduce(lambda a, b: a + b, {"a": 1, "b": [2, 3]}) == 6
+    assert xt.tree.reduce(max, [], 7) == 7
+    with pytest.raises(xt.ArgumentError, match="no leaves"):
+        xt.tree.reduce(max, [])
+    with pytest.raises(xt.ArgumentTypeError, match="'parameter' of size 5 is needed"):
+        unravel(xt.zeros(parameter=4))
