@@ -16,10 +16,11 @@ PACKAGE = Path(__file__).resolve().parent.parent / "pyfrontend" / "xtensor"
 # From below to above. A module that stands in no folder is a room of its own.
 ROOMS = (
     "_native", "mlir", "base", "values", "ir", "labels", "trace", "compiler", "call", "ops", "transforms",
-    "linalg", "nn", "signal", "tree", "optim", "storage", "aot", "surface", "testing", "__init__", "cli",
+    "linalg", "nn", "signal", "tree", "optim", "aot", "storage", "surface", "testing", "__init__", "cli",
 )  # fmt: skip
 # What may be imported inside of functions, and why.
 LATE = {
+    "safetensors": "optional",
     "xarray": "optional",
     "difflib": "start-up: only errors suggest names",
     "resource": "not on every platform",

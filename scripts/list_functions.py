@@ -28,7 +28,7 @@ elsewhere (`xt.einsum`, `xt.vmap`, `xt.nanmean`) says what to write.
 """
 # Titles of families, in order: a module of the package (whose functions are in `xt`), or a room in `xt`.
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "Arrays in and out": ("values.array", "call.arrays", "values.dlpack", "values.spec"),
+    "Arrays in and out": ("values.array", "call.arrays", "values.dlpack", "storage", "values.spec"),
     "From sizes and numbers": ("ops.creation",),
     "Of one array, element by element": ("ops.elementwise",),
     "Of several arrays, element by element": ("ops.operators",),

@@ -43,6 +43,7 @@ from .compiler import debug
 from .ir.context import mlir as _mlir
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
+from .storage import load_arrays, save
 from .surface.attach import attach as _attach
 from .surface.hints import module_lookup as _module_lookup
 from .transforms.checkpoint import checkpoint
@@ -122,10 +123,12 @@ __all__ = [
     "linalg",
     "linearize",
     "load",
+    "load_arrays",
     "map",
     "nn",
     "optim",
     "option",
+    "save",
     "scan",
     "signal",
     "spec",

@@ -1,0 +1,103 @@
+"""Arrays in files: what is saved comes back, and other programs read it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import xarray as xr
+import xtensor as xt
+
+pytestmark = pytest.mark.cpu_only("files hold values of the host")
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+@dataclasses.dataclass
+class Layer:
+    w: Any
+    b: Any
+
+
+def test_pytrees_as_safetensors(tmp_path: Path) -> None:
+    numpy = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    path = tmp_path / "model.safetensors"
+    small = xt.array([1.5, 2.0], dims="k", dtype="bfloat16")
+    tree = {
+        "layers": [Layer(xt.array([[1.0, 2.0]], dims=("row", "col"), dtype="f4"), 0.5), Pair(xt.array(3), None)],
+        "flags": (xt.array([True, False], dims="t"), xt.zeros(a=0, b=2)),
+        "strided": xt.array(np.arange(6.0).reshape(2, 3), dims=("x", "y")).transpose("y", "x"),
+    }
+    xt.save(tree, path)
+    theirs = numpy.load_file(path)
+    np.testing.assert_array_equal(theirs["layers.0.w"], [[1.0, 2.0]])
+    np.testing.assert_array_equal(theirs["strided"], np.arange(6.0).reshape(2, 3).T)
+    back = xt.load_arrays(path)
+    assert back["layers"][0].b.item() == 0.5 and back["layers"][1].right is None
+    for old, new in zip(xt.tree.leaves(tree), xt.tree.leaves(back), strict=True):
+        old = xt.as_array(old)
+        assert (old.dims, old.dtype) == (new.dims, new.dtype)
+        np.testing.assert_array_equal(new.values, old.values)
+    xt.save(small, path)
+    assert xt.load_arrays(path).dtype == xt.bfloat16 and xt.load_arrays(path).values.tolist() == [1.5, 2.0]
+
+
+def test_files_of_other_programs(tmp_path: Path) -> None:
+    numpy = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    path = tmp_path / "theirs.safetensors"
+    numpy.save_file({"w": np.ones((2, 3), "f4"), "b": np.zeros(2)}, path)
+    found = xt.load_arrays(path, dims={"w": ("out", "in")})
+    assert found["w"].dims == ("out", "in") and found["b"].dims == ("dim_0",)
+    with pytest.raises(xt.ArgumentError, match="'w' has 2 axes, not 1"):
+        xt.load_arrays(path, dims={"w": "out"})
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+def test_named_arrays_by_xarray(tmp_path: Path, suffix: str) -> None:
+    if suffix == ".zarr":
+        pytest.importorskip("zarr", reason="zarr is not installed")
+    ds = xr.Dataset(
+        {"heat": (("time", "x"), np.arange(6.0).reshape(3, 2), {"units": "K"}), "rain": ("time", [1.0, 0.0, 4.0])},
+        coords={"time": xr.date_range("2020-01-01", periods=3), "x": [0.5, 1.5]},
+    )
+    path = tmp_path / f"weather{suffix}"
+    for _ in range(2):  # once over what is there
+        xt.save(ds, path)
+    found = xt.load_arrays(path)
+    for name in ("heat", "rain"):
+        xr.testing.assert_identical(found[name].to_xarray(), ds[name])
+    xt.save({"heat": found["heat"], "twice": 2.0 * found["heat"]}, path)
+    np.testing.assert_array_equal(xr.open_dataset(path, engine=None if suffix == ".nc" else "zarr").twice, 2 * ds.heat)
+
+
+def test_errors_say_what_to_write(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors", reason="safetensors is not installed")
+    with pytest.raises(xt.ArgumentError, match=r"suffix of 'x.npz' is not .safetensors, .nc"):
+        xt.save({}, tmp_path / "x.npz")
+    with pytest.raises(xt.ArgumentTypeError, match=r"the leaf\['a'\] is not an array but 'text'"):
+        xt.save({"a": "text"}, tmp_path / "x.safetensors")
+    with pytest.raises(xt.ArgumentTypeError, match="NumPy array, whose axes have no names"):
+        xt.save({"a": np.ones(3)}, tmp_path / "x.safetensors")
+    with pytest.raises(xt.ArgumentTypeError, match="holds a mapping of names"):
+        xt.save([xt.ones(a=2)], tmp_path / "x.nc")
+    with pytest.raises(xt.DTypeError, match=r"'a' is float16, which .nc does not hold"):
+        xt.save({"a": xt.ones(t=2, dtype="f2")}, tmp_path / "x.nc")
+    with pytest.raises(xt.ArgumentError, match="No such file"):
+        xt.load_arrays(tmp_path / "none.safetensors")
+    with pytest.raises(xt.ArgumentError, match=r"none\.nc"):
+        xt.load_arrays(tmp_path / "none.nc")
+    path = tmp_path / "cut.safetensors"
+    xt.save({"a": xt.ones(t=20)}, path)
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(xt.ArgumentError, match="is damaged"):
+        xt.load_arrays(path)
+    xt.save({"a": xt.ones(t=20)}, path)
+    path.write_bytes(path.read_bytes().replace(b'\\"t\\"', b'\\"t\\ '))
+    with pytest.raises(xt.ArgumentError, match="is damaged"):
+        xt.load_arrays(path)
