@@ -50,7 +50,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Compiling": ("transforms.jit", "aot.bundle", "aot.export", "aot.load", "values.options", "values.devices"),
     "Derivatives": (
         "transforms.grad", "transforms.jacobian", "transforms.jvp", "transforms.vjp", "transforms.linearize",
-        "transforms.custom", "transforms.checkpoint",
+        "transforms.custom", "transforms.checkpoint", "roots",
     ),
     "Batches": ("transforms.vectorize",),
     "Control flow": ("transforms.control",),

@@ -138,7 +138,8 @@ static LogicalResult verifyWhile(Operation *o, DenseSet<Value> &linear) {
 static LogicalResult transposeWhile(Transposer &, Operation *op) {
   return emitError(op->getLoc(), "this loop has no reverse derivative, since nothing bounds its "
                                  "steps: give while_loop max_steps=, fori_loop Python ints as "
-                                 "bounds; write the derivative yourself "
+                                 "bounds; write xt.implicit where it finds a root or a "
+                                 "fixed point; write the derivative yourself "
                                  "(xt.custom_derivative); or differentiate forwards (xt.jvp)")
          << Fault::Unsupported;
 }

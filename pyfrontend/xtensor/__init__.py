@@ -43,6 +43,7 @@ from .compiler import debug
 from .ir.context import mlir as _mlir
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
+from .roots import implicit
 from .storage import load_arrays, save
 from .surface.attach import attach as _attach
 from .surface.hints import module_lookup as _module_lookup
@@ -117,6 +118,7 @@ __all__ = [
     "grad",
     "hessian",
     "hvp",
+    "implicit",
     "jacobian",
     "jit",
     "jvp",

@@ -104,7 +104,7 @@ func.func @passed_on(%x: !x) {
 func.func @unbounded(%x: !s, %ct: !s) -> !s {
   %y, %back = xtensor.pullback at(%x) wrt [0] {
   ^bb0(%x_: !s):
-    // expected-error @+1 {{this loop has no reverse derivative, since nothing bounds its steps: give while_loop max_steps=, fori_loop Python ints as bounds; write the derivative yourself (xt.custom_derivative); or differentiate forwards (xt.jvp)}}
+    // expected-error @+1 {{this loop has no reverse derivative, since nothing bounds its steps: give while_loop max_steps=, fori_loop Python ints as bounds; write xt.implicit where it finds a root or a fixed point; write the derivative yourself (xt.custom_derivative); or differentiate forwards (xt.jvp)}}
     %p = xtensor.while init(%x_) cond {
     ^bb0(%c: !s):
       %more = xtensor.compare lt %c, %ct : !s, !s
