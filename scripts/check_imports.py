@@ -20,6 +20,7 @@ ROOMS = (
 )  # fmt: skip
 # What may be imported inside of functions, and why.
 LATE = {
+    "pandas": "optional: comes with xarray",
     "safetensors": "optional",
     "xarray": "optional",
     "difflib": "start-up: only errors suggest names",

@@ -37,6 +37,7 @@ _STEPS = {
     "pad": row(one_of(["pad"]), number(0, _MOST), number(0, _MOST), one_of(_PAD_MODES)),
     "drop": row(one_of(["drop"]), items(text(1024), most=_MANY), number(-1, 1)),
     "coarsen": row(one_of(["coarsen"]), number(1, _MOST), one_of(["exact", "trim"]), one_of(["left", "right"])),
+    "stack": row(one_of(["stack"]), items(row(text(1024), number(0, _MOST)), most=64, least=1), text(1024)),
     "windows": row(one_of(["windows"]), number(0, _MOST)),
     "take": row(one_of(["take"]), optional(_positions), optional(text(1024, least=1))),
 }

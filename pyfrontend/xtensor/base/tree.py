@@ -257,10 +257,7 @@ def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     return shape.unflatten([fn(*xs) for xs in zip(first, *others, strict=True)])
 
 
-_NOTHING = object()
-
-
-def reduce(fn: Callable[[Any, Any], Any], tree: Any, initial: Any = _NOTHING) -> Any:
+def reduce(fn: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
     """Returns all leaves put together by `fn`, from left to right: `reduce(lambda a, b: a + b, tree)`.
 
     Starts with `initial` where it is given. Raises ArgumentError for a tree without leaves and `initial`.
@@ -270,11 +267,9 @@ def reduce(fn: Callable[[Any, Any], Any], tree: Any, initial: Any = _NOTHING) ->
             f"xt.tree.reduce: the function comes first, not {fn!r:.60}: write xt.tree.reduce(f, tree)"
         )
     found = leaves(tree)
-    if initial is not _NOTHING:
-        return functools.reduce(fn, found, initial)
-    if not found:
+    if not found and not initial:
         raise ArgumentError("xt.tree.reduce: the tree has no leaves. Say what that gives: reduce(f, tree, initial)")
-    return functools.reduce(fn, found)
+    return functools.reduce(fn, found, *initial)
 
 
 def _in_order_of(tree: Any, other: Any) -> Any:

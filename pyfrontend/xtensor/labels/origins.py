@@ -223,9 +223,9 @@ class Origins:
         elif name == "xtensor.overlap_add":
             touched = {a["dim"].value: None}
         elif name == "xtensor.merge":
-            touched = {a["into"].value: None}
+            return {**joined, a["into"].value: self._merged(o, sources[0])}
         elif name == "xtensor.split":
-            touched = {d.value: None for d in a["into"]}
+            return {**joined, **_split(o, sources[0])}
         elif name == "xtensor.lu":
             touched = {a["dims"][0].value: None}  # rows change places
         elif name == "xtensor.gather":
@@ -238,6 +238,15 @@ class Origins:
             if d in joined:
                 joined[d] = _stepped(joined[d], step) if step else frozenset()
         return joined
+
+    def _merged(self, o: Any, source: Mapping[str, frozenset[Origin]]) -> frozenset[Origin]:
+        """Of several dims in one: each of them is a level of its labels."""
+        sizes = spec_of(o.operands[0].type).sizes
+        names = [d.value for d in o.attributes["dims"]]
+        if any(sizes[d] is None for d in names):
+            return frozenset()
+        levels = tuple((d, sizes[d]) for d in names)
+        return frozenset[Origin]().union(*(_stepped(source.get(d, frozenset()), ("stack", levels, d)) for d in names))
 
     def _gathered(self, o: Any, operands: list[Any], dims: Sequence[str]) -> dict[str, frozenset[Origin]]:
         """A dim that is read at positions of one dim, or at one position, has the labels that are there."""
@@ -293,6 +302,17 @@ class Origins:
         if getattr(owner, "name", None) != "xtensor.constant":
             return None
         return tuple(int(i) for i in owner.attributes["value"])
+
+
+def _split(o: Any, source: Mapping[str, frozenset[Origin]]) -> dict[str, frozenset[Origin]]:
+    """Of one dim as several: where these are the dims that it was made of, they come from where those did."""
+    into, sizes = [d.value for d in o.attributes["into"]], [int(n) for n in o.attributes["sizes"]]
+    found: dict[str, set[Origin]] = {d: set() for d in into}
+    for i, x, steps in source.get(o.attributes["dim"].value, ()):
+        if steps and steps[-1][0] == "stack" and [n for _, n in steps[-1][1]] == sizes:
+            level = [d for d, _ in steps[-1][1]].index(steps[-1][2])
+            found[into[level]].add((i, x, steps[:-1]))
+    return {d: frozenset(froms) for d, froms in found.items()}
 
 
 def _only(where: Mapping[str, frozenset[Origin]], dims: tuple[str, ...]) -> dict[str, frozenset[Origin]]:

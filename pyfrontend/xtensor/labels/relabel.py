@@ -25,6 +25,7 @@ from .xarray import (
     dataarray,
     is_dataarray,
     labels_of,
+    with_levels,
 )
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ class Relabel:
         labels = Given(self._owned(i, every), every.arrays)
         name, attrs = self._name_and_attrs(i, labels)
         levels = {d: names for label in labels.values() for d, names in label.levels.items()}
-        found = Labels(coordinates(self.followed.results[i], sizes, labels), name, attrs, levels)
+        where = self.followed.results[i]
+        coords, made = with_levels(where, coordinates(where, sizes, labels), sizes, labels)
+        found = Labels(coords, name, attrs, levels | made)
         # One object for what is labelled alike: the next program, given it again, knows what to do.
         return next((label for label in labels.values() if _are_those_of(label, found)), found) or None
 

@@ -145,10 +145,20 @@ def dataarray(values: np.ndarray[Any, Any], dims: Sequence[str], labels: Labels)
 
     coords = dict(labels.coords)
     levels = {d: n for d, n in labels.levels.items() if all(k in coords and coords[k].dims == (d,) for k in (d, *n))}
-    for d in levels:
+    whole = {}
+    for d, names in list(levels.items()):
+        index = coords[d].to_index() if isinstance(coords[d], xarray.IndexVariable) else None
+        if index is not None and index.nlevels > 1:
+            whole[d] = index
+            del levels[d]
+            for name in names:
+                del coords[name]
         del coords[d]  # made anew of its levels
     made = xarray.DataArray(values, dims=dims, coords=coords)
-    return made.set_index(levels) if levels else made
+    made = made.set_index(levels) if levels else made
+    for d, index in whole.items():
+        made = made.assign_coords(xarray.Coordinates.from_pandas_multiindex(index, d))
+    return made
 
 
 def bare(x: Array) -> xarray.DataArray:
@@ -277,6 +287,9 @@ def _take(
             continue
         if kind == "windows":
             return None
+        if kind == "stack":
+            variable = _as_level(variable, dim, *parameters)
+            continue
         if kind == "drop":
             dropped, own = parameters
             if name in dropped if name != dim or own < 0 else own:
@@ -306,6 +319,60 @@ def _take(
         )
         variable = variable.isel({dim: where})
     return variable
+
+
+def _as_level(variable: xarray.Variable, dim: str, sizes: tuple[tuple[str, int], ...], level: str) -> xarray.Variable:
+    """A coordinate along one of several dims, as one along the dim that these become."""
+    where = [d for d, _ in sizes].index(level)
+    before = math.prod(n for _, n in sizes[:where])
+    after = math.prod(n for _, n in sizes[where + 1 :])
+    positions = np.tile(np.repeat(np.arange(sizes[where][1]), after), before)
+    return variable.isel({dim: positions})
+
+
+def _stacked(steps: tuple[Any, ...]) -> Any:
+    """The last step on the way that made one dim of several."""
+    return next((s for s in reversed(steps) if s[0] == "stack"), None)
+
+
+def with_levels(
+    where: Mapping[str, frozenset[Origin]],
+    coords: dict[str, xarray.Variable],
+    sizes: Mapping[str, int | None],
+    labels: Given,
+) -> tuple[dict[str, xarray.Variable], dict[str, tuple[str, ...]]]:
+    """The coordinates, with a MultiIndex for each dim that several became, and the levels of these."""
+    import pandas
+    import xarray
+
+    levels: dict[str, tuple[str, ...]] = {}
+    for d, size in sizes.items():
+        ways = {s[2]: (i, x, steps, s) for i, x, steps in sorted(where.get(d, ()), key=repr) if (s := _stacked(steps))}
+        names = tuple(n for n, _ in next(iter(ways.values()))[3][1]) if ways else ()
+        found = [_level(*ways[n], labels) for n in names if n in ways]
+        if not names or d in names or len(found) != len(names) or any(len(codes) != size for _, codes in found):
+            continue
+        if all(len(set(values.tolist())) == len(values) for values, _ in found):
+            index = pandas.MultiIndex([v for v, _ in found], [codes for _, codes in found], names=names)
+        else:
+            index = pandas.MultiIndex.from_arrays([v[codes] for v, codes in found], names=names)
+        made = xarray.Coordinates.from_pandas_multiindex(index, d)
+        coords.update({str(k): v for k, v in made.variables.items()})
+        levels[d] = names
+    return coords, levels
+
+
+def _level(i: int, x: str, steps: tuple[Any, ...], step: Any, labels: Given) -> tuple[Any, Any]:
+    """The labels of a level, and which of them each position has. A dim without labels has its positions."""
+    import xarray
+
+    at, level = steps.index(step), step[2]
+    count = dict(step[1])[level]
+    own = labels[i].coords.get(x) if i in labels else None
+    own = None if own is None or own.dims != (x,) else _take(x, _renamed(own, x, x), x, steps[:at], labels)
+    codes = _take(level, xarray.Variable([level], np.arange(count)), level, steps[at:], labels)
+    values = np.arange(count) if own is None or own.sizes[x] != count else own.values
+    return values, np.arange(0) if codes is None else codes.values
 
 
 def _piece(name: str, like: xarray.Variable, dim: str, origin: Origin, labels: Given) -> xarray.Variable | None:
@@ -368,6 +435,8 @@ def _moved(
             dims.append(new)
     if len(set(dims)) != len(dims):
         return None  # read point by point along several dims
+    if tuple(dims) == variable.dims:
+        return variable  # an index stays one
     return xarray.Variable(dims, variable.data, variable.attrs)
 
 
@@ -394,7 +463,9 @@ def coordinates(
                 continue
             # What another dim brings to a place keeps its name there.
             is_brought = name in here and any(s[0] == "take" and s[2] for s in here[name][1])
+            level = _stacked(here[name][1]) if name in here else None
             new = here[name][0] if name in here and here[name][0] != POINTS and not is_brought else name
+            new = level[2] if level else new
             labels_it = new_dims == [new]
             first = kinds[labels_it].setdefault(new, moved)
             if first is moved or first.equals(moved):  # type: ignore[no-untyped-call]

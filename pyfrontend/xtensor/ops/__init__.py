@@ -2,7 +2,7 @@
 
 from ..call.dispatch import Op as _Op
 from ..call.dispatch import plain as _plain
-from .by_label import assign_coords, drop_sel, interp_like, reindex, reindex_like, sel, sortby
+from .by_label import assign_coords, drop_sel, interp_like, reindex, reindex_like, sel, sortby, unstack
 from .contraction import cross, dot, matmul
 from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
 from .elementwise import (
@@ -137,7 +137,6 @@ from .shape import (
     stack,
     swap_dims,
     transpose,
-    unstack,
 )  # fmt: skip
 from .sorting import argpartition, argsort, rank, searchsorted, sort, top_k
 from .special import (

@@ -24,6 +24,7 @@ from .arguments import by_dim, fail
 from .elementwise import astype
 from .indexing import read
 from .operators import where
+from .shape import transpose, unstack_to
 from .standin import StandIn, place
 from .types import Array, ArrayLike
 
@@ -95,6 +96,38 @@ def _read(at: StandIn, found: Any) -> Any:
     moved = {d: i for d, i in indexers.items() if i != slice(0, at.dataset.sizes[d], 1)}
     y = read(at.op, at.bare, moved) if moved else at.bare
     return at.labelled(y, found)
+
+
+def unstack(
+    x: ArrayLike, dim: str | Mapping[str, Mapping[str, int]] | None = None, /, fill_value: Any = None, **keywords: Any
+) -> Array:
+    """Returns `x` with one dim split into several new last dims: unstack(x, z={"a": 2, "b": 3}).
+
+    Along the old dim, the position in the last of the new dims changes fastest. The product of the new sizes is the
+    old size. Of a dim whose labels have several levels, as `stack` makes them, the name is enough: unstack(x, "z").
+    There, combinations of labels that do not occur get `fill_value`, by default NaN.
+    """
+    if not isinstance(dim, str):
+        return unstack_to(x, by_dim("unstack", dim, keywords, "dims"))
+    at = StandIn("unstack", x)
+    if dim not in at.x.dims:
+        raise unknown("unstack", dim, at.x.dims)
+    if dim not in at.labels.levels or keywords:
+        raise fail(
+            ArgumentTypeError, "unstack", f"the labels of dim {dim!r} have no levels: give new dims with sizes", x,
+            instead=f'Write x.unstack({dim}={{"a": 2, "b": 3}})',
+        )  # fmt: skip
+    found = at.asked(lambda s: s.unstack(dim, fill_value={place(dim): -1}))
+    positions = found[place(dim)]
+    new = tuple(map(str, positions.dims))
+    rest = [d for d in at.x.dims if d != dim]
+    if (positions.values.ravel() == np.arange(positions.size)).all():
+        y = unstack_to(at.bare, {dim: dict(zip(new, positions.shape, strict=True))})
+    else:
+        y = _placed(at, at.bare, dim, new, np.maximum(positions.values, 0).astype("i8"))
+        if (positions.values < 0).any():
+            y = where(_array(at.bare, positions.values >= 0, new), y, np.nan if fill_value is None else fill_value)
+    return at.labelled(transpose(y, *rest, *new), found)
 
 
 class Loc:

@@ -296,18 +296,9 @@ def _stack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
     return x
 
 
-def unstack(x: ArrayLike, dim: Mapping[str, Mapping[str, int]] | None = None, /, **keywords: Any) -> Array:
-    """Returns `x` with one dim split into several new last dims: unstack(x, z={"a": 2, "b": 3}).
-
-    Along the old dim, the position in the last of the new dims changes fastest. The product of the new sizes is the
-    old size.
-    """
-    if isinstance(dim, str):
-        raise fail(
-            ArgumentTypeError, "unstack", "the new dims come as a dict with their sizes", x,
-            instead=f"Write x.unstack({dim}={{\"a\": 2, \"b\": 3}})",
-        )  # fmt: skip
-    return _unstack(x, by_dim("unstack", dim, keywords, "dims"))
+def unstack_to(x: ArrayLike, groups: Mapping[str, Any]) -> Array:
+    """`x` with dims split into several new last dims of these sizes."""
+    return _unstack(x, dict(groups))
 
 
 @op

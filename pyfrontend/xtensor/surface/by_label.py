@@ -41,6 +41,16 @@ class ByLabelMethods:
         """Returns the array without the elements that have these labels, as `xt.drop_sel`."""
         return ops.drop_sel(self, labels, errors=errors, **keywords)
 
+    def unstack(
+        self,
+        dim: str | Mapping[str, Mapping[str, int]] | None = None,
+        /,
+        fill_value: Any = None,
+        **keywords: Any,
+    ) -> Self:
+        """Returns the array with one dim split into several new last dims, as `xt.unstack`."""
+        return ops.unstack(self, dim, fill_value=fill_value, **keywords)
+
     def sortby(self, by: str | Sequence[Any], /, ascending: bool = True) -> Self:
         """Returns the array in the order of the labels of coordinates, as `xt.sortby`."""
         return ops.sortby(self, by, ascending=ascending)

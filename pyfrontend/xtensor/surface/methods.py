@@ -403,10 +403,6 @@ class ArrayMethods(ByLabelMethods):
         """Returns the array with several dims merged into one new last dim, as `xt.stack`."""
         return ops.stack(self, dim, **keywords)
 
-    def unstack(self, dim: Mapping[str, Mapping[str, int]] | None = None, /, **keywords: Any) -> Self:
-        """Returns the array with one dim split into several new last dims, as `xt.unstack`."""
-        return ops.unstack(self, dim, **keywords)
-
     def broadcast_like(self, other: ArrayLike, /, *, exclude: Iterable[str] = ()) -> Self:
         """Returns the array with the dims of `other` first, then its own, as `xt.broadcast_like`."""
         return ops.broadcast_like(self, other, exclude=exclude)

@@ -89,7 +89,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "tail": lambda v: v.tail(time=2),
     "thin": lambda v: v.thin(time=2),
     "transpose": lambda v: v.transpose("x", "time"),
-    "unstack": lambda v: v.stack(k=("time", "x")).unstack("k") if isinstance(v, xr.DataArray) else _unstacked(v),
+    "unstack": lambda v: v.stack(k=("time", "x")).unstack("k"),
     "var": lambda v: v.var("time"),
     "weighted": lambda v: v.weighted(WEIGHTS).mean("x"),
     "where": lambda v: v.where(v > 0),
@@ -128,10 +128,6 @@ def _ufunc(name: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     return lambda v: call(ours, v), lambda v: call(theirs, v)
 
 
-def _unstacked(v: Any) -> Any:
-    return v.stack(k=("time", "x")).unstack(k={"time": 4, "x": 3})
-
-
 def _powers(v: Any) -> Any:
     """Coefficients, an array or a DataArray."""
     c = xr.DataArray([1.0, 0.5, -2.0], dims="degree", coords={"degree": [0, 1, 2]})
@@ -165,10 +161,8 @@ DIFFERENCES: dict[str, tuple[str, str]] = {
     "prod": ("value", _NAN),
     "quantile": ("value, coords", f"{_NAN}; xarray adds the level as a coordinate"),
     "resample": ("value", _NAN),
-    "stack": ("coords", "the new dim has no labels; xarray gives it a MultiIndex"),
     "std": ("value", _NAN),
     "sum": ("value", _NAN),
-    "unstack": ("coords", "takes the sizes of the new dims, which have no labels; xarray reads them from a MultiIndex"),
     "var": ("value", _NAN),
     "weighted": ("value", _NAN),
     "xt.corr": ("value", _NAN),
