@@ -45,6 +45,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Moved and repeated": ("ops.moving",),
     "Windows": ("ops.windows",),
     "Linear algebra": ("linalg",),
+    "Random numbers": ("random",),
     "Neural networks": ("nn",),
     "Signals": ("signal",),
     "Compiling": ("transforms.jit", "aot.bundle", "aot.export", "aot.load", "values.options", "values.devices"),
@@ -63,7 +64,7 @@ OBJECTS = {
     "x.at(time=0)": Selection, "x.rolling(time=3)": Rolling, "x.coarsen(time=3)": Coarsen, "x.groupby(..)": GroupBy,
     "x.weighted(w)": Weighted,
 }  # fmt: skip
-ROOMS = ("linalg", "nn", "signal", "optim", "tree", "testing")
+ROOMS = ("linalg", "random", "nn", "signal", "optim", "tree", "testing")
 
 
 def families() -> dict[str, list[str]]:

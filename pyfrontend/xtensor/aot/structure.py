@@ -14,10 +14,12 @@ from ..base.calls import int_text
 from ..base.errors import UnsupportedError
 from ..call.arguments import Static
 from ..labels.dataset import Variables
+from ..random.keys import Key
 from .literal import is_literal, value_of
 from .schema import Check, RefusedError, items, number, refuse, text
 
 _LEAF = "*"
+_RANDOM_KEY = Key.__name__, tuple(f.name for f in dataclasses.fields(Key))  # a class of ours: it comes out as it is
 _DEEPEST = 64
 _MANY = 1 << 16
 
@@ -102,6 +104,8 @@ def _class(kind: str, name: str, fields: tuple[str, ...]) -> Any:
     """A class with these fields: what comes out of a loaded function, whose own classes are not there."""
     if kind == "namedtuple":
         return collections.namedtuple(name, fields)
+    if (name, fields) == _RANDOM_KEY:
+        return Key
     return dataclasses.make_dataclass(name, fields)
 
 

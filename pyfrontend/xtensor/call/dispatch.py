@@ -48,7 +48,7 @@ class Op(Function):
         return f"<function xtensor.{self.__name__}>"
 
     def __reduce__(self) -> Any:
-        rooms = ("xtensor", "xtensor.linalg", "xtensor.nn", "xtensor.signal", self.__module__)
+        rooms = ("xtensor", "xtensor.linalg", "xtensor.nn", "xtensor.random", "xtensor.signal", self.__module__)
         for room in rooms:
             if getattr(sys.modules.get(room), self.__name__, None) is self:
                 return _public, (room, self.__name__)
@@ -475,9 +475,10 @@ def op(
     return _make(fn, static, name, decide, amounts, each_size, joins, wide)
 
 
-def plain(fn: Callable[P, R]) -> Callable[P, R]:
-    """A public function that calls others, with the errors and the short tracebacks that they have."""
-    found: Callable[P, R] = functools.update_wrapper(Op(checked(fn, trim=False)), fn, updated=())
+def plain(fn: Callable[P, R], name: str | None = None) -> Callable[P, R]:
+    """A public function that calls others, with the errors and the short tracebacks that they have. `name`: what errors
+    call it, by default its own."""
+    found: Callable[P, R] = functools.update_wrapper(Op(checked(fn, trim=False, name=name)), fn, updated=())
     return found
 
 

@@ -6,6 +6,7 @@ They are compositions of ops in numerically stable form, so they do not need der
 from ..ops.convolution import avg_pool, conv, conv_transpose, max_pool
 from ..ops.indexing import one_hot
 from .attending import attention
+from .dropout import dropout
 from .functions import cross_entropy, log_softmax, softmax
 from .normalization import batch_norm, group_norm, layer_norm, rms_norm
 from .scaling import scaled_value_and_grad
@@ -17,6 +18,7 @@ __all__ = [
     "conv",
     "conv_transpose",
     "cross_entropy",
+    "dropout",
     "group_norm",
     "layer_norm",
     "log_softmax",

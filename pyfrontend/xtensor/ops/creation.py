@@ -30,7 +30,7 @@ SMALL = 16
 MOST_DIMS = 64  # as pyfrontend/native/Type.cpp has it
 
 
-def _sizes(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
+def sizes_of(name: str, sizes: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
     found = by_dim(name, sizes, keywords, "sizes")
     for d, size in found.items():
         check_name(d)
@@ -55,7 +55,7 @@ def _filled(name: str, sizes: dict[str, Any], value: Any, dtype: np.dtype) -> An
         raise does_not_fit(value, dtype, "Give a dtype= that holds it")
     if not traced and not tracing():
         return _concrete(_made(name, np.full, tuple(sizes.values()), value, dtype), tuple(sizes))
-    return extend(p.cast(value, dtype), _traced_sizes(sizes), tuple(sizes))
+    return extend(p.cast(value, dtype), traced_sizes(sizes), tuple(sizes))
 
 
 def _or_default(dtype: Any, of: np.dtype = p.F8) -> np.dtype:
@@ -65,7 +65,7 @@ def _or_default(dtype: Any, of: np.dtype = p.F8) -> np.dtype:
     return p.default_float() if p.is_float(of) else of
 
 
-def _traced_sizes(sizes: Mapping[str, Any]) -> dict[str, Any]:
+def traced_sizes(sizes: Mapping[str, Any]) -> dict[str, Any]:
     return {d: build.size(s.tracer, s.dim) if isinstance(s, DynamicSize) else s for d, s in sizes.items()}
 
 
@@ -106,7 +106,7 @@ def zeros(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **key
 
     The dtype is f8 by default, or `xt.option(default_float=)`.
     """
-    return _filled("zeros", _sizes("zeros", sizes, keywords), 0, _or_default(dtype))
+    return _filled("zeros", sizes_of("zeros", sizes, keywords), 0, _or_default(dtype))
 
 
 def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keywords: int) -> Array:
@@ -114,7 +114,7 @@ def ones(sizes: Mapping[str, int] | None = None, /, *, dtype: Any = None, **keyw
 
     The dtype is f8 by default, or `xt.option(default_float=)`.
     """
-    return _filled("ones", _sizes("ones", sizes, keywords), 1, _or_default(dtype))
+    return _filled("ones", sizes_of("ones", sizes, keywords), 1, _or_default(dtype))
 
 
 def full(*sizes_and_value: Any, dtype: Any = None, **keywords: int) -> Array:
@@ -128,7 +128,7 @@ def full(*sizes_and_value: Any, dtype: Any = None, **keywords: int) -> Array:
         sizes, (value,) = None, sizes_and_value
     else:
         raise fail(ArgumentError, "full", "takes sizes and a value", instead='Write xt.full({"a": 2}, 7.0)')
-    return _fill("full", _sizes("full", sizes, keywords), value, dtype)
+    return _fill("full", sizes_of("full", sizes, keywords), value, dtype)
 
 
 def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
@@ -152,7 +152,7 @@ def _fill(name: str, sizes: dict[str, Any], value: Any, dtype: Any) -> Any:
 def _spread(value: ArrayLike, sizes: dict[str, Any], dtype: Any = None, /) -> Array:
     value = as_tracer(value)
     wanted = _or_default(dtype, value.dtype) if value.weak or dtype is not None else value.dtype
-    return extend(p.cast(value, wanted), _traced_sizes(sizes), tuple(sizes))
+    return extend(p.cast(value, wanted), traced_sizes(sizes), tuple(sizes))
 
 
 @op(name="full_like")
@@ -308,7 +308,7 @@ def eye(
     names = names_of("eye", dims)
     if len(names) != 2 or isinstance(dims, str):
         raise fail(DimensionError, "eye", f"takes two dims, not {dims!r}", instead='Write dims=("row", "col")')
-    sizes = _sizes("eye", {names[0]: n, names[1]: n if m is None else m}, {})
+    sizes = sizes_of("eye", {names[0]: n, names[1]: n if m is None else m}, {})
     wanted = _or_default(dtype)
     check_bytes("eye", sizes, wanted)
     if not tracing():

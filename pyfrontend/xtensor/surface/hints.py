@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from .. import _native, linalg, nn, ops, optim, signal
+from .. import _native, linalg, nn, ops, optim, random, signal
 from ..base.errors import AttributeError_
 
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
@@ -19,6 +19,7 @@ _NO_LABELS = "it has no labels: pass those that the function computes with, f(x,
 _RETURNED = "it has values when the call has returned it"
 _SUMS = "write xt.zeros(bin=10, dtype=x.dtype).at(bin=index).add(x), or .add(1): updates of one position accumulate"
 _GRAD = "write xt.grad(f)(x): a derivative is that of a function, by its arguments"
+_KEY = "write key = xt.random.key(0): functions that draw take a key"
 
 _CARRIED = "x.to_xarray() has what came along from a DataArray"
 _UNKNOWN_SIZE = "sizes do not depend on values: give x.values to NumPy"
@@ -82,7 +83,7 @@ _FUNCTIONS = {
     "empty": "write xt.zeros(time=4): arrays do not change", "empty_like": "write xt.zeros_like(x)",
     **{name: f"write math.{name}, or np.{name}" for name in ("pi", "e", "inf", "nan")},
     "newaxis": "names say which dims go together; x.expand_dims(new=1) adds one",
-    "asnumpy": "write x.values", "random": "write NumPy's, xt.array(rng.normal(size=(4, 3)), dims=(\"a\", \"b\"))",
+    "asnumpy": "write x.values",
     "concatenate": _JOIN, "cat": _JOIN, "hstack": _JOIN, "vstack": _JOIN,
     "tensor": 'write xt.array(x, dims=("a", "b"))', "detach": "write xt.stop_gradient(x)",
     "no_grad": "it is not needed: derivatives are taken where xt.grad says so; xt.stop_gradient(x) is constant",
@@ -94,14 +95,13 @@ _FUNCTIONS = {
     "eigvals": "write xt.linalg.eigh(a)[0], of symmetric matrices",
     "svdvals": "write xt.linalg.svd(a)[1]",
     "mse_loss": "write xt.mean((x - y) ** 2)", "Linear": 'write xt.dot(x, w, dim="feature") + b',
-    "dropout": "write xt.where(mask, x / keep, 0.0), with a mask that NumPy draws",
     "vmap": 'write xt.vectorize(f, "batch")', "jacrev": "write xt.jacobian(f)",
     "jacfwd": 'write xt.jacobian(f, mode="forward")',
     "custom_vjp": "write xt.custom_derivative(f)", "custom_jvp": "write xt.custom_derivative(f)",
     "trapz": "write xt.trapezoid(y, x, dim=\"time\")",
     "corrcoef": "write xt.corr(x, x.rename(channel=\"channel2\"), \"time\")",
     "fori": "write xt.fori_loop(0, n, body, init)", "block_until_ready": "write x.values, which waits",
-    **dict.fromkeys(("PRNGKey", "key"), "draw random numbers by NumPy, outside of the function"),
+    **dict.fromkeys(("PRNGKey", "default_rng", "RandomState", "manual_seed", "seed"), _KEY),
     "remat": "write xt.checkpoint(f)", "lax": "control flow is xt.scan, xt.cond, xt.while_loop",
 }  # fmt: skip
 # Of the package alone: another name for the same.
@@ -111,12 +111,14 @@ _RENAMED = {
     "amax": "max", "amin": "min", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
     "conjugate": "conj", "degrees": "rad2deg", "radians": "deg2rad", "true_divide": "divide", "mod": "remainder",
     "around": "round", "expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", "loggamma": "lgamma",
-    "logcumsumexp": "cumlogsumexp", "take_along_axis": "take_along",
+    "randn": "normal", "standard_normal": "normal", "rand": "uniform", "multinomial": "categorical",
+    "randperm": "permutation", "shuffle": "permutation", "integers": "randint", "logcumsumexp": "cumlogsumexp",
+    "take_along_axis": "take_along",
     "solve_triangular": "triangular_solve", "isnull": "isnan", "cumulative_sum": "cumsum", "cumulative_prod": "cumprod",
 }  # fmt: skip
 # NumPy's functions whose name means something else here.
 _NUMPY = {"stack": _JOIN}
-_ROOMS = {"xt": ops, "xt.nn": nn, "xt.linalg": linalg, "xt.signal": signal, "xt.optim": optim}
+_ROOMS = {"xt": ops, "xt.nn": nn, "xt.linalg": linalg, "xt.random": random, "xt.signal": signal, "xt.optim": optim}
 
 
 def method_instead(name: str, traced: bool, dims: Sequence[str] = ()) -> str | None:

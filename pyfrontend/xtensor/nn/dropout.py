@@ -1,0 +1,47 @@
+"""Dropout: `xt.nn.dropout`, whose mask is drawn again on the way back."""
+
+from __future__ import annotations
+
+import functools
+
+from ..base.errors import ArgumentError
+from ..call.dispatch import op, plain
+from ..ops import promotion as p
+from ..ops.arguments import fail, number
+from ..ops.types import Array, ArrayLike
+from ..random import threefry
+from ..random.keys import Key, words_of
+from ..random.plan import Plan
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
+from ..transforms.checkpoint import checkpoint
+
+__all__ = ["dropout"]
+
+
+@functools.partial(plain, name="nn.dropout")
+def dropout(key: Key, x: ArrayLike, rate: float, /) -> Array:
+    """Returns `x` with each element 0 with probability `rate`, and else divided by 1 - rate: the dims of `x`.
+
+    rate: a number from 0 to below 1. The mask is not stored: the gradient draws it again from `key`. Write `x` itself
+    where the network does not train. Each of an array of keys has its own mask. Source: Srivastava et al., "Dropout"
+    (2014).
+    """
+    part = number("nn.dropout", rate, "the rate")
+    if not 0 <= part < 1:
+        raise fail(ArgumentError, "nn.dropout", f"the rate is a number from 0 to below 1, not {rate}")
+    return _dropout(words_of("dropout", key), x, float(part))
+
+
+@op(name="nn.dropout", decide=("x",))
+def _dropout(words: ArrayLike, x: ArrayLike, rate: float, /) -> Array:
+    found: Array = checkpoint(_masked)(as_tracer(words), p.as_float(x), rate)
+    return found
+
+
+def _masked(words: Tracer, x: Tracer, rate: float) -> Tracer:
+    plan = Plan("nn.dropout", words, {}, (x,), x.dtype)
+    keep = build.compare("ge", threefry.unit(plan.draw(), plan.wide), p.constant(rate, plan.wide))
+    kept = build.binary("mul", x, p.constant(1 / (1 - rate), x.dtype))
+    return plan.spread(build.select(keep, kept, p.zero(x.dtype)))

@@ -1,0 +1,217 @@
+"""Keys of random numbers: `key`, `split`, `fold_in`. A key is a value; nothing is hidden and nothing changes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from ..base.dims import brief, describe
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, Error
+from ..call.arrays import as_array
+from ..call.dispatch import op, plain, tracing
+from ..ops import promotion as p
+from ..ops.arguments import extend, fail, integer
+from ..ops.creation import sizes_of, traced_sizes
+from ..ops.indexing import isel
+from ..ops.shape import rename, transpose
+from ..ops.types import Array, ArrayLike
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
+from ..values.array import from_values
+from . import threefry as t
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def public(fn: Callable[P, R]) -> Callable[P, R]:
+    """A function of xt.random."""
+    return plain(fn, f"random.{fn.__name__}")
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Key:
+    """A key of random numbers, or an array of keys over named dims.
+
+    `key`, `split` and `fold_in` make keys. A key is a pytree: functions take and return it, `vectorize`, `scan` and
+    `map` go over an array of keys. It has no arithmetic. `words` holds its 64 bits, a uint64 for each key.
+    """
+
+    words: Any
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """The names of the dims of an array of keys; a single key has none."""
+        return tuple(self.words.dims)
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """The size of each dim."""
+        return dict(self.words.sizes)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes in the order of `dims`."""
+        return tuple(self.words.shape)
+
+    def isel(self, indexers: Mapping[str, Any] | None = None, /, **keywords: Any) -> Key:
+        """Returns the keys at positions along dims, as x.isel of an array."""
+        return Key(isel(self.words, indexers, **keywords))
+
+    def rename(self, names: Mapping[str, str] | None = None, /, **keywords: str) -> Key:
+        """Returns the same keys with new names for some dims."""
+        return Key(rename(self.words, names, **keywords))
+
+    def transpose(self, *dims: Any) -> Key:
+        """Returns the same keys with their dims in another order."""
+        return Key(transpose(self.words, *dims))
+
+    def to(self, device: str) -> Key:
+        """Returns the same keys on a device."""
+        return Key(self.words.to(device))
+
+    def __getitem__(self, index: Any) -> Key:
+        return Key(self.words[index])
+
+    def __len__(self) -> int:
+        if not self.dims:
+            raise ArgumentTypeError(
+                "a single key has no length. xt.random.split(key, 2) and split(key, sample=2) make several"
+            )
+        return len(self.words)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Key]:
+        if not self.dims:
+            raise ArgumentTypeError("a single key is not several keys. Write a, b = xt.random.split(key, 2)")
+        return (Key(w) for w in self.words)
+
+    def __repr__(self) -> str:
+        if not hasattr(self.words, "dims"):
+            return f"Key({self.words!r})"  # a part of the text of a pytree
+        if isinstance(self.words, Tracer):
+            return f"<traced key {describe(self.dims, self.words.spec.shape)}>"
+        if self.dims:
+            return f"<xtensor.random.Key {describe(self.dims, self.shape)}>"
+        return f"<xtensor.random.Key {int(self.words.values):#018x}>"
+
+
+def words_of(name: str, key: Any) -> Any:
+    """The words of a key that a user gives to `name`."""
+    if isinstance(key, Key):
+        return key.words
+    raise fail(
+        ArgumentTypeError, f"random.{name}", f"the first argument is a key, not {brief(key)}",
+        instead="Write key = xt.random.key(0), and key, part = xt.random.split(key) for more",
+    )  # fmt: skip
+
+
+@public
+def key(seed: ArrayLike, /) -> Key:
+    """Returns the key of a seed, an int of 64 bits; an integer array of seeds gives an array of keys with its dims.
+
+    Equal seeds give equal keys. Raises ArgumentTypeError for other seeds.
+    """
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, (bool, np.bool_)):
+        number = int(seed)
+        if not -(2**63) <= number < 2**64:
+            raise fail(ArgumentError, "random.key", "the seed is an int of 64 bits", instead="Write seed % 2**64")
+        bits = np.asarray(number % 2**64, t.U8)
+        if not tracing():
+            return Key(from_values(bits))
+        return Key(build.constant(bits))
+    if isinstance(seed, Key):
+        raise fail(
+            ArgumentTypeError, "random.key", "it is a key already", instead="Write xt.random.split(key) for new keys"
+        )
+    return Key(_seeded(seed))
+
+
+@op(name="random.key", decide=())
+def _seeded(seed: ArrayLike, /) -> Array:
+    return build.cast(_whole("key", as_tracer(seed), "a seed"), t.U8)
+
+
+def _whole(name: str, x: Tracer, what: str) -> Tracer:
+    if not p.is_integer(x.dtype):
+        raise fail(
+            DTypeError, f"random.{name}", f"{what} is an integer, not {x.dtype}", x,
+            instead='Write 0, or x.astype("i8")',
+        )  # fmt: skip
+    return x
+
+
+@public
+def split(key: Key, n: int | Mapping[str, int] | None = None, /, **sizes: int) -> Any:
+    """Returns new keys: split(key, n) a tuple of n, by default 2; split(key, sample=10) an array of keys along sample.
+
+    The new keys are independent of each other, of numbers drawn with `key`, and of `fold_in`. Do not use a key after
+    it was split: split(key, 2) and split(key, 3) begin with the same keys. An array of keys goes to `vectorize`, `scan`
+    or `map`, or to a function that draws, which then draws with each of them.
+    """
+    words = words_of("split", key)
+    if isinstance(n, Mapping) or sizes:
+        found = sizes_of("random.split", n, sizes)  # type: ignore[arg-type]
+        return Key(_split(words, found))
+    count = 2 if n is None else integer("random.split", n, "the number of keys", least=0)
+    return tuple(Key(w) for w in _several(words, count))
+
+
+def _split_words(words: Tracer, sizes: dict[str, Any]) -> Tracer:
+    at = t.position(sizes)
+    return t.joined(t.threefry(t.stream_of(words), t.add(at.high, t.word(t.SPLIT)), at.low))
+
+
+@op(name="random.split", decide=())
+def _split(words: ArrayLike, sizes: dict[str, Any], /) -> Array:
+    w = as_tracer(words)
+    new = traced_sizes(sizes)
+    for d in new:
+        if d in w.dims:
+            raise has_dim("split", d, w)
+    order = (*w.dims, *new)
+    return extend(_split_words(w, new), new, order)
+
+
+@op(name="random.split", decide=())
+def _several(words: ArrayLike, n: int, /) -> Any:
+    w = as_tracer(words)
+    if n == 0:
+        return ()
+    every = _split_words(w, {"key~": n})
+    return tuple(build.squeeze(build.slice(every, {"key~": (i, 1, 1)}), ("key~",)) for i in range(n))
+
+
+def has_dim(name: str, dim: str, words: Tracer) -> Error:
+    """The error about a size for a dim that the keys have."""
+    return fail(
+        DimensionError, f"random.{name}", f"the keys have the dim {dim!r}: each of them draws its own numbers", words,
+        instead=f"Leave {dim}= out, or rename it: key.rename({dim}=...)",
+    )  # fmt: skip
+
+
+@public
+def fold_in(key: Key, data: ArrayLike, /) -> Key:
+    """Returns the key of `key` and an integer, such as the number of a step; of an integer array, an array of keys.
+
+    Different integers give independent keys. They lie between -2**61 and 2**61: others are taken modulo 2**62. Raises
+    DTypeError if `data` is not an integer.
+    """
+    return Key(_fold_in(words_of("fold_in", key), as_array(data) if isinstance(data, np.integer) else data))
+
+
+@op(name="random.fold_in", decide=(), joins=True)
+def _fold_in(words: ArrayLike, data: ArrayLike, /) -> Array:
+    w, x = as_tracer(words), _whole("fold_in", as_tracer(data), "data")
+    x = build.cast(x, t.U8)
+    high = build.binary("and", build.cast(t.shift_right(x, 32), t.U4), t.word(~(t.SPLIT | t.FOLD) % 2**32))
+    high = build.binary("or", high, t.word(t.FOLD))
+    found = t.joined(t.threefry(t.stream_of(w), high, build.cast(x, t.U4)))
+    sizes = {d: n for y in (w, x) for d, n in traced_sizes(y.sizes).items()}
+    return extend(found, sizes, tuple(sizes))
