@@ -102,6 +102,12 @@ _FUNCTIONS = {
     "corrcoef": "write xt.corr(x, x.rename(channel=\"channel2\"), \"time\")",
     "fori": "write xt.fori_loop(0, n, body, init)", "block_until_ready": "write x.values, which waits",
     **dict.fromkeys(("PRNGKey", "default_rng", "RandomState", "manual_seed", "seed"), _KEY),
+    "lognormal": "write xt.exp(mean + sigma * xt.random.normal(key, time=3))",
+    "chisquare": "write 2 * xt.random.gamma(key, df / 2)",
+    "weibull": "write xt.random.exponential(key, time=3) ** (1 / a)",
+    "geometric": "write xt.floor(xt.random.exponential(key, time=3) / -xt.log1p(-p)) + 1",
+    "rademacher": "write xt.where(xt.random.bernoulli(key, time=3), 1, -1)",
+    "multinomial": "draw xt.random.categorical(key, logits, dim=\"class\", trial=n), and count",
     "remat": "write xt.checkpoint(f)", "lax": "control flow is xt.scan, xt.cond, xt.while_loop",
 }  # fmt: skip
 # Of the package alone: another name for the same.
@@ -111,7 +117,8 @@ _RENAMED = {
     "amax": "max", "amin": "min", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
     "conjugate": "conj", "degrees": "rad2deg", "radians": "deg2rad", "true_divide": "divide", "mod": "remainder",
     "around": "round", "expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", "loggamma": "lgamma",
-    "randn": "normal", "standard_normal": "normal", "rand": "uniform", "multinomial": "categorical",
+    "randn": "normal", "standard_normal": "normal", "rand": "uniform", "standard_cauchy": "cauchy",
+    "standard_exponential": "exponential", "standard_gamma": "gamma", "standard_t": "student_t",
     "randperm": "permutation", "shuffle": "permutation", "integers": "randint", "logcumsumexp": "cumlogsumexp",
     "take_along_axis": "take_along",
     "solve_triangular": "triangular_solve", "isnull": "isnan", "cumulative_sum": "cumsum", "cumulative_prod": "cumprod",

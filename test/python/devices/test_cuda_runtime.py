@@ -463,3 +463,24 @@ def test_units_that_multiply_matrices(driver: str, dtype: str, order: str) -> No
     """mma.sync and ldmatrix, with the layouts of the PTX ISA, against NumPy: sums of small integers are exact."""
     said = finished(driver, "-c", order + MATRIX_UNITS, dtype)
     assert said.strip() == "good"
+
+
+RANDOM = """
+import numpy as np
+import xtensor as xt
+
+def draw(key):
+    r = xt.random
+    return r.bits(key, a=7, b=9), r.uniform(key, a=7, b=9, dtype="f4"), r.normal(key, a=7, dtype="f4")
+
+key = xt.random.split(xt.random.key(5), sample=3)
+there = xt.jit(draw, device="cuda")(key)
+for x, y in zip(there, draw(key)):
+    assert x.device == "cuda" and y.device == "cpu"
+    np.testing.assert_allclose(x.values, y.values, rtol=1e-6 if x.dims[-1] == "a" else 0)
+print("good")
+"""
+
+
+def test_random_numbers_are_those_of_the_cpu(driver: str) -> None:
+    assert finished(driver, "-c", RANDOM).strip() == "good"

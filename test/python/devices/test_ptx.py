@@ -138,6 +138,8 @@ program("gradient", lambda x, w: xt.grad(lambda w: xt.nn.softmax(xt.tanh(x @ w),
         spec(**LARGE), spec(b=200, c=10))  # fmt: skip
 program("attention", lambda q, k, v: xt.nn.attention(q, k, v, ("s", "t", "d")),
         spec(s=32, d=16), spec(t=64, d=16), spec(t=64, d=16))  # fmt: skip
+program("random normal", lambda w: xt.random.normal(xt.random.Key(w), LARGE, dtype="f4"), spec("u8"))
+program("random gamma", lambda w, a: xt.random.gamma(xt.random.Key(w), a, n=50), spec("u8"), spec(a=30))
 program("cholesky between kernels", lambda x: xt.linalg.cholesky(xt.tanh(x) + x, ("a", "b")), spec(a=50, b=50))
 
 
