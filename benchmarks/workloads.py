@@ -467,6 +467,37 @@ def cholesky_gradient(rng: np.random.Generator) -> Workload:
     return data, {"ours": ours, "jax": jax, "torch": torch}
 
 
+def _random(name: str) -> Callable[[np.random.Generator], Workload]:
+    """Ten million float32 numbers from a seed. Each peer draws its own; NumPy's are those of PCG64."""
+    count = 10_000_000
+
+    def make(rng: np.random.Generator) -> Workload:
+        data: Data = {"seed": (np.array(7, "i4"), ())}
+
+        def ours(seed):
+            import xtensor as xt
+
+            return getattr(xt.random, name)(xt.random.key(seed), i=count, dtype="f4")
+
+        def jax(seed):
+            import jax
+
+            return getattr(jax.random, name)(jax.random.key(seed), (count,), "float32")
+
+        def torch(seed):
+            import torch
+
+            return {"uniform": torch.rand, "normal": torch.randn}[name](count)
+
+        def numpy(seed):
+            draw = {"uniform": rng.random, "normal": rng.standard_normal}[name]
+            return draw(count, dtype="f4")
+
+        return data, {"ours": ours, "jax": jax, "torch": torch, "numpy": numpy}
+
+    return make
+
+
 def small(rng: np.random.Generator) -> Workload:
     data: Data = {"x": (_f4(rng, 8), ("i",))}
     return data, _each(lambda m: lambda x: x * 2 + 1)
@@ -511,6 +542,8 @@ WORKLOADS: dict[str, tuple[str, Callable[[np.random.Generator], Workload]]] = {
     "scatter-add": ("scatter-add 65,536x64 into 50,000x64, and the updates' gradient", scatter_add),
     "gather-gradient": ("gradient of 65,536 rows read from 50,000x64", gather_gradient),
     "cholesky": ("value and gradient of Cholesky factors, 64x32x32", cholesky_gradient),
+    "uniform": ("uniform numbers, 10,000,000", _random("uniform")),
+    "normal": ("normal numbers, 10,000,000", _random("normal")),
     "small": ("x*2+1 on 8 elements", small),
 }
 
