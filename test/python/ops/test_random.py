@@ -63,6 +63,20 @@ def test_counters_are_positions_in_the_dims_sorted_by_name() -> None:
     np.testing.assert_array_equal(got.transpose("a", "b").values, want)
 
 
+def test_positions_beyond_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the last three elements along each dim: nobody has memory for all of them."""
+
+    def last(dim: str, size: int, dtype: Any) -> Any:
+        return threefry.build.constant(np.arange(size - 3, size).astype(dtype), (dim,))
+
+    monkeypatch.setattr(threefry.build, "iota", last)
+    high, low = xt.jit(lambda: tuple(threefry.position({"b": 2**21, "a": 2**20})))()
+    want = (np.arange(2**20 - 3, 2**20) * 2**21)[:, None] + np.arange(2**21 - 3, 2**21)
+    got = (high.values.astype("i8") << 32) + low.values
+    assert low.dims == ("b", "a")
+    np.testing.assert_array_equal(got.T, want)
+
+
 def test_words_of_new_keys() -> None:
     new = [int(k.words) for k in r.split(r.key(KEY), 3)]
     np.testing.assert_array_equal(new, threefry_of_numpy(KEY, np.arange(3), high=0x80000000))
@@ -323,6 +337,7 @@ def test_what_has_no_probability_is_never_chosen() -> None:
 KEYS = r.split(r.key(0), s=3)
 WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: r.normal(0, a=3), xt.ArgumentTypeError, "xt.random.normal: the first argument is a key, not 0"),
+    (lambda: r.normal(r.Key(xt.ones(a=2))), xt.DTypeError, "the words of a key are uint64, not float64"),
     (lambda: r.normal(r.key(0), 3), xt.ArgumentTypeError, "sizes are a dict from dims"),
     (lambda: r.normal(KEYS, s=3), xt.DimensionError, "the keys have the dim 's'"),
     (lambda: r.normal(r.key(0), a=3, dtype="i4"), xt.DTypeError, "gives floats, not int32"),
