@@ -1,4 +1,5 @@
-"""The tables of accuracy in passes/CPU/README.md and passes/GPU/README.md, from test/python/helpers/functions.py.
+"""The tables of accuracy in passes/CPU/README.md and passes/GPU/README.md, from test/python/helpers/functions.py
+and special_functions.py.
 
 list_bounds.py           says which page is not as it should be
 list_bounds.py --write   writes the tables
@@ -14,6 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "test" / "python" / "helpers"))
 from functions import FUNCTIONS, OF_TWO  # noqa: E402
+from special_functions import SPECIAL  # noqa: E402
+
+ROWS = FUNCTIONS | OF_TWO | SPECIAL
 
 HEADS = {
     "passes/CPU/README.md": "| function | f32 | by | f64 |\n|---|---|---|---|\n",
@@ -27,14 +31,14 @@ def named(names: list[str]) -> str:
 
 def on_cpu() -> list[str]:
     """Those with a polynomial first, then by bounds."""
-    rows = sorted(((f.by, *f.cpu), name) for name, f in (FUNCTIONS | OF_TWO).items())
+    rows = sorted(((f.by, *f.cpu), name) for name, f in ROWS.items())
     lines = [(key, [name for _, name in group]) for key, group in groupby(rows, key=lambda row: row[0])]
     return [f"| {named(names)} | {f32:g} | {by} | {f64:g} |" for (by, f32, f64), names in lines]
 
 
 def on_devices() -> list[str]:
     found: dict[float, list[str]] = defaultdict(list)
-    for name, f in (FUNCTIONS | OF_TWO).items():
+    for name, f in ROWS.items():
         if f.device:
             found[max(f.device)].append(name)
     return [f"| {named(names)} | {bound:g} |" for bound, names in sorted(found.items())]

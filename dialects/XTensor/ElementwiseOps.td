@@ -20,7 +20,7 @@ class XTensor_ElementwiseFields {
   string kernel = "";
   bit isShort = 0;
   /// The derivative with respect to each operand (passes/Autodiff/ElementwiseRules.cpp), as an Expr
-  /// of the operands `a` and `b` and the result `y`. For 0, no tangent is passed on.
+  /// of the operands `a`, `b` .. and the result `y`. For 0, no tangent is passed on.
   list<string> partials = [];
   /// A factor of both partials of an op with two operands.
   string factor = "";
@@ -243,6 +243,17 @@ def XTensor_PolygammaOp
   let isShort = 1; // Kernels read the order in line.
   let partials = ["0", "polygamma(a + 1, b)"];
 }
+def XTensor_GammaincOp
+    : XTensor_BinaryOp<"gammainc", "Regularised lower incomplete gamma function of order lhs at rhs",
+                       XTensor_FloatArray> {
+  let kernel = "emitGammainc";
+  let partials = ["gammaincByA(1, a, b)", "gammaDensityByA(0, a, b)"];
+}
+def XTensor_GammainccOp
+    : XTensor_BinaryOp<"gammaincc", "1 - gammainc", XTensor_FloatArray> {
+  let kernel = "emitGammaincc";
+  let partials = ["-gammaincByA(1, a, b)", "-gammaDensityByA(0, a, b)"];
+}
 def XTensor_CopysignOp
     : XTensor_BinaryOp<"copysign", "lhs with the sign of rhs", XTensor_FloatArray> {
   let math = "CopySignOp";
@@ -281,6 +292,28 @@ def XTensor_CompareOp : XTensor_InferredOp<"compare", [XTensor_Elementwise]> {
 }
 
 //===- of three arrays -----------------------------------------------------===//
+
+/// A derivative of order n by a parameter, of a function of two arrays.
+class XTensor_DerivativeOp<string mnemonic, string what>
+    : XTensor_ElementwiseOp<mnemonic, "inferElementwise"> {
+  let summary = what;
+  let arguments = (ins XTensor_FloatArray:$n, XTensor_FloatArray:$a, XTensor_FloatArray:$x);
+  let results = (outs XTensor_FloatArray:$y);
+  let assemblyFormat = "$n `,` $a `,` $x attr-dict `:` type($n) `,` type($a) `,` type($x)";
+  let isShort = 1; // Kernels read the order in line.
+}
+def XTensor_GammaincByAOp
+    : XTensor_DerivativeOp<"gammainc_by_a", "Derivative of order n of gammainc(a, x) by a; NaN if n "
+                           "is not a constant from 0 to 8"> {
+  let kernel = "emitGammaincByA";
+  let partials = ["0", "gammaincByA(a + 1, b, c)", "gammaDensityByA(a, b, c)"];
+}
+def XTensor_GammaDensityByAOp
+    : XTensor_DerivativeOp<"gamma_density_by_a", "Derivative of order n of gamma(a)^-1 x^(a-1) e^-x "
+                           "by a; NaN if n is not a constant from 0 to 8"> {
+  let kernel = "emitGammaDensityByA";
+  let partials = ["0", "gammaDensityByA(a + 1, b, c)", "slopeOfGammaDensity(a, b, c, y)"];
+}
 
 def XTensor_SelectOp : XTensor_InferredOp<"select", [XTensor_Elementwise]> {
   let summary = "lhs if the condition holds, else rhs";

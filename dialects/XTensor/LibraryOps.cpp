@@ -18,7 +18,6 @@ void LibraryOp::build(OpBuilder &b, OperationState &state, StringRef routine, Va
 }
 
 LogicalResult ElementaryOp::verify() {
-  [[maybe_unused]] constexpr unsigned unary = 1, binary = 2;
   unsigned wanted = llvm::StringSwitch<unsigned>(getFunction())
 #define XTENSOR_ELEMENTARY_FUNCTION(Op, name, arity, ...) .Case(name, arity)
 #include "XTensor/XTensorElementwise.inc"

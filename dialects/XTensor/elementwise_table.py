@@ -17,10 +17,10 @@ MACROS = (
     "XTENSOR_ELEMENTWISE_OP",  # (Op)
     "XTENSOR_MATH_FUNCTION",  # (Op, Math)
     "XTENSOR_VECTOR_FUNCTION",  # (Math, "name")
-    "XTENSOR_WRITTEN_FUNCTION",  # (emit, Real x) or (emit, Real x, Real y)
-    "XTENSOR_KERNEL_FUNCTION",  # (Math, unary or binary, emit, isShort)
-    "XTENSOR_ELEMENTARY_FUNCTION",  # (Op, "name", unary or binary, emit, isShort): no math op
-    "XTENSOR_PARTIAL_RULE",  # (Op, D(partial) for each operand, D(factor) if there is one)
+    "XTENSOR_WRITTEN_FUNCTION",  # (emit, Real x, Real y ..), one per operand
+    "XTENSOR_KERNEL_FUNCTION",  # (Math, number of operands, emit, isShort)
+    "XTENSOR_ELEMENTARY_FUNCTION",  # (Op, "name", number of operands, emit, isShort): no math op
+    "XTENSOR_PARTIAL_RULE",  # (Op, {D(partial) for each operand}, D(factor) if there is one)
 )
 
 
@@ -35,15 +35,16 @@ def calls(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "XTENSOR_VECTOR_FUNCTION", f'{math}, "{record["vector"]}"'
     if kernel:
         count = len(record["arguments"]["args"])
-        written = f"{('unary', 'binary')[count - 1]}, {kernel}, {str(bool(record['isShort'])).lower()}"
-        yield "XTENSOR_WRITTEN_FUNCTION", ", ".join([kernel, *("Real x", "Real y")[:count]])
+        written = f"{count}, {kernel}, {str(bool(record['isShort'])).lower()}"
+        yield "XTENSOR_WRITTEN_FUNCTION", ", ".join([kernel, *(f"Real x{i}" for i in range(count))])
         if math:
             yield "XTENSOR_KERNEL_FUNCTION", f"{math}, {written}"
         else:
             yield "XTENSOR_ELEMENTARY_FUNCTION", f'{op}, "{record["opName"]}", {written}'
-    formulas = [*record.get("partials", []), *filter(None, [record.get("factor")])]
-    if formulas:
-        yield "XTENSOR_PARTIAL_RULE", ", ".join([op, *(f"D({formula})" for formula in formulas)])
+    if partials := record.get("partials"):
+        formulas = ", ".join(f"D({formula})" for formula in partials)
+        factor = [f"D({record['factor']})"] if record.get("factor") else []
+        yield "XTENSOR_PARTIAL_RULE", ", ".join([op, f"{{{formulas}}}", *factor])
 
 
 def table(records: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-// Elementwise partial derivatives: one formula per operand, in terms of the operands a and b and
+// Elementwise partial derivatives: one formula per operand, in terms of the operands a, b, c .. and
 // the result y. 0 means that no tangent passes. The formulas stand at the ops
 // (dialects/XTensor/ElementwiseOps.td). This file defines the functions that they use.
 #include "Autodiff/Rules.h"
@@ -8,7 +8,8 @@ using namespace xtensor;
 
 #define D(...)                                                                                     \
   Partial {                                                                                        \
-    [](Expr a, Expr b, Expr y) -> Expr { return __VA_ARGS__; }, #__VA_ARGS__                       \
+    [](Expr a, Expr b, Expr c, Expr d, Expr e, Expr y) -> Expr { return __VA_ARGS__; },            \
+        #__VA_ARGS__                                                                               \
   }
 
 static constexpr double kLn2 = 0.69314718055994530942;
@@ -24,19 +25,23 @@ static Expr oneMinusSquare(Expr a) {
   return square + stopGradient((1 - a) * (1 + a) - square);
 }
 
-template <typename Op>
-static void row(Rules &rules, Partial x) {
-  rules.add<Op>({Table::Elementwise, {x}});
+/// The derivative by x of the one of order n by a of the gamma distribution's density, which is y:
+/// that of density ((a - 1) / x - 1).
+static Expr slopeOfGammaDensity(Expr n, Expr a, Expr x, Expr y) {
+  Expr slope = scale((a - 1) / x - 1, y);
+  return n.is(0) ? slope : slope + n / x * gammaDensityByA(n - 1, a, x);
 }
+
 template <typename Op>
-static void row(Rules &rules, Partial lhs, Partial rhs, std::optional<Partial> factor = {}) {
-  rules.add<Op>({Table::Elementwise, {lhs, rhs}, factor});
+static void row(Rules &rules, std::initializer_list<Partial> partials,
+                std::optional<Partial> factor = {}) {
+  rules.add<Op>({Table::Elementwise, partials, factor});
 }
 
 void xtensor::addElementwiseRules(Rules &rules) {
 #define XTENSOR_PARTIAL_RULE(Op, ...) row<Op>(rules, __VA_ARGS__);
 #include "XTensor/XTensorElementwise.inc"
-  row<StopGradientOp>(rules, D(0));
+  row<StopGradientOp>(rules, {D(0)});
   Rule quotient{Table::Elementwise, {D(1), D(-y)}, D(1 / b)};
   quotient.linearity = Linearity::Jointly;
   quotient.operands = {0};

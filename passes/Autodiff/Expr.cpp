@@ -34,8 +34,12 @@ Expr Expr::unary(Expr x, Fold fold) {
 }
 
 template <typename Op>
-Expr Expr::ofOperand(Expr x) {
-  return {*x.context, Op::create(x.context->builder, x.materialize(*x.context))};
+Expr Expr::ofOperands(std::initializer_list<Expr> x) {
+  Context *context = llvm::find_if(x, [](const Expr &e) { return e.context; })->context;
+  SmallVector<Value> operands;
+  for (const Expr &e : x)
+    operands.push_back(e.materialize(*context));
+  return {*context, Op::create(context->builder, operands)};
 }
 
 template <typename Op, typename Fold>
@@ -102,15 +106,17 @@ Expr stopGradient(Expr x) {
   return Expr::unary<StopGradientOp>(x, [](double a) { return a; });
 }
 
-Expr digamma(Expr x) { return Expr::ofOperand<DigammaOp>(x); }
-Expr i0(Expr x) { return Expr::ofOperand<I0Op>(x); }
-Expr i0e(Expr x) { return Expr::ofOperand<I0eOp>(x); }
-Expr i1(Expr x) { return Expr::ofOperand<I1Op>(x); }
-Expr i1e(Expr x) { return Expr::ofOperand<I1eOp>(x); }
-Expr polygamma(Expr order, Expr x) {
-  Expr::Context &context = *x.context;
-  return {context,
-          PolygammaOp::create(context.builder, order.materialize(context), x.materialize(context))};
+Expr digamma(Expr x) { return Expr::ofOperands<DigammaOp>({x}); }
+Expr i0(Expr x) { return Expr::ofOperands<I0Op>({x}); }
+Expr i0e(Expr x) { return Expr::ofOperands<I0eOp>({x}); }
+Expr i1(Expr x) { return Expr::ofOperands<I1Op>({x}); }
+Expr i1e(Expr x) { return Expr::ofOperands<I1eOp>({x}); }
+Expr polygamma(Expr order, Expr x) { return Expr::ofOperands<PolygammaOp>({order, x}); }
+Expr gammaincByA(Expr order, Expr a, Expr x) {
+  return Expr::ofOperands<GammaincByAOp>({order, a, x});
+}
+Expr gammaDensityByA(Expr order, Expr a, Expr x) {
+  return Expr::ofOperands<GammaDensityByAOp>({order, a, x});
 }
 
 Expr copysign(Expr x, Expr y) {

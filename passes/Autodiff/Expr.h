@@ -45,6 +45,8 @@ public:
   friend Expr i1(Expr x);
   friend Expr i1e(Expr x);
   friend Expr polygamma(Expr order, Expr x);
+  friend Expr gammaincByA(Expr order, Expr a, Expr x);
+  friend Expr gammaDensityByA(Expr order, Expr a, Expr x);
   friend Expr copysign(Expr x, Expr y);
   friend Expr floorDiv(Expr x, Expr y);
   friend Expr pow(Expr x, Expr y);
@@ -63,7 +65,7 @@ private:
   template <typename Op, typename Fold>
   static Expr unary(Expr x, Fold fold);
   template <typename Op>
-  static Expr ofOperand(Expr x);
+  static Expr ofOperands(std::initializer_list<Expr> x);
   template <typename Op, typename Fold>
   static Expr binary(Expr x, Expr y, Fold fold);
 

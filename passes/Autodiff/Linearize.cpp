@@ -204,12 +204,17 @@ static Value times(ImplicitLocOpBuilder &b, Value d, Value t, ArrayType like) {
 Value Linearizer::linearizeElementwise(Operation *op, const Rule &rule) {
   Value y = op->getResult(0), sum;
   Expr::Context context{primal, arrayType(y).getElementType()};
-  Expr a(context, op->getOperand(0)), b(context, op->getOperands().back());
+  SmallVector<Expr, 5> x(5, Expr(0));
+  for (auto [operand, i] : llvm::zip(op->getOperands(), llvm::seq(5)))
+    x[i] = Expr(context, operand);
+  auto apply = [&](const Partial &partial) {
+    return partial.formula(x[0], x[1], x[2], x[3], x[4], Expr(context, y));
+  };
   for (auto [operand, partial] : llvm::zip_equal(op->getOperands(), rule.partials)) {
     Value t = tangent(operand);
     if (!t)
       continue;
-    Expr d = partial.formula(a, b, Expr(context, y));
+    Expr d = apply(partial);
     if (d.is(0))
       continue;
     if (d.is(-1))
@@ -219,7 +224,7 @@ Value Linearizer::linearizeElementwise(Operation *op, const Rule &rule) {
     sum = plus(linear, sum, t);
   }
   if (sum && rule.factor) {
-    Expr d = rule.factor->formula(a, b, Expr(context, y));
+    Expr d = apply(*rule.factor);
     sum = times(linear, d.materialize(context), sum, arrayType(y));
   }
   return sum;

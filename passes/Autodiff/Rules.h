@@ -26,9 +26,9 @@ enum class Table {
 };
 llvm::StringRef name(Table table);
 
-/// d y / d operand from the operands `a`, `b` and the result `y`, and its text.
+/// d y / d operand from the operands `a`, `b` .. and the result `y`, and its text.
 struct Partial {
-  Expr (*formula)(Expr a, Expr b, Expr y);
+  Expr (*formula)(Expr a, Expr b, Expr c, Expr d, Expr e, Expr y);
   llvm::StringRef text;
 };
 

@@ -20,13 +20,6 @@ namespace xtensor {
 using namespace mlir;
 using namespace xtensor;
 
-static Real emit(Real (*function)(Scalars &, Real), Scalars &s, ArrayRef<Real> x) {
-  return function(s, x[0]);
-}
-static Real emit(Real (*function)(Scalars &, Real, Real), Scalars &s, ArrayRef<Real> x) {
-  return function(s, x[0], x[1]);
-}
-
 /// Functions of the math dialect that it is written with stay ops, which are expanded next.
 static void expand(ElementaryOp op) {
   OpBuilder b(op);
@@ -44,7 +37,7 @@ static void expand(ElementaryOp op) {
   Real y;
 #define XTENSOR_ELEMENTARY_FUNCTION(Op, name, arity, function, isShort)                            \
   if (op.getFunction() == name)                                                                    \
-    y = emit(function, s, x);
+    y = write<function, arity>(s, x);
 #include "XTensor/XTensorElementwise.inc"
   op.replaceAllUsesWith(y.value);
   op.erase();

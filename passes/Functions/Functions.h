@@ -11,6 +11,17 @@ namespace xtensor {
 #define XTENSOR_WRITTEN_FUNCTION(emit, ...) Real emit(Scalars &s, __VA_ARGS__);
 #include "XTensor/XTensorElementwise.inc"
 
+/// A function of the table, called on a list of operands.
+using Written = Real (*)(Scalars &s, llvm::ArrayRef<Real> operands);
+template <auto function, size_t... i>
+Real writeWith(Scalars &s, llvm::ArrayRef<Real> operands, std::index_sequence<i...>) {
+  return function(s, operands[i]...);
+}
+template <auto function, size_t arity>
+Real write(Scalars &s, llvm::ArrayRef<Real> operands) {
+  return writeWith<function>(s, operands, std::make_index_sequence<arity>());
+}
+
 /// e^x = (hi + lo) 2^k with hi + lo between 0.7 and 1.5; |x| below 1500 (120 in f32). `tail` is a
 /// part of the exponent below the last place of x.
 struct ScaledExp {

@@ -4,9 +4,7 @@
 // x0) q(x) on 1 .. 3. Negative arguments are reflected. Coefficients: interpolation at Chebyshev's
 // nodes, error below 2^-29 (f32) and 2^-56 (f64).
 #include "Functions/Functions.h"
-
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
+#include "Functions/Jets.h"
 
 #include <cmath>
 
@@ -152,22 +150,6 @@ Real xtensor::emitDigamma(Scalars &s, Real x) {
 
 //===- polygamma -----------------------------------------------------------===//
 
-/// The order, if it is known and reflection has a formula for it.
-static std::optional<int> knownOrder(Real n) {
-  Value value = n.value;
-  if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
-    value = broadcast.getSource();
-  Attribute attribute;
-  if (!matchPattern(value, m_Constant(&attribute)))
-    return std::nullopt;
-  if (auto splat = dyn_cast<SplatElementsAttr>(attribute))
-    attribute = splat.getSplatValue<Attribute>();
-  auto number = dyn_cast<FloatAttr>(attribute);
-  double order = number ? number.getValueAsDouble() : 0;
-  return order >= 1 && order <= 20 && order == std::floor(order) ? std::optional<int>(order)
-                                                                 : std::nullopt;
-}
-
 static Real power(Real x, int n) {
   Real y = n % 2 ? x : x.s->real(1);
   for (; n > 1; n /= 2) {
@@ -218,7 +200,7 @@ static Real sumOfPowers(Scalars &s, Real n, Real x, llvm::function_ref<Real(Real
 Real xtensor::emitPolygamma(Scalars &s, Real n, Real x) {
   Bit below = x < 0.0;
   Real y = select(below, 1.0 - x, x), edge = aboveInteger(x);
-  std::optional<int> order = knownOrder(n);
+  std::optional<int> order = knownOrder(n, 1, 20);
   if (!order) {
     Real sum =
         sumOfPowers(s, n, y, [&](Real inverse) { return s.call("powf", {inverse, n + 1.0}); });

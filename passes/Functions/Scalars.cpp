@@ -134,19 +134,71 @@ Real xtensor::select(Bit c, Real x, double y) { return choose(c, x, x.s->real(y)
 Real xtensor::select(Bit c, double x, Real y) { return choose(c, y.s->real(x), y); }
 Word xtensor::select(Bit c, Word x, Word y) { return choose(c, x, y); }
 
+Value Scalars::any(Bit c) {
+  if (!vector)
+    return c.value;
+  Value flat = c.value;
+  if (vector.getRank() != 1)
+    flat = vector::ShapeCastOp::create(
+        *this, VectorType::get({vector.getNumElements()}, getI1Type()), flat);
+  return vector::ReductionOp::create(*this, vector::CombiningKind::OR, flat);
+}
+
 Real Scalars::choose(Bit c, llvm::function_ref<Real()> chosen, Real otherwise) {
-  if (!fuses || (vector && vector.getRank() != 1))
-    return select(c, chosen(), otherwise);
-  Value any = c.value;
-  if (vector)
-    any = vector::ReductionOp::create(*this, vector::CombiningKind::OR, c.value);
-  auto branch = scf::IfOp::create(*this, otherwise.value.getType(), any, /*withElseRegion=*/true);
+  return choose(c, [&]() -> SmallVector<Real> { return {chosen()}; }, ArrayRef(otherwise)).front();
+}
+
+SmallVector<Real> Scalars::choose(Bit c, llvm::function_ref<SmallVector<Real>()> chosen,
+                                  ArrayRef<Real> otherwise) {
+  SmallVector<Value> kept =
+      llvm::map_to_vector(otherwise, [](const Real &x) -> Value { return x.value; });
+  auto selected = [&] {
+    SmallVector<Value> values;
+    for (auto [x, y] : llvm::zip_equal(chosen(), otherwise))
+      values.push_back(select(c, x, y).value);
+    return values;
+  };
+  auto reals = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value x) { return Real{x, this}; });
+  };
+  if (!fuses)
+    return reals(selected());
+  auto branch = scf::IfOp::create(*this, TypeRange(kept), any(c), /*withElseRegion=*/true);
   InsertionGuard guard(*this);
   setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(*this, select(c, chosen(), otherwise).value);
+  scf::YieldOp::create(*this, selected());
   setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(*this, otherwise.value);
-  return {branch.getResult(0), this};
+  scf::YieldOp::create(*this, kept);
+  return reals(branch.getResults());
+}
+
+SmallVector<Real> Scalars::repeat(Bit c, int most, ArrayRef<Real> state, Step step) {
+  SmallVector<Value> start = {c.value, real(0).value};
+  for (Real x : state)
+    start.push_back(x.value);
+  auto loop = scf::WhileOp::create(
+      *this, TypeRange(start), start,
+      [&](OpBuilder &b, Location, ValueRange now) {
+        InsertionGuard guard(*this);
+        restoreInsertionPoint(b.saveInsertionPoint());
+        scf::ConditionOp::create(*this, any({now[0], this}), now);
+      },
+      [&](OpBuilder &b, Location, ValueRange now) {
+        InsertionGuard guard(*this);
+        restoreInsertionPoint(b.saveInsertionPoint());
+        Bit active{now[0], this};
+        Real count{now[1], this}, next = count + 1.0;
+        SmallVector<Real> values;
+        for (Value x : now.drop_front(2))
+          values.push_back({x, this});
+        Bit goesOn = step(count, values) & active & (next < static_cast<double>(most));
+        SmallVector<Value> after = {goesOn.value, next.value};
+        for (auto [x, before] : llvm::zip_equal(values, now.drop_front(2)))
+          after.push_back(select(active, x, Real{before, this}).value);
+        scf::YieldOp::create(*this, after);
+      });
+  return llvm::map_to_vector(loop.getResults().drop_front(2),
+                             [&](Value x) { return Real{x, this}; });
 }
 
 Real Scalars::toReal(Word x) {

@@ -73,6 +73,13 @@ public:
   Real evaluate(const Polynomial &p, Real x);
   /// `chosen()` where c holds. CPUs compute it only if c holds in some lane.
   Real choose(Bit c, llvm::function_ref<Real()> chosen, Real otherwise);
+  llvm::SmallVector<Real> choose(Bit c, llvm::function_ref<llvm::SmallVector<Real>()> chosen,
+                                 llvm::ArrayRef<Real> otherwise);
+  /// One step of `repeat`: the state after it, and whether the lane goes on.
+  using Step = llvm::function_ref<Bit(Real count, llvm::MutableArrayRef<Real> state)>;
+  /// Takes steps in the lanes of c until `step` ends them, `most` times at most. `count` is 0, 1,
+  /// ..
+  llvm::SmallVector<Real> repeat(Bit c, int most, llvm::ArrayRef<Real> state, Step step);
   Real call(llvm::StringRef name, llvm::ArrayRef<Real> operands) {
     return caller(*this, name, operands);
   }
@@ -102,6 +109,8 @@ public:
   }
 
 private:
+  /// Whether c holds in some lane.
+  mlir::Value any(Bit c);
   mlir::Value constant(mlir::TypedAttr value);
   Word wordOf(Real x, unsigned shift);
 

@@ -21,45 +21,38 @@ namespace {
 
 struct Function {
   StringLiteral operation;
-  Real (*unary)(Scalars &, Real);
-  Real (*binary)(Scalars &, Real, Real);
+  size_t arity;
+  Written emit;
   /// So short that a call would not be shorter.
   bool isShort;
 
   StringRef name() const { return operation.split('.').second; }
-  Real emit(Scalars &s, ArrayRef<Real> x) const {
-    return unary ? unary(s, x[0]) : binary(s, x[0], x[1]);
-  }
 };
 
-constexpr Function unary(StringLiteral operation, Real (*emit)(Scalars &, Real),
-                         bool isShort = false) {
-  return {operation, emit, nullptr, isShort};
-}
-constexpr Function binary(StringLiteral operation, Real (*emit)(Scalars &, Real, Real),
-                          bool isShort = false) {
-  return {operation, nullptr, emit, isShort};
+template <auto emit, size_t arity>
+constexpr Function function(StringLiteral operation, bool isShort = false) {
+  return {operation, arity, write<emit, arity>, isShort};
 }
 
 const Function kFunctions[] = {
 #define XTENSOR_KERNEL_FUNCTION(Math, arity, emit, isShort)                                        \
-  arity(math::Math::getOperationName(), emit, isShort),
+  function<emit, arity>(math::Math::getOperationName(), isShort),
 #define XTENSOR_ELEMENTARY_FUNCTION(Op, name, arity, emit, isShort)                                \
-  arity(Op::getOperationName(), emit, isShort),
+  function<emit, arity>(Op::getOperationName(), isShort),
 #include "XTensor/XTensorElementwise.inc"
-    binary("arith.remf", emitRemainder),
-    unary("math.round", emitRound, /*isShort=*/true),
+    function<emitRemainder, 2>("arith.remf"),
+    function<emitRound, 1>("math.round", /*isShort=*/true),
 };
 
 /// What devices have instructions for, but not all of them good ones.
 const Function kCorrected[] = {
-    binary("arith.divf", emitQuotient),
-    unary("math.sqrt", emitSquareRoot),
+    function<emitQuotient, 2>("arith.divf"),
+    function<emitSquareRoot, 1>("math.sqrt"),
 };
 
 /// Mesa's driver for CPUs rounds f64 wrongly on processors without AVX-512: 1.5 to 1.
 const Function kCorrectedF64[] = {
-    unary("math.roundeven", emitRoundEven, /*isShort=*/true),
+    function<emitRoundEven, 1>("math.roundeven", /*isShort=*/true),
 };
 
 const Function *functionFor(ArrayRef<Function> functions, StringRef dialect, StringRef name) {
@@ -118,7 +111,7 @@ private:
     std::string name = ("xt_" + function.name() + (type.isF64() ? "_f64" : "_f32")).str();
     if (auto known = symbols.lookup<func::FuncOp>(name))
       return known;
-    SmallVector<Type> operands(function.unary ? 1 : 2, type);
+    SmallVector<Type> operands(function.arity, type);
     Location loc = UnknownLoc::get(table->getContext());
     OpBuilder b = OpBuilder::atBlockBegin(&table->getRegion(0).front());
     auto made = func::FuncOp::create(b, loc, name, b.getFunctionType(operands, type));

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import matrices
 import ml_dtypes
+import mpmath
 import numpy as np
 from functions import FUNCTIONS
 from scipy import special
@@ -77,6 +78,20 @@ def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     return special.polygamma(n.astype(int), x)
 
 
+def by_order(function: Callable[..., mpmath.mpf]) -> Callable[..., np.ndarray]:
+    """The derivative of order n by the first of two parameters."""
+
+    def run(n: float, a: float, x: float) -> float:
+        with mpmath.workdps(50):
+            return float(mpmath.diff(lambda t: function(t, mpmath.mpf(x)), mpmath.mpf(a), int(n)))
+
+    return np.vectorize(run, otypes=["f8"])
+
+
+def gamma_density(a: mpmath.mpf, x: mpmath.mpf) -> mpmath.mpf:
+    return x ** (a - 1) * mpmath.exp(-x) / mpmath.gamma(a)
+
+
 def shift(left: bool) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     def run(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         width = a.dtype.itemsize * 8
@@ -95,6 +110,8 @@ ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
     "neg": np.negative, "not": np.invert, "round": np.rint, "sign": np.sign, "stop_gradient": lambda x: x,
     "trunc": np.trunc,
     "add": np.add, "and": np.bitwise_and, "atan2": np.arctan2, "copysign": np.copysign, "div": np.divide,
+    "gammainc": special.gammainc, "gammaincc": special.gammaincc, "gamma_density_by_a": by_order(gamma_density),
+    "gammainc_by_a": by_order(lambda a, x: mpmath.gammainc(a, 0, x, regularized=True)),
     "floor_div": floor_div, "maximum": np.maximum, "minimum": np.minimum, "mod": mod, "mul": np.multiply,
     "or": np.bitwise_or, "polygamma": polygamma, "pow": np.power, "scale": scale, "shl": shift(True),
     "shr": shift(False), "sub": np.subtract, "barrier": lambda x: x, "xor": np.bitwise_xor, "select": np.where,

@@ -165,6 +165,16 @@ CASES: dict[str, list[Case]] = {
         vectors(xt.copysign, Exact([[0.0, -2, 2], [1.0, 1, -1]], ONES, [[0.0, -1, -1], [0.0, 0, 0]])),
     ],
     "div": [binary(xt.div), Case(["a: 3, f64"], lambda x: xt.div(x, x))],
+    "gamma_density_by_a": [
+        Case(["a: 3, f64", "a: 3, f64"], lambda a, x, n=n: xt.gamma_density_by_a(number(n), a, x), low=1.2, high=3)
+        for n in (0.0, 1.0)
+    ],
+    "gammainc": [binary(xt.gammainc, 0.6, 3)],
+    "gammainc_by_a": [
+        Case(["a: 3, f64", "a: 3, f64"], lambda a, x, n=n: xt.gammainc_by_a(number(n), a, x), low=1.2, high=3)
+        for n in (1.0, 2.0)
+    ],
+    "gammaincc": [binary(xt.gammaincc, 0.6, 3)],
     "floor_div": [vectors(xt.floor_div, Exact([[4.0, 1, -1], [2.0, 3, 3]], ONES, [[0.0] * 3, [0.0] * 3]))],
     "mod": [
         binary(xt.mod, at={0: [[7.3, -7.3], [1.2, 0.1], [5.5, -0.2]]}),

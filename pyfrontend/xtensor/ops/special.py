@@ -190,6 +190,22 @@ def _log_ndtr(x: Tracer) -> Tracer:
 
 
 @op(joins=True)
+def gammainc(a: ArrayLike, x: ArrayLike, /) -> Array:
+    """Returns the regularised lower incomplete gamma function of order `a` at `x`, with the union of the dims.
+
+    That is the share of the gamma distribution of shape `a` that lies below `x`, NaN where one is negative. Derivatives
+    are of both, of every order: by `a` up to the eighth.
+    """
+    return p.rounded_once(lambda a, x: build.binary("gammainc", a, x), *aligned("gammainc", *p.promote_float(a, x)))
+
+
+@op(joins=True)
+def gammaincc(a: ArrayLike, x: ArrayLike, /) -> Array:
+    """Returns 1 - gammainc(a, x), accurate also where that is small, with the union of the dims."""
+    return p.rounded_once(lambda a, x: build.binary("gammaincc", a, x), *aligned("gammaincc", *p.promote_float(a, x)))
+
+
+@op(joins=True)
 def betaln(a: ArrayLike, b: ArrayLike, /) -> Array:
     """Returns the logarithm of beta(a, b), of positive numbers, with the union of the dims.
 

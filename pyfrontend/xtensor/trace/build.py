@@ -108,6 +108,11 @@ def binary(op: str, x: Tracer, y: Tracer) -> Tracer:
     return _one(op, (x, y))
 
 
+def function(op: str, *operands: Tracer) -> Tracer:
+    """gammainc_by_a, betainc .. of arrays of one dtype: the union of their dims."""
+    return _one(op, operands)
+
+
 def compare(predicate: str, x: Tracer, y: Tracer) -> Tracer:
     """eq, ne, lt, le, gt or ge: bools with the union of the dims."""
     return _one("compare", (x, y), {"predicate": c.enum_attribute("ComparePredicate", predicate)})

@@ -196,8 +196,16 @@ func.func @elementary(%n: !xtensor.array<f32>, %x: !f) -> (!f, !f) {
   %4 = xtensor.erfcx %3 : !f
   // CHECK: xtensor.elementary "erfinv" %{{.*}} : f32
   %5 = xtensor.erfinv %4 : !f
+  // CHECK: xtensor.elementary "gammainc" %{{.*}}, %{{.*}} : f32
+  %g0 = xtensor.gammainc %5, %x : !f, !f
+  // CHECK: xtensor.elementary "gammaincc" %{{.*}}, %{{.*}} : f32
+  %g1 = xtensor.gammaincc %g0, %x : !f, !f
+  // CHECK: xtensor.elementary "gammainc_by_a" %{{.*}}, %{{.*}}, %{{.*}} : f32
+  %g2 = xtensor.gammainc_by_a %n, %g1, %x : !xtensor.array<f32>, !f, !f
+  // CHECK: xtensor.elementary "gamma_density_by_a" %{{.*}}, %{{.*}}, %{{.*}} : f32
+  %g3 = xtensor.gamma_density_by_a %n, %g2, %x : !xtensor.array<f32>, !f, !f
   // CHECK: xtensor.elementary "i0" %{{.*}} : f32
-  %6 = xtensor.i0 %5 : !f
+  %6 = xtensor.i0 %g3 : !f
   // CHECK: xtensor.elementary "i0e" %{{.*}} : f32
   %7 = xtensor.i0e %6 : !f
   // CHECK: xtensor.elementary "i1" %{{.*}} : f32

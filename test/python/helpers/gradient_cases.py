@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import xtensor as xt
 from functions import FUNCTIONS
+from xtensor.ops import promotion as p
 from xtensor.trace import build
 
 
@@ -94,6 +95,22 @@ for name in ("ndtr", "sinc"):
 for order in (0, 1, 2, 3):
     case(f"polygamma {order}", lambda x, order=order: xt.polygamma(order, x), Arg(AB, 1.2, 3.0))
 case("polygamma of negative", lambda x: xt.polygamma(1, x), Arg(AB, -1.8, -1.2))
+for name in ("gammainc", "gammaincc"):
+    case(name, getattr(xt, name), Arg(AB, 0.6, 4.0), Arg(BC, 0.5, 5.0))
+case("gammainc of large", xt.gammainc, Arg(AB, 17.0, 21.0), Arg(BC, 16.0, 22.0))
+for order in (0, 1, 2):
+    case(
+        f"gammainc_by_a {order}",
+        lambda a, x, n=float(order): build.function("gammainc_by_a", p.constant(n, a.dtype), a, x),
+        Arg(AB, 1.2, 4.0),
+        Arg(BC, 0.5, 5.0),
+    )
+    case(
+        f"gamma_density_by_a {order}",
+        lambda a, x, n=float(order): build.function("gamma_density_by_a", p.constant(n, a.dtype), a, x),
+        Arg(AB, 1.2, 4.0),
+        Arg(BC, 0.5, 5.0),
+    )
 for name in ("log_ndtr", "ndtri"):
     case(name, getattr(xt, name), Arg(AB, 0.2, 0.8))
 for name in ("beta", "betaln"):

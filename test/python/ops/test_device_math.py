@@ -18,6 +18,8 @@ import mpmath
 import numpy as np
 import pytest
 from functions import FUNCTIONS, OF_TWO, Function
+from special_functions import SPECIAL as SEVERAL
+from special_functions import exactly as exactly_of_several
 from test_accuracy import WIDER, arguments, check, exactly
 
 # By the names of ops.
@@ -53,15 +55,17 @@ SPECIAL = [
 Run = Callable[..., np.ndarray]
 
 LOOP = """
-func.func @{name}_{type}(%n: i64, %x: !llvm.ptr, %y: !llvm.ptr, %out: !llvm.ptr) {{
+func.func @{name}_{type}(%n: i64, %x: !llvm.ptr, %y: !llvm.ptr, %z: !llvm.ptr, %out: !llvm.ptr) {{
   %zero = arith.constant 0 : i64
   %one = arith.constant 1 : i64
   scf.for %i = %zero to %n step %one : i64 {{
     %at_x = llvm.getelementptr %x[%i] : (!llvm.ptr, i64) -> !llvm.ptr, {type}
     %at_y = llvm.getelementptr %y[%i] : (!llvm.ptr, i64) -> !llvm.ptr, {type}
+    %at_z = llvm.getelementptr %z[%i] : (!llvm.ptr, i64) -> !llvm.ptr, {type}
     %at_out = llvm.getelementptr %out[%i] : (!llvm.ptr, i64) -> !llvm.ptr, {type}
     %a = llvm.load %at_x : !llvm.ptr -> {type}
     %b = llvm.load %at_y : !llvm.ptr -> {type}
+    %c = llvm.load %at_z : !llvm.ptr -> {type}
     %r = {op} {operands} : {type}
     llvm.store %r, %at_out : {type}, !llvm.ptr
   }}
@@ -77,11 +81,13 @@ TO_LLVM = (
 def loops() -> str:
     """One loop over arrays per function and type."""
     text = ""
-    for name in [*FUNCTIONS, *PAIRS, *EXACT]:
+    for name in [*FUNCTIONS, *PAIRS, *EXACT, *SEVERAL]:
         for kind in ("f32", "f64"):
             operands = "%a, %b" if name in TWO_OPERANDS else "%a"
             op = f"{'arith' if name in OF_ARITH else 'math'}.{name}"
-            if name in FUNCTIONS and FUNCTIONS[name].by == "arithmetic":
+            if name in SEVERAL:
+                operands = ", ".join(["%a", "%b", "%c"][: SEVERAL[name].arity])
+            if name in SEVERAL or (name in FUNCTIONS and FUNCTIONS[name].by == "arithmetic"):
                 op = f'xtensor.elementary "{name}"'
             text += LOOP.format(name=name, type=kind, op=op, operands=operands)
     return text
@@ -135,10 +141,10 @@ def run(
     library = ctypes.CDLL(os.fspath(path))
 
     def call(name: str, *operands: np.ndarray) -> np.ndarray:
-        x, y = np.ascontiguousarray(operands[0]), np.ascontiguousarray(operands[-1])
+        x, y, z = (np.ascontiguousarray(operands[min(i, len(operands) - 1)]) for i in range(3))
         out = np.empty_like(x)
         function = getattr(library, f"{name}_f{8 * x.itemsize}")
-        function(ctypes.c_int64(x.size), *(ctypes.c_void_p(a.ctypes.data) for a in (x, y, out)))
+        function(ctypes.c_int64(x.size), *(ctypes.c_void_p(a.ctypes.data) for a in (x, y, z, out)))
         return out
 
     return call
@@ -168,6 +174,13 @@ def test_functions_of_two_in_ulp(run: Run, name: str, dtype: str) -> None:
     with np.errstate(all="ignore"):
         exact = f.exact(x.astype(WIDER[dtype]), y.astype(WIDER[dtype]))
     check(name, run(name, x, y), exact, f.device[dtype == "f8"], x, y)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("name", SEVERAL)
+def test_special_functions_in_ulp(run: Run, name: str, dtype: str) -> None:
+    operands, exact = exactly_of_several(name, dtype)
+    check(name, run(name, *operands), exact, SEVERAL[name].device[dtype == "f8"], *operands)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
