@@ -115,6 +115,12 @@ XTensorCompiled xtensorCompile(MlirModule module, MlirStringRef cacheFolder, uin
 void xtensorCompiledDestroy(XTensorCompiled compiled) { delete &get(compiled); }
 void *xtensorCompiledGetEntry(XTensorCompiled compiled) { return get(compiled).entry; }
 bool xtensorCompiledIsLong(XTensorCompiled compiled) { return get(compiled).isLong; }
+intptr_t xtensorCompiledGetNumReused(XTensorCompiled compiled) {
+  return get(compiled).reused.size();
+}
+int64_t xtensorCompiledGetReused(XTensorCompiled compiled, intptr_t i) {
+  return get(compiled).reused[i];
+}
 bool xtensorCompiledIsFromCache(XTensorCompiled compiled) { return get(compiled).fromCache; }
 MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled) { return wrapped(get(compiled).key); }
 intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled) { return get(compiled).sites.size(); }
@@ -184,7 +190,7 @@ bool xtensorCost(MlirModule module, MlirStringRef target, XTensorCost *cost,
   auto found = xtensor::costOf(unwrap(module), unwrap(target));
   if (failed(found))
     return false;
-  *cost = {found->flops, found->arena, found->launches};
+  *cost = {found->flops, found->arena, found->reused, found->launches};
   for (const auto &[name, times] : found->onHost)
     onHost(wrapped(name), times, userData);
   return true;

@@ -63,6 +63,9 @@ MLIR_CAPI_EXPORTED void xtensorCompiledDestroy(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED void *xtensorCompiledGetEntry(XTensorCompiled compiled);
 /* Whether a call may take longer than about 20 microseconds. */
 MLIR_CAPI_EXPORTED bool xtensorCompiledIsLong(XTensorCompiled compiled);
+/* For each result the argument whose memory it takes, or -1; no numbers: none takes any. */
+MLIR_CAPI_EXPORTED intptr_t xtensorCompiledGetNumReused(XTensorCompiled compiled);
+MLIR_CAPI_EXPORTED int64_t xtensorCompiledGetReused(XTensorCompiled compiled, intptr_t i);
 MLIR_CAPI_EXPORTED bool xtensorCompiledIsFromCache(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled);
@@ -110,7 +113,7 @@ MLIR_CAPI_EXPORTED void xtensorWhyNotForeign(MlirStringRef bytes, MlirStringCall
 
 /* What one call of a module in phase `traced` costs. */
 typedef struct {
-  int64_t flops, arenaBytes, launches; /* launches: of a device */
+  int64_t flops, arenaBytes, reusedBytes, launches; /* launches: of a device */
 } XTensorCost;
 typedef void (*XTensorRoutineCallback)(MlirStringRef name, int64_t times, void *userData);
 /* False on failure, with diagnostics. `onHost` is told of each routine that runs on the CPU in the

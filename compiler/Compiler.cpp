@@ -1,5 +1,6 @@
 #include "compiler/Compiler.h"
 
+#include "Buffers/Passes.h"
 #include "CPU/Passes.h"
 #include "GPU/KernelCode.h"
 #include "Pipelines.h"
@@ -166,12 +167,15 @@ static std::string keyOf(ModuleOp module, StringRef from, StringRef target) {
   return llvm::toHex(hash, /*LowerCase=*/true);
 }
 
-/// A cached file: how long calls take, the sites, one line for each, an empty line, and each object
-/// after a line with its length.
+/// A cached file: how long calls take and which arguments results reuse, the sites, one line for
+/// each, an empty line, and each object after a line with its length.
 static std::string packed(const Compiled &compiled, const Objects &objects) {
   std::string file;
   llvm::raw_string_ostream os(file);
-  os << (compiled.isLong ? "long\n" : "short\n");
+  os << (compiled.isLong ? "long" : "short");
+  for (int64_t argument : compiled.reused)
+    os << ' ' << argument;
+  os << '\n';
   for (const Site &site : compiled.sites)
     os << site.dim << '\t' << site.location << '\t' << site.op << '\n';
   os << '\n';
@@ -276,8 +280,12 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
   Objects objects;
   if (options.dumpFolder.empty())
     if (auto file = cache.find(compiled.key)) {
-      auto [length, bytes] = file->getBuffer().split('\n');
+      auto [head, bytes] = file->getBuffer().split('\n');
+      auto [length, reused] = head.split(' ');
       compiled.isLong = length == "long";
+      for (StringRef argument : llvm::split(reused, ' '))
+        if (int64_t number; !argument.getAsInteger(10, number))
+          compiled.reused.push_back(number);
       compiled.sites = unpackedSites(bytes);
       compiled.fromCache = true;
       objects = unpackedObjects(bytes, entry);
@@ -288,6 +296,8 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
       return failure();
     compiled.sites = sitesOf(*copy);
     compiled.isLong = (*copy)->hasAttr(kLongAttr);
+    if (auto reused = (*copy)->getAttrOfType<DenseI64ArrayAttr>(kReusedAttr))
+      compiled.reused = reused.asArrayRef().vec();
     if (Operation *function = copy->lookupSymbol("entry"))
       SymbolTable::setSymbolName(function, entry);
     auto generated = Jit::get().generate(*copy, entry, xt_num_threads());

@@ -43,6 +43,9 @@ struct Compiled {
   bool fromCache = false;
   /// A call may take longer than about 20 microseconds.
   bool isLong = false;
+  /// For each result the argument whose memory it takes, or -1: the caller passes one address for
+  /// both. Empty: every result has memory of its own.
+  std::vector<int64_t> reused;
 };
 
 /// Takes `module` from one phase to another; a file per phase goes to `dumpFolder` (empty: none).

@@ -1,5 +1,6 @@
 #include "compiler/Cost.h"
 
+#include "Buffers/Passes.h"
 #include "XTensor/XTensor.h"
 #include "compiler/Compiler.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -148,6 +149,11 @@ FailureOr<Cost> xtensor::costOf(ModuleOp module, StringRef target) {
     if (failed(arena.run(*copy)))
       return failure();
   }
+  if (auto main = copy->lookupSymbol<func::FuncOp>("main"))
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      if (auto type = dyn_cast<MemRefType>(main.getArgumentTypes()[i]);
+          type && type.hasStaticShape() && main.getArgAttr(i, kReusedAttr))
+        cost.reused += type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   copy->walk([&](memref::AllocOp alloc) {
     if (alloc->hasAttr("xtensor.arena") && alloc.getDynamicSizes().size() == 1)
       cost.arena += getConstantIntValue(alloc.getDynamicSizes()[0]).value_or(0);

@@ -14,6 +14,8 @@ struct Cost {
   int64_t flops = 0;
   /// Bytes of the temporaries of a call.
   int64_t arena = 0;
+  /// Bytes of the results that take the memory of arguments.
+  int64_t reused = 0;
   /// Of a device: launches, and the routines that run on the CPU in their midst, with how often.
   int64_t launches = 0;
   std::map<std::string, int64_t> onHost;

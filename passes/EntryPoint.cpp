@@ -132,12 +132,25 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
       func::ReturnOp::create(b);
       return beginCall(b, entry, main, count);
     }
+    tellReused(main);
     Block &body = main.getBody().front();
     assert(main.getBody().hasOneBlock() && "control flow is still in regions");
     for (auto [parameter, argument] : llvm::zip_equal(body.getArguments(), arguments))
       parameter.replaceAllUsesWith(argument);
     block->getOperations().splice(block->end(), body.getOperations());
     main.erase();
+  }
+
+  /// Keeps on the module which results take the memory of an argument.
+  void tellReused(func::FuncOp main) {
+    auto inputs = main->getAttrOfType<IntegerAttr>("xtensor.inputs");
+    SmallVector<int64_t> reused;
+    for (unsigned i = inputs ? inputs.getInt() : 0; inputs && i < main.getNumArguments(); ++i) {
+      auto argument = main.getArgAttrOfType<IntegerAttr>(i, kReusedAttr);
+      reused.push_back(argument ? argument.getInt() : -1);
+    }
+    if (llvm::any_of(reused, [](int64_t argument) { return argument >= 0; }))
+      getOperation()->setAttr(kReusedAttr, DenseI64ArrayAttr::get(&getContext(), reused));
   }
 
   func::FuncOp declare(ImplicitLocOpBuilder &b, StringRef name, TypeRange inputs,

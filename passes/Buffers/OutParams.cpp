@@ -10,6 +10,7 @@ namespace xtensor {
 } // namespace xtensor
 
 using namespace mlir;
+using namespace xtensor;
 
 namespace {
 
@@ -49,6 +50,8 @@ struct OutParamsPass : xtensor::impl::OutParamsBase<OutParamsPass> {
       if (failed(func.insertArgument(func.getNumArguments(), type,
                                      attrs ? attrs : b.getDictionaryAttr({}), result.getLoc())))
         return signalPassFailure();
+      if (attrs && attrs.contains(kReusedAttr))
+        continue; // the caller passes the argument's memory for both
       Value out = func.getArguments().back();
       memref::AllocOp alloc = wholeAllocation(result);
       if (!alloc || alloc->getBlock() != &func.getBody().front() || !taken.insert(alloc).second) {

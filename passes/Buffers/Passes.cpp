@@ -27,5 +27,6 @@ void xtensor::registerBufferInterfaces(DialectRegistry &registry) {
 void xtensor::buildBuffersPipeline(OpPassManager &pm) {
   pm.addPass(createBufferize());
   pm.addNestedPass<func::FuncOp>(createLoopBuffers());
+  pm.addNestedPass<func::FuncOp>(createReuseArguments());
   pm.addNestedPass<func::FuncOp>(createOutParams());
 }

@@ -14,6 +14,12 @@ namespace xtensor {
 #define GEN_PASS_REGISTRATION
 #include "Buffers/Passes.h.inc"
 
+/// Of an argument whose memory the caller gives away.
+inline constexpr llvm::StringLiteral kDonatedAttr = "xtensor.donated";
+/// Of a result that takes it: the number of the argument. Of the module, a number for each result
+/// of @main, -1 for one that has memory of its own.
+inline constexpr llvm::StringLiteral kReusedAttr = "xtensor.reused";
+
 /// The phase "buffers": tensors in, memrefs in one arena out.
 void buildBuffersPipeline(mlir::OpPassManager &pm);
 

@@ -76,12 +76,48 @@ def LoopBuffers : Pass<"xtensor-loop-buffers", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def ReuseArguments : Pass<"xtensor-reuse-arguments", "::mlir::func::FuncOp"> {
+  let summary = "Let results take the memory of arguments that the caller gives away";
+  let description = [{
+    The attribute `xtensor.donated` marks an argument whose values the caller does not need after
+    the call. A result of its type can lie in its memory if every element of the argument is read
+    before that place of the result is written. The pass compares each read with each write:
+
+    * In two ops of the function's body, the read comes first, or the two never touch the same
+      element.
+    * In one elementwise op, both are at the same place.
+    * In a parallel loop, both are in a part that only this iteration has.
+
+    The result gets the attribute `xtensor.reused`, which names the argument. The caller passes one
+    address for both. Ops that copy an array to itself go: an update at one position then writes that
+    position alone.
+
+    Upstream's analysis works in place on a `bufferization.writable` argument. That is not enough
+    here: an update is a concatenation of three parts, and `p - rate * g` has a destination of its
+    own.
+
+    ```mlir
+    func.func @main(%p: memref<8xf32> {xtensor.donated}, %g: memref<8xf32>) -> memref<8xf32> {
+      %n = memref.alloc() : memref<8xf32>
+      linalg.generic ins(%p, %g) outs(%n) { subf }
+      return %n
+    ```
+    ==>
+    ```mlir
+    func.func @main(%p: memref<8xf32> {xtensor.donated}, %g: memref<8xf32>)
+        -> (memref<8xf32> {xtensor.reused = 0}) {
+      linalg.generic ins(%p, %g) outs(%p) { subf }
+      return %p
+    ```
+  }];
+}
+
 def OutParams : Pass<"xtensor-out-params", "::mlir::func::FuncOp"> {
   let summary = "Write results into buffers that the caller provides";
   let description = [{
     Results become arguments after the inputs. If the function allocates a result, it writes
     directly to the caller's buffer instead. A result is copied only if it is an argument, or if the
-    function returns it twice. The body never reads the sizes of an out parameter, so the caller
+    function returns it twice. A result that takes an argument's memory is there already. The body never reads the sizes of an out parameter, so the caller
     need not pass them.
 
     ```mlir

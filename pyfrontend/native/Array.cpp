@@ -1,6 +1,7 @@
 // The Array class: creation, attributes, and views of the same memory under another type.
 #include "Array.h"
 #include "Devices.h"
+#include "Donation.h"
 #include "Pending.h"
 
 #include <cstring>
@@ -21,16 +22,22 @@ Array *allocateObject() {
     return nullptr;
   }
   PyObject_Init(reinterpret_cast<PyObject *>(a), arrayClass);
-  a->meta = nullptr, a->device = nullptr, a->pending = nullptr;
+  a->meta = nullptr, a->device = nullptr, a->pending = nullptr, a->shares = 0;
   return a;
 }
 
 /// Drivers have no arrays without bytes.
 size_t deviceBytes(Type *type) { return type->nbytes ? type->nbytes : 4; }
 
+__attribute__((noinline)) void dropBase(PyObject *base) {
+  if (isArray(base))
+    --self(base)->shares;
+  Py_DECREF(base);
+}
+
 __attribute__((noinline)) void dropDeviceMemory(Array *a) {
   if (a->base)
-    Py_DECREF(a->base);
+    dropBase(a->base);
   else
     xt_device_free(a->device, a->data, deviceBytes(a->type));
   release(a->pending);
@@ -41,7 +48,7 @@ void dealloc(PyObject *o) {
   if (__builtin_expect(a->device != nullptr, 0))
     dropDeviceMemory(a);
   else if (a->base)
-    Py_DECREF(a->base);
+    dropBase(a->base);
   else
     xt_free(a->data, a->type->nbytes);
   Py_XDECREF(a->meta);
@@ -69,8 +76,10 @@ PyObject *getPointer(PyObject *o, void *) { return PyLong_FromVoidPtr(self(o)->d
 PyObject *getDevice(PyObject *o, void *) { return Py_NewRef(nameOf(self(o)->device)); }
 PyObject *getDeviceObject(PyObject *o, void *) { return objectOf(self(o)->device); }
 PyObject *getBase(PyObject *o, void *) {
-  return Py_NewRef(self(o)->base ? self(o)->base : Py_None);
+  Array *a = self(o);
+  return Py_NewRef(a->base && !isDonated(a) ? a->base : Py_None);
 }
+PyObject *getDonation(PyObject *o, void *) { return donationOf(self(o)); }
 PyObject *getMeta(PyObject *o, void *) {
   return Py_NewRef(self(o)->meta ? self(o)->meta : Py_None);
 }
@@ -106,6 +115,8 @@ PyGetSetDef getters[] = {
     {"_device", getDeviceObject, nullptr, "The Device; None: the CPU.", nullptr},
     {"_pointer", getPointer, nullptr, "Address of the data.", nullptr},
     {"_base", getBase, nullptr, "The object that owns the data; None: this array does.", nullptr},
+    {"_donation", getDonation, nullptr,
+     "(function, file, line) of the call that took the array over; None: none did.", nullptr},
     {}};
 
 PyObject *item(PyObject *o, PyObject *) {
@@ -120,13 +131,6 @@ PyObject *item(PyObject *o, PyObject *) {
                "item() wants an array of one element; this one has dims %R and sizes %R",
                a->type->dims, a->type->shape);
   return nullptr;
-}
-
-Array *viewOf(Array *a, Type *type) {
-  Array *result = newView(type, a->data, a->base ? a->base : reinterpret_cast<PyObject *>(a));
-  if (result && a->device)
-    result->device = a->device, result->pending = retain(a->pending);
-  return result;
 }
 
 PyObject *view(PyObject *o, PyObject *arg) {
@@ -152,6 +156,10 @@ PyObject *part(PyObject *o, PyObject *args) {
   if (!isType(arg) || offset < 0 || offset + type->nbytes > a->type->nbytes)
     return PyErr_Format(PyExc_ValueError, "%R at byte %zd does not lie in %R", arg, offset,
                         a->type);
+  if (isDonated(a)) {
+    raiseDonated(a);
+    return nullptr;
+  }
   char *from = static_cast<char *>(a->data) + offset;
   if (!a->device) {
     Array *result = viewOf(a, type);
@@ -278,6 +286,13 @@ PyMethodDef functions[] = {
 
 } // namespace
 
+Array *xtensor::exportOf(Array *a) {
+  if (!isDonated(a))
+    return newView(a->type, a->data, reinterpret_cast<PyObject *>(a));
+  raiseDonated(a);
+  return nullptr;
+}
+
 __attribute__((noinline)) static Array *newDeviceArray(Type *type, xt_device *device) {
   void *data = xt_device_alloc(device, deviceBytes(type));
   if (!data) {
@@ -312,13 +327,35 @@ Array *xtensor::newArray(Type *type, xt_device *device) {
   return a;
 }
 
-Array *xtensor::newView(Type *type, void *data, PyObject *base) {
+Array *xtensor::newShell(Type *type) {
   Array *a = allocateObject();
   if (!a)
     return nullptr;
   Py_INCREF(type);
-  a->type = type, a->data = data, a->base = Py_NewRef(base);
+  a->type = type, a->data = nullptr, a->base = nullptr;
   return a;
+}
+
+Array *xtensor::newView(Type *type, void *data, PyObject *base) {
+  static char nothing; // what an array of no elements may lack
+  Array *a = newShell(type);
+  if (!a)
+    return nullptr;
+  a->data = data ? data : &nothing, a->base = Py_NewRef(base);
+  if (isArray(base))
+    ++self(base)->shares;
+  return a;
+}
+
+Array *xtensor::viewOf(Array *a, Type *type) {
+  if (isDonated(a)) {
+    raiseDonated(a);
+    return nullptr;
+  }
+  Array *result = newView(type, a->data, a->base ? a->base : reinterpret_cast<PyObject *>(a));
+  if (result && a->device)
+    result->device = a->device, result->pending = retain(a->pending);
+  return result;
 }
 
 bool xtensor::initArray(PyObject *module) {

@@ -12,11 +12,13 @@ struct Pending; // Pending.h
 
 struct Array {
   PyObject_HEAD Type *type; // owned
-  void *data;        // an address of the device's, if there is one: not to be followed (Devices.h)
+  void *data; // an address of the device's, if there is one: not to be followed (Devices.h); null:
+              // a call took the array over (Donation.h)
   xt_device *device; // null: the CPU
   PyObject *meta;    // what the front end attaches (coordinates, name, attributes); may be null
   PyObject *base;   // keeps foreign memory alive; null: data comes from xt_alloc or xt_device_alloc
   Pending *pending; // counted: what calls may yet report that made the values; null: nothing
+  size_t shares;    // views of this array: others, and those that NumPy and DLPack hold
 };
 
 extern PyTypeObject *arrayBase;  // xtensor._native.Array
@@ -27,6 +29,14 @@ inline bool isArray(PyObject *o) {
 }
 /// An array with memory of its own, not initialised. Null with MemoryError set.
 Array *newArray(Type *type, xt_device *device = nullptr);
+/// An array that has no memory yet: `data` is set before anybody sees it. Null with MemoryError
+/// set.
+Array *newShell(Type *type);
+/// The same memory under another type, for as long as the result lives. Null with an exception set:
+/// a call took the array over.
+Array *viewOf(Array *a, Type *type);
+/// The same array for code that keeps its memory: while the result lives, no call takes it over.
+Array *exportOf(Array *a);
 /// An array over memory of the CPU that `base` keeps alive (a reference is taken).
 Array *newView(Type *type, void *data, PyObject *base);
 bool initArray(PyObject *module);

@@ -1,5 +1,6 @@
 // Devices: the list of them, their properties, and copies of arrays to and from them.
 #include "Devices.h"
+#include "Donation.h"
 #include "Pending.h"
 
 #include <cstdlib>
@@ -353,12 +354,16 @@ static Array *readBack(Array *a) {
   Array *result = newArray(a->type);
   if (!result)
     return nullptr;
+  Array *held = viewOf(a, a->type);
+  if (!held) {
+    Py_DECREF(result);
+    return nullptr;
+  }
   int32_t failed;
-  Py_INCREF(a);
   Py_BEGIN_ALLOW_THREADS;
-  failed = xt_device_read(a->device, result->data, a->data, a->type->nbytes);
+  failed = xt_device_read(held->device, result->data, held->data, held->type->nbytes);
   Py_END_ALLOW_THREADS;
-  Py_DECREF(a);
+  Py_DECREF(held);
   if (failed) {
     raiseDeviceError("the values of an array cannot be read");
     Py_CLEAR(result);
@@ -373,11 +378,15 @@ static Array *writeTo(xt_device *device, Array *host) {
   size_t bytes = host->type->nbytes;
   int32_t failed;
   if (bytes > kReleaseGilBytes) {
-    Py_INCREF(host);
+    Array *held = exportOf(host);
+    if (!held) {
+      Py_DECREF(result);
+      return nullptr;
+    }
     Py_BEGIN_ALLOW_THREADS;
-    failed = xt_device_write(device, result->data, host->data, bytes);
+    failed = xt_device_write(device, result->data, held->data, bytes);
     Py_END_ALLOW_THREADS;
-    Py_DECREF(host);
+    Py_DECREF(held);
   } else {
     failed = xt_device_write(device, result->data, host->data, bytes);
   }
@@ -389,6 +398,10 @@ static Array *writeTo(xt_device *device, Array *host) {
 }
 
 Array *xtensor::moved(Array *a, xt_device *device) {
+  if (isDonated(a)) {
+    raiseDonated(a);
+    return nullptr;
+  }
   if (a->device == device)
     return reinterpret_cast<Array *>(Py_NewRef(reinterpret_cast<PyObject *>(a)));
   Array *host = a->device ? readBack(a) : nullptr;

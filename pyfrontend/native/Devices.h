@@ -20,10 +20,9 @@ PyObject *objectOf(xt_device *device);
 /// reported an index. Null with an exception set.
 Array *moved(Array *a, xt_device *device);
 /// What code on the CPU may read: moved(a, nullptr).
-inline Array *onHost(Array *a) {
-  return a->device ? moved(a, nullptr)
-                   : reinterpret_cast<Array *>(Py_NewRef(reinterpret_cast<PyObject *>(a)));
-}
+inline Array *onHost(Array *a) { return moved(a, nullptr); }
+/// The same for code that keeps it: while the result is there, no call takes the memory over.
+inline Array *heldOnHost(Array *a) { return a->device ? moved(a, nullptr) : exportOf(a); }
 
 bool initDevices(PyObject *module);
 

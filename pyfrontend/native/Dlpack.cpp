@@ -2,6 +2,7 @@
 // https://dmlc.github.io/dlpack/latest/c_api.html
 #include "Array.h"
 #include "Devices.h"
+#include "Donation.h"
 #include "NumPy.h"
 
 #include <cstring>
@@ -75,13 +76,16 @@ Managed *manage(Array *a) {
   tensor.strides = new int64_t[t->rank + 1];
   for (int i = 0; i < t->rank; ++i)
     tensor.strides[i] = t->strides[i] / info(t->dtype).itemsize;
-  m->context = Py_NewRef(reinterpret_cast<PyObject *>(a));
+  m->context = reinterpret_cast<PyObject *>(a);
   m->deleter = release<Managed>;
   return m;
 }
 
-PyObject *exportArray(Array *a, bool versioned, bool copied) {
+PyObject *exportArray(Array *shown, bool versioned, bool copied) {
   PyObject *capsule;
+  Array *a = exportOf(shown); // the consumer's
+  if (!a)
+    return nullptr;
   if (!versioned) {
     auto *m = manage<Legacy>(a);
     capsule =
@@ -261,6 +265,10 @@ PyObject *xtensor::dlpackDunder(PyObject *self, PyObject *args, PyObject *kwargs
                         nameOf(a->device));
   if (!copied && !a->device)
     return exportArray(a, major >= 1, false);
+  if (isDonated(a)) {
+    raiseDonated(a);
+    return nullptr;
+  }
   Array *fresh = a->device ? moved(a, nullptr) : newArray(a->type);
   if (!fresh)
     return nullptr;

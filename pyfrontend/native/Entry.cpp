@@ -1,5 +1,6 @@
 #include "Entry.h"
 #include "Devices.h"
+#include "Donation.h"
 
 #include <algorithm>
 
@@ -98,7 +99,7 @@ bool filtersMatch(const Entry &entry, PyObject *const *args, void **buffers, uin
     if (Py_TYPE(arg) == arrayClass) {
       auto *a = reinterpret_cast<Array *>(arg);
       // A number's type is null.
-      if (a->type != f.type || a->device != device || !mayHaveMeta(entry, a))
+      if (a->type != f.type || a->device != device || !mayHaveMeta(entry, a) || isDonated(a))
         return false;
       buffers[i] = a->data;
     } else {
@@ -187,7 +188,7 @@ __attribute__((noinline)) PyObject *callOnDevice(Entry &entry, PyObject *const *
   }
   PyObject *result =
       ok ? execute(e, buffers, entry.filtered ? entry.sizes.data() : sizes,
-                   entry.filtered ? &entry.outputs : nullptr, bytes, entry.unwrap, &before)
+                   entry.filtered ? &entry.outputs : nullptr, bytes, entry.unwrap, args, n, &before)
          : nullptr;
   for (size_t i = 0; i < count; ++i)
     Py_DECREF(held[i]);
@@ -293,7 +294,7 @@ static PyObject *callPlain(std::vector<Entry *> &entries, size_t i, PyObject *co
   if (i > 0)
     std::rotate(entries.begin(), entries.begin() + i, entries.begin() + i + 1);
   PyObject *result = execute(entry.executable, buffers, entry.sizes.data(), &entry.outputs,
-                             entry.inputBytes, entry.unwrap);
+                             entry.inputBytes, entry.unwrap, args, n);
   drop(&entry);
   return result;
 }
@@ -341,10 +342,10 @@ static PyObject *callAny(std::vector<Entry *> &entries, size_t i, PyObject *cons
   } else if (entry.filtered) {
     for (size_t j = n; j < inputs; ++j)
       buffers[j] = reinterpret_cast<Array *>(PyTuple_GET_ITEM(entry.captured, j - n))->data;
-    result =
-        execute(entry.executable, buffers, entry.sizes.data(), &entry.outputs, bytes, entry.unwrap);
+    result = execute(entry.executable, buffers, entry.sizes.data(), &entry.outputs, bytes,
+                     entry.unwrap, args, n);
   } else {
-    result = execute(entry.executable, buffers, sizes, nullptr, bytes, entry.unwrap);
+    result = execute(entry.executable, buffers, sizes, nullptr, bytes, entry.unwrap, args, n);
   }
   if (labels) {
     if (result)
@@ -353,7 +354,7 @@ static PyObject *callAny(std::vector<Entry *> &entries, size_t i, PyObject *cons
   }
   if (result && given) {
     result = relabelled(entry, result, given, n);
-    hit = result;
+    hit = result || entry.executable->donation; // what a call took over it does not take again
   }
   if (result && entry.wrapper)
     Py_SETREF(result, PyObject_CallOneArg(entry.wrapper, result));

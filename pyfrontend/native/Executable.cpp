@@ -3,10 +3,12 @@
 #include "Executable.h"
 #include "DeviceCall.h"
 #include "Devices.h"
+#include "Donation.h"
 #include "NumPy.h"
 #include "Services.h"
 #include "Signals.h"
 
+#include <optional>
 #include <string>
 #include <structmember.h>
 #include <utility>
@@ -52,7 +54,7 @@ bool argumentMatches(const TypePattern &p, PyObject *arg, bool acceptNumpy, xt_d
   if (Py_TYPE(arg) == arrayClass || isArray(arg)) {
     Array *a = reinterpret_cast<Array *>(arg);
     Type *t = a->type;
-    if (a->device != device || !typeMatches(p, t, sizes))
+    if (a->device != device || isDonated(a) || !typeMatches(p, t, sizes))
       return false;
     data = a->data, nbytes += t->nbytes;
     return true;
@@ -115,6 +117,8 @@ void raiseMismatch(Executable *e, PyObject *const *args, size_t n) {
     int64_t nbytes = 0;
     if (argumentMatches(s.inputs[i], args[i], true, e->device, data, sizes, nbytes))
       continue;
+    if (isArray(args[i]) && isDonated(reinterpret_cast<Array *>(args[i])))
+      return raiseDonated(reinterpret_cast<Array *>(args[i]));
     PyObject *expected = describe(s.inputs[i]),
              *got = expected ? describeArgument(args[i]) : nullptr;
     if (got)
@@ -139,11 +143,11 @@ PyObject *callWith(Executable *e, PyObject *const *args, size_t n, bool unwrap) 
     return nullptr;
   }
   if (!e->device)
-    return execute(e, buffers, sizes, nullptr, bytes, unwrap);
+    return execute(e, buffers, sizes, nullptr, bytes, unwrap, args, n);
   Dependences before;
   for (size_t i = 0; i < n; ++i)
     before.add(reinterpret_cast<Array *>(args[i])->pending);
-  return execute(e, buffers, sizes, nullptr, bytes, unwrap, &before);
+  return execute(e, buffers, sizes, nullptr, bytes, unwrap, args, n, &before);
 }
 
 PyObject *vectorcall(PyObject *o, PyObject *const *args, size_t nargsf, PyObject *keywords) {
@@ -164,17 +168,55 @@ PyObject *run(PyObject *o, PyObject *list) {
   return result;
 }
 
+/// Numbers of inputs, each below `end`. False with an exception set.
+bool parseNumbers(PyObject *list, Py_ssize_t end, std::vector<Py_ssize_t> &numbers) {
+  PyObject *fast = list ? PySequence_Fast(list, "numbers of inputs must be a sequence") : nullptr;
+  for (Py_ssize_t i = 0; fast && i < PySequence_Fast_GET_SIZE(fast); ++i) {
+    Py_ssize_t number = PyLong_AsSsize_t(PySequence_Fast_GET_ITEM(fast, i));
+    if (!PyErr_Occurred() && (number < -1 || number >= end))
+      PyErr_Format(PyExc_ValueError, "there is no input %zd", number);
+    if (PyErr_Occurred())
+      break;
+    numbers.push_back(number);
+  }
+  Py_XDECREF(fast);
+  return !PyErr_Occurred();
+}
+
+/// Inputs that a call takes over, in order, and for each output the one whose memory it takes.
+bool parseDonation(PyObject *donated, PyObject *reused, Executable &e) {
+  auto inputs = static_cast<Py_ssize_t>(e.signature->inputs.size());
+  std::vector<Py_ssize_t> numbers, arguments;
+  if (!parseNumbers(donated, inputs, numbers) || !parseNumbers(reused, inputs, arguments))
+    return false;
+  bool ok = std::is_sorted(numbers.begin(), numbers.end()) &&
+            (numbers.empty() || numbers.front() >= 0) &&
+            (arguments.empty() || arguments.size() == e.signature->outputs.size());
+  for (Py_ssize_t input : arguments)
+    ok = ok && (input < 0 || std::binary_search(numbers.begin(), numbers.end(), input));
+  if (!ok) {
+    PyErr_SetString(PyExc_ValueError, "donated must be inputs in order, and reused one of them, or "
+                                      "-1, for each output");
+    return false;
+  }
+  if (!numbers.empty())
+    e.donation = new Donation{{numbers.begin(), numbers.end()}, std::move(arguments)};
+  return true;
+}
+
 PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
-  static const char *keywords[] = {"entry",     "inputs", "outputs",     "sites",
-                                   "keepalive", "unwrap", "release_gil", "equal",
-                                   "device",    "name",   nullptr};
+  static const char *keywords[] = {"entry",   "inputs",      "outputs", "sites",  "keepalive",
+                                   "unwrap",  "release_gil", "equal",   "device", "name",
+                                   "donated", "reused",      nullptr};
   PyObject *entry, *inputs, *outputs, *sites = nullptr, *keepalive = nullptr, *releaseGil = Py_None,
-                                      *equal = nullptr, *where = Py_None, *name = nullptr;
+                                      *equal = nullptr, *where = Py_None, *name = nullptr,
+                                      *donated = nullptr, *reused = nullptr;
   int unwrap = 0;
   xt_device *device;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpOOOU:Executable",
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpOOOUOO:Executable",
                                    const_cast<char **>(keywords), &entry, &inputs, &outputs, &sites,
-                                   &keepalive, &unwrap, &releaseGil, &equal, &where, &name) ||
+                                   &keepalive, &unwrap, &releaseGil, &equal, &where, &name,
+                                   &donated, &reused) ||
       !parseDevice(where, device))
     return nullptr;
   void *address = PyLong_AsVoidPtr(entry);
@@ -197,7 +239,7 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
   e->name = Py_XNewRef(name);
   e->sites = sites && sites != Py_None ? PySequence_Tuple(sites) : PyTuple_New(0);
   if (!e->sites || !parseSignature(inputs, outputs, *e->signature) ||
-      (equal && !parseEqualities(equal, *e->signature)) ||
+      (equal && !parseEqualities(equal, *e->signature)) || !parseDonation(donated, reused, *e) ||
       (unwrap && e->signature->outputs.size() != 1)) {
     if (!PyErr_Occurred())
       PyErr_SetString(PyExc_ValueError, "unwrap=True wants exactly one output");
@@ -235,6 +277,7 @@ void dealloc(PyObject *o) {
   Executable *e = self(o);
   leaveProgram(e);
   delete e->signature;
+  delete e->donation;
   Py_XDECREF(e->sites);
   Py_XDECREF(e->keepalive);
   Py_XDECREF(e->name);
@@ -273,10 +316,13 @@ PyType_Slot slots[] = {
     {Py_tp_doc,
      const_cast<char *>(
          "Executable(entry, inputs, outputs, sites=(), keepalive=None, unwrap=False, "
-         "release_gil=None, equal=(), device=None, name=None)\n--\n\nA compiled function at the "
+         "release_gil=None, equal=(), device=None, name=None, donated=(), reused=())\n--\n\nA "
+         "compiled function at the "
          "address "
          "`entry`. equal: (size, size, what raises) for sizes that a call must agree on. On a "
-         "Device, a call does not wait. name: the program's, for messages.")},
+         "Device, a call does not wait. name: the program's, for messages. donated: the inputs "
+         "that a call takes over, in order. reused: for each output the input whose memory it "
+         "takes, or -1.")},
     {Py_tp_new, reinterpret_cast<void *>(construct)},
     {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
     {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
@@ -440,7 +486,7 @@ static bool keptToResults(Executable *e, PyObject *const *results, size_t count)
 
 PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
                            const TypeList *outputs, int64_t bytes, bool unwrap,
-                           Dependences *before) {
+                           PyObject *const *given, size_t inputs, Dependences *before) {
   size_t count = e->signature->outputs.size();
   void **results = buffers + e->signature->inputs.size();
   if (!e->signature->equalities.empty() && !sizesAgree(*e->signature, sizes))
@@ -454,8 +500,11 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
     Py_XDECREF(result);
     return nullptr;
   }
+  std::optional<Takeover> taken;
+  if (__builtin_expect(e->donation != nullptr, 0))
+    taken.emplace(e, given, inputs);
   for (size_t i = 0; i < count; ++i) {
-    Array *a = newArray((*outputs)[i], e->device);
+    Array *a = taken ? taken->result(i, (*outputs)[i]) : newArray((*outputs)[i], e->device);
     if (!a) {
       Py_XDECREF(result);
       return nullptr;
@@ -465,6 +514,10 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
       result = reinterpret_cast<PyObject *>(a);
     else
       PyTuple_SET_ITEM(result, i, reinterpret_cast<PyObject *>(a));
+  }
+  if (taken && !taken->commit(unwrap ? &result : &PyTuple_GET_ITEM(result, 0), buffers)) {
+    Py_DECREF(result);
+    return nullptr;
   }
   // Compiled code also wants the dynamic sizes of the outputs, after those of the inputs.
   std::vector<int64_t> allSizes;
@@ -487,7 +540,7 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
                      count))
       Py_CLEAR(result);
   } else if (e->releaseGil > 0 || (e->releaseGil < 0 && bytes > kReleaseGilBytes)) {
-    enterAway(e->entry, buffers, sizes, status);
+    enterAway(e->entry, buffers, e->signature->inputs.size() + count, sizes, status);
   } else {
     e->entry(buffers, sizes, &status);
   }

@@ -8,6 +8,8 @@
 
 namespace xtensor {
 
+struct Donation; // Donation.h
+
 struct Executable {
   PyObject_HEAD vectorcallfunc call;
   xt_entry entry;
@@ -17,6 +19,7 @@ struct Executable {
   PyObject *name;      // for messages; may be null
   xt_device *device;   // where it runs, and its arguments must be; null: the CPU
   xt_program *program; // that its calls on a device run; null before the first one
+  Donation *donation;  // what a call takes over; null: nothing
   bool unwrap;         // a call returns a single result bare
   int8_t releaseGil;   // 1 always, 0 never, -1 by the bytes it reads and writes
 };
@@ -50,9 +53,11 @@ bool matches(Executable *e, PyObject *const *args, bool acceptNumpy, void **buff
              int64_t &bytes);
 /// Calls the entry. `buffers` holds the inputs, with room for the outputs; `bytes` counts the
 /// inputs'. `outputs`: their types, which the caller keeps alive; null: from the signature. On a
-/// device nothing waits: `before` is what the inputs depend on.
+/// device nothing waits: `before` is what the inputs depend on. `given`: the first `count` inputs,
+/// numbers among them, of which the call may take some over.
 PyObject *execute(Executable *e, void **buffers, const int64_t *sizes, const TypeList *outputs,
-                  int64_t bytes, bool unwrap, Dependences *before = nullptr);
+                  int64_t bytes, bool unwrap, PyObject *const *given, size_t count,
+                  Dependences *before = nullptr);
 /// Keeps `callable` (None: nothing) and returns what was there before; null with an exception.
 PyObject *replaceCallable(PyObject *&kept, PyObject *callable);
 bool initExecutable(PyObject *module);

@@ -43,8 +43,7 @@ Function *self(PyObject *o) { return reinterpret_cast<Function *>(o); }
 
 bool isInternal(PyTracebackObject *entry) {
   PyCodeObject *code = PyFrame_GetCode(entry->tb_frame);
-  bool found = PyUnicode_Check(code->co_filename) &&
-               PyUnicode_Tailmatch(code->co_filename, packageFolder, 0, PY_SSIZE_T_MAX, -1) == 1;
+  bool found = isPackageCode(code);
   Py_DECREF(code);
   return found;
 }
@@ -388,6 +387,11 @@ PyMethodDef functions[] = {
     {}};
 
 } // namespace
+
+bool xtensor::isPackageCode(PyCodeObject *code) {
+  return packageFolder && PyUnicode_Check(code->co_filename) &&
+         PyUnicode_Tailmatch(code->co_filename, packageFolder, 0, PY_SSIZE_T_MAX, -1) == 1;
+}
 
 bool xtensor::initFunction(PyObject *module) {
   functionClass = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));

@@ -6,5 +6,7 @@
 namespace xtensor {
 
 bool initFunction(PyObject *module);
+/// Whether code belongs to the package, as opposed to a user's.
+bool isPackageCode(PyCodeObject *code);
 
 } // namespace xtensor

@@ -7,6 +7,7 @@
 #include "Bundle.h"
 #include "DeviceCall.h"
 #include "Devices.h"
+#include "Donation.h"
 #include "Executable.h"
 #include "Function.h"
 #include "Preload.h"
@@ -78,7 +79,7 @@ PyMODINIT_FUNC PyInit__native() {
     return nullptr;
   if (initDtypes() && initType(module) && initDevices(module) && initArray(module) &&
       initExecutable(module) && initDeviceCall(module) && initSignals() && initFunction(module) &&
-      initBundle(module))
+      initBundle(module) && initDonation(module))
     return module;
   Py_DECREF(module);
   return nullptr;

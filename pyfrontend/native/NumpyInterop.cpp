@@ -78,7 +78,7 @@ Array *fromNumpy(PyArrayObject *source, PyObject *dims, PyObject *dtypeArg, int 
 PyObject *xtensor::asNumpy(PyObject *, PyObject *o) {
   if (!isArray(o))
     return PyErr_Format(PyExc_TypeError, "as_numpy() wants an Array, not %s", Py_TYPE(o)->tp_name);
-  Array *host = onHost(reinterpret_cast<Array *>(o));
+  Array *host = heldOnHost(reinterpret_cast<Array *>(o));
   PyArrayObject *result =
       host ? numpyOver(host, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) : nullptr;
   if (result && PyArray_SetBaseObject(result, Py_NewRef((PyObject *)host)) < 0)
@@ -161,7 +161,7 @@ int xtensor::getBuffer(PyObject *self, Py_buffer *view, int flags) {
     PyErr_SetString(PyExc_BufferError, "arrays are row-major");
     return -1;
   }
-  Array *host = onHost(a);
+  Array *host = heldOnHost(a);
   if (!host)
     return -1;
   t = host->type;

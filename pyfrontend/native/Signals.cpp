@@ -1,6 +1,7 @@
 // Python runs signal handlers only on its main thread, which may run compiled code for a long
 // time. So loops poll (xt_poll), and this file asks Python for pending signals.
 #include "Signals.h"
+#include "Donation.h"
 
 #include <algorithm>
 #include <pthread.h>
@@ -47,7 +48,9 @@ void afterFork() { mainThread = PyThread_get_thread_ident(); }
 
 } // namespace
 
-void xtensor::enterAway(xt_entry entry, void **buffers, const int64_t *sizes, xt_status &status) {
+void xtensor::enterAway(xt_entry entry, void **buffers, size_t count, const int64_t *sizes,
+                        xt_status &status) {
+  Running running(buffers, count);
   PyThreadState *state = PyEval_SaveThread();
   away = PyThread_get_thread_ident() == mainThread ? state : nullptr;
   nextCheck = 0;

@@ -6,9 +6,10 @@
 
 namespace xtensor {
 
-/// Calls the code while others may run Python. With a status of code 7 the exception is set that a
-/// signal's handler raised.
-void enterAway(xt_entry entry, void **buffers, const int64_t *sizes, xt_status &status);
+/// Calls the code while others may run Python. `count`: of the buffers. With a status of code 7 the
+/// exception is set that a signal's handler raised.
+void enterAway(xt_entry entry, void **buffers, size_t count, const int64_t *sizes,
+               xt_status &status);
 /// False with an exception set.
 bool initSignals();
 

@@ -258,7 +258,7 @@ nb::tuple cost(py::PyModule &module, const std::string &target) {
   };
   if (!xtensorCost(module.get(), refOf(target), &cost, add, &onHost))
     throw failed("the program cannot be lowered");
-  return nb::make_tuple(cost.flops, cost.arenaBytes, cost.launches, onHost);
+  return nb::make_tuple(cost.flops, cost.arenaBytes, cost.reusedBytes, cost.launches, onHost);
 }
 
 void bindCompiler(nb::module_ &m) {
@@ -271,6 +271,14 @@ void bindCompiler(nb::module_ &m) {
       .def_prop_ro("is_long", [](Compiled &self) { return xtensorCompiledIsLong(self.compiled); })
       .def_prop_ro("from_cache",
                    [](Compiled &self) { return xtensorCompiledIsFromCache(self.compiled); })
+      .def_prop_ro("reused",
+                   [](Compiled &self) {
+                     std::vector<int64_t> arguments;
+                     for (intptr_t i = 0, e = xtensorCompiledGetNumReused(self.compiled); i < e;
+                          ++i)
+                       arguments.push_back(xtensorCompiledGetReused(self.compiled, i));
+                     return arguments;
+                   })
       .def_prop_ro("sites", [](Compiled &self) {
         nb::list sites;
         for (intptr_t i = 0, e = xtensorCompiledGetNumSites(self.compiled); i < e; ++i)

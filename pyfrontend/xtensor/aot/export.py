@@ -191,7 +191,7 @@ def _checked_name(name: str) -> str:
 def _traced(asked: _Asked) -> tuple[Program, dict[str, Any]]:
     """The program, and what the compiler is told of it."""
     jitted = asked.f if isinstance(asked.f, Jitted) else jit(asked.f)
-    program, call, _ = jitted._compiler.abstract(*_by_position(jitted, asked.args, asked.kwargs))
+    program, call, _ = jitted._compiler.abstract(*_by_position(jitted, asked.args, asked.kwargs), donates=False)
     weights = [a.to("cpu").to_numpy().tobytes() for a in program.captured]
     return program, {
         "module": program.module,

@@ -67,11 +67,11 @@ tree.register(Static, lambda s: ((), s), _value)
 
 
 class StaticNames:
-    """Which arguments of `fn` are static: given by position, by name, or both."""
+    """Which arguments of `fn` an option of `xt.jit` names, `static` or `donate`: by position, by name, or both."""
 
-    def __init__(self, fn: Callable[..., Any], static: Any) -> None:
+    def __init__(self, fn: Callable[..., Any], static: Any, option: str = "static") -> None:
         if not isinstance(static, (str, int, Iterable)):
-            raise ArgumentTypeError(f"static= takes names or positions of parameters, got {static!r}")
+            raise ArgumentTypeError(f"{option}= takes names or positions of parameters, got {static!r}")
         given = (static,) if isinstance(static, (str, int)) else tuple(static)
         self.positions: set[int] = set()
         self.names: set[str] = set()
@@ -87,7 +87,7 @@ class StaticNames:
             if isinstance(which, str):
                 if which not in known and not takes_any:
                     raise ArgumentError(
-                        f"xt.jit(static={static!r}): {name_of(fn)} has no parameter {which!r}; it has {sorted(known)}"
+                        f"xt.jit({option}={static!r}): {name_of(fn)} has no parameter {which!r}; it has {sorted(known)}"
                     )
                 self.names.add(which)
                 if which in positional:
@@ -95,19 +95,19 @@ class StaticNames:
             elif isinstance(which, int) and not isinstance(which, bool):
                 if not takes_more and not -len(positional) <= which < len(positional):
                     raise ArgumentError(
-                        f"xt.jit(static={static!r}): {name_of(fn)} has no parameter {which}; it has {len(positional)} "
-                        f"({', '.join(positional)})"
+                        f"xt.jit({option}={static!r}): {name_of(fn)} has no parameter {which}; it has "
+                        f"{len(positional)} ({', '.join(positional)})"
                     )
                 if which < 0 and takes_more:
                     raise ArgumentError(
-                        f"xt.jit(static={static!r}): the last argument of {name_of(fn)} varies: name it"
+                        f"xt.jit({option}={static!r}): the last argument of {name_of(fn)} varies: name it"
                     )
                 which %= max(len(positional), which + 1)
                 self.positions.add(which)
                 if 0 <= which < len(positional):
                     self.names.add(positional[which])
             else:
-                raise ArgumentTypeError(f"static= takes names or positions of parameters, got {which!r}")
+                raise ArgumentTypeError(f"{option}= takes names or positions of parameters, got {which!r}")
 
     def __bool__(self) -> bool:
         return bool(self.positions or self.names)
@@ -121,6 +121,19 @@ class StaticNames:
         """The arguments with the static ones in a `Static`."""
         new = tuple(self._wrap(x, str(i)) if i in self.positions else x for i, x in enumerate(args))
         return new, {k: self._wrap(v, k) if k in self.names else v for k, v in kwargs.items()}
+
+    def leaves(self, structure: tree.TreeDef) -> tuple[int, ...]:
+        """The numbers of the arrays in the arguments that are named, for the structure of (args, kwargs)."""
+        given, keywords = structure.children
+        named: list[tuple[bool, int]] = [(i in self.positions, c.size) for i, c in enumerate(given.children)]
+        keys: Any = keywords.meta
+        named += [(k in self.names, c.size) for k, c in zip(keys, keywords.children, strict=True)]
+        numbers: list[int] = []
+        first = 0
+        for is_named, size in named:
+            numbers += range(first, first + size) if is_named else ()
+            first += size
+        return tuple(numbers)
 
     def _wrap(self, x: Any, which: str) -> Static:
         try:

@@ -27,14 +27,17 @@ def cost(program: Program, target: Target) -> dict[str, Any]:
     flops: arithmetic ops times the elements and steps of their loops. A while loop counts as one step, a branch as
     all of its sides. An extremum is one flop; comparisons, choices, logic, conversions and positions are not
     counted.
-    bytes: of arguments and results. arena: bytes of temporaries. For a device also launches (of kernels) and
+    bytes: of arguments and results. arena: bytes of temporaries. reused, of a function with donated arguments: bytes
+    of results that lie in their memory. For a device also launches (of kernels) and
     on_host: the routines that run on the CPU in the middle of the program, and how often.
     """
     supports.check(target, program)
     moved = sum(_bytes(s) for s in (*program.all_inputs, *program.outputs))
     with diagnosed(CompileError):
-        flops, arena, launches, routines = compiler().cost(program.module, target.profile)
+        flops, arena, reused, launches, routines = compiler().cost(program.module, target.profile)
     found = {"flops": flops, "bytes": moved, "arena": arena}
+    if program.donated:
+        found["reused"] = reused
     if target.backend == "cpu":
         return found
     return {**found, "launches": launches, "on_host": {name.removeprefix("xt_"): n for name, n in routines.items()}}

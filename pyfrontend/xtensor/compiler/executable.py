@@ -62,6 +62,8 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
         equal=sizes.equalities,
         device=target.device,
         name=program.name,
+        donated=program.donated,
+        reused=compiled.reused,
     )
 
 

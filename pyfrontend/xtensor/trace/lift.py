@@ -14,6 +14,7 @@ from ..base.refusals import not_an_array, unnamed
 from ..ir import location
 from ..ir.context import array_type
 from ..values.array import Array
+from ..values.donation import in_use
 from ..values.kinds import NUMBER, NUMPY, kind_of
 from ..values.spec import Spec
 from . import build
@@ -54,6 +55,7 @@ def scalar(x: bool | int | float) -> Tracer:
 
 def capture(array: Array) -> Tracer:
     """The hidden argument that stands for a concrete array."""
+    in_use(array)
     root = current().root
     found = root.captured.get(id(array))
     if found is None:

@@ -43,6 +43,7 @@ class Program:
     own: Sequence[Any] = ()  # as Root has them
     owned: Mapping[Any, int] = field(default_factory=dict)  # as Root has them
     consulted: bool = False  # whether the labels of the call's arguments are a part of what this was made for
+    donated: tuple[int, ...] = ()  # inputs that a call takes over
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -90,9 +91,10 @@ def trace(
     names: Sequence[str] | None = None,
     target: Target = CPU,
     given: Mapping[int, Any] | None = None,
+    donated: tuple[int, ...] = (),
 ) -> Program:
     """Runs `fn` on tracers of `specs`, once. `target`: where it will run. `given`: arguments that have labels, by
-    number."""
+    number. `donated`: inputs that a call takes over."""
     with diagnosed(Error):
         with Root(specs, names, target) as root:
             root.given = given or {}
@@ -100,7 +102,7 @@ def trace(
             arguments = [Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in values]
             results, structure = result_leaves(fn(arguments), name)
             unique, places = _unique(results)
-            root.finish([r.value for r in unique])
+            root.finish([r.value for r in unique], donated)
         verify(root.module)
         captured = root.release()
     return Program(
@@ -119,4 +121,5 @@ def trace(
         root.own,
         root.owned,
         root.consulted,
+        donated,
     )

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # The attribute of @main that says which dims must not be empty (compiler/Sizes.h).
 NONEMPTY = "xtensor.nonempty"
+# The attribute of its arguments whose memory results may take (passes/Buffers/Passes.h).
+DONATED = "xtensor.donated"
 
 
 class _Local(threading.local):
@@ -163,7 +165,8 @@ class Root(Scope):
                 "a signal handler used arrays while a function was being traced in its thread, and an exception ended "
                 "it. Call the function again; let handlers set a flag that the program looks at"
             )
-        return tuple(hidden)
+        # Views: a call that takes an array over does not write to memory that a program reads.
+        return tuple(array._with_meta(array.meta) for array in hidden)
 
     def meets(self, value: ir.Value, dtype: DType) -> None:
         """Remembers that a Python int becomes one of `dtype`: calls check that it fits."""
@@ -199,13 +202,16 @@ class Root(Scope):
         # In place of what was there: of a body that is traced again, other values have been where these are.
         self.joined[value] = [(op, [x.value for x in arrays], along) for arrays in together]
 
-    def finish(self, values: Sequence[ir.Value]) -> None:
-        """Adds the return and gives the function its type."""
+    def finish(self, values: Sequence[ir.Value], donated: Sequence[int] = ()) -> None:
+        """Adds the return and gives the function its type. `donated`: arguments whose memory results may take."""
         ir, ctx = mlir(), context()
         ir.Operation.create("func.return", operands=list(values), loc=location.of_user(), ip=self.ip)
         types = [a.type for a in self.block.arguments]
         kind = ir.FunctionType.get(types, [v.type for v in values], context=ctx)
         self.function.attributes["function_type"] = ir.TypeAttr.get(kind, context=ctx)
+        if donated and self.device == "cpu":
+            marks = [{DONATED: ir.UnitAttr.get(ctx)} if i in donated else {} for i in range(len(types))]
+            self.function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(m, ctx) for m in marks], ctx)
         if self.nonempty:
             entries = [
                 {"dim": dim, "message": message, "where": where or ""}

@@ -57,8 +57,7 @@ class Jitted(Function, Pickled, Generic[P, R]):
     ) -> Jitted[P, R]:
         if not callable(fn):
             raise ArgumentTypeError(f"xt.jit needs a function, got {shown(fn)}")
-        compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims, device)
-        StaticNames(fn, donate)  # names and positions are checked; memory is not reused yet
+        compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims, device, StaticNames(fn, donate, "donate"))
         self = super().__new__(cls, compiler)
         functools.update_wrapper(self, fn, updated=())
         if not hasattr(self, "__name__"):
@@ -166,6 +165,7 @@ class _Compiler:
         static: StaticNames,
         dynamic_dims: Sequence[str] | str,
         device: str | None = None,
+        donated: StaticNames | None = None,
     ) -> None:
         if not isinstance(dynamic_dims, Iterable):
             raise ArgumentTypeError(f"xt.jit(dynamic_dims=): names of dims are needed, got {dynamic_dims!r}")
@@ -173,6 +173,7 @@ class _Compiler:
         self.fn = fn
         self.name = name_of(fn)
         self.static = static
+        self.donated = donated
         self.dynamic = frozenset(check_name(d) for d in names)
         self.programs = Programs()
         self.entries = self.programs.entries
@@ -228,17 +229,19 @@ class _Compiler:
         if function is not None:  # else its last call is running
             entry.register(function, types, spelled, options=under)
 
-    def placed(self, call: Call, target: targets.Target, asked: bool = False) -> tuple[Program, targets.Target]:
+    def placed(
+        self, call: Call, target: targets.Target, asked: bool = False, donates: bool = True
+    ) -> tuple[Program, targets.Target]:
         """The program, and where it runs: what it reads from outside decides where nothing else does."""
-        program = self.program(call, target)
+        program = self.program(call, target, donates)
         if asked or self.decided or call.is_placed:
             return program, target
         target = targets.target_of(targets.of_captured(program.captured))
         if target.arriving(program.inputs) != program.inputs:
-            program = self.program(call, target)
+            program = self.program(call, target, donates)
         return program, target
 
-    def program(self, call: Call, target: targets.Target) -> Program:
+    def program(self, call: Call, target: targets.Target, donates: bool = True) -> Program:
         def body(tracers: list[Any]) -> Any:
             args, kwargs = call.structure.unflatten(tracers)
             return call_with("jit", self.fn, args, kwargs)
@@ -246,7 +249,8 @@ class _Compiler:
         specs = call.full_specs()
         if self.dynamic and not self.entries:
             self.check_dynamic(specs)
-        return programs.trace(body, specs, self.name, self.names(call, len(specs)), target, call.labelled)
+        donated = self.donated.leaves(call.structure) if self.donated and donates else ()
+        return programs.trace(body, specs, self.name, self.names(call, len(specs)), target, call.labelled, donated)
 
     def check_dynamic(self, specs: Sequence[Spec]) -> None:
         """At the first call: a dynamic dim that no argument has is a slip of the pen."""
@@ -267,12 +271,15 @@ class _Compiler:
         found = list(signature.parameters)[:count]
         return found if len(found) == count else None
 
-    def abstract(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, Call, targets.Target]:
+    def abstract(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], donates: bool = True
+    ) -> tuple[Program, Call, targets.Target]:
+        """What a call would run. donates: calls of the program take over the arguments that `donate` names."""
         try:
             target = self.asked_for(kwargs)
             call = Call(args, kwargs, self.fn, self.static, self.dynamic, abstract=True)
             first = target or targets.target_of(self.device if self.decided else call.device())
-            program, first = self.placed(call, first, target is not None)
+            program, first = self.placed(call, first, target is not None, donates)
             return program, call, first
         except Error as error:
             raise error.with_traceback(None) from None
@@ -314,7 +321,9 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     dynamic_dims: dims for which one compilation serves every size.
     device: where it runs, "cpu" or "vulkan" (see `xt.devices()`). Arguments are moved there, and results stay
     there. By default it runs where its arguments are.
-    donate: arguments whose memory may be reused. It is accepted, and memory is not reused yet.
+    donate: names or positions of arguments that a call takes over. Results lie in their memory where that is
+    possible, so an update or a step of an optimizer needs no second array. Later uses of such an array raise
+    ArgumentError. ``jit(lambda p, g: p - 0.1 * g, donate=0)`` for example works in the memory of `p`.
 
     Another value of a Python number does not compile again. Arrays that `f` reads from outside, also in a list or
     an attribute, are fixed when `f` is traced: a later change has no effect. Pass an array that changes as an

@@ -151,6 +151,9 @@ class Array(_native.Array, Labelled):
     # -- text ---------------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
+        if self._donation is not None:
+            function, file, line = self._donation
+            return f"<xtensor.Array {self._header()}, whose memory {function} took at {file}:{line}>"
         if self.dtype == dtypes.bfloat16:
             text = np.array2string(self.values.astype(np.float32), separator=" ", threshold=200)
         else:
@@ -172,6 +175,8 @@ class Array(_native.Array, Labelled):
         return f"{describe(self.dims, self.shape)} {'weak ' if self.weak else ''}{self.dtype.name}{where}"
 
     def _repr_html_(self) -> str:
+        if self._donation is not None:
+            return html.escape(repr(self))
         head, body = html.escape(self._header()), html.escape(repr(self).split("\n", 1)[1])
         return f"<div><b>xtensor.Array</b> {head}<pre style='margin:0'>{body}</pre></div>"
 

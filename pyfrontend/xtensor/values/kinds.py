@@ -15,6 +15,7 @@ from .. import _native
 from ..base.calls import int_text
 from ..base.errors import ArgumentError
 from .array import from_values
+from .donation import in_use
 from .spec import Spec
 
 TAKES_ARRAYS = "takes arrays"  # what is annotated with this is one (ops/types.py); call/parameters.py reads it
@@ -73,15 +74,11 @@ class Kind:
     free: bool = True
 
 
-def _itself(x: Any) -> Any:
-    return x
-
-
 def _on_cpu(x: Any) -> Any:
     return from_values(x, device="cpu")
 
 
-ARRAY = Kind(_itself, _itself, told=type_of, labelled=lambda x: x.meta is not None, weak=lambda x: x.weak, free=False)
+ARRAY = Kind(in_use, in_use, told=type_of, labelled=lambda x: x.meta is not None, weak=lambda x: x.weak, free=False)
 NUMBER = Kind(scalar_array, scalar_array, _weak, _class, weak=lambda x: True, named=False)
 NUMPY = Kind(_on_cpu, _on_cpu, named=False)  # scalars, and arrays without dims
 

@@ -224,3 +224,19 @@ def test_an_index_out_of_range() -> None:
         k = xt.array(np.array([0, wrong], "i4"), dims="k").to("vulkan")
         with pytest.raises(xt.IndexError, match=f"index {wrong} is out of range for size 5 of dim 'a'"):
             print(xt.jit(lambda x, k: x.isel(a=k))(x, k).values)
+
+
+def test_donated_arguments() -> None:
+    f = xt.jit(lambda p, g: p - 2 * g, donate="p")
+    p, g = (xt.array(np.arange(6.0, dtype="f4"), "i").to("vulkan") for _ in range(2))
+    for _ in range(2):
+        old, p = p, f(p, g)
+        with pytest.raises(xt.ArgumentError, match="took its memory"):
+            old + 1
+        with pytest.raises(xt.ArgumentError, match="took its memory"):
+            old.to("cpu")
+    np.testing.assert_array_equal(p.values, -3 * np.arange(6.0, dtype="f4"))
+    here = xt.array(np.ones(6, "f4"), "i", device="cpu")
+    there = xt.jit(lambda p, g: p - 2 * g, donate="p", device="vulkan")
+    np.testing.assert_array_equal(there(here, g).values, 1 - 2 * np.arange(6.0, dtype="f4"))
+    assert (here.values == 1).all()  # a copy was moved
