@@ -81,10 +81,11 @@ static __attribute__((noinline)) void name(Text *t, const xta_function *f, const
   put(t, " ");
 }
 
-static const char *const kDtypes[] = {"bool",     "int8",    "int16",  "int32",  "int64",
-                                      "uint8",    "uint16",  "uint32", "uint64", "float16",
-                                      "bfloat16", "float32", "float64"};
-static const int8_t kBytes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
+static const char *const kDtypes[] = {"bool",     "int8",    "int16",   "int32",     "int64",
+                                      "uint8",    "uint16",  "uint32",  "uint64",    "float16",
+                                      "bfloat16", "float32", "float64", "complex64", "complex128"};
+static const int8_t kBytes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+static const int8_t kAlignment[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 4, 8};
 
 /* -- memory and threads ---------------------------------------------------------------------- */
 
@@ -459,11 +460,11 @@ int32_t xta_run(const xta_function *f, void *const *given, xt_context *context) 
       put(&t, "has no data: its pointer is null");
       return XT_NULL;
     }
-    if ((uintptr_t)typed->data % (uintptr_t)kBytes[array->dtype]) {
+    if ((uintptr_t)typed->data % (uintptr_t)kAlignment[array->dtype]) {
       Text t = begin(context, f);
       name(&t, f, array, 0);
       put(&t, "is not aligned to ");
-      putNumber(&t, kBytes[array->dtype]);
+      putNumber(&t, kAlignment[array->dtype]);
       put(&t, " bytes");
       return XT_ALIGNMENT;
     }
@@ -534,7 +535,7 @@ int32_t xta_run_any(const xta_function *f, const xt_any *arrays, int64_t count,
       if (code == XT_DTYPE) {
         put(&t, "has elements of ");
         put(&t,
-            any->dtype >= 0 && any->dtype <= XT_FLOAT64 ? kDtypes[any->dtype] : "no known type");
+            any->dtype >= 0 && any->dtype <= XT_COMPLEX128 ? kDtypes[any->dtype] : "no known type");
         put(&t, ", not ");
         put(&t, kDtypes[array->dtype]);
       } else if (code == XT_DIM) {

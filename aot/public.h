@@ -42,7 +42,9 @@ enum {
   XT_FLOAT16,
   XT_BFLOAT16,
   XT_FLOAT32,
-  XT_FLOAT64
+  XT_FLOAT64,
+  XT_COMPLEX64, /* pairs of float: the real part, the imaginary part */
+  XT_COMPLEX128
 };
 
 /* A row-major array with its type, for callers that know their arrays only at run time. */

@@ -14,6 +14,10 @@ std::string cType(StringRef dtype) {
     return "float";
   if (dtype == "float64")
     return "double";
+  if (dtype == "complex64")
+    return "float _Complex";
+  if (dtype == "complex128")
+    return "double _Complex";
   if (dtype == "bool")
     return "uint8_t";
   if (dtype == "float16" || dtype == "bfloat16")

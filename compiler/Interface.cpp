@@ -8,6 +8,9 @@ using namespace mlir;
 using namespace xtensor;
 namespace json = llvm::json;
 
+/// The dim that makes an array of floats one of complex numbers (pyfrontend/xtensor/ir/context.py).
+static constexpr llvm::StringLiteral kPair = "complex~";
+
 static std::string dtypeName(Type type) {
   if (type.isInteger(1))
     return "bool";
@@ -44,6 +47,10 @@ FailureOr<Interface> xtensor::interfaceOf(ModuleOp module) {
     auto array = cast<ArrayType>(type);
     Parameter p{std::move(name), dtypeName(array.getElementType()), {}, {}};
     for (auto [dim, size] : llvm::zip_equal(array.getDimNames(), array.getShape())) {
+      if (dim == kPair) {
+        p.dtype = p.dtype == "float64" ? "complex128" : "complex64";
+        continue;
+      }
       p.dims.push_back(dim.str());
       if (size != ArrayType::kDynamic) {
         p.sizes.push_back({size, {}});

@@ -180,8 +180,8 @@ private:
 
   llvm::Constant *array(const Interface &f, const Parameter &p, llvm::Constant *data) {
     static constexpr llvm::StringLiteral kDtypes[] = {
-        "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
-        "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
+        "bool",   "int8",    "int16",    "int32",   "int64",   "uint8",     "uint16",    "uint32",
+        "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
     llvm::SmallVector<llvm::Constant *> dims, sizes;
     for (const std::string &dim : p.dims)
       dims.push_back(text(dim));

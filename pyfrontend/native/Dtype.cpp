@@ -2,25 +2,26 @@
 #include "Dtype.h"
 #include "NumPy.h"
 
+#include <array>
 #include <cstring>
 
 using namespace xtensor;
 
 namespace {
 
-constexpr int kCount = 13;
+constexpr int kCount = 15;
 
-// DLPack: int 0, uint 1, float 2, bfloat 4, bool 6.
+// DLPack: int 0, uint 1, float 2, bfloat 4, complex 5, bool 6.
 constexpr DtypeInfo kInfo[kCount] = {
     {"bool", 1, 6, "?"},    {"int8", 1, 0, "b"},         {"int16", 2, 0, "h"},
     {"int32", 4, 0, "i"},   {"int64", 8, 0, "q"},        {"uint8", 1, 1, "B"},
     {"uint16", 2, 1, "H"},  {"uint32", 4, 1, "I"},       {"uint64", 8, 1, "Q"},
     {"float16", 2, 2, "e"}, {"bfloat16", 2, 4, nullptr}, {"float32", 4, 2, "f"},
-    {"float64", 8, 2, "d"},
+    {"float64", 8, 2, "d"}, {"complex64", 8, 5, "Zf"},   {"complex128", 16, 5, "Zd"},
 };
-constexpr int kNumpy[kCount] = {NPY_BOOL,  NPY_INT8,    NPY_INT16,  NPY_INT32,  NPY_INT64,
-                                NPY_UINT8, NPY_UINT16,  NPY_UINT32, NPY_UINT64, NPY_FLOAT16,
-                                -1,        NPY_FLOAT32, NPY_FLOAT64};
+constexpr int kNumpy[kCount] = {NPY_BOOL,  NPY_INT8,    NPY_INT16,   NPY_INT32,     NPY_INT64,
+                                NPY_UINT8, NPY_UINT16,  NPY_UINT32,  NPY_UINT64,    NPY_FLOAT16,
+                                -1,        NPY_FLOAT32, NPY_FLOAT64, NPY_COMPLEX64, NPY_COMPLEX128};
 
 PyObject *names[kCount];
 int bfloat16Type = -1; // known once ml_dtypes was seen
@@ -114,6 +115,19 @@ bool storeFloat(Dtype dtype, double value, void *element) {
   }
 }
 
+bool storeComplex(Dtype dtype, PyObject *number, void *element) {
+  Py_complex value = PyComplex_AsCComplex(number);
+  if (value.real == -1.0 && PyErr_Occurred())
+    return false;
+  std::array<double, 2> wide = {value.real, value.imag};
+  std::array<float, 2> narrow = {static_cast<float>(value.real), static_cast<float>(value.imag)};
+  if (dtype == Dtype::Complex128)
+    memcpy(element, &wide, sizeof wide);
+  else
+    memcpy(element, &narrow, sizeof narrow);
+  return true;
+}
+
 } // namespace
 
 const DtypeInfo &xtensor::info(Dtype dtype) { return kInfo[static_cast<int>(dtype)]; }
@@ -153,7 +167,7 @@ bool xtensor::parseDtype(PyObject *object, Dtype &dtype) {
   if (!known && !PyErr_Occurred())
     PyErr_Format(PyExc_TypeError,
                  "an array cannot hold %S: the dtypes are bool, int8 to int64, uint8 to uint64, "
-                 "float16, bfloat16, float32 and float64",
+                 "float16, bfloat16, float32, float64, complex64 and complex128",
                  descr);
   Py_DECREF(descr);
   return known;
@@ -221,6 +235,14 @@ PyObject *xtensor::toPython(Dtype dtype, const void *p) {
     return PyFloat_FromDouble(load<float>(p));
   case Dtype::Float64:
     return PyFloat_FromDouble(load<double>(p));
+  case Dtype::Complex64: {
+    auto parts = load<std::array<float, 2>>(p);
+    return PyComplex_FromDoubles(parts[0], parts[1]);
+  }
+  case Dtype::Complex128: {
+    auto parts = load<std::array<double, 2>>(p);
+    return PyComplex_FromDoubles(parts[0], parts[1]);
+  }
   }
   Py_UNREACHABLE();
 }
@@ -248,6 +270,9 @@ bool xtensor::fromPython(Dtype dtype, PyObject *number, void *element) {
     return storeInt<uint32_t>(number, element);
   case Dtype::UInt64:
     return storeInt<uint64_t>(number, element);
+  case Dtype::Complex64:
+  case Dtype::Complex128:
+    return storeComplex(dtype, number, element);
   default:
     break;
   }

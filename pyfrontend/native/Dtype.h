@@ -22,6 +22,8 @@ enum class Dtype : uint8_t {
   BFloat16,
   Float32,
   Float64,
+  Complex64,
+  Complex128,
 };
 
 struct DtypeInfo {

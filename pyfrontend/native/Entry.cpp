@@ -226,7 +226,8 @@ bool parseFilters(PyObject *types, Entry &entry) {
     if (item == Py_None) {
       entry.filters.push_back({});
     } else if (item && isNumberClass(item)) {
-      ok = p.fixed && p.fixed->rank == 0;
+      // A number is at most as large as its slot (`numbers`).
+      ok = p.fixed && p.fixed->rank == 0 && info(p.dtype).itemsize <= sizeof(uint64_t);
       if (ok)
         entry.filters.push_back({nullptr, reinterpret_cast<PyTypeObject *>(item), p.dtype});
       entry.inputBytes += 8;

@@ -12,11 +12,11 @@ from ..base.dims import batched
 from ..base.dtypes import is_integer
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..base.ranges import fits
-from ..values.kinds import NUMBERS
+from ..values.kinds import NUMBERS, number_class
 from ..values.spec import Spec
 
 # Of Python numbers, by what they arrive as: a float as float32 where a device has no float64.
-CLASSES: dict[str, type] = {name: cls for cls, name in NUMBERS.items()} | {"float32": float}
+CLASSES: dict[str, type] = {name: cls for cls, name in NUMBERS.items()} | {"float32": float, "complex64": complex}
 
 
 def beyond(needed: Sequence[str], there: Sequence[str]) -> str:
@@ -38,9 +38,9 @@ def beyond(needed: Sequence[str], there: Sequence[str]) -> str:
     return ""
 
 
-def as_number(x: float, spec: Spec, what: str) -> Any:
+def as_number(x: Any, spec: Spec, what: str) -> Any:
     """A Python number as the exported argument without dims, in NumPy's form; an error where it is another one."""
-    kind = np.dtype("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
+    kind = np.dtype(NUMBERS[number_class(x)])
     needed = CLASSES.get(spec.dtype.name) if spec.weak else None
     if needed and needed is not CLASSES[kind.name]:
         raise ArgumentTypeError(
@@ -64,8 +64,10 @@ def as_number(x: float, spec: Spec, what: str) -> Any:
 
 def casts(kind: Any, spec: Spec) -> bool:
     """Whether a Python number of this dtype may become one of `spec`."""
-    if spec.dtype.kind in "fV":
+    if spec.dtype.kind == "c":
         return True
+    if spec.dtype.kind in "fV":
+        return bool(kind.kind != "c")
     return kind.kind == "b" if spec.dtype.kind == "b" else kind.kind in "bi"
 
 

@@ -123,7 +123,7 @@ def _conformed(core: _Core, i: int, given: Any) -> Tracer:
     """An argument with the dims in the order of the exported one. Numbers are those that a call outside takes."""
     spec = core.specs[i]
     what = f"{core.function.name}: argument {core.function.arguments[i].name}"
-    is_number = isinstance(given, (bool, int, float)) and not isinstance(given, np.generic) and not spec.ndim
+    is_number = isinstance(given, (bool, int, float, complex)) and not isinstance(given, np.generic) and not spec.ndim
     if is_number:
         number = as_number(given, spec, what)
         for r in core.ranges:

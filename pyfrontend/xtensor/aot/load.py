@@ -16,6 +16,7 @@ from .. import _native
 from ..base import tree
 from ..base.calls import shown
 from ..base.dims import describe, describe_array, suggestion
+from ..base.dtypes import is_complex
 from ..base.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -360,6 +361,8 @@ class _Core:
         positional, keywords = self.arguments.children
         if keywords.size or any(c != _LEAF for c in positional.children):
             return
+        if any(s.weak and is_complex(s.dtype) for s in self.specs):
+            return
         self._add(function, device, [CLASSES[s.dtype.name] if s.weak else None for s in self.specs])
 
     def _add(self, function: Any, device: _native.Device | None, numbers: list[Any], spelled: Any = None) -> None:
@@ -401,6 +404,8 @@ class _Core:
             return
         values = {**{p: given[i] for i, p in places.items()}, **fixed}
         numbers = [type(values[p]) if type(values[p]) in NUMBERS else None for p in range(len(leaves))]
+        if any(n and is_complex(s.dtype) for n, s in zip(numbers, self.specs, strict=True)):
+            return  # C++ has no complex numbers among the arguments that it takes
         if any(x is not values[p] or x._device != device for p, x in enumerate(arrays) if not numbers[p]):
             return  # moved, or with other dims first
         if any(numbers[r.argument] is not int for r in self.ranges):

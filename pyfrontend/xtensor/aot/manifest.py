@@ -36,7 +36,7 @@ _BYTECODE = b"ML\xefR"  # how MLIR's bytecode begins
 _LONGEST = 1 << 26  # of manifests, in bytes
 _PIECE = 1 << 18  # bytes that are read at once
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_DTYPES = ("bool", *_INTEGERS, "float16", "bfloat16", "float32", "float64")
+_DTYPES = ("bool", *_INTEGERS, "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 # A size: a number, the name of an open one, or a product of both.
 Size = int | str | list[int | str]
 

@@ -160,7 +160,7 @@ def shown(x: Any) -> str:
         return f"a {type(x).__name__} of {len(x)}"
     if isinstance(x, int) and not isinstance(x, bool):
         return f"{int_text(x):.40}"
-    return f"{x!r:.40}" if x is None or isinstance(x, (bool, float, str)) else type(x).__name__
+    return f"{x!r:.40}" if x is None or isinstance(x, (bool, float, complex, str)) else type(x).__name__
 
 
 def int_text(x: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .errors import ArgumentTypeError, DimensionError, DTypeError, Error
+from .errors import ArgumentTypeError, DimensionError, Error
 
 
 def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
@@ -19,8 +19,6 @@ def unnamed(x: Any, what: str = "an array", read: str = "") -> DimensionError:
 
 def not_an_array(x: Any, what: str = "") -> Error:
     """The error about an object that cannot be made an array."""
-    if isinstance(x, complex):
-        return DTypeError(f"{what}complex numbers are not supported yet, got {x!r}")
     if isinstance(x, (list, tuple)):
         if any(hasattr(item, "dims") for item in x):
             instead = 'A list of arrays becomes one by xt.concat([x, y], "new"), along a dim of that name'

@@ -251,7 +251,7 @@ def is_choice(x: Any) -> bool:
     return isinstance(x, _CHOICES) or _is_enum(x)
 
 
-def as_leaf(x: Any, numbers: tuple[type, ...] = (bool, int, float)) -> Any:
+def as_leaf(x: Any, numbers: tuple[type, ...] = (bool, int, float, complex)) -> Any:
     """A leaf of an argument as a tracer; what cannot be an array, and Python numbers of these classes, as they are."""
     return x if is_choice(x) or type(x) in numbers else as_tracer(x)
 

@@ -28,8 +28,8 @@ def moved(arrays: Sequence[Any], specs: Sequence[Spec], device: _native.Device |
     there = []
     for a, s in zip(arrays, specs, strict=True):
         number = a
-        if s.weak and a.dtype != s.dtype and dtypes.is_float(s.dtype) and dtypes.is_float(a.dtype):
-            number = _native.from_scalar(float(a), s.dtype.name)
+        if s.weak and a.dtype != s.dtype and dtypes.is_inexact(s.dtype) and dtypes.is_inexact(a.dtype):
+            number = _native.from_scalar(a.item(), s.dtype.name)
         there.append(_native.to_device(number, device))
     return there
 

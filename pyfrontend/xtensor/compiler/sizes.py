@@ -32,7 +32,7 @@ class Sizes:
         if not any(s.is_dynamic for s in (*program.all_inputs, *program.outputs)):
             return
         found = json.loads(compiler().sizes(program.module))
-        self.results = [r["sizes"] for r in found["results"]]
+        self.results = [r["sizes"][: o.ndim] for r, o in zip(found["results"], program.outputs, strict=True)]
         for e in found["equal"]:
             left, right = e["sizes"]
             self.equalities.append(equality(left, right, e["dim"], e["op"], e["location"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..base.dims import describe_array
+from ..base.dtypes import DType, is_complex, real_of
 from ..base.errors import DeviceError
 from ..ir.context import file_line, is_array, spec_of
 from ..values.targets import NEEDS, Target
@@ -25,17 +26,21 @@ def check(target: Target, program: Program, whose: bool = False) -> None:
     given = [f"argument {i} of {program.name}" if whose else "an operand" for i in range(len(program.inputs))]
     given += [f"an array that {program.name} reads from outside" for _ in program.captured]
     for place, spec in zip(given, program.all_inputs, strict=True):
-        if spec.dtype.name in lacking:
-            how = 'Write x.astype("f4") on the CPU, before it is moved'
-            _refuse(target, spec.dtype.name, f"{place} is {describe_array(spec)}", how)
+        if real_of(spec.dtype).name in lacking:
+            how = f'Write x.astype("{_narrow(spec.dtype)}") on the CPU, before it is moved'
+            _refuse(target, real_of(spec.dtype).name, f"{place} is {describe_array(spec)}", how)
     how = 'Write x.astype("f4") of what it is computed from'
     for i, spec in enumerate(program.outputs):
-        if spec.dtype.name in lacking:
+        if real_of(spec.dtype).name in lacking:
             place = f"result {i} of {program.name}" if whose else "the result"
-            _refuse(target, spec.dtype.name, f"{place} is {describe_array(spec)}", how)
+            _refuse(target, real_of(spec.dtype).name, f"{place} is {describe_array(spec)}", how)
     for dtype, (op, line) in _dtypes_inside(program).items():
         if dtype in lacking:
             _refuse(target, dtype, f"a value inside of the program, of the op '{op}', is {dtype}", how, line)
+
+
+def _narrow(dtype: DType) -> str:
+    return "c8" if is_complex(dtype) else "f4"
 
 
 def _refuse(target: Target, dtype: str, what: str, how: str, where: str | None = None) -> None:
@@ -55,7 +60,7 @@ def _dtypes_inside(program: Program) -> dict[str, tuple[str, str | None]]:
                     for result in op.results:
                         if not is_array(result.type) or _is_folded(op):
                             continue
-                        dtype = spec_of(result.type).dtype.name
+                        dtype = real_of(spec_of(result.type).dtype).name
                         if dtype not in found:
                             found[dtype] = op.name.removeprefix("xtensor."), file_line(op.location) or None
                     visit(op)

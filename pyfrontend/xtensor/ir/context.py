@@ -200,11 +200,18 @@ def _take_messages() -> list[Message]:
 
 _specs: dict[Any, Spec] = {}
 
+# The dim of size 2, real part and imaginary part, that makes an array of floats one of complex numbers. It is the last
+# one, as it is in memory. No user can spell it.
+PAIR = "complex~"
+
 
 @functools.lru_cache(maxsize=4096)
 def array_type(spec: Spec) -> ir.Type:
     """!xtensor.array<...> of a Spec; whether it is weak is no part of the type."""
-    made: ir.Type = compiler().array_type(spec.dims, spec.shape, element_type(spec.dtype))
+    dims, shape = (*spec.dims, PAIR), (*spec.shape, 2)
+    if not dtypes.is_complex(spec.dtype):
+        dims, shape = spec.dims, spec.shape
+    made: ir.Type = compiler().array_type(dims, shape, element_type(dtypes.real_of(spec.dtype)))
     return made
 
 
@@ -216,7 +223,12 @@ def spec_of(type_: ir.Type) -> Spec:
         if parts is None:
             raise CompileError(f"{type_} is not an array type")
         dims, shape, element = parts
-        spec = _specs[type_] = Spec(dims, shape, dtypes.from_mlir(element))
+        dtype = dtypes.from_mlir(element)
+        if PAIR in dims:
+            at = list(dims).index(PAIR)
+            dims, shape = (*dims[:at], *dims[at + 1 :]), (*shape[:at], *shape[at + 1 :])
+            dtype = dtypes.complex_of(dtype)
+        spec = _specs[type_] = Spec(dims, shape, dtype)
     return spec
 
 
@@ -284,3 +296,10 @@ def element_type(dtype: dtypes.DType) -> ir.Type:
     sign, width = name.split("i")
     get = ir.IntegerType.get_unsigned if sign else ir.IntegerType.get_signless
     return get(int(width), context=ctx)
+
+
+@functools.cache
+def first_of_pair() -> ir.Type:
+    """The type of what tells real parts from imaginary ones: bools along PAIR."""
+    made: ir.Type = compiler().array_type((PAIR,), (2,), element_type(dtypes.BOOL))
+    return made

@@ -132,7 +132,7 @@ class Origins:
                 self.known[result] = {**self.known.get(result, {}), **batch}
         if o.name in ("xtensor.pullback", "xtensor.pushforward"):
             yielded = list(terminator.operands)
-            moved = [v for v in yielded if dtypes.is_float(spec_of(v.type).dtype)]
+            moved = [v for v in yielded if dtypes.is_inexact(spec_of(v.type).dtype)]
             if o.name == "xtensor.pullback":
                 wrt = [operands[int(i)] for i in o.attributes["wrt"]]
                 self.maps[o.results[len(o.results) - 1]] = (wrt, moved)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dims import check_name
-from ..base.errors import ArgumentError, DimensionError, SizeError
+from ..base.errors import ArgumentError, DimensionError, DTypeError, SizeError
 from ..call.dispatch import op
 from ..ops import promotion as p
 from ..ops.arguments import (
@@ -80,6 +80,8 @@ def square_at_calls(x: Tracer, dims: Pair) -> None:
 
 
 def _float_dtype(x: Tracer) -> np.dtype:
+    if p.is_complex(x.dtype):
+        raise DTypeError(build.REAL_MATRICES)
     return x.dtype if p.is_float(x.dtype) else p.F8
 
 

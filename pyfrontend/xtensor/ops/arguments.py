@@ -175,9 +175,9 @@ def number(op: str, value: Any, what: str) -> float:
     return value if isinstance(value, (int, float)) else value.item()
 
 
-def is_scalar(value: Any) -> TypeGuard[bool | int | float]:
+def is_scalar(value: Any) -> TypeGuard[Any]:
     """Whether `value` is a Python scalar, whose dtype is weak."""
-    return isinstance(value, (bool, int, float)) and not isinstance(value, np.generic)
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
 
 
 def union_sizes(op: str, xs: Sequence[Tracer], besides: Iterable[str] = ()) -> dict[str, Size]:

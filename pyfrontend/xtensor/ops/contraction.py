@@ -159,7 +159,7 @@ def contract(xs: list[Tracer], over: tuple[str, ...], order: tuple[str, ...]) ->
 
 def _zero_if_empty(total: Tracer, xs: list[Tracer], over: tuple[str, ...]) -> Tracer:
     """Zeros if a summed dim has size 0: a sum of nothing is 0, but 0 times an infinity or NaN is not."""
-    if not p.is_float(total.dtype):
+    if not p.is_inexact(total.dtype):
         return total
     owners = [next(x for x in xs if d in x.dims) for d in over]
     known = [x.sizes[d] for x, d in zip(owners, over, strict=True) if is_static(x, d)]

@@ -66,7 +66,7 @@ def _padded(x: Tracer, value: float, amounts: Mapping[str, tuple[int, int]]) -> 
 
 
 def _constant(value: float, dtype: np.dtype) -> Tracer:
-    if value == -np.inf and not p.is_float(dtype):
+    if value == -np.inf and not p.is_inexact(dtype):
         return p.constant(np.iinfo(dtype).min, dtype)
     return p.constant(value, dtype)
 

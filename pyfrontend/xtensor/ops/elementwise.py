@@ -24,7 +24,6 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import fail, integer
-from .creation import zeros_like
 from .types import Array, ArrayLike, Elementwise
 
 T = TypeVar("T")
@@ -75,7 +74,7 @@ def _rounding(name: str, what: str) -> Elementwise:
 
     def function(x: ArrayLike, /) -> Array:
         x = as_tracer(x)
-        return build.unary(name, x) if p.is_float(x.dtype) else x
+        return build.unary(name, x) if p.is_inexact(x.dtype) else x
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Returns {what} each element, with the dims and dtype of `x`."
@@ -110,6 +109,7 @@ def round(x: ArrayLike, /, decimals: int = 0) -> Array:
     Raises ArgumentError if `decimals` is not in -300 to 300.
     """
     x = as_tracer(x)
+    p.only_real("round", x)
     if x.dtype == p.BOOL:
         x = p.as_float(x)
     places = integer("round", decimals, "decimals")
@@ -136,7 +136,7 @@ def _round_integer(x: Tracer, places: int) -> Tracer:
 def _float_test(name: str, what: str) -> Elementwise:
     def function(x: ArrayLike, /) -> Array:
         x = as_tracer(x)
-        if p.is_float(x.dtype):
+        if p.is_inexact(x.dtype):
             return build.unary(name, x)
         return build.compare("eq" if name == "isfinite" else "ne", x, x)
 
@@ -152,7 +152,10 @@ isnan = _float_test("isnan", "NaN")
 
 @op
 def abs(x: ArrayLike, /) -> Array:
-    """Returns the absolute value of each element, with the dims and dtype of `x`. The derivative at 0 is 0."""
+    """Returns the absolute value of each element, with the dims and dtype of `x`. The derivative at 0 is 0.
+
+    Of complex numbers, it is the real sqrt(re**2 + im**2), computed without overflow.
+    """
     (x,) = p.promote_numbers(x)
     return x if x.dtype.kind in "bu" else build.unary("abs", x)
 
@@ -173,7 +176,8 @@ def positive(x: ArrayLike, /) -> Array:
 def sign(x: ArrayLike, /) -> Array:
     """Returns the sign of each element: -1, 0 or 1, with the dims and dtype of `x`.
 
-    The sign of NaN is NaN. The derivative is 0. Raises DTypeError for bools.
+    The sign of NaN is NaN. The derivative is 0. The sign of a complex number z is z / |z|, which has a derivative.
+    Raises DTypeError for bools.
     """
     x = p.no_bool("sign", as_tracer(x), 'Cast it first: x.astype("i1")')
     if x.dtype.kind == "u":
@@ -233,7 +237,7 @@ def reciprocal(x: ArrayLike, /) -> Array:
     """
     x = _number(x)
     one = p.constant(1, x.dtype)
-    if p.is_float(x.dtype):
+    if p.is_inexact(x.dtype):
         return build.binary("div", one, x)
     unit = build.compare("eq", x, one)
     if x.dtype.kind == "i":
@@ -259,27 +263,41 @@ def rad2deg(x: ArrayLike, /) -> Array:
 
 @op
 def real(x: ArrayLike, /) -> Array:
-    """Returns the real part, which is `x` itself: arrays are real."""
-    return as_tracer(x)
+    """Returns the real part, with the dims of `x`: float32 for complex64. It is `x` itself if `x` is real."""
+    return build.real(as_tracer(x))
 
 
 @op
 def imag(x: ArrayLike, /) -> Array:
-    """Returns the imaginary part: zeros with the dims and dtype of `x`, because arrays are real."""
-    return zeros_like(as_tracer(x))
+    """Returns the imaginary part, with the dims of `x`: float32 for complex64. It is zeros if `x` is real."""
+    return build.imag(as_tracer(x))
 
 
 @op
 def conj(x: ArrayLike, /) -> Array:
-    """Returns the complex conjugate, which is `x` itself: arrays are real. Bools give i1."""
-    return _number(x)
+    """Returns the complex conjugate, with the dims of `x`. It is `x` itself if `x` is real. Bools give i1."""
+    return build.conj(_number(x))
+
+
+@op
+def angle(x: ArrayLike, /) -> Array:
+    """Returns the angle of each element in the complex plane, in radians, in [-pi, pi], with the dims of `x`.
+
+    Real numbers have the angle 0, or pi below 0. Integers give the float that NumPy gives.
+    """
+    x = p.as_float(x)
+    if p.is_complex(x.dtype):
+        return build.angle(x)
+    half_turn = build.select(build.compare("lt", x, p.zero(x.dtype)), p.constant(math.pi, x.dtype), p.zero(x.dtype))
+    return build.select(build.unary("isnan", x), x, half_turn)
 
 
 @op(decide=())
 def astype(x: ArrayLike, dtype: object, /) -> Array:
     """Returns `x` converted to `dtype`.
 
-    Floats become integers by truncation, and integers that do not fit wrap. Numbers become bools by x != 0.
+    Floats become integers by truncation, and integers that do not fit wrap. Numbers become bools by x != 0. Raises
+    DTypeError for complex numbers as real ones: write x.real.
     """
     x = as_tracer(x)
     wanted = as_dtype(dtype)
@@ -292,7 +310,7 @@ def astype(x: ArrayLike, dtype: object, /) -> Array:
 @op
 def _stop_gradient(x: ArrayLike, /) -> Array:
     x = as_tracer(x)
-    return build.stop_gradient(x) if p.is_float(x.dtype) else x
+    return build.stop_gradient(x) if p.is_inexact(x.dtype) else x
 
 
 @overload
@@ -438,6 +456,7 @@ def nan_to_num(
     NaN becomes `nan`. By default, inf and -inf become the largest and the lowest finite value of the dtype.
     """
     x = as_tracer(x)
+    p.only_real("nan_to_num", x)
     if not p.is_float(x.dtype):
         return x
     largest = finfo(x.dtype).max

@@ -446,7 +446,7 @@ class _Reader:
 
 
 def _least(dtype: np.dtype) -> Any:
-    if p.is_float(dtype):
+    if p.is_inexact(dtype):
         return float("nan")
     if dtype == p.BOOL:
         return False

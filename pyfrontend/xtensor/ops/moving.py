@@ -434,9 +434,11 @@ def _fill(x: Tracer, value: Any) -> Tracer:
     """What is added, in the dtype of `x`, as numpy.pad casts it."""
     fill = as_tracer(value.number if isinstance(value, Amount) else value)
     _scalar("pad", "a constant value", fill)
-    if p.is_float(fill.dtype) and not p.is_float(x.dtype):
+    own, new = (2 if p.is_complex(v.dtype) else int(p.is_float(v.dtype)) for v in (x, fill))
+    if new > own:
+        what, wide = ("a complex number", "c16") if new == 2 else ("a float", "f8")
         raise fail(
-            DTypeError, "pad", f"a float does not fit into {x.dtype}", x, fill,
-            instead='Cast the array first: x.astype("f8")',
+            DTypeError, "pad", f"{what} does not fit into {x.dtype}", x, fill,
+            instead=f'Cast the array first: x.astype("{wide}")',
         )  # fmt: skip
     return p.cast(fill if isinstance(value, (Tracer, Amount)) else value, x.dtype)

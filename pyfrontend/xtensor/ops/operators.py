@@ -6,13 +6,14 @@ names must have equal sizes. dtypes promote as in NumPy 2, Python scalars being 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..base.dims import brief
-from ..base.dtypes import bfloat16, finfo
+from ..base.dtypes import bfloat16, complex_of, finfo, real_of
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError
 from ..base.ranges import fits
 from ..call.dispatch import op
@@ -43,6 +44,12 @@ def _forbid_outer(name: str, x: Tracer, y: Tracer) -> None:
             DimensionError, name, f"an outer product over {alone} and {other} is forbidden by xt.option", x, y,
             instead='Rename the dims, or write `with xt.option(outer="allow"):`',
         )  # fmt: skip
+
+
+def _real(name: str, *xs: Tracer) -> tuple[Tracer, ...]:
+    """The operands of a function of real numbers, checked as `aligned` does."""
+    p.only_real(name, *xs)
+    return aligned(name, *xs)
 
 
 def _binary(name: str, kind: str, x: Tracer, y: Tracer) -> Tracer:
@@ -117,9 +124,19 @@ def pow(x: ArrayLike, y: ArrayLike, /) -> Array:
 
     Raises ArgumentError for integers to a negative Python int.
     """
-    if is_scalar(y) and not isinstance(y, bool) and (y in (-1, 0.5, 2, 3, 4) or (isinstance(y, int) and y < 0)):
-        return _static_power(x, y)
+    if is_scalar(y) and not isinstance(y, (bool, builtins.complex)):
+        whole = isinstance(y, int)
+        if y in (-1, 0.5, 2, 3, 4) or (whole and y < 0) or (whole and y <= _MOST_FACTORS and _is_complex(x)):
+            return _static_power(x, y)
     return _power(x, y)
+
+
+# Integer powers of complex numbers up to this one are products.
+_MOST_FACTORS = 64
+
+
+def _is_complex(x: Any) -> bool:
+    return isinstance(x, builtins.complex) or getattr(getattr(x, "dtype", None), "kind", "") == "c"
 
 
 @op(name="pow", joins=True)
@@ -128,7 +145,7 @@ def _power(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 
 def _check_negative_power(x: Any, y: int) -> None:
-    if not p.is_float(p.result_type(x if is_scalar(x) else as_tracer(x))):
+    if not p.is_inexact(p.result_type(x if is_scalar(x) else as_tracer(x))):
         raise fail(
             ArgumentError, "pow", f"integers to the negative integer power {y} are not allowed", x,
             instead="Cast the base first: x.astype(float) ** y",
@@ -146,10 +163,24 @@ def _static_power(x: ArrayLike, exponent: float, /) -> Array:
         return build.unary("sqrt", x)
     if exponent == -1:
         return build.binary("div", p.constant(1, x.dtype), x)
+    if p.is_complex(x.dtype) and abs(exponent) <= _MOST_FACTORS and isinstance(exponent, int):
+        y = _products(x, abs(exponent))
+        return y if exponent >= 0 else build.binary("div", p.constant(1, x.dtype), y)
     if exponent < 0:
         return build.binary("pow", x, p.cast(exponent, x.dtype))
     y = build.binary("mul", x, x)
     return y if exponent == 2 else build.binary("mul", y, x if exponent == 3 else y)
+
+
+def _products(x: Tracer, count: int) -> Tracer:
+    """`x` to the power `count`, by squares."""
+    if count == 0:
+        return extend(p.constant(1, x.dtype), {d: size_of(x, d) for d in x.dims}, x.dims)
+    half = _products(x, count // 2) if count > 1 else None
+    if half is None:
+        return x
+    y = build.binary("mul", half, half)
+    return build.binary("mul", y, x) if count % 2 else y
 
 
 # ---- comparisons ------------------------------------------------------------
@@ -186,7 +217,7 @@ def compared(predicate: str, x: Tracer, y: Tracer) -> Tracer:
     """The comparison of two arrays by value, in their common dtype. Where that is a float for two integers (uint64
     beside a signed one), it would make equal what differs: these compare as integers, as in NumPy 2."""
     common = p.result_type(x, y)
-    if p.is_float(common) and not p.is_float(x.dtype) and not p.is_float(y.dtype):
+    if p.is_float(common) and not p.is_inexact(x.dtype) and not p.is_inexact(y.dtype):
         return _across_signs(predicate, x, y)
     return build.compare(predicate, p.cast(x, common), p.cast(y, common))
 
@@ -285,20 +316,7 @@ copysign = _float_binary("copysign", "x with the sign of y")
 @op(joins=True)
 def hypot(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns sqrt(x**2 + y**2) without overflow. The result has the union of the dims. Its derivative at 0 is 0."""
-    return p.rounded_once(_hypot, *aligned("hypot", *p.promote_float(x, y)))
-
-
-def _hypot(x: Tracer, y: Tracer) -> Tracer:
-    one, nought, inf = (p.constant(v, x.dtype) for v in (1, 0, np.inf))
-    largest = build.binary("maximum", build.unary("abs", x), build.unary("abs", y))
-    largest = build.stop_gradient(largest)
-    usable = build.binary("and", build.compare("gt", largest, nought), build.compare("lt", largest, inf))
-    scale = build.select(usable, largest, one)
-    a, b = build.binary("div", x, scale), build.binary("div", y, scale)
-    total = build.binary("add", build.binary("mul", a, a), build.binary("mul", b, b))
-    root = build.select(build.compare("eq", total, nought), nought, build.unary("sqrt", total))
-    infinite = build.binary("or", build.unary("isinf", x), build.unary("isinf", y))
-    return build.select(infinite, inf, build.binary("mul", scale, root))
+    return p.rounded_once(build.modulus, *aligned("hypot", *p.promote_float(x, y)))
 
 
 @op(joins=True)
@@ -327,7 +345,7 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     once, at the end. Source: Rump, Zimmermann, Boldo and Melquiond, "Computing predecessor and successor in
     rounding to nearest" (BIT 49, 2009), algorithm 2.
     """
-    x, y = aligned("nextafter", *p.promote_float(x, y))
+    x, y = _real("nextafter", *p.promote_float(x, y))
     dtype = x.dtype
     if dtype == bfloat16:
         raise fail(DTypeError, "nextafter", "takes f2, f4 and f8", x, instead='Cast first: x.astype("f4")')
@@ -369,6 +387,19 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
 # ---- choosing ---------------------------------------------------------------
 
 
+@op(joins=True)
+def complex(re: ArrayLike, im: ArrayLike, /) -> Array:
+    """Returns re + i im of two real arrays. The result has the union of the dims.
+
+    The dtype is complex128 for float64 and larger integers, else complex64.
+    Example: xt.complex(x, y) of float32 arrays is complex64. xt.real and xt.imag take it apart.
+    """
+    re, im = p.promote_float(re, im)
+    p.only_real("complex", re, im)
+    re, im = (p.cast(v, real_of(complex_of(v.dtype))) for v in (re, im))
+    return build.complex_array(*aligned("complex", re, im))
+
+
 @op(decide=("x", "y"), joins=True)
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
     """Returns x where `condition` holds, else y. The result has the union of the dims, those of `condition` first.
@@ -404,7 +435,7 @@ def missing_dtype(name: str, x: Tracer) -> np.dtype:
     if x.dtype == p.BOOL:
         instead = {"where": "x.where(condition, False)", "shift": "x.shift(time=1, fill_value=False)"}
         raise fail(DTypeError, name, "bools cannot be NaN", x, instead=f"Give the other value: {instead[name]}")
-    if p.is_float(x.dtype):
+    if p.is_inexact(x.dtype):
         return x.dtype
     return p.F4 if x.dtype.itemsize <= 2 else p.F8
 
@@ -428,7 +459,7 @@ def clip(
         raise fail(ArgumentError, "clip", "a bound is given twice", instead="Write xt.clip(x, lo, hi)")
     lo, hi = (min if lo is None else lo), (max if hi is None else hi)
     y, *bounds = p.promote(x, *(v for v in (lo, hi) if v is not None))
-    aligned("clip", y, *bounds)
+    _real("clip", y, *bounds)
     if lo is not None:
         y = _extreme_of("maximum", "or", y, bounds[0])
     return y if hi is None else _extreme_of("minimum", "and", y, bounds[-1])
@@ -476,9 +507,8 @@ def isclose(x: ArrayLike, y: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-
     rtol, atol = (
         v if isinstance(v, Amount) else number("isclose", v, what) for v, what in ((rtol, "rtol"), (atol, "atol"))
     )
-    bound = build.binary(
-        "add", p.amount(atol, x.dtype), build.binary("mul", p.amount(rtol, x.dtype), build.unary("abs", y))
-    )
+    size = build.unary("abs", y)
+    bound = build.binary("add", p.amount(atol, size.dtype), build.binary("mul", p.amount(rtol, size.dtype), size))
     near = build.compare("le", build.unary("abs", build.binary("sub", x, y)), bound)
     near = build.binary("and", near, build.unary("isfinite", y))
     near = build.binary("or", near, build.compare("eq", x, y))

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..base.calls import int_text
-from ..base.dtypes import bfloat16
+from ..base.dtypes import bfloat16, complex_of, real_of
+from ..base.dtypes import is_complex as is_complex
 from ..base.dtypes import is_float as is_float
+from ..base.dtypes import is_inexact as is_inexact
 from ..base.dtypes import is_integer as is_integer
 from ..base.errors import ArgumentError, DTypeError
 from ..base.ranges import does_not_fit, fits
@@ -30,7 +32,7 @@ def _weak_kind(x: Any) -> type | None:
     if is_scalar(x):
         return type(x)
     if isinstance(x, Tracer) and x.weak:
-        return {"b": bool, "i": int, "u": int}.get(x.dtype.kind, float)
+        return {"b": bool, "i": int, "u": int, "c": complex}.get(x.dtype.kind, float)
     return None
 
 
@@ -45,28 +47,32 @@ def result_type(*xs: Any) -> np.dtype:
         else:
             strong.append(x if isinstance(x, np.dtype) else x.dtype)
     if not strong:
+        if complex in weak:
+            return complex_of(weak_float())
         return weak_float() if float in weak else I8 if int in weak else BOOL
     common = strong[0]
     for dtype in strong[1:]:
         common = _pair(common, dtype)
-    if float in weak and not is_float(common):
+    if complex in weak:
+        return complex_of(common if is_inexact(common) else F4 if weak_float() == F4 else default_float())
+    if float in weak and not is_inexact(common):
         return F4 if weak_float() == F4 else default_float()
     return I8 if int in weak and common == BOOL else common
 
 
 def check_width(xs: Sequence[Any], dtype: np.dtype) -> None:
     """Refuses float64 that comes from smaller floats beside other arrays, under `xt.option(strict=True)`."""
-    if dtype != F8 or not options.current().strict:
+    if real_of(dtype) != F8 or not options.current().strict:
         return
     strong = [x for x in xs if _weak_kind(x) is None]
-    small = [x for x in strong if is_float(x.dtype) and x.dtype != F8]
+    small = [x for x in strong if is_inexact(x.dtype) and real_of(x.dtype) != F8]
     if not small:
         return
     narrow = small[0].dtype.name
-    wide = max((x.dtype for x in strong), key=lambda d: (d == F8, not is_float(d), d.itemsize)).name
+    wide = max((x.dtype for x in strong), key=lambda d: (real_of(d) == F8, not is_inexact(d), d.itemsize)).name
     raise fail(
-        DTypeError, local.op, f"{narrow} and {wide} give float64, which xt.option(strict=True) forbids", *xs,
-        instead=f'Write .astype("{narrow}") on the {wide} one, or .astype("float64") on the {narrow} one',
+        DTypeError, local.op, f"{narrow} and {wide} give {dtype.name}, which xt.option(strict=True) forbids", *xs,
+        instead=f'Write .astype("{narrow}") on the {wide} one, or .astype("{dtype.name}") on the {narrow} one',
     )  # fmt: skip
 
 
@@ -85,6 +91,8 @@ def _pair(a: np.dtype, b: np.dtype) -> np.dtype:
     if a == b or bfloat16 not in (a, b):
         return np.promote_types(a, b)
     other = b if a == bfloat16 else a
+    if is_complex(other):
+        return other
     if other.itemsize == 1:
         return bfloat16
     return F4 if other == F2 else np.promote_types(F2, other)
@@ -94,6 +102,8 @@ def cast(x: Any, dtype: np.dtype) -> Tracer:
     """`x` as an array of `dtype`; Python scalars become constants of it, and ArgumentError says if one does not fit."""
     if isinstance(x, Tracer) and x.known is not None:
         x = x.known
+    if isinstance(x, complex) and not is_complex(dtype):
+        return build.cast(as_tracer(x), dtype)  # which refuses
     if is_scalar(x):
         if is_integer(dtype) and not fits(x, dtype):
             raise does_not_fit(x, dtype)
@@ -125,7 +135,7 @@ def promote_numbers(*xs: Any) -> list[Tracer]:
 
 def float_dtype(dtype: np.dtype) -> np.dtype:
     """The float NumPy's sqrt, exp .. give for `dtype` (i1 -> f2, i2 -> f4, i8 -> f8)."""
-    if is_float(dtype):
+    if is_inexact(dtype):
         return dtype
     by_size: dict[int, np.dtype] = {1: F2, 2: F4}
     return by_size.get(dtype.itemsize, F8)
@@ -133,10 +143,9 @@ def float_dtype(dtype: np.dtype) -> np.dtype:
 
 def as_float(x: Any) -> Tracer:
     """`x` in the float dtype of elementwise functions."""
-    if is_scalar(x):
-        return cast(x, weak_float())
     x = as_tracer(x)
-    return cast(x, weak_float() if x.weak else float_dtype(x.dtype))
+    weak = complex_of(weak_float()) if is_complex(x.dtype) else weak_float()
+    return cast(x, weak if x.weak else float_dtype(x.dtype))
 
 
 def promote_float(*xs: Any) -> list[Tracer]:
@@ -161,7 +170,7 @@ def float_of(*xs: Any) -> np.dtype:
     dtypes = [x.dtype for x in xs if _weak_kind(x) is None]
     common = result_type(*xs)
     if not dtypes:
-        return weak_float()
+        return common if is_complex(common) else weak_float()
     if bfloat16 in dtypes or any(_weak_kind(x) is not None for x in xs):
         # A Python number may widen them: bool to i8, integers to f8.
         return float_dtype(common)
@@ -170,7 +179,7 @@ def float_of(*xs: Any) -> np.dtype:
 
 def mean_dtype(dtype: np.dtype, weak: bool = False) -> np.dtype:
     """The dtype of a mean: floats stay, everything else is f8. `weak`: of Python numbers."""
-    if is_float(dtype):
+    if is_inexact(dtype):
         return dtype
     return weak_float() if weak else F8
 
@@ -195,7 +204,8 @@ def accumulator(dtype: np.dtype) -> np.dtype:
 
 def rounded_once(function: Callable[..., Tracer], *xs: Tracer) -> Tracer:
     """`function`, made of several ops, of floats of one dtype: those of 16 bits are computed in f4 and rounded at the
-    end, as single ops are, and not after each op."""
+    end, as single ops are, and not after each op. Complex arrays are refused."""
+    only_real(local.op, *xs)
     dtype = xs[0].dtype
     return cast(function(*(cast(x, accumulator(dtype)) for x in xs)), dtype)
 
@@ -228,10 +238,25 @@ def no_bool(op: str, x: Tracer, instead: str) -> Tracer:
     return x
 
 
+def size_squared(x: Tracer) -> Tracer:
+    """|x|^2, which is real."""
+    if not is_complex(x.dtype):
+        return build.binary("mul", x, x)
+    parts = build.real(x), build.imag(x)
+    return build.binary("add", *(build.binary("mul", v, v) for v in parts))
+
+
+def only_real(op: str, *xs: Tracer) -> None:
+    """Refuses complex arrays."""
+    if any(is_complex(x.dtype) for x in xs):
+        instead = "Take a real number of each: xt.abs(z), z.real or z.imag"
+        raise fail(DTypeError, op, "is defined for real numbers alone", *xs, instead=instead)
+
+
 def only_integer(op: str, *xs: Tracer) -> None:
     """Checks that all are integers or bools."""
     for x in xs:
-        if is_float(x.dtype):
+        if is_inexact(x.dtype):
             symbol = {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}.get(op)
             instead = f"Python reads {symbol} before comparisons: write (x > 0) {symbol} (y > 0)" if symbol else ""
             raise fail(DTypeError, op, f"needs integers or bools, not {x.dtype}", *xs, instead=instead)

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..base.dtypes import real_of
 from ..base.errors import ArgumentError, SizeError
 from ..call.dispatch import op
 from ..call.opened import Amount, any_number
 from ..labels.xarray import is_dataarray, labels_at
 from ..trace import build
+from ..trace.control import scan
 from ..trace.lift import as_tracer
-from ..trace.scope import current
+from ..trace.scope import current, local
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import dim_of, dims_of, fail, is_static, number, size_of, skips
@@ -39,7 +41,7 @@ def _add_up(x: Tracer, dims: tuple[str, ...]) -> Tracer:
 
 def _without_nan(x: Tracer, value: float, skipna: bool | None) -> Tracer:
     """`x` with NaN replaced by `value`, where NaN is to be skipped and there can be any."""
-    if not skipna or not p.is_float(x.dtype):
+    if not skipna or not p.is_inexact(x.dtype):
         return x
     return build.select(build.unary("isnan", x), p.constant(value, x.dtype), x)
 
@@ -61,7 +63,7 @@ def _present(x: Tracer, dims: tuple[str, ...], dtype: np.dtype) -> Tracer:
 
 
 def _number_of(x: Tracer, dims: tuple[str, ...], dtype: np.dtype, skipna: bool | None) -> Tracer:
-    if skipna and p.is_float(x.dtype):
+    if skipna and p.is_inexact(x.dtype):
         return _present(x, dims, dtype)
     return count(x, dims, dtype)
 
@@ -88,7 +90,24 @@ def prod(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
     x = as_tracer(x)
     dims, skipna = dims_of("prod", x, dim), skips("prod", skipna)
     y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
+    if p.is_complex(y.dtype):
+        for d in dims:
+            y = complex_products(y, d)[0]
+        return y
     return p.cast(_reduce("prod", p.cast(y, p.accumulator(y.dtype)), dims), y.dtype)
+
+
+def complex_products(x: Tracer, dim: str, reverse: bool = False, exclusive: bool = False) -> tuple[Tracer, Tracer]:
+    """The product of complex numbers along `dim`, and the running one with the dims of `x`: step by step."""
+    rest = tuple(d for d in x.dims if d != dim)
+    one = build.broadcast(p.constant(1, x.dtype), rest, {d: size_of(x, d) for d in rest})
+
+    def step(product: Tracer, v: Tracer) -> tuple[Tracer, Tracer]:
+        after = build.binary("mul", product, v)
+        return after, product if exclusive else after
+
+    product, running = scan(step, one, x, dim, reverse, None, local.op)
+    return product, build.broadcast(running, x.dims)
 
 
 def _wide(x: Tracer) -> Tracer:
@@ -114,13 +133,13 @@ def mean(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> Ar
 
 
 def _variance(x: Tracer, dims: tuple[str, ...], ddof: float | Amount, skipna: bool | None) -> Tracer:
-    centred = build.binary("sub", x, _mean(x, dims, skipna))
-    squares = _reduce("sum", _without_nan(build.binary("mul", centred, centred), 0, skipna), dims)
-    n = _number_of(x, dims, x.dtype, skipna)
+    squares = p.size_squared(build.binary("sub", x, _mean(x, dims, skipna)))
+    total = _reduce("sum", _without_nan(squares, 0, skipna), dims)
+    n = _number_of(x, dims, total.dtype, skipna)
     if ddof:
-        n = build.binary("sub", n, p.amount(ddof, x.dtype))
-        n = build.binary("maximum", n, p.zero(x.dtype))
-    return build.binary("div", squares, n)
+        n = build.binary("sub", n, p.amount(ddof, n.dtype))
+        n = build.binary("maximum", n, p.zero(n.dtype))
+    return build.binary("div", total, n)
 
 
 def _ddof(name: str, ddof: Any) -> float | Amount:
@@ -136,7 +155,7 @@ def var(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
     """
     x = as_tracer(x)
     y = _variance(_wide(x), dims_of("var", x, dim), _ddof("var", ddof), skips("var", skipna))
-    return p.cast(y, p.mean_dtype(x.dtype, x.weak))
+    return p.cast(y, real_of(p.mean_dtype(x.dtype, x.weak)))
 
 
 def _root(x: Tracer) -> Tracer:
@@ -161,7 +180,7 @@ def std(x: ArrayLike, /, dim: Dims = None, *, ddof: float = 0, skipna: bool | No
     """
     x = as_tracer(x)
     y = _root(_variance(_wide(x), dims_of("std", x, dim), _ddof("std", ddof), skips("std", skipna)))
-    return p.cast(y, p.mean_dtype(x.dtype, x.weak))
+    return p.cast(y, real_of(p.mean_dtype(x.dtype, x.weak)))
 
 
 # ---- extrema ----------------------------------------------------------------
@@ -335,13 +354,13 @@ def norm(x: ArrayLike, /, dim: Dims = None, *, ord: float = 2) -> Array:
     dims = dims_of("norm", x, dim)
     if isinstance(ord, bool) or not isinstance(ord, (int, float)):
         raise fail(ArgumentError, "norm", f"ord is a number, not {ord!r}", x)
-    return p.cast(_norm(_wide(x), dims, float(ord)), p.mean_dtype(x.dtype, x.weak))
+    return p.cast(_norm(_wide(x), dims, float(ord)), real_of(p.mean_dtype(x.dtype, x.weak)))
 
 
 def _norm(x: Tracer, dims: tuple[str, ...], ord: float) -> Tracer:
     if ord == 2:
-        return _root(_reduce("sum", build.binary("mul", x, x), dims))
-    size = build.unary("abs", x)
+        return _root(_reduce("sum", p.size_squared(x), dims))
+    x = size = build.unary("abs", x)
     if ord == 1:
         return _reduce("sum", size, dims)
     if ord in (math.inf, -math.inf):

@@ -18,12 +18,12 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import dims_of, skips
-from .reductions import constant_at_ends
+from .reductions import complex_products, constant_at_ends
 from .types import Array, ArrayLike, Dims
 
 
 def _without_nan(x: Tracer, value: float, skipna: bool | None) -> Tracer:
-    if not skipna or not p.is_float(x.dtype):
+    if not skipna or not p.is_inexact(x.dtype):
         return x
     return build.select(build.unary("isnan", x), p.constant(value, x.dtype), x)
 
@@ -60,12 +60,16 @@ def cumprod(
     dims, skipna = dims_of("cumprod", x, dim), skips("cumprod", skipna)
     y = _without_nan(p.cast(x, p.sum_dtype(x.dtype)), 1, skipna)
     for d in dims:
-        y = build.cumulative("prod", y, d, reverse=reverse, exclusive=exclusive)
+        if p.is_complex(y.dtype):
+            y = complex_products(y, d, reverse, exclusive)[1]
+        else:
+            y = build.cumulative("prod", y, d, reverse=reverse, exclusive=exclusive)
     return y
 
 
 def _extremum(name: str, kind: str, x: Tracer, dim: Dims, reverse: bool, exclusive: bool) -> Tracer:
     dims = dims_of(name, x, dim)
+    p.only_real(name, x)
     y = p.cast(x, np.dtype("u1")) if x.dtype == p.BOOL else x
     for d in dims:
         y = build.cumulative(kind, y, d, reverse=reverse, exclusive=exclusive)
@@ -103,6 +107,7 @@ def cumlogsumexp(x: ArrayLike, /, dim: Dims = None, *, reverse: bool = False, ex
     The result is -inf as long as all elements are -inf.
     """
     x = p.as_float(x)
+    p.only_real("cumlogsumexp", x)
     y = p.cast(x, p.accumulator(x.dtype))
     for d in dims_of("cumlogsumexp", x, dim):
         y = _running_log_sum(y, d, reverse, exclusive)

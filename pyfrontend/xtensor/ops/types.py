@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     # Inside a traced function the same names stand for traced arrays.
     Array: TypeAlias = _Array
-    ArrayLike: TypeAlias = _Array | Tracer | xarray.DataArray | np.generic | np.ndarray | bool | int | float
+    ArrayLike: TypeAlias = _Array | Tracer | xarray.DataArray | np.generic | np.ndarray | bool | int | float | complex
 else:
     Array = object
     ArrayLike = Annotated[object, TAKES_ARRAYS]

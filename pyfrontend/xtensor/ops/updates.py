@@ -354,12 +354,12 @@ class _Update:
         v = v if is_scalar(v) else as_tracer(v)
         if _kind(v) > _kind(self.x):
             weak = is_scalar(v) or v.weak
-            what = ("a bool", "an int", "a float")[_kind(v)] if weak else f"{v.dtype}"
+            what = ("a bool", "an int", "a float", "a complex number")[_kind(v)] if weak else f"{v.dtype}"
             raise fail(
                 DTypeError, self.name, f"{what} does not fit into {dtype}", self.x,
                 instead=f"Write x.astype(...) before, or v.astype({str(dtype)!r})",
             )  # fmt: skip
-        if self.kind == "divide" and not p.is_float(dtype):
+        if self.kind == "divide" and not p.is_inexact(dtype):
             raise fail(
                 DTypeError, self.name, f"the quotient of {dtype} arrays is not {dtype}", self.x,
                 instead="Write x.astype(float).at(...).divide(v)",
@@ -446,6 +446,11 @@ class _Update:
                 return x
             indices[dim] = index.traced() if isinstance(index, Positions) else index
         kind = _KINDS[self.kind][1]
+        if kind == "mul" and p.is_complex(x.dtype):
+            raise fail(
+                DTypeError, self.name, "products of complex numbers at positions in an array are not there", x, v,
+                instead="Where no position comes twice, write x.at(..).set(x.isel(..) * v)",
+            )  # fmt: skip
         if self.kind == "subtract":
             v = build.unary("neg", v)
         if self.kind != "divide":
@@ -470,7 +475,7 @@ class _Update:
 
 
 def _kind(x: Any) -> int:
-    """bool < integers < floats."""
+    """bool < integers < floats < complex numbers."""
     if is_scalar(x):
-        return 0 if isinstance(x, bool) else 1 if isinstance(x, int) else 2
-    return 0 if x.dtype == p.BOOL else 1 if p.is_integer(x.dtype) else 2
+        return 0 if isinstance(x, bool) else 1 if isinstance(x, int) else 2 if isinstance(x, float) else 3
+    return 0 if x.dtype == p.BOOL else 1 if p.is_integer(x.dtype) else 3 if p.is_complex(x.dtype) else 2

@@ -225,17 +225,17 @@ class ArrayMethods(ByLabelMethods):
         return ops.clip(self, min=min, max=max)
 
     def conj(self) -> Self:
-        """Returns the complex conjugate, which is the array itself: arrays are real."""
+        """Returns the complex conjugate, as `xt.conj`: the array itself if it is real."""
         return ops.conj(self)
 
     @property
     def real(self) -> Self:
-        """The real part, which is the array itself: arrays are real."""
+        """The real part: the array itself if it is real."""
         return ops.real(self)
 
     @property
     def imag(self) -> Self:
-        """The imaginary part, which is zeros: arrays are real."""
+        """The imaginary part: zeros if the array is real."""
         return ops.imag(self)
 
     def isnull(self) -> Self:

@@ -38,7 +38,7 @@ def check_gradients(
     args: a tuple, one entry per argument. The difference is taken along a random direction, from `seed`.
     order: also checks derivatives of derivatives, up to this order, in every combination of `modes`. Use float64
     arguments, away from ties: differences of float32 show little more than the sign. Integer arguments stay as they
-    are.
+    are. A complex argument moves along its real and its imaginary direction.
     """
     if integer("check_gradients", order, "order", least=1) > 8:
         raise ArgumentError(
@@ -54,8 +54,8 @@ def check_gradients(
             f"check_gradients: args is a tuple, one entry per argument of f, got {type(args).__name__}. "
             "Write check_gradients(f, (x,))"
         )
-    primals = tree.map(lambda x: array(x) if isinstance(x, (int, float)) else as_array(x), tuple(args))
-    floats = [x.dtype.name for x in tree.leaves(primals) if dtypes.is_float(x.dtype)]
+    primals = tree.map(lambda x: array(x) if isinstance(x, (int, float, complex)) else as_array(x), tuple(args))
+    floats = [dtypes.real_of(x.dtype).name for x in tree.leaves(primals) if dtypes.is_inexact(x.dtype)]
     if not floats:
         raise ArgumentError("check_gradients: no argument is a float array")
     worst = max(floats, key=lambda name: _STEP[name])
@@ -83,14 +83,14 @@ def _check(
     expected = _difference(compiled, primals, direction, step)
     if "forward" in modes:
         _, tangent = jvp(f, primals, direction)
-        moved = [np.asarray(t, np.float64) for t in tree.leaves(tangent)]
+        moved = [_wide(t) for t in tree.leaves(tangent)]
         for got, want in zip(moved, expected, strict=True):
             np.testing.assert_allclose(got, want, rtol, atol * _scale(want), err_msg=f"forward mode{path}")
     if "reverse" in modes:
         _, back = vjp(f, *primals)
         gradient = back(cotangent)
         product = _inner(gradient, direction)
-        cts = [np.asarray(t, np.float64) for t in tree.leaves(cotangent)]
+        cts = [_wide(t) for t in tree.leaves(cotangent)]
         wanted = sum(float(np.sum(c * e)) for c, e in zip(cts, expected, strict=True))
         scale = sum(float(np.sum(np.abs(c * e))) for c, e in zip(cts, expected, strict=True))
         np.testing.assert_allclose(product, wanted, rtol, atol * max(1.0, scale), err_msg=f"reverse mode{path}")
@@ -103,9 +103,20 @@ def _check(
 
 
 def _random(x: Array, rng: np.random.Generator) -> Array | None:
-    if not dtypes.is_float(x.dtype):
+    if not dtypes.is_inexact(x.dtype):
         return None
-    return array(rng.standard_normal(x.shape).astype(x.dtype), x.dims, device=x.device)
+    values = rng.standard_normal(x.shape)
+    if dtypes.is_complex(x.dtype):
+        values = values + 1j * rng.standard_normal(x.shape)
+    return array(np.asarray(values, x.dtype), x.dims, device=x.device)
+
+
+def _wide(x: Any) -> np.ndarray[Any, Any]:
+    """The values in float64; of complex numbers the real and the imaginary parts, along one more axis."""
+    values = np.asarray(x)
+    if values.dtype.kind == "c":
+        values = np.stack([values.real, values.imag], -1)
+    return values.astype(np.float64)
 
 
 def _difference(f: Callable[..., Any], primals: Any, direction: Any, step: float) -> list[np.ndarray[Any, Any]]:
@@ -122,15 +133,15 @@ def _difference(f: Callable[..., Any], primals: Any, direction: Any, step: float
         return tree.leaves(f(*structure.unflatten(moved)))
 
     return [
-        (np.asarray(hi, np.float64) - np.asarray(lo, np.float64)) / (2 * step)
+        (_wide(hi) - _wide(lo)) / (2 * step)
         for hi, lo in zip(at(step), at(-step), strict=True)
-        if dtypes.is_float(hi.dtype)
+        if dtypes.is_inexact(hi.dtype)
     ]
 
 
 def _inner(a: Any, b: Any) -> float:
     pairs = zip(tree.leaves(a), tree.leaves(b), strict=True)
-    return sum(float(np.sum(np.asarray(x, np.float64) * np.asarray(y, np.float64))) for x, y in pairs)
+    return sum(float(np.sum(_wide(x) * _wide(y))) for x, y in pairs)
 
 
 def _scale(x: np.ndarray[Any, Any]) -> float:

@@ -46,7 +46,7 @@ def check_vectorized(
         if check not in _CHECKS:
             raise ArgumentError(f"check_vectorized: checks are {', '.join(map(repr, _CHECKS))}; got {check!r}")
     names = as_names(dims)
-    primals = tree.map(lambda x: array(x) if isinstance(x, (int, float)) else as_array(x), tuple(args))
+    primals = tree.map(lambda x: array(x) if isinstance(x, (int, float, complex)) else as_array(x), tuple(args))
     leaves, structure = tree.flatten(primals)
     checker = _Checker(f, names, leaves, structure, rtol, atol, np.random.default_rng(seed))
     compiled = jit(f)
@@ -54,7 +54,7 @@ def check_vectorized(
     if "value" in checks:
         checker.compare("vectorize(f)", vectorize(f, names)(*primals), slices)
     results = tree.leaves(slices[0]) if slices else []
-    moves = any(dtypes.is_float(x.dtype) for x in leaves) and any(dtypes.is_float(y.dtype) for y in results)
+    moves = any(dtypes.is_inexact(x.dtype) for x in leaves) and any(dtypes.is_inexact(y.dtype) for y in results)
     if not moves:
         return
     for check in checks:
@@ -127,7 +127,7 @@ class _Checker:
 
     def close(self, what: str, got: Any, want: Any) -> None:
         values = np.asarray(got.values)
-        if not dtypes.is_float(got.dtype):
+        if not dtypes.is_inexact(got.dtype):
             np.testing.assert_array_equal(values, want, err_msg=what)
             return
         tolerance = _TOLERANCE[got.dtype.name]
@@ -138,7 +138,7 @@ class _Checker:
         np.testing.assert_allclose(values.astype(np.float64), wide, rtol, atol, err_msg=what)
 
     def random(self, x: Any, dims: tuple[str, ...], shape: tuple[int, ...]) -> Any:
-        if not dtypes.is_float(x.dtype):
+        if not dtypes.is_inexact(x.dtype):
             return None
         return array(self.rng.standard_normal(shape).astype(x.dtype), dims, device=like(x))
 
@@ -182,7 +182,7 @@ class _Checker:
 
     def _parted(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The float arguments, and all with None for these."""
-        fixed = [None if dtypes.is_float(x.dtype) else x for x in leaves]
+        fixed = [None if dtypes.is_inexact(x.dtype) else x for x in leaves]
         return [x for x, kept in zip(leaves, fixed, strict=True) if kept is None], fixed
 
     def grad(self, slices: list[Any]) -> None:

@@ -1,72 +1,42 @@
-"""One function per op of the dialect, on tracers.
+"""One function per op of the dialect, on tracers: what the public functions are made of.
 
-The dialect infers result types. The caller casts operands. Each op, and each error of the dialect, gets the line of
-the user's program.
+The dialect infers result types. The caller casts operands. Complex arrays are handled here: complexes.py has their
+arithmetic, and an op that is not defined for them is refused.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base import dtypes
-from ..base.errors import SizeError
 from ..base.ranges import does_not_fit, fits
-from ..values.spec import Spec
 from ..ir import context as c
-from ..ir import location
-from .scope import check_alive, current, local
+from ..values.spec import Spec
+from . import complex_functions, complexes
+from . import emit as raw
+from .emit import FAILING as FAILING
+from .emit import as_size as as_size
+from .emit import emit, one
+from .emit import size as size
+from .scope import current
 from .tracer import DynamicSize, Tracer
 
 if TYPE_CHECKING:
     from ..mlir import ir
 
-# Ops that may fail when they run: positions, and dynamic sizes that should be equal.
-FAILING = {"cholesky", "eigh", "gather", "lu", "scatter", "solve", "triangular_solve"}
 _INT64 = np.dtype("int64")
+_ORDER = "complex numbers have no order. Take a real number of each: xt.abs(z), z.real or z.imag"
+REAL_MATRICES = "takes real matrices. A complex one, A + iB, is the real matrix [[A, -B], [B, A]]"
 
 
-def emit(
-    name: str,
-    operands: Sequence[Tracer],
-    attributes: dict[str, ir.Attribute] | None = None,
-    results: Sequence[ir.Type] | None = None,
-) -> Any:
-    """Adds `xtensor.<name>`; result types are inferred unless given. Returns the operation."""
-    for x in operands:
-        check_alive(x)
-    scope = current()
-    where = location.of_user()
-    if name in FAILING:
-        scope.root.failing += 1
-        where = location.of_failing(local.op or name, scope.root.failing)
-    values = [x.value for x in operands]
-    try:
-        return c.mlir().Operation.create(
-            "xtensor." + name,
-            results=results,
-            operands=values,
-            attributes=attributes,
-            loc=where,
-            ip=scope.ip,
-            infer_type=results is None,
-        )
-    except c.mlir().MLIRError:
-        raise c.refused("xtensor." + name, values, attributes or {}, where) from None
-    except Exception as exc:
-        raise c.error_from(exc) from None
-
-
-def _one(
-    name: str,
-    operands: Sequence[Tracer],
-    attributes: dict[str, ir.Attribute] | None = None,
-    results: Sequence[ir.Type] | None = None,
-) -> Tracer:
-    return Tracer(emit(name, operands, attributes, results).result)
+def _real(*xs: Tracer, why: str = "") -> None:
+    """Refuses complex arrays."""
+    for x in xs:
+        if x.dtype.kind == "c":
+            complexes.refuse(why)
 
 
 # -- element by element -----------------------------------------------------------------------------------------------
@@ -100,12 +70,12 @@ def followed(results: Sequence[Tracer], inputs: Sequence[Tracer], known: Any) ->
 
 def unary(op: str, x: Tracer) -> Tracer:
     """abs, exp, not, isnan ... of `x`: its dims."""
-    return _one(op, (x,))
+    return complex_functions.unary(op, x) if x.dtype.kind == "c" else raw.unary(op, x)
 
 
 def binary(op: str, x: Tracer, y: Tracer) -> Tracer:
     """add, mul, maximum, and ... of two arrays of one dtype: the union of their dims."""
-    return _one(op, (x, y))
+    return complex_functions.binary(op, x, y) if x.dtype.kind == "c" else raw.binary(op, x, y)
 
 
 def function(op: str, *operands: Tracer) -> Tracer:
@@ -115,16 +85,18 @@ def function(op: str, *operands: Tracer) -> Tracer:
 
 def compare(predicate: str, x: Tracer, y: Tracer) -> Tracer:
     """eq, ne, lt, le, gt or ge: bools with the union of the dims."""
-    return _one("compare", (x, y), {"predicate": c.enum_attribute("ComparePredicate", predicate)})
+    return complexes.compare(predicate, x, y) if x.dtype.kind == "c" else raw.compare(predicate, x, y)
 
 
 def select(condition: Tracer, x: Tracer, y: Tracer) -> Tracer:
     """`x` where the condition holds, else `y`: the union of the three's dims."""
-    return _one("select", (condition, x, y))
+    return complexes.select(condition, x, y) if x.dtype.kind == "c" else raw.select(condition, x, y)
 
 
 def cast(x: Tracer, dtype: dtypes.DType) -> Tracer:
-    return _one("cast", (x,), {"to": c.mlir().TypeAttr.get(c.element_type(dtype), context=c.context())})
+    if x.dtype.kind == "c" or dtype.kind == "c":
+        return complexes.cast(x, dtype)
+    return raw.cast(x, dtype)
 
 
 def meet(x: Tracer, dtype: dtypes.DType) -> Tracer:
@@ -142,8 +114,35 @@ def meet(x: Tracer, dtype: dtypes.DType) -> Tracer:
     return cast(x, dtype)
 
 
+def real(x: Tracer) -> Tracer:
+    return complexes.part(x, 0) if x.dtype.kind == "c" else x
+
+
+def imag(x: Tracer) -> Tracer:
+    return complexes.part(x, 1) if x.dtype.kind == "c" else complexes.zeros_like(x)
+
+
+def conj(x: Tracer) -> Tracer:
+    return complexes.conj(x) if x.dtype.kind == "c" else x
+
+
+def angle(x: Tracer) -> Tracer:
+    """Of a complex array."""
+    return complex_functions.angle(x)
+
+
+def complex_array(re: Tracer, im: Tracer) -> Tracer:
+    """The complex array of two real ones of one dtype."""
+    return complexes.pack(re, im)
+
+
+def modulus(x: Tracer, y: Tracer) -> Tracer:
+    """sqrt(x**2 + y**2) of two real arrays, without overflow, with derivative 0 at 0."""
+    return complexes.modulus(x, y)
+
+
 def stop_gradient(x: Tracer) -> Tracer:
-    return _one("stop_gradient", (x,))
+    return complexes.each(x, raw.stop_gradient)
 
 
 # -- constants and sizes ----------------------------------------------------------------------------------------------
@@ -152,58 +151,14 @@ def stop_gradient(x: Tracer) -> Tracer:
 def constant(value: Any, dims: Sequence[str] = (), dtype: dtypes.DType | None = None) -> Tracer:
     """An array known now. `value`: NumPy array or scalar with one axis per dim."""
     array = np.asarray(value, dtype)
-    spec = Spec(dims, array.shape, dtypes.as_dtype(array.dtype))
-    return _one("constant", (), {"value": _elements(array)}, [c.array_type(spec)])
-
-
-def _elements(array: np.ndarray[Any, Any]) -> ir.Attribute:
-    if array.size <= 16:
-        return _small_elements(array.dtype, array.shape, array.tobytes())
-    return _dense(array)
-
-
-@functools.lru_cache(maxsize=4096)
-def _small_elements(dtype: dtypes.DType, shape: tuple[int, ...], data: bytes) -> ir.Attribute:
-    return _dense(np.frombuffer(data, dtype).reshape(shape))
-
-
-def _dense(array: np.ndarray[Any, Any]) -> ir.Attribute:
-    ir, ctx = c.mlir(), c.context()
-    element = c.element_type(array.dtype)
-    shaped = ir.RankedTensorType.get(array.shape, element, loc=location.unknown())
-    if array.size == 0:
-        return ir.Attribute.parse(f"dense<> : {shaped}", ctx)
-    if array.size == 1 and dtypes.is_float(array.dtype):
-        scalar = ir.FloatAttr.get(element, float(array.reshape(-1)[0]), loc=location.unknown())
-        return ir.DenseElementsAttr.get_splat(shaped, scalar)
-    if dtypes.is_bool(array.dtype):
-        values = [ir.BoolAttr.get(bool(v), context=ctx) for v in array.reshape(-1)]
-        return ir.DenseElementsAttr.get(values, shaped, context=ctx)
-    raw = np.ascontiguousarray(array)
-    if array.dtype == dtypes.bfloat16:
-        raw = raw.view(np.uint16)
-    return ir.DenseElementsAttr.get(raw, type=element, shape=list(array.shape), context=ctx)
+    return complexes.constant(array, dims) if array.dtype.kind == "c" else raw.constant(array, dims)
 
 
 def iota(dim: str, size: int | Tracer | DynamicSize, dtype: dtypes.DType = _INT64) -> Tracer:
     """0, 1, 2 ... along `dim`."""
     if isinstance(size, (Tracer, DynamicSize)):
-        return _one("iota", (as_size(size, dim),), None, [c.array_type(Spec((dim,), (None,), dtype))])
-    return _one("iota", (), None, [c.array_type(Spec((dim,), (int(size),), dtype))])
-
-
-def size(x: Tracer, dim: str) -> Tracer:
-    """The size of a dim as an int64 array without dims."""
-    return _one("size", (x,), {"dim": c.string_attribute(dim)})
-
-
-def as_size(n: int | Tracer | DynamicSize, of: str | None = None) -> Tracer:
-    """A size as an int64 array without dims; `of`: the new dim that has it."""
-    if isinstance(n, DynamicSize):
-        n = size(n.tracer, n.dim)
-    if of is not None and isinstance(n, Tracer) and getattr(n.value.owner, "name", "") == "xtensor.size":
-        current().root.same_size(of, n.value.owner.attributes["dim"].value)
-    return n if isinstance(n, Tracer) else constant(np.int64(n))
+        return one("iota", (as_size(size, dim),), None, [c.array_type(Spec((dim,), (None,), dtype))])
+    return one("iota", (), None, [c.array_type(Spec((dim,), (int(size),), dtype))])
 
 
 # -- fewer dims -------------------------------------------------------------------------------------------------------
@@ -211,23 +166,25 @@ def as_size(n: int | Tracer | DynamicSize, of: str | None = None) -> Tracer:
 
 def reduce(kind: str, x: Tracer, dims: Sequence[str]) -> Tracer:
     """sum prod max min any all argmax argmin over `dims`: the other dims."""
-    return _one(
-        "reduce", (x,), {"kind": c.enum_attribute("ReduceKind", kind), "dims": c.names_attribute(tuple(dims))}
-    )
+    if kind != "sum":
+        _real(x, why=_ORDER if kind != "prod" else "")
+    return complexes.each(x, lambda v: raw.reduce(kind, v, dims))
 
 
 def cumulative(kind: str, x: Tracer, dim: str, *, reverse: bool = False, exclusive: bool = False) -> Tracer:
     """Running sum, prod, max or min along `dim`: the dims of `x`."""
+    if kind != "sum":
+        _real(x, why=_ORDER)
     flags = _flags(reverse=reverse, exclusive=exclusive)
-    return _one(
-        "cumulative", (x,), {"kind": c.enum_attribute("CumulativeKind", kind), "dim": c.string_attribute(dim), **flags}
-    )
+    attributes = {"kind": c.enum_attribute("CumulativeKind", kind), "dim": c.string_attribute(dim), **flags}
+    return complexes.each(x, lambda v: one("cumulative", (v,), attributes))
 
 
 def recurrence(decay: Tracer, x: Tracer, dim: str, *, reverse: bool = False, exclusive: bool = False) -> Tracer:
     """y[t] = decay[t] * y[t - 1] + x[t] along `dim`, from 0: the union of the dims."""
+    _real(decay, x)
     flags = _flags(reverse=reverse, exclusive=exclusive)
-    return _one("recurrence", (decay, x), {"dim": c.string_attribute(dim), **flags})
+    return one("recurrence", (decay, x), {"dim": c.string_attribute(dim), **flags})
 
 
 def _flags(**flags: bool) -> dict[str, ir.Attribute]:
@@ -236,11 +193,10 @@ def _flags(**flags: bool) -> dict[str, ir.Attribute]:
 
 
 def contract(xs: Sequence[Tracer], over: Sequence[str], order: Sequence[str] | None = None) -> Tracer:
-    """The product of `xs` summed over the dims `over`."""
-    attributes = {"over": c.names_attribute(tuple(over))}
-    if order is not None:
-        attributes["order"] = c.names_attribute(tuple(order))
-    return _one("contract", tuple(xs), attributes)
+    """The product of `xs` summed over the dims `over`. Of complex arrays, two at a time."""
+    if xs[0].dtype.kind == "c" and len(xs) == 2:
+        return complexes.contract(xs[0], xs[1], over, order)
+    return raw.contract(xs, over, order)
 
 
 # -- matrices ---------------------------------------------------------------------------------------------------------
@@ -248,6 +204,7 @@ def contract(xs: Sequence[Tracer], over: Sequence[str], order: Sequence[str] | N
 
 def factor(op: str, x: Tracer, dims: Sequence[str], inner: str | None = None) -> tuple[Tracer, ...]:
     """cholesky, eigh, lu, pinv, qr or svd of the matrix with row and column dim `dims`: its factors."""
+    _real(x, why=REAL_MATRICES)
     attributes = {"dims": c.names_attribute(tuple(dims))}
     if inner is not None:
         attributes["inner"] = c.string_attribute(inner)
@@ -256,17 +213,19 @@ def factor(op: str, x: Tracer, dims: Sequence[str], inner: str | None = None) ->
 
 def solve(a: Tracer, b: Tracer, dims: Sequence[str], transposed: bool = False) -> Tracer:
     """x with a x = b: the column dim instead of the row dim of `b`; `transposed`: the other way around."""
+    _real(a, b, why=REAL_MATRICES)
     attributes = {"dims": c.names_attribute(tuple(dims))}
     if transposed:
         attributes["transposed"] = c.unit_attribute()
-    return _one("solve", (a, b), attributes)
+    return one("solve", (a, b), attributes)
 
 
 def triangular_solve(a: Tracer, b: Tracer, dims: Sequence[str], upper: bool, unit: bool) -> Tracer:
     """The same, of one triangle of `a`."""
+    _real(a, b, why=REAL_MATRICES)
     attributes = {"dims": c.names_attribute(tuple(dims))}
     flags = {"upper": upper, "unit": unit}
-    return _one("triangular_solve", (a, b), attributes | {n: c.unit_attribute() for n, on in flags.items() if on})
+    return one("triangular_solve", (a, b), attributes | {n: c.unit_attribute() for n, on in flags.items() if on})
 
 
 # -- dims -------------------------------------------------------------------------------------------------------------
@@ -277,121 +236,89 @@ def rename(x: Tracer, names: Mapping[str, str]) -> Tracer:
     for old, new in names.items():
         if x.spec.sizes[old] is None:
             current().root.same_size(new, old)
-    return _one(
-        "rename", (x,), {"from": c.names_attribute(tuple(names)), "to": c.names_attribute(tuple(names.values()))}
-    )
+    attributes = {"from": c.names_attribute(tuple(names)), "to": c.names_attribute(tuple(names.values()))}
+    return complexes.each(x, lambda v: one("rename", (v,), attributes))
 
 
 def broadcast(
     x: Tracer, dims: Sequence[str], sizes: Mapping[str, int | Tracer | DynamicSize] | None = None
 ) -> Tracer:
     """`x` with the dims `dims` in this order; `sizes` gives those of the new ones."""
-    dims = tuple(dims)
-    if dims == x.dims:
-        return x
-    have = x.spec.sizes
-    shape: list[int | None] = []
-    dynamic: list[Tracer] = []
-    for d in dims:
-        n: Any = have[d] if d in have else (sizes or {}).get(d)
-        if d not in have:
-            if n is None:
-                raise SizeError(f"broadcast: no size was given for the new dim {d!r}")
-            if isinstance(n, (Tracer, DynamicSize)):
-                dynamic.append(as_size(n, d))
-                n = None
-        shape.append(n)
-    return _one("broadcast", (x, *dynamic), None, [c.array_type(Spec(dims, shape, x.dtype))])
+    return x if tuple(dims) == x.dims else complexes.each(x, lambda v: raw.broadcast(v, dims, sizes))
 
 
 def squeeze(x: Tracer, dims: Sequence[str]) -> Tracer:
     """`x` without the dims `dims`, which have size 1."""
-    return _one("squeeze", (x,), {"dims": c.names_attribute(tuple(dims))})
+    return complexes.each(x, lambda v: raw.squeeze(v, dims))
 
 
 def slice(x: Tracer, parts: Mapping[str, tuple[int, int, int]]) -> Tracer:  # noqa: A001 (the op's name)
     """Along each dim of `parts`: (offset, size, stride)."""
-    offsets, sizes, strides = (tuple(int(v) for v in column) for column in zip(*parts.values(), strict=True))
-    return _one(
-        "slice",
-        (x,),
-        {
-            "dims": c.names_attribute(tuple(parts)),
-            "offsets": c.integers_attribute(offsets),
-            "sizes": c.integers_attribute(sizes),
-            "strides": c.integers_attribute(strides),
-        },
-    )
+    return complexes.each(x, lambda v: raw.slice(v, parts))
 
 
 def pad(x: Tracer, value: Tracer, amounts: Mapping[str, tuple[int, int, int]]) -> Tracer:
     """Along each dim of `amounts`: (low, high, interior) more elements of `value`."""
     low, high, interior = (tuple(int(v) for v in column) for column in zip(*amounts.values(), strict=True))
-    return _one(
-        "pad",
-        (x, value),
-        {
-            "dims": c.names_attribute(tuple(amounts)),
-            "low": c.integers_attribute(low),
-            "high": c.integers_attribute(high),
-            "interior": c.integers_attribute(interior),
-        },
-    )
+    attributes = {
+        "dims": c.names_attribute(tuple(amounts)),
+        "low": c.integers_attribute(low),
+        "high": c.integers_attribute(high),
+        "interior": c.integers_attribute(interior),
+    }
+    if x.dtype.kind == "c":
+        re, im = (one("pad", (real_or_imag(x), real_or_imag(value)), attributes) for real_or_imag in (real, imag))
+        return complexes.pack(re, im)
+    return one("pad", (x, value), attributes)
 
 
 def concat(xs: Sequence[Tracer], dim: str) -> Tracer:
     """Arrays of the same dims one after another along `dim`."""
-    return _one("concat", tuple(xs), {"dim": c.string_attribute(dim)})
+    attributes = {"dim": c.string_attribute(dim)}
+    return complexes.together(xs, lambda v: one("concat", tuple(v), attributes))
 
 
 def merge(x: Tracer, dims: Sequence[str], into: str) -> Tracer:
     """`dims` as one new last dim, the last one given running fastest."""
-    return _one("merge", (x,), {"dims": c.names_attribute(tuple(dims)), "into": c.string_attribute(into)})
+    attributes = {"dims": c.names_attribute(tuple(dims)), "into": c.string_attribute(into)}
+    return complexes.each(x, lambda v: one("merge", (v,), attributes))
 
 
 def split(x: Tracer, dim: str, sizes: Mapping[str, int]) -> Tracer:
     """`dim` as several new last dims, the last one running fastest."""
-    return _one(
-        "split",
-        (x,),
-        {
-            "dim": c.string_attribute(dim),
-            "into": c.names_attribute(tuple(sizes)),
-            "sizes": c.integers_attribute(tuple(int(n) for n in sizes.values())),
-        },
-    )
+    attributes = {
+        "dim": c.string_attribute(dim),
+        "into": c.names_attribute(tuple(sizes)),
+        "sizes": c.integers_attribute(tuple(int(n) for n in sizes.values())),
+    }
+    return complexes.each(x, lambda v: one("split", (v,), attributes))
 
 
 def window(x: Tracer, dim: str, into: str, size: int, stride: int = 1, dilation: int = 1) -> Tracer:
     """The windows along `dim`, which they replace; the places inside of each are a new last dim."""
     numbers = {"size": size, "stride": stride, "dilation": dilation}
-    return _one(
-        "window",
-        (x,),
-        {
-            "dim": c.string_attribute(dim),
-            "into": c.string_attribute(into),
-            **{name: c.integer_attribute(n) for name, n in numbers.items()},
-        },
-    )
+    attributes = {
+        "dim": c.string_attribute(dim),
+        "into": c.string_attribute(into),
+        **{name: c.integer_attribute(n) for name, n in numbers.items()},
+    }
+    return complexes.each(x, lambda v: one("window", (v,), attributes))
 
 
 def overlap_add(x: Tracer, dim: str, from_: str, length: int, stride: int = 1, dilation: int = 1) -> Tracer:
     """Windows along `dim`, their places along `from_`, added up where they lie in `length` elements."""
     numbers = {"length": length, "stride": stride, "dilation": dilation}
-    return _one(
-        "overlap_add",
-        (x,),
-        {
-            "dim": c.string_attribute(dim),
-            "from": c.string_attribute(from_),
-            **{name: c.integer_attribute(n) for name, n in numbers.items()},
-        },
-    )
+    attributes = {
+        "dim": c.string_attribute(dim),
+        "from": c.string_attribute(from_),
+        **{name: c.integer_attribute(n) for name, n in numbers.items()},
+    }
+    return complexes.each(x, lambda v: one("overlap_add", (v,), attributes))
 
 
 def reverse(x: Tracer, dims: Sequence[str]) -> Tracer:
-    return _one("reverse", (x,), {"dims": c.names_attribute(tuple(dims))})
+    attributes = {"dims": c.names_attribute(tuple(dims))}
+    return complexes.each(x, lambda v: one("reverse", (v,), attributes))
 
 
 # -- by position ------------------------------------------------------------------------------------------------------
@@ -399,7 +326,7 @@ def reverse(x: Tracer, dims: Sequence[str]) -> Tracer:
 
 def gather(mode: str, x: Tracer, indices: Mapping[str, Tracer]) -> Tracer:
     """Elements of `x` at integer positions along each dim of `indices`; mode: raise or clip."""
-    return _one(
+    return one(
         "gather",
         (x, *indices.values()),
         {"mode": c.enum_attribute("IndexMode", mode), "along": c.names_attribute(tuple(indices))},
@@ -409,7 +336,9 @@ def gather(mode: str, x: Tracer, indices: Mapping[str, Tracer]) -> Tracer:
 def scatter(kind: str, mode: str, target: Tracer, indices: Mapping[str, Tracer], updates: Tracer) -> Tracer:
     """`target` with `updates` combined in at integer positions; kind: add, set, mul, max or min; mode: raise, clip
     or drop."""
-    return _one(
+    if kind not in ("add", "set"):
+        _real(target, why=_ORDER if kind != "mul" else "")
+    return one(
         "scatter",
         (target, *indices.values(), updates),
         {
@@ -425,7 +354,8 @@ def scatter(kind: str, mode: str, target: Tracer, indices: Mapping[str, Tracer],
 
 def argsort(x: Tracer, dim: str, descending: bool = False) -> Tracer:
     """The positions along `dim` in the order of their elements, stable, NaN last: int64 with the dims of `x`."""
+    _real(x, why=_ORDER)
     attributes = {"dim": c.string_attribute(dim)}
     if descending:
         attributes["descending"] = c.mlir().UnitAttr.get(c.context())
-    return _one("argsort", (x,), attributes)
+    return one("argsort", (x,), attributes)

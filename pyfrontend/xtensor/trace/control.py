@@ -45,7 +45,7 @@ def _weak_fits(weak: Spec, dtype: np.dtype[Any]) -> bool:
 
 
 def _rank(dtype: np.dtype[Any]) -> int:
-    return 2 if dtypes.is_float(dtype) else int(dtype != _BOOL)
+    return 3 if dtypes.is_complex(dtype) else 2 if dtypes.is_float(dtype) else int(dtype != _BOOL)
 
 
 def _join(a: Spec, b: Spec) -> Spec | None:

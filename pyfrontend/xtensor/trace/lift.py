@@ -44,13 +44,16 @@ def as_tracer(x: Any) -> Tracer:
     raise unnamed(x) if isinstance(x, np.ndarray) else not_an_array(x)
 
 
-def scalar(x: bool | int | float) -> Tracer:
+def scalar(x: Any) -> Tracer:
     dtype = np.dtype("bool" if isinstance(x, bool) else "int64") if isinstance(x, int) else current().root.weak_float
+    if isinstance(x, complex):
+        dtype = dtypes.complex_of(dtype)
     try:
         tracer = build.constant(np.asarray(x, dtype))
     except OverflowError:
         raise ArgumentError(f"the int {int_text(int(x))} does not fit into 64 bits") from None
-    return Tracer(tracer.value, weak=True, scope=tracer.scope, spec=Spec((), (), dtype, weak=True), known=x)
+    spec = Spec((), (), dtype, weak=True)
+    return Tracer(tracer.value, weak=True, scope=tracer.scope, spec=spec, known=x, parts=tracer.parts)
 
 
 def capture(array: Array) -> Tracer:

@@ -68,16 +68,18 @@ class DynamicSize:
 class Tracer(_Base):
     """An array whose values come when the traced function runs. `weak`: it is a Python scalar or computed from these
     alone, and its dtype gives way to that of what it meets; `known` is that scalar where it is part of the program,
-    `bounds` the least and the greatest value of an int that changes, where they are."""
+    `bounds` the least and the greatest value of an int that changes, where they are. `parts`: the real and the
+    imaginary part that a complex array was made of here; None in place of an imaginary part that is 0 everywhere."""
 
-    __slots__ = ("__weakref__", "bounds", "known", "scope", "spec", "value", "weak")
+    __slots__ = ("__weakref__", "bounds", "known", "parts", "scope", "spec", "value", "weak")
 
     value: ir.Value
     scope: Scope
     spec: Spec
     weak: bool
-    known: bool | int | float | None
+    known: Any
     bounds: tuple[int, int] | None
+    parts: tuple[Tracer, Tracer | None] | None
 
     def __init__(
         self,
@@ -85,13 +87,15 @@ class Tracer(_Base):
         weak: bool = False,
         scope: Scope | None = None,
         spec: Spec | None = None,
-        known: bool | int | float | None = None,
+        known: Any = None,
         bounds: tuple[int, int] | None = None,
+        parts: tuple[Tracer, Tracer | None] | None = None,
     ) -> None:
         self.value = value
         self.weak = weak
         self.known = known
         self.bounds = bounds
+        self.parts = parts
         self.scope = current() if scope is None else scope
         self.spec = spec_of(value.type) if spec is None else spec
 
@@ -189,6 +193,10 @@ class Tracer(_Base):
         )
 
     @trimmed
+    def __complex__(self) -> complex:
+        self._no_value("complex() needs a number", 'Write x.astype("c16") for a cast, or make it a static argument')
+
+    @trimmed
     def __format__(self, spec: str) -> str:
         if spec:
             self._no_value(f"the format {spec!r} is for numbers", "Without one, dtype and dims are shown")
@@ -268,4 +276,6 @@ def spec(x: Tracer) -> Spec:
 
 def as_weak(x: Tracer, weak: bool) -> Tracer:
     """The same value with a dtype that gives way, or one that does not."""
-    return x if x.weak == weak else Tracer(x.value, weak, x.scope, Spec(x.spec.dims, x.spec.shape, x.dtype, weak))
+    if x.weak == weak:
+        return x
+    return Tracer(x.value, weak, x.scope, Spec(x.spec.dims, x.spec.shape, x.dtype, weak), parts=x.parts)

@@ -160,7 +160,7 @@ class _Call:
         self.places = [i for i, x in enumerate(self.leaves) if _is_array(x)]
         self.arrays = [as_tracer(self.leaves[i]) for i in self.places]
         self.specs = [spec(x) for x in self.arrays]
-        self.floats = [i for i, x in enumerate(self.arrays) if dtypes.is_float(x.dtype)]
+        self.floats = [i for i, x in enumerate(self.arrays) if dtypes.is_inexact(x.dtype)]
 
     def filled(self, arrays: Sequence[Any], others: Sequence[Any] | None = None) -> tuple[Any, ...]:
         """The arguments with these arrays; other leaves as they are, or None."""
@@ -179,7 +179,7 @@ class _Call:
             self.arrays,
         )
         self.results = [spec(y) for y in found]
-        self.moved = [i for i, s in enumerate(self.results) if dtypes.is_float(s.dtype)]
+        self.moved = [i for i, s in enumerate(self.results) if dtypes.is_inexact(s.dtype)]
         yields: list[Sequence[Tracer]] = [found, (), (), ()]
         with self.of.inside:
             self.rules(regions, yields)
@@ -299,7 +299,7 @@ def _call_rule(rule: Rule, args: tuple[Any, Any], roles: tuple[str, str], what: 
 
 def _is_array(x: Any) -> bool:
     """Whether `x` is an array. Python numbers are not: a rule may branch on them."""
-    if x is None or isinstance(x, (bool, int, float, str, bytes, type)):
+    if x is None or isinstance(x, (bool, int, float, complex, str, bytes, type)):
         return hasattr(x, "dtype")
     return hasattr(x, "dims") or hasattr(x, "dtype") or isinstance(x, Tracer)
 

@@ -94,7 +94,7 @@ def _like(value: ir.Value, x: Tracer) -> Tracer:
 
 
 def _floats(results: list[Tracer]) -> list[Tracer]:
-    return [r for r in results if dtypes.is_float(r.dtype)]
+    return [r for r in results if dtypes.is_inexact(r.dtype)]
 
 
 def _moving(results: list[Tracer]) -> list[ir.Type]:
@@ -218,7 +218,7 @@ def conform(t: Any, like: Tracer | Spec, what: str) -> Tracer:
             f"{'them' if len(lacking) > 1 else repr(lacking[0])}"
         )
     if given.dtype != like.dtype:
-        if not given.weak and not (given.ndim == 0 and not dtypes.is_float(given.dtype)):
+        if not given.weak and not (given.ndim == 0 and not dtypes.is_inexact(given.dtype)):
             raise DTypeError(f"{what} is {given.dtype} and its array {like.dtype}: write .astype({like.dtype.name!r})")
         given = build.cast(given, like.dtype)
     known: Any = like.sizes  # those of a Spec are numbers here
@@ -239,14 +239,25 @@ def float_leaves(subtree: Any, what: str, transform: str) -> tuple[list[Tracer],
                 "an argument that wrt= does not name, or let the function read it from outside"
             )
         x = as_tracer(leaf)
-        if not dtypes.is_float(x.dtype):
+        if not dtypes.is_inexact(x.dtype):
             raise DTypeError(
                 f"xt.{transform}: argument {what}{path} is {x.dtype.name} {describe(x.dims, x.shape)}; derivatives are "
                 f'taken by floats. {"Write 2.0 for 2, or x" if x.weak else "Write x"}.astype("f4"), or leave it out '
                 "of wrt="
             )
+        if dtypes.is_complex(x.dtype) and transform in ("jacobian", "hessian"):
+            raise complex_matrix(transform, f"argument {what}{path}", x)
         tracers.append(x)
     return tracers, structure
+
+
+def complex_matrix(transform: str, what: str, x: Tracer) -> DTypeError:
+    """The error about a matrix of derivatives of complex numbers."""
+    return DTypeError(
+        f"xt.{transform}: {what} is {x.dtype.name} {describe(x.dims, x.shape)}; the derivative of a complex number has "
+        "four real parts. Give the function real parts, z = xt.complex(x, y), and return z.real and z.imag; or use "
+        "xt.jvp or xt.vjp"
+    )
 
 
 class ByFunction:

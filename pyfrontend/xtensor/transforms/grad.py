@@ -137,7 +137,7 @@ class Split:
             if floats_only:
                 leaves, structure = tree.flatten(subtree)
                 arrays = [as_tracer(x) for x in leaves]
-                fixed = [None if dtypes.is_float(x.dtype) else x for x in arrays]
+                fixed = [None if dtypes.is_inexact(x.dtype) else x for x in arrays]
             else:
                 arrays, structure = float_leaves(subtree, chosen.label(place), chosen.kind)
                 fixed = [None] * len(arrays)
@@ -190,7 +190,7 @@ def _run(
     loss, *aux = pullback.results
     cotangents = [
         full_like(loss, 1.0),
-        *(full_like(a, 0.0) for a in aux if dtypes.is_float(a.dtype)),
+        *(full_like(a, 0.0) for a in aux if dtypes.is_inexact(a.dtype)),
     ]
     gradient = split.restored(pullback(cotangents))
     return loss, aux_structure[0].unflatten(aux) if has_aux else None, gradient
@@ -219,5 +219,6 @@ def loss_of(result: Any, f: Callable[..., Any], kind: str) -> Tracer:
             f"{describe(loss.dims, loss.shape)}, with {names} left. Write .sum() or .mean() at its end"
         )
     if not dtypes.is_float(loss.dtype):
-        raise DTypeError(f"xt.{kind} needs a float loss; {name_of(f)} returned {loss.dtype.name}")
+        instead = ". Write z.real, or xt.abs(z)" if dtypes.is_complex(loss.dtype) else ""
+        raise DTypeError(f"xt.{kind} needs a float loss; {name_of(f)} returned {loss.dtype.name}{instead}")
     return loss

@@ -21,7 +21,7 @@ from ..trace import build
 from ..trace.program import result_leaves
 from ..trace.scope import current
 from ..trace.tracer import Tracer
-from .derivative import Pullback, full_like, pushforward
+from .derivative import Pullback, complex_matrix, full_like, pushforward
 from .grad import Arguments, Split, Wrt, loss_of, with_aux
 from .jit import Jitted, marked, options_of, transformed
 from .jvp import jvp
@@ -149,11 +149,13 @@ def _primed(out: Sequence[str], own: Sequence[str]) -> list[str]:
 
 def _floats(values: Sequence[Tracer], paths: Sequence[str], f: Callable[..., Any], kind: str) -> None:
     for y, path in zip(values, paths, strict=True):
-        if not dtypes.is_float(y.dtype):
+        if not dtypes.is_inexact(y.dtype):
             raise DTypeError(
                 f"xt.{kind}: result{path} of {name_of(f)} is {y.dtype.name} {describe(y.dims, y.shape)}, which has no "
                 f"derivative. Return it as aux: {kind}(f, has_aux=True) with f returning (result, aux)"
             )
+        if dtypes.is_complex(y.dtype):
+            raise complex_matrix(kind, f"result{path} of {name_of(f)}", y)
 
 
 class _Results:
@@ -189,7 +191,7 @@ def _reverse(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any,
 
     pullback = Pullback(body, split.primals)
     values, aux = results.split(pullback.results)
-    moving = [y for y in pullback.results if dtypes.is_float(y.dtype)]
+    moving = [y for y in pullback.results if dtypes.is_inexact(y.dtype)]
     rows = []
     for k, y in enumerate(values):
 

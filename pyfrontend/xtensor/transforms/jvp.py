@@ -62,7 +62,7 @@ def _jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, .
     paths = tree.paths(primals)
     moving = [i for i, t in enumerate(given) if t is not None]
     for i in moving:
-        if not dtypes.is_float(arrays[i].dtype):
+        if not dtypes.is_inexact(arrays[i].dtype):
             raise DTypeError(
                 f"xt.jvp: primal {paths[i]} of {name_of(f)} is {arrays[i].dtype.name}, which has no tangent: give None"
             )
@@ -80,5 +80,5 @@ def _jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, .
     values, derivatives = pushforward(body, [arrays[i] for i in moving], along)
     joined("jvp", values, along, [arrays[i] for i in moving])
     left = iter(derivatives)
-    out = [next(left) if dtypes.is_float(v.dtype) else None for v in values]
+    out = [next(left) if dtypes.is_inexact(v.dtype) else None for v in values]
     return results[0].unflatten(values), results[0].unflatten(out)

@@ -50,7 +50,7 @@ def _given(structure: tree.TreeDef, paths: Sequence[str], tangents: tuple[Any, .
         raise ArgumentError(f"xt.linearize: {len(structure.children)} primals and {len(tangents)} tangents")
     found = same_structure(structure, tangents, "xt.linearize: the tangents")
     for t, path, dtype in zip(found, paths, kinds, strict=True):
-        if t is not None and not dtypes.is_float(dtype):
+        if t is not None and not dtypes.is_inexact(dtype):
             raise DTypeError(f"xt.linearize: primal {path} is {dtype.name}, which has no tangent: give None")
     return found
 
@@ -98,7 +98,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]
     paths = tree.paths(primals)
     arrays = [as_leaf(x, (bool, int)) for x in leaves]
     kinds = [x.dtype if isinstance(x, Tracer) else np.dtype("int64") for x in arrays]
-    moving = [i for i, kind in enumerate(kinds) if dtypes.is_float(kind)]
+    moving = [i for i, kind in enumerate(kinds) if dtypes.is_inexact(kind)]
     shapes: list[tree.TreeDef] = []
 
     def body(tracers: list[Tracer]) -> list[Tracer]:
@@ -119,6 +119,6 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]
         found = linear(moved)
         joined("linearize", found, moved, [arrays[i] for i in moving])
         left = iter(found)
-        return shapes[0].unflatten([next(left) if dtypes.is_float(y.dtype) else None for y in linear.results])
+        return shapes[0].unflatten([next(left) if dtypes.is_inexact(y.dtype) else None for y in linear.results])
 
     return shapes[0].unflatten(linear.results), push

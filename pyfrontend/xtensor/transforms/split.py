@@ -66,14 +66,14 @@ class Split:
             apart.attributes["sym_name"] = c.string_attribute("main")
             back.erase()
             forward = _program(module, name, self.results)
-            moved = [s for s in self.results if dtypes.is_float(s.dtype)]
+            moved = [s for s in self.results if dtypes.is_inexact(s.dtype)]
             given = moved if request is Linearized else [self.specs[i] for i in self.moving]
             backward = _program(other, f"{name}.back", given)
         self.device = target.device
         self.captured = [_native.to_device(a, self.device) for a in captured]
         self.forward, self.backward = load(forward, target), load(backward, target)
         self.backward_program = backward
-        self.cotangents = [(i, native_type(s)) for i, s in enumerate(self.results) if dtypes.is_float(s.dtype)]
+        self.cotangents = [(i, native_type(s)) for i, s in enumerate(self.results) if dtypes.is_inexact(s.dtype)]
 
     def inputs(self, call: Call) -> list[Any]:
         """What `forward` takes: the arrays of the call and those read from outside, all where it runs."""
@@ -100,7 +100,7 @@ class Split:
             arguments = [
                 Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
             ]
-            self.moving = [i for i, x in enumerate(arguments) if dtypes.is_float(x.dtype)]
+            self.moving = [i for i, x in enumerate(arguments) if dtypes.is_inexact(x.dtype)]
 
             def body(tracers: list[Tracer]) -> list[Tracer]:
                 new = list(arguments)

@@ -148,7 +148,7 @@ _pair = ByFunction(_make)
 def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:
     leaves, structure = tree.flatten(marked(f, primals))
     arrays = [as_leaf(x, (bool, int)) for x in leaves]
-    moving = [i for i, x in enumerate(arrays) if isinstance(x, Tracer) and dtypes.is_float(x.dtype)]
+    moving = [i for i, x in enumerate(arrays) if isinstance(x, Tracer) and dtypes.is_inexact(x.dtype)]
     results: list[tree.TreeDef] = []
 
     def body(tracers: list[Tracer]) -> list[Tracer]:
@@ -166,7 +166,7 @@ def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]
     def back(*cotangent: Any) -> tuple[Any, ...]:
         pullback.check_alive("vjp.back")
         given = same_structure(shape, only(cotangent), "xt.vjp: the cotangent")
-        moved = [(t, y) for t, y in zip(given, pullback.results, strict=True) if dtypes.is_float(y.dtype)]
+        moved = [(t, y) for t, y in zip(given, pullback.results, strict=True) if dtypes.is_inexact(y.dtype)]
         cts = [conform(0.0 if t is None else t, y, "xt.vjp: the cotangent") for t, y in moved]
         gradients = pullback(cts)
         joined("vjp", gradients, cts, [y for _, y in moved])

@@ -30,7 +30,7 @@ from .targets import placed
 if TYPE_CHECKING:
     pass
 
-_F8 = np.dtype("float64")
+_F8, _C16 = np.dtype("float64"), np.dtype("complex128")
 
 
 class Array(_native.Array, Labelled):
@@ -89,7 +89,7 @@ class Array(_native.Array, Labelled):
 
     # -- scalars and iteration ----------------------------------------------------------------------------------------
 
-    def item(self) -> bool | int | float:
+    def item(self) -> Any:
         """Returns the value of an array of one element as a Python number. Raises ArgumentError for other sizes."""
         if self.size != 1:
             raise ArgumentError(f"item() needs an array of one element, got {describe(self.dims, self.shape)}")
@@ -104,6 +104,10 @@ class Array(_native.Array, Labelled):
             f"x.isel({', '.join(f'{d}=0' for d in self.dims)})"
         )
 
+    def _refuse_complex(self, what: str) -> None:
+        if self.dtype.kind == "c":
+            raise DTypeError(f"{what} of a complex number. Write z.real, or xt.abs(z)")
+
     def __bool__(self) -> bool:
         if self.ndim:
             raise self._no_scalar("bool()")
@@ -112,11 +116,13 @@ class Array(_native.Array, Labelled):
     def __int__(self) -> int:
         if self.ndim:
             raise self._no_scalar("int()")
+        self._refuse_complex("int()")
         return int(_native.as_numpy(self)[()])
 
     def __float__(self) -> float:
         if self.ndim:
             raise self._no_scalar("float()")
+        self._refuse_complex("float()")
         return float(_native.as_numpy(self)[()])
 
     def __complex__(self) -> complex:
@@ -258,17 +264,25 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
         kind = f"{type(data).__module__}.{type(data).__qualname__}"
         raise ArgumentTypeError(f"xt.array: NumPy cannot read {kind}: {error}") from None
     if dtype is None:
-        dtype = dtypes.as_dtype(values.dtype) if values.dtype.kind in "biufV" else _no_dtype(values)
-        if dtype == _F8 and isinstance(data, (float, list, tuple)) and not isinstance(data, np.generic):
-            dtype = current().default_float
+        dtype = dtypes.as_dtype(values.dtype) if values.dtype.kind in "biufcV" else _no_dtype(values)
+        if isinstance(data, (float, complex, list, tuple)) and not isinstance(data, np.generic):
+            if dtype == _F8:
+                dtype = current().default_float
+            elif dtype == _C16:
+                dtype = dtypes.complex_of(current().default_float)
     if values.dtype != dtype:
+        if values.dtype.kind == "c" and dtype.kind != "c":
+            raise DTypeError(
+                f"xt.array: {values.dtype.name} as {dtype.name} would drop the imaginary part. Give a.real, or a "
+                "complex dtype="
+            )
         if dtype.kind in "iu" and values.size and not isinstance(data, (np.ndarray, np.generic)):
             _check_fit(values, dtype)
         try:
             values = values.astype(dtype)
         except OverflowError:
             raise ArgumentError(f"xt.array: an int is larger than {dtype.name} holds. Write a float") from None
-    elif copies(copy) and not isinstance(data, (list, tuple, bool, int, float)):
+    elif copies(copy) and not isinstance(data, (list, tuple, bool, int, float, complex)):
         values = values.copy()
     return values
 
@@ -285,9 +299,7 @@ def _no_dtype(values: np.ndarray[Any, Any]) -> NoReturn:
     for x in values.flat if values.dtype == object else ():
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
             raise ArgumentError(f"xt.array: the int {int_text(x)} does not fit into 64 bits. Write a float")
-    if values.dtype.kind == "c":
-        raise DTypeError(f"arrays of {values.dtype} are not supported yet; use the real and the imaginary part")
-    raise DTypeError(f"arrays of {values.dtype} are not supported; arrays hold bools, ints and floats")
+    raise DTypeError(f"arrays of {values.dtype} are not supported; arrays hold bools, ints, floats and complex numbers")
 
 
 def _wrong_count(names: tuple[str, ...], shape: tuple[int, ...]) -> DimensionError:

@@ -19,13 +19,18 @@ from .donation import in_use
 from .spec import Spec
 
 TAKES_ARRAYS = "takes arrays"  # what is annotated with this is one (ops/types.py); call/parameters.py reads it
-NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
+NUMBERS: dict[type, str] = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 WEAK = {cls: Spec((), (), np.dtype(name), weak=True) for cls, name in NUMBERS.items()}
 
 
-def scalar_array(x: bool | int | float) -> Any:
+def number_class(x: Any) -> type:
+    """The class of Python numbers that `x` is of, or is made from."""
+    return type(x) if type(x) in NUMBERS else next(cls for cls in NUMBERS if isinstance(x, cls))
+
+
+def scalar_array(x: Any) -> Any:
     """A Python number as an array without dims."""
-    name = NUMBERS.get(type(x)) or ("bool" if isinstance(x, bool) else "int64" if isinstance(x, int) else "float64")
+    name = NUMBERS[number_class(x)]
     try:
         return _native.from_scalar(x, name)
     except OverflowError:
@@ -37,7 +42,7 @@ def type_of(x: Any, array: Any) -> Any:
 
 
 def _weak(x: Any, array: Any) -> Spec:
-    return WEAK.get(type(x)) or WEAK[bool if isinstance(x, bool) else int if isinstance(x, int) else float]
+    return WEAK[number_class(x)]
 
 
 def _unknown(x: Any, array: Any) -> Any:
@@ -45,7 +50,8 @@ def _unknown(x: Any, array: Any) -> Any:
 
 
 def _class(x: Any, array: Any) -> Any:
-    return type(x) if type(x) in NUMBERS else None  # not of an enum
+    # Not of an enum. C++ has no complex numbers among the arguments that it takes.
+    return type(x) if type(x) in NUMBERS and type(x) is not complex else None
 
 
 def _never(x: Any) -> bool:
@@ -96,7 +102,7 @@ def kind_of(x: Any) -> Kind | None:
         return ARRAY
     if isinstance(x, (np.generic, np.ndarray)):
         return None if x.ndim else NUMPY
-    if isinstance(x, (bool, int, float)):
+    if isinstance(x, (bool, int, float, complex)):
         return NUMBER
     for is_one, kind in _registered:
         if is_one(x):

@@ -37,6 +37,7 @@ NEEDS = {"float64": "f64", "float16": "f16"}
 
 
 _F4, _F8 = np.dtype("float32"), np.dtype("float64")
+_NARROW = {_F8: _F4, np.dtype("complex128"): np.dtype("complex64")}
 
 
 def placed(made: Any, device: str | None) -> Any:
@@ -108,11 +109,10 @@ class Target:
         return self.profile.partition(",")[0]
 
     def arriving(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
-        """The arguments of a program as they arrive here: a Python float as `weak_float`."""
-        dtype = self.weak_float
-        if dtype == _F8:
+        """The arguments of a program as they arrive here: a Python float as `weak_float`, a complex one as two."""
+        if self.weak_float == _F8:
             return tuple(specs)
-        return tuple(Spec(s.dims, s.shape, dtype, True) if s.weak and s.dtype == _F8 else s for s in specs)
+        return tuple(Spec(s.dims, s.shape, _NARROW.get(s.dtype, s.dtype), True) if s.weak else s for s in specs)
 
     @property
     def weak_float(self) -> np.dtype[Any]:
