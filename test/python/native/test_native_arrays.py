@@ -64,7 +64,7 @@ class TestType:
     @pytest.mark.parametrize(
         ("arguments", "error", "text"),
         [
-            (("complex64", (), ()), TypeError, "cannot hold complex64"),
+            (("complex256", (), ()), TypeError, "cannot hold complex256"),
             (("nonsense", (), ()), TypeError, "nonsense"),
             ((None, (), ()), TypeError, "None"),
             (("float32", "ab", (1, 2)), TypeError, "not the string 'ab'"),
@@ -157,7 +157,7 @@ class TestFromBuffer:
                 ValueError,
                 r"1 dims \('a',\) for data with 2 axes of sizes \(2, 3\)",
             ),
-            (np.zeros(2, "c8"), ("a",), TypeError, "cannot hold complex64"),
+            (np.zeros(2, "c32"), ("a",), TypeError, "cannot hold complex256"),
             (np.array(["x"]), ("a",), TypeError, "cannot hold"),
             (np.array([object()]), ("a",), TypeError, "cannot hold object"),
             ([[1], [2, 3]], ("a", "b"), ValueError, "inhomogeneous"),
@@ -377,7 +377,5 @@ class TestDlpack:
             a.__dlpack__(dl_device=(2, 0))
         with pytest.raises(ValueError, match="2 dims"):
             native.from_dlpack(np.zeros(3), ("a", "b"))
-        with pytest.raises(TypeError, match="code 5"):
-            native.from_dlpack(np.zeros(3, "c16"), ("a",))
         with pytest.raises(AttributeError):
             native.from_dlpack(3, ("a",))
