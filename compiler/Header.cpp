@@ -9,15 +9,37 @@ using namespace xtensor;
 
 namespace {
 
+/// The types of complex numbers: those of C and of C++ have one layout.
+constexpr StringLiteral kComplex = R"(
+#ifndef XT_COMPLEX
+#define XT_COMPLEX
+#ifdef __cplusplus
+#include <complex>
+typedef std::complex<float> xt_complex64;
+typedef std::complex<double> xt_complex128;
+#else
+typedef float _Complex xt_complex64;
+typedef double _Complex xt_complex128;
+#endif
+#endif
+)";
+
+bool hasComplex(const LibraryDescription &library) {
+  auto isComplex = [](const Parameter &p) { return StringRef(p.dtype).starts_with("complex"); };
+  return any_of(library.functions, [&](const LibraryFunction &f) {
+    return any_of(f.interface.inputs, isComplex) || any_of(f.interface.outputs, isComplex);
+  });
+}
+
 std::string cType(StringRef dtype) {
   if (dtype == "float32")
     return "float";
   if (dtype == "float64")
     return "double";
   if (dtype == "complex64")
-    return "float _Complex";
+    return "xt_complex64";
   if (dtype == "complex128")
-    return "double _Complex";
+    return "xt_complex128";
   if (dtype == "bool")
     return "uint8_t";
   if (dtype == "float16" || dtype == "bfloat16")
@@ -172,7 +194,7 @@ std::string xtensor::headerOf(const LibraryDescription &library) {
         "*/\n"
      << "#ifndef " << guard << "\n#define " << guard << "\n\n"
      << StringRef(aot::publicHeader().data(), aot::publicHeader().size())
-     << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+     << (hasComplex(library) ? kComplex : "") << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   Names types;
   (void)types.fresh(library.message);
   for (const LibraryFunction &f : library.functions)

@@ -404,12 +404,13 @@ def unary(op: str, x: Tracer) -> Tracer:
 def _analytic(xs: list[Tracer], value: Callable[[list[Z]], Z], slopes: Callable[[list[Z], Z], list[Z]]) -> Tracer:
     """A function of complex arrays that is differentiable by each of them."""
     parts = [z.part(x, i) for x in xs for i in (0, 1)]
+    dims = tuple(dict.fromkeys(d for x in xs for d in x.dims))
 
     def pairs(v: list[Tracer]) -> list[Z]:
         return [(Real(v[i]), Real(v[i + 1])) for i in range(0, len(v), 2)]
 
     def function(v: list[Tracer]) -> list[Tracer]:
-        return [r.x for r in value(pairs(v))]
+        return [raw.broadcast(r.x, dims) for r in value(pairs(v))]
 
     def derivative(v: list[Tracer], t: list[Tracer]) -> list[Tracer]:
         a = pairs(v)
