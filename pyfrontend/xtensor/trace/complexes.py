@@ -10,6 +10,7 @@ The derivative of a real loss by the pairs is dL/dx + i dL/dy, and a cotangent i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
@@ -254,19 +255,44 @@ def conj(z: Tracer) -> Tracer:
     return pack(re, None if im is None else neg(im))
 
 
+# The dim of the pairs of one factor in a contraction, over which it sums.
+_SUMMED = f"{c.PAIR}summed"
+
+
 def contract(x: Tracer, y: Tracer, over: Sequence[str], order: Sequence[str] | None) -> Tracer:
-    """The product of two complex arrays summed over the dims `over`, by four real ones. Three would do, but their
-    rounding errors are not bounded by the parts of the result."""
+    """The product of two complex arrays summed over the dims `over`: one real contraction, with the four products of
+    parts. Three would do, but their rounding errors are not bounded by the parts of the result."""
+    order = None if order is None else (*order, c.PAIR)
+    if _is_real(y):
+        return raw.contract((x, part(y, 0)), over, order)
+    if _is_real(x):
+        return raw.contract((part(x, 0), y), over, order)
+    if set(x.dims) == set(y.dims):  # sums of products, which need no matrices
+        (a, b), (p, q) = ((part(v, 0), part(v, 1)) for v in (x, y))
 
-    def of(a: Tracer, p: Tracer) -> Tracer:
-        return raw.contract((a, p), over, order)
+        def of(v: Tracer, w: Tracer) -> Tracer:
+            return raw.contract((v, w), over, None if order is None else order[:-1])
 
-    (a, b), (p, q) = parts(x), parts(y)
-    if q is None:
-        return pack(of(a, p), None if b is None else of(b, p))
-    if b is None:
-        return pack(of(a, p), of(a, q))
-    return pack(sub(of(a, p), of(b, q)), add(of(a, q), of(b, p)))
+        return pack(sub(of(a, p), of(b, q)), add(of(a, q), of(b, p)))
+    # x y is Re(x) y + Im(x) i y: the parts of the one, and of the other both terms. The latter is the smaller one.
+    if _size(x) < _size(y):
+        return raw.contract((_terms(x), _summed(y)), (*over, _SUMMED), order)
+    return raw.contract((_summed(x), _terms(y)), (*over, _SUMMED), order)
+
+
+def _size(x: Tracer) -> float:
+    return math.prod(math.inf if n is None else n for n in x.spec.shape)
+
+
+def _summed(x: Tracer) -> Tracer:
+    names = {"from": c.names_attribute((c.PAIR,)), "to": c.names_attribute((_SUMMED,))}
+    return raw.one("rename", (x,), names)
+
+
+def _terms(y: Tracer) -> Tracer:
+    """y and i y along the dim that is summed."""
+    turned = pack(neg(part(y, 1)), part(y, 0))
+    return raw.select(raw.constant(np.asarray([True, False]), (_SUMMED,)), y, turned)
 
 
 def modulus(x: Tracer, y: Tracer) -> Tracer:
