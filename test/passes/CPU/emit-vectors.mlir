@@ -3,6 +3,7 @@
 #id = affine_map<(d0) -> (d0)>
 #none = affine_map<(d0) -> ()>
 #back = affine_map<(d0) -> (99 - d0)>
+#second = affine_map<(d0) -> (d0, 1)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #mk = affine_map<(d0, d1, d2) -> (d0, d2)>
 #nk = affine_map<(d0, d1, d2) -> (d1, d2)>
@@ -57,6 +58,20 @@ func.func @tail(%x: memref<4x25xf32>, %y: memref<4x25xf32>) {
 // CHECK: vector.shuffle %[[V]], %[[V]] [15, 14, 13,
 func.func @reversed(%x: memref<100xf32>, %y: memref<100xf32>) {
   linalg.generic {indexing_maps = [#back, #id], iterator_types = ["parallel"]} ins(%x : memref<100xf32>) outs(%y : memref<100xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// Every second element: two rows that touch, so that nothing behind the last one is read.
+// CHECK-LABEL: func.func @every_second
+// CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST:.*]], %c15
+// CHECK: %[[LOW:.*]] = vector.load %{{.*}}[%[[FIRST]]]
+// CHECK: %[[HIGH:.*]] = vector.load %{{.*}}[%[[NEXT]]]
+// CHECK: vector.shuffle %[[LOW]], %[[HIGH]] [0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31]
+func.func @every_second(%x: memref<64x2xf32>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#second, #id], iterator_types = ["parallel"]} ins(%x : memref<64x2xf32>) outs(%y : memref<64xf32>) {
   ^bb0(%a: f32, %o: f32):
     linalg.yield %a : f32
   }
