@@ -81,7 +81,8 @@ class ByLabelMethods:
         method: "linear", or "nearest". The result is NaN beyond the first and the last label. Integers give f8.
         `xt.interp` is another function, that of NumPy.
         """
-        return by_label.interp(self, coords, method=method, **keywords)
+        interp: Any = by_label.interp
+        return interp(self, coords, method=method, **keywords)
 
     def interp_like(self, other: Any, /, method: str = "linear") -> Self:
         """Returns the array between its labels, at those that `other` has, as `xt.interp_like`."""

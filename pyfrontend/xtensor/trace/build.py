@@ -80,7 +80,7 @@ def binary(op: str, x: Tracer, y: Tracer) -> Tracer:
 
 def function(op: str, *operands: Tracer) -> Tracer:
     """gammainc_by_a, betainc .. of arrays of one dtype: the union of their dims."""
-    return _one(op, operands)
+    return one(op, operands)
 
 
 def compare(predicate: str, x: Tracer, y: Tracer) -> Tracer:
