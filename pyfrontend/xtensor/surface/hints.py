@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _native, linalg, nn, ops, optim, random, signal
 from ..base.errors import AttributeError_
+from . import elsewhere
 
 _BY_NAMES = 'x.stack(z=("a", "b")) makes one dim of several, x.unstack(z={"a": 2, "b": 3}) several of one'
 _DOT = 'write xt.dot(x, y, dim="k"): names say which dims are contracted, and all others go together'
@@ -146,6 +147,8 @@ def numpy_instead(name: str, traced: bool) -> str:
     if room == "linalg" and last in linalg.__all__:
         return f"write xt.linalg.{last}(x)"
     found = _NUMPY.get(last) or _FUNCTIONS.get(last) or _EITHER.get(last) or _function(last, call=True)
+    if found is None and not room:
+        found = elsewhere.TABLE.get(last)
     if found is None and traced:
         return "xt has no such function. Return the array, and give NumPy what the call gives"
     return found or "np.asarray(x) gives its values, without names, to NumPy"
@@ -175,7 +178,7 @@ def module_lookup(module: ModuleType) -> Callable[[str], Any]:
         here = module.__name__.replace("xtensor", "xt")
         if name.startswith("_"):
             raise AttributeError(f"{here} has no {name!r}", name=name, obj=module)
-        instead = _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name)
+        instead = _FUNCTIONS.get(name) or _EITHER.get(name) or _function(name) or elsewhere.TABLE.get(name)
         raise AttributeError_(f"{here} has no {name!r}{f': {instead}' if instead else ''}", name, module)
 
     return _native.Function(look_up)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +14,11 @@ import pytest
 import xarray as xr
 import xtensor as xt
 from xtensor.base import lacking
+from xtensor.surface import elsewhere
 from xtensor.surface import hints as absent
 
 X = xt.ones(time=4, space=3)
+SQUARE = xt.array([[2.0, 1.0], [0.5, -3.0]], ("row", "col"))
 DATASET = xr.Dataset({"a": ("time", np.ones(4))})
 
 
@@ -33,6 +37,63 @@ def test_a_method_that_is_not_here_says_what_to_write(name: str) -> None:
         getattr(X, name)
     with pytest.raises(AttributeError, match=rf"^<traced float64 .*> has no attribute '{name}': (?!.*to_xarray)."):
         xt.jit(lambda x: getattr(x, name))(X)
+
+
+@pytest.mark.parametrize("space", ["numpy", "numpy.linalg", "xarray", "jax.numpy", "jax.numpy.linalg"])
+def test_every_public_name_of_others_is_here_or_says_what_to_write(space: str) -> None:
+    module = pytest.importorskip(space, reason=f"{space} is not installed")
+    room = xt.linalg if space.endswith("linalg") else xt
+    where = "xt.linalg" if room is xt.linalg else "xt"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that are about to go
+        names = [n for n in {*dir(module), *getattr(module, "__all__", ())} if not n.startswith("_")]
+    silent = []
+    for name in sorted(names):
+        try:
+            getattr(room, name)
+        except AttributeError as error:
+            if not str(error).startswith(f"{where} has no {name!r}: "):
+                silent.append(name)
+    assert len(names) > 20
+    assert silent == []
+
+
+def test_what_is_advised_is_there() -> None:
+    """Names that a hint is about are not here, and functions that it names are."""
+    rooms = (xt, xt.linalg)
+    assert [n for n in elsewhere.TABLE if all(hasattr(room, n) for room in rooms)] == []
+    for text in {*elsewhere.TABLE.values(), *absent._FUNCTIONS.values(), *absent._EITHER.values()}:
+        for name in re.findall(r"\bxt\.([A-Za-z_][\w.]*\w)\(", text):
+            found: Any = xt
+            for part in name.split("."):
+                found = getattr(found, part)
+
+
+def test_advice_of_other_names_works() -> None:
+    """The expressions that stand for what is missing, against NumPy."""
+    x, y = (xt.array(v, "time") for v in (np.array([-1.5, 0.25, np.nan, 3.0]), np.array([2.0, np.nan, 1.0, -2.0])))
+    a, b = x.values, y.values
+    pairs: dict[str, tuple[Any, Any]] = {
+        "fmax": (xt.where(xt.isnan(x), y, xt.where(xt.isnan(y), x, xt.maximum(x, y))), np.fmax(a, b)),
+        "fmod": (x - y * xt.trunc(x / y), np.fmod(a, b)),
+        "heaviside": (xt.where(x == 0, y, (x > 0) * 1.0)[:2], np.heaviside(a, b)[:2]),
+        "logspace": (10.0 ** xt.linspace(0.0, 3.0, 10, dim="i"), np.logspace(0.0, 3.0, 10)),
+        "geomspace": (xt.exp(xt.linspace(math.log(2.0), math.log(5.0), 10, dim="i")), np.geomspace(2.0, 5.0, 10)),
+        "tri": (xt.linalg.tril(xt.ones(row=3, col=3)), np.tri(3)),
+        "rot90": (
+            xt.flip(SQUARE, dim="col").rename(row="col", col="row").transpose("row", "col"),
+            np.rot90(SQUARE.values),
+        ),
+        "vander": (y[2:] ** xt.arange(4, dim="degree"), np.vander(b[2:], 4, increasing=True)),
+        "correlate": (xt.nn.conv(y[2:], y[2:].rename(time="lag"), {"time": "lag"}), np.correlate(b[2:], b[2:])),
+        "spacing": (xt.nextafter(abs(y), math.inf) - abs(y), abs(np.spacing(b))),
+        "cond": (
+            xt.linalg.norm(SQUARE, 2) * xt.linalg.norm(xt.linalg.inv(SQUARE), 2),
+            np.linalg.cond(SQUARE.values),
+        ),
+    }
+    for name, (got, want) in pairs.items():
+        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-12, err_msg=name)
 
 
 def test_renamed_functions_are_there() -> None:
