@@ -69,13 +69,15 @@ class Entry:
         # What the function reads from outside goes where it runs, once.
         self.captured = [_native.to_device(a, device) for a in program.captured]
         self.inputs = program.inputs
-        self.by_labels = program.consulted  # it serves calls with the labels that it was traced for, and no others
+        # It serves calls with the labels that it was traced for, and no others; or it makes labels.
+        self.by_labels = program.consulted or bool(program.own)
         self.ranges = program.ranges
         self.inline = inline  # the function is one op: what is wrong with it is wrong at the caller's line
         # Arrays with labels among those that the function reads from outside, by number.
         first = len(program.inputs)
         self.labelled = {first + i: a for i, a in enumerate(program.captured) if a.meta is not None}
-        self.relabel = Relabel(origins(program), program.name) if labelled or self.labelled else None
+        follows = labelled or self.labelled or program.own
+        self.relabel = Relabel(origins(program), program.name) if follows else None
         # What C++ labels results with: (labels of the arguments, of the results, xarray's keep_attrs if it matters).
         self.labels: list[tuple[tuple[Any, ...], tuple[Any, ...], Any]] | None = None if self.relabel is None else []
         self.is_registered = False

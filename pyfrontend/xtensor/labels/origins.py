@@ -163,8 +163,11 @@ class Origins:
                 there = {*self._dims(result), POINTS, WHOLE, OWNER}
                 self.known[result] = {d: f for d, f in stepped.items() if d in there}
             if result in self.owned:
-                number = -1 - self.owned[result]
-                self.known[result] = {d: frozenset({(number, d, ())}) for d in (*self._dims(result), WHOLE)}
+                number, source = self.owned[result]
+                behind = self.known.get(source, {}) if source is not None else {}
+                open_dims = [d for d, n in spec_of(result.type).sizes.items() if n is None]
+                own = {d: frozenset({(-1 - number, d, ())}) for d in (*self._dims(result), WHOLE)}
+                self.known[result] = own | {d: behind.get(d, frozenset()) for d in open_dims}
 
     def _unfinished(self, o: Any) -> None:
         """What stands for an op while its regions are being traced."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -311,8 +312,13 @@ class LabelsKey:
 
     __slots__ = ("_hash", "labels")
 
-    def __init__(self, labelled: Mapping[int, Any]) -> None:
+    def __init__(self, labelled: Mapping[int, Any], dynamic: frozenset[str] = frozenset()) -> None:
+        """`dynamic`: dims whose labels do not count."""
         self.labels = {i: labels_of(x).copy() if is_dataarray(x) else labels_of(x) for i, x in labelled.items()}
+        if dynamic:
+            for i, x in self.labels.items():
+                coords = {k: v for k, v in x.coords.items() if not dynamic.intersection(map(str, v.dims))}
+                self.labels[i] = replace(x, coords=coords)
         shapes = [(i, tuple((k, v.dims, v.shape) for k, v in x.coords.items())) for i, x in self.labels.items()]
         self._hash = hash(tuple(shapes))
 

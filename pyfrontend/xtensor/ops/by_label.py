@@ -92,7 +92,8 @@ def sel(
 
 def _read(at: StandIn, found: Any) -> Any:
     """What is at the positions that were found."""
-    indexers = {d: _indexer(found, d) for d in at.x.dims}
+    # A dim of a dynamic size is whole: `needs` has refused what reads along it.
+    indexers = {d: _indexer(found, d) for d, n in at.x.sizes.items() if isinstance(n, int)}
     moved = {d: i for d, i in indexers.items() if i != slice(0, at.dataset.sizes[d], 1)}
     y = read(at.op, at.bare, moved) if moved else at.bare
     return at.labelled(y, found)

@@ -7,6 +7,7 @@ depends on labels is worked out here a second time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..labels.origins import labels_of_traced
 from ..labels.relabel import keeps_attrs
 from ..labels.xarray import Labels, coordinates_of, dataarray, is_dataarray, labels_of, values_of
 from ..trace import build
-from ..trace.tracer import Tracer
+from ..trace.tracer import DynamicSize, Tracer, fixed
 from .arguments import fail
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ class StandIn:
         self.bare: Any = values_of(x) if is_dataarray(x) else x
         if isinstance(x, Tracer):
             self.bare = build.relabelled(x, Labels())
+            # Along dynamic dims, other calls have other labels.
+            kept = {k: v for k, v in self.labels.coords.items() if all(x.spec.sizes.get(str(d), 0) for d in v.dims)}
+            self.labels = replace(self.labels, coords=kept)
         elif isinstance(self.bare, _native.Array) and self.bare.meta is not None:
             self.bare = self.bare._with_meta(None)
         # A dynamic size is not known: what depends on it fails below.
@@ -60,7 +64,8 @@ class StandIn:
         """Refuses a traced array whose labels along some of its dims are not known."""
         for d in dims:
             if isinstance(self.x, Tracer) and d in self.x.dims and d not in self.labels.coords:
-                instead = f"{_UNKNOWN}. {instead}"
+                is_open = isinstance(self.x.sizes[d], DynamicSize)
+                instead = fixed(d) if is_open else f"{_UNKNOWN}. {instead}"
                 raise fail(LabelError, self.op, f"dim {d!r} has no labels here", self.x, instead=instead)
 
     def asked(self, ask: Callable[[xarray.Dataset], Any]) -> Any:
@@ -95,17 +100,17 @@ class StandIn:
         coords, levels = coordinates_of(found)
         kept = {k: v for k, v in coords.items() if {*map(str, v.dims)} <= {*y.dims}}
         attrs = {} if reduced and not keeps_attrs(self.op) else dict(self.labels.attrs)
-        return relabelled(y, Labels(kept, self.labels.name, attrs, levels), is_dataarray(self.x))
+        return relabelled(y, Labels(kept, self.labels.name, attrs, levels), is_dataarray(self.x), self.x)
 
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
-def relabelled(y: Any, labels: Labels, as_dataarray: bool) -> Any:
-    """`y` with these labels in place of its own."""
+def relabelled(y: Any, labels: Labels, as_dataarray: bool, x: Any = None) -> Any:
+    """`y` with these labels in place of its own; along dynamic dims, with those of `x`."""
     if isinstance(y, Tracer):
-        return build.relabelled(y, labels)
+        return build.relabelled(y, labels, x if isinstance(x, Tracer) else None)
     if not as_dataarray:
         return y._with_meta(labels or None)
     made = dataarray(y.values, y.dims, labels)

@@ -52,11 +52,11 @@ def labelled(y: Tracer, x: Tracer, steps: Mapping[str, Any] | None = None) -> Tr
     return y
 
 
-def relabelled(y: Tracer, labels: Any) -> Tracer:
-    """`y` with labels of its own (labels/xarray.py: `Labels`)."""
+def relabelled(y: Tracer, labels: Any, x: Tracer | None = None) -> Tracer:
+    """`y` with labels of its own (labels/xarray.py: `Labels`); along dynamic dims, with those of `x`."""
     root = current().root
     y = rename(y, {})  # another value: `y` itself may be that of an argument
-    root.owned[y.value] = len(root.own)
+    root.owned[y.value] = len(root.own), None if x is None else x.value
     root.own.append(labels)
     return y
 

@@ -41,7 +41,7 @@ class Program:
     followed: Mapping[Any, tuple[Any, list[Any], list[Any]]] = field(default_factory=dict)  # as Root has them
     fed: Mapping[Any, Any] = field(default_factory=dict)  # as Root has them
     own: Sequence[Any] = ()  # as Root has them
-    owned: Mapping[Any, int] = field(default_factory=dict)  # as Root has them
+    owned: Mapping[Any, tuple[int, Any]] = field(default_factory=dict)  # as Root has them
     consulted: bool = False  # whether the labels of the call's arguments are a part of what this was made for
     donated: tuple[int, ...] = ()  # inputs that a call takes over
 

@@ -132,9 +132,10 @@ class Root(Scope):
         self.consulted = False
         # argument of a region that is being traced -> the value outside that it is
         self.fed: dict[Any, Any] = {}
-        # Labels that the function made (labels/xarray.py), and value -> the number of those that it has
+        # Labels that the function made (labels/xarray.py), and value -> (the number of those that it has, the value
+        # whose labels it has along dynamic dims)
         self.own: list[Any] = []
-        self.owned: dict[Any, int] = {}
+        self.owned: dict[Any, tuple[int, Any]] = {}
         # value -> the public function that gave it, what that was given, and of each the dims whose coordinates meet
         # (None: all); several where it puts arrays together in pairs.
         self.joined: dict[Any, list[Joined]] = {}

@@ -194,9 +194,10 @@ class _Call:
     def rules(self, regions: Regions, yields: list[Sequence[Tracer]]) -> None:
         tangents = [_strong(self.specs[i]) for i in self.floats]
         if self.of.pushforward is not None:
-            yields[1] = regions.trace(1, [*self.specs, *tangents], self.push)
+            both = [*self.arrays, *(self.arrays[i] for i in self.floats)]
+            yields[1] = regions.trace(1, [*self.specs, *tangents], self.push, both)
         if self.of.forward is not None:
-            yields[2] = regions.trace(2, self.specs, self.keep)
+            yields[2] = regions.trace(2, self.specs, self.keep, self.arrays)
             kept = [spec(x) for x in yields[2][len(self.results) :]]
             cotangents = [_strong(self.results[i]) for i in self.moved]
             yields[3] = regions.trace(3, [*kept, *cotangents], self.pull)

@@ -194,13 +194,13 @@ class _Compiler:
         under = options.current()
         key: Any = (under, device, bool(call.labelled), call.key)
         if key in self.by_labels:
-            key = key, LabelsKey(call.labelled)
+            key = key, LabelsKey(call.labelled, self.dynamic)
         entry = self.entries.get(key)
         if entry is None:
             entry = self.compile(call, device)
             if entry.by_labels and key not in self.by_labels and type(key[-1]) is not LabelsKey:
                 self.by_labels.add(key)
-                key = key, LabelsKey(call.labelled)
+                key = key, LabelsKey(call.labelled, self.dynamic)
             self.programs.add(key, functools.partial(_retire, self.function), entry)
             self.register(entry, call, under)
         else:

@@ -141,6 +141,24 @@ def test_labels_are_known_inside_of_transforms() -> None:
     check(month(V), (2.0 * V).isel(time=slice(3, None)).groupby("time.month").sum())
 
 
+def test_dynamic_sizes_and_arrays_from_outside() -> None:
+    pick = xt.jit(lambda v: v.sel(lat=10).sum("x"), dynamic_dims="time")
+    for n in (70, 5, 40):
+        part = V.isel(time=slice(n))
+        check(pick(part), part.sel(lat=10).sum("x"))
+    assert len(pick._compiler.entries) == 1
+    with pytest.raises(xt.LabelError, match=r"'time' has no labels here.*Leave 'time' out of dynamic_dims="):
+        xt.jit(lambda v: v.groupby("time.month").sum(), dynamic_dims="time")(V)
+    a = xt.as_array(V)
+    scaled = xt.jit(lambda s: s * a.groupby("kind").mean())
+    for _ in range(3):
+        check(scaled(2.0), (2.0 * V.groupby("kind").mean()).rename("heat"))
+    rule = xt.custom_derivative(lambda v: v.sel(lat=10))
+    rule.defpushforward(lambda primals, tangents: (primals[0].sel(lat=10), 3.0 * tangents[0].sel(lat=10)))
+    gradient = xt.grad(lambda v: rule(v).sum())(V)
+    assert gradient.sel(lat=10).values.min() == 3.0 and gradient.sel(lat=20).values.max() == 0.0
+
+
 def test_derivatives() -> None:
     x = xt.as_array(V.isel(time=slice(40), x=0))
     calls: list[Callable[[Any], Any]] = [
