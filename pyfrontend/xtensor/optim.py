@@ -26,20 +26,9 @@ from .transforms.control import while_loop
 from .transforms.grad import value_and_grad
 
 __all__ = [
-    "Minimum",
-    "Optimizer",
-    "State",
-    "adam",
-    "adamw",
-    "clip_by_norm",
-    "cosine",
-    "exponential",
-    "global_norm",
-    "lbfgs",
-    "momentum",
-    "sgd",
-    "warmup",
-]
+    "Minimum", "Optimizer", "State", "adam", "adamw", "clip_by_norm", "cosine", "exponential", "global_norm", "lbfgs",
+    "momentum", "sgd", "warmup",
+]  # fmt: skip
 
 Rate = Any  # a number, an array without dims, or a schedule: a function from the count of steps to one
 
