@@ -2,7 +2,7 @@
 #include "CPU/Gemm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
 using namespace mlir;
 using namespace xtensor::cpu;
@@ -21,65 +21,14 @@ static bool isVectorizable(Operation &op) {
          isa<arith::ConstantOp, linalg::IndexOp, memref::LoadOp, linalg::YieldOp>(op);
 }
 
-static std::optional<vector::CombiningKind> combiningKind(Operation *op) {
-  using Kind = vector::CombiningKind;
-  return llvm::TypeSwitch<Operation *, std::optional<Kind>>(op)
-      .Case<arith::AddFOp, arith::AddIOp>([](auto) { return Kind::ADD; })
-      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return Kind::MUL; })
-      .Case([](arith::MaximumFOp) { return Kind::MAXIMUMF; })
-      .Case([](arith::MinimumFOp) { return Kind::MINIMUMF; })
-      .Case([](arith::MaxNumFOp) { return Kind::MAXNUMF; })
-      .Case([](arith::MinNumFOp) { return Kind::MINNUMF; })
-      .Case([](arith::MaxSIOp) { return Kind::MAXSI; })
-      .Case([](arith::MinSIOp) { return Kind::MINSI; })
-      .Case([](arith::MaxUIOp) { return Kind::MAXUI; })
-      .Case([](arith::MinUIOp) { return Kind::MINUI; })
-      .Case([](arith::AndIOp) { return Kind::AND; })
-      .Case([](arith::OrIOp) { return Kind::OR; })
-      .Case([](arith::XOrIOp) { return Kind::XOR; })
-      .Default([](Operation *) { return std::nullopt; });
-}
-
-static TypedAttr neutralElement(vector::CombiningKind kind, Type type) {
-  using Kind = vector::CombiningKind;
-  Builder b(type.getContext());
-  if (auto real = dyn_cast<FloatType>(type)) {
-    const llvm::fltSemantics &semantics = real.getFloatSemantics();
-    switch (kind) {
-    case Kind::ADD: // -0 + x is x for every x
-      return b.getFloatAttr(type, llvm::APFloat::getZero(semantics, /*Negative=*/true));
-    case Kind::MUL:
-      return b.getFloatAttr(type, 1.0);
-    case Kind::MAXIMUMF:
-      return b.getFloatAttr(type, llvm::APFloat::getInf(semantics, true));
-    case Kind::MINIMUMF:
-      return b.getFloatAttr(type, llvm::APFloat::getInf(semantics));
-    case Kind::MAXNUMF:
-    case Kind::MINNUMF:
-      return b.getFloatAttr(type, llvm::APFloat::getNaN(semantics));
-    default:
-      return {};
-    }
+/// What combined with x gives x, for every x: upstream's, but for a sum -0, since 0 + -0 is 0.
+/// Null: there is none.
+static TypedAttr neutralOf(Operation *combiner) {
+  if (isa<arith::AddFOp>(combiner)) {
+    auto type = cast<FloatType>(combiner->getResult(0).getType());
+    return FloatAttr::get(type, APFloat::getZero(type.getFloatSemantics(), /*Negative=*/true));
   }
-  if (!type.isInteger())
-    return {};
-  unsigned bits = type.getIntOrFloatBitWidth();
-  llvm::APInt value = [&] {
-    switch (kind) {
-    case Kind::MUL:
-      return llvm::APInt(bits, 1);
-    case Kind::MAXSI:
-      return llvm::APInt::getSignedMinValue(bits);
-    case Kind::MINSI:
-      return llvm::APInt::getSignedMaxValue(bits);
-    case Kind::MINUI:
-    case Kind::AND:
-      return llvm::APInt::getAllOnes(bits);
-    default:
-      return llvm::APInt::getZero(bits);
-    }
-  }();
-  return b.getIntegerAttr(type, value);
+  return arith::getNeutralElement(combiner).value_or(TypedAttr());
 }
 
 /// Recognises yield(narrow(combine(widen(old), new))), with or without the conversions.
@@ -99,10 +48,8 @@ static Combiner findCombiner(Stage &stage, unsigned output) {
   if (!op || op->getNumOperands() != 2 || !old.hasOneUse() || *old.user_begin() != op ||
       !result.hasOneUse())
     return {};
-  auto kind = combiningKind(op);
-  if (!kind)
-    return {};
-  c.neutral = neutralElement(*kind, result.getType());
+  auto kind = linalg::getCombinerOpKind(op);
+  c.neutral = kind ? neutralOf(op) : TypedAttr();
   if (!c.neutral)
     return {};
   c.kind = *kind;
@@ -165,7 +112,7 @@ static Scan findScan(Stage &stage, bool reverse) {
   if (!scan.element) {
     scan.decay = {};
     scan.decaysElement = false;
-    auto kind = combiningKind(op);
+    auto kind = linalg::getCombinerOpKind(op);
     if (!kind)
       return scan;
     scan.kind = *kind;
@@ -174,7 +121,7 @@ static Scan findScan(Stage &stage, bool reverse) {
   }
   if (!scan.element)
     return scan;
-  scan.neutral = neutralElement(scan.kind, scan.next.getType());
+  scan.neutral = neutralOf(scan.decaysElement ? reader : op);
   // What is combined must be known before the running value is.
   SmallPtrSet<Operation *, 8> early;
   SmallVector<Value> work{scan.element};
@@ -191,8 +138,6 @@ static Scan findScan(Stage &stage, bool reverse) {
   scan.known = scan.neutral && reader;
   return scan;
 }
-
-//===- loops ---------------------------------------------------------------===//
 
 //===- kernels -------------------------------------------------------------===//
 

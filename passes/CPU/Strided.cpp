@@ -1,11 +1,13 @@
 #include "CPU/Strided.h"
 
+#include "Strides.h"
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
+using namespace xtensor;
 using namespace xtensor::cpu;
 
 //===- extents -------------------------------------------------------------===//
@@ -105,6 +107,35 @@ StridedView Views::contiguous(Value memref, ArrayRef<OpFoldResult> sizes) {
   return view;
 }
 
+namespace {
+/// Sizes and strides as products.
+struct ViewNumbers {
+  Views &views;
+  StridedView of(Value memref) { return views.of(memref); }
+  Extent number(OpFoldResult size) { return Extent(size); }
+  Extent times(const Extent &x, const Extent &y) { return x * y; }
+  bool isOne(const Extent &x) { return x.is(1); }
+  void advance(StridedView &view, OpFoldResult by, const Extent &stride) {
+    view.offset.add(by, stride);
+  }
+  void restart(StridedView &view, OpFoldResult at) {
+    view.offset = Offset();
+    view.offset.add(at, Extent(1));
+  }
+};
+} // namespace
+
+/// Whether what `op` shows follows from what its source shows.
+static bool isFollowed(Operation *op) {
+  if (auto cast = dyn_cast<memref::CastOp>(op))
+    return isa<MemRefType>(cast.getSource().getType());
+  if (auto view = dyn_cast<memref::ReinterpretCastOp>(op)) {
+    auto source = dyn_cast<MemRefType>(view.getSource().getType());
+    return source && source.getLayout().isIdentity();
+  }
+  return isa<memref::SubViewOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(op);
+}
+
 StridedView Views::of(Value memref) {
   auto it = known.find(memref);
   if (it != known.end())
@@ -113,78 +144,17 @@ StridedView Views::of(Value memref) {
   Operation *op = memref.getDefiningOp();
   auto remember = [&](StridedView view) { return known[memref] = std::move(view); };
 
-  if (auto subview = dyn_cast_or_null<memref::SubViewOp>(op)) {
-    StridedView source = of(subview.getSource()), view;
-    view.base = source.base;
-    view.offset = source.offset;
-    llvm::SmallBitVector dropped = subview.getDroppedDims();
-    for (auto [d, offset, size, stride] : llvm::enumerate(
-             subview.getMixedOffsets(), subview.getMixedSizes(), subview.getMixedStrides())) {
-      view.offset.add(offset, source.strides[d]);
-      if (dropped.test(d))
-        continue;
-      view.sizes.push_back(Extent(size));
-      view.strides.push_back(source.strides[d] * Extent(stride));
+  if (op && isFollowed(op)) {
+    ViewNumbers numbers{*this};
+    StridedView view = *ViewRules<StridedView, ViewNumbers>(numbers).through(op);
+    if (isa<memref::ReinterpretCastOp>(op) && type.getLayout().isIdentity()) {
+      StridedView plain =
+          contiguous(view.base, cast<memref::ReinterpretCastOp>(op).getMixedSizes());
+      plain.offset = view.offset;
+      view = plain;
     }
     return remember(view);
   }
-  if (auto cast = dyn_cast_or_null<memref::CastOp>(op))
-    if (isa<MemRefType>(cast.getSource().getType()))
-      return remember(of(cast.getSource()));
-  if (auto collapse = dyn_cast_or_null<memref::CollapseShapeOp>(op)) {
-    StridedView source = of(collapse.getSrc()), view;
-    view.base = source.base;
-    view.offset = source.offset;
-    for (const ReassociationIndices &group : collapse.getReassociationIndices()) {
-      Extent size(1), stride(1);
-      for (int64_t d : group) {
-        // A unit dim may have any stride; the last other one counts.
-        if (!source.sizes[d].is(1) || size.is(1))
-          stride = source.strides[d];
-        size = size * source.sizes[d];
-      }
-      view.sizes.push_back(size);
-      view.strides.push_back(stride);
-    }
-    return remember(view);
-  }
-  if (auto expand = dyn_cast_or_null<memref::ExpandShapeOp>(op)) {
-    StridedView source = of(expand.getSrc()), view;
-    view.base = source.base;
-    view.offset = source.offset;
-    view.strides.resize(type.getRank());
-    for (OpFoldResult size : getMixedValues(expand.getStaticOutputShape(), expand.getOutputShape(),
-                                            expand.getContext()))
-      view.sizes.push_back(Extent(size));
-    for (auto [k, group] : llvm::enumerate(expand.getReassociationIndices())) {
-      Extent stride = source.strides[k];
-      for (int64_t d : llvm::reverse(group)) {
-        view.strides[d] = stride;
-        stride = stride * view.sizes[d];
-      }
-    }
-    return remember(view);
-  }
-  if (auto reinterpret = dyn_cast_or_null<memref::ReinterpretCastOp>(op))
-    if (auto source = dyn_cast<MemRefType>(reinterpret.getSource().getType());
-        source && source.getLayout().isIdentity()) {
-      StridedView whole = of(reinterpret.getSource()), view;
-      view.base = whole.base;
-      view.offset = whole.offset;
-      view.offset.add(reinterpret.getMixedOffsets()[0], Extent(1));
-      for (auto [size, stride] :
-           llvm::zip(reinterpret.getMixedSizes(), reinterpret.getMixedStrides())) {
-        view.sizes.push_back(Extent(size));
-        view.strides.push_back(Extent(stride));
-      }
-      if (type.getLayout().isIdentity())
-        return remember([&] {
-          StridedView plain = contiguous(view.base, reinterpret.getMixedSizes());
-          plain.offset = view.offset;
-          return plain;
-        }());
-      return remember(view);
-    }
 
   SmallVector<OpFoldResult> sizes;
   Builder attributes(memref.getContext());

@@ -1,5 +1,6 @@
 #include "GPU/Kernel.h"
 
+#include "Strides.h"
 #include "XTensor/XTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -8,6 +9,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
+using namespace xtensor;
 using namespace xtensor::gpu;
 
 Kernel::Kernel(OpBuilder host, Location loc, int64_t threads, const KernelLimits &limits)
@@ -251,20 +253,29 @@ OpFoldResult Kernel::sizeOf(Value memref, int64_t axis) {
   return known;
 }
 
+namespace {
+/// Sizes and strides as values of a kernel.
+struct ViewNumbers {
+  Kernel &kernel;
+  FlatView of(Value memref) { return kernel.view(memref); }
+  OpFoldResult number(OpFoldResult host) { return kernel.value(host); }
+  OpFoldResult times(OpFoldResult x, OpFoldResult y) { return kernel.mul(x, y); }
+  bool isOne(OpFoldResult x) { return getConstantIntValue(x) == 1; }
+  void advance(FlatView &view, OpFoldResult by, OpFoldResult stride) {
+    view.offset = kernel.add(view.offset, kernel.mul(kernel.value(by), stride));
+  }
+  void restart(FlatView &view, OpFoldResult at) { view.offset = kernel.value(at); }
+};
+} // namespace
+
 FlatView Kernel::view(Value memref) {
   if (auto it = views.find(memref); it != views.end())
     return it->second;
-  Operation *op = memref.getDefiningOp();
-  if (auto cast = dyn_cast_or_null<memref::CastOp>(op))
-    return view(cast.getSource());
-  if (auto sub = dyn_cast_or_null<memref::SubViewOp>(op))
-    return subview(sub);
-  if (auto shape = dyn_cast_or_null<memref::ExpandShapeOp>(op))
-    return expand(shape);
-  if (auto shape = dyn_cast_or_null<memref::CollapseShapeOp>(op))
-    return collapse(shape);
-  if (auto cast = dyn_cast_or_null<memref::ReinterpretCastOp>(op))
-    return reinterpret(cast);
+  if (Operation *op = memref.getDefiningOp()) {
+    ViewNumbers numbers{*this};
+    if (auto seen = ViewRules<FlatView, ViewNumbers>(numbers).through(op))
+      return *seen;
+  }
   return views[memref] = root(memref);
 }
 
@@ -296,77 +307,6 @@ FlatView Kernel::root(Value memref) {
   result.flat = bufferArgument(memref);
   result.element = type.getElementType();
   return result;
-}
-
-FlatView Kernel::subview(memref::SubViewOp op) {
-  FlatView from = view(op.getSource()), to;
-  to.flat = from.flat;
-  to.element = from.element;
-  to.offset = from.offset;
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  for (auto [axis, offset, size, stride] :
-       llvm::enumerate(op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
-    to.offset = add(to.offset, mul(value(offset), from.strides[axis]));
-    if (dropped[axis])
-      continue;
-    to.sizes.push_back(value(size));
-    to.strides.push_back(mul(value(stride), from.strides[axis]));
-  }
-  return to;
-}
-
-FlatView Kernel::expand(memref::ExpandShapeOp op) {
-  FlatView from = view(op.getSrc()), to;
-  to.flat = from.flat;
-  to.element = from.element;
-  to.offset = from.offset;
-  SmallVector<OpFoldResult> shape = op.getMixedOutputShape();
-  to.sizes.resize(shape.size());
-  to.strides.resize(shape.size());
-  for (auto [axis, group] : llvm::enumerate(op.getReassociationIndices())) {
-    OpFoldResult stride = from.strides[axis];
-    for (int64_t i : llvm::reverse(group)) {
-      to.sizes[i] = value(shape[i]);
-      to.strides[i] = stride;
-      stride = mul(stride, to.sizes[i]);
-    }
-  }
-  return to;
-}
-
-FlatView Kernel::collapse(memref::CollapseShapeOp op) {
-  FlatView from = view(op.getSrc()), to;
-  to.flat = from.flat;
-  to.element = from.element;
-  to.offset = from.offset;
-  for (const ReassociationIndices &group : op.getReassociationIndices()) {
-    OpFoldResult size = fixed(1), stride = fixed(1);
-    bool found = false;
-    for (int64_t i : llvm::reverse(group)) {
-      size = mul(size, from.sizes[i]);
-      // The stride of a dim of size 1 says nothing.
-      if (!found && getConstantIntValue(from.sizes[i]) != 1) {
-        stride = from.strides[i];
-        found = true;
-      }
-    }
-    to.sizes.push_back(size);
-    to.strides.push_back(stride);
-  }
-  return to;
-}
-
-FlatView Kernel::reinterpret(memref::ReinterpretCastOp op) {
-  FlatView from = view(op.getSource()), to;
-  to.flat = from.flat;
-  to.element = from.element;
-  // The offset counts from the start of the memory, whatever view of it the source is.
-  to.offset = value(op.getMixedOffsets().front());
-  for (auto [size, stride] : llvm::zip_equal(op.getMixedSizes(), op.getMixedStrides())) {
-    to.sizes.push_back(value(size));
-    to.strides.push_back(value(stride));
-  }
-  return to;
 }
 
 //===- arithmetic on sizes ---------------------------------------------------===//

@@ -95,10 +95,6 @@ private:
   void deriveNumbers();
   void spillNumbers(mlir::ModuleOp module);
   FlatView root(mlir::Value memref);
-  FlatView subview(mlir::memref::SubViewOp op);
-  FlatView expand(mlir::memref::ExpandShapeOp op);
-  FlatView collapse(mlir::memref::CollapseShapeOp op);
-  FlatView reinterpret(mlir::memref::ReinterpretCastOp op);
   mlir::OpFoldResult sizeOf(mlir::Value memref, int64_t axis);
   mlir::OpBuilder prologue();
 
