@@ -50,6 +50,9 @@ constexpr unsigned kMaxInputs = 12;
 /// A producer up to this cost may be evaluated once per consumer.
 constexpr unsigned kMaxDuplicatedCost = 6;
 
+/// So many ops of a diamond of words count as one. A search for one ends after so many.
+constexpr unsigned kWordsPerCost = 16, kMostWords = 256;
+
 /// The fused form of an elementwise op, as far as decisions need it.
 struct Producer {
   unsigned cost = 0;
@@ -64,6 +67,9 @@ public:
   explicit Fusion(Block &block) : block(block) {}
 
   void run() {
+    for (Operation &op : block)
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        findDiamond(generic);
     for (Operation &op : block)
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
         decide(generic);
@@ -89,16 +95,66 @@ private:
     return op && isAbsorbed(op) ? op : linalg::GenericOp();
   }
 
+  /// Whether a use reads the element of the place that is written.
+  static bool readsInPlace(OpOperand &use) {
+    auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+    return user && user.isDpsInput(&use) && user.getMatchingIndexingMap(&use).isIdentity();
+  }
+
+  /// Whether an op may be a part of a diamond: into memory of its own, in the order of its loops.
+  bool isPart(linalg::GenericOp op) const {
+    if (!op || op->getBlock() != &block || !isElementwise(op) || isGemm(op))
+      return false;
+    OpOperand *init = op.getDpsInitOperand(0);
+    return init->get().getDefiningOp<tensor::EmptyOp>() &&
+           op.getMatchingIndexingMap(init).isIdentity();
+  }
+
+  /// A diamond of words: an integer op, and all that its value leads to, up to where that meets
+  /// again in one op. There, each of them is computed once, and few values are alive at a time: the
+  /// rounds of a cipher are such.
+  void findDiamond(linalg::GenericOp op) {
+    if (inDiamond.contains(op) || op->use_empty() || op->hasOneUse() || !isPart(op))
+      return;
+    Type element = getElementTypeOrSelf(op->getResult(0).getType());
+    if (!element.isInteger(32) && !element.isInteger(64))
+      return;
+    SmallVector<linalg::GenericOp> found = {op};
+    llvm::SmallSetVector<Operation *, 8> open;
+    unsigned words = 0, others = 0;
+    while (found.size() <= kMostWords) {
+      (hasExpensiveBody(found.back()) ? others : words) += bodyCost(found.back());
+      for (OpOperand &use : found.back()->getUses()) {
+        if (!readsInPlace(use))
+          return;
+        open.insert(use.getOwner());
+      }
+      Operation *next = *llvm::min_element(
+          open, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+      open.remove(next);
+      auto part = cast<linalg::GenericOp>(next);
+      if (!isPart(part))
+        return;
+      if (open.empty()) {
+        inDiamond.insert_range(found);
+        atEnd[part] += words / kWordsPerCost + others;
+        return;
+      }
+      found.push_back(part);
+    }
+  }
+
   void decide(linalg::GenericOp op) {
     if (!isElementwise(op))
       return;
     Producer info;
-    info.cost = bodyCost(op);
+    info.cost = inDiamond.contains(op) ? 0 : bodyCost(op) + atEnd.lookup(op);
     info.expensive = hasExpensiveBody(op);
     for (Value input : op.getDpsInputs()) {
       if (auto producer = absorbedProducer(input)) {
         const Producer &inner = producers.find(producer)->second;
-        info.cost += inner.cost;
+        if (!inDiamond.contains(op)) // else it would count once for each way through
+          info.cost += inner.cost;
         info.expensive |= inner.expensive;
         info.inputs.insert(inner.inputs.begin(), inner.inputs.end());
       } else if (!splatOf(input)) {
@@ -132,6 +188,8 @@ private:
       uses += last != consumer;
       last = consumer;
     }
+    if (inDiamond.contains(op))
+      return true;
     if (!uses || info.cost > kMaxBodyCost / 2 || info.inputs.size() > kMaxInputs)
       return false;
     if (info.cost == 0 && info.inputs.size() <= 1)
@@ -173,7 +231,13 @@ private:
 
   /// The inputs of the fused op, each (value, map) once.
   void collect(Value value, AffineMap access, llvm::SmallSetVector<Access, 8> &inputs) const {
-    if (splatOf(value))
+    llvm::DenseSet<Access> seen;
+    collect(value, access, inputs, seen);
+  }
+
+  void collect(Value value, AffineMap access, llvm::SmallSetVector<Access, 8> &inputs,
+               llvm::DenseSet<Access> &seen) const {
+    if (splatOf(value) || !seen.insert({value, access}).second)
       return;
     auto producer = absorbedProducer(value);
     if (!producer) {
@@ -182,13 +246,15 @@ private:
     }
     for (OpOperand *operand : producer.getDpsInputOperands())
       if (!producer.getMatchingBlockArgument(operand).use_empty())
-        collect(operand->get(), throughProducer(producer, operand, access), inputs);
+        collect(operand->get(), throughProducer(producer, operand, access), inputs, seen);
   }
 
   void rebuild(linalg::GenericOp op);
 
   Block &block;
   llvm::DenseMap<Operation *, Producer> producers;
+  llvm::SmallPtrSet<Operation *, 8> inDiamond; // but for the ends
+  llvm::DenseMap<Operation *, unsigned> atEnd; // what a diamond costs, by its end
 };
 
 /// Writes the body of a fused op.

@@ -37,6 +37,10 @@ def FuseElementwise : Pass<"xtensor-fuse-elementwise", "::mlir::func::FuncOp"> {
     function, division or gather. Matrix products keep their operands, because a library computes
     them.
 
+    An integer whose uses all meet again in one op is evaluated there, with all that lies between.
+    Each op is then there once. The rounds of a cipher, which makes random numbers, are such a chain
+    of diamonds.
+
     ```mlir
     %s = linalg.generic ins(%x, %m) { subf }        // (d0, d1), (d0)
     %e = linalg.generic ins(%s) { math.exp }

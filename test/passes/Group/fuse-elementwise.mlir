@@ -278,3 +278,51 @@ func.func @folded_in_place(%x: tensor<3xi32>) -> tensor<3xi1> {
   } -> tensor<3xi1>
   return %1 : tensor<3xi1>
 }
+
+// -----
+
+// Words of a cipher: each value is used twice, and all of it meets again in one op. Each op is there
+// once, and what reads the result takes it in, as it does with a chain.
+// CHECK-LABEL: func.func @diamond_of_words
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["reduction"]
+// CHECK-COUNT-3: arith.addi
+// CHECK-NOT: arith.addi
+// CHECK: arith.uitofp
+// CHECK-NOT: linalg.generic
+#id2 = affine_map<(i) -> (i)>
+#one = affine_map<(i) -> ()>
+func.func @diamond_of_words(%x: tensor<64xi32>, %init: tensor<f32>) -> tensor<f32> {
+  %e = tensor.empty() : tensor<64xi32>
+  %0 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel"]} ins(%x : tensor<64xi32>) outs(%e : tensor<64xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %c = arith.constant 13 : i32
+    %s = arith.shli %a, %c : i32
+    %t = arith.shrui %a, %c : i32
+    %u = arith.ori %s, %t : i32
+    %v = arith.xori %u, %a : i32
+    %w = arith.xori %v, %c : i32
+    %y = arith.muli %w, %c : i32
+    %z = arith.addi %y, %a : i32
+    linalg.yield %z : i32
+  } -> tensor<64xi32>
+  %e1 = tensor.empty() : tensor<64xi32>
+  %1 = linalg.generic {indexing_maps = [#id2, #id2, #id2], iterator_types = ["parallel"]} ins(%0, %x : tensor<64xi32>, tensor<64xi32>) outs(%e1 : tensor<64xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %r = arith.addi %a, %b : i32
+    linalg.yield %r : i32
+  } -> tensor<64xi32>
+  %e2 = tensor.empty() : tensor<64xi32>
+  %2 = linalg.generic {indexing_maps = [#id2, #id2, #id2], iterator_types = ["parallel"]} ins(%0, %1 : tensor<64xi32>, tensor<64xi32>) outs(%e2 : tensor<64xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %r = arith.addi %a, %b : i32
+    linalg.yield %r : i32
+  } -> tensor<64xi32>
+  %3 = linalg.generic {indexing_maps = [#id2, #one], iterator_types = ["reduction"]} ins(%2 : tensor<64xi32>) outs(%init : tensor<f32>) {
+  ^bb0(%a: i32, %o: f32):
+    %f = arith.uitofp %a : i32 to f32
+    %r = arith.addf %f, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<f32>
+  return %3 : tensor<f32>
+}

@@ -380,6 +380,19 @@ def test_errors(call: Callable[[], Any], kind: type[Exception], text: str) -> No
     assert text in str(error.value)
 
 
+@pytest.mark.cpu_only("the memory of programs for the CPU")
+def test_a_draw_fuses_into_what_reads_it() -> None:
+    key, x = r.key(0), xt.ones(a=300, b=400, dtype="f4")
+    programs: tuple[Callable[[Any, Any], Any], ...] = (
+        lambda key, x: x + 0.1 * r.normal(key, x.sizes, dtype="f4"),
+        lambda key, x: xt.mean(r.uniform(key, x.sizes, dtype="f4") * x),
+        lambda key, x: xt.nn.softmax(x + r.normal(key, x.sizes, dtype="f4"), "b"),
+        lambda key, x: r.categorical(key, x, dim="b"),
+    )
+    for program in programs:
+        assert xt.jit(program).cost(key, x)["arena"] < 300 * 400
+
+
 # -- dropout ----------------------------------------------------------------------------------------------------------
 
 
