@@ -146,11 +146,9 @@ private:
   /// Equal values are one member, whichever functions have them.
   LogicalResult addWeights(Exported &f, LibraryFunction &described, std::string &hashes) {
     size_t passed = described.interface.inputs.size() - f.asked.weights.size();
-    auto main = f.module->lookupSymbol<func::FuncOp>("main");
     for (auto [i, bytes] : llvm::enumerate(f.asked.weights)) {
       const Parameter &p = described.interface.inputs[passed + i];
-      auto type = cast<ArrayType>(main.getArgumentTypes()[passed + i]);
-      int64_t expected = std::max<int64_t>(type.getElementType().getIntOrFloatBitWidth() / 8, 1);
+      int64_t expected = p.elementBytes();
       for (const SizeProduct &size : p.sizes)
         expected *= size.factor;
       if (p.isOpen() || static_cast<int64_t>(bytes.size()) != expected)

@@ -26,6 +26,12 @@ bool Parameter::isOpen() const {
   return llvm::any_of(sizes, [](const SizeProduct &size) { return !size.open.empty(); });
 }
 
+int64_t Parameter::elementBytes() const {
+  int64_t bits = 8; // of bool
+  StringRef(dtype).drop_until(llvm::isDigit).getAsInteger(10, bits);
+  return bits / 8;
+}
+
 FailureOr<Interface> xtensor::interfaceOf(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isDeclaration())

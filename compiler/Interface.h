@@ -17,6 +17,7 @@ struct Parameter {
   std::vector<std::string> dims;
   std::vector<SizeProduct> sizes;
   bool isOpen() const;
+  int64_t elementBytes() const;
 };
 
 struct Interface {

@@ -46,11 +46,7 @@ private:
 } // namespace
 
 Number Recorder::bytesOf(const Parameter &p) {
-  StringRef dtype = p.dtype;
-  Number bytes = dtype == "bool" || dtype.ends_with("int8") ? 1
-                 : dtype.ends_with("16")                    ? 2
-                 : dtype.ends_with("32")                    ? 4
-                                                            : 8;
+  Number bytes = p.elementBytes();
   for (const SizeProduct &size : p.sizes)
     bytes = formulas.make(Formulas::mul, {bytes, formulas.of(size)});
   return bytes;

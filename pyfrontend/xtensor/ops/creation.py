@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.calls import int_text
 from ..base.dims import check_name
-from ..base.dtypes import as_dtype
+from ..base.dtypes import as_dtype, complex_of
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, MemoryError_
 from ..base.ranges import does_not_fit, fits
 from ..call.dispatch import op, tracing
@@ -51,6 +51,11 @@ def _filled(name: str, sizes: dict[str, Any], value: Any, dtype: np.dtype) -> An
     """An array of one value, a traced one where a trace is active."""
     check_bytes(name, sizes, dtype)
     traced = isinstance(value, Tracer) or any(not isinstance(s, int) for s in sizes.values())
+    if isinstance(value, complex) and not p.is_complex(dtype):
+        raise fail(
+            DTypeError, name, f"{value!r} as {dtype.name} would drop the imaginary part",
+            instead=f"Give a real number, or dtype={complex_of(dtype).name!r}",
+        )  # fmt: skip
     if is_scalar(value) and p.is_integer(dtype) and not fits(value, dtype):
         raise does_not_fit(value, dtype, "Give a dtype= that holds it")
     if not traced and not tracing():
@@ -62,6 +67,8 @@ def _or_default(dtype: Any, of: np.dtype = p.F8) -> np.dtype:
     """The dtype that is asked for, else that of Python numbers: floats as `xt.option(default_float=)` says."""
     if dtype is not None:
         return as_dtype(dtype)
+    if p.is_complex(of):
+        return complex_of(p.default_float())
     return p.default_float() if p.is_float(of) else of
 
 
@@ -257,7 +264,9 @@ def linspace(
     _counted("linspace", count, dim)
     start, stop = (_float("linspace", v) for v in (start, stop))
     if is_scalar(start) and is_scalar(stop) and (not tracing() or count <= SMALL):
-        wanted = _or_default(dtype)
+        wanted = _or_default(dtype, np.result_type(p.F8, type(start), type(stop)))
+        if isinstance(start + stop, complex) and not p.is_complex(wanted):
+            raise fail(DTypeError, "linspace", f"numbers from {start!r} to {stop!r} are not {wanted.name}")
         values = np.asarray(_made("linspace", np.linspace, start, stop, count, endpoint=endpoint, dtype=wanted))
         return build.constant(values, (dim,)) if tracing() else _concrete(values, (dim,))
     return _linspace(start, stop, count, dim, endpoint, dtype)

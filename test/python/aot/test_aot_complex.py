@@ -40,17 +40,18 @@ def turned(z: Any) -> Any:
 
 def test_loaded(tmp_path: Path) -> None:
     def f(z: Any, k: Any, offset: Any) -> Any:
-        return xt.exp(z) * k + offset
+        return xt.exp(z) * k * weights + offset
 
+    weights = xt.array(A[0], "s")
     path = tmp_path / "f.xtb"
     xt.export(f, args=(xt.spec(t=None, s=3, dtype="c8"), 2j, xt.array(1j)), path=path)
     g = xt.load(path)
     for _ in range(2):  # the second call is C++'s, where it can be
         got = g(xt.array(A, dims=("t", "s")), 3j, 2.0)
         assert got.dtype == "c16"
-        np.testing.assert_allclose(got.values, np.exp(A) * 3j + 2, rtol=1e-5)
+        np.testing.assert_allclose(got.values, np.exp(A) * 3j * A[0] + 2, rtol=1e-5)
     inlined = xt.grad(lambda z: abs(g(z, 1j, 0j)).sum())(xt.array(A, dims=("t", "s")))
-    np.testing.assert_allclose(inlined.values, np.exp(A.real) + 0j, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(inlined.values, np.exp(A.real) * abs(A[0]) + 0j, rtol=1e-5, atol=1e-4)
     with pytest.raises(xt.Error, match="complex"):
         g(xt.ones(t=2, s=3), 3j, 1j)
 

@@ -144,8 +144,9 @@ def test_dtypes_promote_as_in_numpy() -> None:
             assert (xt.array(x, "a") * xt.array(y, "a")).dtype == (x * y).dtype
     assert xt.complex(xt.ones(a=1, dtype="i8"), 0.0).dtype == "c16"
     assert xt.complex(xt.ones(a=1, dtype="f2"), 0.0).dtype == "c8"
+    np.testing.assert_allclose(xt.linspace(0, 1 + 1j, 3).values, np.linspace(0, 1 + 1j, 3))
     with xt.option(default_float="f4"):
-        assert xt.array([1j], "a").dtype == "c8"
+        assert xt.array([1j], "a").dtype == xt.full(1j, a=2).dtype == "c8"
         assert (xt.ones(a=1, dtype="i8") * 1j).dtype == "c8"
 
 
@@ -174,6 +175,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "linalg.solve": (lambda z: xt.linalg.inv(z[:3], ("t", "s")), "real matrices"),
     "float": (lambda z: float(z.sum()), "z.real"),
     "at.set": (lambda z: z.real.at(t=1).set(2j), "complex number"),
+    "full": (lambda z: xt.full(1j, t=2, dtype="f4"), "complex64"),
+    "linspace": (lambda z: xt.linspace(0, 1j, 3, dtype="f4"), "float32"),
     "pad": (lambda z: z.real.pad(t=1, constant_values=2j), "complex number"),
     "grad": (lambda z: xt.grad(lambda z: z.sum())(z), "z.real"),
     "jacobian": (lambda z: xt.jacobian(lambda z: z)(z), "xt.complex"),
