@@ -219,7 +219,9 @@ def conform(t: Any, like: Tracer | Spec, what: str) -> Tracer:
         )
     if given.dtype != like.dtype:
         if not given.weak and not (given.ndim == 0 and not dtypes.is_inexact(given.dtype)):
-            raise DTypeError(f"{what} is {given.dtype} and its array {like.dtype}: write .astype({like.dtype.name!r})")
+            drops = dtypes.is_complex(given.dtype) and not dtypes.is_complex(like.dtype)
+            instead = "z.real" if drops else f".astype({like.dtype.name!r})"
+            raise DTypeError(f"{what} is {given.dtype} and its array {like.dtype}: write {instead}")
         given = build.cast(given, like.dtype)
     known: Any = like.sizes  # those of a Spec are numbers here
     return build.broadcast(given, like.dims, known)
