@@ -133,6 +133,11 @@ def XTensor_I1eOp
     : XTensor_ArithmeticOp<"i1e", "I1e", "exp(-|x|) times i1(x)",
                            "where(equal(a, 0), 0.5, "
                            "i0e(a) - y * (sign(a) + 1 / where(equal(a, 0), 1, a)))">;
+def XTensor_J0Op
+    : XTensor_ArithmeticOp<"j0", "J0", "Bessel function of the first kind of order 0", "-j1(a)">;
+def XTensor_J1Op
+    : XTensor_ArithmeticOp<"j1", "J1", "Bessel function of the first kind of order 1",
+                           "where(equal(a, 0), 0.5, j0(a) - y / where(equal(a, 0), 1, a))">;
 def XTensor_LgammaOp
     : XTensor_ArithmeticOp<"lgamma", "Lgamma", "Logarithm of the magnitude of the gamma function",
                            "digamma(a)">;
@@ -157,6 +162,12 @@ def XTensor_TruncOp : XTensor_FunctionOp<"trunc", "Trunc", "Integer part, toward
   let vector = "";
   let isShort = 1;
 }
+
+def XTensor_Y0Op
+    : XTensor_ArithmeticOp<"y0", "Y0", "Bessel function of the second kind of order 0", "-y1(a)">;
+def XTensor_Y1Op
+    : XTensor_ArithmeticOp<"y1", "Y1", "Bessel function of the second kind of order 1",
+                           "y0(a) - y / a">;
 
 def XTensor_IsfiniteOp : XTensor_FloatTestOp<"isfinite", "Whether neither infinite nor NaN">;
 def XTensor_IsinfOp : XTensor_FloatTestOp<"isinf", "Whether infinite">;
@@ -307,6 +318,43 @@ def XTensor_GammaincByAOp
                            "is not a constant from 0 to 8"> {
   let kernel = "emitGammaincByA";
   let partials = ["0", "gammaincByA(a + 1, b, c)", "gammaDensityByA(a, b, c)"];
+}
+def XTensor_BetaincOp : XTensor_ElementwiseOp<"betainc", "inferElementwise"> {
+  let summary = "Regularised incomplete beta function of a and b at x";
+  let arguments = (ins XTensor_FloatArray:$a, XTensor_FloatArray:$b, XTensor_FloatArray:$x);
+  let results = (outs XTensor_FloatArray:$y);
+  let assemblyFormat = "$a `,` $b `,` $x attr-dict `:` type($a) `,` type($b) `,` type($x)";
+  let kernel = "emitBetainc";
+  let partials = ["betaincBy(1, 0, a, b, c)", "betaincBy(0, 1, a, b, c)",
+                  "betaDensityBy(0, 0, a, b, c)"];
+}
+/// A derivative of orders m and n by the parameters of a function of three arrays.
+class XTensor_DerivativeOfTwoOp<string mnemonic, string what>
+    : XTensor_ElementwiseOp<mnemonic, "inferElementwise"> {
+  let summary = what;
+  let arguments = (ins XTensor_FloatArray:$m, XTensor_FloatArray:$n, XTensor_FloatArray:$a,
+                       XTensor_FloatArray:$b, XTensor_FloatArray:$x);
+  let results = (outs XTensor_FloatArray:$y);
+  let assemblyFormat = [{
+    $m `,` $n `,` $a `,` $b `,` $x attr-dict
+    `:` type($m) `,` type($n) `,` type($a) `,` type($b) `,` type($x)
+  }];
+  let isShort = 1; // Kernels read the orders in line.
+}
+def XTensor_BetaincByOp
+    : XTensor_DerivativeOfTwoOp<"betainc_by", "Derivative of orders m and n of betainc(a, b, x) by a "
+                                "and b; NaN if they are not constants with a sum from 0 to 8"> {
+  let kernel = "emitBetaincBy";
+  let partials = ["0", "0", "betaincBy(a + 1, b, c, d, e)", "betaincBy(a, b + 1, c, d, e)",
+                  "betaDensityBy(a, b, c, d, e)"];
+}
+def XTensor_BetaDensityByOp
+    : XTensor_DerivativeOfTwoOp<"beta_density_by", "Derivative of orders m and n of x^(a-1) "
+                                "(1-x)^(b-1) / beta(a, b) by a and b; NaN if they are not constants "
+                                "with a sum from 0 to 8"> {
+  let kernel = "emitBetaDensityBy";
+  let partials = ["0", "0", "betaDensityBy(a + 1, b, c, d, e)", "betaDensityBy(a, b + 1, c, d, e)",
+                  "slopeOfBetaDensity(a, b, c, d, e, y)"];
 }
 def XTensor_GammaDensityByAOp
     : XTensor_DerivativeOp<"gamma_density_by_a", "Derivative of order n of gamma(a)^-1 x^(a-1) e^-x "

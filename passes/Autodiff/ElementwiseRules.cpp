@@ -32,6 +32,16 @@ static Expr slopeOfGammaDensity(Expr n, Expr a, Expr x, Expr y) {
   return n.is(0) ? slope : slope + n / x * gammaDensityByA(n - 1, a, x);
 }
 
+/// The same of the beta distribution: that of density ((a - 1) / x - (b - 1) / (1 - x)).
+static Expr slopeOfBetaDensity(Expr m, Expr n, Expr a, Expr b, Expr x, Expr y) {
+  Expr slope = scale((a - 1) / x - (b - 1) / (1 - x), y);
+  if (!m.is(0))
+    slope = slope + m / x * betaDensityBy(m - 1, n, a, b, x);
+  if (!n.is(0))
+    slope = slope - n / (1 - x) * betaDensityBy(m, n - 1, a, b, x);
+  return slope;
+}
+
 template <typename Op>
 static void row(Rules &rules, std::initializer_list<Partial> partials,
                 std::optional<Partial> factor = {}) {

@@ -111,7 +111,17 @@ Expr i0(Expr x) { return Expr::ofOperands<I0Op>({x}); }
 Expr i0e(Expr x) { return Expr::ofOperands<I0eOp>({x}); }
 Expr i1(Expr x) { return Expr::ofOperands<I1Op>({x}); }
 Expr i1e(Expr x) { return Expr::ofOperands<I1eOp>({x}); }
+Expr j0(Expr x) { return Expr::ofOperands<J0Op>({x}); }
+Expr j1(Expr x) { return Expr::ofOperands<J1Op>({x}); }
+Expr y0(Expr x) { return Expr::ofOperands<Y0Op>({x}); }
+Expr y1(Expr x) { return Expr::ofOperands<Y1Op>({x}); }
 Expr polygamma(Expr order, Expr x) { return Expr::ofOperands<PolygammaOp>({order, x}); }
+Expr betaincBy(Expr m, Expr n, Expr a, Expr b, Expr x) {
+  return Expr::ofOperands<BetaincByOp>({m, n, a, b, x});
+}
+Expr betaDensityBy(Expr m, Expr n, Expr a, Expr b, Expr x) {
+  return Expr::ofOperands<BetaDensityByOp>({m, n, a, b, x});
+}
 Expr gammaincByA(Expr order, Expr a, Expr x) {
   return Expr::ofOperands<GammaincByAOp>({order, a, x});
 }

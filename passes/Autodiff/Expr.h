@@ -44,7 +44,13 @@ public:
   friend Expr i0e(Expr x);
   friend Expr i1(Expr x);
   friend Expr i1e(Expr x);
+  friend Expr j0(Expr x);
+  friend Expr j1(Expr x);
+  friend Expr y0(Expr x);
+  friend Expr y1(Expr x);
   friend Expr polygamma(Expr order, Expr x);
+  friend Expr betaincBy(Expr m, Expr n, Expr a, Expr b, Expr x);
+  friend Expr betaDensityBy(Expr m, Expr n, Expr a, Expr b, Expr x);
   friend Expr gammaincByA(Expr order, Expr a, Expr x);
   friend Expr gammaDensityByA(Expr order, Expr a, Expr x);
   friend Expr copysign(Expr x, Expr y);

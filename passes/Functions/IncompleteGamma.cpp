@@ -10,39 +10,13 @@
 // x^a e^-x / gamma(a + 1) is common to them. Coefficients: interpolation at Chebyshev's nodes,
 // error below 2^-27 (f32) and 2^-54 (f64).
 #include "Functions/Functions.h"
-#include "Functions/Jets.h"
+#include "Functions/IncompleteParts.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace xtensor;
 
-// (1 / gamma(1 + z) - 1) / z of z - 1/2 in -1/2 .. 1/2.
-static constexpr double kInverseGamma32[] = {0.25675833,  -0.5958657,    0.13842258,
-                                             0.073359154, -0.044784207,  0.005254287,
-                                             0.002711653, -0.0011597982, 0.00012755832};
-static constexpr double kInverseGamma64[] = {
-    0.2567583341910252,     -0.5958657212726165,    0.13842257149414403,     0.07335890909958692,
-    -0.04478409770374731,   0.005257856670174178,   0.0027100823126775388,   -0.0011787017355725665,
-    0.00013594297383985322, 3.282925035594456e-05,  -1.4948207566219585e-05, 2.103014372916029e-06,
-    1.0699357625003241e-07, -9.856939244146255e-08, 1.7200070946431934e-08};
-// (atanh(y) / y - 1) / y^2 of y^2 up to 0.1838.
-static constexpr double kLog32[] = {0.33333334, 0.20000082,  0.1428053,
-                                    0.11228559, 0.079145506, 0.12841527};
-static constexpr double kLog64[] = {
-    0.3333333333333333,  0.200000000000031,   0.14285714284913378,   0.11111111191995762,
-    0.09090904883761594, 0.07692436315624757, 0.06664186263204164,   0.05913618740797572,
-    0.05003080211985043, 0.06164783552244563, -0.002795469584858704, 0.11984012214135234};
-// gamma(a) over Stirling's formula, of 1 / a up to 1/16 (1/6 in f32).
-static constexpr double kStirling32[] = {1.0, 0.08333336, 0.0034721158, -0.0026984606};
-static constexpr double kStirling64[] = {1.0,
-                                         0.08333333333333555,
-                                         0.0034722222214865006,
-                                         -0.0026813270687130485,
-                                         -0.00022947761007127308,
-                                         0.0007842131739447346,
-                                         6.692073395844886e-05,
-                                         -0.000574429638122049};
 // eta / (lambda - 1) in powers of eta, where eta^2 / 2 = lambda - 1 - log lambda.
 static constexpr double kTemme[] = {1.0,
                                     -0.3333333333333333,
@@ -82,7 +56,7 @@ namespace {
 class IncompleteGamma {
 public:
   IncompleteGamma(Scalars &s, Jet::Degree degree, Real a, Real x)
-      : s(s), degree(degree), a(Jet::parameter(degree, a)), x(x), large(a >= s.pick(6.0, 16.0)),
+      : s(s), degree(degree), a(Jet::parameter(degree, a)), x(x), large(hasStirling(a)),
         near(large & (x > a * 0.4) & (x < a * 2.0)) {}
 
   /// P, or Q if `upper`.
@@ -103,8 +77,6 @@ private:
   /// x^a, given its value.
   Jet powerOfX(Real toPower);
   Jet largeWeight();
-  /// eta^2 / 2 = mu - log(1 + mu) with mu = x / a - 1, of x / a between 0.4 and 2.
-  Real halfSquareOf(Real mu);
   /// e^-phi = (x / a)^a e^(a - x), where phi has the value given; log (x / a).
   Jet exponentialOf(Real phi, Real log);
   Jet inverseRootTwoPiA() { return powerOf(a, kInvRootTwoPi / sqrt(a.value()), -0.5); }
@@ -126,20 +98,12 @@ private:
 
 //===- x^a e^-x / gamma(a + 1) ---------------------------------------------===//
 
-/// The product over j of a - j, of those from 1 on, is gamma(1 + a) / gamma(1 + z).
 IncompleteGamma::Weight IncompleteGamma::smallWeight(Real exponent) {
   // The weight is 0 beyond, where the power might overflow.
   Real bounded = minimum(x, s.real(s.pick(1e3, 1e4)));
-  Jet one(degree, s.real(1)), product = one, z = a;
-  for (int j = 0, steps = s.pick(5, 15); j < steps; ++j) {
-    Bit above = z.value() >= 1.0;
-    product = product * select(above, z, one);
-    z = select(above, z - 1.0, z);
-  }
-  Jet inverseOfZ = z * evaluate({kInverseGamma32, kInverseGamma64}, z - 0.5) + 1.0;
   // e^-x itself underflows before the product does.
   Real toPower = s.call("powf", {bounded, exponent}), half = s.call("exp", {bounded * -0.5});
-  return {powerOfX(toPower * half) * inverseOfZ * inverse(product) * half, toPower};
+  return {powerOfX(toPower * half) * inverseGammaOfNext(a) * half, toPower};
 }
 
 Jet IncompleteGamma::powerOfX(Real toPower) {
@@ -157,16 +121,10 @@ Jet IncompleteGamma::exponentialOf(Real phi, Real log) {
   return exponential(integrate(-phi, rate), value);
 }
 
-Real IncompleteGamma::halfSquareOf(Real mu) {
-  // mu y - 2 y^3 p(y^2)
-  Real y = mu / (mu + 2.0), square = y * y;
-  return y * (mu - square * 2.0 * s.evaluate({kLog32, kLog64}, square));
-}
-
 Jet IncompleteGamma::largeWeight() {
   Real log = s.call("log", {x / a.value()}), mu = (x - a.value()) / a.value();
-  Real excess = select(near, halfSquareOf(mu), mu - log);
-  Jet stirling = evaluate({kStirling32, kStirling64}, inverse(a));
+  Real excess = select(near, aboveLog(s, mu), mu - log);
+  Jet stirling = overStirling(a);
   return exponentialOf(a.value() * excess, log) * inverseRootTwoPiA() * inverse(stirling);
 }
 
@@ -199,20 +157,6 @@ Jet IncompleteGamma::density() { return weight(/*isDensity=*/true).weight; }
 
 //===- series and continued fraction ---------------------------------------===//
 
-/// Whether `change` still moves `sum`, whose last coefficient settles last.
-static Bit moves(Scalars &s, const Jet &change, const Jet &sum) {
-  const double small = s.pick(0x1p-25, 0x1p-54);
-  Bit value = abs(change.value()) > abs(sum.value()) * small;
-  return sum.degree.total() ? value | (abs(change.last()) > abs(sum.last()) * small) : value;
-}
-
-static void replace(MutableArrayRef<Real> state, std::initializer_list<Jet> jets) {
-  size_t at = 0;
-  for (const Jet &jet : jets)
-    for (Real x : jet.all())
-      state[at++] = x;
-}
-
 /// P: the sum of x^k / ((a + 1) .. (a + k)), four terms over one divisor at a time. a and x are
 /// taken relative to a, lest products overflow.
 SmallVector<Real> IncompleteGamma::series(Bit lanes, const Jet &weight) {
@@ -231,8 +175,8 @@ SmallVector<Real> IncompleteGamma::series(Bit lanes, const Jet &weight) {
     }
     Jet inverted = inverse(divisor) * term, change = inverted * numerator;
     sum = sum + change;
-    replace(state, {sum, inverted * power});
-    return moves(s, change, sum);
+    replaceState(state, {sum, inverted * power});
+    return stillMoves(change, sum);
   };
   SmallVector<Real> start(2 * count, s.real(0));
   start[0] = start[count] = s.real(1);
@@ -255,7 +199,7 @@ SmallVector<Real> IncompleteGamma::nearZero(Real toPower) {
     }
     h = h + numerator * inverse(divisor);
   }
-  Jet g = evaluate({kInverseGamma32, kInverseGamma64}, a - 0.5);
+  Jet g = inverseGammaSlope(a);
   Jet powers = powerOfX(toPower);
   SmallVector<Real> aboveOne = powers.all();
   aboveOne[0] = s.call("expm1", {a.value() * s.call("log", {x})});
@@ -287,8 +231,8 @@ SmallVector<Real> IncompleteGamma::fraction(Bit lanes, const Jet &weight) {
       divisor = divisorBefore * bounded + divisor * n;
     }
     Jet one = inverse(numerator), now = divisor * one;
-    Bit goesOn = moves(s, now - quotient, now);
-    replace(state, {now, before * one, divisorBefore * one});
+    Bit goesOn = stillMoves(now - quotient, now);
+    replaceState(state, {now, before * one, divisorBefore * one});
     return goesOn;
   };
   Jet one(degree, 1.0 / bounded), zero(degree, s.real(0));
@@ -304,7 +248,7 @@ SmallVector<Real> IncompleteGamma::fraction(Bit lanes, const Jet &weight) {
 /// Q = erfc(z) / 2 + R with z^2 = phi, of x from a on, and P = erfc(-z) / 2 - R below. R is e^-phi
 /// / sqrt(2 pi a) times a power series in eta = z sqrt(2 / a).
 SmallVector<Real> IncompleteGamma::uniform() {
-  Real mu = (x - a.value()) / a.value(), halfSquare = halfSquareOf(mu);
+  Real mu = (x - a.value()) / a.value(), halfSquare = aboveLog(s, mu);
   Real phi = a.value() * halfSquare, magnitude = sqrt(halfSquare * 2.0), z = sqrt(phi);
   Bit below = mu < 0.0;
   ArrayRef<double> f = ArrayRef(kTemme).take_front(s.pick(14, 28));

@@ -86,12 +86,13 @@ Jet compose(const Jet &x, ArrayRef<Real> taylor) {
   return z;
 }
 
-Jet integrate(Real start, const Jet &rate) {
-  Jet z(rate.degree, start);
-  for (int i = 1; i <= z.degree.first; ++i)
+Jet integrate(Real value, const Jet &byFirst, const Jet &bySecond) {
+  Jet z(byFirst.degree, value);
+  for (int i = 0; i <= z.degree.first; ++i)
     for (int j = 0; j <= z.degree.second; ++j)
-      if (Real slope = rate.at(i - 1, j); slope.value)
-        z.at(i, j) = slope * (1.0 / i);
+      if (i || j)
+        z.at(i, j) = product(i ? byFirst.at(i - 1, j) : bySecond.at(0, j - 1),
+                             value.s->real(1.0 / (i ? i : j)));
   return z;
 }
 
@@ -139,6 +140,14 @@ Jet powerOf(const Jet &x, Real valueToPower, double exponent) {
   Real one = x.degree.total() ? 1.0 / x.value() : valueToPower;
   for (int k = 0; k < x.degree.total(); ++k)
     taylor.push_back(taylor.back() * one * ((exponent - k) / (k + 1)));
+  return compose(x, taylor);
+}
+
+Jet logarithmOverValue(const Jet &x) {
+  Real one = x.degree.total() ? 1.0 / x.value() : Real{}, power = one;
+  SmallVector<Real> taylor = {x.scalars().real(0)};
+  for (int k = 1; k <= x.degree.total(); ++k, power = power * one)
+    taylor.push_back(power * ((k % 2 ? 1.0 : -1.0) / k));
   return compose(x, taylor);
 }
 

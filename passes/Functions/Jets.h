@@ -44,9 +44,11 @@ public:
 
   /// f(x), where `taylor` has f^(k)(value) / k! for k up to the total degree.
   friend Jet compose(const Jet &x, llvm::ArrayRef<Real> taylor);
-  /// The integral by the first parameter of `rate`, plus `start`: keeps `rate`'s powers below the
-  /// highest.
-  friend Jet integrate(Real start, const Jet &rate);
+  /// What has this value, and these derivatives by the two parameters.
+  friend Jet integrate(Real value, const Jet &byFirst, const Jet &bySecond);
+  friend Jet integrate(Real value, const Jet &byFirst) {
+    return integrate(value, byFirst, byFirst);
+  }
   /// The derivative by the first parameter, without the highest power.
   friend Jet derivative(const Jet &x);
   /// x where c holds, else y.
@@ -66,6 +68,8 @@ std::optional<int> knownOrder(Real n, int least, int most);
 /// 1 / x, and x to a power, given that of the value.
 Jet inverse(const Jet &x);
 Jet powerOf(const Jet &x, Real valueToPower, double exponent);
+/// log x without that of the value.
+Jet logarithmOverValue(const Jet &x);
 /// e^x, given that of the value.
 Jet exponential(const Jet &x, Real ofValue);
 Jet evaluate(const Polynomial &p, const Jet &x);

@@ -78,14 +78,20 @@ def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     return special.polygamma(n.astype(int), x)
 
 
-def by_order(function: Callable[..., mpmath.mpf]) -> Callable[..., np.ndarray]:
-    """The derivative of order n by the first of two parameters."""
+def by_order(function: Callable[..., mpmath.mpf], count: int = 1) -> Callable[..., np.ndarray]:
+    """The derivative by the first `count` parameters, whose orders come first."""
 
-    def run(n: float, a: float, x: float) -> float:
+    def run(*operands: float) -> float:
+        orders, at = operands[:count], [mpmath.mpf(v) for v in operands[count:]]
         with mpmath.workdps(50):
-            return float(mpmath.diff(lambda t: function(t, mpmath.mpf(x)), mpmath.mpf(a), int(n)))
+            by = tuple(map(int, orders)) + (0,) * (len(at) - count)
+            return float(mpmath.diff(function, tuple(at), by, h=mpmath.mpf(10) ** -12))
 
     return np.vectorize(run, otypes=["f8"])
+
+
+def beta_density(a: mpmath.mpf, b: mpmath.mpf, x: mpmath.mpf) -> mpmath.mpf:
+    return x ** (a - 1) * (1 - x) ** (b - 1) / mpmath.beta(a, b)
 
 
 def gamma_density(a: mpmath.mpf, x: mpmath.mpf) -> mpmath.mpf:
@@ -110,6 +116,8 @@ ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
     "neg": np.negative, "not": np.invert, "round": np.rint, "sign": np.sign, "stop_gradient": lambda x: x,
     "trunc": np.trunc,
     "add": np.add, "and": np.bitwise_and, "atan2": np.arctan2, "copysign": np.copysign, "div": np.divide,
+    "betainc": special.betainc, "beta_density_by": by_order(beta_density, 2),
+    "betainc_by": by_order(lambda a, b, x: mpmath.betainc(a, b, 0, x, regularized=True), 2),
     "gammainc": special.gammainc, "gammaincc": special.gammaincc, "gamma_density_by_a": by_order(gamma_density),
     "gammainc_by_a": by_order(lambda a, x: mpmath.gammainc(a, 0, x, regularized=True)),
     "floor_div": floor_div, "maximum": np.maximum, "minimum": np.minimum, "mod": mod, "mul": np.multiply,

@@ -165,6 +165,29 @@ CASES: dict[str, list[Case]] = {
         vectors(xt.copysign, Exact([[0.0, -2, 2], [1.0, 1, -1]], ONES, [[0.0, -1, -1], [0.0, 0, 0]])),
     ],
     "div": [binary(xt.div), Case(["a: 3, f64"], lambda x: xt.div(x, x))],
+    "beta_density_by": [
+        Case(
+            ["a: 3, f64"] * 3,
+            lambda a, b, x, m=m, n=n: xt.beta_density_by(number(m), number(n), a, b, x),
+            at={2: [0.3, 0.5, 0.8]},
+            wrt=[0, 1, 2],
+            low=1.2,
+            high=3,
+        )
+        for m, n in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))
+    ],
+    "betainc": [Case(["a: 3, f64"] * 3, xt.betainc, at={2: [0.3, 0.5, 0.8]}, wrt=[0, 1, 2], low=0.6, high=3)],
+    "betainc_by": [
+        Case(
+            ["a: 3, f64"] * 3,
+            lambda a, b, x, m=m, n=n: xt.betainc_by(number(m), number(n), a, b, x),
+            at={2: [0.3, 0.5, 0.8]},
+            wrt=[0, 1, 2],
+            low=1.2,
+            high=3,
+        )
+        for m, n in ((1.0, 0.0), (0.0, 1.0))
+    ],
     "gamma_density_by_a": [
         Case(["a: 3, f64", "a: 3, f64"], lambda a, x, n=n: xt.gamma_density_by_a(number(n), a, x), low=1.2, high=3)
         for n in (0.0, 1.0)

@@ -143,6 +143,7 @@ from .shape import (
 from .sorting import argpartition, argsort, rank, searchsorted, sort, top_k
 from .special import (
     beta,
+    betainc,
     betaln,
     digamma,
     entr,
@@ -155,6 +156,8 @@ from .special import (
     i0e,
     i1,
     i1e,
+    j0,
+    j1,
     kl_div,
     lgamma,
     log_ndtr,
@@ -165,6 +168,8 @@ from .special import (
     sinc,
     xlog1py,
     xlogy,
+    y0,
+    y1,
     zeta,
 )  # fmt: skip
 from .statistics import average, bincount, corr, cov, histogram
@@ -193,6 +198,7 @@ __all__ = [
     "atanh",
     "average",
     "beta",
+    "betainc",
     "betaln",
     "bincount",
     "bitwise_and",
@@ -273,6 +279,8 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "j0",
+    "j1",
     "kl_div",
     "less",
     "less_equal",
@@ -381,6 +389,8 @@ __all__ = [
     "where",
     "xlog1py",
     "xlogy",
+    "y0",
+    "y1",
     "zeros",
     "zeros_like",
     "zeta",

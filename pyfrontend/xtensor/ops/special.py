@@ -28,7 +28,12 @@ i0 = float_function("i0", "the modified Bessel function of order 0 of each eleme
 i0e = float_function("i0e", "exp(-abs(x)) times i0(x) of each element")
 i1 = float_function("i1", "the modified Bessel function of order 1 of each element")
 i1e = float_function("i1e", "exp(-abs(x)) times i1(x) of each element")
+j0 = float_function("j0", "the Bessel function of the first kind of order 0 of each element")
+j1 = float_function("j1", "the Bessel function of the first kind of order 1 of each element")
 lgamma = float_function("lgamma", "the logarithm of the magnitude of the gamma function of each element")
+
+y0 = float_function("y0", "the Bessel function of the second kind of order 0 of each element, NaN below 0")
+y1 = float_function("y1", "the Bessel function of the second kind of order 1 of each element, NaN below 0")
 
 
 @op
@@ -190,6 +195,17 @@ def _log_ndtr(x: Tracer) -> Tracer:
 
 
 @op(joins=True)
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike, /) -> Array:
+    """Returns the regularised incomplete beta function of `a` and `b` at `x`, with the union of the dims.
+
+    That is the share of the beta distribution that lies below `x`, NaN where a parameter is negative or `x` is not in
+    [0, 1]. Derivatives are of all three, of every order: by `a` and `b` up to the eighth.
+    """
+    operands = aligned("betainc", *p.promote_float(a, b, x))
+    return p.rounded_once(lambda a, b, x: build.function("betainc", a, b, x), *operands)
+
+
+@op(joins=True)
 def gammainc(a: ArrayLike, x: ArrayLike, /) -> Array:
     """Returns the regularised lower incomplete gamma function of order `a` at `x`, with the union of the dims.
 
@@ -271,21 +287,31 @@ _BERNOULLI = (
 
 
 @op(joins=True)
-def zeta(x: ArrayLike, q: ArrayLike, /) -> Array:
+def zeta(x: ArrayLike, q: ArrayLike | None = None, /) -> Array:
     """Returns the sum of (q + k)**-x for all k from 0 on (Hurwitz), with the union of the dims.
 
-    The result is inf where x is 1 or q is 0, and NaN where x is below 1 or q is negative. Derivatives are of both. The
-    first terms are added up, and the rest is the formula of Euler and Maclaurin.
+    Without `q` it is Riemann's function, whose `q` is 1, and which goes on below 1. With `q`, the result is NaN where
+    `x` is below 1 or `q` is negative. It is inf where `x` is 1 or `q` is 0. Derivatives are of both arguments, of every
+    order. The first terms are added up, and the rest is the formula of Euler and Maclaurin (DLMF 25.2.9); below 0 it is
+    reflected (DLMF 25.4.1).
     """
+    if q is None:
+        return p.rounded_once(_riemann, p.as_float(x))
     return p.rounded_once(_zeta, *aligned("zeta", *p.promote_float(x, q)))
 
 
 def _zeta(x: Tracer, q: Tracer) -> Tracer:
     dtype = x.dtype
-    terms, corrections = (10, 12) if dtype.itemsize == 8 else (5, 6)
     known = build.binary("and", build.compare("ge", x, p.constant(1, dtype)), build.compare("ge", q, p.zero(dtype)))
     near = build.compare("lt", q, p.constant(np.inf, dtype))
     x, q = _where(known, x, 2.0, dtype), _where(build.binary("and", known, near), q, 1.0, dtype)
+    return _where(known, _where(near, _euler_maclaurin(x, q), 0.0, dtype), np.nan, dtype)
+
+
+def _euler_maclaurin(x: Tracer, q: Tracer) -> Tracer:
+    """Zeta of x from 0 on and positive q."""
+    dtype = x.dtype
+    terms, corrections = (10, 12) if dtype.itemsize == 8 else (5, 6)
     last = _add(q, float(terms))
     inverse = build.binary("div", p.constant(1, dtype), last)
     # Where x is so large, the rest is far below the last place of the first term.
@@ -302,4 +328,27 @@ def _zeta(x: Tracer, q: Tracer) -> Tracer:
     sum_ = build.binary("mul", build.binary("mul", rest, build.binary("mul", half, last)), half)
     for k in reversed(range(terms)):
         sum_ = build.binary("add", sum_, build.binary("pow", _add(q, float(k)), build.unary("neg", x)))
-    return _where(known, _where(near, sum_, 0.0, dtype), np.nan, dtype)
+    return sum_
+
+
+def _riemann(x: Tracer) -> Tracer:
+    """zeta(x) = 2 (2 pi)^(x-1) sin(pi x / 2) gamma(1 - x) zeta(1 - x) below 0.
+
+    The power times gamma may overflow before the sine is 0, and so is taken to the half.
+    """
+    dtype = x.dtype
+    below = _less(x, 0.0)
+    above = _where(below, _add(build.unary("neg", x), 1.0), x, dtype)
+    value = _euler_maclaurin(above, p.constant(1, dtype))
+    x = _where(below, x, -1.0, dtype)
+    # x / 2 less the nearest integer: its sine has all digits.
+    turns = build.unary("round", _mul(x, 0.5))
+    odd = build.binary("sub", turns, _mul(build.unary("floor", _mul(turns, 0.5)), 2.0))
+    sine = build.unary("sin", _mul(build.binary("sub", _mul(x, 0.5), turns), math.pi))
+    sine = build.binary("mul", sine, _add(_mul(odd, -4.0), 2.0))
+    size = build.unary("lgamma", _add(build.unary("neg", x), 1.0))
+    size = build.binary("add", size, _mul(_add(x, -1.0), math.log(2 * math.pi)))
+    half = build.unary("exp", _mul(size, 0.5))
+    reflected = build.binary("mul", build.binary("mul", build.binary("mul", half, sine), half), value)
+    infinite = build.compare("eq", x, p.constant(-np.inf, dtype))
+    return build.select(below, _where(infinite, np.nan, reflected, dtype), value)

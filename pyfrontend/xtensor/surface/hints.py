@@ -113,6 +113,8 @@ _FUNCTIONS = {
     "geometric": "write xt.floor(xt.random.exponential(key, time=3) / -xt.log1p(-p)) + 1",
     "rademacher": "write xt.where(xt.random.bernoulli(key, time=3), 1, -1)",
     "multinomial": "draw xt.random.categorical(key, logits, dim=\"class\", trial=n), and count",
+    "jv": "write xt.j0(x) or xt.j1(x)", "yv": "write xt.y0(x) or xt.y1(x)",
+    "betaincc": "write 1 - xt.betainc(a, b, x)",
     "remat": "write xt.checkpoint(f)", "lax": "control flow is xt.scan, xt.cond, xt.while_loop",
 }  # fmt: skip
 # Of the package alone: another name for the same.

@@ -204,8 +204,22 @@ func.func @elementary(%n: !xtensor.array<f32>, %x: !f) -> (!f, !f) {
   %g2 = xtensor.gammainc_by_a %n, %g1, %x : !xtensor.array<f32>, !f, !f
   // CHECK: xtensor.elementary "gamma_density_by_a" %{{.*}}, %{{.*}}, %{{.*}} : f32
   %g3 = xtensor.gamma_density_by_a %n, %g2, %x : !xtensor.array<f32>, !f, !f
+  // CHECK: xtensor.elementary "betainc" %{{.*}}, %{{.*}}, %{{.*}} : f32
+  %b0 = xtensor.betainc %g3, %g3, %x : !f, !f, !f
+  // CHECK: xtensor.elementary "betainc_by" %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : f32
+  %b1 = xtensor.betainc_by %n, %n, %b0, %b0, %x : !xtensor.array<f32>, !xtensor.array<f32>, !f, !f, !f
+  // CHECK: xtensor.elementary "beta_density_by" %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : f32
+  %b2 = xtensor.beta_density_by %n, %n, %b1, %b1, %x : !xtensor.array<f32>, !xtensor.array<f32>, !f, !f, !f
+  // CHECK: xtensor.elementary "j0" %{{.*}} : f32
+  %j0 = xtensor.j0 %b2 : !f
+  // CHECK: xtensor.elementary "j1" %{{.*}} : f32
+  %j1 = xtensor.j1 %j0 : !f
+  // CHECK: xtensor.elementary "y0" %{{.*}} : f32
+  %y0 = xtensor.y0 %j1 : !f
+  // CHECK: xtensor.elementary "y1" %{{.*}} : f32
+  %y1 = xtensor.y1 %y0 : !f
   // CHECK: xtensor.elementary "i0" %{{.*}} : f32
-  %6 = xtensor.i0 %g3 : !f
+  %6 = xtensor.i0 %y1 : !f
   // CHECK: xtensor.elementary "i0e" %{{.*}} : f32
   %7 = xtensor.i0e %6 : !f
   // CHECK: xtensor.elementary "i1" %{{.*}} : f32

@@ -38,6 +38,11 @@ class Function:
     domain: tuple[float, float] = (-INF, INF)
     """Where the bounds hold, and, with `precise`, arguments of f8 are compared."""
 
+    amplitude: Callable[[np.ndarray], np.ndarray] | None = None
+    """What errors are relative to where the function itself is smaller, around its zeros."""
+    stride: int = 60
+    """Every so many arguments of f8 are compared with mpmath's."""
+
     def inside(self, x: np.ndarray) -> np.ndarray:
         return x[(x >= self.domain[0]) & (x <= self.domain[1])]
 
@@ -51,6 +56,28 @@ def _erfcinv(x: mpmath.mpf) -> mpmath.mpf:
 def _odd(function: Reference) -> Reference:
     """`function`, an odd one, with the zeros of the C functions: SciPy's lose the sign."""
     return lambda x: np.copysign(function(np.abs(x)), x)
+
+
+def _bessel(function: Reference, precise: Callable[[mpmath.mpf], mpmath.mpf]) -> Reference:
+    """SciPy's, with the limit at infinity, where it has NaN, and mpmath's far out, where it loses the angle."""
+
+    def exact(x: np.ndarray) -> np.ndarray:
+        y = np.array(function(x))
+        far = np.isfinite(y) & (np.abs(x) > 1e6)
+        with mpmath.workdps(60):
+            y[far] = [float(precise(mpmath.mpf(float(v)))) for v in x[far]]
+        limit = np.copysign(0.0, x) if function is scipy.special.j1 else 0.0
+        return np.where(np.isinf(x) & (np.isposinf(x) | (function not in SECOND_KIND)), limit, y)
+
+    return exact
+
+
+SECOND_KIND = (scipy.special.y0, scipy.special.y1)
+
+
+def _wave(x: np.ndarray) -> np.ndarray:
+    """The amplitude of Bessel functions."""
+    return np.where(np.abs(x) > 0.5, np.sqrt(2 / np.pi / np.maximum(np.abs(x), 1)), 0)
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -143,6 +170,29 @@ FUNCTIONS: dict[str, Function] = {
         precise=lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x)),
         domain=(-1e3, 1e3),
     ),
+    "j0": Function(
+        _bessel(scipy.special.j0, lambda x: mpmath.besselj(0, x)),
+        (30, 16),
+        (30, 16),
+        (0.4, 3.0),
+        by="arithmetic",
+        precise=lambda x: mpmath.besselj(0, x),
+        domain=(-1e3, 1e3),
+        amplitude=_wave,
+        stride=300,
+    ),
+    "j1": Function(
+        _bessel(scipy.special.j1, lambda x: mpmath.besselj(1, x)),
+        (30, 16),
+        (30, 16),
+        (0.4, 3.0),
+        by="arithmetic",
+        odd=True,
+        precise=lambda x: mpmath.besselj(1, x),
+        domain=(-1e3, 1e3),
+        amplitude=_wave,
+        stride=300,
+    ),
     "lgamma": Function(
         lambda x: np.where(np.isneginf(x), INF, scipy.special.gammaln(x)),  # as C's
         (6, 6),
@@ -162,6 +212,28 @@ FUNCTIONS: dict[str, Function] = {
     "sqrt": Function(np.sqrt, (0.5, 0.5), (0.501, 0.501), (0.3, 2.4), odd=True, by="instruction"),
     "tan": Function(np.tan, (3.5, 3.5), (2.5, 2.5), (-1.1, 1.0), odd=True),
     "tanh": Function(np.tanh, (5, 2.5), (2.5, 2.5), odd=True, by="polynomial"),
+    "y0": Function(
+        _bessel(scipy.special.y0, lambda x: mpmath.bessely(0, x)),
+        (30, 16),
+        (30, 16),
+        (0.4, 3.0),
+        by="arithmetic",
+        precise=lambda x: mpmath.bessely(0, x),
+        domain=(1e-300, 1e3),
+        amplitude=_wave,
+        stride=300,
+    ),
+    "y1": Function(
+        _bessel(scipy.special.y1, lambda x: mpmath.bessely(1, x)),
+        (30, 16),
+        (30, 16),
+        (0.4, 3.0),
+        by="arithmetic",
+        precise=lambda x: mpmath.bessely(1, x),
+        domain=(1e-300, 1e3),
+        amplitude=_wave,
+        stride=300,
+    ),
 }
 # Of two arrays, by the name in `xt`.
 OF_TWO: dict[str, Function] = {

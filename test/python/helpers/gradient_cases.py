@@ -111,11 +111,24 @@ for order in (0, 1, 2):
         Arg(AB, 1.2, 4.0),
         Arg(BC, 0.5, 5.0),
     )
+case("betainc", xt.betainc, Arg(AB, 0.6, 4.0), Arg(BC, 0.7, 3.0), Arg(AB, 0.2, 0.8))
+for orders in ((0.0, 1.0), (1.0, 0.0)):
+    for name in ("betainc_by", "beta_density_by"):
+        case(
+            f"{name} {orders}",
+            lambda a, b, x, name=name, orders=orders: build.function(
+                name, *(p.constant(n, a.dtype) for n in orders), a, b, x
+            ),
+            Arg(AB, 1.2, 4.0),
+            Arg(BC, 1.3, 3.0),
+            Arg(AB, 0.2, 0.8),
+        )
 for name in ("log_ndtr", "ndtri"):
     case(name, getattr(xt, name), Arg(AB, 0.2, 0.8))
 for name in ("beta", "betaln"):
     case(name, getattr(xt, name), Arg(AB, 0.8, 12.0), Arg(BC, 0.9, 14.0))
 case("zeta", xt.zeta, Arg(AB, 1.5, 6.0), Arg(BC, 0.5, 9.0))
+case("zeta of Riemann", xt.zeta, Arg(AB, -2.7, 0.6))
 for name in ("kl_div", "xlogy", "xlog1py"):
     case(name, getattr(xt, name), POSITIVE, Arg(BC, 0.5, 2.2))
 case("nan_to_num", xt.nan_to_num, AB)

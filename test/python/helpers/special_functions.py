@@ -6,6 +6,7 @@ have the bounds of these rows.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -42,7 +43,22 @@ def _gamma_arguments(rng: np.random.Generator, n: int) -> Arrays:
     return a[keep], x[keep]
 
 
+def _beta_arguments(rng: np.random.Generator, n: int) -> Arrays:
+    a, b = 10 ** rng.uniform(-0.5, 2.5, (2, n))
+    x = scipy.special.betaincinv(a, b, shares(rng, n))
+    keep = (x > 1e-20) & (x < 1 - 1e-6)
+    return a[keep], b[keep], x[keep]
+
+
 SPECIAL: dict[str, SpecialFunction] = {
+    "betainc": SpecialFunction(
+        scipy.special.betainc,
+        lambda a, b, x: mpmath.betainc(a, b, 0, x, regularized=True),
+        _beta_arguments,
+        (100, 100),
+        (150, 150),
+        arity=3,
+    ),
     "gammainc": SpecialFunction(
         scipy.special.gammainc,
         lambda a, x: mpmath.gammainc(a, 0, x, regularized=True),
@@ -60,6 +76,7 @@ SPECIAL: dict[str, SpecialFunction] = {
 }
 
 
+@functools.cache
 def exactly(name: str, dtype: str, count: int = 60) -> tuple[Arrays, np.ndarray]:
     """Arguments of `dtype`, and what the function is there, in more digits."""
     f = SPECIAL[name]

@@ -99,3 +99,56 @@ def test_gammainc_has_slopes_at_zero() -> None:
     by_a, by_x = xt.grad(lambda a, x: xt.gammainc(a, x).sum(), wrt=(0, 1))(a, x)
     np.testing.assert_allclose(by_a.values, [0, 0, 0, -scipy.special.exp1(1.0)])
     np.testing.assert_array_equal(by_x.values, [INF, 1, 0, 0])
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_betainc_at_edges(dtype: str) -> None:
+    order, x = (
+        np.array([0.0, 0.5, 1.0, 3.0, 20.0, -1.0, INF, NAN]),
+        np.array([0.0, -0.0, 0.3, 0.9, 1.0, -0.1, 1.1, NAN]),
+    )
+    order, x = order.astype(dtype), x.astype(dtype)
+    want = scipy.special.betainc(*np.meshgrid(*(v.astype("f8") for v in (order, order, x)), indexing="ij"))
+    got = xt.betainc(xt.array(order, dims="a"), xt.array(order, dims="b"), xt.array(x, dims="x"))
+    assert got.dims == ("a", "b", "x")
+    tolerance = {"f2": 1e-3, "f4": 3e-6, "f8": 1e-13}[dtype]
+    np.testing.assert_allclose(got.values.astype("f8"), want, rtol=tolerance, atol=np.finfo(dtype).tiny)
+
+
+def test_betainc_of_large_parameters() -> None:
+    """Where the continued fraction takes hundreds of terms."""
+    a, b = (v.ravel() for v in np.meshgrid([3e3, 1e5, 1e6], [2e3, 3e5, 1e6]))
+    x = a / (a + b) + np.sqrt(a * b / (a + b) ** 3) * 0.7
+    got = xt.betainc(*arrays(a, b, x)).values
+    np.testing.assert_allclose(got, scipy.special.betainc(a, b, x), rtol=1e-10)  # SciPy's own error
+
+
+def beta_by_order(a: float, b: float, x: float, orders: tuple[int, int, int]) -> float:
+    def p(a: mpmath.mpf, b: mpmath.mpf, x: mpmath.mpf) -> mpmath.mpf:
+        return mpmath.betainc(a, b, 0, x, regularized=True)
+
+    with mpmath.workdps(50):
+        at = tuple(mpmath.mpf(float(v)) for v in (a, b, x))
+        return float(mpmath.diff(p, at, orders, h=min(at) * mpmath.mpf(10) ** -12))
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("f4", 2e-5), ("f8", 1e-11)])
+def test_derivatives_by_the_parameters_of_betainc(dtype: str, tolerance: float) -> None:
+    a = np.array([0.2, 2.0, 7.0, 40.0], dtype)
+    b = np.array([3.0, 0.4, 5.0, 1.5], dtype)
+    x = np.array([0.9, 0.3, 0.6, 0.97], dtype)
+
+    def total(a: xt.Array, b: xt.Array, x: xt.Array) -> xt.Array:
+        return xt.betainc(a, b, x).sum()
+
+    operands = arrays(a, b, x)
+    for i in range(3):
+        first = xt.grad(total, wrt=i)
+        orders = [1 if k == i else 0 for k in range(3)]
+        want = [beta_by_order(*each, tuple(orders)) for each in zip(a, b, x, strict=True)]
+        np.testing.assert_allclose(first(*operands).values, want, rtol=tolerance)
+        for j in range(i, 3):
+            second = xt.grad(lambda a, b, x, first=first: first(a, b, x).sum(), wrt=j)
+            both = [n + (k == j) for k, n in enumerate(orders)]
+            want = [beta_by_order(*each, tuple(both)) for each in zip(a, b, x, strict=True)]
+            np.testing.assert_allclose(second(*operands).values, want, rtol=10 * tolerance, atol=tolerance)

@@ -182,3 +182,18 @@ def test_zeta_at_edges(dtype: str) -> None:
     q = xt.array(np.array([1, 3, 1, 0, -0.5, 1, NAN, 1, 2, INF, 1e4], dtype), "i")
     want = np.array([np.pi**2 / 6, INF, NAN, INF, NAN, NAN, NAN, 1, 0, 0, 0])
     np.testing.assert_allclose(xt.zeta(x, q).values, want.astype(dtype), rtol=TOLERANCE[dtype])
+
+
+@pytest.mark.float64
+def test_zeta_of_riemann_goes_on_below_1() -> None:
+    x = np.concatenate([np.linspace(-20.3, 0.95, 60), [0.0, 0.999, 1.001, 3.0]])
+    with mpmath.workdps(40):
+        want = [float(mpmath.zeta(mpmath.mpf(v))) for v in x]
+        slopes = [float(mpmath.zeta(mpmath.mpf(v), 1, 1)) for v in x]
+    got = xt.zeta(xt.array(x, dims="i"))
+    np.testing.assert_allclose(got.values, want, rtol=2e-14)
+    np.testing.assert_allclose(derivative(xt.zeta, 1)(xt.array(x[3])).values, slopes[3], rtol=1e-12)
+    slope = xt.grad(lambda x: xt.zeta(x).sum())(xt.array(x, dims="i")).values
+    np.testing.assert_allclose(slope, slopes, rtol=1e-11)
+    edges = np.array([1.0, INF, NAN, -INF, -2.0, -4.0, -200.5])
+    np.testing.assert_allclose(xt.zeta(xt.array(edges, dims="i")).values, scipy.special.zeta(edges), rtol=1e-12)
