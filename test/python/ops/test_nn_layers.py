@@ -204,6 +204,7 @@ def test_blocks_have_derivatives_and_batches(monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_allclose(each.values, whole.values, rtol=1e-12)
 
 
+@pytest.mark.cpu_only("a device refuses a kernel with rows of a mask of 8,192 keys: its estimate of workgroup memory")
 @pytest.mark.parametrize("way", ["all", "causal", "causal window"])
 def test_large_attention_keeps_no_weights(way: str) -> None:
     """Nothing is run: the memory of a program is known when it is compiled."""
