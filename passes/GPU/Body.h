@@ -33,6 +33,8 @@ private:
                                                              unsigned number);
   /// False if the loop does not search for its work.
   bool emitSifted(mlir::scf::ForOp loop);
+  bool findSiftedMemory();
+  void emitSiftedWork(mlir::scf::IfOp work);
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult emitForall(mlir::scf::ForallOp loop);
   mlir::LogicalResult emitAlloc(mlir::memref::AllocOp op);

@@ -96,28 +96,139 @@ static memref::StoreOp numberOf(scf::IfOp work) {
   return store;
 }
 
+namespace {
+
+/// The steps of a chunk that have work, written to a list by all threads together.
+class Sifting {
+public:
+  Sifting(Kernel &kernel, Value thread, ArrayRef<FlatView> memory)
+      : kernel(kernel), b(kernel.b), loc(kernel.loc), thread(thread), list(memory[0]),
+        counts(memory[1]), blocks(memory[2]) {}
+
+  /// Each thread asks its steps, from `from` on, and counts those with work.
+  void askSteps(Value from, Value end, llvm::function_ref<Value(Value)> ask) {
+    Value count = number(0);
+    for (int64_t i = 0; i < kStepsOfThread; ++i) {
+      Value step = kernel.index(kernel.add(from, kernel.fixed(i))), there = less(step, end);
+      // Behind the end, the first step is asked again.
+      Value asked = ask(arith::SelectOp::create(b, loc, there, step, kernel.index(0)));
+      steps.push_back(step);
+      found.push_back(arith::AndIOp::create(b, loc, there, asked));
+      count = plus(count, arith::ExtUIOp::create(b, loc, i32(), found.back()));
+    }
+    kernel.store(count, counts, thread);
+    mlir::gpu::BarrierOp::create(b, loc);
+  }
+
+  /// Where a thread's part of the list begins: behind those of the threads before it, which are
+  /// counted in its block, and by whole blocks. `total`: the length of the list.
+  Value findPlace(Value &total) {
+    Value size = kernel.index(kCountBlock), inBlock = arith::RemUIOp::create(b, loc, thread, size);
+    Value block = arith::DivUIOp::create(b, loc, thread, size);
+    Value blockStart = arith::SubIOp::create(b, loc, thread, inBlock);
+    Value before = number(0), all = number(0);
+    for (int64_t i = 0; i < kCountBlock; ++i) {
+      Value other = kernel.load(counts, kernel.index(kernel.add(blockStart, kernel.fixed(i))));
+      all = plus(all, other);
+      before = plusIf(less(kernel.index(i), inBlock), before, other);
+    }
+    Value leads = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, inBlock, kernel.index(0));
+    when(leads, [&] { kernel.store(all, blocks, block); });
+    mlir::gpu::BarrierOp::create(b, loc);
+    total = number(0);
+    for (int64_t i = 0; i < kernel.threads / kCountBlock; ++i) {
+      Value other = kernel.load(blocks, kernel.index(i));
+      total = plus(total, other);
+      before = plusIf(less(kernel.index(i), block), before, other);
+    }
+    return before;
+  }
+
+  /// Writes a thread's part of the list.
+  void writeList(Value before) {
+    for (auto [step, mine] : llvm::zip_equal(steps, found)) {
+      when(mine, [&, step = step] {
+        kernel.store(arith::IndexCastOp::create(b, loc, i32(), step), list,
+                     arith::IndexCastOp::create(b, loc, b.getIndexType(), before));
+      });
+      before = plus(before, arith::ExtUIOp::create(b, loc, i32(), mine));
+    }
+    mlir::gpu::BarrierOp::create(b, loc);
+  }
+
+private:
+  Type i32() { return b.getI32Type(); }
+  Value number(int64_t v) { return arith::ConstantIntOp::create(b, loc, i32(), v); }
+  Value less(Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y);
+  }
+  Value plus(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value plusIf(Value condition, Value x, Value y) {
+    return plus(x, arith::SelectOp::create(b, loc, condition, y, number(0)));
+  }
+  void when(Value condition, llvm::function_ref<void()> body) {
+    auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    body();
+  }
+
+  Kernel &kernel;
+  OpBuilder &b;
+  Location loc;
+  Value thread;
+  FlatView list, counts, blocks;
+  SmallVector<Value> steps, found; // of this thread
+};
+
+} // namespace
+
+/// The memory for the list, its threads' counts and those of blocks; false where there is too
+/// little.
+bool Body::findSiftedMemory() {
+  const int64_t team = kernel.threads, chunk = team * kStepsOfThread;
+  if (4 * (chunk + 2 * team) > kernel.workgroupBytesLeft())
+    return false;
+  if (!sifted[0].flat) {
+    Type i32 = b.getI32Type();
+    sifted[0] = kernel.workgroupMemory(chunk, i32);
+    sifted[1] = kernel.workgroupMemory(team, i32);
+    sifted[2] = kernel.workgroupMemory(team / kCountBlock, i32);
+  }
+  return true;
+}
+
+/// The work of one step, which all threads know to have some.
+void Body::emitSiftedWork(scf::IfOp work) {
+  memref::StoreOp store = numberOf(work);
+  if (!store) {
+    if (failed(emit(*work.thenBlock())))
+      kernel.refuse(*work);
+    kernel.meet();
+    return;
+  }
+  Location loc = kernel.loc;
+  FlatView view = kernel.view(store.getMemref());
+  Value place = kernel.place(view, store.getIndices());
+  Value owner = arith::RemUIOp::create(b, loc, place, kernel.index(kernel.threads));
+  Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, owner, threads.id);
+  auto branch = scf::IfOp::create(b, loc, mine, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  for (Operation &op : work.thenBlock()->without_terminator())
+    if (&op != store && !emitScalar(kernel, op))
+      kernel.refuse(op);
+  kernel.store(kernel.value(store.getValue()), view, place);
+  kernel.access({}, view.flat);
+}
+
 bool Body::emitSifted(scf::ForOp loop) {
   scf::IfOp work = workOf(loop);
   const int64_t team = kernel.threads, chunk = team * kStepsOfThread;
-  if (!work || team < 2 * kCountBlock || team % kCountBlock)
+  if (!work || team < 2 * kCountBlock || team % kCountBlock || !findSiftedMemory())
     return false;
-  Type i32 = b.getI32Type();
-  if (4 * (chunk + 2 * team) > kernel.workgroupBytesLeft())
-    return false;
-  FlatView &list = sifted[0], &counts = sifted[1], &blocks = sifted[2];
-  if (!list.flat) {
-    list = kernel.workgroupMemory(chunk, i32);
-    counts = kernel.workgroupMemory(team, i32);
-    blocks = kernel.workgroupMemory(team / kCountBlock, i32);
-  }
   kernel.meet();
   Location loc = kernel.loc;
-  auto number = [&](int64_t v) { return arith::ConstantIntOp::create(b, loc, i32, v).getResult(); };
-  auto less = [&](Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y).getResult();
-  };
-  auto plus = [&](Value x, Value y) { return arith::AddIOp::create(b, loc, x, y).getResult(); };
-  Value thread = threads.id, end = kernel.value(loop.getUpperBound());
+  Value end = kernel.value(loop.getUpperBound());
   // What the loop does before it asks, at this step.
   auto ask = [&](Value step) {
     kernel.set(loop.getInductionVar(), step);
@@ -131,84 +242,20 @@ bool Body::emitSifted(scf::ForOp loop) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(chunks.getBody());
   Value from = kernel.index(
-      kernel.add(chunks.getInductionVar(), kernel.mul(thread, kernel.fixed(kStepsOfThread))));
-  SmallVector<Value> steps, found;
-  Value count = number(0);
-  for (int64_t i = 0; i < kStepsOfThread; ++i) {
-    Value step = kernel.index(kernel.add(from, kernel.fixed(i))), there = less(step, end);
-    // Behind the end, the first step is asked again.
-    Value asked = ask(arith::SelectOp::create(b, loc, there, step, kernel.index(0)));
-    steps.push_back(step);
-    found.push_back(arith::AndIOp::create(b, loc, there, asked));
-    count = plus(count, arith::ExtUIOp::create(b, loc, i32, found.back()));
-  }
-  kernel.store(count, counts, thread);
-  mlir::gpu::BarrierOp::create(b, loc);
-
-  // Where a thread's part of the list begins: behind those of the threads before it, which are
-  // counted in its block, and by whole blocks.
-  Value size = kernel.index(kCountBlock), inBlock = arith::RemUIOp::create(b, loc, thread, size);
-  Value block = arith::DivUIOp::create(b, loc, thread, size);
-  Value blockStart = arith::SubIOp::create(b, loc, thread, inBlock);
-  Value before = number(0), all = number(0);
-  for (int64_t i = 0; i < kCountBlock; ++i) {
-    Value other = kernel.load(counts, kernel.index(kernel.add(blockStart, kernel.fixed(i))));
-    all = plus(all, other);
-    before = plus(
-        before, arith::SelectOp::create(b, loc, less(kernel.index(i), inBlock), other, number(0)));
-  }
-  {
-    Value leads = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, inBlock, kernel.index(0));
-    auto branch = scf::IfOp::create(b, loc, leads, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard inner(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    kernel.store(all, blocks, block);
-  }
-  mlir::gpu::BarrierOp::create(b, loc);
-  Value total = number(0);
-  for (int64_t i = 0; i < team / kCountBlock; ++i) {
-    Value other = kernel.load(blocks, kernel.index(i));
-    total = plus(total, other);
-    before = plus(before,
-                  arith::SelectOp::create(b, loc, less(kernel.index(i), block), other, number(0)));
-  }
-  for (auto [step, mine] : llvm::zip_equal(steps, found)) {
-    {
-      auto branch = scf::IfOp::create(b, loc, mine, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard inner(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      kernel.store(arith::IndexCastOp::create(b, loc, i32, step), list,
-                   arith::IndexCastOp::create(b, loc, b.getIndexType(), before));
-    }
-    before = plus(before, arith::ExtUIOp::create(b, loc, i32, mine));
-  }
-  mlir::gpu::BarrierOp::create(b, loc);
+      kernel.add(chunks.getInductionVar(), kernel.mul(threads.id, kernel.fixed(kStepsOfThread))));
+  Sifting sifting(kernel, threads.id, sifted);
+  Value total;
+  sifting.askSteps(from, end, ask);
+  sifting.writeList(sifting.findPlace(total));
 
   Value length = arith::IndexCastOp::create(b, loc, b.getIndexType(), total);
   auto items = scf::ForOp::create(b, loc, kernel.index(0), length, kernel.index(1));
   {
     OpBuilder::InsertionGuard inner(b);
     b.setInsertionPointToStart(items.getBody());
-    Value step = arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                            kernel.load(list, items.getInductionVar()));
-    ask(step);
-    if (memref::StoreOp store = numberOf(work)) {
-      FlatView view = kernel.view(store.getMemref());
-      Value place = kernel.place(view, store.getIndices());
-      Value owner = arith::RemUIOp::create(b, loc, place, kernel.index(team));
-      Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, owner, thread);
-      auto branch = scf::IfOp::create(b, loc, mine, /*withElseRegion=*/false);
-      b.setInsertionPointToStart(branch.thenBlock());
-      for (Operation &op : work.thenBlock()->without_terminator())
-        if (&op != store && !emitScalar(kernel, op))
-          kernel.refuse(op);
-      kernel.store(kernel.value(store.getValue()), view, place);
-      kernel.access({}, view.flat);
-    } else {
-      if (failed(emit(*work.thenBlock())))
-        kernel.refuse(*work);
-      kernel.meet();
-    }
+    ask(arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                   kernel.load(sifted[0], items.getInductionVar())));
+    emitSiftedWork(work);
   }
   // The list is written again.
   mlir::gpu::BarrierOp::create(b, loc);
