@@ -24,6 +24,7 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import fail, integer
+from .creation import zeros_like
 from .types import Array, ArrayLike, Elementwise
 
 T = TypeVar("T")
@@ -270,7 +271,8 @@ def real(x: ArrayLike, /) -> Array:
 @op
 def imag(x: ArrayLike, /) -> Array:
     """Returns the imaginary part, with the dims of `x`: float32 for complex64. It is zeros if `x` is real."""
-    return build.imag(as_tracer(x))
+    x = as_tracer(x)
+    return build.imag(x) if p.is_complex(x.dtype) else zeros_like(x)
 
 
 @op

@@ -171,7 +171,7 @@ def test_the_default_is_of_python_numbers_alone() -> None:
 
 def test_advice_keeps_the_dtype() -> None:
     with pytest.raises(AttributeError, match=r"xt.zeros\(bin=10, dtype=x.dtype\).at\(bin=index\).add\(x\)"):
-        xt.segment_sum  # type: ignore[attr-defined] # noqa: B018
+        xt.index_add  # type: ignore[attr-defined] # noqa: B018
     x = xt.array(np.array([1, 2], "f4"), "a")
     assert xt.zeros(bin=3, dtype=x.dtype).at(bin=xt.array([0, 2], "a")).add(x).dtype == np.float32
 

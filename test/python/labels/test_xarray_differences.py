@@ -119,7 +119,7 @@ _BITS = ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitw
 def _ufunc(name: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """An element by element function of one array, or of it and its absolute value; of bits, of ints."""
     ours, theirs = getattr(xt, name), getattr(xr.ufuncs, name)
-    is_binary = getattr(np, name).nin == 2
+    is_binary = getattr(getattr(np, name), "nin", 1) == 2
 
     def call(f: Callable[..., Any], v: Any) -> Any:
         x = v.fillna(1.0).astype("i8") if name in (*_BITS, "bitwise_invert", "invert") else v
