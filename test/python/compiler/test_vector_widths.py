@@ -32,7 +32,8 @@ BESIDE: dict[str, tuple[Any, Callable[..., Any]]] = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_lanes(name: str, dtype: str) -> None:
     """All in one program gives what each gives alone in f8, as far as the dtype can tell."""
-    add = 1.0 if name == "acosh" else 0.0
+    # acosh begins at 1. y0 is 0 at 0.894, near which its error is one of its amplitude (passes/CPU/README.md).
+    add = 1.0 if name in ("acosh", "y0") else 0.0
 
     def fn(x: Any) -> Any:
         return getattr(xt, name)(x + add)
