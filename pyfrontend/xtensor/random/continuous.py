@@ -25,6 +25,7 @@ from .keys import Key, public, words_of
 from .plan import (
     SQRT2,
     Plan,
+    Sizes,
     add,
     compare,
     div,
@@ -39,8 +40,6 @@ from .plan import (
     sub,
     where,
 )  # fmt: skip
-
-Sizes = Mapping[str, int] | None
 
 
 @public

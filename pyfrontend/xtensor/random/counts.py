@@ -22,6 +22,7 @@ from . import threefry as t
 from .keys import Key, public, words_of
 from .plan import (
     Plan,
+    Sizes,
     add,
     both,
     compare,
@@ -38,8 +39,6 @@ from .plan import (
     sub,
     where,
 )  # fmt: skip
-
-Sizes = Mapping[str, int] | None
 
 FEW = 10.0  # the mean up to which events are counted
 MOST_STEPS = 110  # of which fewer have 1 - 2e-64 of the probability

@@ -21,9 +21,7 @@ from ..trace.tracer import DynamicSize, Tracer
 from . import threefry as t
 from .continuous import standard_gumbel
 from .keys import Key, public, words_of
-from .plan import Plan, add, compare, log, mul, sizes_last, where
-
-Sizes = Mapping[str, int] | None
+from .plan import Plan, Sizes, add, compare, log, mul, sizes_last, where
 
 
 @public

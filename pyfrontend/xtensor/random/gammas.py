@@ -7,7 +7,6 @@ parameter moves (Figurnov, Mohamed and Mnih, "Implicit reparameterization gradie
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from .continuous import standard_normal
 from .keys import Key, public, words_of
 from .plan import (
     Plan,
+    Sizes,
     add,
     both,
     compare,
@@ -42,8 +42,6 @@ from .plan import (
     sub,
     where,
 )  # fmt: skip
-
-Sizes = Mapping[str, int] | None
 
 
 @public

@@ -20,6 +20,8 @@ from ..trace.tracer import Tracer
 from . import threefry as t
 from .keys import has_dim
 
+Sizes = Mapping[str, int] | None
+
 
 def sizes_last(
     name: str, sizes: Any, keywords: Mapping[str, Any], *given: tuple[Any, Any]
