@@ -51,7 +51,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Compiling": ("transforms.jit", "aot.bundle", "aot.export", "aot.load", "values.options", "values.devices"),
     "Derivatives": (
         "transforms.grad", "transforms.jacobian", "transforms.jvp", "transforms.vjp", "transforms.linearize",
-        "transforms.custom", "transforms.checkpoint", "roots",
+        "transforms.custom", "transforms.checkpoint", "equations",
     ),
     "Batches": ("transforms.vectorize",),
     "Control flow": ("transforms.control",),

@@ -40,10 +40,10 @@ from .base.errors import (
 from .call.arrays import array, as_array
 from .call.dispatch import plain as _plain
 from .compiler import debug
+from .equations import implicit
 from .ir.context import mlir as _mlir
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
-from .roots import implicit
 from .storage import load_arrays, save
 from .surface.attach import attach as _attach
 from .surface.hints import module_lookup as _module_lookup

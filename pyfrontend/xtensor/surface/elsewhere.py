@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-_DTYPES = "dtypes are strings or NumPy's, bool, integers of 8 to 64 bits, float16, bfloat16, float32 and float64"
+_DTYPES = (
+    "dtypes are strings or NumPy's, bool, integers of 8 to 64 bits, float16, bfloat16, float32, float64, complex64 and "
+    "complex128"
+)
 _WRITTEN = 'dtypes are strings or NumPy\'s: dtype="f4", x.astype("i8")'
 _NUMPYS = "it is not about arrays: use NumPy's"
 _XARRAYS = "use xarray's, before or after: DataArrays go in and come out"
 _LABELLED = "labels are xarray's: use its function, before or after"
-_COMPLEX = "there are no complex arrays here"
+_COMPLEX = 'complex dtypes are "c8" and "c16": write x.astype("c8"), or xt.complex(re, im)'
 _DATES = 'arrays hold numbers: keep dates as coordinates, or as x.astype("datetime64[s]").astype("i8") of NumPy'
 _TEXTS = "arrays hold numbers: keep texts as coordinates of a DataArray"
 _FILES = 'read by NumPy or xarray, and pass the array: xt.array(values, dims=("a", "b"))'
-_SAVED = "write np.savez(path, x=x.values), or x.to_xarray().to_netcdf(path)"
+_SAVED = 'write xt.save({"x": x}, "arrays.safetensors"), or np.savez(path, x=x.values)'
 _NO_RANK = "dims have names, not places: x.expand_dims(new=1) adds one"
 _STACKED = 'write xt.concat([x, y], dim="time"); a new name makes a new dim'
 _PARTS = 'write xt.split(x, 3, dim="time"), or x.isel(time=slice(1, 4))'
@@ -51,9 +54,10 @@ TABLE: dict[str, str] = {
     "result_type": "write np.result_type(x.dtype, y.dtype), or (x + y).dtype",
     **dict.fromkeys(("True_", "False_"), "write True or False"),
     **dict.fromkeys(
-        ("cdouble", "clongdouble", "complex128", "complex256", "complex64", "complex_", "csingle", "angle", "iscomplex",
-         "iscomplexobj", "isreal", "isrealobj", "real_if_close", "sort_complex", "ComplexWarning", "emath"), _COMPLEX,
+        ("cdouble", "clongdouble", "complex128", "complex256", "complex64", "complex_", "csingle", "ComplexWarning",
+         "emath"), _COMPLEX,
     ),
+    "sort_complex": "complex numbers have no order: sort xt.abs(z), z.real or z.imag",
     **dict.fromkeys(
         ("datetime64", "timedelta64", "datetime_as_string", "datetime_data", "isnat", "busday_count", "busday_offset",
          "busdaycalendar", "is_busday"), _DATES,
@@ -64,7 +68,7 @@ TABLE: dict[str, str] = {
                      "bmat", "as_variable", "require"), 'write xt.array(x, dims=("a", "b")), or xt.as_array(x)'),
     **dict.fromkeys(("frombuffer", "fromfile", "fromfunction", "fromiter", "fromregex", "fromstring", "genfromtxt",
                      "loadtxt", "memmap"), _FILES),
-    **dict.fromkeys(("save", "savetxt", "savez", "savez_compressed"), _SAVED),
+    **dict.fromkeys(("savetxt", "savez", "savez_compressed"), _SAVED),
     **dict.fromkeys(("array2string", "array_repr", "array_str", "base_repr", "binary_repr", "format_float_positional",
                      "format_float_scientific"), "write repr(x), or NumPy's of x.values"),
     **dict.fromkeys(("copy", "copyto", "may_share_memory", "shares_memory"), _MEMORY),
