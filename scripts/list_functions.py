@@ -39,7 +39,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Statistics": ("ops.statistics", "ops.quantiles"),
     "Of samples along a dim": ("ops.sampled",),
     "In order": ("ops.sorting", "ops.sets"),
-    "By label, by group": ("ops.by_label", "ops.grouping", "ops.segments"),
+    "By label, by group": ("ops.by_label", "ops.grouping", "ops.segments", "ops.segment_quantiles"),
     "Reading by position": ("ops.indexing",),
     "Names and order of dims": ("ops.shape",),
     "Moved and repeated": ("ops.moving",),

@@ -123,6 +123,7 @@ from .reductions import (
 )  # fmt: skip
 from .sampled import gradient, interp, polyfit, polyval, trapezoid
 from .scans import cumlogsumexp, cummax, cummin, cumprod, cumsum
+from .segment_quantiles import segment_median, segment_quantile
 from .segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from .sets import nonzero, unique
 from .shape import (
@@ -345,8 +346,10 @@ __all__ = [
     "searchsorted",
     "segment_max",
     "segment_mean",
+    "segment_median",
     "segment_min",
     "segment_prod",
+    "segment_quantile",
     "segment_sum",
     "sel",
     "select",

@@ -7,7 +7,7 @@ no labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,14 +28,14 @@ from ..values.array import from_values
 from ..values.devices import like
 from ..values.options import current
 from . import promotion as p
-from . import segments
+from . import segment_quantiles, segments
 from .arguments import by_dim, fail, integer, resolve
 from .contraction import dot
 from .creation import arange
 from .elementwise import astype, isnan, sqrt
 from .indexing import isel, read
 from .operators import where
-from .shape import concat
+from .shape import concat, stack, unstack_to
 from .standin import StandIn, relabelled
 from .types import ArrayLike, Dims
 
@@ -49,12 +49,17 @@ _CODES = (
 
 
 class _Grouping:
-    """Which group each position is in. `codes`: -1 for none; `index`: the labels of the groups, if there are any."""
+    """Which group each position is in. `codes`: -1 for none; `indexes`: the labels of the groups, by dim.
 
-    def __init__(self, codes: Any, count: int, into: str, index: Any = None) -> None:
-        self.codes, self.count, self.into, self.index = codes, count, into, index
+    Groups by several coordinates are counted along one dim `into`, which the results have in parts.
+    """
+
+    def __init__(self, codes: Any, count: int, into: str, indexes: Sequence[Any] = ()) -> None:
+        self.codes, self.count, self.into = codes, count, into
+        self.indexes = {str(index.name): index for index in indexes}
         self.known: np.ndarray | None = None if isinstance(codes, Tracer) else np.asarray(codes.values)
         self.dims: tuple[str, ...] = tuple(codes.dims)
+        self.names = tuple(self.indexes) or (into,)
 
 
 class GroupBy:
@@ -69,13 +74,13 @@ class GroupBy:
         self._name, self._x, self._grouping, self._at = name, x, grouping, at
 
     def __repr__(self) -> str:
-        return f"GroupBy({self._grouping.into}: {self._grouping.count}) of {brief(self._x)}"
+        return f"GroupBy({', '.join(self._grouping.names)}: {self._grouping.count}) of {brief(self._x)}"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise lacks(self, name, None)
         hint = f"write x.{self._name}(..).map(lambda part: part.{name}(..)), outside of a traced function"
-        raise lacks(self, name, hint if name in ("median", "quantile", "cumsum", "cumprod") else methods_of(self))
+        raise lacks(self, name, hint if name in ("cumsum", "cumprod") else methods_of(self))
 
     # ---- reductions ----
 
@@ -89,15 +94,21 @@ class GroupBy:
             return ()
         return tuple(d for d in resolve(self._name, self._x.dims, dim) if d not in dims)
 
-    def _finished(self, y: Any) -> Any:
-        """The result with the labels of the groups."""
+    def _finished(self, y: Any, **coords: Any) -> Any:
+        """The result with the labels of the groups, and with `coords`."""
         at, grouping = self._at, self._grouping
         if at is None:
             return y
-        found = at.dataset.drop_dims(grouping.dims, errors="ignore")
-        if grouping.index is not None:
-            found = found.assign_coords({grouping.into: grouping.index})
-        return at.labelled(y, found, reduced=True)
+        found = at.dataset.drop_dims(grouping.dims, errors="ignore").assign_coords({**grouping.indexes, **coords})
+        return at.labelled(self._parted(y), found, reduced=True)
+
+    def _parted(self, y: Any) -> Any:
+        """With a dim for each coordinate that is grouped by."""
+        g = self._grouping
+        if len(g.indexes) < 2:
+            return y
+        dims = [part for d in y.dims for part in (g.names if d == g.into else (d,))]
+        return unstack_to(y, {g.into: {name: len(index) for name, index in g.indexes.items()}}).transpose(*dims)
 
     def _empty_as_nan(self, y: Any) -> Any:
         """NaN for groups that have no elements, where it is known that there are any."""
@@ -170,6 +181,22 @@ class GroupBy:
             squares, count = squares.sum(rest, skipna=skipna), count.sum(rest)
         return squares / (count - ddof).clip(min=0).astype(squares.dtype)
 
+    def median(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
+        """Returns the median of each group, as `sum`."""
+        return self._finished(self._ordered("median", dim, skipna=skipna))
+
+    def quantile(self, q: Any, dim: Dims = None, *, method: str = "linear", skipna: bool | None = None) -> Any:
+        """Returns the quantiles `q` of each group, as `sum`. Several `q` give a new last dim "quantile"."""
+        y = self._ordered("quantile", dim, q=q, method=method, skipna=skipna)
+        level = np.asarray(q, "f8")
+        return self._finished(y, quantile=(("quantile",) if level.ndim else (), level))
+
+    def _ordered(self, kind: str, dim: Dims, **how: Any) -> Any:
+        """Order statistics, which are not put together from those of parts."""
+        x, g, rest = self._bare(), self._grouping, self._rest(dim)
+        codes = g.codes.expand_dims({d: x.sizes[d] for d in rest}) if rest else g.codes
+        return getattr(segment_quantiles, f"segment_{kind}")(x, codes, g.count, into=g.into, **how)
+
     def count(self, dim: Dims = None) -> Any:
         """Returns how many elements of each group are not NaN: i8, as `sum`."""
         y, rest = self._segment("sum", _counted(self._bare(), True), None), self._rest(dim)
@@ -222,9 +249,10 @@ class GroupBy:
 
     def _with(self, other: Any, combine: Callable[[Any, Any], Any]) -> Any:
         at, g = self._at, self._grouping
-        if not hasattr(other, "dims") or g.into not in other.dims:
+        lacking = [d for d in g.names if not hasattr(other, "dims") or d not in other.dims]
+        if lacking:
             raise fail(
-                DimensionError, self._name, f"the other operand has no dim {g.into!r}: {brief(other)}", self._x,
+                DimensionError, self._name, f"the other operand has no dim {lacking[0]!r}: {brief(other)}", self._x,
                 instead="Write what has one element for each group, as g.mean() has",
             )  # fmt: skip
         x = self._bare()
@@ -232,14 +260,17 @@ class GroupBy:
             y = combine(x, self._spread(other))
             return y.transpose(*x.dims, ...)
         there = StandIn(self._name, other)
-        index, mine = there.dataset.indexes.get(g.into), g.index
         y = there.bare
-        if index is not None and mine is not None and not index.equals(mine):
-            y = isel(y, {g.into: [int(i) for i in _sought(self._name, index, mine, self._x)]})
+        for name, mine in g.indexes.items():
+            index = there.dataset.indexes.get(name)
+            if index is not None and not index.equals(mine):
+                y = isel(y, {name: [int(i) for i in _sought(self._name, index, mine, self._x)]})
+        if len(g.indexes) > 1:
+            y = stack(y, {g.into: g.names})
         y = combine(x, self._spread(y)).transpose(*x.dims, ...)
         found = at.dataset
-        if mine is not None and g.known is not None and g.into not in found.coords:
-            values = np.asarray(mine)[np.maximum(g.known, 0)]
+        if len(g.indexes) == 1 and g.known is not None and g.into not in found.coords:
+            values = np.asarray(g.indexes[g.into])[np.maximum(g.known, 0)]
             found = found.assign_coords({g.into: (g.dims, values)})
         return at.labelled(y, found, reduced=True)
 
@@ -261,8 +292,13 @@ class GroupBy:
         If the results keep the grouped dim, they stand in the order of the array. The function is called once for each
         group, so a reduction above is much faster. Codes must be known: not inside of a traced function.
         """
-        (dim,) = self._one_dim("map")
         g = self._grouping
+        if len(g.indexes) > 1:
+            raise fail(
+                UnsupportedError, f"{self._name}.map", "the groups are of several coordinates", self._x,
+                instead="Write the reductions that it has, or group by one coordinate",
+            )  # fmt: skip
+        (dim,) = self._one_dim("map")
         if g.known is None:
             raise fail(
                 UnsupportedError, f"{self._name}.map", "codes that are traced do not tell the sizes of groups", self._x,
@@ -279,11 +315,11 @@ class GroupBy:
         y = concat(parts, g.into)
         order_of_dims = [g.into if d == dim else d for d in self._x.dims if d == dim or d in y.dims]
         y = y.transpose(*order_of_dims, ...)
-        if self._at is None or g.index is None:
+        if self._at is None or not g.indexes:
             return y
         there = StandIn(self._name, y)
         kept = [i for i, at in enumerate(places) if len(at)]
-        return there.labelled(there.bare, there.dataset.assign_coords({g.into: g.index[kept]}))
+        return there.labelled(there.bare, there.dataset.assign_coords({g.into: g.indexes[g.into][kept]}))
 
 
 check_methods(GroupBy, "groupby")
@@ -326,11 +362,13 @@ def groupby(
     """Returns the groups of `x` by what a coordinate says: groupby(x, "time.month").mean(), groupby(x, "region").sum().
 
     group: the name of a coordinate, a part of its dates ("time.month", "time.season"), or a DataArray of labels; or
-    a grouper of `xarray.groupers` by keyword: time=SeasonGrouper(["DJF", "JJA"]), x=BinGrouper(bins).
+    a grouper of `xarray.groupers` by keyword: time=SeasonGrouper(["DJF", "JJA"]), x=BinGrouper(bins). Several, in a
+    list or by keyword, give a dim for each: groupby(x, ["region", "time.month"]).
     By codes: groupby(x, codes, num_groups=12, into="month") takes an integer array over dims of `x`, as `segment_sum`.
     It may be traced, and needs no labels.
-    The result has the methods sum, mean, max, min, prod, var, std, count, any, all, first, last and map(function). Its
-    arithmetic (g - g.mean()) pairs each element with its group. A reduction is one pass, differentiable.
+    The result has the methods sum, mean, max, min, prod, var, std, median, quantile, count, any, all, first, last and
+    map(function). Its arithmetic (g - g.mean()) pairs each element with its group. A reduction is one pass, and has
+    derivatives.
 
     >>> days = xr.DataArray([1.0, 3.0, 5.0], dims="day", coords={"kind": ("day", ["wet", "dry", "wet"])})
     >>> xt.groupby(days, "kind").mean().values
@@ -341,18 +379,18 @@ def groupby(
     if isinstance(group, Tracer):
         raise fail(ArgumentTypeError, "groupby", "codes come with how many groups there are", group,
                    instead="Write x.groupby(codes, num_groups=12)")  # fmt: skip
-    if (group is None) == (not groupers) or len(groupers) > 1:
+    if (group is None) == (not groupers):
         raise fail(
-            ArgumentError, "groupby", "one coordinate to group by is needed", x,
-            instead='Write x.groupby("time.month"). By several: combine codes, year * 12 + month',
+            ArgumentError, "groupby", "a coordinate to group by is needed", x,
+            instead='Write x.groupby("time.month"), or x.groupby(["region", "time.month"])',
         )  # fmt: skip
     at = StandIn("groupby", x)
     if groupers:
-        ((group, grouper),) = groupers.items()
+        given = list(groupers.items())
     else:
-        group, grouper = group.to_xarray() if isinstance(group, Concrete) else group, None
-    labels = _labels(at, group)
-    return GroupBy("groupby", x, _encoded(at, grouper, labels, None), at)
+        given = [(one, None) for one in (group if isinstance(group, (list, tuple)) else [group])]
+    found = [_encoded(at, how, _labels(at, one), None) for one, how in given]
+    return GroupBy("groupby", x, found[0] if len(found) == 1 else _combined(at, found), at)
 
 
 def _by_codes(x: Any, codes: Any, num_groups: int, into: str) -> GroupBy:
@@ -369,10 +407,11 @@ def _by_codes(x: Any, codes: Any, num_groups: int, into: str) -> GroupBy:
 
 def _labels(at: StandIn, group: Any) -> xarray.DataArray:
     """What is grouped by, over dims of the array."""
+    group = group.to_xarray() if isinstance(group, Concrete) else group
     if isinstance(group, str):
         base = group.partition(".")[0]
         if base not in at.dataset.coords and base not in at.dataset.dims:
-            raise unknown(at.op, base, [*at.x.dims, *at.dataset.coords])
+            raise unknown(at.op, base, [*dict.fromkeys([*at.x.dims, *map(str, at.dataset.coords)])])
         if isinstance(at.x, Tracer):
             at.needs([d for d in (base,) if d in at.x.dims], _CODES)
         found = at.asked(lambda s: s[group])
@@ -397,7 +436,28 @@ def _encoded(at: StandIn, grouper: Any, labels: xarray.DataArray, into: str | No
     name = into or str(found.unique_coord.dims[0] if found.unique_coord.dims else labels.name or "group")
     index = found.full_index.rename(name)
     dims = tuple(map(str, found.codes.dims))
-    return _Grouping(_array(at.bare, codes, dims), len(index), name, index)
+    return _Grouping(_array(at.bare, codes, dims), len(index), name, [index])
+
+
+def _combined(at: StandIn, parts: list[_Grouping]) -> _Grouping:
+    """The groups of several coordinates, of which each combination is one."""
+    import xarray
+
+    names = [part.into for part in parts]
+    if not names:
+        raise fail(ArgumentError, at.op, "the list of coordinates is empty", at.x)
+    if len({*names}) < len(names):
+        raise fail(ArgumentError, at.op, f"a coordinate is grouped by twice: {names}", at.x)
+    codes: Any = xarray.Variable((), np.int64(0))
+    count = 1
+    for part in parts:
+        own = xarray.Variable(part.dims, part.known)
+        codes = (codes * part.count + own).where((codes >= 0) & (own >= 0), np.int64(-1))
+        count *= part.count
+    found = codes.transpose(*[d for d in at.x.dims if d in codes.dims])
+    indexes = [part.indexes[name] for part, name in zip(parts, names, strict=True)]
+    into = "_".join([*names, *at.x.dims])  # which no dim is called
+    return _Grouping(_array(at.bare, found.values, tuple(map(str, found.dims))), count, into, indexes)
 
 
 def groupby_bins(x: ArrayLike, group: Any, bins: Any, /, **options: Any) -> GroupBy:
@@ -410,7 +470,7 @@ def groupby_bins(x: ArrayLike, group: Any, bins: Any, /, **options: Any) -> Grou
     from xarray import groupers
 
     at = StandIn("groupby_bins", x)
-    labels = _labels(at, group.to_xarray() if isinstance(group, Concrete) else group)
+    labels = _labels(at, group)
     try:
         grouper = groupers.BinGrouper(bins=bins, **options)
     except TypeError as error:

@@ -46,7 +46,7 @@ def median(x: ArrayLike, /, dim: Dims = None, *, skipna: bool | None = None) -> 
 
 
 @op(
-    static=lambda x, q, /, dim=None, **rest: ((x, _levels(q), dim), rest),
+    static=lambda x, q, /, dim=None, **rest: ((x, levels_of(q), dim), rest),
     amounts={"q": lambda level: 0 <= level <= 1},
 )
 def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, method: str = "linear", skipna: bool | None = None) -> Array:
@@ -58,14 +58,8 @@ def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, method: str = "linear
     elements. Source: Hyndman and Fan, "Sample quantiles in statistical packages" (1996).
     """
     x = as_tracer(x)
-    q = _levels(q)
-    levels = q if isinstance(q, tuple) else (q,)
-    if not all(isinstance(level, Amount) or 0 <= level <= 1 for level in levels):
-        numbers = [level for level in levels if not isinstance(level, Amount)]
-        instead = "Of percents write q / 100" if all(0 <= level <= 100 for level in numbers) else ""
-        raise fail(ArgumentError, "quantile", f"q must be from 0 to 1, not {q}", x, instead=instead)
-    if method not in METHODS:
-        raise fail(ArgumentError, "quantile", f"there is no method {method!r}", x, instead=f"There are {METHODS}")
+    q = levels_of(q)
+    levels = checked_levels("quantile", x, q, method)
     found = _quantiles("quantile", x, dims_of("quantile", x, dim), levels, skips("quantile", skipna), method)
     if not isinstance(q, tuple):
         return found[0]
@@ -75,7 +69,19 @@ def quantile(x: ArrayLike, q: Any, /, dim: Dims = None, *, method: str = "linear
     return parts[0] if len(parts) == 1 else build.concat(parts, "quantile")
 
 
-def _levels(q: Any) -> Any:
+def checked_levels(name: str, x: Tracer, q: Any, method: str) -> tuple[float | Amount, ...]:
+    """The levels, which are checked, as is the method."""
+    levels = q if isinstance(q, tuple) else (q,)
+    if not all(isinstance(level, Amount) or 0 <= level <= 1 for level in levels):
+        numbers = [level for level in levels if not isinstance(level, Amount)]
+        instead = "Of percents write q / 100" if all(0 <= level <= 100 for level in numbers) else ""
+        raise fail(ArgumentError, name, f"q must be from 0 to 1, not {q}", x, instead=instead)
+    if method not in METHODS:
+        raise fail(ArgumentError, name, f"there is no method {method!r}", x, instead=f"There are {METHODS}")
+    return levels
+
+
+def levels_of(q: Any) -> Any:
     """One number, or several."""
     if isinstance(q, Amount) or (isinstance(q, tuple) and any(isinstance(level, Amount) for level in q)):
         return q
@@ -107,7 +113,7 @@ def _quantiles(
         if not skipna and is_static(x, dim) and not isinstance(level, Amount):
             y = _between(x, dim, order, _position(method, int(x.sizes[dim]), level))
         else:
-            y = _at_level(x, dim, order, number, level, method)
+            y = at_level(x, dim, order, number, level, method)
         if not skipna:
             y = build.select(build.reduce("any", build.unary("isnan", x), (dim,)), p.constant(np.nan, x.dtype), y)
         found.append(p.cast(y, dtype))
@@ -161,13 +167,20 @@ def _place(x: Tracer, dim: str, order: Tracer, position: int) -> Tracer:
     return build.gather("clip", x, {dim: at})
 
 
-def _at_level(x: Tracer, dim: str, order: Tracer, number: Tracer, level: float | Amount, method: str) -> Tracer:
-    """The same where how many elements count differs from row to row."""
+def at_level(
+    x: Tracer, dim: str, order: Tracer, number: Tracer, level: float | Amount, method: str,
+    start: Tracer | None = None,
+) -> Tracer:  # fmt: skip
+    """The same where how many elements count differs from row to row: `number`, from position `start` of the order."""
     exact = _position(method, p.cast(number, p.F8), p.amount(level, p.F8))
     low = build.unary("floor", exact)
-    below = build.gather("clip", x, {dim: build.gather("clip", order, {dim: p.cast(low, p.I8)})})
-    high = p.cast(build.unary("ceil", exact), p.I8)
-    above = build.gather("clip", x, {dim: build.gather("clip", order, {dim: high})})
+
+    def value(position: Tracer) -> Tracer:
+        at = p.cast(position, p.I8)
+        at = at if start is None else build.binary("add", at, start)
+        return build.gather("clip", x, {dim: build.gather("clip", order, {dim: at})})
+
+    below, above = value(low), value(build.unary("ceil", exact))
     y = _mix(below, above, p.cast(build.binary("sub", exact, low), x.dtype))
     nothing = build.compare("eq", number, p.constant(0, p.I8))
     return build.select(nothing, p.constant(np.nan, x.dtype), y)

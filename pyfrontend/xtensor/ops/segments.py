@@ -21,7 +21,7 @@ from .arguments import dims_of, extend, fail, fresh, integer, is_static, size_of
 from .types import Array, ArrayLike, Dims
 
 
-class _Groups:
+class Groups:
     """Where the elements of an array go: `source` is the array with other names for the dims that are grouped."""
 
     def __init__(self, name: str, x: Tracer, codes: ArrayLike, num_groups: Any, dim: Dims, into: str) -> None:
@@ -51,6 +51,7 @@ class _Groups:
         inside: dict[str, str] = {}
         for d in dims:
             inside[d] = fresh([*x.dims, *inside.values()], "grouped")
+        self.inside = tuple(inside.values())
         self.source = build.rename(x, inside)
         codes = build.rename(codes, inside)
         # Counted from the end, a negative code would be a group.
@@ -92,7 +93,7 @@ def _codes(name: str, codes: ArrayLike) -> Tracer:
     return p.cast(found, p.I8)
 
 
-def _present(x: Tracer, skipna: bool) -> Tracer | None:
+def present(x: Tracer, skipna: bool) -> Tracer | None:
     """Which elements are not NaN; None: all of them count."""
     return build.compare("eq", x, x) if skipna and p.is_float(x.dtype) else None
 
@@ -106,10 +107,10 @@ def _folded(
     skipna: bool | None,
 ) -> Array:  # fmt: skip
     array = as_tracer(x)
-    groups = _Groups(name, array, codes, num_groups, dim, into)
+    groups = Groups(name, array, codes, num_groups, dim, into)
     dtype = p.sum_dtype(array.dtype)
     source = p.cast(p.cast(groups.source, dtype), p.accumulator(dtype))
-    source = _filled(source, _present(source, skips(name, skipna)), start)
+    source = _filled(source, present(source, skips(name, skipna)), start)
     return groups.labelled(p.cast(groups.scattered(kind, source, start), dtype))
 
 
@@ -156,9 +157,9 @@ def segment_mean(
     """
     array = as_tracer(x)
     dtype = p.mean_dtype(array.dtype, array.weak)
-    groups = _Groups("segment_mean", array, codes, num_groups, dim, into)
+    groups = Groups("segment_mean", array, codes, num_groups, dim, into)
     source = p.cast(groups.source, p.accumulator(dtype))
-    there = _present(source, skips("segment_mean", skipna))
+    there = present(source, skips("segment_mean", skipna))
     total = groups.scattered("add", _filled(source, there, 0), 0)
     return groups.labelled(p.cast(build.binary("div", total, groups.numbers(there, source.dtype)), dtype))
 
@@ -167,7 +168,7 @@ def _extremum(
     name: str, x: ArrayLike, codes: ArrayLike, num_groups: int, dim: Dims, into: str, skipna: bool | None
 ) -> Array:
     array = as_tracer(x)
-    groups = _Groups(name, array, codes, num_groups, dim, into)
+    groups = Groups(name, array, codes, num_groups, dim, into)
     is_max = name == "segment_max"
     source = p.cast(groups.source, np.dtype("u1")) if array.dtype == p.BOOL else groups.source
     if array.dtype == p.BOOL:
@@ -177,7 +178,7 @@ def _extremum(
     else:
         limits = np.iinfo(array.dtype)
         start = limits.min if is_max else limits.max
-    there = _present(source, skips(name, skipna))
+    there = present(source, skips(name, skipna))
     y = groups.scattered("max" if is_max else "min", _filled(source, there, start), start)
     if there is not None:
         # Of nothing but NaN. An empty group has its identity.

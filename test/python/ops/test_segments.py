@@ -56,6 +56,40 @@ def test_derivatives(kind: str) -> None:
     check_gradients(lambda x: segment(kind, x, codes, 6).isel(group=[0, 2, 5]), (x,), order=2)
 
 
+@pytest.mark.parametrize("method", ["linear", "lower", "nearest", "hazen", "inverted_cdf", "averaged_inverted_cdf"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+def test_quantiles_are_those_of_numpy(method: str, dtype: str) -> None:
+    x = (np.random.default_rng(4).normal(size=(7, 3)) * 5).astype(dtype)
+    if dtype != "i4":
+        x[3, 1] = np.nan
+    a, c = xt.array(x, dims=("t", "b")), xt.array(CODES, dims="t")
+    got = xt.segment_quantile(a, c, 6, [0.0, 0.3, 1.0], method=method)
+    there = xt.segment_quantile(a, c, 6, 0.3, method=method, skipna=True)
+    assert got.dims == ("group", "b", "quantile")
+    for i in range(6):
+        part = x[i == CODES].astype("f8")
+        want = np.quantile(part, [0.0, 0.3, 1.0], axis=0, method=method) if len(part) else np.full((3, 3), np.nan)
+        np.testing.assert_allclose(got.values[i], want.T, rtol=1e-6)
+        want = np.nanquantile(part, 0.3, axis=0, method=method) if len(part) else np.full(3, np.nan)
+        np.testing.assert_allclose(there.values[i], want, rtol=1e-6)
+
+
+@pytest.mark.cpu_only("differences are taken in float64")
+def test_medians_of_codes_over_several_dims() -> None:
+    rng = np.random.default_rng(5)
+    x, codes = rng.normal(size=(2, 9)), rng.integers(-1, 3, size=(2, 9))
+    a, c = xt.array(x, dims=("b", "t")), xt.array(codes, dims=("b", "t"))
+    want = [np.median(x[codes == i]) for i in range(3)]
+    np.testing.assert_allclose(xt.segment_median(a, c, 3).values, want)
+    apart = [[np.median(x[b, codes[b] == i]) for i in range(3)] for b in range(2)]
+    np.testing.assert_allclose(xt.segment_median(a, c, 3, dim="t").values, apart)
+    batched = xt.vectorize(lambda a, c: xt.segment_median(a, c, 3), "b")(a, c)
+    np.testing.assert_allclose(batched.values, apart)
+    opened = xt.jit(lambda a, c: xt.segment_median(a, c, 3, dim="t"), dynamic_dims="t")
+    np.testing.assert_allclose(opened(a, c).values, apart)
+    check_gradients(lambda a: xt.segment_quantile(a, c, 3, 0.4), (a,), order=2)
+
+
 def test_codes_over_several_dims() -> None:
     x = np.arange(12.0).reshape(3, 4)
     codes = np.array([[0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 0, 1]])

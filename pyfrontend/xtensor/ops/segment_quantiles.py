@@ -1,0 +1,99 @@
+"""Order statistics by group: the elements are sorted once, by group and then by value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import DimensionError
+from ..call.dispatch import op
+from ..call.opened import Amount
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
+from . import promotion as p
+from .arguments import extend, fail, reorder, skips
+from .quantiles import at_level, checked_levels, levels_of
+from .segments import Groups, present
+from .types import Array, ArrayLike, Dims
+
+_FLAT, _NUMBER = "flat~", "quantile"
+
+
+@op(joins=True, decide=())
+def segment_median(
+    x: ArrayLike, codes: ArrayLike, /, num_groups: int, dim: Dims = None, into: str = "group",
+    *, skipna: bool | None = None,
+) -> Array:  # fmt: skip
+    """Returns the median of each group of elements, with arguments as for `segment_sum`.
+
+    The median of an empty group is NaN, and of a group with NaN too, unless `skipna=True`. Integers and bools give f8.
+    """
+    return _quantiles("segment_median", x, codes, num_groups, [0.5], dim, into, "linear", skipna)[0]
+
+
+@op(
+    joins=True,
+    decide=(),
+    static=lambda x, codes, /, num_groups, q, *args, **rest: ((x, codes, num_groups, levels_of(q), *args), rest),
+    amounts={"q": lambda level: 0 <= level <= 1},
+)
+def segment_quantile(
+    x: ArrayLike, codes: ArrayLike, /, num_groups: int, q: Any, dim: Dims = None, into: str = "group",
+    *, method: str = "linear", skipna: bool | None = None,
+) -> Array:  # fmt: skip
+    """Returns the quantiles `q` (0 to 1) of each group of elements, with the other arguments as for `segment_sum`.
+
+    Several `q` give a new last dim "quantile". `method`: as for `quantile`. The result is NaN for an empty group, and
+    for a group with NaN, unless `skipna=True`. Integers and bools give f8.
+
+    >>> x = xt.array([1.0, 5.0, 2.0, 3.0], dims="t")
+    >>> xt.segment_quantile(x, xt.array([0, 1, 0, 1], dims="t"), 2, 0.5).values
+    array([1.5, 4. ])
+    """
+    q = levels_of(q)
+    levels = checked_levels("segment_quantile", as_tracer(x), q, method)
+    found = _quantiles("segment_quantile", x, codes, num_groups, levels, dim, into, method, skipna)
+    if not isinstance(q, tuple):
+        return found[0]
+    if _NUMBER in found[0].dims:
+        raise fail(DimensionError, "segment_quantile", f"the array has dim {_NUMBER!r} already", x,
+                   instead="Rename it")  # fmt: skip
+    return build.concat([extend(y, {_NUMBER: 1}, (*y.dims, _NUMBER)) for y in found], _NUMBER)
+
+
+def _quantiles(
+    name: str, x: ArrayLike, codes: ArrayLike, num_groups: int, levels: Sequence[float | Amount], dim: Dims,
+    into: str, method: str, skipna: bool | None,
+) -> list[Tracer]:  # fmt: skip
+    array = as_tracer(x)
+    dtype = p.mean_dtype(array.dtype, array.weak)
+    groups = Groups(name, array, codes, num_groups, dim, into)
+    y = p.cast(groups.source, p.accumulator(dtype))
+    there = present(y, True)
+    numbers = groups.numbers(None, p.I8)
+    # What is sought starts after the elements of the groups before: NaN, which is last in its group, too.
+    before = build.cumulative("sum", numbers, groups.into, exclusive=True)
+    valid = groups.numbers(there, p.I8)
+    lacking = build.compare("lt", valid, numbers)
+    flat, order = _order(groups, y)
+    found = []
+    for level in levels:
+        z = at_level(flat, _FLAT, order, valid, level, method, before)
+        if not skips(name, skipna):
+            z = build.select(lacking, p.constant(np.nan, z.dtype), z)
+        found.append(groups.labelled(p.cast(reorder(z, groups.order), dtype)))
+    return found
+
+
+def _order(groups: Groups, x: Tracer) -> tuple[Tracer, Tracer]:
+    """`x` with the grouped dims as one, and the positions along it that sort by group, then by value, NaN last."""
+    flat = build.merge(x, groups.inside, _FLAT)
+    codes = build.merge(groups.codes, groups.inside, _FLAT)
+    # What is in no group comes last.
+    codes = build.binary("minimum", codes, p.constant(groups.count, p.I8))
+    by_value = build.argsort(flat, _FLAT)
+    by_group = build.argsort(build.gather("clip", codes, {_FLAT: by_value}), _FLAT)
+    return flat, build.gather("clip", by_value, {_FLAT: by_group})
