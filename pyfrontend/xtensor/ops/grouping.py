@@ -111,9 +111,9 @@ class GroupBy:
         return unstack_to(y, {g.into: {name: len(index) for name, index in g.indexes.items()}}).transpose(*dims)
 
     def _empty_as_nan(self, y: Any) -> Any:
-        """NaN for groups that have no elements, where it is known that there are any."""
+        """NaN for groups by label that have no elements, as in xarray. Codes may be traced, so nothing depends on them."""
         known = self._grouping.known
-        if known is None or self._at is None:
+        if known is None or not self._grouping.indexes:
             return y
         counts = np.bincount(
             known[(known >= 0) & (known < self._grouping.count)].ravel(), minlength=self._grouping.count

@@ -203,6 +203,21 @@ def test_arithmetic_pairs_elements_with_groups_of_several_coordinates() -> None:
     np.testing.assert_allclose((g - other).values, want.values, atol=1e-14)
 
 
+@pytest.mark.parametrize("kind", ["sum", "prod", "max", "min", "mean", "count", "any"])
+def test_an_empty_group_by_codes_is_the_same_inside_and_outside_of_a_compiled_function(kind: str) -> None:
+    codes = xt.array([0, 0, 2], "time")
+    x = xt.array([1, 2, 3], "time")
+
+    def reduced(x: Any, codes: Any) -> Any:
+        return getattr(x.groupby(codes, num_groups=3, into="month"), kind)()
+
+    outside, inside = reduced(x, codes), xt.jit(reduced)(x, codes)
+    assert outside.dtype == inside.dtype
+    np.testing.assert_array_equal(outside.values, inside.values)
+    if kind == "sum":
+        assert outside.values.tolist() == [3, 0, 3]
+
+
 def test_nan_is_left_out_on_demand() -> None:
     gaps = V.where(V > 0)
     for kind in ("sum", "mean", "max", "var", "median"):
