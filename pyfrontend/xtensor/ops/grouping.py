@@ -111,7 +111,7 @@ class GroupBy:
         return unstack_to(y, {g.into: {name: len(index) for name, index in g.indexes.items()}}).transpose(*dims)
 
     def _empty_as_nan(self, y: Any) -> Any:
-        """NaN for groups by label that have no elements, as in xarray. Codes may be traced, so nothing depends on them."""
+        """NaN for groups by label that have no elements, as in xarray. By codes, nothing depends on their values."""
         known = self._grouping.known
         if known is None or not self._grouping.indexes:
             return y
