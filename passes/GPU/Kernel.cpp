@@ -186,10 +186,14 @@ Value Kernel::report() {
   return reportWords = body->addArgument(type, loc);
 }
 
-FlatView Kernel::workgroupMemory(int64_t elements, Type type, bool packed) {
+int64_t Kernel::bytesOf(int64_t elements, Type type, bool packed) {
   int64_t width = type.isIndex() ? 32 : type.getIntOrFloatBitWidth();
   int64_t each = (width + 7) / 8;
-  int64_t bytes = elements * (packed ? each : (each + 3) / 4 * 4);
+  return elements * (packed ? each : (each + 3) / 4 * 4);
+}
+
+FlatView Kernel::workgroupMemory(int64_t elements, Type type, bool packed) {
+  int64_t bytes = bytesOf(elements, type, packed);
   if (elements == 0 || workgroupBytes + bytes > limits.workgroupBytes)
     return {};
   workgroupBytes += bytes;

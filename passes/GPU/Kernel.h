@@ -51,6 +51,8 @@ public:
   /// Memory of the workgroup; `flat` is null if there is not enough left. Elements are counted as
   /// words at least, as devices without narrower ones keep them, unless it is `packed`.
   FlatView workgroupMemory(int64_t elements, mlir::Type type, bool packed = false);
+  /// How many bytes of the workgroup these elements take.
+  static int64_t bytesOf(int64_t elements, mlir::Type type, bool packed = false);
   /// One element per thread for the `i`-th value that a reduction combines; used again by the next.
   FlatView exchange(unsigned i, mlir::Type type);
   /// One element for all threads, the same for the same `i`.

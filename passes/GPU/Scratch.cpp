@@ -130,7 +130,7 @@ LogicalResult Body::emitAlloc(memref::AllocOp op) {
   for (OpFoldResult size : room)
     part = kernel.mul(part, kernel.value(size));
   std::optional<int64_t> known = getConstantIntValue(part);
-  if (known && *known * type.getElementTypeBitWidth() / 8 <= kernel.workgroupBytesLeft())
+  if (known && Kernel::bytesOf(*known, type.getElementType()) <= kernel.workgroupBytesLeft())
     view.flat = kernel.workgroupMemory(*known, type.getElementType()).flat;
   if (auto it = scratch.find(op); !view.flat && it != scratch.end()) {
     const Part &mine = it->second;

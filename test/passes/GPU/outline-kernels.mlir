@@ -267,3 +267,44 @@ func.func @temporaries(%x: memref<8x16384xf32>, %y: memref<8x16384xf32>) {
   }
   return
 }
+
+// -----
+
+// A row of a mask counts as words, as a device without bytes keeps it: beside what the threads meet
+// in, 4094 of them have no room in the workgroup's memory.
+
+// CHECK-LABEL: func.func @masked(
+// CHECK:         memref.alloc() : memref<262016xi1>
+// CHECK:       gpu.func @kernel0(
+// CHECK-NOT:     memref<4094xi{{[0-9]+}}, #gpu.address_space<workgroup>>
+func.func @masked(%x: memref<64x4094xf32>, %y: memref<64x4094xf32>) {
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%i) in (64) {
+    %row = memref.subview %x[%i, 0] [1, 4094] [1, 1] : memref<64x4094xf32> to memref<4094xf32, strided<[1], offset: ?>>
+    %out = memref.subview %y[%i, 0] [1, 4094] [1, 1] : memref<64x4094xf32> to memref<4094xf32, strided<[1], offset: ?>>
+    %mask = memref.alloc() : memref<4094xi1>
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%row : memref<4094xf32, strided<[1], offset: ?>>) outs(%mask : memref<4094xi1>) {
+    ^bb0(%a: f32, %old: i1):
+      %t = arith.cmpf ogt, %a, %zero : f32
+      linalg.yield %t : i1
+    }
+    %sum = memref.alloc() : memref<f32>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<f32>)
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+        ins(%row, %mask : memref<4094xf32, strided<[1], offset: ?>>, memref<4094xi1>) outs(%sum : memref<f32>) {
+    ^bb0(%a: f32, %m: i1, %s: f32):
+      %v = arith.select %m, %a, %zero : f32
+      %t = arith.addf %s, %v : f32
+      linalg.yield %t : f32
+    }
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%row, %mask, %sum : memref<4094xf32, strided<[1], offset: ?>>, memref<4094xi1>, memref<f32>) outs(%out : memref<4094xf32, strided<[1], offset: ?>>) {
+    ^bb0(%a: f32, %m: i1, %s: f32, %old: f32):
+      %q = arith.divf %a, %s : f32
+      %v = arith.select %m, %q, %zero : f32
+      linalg.yield %v : f32
+    }
+  }
+  return
+}
