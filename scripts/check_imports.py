@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "pyfrontend" / "xtensor"
 # From below to above. A module that stands in no folder is a room of its own.
 ROOMS = (
     "_native", "mlir", "base", "values", "ir", "labels", "trace", "compiler", "call", "ops", "transforms",
-    "linalg", "random", "nn", "signal", "tree", "equations", "optim", "aot", "storage", "surface", "testing",
+    "linalg", "random", "nn", "signal", "tree", "equations", "optim", "aot", "storage", "bridges", "surface", "testing",
     "__init__", "cli",
 )  # fmt: skip
 # What may be imported inside of functions, and why.
@@ -24,6 +24,7 @@ LATE = {
     "pandas": "optional: comes with xarray",
     "safetensors": "optional",
     "xarray": "optional",
+    "xtensor.bridges.torch": "optional: needs torch",
     "difflib": "start-up: only errors suggest names",
     "resource": "not on every platform",
     "xtensor.mlir": "start-up: a thread loads the compiler's libraries meanwhile",

@@ -54,6 +54,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "transforms.custom", "transforms.checkpoint", "equations",
     ),
     "Batches": ("transforms.vectorize",),
+    "Other libraries' arrays": ("bridges", "bridges.numpy"),
     "Control flow": ("transforms.control",),
     "Optimizers": ("optim",),
     "Pytrees": ("tree",),

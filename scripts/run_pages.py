@@ -2,11 +2,14 @@
 
 A statement with a comment `# SomeError: text` after it must raise that error, and its message must hold the text;
 `...` in the text stands for anything. Comments go on over the lines below the statement.
+
+A page that imports one of OPTIONAL is not run where that is not installed.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import os
 import re
 import subprocess
@@ -15,6 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+OPTIONAL = ("jax", "torch")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 EXPECTED = re.compile(r"#\s*(?:xt\.)?(\w*Error): (.*)")
 
@@ -50,6 +54,13 @@ def holds(message: str, promised: str) -> bool:
     return re.search(".*?".join(parts), " ".join(message.split())) is not None
 
 
+def lacking(page: Path) -> str | None:
+    """An optional package that a page imports, and that is not installed."""
+    program = program_of(page)
+    imported = [name for name in OPTIONAL if re.search(rf"^import {name}\b", program, re.M)]
+    return next((name for name in imported if importlib.util.find_spec(name) is None), None)
+
+
 def run(page: Path) -> list[str]:
     """What is wrong with the program of a page."""
     source = program_of(page)
@@ -82,6 +93,10 @@ def main(arguments: list[str]) -> None:
         sys.exit("\n".join(wrong) if wrong else 0)
     found = arguments or subprocess.check_output(["git", "ls-files", "*.md"], text=True).split()
     pages = [p for p in found if BLOCK.search(Path(p).read_text())]
+    for page in list(pages):
+        if name := lacking(Path(page)):
+            print(f"{page} is not run: {name} is not installed")
+            pages.remove(page)
     alone = [sys.executable, __file__, "--one"]
     failed = [p for p in pages if subprocess.run([*alone, p], stdout=subprocess.DEVNULL).returncode]
     if failed:

@@ -37,6 +37,7 @@ from .base.errors import (
     TracerError,
     UnsupportedError,
 )
+from .bridges import named, to_torch
 from .call.arrays import array, as_array
 from .call.dispatch import plain as _plain
 from .compiler import debug
@@ -127,6 +128,7 @@ __all__ = [
     "load",
     "load_arrays",
     "map",
+    "named",
     "nn",
     "optim",
     "option",
@@ -137,6 +139,7 @@ __all__ = [
     "spec",
     "switch",
     "testing",
+    "to_torch",
     "tree",
     "value_and_grad",
     "vectorize",

@@ -57,11 +57,11 @@ def _operands(arguments: Iterable[Any]) -> Iterator[str]:
 
 
 # Packages that call this one on the user's behalf.
-_BETWEEN = frozenset({"numpy", "scipy", "xarray"})
+_BETWEEN = frozenset({"numpy", "scipy", "torch", "xarray"})
 
 
 def user_frame() -> FrameType | None:
-    """The innermost frame that runs code from outside of this package, and of NumPy, SciPy and xarray."""
+    """The innermost frame that runs code from outside of this package, and of the libraries in _BETWEEN."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (
         frame.f_code.co_filename.startswith(_PACKAGE)

@@ -72,7 +72,7 @@ class Split:
         self.device = target.device
         self.captured = [_native.to_device(a, self.device) for a in captured]
         self.forward, self.backward = load(forward, target), load(backward, target)
-        self.backward_program = backward
+        self.forward_program, self.backward_program = forward, backward
         self.cotangents = [(i, native_type(s)) for i, s in enumerate(self.results) if dtypes.is_inexact(s.dtype)]
 
     def inputs(self, call: Call) -> list[Any]:

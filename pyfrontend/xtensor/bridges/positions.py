@@ -1,0 +1,72 @@
+"""Arguments whose dims go by position: the dims of each, as `args=` of a bridge gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..base import tree
+from ..base.calls import call_with
+from ..base.dims import describe
+from ..base.errors import ArgumentTypeError, DTypeError, SizeError
+from ..call.arguments import name_of, needs_function
+from ..trace.program import result_leaves
+from ..values.spec import Spec, spec
+
+
+class Positional:
+    """A function of pytrees of named arrays as one of a list of arrays. `specs`: the types of these arrays.
+
+    What is not an array in `args` is a constant of the function.
+    """
+
+    def __init__(self, bridge: str, f: Callable[..., Any], args: Any) -> None:
+        needs_function(bridge, f)
+        if not isinstance(args, (tuple, list)):
+            args = (args,)
+        self.bridge, self.f, self.name = bridge, f, name_of(f)
+        leaves, self.structure = tree.flatten(tuple(args))
+        self.leaves = [_spec(bridge, x) for x in leaves]
+        self.specs = [x for x in self.leaves if isinstance(x, Spec)]
+        self.paths = [p for p, x in zip(tree.paths(tuple(args)), self.leaves, strict=True) if isinstance(x, Spec)]
+        self.shape: tree.TreeDef | None = None  # of the result; known once the function was traced
+
+    def __call__(self, *arrays: Any) -> list[Any]:
+        """The results of the function, in a list."""
+        given = iter(arrays)
+        args = self.structure.unflatten([next(given) if isinstance(x, Spec) else x for x in self.leaves])
+        out, self.shape = result_leaves(call_with(self.bridge, self.f, args), self.name)
+        return out
+
+    def arrays_of(self, args: tuple[Any, ...]) -> list[Any]:
+        """The arrays in the arguments of a call."""
+        given, structure = tree.flatten(args)
+        if structure != self.structure:
+            raise ArgumentTypeError(
+                f"xt.{self.bridge}({self.name}): the arguments are {structure}, and those of args= are {self.structure}"
+            )
+        return [x for x, known in zip(given, self.leaves, strict=True) if isinstance(known, Spec)]
+
+    def check(self, number: int, dtype: str, sizes: Sequence[int]) -> None:
+        """Refuses an array of a call that differs from what `args` says, by its dtype and sizes."""
+        wanted = self.specs[number]
+        what = f"xt.{self.bridge}({self.name}): argument {self.paths[number]}"
+        if dtype != wanted.dtype.name:
+            raise DTypeError(f"{what} is {dtype}, and args= says {wanted.dtype.name}")
+        if len(sizes) != wanted.ndim or any(m not in (None, n) for n, m in zip(sizes, wanted.shape, strict=True)):
+            named = describe(wanted.dims, wanted.shape)
+            raise SizeError(f"{what} has the shape {tuple(sizes)}, and args= says {named}")
+
+
+def _spec(bridge: str, x: Any) -> Any:
+    """The type of an example; what is not an array stays."""
+    if isinstance(x, Spec):
+        return x
+    if hasattr(x, "dims") and hasattr(x, "dtype") and hasattr(x, "sizes"):
+        return spec({str(d): None for d in x.dims}, dtype=x.dtype)
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        raise ArgumentTypeError(
+            f"xt.{bridge}: args= holds an array without named dims, of shape {tuple(x.shape)}. Write "
+            'xt.spec(batch=None, pixel=784, dtype="f4") in its place'
+        )
+    return x

@@ -1,0 +1,271 @@
+"""Functions of named arrays as ops of PyTorch, which have derivatives and work under torch.compile."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from ..base import tree
+from ..base.errors import ArgumentTypeError, DeviceError, UnsupportedError
+from ..call.arguments import Call
+from ..call.arrays import array, as_array
+from ..compiler.executable import native_type
+from ..transforms.jit import Jitted, jit
+from ..transforms.split import Split
+from ..transforms.vjp import exact, vjp
+from ..values import options
+from ..values.array import Array, from_values
+from ..values.spec import Spec, spec_of_type
+from .positions import Positional
+
+_numbers = itertools.count()
+
+
+def function(given: Positional) -> Callable[..., Any]:
+    """The function of tensors that `xt.to_torch` returns."""
+    ops = _Ops(given, given.name, given.specs)
+    known: set[Any] = set()  # dtypes and sizes of calls that were found right
+
+    def call(*args: Any) -> Any:
+        tensors = given.arrays_of(args)
+        key = tuple([_key(t) for t in tensors])
+        if key not in known:
+            _check(given, tensors)
+            known.add(key)
+        results = ops(tensors)
+        assert given.shape is not None  # set as the types of the results were found
+        return given.shape.unflatten(results)
+
+    call.__name__ = call.__qualname__ = given.name
+    call.__doc__ = given.f.__doc__
+    # TorchDynamo leaves the call as it is in its graph. AOTAutograd then meets the ops.
+    left: Callable[..., Any] = torch._dynamo.nonstrict_trace(call)
+    return left
+
+
+def _key(t: Any) -> Any:
+    return (t.dtype, t.device, t.layout, *map(int, t.shape)) if isinstance(t, torch.Tensor) else type(t)
+
+
+def _check(given: Positional, tensors: Sequence[Any]) -> None:
+    for number, (path, t) in enumerate(zip(given.paths, tensors, strict=True)):
+        what = f"xt.to_torch({given.name}): argument {path}"
+        if not isinstance(t, torch.Tensor):
+            raise ArgumentTypeError(f"{what} is a {type(t).__name__}, not a torch.Tensor")
+        if t.device.type != "cpu":
+            raise DeviceError(f"{what} is on {t.device}. Move it by x.cpu()")
+        if t.layout != torch.strided:
+            raise UnsupportedError(f"{what} is {t.layout}. Write x.to_dense()")
+        given.check(number, str(t.dtype).removeprefix("torch."), [int(n) for n in t.shape])
+
+
+class Module(torch.nn.Module):
+    """A function whose first argument is a pytree of parameters."""
+
+    def __init__(self, f: Callable[..., Any], parameters: Any, args: tuple[Any, ...]) -> None:
+        super().__init__()
+        leaves, self._structure = tree.flatten(parameters)
+        self._names = []
+        for path, leaf in zip(tree.paths(parameters), leaves, strict=True):
+            name = re.sub(r"\W+", "_", path).strip("_") or "value"
+            while hasattr(self, name):
+                name += "_"
+            tensor = torch.from_dlpack(as_array(leaf)).clone()
+            self.register_parameter(name, torch.nn.Parameter(tensor, requires_grad=_floating(tensor)))
+            self._names.append(name)
+        self._call = function(Positional("to_torch", f, (parameters, *args)))
+
+    def forward(self, *args: Any) -> Any:
+        return self._call(self._structure.unflatten([getattr(self, name) for name in self._names]), *args)
+
+
+class _Ops:
+    """The ops of one function of a list of arrays: its value, its value with residuals, and its pullback."""
+
+    def __init__(self, f: Callable[..., list[Any]], name: str, kinds: Sequence[Spec]) -> None:
+        self.f, self.name = f, name
+        self.kinds = kinds  # dims and dtypes of the arguments
+        self.count: int | None = None  # of the results
+        self.value: Jitted[..., Any] = jit(lambda *arrays: f(*arrays))
+        self.outputs: dict[Any, tuple[Spec, ...]] = {}
+        self.splits: dict[Any, Split] = {}
+        self.second: _Ops | None = None
+        base = f"xtensor::{re.sub(r'[^A-Za-z0-9_]', '_', name)}_{next(_numbers)}"
+        define = torch.library.custom_op
+        lists = "(Tensor[] xs) -> Tensor[]"
+        self.plain = define(base, self._run, mutates_args=(), schema=lists)
+        self.plain.register_fake(self._fake_value)
+        self.forward = define(f"{base}_forward", self._run_forward, mutates_args=(), schema=lists)
+        self.forward.register_fake(self._fake_forward)
+        self.forward.register_autograd(self._backward, setup_context=_keep)
+        self.back = define(
+            f"{base}_back", self._run_back, mutates_args=(),
+            schema="(Tensor[] xs, Tensor[] residuals, Tensor[] cotangents) -> Tensor[]",
+        )  # fmt: skip
+        self.back.register_fake(
+            lambda xs, residuals, cotangents: [torch.empty(t.shape, dtype=t.dtype) for t in xs if _floating(t)]
+        )
+        self.back.register_autograd(self._backward_twice, setup_context=_keep_all)
+
+    def __call__(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        if self.count is None:
+            self.count = len(self._results(tensors))
+        if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+            return list(self.forward(tensors))[: self.count]
+        return list(self.plain(tensors))
+
+    # ---- types ----
+
+    def _specs(self, tensors: Sequence[torch.Tensor]) -> tuple[Any, list[Spec]]:
+        """A key of the types of arguments, and these."""
+        shapes = [tuple(map(int, t.shape)) for t in tensors]
+        specs = [Spec(k.dims, n, k.dtype) for k, n in zip(self.kinds, shapes, strict=True)]
+        return (options.current(), *shapes), specs
+
+    def _results(self, tensors: Sequence[torch.Tensor]) -> tuple[Spec, ...]:
+        """The types of the results."""
+        key, specs = self._specs(tensors)
+        found = self.outputs.get(key)
+        if found is None:
+            program = self.value.trace(*specs).program
+            found = self.outputs[key] = tuple(program.leaves(program.outputs))
+        return found
+
+    def _split(self, tensors: Sequence[torch.Tensor]) -> Split:
+        key, specs = self._specs(tensors)
+        found = self.splits.get(key)
+        if found is None:
+            found = self.splits[key] = Split(self.f, Call(tuple(specs), {}, self.f, abstract=True))
+        return found
+
+    def _fake_value(self, xs: list[torch.Tensor]) -> list[torch.Tensor]:
+        return [_fake(s) for s in self._results(xs)]
+
+    def _fake_forward(self, xs: list[torch.Tensor]) -> list[torch.Tensor]:
+        return [_fake(s) for s in self._split(xs).forward_program.outputs]
+
+    # ---- what runs ----
+
+    def _arrays(self, tensors: Sequence[torch.Tensor]) -> list[Array]:
+        return [_array(t, k.dims) for t, k in zip(tensors, self.kinds, strict=True)]
+
+    def _run(self, xs: list[torch.Tensor]) -> list[torch.Tensor]:
+        return _tensors(self.value(*self._arrays(xs)), xs)
+
+    def _run_forward(self, xs: list[torch.Tensor]) -> list[torch.Tensor]:
+        entry = self._split(xs)
+        return _tensors(entry.forward.run(entry.inputs(Call(tuple(self._arrays(xs)), {}, self.f))), xs)
+
+    def _run_back(
+        self, xs: list[torch.Tensor], residuals: list[torch.Tensor], cotangents: list[torch.Tensor]
+    ) -> list[torch.Tensor]:
+        entry = self._split(xs)
+        inputs = entry.inputs(Call(tuple(self._arrays(xs)), {}, self.f))
+        outputs = entry.forward_program.outputs
+        kept = iter(residuals)
+        known = {
+            i: exact(_array(next(kept), outputs[i].dims), native_type(outputs[i]), None, "xt.to_torch: a residual")
+            for i in _kept(entry)
+        }
+        found = [known[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
+        cts = [
+            exact(_array(ct, t.dims), t, None, "xt.to_torch: the cotangent")
+            for (_, t), ct in zip(entry.cotangents, cotangents, strict=True)
+        ]
+        return _tensors(entry.run_backward(found, cts), [*xs, *residuals, *cotangents])
+
+    # ---- derivatives ----
+
+    def _backward(self, ctx: Any, grads: Sequence[torch.Tensor | None]) -> Any:
+        n = ctx.number
+        return self.pulled(list(ctx.saved_tensors[:n]), ctx.saved_tensors[n:], grads)
+
+    def pulled(
+        self, xs: list[torch.Tensor], outputs: Sequence[torch.Tensor], grads: Sequence[torch.Tensor | None]
+    ) -> list[torch.Tensor | None]:
+        """The gradients by the arguments, of results and residuals as `forward` gives them."""
+        entry = self._split(xs)
+        residuals = [outputs[i] for i in _kept(entry)]
+        cotangents = []
+        for i, _ in entry.cotangents:
+            g = grads[i]
+            cotangents.append(torch.zeros_like(outputs[i]) if g is None else g)
+        gradients: list[torch.Tensor | None] = [None] * len(xs)
+        for i, g in zip(entry.moving, self.back(xs, residuals, cotangents), strict=True):
+            gradients[i] = g
+        return gradients
+
+    def _backward_twice(self, ctx: Any, grads: Sequence[torch.Tensor | None]) -> Any:
+        """The pullback of the pullback, as of a function of the arguments and the cotangents."""
+        n = ctx.number
+        both = list(ctx.saved_tensors)
+        if self.second is None:
+            cotangents = self._split(both[:n]).cotangents
+            f = _pullback_of(self.f, n, [i for i, _ in cotangents])
+            kinds = [*self.kinds, *(spec_of_type(t) for _, t in cotangents)]
+            self.second = _Ops(f, f"{self.name}_back", kinds)
+        gradients = self.second.pulled(both, self.second.forward(both), grads)
+        return gradients[:n], [None] * ctx.residuals, gradients[n:]
+
+
+def _keep(ctx: Any, inputs: tuple[list[torch.Tensor]], output: list[torch.Tensor]) -> None:
+    (xs,) = inputs
+    ctx.number = len(xs)
+    ctx.save_for_backward(*xs, *output)
+
+
+def _keep_all(
+    ctx: Any, inputs: tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]], output: list[torch.Tensor]
+) -> None:
+    xs, residuals, cotangents = inputs
+    ctx.number, ctx.residuals = len(xs), len(residuals)
+    ctx.save_for_backward(*xs, *cotangents)
+
+
+def _pullback_of(f: Callable[..., list[Any]], n: int, numbers: Sequence[int]) -> Callable[..., list[Any]]:
+    """The gradients by the first `n` arguments, as a function of these and of the cotangents of some results."""
+
+    def pullback(*arrays: Any) -> list[Any]:
+        def chosen(*xs: Any) -> list[Any]:
+            found = f(*xs)
+            return [found[i] for i in numbers]
+
+        _, back = vjp(chosen, *arrays[:n])
+        return [g for g in back(list(arrays[n:])) if g is not None]
+
+    return pullback
+
+
+def _kept(entry: Split) -> list[int]:
+    """The results of `forward` that the pullback needs, by number."""
+    return sorted({i for i in entry.residuals if i >= 0})
+
+
+def _floating(t: torch.Tensor) -> bool:
+    return t.is_floating_point() or t.is_complex()
+
+
+def _fake(s: Spec) -> torch.Tensor:
+    return torch.empty([n or 0 for n in s.shape], dtype=getattr(torch, s.dtype.name))
+
+
+def _array(t: torch.Tensor, dims: Sequence[str]) -> Array:
+    t = t.detach().resolve_conj().resolve_neg()
+    # NumPy has no bfloat16.
+    return array(t, dims=dims) if t.dtype == torch.bfloat16 else from_values(t.numpy(), dims)
+
+
+def _tensors(found: Sequence[Any], given: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Results as tensors that share no memory with the arguments, nor with each other: PyTorch's ops may not."""
+    taken = {t.untyped_storage().data_ptr() for t in given}
+    results = []
+    for x in found:
+        t = torch.from_dlpack(x).contiguous()
+        start = t.untyped_storage().data_ptr()
+        results.append(t.clone() if start in taken else t)
+        taken.add(start)
+    return results

@@ -1,0 +1,76 @@
+"""xt.named: functions of named arrays, as SciPy calls them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+from scipy.integrate import solve_ivp
+from scipy.optimize import least_squares, minimize, rosen
+
+pytestmark = pytest.mark.cpu_only("SciPy computes in float64")
+
+
+def rosenbrock(x: Any) -> Any:
+    head, tail = x.isel(i=slice(None, -1)), x.isel(i=slice(1, None))
+    return (100.0 * (tail - head**2) ** 2 + (1.0 - head) ** 2).sum()
+
+
+def test_minimize_takes_values_gradients_and_hessian_products() -> None:
+    start = np.array([-1.2, 1.0, 0.7])
+    fun = xt.named(xt.jit(xt.value_and_grad(rosenbrock)), "i")
+    value, gradient = fun(start)
+    assert isinstance(value, np.float64) and value == pytest.approx(rosen(start), rel=1e-14)
+    assert type(gradient) is np.ndarray
+    hessp = xt.named(xt.jit(lambda x, p: xt.hvp(rosenbrock, (x,), (p,))), ["i", "i"])
+    for method in ("BFGS", "L-BFGS-B", "Newton-CG"):
+        found = minimize(fun, start, jac=True, method=method, hessp=hessp if method == "Newton-CG" else None, tol=1e-10)
+        np.testing.assert_allclose(found.x, np.ones(3), atol=1e-6)
+
+
+def test_solve_ivp_takes_a_derivative_by_time_and_state() -> None:
+    decay = xt.named(xt.jit(lambda t, y, rate: -rate * y + 0 * t), [(), "state"])
+    found = solve_ivp(decay, (0.0, 2.0), np.array([1.0, 2.0]), args=(0.5,), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.y[:, -1], np.exp(-1.0) * np.array([1.0, 2.0]), rtol=1e-8)
+
+
+def test_least_squares_takes_residuals_and_a_jacobian() -> None:
+    t = xt.array(np.linspace(0.0, 1.0, 9), dims="time")
+    data = 2.0 * xt.exp(-3.0 * t)
+
+    def residuals(p: Any) -> Any:
+        return p.isel(k=0) * xt.exp(-p.isel(k=1) * t) - data
+
+    jacobian = xt.named(xt.jit(xt.jacobian(residuals)), "k")
+    found = least_squares(xt.named(xt.jit(residuals), ["k"]), np.ones(2), jac=jacobian)
+    np.testing.assert_allclose(found.x, [2.0, 3.0], rtol=1e-8)
+
+
+def test_arrays_are_shared_and_no_result_shares_memory_with_an_argument() -> None:
+    seen: list[Any] = []
+
+    def same(x: Any) -> Any:
+        seen.append(x)
+        return {"same": x, "twice": 2 * x, "shape": x.shape}
+
+    given = np.arange(6.0).reshape(2, 3)
+    found = xt.named(same, [("a", "b")])(given)
+    assert np.shares_memory(seen[0].values, given) and seen[0].dims == ("a", "b")
+    assert not np.shares_memory(found["same"], given)
+    given[:] = 0
+    np.testing.assert_array_equal(found["twice"], 2 * np.arange(6.0).reshape(2, 3))
+    assert found["shape"] == (2, 3)
+
+
+def test_errors_name_the_argument() -> None:
+    double = xt.named(lambda x: 2 * x, dims=["i"])
+    with pytest.raises(xt.DimensionError, match=r"xt.named\(<lambda>\): argument 0 has shape \(2, 2\).*\('i',\)"):
+        double(np.ones((2, 2)))
+    with pytest.raises(xt.ArgumentError, match="0 arguments by position, and dims= has 1"):
+        double()
+    with pytest.raises(xt.ArgumentTypeError, match="dims= is a list with the dims of each argument, not 3"):
+        xt.named(lambda x: x, 3)  # type: ignore[arg-type]
+    with pytest.raises(xt.ArgumentTypeError, match="needs a function"):
+        xt.named(3, "i")  # type: ignore[arg-type]

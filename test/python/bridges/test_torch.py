@@ -1,0 +1,159 @@
+"""xt.to_torch: values, derivatives to third order, torch.compile, modules, shared memory, errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (XTENSOR_PEERS=1)")
+pytestmark = pytest.mark.cpu_only("PyTorch's tensors are on the CPU")
+
+
+def layer(p: Any, x: Any) -> Any:
+    h = xt.tanh(xt.dot(x, p["w"], dim="i") + p["b"])
+    return {"y": h, "best": xt.argmax(h, "o"), "loss": (h * h).sum()}
+
+
+def layer_of_torch(p: Any, x: Any) -> Any:
+    h = torch.tanh(x @ p["w"] + p["b"])
+    return {"y": h, "best": h.argmax(1), "loss": (h * h).sum()}
+
+
+PARAMETERS = {"w": xt.spec(i=3, o=4, dtype="f8"), "b": xt.spec(o=4, dtype="f8")}
+INPUT = xt.spec(batch=None, i=3, dtype="f8")
+
+
+def tensor(*shape: int, seed: int = 0, **options: Any) -> Any:
+    values = np.random.default_rng(seed).normal(size=shape)
+    return torch.tensor(values, requires_grad=True, **options)
+
+
+def arguments(batch: int = 5) -> tuple[Any, Any]:
+    return {"w": tensor(3, 4), "b": tensor(4, seed=1)}, tensor(batch, 3, seed=2)
+
+
+def test_values_and_three_derivatives_are_those_of_pytorch() -> None:
+    g = xt.to_torch(layer, (PARAMETERS, INPUT))
+    p, x = arguments()
+    leaves = [p["w"], p["b"], x]
+
+    def derivatives(f: Any) -> list[Any]:
+        out = f(p, x)
+        found = [out["y"], out["best"], out["loss"]]
+        total = out["loss"] + (out["y"] ** 3).sum()
+        for order in range(3):
+            gradients = torch.autograd.grad(total, leaves, create_graph=order < 2)
+            found += gradients
+            total = sum((d * d).sum() for d in gradients)
+        return found
+
+    for got, want in zip(derivatives(g), derivatives(layer_of_torch), strict=True):
+        assert got.dtype == want.dtype
+        torch.testing.assert_close(got, want, rtol=1e-9, atol=1e-9)
+    p, x = arguments(2)  # another size, and gradients that nobody asks for
+    torch.testing.assert_close(g(p, x.detach())["loss"], layer_of_torch(p, x)["loss"])
+
+
+def test_gradcheck_of_a_function_whose_residuals_are_arguments() -> None:
+    g = xt.to_torch(lambda x, y: xt.dot(xt.sin(x), y, dim="i"), (xt.spec(a=None, i=3), xt.spec(i=3, b=None)))
+    given = (tensor(2, 3), tensor(3, 2, seed=1))
+    assert torch.autograd.gradcheck(g, given)
+    assert torch.autograd.gradgradcheck(g, given)
+
+
+def test_complex_tensors() -> None:
+    g = xt.to_torch(lambda z: xt.abs(z * z) + xt.real(z), xt.spec(a=None, dtype="c16"))
+    z = torch.complex(tensor(3), tensor(3, seed=1)).detach().requires_grad_()
+    (got,) = torch.autograd.grad(g(z.conj()).sum(), [z])
+    (want,) = torch.autograd.grad(((z.conj() ** 2).abs() + z.conj().real).sum(), [z])
+    torch.testing.assert_close(got, want)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_call_is_a_part_of_a_compiled_graph(backend: str) -> None:
+    g = xt.to_torch(layer, (PARAMETERS, INPUT))
+    compiled = torch.compile(lambda p, x: 2 * g(p, x)["loss"], backend=backend, fullgraph=True)
+    for batch in (5, 7, 9):  # from the second size on, PyTorch lets it vary
+        p, x = arguments(batch)
+        (got,) = torch.autograd.grad(compiled(p, x), [x])
+        (want,) = torch.autograd.grad(2 * layer_of_torch(p, x)["loss"], [x])
+        torch.testing.assert_close(got, want)
+
+
+def test_a_module_has_the_pytree_as_parameters() -> None:
+    start = {"w": xt.ones(i=3, o=4), "b": xt.zeros(o=4)}
+    module = xt.to_torch(layer, (INPUT,), parameters=start)
+    assert {name: tuple(v.shape) for name, v in module.named_parameters()} == {"w": (3, 4), "b": (4,)}
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
+    losses = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = module(tensor(5, 3))["loss"]
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[0] > losses[1] > losses[2]
+    assert (start["w"].values == 1).all()  # not the memory that is trained
+
+
+def test_memory_is_shared_on_the_way_in_and_never_with_a_result() -> None:
+    c = xt.ones(a=3)
+    seen: list[int] = []
+
+    @xt.jit
+    def f(x: Any) -> Any:
+        return x, x, xt.transpose(x), 2 * x, c
+
+    x = tensor(4, 3).detach()
+    g = xt.to_torch(f, xt.spec(b=None, a=3))
+    results = g(x)
+    places = {x.data_ptr(), *(r.data_ptr() for r in results)}
+    assert len(places) == 1 + len(results)
+    results[4].zero_()
+    assert (c.values == 1).all()
+    eager = xt.named(lambda x: seen.append(x.values.ctypes.data), [("b", "a")])
+    eager(x.numpy())
+    assert seen == [x.data_ptr()]
+    reversed_ = x.T.flip(0)
+    torch.testing.assert_close(xt.to_torch(lambda x: 2 * x, xt.spec(a=3, b=None))(reversed_), 2 * reversed_)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "int8", "uint8", "int64", "bool"])
+def test_dtypes(dtype: str) -> None:
+    kind = getattr(torch, dtype)
+    x = torch.tensor([1, 0, 3]).to(kind)
+    got = xt.to_torch(lambda x: x, xt.spec(a=3, dtype=dtype))(x)
+    assert got.dtype == kind and torch.equal(got, x)
+
+
+def test_errors_say_which_argument_and_what_args_has() -> None:
+    g = xt.to_torch(layer, (PARAMETERS, INPUT))
+    p, x = arguments()
+    with pytest.raises(xt.DTypeError, match=r"layer\): argument \[1\] is float32, and args= says float64") as e:
+        g(p, x.float())
+    assert e.value.parts[1] is not None and e.value.parts[1].startswith(__file__)
+    with pytest.raises(xt.SizeError, match=r"shape \(5, 4\), and args= says \(batch: \?, i: 3\)"):
+        g(p, tensor(5, 4))
+    with pytest.raises(xt.ArgumentTypeError, match=r"argument \[1\] is a float, not a torch.Tensor"):
+        g(p, 3.0)
+    with pytest.raises(xt.ArgumentTypeError, match=r"the arguments are .* and those of args= are"):
+        g(p)
+    with pytest.raises(xt.UnsupportedError, match=r"sparse_coo. Write x.to_dense\(\)"):
+        g(p, x.detach().to_sparse())
+    with pytest.raises(xt.DeviceError, match=r"is on meta. Move it by x.cpu\(\)"):
+        g(p, x.detach().to("meta"))
+    with pytest.raises(xt.ArgumentTypeError, match="without named dims, of shape"):
+        xt.to_torch(layer, (np.ones(3),))
+
+
+def test_the_page_runs() -> None:
+    root = Path(__file__).resolve().parents[3]
+    command = [sys.executable, str(root / "scripts/run_pages.py"), str(root / "docs/torch.md")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "torch.md runs" in done.stdout, done.stdout + done.stderr
