@@ -12,6 +12,7 @@ from ..base.calls import call_with, shown
 from ..base.dims import as_names
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError
 from ..call.arguments import name_of, needs_function
+from ..ops.shape import transpose
 from ..values.array import Array, from_values
 
 
@@ -19,7 +20,9 @@ def named(f: Callable[..., Any], dims: str | Sequence[Any]) -> Callable[..., Any
     """Returns `f` as a function of NumPy arrays, for libraries that know no names: named(f, dims=["state"]).
 
     dims: for each argument by position its dims, one name or a tuple of names, or None for what is not an array. A
-    string is short for a list of one. Further arguments go on as they are, those by keyword, too.
+    string is short for a list of one. A tuple that begins with `...` stands for any number of leading dims, which
+    broadcast as NumPy's do, and come first in the results: (..., "time"), as xarray.apply_ufunc needs it.
+    Further arguments go on as they are, those by keyword, too.
     Arrays in the result, which may be a pytree, become NumPy arrays with their dims in order; one without dims becomes
     a number of NumPy. Arrays are shared, not copied: the results are read-only. To compile `f`, pass `xt.jit(f)`.
     Raises DimensionError for an array whose number of dims differs.
@@ -35,36 +38,63 @@ def named(f: Callable[..., Any], dims: str | Sequence[Any]) -> Callable[..., Any
         raise ArgumentTypeError(
             f'xt.named({name}): dims= is a list with the dims of each argument, not {shown(dims)}. Write dims=["x"]'
         )
-    each = [d if d is None else as_names(d) for d in ([dims] if isinstance(dims, str) else dims)]
+    each = [_Dims(name, i, d) for i, d in enumerate([dims] if isinstance(dims, str) else dims)]
+    is_open = any(d.is_open for d in each)
 
     def function(*args: Any, **keywords: Any) -> Any:
         if len(args) < len(each):
             raise ArgumentError(f"xt.named({name}): {len(args)} arguments by position, and dims= has {len(each)}")
-        given = [_named(name, i, x, d) for i, (x, d) in enumerate(zip(args, each, strict=False))]
+        given = [d.named(x) for d, x in zip(each, args, strict=False)]
+        leading = max((d.leading(x) for d, x in zip(each, args, strict=False)), default=0) if is_open else 0
         arrays = [x.values for x in given if isinstance(x, Array)]
         leaves, structure = tree.flatten(call_with("named", f, (*given, *args[len(each) :]), keywords))
-        return structure.unflatten([_bare(x, arrays) for x in leaves])
+        return structure.unflatten([_bare(x, arrays, leading) for x in leaves])
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f.__doc__
     return function
 
 
-def _named(name: str, number: int, x: Any, dims: tuple[str, ...] | None) -> Any:
-    if dims is None or (not dims and isinstance(x, (bool, int, float, complex))):
-        return x
-    values = np.asarray(x)
-    if values.ndim != len(dims):
-        raise DimensionError(
-            f"xt.named({name}): argument {number} has shape {values.shape}, and dims= names its dims {dims}"
-        )
-    return from_values(values, dims)
+def _leading(count: int) -> tuple[str, ...]:
+    """The names of leading dims, which are counted from the last, as NumPy broadcasts."""
+    return tuple(f"leading_{i}" for i in range(count, 0, -1))
 
 
-def _bare(x: Any, arguments: Sequence[np.ndarray[Any, Any]]) -> Any:
+class _Dims:
+    """The dims of one argument; `names` is None for what is not an array."""
+
+    def __init__(self, name: str, number: int, dims: Any) -> None:
+        self.what = f"xt.named({name}): argument {number}"
+        self.is_open = isinstance(dims, (tuple, list)) and len(dims) > 0 and dims[0] is ...
+        self.names = None if dims is None else as_names(dims[1:] if self.is_open else dims)
+
+    def leading(self, x: Any) -> int:
+        return np.ndim(x) - len(self.names or ()) if self.is_open else 0
+
+    def named(self, x: Any) -> Any:
+        names = self.names
+        if names is None or (not names and isinstance(x, (bool, int, float, complex))):
+            return x
+        values = np.asarray(x)
+        count = values.ndim - len(names)
+        if count < 0 or (count and not self.is_open):
+            raise DimensionError(f"{self.what} has shape {values.shape}, and dims= names its dims {names}")
+        # A leading dim of size 1 broadcasts: by name, it is not there.
+        all_names = [*_leading(count), *names]
+        kept = [i for i in range(values.ndim) if i >= count or values.shape[i] != 1]
+        return from_values(values.reshape([values.shape[i] for i in kept]), [all_names[i] for i in kept])
+
+
+def _bare(x: Any, arguments: Sequence[np.ndarray[Any, Any]], leading: int) -> Any:
     if not isinstance(x, Array):
         return x
-    values = x.values
+    if leading:
+        first = _leading(leading)
+        x = transpose(x, *[d for d in first if d in x.dims], ...)
+        sizes = [x.sizes.get(d, 1) for d in first] + [n for d, n in x.sizes.items() if d not in first]
+        values = x.values.reshape(sizes)
+    else:
+        values = x.values
     if any(np.may_share_memory(values, a) for a in arguments):
         values = values.copy()  # the caller may write to its array
     return values[()] if values.ndim == 0 else values

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 import xtensor as xt
 from scipy.integrate import solve_ivp
 from scipy.optimize import least_squares, minimize, rosen
@@ -62,6 +63,26 @@ def test_arrays_are_shared_and_no_result_shares_memory_with_an_argument() -> Non
     given[:] = 0
     np.testing.assert_array_equal(found["twice"], 2 * np.arange(6.0).reshape(2, 3))
     assert found["shape"] == (2, 3)
+
+
+def anomaly(x: Any, weights: Any) -> Any:
+    return x - (x * weights).sum("time")
+
+
+def test_apply_ufunc_calls_it_as_a_function_of_numpy() -> None:
+    rng = np.random.default_rng(0)
+    x = xr.DataArray(rng.normal(size=(3, 4, 1, 5)), dims=("a", "time", "c", "b"), coords={"b": np.arange(5)})
+    w = xr.DataArray(rng.normal(size=(5, 4)), dims=("b", "time"))
+    f = xt.named(xt.jit(anomaly), [(..., "time"), (..., "time")])
+    core = {"input_core_dims": [["time"], ["time"]], "output_core_dims": [["time"]]}
+    want = xr.apply_ufunc(lambda x, w: x - (x * w).sum(-1, keepdims=True), x, w, **core)
+    xr.testing.assert_allclose(xr.apply_ufunc(f, x, w, **core), want)
+    total = xt.named(xt.jit(lambda x: x.sum("time")), [(..., "time")])
+    xr.testing.assert_allclose(xr.apply_ufunc(total, x, input_core_dims=[["time"]]), x.sum("time"))
+    flat = x.isel(a=0, b=0, c=0)
+    xr.testing.assert_allclose(xr.apply_ufunc(total, flat, input_core_dims=[["time"]]), flat.sum("time"))
+    double = xt.named(lambda x: 2 * x, [(...,)])
+    xr.testing.assert_identical(xr.apply_ufunc(double, x), 2 * x)
 
 
 def test_errors_name_the_argument() -> None:
