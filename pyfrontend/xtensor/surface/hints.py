@@ -58,7 +58,7 @@ _EITHER = {
     "reshape": _BY_NAMES, "ravel": _BY_NAMES, "flatten": _BY_NAMES,
     "permute": _ORDER, "swapaxes": _ORDER, "moveaxis": _ORDER, "permute_dims": _ORDER,
     "unsqueeze": "write x.expand_dims(new=1)",
-    "einsum": _DOT, "matmul": _DOT, "tensordot": _DOT, "inner": _DOT, "mm": _DOT, "bmm": _DOT,
+    "einsum": _DOT, "tensordot": _DOT, "inner": _DOT, "mm": _DOT, "bmm": _DOT,
     **dict.fromkeys(("vdot", "vecdot"), 'write xt.dot(xt.conj(x), y, dim="k"): xt.dot does not conjugate'),
     "outer": "write x * y, of two arrays with different names",
     "broadcast_to": "write x.broadcast_like(y), or x.expand_dims(time=3)",
