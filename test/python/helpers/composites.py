@@ -1,6 +1,7 @@
-"""Functions made of other ops: one table per family, and what is checked of each row.
+"""Functions made of other ops: a table for each family, and the tests of each row.
 
-A row has the function, what NumPy, SciPy, JAX or PyTorch gives for the same values, and the arguments.
+A row has the function, what NumPy, SciPy, JAX or PyTorch gives for the same values, and the arguments. The file of a
+table makes a class of these tests: `class TestComposites(Composites): table = TABLE`.
 """
 
 from __future__ import annotations
@@ -61,48 +62,67 @@ def agree(got: Any, want: Any, rtol: float, what: str = "") -> None:
         np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol, err_msg=what)
 
 
-def check_value(row: Row) -> None:
-    """Eagerly, compiled, and in float32."""
-    want = row.want(*(a.values for a in row.args))
-    got = row.ours(*row.args)
-    agree(got, want, row.rtol, "eager")
-    if row.dims is not None:
-        assert xt.tree.leaves(got)[0].dims == row.dims
-    agree(xt.jit(row.ours)(*row.args), want, row.rtol, "jit")
-    small = [a.astype("f4") if a.dtype == "f8" else a for a in row.args]
-    got = row.ours(*small)
-    assert all(x.dtype != "f8" or y.dtype == "f8" for x, y in zip(leaves(got), leaves(want), strict=True))
-    if row.smooth:
-        agree(got, row.want(*(a.values.astype("f8") if a.dtype == "f4" else a.values for a in small)), 2e-3, "float32")
+def of(which: Callable[[Row], Any]) -> Callable[[Any], Any]:
+    """A test of the rows that `which` says something of."""
+
+    def mark(test: Any) -> Any:
+        test.which = which
+        return test
+
+    return mark
 
 
-def check_open(row: Row) -> None:
-    """One program for every size."""
-    want = row.want(*(a.values for a in row.args))
-    agree(xt.jit(row.ours, dynamic_dims=row.open)(*row.args), want, row.rtol, "open sizes")
+class Composites:
+    table: dict[str, Row]
 
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        if "row" in metafunc.fixturenames:
+            which = getattr(metafunc.function, "which", lambda row: True)
+            found = [pytest.param(row, id=name) for name, row in self.table.items() if which(row)]
+            metafunc.parametrize("row", found)
 
-def check_batch(row: Row) -> None:
-    """Instances along a dim of the batch: all three at once are what each gives."""
+    def test_value(self, row: Row) -> None:
+        """Eagerly, compiled, and in float32."""
+        want = row.want(*(a.values for a in row.args))
+        got = row.ours(*row.args)
+        agree(got, want, row.rtol, "eager")
+        if row.dims is not None:
+            assert xt.tree.leaves(got)[0].dims == row.dims
+        agree(xt.jit(row.ours)(*row.args), want, row.rtol, "jit")
+        small = [a.astype("f4") if a.dtype == "f8" else a for a in row.args]
+        got = row.ours(*small)
+        assert all(x.dtype != "f8" or y.dtype == "f8" for x, y in zip(leaves(got), leaves(want), strict=True))
+        if row.smooth:
+            agree(got, row.want(*(a.values.astype("f8") if a.dtype == "f4" else a.values for a in small)), 2e-3)
 
-    def stacked(x: xt.Array) -> xt.Array:
-        v = x.values
-        others = [1.25 * v, v + 0.5] if x.dtype.kind == "f" else [np.roll(v, 1), v[::-1]]
-        return xt.array(np.stack([v, *others]), ("instance", *x.dims))
+    @of(lambda row: row.open)
+    @pytest.mark.sampled(8)
+    def test_open_sizes(self, row: Row) -> None:
+        """One program for every size."""
+        want = row.want(*(a.values for a in row.args))
+        agree(xt.jit(row.ours, dynamic_dims=row.open)(*row.args), want, row.rtol)
 
-    xt.testing.check_vectorized(row.ours, tuple(map(stacked, row.args)), "instance", checks=("value",))
+    @of(lambda row: row.alone)
+    @pytest.mark.sampled(6)
+    def test_batch(self, row: Row) -> None:
+        """Instances along a dim of the batch: all three at once are what each gives."""
 
+        def stacked(x: xt.Array) -> xt.Array:
+            v = x.values
+            others = [1.25 * v, v + 0.5] if x.dtype.kind == "f" else [np.roll(v, 1), v[::-1]]
+            return xt.array(np.stack([v, *others]), ("instance", *x.dims))
 
-def check_derivatives(row: Row) -> None:
-    """Both modes, and both modes of each, against differences."""
-    xt.testing.check_gradients(row.ours, row.args, order=row.order, step=1e-4)
+        xt.testing.check_vectorized(row.ours, tuple(map(stacked, row.args)), "instance", checks=("value",))
 
+    @pytest.mark.sampled(6)
+    def test_under_strict_options(self, row: Row) -> None:
+        """What options forbid is for the calls of users, not for what functions are made of."""
+        with xt.option(strict=True, skipna=False):
+            agree(row.ours(*row.args), row.want(*(a.values for a in row.args)), row.rtol)
 
-def check_forbidden_outer(row: Row) -> None:
-    """What options forbid is for the calls of users, not for what functions are made of."""
-    with xt.option(strict=True, skipna=False):
-        agree(row.ours(*row.args), row.want(*(a.values for a in row.args)), row.rtol)
-
-
-def rows(table: dict[str, Row], which: Callable[[Row], Any] = lambda row: True) -> Any:
-    return pytest.mark.parametrize("name", [name for name, row in table.items() if which(row)])
+    @pytest.mark.float64
+    @of(lambda row: row.smooth and any(a.dtype == "f8" for a in row.args))
+    @pytest.mark.sampled(8)
+    def test_derivatives(self, row: Row) -> None:
+        """Both modes, and both modes of each, against differences."""
+        xt.testing.check_gradients(row.ours, row.args, order=row.order, step=1e-4)

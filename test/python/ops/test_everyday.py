@@ -8,17 +8,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from against import examples, finished, named, ours, same
-from composites import (
-    Row,
-    ascending,
-    check_batch,
-    check_derivatives,
-    check_forbidden_outer,
-    check_open,
-    check_value,
-    rows,
-    spread,
-)
+from composites import Composites, Row, ascending, spread
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -163,34 +153,8 @@ TABLE: dict[str, Row] = {
 }
 
 
-@rows(TABLE)
-def test_value(name: str) -> None:
-    check_value(TABLE[name])
-
-
-@rows(TABLE, lambda row: row.open)
-@pytest.mark.sampled(8)
-def test_open_sizes(name: str) -> None:
-    check_open(TABLE[name])
-
-
-@rows(TABLE, lambda row: row.alone)
-@pytest.mark.sampled(6)
-def test_batch(name: str) -> None:
-    check_batch(TABLE[name])
-
-
-@rows(TABLE)
-@pytest.mark.sampled(6)
-def test_under_strict_options(name: str) -> None:
-    check_forbidden_outer(TABLE[name])
-
-
-@pytest.mark.float64
-@rows(TABLE, lambda row: row.smooth and any(a.dtype == "f8" for a in row.args))
-@pytest.mark.sampled(8)
-def test_derivatives(name: str) -> None:
-    check_derivatives(TABLE[name])
+class TestComposites(Composites):
+    table = TABLE
 
 
 # -- quantiles --------------------------------------------------------------------------------------------------------

@@ -8,16 +8,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import xtensor as xt
-from composites import (
-    Row,
-    check_batch,
-    check_derivatives,
-    check_forbidden_outer,
-    check_open,
-    check_value,
-    rows,
-    spread,
-)
+from composites import Composites, Row, spread
 
 linalg = xt.linalg
 A = spread(row=3, col=3, low=-0.9, high=0.9)
@@ -143,34 +134,8 @@ TABLE: dict[str, Row] = {
 }
 
 
-@rows(TABLE)
-def test_value(name: str) -> None:
-    check_value(TABLE[name])
-
-
-@rows(TABLE, lambda row: row.open)
-@pytest.mark.sampled(6)
-def test_open_sizes(name: str) -> None:
-    check_open(TABLE[name])
-
-
-@rows(TABLE)
-@pytest.mark.sampled(6)
-def test_batch(name: str) -> None:
-    check_batch(TABLE[name])
-
-
-@rows(TABLE)
-@pytest.mark.sampled(6)
-def test_under_strict_options(name: str) -> None:
-    check_forbidden_outer(TABLE[name])
-
-
-@pytest.mark.float64
-@rows(TABLE, lambda row: row.smooth)
-@pytest.mark.sampled(8)
-def test_derivatives(name: str) -> None:
-    check_derivatives(TABLE[name])
+class TestComposites(Composites):
+    table = TABLE
 
 
 def test_rows_are_exchanged() -> None:

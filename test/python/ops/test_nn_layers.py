@@ -8,16 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
-from composites import (
-    Row,
-    check_batch,
-    check_derivatives,
-    check_forbidden_outer,
-    check_open,
-    check_value,
-    rows,
-    spread,
-)
+from composites import Composites, Row, spread
 from xtensor.nn import attending
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'xtensor-mlir[test-peers]'")
@@ -121,34 +112,8 @@ for row in list(TABLE):
         )
 
 
-@rows(TABLE)
-def test_value(name: str) -> None:
-    check_value(TABLE[name])
-
-
-@rows(TABLE, lambda row: row.open)
-@pytest.mark.sampled(4)
-def test_open_sizes(name: str) -> None:
-    check_open(TABLE[name])
-
-
-@rows(TABLE)
-@pytest.mark.sampled(4)
-def test_batch(name: str) -> None:
-    check_batch(TABLE[name])
-
-
-@rows(TABLE)
-@pytest.mark.sampled(4)
-def test_under_strict_options(name: str) -> None:
-    check_forbidden_outer(TABLE[name])
-
-
-@pytest.mark.float64
-@rows(TABLE)
-@pytest.mark.sampled(5)
-def test_derivatives(name: str) -> None:
-    check_derivatives(TABLE[name])
+class TestComposites(Composites):
+    table = TABLE
 
 
 # -- attention in blocks ----------------------------------------------------------------------------------------------
