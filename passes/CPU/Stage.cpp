@@ -1,5 +1,6 @@
 #include "CPU/Stage.h"
 #include "CPU/Gemm.h"
+#include "Loops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -210,9 +211,25 @@ public:
     sortLoops();
     if (isIndexed(stage.op))
       return; // merged loops have no index of their own
-    for (unsigned loop = ranges.size(); loop-- > 1;)
-      if (canMerge(loop - 1, loop))
-        merge(loop - 1, loop);
+    xtensor::mergeLoops(*this);
+  }
+
+  //===- as mergeLoops counts ------------------------------------------------===//
+  unsigned count() const { return ranges.size(); }
+  bool areAlike(unsigned outer, unsigned inner) const {
+    return stage.reduced[outer] == stage.reduced[inner];
+  }
+  Extent range(unsigned loop) const { return ranges[loop]; }
+  auto accesses() const {
+    return llvm::make_filter_range(stage.operands, [](const Access &a) { return bool(a.base); });
+  }
+  const Extent &stride(const Access &a, unsigned loop) const { return a.strides[loop]; }
+  bool isProduct(const Extent &whole, const Extent &a, const Extent &b) const {
+    return whole == a * b;
+  }
+  void merge(unsigned outer, unsigned inner) {
+    ranges[inner] = ranges[outer] * ranges[inner];
+    drop(outer);
   }
 
 private:
@@ -265,22 +282,6 @@ private:
     T old = list;
     for (auto [to, from] : llvm::enumerate(order))
       list[to] = old[from];
-  }
-
-  bool canMerge(unsigned outer, unsigned inner) {
-    if (stage.reduced[outer] != stage.reduced[inner])
-      return false;
-    return llvm::all_of(stage.operands, [&](const Access &a) {
-      return !a.base || a.strides[outer] == a.strides[inner] * ranges[inner];
-    });
-  }
-
-  void merge(unsigned outer, unsigned inner) {
-    ranges[outer] = ranges[outer] * ranges[inner];
-    for (Access &a : stage.operands)
-      if (a.base)
-        a.strides[outer] = a.strides[inner];
-    drop(inner);
   }
 
   SmallVector<Extent, 4> &ranges;

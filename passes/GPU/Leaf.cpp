@@ -1,6 +1,7 @@
 #include "GPU/Leaf.h"
 
 #include "Estimates.h"
+#include "Loops.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -8,6 +9,69 @@
 using namespace mlir;
 using namespace xtensor::gpu;
 using mlir::utils::IteratorType;
+
+//===- loops that become one ---------------------------------------------------===//
+
+namespace {
+/// Loops of known ranges, over accesses of known strides, as mergeLoops counts them.
+struct KnownLoops {
+  SmallVectorImpl<IteratorType> &kinds;
+  SmallVectorImpl<OpFoldResult> &ranges;
+  SmallVector<Access *> all; // those in memory
+
+  unsigned count() const { return kinds.size(); }
+  bool areAlike(unsigned outer, unsigned inner) const {
+    return kinds[outer] == kinds[inner] && range(outer) && range(inner);
+  }
+  std::optional<int64_t> range(unsigned loop) const { return getConstantIntValue(ranges[loop]); }
+  ArrayRef<Access *> accesses() const { return all; }
+  std::optional<int64_t> stride(const Access *access, unsigned loop) const;
+  bool isProduct(std::optional<int64_t> whole, std::optional<int64_t> a,
+                 std::optional<int64_t> b) const {
+    return whole && a && b && *whole == *a * *b;
+  }
+  void merge(unsigned outer, unsigned inner);
+};
+} // namespace
+
+std::optional<int64_t> KnownLoops::stride(const Access *access, unsigned loop) const {
+  int64_t total = 0;
+  for (auto [axis, e] : llvm::enumerate(access->map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(e);
+    if (!dim && !isa<AffineConstantExpr>(e))
+      return std::nullopt;
+    if (!dim || dim.getPosition() != loop)
+      continue;
+    auto known = getConstantIntValue(access->view.strides[axis]);
+    if (!known)
+      return std::nullopt;
+    total += *known;
+  }
+  return total;
+}
+
+void KnownLoops::merge(unsigned outer, unsigned inner) {
+  Builder b(ranges[inner].getContext());
+  ranges[inner] = b.getIndexAttr(*range(outer) * *range(inner));
+  for (Access *access : all) {
+    SmallVector<AffineExpr> results;
+    FlatView view = access->view;
+    view.sizes.clear(), view.strides.clear();
+    for (auto [axis, e] : llvm::enumerate(access->map.getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(e);
+      if (dim && dim.getPosition() == outer)
+        continue;
+      results.push_back(dim && dim.getPosition() > outer ? b.getAffineDimExpr(dim.getPosition() - 1)
+                                                         : e);
+      view.sizes.push_back(access->view.sizes[axis]);
+      view.strides.push_back(access->view.strides[axis]);
+    }
+    access->view = view;
+    access->map = AffineMap::get(count() - 1, 0, results, b.getContext());
+  }
+  ranges.erase(ranges.begin() + outer);
+  kinds.erase(kinds.begin() + outer);
+}
 
 //===- what the operation is -------------------------------------------------===//
 
@@ -41,7 +105,13 @@ Leaf::Leaf(Kernel &kernel, Operation *op, ArrayRef<Value> init, ArrayRef<Beside>
       accesses->push_back(other.memref ? access(other.memref, other.map)
                                        : Access{FlatView(), AffineMap()});
   findRanges();
-  mergeLoops();
+  SmallVector<Access *> inMemory;
+  for (Access &each : llvm::concat<Access>(ins, outs))
+    if (each.map)
+      inMemory.push_back(&each);
+  // A point then costs fewer divisions to find.
+  if (!generic || !generic.hasIndexSemantics())
+    mergeLoops(KnownLoops{kinds, ranges, inMemory});
 }
 
 void Leaf::findRanges() {
@@ -60,65 +130,6 @@ void Leaf::findRanges() {
   for (const Access &access : ins)
     from(access);
   assert(llvm::all_of(ranges, [](OpFoldResult r) { return bool(r); }) && "a loop without a range");
-}
-
-/// Neighbouring loops that every operand walks as one become one, so that a point costs no
-/// divisions to find.
-void Leaf::mergeLoops() {
-  if (generic && generic.hasIndexSemantics())
-    return;
-  auto stride = [](const Access &access, unsigned loop) -> std::optional<int64_t> {
-    int64_t total = 0;
-    for (auto [axis, e] : llvm::enumerate(access.map.getResults())) {
-      auto dim = dyn_cast<AffineDimExpr>(e);
-      if (!dim && !isa<AffineConstantExpr>(e))
-        return std::nullopt;
-      if (!dim || dim.getPosition() != loop)
-        continue;
-      auto known = getConstantIntValue(access.view.strides[axis]);
-      if (!known)
-        return std::nullopt;
-      total += *known;
-    }
-    return total;
-  };
-  for (unsigned outer = 0; outer + 1 < kinds.size();) {
-    unsigned inner = outer + 1;
-    auto size = getConstantIntValue(ranges[inner]), outerSize = getConstantIntValue(ranges[outer]);
-    bool one = kinds[outer] == kinds[inner] && size && outerSize;
-    for (const Access &access : llvm::concat<const Access>(ins, outs)) {
-      if (!one || !access.map)
-        continue;
-      auto p = stride(access, outer), q = stride(access, inner);
-      one = p && q && *p == *q * *size;
-    }
-    if (!one) {
-      ++outer;
-      continue;
-    }
-    // The merged loop takes the inner one's place and strides; the outer one is gone.
-    for (Access &access : llvm::concat<Access>(ins, outs)) {
-      if (!access.map)
-        continue;
-      SmallVector<AffineExpr> results;
-      FlatView view = access.view;
-      view.sizes.clear(), view.strides.clear();
-      for (auto [axis, e] : llvm::enumerate(access.map.getResults())) {
-        auto dim = dyn_cast<AffineDimExpr>(e);
-        if (dim && dim.getPosition() == outer)
-          continue;
-        results.push_back(
-            dim && dim.getPosition() > outer ? b.getAffineDimExpr(dim.getPosition() - 1) : e);
-        view.sizes.push_back(access.view.sizes[axis]);
-        view.strides.push_back(access.view.strides[axis]);
-      }
-      access.view = view;
-      access.map = AffineMap::get(kinds.size() - 1, 0, results, b.getContext());
-    }
-    ranges[inner] = kernel.fixed(*size * *outerSize);
-    ranges.erase(ranges.begin() + outer);
-    kinds.erase(kinds.begin() + outer);
-  }
 }
 
 int64_t Leaf::product(IteratorType kind) const {

@@ -112,7 +112,6 @@ protected:
   void storeRun(llvm::ArrayRef<llvm::SmallVector<mlir::Value>> results, const Point &point);
   int64_t product(mlir::utils::IteratorType kind) const;
   void findRanges();
-  void mergeLoops();
   llvm::SmallVector<unsigned> loops(mlir::utils::IteratorType kind) const;
   mlir::Value expression(mlir::AffineExpr e, const Point &point);
   mlir::Value offset(const Access &access, const Point &point);
