@@ -115,13 +115,11 @@ class GroupBy:
         known = self._grouping.known
         if known is None or not self._grouping.indexes:
             return y
-        counts = np.bincount(
-            known[(known >= 0) & (known < self._grouping.count)].ravel(), minlength=self._grouping.count
-        )
+        counts = np.bincount(known[known >= 0].ravel(), minlength=self._grouping.count)
         if counts.all():
             return y
         some = _array(self._bare(), counts > 0, (self._grouping.into,))
-        y = y if p.is_float(np.dtype(y.dtype)) else astype(y, "f8")
+        y = astype(y, "f8") if np.dtype(y.dtype).kind in "biu" else y
         return where(some, y, np.nan).transpose(*y.dims)
 
     def _segment(self, kind: str, x: Any, skipna: bool | None) -> Any:
@@ -173,9 +171,9 @@ class GroupBy:
 
     def _variance(self, dim: Dims, ddof: int, skipna: bool | None) -> Any:
         x, rest = self._bare(), self._rest(dim)
-        x = x if p.is_float(np.dtype(x.dtype)) else astype(x, "f8")
+        x = astype(x, "f8") if np.dtype(x.dtype).kind in "biu" else x
         centred = x - self._spread(self._mean(x, dim, skipna)).transpose(*[d for d in x.dims if d not in rest])
-        squares = self._segment("sum", centred * centred, skipna)
+        squares = self._segment("sum", _squares(centred), skipna)
         count = self._segment("sum", _counted(x, skipna), None)
         if rest:
             squares, count = squares.sum(rest, skipna=skipna), count.sum(rest)
@@ -213,23 +211,23 @@ class GroupBy:
         return self._finished(y.all(rest) if rest else y)
 
     def first(self) -> Any:
-        """Returns the first element of each group, NaN too."""
-        return self._picked("first", min, "min")
+        """Returns the first element of each group, NaN too. A group without elements gives NaN, by codes 0 of ints."""
+        return self._picked("first", "min")
 
     def last(self) -> Any:
-        """Returns the last element of each group, NaN too."""
-        return self._picked("last", max, "max")
+        """Returns the last element of each group, NaN too. A group without elements gives what it gives to `first`."""
+        return self._picked("last", "max")
 
-    def _picked(self, name: str, pick: Callable[..., Any], kind: str) -> Any:
+    def _picked(self, name: str, kind: str) -> Any:
         """The element of each group at its first or last position."""
         (dim,) = self._one_dim(name)
         x, g = self._bare(), self._grouping
-        if g.known is not None and any(not (g.known == i).any() for i in range(g.count)):
-            raise fail(ArgumentError, f"{self._name}.{name}", "some groups have no elements", self._x)
-        places = _positions(x, dim)
-        at = getattr(segments, f"segment_{kind}")(places, g.codes, g.count, into=g.into)
-        y = isel(x, {dim: at})
-        return self._finished(y.transpose(*[g.into if d == dim else d for d in x.dims]))
+        at = getattr(segments, f"segment_{kind}")(_positions(x, dim), g.codes, g.count, into=g.into)
+        # Of no elements, the extreme position lies outside.
+        fill = 0 if np.dtype(x.dtype).kind in "biu" else np.nan
+        y = read(self._name, x, {dim: at}, mode="fill", fill_value=fill)
+        y = y.transpose(*[g.into if d == dim else d for d in x.dims])
+        return self._finished(self._empty_as_nan(y))
 
     def _one_dim(self, name: str) -> tuple[str, ...]:
         if len(self._grouping.dims) != 1:
@@ -241,11 +239,14 @@ class GroupBy:
     def _spread(self, y: Any) -> Any:
         """What `y` has for the group of each element."""
         g = self._grouping
-        if g.known is not None:
+        if g.known is not None and g.indexes:
             spread = isel(y, {g.into: _array(self._bare(), np.maximum(g.known, 0), g.dims)})
-            inside = (g.known >= 0) & (g.known < g.count)
+            inside = g.known >= 0
             return spread if inside.all() else where(_array(self._bare(), inside, g.dims), spread, np.nan)
-        return read("groupby", y, {g.into: g.codes}, mode="clip")
+        y = astype(y, "f8") if np.dtype(y.dtype).kind in "biu" else y
+        # From the end, a negative code would be a group.
+        codes = where(g.codes < 0, g.count, g.codes)
+        return read(self._name, y, {g.into: codes}, mode="fill", fill_value=np.nan)
 
     def _with(self, other: Any, combine: Callable[[Any, Any], Any]) -> Any:
         at, g = self._at, self._grouping
@@ -341,9 +342,14 @@ def _positions(x: Any, dim: str) -> Any:
     return arange(x.sizes[dim], dim=dim)
 
 
+def _squares(x: Any) -> Any:
+    """The squared absolute values."""
+    return x.real * x.real + x.imag * x.imag if p.is_complex(np.dtype(x.dtype)) else x * x
+
+
 def _counted(x: Any, skipna: bool | None) -> Any:
     """1 for each element that counts, i8."""
-    there = ~isnan(x) if p.is_float(np.dtype(x.dtype)) else (x == x)
+    there = x == x
     return astype(there if skipna else there | ~there, "i8")
 
 
@@ -563,7 +569,7 @@ class Weighted:
         """Returns the weighted sum over `dim` of the squared differences from the weighted mean."""
         dims = self._dims("sum_of_squares", dim)
         centred = self._x - self.mean(dims, skipna=skipna)
-        return self._total(centred * centred, dims, skipna)
+        return self._total(_squares(centred), dims, skipna)
 
     def var(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
         """Returns the weighted mean over `dim` of the squared differences from the weighted mean."""

@@ -168,6 +168,7 @@ def _extremum(
     name: str, x: ArrayLike, codes: ArrayLike, num_groups: int, dim: Dims, into: str, skipna: bool | None
 ) -> Array:
     array = as_tracer(x)
+    build.ordered(array)
     groups = Groups(name, array, codes, num_groups, dim, into)
     is_max = name == "segment_max"
     source = p.cast(groups.source, np.dtype("u1")) if array.dtype == p.BOOL else groups.source

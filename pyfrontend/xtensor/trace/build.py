@@ -39,6 +39,11 @@ def _real(*xs: Tracer, why: str = "") -> None:
             complexes.refuse(why)
 
 
+def ordered(*xs: Tracer) -> None:
+    """Refuses arrays whose elements have no order."""
+    _real(*xs, why=_ORDER)
+
+
 # -- element by element -----------------------------------------------------------------------------------------------
 
 
@@ -174,7 +179,7 @@ def reduce(kind: str, x: Tracer, dims: Sequence[str]) -> Tracer:
 def cumulative(kind: str, x: Tracer, dim: str, *, reverse: bool = False, exclusive: bool = False) -> Tracer:
     """Running sum, prod, max or min along `dim`: the dims of `x`."""
     if kind != "sum":
-        _real(x, why=_ORDER)
+        ordered(x)
     flags = _flags(reverse=reverse, exclusive=exclusive)
     attributes = {"kind": c.enum_attribute("CumulativeKind", kind), "dim": c.string_attribute(dim), **flags}
     return complexes.each(x, lambda v: one("cumulative", (v,), attributes))
@@ -354,7 +359,7 @@ def scatter(kind: str, mode: str, target: Tracer, indices: Mapping[str, Tracer],
 
 def argsort(x: Tracer, dim: str, descending: bool = False) -> Tracer:
     """The positions along `dim` in the order of their elements, stable, NaN last: int64 with the dims of `x`."""
-    _real(x, why=_ORDER)
+    ordered(x)
     attributes = {"dim": c.string_attribute(dim)}
     if descending:
         attributes["descending"] = c.mlir().UnitAttr.get(c.context())

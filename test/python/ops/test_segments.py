@@ -138,3 +138,56 @@ def test_errors_say_what_to_write() -> None:
         xt.segment_sum(x, codes, 2, into="b")
     with pytest.raises(xt.ArgumentTypeError, match="num_groups is an int that is known while tracing"):
         xt.jit(lambda x, n: xt.segment_sum(x, codes, n))(x, 2)
+
+
+# Methods of groups by codes, of which 5 and -1 count no group and group 2 is empty: by pandas, then with that group.
+BY_CODES: dict[str, tuple[list[float], float]] = {
+    "sum": ([5.0, 8.0], 0.0),
+    "prod": ([4.0, 8.0], 1.0),
+    "mean": ([2.5, 8.0], np.nan),
+    "var": ([2.25, 0.0], np.nan),
+    "std": ([1.5, 0.0], np.nan),
+    "count": ([2, 1], 0),
+    "first": ([1.0, 8.0], np.nan),
+    "last": ([4.0, 8.0], np.nan),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4"])
+@pytest.mark.parametrize("method", BY_CODES)
+def test_groups_by_codes_are_the_same_inside_of_a_function(method: str, dtype: str) -> None:
+    codes = xt.array([0, 5, 0, -1, 1], dims="t")
+    x = xt.array(np.array([1, 2, 4, 16, 8], dtype), dims="t")
+    known, empty = BY_CODES[method]
+    if dtype == "i4" and method in ("first", "last"):
+        empty = 0
+
+    def reduced(x: Any, codes: Any) -> Any:
+        return getattr(x.groupby(codes, num_groups=3), method)()
+
+    got, compiled = reduced(x, codes), xt.jit(reduced)(x, codes)
+    np.testing.assert_array_equal(got.values, [*known, empty])
+    np.testing.assert_array_equal(compiled.values, got.values)
+    assert compiled.dtype == got.dtype
+
+
+def test_elements_of_no_group_have_no_anomaly() -> None:
+    codes, x = xt.array([0, 5, 0, -1], dims="t"), xt.array([1.0, 2.0, 4.0, 16.0], dims="t")
+
+    def anomaly(x: Any, codes: Any) -> Any:
+        g = x.groupby(codes, num_groups=2)
+        return g - g.mean()
+
+    for f in (anomaly, xt.jit(anomaly)):
+        np.testing.assert_array_equal(f(x, codes).values, [-1.5, np.nan, 1.5, np.nan])
+
+
+@pytest.mark.cpu_only("devices have no complex128 here")
+def test_complex_elements() -> None:
+    z, codes = np.array([1j, 2, 3 - 1j]), np.array([0, 0, 1])
+    x, c = xt.array(z, dims="t"), xt.array(codes, dims="t")
+    expected = [np.var(z[codes == i]) for i in (0, 1)]
+    np.testing.assert_allclose(x.groupby(c, num_groups=2).var().values, expected)
+    for call in (lambda: xt.segment_max(x, c, 2), lambda: x.groupby(c, num_groups=2).min()):
+        with pytest.raises(xt.DTypeError, match="complex numbers have no order"):
+            call()
