@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dims import brief, unknown
+from ..base.dtypes import real_of
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError
 from ..call.arrays import as_array
 from ..trace.scope import tracing
@@ -288,7 +289,7 @@ def interp(
     if at.bare.dtype == p.BOOL:
         raise fail(DTypeError, "interp", "there is nothing between two bools", x, instead='Write x.astype("f4")')
     found = at.asked(lambda s: s.interp(given, method=method))  # type: ignore[arg-type]
-    y = at.bare if p.is_float(np.dtype(at.bare.dtype)) else astype(at.bare, "f8")
+    y = astype(at.bare, "f8") if p.is_integer(np.dtype(at.bare.dtype)) else at.bare
     for d in given:
         y = _between(at, y, d, found, method)
     return at.labelled(y, found)
@@ -297,6 +298,7 @@ def interp(
 def _between(at: StandIn, y: Any, dim: str, found: Any, method: str) -> Any:
     """`y` at the new labels along `dim`."""
     old = at.dataset[dim].values
+    old = old.astype("i8") if old.dtype == bool else old
     new = found[dim].variable if dim in found.coords else None
     if new is None:
         raise fail(ArgumentError, at.op, f"the new labels of {dim!r} have no place in the result", at.x)
@@ -312,7 +314,7 @@ def _between(at: StandIn, y: Any, dim: str, found: Any, method: str) -> Any:
     else:
         low = _placed(at, y, dim, new.dims, order[np.where(part == 1.0, after, before)])
         high = _placed(at, y, dim, new.dims, order[np.where(part == 0.0, before, after)])
-        weight = _array(at.bare, part.astype(np.dtype(y.dtype)), new.dims)
+        weight = _array(at.bare, part.astype(real_of(np.dtype(y.dtype))), new.dims)
         y = (low + (high - low) * weight).transpose(*low.dims)
     if not inside.all():
         y = where(_array(at.bare, inside, new.dims), y, np.nan).transpose(*y.dims)

@@ -70,6 +70,8 @@ class StandIn:
 
     def asked(self, ask: Callable[[xarray.Dataset], Any]) -> Any:
         """What xarray makes of the stand-in, its errors as ours."""
+        import pandas
+
         try:
             return ask(self.dataset)
         except Error:
@@ -83,6 +85,8 @@ class StandIn:
             raise self._error(ArgumentTypeError, _first_line(error)) from None
         except ImportError as error:
             raise self._error(ArgumentError, f"xarray needs another package for this: {error}") from None
+        except pandas.errors.InvalidIndexError:
+            raise self._error(LabelError, "labels that occur twice do not say which position to read") from None
 
     def _error(self, kind: type[Error], problem: str) -> Error:
         """With the labels that there are, in short."""

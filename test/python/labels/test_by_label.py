@@ -255,3 +255,30 @@ def test_errors_say_what_is_there_and_what_to_write() -> None:
         a.groupby(["kind", "kind"])
     with pytest.raises(xt.UnsupportedError, match=r"groupby.map: the groups are of several"):
         a.groupby(["kind", "time.month"]).map(lambda part: part)
+
+
+@pytest.mark.parametrize(
+    "read", [lambda x: x.sel(t=[1, 2]), lambda x: x.drop_sel(t=1), lambda x: x.interp(t=1.5)], ids=["sel", "drop", "in"]
+)
+def test_labels_that_occur_twice(read: Callable[[Any], Any]) -> None:
+    x = xr.DataArray([1.0, 2.0, 3.0], dims="t", coords={"t": [1, 1, 2]})
+    for f in (read, xt.jit(read)):
+        with pytest.raises(xt.LabelError, match=r"occur twice .*'t' has 3 from 1 to 2"):
+            f(xt.as_array(x))
+
+
+def test_a_bin_without_elements_has_no_first_one() -> None:
+    x = xr.DataArray([1, 2, 3], dims="t", coords={"t": [1, 5, 12]})
+
+    def ends(x: Any) -> Any:
+        groups = x.groupby_bins("t", [0, 6, 10, 20])
+        return groups.first() + groups.last()
+
+    for f in (ends, xt.jit(ends)):
+        xr.testing.assert_equal(f(xt.as_array(x)).to_xarray(), ends(x))
+
+
+def test_between_complex_values() -> None:
+    x = xr.DataArray([1j, 2, 4 - 1j], dims="t", coords={"t": [0.0, 1.0, 2.0]})
+    found = xt.as_array(x).interp(t=[0.5, 1.25])
+    xr.testing.assert_allclose(found.to_xarray(), x.interp(t=[0.5, 1.25]))
