@@ -49,7 +49,10 @@ def interp(
     With `period`, `x` and `xp` are taken modulo it, and the points need no order. `x` may have a dim named `dim`,
     of any size. NaN gives NaN. Derivatives go to all three.
     """
-    x, xp, fp = p.promote_mean(x, xp, fp)
+    places = [as_tracer(v) for v in (x, xp)]
+    build.ordered(*places)
+    x, xp, fp = p.promote_mean(*places, fp)
+    x, xp = build.real(x), build.real(xp)  # the values may be complex
     if dim is None and len(xp.dims) == 1:
         dim = xp.dims[0]
     dim = dim_of("interp", xp, dim)
@@ -85,7 +88,7 @@ def interp(
     y = _on_line(x, a, b, f, g)
     if period is None:
         edges = [_end(v, dim, at) for v in (xp, fp) for at in (zero, last)]
-        under, over = (p.cast(v, x.dtype) if v is not None else e for v, e in ((left, edges[2]), (right, edges[3])))
+        under, over = (p.cast(v, fp.dtype) if v is not None else e for v, e in ((left, edges[2]), (right, edges[3])))
         y = build.select(build.compare("lt", x, edges[0]), under, y)
         y = build.select(build.compare("gt", x, edges[1]), over, y)
     return reorder(y, tuple(dict.fromkeys([*x.dims, *y.dims])))
@@ -103,9 +106,11 @@ def _on_line(x: Tracer, a: Tracer, b: Tracer, f: Tracer, g: Tracer) -> Tracer:
     """The line through (a, f) and (b, g) at x; f where both points are one, or x is the first."""
     width = build.binary("sub", b, a)
     flat = build.compare("eq", width, p.zero(x.dtype))
-    slope = build.binary("div", build.binary("sub", g, f), build.select(flat, p.constant(1, x.dtype), width))
-    y = build.binary("add", build.binary("mul", slope, build.binary("sub", x, a)), f)
-    return build.select(flat, build.binary("add", f, build.binary("mul", p.zero(x.dtype), x)), y)
+    step = p.cast(build.select(flat, p.constant(1, x.dtype), width), f.dtype)
+    slope = build.binary("div", build.binary("sub", g, f), step)
+    y = build.binary("add", build.binary("mul", slope, p.cast(build.binary("sub", x, a), f.dtype)), f)
+    nothing = p.cast(build.binary("mul", p.zero(x.dtype), x), f.dtype)
+    return build.select(flat, build.binary("add", f, nothing), y)
 
 
 # -- integrals and differences ----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ..values.array import from_values
 from . import promotion as p
 from .arguments import dims_of, extend, fail, integer, is_static, number, resolve, skips, union_sizes
 from .contraction import contract
-from .reductions import any_empty, count, max, min
+from .reductions import any_empty, count
 from .sets import size_from
 from .sorting import search
 from .types import Array, ArrayLike, Dims
@@ -107,8 +107,8 @@ class _Pair:
         return build.reduce("sum", self.counted, self.dims) if self.dims else self.counted
 
     def moment(self, x: Tracer, y: Tracer) -> Tracer:
-        """The mean product of two centred arrays."""
-        together = [x, y, *self.factors]
+        """The mean product of two centred arrays, of complex ones that of `x` and the conjugate of `y`."""
+        together = [x, build.conj(y), *self.factors]
         order = tuple(union_sizes("", together))
         dims = tuple(d for d in self.dims if d in order)
         return build.binary("div", contract(together, dims, order), _total(self.factors, dims, [x, y]))
@@ -133,9 +133,10 @@ def cov(
     """
     pair = _Pair("cov", x, y, dim, weights, skipna)
     moment, n = pair.moment(pair.a, pair.b), pair.number()
+    n = build.real(n)
     left = build.binary("sub", n, p.constant(number("cov", ddof, "ddof"), n.dtype))
     left = build.binary("maximum", left, p.zero(n.dtype))
-    return p.cast(build.binary("mul", moment, build.binary("div", n, left)), pair.dtype)
+    return p.cast(build.binary("mul", moment, p.cast(build.binary("div", n, left), moment.dtype)), pair.dtype)
 
 
 @op(joins=True)
@@ -147,8 +148,9 @@ def corr(
     Arguments are as for `cov`. The correlation with an array that does not vary is NaN.
     """
     pair = _Pair("corr", x, y, dim, weights, skipna)
-    a, b = (build.unary("sqrt", pair.moment(z, z)) for z in (pair.a, pair.b))
-    return p.cast(build.binary("div", pair.moment(pair.a, pair.b), build.binary("mul", a, b)), pair.dtype)
+    a, b = (build.unary("sqrt", build.real(pair.moment(z, z))) for z in (pair.a, pair.b))
+    moment = pair.moment(pair.a, pair.b)
+    return p.cast(build.binary("div", moment, p.cast(build.binary("mul", a, b), moment.dtype)), pair.dtype)
 
 
 # -- counts -----------------------------------------------------------------------------------------------------------
@@ -195,7 +197,9 @@ def _bincount(x: ArrayLike, weights: ArrayLike | None, length: int, dim: Dims, b
     dims = dims_of("bincount", x, dim)
     _new_dim("bincount", bin, x)
     index = p.cast(x, p.I8)
-    if np.issubdtype(x.dtype, np.signedinteger):  # a negative number does not count from the end
+    if x.dtype == np.dtype("u8"):  # the largest are no int64
+        index = p.cast(build.binary("minimum", x, p.constant(2**62, x.dtype)), p.I8)
+    elif np.issubdtype(x.dtype, np.signedinteger):  # a negative number does not count from the end
         below = build.compare("lt", index, p.zero(p.I8))
         outside = p.constant(0 if mode == "clip" else 2**62, p.I8)
         index = build.select(below, outside, index)
@@ -216,7 +220,7 @@ def bincount(
     return _bincount(x, weights, n, dim, bin, mode)
 
 
-@op
+@op(name="histogram")
 def _edges(x: ArrayLike, bins: int, range: tuple[float, float] | None, edge: str, /) -> Array:
     """The edges of bins of one width."""
     x = as_tracer(x)
@@ -228,8 +232,16 @@ def _edges(x: ArrayLike, bins: int, range: tuple[float, float] | None, edge: str
         return build.constant(np.linspace(low, high, bins + 1), (edge,), dtype)
     if any(is_static(x, d) and x.sizes[d] == 0 for d in x.dims):
         return build.constant(np.linspace(0, 1, bins + 1), (edge,), dtype)
+    build.ordered(x)
     x = p.cast(x, dtype)
-    least, most = (as_tracer(f(x, None, skipna=False)) for f in (min, max))
+    finite = build.unary("isfinite", x)
+    least, most = (
+        build.reduce(kind, build.select(finite, x, p.constant(other, dtype)), x.dims) if x.dims else x
+        for kind, other in (("min", np.inf), ("max", -np.inf))
+    )
+    none = build.compare("gt", least, most)
+    least = build.select(none, p.zero(dtype), least)
+    most = build.select(none, p.constant(1, dtype), most)
     half = build.select(build.compare("eq", least, most), p.constant(0.5, dtype), p.zero(dtype))
     least, most = build.binary("sub", least, half), build.binary("add", most, half)
     at = build.iota(edge, bins + 1, p.I8)
@@ -290,8 +302,8 @@ def histogram(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Returns how many elements over `dim` lie in each bin, along the new last dim `bin`, and the edges of the bins.
 
-    `bins` is a number of bins of one width over `range` (by default from the least to the largest of all elements),
-    or the ascending edges: an array with one dim. The edges have the dim `bin` + "_edge". The last bin holds its
+    `bins` is a number of bins of one width over `range` (by default from the least to the largest finite element), or
+    the ascending edges: an array with one dim. The edges have the dim `bin` + "_edge". The last bin holds its
     upper edge, too; elements outside and NaN count nowhere. `weights` align by name: their sums come in place of
     counts. With `density=True` the sum of the result times the widths is 1. Derivatives go to the weights.
     """
@@ -306,12 +318,14 @@ def histogram(
             range = (low, high)
         bins = _edges(x, n, range, edge)
     else:
+        values = None if isinstance(bins, Tracer) else np.asarray(getattr(bins, "values", bins))
         if not hasattr(bins, "dims"):
-            values = np.asarray(bins)
             bins = build.constant(values, (edge,)) if tracing() else from_values(values, dims=(edge,))
         if len(bins.dims) != 1:
             raise fail(DimensionError, "histogram", "the edges have one dim", bins)
         bins = bins.rename({bins.dims[0]: edge})
         if len(bins) < 2:
             raise fail(ArgumentError, "histogram", "one bin has two edges", bins)
+        if values is not None and not (values[1:] >= values[:-1]).all():
+            raise fail(ArgumentError, "histogram", "the edges do not ascend", bins, instead="Sort them")
     return _histogram(x, bins, weights, bool(density), dim, bin, is_even), bins

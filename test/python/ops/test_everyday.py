@@ -311,3 +311,37 @@ def test_results_of_dataarrays_keep_their_labels() -> None:
     assert list(xt.bincount(x.astype("i8") + 2, length=5, dim="t").c.values) == list("abc")
     assert "bin" not in xt.histogram(x, 3)[0].coords
     same(xt.average(x, "t").drop_vars("c"), x.mean("t").drop_vars("c"))
+
+
+@pytest.mark.cpu_only("devices have no complex128 here")
+def test_statistics_of_complex_numbers() -> None:
+    rng = np.random.default_rng(0)
+    z, w = rng.normal(size=(2, 9)) + 1j * rng.normal(size=(2, 9))
+    x, y = xt.array(z, dims="t"), xt.array(w, dims="t")
+    np.testing.assert_allclose(xt.cov(x, y).item(), np.cov(z, w)[0, 1])
+    np.testing.assert_allclose(xt.corr(x, y).item(), np.corrcoef(z, w)[0, 1])
+    at, places = np.array([0.5, -1.0, 3.25]), np.arange(9.0)
+    got = xt.interp(xt.array(at, dims="at"), xt.array(places, dims="t"), x)
+    np.testing.assert_allclose(got.values, np.interp(at, places, z))
+    with pytest.raises(xt.DTypeError, match=r"xt\.histogram: complex numbers have no order"):
+        xt.histogram(x, 3)
+    with pytest.raises(xt.DTypeError, match=r"xt\.interp: complex numbers have no order"):
+        xt.interp(x, xt.array(places, dims="t"), x)
+
+
+def test_counts_of_the_largest_integers() -> None:
+    x = xt.array(np.array([2**64 - 1, 1, 2], "u8"), dims="t")
+    for f in (xt.bincount, xt.jit(xt.bincount, static=("length", "mode"))):
+        assert f(x, length=3, mode="drop").values.tolist() == [0, 1, 1]
+        assert f(x, length=3, mode="clip").values.tolist() == [0, 1, 2]
+
+
+def test_bins_lie_between_finite_elements_and_ascend() -> None:
+    x = xt.array([np.nan, 1.0, 2.0, np.inf, -np.inf], dims="t")
+    for f in (xt.histogram, xt.jit(xt.histogram, static="bins")):
+        counts, edges = f(x, bins=2)
+        assert counts.values.tolist() == [1, 1] and edges.values.tolist() == [1.0, 1.5, 2.0]
+    assert xt.histogram(xt.array([np.nan], dims="t"), 2)[0].values.tolist() == [0, 0]
+    for edges in ([3.0, 1.0, 2.0], xt.array([3.0, 1.0], dims="e")):
+        with pytest.raises(xt.ArgumentError, match="the edges do not ascend"):
+            xt.histogram(x, edges)
