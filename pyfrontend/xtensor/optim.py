@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import tree
+from .base.dtypes import is_float
 from .base.errors import ArgumentError, ArgumentTypeError
 from .call.arrays import array
-from .ops import clip, concat, cos, dot, exp, isel, maximum, minimum, sqrt, where, zeros_like
+from .ops import clip, concat, cos, dot, exp, imag, isel, maximum, minimum, real, sqrt, where, zeros_like
+from .ops import complex as pair
 from .ops import max as largest
 from .ops.arguments import fail
 from .transforms.control import while_loop
@@ -56,6 +58,13 @@ def _rate(rate: Rate, count: Any) -> Any:
 def _like(number: Any, x: Any) -> Any:
     """A number that does not widen what it meets."""
     return number.astype(x.dtype) if hasattr(number, "astype") and hasattr(x, "dtype") else number
+
+
+def _by_parts(f: Callable[..., Any], *xs: Any) -> Any:
+    """`f` of numbers; of the real and the imaginary parts of complex ones by themselves, as PyTorch does."""
+    if not any(np.dtype(getattr(x, "dtype", type(x))).kind == "c" for x in xs):
+        return f(*xs)
+    return pair(f(*map(real, xs)), f(*map(imag, xs)))
 
 
 def _moved(parameters: Any, steps: Any, rate: Any) -> Any:
@@ -117,14 +126,15 @@ def adamw(
         count = state.count + 1
         now = _rate(rate, state.count)
         first = tree.map(lambda m, g: b1 * m + (1 - b1) * g, state.first, gradients)
-        second = tree.map(lambda v, g: b2 * v + (1 - b2) * (g * g), state.second, gradients)
+        second = tree.map(lambda v, g: b2 * v + (1 - b2) * _by_parts(lambda g: g * g, g), state.second, gradients)
         less1, less2 = 1.0 - b1 ** (1.0 * count), 1.0 - b2 ** (1.0 * count)
 
         def moved(p: Any, m: Any, v: Any) -> Any:
             step = (m / _like(less1, m)) / (sqrt(v / _like(less2, v)) + eps)
             return p - _like(now, p) * (step + weight_decay * p if weight_decay else step)
 
-        return tree.map(moved, parameters, first, second), State(count, first, second)
+        parameters = tree.map(lambda *leaf: _by_parts(moved, *leaf), parameters, first, second)
+        return parameters, State(count, first, second)
 
     return Optimizer(init, update)
 
@@ -133,10 +143,21 @@ def adamw(
 
 
 def global_norm(gradients: Any) -> Any:
-    """Returns the root of the sum of the squares of all leaves."""
-    squares = [(x * x).sum() if hasattr(x, "dims") else x * x for x in tree.leaves(gradients)]
+    """Returns the root of the sum of the squares of all leaves, of complex ones those of their absolute values.
+
+    The squares of 16-bit floats are added up in float32, in which the result is.
+    """
+    squares = [_square(x) for x in tree.leaves(gradients)]
     total = sum(squares[1:], squares[0]) if squares else 0.0
     return sqrt(total)
+
+
+def _square(x: Any) -> Any:
+    dtype = np.dtype(getattr(x, "dtype", type(x)))
+    if dtype.kind == "c":
+        return _square(real(x)) + _square(imag(x))
+    x = x.astype("f4") if is_float(dtype) and dtype.itemsize == 2 else x
+    return (x * x).sum() if hasattr(x, "dims") else x * x
 
 
 def clip_by_norm(gradients: Any, limit: float) -> Any:

@@ -171,3 +171,28 @@ def test_ravel_and_reduce() -> None:
         xt.tree.reduce(max, [])
     with pytest.raises(xt.ArgumentTypeError, match="'parameter' of size 5 is needed"):
         unravel(xt.zeros(parameter=4))
+
+
+def test_complex_parameters_are_pairs_as_in_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    z = np.array([3j, 4.0, 1 - 2j])
+    p, optimizer = xt.array(z, dims="i"), xt.optim.adamw(0.1)
+    state = optimizer.init(p)
+    q = torch.tensor(z, requires_grad=True)
+    peer = torch.optim.AdamW([q], 0.1)
+    for _ in range(3):
+        p, state = optimizer.update(p, 2 * p, state)
+        q.grad = 2 * q.detach()
+        peer.step()
+    np.testing.assert_allclose(p.values, q.detach().numpy(), rtol=1e-6)
+
+
+def test_norms_of_complex_numbers_and_of_float16() -> None:
+    z = {"a": xt.array([3j, 4.0], dims="i")}
+    assert xt.optim.global_norm(z) == 5.0
+    np.testing.assert_allclose(xt.optim.clip_by_norm(z, 1.0)["a"].values, [0.6j, 0.8])
+    small = xt.array(np.array([300.0, 400.0], "f2"), dims="i")  # whose squares are beyond float16
+    assert xt.optim.global_norm(small) == 500.0
+    clipped = xt.optim.clip_by_norm(small, 1.0)
+    assert clipped.dtype == "f2"
+    np.testing.assert_allclose(clipped.values, [0.6, 0.8], rtol=1e-3)
