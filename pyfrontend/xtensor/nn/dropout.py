@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from ..base.dtypes import real_of
 from ..base.errors import ArgumentError
 from ..call.dispatch import op, plain
 from ..ops import promotion as p
@@ -41,7 +42,7 @@ def _dropout(words: ArrayLike, x: ArrayLike, rate: float, /) -> Array:
 
 
 def _masked(words: Tracer, x: Tracer, rate: float) -> Tracer:
-    plan = Plan("nn.dropout", words, {}, (x,), x.dtype)
+    plan = Plan("nn.dropout", words, {}, (x,), real_of(x.dtype))
     keep = build.compare("ge", threefry.unit(plan.draw(), plan.wide), p.constant(rate, plan.wide))
     kept = build.binary("mul", x, p.constant(1 / (1 - rate), x.dtype))
     return plan.spread(build.select(keep, kept, p.zero(x.dtype)))

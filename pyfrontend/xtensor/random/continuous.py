@@ -27,6 +27,7 @@ from .plan import (
     Plan,
     Sizes,
     add,
+    both,
     compare,
     div,
     either_sign,
@@ -76,7 +77,10 @@ def _unit(words: ArrayLike, sizes: dict[str, Any], dtype: Any, /) -> Array:
 def _uniform(words: ArrayLike, low: ArrayLike, high: ArrayLike, sizes: dict[str, Any], dtype: Any, /) -> Array:
     plan = Plan.of_floats("uniform", words, sizes, (low, high), dtype)
     lower, upper = plan.read()
-    return plan.result(add(lower, mul(sub(upper, lower), t.unit(plan.draw(), plan.wide))))
+    x = p.cast(add(lower, mul(sub(upper, lower), t.unit(plan.draw(), plan.wide))), plan.dtype)
+    # A number that rounds to `high` is not below it.
+    low, high = p.cast(lower, plan.dtype), p.cast(upper, plan.dtype)
+    return plan.result(where(both(compare("ge", x, high), compare("lt", low, high)), low, x))
 
 
 @public

@@ -117,7 +117,9 @@ def student_t(key: Key, df: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = N
 def _student_t(words: ArrayLike, df: ArrayLike, sizes: dict[str, Any], dtype: Any, /) -> Array:
     plan = Plan.of_floats("student_t", words, sizes, (df,), dtype)
     half = mul(plan.read()[0], 0.5)
-    scale = exp(mul(sub(log(half), _log_gamma(plan, half, 0)), 0.5))
+    endless = compare("eq", half, math.inf)  # which is the normal distribution
+    half = where(endless, 1.0, half)
+    scale = where(endless, 1.0, exp(mul(sub(log(half), _log_gamma(plan, half, 0)), 0.5)))
     return plan.result(mul(standard_normal(plan.draw(), plan.wide), scale))
 
 

@@ -423,3 +423,22 @@ def test_the_gradient_of_dropout_stores_no_mask() -> None:
 
     # Of each layer but the last one, what the next one multiplies is kept beside the tanh.
     assert arena(drop=True) < arena(drop=False) + (layers - 1) * n * n * 4 + 4096
+
+
+def test_numbers_that_round_to_the_upper_bound_do_not_occur() -> None:
+    x = xt.random.uniform(xt.random.key(0), 1.0, 2.0, i=100_000, dtype="f2").values
+    assert x.min() == 1.0 and x.max() < 2.0
+    assert (xt.random.uniform(xt.random.key(0), 3.0, 3.0, i=9).values == 3.0).all()
+
+
+def test_infinitely_many_degrees_of_freedom_are_the_normal_distribution() -> None:
+    key = xt.random.key(1)
+    got = xt.random.student_t(key, np.inf, i=5, dtype="f4")
+    np.testing.assert_array_equal(got.values, xt.random.normal(key, i=5, dtype="f4").values)
+
+
+@pytest.mark.cpu_only("devices have no complex128 here")
+def test_dropout_of_complex_numbers() -> None:
+    key, z = xt.random.key(3), np.array([1 + 1j, 2j, 3.0, 4.0])
+    mask = xt.nn.dropout(key, xt.ones(i=4), 0.5).values
+    np.testing.assert_array_equal(xt.nn.dropout(key, xt.array(z, dims="i"), 0.5).values, z * mask)
