@@ -11,6 +11,7 @@ from ..call.dispatch import op
 from ..ops import promotion as p
 from ..ops.arguments import fresh, number, reorder, size_of
 from ..ops.contraction import contract
+from ..ops.reductions import any_empty
 from ..ops.types import Array, ArrayLike
 from ..trace import build
 from ..trace.tracer import Tracer
@@ -51,6 +52,8 @@ def expm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     exponential revisited" (2005).
     """
     x, pair, dtype = as_matrix("expm", a, dims, square=True)
+    if any_empty(x, pair):
+        return p.cast(x, dtype)
     space = _Square(x, pair)
     degree, bound = _PADE[x.dtype]
     sums = build.reduce("sum", build.unary("abs", build.stop_gradient(x)), (pair[0],))
@@ -113,6 +116,8 @@ def sqrtm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     specified accuracy" (2001): the product form of the Denman-Beavers iteration.
     """
     x, pair, dtype = as_matrix("sqrtm", a, dims, square=True)
+    if any_empty(x, pair):
+        return p.cast(x, dtype)
     space = _Square(x, pair)
     enough = p.constant(1e-2 if x.dtype == p.F4 else 1e-6, x.dtype)
 
@@ -166,7 +171,7 @@ def matrix_rank(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = No
         bound = build.binary("mul", build.binary("maximum", rows, cols), eps)
     else:
         bound = p.constant(number("linalg.matrix_rank", rtol, "rtol"), s.dtype)
-    if s.shape[s.dims.index(rank)] == 0:
+    if any_empty(s, (rank,)):
         return build.reduce("sum", p.cast(s, p.I8), (rank,))
     least = build.binary("mul", build.reduce("max", s, (rank,)), bound)
     return build.reduce("sum", p.cast(build.compare("gt", s, least), p.I8), (rank,))

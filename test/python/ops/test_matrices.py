@@ -237,3 +237,14 @@ def test_wrong_arguments(name: str) -> None:
     call, kind, message = ERRORS[name]
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.parametrize("function", [xt.linalg.expm, xt.linalg.sqrtm])
+def test_functions_of_matrices_of_size_0(function: Any) -> None:
+    assert function(xt.zeros(b=2, row=0, col=0)).sizes == {"b": 2, "row": 0, "col": 0}
+
+
+def test_ranks_of_matrices_of_unknown_sizes() -> None:
+    rank = xt.jit(xt.linalg.matrix_rank, dynamic_dims=("row", "col"))
+    for n, m in ((3, 2), (2, 5)):
+        assert rank(xt.ones(row=n, col=m)).item() == 1
