@@ -99,7 +99,7 @@ def _in_a_row(r: Any, y: Any) -> Any:
     if trees.structure(r) != shape:
         raise fail(
             DimensionError, "implicit", f"the residual is {trees.structure(r)} and the solution {shape}",
-            instead="The residual has one number for each of the solution's",
+            instead="The residual has one element for each element of the solution",
         )  # fmt: skip
     aligned = []
     for a, b in zip(trees.leaves(r), trees.leaves(y), strict=True):
@@ -107,7 +107,7 @@ def _in_a_row(r: Any, y: Any) -> Any:
         if {*getattr(a, "dims", ())} != {*dims}:
             raise fail(
                 DimensionError, "implicit", f"the residual has the dims {getattr(a, 'dims', ())}, the solution {dims}",
-                instead="The residual has one number for each of the solution's",
+                instead="The residual has one element for each element of the solution",
             )  # fmt: skip
         aligned.append(transpose(a, *dims) if dims else a)
     return ravel(shape.unflatten(aligned), _DIM)[0]

@@ -71,7 +71,7 @@ def load_arrays(path: str | os.PathLike[str], *, dims: Mapping[str, Any] | None 
         return _load_tensors(place, dims or {})
     if place.suffix in (".nc", ".zarr"):
         if dims is not None:
-            raise fail(ArgumentError, "load_arrays", f"{place.name} has the names of its dims: leave dims= out")
+            raise fail(ArgumentError, "load_arrays", f"{place.name} contains the names of dims: leave dims= out")
         return _load_dataset(place)
     raise fail(ArgumentError, "load_arrays", f"the suffix of {place.name!r} is not {_SUFFIXES}")
 
@@ -153,7 +153,7 @@ def _load_tensors(place: Path, dims: Mapping[str, Any]) -> Any:
     if about is None:
         return {name: _named(name, x, dims.get(name)) for name, x in arrays.items()}
     if dims:
-        raise fail(ArgumentError, "load_arrays", f"{place.name} has the names of its dims: leave dims= out")
+        raise fail(ArgumentError, "load_arrays", f"{place.name} contains the names of dims: leave dims= out")
     return _as_saved(place, arrays, about)
 
 

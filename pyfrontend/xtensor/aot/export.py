@@ -117,13 +117,13 @@ def _read(data: bytes, functions: Sequence[Mapping[str, Any]]) -> Bundle:
         for f, asked in zip(bundle.manifest.functions, functions, strict=True):
             signature(f)
             if f.python_text != asked["python"]:
-                raise ValueError(f"{f.name!r}: its parameters, arguments or results hold a text that is not in UTF-8")
+                raise ValueError(f"{f.name!r}: its parameters, arguments or results contain a string that is not UTF-8")
     except (BundleError, ValueError) as error:
         why = str(error).splitlines()[0].removesuffix(f". {AGAIN}").removeprefix(_UNUSABLE)
         number = re.match(r"functions\[(\d+)\]\.?", why)
         if number:
             why = f"{functions[int(number[1])]['name']!r}: in its manifest {why[number.end() :]}"
-        raise ArgumentError(f"xt.export: this bundle could not be read again: {why}") from None
+        raise ArgumentError(f"xt.export: the bundle that was written cannot be read: {why}") from None
     return bundle
 
 
@@ -142,13 +142,13 @@ def _asked(f: Any, args: Any, kwargs: Any) -> list[_Asked]:
         return [_one(f, None, args, kwargs, "xt.export")]
     if not f or args or kwargs:
         raise ArgumentError(
-            'xt.export: of several functions each has its arguments beside it: xt.export({"predict": (f, args), ..})'
+            'xt.export: a dict gives the arguments of each function beside it: xt.export({"predict": (f, args), ..})'
         )
     taken = {"_functions", "_where"}.union(*map(vars, LoadedFunctions.__mro__))
     found = []
     for name, x in f.items():
         if not isinstance(name, str):
-            raise ArgumentTypeError(f"xt.export: names of functions are texts, got {shown(name)}")
+            raise ArgumentTypeError(f"xt.export: names of functions are strings, got {shown(name)}")
         if len(f) > 1 and name in taken:
             raise ArgumentError(
                 f"xt.export: a function cannot be called {name!r}: xt.load gives several as a mapping, g[..] or "
@@ -182,8 +182,8 @@ def _checked_name(name: str) -> str:
         name.encode()
     except UnicodeEncodeError:
         raise ArgumentError(
-            f"xt.export: no bundle can be made of a function called {name!a:.60}, which is not a text in UTF-8. Give "
-            'it another name: xt.export({"name": (f, args)})'
+            f"xt.export: the name of a function must be valid UTF-8, not {name!a:.60}. Give the function another "
+            'name: xt.export({"name": (f, args)})'
         ) from None
     return name
 

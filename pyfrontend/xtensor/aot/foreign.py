@@ -74,7 +74,7 @@ def try_out(file: File, target: str | None, function: str | None) -> None:
         raise BundleError(f"{file.where}: its programs cannot be compiled within {limits}")
     if done.returncode:
         raise BundleError(
-            f"{file.where}: its programs are more than the compiler takes with {limits}: a process that tried them "
+            f"{file.where}: its programs cannot be compiled within {limits}: the process that tried to compile them "
             f"ended with {_ending(done.returncode)}"
         )
     kind, text = json.loads(done.stdout)

@@ -50,7 +50,7 @@ def _parse(core: _Core) -> Program:
         ) from None
     said = [(p.dtype, p.dims, p.shape) for p in (*f.arguments, *f.weights, *f.results)]
     if said != [(s.dtype.name, s.dims, s.shape) for s in (*inputs, *outputs)]:
-        raise BundleError(f"{core.file.where}: the IR is of another function than the manifest says")
+        raise BundleError(f"{core.file.where}: the IR is not that of the function in the manifest")
     return Program(
         module,
         core.specs,
@@ -68,7 +68,7 @@ def _refuse(core: _Core, program: bytes) -> None:
     why = compiler().why_not_foreign(program)
     if why:
         raise BundleError(
-            f"{core.file.where}: the program of {core.function.name} is not one that is compiled without trust: "
+            f"{core.file.where}: the program of {core.function.name} cannot be compiled with native=False: "
             f"{printable(why)}"
         )
 

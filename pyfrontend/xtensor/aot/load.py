@@ -465,7 +465,8 @@ class _Core:
             raise ArgumentTypeError(f"{name}: argument {n} is missing: it was exported with one")
         if isinstance(given[n], Unknown):
             raise ArgumentTypeError(
-                f"{name}: argument {n} is missing: its default {given[n]!r} is no number or text, and not in the bundle"
+                f"{name}: argument {n} is missing. Its default {given[n]!r} is neither a number nor a string, so the "
+                "bundle does not contain it"
             )
         x = fitted(structure, given[n], f"{name}: {n}")
         there = tree.structure(x)
@@ -479,11 +480,12 @@ class _Core:
         name = self.function.name
         if n not in self.signature.parameters:
             raise UnsupportedError(
-                f"{name}: {n} was not there when the function was exported; export it with as many arguments"
+                f"{name}: {n} was not an argument when the function was exported. Export the function with it"
             )
         if is_given and not self._is_default(n, value):
             raise UnsupportedError(
-                f"{name}: {n} was exported at its default; export the function with a value for it to pass one"
+                f"{name}: {n} was exported at its default. To pass another value, export the function with a value for "
+                "it"
             )
 
     def _is_default(self, parameter: str, value: Any) -> bool:

@@ -57,7 +57,7 @@ def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
     if kind is type(None):
         return None
     if depth >= _DEEPEST and kind is not Static:
-        raise UnsupportedError(f"xt.export: {what} are nested deeper than {_DEEPEST}; put what is inside beside it")
+        raise UnsupportedError(f"xt.export: {what} are nested deeper than {_DEEPEST} levels; flatten them")
     children = [to_json(c, what, depth + 1) for c in structure.children]
     if kind in (list, tuple):
         return [kind.__name__, children]
@@ -66,8 +66,8 @@ def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
         if is_literal(keys.value):
             return ["static", repr(keys.value)]
         raise UnsupportedError(
-            f"xt.export: {what} hold a {type(keys.value).__name__} that is not an array; a bundle has numbers and "
-            "short texts in UTF-8. Export a function that does without it: lambda x: f(x, it)"
+            f"xt.export: {what} hold a {type(keys.value).__name__} that is not an array; besides arrays, a bundle can "
+            "hold numbers and short texts in UTF-8. Export a function that captures the value: lambda x: f(x, value)"
         )
     if kind is dict and all(type(k) in (int, str) for k in keys):
         return ["dict", _held(_key, keys, f"{what} hold a dict with the key", "Use another key"), children]
@@ -82,8 +82,8 @@ def to_json(structure: core.TreeDef, what: str, depth: int = 0) -> Any:
         return [word, kind.__name__, list(fields), children]
     found = "dict with keys that are neither texts nor ints" if kind is dict else kind.__name__
     raise UnsupportedError(
-        f"xt.export: {what} hold a {found}; a bundle has dicts, lists, tuples, named tuples, dataclasses and None. "
-        "Export a function that takes and returns these"
+        f"xt.export: {what} hold a {found}; a bundle can hold dicts, lists, tuples, named tuples, dataclasses and "
+        "None. Export a function that takes and returns these"
     )
 
 

@@ -49,7 +49,7 @@ def check_name(name: Any, op: str = "") -> str:
             name.encode()
         except UnicodeEncodeError:
             raise DimensionError(
-                f"{where}{name!r} cannot be a dim's name: it is not a text, but half of a character"
+                f"{where}{name!r} cannot be a dim's name: it contains half of a character (an unpaired surrogate)"
             ) from None
     return name
 

@@ -171,8 +171,8 @@ def _mapping(kind: Any, keys: Any, values: Iterable[Any]) -> Any:
     try:
         made = kind(keys.factory) if isinstance(keys, _DefaultKeys) else kind()
     except TypeError:
-        hint = "xt.tree.register tells how one is made"
-        raise ArgumentTypeError(f"a {kind.__name__} in a pytree cannot be made from nothing; {hint}") from None
+        hint = "tell xtensor how to make one by xt.tree.register"
+        raise ArgumentTypeError(f"a {kind.__name__} in a pytree cannot be made without arguments; {hint}") from None
     for key, value in zip(keys, values, strict=True):
         made[key] = value
     return made
@@ -268,7 +268,7 @@ def reduce(fn: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
         )
     found = leaves(tree)
     if not found and not initial:
-        raise ArgumentError("xt.tree.reduce: the tree has no leaves. Say what that gives: reduce(f, tree, initial)")
+        raise ArgumentError("xt.tree.reduce: the tree has no leaves. Give an initial value: reduce(f, tree, initial)")
     return functools.reduce(fn, found, *initial)
 
 

@@ -217,7 +217,9 @@ class Call(Gathered):
             return self.gather(x, kind)
         if isinstance(x, Spec):
             if not abstract:
-                raise ArgumentTypeError("a Spec has no values: it is for trace() and lower()")
+                raise ArgumentTypeError(
+                    "a Spec has no values. Pass it to f.trace(..) or f.lower(..), and arrays to f(..)"
+                )
             self.told = None
             self.free.add(len(self.arrays))
             self.arrays.append(None)

@@ -417,7 +417,7 @@ class _Eager:
                     ordered(item)
                 if not isinstance(x, (list, dict, slice, np.ndarray)):
                     return ArgumentTypeError(f"xt.{self.name}: {what} is an unhashable {type(x).__name__}: {x!r:.80}")
-        return ArgumentTypeError(f"xt.{self.name}: an argument that is no array must be hashable")
+        return ArgumentTypeError(f"xt.{self.name}: an argument that is not an array must be hashable")
 
 
 @overload

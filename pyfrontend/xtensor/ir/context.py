@@ -146,8 +146,8 @@ def error_from(
     messages += [Message(d.message, file_line(d.location)) for d in getattr(exc, "error_diagnostics", None) or ()]
     if not messages and isinstance(exc, mlir().MLIRError):
         return CompileError(
-            f"{str(exc).strip()}, and no pass says why: that is a fault of xtensor, not of the program. "
-            "xt.jit(f).lower(..).as_text(phase) shows how far the program comes"
+            f"{str(exc).strip()}, and no pass says why. This is a bug in xtensor, not in the program. "
+            "xt.jit(f).lower(..).as_text(phase) shows the program after each phase that works"
         )
     if not messages:
         return fallback(f"{type(exc).__name__}: {exc}")

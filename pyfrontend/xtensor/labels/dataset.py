@@ -106,7 +106,7 @@ def _flatten(x: Any) -> tuple[list[Any], _Names]:
     names = list(x.data_vars)
     for name in names:
         if not isinstance(name, str):
-            raise ArgumentTypeError(f"the variable {name!r} of a Dataset has no text as its name; rename it")
+            raise ArgumentTypeError(f"the name of a Dataset's variable is a string, not {name!r}; rename it")
     return [x[name] for name in names], _Names.of(names, x.attrs)
 
 

@@ -240,9 +240,9 @@ def no_labels(op: str, dim: str, line: str | None = None) -> UnsupportedError:
     """The error about a function that would give positions where labels are meant."""
     find = op.replace("idx", "arg")
     return UnsupportedError(
-        f"xt.{op}: dim {dim!r} has coordinates, which compiled code does not know: it gives positions. Write "
+        f"xt.{op}: dim {dim!r} has coordinates, and compiled code returns positions, not coordinates. Write "
         f"i = xt.{find}(x, {dim!r}) in it, and x[{dim!r}].isel({dim}=i) with the DataArray afterwards; or call "
-        f"xt.{op} outside of it",
+        f"xt.{op} outside of compiled code",
         line,
     )
 

@@ -104,8 +104,8 @@ def system(name: str, a: Any, b: Any, dims: Any) -> tuple[Tracer, Tracer, Pair, 
         wrong = f"lacks dim {row!r}" if row not in y.dims else f"has dim {col!r}, which is the result's"
         renamed = (col, row) if col in y.dims and row not in y.dims else (y.dims[0], row) if len(y.dims) == 1 else None
         raise fail(
-            DimensionError, f"linalg.{name}", f"the right-hand side {wrong}: it goes with the rows of the matrix, and "
-            f"the result has {col!r} in place of {row!r}", x, y,
+            DimensionError, f"linalg.{name}", f"the right-hand side {wrong}: its {row!r} runs along the rows of the "
+            f"matrix, and the result has {col!r} in its place", x, y,
             instead=f"Write b.rename({{{renamed[0]!r}: {renamed[1]!r}}})" if renamed else "Rename its dims",
         )  # fmt: skip
     union_sizes(f"linalg.{name}", (x, y))

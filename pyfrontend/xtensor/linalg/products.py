@@ -33,8 +33,8 @@ def _follow(name: str, x: Tracer, y: Tracer, row: str, col: str) -> None:
     """That the columns of one matrix are as many as the rows of the next."""
     if is_static(x, col) and is_static(y, row) and x.sizes[col] != y.sizes[row]:
         raise fail(
-            SizeError, f"linalg.{name}", f"a matrix with {x.sizes[col]} columns ({col!r}) times one with "
-            f"{y.sizes[row]} rows ({row!r})", x, y,
+            SizeError, f"linalg.{name}", f"the first matrix has {x.sizes[col]} columns ({col!r}) and the second "
+            f"{y.sizes[row]} rows ({row!r}); both must be equal", x, y,
         )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def attention(
         dims_of("attention", x, needed)
     for x, foreign in ((q, key), (k, query), (v, query)):
         if foreign in x.dims:
-            raise fail(DimensionError, "attention", f"dim {foreign!r} is on the wrong operand", x)
+            raise fail(DimensionError, "attention", f"this operand must not have dim {foreign!r}", x)
     sizes = union_sizes("attention", (q, k))
     scores = tuple(d for d in sizes if d != feature)
     allowed = None if mask is None else _checked(mask, q, k, v, names)

@@ -86,7 +86,7 @@ def batch_norm(
     x = p.as_float(x)
     dims = _over("batch_norm", x, dim, '("batch", "h", "w")')
     if (mean is None) != (var is None):
-        raise fail(ArgumentError, "nn.batch_norm", "the mean and the variance are given both or neither", x)
+        raise fail(ArgumentError, "nn.batch_norm", "give both mean= and var=, or neither", x)
     if mean is None or var is None:
         return _affine("batch_norm", _standard("batch_norm", x, dims, eps), weight, bias)
     own = x.dtype

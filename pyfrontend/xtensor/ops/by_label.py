@@ -172,7 +172,7 @@ def drop_sel(
     for d in given:
         if d not in at.x.dims:
             raise unknown("drop_sel", d, at.x.dims)
-    at.needs(given, "Write x.isel(..), of the positions that stay")
+    at.needs(given, "Write x.isel(..) with the positions to keep")
     return _read(at, at.asked(lambda s: s.drop_sel(given, errors=errors)))
 
 
@@ -258,7 +258,7 @@ def reindex_like(
 def _labels_of(op: str, x: Any, other: Any) -> dict[str, Any]:
     """The labels of another array along the dims that both have."""
     if not hasattr(other, "dims"):
-        raise fail(ArgumentTypeError, op, f"the labels are those of an array, not of {brief(other)}")
+        raise fail(ArgumentTypeError, op, f"`other` is an array with labels, not {brief(other)}")
     there = StandIn(op, other) if hasattr(other, "dtype") else None
     indexes = other.indexes if there is None else there.dataset.indexes  # a Dataset has no dtype
     return {d: indexes[d] for d in x.dims if d in other.dims and d in indexes}
@@ -287,7 +287,7 @@ def interp(
             raise unknown("interp", d, at.x.dims)
     at.needs(given, "Read two neighbours by position, x.isel(..), and weigh them")
     if at.bare.dtype == p.BOOL:
-        raise fail(DTypeError, "interp", "there is nothing between two bools", x, instead='Write x.astype("f4")')
+        raise fail(DTypeError, "interp", "bools cannot be interpolated", x, instead='Write x.astype("f4")')
     found = at.asked(lambda s: s.interp(given, method=method))  # type: ignore[arg-type]
     y = astype(at.bare, "f8") if p.is_integer(np.dtype(at.bare.dtype)) else at.bare
     for d in given:
@@ -301,7 +301,7 @@ def _between(at: StandIn, y: Any, dim: str, found: Any, method: str) -> Any:
     old = old.astype("i8") if old.dtype == bool else old
     new = found[dim].variable if dim in found.coords else None
     if new is None:
-        raise fail(ArgumentError, at.op, f"the new labels of {dim!r} have no place in the result", at.x)
+        raise fail(ArgumentError, at.op, f"the new labels of {dim!r} are not a coordinate of the result", at.x)
     order = np.argsort(old, kind="stable")
     lows = old[order]
     # NaN compares as the largest: it lies beyond the last label.

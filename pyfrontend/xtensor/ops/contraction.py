@@ -67,8 +67,8 @@ def _forbid_squares(xs: list[Tracer]) -> None:
         return
     row, col = alike[-1]
     raise fail(
-        DimensionError, "dot", "an array meets itself, and this is the sum of all its squares, a number, which "
-        "xt.option(outer=\"forbid\") forbids: a product of matrices is often meant", *xs,
+        DimensionError, "dot", "both operands are one array, so the result is a number, the sum of its squares. "
+        "xt.option(outer=\"forbid\") forbids this, because a product of matrices is often meant", *xs,
         instead=f"Write xt.linalg.matmul(x, x, dims=({row!r}, {col!r})) for the product of matrices, or "
         "xt.dot(x, x, dim=...) for the number",
     )  # fmt: skip
@@ -96,7 +96,7 @@ def _forbid_outer(xs: list[Tracer]) -> None:
         raise fail(
             DimensionError, "dot", f"no dim of {sorted(together)} is shared with {sorted(rest[0])}, and outer products "
             "are forbidden by xt.option", *xs,
-            instead='Rename the dims, or say that it is meant, xt.dot(x, y, dim=())',
+            instead='Rename the dims, or write xt.dot(x, y, dim=()) for the outer product',
         )  # fmt: skip
 
 
@@ -111,8 +111,8 @@ def _forbid_itself(xs: list[Tracer], over: tuple[str, ...]) -> None:
         pairs = f"xt.dot(x, x.rename({', '.join(f'{d}={_second(d, x.dims)!r}' for d in kept)})"
         raise fail(
             DimensionError, "dot",
-            f"an array meets itself, and {kept[0]!r} is one dim in both: these are squares along {kept[0]!r}, and not "
-            "pairs, which xt.option(strict=True) forbids", x, x,
+            f"both operands are one array with one dim {kept[0]!r}, so the result has squares along {kept[0]!r}, and "
+            "not products of pairs. xt.option(strict=True) forbids this", x, x,
             instead=f"Write {pairs}{f', dim={over_})' if over_ else ', dim=())'} for pairs, and "
             f"xt.square(x){f'.sum({over_})' if over_ else ''} for squares",
         )  # fmt: skip

@@ -231,7 +231,7 @@ class GroupBy:
 
     def _one_dim(self, name: str) -> tuple[str, ...]:
         if len(self._grouping.dims) != 1:
-            raise fail(UnsupportedError, f"{self._name}.{name}", "the groups go along several dims", self._x)
+            raise fail(UnsupportedError, f"{self._name}.{name}", "the groups span several dims", self._x)
         return self._grouping.dims
 
     # ---- one element for each of the array ----
@@ -302,14 +302,14 @@ class GroupBy:
         (dim,) = self._one_dim("map")
         if g.known is None:
             raise fail(
-                UnsupportedError, f"{self._name}.map", "codes that are traced do not tell the sizes of groups", self._x,
-                instead="Write the reductions that it has, or pass codes by closure",
+                UnsupportedError, f"{self._name}.map", "the sizes of groups are not known while codes are traced",
+                self._x, instead="Use a reduction such as .mean(), or call map outside of the traced function",
             )  # fmt: skip
         places = [np.flatnonzero(g.known == i) for i in range(g.count)]
         whole = relabelled(self._at.bare, self._at.labels, is_dataarray(self._x)) if self._at else self._x
         parts = [function(isel(whole, {dim: [int(i) for i in at]}), *args, **keywords) for at in places if len(at)]
         if not parts:
-            raise fail(ArgumentError, f"{self._name}.map", "there is no group with elements", self._x)
+            raise fail(ArgumentError, f"{self._name}.map", "no group has elements", self._x)
         if dim in parts[0].dims:
             order = np.argsort(np.concatenate([at for at in places if len(at)]), kind="stable")
             return isel(concat(parts, dim), {dim: [int(i) for i in order]}).transpose(*parts[0].dims)
@@ -383,7 +383,7 @@ def groupby(
     if num_groups is not None:
         return _by_codes(x, group, num_groups, into)
     if isinstance(group, Tracer):
-        raise fail(ArgumentTypeError, "groupby", "codes come with how many groups there are", group,
+        raise fail(ArgumentTypeError, "groupby", "codes need num_groups=, the number of groups", group,
                    instead="Write x.groupby(codes, num_groups=12)")  # fmt: skip
     if (group is None) == (not groupers):
         raise fail(

@@ -65,7 +65,9 @@ def interp(
     last = build.binary("sub", p.cast(size_of(xp, dim), p.I8), one)
     if period is not None:
         if left is not None or right is not None:
-            raise fail(ArgumentError, "interp", "with period= there is no outside, and no left= or right=")
+            raise fail(
+                ArgumentError, "interp", "left= and right= do not go with period=: no place is outside of the points"
+            )
         cycle = p.constant(number("interp", period, "period"), x.dtype)
         x, xp = build.binary("mod", x, cycle), build.binary("mod", xp, cycle)
         order = build.argsort(xp, dim)
@@ -162,7 +164,7 @@ def _gradient(x: ArrayLike, dim: str, spacing: ArrayLike, edge_order: int, /) ->
         places = step if step.dims else None
     n = x.sizes[dim] if is_static(x, dim) else None
     if n is not None and n < edge_order + 1:
-        raise fail(SizeError, "gradient", f"dim {dim!r} has size {n}, and {edge_order + 1} are needed", x)
+        raise fail(SizeError, "gradient", f"dim {dim!r} has size {n}; at least {edge_order + 1} elements are needed", x)
     if places is not None:
         dim_of("gradient", places, dim)
         union_sizes("gradient", (x, places))
@@ -302,7 +304,7 @@ def _highest_first(coeffs: Any, dim: str) -> Any:
         return coeffs
     powers = np.asarray(variable.values)
     if powers.dtype.kind not in "iu" or len(powers) == 0 or powers.min() < 0 or len(set(powers)) < len(powers):
-        raise fail(ArgumentError, "polyval", f"labels along {dim!r} are powers, 0 or more, each once", coeffs)
+        raise fail(ArgumentError, "polyval", f"labels along {dim!r} are different powers, 0 or more", coeffs)
     order = [int(np.argmax(powers == k)) for k in sorted(powers, reverse=True)]
     missing = sorted(set(range(int(powers.max()) + 1)) - {int(k) for k in powers})
     if missing:

@@ -86,7 +86,7 @@ def argpartition(x: ArrayLike, kth: int, /, dim: str | None = None) -> Array:
     dim = _only_dim("argpartition", x, dim)
     k = integer("argpartition", kth, "kth")
     if is_static(x, dim) and not -x.sizes[dim] <= k < x.sizes[dim]:
-        raise fail(SizeError, "argpartition", f"kth is {k}, dim {dim!r} has size {x.sizes[dim]}", x)
+        raise fail(SizeError, "argpartition", f"kth is {k}, but dim {dim!r} has size {x.sizes[dim]}", x)
     return build.argsort(x, dim)
 
 
@@ -117,7 +117,7 @@ def top_k(x: ArrayLike, k: int, /, dim: str | None = None) -> tuple[Array, Array
     k = integer("top_k", k, "k")
     size = static_size("top_k", x, dim)
     if not 0 <= k <= size:
-        raise fail(SizeError, "top_k", f"k is {k}, dim {dim!r} has size {size}", x, instead=f"Give 0 to {size}")
+        raise fail(SizeError, "top_k", f"k is {k}, but dim {dim!r} has size {size}", x, instead=f"Give 0 to {size}")
     order = build.slice(build.argsort(x, dim, descending=True), {dim: (0, k, 1)})
     return _permuted(x, dim, order), order
 

@@ -322,10 +322,10 @@ def histogram(
         if not hasattr(bins, "dims"):
             bins = build.constant(values, (edge,)) if tracing() else from_values(values, dims=(edge,))
         if len(bins.dims) != 1:
-            raise fail(DimensionError, "histogram", "the edges have one dim", bins)
+            raise fail(DimensionError, "histogram", "the array of edges must have one dim", bins)
         bins = bins.rename({bins.dims[0]: edge})
         if len(bins) < 2:
-            raise fail(ArgumentError, "histogram", "one bin has two edges", bins)
+            raise fail(ArgumentError, "histogram", "at least two edges are needed", bins)
         if values is not None and not (values[1:] >= values[:-1]).all():
             raise fail(ArgumentError, "histogram", "the edges do not ascend", bins, instead="Sort them")
     return _histogram(x, bins, weights, bool(density), dim, bin, is_even), bins

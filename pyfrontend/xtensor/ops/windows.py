@@ -58,10 +58,10 @@ def windows(x: Tracer, dim: str, size: int, into: str, stride: int = 1, dilation
 
 
 def _with_nan(x: Tracer) -> Tracer:
-    """In a dtype that has NaN, for windows that are not whole."""
+    """In a dtype that has NaN, for incomplete windows."""
     if x.dtype == p.BOOL:
         raise fail(
-            DTypeError, "rolling", "windows that are not whole give NaN, and bools cannot be NaN", x,
+            DTypeError, "rolling", "incomplete windows give NaN, and bools cannot be NaN", x,
             instead='Cast them first: x.astype("f4").rolling(..): max is any of a window, min is all of it',
         )  # fmt: skip
     return p.cast(x, missing_dtype("rolling", x))

@@ -473,7 +473,7 @@ class ArrayMethods(ByLabelMethods):
         raise ArgumentTypeError(f"arrays cannot be assigned to. Write {instead}{more}")
 
     def __delitem__(self, key: object) -> NoReturn:
-        raise ArgumentTypeError("arrays do not change. Write x.isel(time=[0, 2]), of the positions that stay")
+        raise ArgumentTypeError("arrays do not change. Write x.isel(time=[0, 2]) with the positions to keep")
 
     def isel(self, indexers: Mapping[str, Any] | None = None, /, missing_dims: str = "raise", **keywords: Any) -> Self:
         """Returns elements by position along dims, as `xt.isel`: x.isel(time=0)."""

@@ -42,7 +42,7 @@ def check_gradients(
     """
     if integer("check_gradients", order, "order", least=1) > 8:
         raise ArgumentError(
-            f"check_gradients: order is 8 or less, got {order}: each order more at least doubles the work"
+            f"check_gradients: order is 8 or less, got {order}: each further order at least doubles the work"
         )
     if isinstance(modes, str) or not modes:
         raise ArgumentError(f"check_gradients: modes are a tuple of 'forward' and 'reverse', got {modes!r}")

@@ -309,7 +309,7 @@ def while_loop(
         specs = carry.specs
         if max_steps is None and regions.hands_on(1, found):
             raise ArgumentError(
-                f"xt.{op}: {name_of(body)} gives its carry back as it came, so that the loop would never end. Return "
+                f"xt.{op}: {name_of(body)} returns its carry unchanged, so the loop would never end. Return "
                 "the next carry, or bound the loop: max_steps=..."
             )
         if carry.settle(found, body):
@@ -319,9 +319,7 @@ def while_loop(
     def decide(arguments: list[Tracer]) -> Tracer:
         keeps = call_with(op, keep_on, [carry.unflatten(arguments)], roles=("carry",))
         if keeps is None or isinstance(keeps, (tuple, list, dict)):
-            raise ArgumentTypeError(
-                f"xt.{op}: {name_of(keep_on)}, which says whether to go on, must return a bool, got {shown(keeps)}"
-            )
+            raise ArgumentTypeError(f"xt.{op}: the condition {name_of(keep_on)} must return a bool, got {shown(keeps)}")
         return _scalar_of(op, f"what {name_of(keep_on)} returned", keeps, "bool")
 
     more = regions.trace(0, specs, decide)

@@ -164,7 +164,7 @@ class Root(Scope):
         if len(hidden) + len(self.specs) != len(self.block.arguments):
             raise TracerError(
                 "a signal handler used arrays while a function was being traced in its thread, and an exception ended "
-                "it. Call the function again; let handlers set a flag that the program looks at"
+                "it. Call the function again; let the handler set a flag that the program checks"
             )
         # Views: a call that takes an array over does not write to memory that a program reads.
         return tuple(array._with_meta(array.meta) for array in hidden)
@@ -235,7 +235,7 @@ def tracing() -> bool:
 def current() -> Scope:
     scope = local.scope
     if scope is None:
-        raise TracerError("no function is being traced: this works inside of one only")
+        raise TracerError("no function is being traced: this works only inside of a traced function")
     return scope
 
 
@@ -251,5 +251,5 @@ def check_alive(tracer: Any) -> None:
         return
     raise TracerError(
         f"a traced array {tracer!r} was used outside of the function that it was traced in. It has no value there: "
-        "return it from the function, and keep what the call gives instead"
+        "return it from the function, and use the result of the call instead"
     )

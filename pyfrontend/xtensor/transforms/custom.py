@@ -293,7 +293,7 @@ def _call_rule(rule: Rule, args: tuple[Any, Any], roles: tuple[str, str], what: 
             raise
         raise ArgumentTypeError(
             f"{what} computes with None ({error}). {', '.join(still[:4])}{', ..' if len(still) > 4 else ''} "
-            f"{'is' if len(still) == 1 else 'are'} None, for integers and Python values have no derivative: leave "
+            f"{'is' if len(still) == 1 else 'are'} None, because integers and Python values have no derivative: leave "
             "the term out"
         ) from None
 

@@ -119,8 +119,8 @@ class Pullback:
         if not is_alive(self.scope):
             op, _, name = what.partition(".")
             raise TracerError(
-                f"xt.{op}: {name} was called outside of the function that it was traced in. It is a part of that one: "
-                f"call it there, and return what it gives; or keep what xt.{op} of arrays with values gives"
+                f"xt.{op}: {name} was called outside of the function that it was traced in. Call it inside of that "
+                f"function, and return the result; or call xt.{op} outside of traced functions"
             )
 
     def __call__(self, cotangents: Sequence[Tracer]) -> list[Tracer]:
@@ -237,15 +237,15 @@ def float_leaves(subtree: Any, what: str, transform: str) -> tuple[list[Tracer],
     for leaf, path in zip(leaves, tree.paths(subtree), strict=True):
         if is_choice(leaf):
             raise ArgumentTypeError(
-                f"xt.{transform}: argument {what}{path} is {leaf!r:.60}; derivatives are taken by floats. Give it in "
+                f"xt.{transform}: argument {what}{path} is {leaf!r:.60}; only floats have derivatives. Pass it in "
                 "an argument that wrt= does not name, or let the function read it from outside"
             )
         x = as_tracer(leaf)
         if not dtypes.is_inexact(x.dtype):
             raise DTypeError(
-                f"xt.{transform}: argument {what}{path} is {x.dtype.name} {describe(x.dims, x.shape)}; derivatives are "
-                f'taken by floats. {"Write 2.0 for 2, or x" if x.weak else "Write x"}.astype("f4"), or leave it out '
-                "of wrt="
+                f"xt.{transform}: argument {what}{path} is {x.dtype.name} {describe(x.dims, x.shape)}; only "
+                f'floats have derivatives. {"Write 2.0 for 2, or x" if x.weak else "Write x"}.astype("f4"), or leave '
+                "it out of wrt="
             )
         if dtypes.is_complex(x.dtype) and transform in ("jacobian", "hessian"):
             raise complex_matrix(transform, f"argument {what}{path}", x)

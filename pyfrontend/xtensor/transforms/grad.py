@@ -72,8 +72,8 @@ class Arguments:
         if not isinstance(wrt, (int, str, list, tuple)):
             if hasattr(wrt, "dims"):
                 raise ArgumentTypeError(
-                    f"xt.{kind}: wrt= says by which arguments, and is {shown(wrt)}. {kind} gives a function: write "
-                    f"xt.{kind}(f)(x)"
+                    f"xt.{kind}: wrt= is a position or a parameter's name, not {shown(wrt)}. {kind} returns a "
+                    f"function: write xt.{kind}(f)(x)"
                 )
             raise ArgumentTypeError(
                 f"xt.{kind}: wrt= is a position, a parameter's name, or a tuple of these, not {ordered(wrt)!r:.60}"

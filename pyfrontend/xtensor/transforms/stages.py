@@ -68,7 +68,7 @@ class Lowered(Traced):
     def compile(self) -> Compiled:
         if not self.target.here:
             raise DeviceError(
-                f"there is no {self.target.name!r} here to run {self.program.name} on: its text can be read, "
+                f"there is no {self.target.name!r} here to run {self.program.name} on; only its text can be shown: "
                 'f.lower(..).as_text("gpu"). Lower it without device= to run it on the CPU'
             )
         return Compiled(self.program, self.call, self.target)

@@ -249,7 +249,9 @@ def _as_numpy(data: Any, dtype: dtypes.DType | None, copy: bool | None) -> np.nd
     # A program with a masked array has imported the module, which takes 15 ms.
     if "numpy.ma" in sys.modules and isinstance(data, np.ma.MaskedArray):
         if np.ma.is_masked(data):
-            raise ArgumentTypeError("xt.array: arrays have no masks. Write data.filled(value), for instance NaN")
+            raise ArgumentTypeError(
+                "xt.array: arrays do not have masks. Write data.filled(value), for example with NaN"
+            )
         data = data.data
     try:
         values = np.asarray(data)

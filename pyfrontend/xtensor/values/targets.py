@@ -151,7 +151,7 @@ def _check_words(profile: str) -> None:
         number = re.fullmatch(r"(\w+)=[1-9][0-9]{0,8}", word)
         if number[1] not in _native.profile_numbers if number else word not in _WORDS:
             known = ", ".join([*sorted(_WORDS), *(f"{n}=NUMBER" for n in _native.profile_numbers)])
-            raise DeviceError(f"the profile {profile!r} says {word!r}, which is nothing that a device has: {known}")
+            raise DeviceError(f"the profile {profile!r} says {word!r}, which is not a property of devices: {known}")
         if word.startswith("sm=") and int(word[3:]) < 70:
             old = f"{word[3:-1] or 0}.{word[-1]}"
             raise DeviceError(

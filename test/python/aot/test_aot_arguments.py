@@ -105,19 +105,19 @@ def test_arguments_are_as_many_as_exported() -> None:
     x = xt.ones(i=3)
     g = loaded(several, _S, _S)
     np.testing.assert_array_equal(g(x, x).values, 2)
-    with pytest.raises(xt.UnsupportedError, match=r"several: xs\[2\] was not there"):
+    with pytest.raises(xt.UnsupportedError, match=r"several: xs\[2\] was not an argument"):
         g(x, x, x)
     with pytest.raises(xt.ArgumentTypeError, match=r"several: argument xs\[1\] is missing"):
         g(x)
-    with pytest.raises(xt.UnsupportedError, match=r"xs\[2\] was not there"):
+    with pytest.raises(xt.UnsupportedError, match=r"xs\[2\] was not an argument"):
         xt.grad(lambda t: xt.sum(g(x, x, t)))(x)
     h = loaded(named, _S, k=_S)
     np.testing.assert_array_equal(h(x, k=x).values, 2)
-    with pytest.raises(xt.UnsupportedError, match="named: q was not there"):
+    with pytest.raises(xt.UnsupportedError, match="named: q was not an argument"):
         h(x, k=x, q=x)
     with pytest.raises(xt.ArgumentTypeError, match="named: argument k is missing"):
         h(x)
-    with pytest.raises(xt.UnsupportedError, match="named: q was not there"):
+    with pytest.raises(xt.UnsupportedError, match="named: q was not an argument"):
         loaded(named, _S)(x, q=x)
 
 
@@ -146,7 +146,7 @@ def test_a_default_that_is_not_in_the_bundle() -> None:
     def scaled(x: Any, w: Any = xt.ones(i=3)) -> Any:  # noqa: B008
         return x * w
 
-    with pytest.raises(xt.ArgumentTypeError, match="scaled: argument w is missing: its default <Array>"):
+    with pytest.raises(xt.ArgumentTypeError, match=r"scaled: argument w is missing\. Its default <Array>"):
         loaded(scaled, _S, _S)(xt.ones(i=3))
 
 

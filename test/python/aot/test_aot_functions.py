@@ -192,11 +192,11 @@ def test_what_only_some_of_them_need() -> None:
 @pytest.mark.parametrize(
     ("functions", "more", "message"),
     [
-        ({}, {}, r"each has its arguments beside it"),
-        ({"f": (abs, ())}, {"args": (IMAGE,)}, r"each has its arguments beside it"),
+        ({}, {}, r"the arguments of each function beside it"),
+        ({"f": (abs, ())}, {"args": (IMAGE,)}, r"the arguments of each function beside it"),
         ({"f": abs}, {}, r"'f' needs \(function, args\) or \(function, args, kwargs\)"),
         ({"f": (abs,)}, {}, r"'f' needs \(function, args\)"),
-        ({3: (abs, ())}, {}, r"names of functions are texts"),
+        ({3: (abs, ())}, {}, r"names of functions are strings"),
         ({"f": (3, ())}, {}, r"'f' needs a function, got 3"),
         ({"f": (abs, IMAGE)}, {}, r"'f'\(args=\): a tuple"),
         ({"a\nb": (lambda x: x, (IMAGE,))}, {}, r"a function with such a name"),

@@ -282,8 +282,16 @@ ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
         "'b' is a dim of the array",
     ),
     "no points": (lambda: xt.interp(Y, K.isel(k=slice(0)), F.isel(k=slice(0))), xt.SizeError, "no points"),
-    "sides of a cycle": (lambda: xt.interp(Y, K, F, 0.0, period=1.0), xt.ArgumentError, "no left= or right="),
-    "gradient of one": (lambda: xt.gradient(Y.isel(t=slice(1)), "t"), xt.SizeError, "size 1, and 2 are needed"),
+    "sides of a cycle": (
+        lambda: xt.interp(Y, K, F, 0.0, period=1.0),
+        xt.ArgumentError,
+        "left= and right= do not go with period=",
+    ),
+    "gradient of one": (
+        lambda: xt.gradient(Y.isel(t=slice(1)), "t"),
+        xt.SizeError,
+        "size 1; at least 2 elements are needed",
+    ),
     "edge_order": (lambda: xt.gradient(Y, "t", edge_order=3), xt.ArgumentError, "edge_order is 1 or 2"),
     "spacing of one": (lambda: xt.gradient(X, spacing={"c": 1.0}), xt.ArgumentError, "no spacing for 't'"),
     "arguments of NumPy": (lambda: xt.polyval(COEFFS, Y), xt.DimensionError, "no dim 'degree'|dims"),

@@ -206,7 +206,7 @@ def test_labels_are_those_of_rows_and_columns() -> None:
 
 
 ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
-    "sizes": (lambda: linalg.matmul(WIDE, TALL), xt.SizeError, r"3 columns \('col'\) times one with 4 rows"),
+    "sizes": (lambda: linalg.matmul(WIDE, TALL), xt.SizeError, r"3 columns \('col'\) and the second 4 rows"),
     "one matrix": (lambda: linalg.matmul(A), xt.ArgumentError, "needs two matrices"),
     "no matrix": (lambda: linalg.matmul(A, V), xt.DimensionError, "linalg.matmul"),
     "a vector with both": (lambda: linalg.quadratic_form(A, B), xt.DimensionError, "not both"),

@@ -108,7 +108,7 @@ MESSAGES |= {
     "while_loop without a predicate": (
         lambda: xt.while_loop(lambda c: None, lambda c: c + 1, 0.0),
         xt.ArgumentTypeError,
-        "xt.while_loop: <lambda>, which says whether to go on, must return a bool, got None",
+        "xt.while_loop: the condition <lambda> must return a bool, got None",
     ),
     "scan without a carry": (
         lambda: xt.scan(lambda c, x: (None, x), 0.0, V, dim="ch"),
