@@ -22,27 +22,27 @@ from xtensor.surface.methods import ArrayMethods
 
 HEAD = """# Functions
 
-Every public function, by family. Written by `scripts/list_functions.py` from what the functions say themselves
-(`help(xt.sum)` says all of it); a test tells when it has to run again. `xt.NAME` for anything that is called otherwise
-elsewhere (`xt.einsum`, `xt.vmap`, `xt.nanmean`) says what to write.
+This page lists every public function, by family, with the first sentence of its docstring. `help(xt.sum)` prints the
+whole docstring. If another library has a name that xtensor lacks, such as `xt.einsum`, `xt.vmap` or `xt.nanmean`, the
+error says what to write. `scripts/list_functions.py` writes this page, and a test fails until it has run.
 """
 # Titles of families, in order: a module of the package (whose functions are in `xt`), or a room in `xt`.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "Arrays in and out": ("values.array", "call.arrays", "values.dlpack", "storage", "values.spec"),
-    "From sizes and numbers": ("ops.creation",),
-    "Of one array, element by element": ("ops.elementwise",),
-    "Of several arrays, element by element": ("ops.operators",),
+    "Creation": ("ops.creation",),
+    "Elementwise, of one array": ("ops.elementwise",),
+    "Elementwise, of several arrays": ("ops.operators",),
     "Special functions": ("ops.special",),
     "Products": ("ops.contraction",),
     "Reductions": ("ops.reductions",),
     "Running sums": ("ops.scans",),
     "Statistics": ("ops.statistics", "ops.quantiles"),
-    "Of samples along a dim": ("ops.sampled",),
-    "In order": ("ops.sorting", "ops.sets"),
-    "By label, by group": ("ops.by_label", "ops.grouping", "ops.segments", "ops.segment_quantiles"),
+    "Samples along a dim": ("ops.sampled",),
+    "Sorting and distinct values": ("ops.sorting", "ops.sets"),
+    "Labels and groups": ("ops.by_label", "ops.grouping", "ops.segments", "ops.segment_quantiles"),
     "Reading by position": ("ops.indexing",),
     "Names and order of dims": ("ops.shape",),
-    "Moved and repeated": ("ops.moving",),
+    "Moving and repeating": ("ops.moving",),
     "Windows": ("ops.windows",),
     "Linear algebra": ("linalg",),
     "Random numbers": ("random",),

@@ -24,7 +24,7 @@ _DIM = "unknown"  # the unknowns in a row
 
 
 def implicit(residual: Callable[..., Any], solve: Callable[..., Any]) -> custom_derivative:
-    """Returns the function `solve`, with the derivatives of what it solves: residual(y, *args) = 0 at y = solve(*args).
+    """Returns `solve` with the derivatives of the solution y = solve(*args) of residual(y, *args) = 0.
 
     residual: takes the solution and the arguments of `solve`; it returns a pytree with the structure and the dims of
     the solution. A fixed point y = f(y, *args) has the residual f(y, *args) - y.

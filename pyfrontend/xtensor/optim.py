@@ -36,7 +36,7 @@ Rate = Any  # a number, an array without dims, or a schedule: a function from th
 
 
 class State(NamedTuple):
-    """What an optimizer keeps from step to step: the count of steps, and running means with the dims of parameters."""
+    """What an optimizer keeps between steps: the number of steps, and running means with the dims of the parameters."""
 
     count: Any
     first: Any = None
@@ -72,7 +72,7 @@ def _moved(parameters: Any, steps: Any, rate: Any) -> Any:
 
 
 def sgd(rate: Rate, *, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = 0.0) -> Optimizer:
-    """Returns gradient descent: p - rate * g, with momentum where it is given, as torch.optim.SGD.
+    """Returns gradient descent, p - rate * g, optionally with momentum, as torch.optim.SGD.
 
     rate: a number, or a schedule such as `cosine`. momentum: how much of the last step each step keeps.
     weight_decay: adds weight_decay * p to the gradient.
@@ -106,7 +106,7 @@ def momentum(rate: Rate, decay: float = 0.9, *, nesterov: bool = False) -> Optim
 
 
 def adam(rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Optimizer:
-    """Returns Adam (Kingma and Ba, 2015): steps by the running mean of gradients over the root of that of squares.
+    """Returns Adam (Kingma and Ba, 2015): divides the mean of gradients by the root of the mean of their squares.
 
     rate: a number, or a schedule such as `cosine`. b1, b2: how much the means keep at each step. eps is added to the
     root.
@@ -117,7 +117,7 @@ def adam(rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-
 def adamw(
     rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, *, weight_decay: float = 1e-2
 ) -> Optimizer:
-    """Returns Adam whose weights decay apart from the gradient, by rate * weight_decay * p (Loshchilov, 2019)."""
+    """Returns Adam with weight decay apart from the gradient, by rate * weight_decay * p (Loshchilov, 2019)."""
 
     def init(parameters: Any) -> State:
         return State(array(0), tree.map(zeros_like, parameters), tree.map(zeros_like, parameters))
@@ -161,7 +161,7 @@ def _square(x: Any) -> Any:
 
 
 def clip_by_norm(gradients: Any, limit: float) -> Any:
-    """Returns the tree scaled such that its `global_norm` is at most `limit`."""
+    """Returns the gradients, scaled so that their `global_norm` is at most `limit`."""
     norm = global_norm(gradients)
     factor = where(norm > limit, limit / where(norm > limit, norm, 1.0), 1.0)
     return tree.map(lambda x: x * _like(factor, x), gradients)
@@ -178,17 +178,17 @@ def _part(count: Any, steps: int) -> Any:
 
 
 def cosine(peak: float, steps: int, final: float = 0.0) -> Callable[[Any], Any]:
-    """Returns a schedule that falls from `peak` to `final` within `steps`, along half a cosine."""
+    """Returns a schedule that falls from `peak` to `final` over `steps` steps, along half a cosine."""
     return lambda count: final + (peak - final) * 0.5 * (1.0 + cos(math.pi * _part(count, steps)))
 
 
 def exponential(start: float, factor: float, steps: int = 1) -> Callable[[Any], Any]:
-    """Returns a schedule that is multiplied by `factor` within each `steps`."""
+    """Returns a schedule that begins with `start`, and is multiplied by `factor` over each `steps` steps."""
     return lambda count: start * exp(math.log(factor) * (1.0 * count / steps))
 
 
 def warmup(steps: int, then: Rate) -> Callable[[Any], Any]:
-    """Returns a schedule that rises from 0 to the start of `then` within `steps`, and goes on as `then` does."""
+    """Returns a schedule that rises from 0 to the start of `then` over `steps` steps, and continues as `then`."""
 
     def schedule(count: Any) -> Any:
         after = _rate(then, maximum(count - steps, 0))
@@ -201,7 +201,7 @@ def warmup(steps: int, then: Rate) -> Callable[[Any], Any]:
 
 
 class Minimum(NamedTuple):
-    """What `lbfgs` found: the parameters, the value and the gradient there, the count of steps, whether it is one."""
+    """What `lbfgs` found: the parameters, the value, the gradient, the number of steps, and whether it converged."""
 
     parameters: Any
     value: Any

@@ -36,7 +36,7 @@ def __dir__() -> list[str]:
 
 
 def ravel(tree: Any, dim: str = "parameter") -> tuple[Any, Callable[[Any], Any]]:
-    """Returns all leaves in a row, a vector along `dim`, and the function that makes such a tree of a vector.
+    """Returns all leaves as one vector along `dim`, and a function that turns a vector back into the tree.
 
     Leaves follow each other in the order of `leaves`, each row by row in the order of its dims. The vector has the
     dtype that the leaves promote to; the function gives each leaf its own again. Labels do not come along.

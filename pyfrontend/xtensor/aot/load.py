@@ -165,18 +165,20 @@ def load(
     native: bool = True,
     expect: str | None = None,
 ) -> Loaded | LoadedFunctions | Any:
-    """The function of a bundle (a path, its bytes, or what `xt.export` returned), with its names, defaults, dims and
-    docstring; of one with several all of them, by name, or the one that `function` names. Nothing is compiled: of the
-    bundle's targets for CPUs the one runs that uses most of this machine's, and those for devices where arrays are on
-    one; or it is `target`, and arrays are moved there. Works inside of jit, grad and vectorize, as the IR is part of
-    the bundle.
+    """Returns the function of a bundle: a path, bytes, or what `xt.export` returned. If the bundle has several
+    functions, returns all of them by name, or the one that `function` names.
 
-    native=False: for bundles of people whose programs you would not run (docs/security.md). The IR is checked, tried
-    in another process within limits of time and memory, and compiled here; code of the bundle is not loaded. `target`
-    is where it runs, "cpu" or a device. expect: "sha256:" and the 64 digits that `sha256sum` prints for the file: any
-    other file is refused.
+    The function has the names, defaults, dims and docstring with which it was exported. Nothing is compiled. Of the
+    bundle's targets for CPUs, the one that uses most features of this machine runs. If the arguments are on a device,
+    the code for this device runs. `target` selects a target, and arguments are then moved there. The function also
+    works inside of jit, grad and vectorize, because the bundle contains the IR.
 
-    Raises BundleError for what is damaged, of a newer version, for other machines, or not what was expected."""
+    native=False: for a bundle from a source that you do not trust (docs/security.md). The IR is checked, then compiled
+    in another process within limits of time and memory, then compiled in this process. Code of the bundle is not
+    loaded. `target` is then "cpu" or a device. expect: "sha256:" and the 64 digits that `sha256sum` prints for the
+    file: any other file is refused.
+
+    Raises BundleError if the bundle is damaged, of a newer version, for other machines, or not the expected file."""
     if expect is not None and not (isinstance(expect, str) and re.fullmatch(r"sha256:[0-9a-f]{64}", expect, re.ASCII)):
         raise ArgumentError(
             f'xt.load: expect={expect!r:.80} is not "sha256:" and 64 digits (0-9, a-f) of the whole file'

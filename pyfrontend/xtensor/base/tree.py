@@ -258,7 +258,7 @@ def map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
 
 
 def reduce(fn: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
-    """Returns all leaves put together by `fn`, from left to right: `reduce(lambda a, b: a + b, tree)`.
+    """Returns all leaves combined by `fn`, from left to right: `reduce(lambda a, b: a + b, tree)`.
 
     Starts with `initial` where it is given. Raises ArgumentError for a tree without leaves and `initial`.
     """

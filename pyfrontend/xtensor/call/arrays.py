@@ -23,7 +23,7 @@ def array(
     copy: bool | None = None,
     device: str | None = None,
 ) -> Array:
-    """An array over the memory of NumPy or DLPack, shared: copy=True if that is written to; or of lists, or a number.
+    """Returns an array that shares the memory of a NumPy array or DLPack tensor, or that holds lists or a number.
 
     `dims` names the axes, outermost first: ``xt.array(data, dims=("sample", "pixel"))``; one name may be given bare.
     Memory is shared where it is row-major, aligned and of the dtype, unless `copy` or `xt.option(copy=True)`: the array
@@ -60,8 +60,8 @@ def _named(data: Any, copy: bool | None) -> Array:
 
 
 def as_array(x: Any) -> Array:
-    """An Array from an xarray.DataArray (dims kept; coordinates, name and attributes travel along), an Array (itself,
-    traced or not), or a number. Memory is shared where it can be."""
+    """Returns a DataArray as an Array, with its dims, coordinates, name and attributes; a number as an array without
+    dims; an Array, traced or not, as it is. Memory is shared where it can be."""
     if isinstance(x, _native.Array):
         return x  # type: ignore[return-value]
     if isinstance(x, (Tracer, DynamicSize)):

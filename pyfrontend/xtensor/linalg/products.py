@@ -108,7 +108,7 @@ def congruence(a: ArrayLike, p_: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
 @op
 def kron(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
-    """Returns the Kronecker product, whose rows and columns are as many as the products of both sizes.
+    """Returns the Kronecker product, whose row and column sizes are the products of those of `a` and `b`.
 
     `dims` names the row and the column dim of both; all other dims are batches, paired by name.
     """

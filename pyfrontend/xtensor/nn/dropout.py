@@ -23,7 +23,7 @@ __all__ = ["dropout"]
 
 @functools.partial(plain, name="nn.dropout")
 def dropout(key: Key, x: ArrayLike, rate: float, /) -> Array:
-    """Returns `x` with each element 0 with probability `rate`, and else divided by 1 - rate: the dims of `x`.
+    """Returns `x` with each element set to 0 with probability `rate`, or else divided by 1 - rate.
 
     rate: a number from 0 to below 1. The mask is not stored: the gradient draws it again from `key`. Write `x` itself
     where the network does not train. Each of an array of keys has its own mask. Source: Srivastava et al., "Dropout"

@@ -20,7 +20,7 @@ __all__ = ["scaled_value_and_grad"]
 
 
 def scaled_value_and_grad(f: Callable[..., Any], wrt: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """Returns a function of a scale and the arguments of `f`, which gives the loss, its gradient, and a bool.
+    """Returns a function of a scale and the arguments of `f` that returns the loss, its gradient, and a bool.
 
     g(scale, *args) differentiates scale * f(*args), so that small parts of 16-bit gradients do not round to 0 on the
     way, and divides by the scale again. The bool says whether all of the gradient is finite. If it is not, leave the

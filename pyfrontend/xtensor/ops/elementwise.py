@@ -321,7 +321,7 @@ def stop_gradient(x: ArrayLike, /) -> Array: ...
 def stop_gradient(x: T, /) -> T: ...
 @plain
 def stop_gradient(x: Any, /) -> Any:
-    """Returns `x`, an array or a pytree of arrays, as a constant to derivatives.
+    """Returns `x`, an array or a pytree of arrays, which derivatives treat as a constant.
 
     Gradients and tangents of the result are 0. Values do not change.
     """

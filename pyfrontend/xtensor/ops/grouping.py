@@ -365,7 +365,7 @@ def groupby(
     into: str = "group",
     **groupers: Any,
 ) -> GroupBy:
-    """Returns the groups of `x` by what a coordinate says: groupby(x, "time.month").mean(), groupby(x, "region").sum().
+    """Returns the groups of `x` by the values of a coordinate: groupby(x, "time.month").mean().
 
     group: the name of a coordinate, a part of its dates ("time.month", "time.season"), or a DataArray of labels; or
     a grouper of `xarray.groupers` by keyword: time=SeasonGrouper(["DJF", "JJA"]), x=BinGrouper(bins). Several, in a

@@ -119,7 +119,7 @@ def segment_sum(
     x: ArrayLike, codes: ArrayLike, /, num_groups: int, dim: Dims = None, into: str = "group",
     *, skipna: bool | None = None,
 ) -> Array:  # fmt: skip
-    """Returns the sum of each group of elements: the element at a position goes to the group that `codes` has there.
+    """Returns the sum of each group of elements; `codes` holds the number of the group at each position.
 
     codes: integers over dims of `x`, counted from 0. A code below 0 or from `num_groups` on leaves its element out.
     num_groups: how many groups there are, a Python int. dim: the dims of the codes that are grouped, by default all

@@ -146,7 +146,7 @@ def _nonzero(x: ArrayLike, size: int, fill_value: int, dim: str, mode: str, /) -
 def nonzero(
     x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0, dim: str = "nonzero", mode: str = "raise"
 ) -> dict[str, Array]:
-    """Returns the positions of the elements that differ from 0: of each dim of `x` an i8 array along the dim `dim`.
+    """Returns the positions of elements that differ from 0: a dict with an i8 array along `dim` for each dim of `x`.
 
     The result is a dict, which `isel` takes: x.isel(xt.nonzero(x)) has these elements. They come in the order of the
     dims of `x`. `size` is the size of `dim`; only a traced function needs it. If there are fewer elements,

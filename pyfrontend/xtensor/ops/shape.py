@@ -351,7 +351,7 @@ def broadcast(*arrays: ArrayLike, exclude: Dims = ()) -> tuple[Array, ...]:
 
 @op
 def meshgrid(*arrays: ArrayLike) -> tuple[Array, ...]:
-    """Returns the arrays, each with one dim of its own, as arrays over the grid of all these dims in their order.
+    """Returns the arrays, each with one dim of its own, broadcast over all these dims in their order.
 
     meshgrid(xs, ys) for xs(x), ys(y) gives two arrays with dims (x, y). In arithmetic, xs + ys is the grid already.
     """

@@ -77,7 +77,7 @@ def argsort(x: ArrayLike, /, dim: str | None = None, *, descending: bool = False
 
 @op
 def argpartition(x: ArrayLike, kth: int, /, dim: str | None = None) -> Array:
-    """Returns positions along `dim` at which smaller elements than the `kth` come before it: i8 with its dims.
+    """Returns positions that order `x` along `dim` so that smaller elements come before the `kth`: i8 with its dims.
 
     The `kth` element, from 0, is where it would be if `x` were sorted; negative ones count from the end. As with
     NumPy, the order on both sides is not specified. Raises SizeError if there is no such element.

@@ -64,7 +64,7 @@ def _less(x: Tracer, bound: float) -> Tracer:
 
 @op
 def logit(x: ArrayLike, /) -> Array:
-    """log(x / (1 - x)), exact near 1/2 and at both ends, NaN outside of [0, 1]: the dims of `x`."""
+    """Returns log(x / (1 - x)), accurate near 1/2 and at both ends, NaN outside of [0, 1], with the dims of `x`."""
     return p.rounded_once(_logit, p.as_float(x))
 
 
@@ -80,7 +80,9 @@ def _logit(x: Tracer) -> Tracer:
 
 @op
 def sinc(x: ArrayLike, /) -> Array:
-    """sin(pi x) / (pi x), 1 at 0, as NumPy's: the dims of `x`. Derivatives of every order are exact at 0."""
+    """Returns sin(pi x) / (pi x), which is 1 at 0, as in NumPy, with the dims of `x`.
+
+    Derivatives of every order are exact at 0."""
     return p.rounded_once(_sinc, p.as_float(x))
 
 
@@ -103,7 +105,7 @@ def _sinc(x: Tracer) -> Tracer:
 
 @op
 def entr(x: ArrayLike, /) -> Array:
-    """-x log(x), 0 at 0 and -inf below: the dims of `x`."""
+    """Returns -x log(x), which is 0 at 0 and -inf below 0, with the dims of `x`."""
     return p.rounded_once(_entr, p.as_float(x))
 
 
@@ -124,20 +126,21 @@ def _times_log(name: str, x: Tracer, y: Tracer) -> Tracer:
 
 @op(joins=True)
 def xlogy(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x log(y), 0 where x is 0 and y is not NaN. The result has the union of the dims."""
+    """Returns x log(y), which is 0 where x is 0 and y is not NaN. The result has the union of the dims."""
     return p.rounded_once(lambda x, y: _times_log("log", x, y), *aligned("xlogy", *p.promote_float(x, y)))
 
 
 @op(joins=True)
 def xlog1py(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x log(1 + y), 0 where x is 0 and y is not NaN. The result has the union of the dims."""
+    """Returns x log(1 + y), which is 0 where x is 0 and y is not NaN. The result has the union of the dims."""
     return p.rounded_once(lambda x, y: _times_log("log1p", x, y), *aligned("xlog1py", *p.promote_float(x, y)))
 
 
 @op(joins=True)
 def kl_div(x: ArrayLike, y: ArrayLike, /) -> Array:
-    """x log(x / y) - x + y, y where x is 0, and inf where one is negative or y alone is 0. The result has the union of
-    the dims. Summed, it is the divergence of Kullback and Leibler."""
+    """Returns x log(x / y) - x + y; y where x is 0, inf where one is negative or only y is 0.
+
+    The result has the union of the dims. Its sum is the divergence of Kullback and Leibler."""
     return p.rounded_once(_kl_div, *aligned("kl_div", *p.promote_float(x, y)))
 
 
@@ -161,7 +164,7 @@ def _left_tail(x: Tracer) -> Tracer:
 
 @op
 def ndtr(x: ArrayLike, /) -> Array:
-    """The standard normal distribution function, exact in both tails: the dims of `x`."""
+    """Returns the standard normal distribution function at `x`, accurate in both tails, with the dims of `x`."""
     return p.rounded_once(_ndtr, p.as_float(x))
 
 

@@ -210,7 +210,7 @@ def bincount(
     x: ArrayLike, /, weights: ArrayLike | None = None, *, length: int | None = None, dim: Dims = None,
     bin: str = "bin", mode: str = "raise",
 ) -> Array:  # fmt: skip
-    """Returns how often each integer 0 to length - 1 comes in `x` over `dim`, along the new last dim `bin`: i8.
+    """Returns how often each integer from 0 to length - 1 occurs in `x` over `dim`, along the new last dim `bin`: i8.
 
     With `weights`, which align by name, it is the sum of the weights. Without `length`, which a traced function
     needs, the largest number decides. `mode` says what numbers out of range do: "raise" (IndexError), "clip", or

@@ -26,7 +26,7 @@ from .plan import Plan, Sizes, add, compare, log, mul, sizes_last, where
 
 @public
 def bits(key: Key, sizes: Sizes = None, /, *, dtype: Any = "u4", **keywords: int) -> Array:
-    """Returns random unsigned integers, of which each value of the dtype has the same probability: bits(key, time=3).
+    """Returns random unsigned integers, uniform over all values of the dtype: bits(key, time=3).
 
     uint32 is the exclusive or of the two words that Threefry-2x32 gives for an element, uint64 both words.
     """
@@ -70,7 +70,7 @@ def _bernoulli(words: ArrayLike, chance: ArrayLike, sizes: dict[str, Any], /) ->
 def randint(
     key: Key, low: ArrayLike, high: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = "i8", **keywords: int
 ) -> Array:
-    """Returns integers from `low` to `high` - 1, of which each has the same probability: randint(key, 0, 6, time=3).
+    """Returns integers that are uniform from `low` to `high` - 1: randint(key, 0, 6, time=3).
 
     Bounds are ints or integer arrays, aligned by name. Probabilities are equal to within 2**-32 of themselves. Raises
     ArgumentError if low >= high, of ints; where arrays are so, the result is `low`.
@@ -204,7 +204,7 @@ def choice(
     replace: bool = True,
     **keywords: int,
 ) -> Array:
-    """Returns elements of `x` along `dim`, drawn at random: choice(key, x, dim="sample", draw=5) has draw for sample.
+    """Returns random elements of `x` along `dim`: choice(key, x, dim="sample", draw=5) replaces sample by draw.
 
     x: an array, or an int that stands for its positions. p: probabilities along `dim`, by default equal ones; they need
     not sum to 1. replace=False draws no position twice, and takes one size, no larger than that of `dim`. All other

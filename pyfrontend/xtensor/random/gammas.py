@@ -63,7 +63,7 @@ def _gamma(words: ArrayLike, a: ArrayLike, sizes: dict[str, Any], dtype: Any, /)
 
 @public
 def beta(key: Key, a: ArrayLike, b: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: int) -> Array:
-    """Returns floats with the beta distribution of shapes `a` and `b`, of which each is above 0.
+    """Returns floats with the beta distribution of shapes `a` and `b`, which are above 0.
 
     It is x / (x + y) of two gamma numbers x and y, whose logarithms are computed: small shapes do not divide 0 by 0.
     Differentiable with respect to both shapes.

@@ -120,7 +120,7 @@ def words_of(name: str, key: Any) -> Any:
 
 @public
 def key(seed: ArrayLike, /) -> Key:
-    """Returns the key of a seed, an int of 64 bits; an integer array of seeds gives an array of keys with its dims.
+    """Returns a key made from a seed, an int of 64 bits; from an integer array, an array of keys with its dims.
 
     Equal seeds give equal keys. Raises ArgumentTypeError for other seeds.
     """
@@ -204,7 +204,7 @@ def has_dim(name: str, dim: str, words: Tracer) -> Error:
 
 @public
 def fold_in(key: Key, data: ArrayLike, /) -> Key:
-    """Returns the key of `key` and an integer, such as the number of a step; of an integer array, an array of keys.
+    """Returns a key made from `key` and an integer, such as a step number; from an integer array, an array of keys.
 
     Different integers give independent keys. They lie between -2**61 and 2**61: others are taken modulo 2**62. Raises
     DTypeError if `data` is not an integer.

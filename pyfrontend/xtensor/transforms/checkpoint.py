@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 @plain
 def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
-    """Returns `f` so that a gradient stores its arguments alone and computes the rest again in the backward pass.
+    """Returns `f` so that a gradient stores only its arguments, and recomputes the rest in the backward pass.
 
     Values and derivatives are those of `f`; only memory and time differ. It works as a decorator. Arguments and
     results are pytrees; Python values stay Python values. In the body of a scan over blocks of steps, memory grows

@@ -63,7 +63,7 @@ def spec_of_type(type_: Any) -> Spec:
 
 
 def spec(sizes: dict[str, int | None] | None = None, /, *, dtype: DTypeLike = None, **kw: int | None) -> Spec:
-    """Returns dims, sizes and dtype without values, to lower or export a function for.
+    """Returns dims, sizes and dtype without values, for which a function can be lowered or exported.
 
     A size of None is a dynamic dim. The dtype is f8 by default, as for `zeros`.
     Example: ``xt.spec(batch=None, pixel=784, dtype="f4")``.
