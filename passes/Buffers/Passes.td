@@ -80,21 +80,22 @@ def ReuseArguments : Pass<"xtensor-reuse-arguments", "::mlir::func::FuncOp"> {
   let summary = "Let results take the memory of arguments that the caller gives away";
   let description = [{
     The attribute `xtensor.donated` marks an argument whose values the caller does not need after
-    the call. A result of its type can lie in its memory if every element of the argument is read
-    before that place of the result is written. The pass compares each read with each write:
+    the call. A result of the same type can lie in its memory if the function reads each element of
+    the argument before it writes the result there. The pass compares each read with each write. One
+    of these must hold:
 
-    * In two ops of the function's body, the read comes first, or the two never touch the same
-      element.
-    * In one elementwise op, both are at the same place.
-    * In a parallel loop, both are in a part that only this iteration has.
+    * Both are in different ops of the function's body, and the read comes first, or they never
+      touch the same element.
+    * Both are in one elementwise op, and access the same element.
+    * Both are in a parallel loop, and access a part that no other iteration accesses.
 
     The result gets the attribute `xtensor.reused`, which names the argument. The caller passes one
-    address for both. Ops that copy an array to itself go: an update at one position then writes that
-    position alone.
+    address for both. The pass then removes ops that copy an array to itself. So an update at one
+    position writes only this position.
 
-    Upstream's analysis works in place on a `bufferization.writable` argument. That is not enough
-    here: an update is a concatenation of three parts, and `p - rate * g` has a destination of its
-    own.
+    Upstream's analysis can write to a `bufferization.writable` argument in place. That is not
+    enough here: an update is a concatenation of three parts, and `p - rate * g` has a destination
+    of its own.
 
     ```mlir
     func.func @main(%p: memref<8xf32> {xtensor.donated}, %g: memref<8xf32>) -> memref<8xf32> {
@@ -117,8 +118,8 @@ def OutParams : Pass<"xtensor-out-params", "::mlir::func::FuncOp"> {
   let description = [{
     Results become arguments after the inputs. If the function allocates a result, it writes
     directly to the caller's buffer instead. A result is copied only if it is an argument, or if the
-    function returns it twice. A result that takes an argument's memory is there already. The body never reads the sizes of an out parameter, so the caller
-    need not pass them.
+    function returns it twice. A result that reuses the memory of an argument is not copied. The
+    body never reads the sizes of an out parameter, so the caller need not pass them.
 
     ```mlir
     func.func @main(%x: memref<8xf32>) -> memref<8xf32> {
