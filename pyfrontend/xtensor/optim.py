@@ -74,7 +74,7 @@ def _moved(parameters: Any, steps: Any, rate: Any) -> Any:
 def sgd(rate: Rate, *, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = 0.0) -> Optimizer:
     """Returns gradient descent, p - rate * g, optionally with momentum, as torch.optim.SGD.
 
-    rate: a number, or a schedule such as `cosine`. momentum: how much of the last step each step keeps.
+    rate: a number, or a schedule such as `cosine`. momentum: the factor by which each step keeps the last step.
     weight_decay: adds weight_decay * p to the gradient.
 
     >>> step = xt.optim.sgd(0.1)
@@ -108,8 +108,8 @@ def momentum(rate: Rate, decay: float = 0.9, *, nesterov: bool = False) -> Optim
 def adam(rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Optimizer:
     """Returns Adam (Kingma and Ba, 2015): divides the mean of gradients by the root of the mean of their squares.
 
-    rate: a number, or a schedule such as `cosine`. b1, b2: how much the means keep at each step. eps is added to the
-    root.
+    rate: a number, or a schedule such as `cosine`. b1, b2: the factors by which both means keep their last value. eps
+    is added to the root.
     """
     return adamw(rate, b1, b2, eps, weight_decay=0.0)
 
@@ -227,9 +227,9 @@ def lbfgs(
 ) -> Minimum:
     """Returns a minimum of `f(parameters)`, a number, by L-BFGS (Nocedal, 1980) with a search for the Wolfe conditions.
 
-    parameters: a pytree of float arrays where the search starts. It ends if the largest absolute value of the gradient
-    is at most `tolerance`, after `max_steps`, or if no step makes `f` smaller. memory: how many steps the curvature
-    is taken from. The whole search is one compiled loop. To differentiate a minimum, see `xt.implicit`.
+    parameters: a pytree of float arrays where the search starts. The search ends if the largest absolute value of the
+    gradient is at most `tolerance`, after `max_steps`, or if no step makes `f` smaller. memory: the number of steps
+    that give the curvature. The whole search is one compiled loop. To differentiate a minimum, see `xt.implicit`.
 
     >>> found = xt.optim.lbfgs(lambda x: ((x - 3.0) ** 2).sum(), xt.zeros(i=2))
     >>> found.parameters.values.round(4)

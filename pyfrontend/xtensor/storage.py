@@ -38,8 +38,8 @@ _SUFFIXES = ".safetensors, .nc (netCDF) or .zarr"
 def save(arrays: Any, path: str | os.PathLike[str]) -> None:
     """Writes a pytree of arrays to a file, whose suffix says the format; `load_arrays` reads it.
 
-    ".safetensors": any pytree of dicts, lists, tuples, named tuples, dataclasses and None. Structure and dims come
-    back; labels, names and attributes do not. Needs safetensors.
+    ".safetensors": any pytree of dicts, lists, tuples, named tuples, dataclasses and None. The file keeps
+    structure and dims, and loses labels, names and attributes. Needs safetensors.
     ".nc", ".zarr": one mapping of names, such as a dict or a Dataset, whose arrays are written with their coordinates
     and attributes by xarray. Needs what xarray writes with (netCDF4, h5netcdf or SciPy; zarr).
 
@@ -62,9 +62,10 @@ def load_arrays(path: str | os.PathLike[str], *, dims: Mapping[str, Any] | None 
     """Returns the arrays of a file that `save`, or another program, wrote.
 
     ".safetensors": the pytree that was saved; named tuples and dataclasses come back as classes with the same fields.
-    Of a file of another program, a dict of names; `dims` gives the names of axes by name, by default dim_0, dim_1 ..
+    From a file of another program: a dict of names; `dims` is a dict from these names to the dims of each array, by
+    default dim_0, dim_1 ..
     ".nc", ".zarr": a dict of names, whose arrays have their coordinates and attributes.
-    Raises ArgumentError for a file that is damaged or not there.
+    Raises ArgumentError if the file is damaged or does not exist.
     """
     place = Path(path)
     if place.suffix == ".safetensors":

@@ -38,8 +38,8 @@ def __dir__() -> list[str]:
 def ravel(tree: Any, dim: str = "parameter") -> tuple[Any, Callable[[Any], Any]]:
     """Returns all leaves as one vector along `dim`, and a function that turns a vector back into the tree.
 
-    Leaves follow each other in the order of `leaves`, each row by row in the order of its dims. The vector has the
-    dtype that the leaves promote to; the function gives each leaf its own again. Labels do not come along.
+    Leaves are in the order of `leaves`, and elements in the order of the dims of their leaf. The vector has the dtype
+    that the leaves promote to. The function restores the dtype of each leaf. Labels are lost.
 
     >>> vector, unravel = xt.tree.ravel({"w": xt.ones(row=2, col=3), "b": 0.5})
     >>> vector.sizes, unravel(2.0 * vector)["w"].sizes

@@ -45,8 +45,8 @@ def attention(
     With `causal=True` the query at position i attends to the keys 0 to i; with window=(before, after), or one number
     for both, to the keys i - before to i + after. Keys that no query of a block attends to are not read.
 
-    If there are more than 4 million weights, and sizes are known while tracing, the queries are taken in blocks: no
-    array holds a weight for each query and key, and derivatives compute the weights again.
+    If there are more than 4 million weights, and sizes are known while tracing, the queries are processed in blocks. No
+    array then holds the weights of all blocks, and derivatives compute the weights again.
     """
     names = names_of("nn.attention", dims)
     if len(names) != 3 or isinstance(dims, str):

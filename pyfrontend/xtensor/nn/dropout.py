@@ -25,8 +25,8 @@ __all__ = ["dropout"]
 def dropout(key: Key, x: ArrayLike, rate: float, /) -> Array:
     """Returns `x` with each element set to 0 with probability `rate`, or else divided by 1 - rate.
 
-    rate: a number from 0 to below 1. The mask is not stored: the gradient draws it again from `key`. Write `x` itself
-    where the network does not train. Each of an array of keys has its own mask. Source: Srivastava et al., "Dropout"
+    rate: a number from 0 to below 1. The mask is not stored: the gradient draws it again from `key`. Without
+    training, use `x` itself. Each key of an array of keys has its own mask. Source: Srivastava et al., "Dropout"
     (2014).
     """
     part = number("nn.dropout", rate, "the rate")

@@ -50,8 +50,8 @@ def layer_norm(
 ) -> Array:
     """Returns (x - mean) / sqrt(var + eps) over `dim`, times `weight`, plus `bias`.
 
-    `weight` and `bias` align by name and may be left out. The result has the dims of `x`. Over the dims of space,
-    for each instance and channel, it is instance normalisation.
+    `weight` and `bias` align by name and may be left out. The result has the dims of `x`. With `dim` the dims of
+    space, the function is instance normalisation.
     Source: Ba, Kiros and Hinton, "Layer normalization" (2016).
     """
     x = p.as_float(x)
@@ -79,9 +79,9 @@ def batch_norm(
 ) -> Array:  # fmt: skip
     """Returns (x - mean) / sqrt(var + eps), times `weight`, plus `bias`, with the dims of `x`.
 
-    `dim` are the dims of instances (and of space) over which the mean and the variance are taken, unless both are
-    given, as they are in inference. In training keep running ones beside: m = 0.9 * m + 0.1 * x.mean(dim); what both
-    need is computed once. Source: Ioffe and Szegedy, "Batch normalization" (2015).
+    The mean and the variance are taken over `dim`, the dims of instances (and of space), unless you pass both, as in
+    inference. In training, keep running averages beside: m = 0.9 * m + 0.1 * x.mean(dim). The compiler computes
+    x.mean(dim) once. Source: Ioffe and Szegedy, "Batch normalization" (2015).
     """
     x = p.as_float(x)
     dims = _over("batch_norm", x, dim, '("batch", "h", "w")')

@@ -22,9 +22,9 @@ __all__ = ["scaled_value_and_grad"]
 def scaled_value_and_grad(f: Callable[..., Any], wrt: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Returns a function of a scale and the arguments of `f` that returns the loss, its gradient, and a bool.
 
-    g(scale, *args) differentiates scale * f(*args), so that small parts of 16-bit gradients do not round to 0 on the
-    way, and divides by the scale again. The bool says whether all of the gradient is finite. If it is not, leave the
-    step out and take a smaller scale; after many good steps, double it. `wrt` and `has_aux` are those of
+    g(scale, *args) differentiates scale * f(*args), so that small elements of 16-bit gradients do not round to 0. It
+    then divides the gradient by the scale. The bool tells whether all elements of the gradient are finite. If they are
+    not, skip the step and reduce the scale; after many good steps, double it. `wrt` and `has_aux` are those of
     `xt.value_and_grad`. Source: Micikevicius et al., "Mixed precision training" (2018).
     Example: value, gradient, finite = xt.nn.scaled_value_and_grad(loss)(1024.0, w, x).
     """

@@ -71,11 +71,11 @@ def sel(
 ) -> Array:
     """Returns elements by label along dims: sel(x, time="2020-01", lat=slice(10, 20)), sel(x, {"lat": [10, 30]}).
 
-    A label, a list of labels or a slice of labels, which includes both ends; for dates also a part of one ("2020-01").
-    A named array of labels puts its own dims in place of the dim. Dims without labels are read by position.
-    method: "nearest", "ffill" or "bfill" takes a neighbour of a label that is not there, if it is at most `tolerance`
-    away, in units of the labels. drop: leaves out the coordinates that become single numbers.
-    Raises LabelError for a label that is not there. The result is differentiable by `x`.
+    An indexer is a label, a list of labels, or a slice of labels, which includes both ends. For dates, it may be a part
+    of a date ("2020-01"). A named array of labels puts its own dims in place of the dim. Dims without labels are read
+    by position. method: if a label does not exist, "nearest", "ffill" or "bfill" takes a neighbour that is at most
+    `tolerance` away, in units of the labels. drop: leaves out the coordinates that become single numbers.
+    Raises LabelError for a label that does not exist. The result is differentiable with respect to `x`.
 
     >>> heat = xr.DataArray([3.0, 4.0, 6.0], dims="lat", coords={"lat": [10, 20, 30]})
     >>> xt.sel(heat, lat=slice(20, 30)).values
@@ -163,7 +163,7 @@ def drop_sel(
 ) -> Array:
     """Returns `x` without the elements that have these labels: drop_sel(x, time=["2020-01-01"]).
 
-    Raises LabelError for a label that is not there, unless errors="ignore".
+    Raises LabelError for a label that does not exist, unless errors="ignore".
     """
     given = _for_xarray("drop_sel", by_dim("drop_sel", labels, keywords, "labels"))
     if errors not in ("raise", "ignore"):
@@ -338,7 +338,8 @@ def interp_like(x: ArrayLike, other: Any, /, method: str = "linear") -> Array:
 def assign_coords(x: ArrayLike, coords: Mapping[str, Any] | None = None, /, **keywords: Any) -> Array:
     """Returns `x` with these coordinates besides its own: assign_coords(x, month=range(1, 13)).
 
-    A coordinate has the dim of its name, or says its own: hour=("time", hours). A number has no dim.
+    A coordinate lies along the dim of its name, unless you give another dim: hour=("time", hours). A number does not
+    have a dim.
     """
     given = _for_xarray("assign_coords", by_dim("assign_coords", coords, keywords, "coordinates"))
     at = StandIn("assign_coords", as_array(x) if not hasattr(x, "dims") else x)

@@ -373,8 +373,8 @@ def groupby(
     By codes: groupby(x, codes, num_groups=12, into="month") takes an integer array over dims of `x`, as `segment_sum`.
     It may be traced, and needs no labels.
     The result has the methods sum, mean, max, min, prod, var, std, median, quantile, count, any, all, first, last and
-    map(function). Its arithmetic (g - g.mean()) pairs each element with its group. A reduction is one pass, and has
-    derivatives.
+    map(function). Its arithmetic (g - g.mean()) pairs each element with its group. A reduction reads the array once,
+    and is differentiable.
 
     >>> days = xr.DataArray([1.0, 3.0, 5.0], dims="day", coords={"kind": ("day", ["wet", "dry", "wet"])})
     >>> xt.groupby(days, "kind").mean().values
@@ -497,9 +497,8 @@ def resample(
 ) -> GroupBy:
     """Returns the groups of `x` by spans of time: resample(x, time="1D").mean(), resample(x, time="MS").sum().
 
-    The span is a frequency of pandas. closed, label: which side of a span belongs to it, and labels it, "left" or
-    "right". The dates of a span without elements are in the result, with NaN. To insert dates, write
-    `reindex` or `interp`.
+    The span is a frequency of pandas. closed: "left" or "right", the side of a span that belongs to it. label: the side
+    that labels it. A span without elements gives NaN. To insert dates, write `reindex` or `interp`.
     """
     from xarray import groupers
 

@@ -45,9 +45,9 @@ def interp(
     """Returns at each `x` the value of the line through the points (xp, fp), which ascend along `dim`.
 
     `dim` may be left out if `xp` has one dim. The result has the dims of `x`, then the others of `xp` and `fp`, with
-    equal names paired. Below the first point it is `left`, by default the first value; above the last `right`.
-    With `period`, `x` and `xp` are taken modulo it, and the points need no order. `x` may have a dim named `dim`,
-    of any size. NaN gives NaN. Derivatives go to all three.
+    equal names paired. Below the first point, the result is `left`, by default the first value; above the last point,
+    `right`. With `period`, `x` and `xp` are taken modulo `period`, and the points need not be sorted. `x` may have a
+    dim named `dim`, of any size. NaN gives NaN. Differentiable with respect to `x`, `xp` and `fp`.
     """
     places = [as_tracer(v) for v in (x, xp)]
     build.ordered(*places)
@@ -131,8 +131,8 @@ def _neighbours(x: Tracer, dim: str) -> tuple[Tracer, Tracer]:
 def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: float = 1.0, *, dim: str | None = None) -> Array:
     """Returns the integral of `y` along `dim` by the trapezoidal rule, with the other dims of `y`, then those of `x`.
 
-    `x` has the places of the samples along `dim`; without it they lie `dx` apart. `dim` may be left out for an array
-    with one dim. Integers give f8.
+    `x` has the places of the samples along `dim`; without `x`, the samples lie `dx` apart. `dim` may be left out for an
+    array with one dim. Integers give f8.
     """
     given = [as_tracer(y)] if x is None else [as_tracer(y), as_tracer(x)]
     values = p.promote_mean(*given)
@@ -203,9 +203,9 @@ def _by_parabola(x: Tracer, dim: str, places: Tracer | None, step: Tracer, edge_
 def gradient(x: ArrayLike, dim: Dims = None, spacing: Any = 1.0, *, edge_order: int = 1) -> Any:
     """Returns the slope of the samples `x` along `dim` by central differences, as numpy.gradient, with their dims.
 
-    `spacing` is the distance of the samples, or their places: an array with the dim. For several dims, or None for
-    all, it is one for all, or a dict by dim, and the result is a tuple with one array per dim. At the ends,
-    edge_order=1 takes two samples, 2 three. For the derivative of a function write `xt.grad`.
+    `spacing` is the distance between samples, or their places: an array with the dim. For several dims, or None for
+    all dims, `spacing` is one value for all, or a dict from dims, and the result is a tuple with one array per dim. At
+    the ends, edge_order=1 uses two samples, and 2 uses three. For the derivative of a function write `xt.grad`.
     """
     if edge_order not in (1, 2):
         raise fail(ArgumentError, "gradient", f"edge_order is 1 or 2, not {edge_order!r}", x)
@@ -231,7 +231,8 @@ def polyfit(
 
     They lie along the new first dim `degree_dim`, the highest power first, as in numpy.polyfit and xarray's polyfit.
     `dim` may be left out if `x` has one dim. `w` are weights of the residuals, not of their squares. The result has
-    the other dims of `x`, then those of `y`. Of several solutions it is that of least norm.
+    the other dims of `x`, then those of `y`. If several polynomials fit equally, their coefficients of least norm are
+    returned.
     """
     needs_lapack("polyfit")
     degree = integer("polyfit", deg, "deg", least=0)

@@ -121,11 +121,11 @@ def segment_sum(
 ) -> Array:  # fmt: skip
     """Returns the sum of each group of elements; `codes` holds the number of the group at each position.
 
-    codes: integers over dims of `x`, counted from 0. A code below 0 or from `num_groups` on leaves its element out.
-    num_groups: how many groups there are, a Python int. dim: the dims of the codes that are grouped, by default all
-    of them; each position of the others has groups of its own.
-    The new dim `into`, of size `num_groups`, stands where the first grouped dim was. The sum of an empty group is 0.
-    Integers and bools widen to 64 bits. `skipna=True` leaves NaN out; by default `xt.option(skipna=)` decides.
+    codes: integers over dims of `x`, counted from 0. Elements whose code is negative, or is `num_groups` or larger, are
+    ignored. num_groups: the number of groups, a Python int. dim: the dims of the codes that are grouped, by default all
+    of them; each position along the other dims has its own groups.
+    The new dim `into`, of size `num_groups`, replaces the first grouped dim. The sum of an empty group is 0. Integers
+    and bools widen to 64 bits. `skipna=True` skips NaN; by default `xt.option(skipna=)` decides.
 
     >>> heat = xt.array([1.0, 2.0, 4.0], dims="time")
     >>> xt.segment_sum(heat, xt.array([1, 0, 1], dims="time"), 2, into="season").values

@@ -118,9 +118,9 @@ def unique(
     default the least value, as in JAX). If there are more, mode="raise" raises IndexError, and mode="drop" leaves
     out the largest. NaN is one value, the last.
 
-    return_index adds the first position of each value among all elements in the order of the dims; return_inverse
-    the position of each element's value, with the dims of `x`; return_counts how often each value comes. With any of
-    these the result is a tuple.
+    With any of the following, the result is a tuple. return_index adds the first position of each value among all
+    elements, in the order of the dims. return_inverse adds the position of each element's value, with the dims of `x`.
+    return_counts adds how often each value occurs.
     """
     count = size_from("unique", x, size, "size", lambda v: np.unique(v).size)
     wanted = (bool(return_index), bool(return_inverse), bool(return_counts))

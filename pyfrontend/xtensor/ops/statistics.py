@@ -30,8 +30,8 @@ def average(
 ) -> Array:
     """Returns the mean over `dim` weighted by `weights`, with the other dims of `x`, then those of the weights.
 
-    It is sum(weights * x) / sum(weights): the scale of the weights does not matter. They align by name and may lack
-    dims; without them it is the mean. `skipna=True` leaves NaN out with their weights. Integers give f8.
+    The mean is sum(weights * x) / sum(weights), so the scale of the weights does not matter. Weights align by name and
+    may lack dims. Without weights, the result is the mean. `skipna=True` skips NaN and their weights. Integers give f8.
     """
     x = as_tracer(x)
     given = [x] if weights is None else [x, as_tracer(weights)]
@@ -212,9 +212,9 @@ def bincount(
 ) -> Array:  # fmt: skip
     """Returns how often each integer from 0 to length - 1 occurs in `x` over `dim`, along the new last dim `bin`: i8.
 
-    With `weights`, which align by name, it is the sum of the weights. Without `length`, which a traced function
-    needs, the largest number decides. `mode` says what numbers out of range do: "raise" (IndexError), "clip", or
-    "drop". Derivatives go to the weights.
+    With `weights`, which align by name, the result is the sum of the weights. Without `length`, the largest number
+    decides; a traced function needs `length`. `mode` decides what happens to a number out of range: "raise" raises
+    IndexError, "clip" counts it as the nearest one, "drop" ignores it. Differentiable with respect to `weights`.
     """
     n = size_from("bincount", x, length, "length", lambda v: int(v.max(initial=-1)) + 1)
     return _bincount(x, weights, n, dim, bin, mode)
@@ -302,10 +302,11 @@ def histogram(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Returns how many elements over `dim` lie in each bin, along the new last dim `bin`, and the edges of the bins.
 
-    `bins` is a number of bins of one width over `range` (by default from the least to the largest finite element), or
-    the ascending edges: an array with one dim. The edges have the dim `bin` + "_edge". The last bin holds its
-    upper edge, too; elements outside and NaN count nowhere. `weights` align by name: their sums come in place of
-    counts. With `density=True` the sum of the result times the widths is 1. Derivatives go to the weights.
+    `bins` is a number of bins of equal width over `range` (by default from the least to the largest finite element),
+    or the ascending edges: an array with one dim. The edges have the dim `bin` + "_edge". The last bin includes its
+    upper edge. Elements outside of all bins, and NaN, are not counted. With `weights`, which align by name, the result
+    is the sums of the weights. With `density=True`, the sum of the result times the widths is 1. Differentiable with
+    respect to `weights`.
     """
     edge = f"{check_name(bin)}_edge"
     is_even = not hasattr(bins, "dims") and np.ndim(bins) == 0

@@ -88,7 +88,7 @@ def normal(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: i
     """Returns floats with the standard normal distribution: normal(key, time=3, space=4, dtype="f4").
 
     Write mean + sigma * normal(key, ..) for others. The dtype is f8 by default, or `xt.option(default_float=)`. float32
-    reaches 6.3 standard deviations, float64 9.1. It is the inverse of the distribution function at a uniform number.
+    reaches 6.3 standard deviations, float64 9.1. A number is the inverse of the distribution function at a uniform one.
     """
     return _normal(words_of("normal", key), sizes_of("random.normal", sizes, keywords), dtype)
 
@@ -111,8 +111,8 @@ def truncated_normal(
 ) -> Array:
     """Returns floats with the standard normal distribution between `lower` and `upper`, which may be infinite.
 
-    Bounds farther out than 13 (float32) or 37 (float64) leave probabilities below the smallest float: the result is
-    then the bound nearer to 0. NaN where lower > upper. Differentiable with respect to both bounds.
+    If both bounds lie beyond 13 (float32) or 37 (float64), the probabilities between them underflow, and the result is
+    the bound nearer to 0. NaN where lower > upper. Differentiable with respect to both bounds.
     """
     found = sizes_of("random.truncated_normal", sizes, keywords)
     return _truncated_normal(words_of("truncated_normal", key), lower, upper, found, dtype)

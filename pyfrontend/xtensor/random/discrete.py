@@ -72,8 +72,8 @@ def randint(
 ) -> Array:
     """Returns integers that are uniform from `low` to `high` - 1: randint(key, 0, 6, time=3).
 
-    Bounds are ints or integer arrays, aligned by name. Probabilities are equal to within 2**-32 of themselves. Raises
-    ArgumentError if low >= high, of ints; where arrays are so, the result is `low`.
+    Bounds are ints or integer arrays, aligned by name. Probabilities are equal up to a relative error of 2**-32.
+    Raises ArgumentError if low >= high and both are ints; where elements of arrays are so, the result is `low`.
     """
     found = as_dtype(dtype)
     if not p.is_integer(found):
@@ -160,7 +160,7 @@ def categorical(key: Key, logits: ArrayLike, sizes: Sizes = None, /, *, dim: str
     """Returns positions along `dim`, with probabilities softmax(logits, dim): categorical(key, logits, dim="class").
 
     The result, int64, has the dims of an array of keys, those with sizes, and those of `logits` without `dim`. A logit
-    of -inf is never drawn. Write xt.log(p) for probabilities. It is the largest of the logits plus Gumbel numbers.
+    of -inf is never drawn. For probabilities p, pass xt.log(p). The result is the argmax of logits plus Gumbel numbers.
     """
     found = sizes_of("random.categorical", sizes, keywords)
     return _categorical(words_of("categorical", key), logits, found, dim)
