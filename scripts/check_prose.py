@@ -1,0 +1,79 @@
+"""Fail when a Markdown page has a sentence of more than 25 words, or prose wider than 100 columns.
+
+    check_prose.py [PAGE ..]      by default all pages
+
+A paragraph, a list item and a table cell each end a sentence, and so does a colon or a semicolon. A code span counts as
+one word, and so does a list of code spans. Code blocks are not read.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+WORDS, COLUMNS = 25, 100
+GENERATED = {"docs/functions.md"}  # scripts/list_functions.py writes it, from docstrings
+
+ITEM = re.compile(r"\s*(?:[*+-]|\d+\.)\s+")
+SPANS = re.compile(r"`[^`]+`(?:(?:,| and| or|, and|, or) `[^`]+`)*")
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+END = re.compile(r"(?<=[.!?:;])[\"')*]*\s+")
+WORD = re.compile(r"\w[\w'.,/-]*")
+
+
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    """Each line that is not code, with its number."""
+    is_code, before = False, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        is_fence = line.lstrip().startswith("```")
+        is_code ^= is_fence
+        is_block = line.startswith("    ") and (not before.strip() or before.startswith("    "))
+        if not (is_code or is_fence) and (not is_block or ITEM.match(line)):
+            yield number, line
+        else:
+            yield number, ""
+        before = line
+
+
+def blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Each paragraph, list item and table cell, with the number of its first line."""
+    first, block = 0, list[str]()
+    for number, line in [*prose(text), (0, "")]:
+        is_row = line.lstrip().startswith("|")
+        if block and (not line.strip() or is_row or ITEM.match(line) or line.startswith("#")):
+            yield first, " ".join(block)
+            block = []
+        if is_row:
+            yield from ((number, cell) for cell in line.strip().strip("|").split(" | "))
+        elif line.strip() and not line.startswith("#"):
+            first = first if block else number
+            block.append(ITEM.sub("", line.strip(), count=1) if ITEM.match(line) else line.strip())
+
+
+def problems(page: str, text: str) -> list[str]:
+    found = []
+    for number, block in blocks(text):
+        for sentence in END.split(LINK.sub(r"\1", SPANS.sub("code", block))):
+            if (count := len(WORD.findall(sentence))) > WORDS:
+                found.append(f"{page}:{number}: {count} words, {WORDS} at most: {sentence[:60]}..")
+    for number, line in prose(text):
+        is_free = line.lstrip().startswith("|") or "](" in line  # rows of tables, and links, which do not break
+        if len(line) > COLUMNS and not is_free:
+            found.append(f"{page}:{number}: {len(line)} columns, {COLUMNS} at most")
+    return found
+
+
+def main() -> None:
+    tracked = subprocess.run(["git", "ls-files", "*.md"], capture_output=True, text=True, check=True).stdout.split()
+    pages = sys.argv[1:] or [page for page in tracked if page not in GENERATED]
+    found = [problem for page in pages for problem in problems(page, Path(page).read_text())]
+    if found:
+        sys.exit("prose that is hard to read:\n  " + "\n  ".join(found))
+    print(f"sentences of {len(pages)} pages have {WORDS} words at most")
+
+
+if __name__ == "__main__":
+    main()
