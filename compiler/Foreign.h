@@ -7,15 +7,15 @@
 
 namespace xtensor {
 
-/// Why these bytes of IR are not a program that a trace could have made; empty if they are. They
-/// are read in a context of their own that knows the dialects of a trace alone: an op, a type or an
-/// attribute of another one cannot be read. What passes was checked by the dialect's verifiers, and
-/// has
-///  * one function, @main, with one block,
-///  * ops of the dialect, but for those that passes make, which hold what passes worked out,
-///  * arrays and linear maps as values, constants whose values are written in them,
-///  * no attributes that passes leave for each other,
-///  * names and places that can be printed, and sizes within limits.
+/// Why these bytes of IR are not a program that a trace could have made; empty if they are one. A
+/// context that knows only the dialects of a trace reads them. It cannot read ops, types and
+/// attributes of other dialects. For a program that is accepted, the dialect's verifiers have run,
+/// and these hold:
+///  * It has one function, @main, with one block.
+///  * Its ops are those of the dialect, except for ops that passes make.
+///  * Its values are arrays and linear maps. Constants contain their values.
+///  * It has no attributes that passes leave for other passes.
+///  * Names and locations can be printed, and sizes are within limits.
 std::string whyNotForeign(llvm::StringRef bytes);
 
 } // namespace xtensor

@@ -32,8 +32,8 @@ struct xtensor::Jit::Impl {
   std::unique_ptr<orc::LLJIT> linker;
   std::mutex linking;               // one thread at a time
   size_t unloaded = 0;              // programs
-  std::vector<std::string> reports; // of what went wrong while one links
-  bool isFull = false;              // it was that there is no memory
+  std::vector<std::string> reports; // the errors of the program that links
+  bool isFull = false;              // the reason was that memory ran out
   // Generators that are not in use.
   std::vector<std::unique_ptr<CodeGenerator>> idle;
   std::mutex idleMutex;

@@ -1,14 +1,14 @@
-// Names in C: whatever a bundle, a function, an argument or a dim is called, the header that is
-// made of it compiles as C and as C++, whatever else a program includes.
+// Names in C. The header compiles as C and as C++ for all names of bundles, functions, arguments
+// and dims, and beside all headers that a program includes.
 //
-// One rule makes them:
-// * A character that C does not take is `_`; runs of `_` are one, and none is at an end.
-// * All that a program sees at file scope, and the files, begin with the name of the bundle. It
-// gets
-//   `xtb_` in front where its first word is one that identifiers, headers or libraries of C, C++ or
-//   POSIX begin with (`m`, `size`, `string`), or where it begins with a digit.
-// * Fields of structures end in `_size`, or are `data`; parameters have no names.
-// * Of two names that would be equal the second one ends in `_2`.
+// Names are made by these rules:
+// * A character that C does not allow becomes `_`. Several `_` in a row become one. A `_` at an end
+//   is removed.
+// * All names at file scope, and the files, begin with the name of the bundle. The name of the
+//   bundle gets the prefix `xtb_` in two cases: it begins with a digit, or its first word begins
+//   names of C, C++ or POSIX (`m`, `size`, `string`).
+// * Fields of structures end in `_size`, or are `data`. Parameters have no names.
+// * If two names would be equal, the second one ends in `_2`.
 #ifndef XTENSOR_COMPILER_NAMES_H
 #define XTENSOR_COMPILER_NAMES_H
 

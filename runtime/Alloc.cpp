@@ -38,7 +38,7 @@ constexpr size_t kMapped = 2 * kHuge; // blocks from here on are mapped, below t
 constexpr int kClasses = 4 * 58;
 constexpr int kSmallClasses = 4 * 10 + 1; // up to 64 KB
 constexpr int kSmallKept = 32;            // per class and thread
-constexpr int64_t kIdle = 100;            // milliseconds after which nobody waits for a block
+constexpr int64_t kIdle = 100;            // milliseconds after which a free block counts as idle
 
 using Sizes = xtensor::BlockSizes<6>;
 

@@ -59,9 +59,10 @@ void watchProcess() {
   (void)watched;
 }
 
-/// A driver that compiles kernels as they are first run, on a thread of its own, registers only
-/// then what it takes apart at the exit, and what is registered later runs earlier. This is for
-/// processes that do not call xt_device_leave: most of a driver is there after a kernel.
+/// Registers xt_device_leave to run before the exit handlers of a driver. Handlers run in the
+/// reverse order of their registration. Some drivers compile the first kernel on a thread, and
+/// register handlers then. So this function registers again after the first kernel, for processes
+/// that do not call xt_device_leave themselves.
 void watchCompiler(xt_device *device) {
   static bool watched = [device] {
     device->quiesce(/*patient=*/false);

@@ -51,7 +51,7 @@ private:
   };
 
   Timeline &timeline;
-  std::mutex lock; // held for moments: who lets go of code may hold Python's
+  std::mutex lock; // held briefly: a thread that releases code may hold Python's lock
   std::vector<Made *> fresh;
   std::atomic<bool> any{false};
   std::deque<Waiting> waiting;

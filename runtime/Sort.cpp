@@ -1,6 +1,6 @@
-// Sorting, and the first positions of an order: rows in parallel, each by keys that are unsigned
-// integers in the order asked for, so that one comparison (or the digits of a radix sort) settles
-// NaN, zeros of both signs and direction.
+// Sorting, and the first positions of an order. Rows are sorted in parallel. The keys are unsigned
+// integers, whose order includes the direction, NaN last, and equal zeros. So one comparison, or
+// the digits of a radix sort, decides.
 #include "order.h"
 #include "runtime.h"
 

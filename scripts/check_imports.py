@@ -1,7 +1,7 @@
 """Imports inside of the package point down: from a room to itself or to rooms below it, at the top of a module.
 
-Fails on an import of a room above, on modules of one room that need each other, and on an import inside of a function
-that is not listed in LATE. What only type checkers read (`if TYPE_CHECKING:`) may name any room.
+Fails in three cases: a module imports a room above its own, modules of one room need each other, or a function contains
+an import that is not listed in LATE. Imports that only type checkers read (`if TYPE_CHECKING:`) may name any room.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Fetch the sources of MLIR's own Python bindings for the MLIR that is installed.
 
-Debian ships libMLIR without its Python bindings. Their sources (mlir/python and
-mlir/lib/Bindings/Python) are taken from the Debian source package of the same release, checked
-against a known SHA-256, and kept in a cache folder outside of the tree. Prints that folder.
+Debian ships libMLIR without its Python bindings. This script takes their sources (mlir/python and
+mlir/lib/Bindings/Python) from the Debian source package of the same release. It compares the
+package with a known SHA-256, keeps the sources in a cache folder outside of the tree, and prints
+that folder.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def download(release: str, into: Path) -> Path:
         "-o", f"Dir::State::Lists={lists}",
         "-o", f"Dir::Cache={into}",
         "-o", "APT::Sandbox::User=",
-        # A stale mirror of another suite is no reason to stop: what counts is the checksum.
+        # A stale mirror of another suite does not matter: the checksum is checked.
         "-o", "Acquire::Check-Valid-Until=false",
     ]  # fmt: skip
     update = subprocess.run(
@@ -142,7 +143,7 @@ def trim(cmakelists: Path) -> None:
 
     # What is instantiated at the end is instantiated by our own CMakeLists.txt instead.
     cut("#" * 80 + "\n# Common CAPI dependency DSO.", None)
-    # The test dialect is no part of a product.
+    # The test dialect is not part of a release.
     cut(
         "# TODO: Figure out how to put this in the test tree.",
         "declare_mlir_python_extension(MLIRPythonExtension.MLIRPythonSupport",

@@ -1,6 +1,7 @@
-"""What launches cost within a program: five running sums, each along the other dim of what the one before it left, so
-that each is a launch and waits for all of the one before, against programs of one. Where the work dominates, and where
-it does not.
+"""Measures the cost of launches within a program: one program of five running sums against five programs of one.
+
+Each sum runs along the other dim than the sum before it. So each is a launch, and waits for the whole launch before.
+One array is large enough that the work dominates, the other is not.
 
     python benchmarks/gpu/dispatch.py [--device vulkan]
 """

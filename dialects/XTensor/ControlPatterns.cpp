@@ -76,8 +76,8 @@ void moveBody(PatternRewriter &rewriter, Region &from, Region &to, ArrayRef<bool
   rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(values); });
 }
 
-/// Gives the values of arguments that go away to those that still read them: readers whose
-/// results nobody needs.
+/// Removes arguments of `body`. Ops that still read one, and whose results are unused, read its
+/// stand-in.
 void dropArguments(PatternRewriter &rewriter, Block &body, ArrayRef<bool> keep,
                    ValueRange standIns) {
   for (unsigned i = keep.size(); i-- > 0;) {
@@ -88,8 +88,8 @@ void dropArguments(PatternRewriter &rewriter, Block &body, ArrayRef<bool> keep,
   }
 }
 
-/// Results that nobody reads, and carries that only they need, are not computed; arrays that
-/// the body does not read are not scanned over.
+/// Removes unused results, and the carries that only they need. Removes arrays of `over` that the
+/// body does not read.
 struct UnusedInScan : OpRewritePattern<ScanOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &rewriter) const override {
@@ -242,7 +242,7 @@ struct KnownStack : OpRewritePattern<ScanOp> {
   }
 };
 
-/// Results that nobody reads are not yielded.
+/// Removes unused results.
 struct UnusedInSwitch : OpRewritePattern<SwitchOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SwitchOp op, PatternRewriter &rewriter) const override {

@@ -246,7 +246,7 @@ def XTensor_Atan2Op : XTensor_BinaryOp<"atan2", "Angle of (rhs, lhs)", XTensor_F
   let partials = ["b", "-a"];
   let factor = "1 / (a * a + b * b)";
 }
-// Orders are whole numbers, by which there is no derivative.
+// The order is a whole number, so there is no derivative with respect to it.
 def XTensor_PolygammaOp
     : XTensor_BinaryOp<"polygamma", "Derivative of order lhs, from 1 on, of digamma at rhs; NaN at a "
                        "negative rhs if the order is not a constant up to 20", XTensor_FloatArray> {

@@ -21,7 +21,7 @@ enum class Fault {
 /// Marks an error: `emitOpError() << Fault::Size << "..."`. The text does not change.
 mlir::Diagnostic &operator<<(mlir::Diagnostic &diagnostic, Fault fault);
 
-/// The name of the mark, "size" for `Fault::Size`; empty where there is none.
+/// The name of the mark, "size" for `Fault::Size`; empty if `diagnostic` has no mark.
 llvm::StringRef faultOf(mlir::Diagnostic &diagnostic);
 
 /// Marks `to` as `from` is marked.

@@ -53,7 +53,7 @@ bool xtensor::mayRaise(Operation *op) {
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-/// The report, which must not go with a result that nobody reads.
+/// The effect of reporting an index out of range. It keeps an op whose result is unused.
 static void reportEffect(Operation *op, Effects &effects) {
   if (raises(op))
     effects.emplace_back(MemoryEffects::Write::get());
@@ -63,7 +63,7 @@ void AccumulateOp::getEffects(Effects &effects) { reportEffect(*this, effects); 
 void GatherOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
 void ScatterOp::getEffects(Effects &effects) { reportEffect(*this, effects); }
 
-/// Where it does not run it reports nothing.
+/// An op that may report must not run where the program would not run it.
 static Speculation::Speculatability unlessRaising(Operation *op) {
   return raises(op) ? Speculation::NotSpeculatable : Speculation::Speculatable;
 }
@@ -73,7 +73,7 @@ Speculation::Speculatability GatherOp::getSpeculatability() { return unlessRaisi
 Speculation::Speculatability ScatterOp::getSpeculatability() { return unlessRaising(*this); }
 
 namespace {
-/// Reads that may fail are no common subexpressions to others: what was read before is read once.
+/// CSE does not merge reads that may fail. This pattern does, if the first precedes the second.
 struct EqualRead : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {

@@ -8,9 +8,10 @@ def XTensor_MatrixArray : XTensor_ArrayOf<"e.isF32() || e.isF64()", "f32 or f64"
 
 /// Works on each matrix that `dims`, its row and its column dim, span.
 class XTensor_MatrixOp<string mnemonic> : XTensor_InferredOp<mnemonic> {
-  // In every description: (matrix_c1) dims are two different dims of the matrix, row and column,
-  // (matrix_c2) where a square matrix is needed their sizes are equal, (matrix_c3) a new inner dim
-  // has a name that the matrix does not have.
+  // Constraints of all ops:
+  // * (matrix_c1) dims are two different dims of the matrix, row and column.
+  // * (matrix_c2) If the op needs a square matrix, their sizes are equal.
+  // * (matrix_c3) The matrix does not have the name of a new inner dim.
 }
 
 class XTensor_FactorOp<string mnemonic> : XTensor_MatrixOp<mnemonic> {

@@ -24,8 +24,8 @@ private:
   mlir::Block &block;
 };
 
-/// Adds to `active` the values of `block`, and of the blocks in it, that depend on a value in
-/// `active` or on one of which `isActive` holds, in a way that carries tangents.
+/// Adds values of `block`, and of the blocks in it, to `active`. A value is added if it has a
+/// tangent because it depends on a value in `active`, or on one for which `isActive` holds.
 void spreadActivity(mlir::Block &block, llvm::DenseSet<mlir::Value> &active,
                     llvm::function_ref<bool(mlir::Value)> isActive);
 

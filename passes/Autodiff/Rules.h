@@ -19,7 +19,7 @@ class Transposer;
 enum class Table {
   Elementwise, ///< a formula for the partial derivative per operand
   Linear,      ///< linearises to itself; says how it transposes
-  Chooser,     ///< who was chosen, or a factor, is a residual; the tangent's part is linear
+  Chooser,     ///< a residual, such as the chosen elements, then a linear op of the tangent
   Control,     ///< regions: three functions
   NoTangent,   ///< integers and bools: nothing to differentiate
   Request,     ///< the derivative ops, which the passes themselves expand

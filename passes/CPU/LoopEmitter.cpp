@@ -268,7 +268,7 @@ void LoopEmitter::run() {
         if (!stage.isCarried(i))
           continue;
         const Combiner &c = stage.combiners[i];
-        // One output that is no plain reduction keeps the whole body together.
+        // If one output is not a plain reduction, the whole body is combined as one.
         bool plain = llvm::all_of(stage.combiners, [](const Combiner &c) { return bool(c); });
         accumulators.push_back(
             {&stage, i, plain ? &c : nullptr, plain ? c.type() : stage.output(i).elementType});

@@ -24,7 +24,7 @@ struct Processor {
 std::optional<Processor> processorOf(llvm::StringRef target);
 /// The targets "cpu:NAME" of all processors.
 std::vector<std::string> processorNames();
-/// "cpu:NAME" with the best of these names for this machine; empty where there is none.
+/// "cpu:NAME" with the best of these names for this machine; empty if no name fits it.
 std::string thisProcessor();
 
 /// Bits of the widest vectors of the processor that `op`'s module is for.

@@ -8,7 +8,7 @@ namespace xtensor {
 
 /// A function over all lanes of one vector register, for the elements of `type`.
 struct VectorFunction {
-  std::string symbol; // empty: there is none
+  std::string symbol; // empty: the library has no such function
   int64_t lanes = 0;
 };
 /// What computes `op` of the math dialect on f32 or f64 with vectors of `bits` bits.

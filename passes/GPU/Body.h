@@ -45,7 +45,7 @@ private:
     mlir::Type element;
     mlir::OpFoldResult each;
     int64_t count;
-    mlir::Value memory; // null as long as nobody needs it
+    mlir::Value memory; // null until it is needed
   };
   struct Part {
     size_t pool;

@@ -109,7 +109,7 @@ private:
   Loads left, right; // of the rows, of the columns
   mlir::Type type;   // of what is summed
   mlir::Type half;   // of what the units multiply; null: threads multiply
-  bool opaque;       // the units' sums are no thread's
+  bool opaque;       // which thread holds which sum of a unit is unknown
   FlatView passage;  // of sums of opaque units, on their way to threads
 };
 

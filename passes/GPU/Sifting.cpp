@@ -70,9 +70,9 @@ static scf::IfOp workOf(scf::ForOp loop) {
   return work;
 }
 
-/// The store of one number, if that is what the work comes to, at a place that the loop knows
-/// before it asks, and the only one that is read of that memory. Then the thread that owns the
-/// place can do it alone.
+/// The store of `work`, if the work only changes one number. The loop must know the place of the
+/// number before the condition, and read no other place of that memory. The thread that owns the
+/// place can then do the work alone.
 static memref::StoreOp numberOf(scf::IfOp work) {
   memref::StoreOp store;
   for (Operation &op : work.thenBlock()->without_terminator()) {

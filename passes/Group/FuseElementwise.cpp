@@ -1,7 +1,7 @@
-// Fuses elementwise producers into their consumers. Upstream's pattern fuses
-// one pair at a time and never duplicates; here all producers of a consumer
-// are chosen first and the fused op is built once, with each (value, map)
-// input listed once, so a chain of n ops costs n clones of a body, not n^2.
+// Fuses elementwise producers into their consumers. Upstream's pattern fuses one pair at a time,
+// and never duplicates a producer. This pass first chooses all producers of a consumer, and then
+// builds the fused op once. Each pair (value, map) is one input. So a chain of n ops costs n clones
+// of a body, not n^2.
 
 #include "Group/LinalgKinds.h"
 #include "Group/Passes.h"
@@ -50,7 +50,8 @@ constexpr unsigned kMaxInputs = 12;
 /// A producer up to this cost may be evaluated once per consumer.
 constexpr unsigned kMaxDuplicatedCost = 6;
 
-/// So many ops of a diamond of words count as one. A search for one ends after so many.
+/// In a diamond of ops on words, kWordsPerCost ops cost as much as one. A search for a diamond ends
+/// after kMostWords ops.
 constexpr unsigned kWordsPerCost = 16, kMostWords = 256;
 
 /// The fused form of an elementwise op, as far as decisions need it.

@@ -153,8 +153,8 @@ static bool isLastOf(linalg::GenericOp reduction, linalg::GenericOp scan) {
 }
 
 namespace {
-/// Follows the last value of a scan through one of its readers to those of what the scan shows, and
-/// which of the scan's parallel loops they still have in common.
+/// Follows the last value of a scan, through one of its readers, to the ops that read the outputs
+/// of the scan. Tells which parallel loops of the scan these ops still share with it.
 class LastValuePaths {
 public:
   explicit LastValuePaths(linalg::GenericOp scan) : scan(scan) {
@@ -246,7 +246,7 @@ private:
   }
 
   linalg::GenericOp scan;
-  int columns = -1; // the loop along which elements are stored: alone it is no loop to share
+  int columns = -1; // the loop along which elements are stored; cannot be the only shared loop
   llvm::DenseMap<Value, SmallVector<int>> loopsOf; // per dim of what depends on the last value
 };
 } // namespace

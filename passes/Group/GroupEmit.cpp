@@ -1,7 +1,6 @@
-// Writes a group of linalg ops as one scf.forall: operands become slices of
-// one row or block, values that stay inside become tensors of that size, and
-// values used outside are written through a slice of the result, which
-// bufferization turns into writes in place.
+// Writes a group of linalg ops as one scf.forall. Operands become slices of one row or block.
+// Values that only the group uses become tensors of that size. The other values are written to a
+// slice of the result, and bufferization turns this into a write in place.
 
 #include "Group/GroupEmit.h"
 

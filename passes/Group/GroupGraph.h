@@ -1,8 +1,7 @@
-// The graph of groups: every op of a block starts as a group of its own, and
-// merging two groups contracts them. A topological order of the groups is kept
-// up to date (Pearce and Kelly, "A Dynamic Topological Sort Algorithm", 2006),
-// so a merge that would close a cycle is found by searching only the groups
-// that lie between the two.
+// The graph of groups. At the start, every op of a block is a group. A merge contracts two groups.
+// The graph keeps a topological order of the groups up to date (Pearce and Kelly, "A Dynamic
+// Topological Sort Algorithm", 2006). To find out whether a merge would close a cycle, it searches
+// only the groups between the two.
 
 #ifndef XTENSOR_PASSES_GROUP_GROUPGRAPH_H
 #define XTENSOR_PASSES_GROUP_GROUPGRAPH_H

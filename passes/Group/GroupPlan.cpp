@@ -16,7 +16,7 @@ static constexpr int64_t kMinElements = 1024;
 /// A row shorter than this is worth taking several at a time: always where all
 /// loops are shared, later where values of one element per row would be scalars.
 static constexpr int64_t kShortRow = 512, kShortInnerRow = 128;
-/// Blocks of short rows: at least so many if there are rows enough.
+/// The least number of blocks of short rows, if there are enough rows.
 static constexpr int64_t kWantedBlocks = 16;
 /// What scans along columns show to others in a workgroup of a device, which has memory of its own
 /// for that, in elements of every such value.

@@ -47,8 +47,9 @@ bool readsWhereItWrites(OpOperand &read, OpResult written) {
   return place.isPermutation() && op.getMatchingIndexingMap(&read) == place;
 }
 
-/// The slices of `operand` that an iteration reads, if that is all that is done with the operand,
-/// they are the part that the iteration overwrites with `result`, and it has read them by then.
+/// The slices of `operand` that an iteration reads. Null unless these slices are the only use of
+/// the operand, are the part that the iteration overwrites, and are read before the iteration
+/// writes.
 std::optional<SmallVector<tensor::ExtractSliceOp>> slicesOf(Value operand, scf::ForallOp loop,
                                                             tensor::ParallelInsertSliceOp insert) {
   auto result = dyn_cast<OpResult>(insert.getSource());

@@ -1,6 +1,6 @@
-// Elementwise ops: one linalg.generic whose loops are the result's dims. Where all operands are
-// known numbers or sizes there is no loop at all; in the body of a loop or branch the same goes for
-// arrays without dims, which would cost memory at every step.
+// Elementwise ops: one linalg.generic whose loops are the result's dims. If all operands are known
+// numbers or sizes, the op becomes scalar code. In the body of a loop or branch, so do ops on
+// arrays without dims, because tensors would cost memory at every step.
 #include "ToLinalg/Lowering.h"
 #include "XTensor/Products.h"
 

@@ -64,14 +64,14 @@ public:
   View access(mlir::Value array, llvm::ArrayRef<mlir::StringAttr> loops) const;
   /// The array as a tensor of its converted type.
   mlir::Value tensor(mlir::Value array);
-  /// The array as a tensor in whichever order it is stored; a slice becomes a
-  /// tensor.extract_slice, anything else that is no permutation a copy.
+  /// The array as a tensor in the order in which it is stored. A slice becomes a
+  /// tensor.extract_slice. Any other view that is not a permutation is copied.
   Stored stored(mlir::Value array);
   /// A copy with the dims in `order` and `element` in memory (null: the array's own).
   mlir::Value packed(mlir::Value array, llvm::ArrayRef<mlir::StringAttr> order,
                      mlir::Type element = {});
 
-  /// A tensor that nobody reads, which tells the range of a loop that others read in a sum.
+  /// A tensor that the body does not read. It gives the range of a loop that appears only in sums.
   View range(mlir::StringAttr loop, ArrayType type, llvm::ArrayRef<mlir::StringAttr> loops);
 
   //===- sizes ---===//

@@ -14,22 +14,23 @@ mlir::Value combineNumbers(mlir::OpBuilder &b, mlir::Location loc, ScatterKind k
 /// Whether nothing is added: x + -0.0 is x, whatever x is.
 bool addsNothing(ScatterOp op);
 
-/// A choice between two numbers, which is made where it is read: a mask takes a quarter of the
-/// room. Without a condition there is none.
+/// A choice between two numbers that is evaluated where it is read, because the mask takes a
+/// quarter of the memory. If `condition` is null, the update has no such choice.
 struct Mask {
   mlir::Value condition;
   mlir::TypedAttr where, elsewhere;
 };
 Mask maskOf(ScatterOp op);
 
-/// What the updates of a product found: the same pass gives both. Null if nobody asks.
+/// The op for the states before each update of `op`, a product, which one loop computes as well.
+/// Null if the program does not need the states.
 AccumulateOp statesOf(ScatterOp op);
 
 /// The op that asks for the last values where `op` asks for the states, or the other way round.
 AccumulateOp sameUpdates(AccumulateOp op);
 
-/// The product that is all that is wanted of `states`, and its other factor, which is known before
-/// `at`; null if there is none.
+/// The only user of `states`, if it is a product, and its other factor, which is computed before
+/// `at`. Null otherwise.
 struct Product {
   MulOp op;
   mlir::Value factor;

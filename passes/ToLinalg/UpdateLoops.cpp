@@ -1,9 +1,12 @@
-// Updates by position: loops over the index elements that carry the target along, in index order,
-// so that what is accumulated is the same in every run. The dims that no index array has are
-// updated as one slice, a vector operation. Threads share the work by the target's places, never
-// by updates: along dims that index arrays and target have in common, or, where whole rows are
-// updated, by blocks of rows, each of which looks at all positions and takes its own. Where the
-// states that updates found are wanted, too, it is blocks of columns.
+// Updates by position: loops over the elements of the index arrays, which carry the target. They
+// run in the order of the indices, so that sums are the same in every run. Dims that no index array
+// has are updated as one slice, by a vector operation.
+//
+// Each thread updates a part of the target, for all updates:
+// * If index arrays and target share a dim, the parts lie along this dim.
+// * If whole rows are updated, the parts are blocks of rows. Each block looks at all positions, and
+//   takes those in it.
+// * If the program also needs the state before each update, the parts are blocks of columns.
 #include "ToLinalg/UpdateLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,13 +17,13 @@
 using namespace mlir;
 using namespace xtensor;
 
-/// Rows shorter than this are not worth looking at each position once per block.
+/// The least elements of a row for which it pays that each block looks at all positions.
 static constexpr int64_t kParallelRow = 16;
-/// A target of so many elements is worth copying in blocks, if that is most of the work.
+/// The least elements of a target for which copying it in blocks pays, if that is most of the work.
 static constexpr int64_t kParallelCopy = 1 << 18;
-/// Elements of a row that are worth looking at each position once more.
+/// The elements of a row per block: each further block looks at all positions once more.
 static constexpr int64_t kRowPerBlock = 32;
-/// Elements of the target per position that are.
+/// The elements of the target per position from which on copying is most of the work.
 static constexpr int64_t kCopyPerPosition = 128;
 /// Workgroups of a device wait for memory at each update, and look at many positions at once: a few
 /// updates are worth sharing.

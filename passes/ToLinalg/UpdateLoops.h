@@ -75,7 +75,7 @@ private:
   /// Every block looks at all positions, so short rows get few, unless most of the work is to copy
   /// or fill the target.
   int64_t numBlocks(mlir::StringAttr dim) const;
-  /// At most so many blocks of equal size, of which none is empty.
+  /// The number of blocks, `most` at most, of equal size and without an empty one.
   int64_t filledBlocks(mlir::StringAttr dim, int64_t most) const;
 
   /// A temporary is updated where it is, anything else is copied part by part.

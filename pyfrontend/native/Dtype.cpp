@@ -26,7 +26,8 @@ constexpr int kNumpy[kCount] = {NPY_BOOL,  NPY_INT8,    NPY_INT16,   NPY_INT32, 
 PyObject *names[kCount];
 int bfloat16Type = -1; // known once ml_dtypes was seen
 
-/// ml_dtypes registers bfloat16 with NumPy when it is imported; only those who use it pay for that.
+/// ml_dtypes registers bfloat16 with NumPy when it is imported. Only programs that use it pay for
+/// it.
 int findBfloat16() {
   if (bfloat16Type >= 0)
     return bfloat16Type;

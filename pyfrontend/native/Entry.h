@@ -36,7 +36,7 @@ struct Entry {
   Executable *executable; // owned
   bool unwrap, filtered = false;
   bool plain = false; // filtered, and nothing else that this knows of has to be looked at
-  // For sizes above 1 that nobody compiled for; where it fails, the slow path says why.
+  // Serves all sizes above 1. If it fails, the slow path raises the error.
   bool open = false;
   bool used = false;                  // since somebody asked
   std::vector<Filter> filters;        // one for each argument, or none: arrays

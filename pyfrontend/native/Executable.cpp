@@ -432,7 +432,7 @@ void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *d
                  (long long)status.index, (long long)status.size, site);
 }
 
-/// The first result that cannot be made at these sizes. Others than sizes are no business of this.
+/// Names the first result that cannot be made at these sizes. Leaves other errors as they are.
 static void raiseSizeError(const Signature &signature, const int64_t *sizes) {
   bool isSize = PyErr_ExceptionMatches(PyExc_ValueError) ||  // its size in bytes
                 PyErr_ExceptionMatches(PyExc_OverflowError); // a size of a dim

@@ -1,4 +1,4 @@
-"""Derivatives of what solves an equation, by the implicit function theorem: nobody differentiates the solver."""
+"""Derivatives of solutions of equations, by the implicit function theorem. The solver is not differentiated."""
 
 from __future__ import annotations
 

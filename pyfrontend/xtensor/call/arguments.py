@@ -249,7 +249,7 @@ def _open(structure: tree.TreeDef, leaves: Sequence[Any]) -> Any:
 
 
 def is_choice(x: Any) -> bool:
-    """Whether `x` is static although nobody said so: it cannot be an array."""
+    """Whether `x` is static without being declared so, because it cannot be an array."""
     return isinstance(x, _CHOICES) or _is_enum(x)
 
 

@@ -530,9 +530,9 @@ def trace(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
     """Returns the matrix norm over dims=(row, col), or the vector norm over one dim, dims="i".
 
-    Matrix norms: "fro" (the default, None), "nuc" (the sum of the singular values), 2 and -2 (the largest and the
-    smallest singular value), 1 and -1 (the largest and the smallest sum of absolute values of a column), inf and
-    -inf (of a row). An array with one dim has a vector norm.
+    Values of `ord` for a matrix norm: "fro", which is the default (None); "nuc", the sum of the singular values; 2 and
+    -2, the largest and the smallest singular value; 1 and -1, the largest and the smallest sum of absolute values of a
+    column; inf and -inf, the same of a row. An array with one dim has a vector norm.
     """
     a = as_tracer(x)
     dtype = p.mean_dtype(a.dtype)

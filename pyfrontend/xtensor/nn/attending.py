@@ -24,9 +24,9 @@ from ..transforms.checkpoint import checkpoint
 from ..transforms.control import map as each
 from .functions import softmax_over
 
-# Weights that are computed at once: of more, queries are taken in blocks of about so many weights.
+# The most weights that are computed at once. If there are more, each block of queries has about this many weights.
 AT_ONCE = 1 << 22
-# Where queries see a part of the keys only, as many parts are cut at most.
+# The most parts into which queries are divided if each of them attends to some keys only.
 MOST_PARTS = 16
 
 

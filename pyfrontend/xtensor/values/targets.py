@@ -28,8 +28,7 @@ _PROFILES = {
     "cuda": "cuda,nvidia,f64,i64,f16,i16,i8,s16,s8,atomic_f32,atomic_f64,atomic_i64,shuffle,subgroup=32,"
     f"{_NUMBERS},sm=80",
 }
-# All that a profile may say: what a device has, who made it (`any` is for the compiler's tables), and numbers of 1 or
-# more.
+# The words of a profile: features of a device, its vendor (`any` is for the compiler's tables), and numbers from 1 on.
 _WORDS = frozenset(_native.profile_features + _native.profile_makers) - {"any"}
 # dtype -> the part of a profile that says that it is there. Integers are made of words where they are not there: the
 # numbers are the same.
