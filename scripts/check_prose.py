@@ -1,6 +1,7 @@
-"""Fail when a Markdown page has a sentence of more than 25 words, or prose wider than 100 columns.
+"""Fail when a page has a sentence of more than 25 words, or prose wider than 100 columns. Pages are those in Markdown,
+and the descriptions in TableGen files.
 
-    check_prose.py [PAGE ..]      by default all pages
+    check_prose.py [FILE ..]      by default all that git tracks
 
 A paragraph, a list item and a table cell each end a sentence, and so does a colon or a semicolon. A code span counts as
 one word, and so does a list of code spans. Code blocks are not read.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +23,7 @@ ITEM = re.compile(r"\s*(?:[*+-]|\d+\.)\s+")
 SPANS = re.compile(r"`[^`]+`(?:(?:,| and| or|, and|, or) `[^`]+`)*")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 END = re.compile(r"(?<=[.!?:;])[\"')*]*\s+")
+DESCRIPTION = re.compile(r"let description = \[\{\n(.*?)\}\]", re.S)
 WORD = re.compile(r"\w[\w'.,/-]*")
 
 
@@ -66,10 +69,24 @@ def problems(page: str, text: str) -> list[str]:
     return found
 
 
+def markdown(page: str) -> str:
+    """The text of a page. Of a TableGen file, the descriptions, at the lines where they are."""
+    text = Path(page).read_text()
+    if not page.endswith(".td"):
+        return text
+    lines = [""] * (text.count("\n") + 1)
+    for found in DESCRIPTION.finditer(text):
+        first = text.count("\n", 0, found.start(1))
+        description = textwrap.dedent(found[1]).splitlines()
+        lines[first : first + len(description)] = description
+    return "\n".join(lines)
+
+
 def main() -> None:
-    tracked = subprocess.run(["git", "ls-files", "*.md"], capture_output=True, text=True, check=True).stdout.split()
+    command = ["git", "ls-files", "*.md", "*.td"]
+    tracked = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     pages = sys.argv[1:] or [page for page in tracked if page not in GENERATED]
-    found = [problem for page in pages for problem in problems(page, Path(page).read_text())]
+    found = [problem for page in pages for problem in problems(page, markdown(page))]
     if found:
         sys.exit("prose that is hard to read:\n  " + "\n  ".join(found))
     print(f"sentences of {len(pages)} pages have {WORDS} words at most")

@@ -80,9 +80,9 @@ def ReuseArguments : Pass<"xtensor-reuse-arguments", "::mlir::func::FuncOp"> {
   let summary = "Let results take the memory of arguments that the caller gives away";
   let description = [{
     The attribute `xtensor.donated` marks an argument whose values the caller does not need after
-    the call. A result of the same type can lie in its memory if the function reads each element of
-    the argument before it writes the result there. The pass compares each read with each write. One
-    of these must hold:
+    the call. A result of the same type can lie in its memory. The function must then read each
+    element of the argument before it writes the result there. The pass compares each read with each
+    write. One of these must hold:
 
     * Both are in different ops of the function's body, and the read comes first, or they never
       touch the same element.

@@ -58,9 +58,9 @@ def FuseScans : Pass<"xtensor-fuse-scans", "::mlir::func::FuncOp"> {
   let summary = "Move ops that read a running value into the loop that computes it";
   let description = [{
     The gradient of a product multiplies the elements before each element with those after it. These
-    are two scans. Without this pass, the values of both would be stored, only to be multiplied. If
-    only one op reads the values of a scan, and it may read them in any order, the pass moves it
-    into the body of the scan.
+    are two scans. Without this pass, the values of both would be stored, only to be multiplied. The
+    pass moves an op into the body of a scan under two conditions: no other op reads the values of
+    the scan, and the op may read them in any order.
 
     If a reduction combines the same elements as a scan, its result is the last value of the scan.
     The pass then replaces the reduction. It does not do so if another op needs all these last

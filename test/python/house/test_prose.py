@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -49,6 +50,14 @@ def test_a_long_sentence_is_told_with_the_line_where_its_paragraph_begins(text: 
 )
 def test_code_lists_and_titles_are_not_long_sentences(text: str) -> None:
     assert problems(text) == []
+
+
+def test_descriptions_of_tablegen_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "Ops.td"
+    text = f"Short.\n\n    {LONG[:80]}\n    {LONG[80:]}"
+    file.write_text(f"// {LONG}\ndef Op {{\n  let description = [{{\n    {text}\n  }}];\n}}\n")
+    (found,) = check_prose.problems("page.md", check_prose.markdown(str(file)))
+    assert found.startswith("page.md:6: 26 words")
 
 
 def test_wide_prose_is_told_and_wide_tables_are_not() -> None:
