@@ -1,7 +1,7 @@
-"""Stand-ins: an object of xarray with the coordinates of an array, and its positions as values.
+"""Stand-ins: a Dataset of xarray with the coordinates of an array, whose variables are positions.
 
-What xarray makes of the stand-in tells which positions to read, and the coordinates of the result. So nothing that only
-depends on labels is worked out here a second time.
+xarray selects from the stand-in. The result tells which positions to read, and which coordinates the result has. So
+code that only depends on labels is not written here a second time.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import xarray
 
 _UNKNOWN = (
-    "Inside of a compiled function, the labels are known that its arguments bring, but not those of a loop's carry or "
-    "of a new array. x.assign_coords(time=days) gives it some"
+    "Inside of a compiled function, arguments have labels. The carry of a loop and new arrays do not. "
+    "x.assign_coords(time=days) gives an array labels"
 )
 
 
