@@ -7,9 +7,9 @@ _DTYPES = (
     "complex128"
 )
 _WRITTEN = 'dtypes are strings or NumPy\'s: dtype="f4", x.astype("i8")'
-_NUMPYS = "it is not about arrays: use NumPy's"
-_XARRAYS = "use xarray's, before or after: DataArrays go in and come out"
-_LABELLED = "labels are xarray's: use its function, before or after"
+_NUMPYS = "it does not work on arrays: use NumPy's"
+_XARRAYS = "use xarray's, before or after: xtensor's functions take and return DataArrays"
+_LABELLED = "xarray works with labels: use its function, before or after"
 _COMPLEX = 'complex dtypes are "c8" and "c16": write x.astype("c8"), or xt.complex(re, im)'
 _DATES = 'arrays hold numbers: keep dates as coordinates, or as x.astype("datetime64[s]").astype("i8") of NumPy'
 _TEXTS = "arrays hold numbers: keep texts as coordinates of a DataArray"
@@ -26,7 +26,7 @@ _WINDOW = 'write xt.array(np.hanning(n), dims="time"), or NumPy\'s other one'
 _GRID = 'names make the grid: xt.arange(3, dim="x") + xt.arange(4, dim="y")'
 _TRIANGLE = "write xt.linalg.tril(a) or triu(a) for a triangle, x.isel(xt.nonzero(mask)) for its elements"
 _LOOP = 'write xt.vectorize(f, "time"), or xt.map(f, x, dim="time") for one after another'
-_SETTING = "settings are xt.option(..), those of NumPy's own output NumPy's"
+_SETTING = "write xt.option(..) for settings of xtensor, and NumPy's function for those of NumPy"
 _SETS = 'write xt.unique(xt.concat([x, y], dim="i")); whether elements are in y is (x == y.rename(i="j")).any("j")'
 _UNIQUE = "write xt.unique(x, return_index=True, return_inverse=True, return_counts=True)"
 _ORDERS = "write x.isel(time=key.argsort()); sort by the last key first, orders are stable"
@@ -79,7 +79,7 @@ TABLE: dict[str, str] = {
     "c_": _STACKED, "r_": _STACKED, "combine_nested": _STACKED, "bitwise_count": _BITS,
     **dict.fromkeys(("array_split", "dsplit", "hsplit", "vsplit"), _PARTS),
     **dict.fromkeys(("atleast_1d", "atleast_2d", "atleast_3d"), _NO_RANK),
-    "broadcast_arrays": "write xt.broadcast(x, y)", "broadcast_shapes": "names say it: (x + y).sizes",
+    "broadcast_arrays": "write xt.broadcast(x, y)", "broadcast_shapes": "write (x + y).sizes",
     **dict.fromkeys(("index_exp", "s_"), "write x.isel(time=slice(1, 4))"),
     # sizes and order of dims
     "ndim": "write x.ndim", "shape": "write x.shape, or x.sizes by name", "size": "write x.size",
@@ -148,9 +148,8 @@ TABLE: dict[str, str] = {
          "set_options", "set_printoptions", "setbufsize", "seterr", "seterrcall"), _SETTING,
     ),
     # xarray's
-    **dict.fromkeys(
-        ("Dataset", "DataTree"), "a Dataset is a dict of DataArrays: pass dict(dataset), or one of its variables",
-    ),
+    "Dataset": "write xr.Dataset(..): it is a pytree of its variables, and goes in wherever a dict of arrays does",
+    "DataTree": "a DataTree is not a pytree: pass node.to_dataset(), or a dict of such Datasets",
     **dict.fromkeys(
         ("ALL_DIMS", "AlignmentError", "CFTimeIndex", "Context", "CoordinateValidationError", "Coordinates", "Index",
          "IndexSelResult", "IndexVariable", "InvalidTreeError", "MergeError", "NamedArray", "NotFoundInTreeError",

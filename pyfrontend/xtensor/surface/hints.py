@@ -17,12 +17,12 @@ _ORDER = 'write x.transpose("b", "a")'
 _DTYPE = 'dtypes are strings or NumPy\'s: "f4", "f8", "i8", np.float32'
 _JOIN = 'write xt.concat([x, y], dim="time"); a new name makes a new dim'
 _NO_LABELS = "it has no labels: pass those that the function computes with, f(x, xt.as_array(x.time))"
-_RETURNED = "it has values when the call has returned it"
+_RETURNED = "it has no values while it is traced; the array that the call returns has values"
 _SUMS = "write xt.zeros(bin=10, dtype=x.dtype).at(bin=index).add(x), or .add(1): updates of one position accumulate"
-_GRAD = "write xt.grad(f)(x): a derivative is that of a function, by its arguments"
+_GRAD = "write xt.grad(f)(x): xt.grad differentiates a function with respect to its arguments"
 _KEY = "write key = xt.random.key(0): functions that draw take a key"
 
-_CARRIED = "x.to_xarray() has what came along from a DataArray"
+_CARRIED = "x.to_xarray() has what the DataArray had"
 _UNKNOWN_SIZE = "sizes do not depend on values: give x.values to NumPy"
 
 _SKIPPING = ("sum", "prod", "mean", "std", "var", "max", "min", "median", "argmax", "argmin", "cumsum", "cumprod")
@@ -156,8 +156,8 @@ def numpy_instead(name: str, traced: bool) -> str:
     if found is None and not room:
         found = elsewhere.TABLE.get(last)
     if found is None and traced:
-        return "xt has no such function. Return the array, and give NumPy what the call gives"
-    return found or "np.asarray(x) gives its values, without names, to NumPy"
+        return "xt has no such function. Return the array, and pass the result of the call to NumPy"
+    return found or "write np.asarray(x) to pass its values, without names, to NumPy"
 
 
 def _function(name: str, arguments: str = "", call: bool = False) -> str | None:

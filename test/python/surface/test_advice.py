@@ -191,7 +191,7 @@ HABITS: dict[str, tuple[Callable[[], Any], str]] = {
     "rolling.apply": (lambda: X.rolling(time=2).apply(np.mean), r"write x.rolling\(..\).reduce\(f\)"),
     "defvjp": (lambda: xt.custom_derivative(abs).defvjp(abs, abs), r"write f.defpullback\(fwd, bwd\)"),
     "a dim as an attribute": (lambda: X.time, r"it is a dim: its size is x.sizes\['time'\], its labels"),  # type: ignore[attr-defined]
-    "encoding": (lambda: X.encoding, r"x.to_xarray\(\) has what came along"),  # type: ignore[attr-defined]
+    "encoding": (lambda: X.encoding, r"x.to_xarray\(\) has what the DataArray had"),  # type: ignore[attr-defined]
     "float": (lambda: X.float(), r'write x.astype\("f4"\)'),  # type: ignore[attr-defined]
     "plot": (lambda: X.plot(), r"x.to_xarray\(\).plot"),  # type: ignore[attr-defined]
     "DataArray": (lambda: xt.DataArray([1]), "write xr.DataArray"),  # type: ignore[attr-defined]
