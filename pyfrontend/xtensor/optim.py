@@ -183,7 +183,9 @@ def cosine(peak: float, steps: int, final: float = 0.0) -> Callable[[Any], Any]:
 
 
 def exponential(start: float, factor: float, steps: int = 1) -> Callable[[Any], Any]:
-    """Returns a schedule that begins with `start`, and is multiplied by `factor` over each `steps` steps."""
+    """Returns a schedule that begins with `start`, and is multiplied by `factor` > 0 over each `steps` steps."""
+    if not factor > 0 or steps < 1:
+        raise ArgumentError(f"xt.optim.exponential: factor is above 0 and steps 1 or more, not {factor} and {steps}")
     return lambda count: start * exp(math.log(factor) * (1.0 * count / steps))
 
 

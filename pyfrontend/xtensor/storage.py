@@ -30,8 +30,9 @@ from .values.array import Array
 _KEY = "xtensor"  # what safetensors' metadata calls ours
 _DTYPES = {
     "BOOL": "?", "U8": "u1", "I8": "i1", "U16": "u2", "I16": "i2", "U32": "u4", "I32": "i4", "U64": "u8", "I64": "i8",
-    "F16": "f2", "BF16": "bfloat16", "F32": "f4", "F64": "f8",
+    "F16": "f2", "BF16": "bfloat16", "F32": "f4", "F64": "f8", "C64": "c8",
 }  # fmt: skip
+_COMPLEX = np.dtype("c16")
 _SUFFIXES = ".safetensors, .nc (netCDF) or .zarr"
 
 
@@ -105,7 +106,7 @@ def _names(paths: list[str]) -> list[str]:
     for path in paths:
         stem = path.replace("['", ".").replace("']", "").replace("[", ".").replace("]", "").strip(".") or "array"
         name, count = stem, 1
-        while name in found:
+        while name in found or name == "__metadata__":  # which the format keeps for itself
             count += 1
             name = f"{stem}#{count}"
         found.append(name)
@@ -125,6 +126,9 @@ def _save_tensors(arrays: Any, place: Path) -> None:
         raise fail(UnsupportedError, "save", text) from None
     about = {"structure": shape, "names": names, "dims": [list(x.dims) for x in found]}
     values = {n: np.ascontiguousarray(x.values) if x.dims else x.values for n, x in zip(names, found, strict=True)}
+    # The format has no complex128: two numbers along a last axis.
+    about["pairs"] = [n for n, v in values.items() if v.dtype == _COMPLEX]
+    values |= {n: np.stack([values[n].real, values[n].imag], -1) for n in about["pairs"]}
     data = library.numpy.save(values, {_KEY: json.dumps(about)})
     _written("save", place, lambda: write_file(place, data))
 
@@ -170,9 +174,11 @@ def _as_saved(place: Path, arrays: Mapping[str, np.ndarray[Any, Any]], about: st
     try:
         said = json.loads(about)
         structure = structures.as_structure(structures.tree(said["structure"], "structure"))
+        pairs = {n: arrays[n].view(_COMPLEX)[..., 0] for n in said.get("pairs", [])}
+        arrays = {**arrays, **pairs}
         leaves = [array(arrays[n], dims=tuple(d)) for n, d in zip(said["names"], said["dims"], strict=True)]
         return structure.unflatten(leaves)
-    except (RefusedError, Error, KeyError, TypeError, ValueError, RecursionError) as error:
+    except (RefusedError, Error, LookupError, TypeError, ValueError, RecursionError) as error:
         raise fail(ArgumentError, "load_arrays", f"{place} is damaged: {error!s:.200}") from None
 
 
@@ -201,6 +207,16 @@ def _save_dataset(arrays: Any, place: Path) -> None:
             DTypeError, "save", f"{small[0]!r} is {arrays[small[0]].dtype}, which {place.suffix} does not hold",
             instead='Write x.astype("f4"), or a .safetensors file',
         )  # fmt: skip
+    both = [k for k, x in arrays.variables.items() if x.dtype.kind == "c"]
+    if both and place.suffix == ".nc":
+        raise fail(
+            DTypeError, "save", f"{both[0]!r} is {arrays[both[0]].dtype}, which .nc does not hold",
+            instead="Write x.real and x.imag, or a .zarr or .safetensors file",
+        )  # fmt: skip
+    groups = [k for k in (*arrays.variables, *arrays.dims) if "/" in str(k)]
+    if groups:
+        raise fail(ArgumentError, "save", f"the name {groups[0]!r} has a slash, which {place.suffix} takes for a group",
+                   instead="Rename it; .safetensors holds any names")  # fmt: skip
     write = arrays.to_netcdf if place.suffix == ".nc" else arrays.to_zarr
     how = {} if place.suffix == ".nc" else {"mode": "w"}
     _by_xarray("save", place, lambda: write(place, **how))

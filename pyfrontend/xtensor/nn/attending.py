@@ -15,7 +15,7 @@ from ..ops import promotion as p
 from ..ops.arguments import dims_of, extend, fail, integer, names_of, reorder, size_of, union_sizes
 from ..ops.contraction import contract
 from ..ops.operators import aligned
-from ..ops.reductions import shift_of
+from ..ops.reductions import any_empty, shift_of
 from ..ops.types import Array, ArrayLike
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -168,7 +168,9 @@ class _Attention:
         scores = build.binary("mul", scores, _inverse_root(size_of(q, self.feature), q.dtype))
         if at is not None and places is not None:
             mask = self.seen(mask, at, places)
-        if mask is None:
+        if any_empty(k, (self.key,)):
+            weights = scores  # of no keys
+        elif mask is None:
             weights = p.rounded_once(lambda scores: softmax_over(scores, (self.key,)), scores)
         else:
             weights = p.rounded_once(lambda scores: _masked_softmax(scores, mask, self.key), scores)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..base import dtypes, tree
+from ..base import tree
 from ..ops import promotion as p
 from ..ops.elementwise import isfinite
 from ..ops.operators import divide, multiply
@@ -40,9 +40,9 @@ def scaled_value_and_grad(f: Callable[..., Any], wrt: Any = 0, has_aux: bool = F
 
         (_, (loss, aux)), gradient = value_and_grad(larger, wrt, has_aux=True)(*args, **kwargs)
         gradient = tree.map(lambda g: _smaller(g, scale), gradient)
-        leaves = [g for g in tree.leaves(gradient) if dtypes.is_float(g.dtype)]
+        leaves = [g for g in tree.leaves(gradient) if p.is_inexact(g.dtype)]
         finite = functools.reduce(
-            lambda a, b: build.binary("and", a, b), (as_tracer(every(isfinite(g))) for g in leaves)
+            lambda a, b: build.binary("and", a, b), (as_tracer(every(isfinite(g))) for g in leaves), as_tracer(True)
         )
         return (loss, aux) if has_aux else loss, gradient, finite
 
@@ -51,7 +51,7 @@ def scaled_value_and_grad(f: Callable[..., Any], wrt: Any = 0, has_aux: bool = F
 
 def _smaller(gradient: Any, scale: Any) -> Any:
     """Divided in f4 at least."""
-    if not dtypes.is_float(gradient.dtype):
+    if not p.is_inexact(gradient.dtype):
         return gradient
     wide = p.accumulator(gradient.dtype)
     return p.cast(as_tracer(divide(p.cast(gradient, wide), p.cast(as_tracer(scale), wide))), gradient.dtype)

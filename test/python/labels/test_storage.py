@@ -101,3 +101,24 @@ def test_errors_say_what_to_write(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b'\\"t\\"', b'\\"t\\ '))
     with pytest.raises(xt.ArgumentError, match="is damaged"):
         xt.load_arrays(path)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_arrays(tmp_path: Path, dtype: str) -> None:
+    pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    z = xt.array(np.array([[1 + 2j, -3j, np.nan]], dtype).T, dims=("a", "b"))
+    tree = {"z": z, "number": 2j, "none": xt.zeros(a=0, dtype=dtype), "__metadata__": z}
+    xt.save(tree, tmp_path / "z.safetensors")
+    back = xt.load_arrays(tmp_path / "z.safetensors")
+    for name, x in tree.items():
+        assert (back[name].dims, back[name].dtype) == (xt.as_array(x).dims, xt.as_array(x).dtype)
+        np.testing.assert_array_equal(back[name].values, xt.as_array(x).values)
+    pytest.importorskip("netCDF4", reason="netCDF4 is not installed")
+    with pytest.raises(xt.DTypeError, match=r"'z' is complex\d+, which \.nc does not hold\. Write x\.real and x\.imag"):
+        xt.save({"z": z}, tmp_path / "z.nc")
+
+
+def test_names_with_a_slash_are_no_groups(tmp_path: Path) -> None:
+    pytest.importorskip("zarr", reason="zarr is not installed")
+    with pytest.raises(xt.ArgumentError, match="'a/b' has a slash"):
+        xt.save({"a/b": xt.ones(i=2)}, tmp_path / "x.zarr")

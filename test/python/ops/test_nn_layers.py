@@ -257,3 +257,19 @@ def test_wrong_arguments(name: str) -> None:
     call, kind, message = ERRORS[name]
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.cpu_only("devices have no complex128 here")
+def test_scaled_losses_of_complex_weights() -> None:
+    z = xt.array([1j, 2.0], dims="i")
+    value, gradient, finite = xt.nn.scaled_value_and_grad(lambda z: (abs(z) ** 2).sum())(8.0, z)
+    assert value == 5.0 and bool(finite)
+    np.testing.assert_allclose(gradient.values, 2 * z.values)
+
+
+@pytest.mark.parametrize("mask", [None, True])
+def test_attention_to_no_keys_is_0(mask: Any) -> None:
+    q, k, v = xt.ones(query=3, f=2), xt.ones(key=0, f=2), xt.ones(key=0, g=4)
+    allowed = None if mask is None else xt.ones(key=0, dtype="?")
+    y = xt.nn.attention(q, k, v, ("query", "key", "f"), allowed)
+    assert y.sizes == {"query": 3, "g": 4} and not y.values.any()

@@ -196,3 +196,9 @@ def test_norms_of_complex_numbers_and_of_float16() -> None:
     clipped = xt.optim.clip_by_norm(small, 1.0)
     assert clipped.dtype == "f2"
     np.testing.assert_allclose(clipped.values, [0.6, 0.8], rtol=1e-3)
+
+
+@pytest.mark.parametrize(("factor", "steps"), [(-0.5, 1), (0.0, 1), (0.5, 0)])
+def test_schedules_that_do_not_exist(factor: float, steps: int) -> None:
+    with pytest.raises(xt.ArgumentError, match="factor is above 0 and steps 1 or more"):
+        xt.optim.exponential(0.1, factor, steps)
