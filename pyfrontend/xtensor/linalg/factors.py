@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dims import check_name
+from ..base.dtypes import real_of
 from ..base.errors import ArgumentError, DimensionError, DTypeError, SizeError
 from ..call.dispatch import op
 from ..ops import promotion as p
@@ -535,7 +536,7 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
     column; inf and -inf, the same of a row. An array with one dim has a vector norm.
     """
     a = as_tracer(x)
-    dtype = p.mean_dtype(a.dtype)
+    dtype = real_of(p.mean_dtype(a.dtype))
     wide = _wide(a)
     if isinstance(dims, str) or (dims is MATRIX and a.ndim == 1):
         dims = (dims,) if isinstance(dims, str) else a.dims

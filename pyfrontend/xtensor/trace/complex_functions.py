@@ -304,6 +304,9 @@ def c_atanh(a: Z) -> Z:
     u, v = where(large, size, 0) / m, where(large, y, 0) / m
     far = where(isinf(x) | isinf(y), 0, u / where(large, u * u + v * v, 1) / m)
     re = where(large, far, 0.25 * log1p(4 * size / where(large, 1, near)))
+    # So near to 1 or -1 that the square underflows, the distance is that of the imaginary part.
+    tiny = larger(abs(1 - size), abs(y)) < _limit(x, 1e-12, 1e-100)
+    re = where(tiny, 0.5 * math.log(2) - 0.5 * log(where(tiny, abs(y), 1)), re)
     angle = where(large, math.pi, atan2(2 * abs(y), (1 - size) * (1 + size) - square))
     angle = where(isinf(y), math.pi, angle)
     return copysign(where(x.is_(0) | isinf(x) | isinf(y), 0, re), x), copysign(0.5 * angle, y)
@@ -424,8 +427,18 @@ def _analytic(xs: list[Tracer], value: Callable[[list[Z]], Z], slopes: Callable[
 
 
 def _sign(x: Tracer) -> Tracer:
-    """z / |z|, and 0 for 0."""
+    """z / |z|, and 0 for 0. One infinite part decides alone, as in NumPy; two have no direction."""
     a, b = z.part(x, 0), z.part(x, 1)
+    infinite = [raw.unary("isinf", v) for v in (a, b)]
+    either = raw.binary("or", *infinite)
+    zero, one = z.real_number(0, a), z.real_number(1, a)
+
+    def end(v: Tracer, alone: Tracer, other: Tracer) -> Tracer:
+        sure = raw.binary("copysign", raw.select(alone, one, zero), v)
+        both = raw.select(raw.binary("and", alone, other), z.real_number(math.nan, a), sure)
+        return raw.select(either, both, v)
+
+    a, b = end(a, *infinite), end(b, *reversed(infinite))
     size = z.modulus(a, b)
     none = raw.compare("eq", size, z.real_number(0, size))
     safe = raw.select(none, z.real_number(1, size), size)

@@ -120,3 +120,28 @@ def test_powers_of_zero() -> None:
     zero = xt.array(np.zeros(4, complex), dims="t")
     exponents = xt.array(np.array([0, 2, 1 + 1j, -1]), dims="t")
     np.testing.assert_array_equal((zero**exponents).values, [1, 0, 0, np.nan + 1j * np.nan])
+
+
+def test_an_infinite_part_decides_the_sign() -> None:
+    ends = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan]
+    z = np.array([complex(a, b) for a in ends for b in ends])
+    with np.errstate(all="ignore"):
+        expected = np.sign(z)
+    np.testing.assert_array_equal(xt.sign(xt.array(z, dims="i")).values, expected)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_atan_beside_its_poles(dtype: str) -> None:
+    small = 1e-30 if dtype == "c8" else 1e-200  # whose square is 0
+    z = np.array([small + 1j, small - 1j, 1 + small * 1j], dtype)
+    rtol = 1e-6 if dtype == "c8" else 1e-14
+    np.testing.assert_allclose(xt.atan(xt.array(z[:2], dims="i")).values, np.arctan(z[:2].astype("c16")), rtol=rtol)
+    np.testing.assert_allclose(xt.atanh(xt.array(z[2:], dims="i")).values, np.arctanh(z[2:].astype("c16")), rtol=rtol)
+
+
+def test_norms_are_real() -> None:
+    z = xt.array(np.array([3j, 4.0], "c8"), dims="i")
+    for order in (1, 2, 3, np.inf):
+        found = xt.linalg.norm(z, order, dims="i")
+        assert found.dtype == "f4"
+        np.testing.assert_allclose(found.item(), np.linalg.norm(z.values, order), rtol=1e-6)
