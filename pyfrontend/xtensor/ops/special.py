@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..base.dtypes import finfo
 from ..base.errors import ArgumentError
 from ..call.dispatch import op
 from ..trace import build
@@ -149,8 +150,13 @@ def _kl_div(x: Tracer, y: Tracer) -> Tracer:
     alive = build.binary("and", build.compare("gt", x, nought), build.compare("gt", y, nought))
     number = build.binary("and", build.compare("eq", x, x), build.compare("eq", y, y))
     at_zero = build.binary("and", build.compare("eq", x, nought), build.compare("ge", y, nought))
-    ratio = build.binary("div", _where(alive, x, 1.0, dtype), _where(alive, y, 1.0, dtype))
-    regular = build.binary("add", build.binary("sub", _mul(build.unary("log", ratio), x), x), y)
+    above, below = _where(alive, x, 1.0, dtype), _where(alive, y, 1.0, dtype)
+    size = build.unary("abs", build.binary("sub", *(build.unary("log2", v) for v in (above, below))))
+    far = build.compare("gt", size, p.constant(-finfo(dtype).minexp - 1, dtype))  # the quotient would overflow
+    quotient = build.unary("log", build.binary("div", *(_where(far, 1.0, v, dtype) for v in (above, below))))
+    apart = build.binary("sub", *(build.unary("log", _where(far, v, 1.0, dtype)) for v in (above, below)))
+    logarithm = build.select(far, apart, quotient)
+    regular = build.binary("add", build.binary("sub", build.binary("mul", logarithm, x), x), y)
     edge = _where(at_zero, y, np.inf, dtype)
     return build.select(alive, regular, _where(number, edge, build.binary("add", x, y), dtype))
 
@@ -272,7 +278,11 @@ def _betaln(a: Tracer, b: Tracer) -> Tracer:
     two = build.binary("add", two, build.binary("mul", big, rest))
     two = build.binary("sub", two, _add(_mul(build.unary("log", big), 0.5), -0.5 * math.log(2 * math.pi)))
     two = build.binary("add", two, build.binary("add", corrected, _beyond_stirling(low)))
-    return build.select(both, two, build.select(far, one, near))
+    regular = build.select(both, two, build.select(far, one, near))
+    zero, endless = p.zero(dtype), p.constant(np.inf, dtype)
+    at_zero = build.binary("and", build.compare("eq", small, zero), build.compare("ge", large, zero))
+    at_end = build.binary("and", build.compare("gt", small, zero), build.compare("eq", large, endless))
+    return build.select(at_zero, endless, _where(at_end, -np.inf, regular, dtype))
 
 
 @op(joins=True)
@@ -353,5 +363,7 @@ def _riemann(x: Tracer) -> Tracer:
     size = build.binary("add", size, _mul(_add(x, -1.0), math.log(2 * math.pi)))
     half = build.unary("exp", _mul(size, 0.5))
     reflected = build.binary("mul", build.binary("mul", build.binary("mul", half, sine), half), value)
+    even = build.compare("eq", sine, p.zero(dtype))  # where gamma may be infinite
+    reflected = _where(even, 0.0, reflected, dtype)
     infinite = build.compare("eq", x, p.constant(-np.inf, dtype))
     return build.select(below, _where(infinite, np.nan, reflected, dtype), value)

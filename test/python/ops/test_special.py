@@ -197,3 +197,22 @@ def test_zeta_of_riemann_goes_on_below_1() -> None:
     np.testing.assert_allclose(slope, slopes, rtol=1e-11)
     edges = np.array([1.0, INF, NAN, -INF, -2.0, -4.0, -200.5])
     np.testing.assert_allclose(xt.zeta(xt.array(edges, dims="i")).values, scipy.special.zeta(edges), rtol=1e-12)
+
+
+def test_functions_of_two_numbers_at_their_ends() -> None:
+    a, b = (np.ravel(v) for v in np.meshgrid([0.0, 1e-300, 2.0, np.inf], [0.0, 1e-300, 2.0, np.inf]))
+    x, y = xt.array(a, dims="i"), xt.array(b, dims="i")
+    expected = scipy.special.betaln(a, b)
+    expected[-1] = -np.inf  # SciPy has NaN for two infinities
+    np.testing.assert_allclose(xt.betaln(x, y).values, expected, rtol=1e-12)
+    np.testing.assert_allclose(xt.beta(x, y).values, np.exp(expected), rtol=1e-9)
+
+
+def test_divergences_of_quotients_that_overflow() -> None:
+    x, y = np.array([1e20, 1e-20, 2.0], "f4"), np.array([1e-20, 1e20, 1.0], "f4")
+    got = xt.kl_div(xt.array(x, dims="i"), xt.array(y, dims="i"))
+    np.testing.assert_allclose(got.values, scipy.special.kl_div(x.astype("f8"), y.astype("f8")), rtol=1e-6)
+
+
+def test_zeros_of_zeta_far_below_0() -> None:
+    assert xt.zeta(xt.array([-2.0, -400.0, -1e10], dims="i")).values.tolist() == [0.0, 0.0, 0.0]
