@@ -50,6 +50,9 @@ def pack(re: Tracer, im: Tracer | None) -> Tracer:
     of = dtypes.complex_of(re.dtype)
     dims = (*re.dims, *(d for d in (im.dims if im is not None else ()) if d not in re.dims))
     sizes = {**(im.spec.sizes if im is not None else {}), **re.spec.sizes}
+    if im is not None:  # what is done to a whole is done to each part, which so has all dims
+        whole_sizes = {**im.sizes, **re.sizes}
+        re, im = (v if len(v.dims) == len(dims) else raw.broadcast(v, dims, whole_sizes) for v in (re, im))
     spec = Spec(dims, [sizes[d] for d in dims], of)
     whole = c.array_type(spec)
     zero = raw.constant(np.zeros((), re.dtype)) if im is None else im

@@ -229,3 +229,27 @@ def test_vectorized() -> None:
     want = (A * B).sum(1, keepdims=True) / np.linalg.norm(A, axis=1, keepdims=True) * A
     assert got.dims == ("t", "s")
     np.testing.assert_allclose(got.values, want, rtol=2e-5, atol=2e-6)
+
+
+PARTS_OF_OTHER_DIMS: dict[str, Callable[[Any], Any]] = {
+    "imag": xt.imag,
+    "sum": lambda z: z.sum("a"),
+    "mean": lambda z: z.mean("a").real,
+    "cumsum": lambda z: z.cumsum("a"),
+    "rename": lambda z: z.rename(a="k"),
+    "isel": lambda z: z.isel(a=1),
+    "plus": lambda z: (z + 2j).sum("a"),
+    "concat": lambda z: xt.concat([z, 2 * z], "a"),
+    "dot": lambda z: xt.dot(z, z, dim="a"),
+}
+
+
+@pytest.mark.parametrize("name", PARTS_OF_OTHER_DIMS)
+def test_parts_that_lack_dims(name: str) -> None:
+    """Each part is broadcast before anything is done to both."""
+    f = PARTS_OF_OTHER_DIMS[name]
+    x = xt.array([1.0, 2.0, 3.0], dims="a")
+    for y in (xt.array(2.0), xt.array([1.0, 5.0], dims="b")):
+        want, got = f(xt.complex(x, y)), xt.jit(lambda x, y: f(xt.complex(x, y)))(x, y)
+        assert got.sizes == want.sizes
+        np.testing.assert_allclose(got.values, want.transpose(*got.dims).values)
