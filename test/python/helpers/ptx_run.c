@@ -278,93 +278,50 @@ static const char *place(const machine *m, const instruction *in, const arg *a, 
   return m->valid(address, bytes) ? NULL : "an access outside of all arrays";
 }
 
-/* What is wrong, or null. pc moves on; 1 in *stopped at a barrier or an exchange, 2 at the end. */
-static const char *step(machine *m, const instruction *in, long t, long *pc, int *stopped) {
+/* LD, ST or ATOM: what is wrong, or null. */
+static const char *access_memory(machine *m, const instruction *in) {
   const arg *a = in->arg;
-  ++*pc;
-  if (in->guard >= 0 && (m->registers[in->guard] & 1) != (uint64_t)in->guard_is)
-    return NULL;
-  uint64_t x = in->args > 1 ? get(m, a + 1) : 0, y = in->args > 2 ? get(m, a + 2) : 0;
-  uint64_t z = in->args > 3 ? get(m, a + 3) : 0, r = 0;
-  int n = in->type.bytes, is_float = in->type.kind == KIND_F;
-  uint64_t sign = (uint64_t)1 << (8 * n - 1);
+  int n = in->type.bytes, count = in->vector ? in->vector : 1;
   char *at;
-  switch (in->op) {
-  case BRA:
-    *pc = in->target;
-    return NULL;
-  case RET:
-    *stopped = 2;
-    return NULL;
-  case BAR:
-    *stopped = 1;
-    return NULL;
-  case SHFL:
-    m->offered[t][0] = x;
-    *stopped = 1;
-    return NULL;
-  case LDMATRIX: {
-    const char *wrong = place(m, in, a + 4, &at);
-    if (!wrong)
-      memcpy(m->offered[t], at, 16);
-    *stopped = 1;
+  const char *wrong = place(m, in, a + (in->op == LD ? count : in->op == ST ? 0 : 1), &at);
+  if (wrong)
     return wrong;
-  }
-  case MMA:
-    for (int i = 0; i < OFFERS; ++i)
-      m->offered[t][i] = get(m, a + 4 + i);
-    *stopped = 1;
-    return NULL;
-  case LD: {
-    if (in->flags & TO_PARAM)
-      return set(m, a, low(x, n)), NULL;
-    int count = in->vector ? in->vector : 1;
-    const char *wrong = place(m, in, a + count, &at);
-    for (int i = 0; !wrong && i < count; ++i, at += n) {
-      uint64_t v = 0;
-      memcpy(&v, at, (size_t)n);
-      set(m, a + i, in->type.kind == KIND_S ? (uint64_t)extended(v, n) : v);
-    }
-    return wrong;
-  }
-  case ST: {
-    const char *wrong = place(m, in, a, &at);
-    for (int i = 0; !wrong && i < (in->vector ? in->vector : 1); ++i, at += n) {
-      uint64_t v = get(m, a + 1 + i);
-      memcpy(at, &v, (size_t)n);
-    }
-    return wrong;
-  }
-  case ATOM: {
-    const char *wrong = place(m, in, a + 1, &at);
-    uint64_t old = 0;
-    if (wrong)
-      return wrong;
+  if (in->op == ATOM) {
+    uint64_t y = get(m, a + 2), z = in->args > 3 ? get(m, a + 3) : 0, old = 0;
     memcpy(&old, at, (size_t)n);
     instruction update = *in;
     update.op = in->update;
-    uint64_t next = in->update == OPS ? (old == low(y, n) ? z : old)
-                    : is_float        ? float_binary(&update, old, y)
-                                      : int_binary(&update, old, y);
+    uint64_t next = in->update == OPS         ? (old == low(y, n) ? z : old)
+                    : in->type.kind == KIND_F ? float_binary(&update, old, y)
+                                              : int_binary(&update, old, y);
     memcpy(at, &next, (size_t)n);
     set(m, a, old);
     return NULL;
   }
-  case MOV:
-    if (in->vector < 0) {
-      int parts = -in->vector, each = n / parts;
-      for (int i = 0; i < parts; ++i)
-        set(m, a + i, low(get(m, a + parts) >> 8 * each * i, each));
-      return NULL;
+  for (int i = 0; i < count; ++i, at += n) {
+    uint64_t v = in->op == ST ? get(m, a + 1 + i) : 0;
+    if (in->op == ST) {
+      memcpy(at, &v, (size_t)n);
+      continue;
     }
-    if (in->vector > 0) {
-      int each = n / in->vector;
-      for (int i = 0; i < in->vector; ++i)
-        r |= low(get(m, a + 1 + i), each) << 8 * each * i;
-      break;
-    }
-    r = x;
-    break;
+    memcpy(&v, at, (size_t)n);
+    set(m, a + i, in->type.kind == KIND_S ? (uint64_t)extended(v, n) : v);
+  }
+  return NULL;
+}
+
+/* What an instruction makes of its operands, before it is cut to the width of its result. */
+static uint64_t result_of(machine *m, const instruction *in) {
+  const arg *a = in->arg;
+  uint64_t x = in->args > 1 ? get(m, a + 1) : 0, y = in->args > 2 ? get(m, a + 2) : 0;
+  uint64_t z = in->args > 3 ? get(m, a + 3) : 0, r = 0;
+  int n = in->type.bytes, is_float = in->type.kind == KIND_F;
+  uint64_t sign = (uint64_t)1 << (8 * n - 1);
+  switch (in->op) {
+  case MOV: /* of a register, or of parts */
+    for (int i = 0; i < in->vector; ++i)
+      r |= low(get(m, a + 1 + i), n / in->vector) << 8 * (n / in->vector) * i;
+    return in->vector ? r : x;
   case SELP:
     r = z & 1 ? x : y;
     break;
@@ -442,6 +399,60 @@ static const char *step(machine *m, const instruction *in, long t, long *pc, int
       r += z;
     break;
   }
+  return r;
+}
+
+/* What is wrong, or null. pc moves on; 1 in *stopped at a barrier or an exchange, 2 at the end. */
+static const char *step(machine *m, const instruction *in, long t, long *pc, int *stopped) {
+  const arg *a = in->arg;
+  int n = in->type.bytes;
+  ++*pc;
+  if (in->guard >= 0 && (m->registers[in->guard] & 1) != (uint64_t)in->guard_is)
+    return NULL;
+  switch (in->op) {
+  case BRA:
+    *pc = in->target;
+    return NULL;
+  case RET:
+    *stopped = 2;
+    return NULL;
+  case BAR:
+    *stopped = 1;
+    return NULL;
+  case SHFL:
+    m->offered[t][0] = get(m, a + 1);
+    *stopped = 1;
+    return NULL;
+  case LDMATRIX: {
+    char *at;
+    const char *wrong = place(m, in, a + 4, &at);
+    if (!wrong)
+      memcpy(m->offered[t], at, 16);
+    *stopped = 1;
+    return wrong;
+  }
+  case MMA:
+    for (int i = 0; i < OFFERS; ++i)
+      m->offered[t][i] = get(m, a + 4 + i);
+    *stopped = 1;
+    return NULL;
+  case LD:
+    if (in->flags & TO_PARAM)
+      return set(m, a, low(get(m, a + 1), n)), NULL;
+    return access_memory(m, in);
+  case ST:
+  case ATOM:
+    return access_memory(m, in);
+  default:
+    break;
+  }
+  if (in->op == MOV && in->vector < 0) {
+    int parts = -in->vector, each = n / parts;
+    for (int i = 0; i < parts; ++i)
+      set(m, a + i, low(get(m, a + parts) >> 8 * each * i, each));
+    return NULL;
+  }
+  uint64_t r = result_of(m, in);
   /* What is narrower than its register is extended. */
   if (in->op == CVT && in->type.kind == KIND_S) {
     set(m, a, (uint64_t)extended(r, n));
