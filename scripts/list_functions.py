@@ -47,7 +47,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Linear algebra": ("linalg",),
     "Random numbers": ("random",),
     "Neural networks": ("nn",),
-    "Signals": ("signal",),
+    "Signals": ("fft", "signal"),
     "Compiling": ("transforms.jit", "aot.bundle", "aot.export", "aot.load", "values.options", "values.devices"),
     "Derivatives": (
         "transforms.grad", "transforms.jacobian", "transforms.jvp", "transforms.vjp", "transforms.linearize",
@@ -65,7 +65,7 @@ OBJECTS = {
     "x.at(time=0)": Selection, "x.rolling(time=3)": Rolling, "x.coarsen(time=3)": Coarsen, "x.groupby(..)": GroupBy,
     "x.weighted(w)": Weighted,
 }  # fmt: skip
-ROOMS = ("linalg", "random", "nn", "signal", "optim", "tree", "testing")
+ROOMS = ("linalg", "random", "nn", "fft", "signal", "optim", "tree", "testing")
 
 
 def families() -> dict[str, list[str]]:

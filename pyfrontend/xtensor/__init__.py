@@ -11,7 +11,7 @@ import typing as _typing
 from types import FunctionType
 
 from . import _native as _native  # first: it starts to load the compiler
-from . import linalg, nn, optim, random, signal, testing, tree
+from . import fft, linalg, nn, optim, random, signal, testing, tree
 from .aot.bundle import Bundle
 from .aot.export import export
 from .aot.load import Loaded, LoadedFunctions, load
@@ -114,6 +114,7 @@ __all__ = [
     "debug",
     "devices",
     "export",
+    "fft",
     "fori_loop",
     "from_dlpack",
     "grad",

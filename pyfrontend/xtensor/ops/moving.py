@@ -103,6 +103,13 @@ def _rolled(x: Tracer, dim: str, amount: int | Amount) -> Tracer:
     return _read(x, dim, build.binary("mod", _before(x, dim, by), size))
 
 
+def rolled(x: Tracer, dim: str, back: bool) -> Tracer:
+    """`x` moved by half of its size, which is dynamic: up, or `back`."""
+    half = build.binary("floor_div", p.cast(size_of(x, dim), p.I8), p.constant(2, p.I8))
+    by = build.unary("neg", half) if back else half
+    return _read(x, dim, build.binary("mod", _before(x, dim, by), p.cast(size_of(x, dim), p.I8)))
+
+
 def _before(x: Tracer, dim: str, amount: Tracer) -> Tracer:
     """Of each position along a dim the one so far before it, there or not."""
     return build.binary("sub", build.iota(dim, size_of(x, dim), p.I8), amount)

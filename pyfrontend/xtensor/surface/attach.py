@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import linalg, nn, optim, random, signal
+from .. import fft, linalg, nn, optim, random, signal
 from ..base.errors import trimmed
 from ..base.named import Labelled, Named
 from ..trace.tracer import Tracer
@@ -35,5 +35,5 @@ def attach() -> None:
             if name not in _OF_THE_CLASS:
                 setattr(base, name, method)
     setattr(Tracer, "__array_function__", _array_function)  # noqa: B010 (type checkers know no such method)
-    for module in (linalg, nn, optim, random, signal):
+    for module in (fft, linalg, nn, optim, random, signal):
         setattr(module, "__getattr__", module_lookup(module))  # noqa: B010 (else any attribute would pass)

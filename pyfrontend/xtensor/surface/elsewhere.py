@@ -135,7 +135,6 @@ TABLE: dict[str, str] = {
     # functions of functions
     **dict.fromkeys(("apply_along_axis", "apply_over_axes", "apply_ufunc", "frompyfunc", "map_blocks",
                      "map_over_datasets"), _LOOP),
-    "fft": "there are no Fourier transforms here: take NumPy's of x.values",
     # all else of NumPy's
     **dict.fromkeys(
         ("core", "ctypeslib", "exceptions", "f2py", "flatiter", "get_include", "info", "isfortran", "isscalar",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from .. import _native, linalg, nn, ops, optim, random, signal
+from .. import _native, fft, linalg, nn, ops, optim, random, signal
 from ..base.errors import AttributeError_
 from . import elsewhere
 
@@ -97,6 +97,19 @@ _FUNCTIONS = {
     "diag": "write xt.linalg.diagonal(x), or x * xt.eye(row=3, col=3, dtype=x.dtype) of a vector x(row)",
     "logdet": "write xt.linalg.slogdet(a)[1]", "eigvalsh": "write xt.linalg.eigh(a)[0]",
     "eig": "write xt.linalg.eigh(a), of symmetric matrices",
+    **dict.fromkeys(("fft2", "fftn"), 'write xt.fft.fft(x, ("y", "x"))'),
+    **dict.fromkeys(("ifft2", "ifftn"), 'write xt.fft.ifft(z, ("y", "x"))'),
+    **dict.fromkeys(("rfft2", "rfftn"), 'write xt.fft.rfft(x, ("y", "x")), which halves x'),
+    **dict.fromkeys(("irfft2", "irfftn"), 'write xt.fft.irfft(z, ("y", "x")), which x was halved for'),
+    **dict.fromkeys(("hfft2", "hfftn"), 'write xt.fft.hfft(z, ("y", "x"))'),
+    **dict.fromkeys(("ihfft2", "ihfftn"), 'write xt.fft.ihfft(x, ("y", "x"))'),
+    "dctn": 'write xt.fft.dct(x, ("y", "x"))', "idctn": 'write xt.fft.idct(x, ("y", "x"))',
+    "dstn": 'write xt.fft.dst(x, ("y", "x"))', "idstn": 'write xt.fft.idst(x, ("y", "x"))',
+    **dict.fromkeys(("fht", "ifht", "fhtoffset"), "there is no Hankel transform here: use SciPy's"),
+    **dict.fromkeys(("next_fast_len", "prev_fast_len"), "write SciPy's, and pass n="),
+    **dict.fromkeys(("get_workers", "set_workers", "set_backend", "skip_backend", "set_global_backend",
+                     "register_backend"), "the threads are those that XTENSOR_NUM_THREADS sets"),
+    "fftconvolve": 'write xt.signal.convolve(x, k, dims=("time", "lag"))',
     "eigvals": "write xt.linalg.eigh(a)[0], of symmetric matrices",
     "svdvals": "write xt.linalg.svd(a)[1]",
     "mse_loss": "write xt.mean((x - y) ** 2)", "Linear": 'write xt.dot(x, w, dim="feature") + b',
@@ -132,7 +145,15 @@ _RENAMED = {
 }  # fmt: skip
 # NumPy's functions whose name means something else here.
 _NUMPY = {"stack": _JOIN}
-_ROOMS = {"xt": ops, "xt.nn": nn, "xt.linalg": linalg, "xt.random": random, "xt.signal": signal, "xt.optim": optim}
+_ROOMS = {
+    "xt": ops,
+    "xt.fft": fft,
+    "xt.nn": nn,
+    "xt.linalg": linalg,
+    "xt.random": random,
+    "xt.signal": signal,
+    "xt.optim": optim,
+}
 
 
 def method_instead(name: str, traced: bool, dims: Sequence[str] = ()) -> str | None:

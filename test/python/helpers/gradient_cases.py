@@ -310,6 +310,14 @@ case(
 case("conv grouped", lambda x, w: xt.nn.conv(x, w, dims={"t": "k"}), {"c": 2, "t": 5}, {"c": 2, "k": 3})
 case("max_pool", lambda x: xt.nn.max_pool(x, {"h": 2, "w": 3}, 1), {"h": 4, "w": 5})
 case("avg_pool", lambda x: xt.nn.avg_pool(x, {"h": 2}, padding=1), {"h": 4, "w": 2})
+case("fft", lambda x: (xt.fft.fft(x, "t").imag, xt.fft.ifft(xt.complex(x, 2 * x), norm="ortho").real), {"b": 2, "t": 5})
+case("rfft", lambda x: abs(xt.fft.rfft(x, "t") + 3) ** 2 + abs(xt.fft.ihfft(x, "t")) ** 2, {"b": 2, "t": 4})
+case(
+    "irfft",
+    lambda x: (xt.fft.irfft(xt.complex(x, x * x), "t"), xt.fft.hfft(xt.complex(x, x * x), ("b", "t"), n={"t": 5})),
+    {"b": 2, "t": 3},
+)
+case("dct", lambda x: [xt.fft.dct(x, "t", type=i) + xt.fft.idst(x, "t", type=i) for i in (1, 2, 3, 4)], {"t": 5})
 case("convolve", lambda x, k: xt.signal.convolve(x, k, dims=("t", "k")), {"b": 2, "t": 5}, {"k": 3})
 case("convolve same", lambda x, k: xt.signal.convolve(x, k, dims=("t", "k"), mode="same"), {"t": 3}, {"k": 4, "b": 2})
 

@@ -254,6 +254,7 @@ case("conv", lambda x, w: xt.nn.conv(x, w, dims={"t": "k"}, dim="c"), real(v=3, 
 case(
     "conv of its own", lambda x, w: xt.nn.conv(x, w, dims={"t": "k"}, dim="c"), real(v=3, t=6, c=2), real(v=3, c=2, k=3)
 )
+case("fft", lambda x: (xt.fft.fft(x).real, xt.fft.rfft(x).imag, xt.fft.dct(x)), real(v=3, t=6))
 case("convolve", lambda x, k: xt.signal.convolve(x, k, dims=("t", "k")), real(t=6), real(v=3, k=3))
 
 # -- control flow ---------------------------------------------------------------------------------

@@ -199,7 +199,7 @@ def test_eye_by_names() -> None:
 
 
 def test_modules_list_what_is_public() -> None:
-    for module in (xt.linalg, xt.tree, xt.signal, xt.testing, xt.nn):
+    for module in (xt.fft, xt.linalg, xt.tree, xt.signal, xt.testing, xt.nn):
         assert dir(module) == sorted(module.__all__)
 
 

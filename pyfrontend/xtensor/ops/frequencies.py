@@ -1,0 +1,80 @@
+"""The frequencies of Fourier transforms, and the order in which they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.dims import check_name
+from ..base.errors import ArgumentError, DTypeError
+from ..call.dispatch import op, tracing
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
+from ..values.array import from_values
+from . import promotion as p
+from .arguments import dims_of, fail, integer, is_static, number
+from .moving import read_positions, rolled
+from .types import Array, ArrayLike, Dims
+
+
+def _frequencies(name: str, positions: np.ndarray, n: int, dim: str, d: float, dtype: Any) -> Array:
+    check_name(dim)
+    spacing = number(name, d, "d")
+    if spacing == 0:
+        raise fail(ArgumentError, name, "d is 0, and positions differ")
+    wanted = p.default_float() if dtype is None else np.dtype(dtype)
+    if wanted.kind != "f":
+        raise fail(DTypeError, name, f"frequencies are floats, not {wanted.name}")
+    values = (positions / (n * spacing)).astype(wanted)
+    return build.constant(values, (dim,)) if tracing() else from_values(values, (dim,))
+
+
+def _count(name: str, n: Any) -> int:
+    count = integer(name, n, "n, the number of values")
+    if count < 1:
+        raise fail(ArgumentError, name, f"n is {count}, and a transform has at least one value")
+    return count
+
+
+def fftfreq(n: int, /, d: float = 1.0, *, dim: str, dtype: Any = None) -> Array:
+    """Returns the frequencies of the values of `fft` of `n` values that lie `d` apart, along the dim `dim`.
+
+    They are 0, 1, .., -2, -1 over n d: cycles per unit of `d`. Example: xt.fft.fftfreq(8, d=0.1, dim="time").
+    """
+    count = _count("fft.fftfreq", n)
+    return _frequencies("fft.fftfreq", np.fft.fftfreq(count, 1 / count), count, dim, d, dtype)
+
+
+def rfftfreq(n: int, /, d: float = 1.0, *, dim: str, dtype: Any = None) -> Array:
+    """Returns the frequencies of the n // 2 + 1 values of `rfft` of `n` values that lie `d` apart, along `dim`."""
+    count = _count("fft.rfftfreq", n)
+    return _frequencies("fft.rfftfreq", np.arange(count // 2 + 1.0), count, dim, d, dtype)
+
+
+def _shifted(name: str, x: ArrayLike, dim: Dims, inverse: bool) -> Tracer:
+    x = as_tracer(x)
+    for d in dims_of(name, x, dim):
+        if is_static(x, d):
+            n = int(x.sizes[d])
+            by = -(n // 2) if inverse else n // 2
+            x = read_positions(x, d, np.roll(np.arange(n), by)) if n > 1 else x
+        else:
+            x = rolled(x, d, inverse)
+    return x
+
+
+@op(name="fft.fftshift")
+def fftshift(x: ArrayLike, /, dim: Dims = None) -> Array:
+    """Returns `x` with frequency 0 in the middle of each of the dims `dim`: position 0 moves to n // 2.
+
+    Coordinates along these dims move, too. None moves all dims.
+    """
+    return _shifted("fft.fftshift", x, dim, False)
+
+
+@op(name="fft.ifftshift")
+def ifftshift(x: ArrayLike, /, dim: Dims = None) -> Array:
+    """Returns the inverse of `fftshift`."""
+    return _shifted("fft.ifftshift", x, dim, True)

@@ -1,0 +1,165 @@
+"""xt.fft: transforms of every kind against SciPy, with bounds on the error, and the order and labels of frequencies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.fft as sf
+import xarray as xr
+import xtensor as xt
+
+RNG = np.random.default_rng(11)
+# One element, matrices, splits of one and more levels, two tables of factors, and Bluestein's.
+SIZES = (1, 2, 5, 30, 37, 64, 67, 74, 360, 1024, 2187)
+NORMS = ("backward", "ortho", "forward")
+# Errors are root mean squares over those of the values, in units of eps.
+BOUND = 4
+EPS = {"f4": 2.0**-23, "f8": 2.0**-52}
+
+
+def numbers(dtype: str, *shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def check(got: Any, want: np.ndarray, dtype: str, dims: tuple[str, ...]) -> None:
+    assert got.dims == dims
+    assert got.shape == want.shape
+    assert got.dtype.itemsize == np.dtype(dtype).itemsize * (2 if want.dtype.kind == "c" else 1)
+    error = np.sqrt(np.mean(np.abs(got.values - want) ** 2) / np.mean(np.abs(want) ** 2))
+    assert error <= BOUND * EPS[dtype], f"{error / EPS[dtype]:.2f} eps"
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("n", SIZES)
+def test_transforms_of_any_size(n: int, dtype: str) -> None:
+    x = numbers("f8", 3, n).astype(dtype)
+    z = (x + 1j * numbers("f8", 3, n)).astype("c8" if dtype == "f4" else "c16")
+    xa, za = xt.array(x, ("b", "t")), xt.array(z, ("b", "t"))
+    wide, wide_x = z.astype("c16"), x.astype("f8")
+
+    def all_of(v: Any, w: Any) -> list[Any]:
+        half = xt.fft.rfft(v, "t")
+        return [xt.fft.fft(w, "t"), xt.fft.ifft(w, "t"), half, xt.fft.irfft(half, "t", n=n),
+                xt.fft.hfft(w, "t", n=n), xt.fft.ihfft(v, "t")]  # fmt: skip
+
+    want = [sf.fft(wide), sf.ifft(wide), sf.rfft(wide_x), wide_x, sf.hfft(wide, n=n), sf.ihfft(wide_x)]
+    for got, expected in zip(xt.jit(all_of)(xa, za), want, strict=True):
+        check(got, expected, dtype, ("b", "t"))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", [2, 5, 64])
+def test_cosines_and_sines(n: int, kind: int, norm: str) -> None:
+    x = numbers("f8", n, 3)
+    names = ("dct", "idct", "dst", "idst")
+    got = xt.jit(lambda a: [getattr(xt.fft, f)(a, "t", type=kind, norm=norm) for f in names])(xt.array(x, ("t", "b")))
+    for f, y in zip(names, got, strict=True):
+        check(y, getattr(sf, f)(x, type=kind, norm=norm, axis=0), "f8", ("t", "b"))
+
+
+def test_one_cosine() -> None:
+    for kind in (2, 3, 4):
+        got = xt.fft.dct(xt.array([3.0], "t"), type=kind)
+        np.testing.assert_allclose(got.values, sf.dct([3.0], type=kind), rtol=1e-15)
+
+
+def test_several_dims_sizes_and_norms() -> None:
+    x = numbers("f8", 4, 6, 5)
+    z = x + 1j * numbers("f8", 4, 6, 5)
+    dims = ("b", "y", "x")
+    xa, za = xt.array(x, dims), xt.array(z, dims)
+    check(xt.fft.fft(za), sf.fftn(z), "f8", dims)
+    check(xt.fft.fft(za, "y", n=4, norm="ortho"), sf.fft(z, 4, axis=1, norm="ortho"), "f8", dims)
+    check(xt.fft.ifft(za, ("y", "x"), n={"y": 9}), sf.ifftn(z, (9, 5), axes=(1, 2)), "f8", dims)
+    check(xt.fft.rfft(xa, ("x", "y")), sf.rfftn(x, axes=(2, 1)), "f8", dims)
+    for norm in NORMS:
+        half = xt.fft.rfft(xa, ("y", "x"), norm=norm)
+        check(half, sf.rfftn(x, axes=(1, 2), norm=norm), "f8", dims)
+        check(xt.fft.irfft(half, ("y", "x"), n={"x": 5}, norm=norm), x, "f8", dims)
+        check(xt.fft.hfft(za, "x", norm=norm), sf.hfft(z, norm=norm), "f8", dims)
+        check(xt.fft.fft(za, "x", norm=norm), sf.fft(z, norm=norm), "f8", dims)
+    check(xt.fft.dct(xa, ("y", "x"), norm="ortho"), sf.dctn(x, axes=(1, 2), norm="ortho"), "f8", dims)
+    check(xt.fft.dct(xa, "x", n=3), sf.dct(x, n=3), "f8", dims)
+
+
+def test_dtypes() -> None:
+    def of(dtype: str) -> str:
+        return str(xt.fft.fft(xt.ones(t=4, dtype=dtype), "t").dtype)
+
+    assert [of(d) for d in ("f2", "f4", "f8", "i4", "c8", "bool")] == [
+        "complex64", "complex64", "complex128", "complex128", "complex64", "complex128",
+    ]  # fmt: skip
+    assert xt.fft.dct(xt.ones(t=4, dtype="f2"), "t").dtype == "f4"
+
+
+def test_transforms_in_loops_batches_and_open_sizes() -> None:
+    z = numbers("f8", 3, 4) + 1j * numbers("f8", 3, 4)
+    za = xt.array(z, ("b", "t"))
+    check(xt.vectorize(lambda v: xt.fft.fft(v), "b")(za), sf.fft(z), "f8", ("b", "t"))
+    f = xt.jit(lambda v: xt.fft.ifft(v, "t"), dynamic_dims=("b",))
+    for n in (3, 2):
+        check(f(za[:n]), sf.ifft(z[:n]), "f8", ("b", "t"))
+    last, rows = xt.scan(lambda c, v: (c + xt.fft.fft(v), xt.fft.fft(v)), xt.zeros(t=4, dtype="c16"), za, dim="b")
+    check(rows, sf.fft(z), "f8", ("b", "t"))
+    check(last, sf.fft(z).sum(0), "f8", ("t",))
+
+
+def test_a_bundle_transforms(tmp_path: Any) -> None:
+    x = numbers("f4", 3, 40)
+    path = xt.export(lambda v: xt.fft.rfft(v, "t"), args=(xt.spec(b=3, t=40, dtype="f4"),), path=tmp_path / "f.xtb")
+    check(xt.load(path)(xt.array(x, ("b", "t"))), sf.rfft(x.astype("f8")), "f4", ("b", "t"))
+
+
+def test_frequencies() -> None:
+    for n in (1, 7, 8):
+        np.testing.assert_array_equal(xt.fft.fftfreq(n, 0.5, dim="k").values, sf.fftfreq(n, 0.5))
+        np.testing.assert_array_equal(xt.jit(lambda n=n: xt.fft.rfftfreq(n, dim="k"))().values, sf.rfftfreq(n))
+        x = np.arange(2.0 * n).reshape(2, n)
+        a = xt.array(x, ("b", "t"))
+        np.testing.assert_array_equal(xt.fft.fftshift(a, "t").values, sf.fftshift(x, 1))
+        np.testing.assert_array_equal(xt.fft.ifftshift(a).values, sf.ifftshift(x))
+        shift = xt.jit(lambda v: (xt.fft.fftshift(v, "t"), xt.fft.ifftshift(v, "t")), dynamic_dims=("t",))
+        for got, want in zip(shift(a), (sf.fftshift(x, 1), sf.ifftshift(x, 1)), strict=True):
+            np.testing.assert_array_equal(got.values, want)
+    assert xt.fft.fftfreq(4, dim="k", dtype="f4").dtype == "f4"
+
+
+def test_labels_of_other_dims_stay_and_shifted_ones_move() -> None:
+    x = xr.DataArray(np.ones((2, 4)), dims=("b", "t"), coords={"b": [5, 6], "t": [0, 1, 2, 3]})
+    assert list(xt.fft.rfft(x, "t").coords) == list(xt.fft.fft(x, "t").coords) == ["b"]
+    assert xt.fft.fftshift(x, "t").t.values.tolist() == [2, 3, 0, 1]
+
+
+X = xt.ones(b=2, t=4)
+ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
+    "dim": (lambda: xt.fft.fft(X, "q"), xt.DimensionError, "xt.fft.fft: there is no dim 'q'"),
+    "axis": (lambda: xt.fft.fft(X, 1), xt.ArgumentTypeError, "no axis numbers"),
+    "no dim": (lambda: xt.fft.fft(X, ()), xt.DimensionError, "no dim to transform along"),
+    "norm": (lambda: xt.fft.rfft(X, "t", norm="no"), xt.ArgumentError, "norm is one of"),
+    "several sizes": (lambda: xt.fft.fft(X, n=4), xt.ArgumentError, r'Write n=\{"b": 4\}'),
+    "another size": (lambda: xt.fft.fft(X, "t", n={"b": 4}), xt.DimensionError, "n has a size for 'b'"),
+    "no size": (lambda: xt.fft.fft(X, "t", n=0), xt.SizeError, "at least one element"),
+    "empty": (lambda: xt.fft.fft(xt.zeros(t=0), "t"), xt.SizeError, "at least one element"),
+    "complex": (lambda: xt.fft.rfft(X * 1j, "t"), xt.DTypeError, r"takes real arrays.*Write xt.fft.fft\(z\)"),
+    "complex cosine": (lambda: xt.fft.dct(X * 1j, "t"), xt.DTypeError, "z.real and z.imag"),
+    "one value": (lambda: xt.fft.irfft(X[:, :1], "t"), xt.SizeError, r'n=\{"t": 1\}'),
+    "type": (lambda: xt.fft.dct(X, "t", type=5), xt.ArgumentError, "type is 1, 2, 3 or 4, not 5"),
+    "type 1": (lambda: xt.fft.dct(xt.ones(t=1), type=1), xt.SizeError, "at least two elements"),
+    "frequencies": (lambda: xt.fft.fftfreq(0, dim="t"), xt.ArgumentError, "n is 0"),
+    "spacing": (lambda: xt.fft.fftfreq(3, 0, dim="t"), xt.ArgumentError, "d is 0"),
+    "integers": (lambda: xt.fft.fftfreq(3, dim="t", dtype="i4"), xt.DTypeError, "frequencies are floats"),
+    "open": (
+        lambda: xt.jit(lambda v: xt.fft.fft(v, "t"), dynamic_dims=("t",))(X), xt.DimensionError, "is dynamic",
+    ),
+    "fft2": (lambda: xt.fft.fft2, AttributeError, r'write xt.fft.fft\(x, \("y", "x"\)\)'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(name: str) -> None:
+    wrong, kind, text = ERRORS[name]
+    with pytest.raises(kind, match=text):
+        wrong()
