@@ -27,7 +27,10 @@ LATE = {
     "xarray": "optional",
     "xtensor.bridges.torch": "optional: needs torch",
     "difflib": "start-up: only errors suggest names",
+    "html": "start-up: only notebooks show arrays by it",
     "resource": "not on every platform",
+    "signal": "start-up: only bundles that are not trusted need it",
+    "subprocess": "start-up: only bundles that are not trusted need it",
     "xtensor.mlir": "start-up: a thread loads the compiler's libraries meanwhile",
 }
 

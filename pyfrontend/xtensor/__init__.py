@@ -10,63 +10,66 @@ import sys as _sys
 import typing as _typing
 from types import FunctionType
 
-from . import _native as _native  # first: it starts to load the compiler
-from . import fft, linalg, nn, optim, random, signal, testing, tree
-from .aot.bundle import Bundle
-from .aot.export import export
-from .aot.load import Loaded, LoadedFunctions, load
-from .base import environment as _environment
-from .base.dtypes import bfloat16
-from .base.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    AttributeError,
-    BundleError,
-    CompileError,
-    DeviceError,
-    DeviceMemoryError,
-    DimensionError,
-    DTypeError,
-    Error,
-    FunctionNameError,
-    GradientError,
-    IndexError,
-    LabelError,
-    MemoryError,
-    SizeError,
-    TracerError,
-    UnsupportedError,
-)
-from .bridges import named, to_torch
-from .call.arrays import array, as_array
-from .call.dispatch import plain as _plain
-from .compiler import debug
-from .equations import implicit
-from .ir.context import mlir as _mlir
-from .ops import *  # noqa: F403
-from .ops import __all__ as _ops
-from .storage import load_arrays, save
-from .surface.attach import attach as _attach
-from .surface.hints import module_lookup as _module_lookup
-from .transforms.checkpoint import checkpoint
-from .transforms.control import cond, fori_loop, map, scan, switch, while_loop
-from .transforms.custom import custom_derivative
-from .transforms.grad import grad, value_and_grad
-from .transforms.jacobian import hessian, hvp, jacobian
-from .transforms.jit import Jitted, jit
-from .transforms.jvp import jvp
-from .transforms.linearize import linearize
-from .transforms.vectorize import vectorize
-from .transforms.vjp import vjp
-from .values.array import Array
-from .values.devices import Device, devices
-from .values.dlpack import from_dlpack
-from .values.options import option
-from .values.spec import Spec, spec
+from .base.collector import Paused as _Paused
 
-_attach()
-_environment.check()
-_mlir()  # last: by now a thread has loaded the libraries behind it
+with _Paused():
+    from . import _native as _native  # first: it starts to load the compiler
+    from . import fft, linalg, nn, optim, random, signal, testing, tree
+    from .aot.bundle import Bundle
+    from .aot.export import export
+    from .aot.load import Loaded, LoadedFunctions, load
+    from .base import environment as _environment
+    from .base.dtypes import bfloat16
+    from .base.errors import (
+        ArgumentError,
+        ArgumentTypeError,
+        AttributeError,
+        BundleError,
+        CompileError,
+        DeviceError,
+        DeviceMemoryError,
+        DimensionError,
+        DTypeError,
+        Error,
+        FunctionNameError,
+        GradientError,
+        IndexError,
+        LabelError,
+        MemoryError,
+        SizeError,
+        TracerError,
+        UnsupportedError,
+    )
+    from .bridges import named, to_torch
+    from .call.arrays import array, as_array
+    from .call.dispatch import plain as _plain
+    from .compiler import debug
+    from .equations import implicit
+    from .ir.context import mlir as _mlir
+    from .ops import *  # noqa: F403
+    from .ops import __all__ as _ops
+    from .storage import load_arrays, save
+    from .surface.attach import attach as _attach
+    from .surface.hints import module_lookup as _module_lookup
+    from .transforms.checkpoint import checkpoint
+    from .transforms.control import cond, fori_loop, map, scan, switch, while_loop
+    from .transforms.custom import custom_derivative
+    from .transforms.grad import grad, value_and_grad
+    from .transforms.jacobian import hessian, hvp, jacobian
+    from .transforms.jit import Jitted, jit
+    from .transforms.jvp import jvp
+    from .transforms.linearize import linearize
+    from .transforms.vectorize import vectorize
+    from .transforms.vjp import vjp
+    from .values.array import Array
+    from .values.devices import Device, devices
+    from .values.dlpack import from_dlpack
+    from .values.options import option
+    from .values.spec import Spec, spec
+
+    _attach()
+    _environment.check()
+    _mlir()  # last: by now a thread has loaded the libraries behind it
 
 
 def __dir__() -> list[str]:

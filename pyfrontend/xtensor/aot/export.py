@@ -6,9 +6,8 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..base import tree
 from ..base.calls import shown
@@ -127,8 +126,7 @@ def _read(data: bytes, functions: Sequence[Mapping[str, Any]]) -> Bundle:
     return bundle
 
 
-@dataclass(frozen=True)
-class _Asked:
+class _Asked(NamedTuple):
     """A function, what it is called in the bundle (None: as it is), and what it is traced at."""
 
     f: Callable[..., Any]

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +52,9 @@ def compiled(core: _Core, device: _native.Device | None) -> Any:
 def try_out(file: File, target: str | None, function: str | None) -> None:
     """Reads and compiles the programs of a bundle in another process. What it comes to is thrown away: that it comes
     to an end within the limits is what is asked."""
+    import signal
+    import subprocess
+
     if not sys.executable:
         raise BundleError(
             f"{file.where}: xt.load(native=False) needs a Python to try it in, and sys.executable is empty"
@@ -70,17 +71,14 @@ def try_out(file: File, target: str | None, function: str | None) -> None:
         raise BundleError(f"{file.where}: no process can be started to try it in: {error.strerror}") from None
     except subprocess.TimeoutExpired:
         raise BundleError(f"{file.where}: its programs cannot be compiled within {limits}") from None
-    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+    code = done.returncode
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
         raise BundleError(f"{file.where}: its programs cannot be compiled within {limits}")
-    if done.returncode:
+    if code:
         raise BundleError(
             f"{file.where}: its programs cannot be compiled within {limits}: the process that tried to compile them "
-            f"ended with {_ending(done.returncode)}"
+            f"ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
         )
     kind, text = json.loads(done.stdout)
     if kind:
         raise getattr(errors, kind)(text)
-
-
-def _ending(code: int) -> str:
-    return signal.Signals(-code).name if code < 0 else f"exit code {code}"

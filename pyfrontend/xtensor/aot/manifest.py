@@ -6,7 +6,6 @@ the code says the same.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import inspect
 import json
@@ -16,9 +15,9 @@ import re
 import stat
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +40,7 @@ _DTYPES = ("bool", *_INTEGERS, "float16", "bfloat16", "float32", "float64", "com
 Size = int | str | list[int | str]
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """An array that goes in or comes out."""
 
     name: str
@@ -73,8 +71,7 @@ class Parameter:
         return f"{self.dtype}{{{sizes}}}"
 
 
-@dataclass(frozen=True)
-class ForPython:
+class ForPython(NamedTuple):
     """What a signature of arrays does not tell of a function: all of it may be missing."""
 
     parameters: tuple[Mapping[str, Any], ...] | None = None
@@ -84,11 +81,10 @@ class ForPython:
     weak: tuple[bool, ...] | None = None
     ranges: tuple[tuple[int, str, str | None, str], ...] = ()
     labels: Followed | None = None
-    operands: Mapping[str, str] = field(default_factory=dict)  # of ops that may fail
+    operands: Mapping[str, str] = MappingProxyType({})  # of ops that may fail
 
 
-@dataclass(frozen=True)
-class Code:
+class Code(NamedTuple):
     """The code of a function for a target: the member and its symbols. Of devices also the list of launches, or why
     there is none."""
 
@@ -99,8 +95,7 @@ class Code:
     why: str | None = None
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """What code of a bundle runs on, and where it is: for each function, and for all of them in C."""
 
     target: str
@@ -121,8 +116,7 @@ class Target:
         return (self.host or self.target).removeprefix("cpu:")
 
 
-@dataclass(frozen=True)
-class Exported:
+class Exported(NamedTuple):
     """A function of a bundle."""
 
     name: str
@@ -135,7 +129,7 @@ class Exported:
     equal: tuple[tuple[Size, Size, str, str, str], ...]  # dim, op and location last
     sites: tuple[tuple[str, str, str], ...]
     module: str
-    python: ForPython = field(default_factory=ForPython)
+    python: ForPython = ForPython()
     nonempty: tuple[tuple[Size, str, str], ...] = ()  # size, message, location
     symbol: str | None = None  # in C
     python_text: str = ""  # what is said for Python, as it was when it was exported
@@ -156,8 +150,7 @@ class Exported:
         return text + "".join(f" where {size_text(size)} > 0" for size, *_ in self.nonempty)
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(NamedTuple):
     schema: int
     compiler: str
     name: str
@@ -232,7 +225,7 @@ def _function(value: Any, where: str) -> Exported:
     if python is None:
         return found
     try:
-        return dataclasses.replace(found, python_text=json.dumps(python, sort_keys=True))
+        return found._replace(python_text=json.dumps(python, sort_keys=True))
     except RecursionError:  # of what the schema does not know
         raise RefusedError(f"{where}.python is nested too deep") from None
 

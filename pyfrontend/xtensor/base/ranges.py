@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,7 @@ def _wider(value: float, dtype: DType) -> str:
     return "x.astype('float64')"
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(NamedTuple):
     """An argument of a program, given as a Python int, meets this dtype at FILE:LINE `where`."""
 
     argument: int

@@ -10,8 +10,7 @@ import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .. import _native
 
@@ -58,8 +57,7 @@ class Programs:
                     self.entries[oldest] = gone
 
 
-@dataclass(frozen=True)
-class Opened:
+class Opened(NamedTuple):
     """What the program of a family leaves open: dims, and amounts by number. `key` has what it does not, too."""
 
     varying: frozenset[str]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -432,9 +431,9 @@ def half_corrected(t: Tracer, z: Tracer) -> Tracer:
     """
     t, z = build.stop_gradient(t), build.stop_gradient(z)
     digits, bits, steps = (52, 20, 26) if t.dtype == p.F8 else (23, 6, 14)
-    root = Fraction(math.isqrt(2 * 4**118), 2**119)  # sqrt(1/2) with 118 digits
-    upper = Fraction(builtins.round(root * 2**steps), 2**steps)
-    high, low, whole = (p.constant(float(-v), t.dtype) for v in (upper, root - upper, root))
+    root = math.isqrt(2 * 4**118)  # sqrt(1/2) in units of 2**-119
+    upper = (root >> (118 - steps)) + 1 >> 1 << (119 - steps)  # rounded to `steps` digits
+    high, low, whole = (p.constant(math.ldexp(-v, -119), t.dtype) for v in (upper, root - upper, root))
     # Added and subtracted, this rounds to multiples of 2**-bits.
     grid = p.constant(1.5 * 2 ** (digits - bits), t.dtype)
     there = build.binary("sub", build.binary("add", t, grid), grid)

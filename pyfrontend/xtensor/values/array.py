@@ -5,7 +5,6 @@ C++ holds the data and the type (`_native.Array`). This class adds repr, convers
 
 from __future__ import annotations
 
-import html
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -181,6 +180,8 @@ class Array(_native.Array, Labelled):
         return f"{describe(self.dims, self.shape)} {'weak ' if self.weak else ''}{self.dtype.name}{where}"
 
     def _repr_html_(self) -> str:
+        import html
+
         if self._donation is not None:
             return html.escape(repr(self))
         head, body = html.escape(self._header()), html.escape(repr(self).split("\n", 1)[1])
