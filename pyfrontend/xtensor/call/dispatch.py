@@ -8,7 +8,7 @@ import importlib
 import itertools
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -28,7 +28,20 @@ from ..values import options, targets
 from ..values.kinds import Gathered, kind_in
 from ..values.spec import Spec, spec_of_type
 from .entry import Entry, Function
-from .opened import Amount, Families, Family, Opened, Programs, any_number, generic, is_wide, with_amounts
+from .opened import (
+    LARGEST,
+    Amount,
+    Families,
+    Family,
+    Opened,
+    Programs,
+    any_number,
+    apart,
+    generic,
+    is_wide,
+    room,
+    with_amounts,
+)
 from .parameters import Parameters
 
 __all__ = ["Op", "as_tracer", "op", "tracing"]
@@ -49,9 +62,9 @@ class Op(Function):
 
     def __reduce__(self) -> Any:
         rooms = ("xtensor", "xtensor.linalg", "xtensor.nn", "xtensor.random", "xtensor.signal", self.__module__)
-        for room in rooms:
-            if getattr(sys.modules.get(room), self.__name__, None) is self:
-                return _public, (room, self.__name__)
+        for place in rooms:
+            if getattr(sys.modules.get(place), self.__name__, None) is self:
+                return _public, (place, self.__name__)
         raise pickle.PicklingError(f"{self!r} is not found by its name in any of {', '.join(rooms)}")
 
     if not TYPE_CHECKING:  # else any attribute would pass
@@ -160,9 +173,10 @@ def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
 # The parameters of the wide forms of functions (`op(wide=)`) whose numbers are amounts.
 _NUMBERS = frozenset({"amounts", "constant_values"})
 
-# Elements of an argument of a wide form. To read more of them at computed positions takes longer than a compilation.
-_LARGEST = 1 << 16
+# The size of a new dim that a program for all sizes makes.
+_LARGEST_NEW = 1 << 20
 _OPTIONS, _DEVICE = 1, 2  # where the key of a call has them
+_KEYS = 4  # where those of its arguments begin
 _programs = Programs()
 _families = Families()
 
@@ -179,6 +193,7 @@ class _Eager:
         "joins",
         "name",
         "parameters",
+        "sizes",
         "static",
         "wide",
     )
@@ -193,9 +208,11 @@ class _Eager:
         each_size: bool,
         joins: bool,
         wide: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
+        sizes: Collection[str] = (),
     ) -> None:
         self.fn = fn
         self.amounts = amounts
+        self.sizes = sizes
         self.each_size = each_size
         self.parameters = Parameters(fn)
         self.name = name or fn.__name__.lstrip("_")
@@ -329,9 +346,14 @@ class _Eager:
             plan, inner = self.wide
             wider = plan(*args, **kwargs)
             scanned = None if wider is None else inner.scan(wider, {})
-            if scanned is not None and all(x.size <= _LARGEST for x in scanned.arrays):
+            if scanned is not None and all(x.size <= LARGEST for x in scanned.arrays):
                 key = (inner, call[_OPTIONS], call[_DEVICE], False, *scanned.key)
                 return inner.opened(key, scanned, wider, {})
+        told = found.told if found.plain else None
+        if self.sizes and not found.labelled:
+            args, kwargs = self.with_rooms(args, kwargs, call[_DEVICE])
+            found = self.scan(args, kwargs)
+            call = (*call[:_KEYS], *found.key)
         met = None if self.each_size else generic(call, [len(call) - len(found.key) + i for i in found.at])
         if met is None:
             return None
@@ -339,7 +361,6 @@ class _Eager:
         family, opened = _families.meet(key, sizes, found.numbers)
         if opened is None:
             return None
-        told = found.told if found.plain else None
         if opened.varying_numbers:
             names = [name for name, _, _ in self.parameters.given(args, {})]
             amounts = [self.amounts.get(name) for name in names], self.amounts
@@ -359,6 +380,30 @@ class _Eager:
         else:
             entry.used = True
         return entry.result(found.arrays, found.labelled)
+
+    def with_rooms(self, args: Sequence[Any], kwargs: Mapping[str, Any], device: Any) -> Any:
+        """The arguments of a call, with an array in place of each size of a new dim: its own size is the one."""
+
+        def replaced(name: str, x: Any) -> Any:
+            if name not in self.sizes:
+                return x
+            if isinstance(x, dict):
+                return {d: room(d, n, device) if is_room(n) else n for d, n in x.items()}
+            return room(apart(name), x, device) if is_room(x) else x
+
+        def is_room(n: Any) -> bool:
+            return type(n) is int and 1 < n <= _LARGEST_NEW
+
+        new = [replaced(name, x) for name, _, x in self.parameters.given(args, kwargs)]
+        return tuple(new[: len(args)]), dict(zip(kwargs, new[len(args) :], strict=True))
+
+    def sized(self, name: str, x: Any) -> Any:
+        """An argument of the body: the sizes that `with_rooms` told by arrays."""
+        if name not in self.sizes:
+            return x
+        if isinstance(x, dict):
+            return {d: n.sizes[d] if isinstance(n, Tracer) else n for d, n in x.items()}
+        return x.sizes[x.dims[0]] if isinstance(x, Tracer) else x
 
     def open(
         self,
@@ -398,7 +443,7 @@ class _Eager:
         def body(tracers: list[Tracer]) -> Any:
             left = iter([tracers[i] for i in same])
             given = self.parameters.given(args, kwargs)
-            new = [_replace(x, bool(takes), left) for _, takes, x in given]
+            new = [self.sized(name, _replace(x, bool(takes), left)) for name, takes, x in given]
             return self.inline(new[: len(args)], dict(zip(kwargs, new[len(args) :], strict=True)))
 
         program = trace(body, specs, self.name, target=targets.target_of(device))
@@ -432,6 +477,7 @@ def op(
     each_size: bool = False,
     joins: bool = False,
     wide: tuple[Callable[..., Any], Callable[..., Any]] | None = None,
+    sizes: Collection[str] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def op(
     fn: Any = None,
@@ -444,6 +490,7 @@ def op(
     each_size: bool = False,
     joins: bool = False,
     wide: Any = None,
+    sizes: Collection[str] = (),
 ) -> Any:
     """Makes a function over tracers a public one, for tracers and concrete arrays alike.
 
@@ -460,6 +507,8 @@ def op(
     a call, and gives those of `body`, or None. These have a dim of its own name for each size, and a `room` for each
     new size. `body` is traced in place of the function where sizes vary; its parameters `amounts` and
     `constant_values` hold amounts.
+    sizes: parameters that are the size of a new dim, or a dict of sizes by name. Where they vary, the function is
+    traced with a `DynamicSize` in place of each.
     """
     if fn is None:
         how = {
@@ -470,9 +519,10 @@ def op(
             "each_size": each_size,
             "joins": joins,
             "wide": wide,
+            "sizes": sizes,
         }
         return functools.partial(_make, **how)
-    return _make(fn, static, name, decide, amounts, each_size, joins, wide)
+    return _make(fn, static, name, decide, amounts, each_size, joins, wide, sizes)
 
 
 def plain(fn: Callable[P, R], name: str | None = None) -> Callable[P, R]:
@@ -491,8 +541,9 @@ def _make(
     each_size: bool = False,
     joins: bool = False,
     wide: Any = None,
+    sizes: Collection[str] = (),
 ) -> Any:
-    slow = _Eager(fn, static, name, decide, amounts or {}, each_size, joins, wide)
+    slow = _Eager(fn, static, name, decide, amounts or {}, each_size, joins, wide, sizes)
     function = Op(slow)
     functools.update_wrapper(function, fn, updated=())
     slow.function = function

@@ -23,6 +23,9 @@ MOST = 1024
 MOST_FAMILIES = 4096
 # How many times a family is compiled for the sizes and the numbers of a call.
 APART = 2
+# Elements of an argument of a wide form (`op(wide=)`). To read more of them at computed positions takes longer than a
+# compilation.
+LARGEST = 1 << 16
 
 
 class Amount:
@@ -147,9 +150,9 @@ def renamed(x: Any, names: Mapping[str, str]) -> Any:
     return x._view(_native.ArrayType(kind.dtype, [names.get(d, d) for d in kind.dims], kind.shape, kind.weak))
 
 
-def room(dim: str, size: int, like: Any) -> Any:
+def room(dim: str, size: int, device: _native.Device | None) -> Any:
     """An argument that tells a program the size of a dim of its result. The values are not read."""
-    return _native.empty(_native.ArrayType("bool", (dim,), (size,)), like._device)
+    return _native.empty(_native.ArrayType("bool", (dim,), (size,)), device)
 
 
 IsAmount: TypeAlias = Callable[[Any], bool]

@@ -4,7 +4,7 @@ They are compositions of ops in numerically stable form, so they do not need der
 """
 
 from ..ops.convolution import avg_pool, conv, conv_transpose, max_pool
-from ..ops.indexing import one_hot
+from ..ops.creation import one_hot
 from .attending import attention
 from .dropout import dropout
 from .functions import cross_entropy, log_softmax, softmax

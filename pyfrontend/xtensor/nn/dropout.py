@@ -32,17 +32,17 @@ def dropout(key: Key, x: ArrayLike, rate: float, /) -> Array:
     part = number("nn.dropout", rate, "the rate")
     if not 0 <= part < 1:
         raise fail(ArgumentError, "nn.dropout", f"the rate is a number from 0 to below 1, not {rate}")
-    return _dropout(words_of("dropout", key), x, float(part))
+    return _dropout(words_of("dropout", key), x, float(part), 1 / (1 - part))
 
 
 @op(name="nn.dropout", decide=("x",))
-def _dropout(words: ArrayLike, x: ArrayLike, rate: float, /) -> Array:
-    found: Array = checkpoint(_masked)(as_tracer(words), p.as_float(x), rate)
+def _dropout(words: ArrayLike, x: ArrayLike, rate: ArrayLike, scale: ArrayLike, /) -> Array:
+    found: Array = checkpoint(_masked)(as_tracer(words), p.as_float(x), as_tracer(rate), as_tracer(scale))
     return found
 
 
-def _masked(words: Tracer, x: Tracer, rate: float) -> Tracer:
+def _masked(words: Tracer, x: Tracer, rate: Tracer, scale: Tracer) -> Tracer:
     plan = Plan("nn.dropout", words, {}, (x,), real_of(x.dtype))
-    keep = build.compare("ge", threefry.unit(plan.draw(), plan.wide), p.constant(rate, plan.wide))
-    kept = build.binary("mul", x, p.constant(1 / (1 - rate), x.dtype))
+    keep = build.compare("ge", threefry.unit(plan.draw(), plan.wide), p.cast(rate, plan.wide))
+    kept = build.binary("mul", x, p.cast(scale, x.dtype))
     return plan.spread(build.select(keep, kept, p.zero(x.dtype)))

@@ -4,7 +4,7 @@ from ..call.dispatch import Op as _Op
 from ..call.dispatch import plain as _plain
 from .by_label import assign_coords, drop_sel, interp_like, reindex, reindex_like, sel, sortby, unstack
 from .contraction import cross, dot, matmul
-from .creation import arange, eye, full, full_like, linspace, ones, ones_like, zeros, zeros_like
+from .creation import arange, eye, full, full_like, linspace, one_hot, ones, ones_like, zeros, zeros_like
 from .elementwise import (
     abs,
     acos,
@@ -64,7 +64,7 @@ from .elementwise import (
     trunc,
 )  # fmt: skip
 from .grouping import groupby, groupby_bins, resample, weighted
-from .indexing import head, isel, one_hot, tail, take, take_along, thin
+from .indexing import head, isel, split, tail, take, take_along, thin
 from .moving import diff, flip, pad, repeat, roll, shift, tile
 from .operators import (
     add,
@@ -135,7 +135,6 @@ from .shape import (
     expand_dims,
     meshgrid,
     rename,
-    split,
     squeeze,
     stack,
     swap_dims,

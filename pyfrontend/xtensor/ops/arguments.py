@@ -168,6 +168,13 @@ def integer(op: str, value: Any, what: str, least: int | None = None, wide: bool
     return found
 
 
+def count(op: str, value: Any, what: str) -> Size:
+    """The size of a new dim: an int, or a traced one that is the size of another dim."""
+    if isinstance(value, DynamicSize):
+        return build.size(value.tracer, value.dim)
+    return integer(op, value, what, least=0)
+
+
 def number(op: str, value: Any, what: str) -> float:
     """A static int or float argument."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):

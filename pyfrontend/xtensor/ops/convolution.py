@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from .. import _native
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..call.dispatch import op
+from ..call.opened import LARGEST, apart, renamed, room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import dims_of, fail, fresh, integer, reorder, static_size, union_sizes
+from .arguments import dims_of, fail, fresh, integer, reorder, size_of, static_size, union_sizes
 from .contraction import contract
+from .moving import spans
 from .types import Array, ArrayLike, Dims
 from .windows import checked, windows
 
@@ -103,7 +107,53 @@ def _kernel_dims(name: str, x: Tracer, w: Tracer, dims: Any, dim: Dims) -> tuple
     return over, places
 
 
-@op(name="nn.conv")
+def _conv_plan(
+    x: Any, w: Any, /, dims: Any, dim: Any = (), *, stride: Any = None, padding: Any = 0, dilation: Any = None
+) -> Any:
+    """What `_conv_wide` takes, for results of which all windows together are not large."""
+    if not isinstance(x, _native.Array) or not isinstance(w, _native.Array) or not isinstance(dims, Mapping):
+        return None
+    if not all(x.sizes.get(d) and w.sizes.get(k) for d, k in dims.items()) or any(d in w.dims for d in dims):
+        return None
+    steps, gaps, reach, pads = _ways("nn.conv", x, w, dims, stride, padding, dilation)
+    lengths = {d: (x.sizes[d] + sum(pads[d]) - reach[d]) // steps[d] + 1 for d in dims}
+    if any(n < 1 for n in lengths.values()) or not _few_windows(x, lengths, [w.sizes[k] for k in dims.values()]):
+        return None
+    rooms = [room(d, n, x._device) for d, n in lengths.items()]
+    ways = {d: (k, -pads[d][0], steps[d], gaps[d], 1) for d, k in dims.items()}
+    return renamed(x, {d: apart(d) for d in dims}), w, rooms, ways, dim, "nn.conv"
+
+
+def _ways(name: str, x: Any, w: Any, dims: Mapping[str, str], stride: Any, padding: Any, dilation: Any) -> Any:
+    """Strides, distances of what the kernel reads, its reach and the padding, by dim."""
+    steps = _by_window(name, x, stride, dims, 1, "stride")
+    gaps = _by_window(name, x, dilation, dims, 1, "dilation")
+    reach = {d: (static_size(name, w, k) - 1) * gaps[d] + 1 for d, k in dims.items()}
+    return steps, gaps, reach, _padding(name, x, padding, reach)
+
+
+def _few_windows(x: Any, lengths: Mapping[str, int], windows: Iterable[int]) -> bool:
+    """Whether all windows together are small enough to be read one by one."""
+    rest = [n for d, n in x.sizes.items() if d not in lengths]
+    return math.prod([*rest, *lengths.values(), *windows]) <= LARGEST
+
+
+def _conv_wide(
+    x: ArrayLike, w: ArrayLike, rooms: Sequence[ArrayLike], ways: dict[str, Any], dim: Dims, name: str, /
+) -> Array:
+    x, w = p.promote(x, w)
+    p.no_bool(name, x, 'Cast them first: x.astype("f4")')
+    own = {apart(d): d for d in ways}
+    dims = [own.get(d, d) for d in x.dims]
+    over, places = _kernel_dims(name, x, w, {apart(d): way[0] for d, way in ways.items()}, dim)
+    y = x
+    for space, (d, (k, start, step, gap, spread)) in zip(rooms, ways.items(), strict=True):
+        y = spans(y, d, k, space, size_of(w, k), start, step, gap, fill=p.zero(x.dtype), spread=spread)
+    order = dict.fromkeys(d for d in (*dims, *w.dims) if d not in places and d not in over)
+    return p.cast(contract([y, w], (*over, *places), (*order, *over, *places)), x.dtype)
+
+
+@op(name="nn.conv", wide=(_conv_plan, _conv_wide))
 def conv(
     x: ArrayLike, w: ArrayLike, /, dims: dict[str, str], dim: Dims = (), *, stride: int | dict[str, int] | None = None,
     padding: Any = 0, dilation: int | dict[str, int] | None = None,
@@ -119,10 +169,8 @@ def conv(
     x, w = p.promote(x, w)
     p.no_bool("nn.conv", x, 'Cast them first: x.astype("f4")')
     over, places = _kernel_dims("nn.conv", x, w, dims, dim)
-    steps = _by_window("nn.conv", x, stride, dims, 1, "stride")
-    gaps = _by_window("nn.conv", x, dilation, dims, 1, "dilation")
-    reach = {d: (static_size("nn.conv", w, k) - 1) * gaps[d] + 1 for d, k in dims.items()}
-    y = _padded(x, 0, _padding("nn.conv", x, padding, reach))
+    steps, gaps, reach, pads = _ways("nn.conv", x, w, dims, stride, padding, dilation)
+    y = _padded(x, 0, pads)
     for d, k in dims.items():
         _fits("nn.conv", y, d, reach[d])
         y = build.window(y, d, k, static_size("nn.conv", w, k), steps[d], gaps[d])
@@ -130,7 +178,26 @@ def conv(
     return contract([y, w], (*over, *places), (*order, *places))
 
 
-@op(name="nn.conv_transpose")
+def _conv_transpose_plan(
+    x: Any, w: Any, /, dims: Any, dim: Any = (), *, stride: Any = None, padding: Any = 0, dilation: Any = None,
+    output_padding: Any = 0,
+) -> Any:  # fmt: skip
+    if not isinstance(x, _native.Array) or not isinstance(w, _native.Array) or not isinstance(dims, Mapping):
+        return None
+    if not all(x.sizes.get(d) and w.sizes.get(k) for d, k in dims.items()) or any(d in w.dims for d in dims):
+        return None
+    if not isinstance(output_padding, int):
+        return None
+    steps, gaps, reach, cut = _ways("nn.conv_transpose", x, w, dims, stride, padding, dilation)
+    lengths = {d: (x.sizes[d] - 1) * steps[d] + reach[d] - sum(cut[d]) + output_padding for d in dims}
+    if any(n < 1 for n in lengths.values()) or not _few_windows(x, lengths, [w.sizes[k] for k in dims.values()]):
+        return None
+    rooms = [room(d, n, x._device) for d, n in lengths.items()]
+    ways = {d: (k, cut[d][0], 1, -gaps[d], steps[d]) for d, k in dims.items()}
+    return renamed(x, {d: apart(d) for d in dims}), w, rooms, ways, dim, "nn.conv_transpose"
+
+
+@op(name="nn.conv_transpose", wide=(_conv_transpose_plan, _conv_wide))
 def conv_transpose(
     x: ArrayLike, w: ArrayLike, /, dims: dict[str, str], dim: Dims = (), *, stride: int | dict[str, int] | None = None,
     padding: Any = 0, dilation: int | dict[str, int] | None = None, output_padding: int | dict[str, int] = 0,
@@ -145,11 +212,8 @@ def conv_transpose(
     x, w = p.promote(x, w)
     p.no_bool(name, x, 'Cast them first: x.astype("f4")')
     over, places = _kernel_dims(name, x, w, dims, dim)
-    steps = _by_window(name, x, stride, dims, 1, "stride")
-    gaps = _by_window(name, x, dilation, dims, 1, "dilation")
+    steps, gaps, reach, cut = _ways(name, x, w, dims, stride, padding, dilation)
     more = dict.fromkeys(dims, output_padding) if isinstance(output_padding, int) else {**output_padding}
-    reach = {d: (static_size(name, w, k) - 1) * gaps[d] + 1 for d, k in dims.items()}
-    cut = _padding(name, x, padding, reach)
     order = (*(d for d in x.dims if d not in over), *(d for d in w.dims if d not in (*x.dims, *places)))
     dtype = x.dtype
     y = contract([x, w], over, (*order, *(d for d in x.dims if d in over), *places))
@@ -185,7 +249,41 @@ def _pooled(name: str, kind: str, x: Tracer, sizes: Any, stride: Any, padding: A
     return reorder(build.reduce(kind, y, tuple(names)) if names else y, x.dims)
 
 
-@op(name="nn.max_pool")
+def _pool_plan(name: str, x: Any, windows: Any, stride: Any, padding: Any) -> Any:
+    if not isinstance(x, _native.Array) or not isinstance(windows, Mapping) or not all(map(x.sizes.get, windows)):
+        return None
+    array: Any = x
+    lengths = checked(name, array, windows, "window")
+    steps = _by_window(name, array, stride, lengths, lengths, "stride")
+    pads = _padding(name, array, padding, lengths)
+    found = {d: (x.sizes[d] + sum(pads[d]) - n) // steps[d] + 1 for d, n in lengths.items()}
+    if any(n < 1 for n in found.values()) or not _few_windows(x, found, lengths.values()):
+        return None
+    rooms = [room(d, n, x._device) for d, n in found.items()]
+    ways = {d: (n, -pads[d][0], steps[d]) for d, n in lengths.items()}
+    return renamed(x, {d: apart(d) for d in lengths}), rooms, ways
+
+
+def _pool_wide(name: str, kind: str, x: Tracer, rooms: Sequence[ArrayLike], ways: Mapping[str, Any]) -> Tracer:
+    fill = _constant(-np.inf if kind == "max" else 0, x.dtype)
+    own = {apart(d): d for d in ways}
+    order, names = [own.get(d, d) for d in x.dims], []
+    for space, (d, (n, start, step)) in zip(rooms, ways.items(), strict=True):
+        names.append(fresh(x.dims, "window"))
+        x = spans(x, d, names[-1], space, n, start, step, fill=fill)
+    return reorder(build.reduce(kind, x, tuple(names)), order)
+
+
+def _max_pool_plan(x: Any, windows: Any, /, stride: Any = None, *, padding: Any = 0) -> Any:
+    return _pool_plan("nn.max_pool", x, windows, stride, padding)
+
+
+def _max_pool_wide(x: ArrayLike, rooms: Sequence[ArrayLike], ways: dict[str, Any], /) -> Array:
+    x = p.no_bool("nn.max_pool", as_tracer(x), 'Cast them first: x.astype("f4")')
+    return _pool_wide("nn.max_pool", "max", x, rooms, ways)
+
+
+@op(name="nn.max_pool", wide=(_max_pool_plan, _max_pool_wide))
 def max_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, padding: Any = 0) -> Array:
     """Returns the largest value of each window, with the dims of `x`.
 
@@ -197,7 +295,17 @@ def max_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
     return _pooled("nn.max_pool", "max", x, windows, stride, padding)
 
 
-@op(name="nn.avg_pool")
+def _avg_pool_plan(x: Any, windows: Any, /, stride: Any = None, *, padding: Any = 0) -> Any:
+    return _pool_plan("nn.avg_pool", x, windows, stride, padding)
+
+
+def _avg_pool_wide(x: ArrayLike, rooms: Sequence[ArrayLike], ways: dict[str, Any], /) -> Array:
+    x = p.as_mean(x)
+    total = _pool_wide("nn.avg_pool", "sum", x, rooms, ways)
+    return build.binary("div", total, p.constant(float(math.prod(way[0] for way in ways.values())), x.dtype))
+
+
+@op(name="nn.avg_pool", wide=(_avg_pool_plan, _avg_pool_wide))
 def avg_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, padding: Any = 0) -> Array:
     """Returns the mean of each window, with the dims of `x`.
 
@@ -211,7 +319,36 @@ def avg_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
 MODES = ("full", "same", "valid")
 
 
-@op(name="signal.convolve")
+def _convolve_plan(x: Any, k: Any, /, dims: Any, mode: Any = "full") -> Any:
+    if not isinstance(x, _native.Array) or not isinstance(k, _native.Array) or mode not in MODES:
+        return None
+    if not isinstance(dims, (list, tuple)) or len(dims) != 2:
+        return None
+    time, kernel = dims
+    n, m = x.sizes.get(time, 0), k.sizes.get(kernel, 0)
+    if not n or not m or kernel in x.dims or time in k.dims:
+        return None
+    start, length = _overlap(n, m, mode)
+    if not _few_windows(x, {time: length}, [m]):
+        return None
+    return renamed(x, {time: apart(time)}), k, room(time, length, x._device), kernel, [start]
+
+
+def _convolve_wide(x: ArrayLike, k: ArrayLike, space: ArrayLike, kernel: str, amounts: list[Any], /) -> Array:
+    x, k = p.promote(x, k)
+    p.no_bool("signal.convolve", x, 'Cast them first: x.astype("f4")')
+    (time,) = as_tracer(space).dims
+    order = [time if d == apart(time) else d for d in x.dims]
+    y = spans(x, time, kernel, space, size_of(k, kernel), amounts[0], gap=-1, fill=p.zero(x.dtype))
+    return contract([y, k], (kernel,), (*order, *(d for d in k.dims if d not in order)))
+
+
+def _overlap(n: int, m: int, mode: str) -> tuple[int, int]:
+    """Which part of the whole result there is: its start and its length."""
+    return {"full": (0, n + m - 1), "same": ((m - 1) // 2, n)}.get(mode, (min(n, m) - 1, abs(n - m) + 1))
+
+
+@op(name="signal.convolve", wide=(_convolve_plan, _convolve_wide))
 def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "full") -> Array:
     """Returns the convolution of `x` along dims[0] with `k` along dims[1].
 
@@ -236,7 +373,7 @@ def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "
     n, m = static_size("signal.convolve", x, time), static_size("signal.convolve", k, kernel)
     if n == 0 or m == 0:
         raise fail(SizeError, "signal.convolve", "nothing to convolve: an operand is empty", x, k)
-    start, length = {"full": (0, n + m - 1), "same": ((m - 1) // 2, n)}.get(mode, (min(n, m) - 1, abs(n - m) + 1))
+    start, length = _overlap(n, m, mode)
     low = m - 1 - start
     y = _padded(x, 0, {time: (low, length + m - 1 - n - low)})
     y = build.window(y, time, kernel, m)

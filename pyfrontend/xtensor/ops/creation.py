@@ -1,4 +1,5 @@
-"""Arrays that are made from sizes and numbers: zeros, ones, full and their *_like, arange, linspace, eye.
+"""Arrays that are made from sizes and numbers: zeros, ones, full and their *_like, arange, linspace, eye,
+one_hot.
 
 Sizes are given by keyword or, for dims of any name, as a dict: zeros(time=3, space=4) or zeros({"time": 3}).
 """
@@ -22,7 +23,7 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import DynamicSize, Tracer
 from ..values.array import from_values
 from . import promotion as p
-from .arguments import by_dim, extend, fail, integer, is_scalar, names_of, not_static
+from .arguments import by_dim, count, extend, fail, integer, is_scalar, names_of, not_static
 from .shape import check_bytes, check_size, shape_sizes
 from .types import Array, ArrayLike
 
@@ -329,3 +330,20 @@ def eye(
 __all__ = [
     "arange", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros", "zeros_like",
 ]  # fmt: skip
+
+
+@op(sizes=("n",))
+def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = None) -> Array:
+    """Returns 1 where the position along the new last dim `dim` of size `n` equals `i`, else 0.
+
+    A position out of range gives 0 everywhere. The dtype is f8 by default.
+    """
+    i = as_tracer(i)
+    if not p.is_integer(i.dtype):
+        raise fail(ArgumentTypeError, "one_hot", f"positions are integers, not {i.dtype}", i)
+    check_name(dim)
+    if dim in i.dims:
+        raise fail(DimensionError, "one_hot", f"the array has dim {dim!r} already", i, instead="Give another dim=")
+    size = count("one_hot", n, "n")
+    hit = build.compare("eq", p.cast(i, p.I8), build.iota(dim, size, p.I8))
+    return p.cast(hit, p.default_float() if dtype is None else as_dtype(dtype))

@@ -1,4 +1,4 @@
-"""Reading by position: isel, [], head, tail, thin, take, take_along and one_hot.
+"""Reading by position: isel, [], head, tail, thin, take, take_along and split.
 
 Positions are ints, slices, lists, masks or named integer arrays. Index arrays that share a name are paired, also
 with a dim that stays. Different names make an outer product. The order of the result's dims is that of xarray: the
@@ -7,15 +7,15 @@ dims of an index come in place of the dim that it reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..base.calls import int_text
 from ..base.dims import check_name
-from ..base.dtypes import as_dtype
 from ..base.errors import (  # fmt: skip
     ArgumentError,
     ArgumentTypeError,
@@ -27,6 +27,7 @@ from ..base.errors import (  # fmt: skip
 )
 from ..call.arrays import array
 from ..call.dispatch import op, tracing
+from ..call.opened import apart, renamed
 from ..labels.xarray import is_dataarray
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -285,7 +286,30 @@ def met(name: str, y: Tracer, x: Tracer, plan: Mapping[str, Any], v: Any = None)
     return y
 
 
-@op(name="isel")
+def _read_plan(
+    x: Any, plan: Mapping[str, Any], name: str = "isel", mode: str | None = None, fill_value: Any = None, /
+) -> Any:
+    """Where an index has a dim that is read, so that this dim has other sizes in the result."""
+    arrays = list(plan.values())
+    if not isinstance(x, Concrete) or not all(isinstance(i, Concrete) for i in arrays) or not x.size:
+        return None
+    if not any(d in i.dims for d in plan for i in arrays):
+        return None
+    mode = mode or current().index
+    if mode == "raise":
+        for d, i in plan.items():
+            check_inside(name, x, i.values, d)
+    new = {d: apart(d) for d in plan}
+    return renamed(x, new), {new[d]: i for d, i in plan.items()}, name, "clip" if mode == "raise" else mode, fill_value
+
+
+def _read_wide(x: ArrayLike, plan: dict[str, Any], name: str, mode: str, fill_value: Any, /) -> Array:
+    reader = _Reader(as_tracer(x), name, mode)
+    reader.arrays |= plan
+    return reader.result(fill_value)
+
+
+@op(name="isel", wide=(_read_plan, _read_wide))
 def _read(
     x: ArrayLike, plan: dict[str, Any], name: str = "isel", mode: str | None = None, fill_value: Any = None, /
 ) -> Array:
@@ -546,20 +570,30 @@ def _take_along(x: Any, indices: Any, dim: str) -> Any:
     return transpose(y, *order, ...)
 
 
-@op
-def one_hot(i: ArrayLike, n: int, /, dim: str = "class", dtype: Any = None) -> Array:
-    """Returns 1 where the position along the new last dim `dim` of size `n` equals `i`, else 0.
+def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array, ...]:
+    """Returns `x` cut into pieces along `dim`, as a tuple.
 
-    A position out of range gives 0 everywhere. The dtype is f8 by default.
+    `parts` is a number of equal pieces, or a list of the positions to cut at.
+    Raises SizeError if the size of `dim` is not a multiple of the number.
     """
-    i = as_tracer(i)
-    if not p.is_integer(i.dtype):
-        raise fail(ArgumentTypeError, "one_hot", f"positions are integers, not {i.dtype}", i)
-    check_name(dim)
-    if dim in i.dims:
-        raise fail(DimensionError, "one_hot", f"the array has dim {dim!r} already", i, instead="Give another dim=")
-    size = integer("one_hot", n, "n")
-    if size < 0:
-        raise fail(SizeError, "one_hot", f"n is negative: {n}", i)
-    hit = build.compare("eq", p.cast(i, p.I8), build.iota(dim, size, p.I8))
-    return p.cast(hit, p.default_float() if dtype is None else as_dtype(dtype))
+    if not hasattr(x, "dims"):
+        x = as_tracer(x) if tracing() else _concrete(x)
+    if isinstance(parts, str):
+        raise fail(
+            ArgumentTypeError, "split", f"parts are a number or cut points, not {parts!r}", x,
+            instead=f"Write xt.split(x, 2, dim={parts!r})",
+        )  # fmt: skip
+    array: Any = x
+    dim = dim_of("split", array, dim)
+    size = static_size("split", array, dim)
+    if isinstance(parts, Iterable) and not isinstance(parts, Tracer):
+        cuts = [0, *(slice(None, integer("split", c, "a cut point")).indices(size)[1] for c in parts), size]
+    else:
+        pieces = integer("split", parts, "the number of pieces")
+        if pieces <= 0 or size % pieces:
+            raise fail(
+                SizeError, "split", f"size {size} of dim {dim!r} is not a multiple of {pieces}", x,
+                instead="Give the cut points as a list",
+            )  # fmt: skip
+        cuts = [size // pieces * i for i in range(pieces + 1)]
+    return tuple(read("split", x, {dim: slice(start, max(start, stop))}) for start, stop in pairwise(cuts))

@@ -17,7 +17,7 @@ from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
+from .arguments import Size, by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
 from .operators import missing_dtype, not_equal, subtract
 from .shape import join
 from .types import Array, ArrayLike, Dims
@@ -207,7 +207,7 @@ def _several_plan(x: Any, counts: Mapping[str, Any], name: str) -> Any:
         return None
     if not counts or not all(x.sizes.get(d) for d in counts):
         return None
-    rooms = [room(d, x.sizes[d] * c, x) for d, c in counts.items()]
+    rooms = [room(d, x.sizes[d] * c, x._device) for d, c in counts.items()]
     return renamed(x, {d: apart(d) for d in counts}), rooms, dict(counts), name
 
 
@@ -233,6 +233,30 @@ def elsewhere(x: Tracer, dim: str, positions: Tracer, number: int = 0) -> Tracer
     old = apart(dim, number)
     y = build.gather("clip", x, {old: positions})
     return reorder(y, [dim if d == old else d for d in x.dims])
+
+
+def spans(
+    x: Tracer, dim: str, into: str, space: ArrayLike, inner: Size, start: Any, step: Any = 1, gap: int = 1,
+    *, fill: Tracer | None = None, spread: int = 1,
+) -> Tracer:  # fmt: skip
+    """For a program of all sizes: windows of `inner` elements along a dim that is called otherwise in `x` (`apart`).
+
+    The elements of a window lie along the new last dim `into`, `gap` apart; the first window begins at `start`, the
+    next one `step` later, and as many as `space` has. `fill` stands for elements beyond the ends. spread: the elements
+    of `x` lie so far apart, with `fill` between them.
+    """
+    at = build.binary("add", build.binary("mul", places(space, dim), p.amount(step, p.I8)), p.amount(start, p.I8))
+    at = build.binary("add", at, build.binary("mul", build.iota(into, inner, p.I8), p.constant(gap, p.I8)))
+    hit = None
+    if spread != 1:
+        hit = build.compare("eq", build.binary("mod", at, p.constant(spread, p.I8)), p.zero(p.I8))
+        at = build.binary("floor_div", at, p.constant(spread, p.I8))
+    old = apart(dim)
+    y = build.gather("clip", x, {old: at})
+    if fill is not None:
+        there = inside(at, p.cast(size_of(x, old), p.I8))
+        y = build.select(there if hit is None else build.binary("and", there, hit), y, fill)
+    return reorder(y, (*(dim if d == old else d for d in x.dims), into))
 
 
 @op(wide=(lambda x, counts, /: _several_plan(x, counts, "tile"), _several_wide))
@@ -278,7 +302,7 @@ def _diff_plan(x: Any, dim: Any, /, n: Any = 1, *, label: Any = "upper") -> Any:
         return None
     if label not in ("upper", "lower") or not 1 <= n < x.sizes.get(dim, 0):
         return None
-    return renamed(x, {dim: apart(dim)}), room(dim, x.sizes[dim] - n, x), dim, n
+    return renamed(x, {dim: apart(dim)}), room(dim, x.sizes[dim] - n, x._device), dim, n
 
 
 def _diff_wide(x: ArrayLike, space: ArrayLike, dim: str, n: int, /) -> Array:
@@ -345,7 +369,7 @@ def _pad_plan(x: Any, widths: Mapping[str, Any], mode: Any, constant_values: Any
     pairs = {d: pair for d, pair in pairs.items() if sum(pair)}
     if not pairs:
         return None
-    rooms = [room(d, x.sizes[d] + low + high, x) for d, (low, high) in pairs.items()]
+    rooms = [room(d, x.sizes[d] + low + high, x._device) for d, (low, high) in pairs.items()]
     before = {d: low for d, (low, _) in pairs.items()}
     return renamed(x, {d: apart(d) for d in pairs}), rooms, before, mode, constant_values
 

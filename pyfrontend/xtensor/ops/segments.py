@@ -17,7 +17,7 @@ from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import dims_of, extend, fail, fresh, integer, is_static, size_of, skips
+from .arguments import count, dims_of, extend, fail, fresh, is_static, size_of, skips
 from .types import Array, ArrayLike, Dims
 
 
@@ -25,7 +25,7 @@ class Groups:
     """Where the elements of an array go: `source` is the array with other names for the dims that are grouped."""
 
     def __init__(self, name: str, x: Tracer, codes: ArrayLike, num_groups: Any, dim: Dims, into: str) -> None:
-        self.count = integer(name, num_groups, "num_groups", least=0)
+        self.count = count(name, num_groups, "num_groups")
         codes = _codes(name, codes)
         lacking = [d for d in codes.dims if d not in x.dims]
         if lacking:
@@ -56,7 +56,7 @@ class Groups:
         codes = build.rename(codes, inside)
         # Counted from the end, a negative code would be a group.
         outside = build.compare("lt", codes, p.zero(p.I8))
-        self.codes = build.select(outside, p.constant(self.count, p.I8), codes)
+        self.codes = build.select(outside, p.cast(self.count, p.I8), codes)
         self.order = tuple(into if d == dims[0] else d for d in x.dims if d == dims[0] or d not in dims)
         self.sizes = {d: self.count if d == into else size_of(self.source, d) for d in self.order}
 
@@ -114,7 +114,7 @@ def _folded(
     return groups.labelled(p.cast(groups.scattered(kind, source, start), dtype))
 
 
-@op(joins=True, decide=())
+@op(joins=True, decide=(), sizes=("num_groups",))
 def segment_sum(
     x: ArrayLike, codes: ArrayLike, /, num_groups: int, dim: Dims = None, into: str = "group",
     *, skipna: bool | None = None,
@@ -134,7 +134,7 @@ def segment_sum(
     return _folded("segment_sum", "add", 0, x, codes, num_groups, dim, into, skipna)
 
 
-@op(joins=True, decide=())
+@op(joins=True, decide=(), sizes=("num_groups",))
 def segment_prod(
     x: ArrayLike, codes: ArrayLike, /, num_groups: int, dim: Dims = None, into: str = "group",
     *, skipna: bool | None = None,
@@ -146,7 +146,7 @@ def segment_prod(
     return _folded("segment_prod", "mul", 1, x, codes, num_groups, dim, into, skipna)
 
 
-@op(joins=True, decide=())
+@op(joins=True, decide=(), sizes=("num_groups",))
 def segment_mean(
     x: ArrayLike, codes: ArrayLike, /, num_groups: int, dim: Dims = None, into: str = "group",
     *, skipna: bool | None = None,
@@ -190,7 +190,7 @@ def _extremum(
     return groups.labelled(p.cast(y, array.dtype))
 
 
-@op(joins=True, decide=())
+@op(joins=True, decide=(), sizes=("num_groups",))
 def segment_max(
     x: ArrayLike, codes: ArrayLike, /, num_groups: int, dim: Dims = None, into: str = "group",
     *, skipna: bool | None = None,
@@ -203,7 +203,7 @@ def segment_max(
     return _extremum("segment_max", x, codes, num_groups, dim, into, skipna)
 
 
-@op(joins=True, decide=())
+@op(joins=True, decide=(), sizes=("num_groups",))
 def segment_min(
     x: ArrayLike, codes: ArrayLike, /, num_groups: int, dim: Dims = None, into: str = "group",
     *, skipna: bool | None = None,

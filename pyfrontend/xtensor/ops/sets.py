@@ -13,7 +13,7 @@ from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import extend, fail, integer, size_of
+from .arguments import Size, count, extend, fail, integer, size_of
 from .types import Array, ArrayLike
 
 FLAT = "flat~"
@@ -29,6 +29,11 @@ def size_from(name: str, x: Any, size: Any, what: str, of: Any) -> int:
             instead=f"Write xt.{name}(x, {what}=10)",
         )  # fmt: skip
     return int(of(np.asarray(getattr(x, "values", x))))
+
+
+def _mode(size: Any, mode: str) -> str:
+    """There are places enough where the size follows from the values."""
+    return "drop" if size is None and mode == "raise" else mode
 
 
 def _flat(name: str, x: Tracer, dim: str, mode: str) -> Tracer:
@@ -49,28 +54,28 @@ def _numbered(first: Tracer) -> Tracer:
     return build.binary("sub", build.cumulative("sum", p.cast(first, p.I8), FLAT), p.constant(1, p.I8))
 
 
-def _collected(values: Tracer, chosen: Tracer, dim: str, size: int, mode: str) -> tuple[Tracer, Tracer, Tracer]:
+def _collected(values: Tracer, chosen: Tracer, dim: str, size: Size, mode: str) -> tuple[Tracer, Tracer, Tracer]:
     """The chosen values in their order, which of them there are, and the number of each among the chosen."""
     number = _numbered(chosen)
-    count = build.reduce("sum", p.cast(chosen, p.I8), (FLAT,))
-    if mode == "raise" and size:
-        last = build.binary("maximum", build.binary("sub", count, p.constant(1, p.I8)), p.zero(p.I8))
+    total = build.reduce("sum", p.cast(chosen, p.I8), (FLAT,))
+    if mode == "raise" and (isinstance(size, Tracer) or size):
+        last = build.binary("maximum", build.binary("sub", total, p.constant(1, p.I8)), p.zero(p.I8))
         places = extend(p.zero(p.I8), {dim: size}, (dim,))
         build.gather("raise", places, {dim: last})  # IndexError where there are more than places
-    at = build.select(chosen, number, p.constant(size, p.I8))
+    at = build.select(chosen, number, p.cast(size, p.I8))
     target = extend(p.zero(values.dtype), {dim: size}, (dim,))
     found = build.scatter("set", "drop", target, {dim: at}, values)
-    return found, build.compare("lt", build.iota(dim, size, p.I8), count), number
+    return found, build.compare("lt", build.iota(dim, size, p.I8), total), number
 
 
 # -- unique -----------------------------------------------------------------------------------------------------------
 
 
-@op
+@op(sizes=("size",))
 def _unique(
-    x: ArrayLike, size: int, fill_value: ArrayLike | None, dim: str, wanted: tuple[bool, bool, bool], mode: str, /
+    x: ArrayLike, size: Any, fill_value: ArrayLike | None, dim: str, wanted: tuple[bool, bool, bool], mode: str, /
 ) -> Any:
-    x = as_tracer(x)
+    x, size = as_tracer(x), count("unique", size, "size")
     flat = _flat("unique", x, dim, mode)
     order = build.argsort(flat, FLAT)
     ordered = build.gather("clip", flat, {FLAT: order})
@@ -122,17 +127,17 @@ def unique(
     elements, in the order of the dims. return_inverse adds the position of each element's value, with the dims of `x`.
     return_counts adds how often each value occurs.
     """
-    count = size_from("unique", x, size, "size", lambda v: np.unique(v).size)
+    wanted_size = size_from("unique", x, size, "size", lambda v: np.unique(v).size)
     wanted = (bool(return_index), bool(return_inverse), bool(return_counts))
-    return _unique(x, count, fill_value, dim, wanted, mode)
+    return _unique(x, wanted_size, fill_value, dim, wanted, _mode(size, mode))
 
 
 # -- nonzero ----------------------------------------------------------------------------------------------------------
 
 
-@op
-def _nonzero(x: ArrayLike, size: int, fill_value: int, dim: str, mode: str, /) -> Any:
-    x = as_tracer(x)
+@op(sizes=("size",))
+def _nonzero(x: ArrayLike, size: Any, fill_value: int, dim: str, mode: str, /) -> Any:
+    x, size = as_tracer(x), count("nonzero", size, "size")
     flat = _flat("nonzero", p.as_bool(x), dim, mode)
     at, there, _ = _collected(build.iota(FLAT, size_of(flat, FLAT), p.I8), flat, dim, size, mode)
     found: dict[str, Tracer] = {}
@@ -152,6 +157,7 @@ def nonzero(
     dims of `x`. `size` is the size of `dim`; only a traced function needs it. If there are fewer elements,
     `fill_value` follows; if there are more, mode="raise" raises IndexError, and mode="drop" leaves out the last.
     """
-    count = size_from("nonzero", x, size, "size", np.count_nonzero)
-    found: dict[str, Array] = _nonzero(x, count, integer("nonzero", fill_value, "fill_value"), dim, mode)
+    wanted_size = size_from("nonzero", x, size, "size", np.count_nonzero)
+    fill = integer("nonzero", fill_value, "fill_value")
+    found: dict[str, Array] = _nonzero(x, wanted_size, fill, dim, _mode(size, mode))
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from types import EllipsisType
 from typing import Any
 
@@ -182,8 +181,8 @@ def expand_dims(
     return _expand_dims(x, sizes, places)
 
 
-@op
-def _expand_dims(x: ArrayLike, sizes: dict[str, int], axis: list[int] | None = None, /) -> Array:
+@op(sizes=("sizes",))
+def _expand_dims(x: ArrayLike, sizes: dict[str, Any], axis: list[int] | None = None, /) -> Array:
     x = as_tracer(x)
     for d, size in sizes.items():
         check_name(d)
@@ -301,7 +300,34 @@ def unstack_to(x: ArrayLike, groups: Mapping[str, Any]) -> Array:
     return _unstack(x, dict(groups))
 
 
-@op
+def _unstack_plan(x: Any, groups: Mapping[str, Any], /) -> Any:
+    if not isinstance(x, _native.Array) or not all(x.sizes.get(d) for d in groups):
+        return None
+    if not all(type(sizes) is dict and all(type(n) is int for n in sizes.values()) for sizes in groups.values()):
+        return None
+    new = {d: _fill_in(x, d, sizes) for d, sizes in groups.items()}
+    if any(d in x.dims and d != old for old, sizes in new.items() for d in sizes):
+        return None
+    rooms = [[room(d, n, x._device) for d, n in sizes.items()] for sizes in new.values()]
+    return renamed(x, {d: apart(d) for d in groups}), {apart(d): r for d, r in zip(groups, rooms, strict=True)}
+
+
+def _unstack_wide(x: ArrayLike, groups: dict[str, Any], /) -> Array:
+    x = as_tracer(x)
+    kept = [d for d in x.dims if d not in groups]
+    indices, new = {}, []
+    for old, rooms in groups.items():
+        at = p.constant(0, p.I8)
+        for space in map(as_tracer, rooms):
+            (d,) = space.dims
+            size = size_of(space, d)
+            at = build.binary("add", build.binary("mul", at, p.cast(size, p.I8)), build.iota(d, size, p.I8))
+            new.append(d)
+        indices[old] = at
+    return reorder(build.gather("clip", x, indices), (*kept, *new))
+
+
+@op(wide=(_unstack_plan, _unstack_wide))
 def _unstack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
     x = as_tracer(x)
     for old, sizes in groups.items():
@@ -321,7 +347,7 @@ def _unstack(x: ArrayLike, groups: dict[str, Any], /) -> Array:
     return x
 
 
-def _fill_in(x: Tracer, old: str, sizes: dict[str, int]) -> dict[str, int]:
+def _fill_in(x: Any, old: str, sizes: dict[str, int]) -> dict[str, int]:
     """The sizes, one -1 among them worked out; their product must be the size of `old`."""
     open_dims = [d for d, s in sizes.items() if s == -1]
     known = math.prod(s for s in sizes.values() if s != -1)
@@ -410,7 +436,7 @@ def _concat_plan(arrays: Any, /, dim: Any) -> Any:
     if 0 in lengths:
         return None
     pieces = [renamed(x, {dim: apart(dim, i)}) for i, x in enumerate(arrays)]
-    return pieces, room(dim, sum(lengths), arrays[0]), dim
+    return pieces, room(dim, sum(lengths), arrays[0]._device), dim
 
 
 def _concat_wide(arrays: Sequence[ArrayLike], space: ArrayLike, dim: str, /) -> Array:
@@ -461,34 +487,6 @@ def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
 def join(xs: Sequence[Tracer], dim: str) -> Tracer:
     """Pieces that differ only in the size of `dim`, in a row."""
     return xs[0] if len(xs) == 1 else build.concat(list(xs), dim)
-
-
-@op
-def split(x: ArrayLike, parts: int | Sequence[int], /, dim: str) -> tuple[Array, ...]:
-    """Returns `x` cut into pieces along `dim`, as a tuple.
-
-    `parts` is a number of equal pieces, or a list of the positions to cut at.
-    Raises SizeError if the size of `dim` is not a multiple of the number.
-    """
-    x = as_tracer(x)
-    if isinstance(parts, str):
-        raise fail(
-            ArgumentTypeError, "split", f"parts are a number or cut points, not {parts!r}", x,
-            instead=f"Write xt.split(x, 2, dim={parts!r})",
-        )  # fmt: skip
-    (dim,) = dims_of("split", x, [dim])
-    size = static_size("split", x, dim)
-    if isinstance(parts, Iterable) and not isinstance(parts, Tracer):
-        cuts = [0, *(slice(None, integer("split", c, "a cut point")).indices(size)[1] for c in parts), size]
-    else:
-        pieces = integer("split", parts, "the number of pieces")
-        if pieces <= 0 or size % pieces:
-            raise fail(
-                SizeError, "split", f"size {size} of dim {dim!r} is not a multiple of {pieces}", x,
-                instead="Give the cut points as a list",
-            )  # fmt: skip
-        cuts = [size // pieces * i for i in range(pieces + 1)]
-    return tuple(build.slice(x, {dim: (start, max(stop - start, 0), 1)}) for start, stop in pairwise(cuts))
 
 
 def shape_sizes(x: Tracer) -> dict[str, Size]:

@@ -36,6 +36,8 @@ from .types import Array, ArrayLike
 
 # A dynamic dim is searched as if it had at most 2**40 elements.
 DYNAMIC_BITS = 40
+# In a program for all sizes, arrays have no more elements than this says (`call/dispatch.py`).
+WIDE_BITS = 17
 
 
 def _only_dim(name: str, x: Tracer, dim: Any) -> str:
@@ -96,7 +98,7 @@ def _top_k_plan(x: Any, k: Any, /, dim: Any = None) -> Any:
     dim = x.dims[0] if dim is None and len(x.dims) == 1 else dim
     if type(dim) is not str or not 0 <= k <= x.sizes.get(dim, -1):
         return None
-    return renamed(x, {dim: apart(dim)}), room(dim, k, x), dim
+    return renamed(x, {dim: apart(dim)}), room(dim, k, x._device), dim
 
 
 def _top_k_wide(x: ArrayLike, space: ArrayLike, dim: str, /) -> tuple[Array, Array]:
@@ -122,17 +124,29 @@ def top_k(x: ArrayLike, k: int, /, dim: str | None = None) -> tuple[Array, Array
     return _permuted(x, dim, order), order
 
 
-@op(each_size=True)  # searches by halves, as often as the size asks for
+def _rank_plan(x: Any, /, dim: Any = None, *, pct: Any = False) -> Any:
+    return (x, dim, pct) if isinstance(x, _native.Array) else None
+
+
+def _rank_wide(x: ArrayLike, dim: str | None, pct: bool, /) -> Array:
+    return _rank(x, dim, pct, WIDE_BITS)
+
+
+@op(wide=(_rank_plan, _rank_wide), each_size=True)  # searches by halves, as often as the size asks for
 def rank(x: ArrayLike, /, dim: str | None = None, *, pct: bool = False) -> Array:
     """Returns the ranks along `dim`, which start at 1: f8 with the dims of `x`.
 
     Equal elements share the average of their ranks. The rank of NaN is NaN. With `pct=True` ranks are divided by
     the number of elements that are not NaN.
     """
+    return _rank(x, dim, pct)
+
+
+def _rank(x: ArrayLike, dim: str | None, pct: bool, bits: int | None = None) -> Array:
     x = as_tracer(x)
     dim = _only_dim("rank", x, dim)
     ordered = _permuted(x, dim, build.argsort(x, dim))
-    before, upto = (search(ordered, dim, x, side) for side in ("left", "right"))
+    before, upto = (search(ordered, dim, x, side, bits) for side in ("left", "right"))
     one = p.constant(1, p.I8)
     twice = build.binary("add", build.binary("add", before, upto), one)
     y = build.binary("mul", p.cast(twice, p.F8), p.constant(0.5, p.F8))
@@ -155,7 +169,18 @@ def valid_count(x: Tracer, dim: str) -> Tracer:
 # ---- searching ----------------------------------------------------------------
 
 
-@op(each_size=True)  # searches by halves, as often as the size asks for
+def _searchsorted_plan(sorted: Any, values: Any, /, side: Any = "left", *, dim: Any = None) -> Any:
+    if not isinstance(sorted, _native.Array):
+        return None
+    dim = sorted.dims[0] if dim is None and len(sorted.dims) == 1 else dim
+    return (renamed(sorted, {dim: apart(dim)}), values, side, apart(dim)) if sorted.sizes.get(dim) else None
+
+
+def _searchsorted_wide(sorted: ArrayLike, values: ArrayLike, side: str, dim: str, /) -> Array:
+    return _searchsorted(sorted, values, side, dim, WIDE_BITS)
+
+
+@op(wide=(_searchsorted_plan, _searchsorted_wide), each_size=True)  # by halves, as often as the size asks for
 def searchsorted(sorted: ArrayLike, values: ArrayLike, /, side: str = "left", *, dim: str | None = None) -> Array:
     """Returns the positions at which `values` would be inserted into `sorted` to keep it sorted: i8.
 
@@ -163,11 +188,15 @@ def searchsorted(sorted: ArrayLike, values: ArrayLike, /, side: str = "left", *,
     The result has the dims of `values`, then the dims of `sorted` other than `dim`. Dims with equal names are
     paired.
     """
+    return _searchsorted(sorted, values, side, dim)
+
+
+def _searchsorted(sorted: ArrayLike, values: ArrayLike, side: str, dim: str | None, bits: int | None = None) -> Array:
     x, v = _comparable(sorted, values)
     dim = _only_dim("searchsorted", x, dim)
     if side not in ("left", "right"):
         raise fail(ArgumentError, "searchsorted", f"side is 'left' or 'right', not {side!r}", x)
-    y = search(x, dim, v, side)
+    y = search(x, dim, v, side, bits)
     return reorder(y, (*v.dims, *(d for d in y.dims if d not in v.dims)))
 
 
@@ -180,9 +209,9 @@ def _comparable(sorted: ArrayLike, values: ArrayLike) -> tuple[Tracer, Tracer]:
     return x, v
 
 
-def search(x: Tracer, dim: str, v: Tracer, side: str) -> Tracer:
-    """By halves, for all values at once."""
-    bits = int(x.sizes[dim]).bit_length() if is_static(x, dim) else DYNAMIC_BITS
+def search(x: Tracer, dim: str, v: Tracer, side: str, bits: int | None = None) -> Tracer:
+    """By halves, for all values at once. bits: of the largest size that a dynamic dim has."""
+    bits = int(x.sizes[dim]).bit_length() if is_static(x, dim) else bits or DYNAMIC_BITS
     size = p.cast(size_of(x, dim), p.I8)
     one, found = p.constant(1, p.I8), p.constant(0, p.I8)
     sizes = {d: size_of(v, d) for d in v.dims} | {d: size_of(x, d) for d in x.dims if d != dim}

@@ -18,6 +18,7 @@ from ..base.errors import ArgumentError, ArgumentTypeError, DeviceError, Dimensi
 from ..base.lacking import lacks, methods_of
 from ..call.arrays import array, as_array
 from ..call.dispatch import op, tracing
+from ..call.opened import apart, renamed
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.scope import local
@@ -267,7 +268,42 @@ def _on_one_device(name: str, x: Any, v: Any, indexers: Mapping[str, Any]) -> No
 # ---- the update ---------------------------------------------------------------
 
 
-@op
+def _update_plan(x: Any, v: Any, plan: Mapping[str, Any], kind: str, mode: str | None, /) -> Any:
+    """Of slices: what says where they lie is an argument."""
+    if not isinstance(x, _native.Array) or not plan or not all(isinstance(i, slice) for i in plan.values()):
+        return None
+    found = {d: parts_of(i, x.sizes[d]) for d, i in plan.items()}
+    sizes = v.sizes if isinstance(v, _native.Array) else {}
+    if not all(n and sizes.get(d, n) == n for d, ((_, n, _), _) in found.items()):
+        return None
+    # The least and the largest position, and the step, below 0 where the slice runs backwards.
+    amounts = {d: [low, low + (n - 1) * step, -step if back else step] for d, ((low, n, step), back) in found.items()}
+    own = {d: apart(d) for d in amounts if d in sizes}
+    return x, renamed(v, own) if own else v, amounts, kind
+
+
+def _update_wide(x: ArrayLike, v: ArrayLike, amounts: dict[str, Any], kind: str, /) -> Array:
+    x = as_tracer(x)
+    update = _Update(x, kind, "drop", {})
+    hit, places = None, {}
+    for d, parts in amounts.items():
+        low, high, step = (p.amount(a, p.I8) for a in parts)
+        at = build.iota(d, size_of(x, d), p.I8)
+        first = build.select(build.compare("lt", step, p.zero(p.I8)), high, low)
+        found = build.binary("sub", at, first)
+        there = build.compare("eq", build.binary("mod", found, step), p.zero(p.I8))
+        for here in (build.compare("ge", at, low), build.compare("le", at, high)):
+            there = build.binary("and", there, here)
+        hit = there if hit is None else build.binary("and", hit, there)
+        places[apart(d)] = build.binary("floor_div", found, step)
+    v = as_tracer(v)
+    if any(d in v.dims for d in places):
+        v = build.gather("clip", v, {d: at for d, at in places.items() if d in v.dims})
+    y = reorder(update.combined(x, update.value(v)), x.dims)
+    return y if hit is None else build.select(hit, y, x)
+
+
+@op(wide=(_update_plan, _update_wide))
 def _update(x: ArrayLike, v: ArrayLike, plan: dict[str, Any], kind: str, mode: str | None, /) -> Array:
     if local.op == "update":
         local.op = f"at.{kind}"

@@ -5,25 +5,27 @@ A window is a view: a reduction over it reads the source directly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _native
 from ..base.calls import check_methods
 from ..base.dims import brief, check_name, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
 from ..base.lacking import lacks, methods_of
 from ..call.dispatch import op
+from ..call.opened import apart, renamed, room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from . import reductions
 from .arguments import by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, skips, static_size
-from .moving import inside
+from .moving import inside, spans
 from .operators import missing_dtype, where
-from .reductions import constant_at_ends
+from .reductions import constant_at_ends, count
 from .types import Array, ArrayLike
 
 
@@ -71,7 +73,7 @@ def _reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
     if x.dtype == p.BOOL and kind in ("max", "min"):
         kind = "any" if kind == "max" else "all"
     if kind == "mean":
-        return build.binary("div", _reduced("sum", x, dims), p.constant(_count(x, dims), x.dtype))
+        return build.binary("div", _reduced("sum", x, dims), count(x, dims, x.dtype))
     if kind in ("var", "std"):
         centred = build.binary("sub", x, _reduced("mean", x, dims))
         y = _reduced("mean", build.binary("mul", centred, centred), dims)
@@ -82,10 +84,6 @@ def _reduced(kind: str, x: Tracer, dims: tuple[str, ...]) -> Tracer:
 def _root(x: Tracer) -> Tracer:
     """The square root, whose derivative at 0 counts as 0."""
     return constant_at_ends(x, lambda x: build.unary("sqrt", x))
-
-
-def _count(x: Tracer, dims: tuple[str, ...]) -> int:
-    return int(np.prod([static_size("rolling", x, d) for d in dims]))
 
 
 @op(name="rolling.construct")
@@ -352,15 +350,45 @@ def _array(x: Any) -> Any:
 # -- coarsen ----------------------------------------------------------------------------------------------------------
 
 
-@op(name="coarsen")
-def _coarsened(kind: str, x: ArrayLike, sizes: dict[str, int], boundary: str, side: dict[str, str], /) -> Array:
-    x = as_tracer(x)
+def _coarsened_plan(kind: str, x: Any, sizes: dict[str, int], boundary: str, side: dict[str, str], /) -> Any:
+    if not isinstance(x, _native.Array):
+        return None
+    counts = {d: divmod(x.sizes[d], n) for d, n in sizes.items()}
+    if any(not n or (rest and boundary == "exact") for n, rest in counts.values()):
+        return None
+    rooms = [room(d, n, x._device) for d, (n, _) in counts.items()]
+    inner = [room(apart("block", i), n, x._device) for i, n in enumerate(sizes.values())]
+    amounts = {d: [rest if side[d] == "right" else 0, sizes[d]] for d, (_, rest) in counts.items()}
+    return kind, renamed(x, {d: apart(d) for d in sizes}), rooms, inner, amounts
+
+
+def _coarsened_wide(
+    kind: str, x: ArrayLike, rooms: Sequence[ArrayLike], inner: Sequence[ArrayLike], amounts: dict[str, Any], /
+) -> Array:
+    x = _to_coarsen(kind, as_tracer(x))
+    own = {apart(d): d for d in amounts}
+    order, names = [own.get(d, d) for d in x.dims], []
+    for space, block, (d, (start, step)) in zip(rooms, map(as_tracer, inner), amounts.items(), strict=True):
+        names.append(block.dims[0])
+        x = spans(x, d, names[-1], space, size_of(block, names[-1]), start, step)
+    return reorder(_of_blocks(kind, x, tuple(names)), order)
+
+
+def _to_coarsen(kind: str, x: Tracer) -> Tracer:
+    """In the dtype of the result."""
     x = p.as_mean(x) if kind in ("mean", "var", "std") else x
-    if kind in ("sum", "prod"):
-        x = p.cast(x, p.sum_dtype(x.dtype))
+    return p.cast(x, p.sum_dtype(x.dtype)) if kind in ("sum", "prod") else x
+
+
+def _of_blocks(kind: str, y: Tracer, names: tuple[str, ...]) -> Tracer:
+    return getattr(reductions, kind)(y, names, skipna=True) if skips("coarsen", None) else _reduced(kind, y, names)
+
+
+@op(name="coarsen", wide=(_coarsened_plan, _coarsened_wide))
+def _coarsened(kind: str, x: ArrayLike, sizes: dict[str, int], boundary: str, side: dict[str, str], /) -> Array:
+    x = _to_coarsen(kind, as_tracer(x))
     y, names = _cut(x, sizes, boundary, side)
-    y = getattr(reductions, kind)(y, names, skipna=True) if skips("coarsen", None) else _reduced(kind, y, names)
-    y = reorder(y, x.dims)
+    y = reorder(_of_blocks(kind, y, names), x.dims)
     return build.labelled(y, x, {d: ("coarsen", n, boundary, side[d]) for d, n in sizes.items()})
 
 

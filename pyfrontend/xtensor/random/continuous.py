@@ -67,13 +67,13 @@ def uniform(
     return _uniform(words, first, last, found, dtype)
 
 
-@op(name="random.uniform", decide=())
+@op(name="random.uniform", decide=(), sizes=("sizes",))
 def _unit(words: ArrayLike, sizes: dict[str, Any], dtype: Any, /) -> Array:
     plan = Plan.of_floats("uniform", words, sizes, (), dtype)
     return plan.result(t.unit(plan.draw(), plan.dtype))
 
 
-@op(name="random.uniform", decide=(), joins=True)
+@op(name="random.uniform", decide=(), joins=True, sizes=("sizes",))
 def _uniform(words: ArrayLike, low: ArrayLike, high: ArrayLike, sizes: dict[str, Any], dtype: Any, /) -> Array:
     plan = Plan.of_floats("uniform", words, sizes, (low, high), dtype)
     lower, upper = plan.read()
@@ -93,7 +93,7 @@ def normal(key: Key, sizes: Sizes = None, /, *, dtype: Any = None, **keywords: i
     return _normal(words_of("normal", key), sizes_of("random.normal", sizes, keywords), dtype)
 
 
-@op(name="random.normal", decide=())
+@op(name="random.normal", decide=(), sizes=("sizes",))
 def _normal(words: ArrayLike, sizes: dict[str, Any], dtype: Any, /) -> Array:
     plan = Plan.of_floats("normal", words, sizes, (), dtype)
     return plan.result(standard_normal(plan.draw(), plan.wide))
@@ -118,7 +118,7 @@ def truncated_normal(
     return _truncated_normal(words_of("truncated_normal", key), lower, upper, found, dtype)
 
 
-@op(name="random.truncated_normal", decide=(), joins=True)
+@op(name="random.truncated_normal", decide=(), joins=True, sizes=("sizes",))
 def _truncated_normal(
     words: ArrayLike, lower: ArrayLike, upper: ArrayLike, sizes: dict[str, Any], dtype: Any, /
 ) -> Array:
@@ -159,7 +159,7 @@ def multivariate_normal(
     return _multivariate_normal(words_of("multivariate_normal", key), mean, cov, found, dims, dtype)
 
 
-@op(name="random.multivariate_normal", decide=(), joins=True)
+@op(name="random.multivariate_normal", decide=(), joins=True, sizes=("sizes",))
 def _multivariate_normal(
     words: ArrayLike, mean: ArrayLike, cov: ArrayLike, sizes: dict[str, Any], dims: tuple[str, str], dtype: Any, /
 ) -> Array:

@@ -57,7 +57,7 @@ def poisson(key: Key, rate: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = "
     return _poisson(words_of("poisson", key), rate, found, _integers("poisson", dtype))
 
 
-@op(name="random.poisson", decide=())
+@op(name="random.poisson", decide=(), sizes=("sizes",))
 def _poisson(words: ArrayLike, rate: ArrayLike, sizes: dict[str, Any], dtype: np.dtype, /) -> Array:
     plan = _plan("poisson", words, sizes, rate)
     mean = build.stop_gradient(plan.read()[0])
@@ -92,7 +92,7 @@ def binomial(
     return _binomial(words_of("binomial", key), n, p, found, _integers("binomial", dtype))
 
 
-@op(name="random.binomial", decide=(), joins=True)
+@op(name="random.binomial", decide=(), joins=True, sizes=("sizes",))
 def _binomial(words: ArrayLike, n: ArrayLike, chance: ArrayLike, sizes: dict[str, Any], dtype: np.dtype, /) -> Array:
     plan = _plan("binomial", words, sizes, chance, n)
     trials, q = (build.stop_gradient(x) for x in plan.read())

@@ -11,6 +11,7 @@ from ..base.dims import check_name
 from ..base.dtypes import as_dtype, iinfo
 from ..base.errors import ArgumentError, DimensionError, DTypeError, SizeError
 from ..call.dispatch import op
+from ..call.opened import Amount, any_number
 from ..ops import promotion as p
 from ..ops.arguments import dim_of, extend, fail, integer, size_of
 from ..ops.creation import sizes_of
@@ -36,7 +37,7 @@ def bits(key: Key, sizes: Sizes = None, /, *, dtype: Any = "u4", **keywords: int
     return _bits(words_of("bits", key), sizes_of("random.bits", sizes, keywords), found)
 
 
-@op(name="random.bits", decide=())
+@op(name="random.bits", decide=(), sizes=("sizes",))
 def _bits(words: ArrayLike, sizes: dict[str, Any], dtype: np.dtype, /) -> Array:
     plan = Plan("bits", words, sizes, (), dtype)
     return plan.result(_narrowed(t.words(plan.key, plan.counted), dtype))
@@ -57,7 +58,7 @@ def bernoulli(key: Key, p: ArrayLike | Mapping[str, int] = 0.5, sizes: Sizes = N
     return _bernoulli(words_of("bernoulli", key), chance, found)
 
 
-@op(name="random.bernoulli", decide=(), joins=True)
+@op(name="random.bernoulli", decide=(), joins=True, sizes=("sizes",))
 def _bernoulli(words: ArrayLike, chance: ArrayLike, sizes: dict[str, Any], /) -> Array:
     plan = Plan.of_floats("bernoulli", words, sizes, (chance,), None)
     return plan.result(compare("lt", t.unit(plan.draw(), plan.wide), plan.read()[0]), p.BOOL)
@@ -97,20 +98,20 @@ def _bound(x: ArrayLike, dtype: np.dtype, beyond: int = 0) -> int | None:
     return number
 
 
-@op(name="random.randint", decide=())
-def _integers(words: ArrayLike, low: int, span: int, sizes: dict[str, Any], dtype: np.dtype, /) -> Array:
+@op(name="random.randint", decide=(), sizes=("sizes",), amounts={"low": any_number, "span": lambda n: n <= 2**32})
+def _integers(words: ArrayLike, low: Any, span: Any, sizes: dict[str, Any], dtype: np.dtype, /) -> Array:
     plan = Plan("randint", words, sizes, (), dtype)
     draw = t.words(plan.key, plan.counted)
-    if span == 2**64:
+    if isinstance(span, Amount) or span <= 2**32:
+        offset = _below(draw, p.amount(span, t.U8))
+    elif span == 2**64:
         offset = t.joined(draw)
-    elif span <= 2**32:
-        offset = _below(draw, p.constant(span, t.U8))
     else:
         offset = _far_below(plan, draw, p.constant(span, t.U8))
-    return plan.result(build.binary("add", build.cast(offset, dtype), p.constant(low, dtype)))
+    return plan.result(build.binary("add", build.cast(offset, dtype), p.amount(low, dtype)))
 
 
-@op(name="random.randint", decide=(), joins=True)
+@op(name="random.randint", decide=(), joins=True, sizes=("sizes",))
 def _between(words: ArrayLike, low: ArrayLike, high: ArrayLike, sizes: dict[str, Any], dtype: np.dtype, /) -> Array:
     plan = Plan("randint", words, sizes, (low, high), dtype)
     for x in plan.parameters:
@@ -166,7 +167,7 @@ def categorical(key: Key, logits: ArrayLike, sizes: Sizes = None, /, *, dim: str
     return _categorical(words_of("categorical", key), logits, found, dim)
 
 
-@op(name="random.categorical", decide=())
+@op(name="random.categorical", decide=(), sizes=("sizes",))
 def _categorical(words: ArrayLike, logits: ArrayLike, sizes: dict[str, Any], dim: str, /) -> Array:
     x = as_tracer(logits)
     along = _class_dim("categorical", x, words, sizes, dim)
@@ -223,7 +224,7 @@ def choice(
     return _choose(words, x, p, found, along, bool(replace))
 
 
-@op(name="random.choice", decide=(), joins=True)
+@op(name="random.choice", decide=(), joins=True, sizes=("sizes",))
 def _choose(
     words: ArrayLike, x: ArrayLike, p: ArrayLike | None, sizes: dict[str, Any], dim: str, replace: bool, /
 ) -> Array:
@@ -236,9 +237,9 @@ def _choose(
     return extend(found, {}, (*order, *(d for d in found.dims if d not in order)))
 
 
-@op(name="random.choice", decide=(), joins=True)
+@op(name="random.choice", decide=(), joins=True, sizes=("sizes",), amounts={"count": lambda n: 0 < n <= 2**32})
 def _choose_positions(
-    words: ArrayLike, count: int, p: ArrayLike | None, sizes: dict[str, Any], dim: str, replace: bool, /
+    words: ArrayLike, count: Any, p: ArrayLike | None, sizes: dict[str, Any], dim: str, replace: bool, /
 ) -> Array:
     if count == 0:
         raise fail(ArgumentError, "random.choice", "there is nothing to choose from 0 positions")
@@ -260,11 +261,10 @@ def _positions(words: Any, count: Any, chances: Any, sizes: Mapping[str, Any], d
     if replace:
         plan = Plan("choice", words, sizes, (), p.I8)
         draw = t.words(plan.key, plan.counted)
-        if isinstance(count, int) and count <= 2**32:
-            offset = _below(draw, p.constant(count, t.U8))
+        if isinstance(count, Amount) or (isinstance(count, int) and count <= 2**32):
+            offset = _below(draw, p.amount(count, t.U8))
         else:
-            span = build.cast(count, t.U8) if isinstance(count, Tracer) else p.constant(count, t.U8)
-            offset = _far_below(plan, draw, span)
+            offset = _far_below(plan, draw, p.cast(count, t.U8))
         return plan.result(offset)
     return _first(_shuffled("choice", words, count, dim), dim, sizes)
 
@@ -293,15 +293,15 @@ def permutation(key: Key, x: ArrayLike, /, dim: str = "i") -> Array:
     """
     words, along = words_of("permutation", key), check_name(dim)
     if isinstance(x, DynamicSize):
-        return _order(words, x.tracer, x.dim, along)
+        return _order(words, x, along)
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
-        return _order(words, integer("random.permutation", x, "the number of positions", least=0), None, along)
+        return _order(words, integer("random.permutation", x, "the number of positions", least=0), along)
     return _permutation(words, x, along)
 
 
-@op(name="random.permutation", decide=())
-def _order(words: ArrayLike, n: Any, of: str | None, dim: str, /) -> Array:
-    return _shuffled("permutation", words, n if of is None else size_of(n, of), dim)
+@op(name="random.permutation", decide=(), sizes=("n",))
+def _order(words: ArrayLike, n: Any, dim: str, /) -> Array:
+    return _shuffled("permutation", words, n, dim)
 
 
 @op(name="random.permutation", decide=())

@@ -55,7 +55,7 @@ def gamma(key: Key, a: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = None, 
     return _gamma(words_of("gamma", key), a, sizes_of("random.gamma", sizes, keywords), dtype)
 
 
-@op(name="random.gamma", decide=())
+@op(name="random.gamma", decide=(), sizes=("sizes",))
 def _gamma(words: ArrayLike, a: ArrayLike, sizes: dict[str, Any], dtype: Any, /) -> Array:
     plan = Plan.of_floats("gamma", words, sizes, (a,), dtype)
     return plan.result(exp(_log_gamma(plan, plan.read()[0], 0)))
@@ -71,7 +71,7 @@ def beta(key: Key, a: ArrayLike, b: ArrayLike, sizes: Sizes = None, /, *, dtype:
     return _beta(words_of("beta", key), a, b, sizes_of("random.beta", sizes, keywords), dtype)
 
 
-@op(name="random.beta", decide=(), joins=True)
+@op(name="random.beta", decide=(), joins=True, sizes=("sizes",))
 def _beta(words: ArrayLike, a: ArrayLike, b: ArrayLike, sizes: dict[str, Any], dtype: Any, /) -> Array:
     plan = Plan.of_floats("beta", words, sizes, (a, b), dtype)
     first, second = plan.read()
@@ -91,7 +91,7 @@ def dirichlet(
     return _dirichlet(words_of("dirichlet", key), alpha, sizes_of("random.dirichlet", sizes, keywords), dim, dtype)
 
 
-@op(name="random.dirichlet", decide=())
+@op(name="random.dirichlet", decide=(), sizes=("sizes",))
 def _dirichlet(words: ArrayLike, alpha: ArrayLike, sizes: dict[str, Any], dim: str, dtype: Any, /) -> Array:
     along = dim_of("random.dirichlet", as_tracer(alpha), dim)
     if along in as_tracer(words).dims:
@@ -113,7 +113,7 @@ def student_t(key: Key, df: ArrayLike, sizes: Sizes = None, /, *, dtype: Any = N
     return _student_t(words_of("student_t", key), df, sizes_of("random.student_t", sizes, keywords), dtype)
 
 
-@op(name="random.student_t", decide=())
+@op(name="random.student_t", decide=(), sizes=("sizes",))
 def _student_t(words: ArrayLike, df: ArrayLike, sizes: dict[str, Any], dtype: Any, /) -> Array:
     plan = Plan.of_floats("student_t", words, sizes, (df,), dtype)
     half = mul(plan.read()[0], 0.5)

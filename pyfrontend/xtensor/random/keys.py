@@ -15,7 +15,7 @@ from ..call.dispatch import op, plain, tracing
 from ..ops import promotion as p
 from ..ops.arguments import extend, fail, integer
 from ..ops.creation import sizes_of, traced_sizes
-from ..ops.indexing import isel
+from ..ops.indexing import isel, read
 from ..ops.shape import rename, transpose
 from ..ops.types import Array, ArrayLike
 from ..trace import build
@@ -166,15 +166,13 @@ def split(key: Key, n: int | Mapping[str, int] | None = None, /, **sizes: int) -
         found = sizes_of("random.split", n, sizes)  # type: ignore[arg-type]
         return Key(_split(words, found))
     count = 2 if n is None else integer("random.split", n, "the number of keys", least=0)
-    return tuple(Key(w) for w in _several(words, count))
+    if not count:
+        return ()
+    every = _split(words, {"key~": count})
+    return tuple(Key(read("random.split", every, {"key~": i})) for i in range(count))
 
 
-def _split_words(words: Tracer, sizes: dict[str, Any]) -> Tracer:
-    at = t.position(sizes)
-    return t.joined(t.threefry(t.stream_of(words), t.add(at.high, t.word(t.SPLIT)), at.low))
-
-
-@op(name="random.split", decide=())
+@op(name="random.split", decide=(), sizes=("sizes",))
 def _split(words: ArrayLike, sizes: dict[str, Any], /) -> Array:
     w = as_tracer(words)
     new = traced_sizes(sizes)
@@ -182,16 +180,9 @@ def _split(words: ArrayLike, sizes: dict[str, Any], /) -> Array:
         if d in w.dims:
             raise has_dim("split", d, w)
     order = (*w.dims, *new)
-    return extend(_split_words(w, new), new, order)
-
-
-@op(name="random.split", decide=())
-def _several(words: ArrayLike, n: int, /) -> Any:
-    w = as_tracer(words)
-    if n == 0:
-        return ()
-    every = _split_words(w, {"key~": n})
-    return tuple(build.squeeze(build.slice(every, {"key~": (i, 1, 1)}), ("key~",)) for i in range(n))
+    at = t.position(new)
+    found = t.joined(t.threefry(t.stream_of(w), t.add(at.high, t.word(t.SPLIT)), at.low))
+    return extend(found, new, order)
 
 
 def has_dim(name: str, dim: str, words: Tracer) -> Error:

@@ -326,6 +326,16 @@ def test_one_program_rounds_to_all_decimals() -> None:
         lambda x: xt.repeat(x, -2, "i"),
         lambda x: xt.pad(x, i=-1),
         lambda x: xt.diff(x, "q"),
+        lambda x: x.isel(i=[0, 7]),
+        lambda x: x.isel(i=xt.array([0, 7], dims="i")),
+        lambda x: x.at(i=slice(2, 5)).set(many((2,), ("i",))),
+        lambda x: x.at(i=slice(2, 5)).set(many((2,), ("k",))),
+        lambda x: xt.random.uniform(xt.random.key(0), array(4), 9.0, i=3),
+        lambda x: xt.coarsen(x, i=3).mean(),
+        lambda x: xt.nn.max_pool(x, {"i": 9}),
+        lambda x: xt.unstack(x, i={"a": 3, "b": 2}),
+        lambda x: xt.split(x, 2, dim="i"),
+        lambda x: xt.one_hot(xt.array([1]), -1),
     ],
 )
 def test_errors_of_resizing_are_those_of_the_first_call(wrong: Callable[[xt.Array], Any]) -> None:
@@ -338,8 +348,148 @@ def test_errors_of_resizing_are_those_of_the_first_call(wrong: Callable[[xt.Arra
     for n in range(3, 9):
         x = array(n, n)
         xt.top_k(x, n // 2, "i"), xt.concat([x, x.rename(j="k"), x], "i"), xt.tile(x, i=n), xt.repeat(x, n, "i")
-        xt.pad(x, i=n), xt.diff(x, "i")
+        xt.pad(x, i=n), xt.diff(x, "i"), x.isel(i=[0, 1, 2, 1]), x.at(i=slice(1, n)).set(1.0)
+        xt.random.uniform(xt.random.key(0), array(n), 9.0, i=n), xt.nn.max_pool(x, {"i": 2})
+        xt.coarsen(x, i=2, boundary="trim").mean(), xt.unstack(x, i={"a": n, "b": 1})
     assert message() == expected
+
+
+def indexed(x: np.ndarray, i: Any) -> np.ndarray:
+    return np.take(x, i, 0)
+
+
+def updated(x: np.ndarray, i: slice, v: Any) -> np.ndarray:
+    y = x.copy()
+    y[i] = v
+    return y
+
+
+def coarse(x: np.ndarray, block: int) -> np.ndarray:
+    y: np.ndarray = x[: len(x) // block * block].reshape(-1, block, 3).mean(1)
+    return y
+
+
+def convolved(x: np.ndarray, k: np.ndarray, mode: str) -> np.ndarray:
+    return np.stack([np.convolve(c, k, mode) for c in x.T], 1)  # type: ignore[call-overload]
+
+
+def pooled(x: np.ndarray, window: int, stride: int, pad: int) -> np.ndarray:
+    y = np.pad(x, ((pad, pad), (0, 0)), constant_values=-np.inf)
+    return np.lib.stride_tricks.sliding_window_view(y, window, 0)[::stride].max(-1)
+
+
+def crossed(x: np.ndarray, w: np.ndarray, stride: int, pad: int) -> np.ndarray:
+    y = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((pad, pad), (0, 0))), len(w), 0)[::stride]
+    return np.einsum("ijk,kj->ij", y, w)
+
+
+def spread(x: np.ndarray, w: np.ndarray, stride: int, cut: int, more: int) -> np.ndarray:
+    y = np.zeros(((len(x) - 1) * stride + len(w) + more, x.shape[1]))
+    for i, row in enumerate(x):
+        y[i * stride : i * stride + len(w)] += row * w
+    return y[cut : len(y) - cut]
+
+
+KERNEL = values((3, 3), "f4", seed=9)
+WINDOWED = xt.array(KERNEL, dims=("k", "j"))
+LINE = xt.array(KERNEL[0], dims="k")
+
+READ: dict[str, tuple[Callable[[xt.Array, int], Any], Callable[[np.ndarray, int], Any]]] = {
+    "isel list": (lambda x, n: x.isel(i=[0, -1, 2]), lambda x, n: x[[0, -1, 2]]),
+    "isel many": (lambda x, n: x.isel(i=[0] * (2 * n)), lambda x, n: x[[0] * (2 * n)]),
+    "isel mask": (lambda x, n: x.isel(i=x.isel(j=0) > 0), lambda x, n: x[x[:, 0] > 0]),
+    "isel clip": (lambda x, n: x.at(i=[0, n, -n - 1]).get("clip"), lambda x, n: x[[0, -1, 0]]),
+    "isel fill": (lambda x, n: x.at(i=[1, n]).get("fill", 7.0), lambda x, n: np.stack([x[1], np.full(3, 7.0, "f4")])),
+    "take": (lambda x, n: xt.take(x, [n // 2], dim="i"), lambda x, n: x[[n // 2]]),
+    "unstack": (
+        lambda x, n: x.stack(z=("i", "j")).unstack(z={"i": -1, "j": 3}),
+        lambda x, n: x,
+    ),
+    "set slice": (lambda x, n: x.at(i=slice(1, -1)).set(5.0), lambda x, n: updated(x, slice(1, -1), 5.0)),
+    "set each slice": (
+        lambda x, n: x.at(i=slice(n - 3, None)).set(many((3,), ("i",))),
+        lambda x, n: updated(x, slice(n - 3, None), values((3,), "f4", seed=3)[:, None]),
+    ),
+    "set backwards": (
+        lambda x, n: x.at(i=slice(4, 0, -2)).set(many((2, 3), ("i", "j"))),
+        lambda x, n: updated(x, slice(4, 0, -2), values((2, 3), "f4", seed=5)),
+    ),
+    "add slice": (
+        lambda x, n: x.at(i=slice(n % 3, None, 2)).add(1.0),
+        lambda x, n: updated(x, slice(n % 3, None, 2), x[n % 3 :: 2] + 1),
+    ),
+    "coarsen": (lambda x, n: x.coarsen(i=2, boundary="trim").mean(), lambda x, n: coarse(x, 2)),
+    "coarsen sizes": (lambda x, n: x.coarsen(i=n // 2, boundary="trim").mean(), lambda x, n: coarse(x, n // 2)),
+    "max_pool": (lambda x, n: xt.nn.max_pool(x, {"i": 3}, stride=2, padding=1), lambda x, n: pooled(x, 3, 2, 1)),
+    "conv": (
+        lambda x, n: xt.nn.conv(x, WINDOWED, {"i": "k"}, stride=2, padding=2),
+        lambda x, n: crossed(x, KERNEL, 2, 2),
+    ),
+    "conv_transpose": (
+        lambda x, n: xt.nn.conv_transpose(x, WINDOWED, {"i": "k"}, stride=2, padding=1, output_padding=1),
+        lambda x, n: spread(x, KERNEL, 2, 1, 1),
+    ),
+} | {
+    f"convolve {mode}": (
+        lambda x, n, mode=mode: xt.signal.convolve(x, LINE, dims=("i", "k"), mode=mode),
+        lambda x, n, mode=mode: convolved(x, KERNEL[0], mode),
+    )
+    for mode in ("full", "same", "valid")
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_one_program_reads_and_writes_at_all_sizes(name: str) -> None:
+    ours, numpys = READ[name]
+
+    def run() -> None:
+        for n in range(5, 12):
+            x = many((n, 3), ("i", "j"))
+            y, expected = ours(x, n), numpys(x.values, n)
+            assert y.dims == x.dims
+            assert y.dtype == "f4"
+            check(y, expected)
+
+    others = {"unstack": 1, "isel mask": 2}.get(name, 0)
+    assert compiled(run) <= (1 + others) * (APART + 1)
+
+
+NEW: dict[str, Callable[[int], Any]] = {
+    "one_hot": lambda n: xt.one_hot(xt.array([0, 2, 9], dims="i"), n, dim="k"),
+    "expand_dims": lambda n: array(3).expand_dims(k=n),
+    "segment_sum": lambda n: xt.segment_sum(array(4), xt.array([0, 1, 0, 7], dims="i"), n, into="k"),
+    "rank": lambda n: xt.rank(array(n), "i"),
+    "searchsorted": lambda n: xt.searchsorted(xt.sort(array(n), "i"), array(4), dim="i"),
+    "unique": lambda n: xt.unique(xt.array(np.arange(2 * n) // 2, dims="i")),
+    "nonzero": lambda n: xt.nonzero(xt.array(np.arange(2 * n) % 2, dims="i"))["i"],
+    "dropout": lambda n: xt.nn.dropout(xt.random.key(1), array(9), n / 20),
+    "bits": lambda n: xt.random.bits(xt.random.key(1), k=n, i=3),
+    "normal": lambda n: xt.random.normal(xt.random.key(1), k=n, dtype="f4"),
+    "gamma": lambda n: xt.random.gamma(xt.random.key(1), 2.5, k=n, dtype="f4"),
+    "randint": lambda n: xt.random.randint(xt.random.key(1), -n, 2 * n, k=n),
+    "choice": lambda n: xt.random.choice(xt.random.key(1), n, k=2 * n),
+    "permutation": lambda n: xt.random.permutation(xt.random.key(1), n),
+    "split": lambda n: xt.random.split(xt.random.key(1), k=n).words,
+    "split tuple": lambda n: xt.concat([k.words for k in xt.random.split(xt.random.key(1), n)], "k"),
+}
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_one_program_makes_all_sizes(name: str) -> None:
+    found: dict[int, Any] = {}
+
+    def run() -> None:
+        found.update({n: NEW[name](n) for n in range(4, 10)})
+
+    others = {"searchsorted": 1, "split tuple": 2}.get(name, 0)
+    assert compiled(run) <= (1 + others) * (APART + 1)
+    for n in (4, 9):
+        one: Any = xt.jit(lambda n=n: NEW[name](n)) if name not in ("unique", "nonzero") else lambda n=n: NEW[name](n)
+        dispatch._families.known.clear()
+        expected = one()
+        assert found[n].dims == expected.dims
+        assert found[n].dtype == expected.dtype
+        np.testing.assert_allclose(found[n].values, expected.values, rtol=1e-6)
 
 
 # ---- how many programs stay ----
