@@ -83,7 +83,7 @@ def square_at_calls(x: Tracer, dims: Pair) -> None:
 def _float_dtype(x: Tracer) -> np.dtype:
     if p.is_complex(x.dtype):
         raise DTypeError(build.REAL_MATRICES)
-    return x.dtype if p.is_float(x.dtype) else p.F8
+    return p.mean_dtype(x.dtype)
 
 
 def as_matrix(name: str, a: Any, dims: Any, square: bool = False) -> tuple[Tracer, Pair, np.dtype]:

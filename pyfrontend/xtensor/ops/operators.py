@@ -437,7 +437,7 @@ def missing_dtype(name: str, x: Tracer) -> np.dtype:
         raise fail(DTypeError, name, "bools cannot be NaN", x, instead=f"Give the other value: {instead[name]}")
     if p.is_inexact(x.dtype):
         return x.dtype
-    return p.F4 if x.dtype.itemsize <= 2 else p.F8
+    return p.of_integers(p.F4 if x.dtype.itemsize <= 2 else p.F8)
 
 
 @op(joins=True)

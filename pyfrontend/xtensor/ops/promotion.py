@@ -134,11 +134,17 @@ def promote_numbers(*xs: Any) -> list[Tracer]:
 
 
 def float_dtype(dtype: np.dtype) -> np.dtype:
-    """The float NumPy's sqrt, exp .. give for `dtype` (i1 -> f2, i2 -> f4, i8 -> f8)."""
+    """The float NumPy's sqrt, exp .. give for `dtype` (i1 -> f2, i2 -> f4, i8 -> f8), or `of_integers`."""
     if is_inexact(dtype):
         return dtype
     by_size: dict[int, np.dtype] = {1: F2, 2: F4}
-    return by_size.get(dtype.itemsize, F8)
+    return of_integers(by_size.get(dtype.itemsize, F8))
+
+
+def of_integers(wide: np.dtype) -> np.dtype:
+    """A float that integers become, but nothing wider than `xt.option(default_float=)`."""
+    default = default_float()
+    return default if default.itemsize < wide.itemsize else wide
 
 
 def as_float(x: Any) -> Tracer:
@@ -178,10 +184,10 @@ def float_of(*xs: Any) -> np.dtype:
 
 
 def mean_dtype(dtype: np.dtype, weak: bool = False) -> np.dtype:
-    """The dtype of a mean: floats stay, everything else is f8. `weak`: of Python numbers."""
+    """The dtype of a mean: floats stay, everything else is f8, or `of_integers`. `weak`: of Python numbers."""
     if is_inexact(dtype):
         return dtype
-    return weak_float() if weak else F8
+    return weak_float() if weak else of_integers(F8)
 
 
 def as_mean(x: Any) -> Tracer:

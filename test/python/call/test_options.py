@@ -169,6 +169,41 @@ def test_the_default_is_of_python_numbers_alone() -> None:
         xt.option(default_float="i4")
 
 
+INTEGERS: dict[str, Callable[[Any], Any]] = {
+    "divide": lambda i: i / (i + 1),
+    "divide by an int": lambda i: i / 2,
+    "exp": xt.exp,
+    "mean": xt.mean,
+    "std": lambda i: xt.std(i, "a"),
+    "quantile": lambda i: xt.quantile(i, 0.25),
+    "average": lambda i: xt.average(i, "a"),
+    "segment_mean": lambda i: xt.segment_mean(i, xt.array([0, 1, 0, 1], "a"), 2, dim="a"),
+    "where": lambda i: i.where(i > 1),
+    "softmax": lambda i: xt.nn.softmax(i, "a"),
+    "inv": lambda i: xt.linalg.inv(i + xt.eye(a=4, b=4, dtype="i8") * 9, dims=("a", "b")),
+}
+
+
+@pytest.mark.float64
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_become_floats_no_wider_than_the_default(name: str) -> None:
+    i = xt.array(np.arange(16).reshape(4, 4), ("a", "b"))
+    f, g = INTEGERS[name], xt.jit(INTEGERS[name])
+    for _ in range(2):  # the second time, everything is compiled
+        expected = f(i)
+        assert expected.dtype == g(i).dtype == np.float64
+        with xt.option(default_float="f4"):
+            assert f(i).dtype == g(i).dtype == np.float32
+            np.testing.assert_allclose(f(i).values, expected.values, 1e-5)
+            assert f(i.astype("f8")).dtype == np.float64
+
+
+def test_small_integers_keep_their_floats() -> None:
+    with xt.option(default_float="f4"):
+        assert xt.exp(xt.ones(a=2, dtype="i1")).dtype == np.float16
+        assert xt.exp(xt.ones(a=2, dtype="i2")).dtype == np.float32
+
+
 def test_advice_keeps_the_dtype() -> None:
     with pytest.raises(AttributeError, match=r"xt.zeros\(bin=10, dtype=x.dtype\).at\(bin=index\).add\(x\)"):
         xt.index_add  # type: ignore[attr-defined] # noqa: B018
