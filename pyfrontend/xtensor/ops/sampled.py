@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _native
 from ..base.dims import check_name
-from ..base.errors import ArgumentError, DimensionError, SizeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..call.dispatch import op
 from ..labels.xarray import is_dataarray, labels_of
 from ..trace import build
@@ -128,7 +128,7 @@ def _neighbours(x: Tracer, dim: str) -> tuple[Tracer, Tracer]:
 
 
 @op(joins=True)
-def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: float = 1.0, *, dim: str | None = None) -> Array:
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: ArrayLike = 1.0, *, dim: str | None = None) -> Array:
     """Returns the integral of `y` along `dim` by the trapezoidal rule, with the other dims of `y`, then those of `x`.
 
     `x` has the places of the samples along `dim`; without `x`, the samples lie `dx` apart. `dim` may be left out for an
@@ -149,7 +149,10 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: float = 1.0, *, d
         low, high = (_along(places[0], dim, at) for at in (before, after))
     else:
         low, high = p.cast(before, y.dtype), p.cast(after, y.dtype)
-        half = p.constant(0.5 * number("trapezoid", dx, "dx"), y.dtype)
+        step = as_tracer(dx)
+        if step.dims or p.is_complex(step.dtype):
+            raise fail(ArgumentTypeError, "trapezoid", "dx is a number", step, instead="x has the places of samples")
+        half = build.binary("mul", half, p.cast(step, y.dtype))
     width = build.binary("mul", build.binary("sub", high, low), half)
     return p.cast(contract([y, width], (dim,), tuple(union_sizes("trapezoid", (y, width)))), dtype)
 

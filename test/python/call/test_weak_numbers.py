@@ -146,6 +146,16 @@ def test_a_training_step_keeps_its_dtypes() -> None:
     assert float(state[1]) == pytest.approx(0.1 * 0.9**3) and int(state[2]) == 3
 
 
+def test_a_number_that_says_how_far_may_be_an_argument() -> None:
+    y = xt.array(np.array([1, 2, 4], "f4"), "t")
+    f = xt.jit(lambda y, dx: xt.trapezoid(y, dx=dx))
+    for dx in (2, 0.5, xt.as_array(0.5), xt.array(0.5)):
+        assert f(y, dx).dtype == xt.trapezoid(y, dx=dx).dtype == np.float32
+        assert f(y, dx).item() == xt.trapezoid(y, dx=dx).item() == 4.5 * float(dx)
+    with pytest.raises(xt.ArgumentTypeError, match="dx is a number"):
+        xt.trapezoid(y, dx=y)
+
+
 def test_a_gradient_has_the_dtype_of_its_argument() -> None:
     n, p = 2.0, F4
     for _ in range(2):
