@@ -126,9 +126,11 @@ class Entry:
     ) -> None:
         """From now on C++ finds this entry for arguments of `types` (None: any that fit), under these options. opened:
         sizes of 0 and 1 do not, and where it fails the slow path is asked."""
-        if self.by_labels:
-            return  # C++ does not compare labels
-        relabel = self.relabelled if self.relabel is not None and self.relabel.is_settled else None
+        settled = self.relabel is not None and self.relabel.is_settled
+        if self.by_labels and not settled:
+            return
+        # C++ compares what is attached to Arrays, and not the labels of DataArrays.
+        relabel = self.relabelled if settled and not self.by_labels else None
         if self.labels is not None and (types is None or None in types):
             self.labels = None  # those of results may depend on sizes
             if relabel is None:

@@ -121,9 +121,7 @@ class Relabel:
         for i, result in enumerate(results):
             owned = self._owned(i, named)
             if any(map(is_dataarray, owned.values())):
-                x = kept.dataarray(i, result)
-                x.name, x.attrs = self._name_and_attrs(i, owned)
-                out.append(x)
+                out.append(kept.dataarray(i, result, *self._name_and_attrs(i, owned)))
             else:
                 label = kept.labels[i]
                 out.append(result._with_meta(label) if label else result)
@@ -184,7 +182,7 @@ class _Kept:
     ) -> None:
         self.prints, self.labels, self.keeps = prints, labels, keeps
         self.shapes = [r.shape for r in results]
-        self.templates: dict[int, tuple[xarray.DataArray, bool]] = {}
+        self.templates: dict[int, tuple[xarray.DataArray, list[Any]]] = {}
 
     def fits(self, prints: Sequence[tuple[int, Any]], results: Sequence[Array], keeps: bool) -> bool:
         return (
@@ -194,15 +192,23 @@ class _Kept:
             and all(i == j and _same_print(a, b) for (i, a), (j, b) in zip(prints, self.prints, strict=True))
         )
 
-    def dataarray(self, i: int, result: Array) -> xarray.DataArray:
+    def dataarray(self, i: int, result: Array, name: Any, attrs: dict[Any, Any]) -> xarray.DataArray:
         """Result `i` with its coordinates."""
         found = self.templates.get(i)
         if found is None:
             made = dataarray(np.broadcast_to(np.int8(0), result.shape), result.dims, self.labels[i] or Labels())
             # A coordinate that is not an index can be written to, so results must not share it.
-            found = self.templates[i] = made, any(k not in made.xindexes for k in made.coords)
-        template, is_deep = found
-        return template.copy(deep=is_deep, data=result.values)
+            found = self.templates[i] = made, [k for k in made.coords if k not in made.xindexes]
+        template, own = found
+        x: Any = template
+        if own and not _is_known(x.__class__):
+            x = template.copy(deep=True, data=result.values)
+            x.name, x.attrs = name, attrs
+            return x
+        x = _filled(template, result, name, attrs)
+        for k in own:
+            x._coords[k] = x._coords[k].copy()
+        return x
 
 
 class _Alike:
@@ -329,6 +335,35 @@ class LabelsKey:
         if not isinstance(other, LabelsKey) or self.labels.keys() != other.labels.keys():
             return False
         return all(equal_labels(x, other.labels[i]) for i, x in self.labels.items())
+
+
+class LatestLabels:
+    """The keys of the calls that were made last: labels that are the same objects are not compared again."""
+
+    def __init__(self, dynamic: frozenset[str]) -> None:
+        self.dynamic = dynamic
+        self.known: list[tuple[Any, LabelsKey]] = []  # latest first
+
+    def key(self, labelled: Mapping[int, Any]) -> LabelsKey:
+        given = [(i, fingerprint(x), *_name_and_attrs(x)) for i, x in labelled.items()]
+        for known, key in self.known:
+            if len(known) == len(given) and all(map(_is_same_argument, given, known)):
+                return key
+        key = LabelsKey(labelled, self.dynamic)
+        if all(found is not None for _, found, *_ in given):
+            self.known = [(given, key), *self.known[: _MOST - 1]]
+        return key
+
+
+def _name_and_attrs(x: Any) -> tuple[Any, dict[Any, Any]]:
+    return (x.name, dict(x.attrs)) if is_dataarray(x) else (None, {})
+
+
+def _is_same_argument(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    (i, found, name, attrs), (j, found_b, name_b, attrs_b) = a, b
+    if i != j or type(name) is not type(name_b) or not _same(name, name_b) or not _same(attrs, attrs_b):
+        return False
+    return found is found_b or (isinstance(found, tuple) and _same_print(found, found_b))
 
 
 def equal_labels(a: Labels, b: Labels) -> bool:

@@ -18,7 +18,7 @@ from ..call.arguments import Call, StaticNames, name_of, signature_of
 from ..call.entry import Entry, Function
 from ..call.opened import Programs
 from ..call.spelling import spelling
-from ..labels.relabel import LabelsKey
+from ..labels.relabel import LabelsKey, LatestLabels
 from ..trace import program as programs
 from ..trace.program import Program
 from ..trace.scope import tracing
@@ -177,7 +177,8 @@ class _Compiler:
         self.dynamic = frozenset(check_name(d) for d in names)
         self.programs = Programs()
         self.entries = self.programs.entries
-        self.by_labels: set[Any] = set()  # keys of calls whose labels the function reads: these are a part of the key
+        # Keys of calls whose labels the function reads: these are a part of the key. The latest of each key.
+        self.by_labels: dict[Any, LatestLabels] = {}
         self.function: Callable[[], Any] = lambda: None
         self.asked = device
         self.decided = device is not None  # else it runs where its arguments are
@@ -194,13 +195,13 @@ class _Compiler:
         under = options.current()
         key: Any = (under, device, bool(call.labelled), call.key)
         if key in self.by_labels:
-            key = key, LabelsKey(call.labelled, self.dynamic)
+            key = key, self.by_labels[key].key(call.labelled)
         entry = self.entries.get(key)
         if entry is None:
             entry = self.compile(call, device)
             if entry.by_labels and key not in self.by_labels and type(key[-1]) is not LabelsKey:
-                self.by_labels.add(key)
-                key = key, LabelsKey(call.labelled, self.dynamic)
+                latest = self.by_labels[key] = LatestLabels(self.dynamic)
+                key = key, latest.key(call.labelled)
             self.programs.add(key, functools.partial(_retire, self.function), entry)
             self.register(entry, call, under)
         else:

@@ -282,3 +282,56 @@ def test_between_complex_values() -> None:
     x = xr.DataArray([1j, 2, 4 - 1j], dims="t", coords={"t": [0.0, 1.0, 2.0]})
     found = xt.as_array(x).interp(t=[0.5, 1.25])
     xr.testing.assert_allclose(found.to_xarray(), x.interp(t=[0.5, 1.25]))
+
+    with pytest.raises(AttributeError, match=r"map\(lambda part: part.median"):
+        a.groupby("kind").median()
+
+
+# -- calls again ------------------------------------------------------------------------------------------------------
+
+
+def labelled(start: int, **others: Any) -> xr.DataArray:
+    return xr.DataArray(np.arange(4.0), dims="t", coords={"t": np.arange(start, start + 4), **others}, name="q")
+
+
+def test_a_call_with_labels_that_were_met_runs_compiled_code_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pick = xt.jit(lambda x: x.sel(t=3) * 2)
+    a, b = (xt.as_array(labelled(start)) for start in (0, 2))
+    for _ in range(3):
+        assert (pick(a).item(), pick(b).item()) == (6.0, 2.0)
+    monkeypatch.setattr(type(pick._compiler), "call", None)  # what a call falls back to
+    for _ in range(2):
+        assert (pick(a).item(), pick(b).item()) == (6.0, 2.0)
+        assert int(pick(b).coords["t"]) == 3
+    with pytest.raises(TypeError):
+        pick(xt.as_array(labelled(1)))
+
+
+def test_labels_of_a_dataarray_choose_the_program_at_each_call() -> None:
+    pick = xt.jit(lambda x: x.sel(t=3) + 0)
+    traced = xt.jit(lambda x: (x + 0).sel(t=3))
+    x = labelled(0)
+    for f in (pick, traced):
+        for _ in range(3):
+            for start in (0, 2, 1):
+                xr.testing.assert_identical(f(labelled(start)), labelled(start).sel(t=3) + 0)
+            xr.testing.assert_identical(f(x), x.sel(t=3) + 0)
+    x.coords["t"] = x.t + 1  # the same object
+    xr.testing.assert_identical(pick(x), x.sel(t=3) + 0)
+    x.attrs["unit"] = "m"
+    x.name = "r"
+    assert pick(x).name == "r"
+    xr.testing.assert_identical(pick(x), x.sel(t=3) + 0)
+    x.attrs["unit"] = "cm"
+    xr.testing.assert_identical(pick(x), x.sel(t=3) + 0)
+
+
+def test_results_do_not_share_coordinates_that_can_be_written_to() -> None:
+    pick = xt.jit(lambda x: x.isel(u=0).sel(t=[3, 2]))
+    x = labelled(0, height=("t", np.arange(4.0) * 10)).expand_dims(u=2)
+    first = pick(x)
+    first.height.values[:] = -1.0
+    for _ in range(3):
+        again = pick(x)
+        np.testing.assert_array_equal(again.height, [30.0, 20.0])
+        again.height.values[:] = -2.0
