@@ -283,9 +283,6 @@ def test_between_complex_values() -> None:
     found = xt.as_array(x).interp(t=[0.5, 1.25])
     xr.testing.assert_allclose(found.to_xarray(), x.interp(t=[0.5, 1.25]))
 
-    with pytest.raises(AttributeError, match=r"map\(lambda part: part.median"):
-        a.groupby("kind").median()
-
 
 # -- calls again ------------------------------------------------------------------------------------------------------
 
