@@ -223,31 +223,45 @@ private:
       return false;
     AffineMap access = consumer.getMatchingIndexingMap(&use);
     AffineMap out = consumer.getMatchingIndexingMap(init);
-    llvm::SmallSetVector<Access, 8> inputs;
+    Inputs inputs;
     for (OpOperand *operand : op.getDpsInputOperands())
       collect(operand->get(), throughProducer(op, operand, access), inputs);
-    return llvm::any_of(
-        inputs, [&](const Access &read) { return read.first == place && read.second != out; });
+    return llvm::any_of(llvm::make_first_range(inputs), [&](const Access &read) {
+      return read.first == place && read.second != out;
+    });
   }
 
-  /// The inputs of the fused op, each (value, map) once.
-  void collect(Value value, AffineMap access, llvm::SmallSetVector<Access, 8> &inputs) const {
+  /// The inputs of the fused op, each (value, map) once, and whether it may read only the start of
+  /// an axis: (i, j) -> i + j at j = 0 is i.
+  using Inputs = llvm::SmallMapVector<Access, bool, 8>;
+
+  void collect(Value value, AffineMap access, Inputs &inputs) const {
     llvm::DenseSet<Access> seen;
-    collect(value, access, inputs, seen);
+    collect(value, access, false, inputs, seen);
   }
 
-  void collect(Value value, AffineMap access, llvm::SmallSetVector<Access, 8> &inputs,
+  void collect(Value value, AffineMap access, bool isPart, Inputs &inputs,
                llvm::DenseSet<Access> &seen) const {
-    if (splatOf(value) || !seen.insert({value, access}).second)
+    if (splatOf(value))
       return;
     auto producer = absorbedProducer(value);
     if (!producer) {
-      inputs.insert({value, access});
+      inputs[{value, access}] |= isPart;
       return;
     }
-    for (OpOperand *operand : producer.getDpsInputOperands())
-      if (!producer.getMatchingBlockArgument(operand).use_empty())
-        collect(operand->get(), throughProducer(producer, operand, access), inputs, seen);
+    if (!seen.insert({value, access}).second)
+      return;
+    for (OpOperand *operand : producer.getDpsInputOperands()) {
+      if (producer.getMatchingBlockArgument(operand).use_empty())
+        continue;
+      AffineMap map = throughProducer(producer, operand, access);
+      bool becomesPlain = llvm::any_of(
+          llvm::zip_equal(producer.getMatchingIndexingMap(operand).getResults(), map.getResults()),
+          [](auto pair) {
+            return !isa<AffineDimExpr>(std::get<0>(pair)) && isa<AffineDimExpr>(std::get<1>(pair));
+          });
+      collect(operand->get(), map, isPart || becomesPlain, inputs, seen);
+    }
   }
 
   void rebuild(linalg::GenericOp op);
@@ -360,6 +374,31 @@ bool tellRanges(OpBuilder &b, linalg::GenericOp op, SmallVectorImpl<Value> &valu
   return true;
 }
 
+/// An axis that is read at a plain loop gives this loop its range, so it must not be longer.
+Value cutToRanges(OpBuilder &b, linalg::GenericOp op, Value value, AffineMap map) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return value;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<Range> loops = cast<linalg::LinalgOp>(*op).createLoopRanges(b, op.getLoc());
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), value);
+  bool shorter = false;
+  for (auto [axis, expr] : llvm::enumerate(map.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop || (!ShapedType::isDynamic(shape[axis]) && shape[axis] == ranges[loop.getPosition()]))
+      continue;
+    shape[axis] = ranges[loop.getPosition()];
+    sizes[axis] = loops[loop.getPosition()].size;
+    shorter = true;
+  }
+  if (!shorter)
+    return value;
+  SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(shape.size(), b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, op.getLoc(), value, offsets, sizes, strides);
+}
+
 void Fusion::rebuild(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || isGemm(op))
     return;
@@ -368,19 +407,20 @@ void Fusion::rebuild(linalg::GenericOp op) {
   if (!changes)
     return;
 
-  llvm::SmallSetVector<Access, 8> inputs;
+  Inputs inputs;
   for (OpOperand *operand : op.getDpsInputOperands())
     collect(operand->get(), op.getMatchingIndexingMap(operand), inputs);
+  OpBuilder b(op);
   SmallVector<Value> values;
   SmallVector<AffineMap> maps;
-  for (const Access &input : inputs) {
-    values.push_back(input.first);
-    maps.push_back(input.second);
+  for (auto &[input, isPart] : inputs) {
+    auto [value, map] = input;
+    values.push_back(isPart ? cutToRanges(b, op, value, map) : value);
+    maps.push_back(map);
   }
   SmallVector<AffineMap> outs;
   for (OpOperand &init : op.getDpsInitsMutable())
     outs.push_back(op.getMatchingIndexingMap(&init));
-  OpBuilder b(op);
   if (!tellRanges(b, op, values, maps, outs))
     return;
   size_t numRanges = values.size() - inputs.size();
@@ -393,7 +433,7 @@ void Fusion::rebuild(linalg::GenericOp op) {
   Block *body = b.createBlock(&fused.getRegion());
   auto producerOf = [&](Value value) { return absorbedProducer(value); };
   BodyBuilder builder(b, producerOf);
-  for (const Access &input : inputs)
+  for (const Access &input : llvm::make_first_range(inputs))
     builder.elements[input] =
         body->addArgument(getElementTypeOrSelf(input.first.getType()), op.getLoc());
   for (Value range : ArrayRef(values).take_back(numRanges))

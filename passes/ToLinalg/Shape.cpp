@@ -76,8 +76,9 @@ static LogicalResult lower(BroadcastOp op, Lowering &to) {
 }
 
 /// The source without what lies behind the array's end. An axis that is read as a plain dim gives
-/// a loop its range, so it must have the dim's size (`x[0:2]` reads nothing else of `x`).
-static Value cutOff(const View &view, ArrayType type, Lowering &to) {
+/// a loop its range, so it must have the dim's size (`x[0:2]` reads nothing else of `x`). Where
+/// that is open, it is shorter only if the axis was not read as a plain dim `before`.
+static Value cutOff(const View &view, AffineMap before, ArrayType type, Lowering &to) {
   auto source = cast<RankedTensorType>(view.source.getType());
   SmallVector<OpFoldResult> sizes;
   SmallVector<int64_t> shape(source.getShape());
@@ -85,9 +86,13 @@ static Value cutOff(const View &view, ArrayType type, Lowering &to) {
   for (auto [axis, expr] : llvm::enumerate(view.map.getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     int64_t size = dim ? type.getShape()[dim.getPosition()] : ShapedType::kDynamic;
-    if (size != ShapedType::kDynamic && size != shape[axis]) {
+    bool isOpen = dim && size == ShapedType::kDynamic;
+    if (isOpen ? !isa<AffineDimExpr>(before.getResult(axis))
+               : size != ShapedType::kDynamic && size != shape[axis]) {
       shape[axis] = size;
       shorter = true;
+      sizes.push_back(to.sizeOf(type.getDimNames()[dim.getPosition()], type));
+      continue;
     }
     sizes.push_back(shape[axis] == ShapedType::kDynamic
                         ? tensor::getMixedSize(to.b, to.loc(), view.source, axis)
@@ -106,9 +111,10 @@ static Value cutOff(const View &view, ArrayType type, Lowering &to) {
 static void setThrough(Value result, Value operand, ArrayRef<AffineExpr> exprs, Lowering &to) {
   ArrayType type = arrayType(result);
   auto access = AffineMap::get(type.getRank(), 0, exprs, result.getContext());
+  AffineMap before = to.view(operand).map;
   View view = to.view(operand).at(access);
   if (view.kind == View::Tensor)
-    view.source = cutOff(view, type, to);
+    view.source = cutOff(view, before, type, to);
   to.set(result, view);
 }
 

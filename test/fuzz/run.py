@@ -21,6 +21,7 @@ from typing import Any
 HERE = Path(__file__).resolve()
 # Before the runtime is loaded: memory that nobody wrote is NaN, writes outside of results are errors.
 os.environ.setdefault("XTENSOR_DEBUG_MEMORY", "1")
+os.environ.setdefault("XTENSOR_VERIFY", "1")
 os.environ["XTENSOR_CACHE_DIR"] = ""
 PER_WORKER = 400  # programs of one process
 LONGEST = 120.0  # seconds of one program

@@ -27,6 +27,8 @@ import hypothesis
 
 # Before the runtime is loaded: what is never written is NaN, and writes outside of results are errors.
 os.environ.setdefault("XTENSOR_DEBUG_MEMORY", "1")
+# IR that no pass may make is an error at once, whether or not its code happens to be right.
+os.environ.setdefault("XTENSOR_VERIFY", "1")
 
 import _pytest.runner
 import metal_shim

@@ -326,3 +326,54 @@ func.func @diamond_of_words(%x: tensor<64xi32>, %init: tensor<f32>) -> tensor<f3
   } -> tensor<f32>
   return %3 : tensor<f32>
 }
+
+// -----
+
+// Read at j = 0, x[i + j] is x[i]. The axis would give the loop its size, so the part that is read
+// is cut out.
+// CHECK-LABEL: func.func @first_of_window
+// CHECK-SAME: (%[[X:.*]]: tensor<9xf32>)
+// CHECK: %[[PART:.*]] = tensor.extract_slice %[[X]][0] [7] [1]
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[PART]], %[[X]] : tensor<7xf32>, tensor<9xf32>)
+// CHECK-NOT: linalg.generic
+// CHECK-LABEL: func.func @first_of_open_window
+// CHECK: tensor.extract_slice %{{.*}}[0] [%{{.*}}] [1]
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.generic
+#window = affine_map<(d0, d1) -> (d0 + d1)>
+#second = affine_map<(d0, d1) -> (d0 + d1 + 1)>
+#same = affine_map<(d0, d1) -> (d0, d1)>
+#first = affine_map<(d0) -> (d0, 0)>
+#id = affine_map<(d0) -> (d0)>
+func.func @first_of_window(%x: tensor<9xf32>) -> tensor<7xf32> {
+  %e = tensor.empty() : tensor<7x1xf32>
+  %0 = linalg.generic {indexing_maps = [#window, #second, #same], iterator_types = ["parallel", "parallel"]} ins(%x, %x : tensor<9xf32>, tensor<9xf32>) outs(%e : tensor<7x1xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.mulf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<7x1xf32>
+  %e1 = tensor.empty() : tensor<7xf32>
+  %1 = linalg.generic {indexing_maps = [#first, #id], iterator_types = ["parallel"]} ins(%0 : tensor<7x1xf32>) outs(%e1 : tensor<7xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+
+func.func @first_of_open_window(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %e = tensor.empty(%n) : tensor<?x1xf32>
+  %0 = linalg.generic {indexing_maps = [#window, #same], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?xf32>) outs(%e : tensor<?x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?x1xf32>
+  %e1 = tensor.empty(%n) : tensor<?xf32>
+  %1 = linalg.generic {indexing_maps = [#first, #id], iterator_types = ["parallel"]} ins(%0 : tensor<?x1xf32>) outs(%e1 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}

@@ -25,6 +25,7 @@ NONSENSE = {
     "XTENSOR_DEBUG_MEMORY": ("yes", "2"),
     "XTENSOR_WAIT": ("yes", "2", "true"),
     "XTENSOR_VALIDATE": ("yes", "2", "on"),
+    "XTENSOR_VERIFY": ("yes", "2"),
 }
 SENSE = {
     "XTENSOR_NUM_THREADS": ("1", "08", "64"),
@@ -37,6 +38,7 @@ SENSE = {
     "XTENSOR_DEBUG_MEMORY": ("", "0", "1"),
     "XTENSOR_WAIT": ("", "0", "1"),
     "XTENSOR_VALIDATE": ("", "0", "1"),
+    "XTENSOR_VERIFY": ("", "0", "1"),
 }
 
 

@@ -14,6 +14,7 @@ import xtensor as xt
 from against import examples, named, ours, same
 from hypothesis import given
 from hypothesis import strategies as st
+from xtensor.testing import check_gradients
 
 KINDS = ("sum", "mean", "max", "min", "prod", "var", "std")
 
@@ -158,6 +159,22 @@ def test_shares_of_windows_are_stored_nowhere() -> None:
     gradient = xt.jit(xt.grad(lambda x: xt.sum(xt.square(x.rolling(t=5).max().isel(t=slice(4, None))))))
     assert "overlap_add" not in gradient.lower(x).as_text("differentiated")
     assert "x5xf32>" not in gradient.lower(x).as_text("buffers")
+
+
+@pytest.mark.cpu_only("differences are taken in float64")
+def test_products_of_windows_and_their_residuals_share_a_padded_array() -> None:
+    """A fused loop read the padded array at plain positions, took its size for its own, and wrote behind a residual."""
+    x = xt.array([0.6, -0.6, 0.74, -1.69, 0.66, 0.2, -1.1], dims="i")
+
+    def f(x: Any, p: Any) -> Any:
+        def products(x: Any) -> Any:
+            a = x.rolling(i=3, center=True, min_periods=1).prod()
+            return x + xt.sum(a * a.rename(i="j"))
+
+        return xt.cond(p, lambda x: x, products, x)
+
+    no = xt.array(False, dims=())
+    check_gradients(lambda x: f(x, no), (x,), order=2)
 
 
 def test_std_of_equal_values_has_no_slope() -> None:
