@@ -1,5 +1,5 @@
 // The classes of ops, as TableGen generates them, and their registration: by far the longest source
-// of the build, with options of its own where it is built with sanitizers (CMakeLists.txt).
+// of the build, and a library of its own (CMakeLists.txt).
 #include "XTensor/XTensor.h"
 
 #include "XTensor/AssemblyNames.h"
