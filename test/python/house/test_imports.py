@@ -1,12 +1,14 @@
-"""Rooms of the package, as scripts/check_imports.py holds them."""
+"""Imports of the package: its rooms, as scripts/check_imports.py holds them, and what an import leaves behind."""
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from xtensor.base.collector import Paused
 
 _SPEC = importlib.util.spec_from_file_location("check_imports", ROOT / "scripts" / "check_imports.py")
 assert _SPEC is not None and _SPEC.loader is not None
@@ -47,3 +49,18 @@ def test_an_import_inside_of_a_function_needs_a_reason(tmp_path: Path) -> None:
 def test_what_only_type_checkers_read_may_point_up(tmp_path: Path) -> None:
     text = "if TYPE_CHECKING:\n    from ..ops import b\n"
     assert problems(tmp_path, base__a=text, ops__b="") == []
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_the_collector_is_paused_and_then_as_it_was(runs: bool) -> None:
+    """Also where an import fails."""
+    assert gc.isenabled()  # after the import of xtensor
+    try:
+        if not runs:
+            gc.disable()
+        with pytest.raises(ImportError), Paused():
+            assert not gc.isenabled()
+            raise ImportError
+        assert gc.isenabled() == runs
+    finally:
+        gc.enable()
