@@ -71,9 +71,17 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 } // namespace
 
 PyMODINIT_FUNC PyInit__native() {
-  startLoadingCompiler(); // beside the import of NumPy, next
   if (_import_array() < 0)
     return nullptr;
+  // The loader holds the dynamic linker's lock, for which every later import of an extension would
+  // wait. So those come first that the package needs; beside the loader run its modules in Python.
+  for (const char *name : {"ml_dtypes", "hashlib", "json"}) {
+    PyObject *module = PyImport_ImportModule(name);
+    if (!module)
+      return nullptr;
+    Py_DECREF(module);
+  }
+  startLoadingCompiler();
   PyObject *module = PyModule_Create(&definition);
   if (!module)
     return nullptr;

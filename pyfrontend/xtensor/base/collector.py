@@ -14,5 +14,9 @@ class Paused:
         gc.disable()
 
     def __exit__(self, *error: object) -> None:
+        if not gc.get_freeze_count():
+            # All objects count as old at once, as they would be by now, and the first collection leaves them out.
+            gc.freeze()
+            gc.unfreeze()
         if self.runs:
             gc.enable()
