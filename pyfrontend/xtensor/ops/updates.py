@@ -20,6 +20,7 @@ from ..call.arrays import array, as_array
 from ..call.dispatch import op, tracing
 from ..call.opened import apart, renamed
 from ..trace import build
+from ..trace.control import scan
 from ..trace.lift import as_tracer
 from ..trace.scope import local
 from ..trace.tracer import Tracer
@@ -27,7 +28,7 @@ from ..values import targets
 from ..values.devices import like
 from ..values.options import current
 from . import promotion as p
-from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size
+from .arguments import by_dim, extend, fail, is_scalar, is_static, reorder, size_of, static_size, union_sizes
 from .indexing import MODES as READ_MODES
 from .indexing import (
     Positions,
@@ -482,17 +483,13 @@ class _Update:
                 return x
             indices[dim] = index.traced() if isinstance(index, Positions) else index
         kind = _KINDS[self.kind][1]
-        if kind == "mul" and p.is_complex(x.dtype):
-            raise fail(
-                DTypeError, self.name, "products of complex numbers at positions in an array are not there", x, v,
-                instead="Where no position comes twice, write x.at(..).set(x.isel(..) * v)",
-            )  # fmt: skip
         if self.kind == "subtract":
             v = build.unary("neg", v)
+        scatter = _complex_products if kind == "mul" and p.is_complex(x.dtype) else build.scatter
         if self.kind != "divide":
-            return build.scatter(kind, self.mode, x, indices, v)
+            return scatter(kind, self.mode, x, indices, v)
         ones = extend(p.constant(1, x.dtype), {d: size_of(x, d) for d in x.dims}, x.dims)
-        return build.binary("div", x, build.scatter(kind, self.mode, ones, indices, v))
+        return build.binary("div", x, scatter(kind, self.mode, ones, indices, v))
 
     def check(self, x: Tracer, dim: str, index: Any) -> bool:
         """Whether there is anything to update, as far as is known; raises for what is known to be wrong."""
@@ -515,3 +512,24 @@ def _kind(x: Any) -> int:
     if is_scalar(x):
         return 0 if isinstance(x, bool) else 1 if isinstance(x, int) else 2 if isinstance(x, float) else 3
     return 0 if x.dtype == p.BOOL else 1 if p.is_integer(x.dtype) else 3 if p.is_complex(x.dtype) else 2
+
+
+def _complex_products(kind: str, mode: str, x: Tracer, indices: Mapping[str, Tracer], v: Tracer) -> Tracer:
+    """The scatter of products of complex numbers: one position after another, as `prod` takes them. A dim that the
+    indices share with the elements is no loop: no two of its positions meet."""
+    whole = union_sizes(kind, [*indices.values(), v])
+    over = [d for i in indices.values() for d in i.dims if d in indices or d not in x.dims]
+    over = list(dict.fromkeys(over))
+    names = list(indices)
+    spread = [extend(y, whole, tuple(dict.fromkeys((*over, *y.dims)))) for y in (*indices.values(), v)]
+
+    def each(x: Tracer, dims: list[str], rest: list[Tracer]) -> Tracer:
+        if dims:
+            step = lambda y, now: (each(y, dims[1:], now), ())  # noqa: E731
+            found: Tracer = scan(step, x, rest, dims[0], False, None, local.op)[0]
+            return found
+        at = dict(zip(names, rest, strict=False))
+        new = build.binary("mul", build.gather("clip", x, at), rest[-1])
+        return reorder(build.scatter("set", mode, x, at, new), x.dims)
+
+    return each(x, over, spread)

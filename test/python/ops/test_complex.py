@@ -15,6 +15,14 @@ RNG = np.random.default_rng(5)
 A = (RNG.standard_normal((4, 3)) + 1j * RNG.standard_normal((4, 3))).astype("c8")
 B = (RNG.standard_normal(3) + 1j * RNG.standard_normal(3)).astype("c8")
 R = RNG.standard_normal(4).astype("f4")
+
+
+def _multiplied(a: np.ndarray, by: np.ndarray) -> np.ndarray:
+    a = a.copy()
+    np.multiply.at(a, [2, 2, 0], by[:, None])
+    return a
+
+
 # Each function of z(t, s), w(s) and the real r(t), and the same in NumPy with the dims of the result in that order.
 CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "sum": (lambda z, w, r: z + w, lambda a, b, r: a + b),
@@ -61,6 +69,14 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "rolling": (lambda z, w, r: z.rolling(t=2).sum()[1:], lambda a, b, r: a[1:] + a[:-1]),
     "isel": (lambda z, w, r: z.isel(t=[3, 0], s=slice(None, None, -1)), lambda a, b, r: a[[3, 0], ::-1]),
     "set": (lambda z, w, r: z.at(t=1).set(w), lambda a, b, r: np.vstack([a[:1], b[None], a[2:]])),
+    "multiply twice": (
+        lambda z, w, r: z.at(t=[2, 2, 0]).multiply(1j + xt.complex(r, r).isel(t=[0, 1, 2])),
+        lambda a, b, r: _multiplied(a, 1j + (1 + 1j) * r[:3]),
+    ),
+    "divide by position of each": (
+        lambda z, w, r: z.at(t=xt.array([1, 0, 1], "s")).divide(w),
+        lambda a, b, r: np.where(np.arange(4)[:, None] == [1, 0, 1], a / b, a),
+    ),
     "add twice": (lambda z, w, r: z.at(t=[2, 2]).add(1j), lambda a, b, r: a + np.eye(4)[2][:, None] * 2j),
     "fill": (lambda z, w, r: w.at(s=[0, 7]).get(mode="fill", fill_value=1j), lambda a, b, r: np.array([b[0], 1j])),
     "cast": (lambda z, w, r: r.astype("c8") + (r > 0).astype("c8") * 1j, lambda a, b, r: r + 1j * (r > 0)),
@@ -161,7 +177,6 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "cummax": (lambda z: xt.cummax(z), NO_VALUES),
     "clip": (lambda z: xt.clip(z, 0, 1), NO_VALUES),
     "at.max": (lambda z: z.at(t=1).max(2j), NO_ORDER),
-    "at.multiply": (lambda z: z.at(t=[1, 1]).multiply(2j), "x.at(..).set"),
     "floor": (lambda z: xt.floor(z), NO_VALUES),
     "round": (lambda z: xt.round(z), NO_VALUES),
     "erf": (lambda z: xt.erf(z), NO_VALUES),
@@ -171,8 +186,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "nn.softmax": (lambda z: xt.nn.softmax(z, "t"), NO_VALUES),
     "logsumexp": (lambda z: xt.logsumexp(z), NO_VALUES),
     "bitwise_and": (lambda z: z & z, "integers or bools"),
-    "astype": (lambda z: z.astype("f4"), "z.real"),
     "linalg.solve": (lambda z: xt.linalg.inv(z[:3], ("t", "s")), "real matrices"),
+    "astype": (lambda z: z.astype("f4"), "z.real"),
     "float": (lambda z: float(z.sum()), "z.real"),
     "at.set": (lambda z: z.real.at(t=1).set(2j), "complex number"),
     "full": (lambda z: xt.full(1j, t=2, dtype="f4"), "complex64"),

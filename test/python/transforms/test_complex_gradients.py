@@ -33,6 +33,8 @@ CASES: dict[str, Callable[..., Any]] = {
     "cumsum": lambda z, w: xt.cumsum(z) * w,
     "moved": lambda z, w: xt.concat([z, w * w], "t").pad(t=1)[::2] * 1j,
     "updated": lambda z, w: z.at(t=[0, 2]).add(w.isel(t=[1, 1])) * w,
+    "multiplied": lambda z, w: z.at(t=[0, 2, 0]).multiply(w.isel(t=[1, 1, 3])) * w,
+    "divided": lambda z, w: z.at(t=xt.array([0, 2, 0], "p")).divide(w.isel(t=[1, 2, 3]).rename(t="p")),
     "scan": lambda z, w: xt.scan(lambda c, x: (c * x + 1j,) * 2, w.rename(t="s"), z, dim="t"),
     "checkpoint": lambda z, w: xt.checkpoint(lambda z: xt.exp(z) * w)(z),
 }
