@@ -270,13 +270,10 @@ def contract(x: Tracer, y: Tracer, over: Sequence[str], order: Sequence[str] | N
         return raw.contract((x, part(y, 0)), over, order)
     if _is_real(x):
         return raw.contract((part(x, 0), y), over, order)
-    if set(x.dims) == set(y.dims):  # sums of products, which need no matrices
-        (a, b), (p, q) = ((part(v, 0), part(v, 1)) for v in (x, y))
-
-        def of(v: Tracer, w: Tracer) -> Tracer:
-            return raw.contract((v, w), over, None if order is None else order[:-1])
-
-        return pack(sub(of(a, p), of(b, q)), add(of(a, q), of(b, p)))
+    if over and set(x.dims) == set(y.dims):  # sums of products, which need no matrices: one pass for each part
+        re, im = product(part(x, 0), part(x, 1), part(y, 0), part(y, 1))
+        kept = order or (*(d for d in x.dims if d not in over), c.PAIR)
+        return pack(*(raw.broadcast(raw.reduce("sum", v, over), kept[:-1]) for v in (re, im)))
     # x y is Re(x) y + Im(x) i y: the parts of the one, and of the other both terms. The latter is the smaller one.
     if _size(x) < _size(y):
         return raw.contract((_terms(x), _summed(y)), (*over, _SUMMED), order)
