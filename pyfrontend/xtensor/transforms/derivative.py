@@ -247,18 +247,18 @@ def float_leaves(subtree: Any, what: str, transform: str) -> tuple[list[Tracer],
                 f'floats have derivatives. {"Write 2.0 for 2, or x" if x.weak else "Write x"}.astype("f4"), or leave '
                 "it out of wrt="
             )
-        if dtypes.is_complex(x.dtype) and transform in ("jacobian", "hessian"):
-            raise complex_matrix(transform, f"argument {what}{path}", x)
         tracers.append(x)
     return tracers, structure
 
 
-def complex_matrix(transform: str, what: str, x: Tracer) -> DTypeError:
-    """The error about a matrix of derivatives of complex numbers."""
+def complex_matrix(transform: str, what: str, y: Tracer, x: Tracer) -> DTypeError:
+    """The error about a matrix of derivatives of complex numbers by complex numbers."""
+    parts = "Give the function real parts, z = xt.complex(x, y), and return z.real and z.imag; or use xt.jvp or xt.vjp"
+    if transform == "jacobian":
+        parts = f"If it is df/dz alone, write xt.jacobian(f, holomorphic=True). Else g{parts[1:]}"
     return DTypeError(
-        f"xt.{transform}: {what} is {x.dtype.name} {describe(x.dims, x.shape)}; the derivative of a complex number has "
-        "four real parts. Give the function real parts, z = xt.complex(x, y), and return z.real and z.imag; or use "
-        "xt.jvp or xt.vjp"
+        f"xt.{transform}: {what} is {y.dtype.name} {describe(y.dims, y.shape)}, by {x.dtype.name} "
+        f"{describe(x.dims, x.shape)}; the derivative of a complex number by another has four real parts. {parts}"
     )
 
 

@@ -28,7 +28,9 @@ from .jvp import jvp
 from .vectorize import vectorized
 
 
-def jacobian(f: Callable[..., Any], wrt: Wrt = 0, mode: str = "reverse", has_aux: bool = False) -> Jitted[..., Any]:
+def jacobian(
+    f: Callable[..., Any], wrt: Wrt = 0, mode: str = "reverse", has_aux: bool = False, holomorphic: bool = False
+) -> Jitted[..., Any]:
     """Returns a function that computes all partial derivatives of the results of `f` with respect to `wrt`.
 
     For each array of the result it gives an entry per argument in `wrt` (a position, a parameter's name, or a tuple
@@ -37,24 +39,29 @@ def jacobian(f: Callable[..., Any], wrt: Wrt = 0, mode: str = "reverse", has_aux
     mode: "reverse" uses one pullback per element of the result, "forward" one tangent per element of the arguments;
     all run at once. has_aux: `f` returns (result, aux), and the result is (jacobian, aux). Raises DTypeError if a
     result, or an argument in `wrt`, is not a float array.
+    Of a complex result by a real argument the entry is complex, and of a real result by a complex z = x + iy it is
+    d/dx + i d/dy, as a gradient. Of a complex result by a complex argument it is df/dz, if `holomorphic=True` says that
+    there is one: nothing checks it.
     """
     if mode not in ("reverse", "forward"):
         raise ArgumentError(f"xt.jacobian: mode is 'reverse' or 'forward', got {mode!r}")
-    return _transform(f, wrt, mode, has_aux, "jacobian")
+    return _transform(f, wrt, mode, has_aux, "jacobian", bool(holomorphic))
 
 
-def _transform(f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, kind: str) -> Jitted[..., Any]:
+def _transform(
+    f: Callable[..., Any], wrt: Wrt, mode: str, has_aux: bool, kind: str, holomorphic: bool = False
+) -> Jitted[..., Any]:
     needs_function(kind, f)
     chosen = Arguments(f, wrt, kind)
     run = _reverse if mode == "reverse" else _forward
 
     @functools.wraps(f)
     def derivative(*args: Any, **kwargs: Any) -> Any:
-        found, aux = run(f, chosen, has_aux, args, kwargs)
+        found, aux = run(f, chosen, _Results(f, has_aux, kind, holomorphic), args, kwargs)
         return (found, aux) if has_aux else found
 
     derivative.__name__ = f"{kind}({name_of(f)})"
-    return transformed(derivative, f, _transform, wrt, mode, has_aux, kind)
+    return transformed(derivative, f, _transform, wrt, mode, has_aux, kind, holomorphic)
 
 
 def hessian(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Jitted[..., Any]:
@@ -115,6 +122,11 @@ def _basis(x: Tracer) -> tuple[tuple[str, ...], Tracer]:
     return names, build.broadcast(basis, (*names, *x.dims), None)
 
 
+def _turned(x: Tracer) -> Tracer:
+    """i x"""
+    return build.binary("mul", build.constant(1j, (), x.dtype), x)
+
+
 def _over_basis(x: Tracer, apply: Callable[[Tracer], list[Tracer]]) -> tuple[tuple[str, ...], list[Tracer]]:
     """`apply` of every one-hot array like `x`: results with a name for each dim of `x` first."""
     names, basis = _basis(x)
@@ -154,16 +166,15 @@ def _floats(values: Sequence[Tracer], paths: Sequence[str], f: Callable[..., Any
                 f"xt.{kind}: result{path} of {name_of(f)} is {y.dtype.name} {describe(y.dims, y.shape)}, which has no "
                 f"derivative. Return it as aux: {kind}(f, has_aux=True) with f returning (result, aux)"
             )
-        if dtypes.is_complex(y.dtype):
-            raise complex_matrix(kind, f"result{path} of {name_of(f)}", y)
 
 
 class _Results:
     """What `f` returned while it was traced."""
 
-    def __init__(self, f: Callable[..., Any], has_aux: bool, kind: str) -> None:
+    def __init__(self, f: Callable[..., Any], has_aux: bool, kind: str, holomorphic: bool) -> None:
         self.f = f
         self.kind = kind
+        self.holomorphic = holomorphic
         self.has_aux = has_aux
         self.structure: Any = None
         self.aux: Any = None
@@ -176,14 +187,20 @@ class _Results:
         more, self.aux = result_leaves(extra, name_of(self.f))
         return [*values, *more]
 
+    def check(self, values: Sequence[Tracer], primals: Sequence[Tracer]) -> None:
+        """Refuses the derivative of a complex number by another, unless it is one number."""
+        complex_primals = [x for x in primals if dtypes.is_complex(x.dtype)]
+        for y in values:
+            if dtypes.is_complex(y.dtype) and complex_primals and not self.holomorphic:
+                raise complex_matrix(self.kind, f"a result of {name_of(self.f)}", y, complex_primals[0])
+
     def split(self, values: list[Tracer]) -> tuple[list[Tracer], Any]:
         count = self.structure.size
         return values[:count], self.aux.unflatten(values[count:])
 
 
-def _reverse(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _reverse(f: Callable[..., Any], chosen: Arguments, results: _Results, args: Any, kwargs: Any) -> tuple[Any, Any]:
     split = Split(chosen, args, kwargs, floats_only=False)
-    results = _Results(f, has_aux, chosen.kind)
 
     def body(tracers: list[Tracer]) -> list[Tracer]:
         new_args, new_kwargs = split.joined(tracers)
@@ -191,12 +208,24 @@ def _reverse(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any,
 
     pullback = Pullback(body, split.primals)
     values, aux = results.split(pullback.results)
+    results.check(values, split.primals)
     moving = [y for y in pullback.results if dtypes.is_inexact(y.dtype)]
     rows = []
     for k, y in enumerate(values):
 
-        def apply(ct: Tracer, k: int = k) -> list[Tracer]:
+        def pulled(ct: Tracer, k: int = k) -> list[Tracer]:
             return pullback([ct if i == k else full_like(other, 0.0) for i, other in enumerate(moving)])
+
+        def apply(ct: Tracer, y: Tracer = y, pulled: Any = pulled) -> list[Tracer]:
+            found: list[Tracer] = pulled(ct)
+            if not dtypes.is_complex(y.dtype):
+                return found
+            turned = pulled(_turned(ct)) if any(not dtypes.is_complex(g.dtype) for g in found) else found
+            # Of a holomorphic function the pullback of 1 is the conjugate of the derivative.
+            return [
+                build.conj(g) if dtypes.is_complex(g.dtype) else build.complex_array(g, i)
+                for g, i in zip(found, turned, strict=True)
+            ]
 
         names, found = _over_basis(y, apply)
         out = y.dims
@@ -205,9 +234,8 @@ def _reverse(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any,
     return results.structure.unflatten(rows), aux
 
 
-def _forward(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _forward(f: Callable[..., Any], chosen: Arguments, results: _Results, args: Any, kwargs: Any) -> tuple[Any, Any]:
     split = Split(chosen, args, kwargs, floats_only=False)
-    results = _Results(f, has_aux, chosen.kind)
     columns: list[list[Tracer]] = []
     for j, x in enumerate(split.primals):
 
@@ -218,11 +246,18 @@ def _forward(f: Callable[..., Any], chosen: Arguments, has_aux: bool, args: Any,
             return results.leaves(call_with(chosen.kind, f, new_args, new_kwargs))
 
         def apply(tangent: Tracer, x: Tracer = x, body: Any = body) -> list[Tracer]:
-            return pushforward(body, [x], [tangent])[1][: results.structure.size]
+            values, found = (v[: results.structure.size] for v in pushforward(body, [x], [tangent]))
+            results.check(values, [x])
+            if not dtypes.is_complex(x.dtype) or all(dtypes.is_complex(dy.dtype) for dy in found):
+                return list(found)
+            turned = pushforward(body, [x], [_turned(tangent)])[1]
+            return [
+                dy if dtypes.is_complex(dy.dtype) else build.complex_array(dy, turned[k]) for k, dy in enumerate(found)
+            ]
 
         names, found = _over_basis(x, apply)
         columns.append([_named(dy, names, x.dims, dy.dims[len(names) :], x.dims) for dy in found])
-    values = results.leaves(f(*args, **kwargs)) if has_aux or not columns else []
+    values = results.leaves(f(*args, **kwargs)) if results.has_aux or not columns else []
     aux = results.split(values)[1] if values else None
     rows = [split.restored([column[k] for column in columns]) for k in range(results.structure.size)]
     return results.structure.unflatten(rows), aux

@@ -186,16 +186,17 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "nn.softmax": (lambda z: xt.nn.softmax(z, "t"), NO_VALUES),
     "logsumexp": (lambda z: xt.logsumexp(z), NO_VALUES),
     "bitwise_and": (lambda z: z & z, "integers or bools"),
-    "linalg.solve": (lambda z: xt.linalg.inv(z[:3], ("t", "s")), "real matrices"),
     "astype": (lambda z: z.astype("f4"), "z.real"),
+    "linalg.solve": (lambda z: xt.linalg.inv(z[:3], ("t", "s")), "real matrices"),
     "float": (lambda z: float(z.sum()), "z.real"),
     "at.set": (lambda z: z.real.at(t=1).set(2j), "complex number"),
     "full": (lambda z: xt.full(1j, t=2, dtype="f4"), "complex64"),
     "linspace": (lambda z: xt.linspace(0, 1j, 3, dtype="f4"), "float32"),
     "pad": (lambda z: z.real.pad(t=1, constant_values=2j), "complex number"),
     "grad": (lambda z: xt.grad(lambda z: z.sum())(z), "z.real"),
-    "jacobian": (lambda z: xt.jacobian(lambda z: z)(z), "xt.complex"),
-    "jacobian of a result": (lambda z: xt.jacobian(lambda x: x * 1j)(z.real), "xt.complex"),
+    "jacobian": (lambda z: xt.jacobian(lambda z: z)(z), "holomorphic=True"),
+    "forward": (lambda z: xt.jacobian(lambda z: z, mode="forward")(z), "xt.complex"),
+    "hessian": (lambda z: xt.hessian(lambda z: (abs(z) ** 2).sum())(z), "xt.complex"),
 }
 
 

@@ -114,3 +114,25 @@ def test_steps_against_the_gradient_descend() -> None:
     for _ in range(20):
         z = z - 0.05 * xt.grad(loss)(z)
     assert loss(z).item() < before / 2
+
+
+def test_jacobians() -> None:
+    """Of holomorphic functions f'(z); of real results gradients; of real arguments complex. In both modes."""
+    z, w = _arrays()
+    scale = xt.array(np.arange(1.0, 6), "t")
+    for mode in ("reverse", "forward"):
+        got = xt.jacobian(lambda z: xt.exp(z) * w, mode=mode, holomorphic=True)(z)
+        assert (got.dims, got.dtype) == (("t", "t'"), "c16")
+        np.testing.assert_allclose(got.values, np.diag(np.exp(A) * B), atol=1e-12)
+        got = xt.jacobian(lambda z: abs(z) ** 2, mode=mode)(z)
+        np.testing.assert_allclose(got.values, np.diag(2 * A), atol=1e-12)
+        got = xt.jacobian(lambda x: xt.exp(1j * x) * w, mode=mode)(scale)
+        np.testing.assert_allclose(got.values, np.diag(1j * np.exp(1j * scale.values) * B), atol=1e-12)
+        both, real = xt.jacobian(lambda z, x: z * x, wrt=(0, 1), mode=mode, holomorphic=True)(z, scale)
+        np.testing.assert_allclose(both.values, np.diag(scale.values), atol=1e-12)
+        np.testing.assert_allclose(real.values, np.diag(A), atol=1e-12)
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    want = jax.jacrev(lambda z: jax.numpy.sin(z) * z.sum(), holomorphic=True)(jax.numpy.asarray(A))
+    got = xt.jacobian(lambda z: xt.sin(z) * z.sum(), holomorphic=True)(z)
+    np.testing.assert_allclose(got.values, want, rtol=1e-10)
