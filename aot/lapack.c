@@ -30,6 +30,7 @@ struct Job {
   int work, integers;
   int64_t bytes; /* of scratch memory */
   Run *run;
+  const void *complex; /* the xt_complex_plan, if matrices are complex */
 };
 
 enum { kMostArrays = 5 };
@@ -43,24 +44,30 @@ static int64_t rowOf(int64_t row, int64_t n) { return row < 0 ? 0 : row < n ? ro
 #define EPSILON __FLT_EPSILON__
 #define OF(name) name##_f
 #define LAPACK(name) s##name
+#define COMPLEX_LAPACK(name) c##name
 #define CBLAS(name) cblas_s##name
+#include "complex_factors.h"
 #include "lapack.h"
 #undef T
 #undef EPSILON
 #undef OF
 #undef LAPACK
+#undef COMPLEX_LAPACK
 #undef CBLAS
 
 #define T double
 #define EPSILON __DBL_EPSILON__
 #define OF(name) name##_d
 #define LAPACK(name) d##name
+#define COMPLEX_LAPACK(name) z##name
 #define CBLAS(name) cblas_d##name
+#include "complex_factors.h"
 #include "lapack.h"
 #undef T
 #undef EPSILON
 #undef OF
 #undef LAPACK
+#undef COMPLEX_LAPACK
 #undef CBLAS
 
 /* An axis that some arrays lack has size 1 and stride 0 there. */
@@ -130,7 +137,14 @@ static void run(int routine, int32_t inputs, int32_t count, const xt_array *arra
   const int isFloat = arrays[0].type == XT_F32;
   const int64_t element = isFloat ? 4 : 8;
   const xt_array *matrix = arrays + (routine == kTriangleOfProduct ? 2 : 0);
-  Job job = {routine, arrays, count, inputs, options, matrix->rank - 2, 1, 1, 0, 0};
+  Job job = {0};
+  job.routine = routine;
+  job.arrays = arrays;
+  job.count = count;
+  job.inputs = inputs;
+  job.options = options;
+  job.batch = matrix->rank - 2;
+  job.integers = 1;
   const int64_t m = matrix->sizes[job.batch], n = matrix->sizes[job.batch + 1];
   const int64_t k = m < n ? m : n;
   int64_t total = 1;
@@ -148,6 +162,44 @@ static void run(int routine, int32_t inputs, int32_t count, const xt_array *arra
   const int64_t work = m * n * k;
   xta_parallel_for(instances, &job, total, work < 4096 ? 4096 / (work + 64) + 1 : 1, call);
 }
+
+static void complexOne(const Job *job, const int64_t *at, char *scratch) {
+  (job->arrays[0].type == XT_F32 ? complexFactor_f : complexFactor_d)(job->complex, at, scratch);
+}
+
+static void runComplex(int kind, int32_t count, const xt_array *arrays, const int64_t *options,
+                       xt_call *call) {
+  const int isFloat = arrays[0].type == XT_F32;
+  const xt_complex_plan plan =
+      isFloat ? complexPlan_f(kind, arrays, options) : complexPlan_d(kind, arrays, options);
+  Job job = {0};
+  job.arrays = arrays;
+  job.count = count;
+  job.inputs = kind == kComplexLuSolve ? 4 : kind == kComplexTriangularSolve ? 2 : 1;
+  job.complex = &plan;
+  job.batch = plan.batch;
+  job.bytes = plan.bytes;
+  job.run = complexOne;
+  int64_t total = 1;
+  for (int32_t d = 0; d < job.batch; ++d)
+    total *= sizeOf(&job, d);
+  const int64_t work = (int64_t)plan.m * plan.n * plan.k;
+  xta_parallel_for(instances, &job, total, work < 1024 ? 1024 / (work + 16) + 1 : 1, call);
+}
+
+#define COMPLEX_ROUTINE(name, kind, count)                                                         \
+  void xta_own_xt_complex_##name(const xt_array *arrays, const int64_t *options, xt_call *call) {  \
+    runComplex(kind, count, arrays, options, call);                                                \
+  }
+COMPLEX_ROUTINE(cholesky, kComplexCholesky, 2)
+COMPLEX_ROUTINE(eig, kComplexEig, 3)
+COMPLEX_ROUTINE(eigh, kComplexEigh, 3)
+COMPLEX_ROUTINE(lu, kComplexLu, 5)
+COMPLEX_ROUTINE(lu_solve, kComplexLuSolve, 5)
+COMPLEX_ROUTINE(qr, kComplexQr, 3)
+COMPLEX_ROUTINE(svd, kComplexSvd, 4)
+
+COMPLEX_ROUTINE(triangular_solve, kComplexTriangularSolve, 3)
 
 #define ROUTINE(name, kind, inputs, count)                                                         \
   void xta_own_xt_##name(const xt_array *arrays, const int64_t *options, xt_call *call) {          \

@@ -79,6 +79,8 @@ int64_t xtensorEnumCase(MlirStringRef name, MlirStringRef spelling) {
     return number(xtensor::symbolizeAccumulateKind(text));
   if (unwrap(name) == "ComparePredicate")
     return number(xtensor::symbolizeComparePredicate(text));
+  if (unwrap(name) == "ComplexFactorKind")
+    return number(xtensor::symbolizeComplexFactorKind(text));
   if (unwrap(name) == "CumulativeKind")
     return number(xtensor::symbolizeCumulativeKind(text));
   if (unwrap(name) == "IndexMode")

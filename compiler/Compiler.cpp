@@ -178,8 +178,8 @@ static std::string keyOf(ModuleOp module, StringRef from, StringRef target) {
   if (nonempty)
     main->setDiscardableAttr(kNonempty, nonempty);
   module->walk([&](Operation *op) {
-    if (isa<AccumulateOp, CholeskyOp, CholeskyTangentOp, EighOp, GatherOp, LuOp, LuTangentOp,
-            ScatterOp, SolveOp, TriangularContractOp, TriangularSolveOp>(op))
+    if (isa<AccumulateOp, CholeskyOp, CholeskyTangentOp, ComplexFactorOp, EighOp, GatherOp, LuOp,
+            LuTangentOp, ScatterOp, SolveOp, TriangularContractOp, TriangularSolveOp>(op))
       os << op->getLoc() << '\n';
   });
   auto hash = llvm::BLAKE3::hash<16>(llvm::arrayRefFromStringRef(text));

@@ -37,6 +37,14 @@ static double flopsOfMatrix(StringRef routine, double m, double n) {
   return llvm::StringSwitch<double>(routine)
       .Case("xt_cholesky", n * n * n / 3)
       .Case("xt_cholesky_tangent", 2 * n * n * n / 3)
+      .Case("xt_complex_cholesky", 4 * n * n * n / 3)
+      .Case("xt_complex_eig", 100 * n * n * n)
+      .Case("xt_complex_eigh", 36 * n * n * n)
+      .Case("xt_complex_lu", 4 * lu)
+      .Case("xt_complex_lu_solve", 4 * n * n)
+      .Case("xt_complex_qr", 16 * m * n * k - 16 * k * k * k / 3)
+      .Case("xt_complex_svd", 56 * m * n * k + 32 * k * k * k)
+      .Case("xt_complex_triangular_solve", 2 * n * n)
       .Case("xt_eigh", 9 * n * n * n)
       .Case("xt_lu", lu)
       .Case("xt_lu_inverse", 4 * n * n * n / 3)
@@ -60,6 +68,8 @@ static double flopsOfRoutine(LibraryOp op) {
   for (int64_t axis : cast<DenseI64ArrayAttr>((*axes)[0]).asArrayRef())
     sizes.push_back(axis < 0 ? 1 : matrix.getDimSize(axis));
   double elements = result.getNumElements();
+  if (op.getRoutine().starts_with("xt_complex") && !sizes.empty())
+    sizes.pop_back(); // the parts
   if (op.getRoutine() == "xt_triangle_of_product") {
     // What is summed over follows the rows.
     for (double size : ArrayRef<double>(sizes).drop_front(result.getRank() - 1))

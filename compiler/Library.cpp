@@ -319,8 +319,11 @@ bool link(llvm::Module &code, const LibraryDescription &library, const Processor
   if (const Blas *blas = blasNamed(library.blas))
     for (StringRef name :
          {"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv", "cblas_strsm", "cblas_dtrsm",
-          "spotrf_", "dpotrf_", "sgetrf_", "dgetrf_", "sgeqrf_", "dgeqrf_", "sorgqr_", "dorgqr_",
-          "ssyevd_", "dsyevd_", "sgesdd_", "dgesdd_"})
+          "spotrf_",     "dpotrf_",     "sgetrf_",     "dgetrf_",     "sgeqrf_",     "dgeqrf_",
+          "sorgqr_",     "dorgqr_",     "ssyevd_",     "dsyevd_",     "sgesdd_",     "dgesdd_",
+          "sgeev_",      "dgeev_",      "cgeev_",      "zgeev_",      "cgetrf_",     "zgetrf_",
+          "cpotrf_",     "ctrsm_",      "ztrsm_",      "zpotrf_",     "cgeqrf_",     "zgeqrf_",
+          "cungqr_",     "zungqr_",     "cheevd_",     "zheevd_",     "cgesdd_",     "zgesdd_"})
       if (llvm::Function *f = code.getFunction(name)) {
         std::string called = (blas->symbols + name).str();
         f->setName(called);

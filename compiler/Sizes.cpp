@@ -106,6 +106,14 @@ LogicalResult Sizes::introduce(Operation *op, StringRef dim, Found size) {
   return success();
 }
 
+/// Whether the call sees to it that both sizes are equal: of lu if neither is known.
+static bool isSquare(ComplexFactorOp factor) {
+  Type type = factor.getA().getType();
+  auto open = [&](StringRef dim) { return isDynamic(type, dim); };
+  return factor.isSquare() || (factor.getKind() == ComplexFactorKind::lu &&
+                               llvm::all_of(factor.getDims().getAsValueRange<StringAttr>(), open));
+}
+
 LogicalResult Sizes::visit(Operation *op) {
   if (auto rename = dyn_cast<RenameOp>(op)) {
     SmallVector<std::pair<StringRef, Found>> found; // before any of them has its new name
@@ -142,7 +150,11 @@ LogicalResult Sizes::visit(Operation *op) {
   } else if (auto scan = dyn_cast<ScanOp>(op)) {
     if (scan.getSize())
       return introduce(op, scan.getDim(), value(op, scan.getSize()));
-  } else if (isa<QrOp, SvdOp>(op)) {
+  } else if (auto factor = dyn_cast<ComplexFactorOp>(op); factor && isSquare(factor)) {
+    StringRef row = cast<StringAttr>(factor.getDims()[0]).getValue();
+    if (isDynamic(op->getOperand(0).getType(), row))
+      return introduce(op, factor.getInner(), named(op, row));
+  } else if (isa<ComplexFactorOp, QrOp, SvdOp>(op)) {
     Type x = op->getOperand(0).getType();
     for (StringRef dim : op->getAttrOfType<ArrayAttr>("dims").getAsValueRange<StringAttr>())
       if (isDynamic(x, dim))

@@ -99,6 +99,48 @@ LogicalResult LuTangentOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor
                       /*square=*/false, types);
 }
 
+LogicalResult ComplexFactorOp::inferReturnTypes(MLIRContext *context, MaybeLoc loc, Adaptor adaptor,
+                                                Types &types) {
+  ArrayAttr dims = adaptor.getDims();
+  StringAttr inner = adaptor.getInnerAttr(), pair = adaptor.getPairAttr();
+  ComplexFactorKind kind = adaptor.getKind();
+  bool square = kind == ComplexFactorKind::cholesky || kind == ComplexFactorKind::eig ||
+                kind == ComplexFactorKind::eigh;
+  std::string op = ("complex_factor " + stringifyComplexFactorKind(kind)).str();
+  auto a = checkMatrix(op, loc, adaptor.getA(), dims, square);
+  if (failed(a) || failed(checkInner(op, loc, *a, inner)) || failed(checkDims(op, loc, *a, {pair})))
+    return failure();
+  if (llvm::is_contained(dims, pair) || a->getSize(pair) != 2)
+    return emitOptionalError(loc, Fault::Dimension, op, ": the dim ", pair,
+                             " of the parts has size 2 and is no dim of the matrix; it has (",
+                             describeDims(*a), ")");
+  int64_t size = innerSize(*a, dims);
+  ArrayType left = replaced(*a, dims[1], inner, size), right = replaced(*a, dims[0], inner, size);
+  ArrayType batch = minus(batchOf(*a, dims), {pair});
+  switch (kind) {
+  case ComplexFactorKind::cholesky:
+    types.push_back(left);
+    break;
+  case ComplexFactorKind::eig:
+    types.append({minus(left, {dims[0]}), left});
+    break;
+  case ComplexFactorKind::eigh:
+    types.append({withTrailing(batch, inner, size), left});
+    break;
+  case ComplexFactorKind::lu:
+    types.append({left, right,
+                  minus(*a, {dims[1], pair}).withElement(IntegerType::get(context, 64)), batch});
+    break;
+  case ComplexFactorKind::qr:
+    types.append({left, right});
+    break;
+  case ComplexFactorKind::svd:
+    types.append({left, withTrailing(batch, inner, size), right});
+    break;
+  }
+  return success();
+}
+
 LogicalResult EighOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor, Types &types) {
   ArrayAttr dims = adaptor.getDims();
   StringAttr inner = adaptor.getInnerAttr();
@@ -157,10 +199,17 @@ LogicalResult SvdOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adapt
 
 /// b has the dim `from` and gets `to` in its place.
 static LogicalResult inferSolution(StringRef op, MaybeLoc loc, Value matrix, Value rhs,
-                                   ArrayAttr dims, StringAttr from, StringAttr to, Types &types) {
+                                   ArrayAttr dims, StringAttr pair, StringAttr from, StringAttr to,
+                                   Types &types) {
   auto a = checkMatrix(op, loc, matrix, dims, /*square=*/true);
   if (failed(a))
     return failure();
+  for (Value operand : {matrix, rhs})
+    if (auto type = dyn_cast<ArrayType>(operand.getType());
+        pair &&
+        (!type || !type.hasDim(pair) || type.getSize(pair) != 2 || llvm::is_contained(dims, pair)))
+      return emitOptionalError(loc, Fault::Dimension, op, ": the dim ", pair,
+                               " of the parts must be a dim of both operands, of size 2");
   auto b = dyn_cast<ArrayType>(rhs.getType());
   if (!b || b.getElementType() != a->getElementType())
     return emitOptionalError(loc, op, ": the right-hand side must be an array of ",
@@ -186,8 +235,8 @@ LogicalResult SolveOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ada
                                         Types &types) {
   ArrayAttr dims = adaptor.getDims();
   bool back = adaptor.getTransposed();
-  return inferSolution("solve", loc, adaptor.getA(), adaptor.getB(), dims, nameAt(dims, back),
-                       nameAt(dims, !back), types);
+  return inferSolution("solve", loc, adaptor.getA(), adaptor.getB(), dims, adaptor.getPairAttr(),
+                       nameAt(dims, back), nameAt(dims, !back), types);
 }
 
 int TriangularContractOp::getMatrixOperand() {
@@ -239,5 +288,5 @@ LogicalResult TriangularSolveOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, A
                                                   Types &types) {
   ArrayAttr dims = adaptor.getDims();
   return inferSolution("triangular_solve", loc, adaptor.getA(), adaptor.getB(), dims,
-                       nameAt(dims, 0), nameAt(dims, 1), types);
+                       adaptor.getPairAttr(), nameAt(dims, 0), nameAt(dims, 1), types);
 }

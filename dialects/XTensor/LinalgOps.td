@@ -62,6 +62,49 @@ def XTensor_CholeskyTangentOp : XTensor_MatrixOp<"cholesky_tangent"> {
   }];
 }
 
+def XTensor_ComplexFactorKind : I32EnumAttr<"ComplexFactorKind", "factorisation", [
+    I32EnumAttrCase<"cholesky", 0>, I32EnumAttrCase<"eig", 1>, I32EnumAttrCase<"eigh", 2>,
+    I32EnumAttrCase<"lu", 3>, I32EnumAttrCase<"qr", 4>, I32EnumAttrCase<"svd", 5>]> {
+  let cppNamespace = "::xtensor";
+}
+
+def XTensor_ComplexFactorOp : XTensor_MatrixOp<"complex_factor"> {
+  let summary = "Factors of a matrix of complex numbers, whose parts lie along the dim `pair`";
+  let description = [{
+    The dim `pair` has size 2: the real and the imaginary parts. The factors have it, too, unless
+    they are real. The inner dim has the smaller of the two sizes. The factors of each kind are:
+
+    * `cholesky`: l (row, inner, pair), lower triangular, with L L^H = (A + A^H) / 2. L is NaN on and
+      below the diagonal if this matrix is not positive definite.
+    * `eig`: w (inner, pair), v (row, inner, pair). The columns of V have norm 1.
+    * `eigh`: w (inner), ascending, and v (row, inner, pair), of (A + A^H) / 2.
+    * `lu`: l (row, inner, pair), u (inner, col, pair), order (row), parity (). L U is A with its
+      rows in `order`. `parity` is the sign of this permutation.
+    * `qr`: q (row, inner, pair), r (inner, col, pair). The diagonal of R is real.
+    * `svd`: u (row, inner, pair), s (inner), descending, and vh (inner, col, pair).
+
+    If the matrix contains a NaN or an infinity, the factors are NaN. The op has no derivative: the
+    Python package gives it. Constraints: matrix_c1, matrix_c2 for `cholesky`, `eig` and `eigh`, matrix_c3, and
+    (complex_factor_c1) `pair` is another dim of the matrix, of size 2.
+
+    Example: `%w, %v = xtensor.complex_factor eig %a on [row, col] inner rank pair part :
+    !xtensor.array<row: 4, col: 4, part: 2, f32>`
+  }];
+  let arguments = (ins XTensor_ComplexFactorKind:$kind, XTensor_MatrixArray:$a, StrArrayAttr:$dims,
+                       StrAttr:$inner, StrAttr:$pair);
+  let results = (outs Variadic<XTensor_ArrayType>:$factors);
+  let assemblyFormat = [{
+    $kind $a `on` custom<Names>($dims) `inner` custom<Name>($inner) `pair` custom<Name>($pair)
+    attr-dict `:` type($a)
+  }];
+  let extraClassDeclaration = [{
+    bool isSquare() {
+      return getKind() == ComplexFactorKind::cholesky || getKind() == ComplexFactorKind::eig ||
+             getKind() == ComplexFactorKind::eigh;
+    }
+  }];
+}
+
 def XTensor_EighOp : XTensor_InnerFactorOp<"eigh"> {
   let summary = "Eigenvalues, ascending, and orthonormal eigenvectors of a symmetric matrix";
   let description = [{
@@ -152,17 +195,21 @@ def XTensor_SolveOp : XTensor_MatrixOp<"solve"> {
     A^T x = b: `b` has the column dim, and `x` has the row dim. The dims of `x` are the batch dims
     of the matrix, then those of `b`. If A is singular, the result is not finite.
 
+    With `pair`, the arrays hold complex numbers, whose parts lie along this dim of size 2, and
+    `transposed` stands for A^H.
+
     Constraints:
     * matrix_c1, matrix_c2
     * (solve_c1) `b` has the row dim (with `transposed`, the column dim), and does not have the
       other dim.
     * (solve_c2) Equal names have equal sizes, and element types are equal.
+    * (solve_c3) `pair` is a dim of both operands, of size 2.
 
     Example: `xtensor.solve %a, %b on [row, col] : !xtensor.array<row: 4, col: 4, f32>,
     !xtensor.array<row: 4, f32>`
   }];
   let arguments = (ins XTensor_MatrixArray:$a, XTensor_MatrixArray:$b, StrArrayAttr:$dims,
-                       UnitAttr:$transposed);
+                       UnitAttr:$transposed, OptionalAttr<StrAttr>:$pair);
   let results = (outs XTensor_MatrixArray:$x);
   let assemblyFormat = [{
     $a `,` $b `on` custom<Names>($dims) (`transposed` $transposed^)? attr-dict
@@ -226,14 +273,14 @@ def XTensor_TriangularSolveOp : XTensor_MatrixOp<"triangular_solve"> {
   let description = [{
     Works like `solve`, but reads only one triangle of A: the lower one, or with `upper` the upper
     one. With `unit`, the op does not read the diagonal, and uses ones in its place. To solve with
-    the transposed matrix, swap `dims` and use the other triangle. Constraints: matrix_c1,
-    matrix_c2, solve_c1, solve_c2.
+    the transposed matrix, swap `dims` and use the other triangle. With `pair`, the arrays hold
+    complex numbers, as for `solve`. Constraints: matrix_c1, matrix_c2, solve_c1, solve_c2, solve_c3.
 
     Example: `xtensor.triangular_solve %a, %b on [row, col] {upper} :
     !xtensor.array<row: 4, col: 4, f32>, !xtensor.array<row: 4, rhs: 2, f32>`
   }];
   let arguments = (ins XTensor_MatrixArray:$a, XTensor_MatrixArray:$b, StrArrayAttr:$dims,
-                       UnitAttr:$upper, UnitAttr:$unit);
+                       UnitAttr:$upper, UnitAttr:$unit, OptionalAttr<StrAttr>:$pair);
   let results = (outs XTensor_MatrixArray:$x);
   let assemblyFormat = [{
     $a `,` $b `on` custom<Names>($dims) attr-dict `:` type($a) `,` type($b)

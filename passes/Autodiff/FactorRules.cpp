@@ -44,7 +44,8 @@ public:
   }
   static Value solve(ImplicitLocOpBuilder &b, Value a, Value rhs, StringAttr row, StringAttr column,
                      bool upper, bool unit = false) {
-    return TriangularSolveOp::create(b, a, rhs, b.getArrayAttr({row, column}), upper, unit);
+    return TriangularSolveOp::create(b, a, rhs, b.getArrayAttr({row, column}), upper, unit,
+                                     StringAttr());
   }
   /// The terms of the contraction of two tangents, or of one and a value, on one side of a
   /// diagonal.
@@ -85,6 +86,20 @@ public:
   }
   Value masked(ImplicitLocOpBuilder &b, Value mask, Value v) {
     return SelectOp::create(b, mask, v, number(b, 0));
+  }
+  /// What both parts of a complex factor of `x` multiply, along the dim `part`: x and i x, or with
+  /// `conjugated`, of a factor that is conjugated, x and -i x.
+  Value terms(Value x, StringAttr pair, StringAttr part, bool conjugated) {
+    StringAttr summed = fresh(pair);
+    double i = conjugated ? -1 : 1;
+    SmallVector<Attribute> numbers; // (summed, part, pair)
+    for (double v : {1., 0., 0., i, 0., 1., -i, 0.})
+      numbers.push_back(b.getFloatAttr(arrayType(x).getElementType(), v));
+    Type element = arrayType(x).getElementType();
+    Value turn = ConstantOp::create(
+        b, ArrayType::get(b.getContext(), {summed, part, pair}, {2, 2, 2}, element),
+        DenseElementsAttr::get(RankedTensorType::get({2, 2, 2}, element), numbers));
+    return contract(b, renamed(b, x, {{pair, summed}}), turn, {summed});
   }
   /// 1 / x off the diagonal (p, k), 0 on it; k is a dim of `like`, p is another name for it.
   Value gaps(Value x, StringAttr p, StringAttr k, Value like) {
@@ -352,15 +367,22 @@ static void solveTangent(Linearizer &l, Operation *o, MutableArrayRef<Value> tan
   auto op = cast<SolveOp>(o);
   Algebra m(l, op);
   StringAttr over = cast<StringAttr>(op.getDims()[op.getTransposed() ? 0 : 1]);
+  StringAttr pair = op.getPairAttr();
   Value dA = l.tangent(op.getA()), rhs = l.tangent(op.getB());
-  if (dA)
+  if (dA && pair) {
+    StringAttr part = m.fresh(pair);
+    Value terms = m.terms(op.getX(), pair, part, /*conjugated=*/op.getTransposed());
+    rhs = m.less(rhs, m.contract(m.t, m.renamed(m.t, dA, {{pair, part}}), terms, {over, part}));
+  } else if (dA) {
     rhs = m.less(rhs, m.contract(m.t, dA, op.getX(), {over}));
-  tangents[0] = SolveOp::create(l.linear, op.getA(), rhs, op.getDims(), op.getTransposed());
+  }
+  tangents[0] = SolveOp::create(l.linear, op.getA(), rhs, op.getDims(), op.getTransposed(), pair);
 }
 
 static Value solveBack(Transposer &t, Operation *o, unsigned, Value ct) {
   auto op = cast<SolveOp>(o);
-  return SolveOp::create(t.b, t.residual(op.getA()), ct, op.getDims(), !op.getTransposed());
+  return SolveOp::create(t.b, t.residual(op.getA()), ct, op.getDims(), !op.getTransposed(),
+                         op.getPairAttr());
 }
 
 /// What moves the right-hand side is the triangle's tangent times the solution.
@@ -368,18 +390,37 @@ static void triangularSolveTangent(Linearizer &l, Operation *o, MutableArrayRef<
   auto op = cast<TriangularSolveOp>(o);
   Algebra m(l, op);
   Value dA = l.tangent(op.getA()), rhs = l.tangent(op.getB());
-  if (dA)
-    rhs = m.less(rhs, m.triangular(dA, op.getX(), {columnOf(op.getDims())}, rowOf(op.getDims()),
-                                   columnOf(op.getDims()), op.getUpper(), op.getUnit()));
-  tangents[0] = TriangularSolveOp::create(l.linear, op.getA(), rhs, op.getDims(), op.getUpper(),
-                                          op.getUnit());
+  StringAttr row = rowOf(op.getDims()), column = columnOf(op.getDims()), pair = op.getPairAttr();
+  bool upper = op.getUpper(), unit = op.getUnit();
+  if (dA && pair) {
+    StringAttr part = m.fresh(pair);
+    auto side = upper  ? unit ? ComparePredicate::lt : ComparePredicate::le
+                : unit ? ComparePredicate::gt
+                       : ComparePredicate::ge;
+    dA = m.masked(m.t, m.where(side, row, column, op.getA()), dA);
+    Value terms = m.terms(op.getX(), pair, part, /*conjugated=*/false);
+    rhs = m.less(rhs, m.contract(m.t, m.renamed(m.t, dA, {{pair, part}}), terms, {column, part}));
+  } else if (dA) {
+    rhs = m.less(rhs, m.triangular(dA, op.getX(), {column}, row, column, upper, unit));
+  }
+  tangents[0] =
+      TriangularSolveOp::create(l.linear, op.getA(), rhs, op.getDims(), upper, unit, pair);
 }
 
 static Value triangularSolveBack(Transposer &t, Operation *o, unsigned, Value ct) {
   auto op = cast<TriangularSolveOp>(o);
   ArrayAttr turned = t.b.getArrayAttr({op.getDims()[1], op.getDims()[0]});
-  return TriangularSolveOp::create(t.b, t.residual(op.getA()), ct, turned, !op.getUpper(),
-                                   op.getUnit());
+  Value a = t.residual(op.getA());
+  StringAttr pair = op.getPairAttr();
+  if (pair) { // the adjoint's elements are conjugates
+    Type element = arrayType(a).getElementType();
+    SmallVector<Attribute> signs{t.b.getFloatAttr(element, 1), t.b.getFloatAttr(element, -1)};
+    Value conjugate =
+        ConstantOp::create(t.b, ArrayType::get(t.b.getContext(), {pair}, {2}, element),
+                           DenseElementsAttr::get(RankedTensorType::get({2}, element), signs));
+    a = MulOp::create(t.b, a, conjugate);
+  }
+  return TriangularSolveOp::create(t.b, a, ct, turned, !op.getUpper(), op.getUnit(), pair);
 }
 
 /// The same terms, of the cotangent and the other operand.

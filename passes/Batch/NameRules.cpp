@@ -143,10 +143,10 @@ void xtensor::addNameBatchRules(BatchRules &rules) {
 #define XTENSOR_ELEMENTWISE_OP(Op) rules.add<Op>(elementwise, {});
 #include "XTensor/XTensorElementwise.inc"
   rows<RecurrenceOp>(rules, elementwise);
-  rows<ArgsortOp, CholeskyOp, CholeskyTangentOp, ConstantOp, CumulativeOp, EighOp, GatherOp, IotaOp,
-       LuOp, LuTangentOp, MergeOp, OverlapAddOp, PinvOp, QrOp, ReduceOp, RenameOp, ReverseOp,
-       SizeOp, SliceOp, SolveOp, SplitOp, SqueezeOp, SvdOp, TriangularContractOp, TriangularSolveOp,
-       WindowOp>(rules, byName);
+  rows<ArgsortOp, CholeskyOp, CholeskyTangentOp, ComplexFactorOp, ConstantOp, CumulativeOp, EighOp,
+       GatherOp, IotaOp, LuOp, LuTangentOp, MergeOp, OverlapAddOp, PinvOp, QrOp, ReduceOp, RenameOp,
+       ReverseOp, SizeOp, SliceOp, SolveOp, SplitOp, SqueezeOp, SvdOp, TriangularContractOp,
+       TriangularSolveOp, WindowOp>(rules, byName);
   rules.add<AccumulateOp>(accumulate, "start gets the names");
   rules.add<BarrierOp>(barrier, "its operand's type");
   rules.add<BroadcastOp>(broadcast, "result type with the names");

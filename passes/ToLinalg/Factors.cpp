@@ -130,6 +130,53 @@ void lowerTangent(Op op, StringRef routine, Lowering &to) {
 void lower(CholeskyTangentOp op, Lowering &to) { lowerTangent(op, "xt_cholesky_tangent", to); }
 void lower(LuTangentOp op, Lowering &to) { lowerTangent(op, "xt_lu_tangent", to); }
 
+/// The same of a square complex matrix: l, u, order, parity.
+SmallVector<Value> complexLuOf(Value a, ArrayAttr dims, StringAttr pair, Lowering &to) {
+  SmallVector<Value> &known = to.factors[{a, dims}];
+  if (!known.empty() &&
+      known.front().getParentRegion()->isAncestor(to.b.getInsertionBlock()->getParent()))
+    return known;
+  ArrayType type = arrayType(a), batch = minus(batchOf(type, dims), {pair});
+  StringAttr row = rowOf(dims), column = columnOf(dims);
+  Call call(to, batch);
+  call.in(a, {row, column, pair});
+  call.out(type, {row, column, pair});
+  call.out(type, {row, column, pair});
+  call.out(minus(type, {column, pair}).withElement(to.b.getI64Type()), {row});
+  call.out(batch, {});
+  return known = call.emit("xt_complex_lu");
+}
+
+void lower(ComplexFactorOp op, Lowering &to) {
+  ArrayAttr dims = op.getDims();
+  ArrayType type = arrayType(op.getA());
+  StringAttr row = rowOf(dims), column = columnOf(dims), inner = op.getInnerAttr();
+  StringAttr pair = op.getPairAttr();
+  bool lu = op.getKind() == ComplexFactorKind::lu;
+  if (op.isSquare() || lu)
+    checkSquare(type, dims, to);
+  noteInner(inner, type, dims, to);
+  if (lu && type.getSize(row) == type.getSize(column)) {
+    SmallVector<Value> factors = complexLuOf(op.getA(), dims, pair, to);
+    for (auto [result, tensor] : llvm::zip_equal(op.getFactors(), factors))
+      to.setTensor(result, tensor);
+    return;
+  }
+  Call call(to, minus(batchOf(type, dims), {pair}));
+  call.in(op.getA(), {row, column, pair});
+  for (Value factor : op.getFactors()) {
+    Names trailing;
+    for (StringAttr name : {row, inner, column, pair})
+      if (arrayType(factor).hasDim(name))
+        trailing.push_back(name);
+    call.out(arrayType(factor), trailing);
+  }
+  std::string routine = ("xt_complex_" + stringifyComplexFactorKind(op.getKind())).str();
+  SmallVector<Value> results = call.emit(routine);
+  for (auto [result, tensor] : llvm::zip_equal(op.getFactors(), results))
+    to.setTensor(result, tensor);
+}
+
 void lower(EighOp op, Lowering &to) {
   ArrayType type = arrayType(op.getA());
   checkSquare(type, op.getDims(), to);
@@ -217,7 +264,34 @@ bool isIdentity(Value b) {
          compare.getRhs().getDefiningOp<IotaOp>();
 }
 
+/// `withRest` of complex numbers: their parts come last.
+Names withRest(ArrayType type, StringAttr first, ArrayType batch, StringAttr pair) {
+  Names names = withRest(minus(type, {pair}), first, batch);
+  names.push_back(pair);
+  return names;
+}
+
+void lowerComplex(SolveOp op, Lowering &to) {
+  ArrayAttr dims = op.getDims();
+  StringAttr pair = op.getPairAttr(), row = rowOf(dims), column = columnOf(dims);
+  ArrayType type = arrayType(op.getA()), x = arrayType(op.getX());
+  ArrayType batch = minus(batchOf(type, dims), {pair});
+  checkSquare(type, dims, to);
+  SmallVector<Value> lu = complexLuOf(op.getA(), dims, pair, to);
+  Call call(to, batch);
+  call.in(lu[0], type.getDimNames(), {row, column, pair});
+  call.in(lu[1], type.getDimNames(), {row, column, pair});
+  Names order(minus(type, {column, pair}).getDimNames());
+  call.in(lu[2], order, {row});
+  auto from = op.getTransposed() ? column : row, into = op.getTransposed() ? row : column;
+  call.in(op.getB(), withRest(arrayType(op.getB()), from, batch, pair));
+  call.out(x, withRest(x, into, batch, pair));
+  to.setTensor(op.getX(), call.emit("xt_complex_lu_solve", {op.getTransposed()})[0]);
+}
+
 void lower(SolveOp op, Lowering &to) {
+  if (op.getPair())
+    return lowerComplex(op, to);
   ArrayAttr dims = op.getDims();
   ArrayType type = arrayType(op.getA()), batch = batchOf(type, dims), x = arrayType(op.getX());
   StringAttr row = rowOf(dims), column = columnOf(dims);
@@ -245,6 +319,15 @@ void lower(TriangularSolveOp op, Lowering &to) {
   ArrayType batch = batchOf(arrayType(op.getA()), dims), x = arrayType(op.getX());
   StringAttr row = rowOf(dims), column = columnOf(dims);
   checkSquare(arrayType(op.getA()), dims, to);
+  if (StringAttr pair = op.getPairAttr()) {
+    batch = minus(batch, {pair});
+    Call call(to, batch);
+    call.in(op.getA(), {row, column, pair});
+    call.in(op.getB(), withRest(arrayType(op.getB()), row, batch, pair));
+    call.out(x, withRest(x, column, batch, pair));
+    auto found = call.emit("xt_complex_triangular_solve", {op.getUpper(), op.getUnit()});
+    return to.setTensor(op.getX(), found[0]);
+  }
   Call call(to, batch);
   call.in(op.getA(), {row, column});
   call.in(op.getB(), withRest(arrayType(op.getB()), row, batch));
@@ -286,8 +369,8 @@ void lower(TriangularContractOp op, Lowering &to) {
 
 LogicalResult xtensor::lowerFactors(Operation *op, Lowering &to) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<CholeskyOp, CholeskyTangentOp, EighOp, LuOp, LuTangentOp, PinvOp, QrOp, SolveOp, SvdOp,
-            TriangularContractOp, TriangularSolveOp>(
+      .Case<CholeskyOp, CholeskyTangentOp, ComplexFactorOp, EighOp, LuOp, LuTangentOp, PinvOp, QrOp,
+            SolveOp, SvdOp, TriangularContractOp, TriangularSolveOp>(
           [&](auto known) { return lower(known, to), success(); })
       .Default([](Operation *) { return failure(); });
 }

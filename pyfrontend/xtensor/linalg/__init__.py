@@ -5,7 +5,9 @@ from .factors import (
     cholesky,
     det,
     diagonal,
+    eig,
     eigh,
+    eigvals,
     inv,
     lstsq,
     lu,
@@ -24,10 +26,10 @@ from .products import block_diag, congruence, kron, matmul, quadratic_form, toep
 from .solutions import cho_solve, lu_solve
 
 __all__ = [
-    "block_diag", "cho_solve", "cholesky", "congruence", "det", "diagonal", "eigh", "expm", "inv", "kron", "lstsq",
-    "lu", "lu_solve", "matmul", "matrix_power", "matrix_rank", "norm", "pinv", "qr", "quadratic_form", "slogdet",
-    "solve", "solve_banded", "sqrtm", "svd", "toeplitz", "trace", "triangular_solve", "tridiagonal_solve", "tril",
-    "triu",
+    "block_diag", "cho_solve", "cholesky", "congruence", "det", "diagonal", "eig", "eigh", "eigvals", "expm", "inv",
+    "kron", "lstsq", "lu", "lu_solve", "matmul", "matrix_power", "matrix_rank", "norm", "pinv", "qr", "quadratic_form",
+    "slogdet", "solve", "solve_banded", "sqrtm", "svd", "toeplitz", "trace", "triangular_solve", "tridiagonal_solve",
+    "tril", "triu",
 ]  # fmt: skip
 
 

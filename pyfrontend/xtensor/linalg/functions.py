@@ -16,7 +16,9 @@ from ..ops.types import Array, ArrayLike
 from ..trace import build
 from ..trace.tracer import Tracer
 from ..transforms.control import while_loop
-from .factors import MATRIX, Pair, as_matrix, compared_positions, inverse, log_of_det
+from .arguments import MATRIX, Pair, as_matrix, compared_positions
+from .complex_factors import factor, sign_and_log
+from .factors import inverse, least_counted
 
 # Higham (2005): up to this 1-norm the approximant of this degree is exact to rounding.
 _PADE = {np.dtype("f4"): (7, 3.925724783138660), np.dtype("f8"): (13, 5.371920351148152)}
@@ -55,14 +57,15 @@ def expm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     if any_empty(x, pair):
         return p.cast(x, dtype)
     space = _Square(x, pair)
-    degree, bound = _PADE[x.dtype]
+    real = p.real_of(x.dtype)
+    degree, bound = _PADE[real]
     sums = build.reduce("sum", build.unary("abs", build.stop_gradient(x)), (pair[0],))
     size = build.reduce("max", sums, (pair[1],))
-    zero, most = p.zero(x.dtype), p.constant(MOST_SQUARINGS, x.dtype)
-    steps = build.unary("ceil", build.unary("log2", build.binary("div", size, p.constant(bound, x.dtype))))
+    zero, most = p.zero(real), p.constant(MOST_SQUARINGS, real)
+    steps = build.unary("ceil", build.unary("log2", build.binary("div", size, p.constant(bound, real))))
     known = build.compare("le", steps, most)  # false for NaN
     steps = build.select(known, build.binary("maximum", steps, zero), zero)
-    x = build.binary("mul", x, build.unary("exp2", build.unary("neg", steps)))
+    x = build.binary("mul", x, p.cast(build.unary("exp2", build.unary("neg", steps)), x.dtype))
     y = _pade(space, x, degree)
     limit = build.reduce("max", steps, steps.dims) if steps.dims else steps
 
@@ -119,7 +122,8 @@ def sqrtm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     if any_empty(x, pair):
         return p.cast(x, dtype)
     space = _Square(x, pair)
-    enough = p.constant(1e-2 if x.dtype == p.F4 else 1e-6, x.dtype)
+    real = p.real_of(x.dtype)
+    enough = p.constant(1e-2 if real == p.F4 else 1e-6, real)
 
     def half(y: Tracer) -> Tracer:
         return build.binary("mul", p.constant(0.5, y.dtype), y)
@@ -139,11 +143,11 @@ def sqrtm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 
     def step(carry: tuple[Any, Any]) -> tuple[Any, Any]:
         m, y = carry
-        n = p.cast(size_of(m, pair[0]), m.dtype)
-        logs = log_of_det(build.stop_gradient(m), pair)
-        scale = build.unary("exp", build.binary("div", logs, build.binary("mul", p.constant(-2.0, m.dtype), n)))
-        near = build.compare("lt", distance(m), p.constant(0.01, m.dtype))
-        return advance(m, y, build.select(near, p.constant(1, m.dtype), scale))
+        n = p.cast(size_of(m, pair[0]), real)
+        logs = sign_and_log(build.stop_gradient(m), pair)[1]
+        scale = build.unary("exp", build.binary("div", logs, build.binary("mul", p.constant(-2.0, real), n)))
+        near = build.compare("lt", distance(m), p.constant(0.01, real))
+        return advance(m, y, p.cast(build.select(near, p.constant(1, real), scale), m.dtype))
 
     def is_far(carry: tuple[Any, Any]) -> Tracer:
         far = build.compare("gt", distance(carry[0]), enough)  # false for NaN
@@ -164,14 +168,7 @@ def matrix_rank(a: ArrayLike, /, dims: Pair = MATRIX, *, rtol: float | None = No
     """
     x, pair, _ = as_matrix("matrix_rank", a, dims)
     rank = fresh(x.dims, "rank")
-    s = build.factor("svd", x, pair, rank)[1]
-    if rtol is None:
-        rows, cols = (p.cast(size_of(x, d), s.dtype) for d in pair)
-        eps = p.constant(np.finfo(s.dtype).eps, s.dtype)
-        bound = build.binary("mul", build.binary("maximum", rows, cols), eps)
-    else:
-        bound = p.constant(number("linalg.matrix_rank", rtol, "rtol"), s.dtype)
-    if any_empty(s, (rank,)):
-        return build.reduce("sum", p.cast(s, p.I8), (rank,))
-    least = build.binary("mul", build.reduce("max", s, (rank,)), bound)
-    return build.reduce("sum", p.cast(build.compare("gt", s, least), p.I8), (rank,))
+    s = factor("svd", x, pair, rank)[1]
+    bound = None if rtol is None else number("linalg.matrix_rank", rtol, "rtol")
+    counted = build.compare("gt", s, least_counted(x, s, pair, rank, bound))
+    return build.reduce("sum", p.cast(counted, p.I8), (rank,))

@@ -15,7 +15,7 @@ from ..ops.types import Array, ArrayLike
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
-from .factors import MATRIX, Pair, check_square, matrix_dims
+from .arguments import MATRIX, Pair, check_square, matrix_dims
 
 # Labels of the same name do not have to agree where names are those of different spaces: none of these but
 # quadratic_form joins its operands.

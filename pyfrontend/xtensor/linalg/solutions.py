@@ -11,19 +11,19 @@ from ..ops.arguments import fail
 from ..ops.contraction import contract
 from ..ops.types import Array, ArrayLike
 from ..trace import build
-from .factors import MATRIX, Pair, check_square, system
+from .arguments import MATRIX, Pair, check_square, system
 
 
 @op(joins=True)
 def cho_solve(l: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:  # noqa: E741
-    """Returns the x with L L^T x = b, for the lower triangular L that `cholesky` gives.
+    """Returns the x with L L^H x = b, for the lower triangular L that `cholesky` gives.
 
     Dims are as for `solve`: `b` has the row dim, and x has the col dim in its place.
     """
     x, y, (row, col), dtype = system("cho_solve", l, b, dims)
     check_square("cho_solve", x, (row, col))
     y = build.triangular_solve(x, y, (row, col), upper=False, unit=False)
-    found = build.triangular_solve(x, y, (col, row), upper=True, unit=False)
+    found = build.triangular_solve(build.conj(x), y, (col, row), upper=True, unit=False)
     return p.cast(build.rename(found, {row: col}), dtype)
 
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..base.calls import int_text
-from ..base.dtypes import bfloat16, complex_of, real_of
+from ..base.dtypes import bfloat16
+from ..base.dtypes import complex_of as complex_of
 from ..base.dtypes import is_complex as is_complex
 from ..base.dtypes import is_float as is_float
 from ..base.dtypes import is_inexact as is_inexact
 from ..base.dtypes import is_integer as is_integer
+from ..base.dtypes import real_of as real_of
 from ..base.errors import ArgumentError, DTypeError
 from ..base.ranges import does_not_fit, fits
 from ..call.opened import Amount

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _INT64 = np.dtype("int64")
 _ORDER = "complex numbers have no order. Take a real number of each: xt.abs(z), z.real or z.imag"
-REAL_MATRICES = "takes real matrices. A complex one, A + iB, is the real matrix [[A, -B], [B, A]]"
 
 
 def _real(*xs: Tracer, why: str = "") -> None:
@@ -208,29 +207,38 @@ def contract(xs: Sequence[Tracer], over: Sequence[str], order: Sequence[str] | N
 
 
 def factor(op: str, x: Tracer, dims: Sequence[str], inner: str | None = None) -> tuple[Tracer, ...]:
-    """cholesky, eigh, lu, pinv, qr or svd of the matrix with row and column dim `dims`: its factors."""
-    _real(x, why=REAL_MATRICES)
+    """cholesky, eigh, lu, pinv, qr or svd of the real matrix with row and column dim `dims`: its factors."""
     attributes = {"dims": c.names_attribute(tuple(dims))}
     if inner is not None:
         attributes["inner"] = c.string_attribute(inner)
     return tuple(Tracer(v) for v in emit(op, (x,), attributes).results)
 
 
+def complex_factor(kind: str, x: Tracer, dims: Sequence[str], inner: str) -> tuple[Tracer, ...]:
+    """cholesky, eig, eigh, lu, qr or svd of a complex matrix, without a derivative (linalg/complex_factors.py)."""
+    attributes = {
+        "kind": c.enum_attribute("ComplexFactorKind", kind),
+        "dims": c.names_attribute(tuple(dims)),
+        "inner": c.string_attribute(inner),
+        "pair": c.string_attribute(c.PAIR),
+    }
+    return tuple(Tracer(v) for v in emit("complex_factor", (x,), attributes).results)
+
+
 def solve(a: Tracer, b: Tracer, dims: Sequence[str], transposed: bool = False) -> Tracer:
-    """x with a x = b: the column dim instead of the row dim of `b`; `transposed`: the other way around."""
-    _real(a, b, why=REAL_MATRICES)
-    attributes = {"dims": c.names_attribute(tuple(dims))}
-    if transposed:
-        attributes["transposed"] = c.unit_attribute()
-    return one("solve", (a, b), attributes)
+    """x with a x = b: the column dim instead of the row dim of `b`; `transposed`: the other way around, and of a
+    complex matrix with the conjugate."""
+    return one("solve", (a, b), _of_system(a, dims, transposed=transposed))
 
 
 def triangular_solve(a: Tracer, b: Tracer, dims: Sequence[str], upper: bool, unit: bool) -> Tracer:
     """The same, of one triangle of `a`."""
-    _real(a, b, why=REAL_MATRICES)
-    attributes = {"dims": c.names_attribute(tuple(dims))}
-    flags = {"upper": upper, "unit": unit}
-    return one("triangular_solve", (a, b), attributes | {n: c.unit_attribute() for n, on in flags.items() if on})
+    return one("triangular_solve", (a, b), _of_system(a, dims, upper=upper, unit=unit))
+
+
+def _of_system(a: Tracer, dims: Sequence[str], **flags: bool) -> dict[str, ir.Attribute]:
+    attributes = {"dims": c.names_attribute(tuple(dims)), **_flags(**flags)}
+    return attributes | {"pair": c.string_attribute(c.PAIR)} if a.dtype.kind == "c" else attributes
 
 
 # -- dims -------------------------------------------------------------------------------------------------------------

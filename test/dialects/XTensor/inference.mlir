@@ -72,7 +72,8 @@ func.func @infer(%x: !x, %w: !w, %s: !xtensor.array<f32>, %k: !xtensor.array<p: 
 func.func @matrices(%a: !xtensor.array<row: 4, b: 2, col: 3, f32>, %s: !xtensor.array<b: 2, r: 3, c: 3, f64>,
                     %y: !xtensor.array<k: 5, r: 3, f64>, %z: !xtensor.array<c: 3, f64>,
                     %m: !xtensor.array<c: 3, n: 5, r: 3, f64>, %dt: !xtensor.array<col: 3, n: 5, row: 4, f32>,
-                    %k: !xtensor.array<k: 5, c: 3, f64>) {
+                    %k: !xtensor.array<k: 5, c: 3, f64>, %cs: !xtensor.array<b: 2, r: 3, c: 3, p: 2, f64>,
+                    %ca: !xtensor.array<row: 4, col: 3, p: 2, f32>, %cb: !xtensor.array<r: 3, p: 2, f64>) {
   // CHECK: "xtensor.qr"{{.*}} -> (!xtensor.array<row: 4, b: 2, k: 3, f32>, !xtensor.array<k: 3, b: 2, col: 3, f32>)
   %q, %r = xtensor.qr %a on [row, col] inner k : !xtensor.array<row: 4, b: 2, col: 3, f32>
   // CHECK: "xtensor.svd"{{.*}} -> (!xtensor.array<row: 4, b: 2, k: 3, f32>, !xtensor.array<b: 2, k: 3, f32>, !xtensor.array<k: 3, b: 2, col: 3, f32>)
@@ -94,6 +95,21 @@ func.func @matrices(%a: !xtensor.array<row: 4, b: 2, col: 3, f32>, %s: !xtensor.
   %pt = xtensor.triangular_contract %y, %k over [k] on [r, c] {strict} : !xtensor.array<k: 5, r: 3, f64>, !xtensor.array<k: 5, c: 3, f64>
   // CHECK: "xtensor.eigh"{{.*}} -> (!xtensor.array<b: 2, k: 3, f64>, !xtensor.array<b: 2, r: 3, k: 3, f64>)
   %w, %e = xtensor.eigh %s on [r, c] inner k : !xtensor.array<b: 2, r: 3, c: 3, f64>
+  // Of complex numbers, whose parts lie along p; w of eigh and s of svd are real.
+  // CHECK: "xtensor.complex_factor"{{.*}} -> !xtensor.array<b: 2, r: 3, k: 3, p: 2, f64>
+  %ch = xtensor.complex_factor cholesky %cs on [r, c] inner k pair p : !xtensor.array<b: 2, r: 3, c: 3, p: 2, f64>
+  // CHECK: "xtensor.complex_factor"{{.*}} -> (!xtensor.array<b: 2, k: 3, p: 2, f64>, !xtensor.array<b: 2, r: 3, k: 3, p: 2, f64>)
+  %cw, %cv = xtensor.complex_factor eig %cs on [r, c] inner k pair p : !xtensor.array<b: 2, r: 3, c: 3, p: 2, f64>
+  // CHECK: "xtensor.complex_factor"{{.*}} -> (!xtensor.array<b: 2, k: 3, f64>, !xtensor.array<b: 2, r: 3, k: 3, p: 2, f64>)
+  %hw, %hv = xtensor.complex_factor eigh %cs on [r, c] inner k pair p : !xtensor.array<b: 2, r: 3, c: 3, p: 2, f64>
+  // CHECK: "xtensor.complex_factor"{{.*}} -> (!xtensor.array<row: 4, k: 3, p: 2, f32>, !xtensor.array<k: 3, col: 3, p: 2, f32>, !xtensor.array<row: 4, i64>, !xtensor.array<f32>)
+  %cl, %cu, %co, %cp = xtensor.complex_factor lu %ca on [row, col] inner k pair p : !xtensor.array<row: 4, col: 3, p: 2, f32>
+  // CHECK: "xtensor.complex_factor"{{.*}} -> (!xtensor.array<row: 4, k: 3, p: 2, f32>, !xtensor.array<k: 3, col: 3, p: 2, f32>)
+  %cq, %cr = xtensor.complex_factor qr %ca on [row, col] inner k pair p : !xtensor.array<row: 4, col: 3, p: 2, f32>
+  // CHECK: "xtensor.complex_factor"{{.*}} -> (!xtensor.array<row: 4, k: 3, p: 2, f32>, !xtensor.array<k: 3, f32>, !xtensor.array<k: 3, col: 3, p: 2, f32>)
+  %us, %ss, %vs = xtensor.complex_factor svd %ca on [row, col] inner k pair p : !xtensor.array<row: 4, col: 3, p: 2, f32>
+  // CHECK: "xtensor.solve"{{.*}} -> !xtensor.array<b: 2, p: 2, c: 3, f64>
+  %xs = xtensor.solve %cs, %cb on [r, c] {pair = "p"} : !xtensor.array<b: 2, r: 3, c: 3, p: 2, f64>, !xtensor.array<r: 3, p: 2, f64>
   // The right-hand side's row dim becomes the column dim; batches of the matrix come first.
   // CHECK: "xtensor.solve"{{.*}} -> !xtensor.array<b: 2, k: 5, c: 3, f64>
   %x = xtensor.solve %s, %y on [r, c] : !xtensor.array<b: 2, r: 3, c: 3, f64>, !xtensor.array<k: 5, r: 3, f64>

@@ -364,6 +364,34 @@ func.func @f(%a: !xtensor.array<row: 3, col: 2, f32>) {
 
 // -----
 
+// complex_factor_c1
+func.func @f(%a: !xtensor.array<row: 3, col: 3, p: 3, f32>) {
+  // expected-error@+1 {{complex_factor qr: the dim "p" of the parts has size 2 and is no dim of the matrix; it has (row: 3, col: 3, p: 3)}}
+  %q, %r = xtensor.complex_factor qr %a on [row, col] inner k pair p : !xtensor.array<row: 3, col: 3, p: 3, f32>
+  return
+}
+
+// -----
+
+// matrix_c2
+func.func @f(%a: !xtensor.array<row: 3, col: 2, p: 2, f32>) {
+  // expected-error@+1 {{complex_factor eig: dims "row" and "col" must have equal sizes, the matrix must be square; it has (row: 3, col: 2, p: 2)}}
+  %w, %v = xtensor.complex_factor eig %a on [row, col] inner k pair p : !xtensor.array<row: 3, col: 2, p: 2, f32>
+  return
+}
+
+// -----
+
+// solve_c3
+func.func @f(%a: !xtensor.array<row: 3, col: 3, p: 2, f32>, %b: !xtensor.array<row: 3, f32>) {
+  // expected-error@+2 {{solve: the dim "p" of the parts must be a dim of both operands, of size 2}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %x = xtensor.solve %a, %b on [row, col] {pair = "p"} : !xtensor.array<row: 3, col: 3, p: 2, f32>, !xtensor.array<row: 3, f32>
+  return
+}
+
+// -----
+
 // matrix_c3
 func.func @f(%a: !xtensor.array<k: 3, row: 3, col: 2, f32>) {
   // expected-error@+1 {{qr: the new inner dim "k" is a dim of the matrix already; it has (k: 3, row: 3, col: 2)}}

@@ -189,3 +189,26 @@ func.func @others(%a: !a, %s: !s) -> (!u, !k, !v, !p, !k, !u) {
   %w, %e = xtensor.eigh %s on [row, col] inner k : !s
   return %u, %d, %v, %p, %w, %e : !u, !k, !v, !p, !k, !u
 }
+
+// -----
+
+// Of complex numbers: the parts are the last axis. Solves and factors of one matrix share its LU factors.
+!a = !xtensor.array<b: ?, row: 3, col: 3, p: 2, f64>
+!b = !xtensor.array<row: 3, p: 2, k: 2, f64>
+!x = !xtensor.array<b: ?, p: 2, col: 3, k: 2, f64>
+!l = !xtensor.array<b: ?, row: 3, i: 3, p: 2, f64>
+
+// CHECK-LABEL: func.func @complex(
+// CHECK: xtensor.library "xt_complex_lu"
+// CHECK: xtensor.library "xt_complex_lu_solve"
+// CHECK-SAME: axes = [array<i64: 0, 1, 2, 3>, array<i64: 0, 1, 2, 3>, array<i64: 0, 1>, array<i64: -1, 0, 2, 1>, array<i64: 0, 2, 3, 1>]
+// CHECK-NOT: "xt_complex_lu"
+// CHECK: xtensor.library "xt_complex_triangular_solve"
+// CHECK: xtensor.library "xt_complex_qr"
+func.func @complex(%a: !a, %b: !b) -> (!x, !l, !x, !l) {
+  %x = xtensor.solve %a, %b on [row, col] {pair = "p"} : !a, !b
+  %l, %u, %o, %s = xtensor.complex_factor lu %a on [row, col] inner i pair p : !a
+  %y = xtensor.triangular_solve %a, %b on [row, col] {pair = "p", upper} : !a, !b
+  %q, %r = xtensor.complex_factor qr %a on [row, col] inner i pair p : !a
+  return %x, %l, %y, %q : !x, !l, !x, !l
+}

@@ -20,6 +20,19 @@ def gram(a: Any) -> Any:
     return xt.dot(a, a.rename(r="t"), dim="c").rename(t="c")
 
 
+def turned(a: Any) -> Any:
+    """A complex matrix."""
+    return xt.complex(a, 0.3 * a.rename(r="c", c="r"))
+
+
+def parts(*zs: Any) -> tuple[Any, ...]:
+    return tuple(p for z in zs for p in ((z.real, z.imag) if z.dtype.kind == "c" else (z,)))
+
+
+def hermitian(z: Any) -> Any:
+    return xt.dot(z, xt.conj(z.rename(r="t")), dim="c").rename(t="c")
+
+
 _CASES: dict[str, Callable[..., Any]] = {
     "cholesky": lambda a, b: xt.linalg.cholesky(gram(a), dims=D),
     "cholesky tangent": lambda a, b: xt.jvp(lambda s: xt.linalg.cholesky(s, dims=D), (gram(a),), (a,))[1],
@@ -41,6 +54,18 @@ _CASES: dict[str, Callable[..., Any]] = {
     "eigh": lambda a, b: xt.linalg.eigh(a + a.rename(r="c", c="r"), dims=D)[0],
     "svd": lambda a, b: xt.linalg.svd(a, dims=D),
     "pinv": lambda a, b: xt.linalg.pinv(a, dims=D),
+    "complex cholesky": lambda a, b: parts(xt.linalg.cholesky(hermitian(turned(a)), dims=D)),
+    "complex eig": lambda a, b: parts(*xt.linalg.eig(turned(a), dims=D)),
+    "eig": lambda a, b: parts(*xt.linalg.eig(a, dims=D)),
+    "complex eigh": lambda a, b: parts(*xt.linalg.eigh(turned(a), dims=D)),
+    "complex lu": lambda a, b: parts(*xt.linalg.lu(turned(a), dims=D)),
+    "complex qr": lambda a, b: parts(*xt.linalg.qr(turned(a), dims=D)),
+    "complex svd": lambda a, b: parts(*xt.linalg.svd(turned(a), dims=D)),
+    "complex solve": lambda a, b: parts(xt.linalg.solve(turned(a), b * 1j, dims=D)),
+    "complex triangular": lambda a, b: parts(xt.linalg.triangular_solve(turned(a), b, dims=D, lower=False)),
+    "complex gradient": lambda a, b: xt.grad(
+        lambda a: sum(xt.sum(v**3) for v in parts(xt.linalg.solve(turned(a), b, dims=D)))
+    )(a),
     "gradient": lambda a, b: xt.grad(lambda a: xt.sum(xt.linalg.solve(a, b, dims=D) ** 2))(a),
 }
 
@@ -51,7 +76,7 @@ def _lapack() -> None:
     pytest.importorskip("scipy_openblas32")
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(34)
 @pytest.mark.parametrize("name", _CASES)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("n", [1, 5, 120])

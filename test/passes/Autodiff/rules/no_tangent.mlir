@@ -5,6 +5,8 @@
 !x = !xtensor.array<a: 3, f32>
 !i = !xtensor.array<a: 3, i64>
 !b = !xtensor.array<a: 3, i1>
+!c = !xtensor.array<r: 3, c: 3, p: 2, f32>
+!w = !xtensor.array<k: 3, p: 2, f32>
 
 // CHECK-LABEL: func.func @no_tangent(
 // CHECK: xtensor.linear {
@@ -38,7 +40,11 @@ func.func @no_tangent(%x: !x, %t: tensor<3xf32>) -> (!x, !xtensor.linear<(!x) ->
     %f = xtensor.cast %n to f32 : !i
     %c = xtensor.and %any, %all : !xtensor.array<i1>, !xtensor.array<i1>
     %d = xtensor.cast %c to f32 : !xtensor.array<i1>
-    %r = xtensor.add %f, %d : !x, !xtensor.array<f32>
+    %base = xtensor.constant dense<1.0> : tensor<3x3x2xf32> as !c
+    %w, %v = xtensor.complex_factor eig %base on [r, c] inner k pair p : !c
+    %e = xtensor.reduce sum %w over [k, p] : !w
+    %g = xtensor.add %f, %e : !x, !xtensor.array<f32>
+    %r = xtensor.add %g, %d : !x, !xtensor.array<f32>
     %out = xtensor.library "xt_name" outs(%t : tensor<3xf32>) -> tensor<3xf32>
     %number = arith.constant 1.0 : f32
     %elementary = xtensor.elementary "lgamma" %number : f32

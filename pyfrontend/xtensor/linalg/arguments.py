@@ -1,0 +1,155 @@
+"""How all of `xt.linalg` reads its arguments: matrices, their two dims, right-hand sides.
+
+`dims=(row, col)` names the dims of a matrix. Python ints and integer arrays become f8, as in NumPy. 16-bit floats
+are computed in f4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.dims import check_name
+from ..base.errors import ArgumentError, DimensionError, SizeError
+from ..ops import promotion as p
+from ..ops.arguments import dims_of, fail, is_static, needs_lapack, reorder, size_of, union_sizes
+from ..trace import build
+from ..trace.lift import as_tracer
+from ..trace.tracer import Tracer
+
+Pair = tuple[str, str]
+MATRIX: Pair = ("row", "col")
+
+
+def matrix_dims(name: str, x: Tracer, dims: Any) -> Pair:
+    """(row, col): two different dims of `x`."""
+    if isinstance(dims, str) or not isinstance(dims, (tuple, list)) or len(dims) != 2:
+        raise fail(
+            DimensionError, f"linalg.{name}", f"dims are the matrix's row and column dim, not {dims!r}", x,
+            instead='Write dims=("row", "col")',
+        )  # fmt: skip
+    if dims == MATRIX and len(x.dims) > 1 and not {*MATRIX} <= {*x.dims}:
+        raise fail(
+            DimensionError, f"linalg.{name}", f"there are no dims {MATRIX}, and dims= does not say which two are the "
+            "matrix", x, instead=f"Write dims={x.dims[-2:]}",
+        )  # fmt: skip
+    row, col = dims_of(f"linalg.{name}", x, dims)
+    return row, col
+
+
+def check_square(name: str, x: Tracer, dims: Pair) -> None:
+    sizes = [x.sizes[d] if is_static(x, d) else None for d in dims]
+    if sizes[0] != sizes[1]:
+        raise fail(
+            SizeError, f"linalg.{name}", f"the matrix must be square: dims {dims} have sizes "
+            f"{x.sizes[dims[0]]} and {x.sizes[dims[1]]}", x,
+            instead="Use lstsq, pinv, qr or svd for matrices that are not",
+        )  # fmt: skip
+
+
+def square_at_calls(x: Tracer, dims: Pair) -> None:
+    """Where no factor sees to it: one name for both sizes, which only a call knows (compiler/Sizes.cpp)."""
+    if is_static(x, dims[0]) or is_static(x, dims[1]):
+        return
+    for dim in dims:
+        build.rename(x, {dim: f"~square~ {dims[0]}~ {dims[1]}"})
+
+
+def _float_dtype(x: Tracer) -> np.dtype:
+    return x.dtype if p.is_inexact(x.dtype) else p.mean_dtype(x.dtype)
+
+
+def as_matrix(name: str, a: Any, dims: Any, square: bool = False) -> tuple[Tracer, Pair, np.dtype]:
+    """The matrix in f4 or f8, its two dims, and the dtype that results have."""
+    x = as_tracer(a)
+    pair = matrix_dims(name, x, dims)
+    if square:
+        check_square(name, x, pair)
+    needs_lapack(f"linalg.{name}")
+    dtype = _float_dtype(x)
+    return p.cast(x, p.accumulator(dtype)), pair, dtype
+
+
+def system(name: str, a: Any, b: Any, dims: Any) -> tuple[Tracer, Tracer, Pair, np.dtype]:
+    """Matrix and right-hand side in one dtype; the right-hand side has the row dim and not the column dim."""
+    x, y = as_tracer(a), as_tracer(b)
+    row, col = pair = matrix_dims(name, x, dims)
+    if row not in y.dims or col in y.dims:
+        wrong = f"lacks dim {row!r}" if row not in y.dims else f"has dim {col!r}, which is the result's"
+        renamed = (col, row) if col in y.dims and row not in y.dims else (y.dims[0], row) if len(y.dims) == 1 else None
+        raise fail(
+            DimensionError, f"linalg.{name}", f"the right-hand side {wrong}: its {row!r} runs along the rows of the "
+            f"matrix, and the result has {col!r} in its place", x, y,
+            instead=f"Write b.rename({{{renamed[0]!r}: {renamed[1]!r}}})" if renamed else "Rename its dims",
+        )  # fmt: skip
+    union_sizes(f"linalg.{name}", (x, y))
+    needs_lapack(f"linalg.{name}")
+    dtype = p.result_type(_float_dtype(x), _float_dtype(y))
+    p.check_width((x, y), dtype)
+    wide = p.accumulator(dtype)
+    return p.cast(x, wide), p.cast(y, wide), pair, dtype
+
+
+def new_inner(name: str, x: Tracer, inner: Any) -> str:
+    if not isinstance(inner, str):
+        raise fail(ArgumentError, f"linalg.{name}", f"inner is the name of one new dim, not {inner!r}", x)
+    check_name(inner)
+    if inner in x.dims:
+        raise fail(
+            DimensionError, f"linalg.{name}", f"the new inner dim {inner!r} is a dim of the matrix already", x,
+            instead='Name it otherwise: inner="component"',
+        )  # fmt: skip
+    return inner
+
+
+def least_size(x: Tracer, dims: Pair) -> int | None:
+    """The smaller of both sizes, where they are known."""
+    if not all(is_static(x, d) for d in dims):
+        return None
+    return min(int(x.sizes[d]) for d in dims)
+
+
+def head(x: Tracer, dim: str, size: int | None) -> Tracer:
+    if size is None or not is_static(x, dim) or x.sizes[dim] == size:
+        return x
+    return build.slice(x, {dim: (0, size, 1)})
+
+
+def first_of(x: Tracer, dim: str, size: int | Tracer | None, name: str) -> Tracer:
+    """The first `size` elements along `dim` under another name; all of them if it is None."""
+    if not isinstance(size, Tracer):
+        return build.rename(head(x, dim, size), {dim: name})
+    found = build.gather("clip", x, {dim: build.iota(name, size)})
+    return reorder(found, tuple(name if d == dim else d for d in x.dims))
+
+
+def compared_positions(predicate: str, x: Tracer, row: str, col: str) -> Tracer:
+    """How the positions along two dims of `x` compare."""
+    at = [build.iota(d, size_of(x, d)) for d in (row, col)]
+    return build.compare(predicate, *at)
+
+
+def replaced(x: Tracer, *names: tuple[str, str]) -> tuple[str, ...]:
+    """The dims of `x` with some under other names."""
+    new = dict(names)
+    return tuple(new.get(d, d) for d in x.dims)
+
+
+def identity(x: Tracer, dim: str, other: str) -> Tracer:
+    """As long as `dim` of `x`, either way."""
+    size = size_of(x, dim)
+    return build.cast(build.compare("eq", build.iota(dim, size), build.iota(other, size)), x.dtype)
+
+
+def diagonal_of(x: Tracer, row: str, col: str, mode: str = "clip") -> Tracer:
+    """The diagonal, under the name of the row dim. `mode`: what a row without an element on it does, where only the
+    call knows the sizes."""
+    least = least_size(x, (row, col))
+    x = head(head(x, row, least), col, least)
+    kept = tuple(d for d in x.dims if d != col)
+    # By position: what lies beside the diagonal is not read.
+    at = build.iota(row, size_of(x, row))
+    if least == 0:
+        return reorder(build.squeeze(build.pad(x, p.zero(x.dtype), {col: (1, 0, 0)}), (col,)), kept)
+    return reorder(build.gather("clip" if least is not None else mode, x, {row: at, col: at}), kept)
