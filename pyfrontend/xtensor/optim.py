@@ -9,6 +9,7 @@ Nothing is changed in place. `update` may be called in `xt.jit`, in a scan, and 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,20 +85,26 @@ def sgd(rate: Rate, *, momentum: float = 0.0, nesterov: bool = False, weight_dec
     """
     if nesterov and not momentum:
         raise ArgumentError("xt.optim.sgd: nesterov=True needs momentum=, such as 0.9")
+    means = 1 if momentum else 0
+    update = functools.partial(_sgd, rate, momentum, nesterov, weight_decay)
+    return Optimizer(functools.partial(_start, means), update)
 
-    def init(parameters: Any) -> State:
-        return State(array(0), tree.map(zeros_like, parameters) if momentum else None)
 
-    def update(parameters: Any, gradients: Any, state: State) -> tuple[Any, State]:
-        steps, kept = gradients, state.first
-        if weight_decay:
-            steps = tree.map(lambda p, g: g + weight_decay * p, parameters, steps)
-        if momentum:
-            kept = tree.map(lambda g, m: momentum * m + g, steps, kept)
-            steps = tree.map(lambda g, m: g + momentum * m, steps, kept) if nesterov else kept
-        return _moved(parameters, steps, _rate(rate, state.count)), State(state.count + 1, kept)
+def _start(means: int, parameters: Any) -> State:
+    """The state of an optimizer that keeps so many running means."""
+    return State(array(0), *(tree.map(zeros_like, parameters) for _ in range(means)))
 
-    return Optimizer(init, update)
+
+def _sgd(
+    rate: Rate, momentum: float, nesterov: bool, weight_decay: float, parameters: Any, gradients: Any, state: State
+) -> tuple[Any, State]:
+    steps, kept = gradients, state.first
+    if weight_decay:
+        steps = tree.map(lambda p, g: g + weight_decay * p, parameters, steps)
+    if momentum:
+        kept = tree.map(lambda g, m: momentum * m + g, steps, kept)
+        steps = tree.map(lambda g, m: g + momentum * m, steps, kept) if nesterov else kept
+    return _moved(parameters, steps, _rate(rate, state.count)), State(state.count + 1, kept)
 
 
 def momentum(rate: Rate, decay: float = 0.9, *, nesterov: bool = False) -> Optimizer:
@@ -118,25 +125,24 @@ def adamw(
     rate: Rate = 1e-3, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, *, weight_decay: float = 1e-2
 ) -> Optimizer:
     """Returns Adam with weight decay apart from the gradient, by rate * weight_decay * p (Loshchilov, 2019)."""
+    return Optimizer(functools.partial(_start, 2), functools.partial(_adamw, rate, b1, b2, eps, weight_decay))
 
-    def init(parameters: Any) -> State:
-        return State(array(0), tree.map(zeros_like, parameters), tree.map(zeros_like, parameters))
 
-    def update(parameters: Any, gradients: Any, state: State) -> tuple[Any, State]:
-        count = state.count + 1
-        now = _rate(rate, state.count)
-        first = tree.map(lambda m, g: b1 * m + (1 - b1) * g, state.first, gradients)
-        second = tree.map(lambda v, g: b2 * v + (1 - b2) * _by_parts(lambda g: g * g, g), state.second, gradients)
-        less1, less2 = 1.0 - b1 ** (1.0 * count), 1.0 - b2 ** (1.0 * count)
+def _adamw(
+    rate: Rate, b1: float, b2: float, eps: float, weight_decay: float, parameters: Any, gradients: Any, state: State
+) -> tuple[Any, State]:
+    count = state.count + 1
+    now = _rate(rate, state.count)
+    first = tree.map(lambda m, g: b1 * m + (1 - b1) * g, state.first, gradients)
+    second = tree.map(lambda v, g: b2 * v + (1 - b2) * _by_parts(lambda g: g * g, g), state.second, gradients)
+    less1, less2 = 1.0 - b1 ** (1.0 * count), 1.0 - b2 ** (1.0 * count)
 
-        def moved(p: Any, m: Any, v: Any) -> Any:
-            step = (m / _like(less1, m)) / (sqrt(v / _like(less2, v)) + eps)
-            return p - _like(now, p) * (step + weight_decay * p if weight_decay else step)
+    def moved(p: Any, m: Any, v: Any) -> Any:
+        step = (m / _like(less1, m)) / (sqrt(v / _like(less2, v)) + eps)
+        return p - _like(now, p) * (step + weight_decay * p if weight_decay else step)
 
-        parameters = tree.map(lambda *leaf: _by_parts(moved, *leaf), parameters, first, second)
-        return parameters, State(count, first, second)
-
-    return Optimizer(init, update)
+    parameters = tree.map(lambda *leaf: _by_parts(moved, *leaf), parameters, first, second)
+    return parameters, State(count, first, second)
 
 
 # -- norms ------------------------------------------------------------------------------------------------------------
@@ -179,24 +185,32 @@ def _part(count: Any, steps: int) -> Any:
 
 def cosine(peak: float, steps: int, final: float = 0.0) -> Callable[[Any], Any]:
     """Returns a schedule that falls from `peak` to `final` over `steps` steps, along half a cosine."""
-    return lambda count: final + (peak - final) * 0.5 * (1.0 + cos(math.pi * _part(count, steps)))
+    return functools.partial(_cosine, peak, steps, final)
+
+
+def _cosine(peak: float, steps: int, final: float, count: Any) -> Any:
+    return final + (peak - final) * 0.5 * (1.0 + cos(math.pi * _part(count, steps)))
 
 
 def exponential(start: float, factor: float, steps: int = 1) -> Callable[[Any], Any]:
     """Returns a schedule that begins with `start`, and is multiplied by `factor` > 0 over each `steps` steps."""
     if not factor > 0 or steps < 1:
         raise ArgumentError(f"xt.optim.exponential: factor is above 0 and steps 1 or more, not {factor} and {steps}")
-    return lambda count: start * exp(math.log(factor) * (1.0 * count / steps))
+    return functools.partial(_exponential, start, factor, steps)
+
+
+def _exponential(start: float, factor: float, steps: int, count: Any) -> Any:
+    return start * exp(math.log(factor) * (1.0 * count / steps))
 
 
 def warmup(steps: int, then: Rate) -> Callable[[Any], Any]:
     """Returns a schedule that rises from 0 to the start of `then` over `steps` steps, and continues as `then`."""
+    return functools.partial(_warmup, steps, then)
 
-    def schedule(count: Any) -> Any:
-        after = _rate(then, maximum(count - steps, 0))
-        return where(count < steps, _rate(then, 0 * count) * _part(count, steps), after)
 
-    return schedule
+def _warmup(steps: int, then: Rate, count: Any) -> Any:
+    after = _rate(then, maximum(count - steps, 0))
+    return where(count < steps, _rate(then, 0 * count) * _part(count, steps), after)
 
 
 # -- minima -----------------------------------------------------------------------------------------------------------

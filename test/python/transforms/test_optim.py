@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -202,3 +203,14 @@ def test_norms_of_complex_numbers_and_of_float16() -> None:
 def test_schedules_that_do_not_exist(factor: float, steps: int) -> None:
     with pytest.raises(xt.ArgumentError, match="factor is above 0 and steps 1 or more"):
         xt.optim.exponential(0.1, factor, steps)
+
+
+@pytest.mark.parametrize("make", [lambda r: xt.optim.sgd(r, momentum=0.9), xt.optim.adam, xt.optim.adamw])
+@pytest.mark.parametrize("rate", [0.1, xt.optim.warmup(2, xt.optim.cosine(1.0, 5)), xt.optim.exponential(1.0, 0.5)])
+def test_optimizers_and_schedules_pickle(make: Any, rate: Any) -> None:
+    optimizer = make(rate)
+    again = pickle.loads(pickle.dumps(optimizer))
+    p, g = xt.array([1.0, 2.0], "i"), xt.array([0.5, -1.0], "i")
+    expected, got = (o.update(p, g, o.init(p)) for o in (optimizer, again))
+    for a, b in zip(xt.tree.leaves(expected), xt.tree.leaves(got), strict=True):
+        np.testing.assert_array_equal(a.values, b.values)
