@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import importlib
 import itertools
+import math
 import pickle
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -173,7 +174,7 @@ def _replace(x: Any, is_array: bool, tracers: Iterator[Tracer]) -> Any:
 # The parameters of the wide forms of functions (`op(wide=)`) whose numbers are amounts.
 _NUMBERS = frozenset({"amounts", "constant_values"})
 
-# The size of a new dim that a program for all sizes makes.
+# Elements along new dims that a program for all sizes makes.
 _LARGEST_NEW = 1 << 20
 _OPTIONS, _DEVICE = 1, 2  # where the key of a call has them
 _KEYS = 4  # where those of its arguments begin
@@ -387,12 +388,11 @@ class _Eager:
         def replaced(name: str, x: Any) -> Any:
             if name not in self.sizes:
                 return x
-            if isinstance(x, dict):
-                return {d: room(d, n, device) if is_room(n) else n for d, n in x.items()}
-            return room(apart(name), x, device) if is_room(x) else x
-
-        def is_room(n: Any) -> bool:
-            return type(n) is int and 1 < n <= _LARGEST_NEW
+            found = x if isinstance(x, dict) else {apart(name): x}
+            if math.prod(n for n in found.values() if type(n) is int) > _LARGEST_NEW:
+                return x
+            new = {d: room(d, n, device) if type(n) is int and n > 1 else n for d, n in found.items()}
+            return new if isinstance(x, dict) else new[apart(name)]
 
         new = [replaced(name, x) for name, _, x in self.parameters.given(args, kwargs)]
         return tuple(new[: len(args)]), dict(zip(kwargs, new[len(args) :], strict=True))

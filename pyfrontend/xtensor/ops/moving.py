@@ -12,10 +12,11 @@ from .. import _native
 from ..base.dims import unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..call.dispatch import op
-from ..call.opened import Amount, any_number, apart, renamed, room
+from ..call.opened import LARGEST, Amount, any_number, apart, renamed, room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
+from ..values.array import from_values
 from . import promotion as p
 from .arguments import Size, by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
 from .operators import missing_dtype, not_equal, subtract
@@ -214,6 +215,8 @@ def _several_plan(x: Any, counts: Mapping[str, Any], name: str) -> Any:
 def _several_wide(x: ArrayLike, rooms: Sequence[ArrayLike], amounts: dict[str, Any], name: str, /) -> Array:
     x = as_tracer(x)
     for space, (dim, count) in zip(rooms, amounts.items(), strict=True):
+        if name == "list":
+            return elsewhere(x, dim, as_tracer(space))
         at = places(space, dim)
         if name == "tile":
             at = build.binary("mod", at, p.cast(size_of(x, apart(dim)), p.I8))
@@ -280,7 +283,18 @@ def _several(x: Tracer, dim: str, count: int, name: str) -> Tracer:
     return reorder(build.merge(many, both, dim), x.dims)
 
 
-@op(wide=(lambda x, repeats, /, dim: _several_plan(x, {dim: repeats}, "repeat"), _several_wide))
+def _repeat_plan(x: Any, repeats: Any, /, dim: Any) -> Any:
+    if not isinstance(repeats, (list, tuple)):
+        return _several_plan(x, {dim: repeats}, "repeat")
+    if not isinstance(x, _native.Array) or len(repeats) != x.sizes.get(dim) or not sum(repeats):
+        return None
+    if not all(type(r) is int and 0 <= r < FARTHEST for r in repeats) or sum(repeats) > LARGEST:
+        return None
+    at = from_values(np.repeat(np.arange(len(repeats)), repeats), dims=(dim,))
+    return renamed(x, {dim: apart(dim)}), [_native.to_device(at, x._device)], {dim: None}, "list"
+
+
+@op(wide=(_repeat_plan, _several_wide))
 def repeat(x: ArrayLike, repeats: int | Sequence[int], /, dim: str) -> Array:
     """Returns `x` with each element repeated along `dim`.
 

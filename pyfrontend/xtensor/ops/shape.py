@@ -15,12 +15,13 @@ from ..base.calls import int_text
 from ..base.dims import brief, check_name, describe, ordered, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
 from ..call.arrays import as_array
-from ..call.dispatch import op
-from ..call.opened import apart, renamed, room
+from ..call.dispatch import op, tracing
+from ..call.opened import LARGEST, apart, renamed, room
 from ..labels.xarray import POINTS, WHOLE, Followed, is_dataarray, without_labels
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import DynamicSize, Tracer
+from ..values.array import Array as Concrete
 from . import promotion as p
 from .arguments import (
     Size,
@@ -455,13 +456,32 @@ def _concat_wide(arrays: Sequence[ArrayLike], space: ArrayLike, dim: str, /) -> 
     return reorder(found, order)
 
 
-@op(wide=(_concat_plan, _concat_wide))
 def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
     """Returns the arrays joined along `dim`, in the given order.
 
     A dim that the arrays do not have is new and comes first. Other dims broadcast by name, and dtypes promote.
     Example: xt.concat([x, y], dim="time").
     """
+    while _are_small(arrays, dim):  # by programs for few pieces, which serve all numbers of them
+        arrays = [_concat(arrays[i : i + MOST_PIECES], dim) for i in range(0, len(arrays), MOST_PIECES)]
+    return _concat(arrays, dim)
+
+
+def _are_small(arrays: Any, dim: Any) -> bool:
+    """Whether these are many small arrays that differ in the size of `dim` alone."""
+    if tracing() or type(arrays) not in (list, tuple) or len(arrays) <= MOST_PIECES:
+        return False
+    first = arrays[0]
+    return (
+        all(type(x) is Concrete and x.meta is None for x in arrays)
+        and dim in first.dims
+        and all(x.dims == first.dims and x.dtype == first.dtype and x.device == first.device for x in arrays)
+        and sum(x.size for x in arrays) <= LARGEST
+    )
+
+
+@op(name="concat", wide=(_concat_plan, _concat_wide))
+def _concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
     if not isinstance(arrays, (list, tuple)):
         raise fail(
             ArgumentTypeError, "concat", "takes a list of arrays", arrays,

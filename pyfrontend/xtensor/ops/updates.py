@@ -270,8 +270,12 @@ def _on_one_device(name: str, x: Any, v: Any, indexers: Mapping[str, Any]) -> No
 
 
 def _update_plan(x: Any, v: Any, plan: Mapping[str, Any], kind: str, mode: str | None, /) -> Any:
-    """Of slices: what says where they lie is an argument."""
-    if not isinstance(x, _native.Array) or not plan or not all(isinstance(i, slice) for i in plan.values()):
+    """Of slices: what says where they lie is an argument. Of index arrays: their one dim is called otherwise."""
+    if not isinstance(x, _native.Array) or not plan or not x.size:
+        return None
+    if all(isinstance(i, _native.Array) and i.dtype != p.BOOL for i in plan.values()):
+        return _named_plan(x, v, plan, kind, mode or current().index)
+    if not all(isinstance(i, slice) for i in plan.values()):
         return None
     found = {d: parts_of(i, x.sizes[d]) for d, i in plan.items()}
     sizes = v.sizes if isinstance(v, _native.Array) else {}
@@ -280,11 +284,28 @@ def _update_plan(x: Any, v: Any, plan: Mapping[str, Any], kind: str, mode: str |
     # The least and the largest position, and the step, below 0 where the slice runs backwards.
     amounts = {d: [low, low + (n - 1) * step, -step if back else step] for d, ((low, n, step), back) in found.items()}
     own = {d: apart(d) for d in amounts if d in sizes}
-    return x, renamed(v, own) if own else v, amounts, kind
+    return x, renamed(v, own) if own else v, amounts, kind, None
 
 
-def _update_wide(x: ArrayLike, v: ArrayLike, amounts: dict[str, Any], kind: str, /) -> Array:
+def _named_plan(x: Any, v: Any, plan: Mapping[str, Any], kind: str, mode: str) -> Any:
+    new = {d for i in plan.values() for d in i.dims}
+    if len(new) != 1 or not new <= set(plan):  # the order of several is that of their names
+        return None
+    if mode == "raise":
+        for d, i in plan.items():
+            check_inside(f"at.{kind}", x, i.values, d)
+    (d,) = new
+    own = {d: apart(d)}
+    if isinstance(v, _native.Array) and d in v.dims:
+        v = renamed(v, own)
+    indices = {k: renamed(i, own) if i.dims else i for k, i in plan.items()}
+    return x, v, indices, kind, "clip" if mode == "raise" else mode
+
+
+def _update_wide(x: ArrayLike, v: ArrayLike, amounts: dict[str, Any], kind: str, mode: str | None, /) -> Array:
     x = as_tracer(x)
+    if mode is not None:
+        return _Update(x, kind, mode, amounts).apply(v)
     update = _Update(x, kind, "drop", {})
     hit, places = None, {}
     for d, parts in amounts.items():

@@ -280,6 +280,16 @@ RESIZED: dict[str, tuple[Callable[[xt.Array, int], Any], Callable[[np.ndarray, i
 }
 
 
+def test_few_programs_join_many_pieces() -> None:
+    pieces = [many((1 + n % 3, 3), ("i", "j")) for n in range(100)]
+
+    def run() -> None:
+        for n in range(9, 100, 6):
+            check(xt.concat(pieces[:n], "i"), np.concatenate([x.values for x in pieces[:n]]))
+
+    assert compiled(run) <= 7 * (APART + 3)
+
+
 def test_large_arrays_are_padded_by_programs_of_their_own() -> None:
     x = xt.ones(i=2000, j=40)
 
@@ -330,6 +340,10 @@ def test_one_program_rounds_to_all_decimals() -> None:
         lambda x: x.isel(i=xt.array([0, 7], dims="i")),
         lambda x: x.at(i=slice(2, 5)).set(many((2,), ("i",))),
         lambda x: x.at(i=slice(2, 5)).set(many((2,), ("k",))),
+        lambda x: x.at(i=[0, 7]).set(1.0),
+        lambda x: x.at(i=[0, 1]).set(many((3,), ("i",))),
+        lambda x: xt.repeat(x, [1, 2], dim="i"),
+        lambda x: xt.concat([x] * 9 + [x.rename(j="k")], "i").isel(q=0),
         lambda x: xt.random.uniform(xt.random.key(0), array(4), 9.0, i=3),
         lambda x: xt.coarsen(x, i=3).mean(),
         lambda x: xt.nn.max_pool(x, {"i": 9}),
@@ -358,7 +372,7 @@ def indexed(x: np.ndarray, i: Any) -> np.ndarray:
     return np.take(x, i, 0)
 
 
-def updated(x: np.ndarray, i: slice, v: Any) -> np.ndarray:
+def updated(x: np.ndarray, i: Any, v: Any) -> np.ndarray:
     y = x.copy()
     y[i] = v
     return y
@@ -418,6 +432,19 @@ READ: dict[str, tuple[Callable[[xt.Array, int], Any], Callable[[np.ndarray, int]
         lambda x, n: x.at(i=slice(n % 3, None, 2)).add(1.0),
         lambda x, n: updated(x, slice(n % 3, None, 2), x[n % 3 :: 2] + 1),
     ),
+    "repeat list": (
+        lambda x, n: xt.repeat(x, [k % 3 for k in range(n)], "i"),
+        lambda x, n: np.repeat(x, [k % 3 for k in range(n)], 0),
+    ),
+    "set list": (
+        lambda x, n: x.at(i=[0, -1]).set(many((2,), ("i",))),
+        lambda x, n: updated(x, [0, -1], values((2,), "f4", seed=2)[:, None]),
+    ),
+    "add twice": (
+        lambda x, n: x.at(i=[1] * n).add(many((n, 3), ("i", "j"))),
+        lambda x, n: updated(x, 1, x[1] + values((n, 3), "f4", seed=n + 3).sum(0)),
+    ),
+    "drop": (lambda x, n: x.at(i=[1, n]).set(2.0, mode="drop"), lambda x, n: updated(x, 1, 2.0)),
     "coarsen": (lambda x, n: x.coarsen(i=2, boundary="trim").mean(), lambda x, n: coarse(x, 2)),
     "coarsen sizes": (lambda x, n: x.coarsen(i=n // 2, boundary="trim").mean(), lambda x, n: coarse(x, n // 2)),
     "max_pool": (lambda x, n: xt.nn.max_pool(x, {"i": 3}, stride=2, padding=1), lambda x, n: pooled(x, 3, 2, 1)),
