@@ -339,7 +339,7 @@ def _array(x: Any, values: np.ndarray, dims: Any) -> Any:
 
 
 def _positions(x: Any, dim: str) -> Any:
-    return arange(x.sizes[dim], dim=dim)
+    return arange(x.sizes[dim], dim=dim) if tracing() else _array(x, np.arange(x.sizes[dim]), (dim,))
 
 
 def _squares(x: Any) -> Any:

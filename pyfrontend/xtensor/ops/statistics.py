@@ -13,6 +13,7 @@ from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from ..values.array import from_values
+from ..values.devices import like
 from . import promotion as p
 from .arguments import dims_of, extend, fail, integer, is_static, number, resolve, skips, union_sizes
 from .contraction import contract
@@ -321,7 +322,10 @@ def histogram(
     else:
         values = None if isinstance(bins, Tracer) else np.asarray(getattr(bins, "values", bins))
         if not hasattr(bins, "dims"):
-            bins = build.constant(values, (edge,)) if tracing() else from_values(values, dims=(edge,))
+            made = np.asarray(bins)
+            if not isinstance(bins, np.ndarray) and made.dtype == p.F8:  # Python's numbers
+                made = made.astype(p.default_float())
+            bins = build.constant(made, (edge,)) if tracing() else from_values(made, dims=(edge,), device=like(x))
         if len(bins.dims) != 1:
             raise fail(DimensionError, "histogram", "the array of edges must have one dim", bins)
         bins = bins.rename({bins.dims[0]: edge})

@@ -240,3 +240,16 @@ def test_donated_arguments() -> None:
     there = xt.jit(lambda p, g: p - 2 * g, donate="p", device="vulkan")
     np.testing.assert_array_equal(there(here, g).values, 1 - 2 * np.arange(6.0, dtype="f4"))
     assert (here.values == 1).all()  # a copy was moved
+
+
+def test_helpers_of_groups_and_counts_are_made_where_the_array_is() -> None:
+    x = xt.array(np.array([1.0, 2.0, 4.0], "f4"), "i")
+    codes = xt.array([1, 0, 1], "i")
+
+    def results(x: Any, codes: Any) -> list[Any]:
+        g = x.groupby(codes, num_groups=2)
+        return [g.first(), g.last(), g - g.mean(), xt.histogram(x, np.array([0.0, 1.5, 5.0], "f4"))[0]]
+
+    for here, there in zip(results(x, codes), results(x.to("vulkan"), codes.to("vulkan")), strict=True):
+        assert there.device == "vulkan"
+        np.testing.assert_array_equal(there.values, here.values)

@@ -321,7 +321,7 @@ def test_results_of_dataarrays_keep_their_labels() -> None:
     same(xt.average(x, "t").drop_vars("c"), x.mean("t").drop_vars("c"))
 
 
-@pytest.mark.cpu_only("devices have no complex128 here")
+@pytest.mark.float64
 def test_statistics_of_complex_numbers() -> None:
     rng = np.random.default_rng(0)
     z, w = rng.normal(size=(2, 9)) + 1j * rng.normal(size=(2, 9))

@@ -259,7 +259,7 @@ def test_wrong_arguments(name: str) -> None:
         call()
 
 
-@pytest.mark.cpu_only("devices have no complex128 here")
+@pytest.mark.float64
 def test_scaled_losses_of_complex_weights() -> None:
     z = xt.array([1j, 2.0], dims="i")
     value, gradient, finite = xt.nn.scaled_value_and_grad(lambda z: (abs(z) ** 2).sum())(8.0, z)

@@ -437,7 +437,7 @@ def test_infinitely_many_degrees_of_freedom_are_the_normal_distribution() -> Non
     np.testing.assert_array_equal(got.values, xt.random.normal(key, i=5, dtype="f4").values)
 
 
-@pytest.mark.cpu_only("devices have no complex128 here")
+@pytest.mark.float64
 def test_dropout_of_complex_numbers() -> None:
     key, z = xt.random.key(3), np.array([1 + 1j, 2j, 3.0, 4.0])
     mask = xt.nn.dropout(key, xt.ones(i=4), 0.5).values

@@ -182,7 +182,7 @@ def test_elements_of_no_group_have_no_anomaly() -> None:
         np.testing.assert_array_equal(f(x, codes).values, [-1.5, np.nan, 1.5, np.nan])
 
 
-@pytest.mark.cpu_only("devices have no complex128 here")
+@pytest.mark.float64
 def test_complex_elements() -> None:
     z, codes = np.array([1j, 2, 3 - 1j]), np.array([0, 0, 1])
     x, c = xt.array(z, dims="t"), xt.array(codes, dims="t")
