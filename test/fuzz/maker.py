@@ -12,7 +12,7 @@ from typing import Any
 
 import named
 import numpy as np
-from named import FLOATS, INTS, Named, RefusedError, UnknownError
+from named import COMPLEX, FLOATS, INTS, Named, RefusedError, UnknownError
 from program import OPERATIONS, Block, Program, Statement, Values, pruned
 
 SIZES = (0, 1, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 33)
@@ -25,7 +25,7 @@ DIMS = ("i", "j", "k")
 class Kind:
     """What programs may hold."""
 
-    dtypes: tuple[str, ...] = ("bool", *INTS, *FLOATS)
+    dtypes: tuple[str, ...] = ("bool", *INTS, *FLOATS, *COMPLEX)
     sizes: tuple[int, ...] = SIZES
     opened: bool = False  # some dims have sizes that the program does not know
     smooth: bool = False  # made to be differentiated
@@ -78,7 +78,13 @@ class Maker:
         return name
 
     def pick(self, want: Callable[[Named], bool] = lambda a: True) -> str | None:
-        """Something that is there: late ones more often."""
+        """Something that is there and not complex: late ones more often."""
+        return self._one_of(lambda a: a.dtype not in COMPLEX and want(a))
+
+    def pick_complex(self, want: Callable[[Named], bool] = lambda a: True) -> str | None:
+        return self._one_of(lambda a: a.dtype in COMPLEX and want(a))
+
+    def _one_of(self, want: Callable[[Named], bool]) -> str | None:
         names = [n for n, a in self.values.items() if self.fits(a) and want(a)]
         if not names:
             return None
@@ -107,6 +113,8 @@ class Maker:
                 return self.numbers.integers(limits.min, limits.max, shape, dtype, endpoint=True)
             return small.astype(dtype)
         values = self.numbers.standard_normal(shape)
+        if dtype in COMPLEX:
+            return values + 1j * self.numbers.standard_normal(shape)
         if self.kind.smooth:
             return values
         how = self.rng.random()
@@ -192,7 +200,11 @@ class Maker:
             lacking = a.dtype not in self.kind.dtypes
             if too_large or lacking or (a.value.size and np.isinf(a.error).all()):
                 return False
-            if self.kind.smooth and named.is_float(a.dtype) and not (np.abs(a.value) <= 1e4).all():
+            if (
+                self.kind.smooth
+                and (named.is_float(a.dtype) or a.dtype in COMPLEX)
+                and not (np.abs(a.value) <= 1e4).all()
+            ):
                 return False
         self.values.update(zip(s.outs, results, strict=True))
         self.statements.append(s)

@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import control  # noqa: F401  (its ops)
+import complexes  # noqa: F401  (its ops)
+import control  # noqa: F401
+import counting  # noqa: F401
+import drawing  # noqa: F401
 import matrices  # noqa: F401
 import moving  # noqa: F401
 import named
@@ -85,7 +88,10 @@ def compare(got: Any, want: Named, what: str) -> None:
     if set(got.dims) != set(want.dims) or got.sizes != want.sizes:
         raise WrongError(f"{what}: {dict(got.sizes)}, not {want.sizes}")
     values = got.values.transpose([got.dims.index(d) for d in want.dims])
-    if not named.is_float(want.dtype):
+    if want.dtype in named.COMPLEX:
+        with np.errstate(all="ignore"):
+            bad = ~(np.abs(values.astype(np.clongdouble) - want.value) <= want.error) & (want.error != np.inf)
+    elif not named.is_float(want.dtype):
         bad = (values != want.value) & (want.error == 0)
         if values.dtype == bool:  # any other byte than 0 and 1
             bad = bad | (np.array(values, order="C").view("u1") > 1)
@@ -360,12 +366,13 @@ RUN: dict[str, Callable[[Case], None]] = {
 DEVICE_SHARES = {"jit": 6, "open": 4, "bundle": 1.5, "vectorize": 2, "donate": 0.5}
 FAMILIES = (
     ("int64", "uint64", "float64", "bool"),
+    ("float32", "float64", "complex64", "complex128", "bool"),
     ("bfloat16", "float16", "float32", "int8", "bool"),
     ("int8", "uint8", "int16", "uint64", "float16"),
 )
 """dtypes that meet more often than by chance."""
 SHARES = {"jit": 6, "open": 4, "bundle": 2, "gradient": 4, "second": 2, "vectorize": 3, "donate": 0.5, "eager": 0.3}
-SMOOTH = ("bool", "int64", "int32", "uint8", "float64")
+SMOOTH = ("bool", "int64", "int32", "uint8", "float64", "complex128")
 
 
 def kind_of(mode: str, device: str, rng: random.Random) -> Kind:
@@ -374,7 +381,7 @@ def kind_of(mode: str, device: str, rng: random.Random) -> Kind:
         return Kind(dtypes=SMOOTH, smooth=True, specials=False, statements=(2, 7), sizes=sizes)
     dtypes = rng.choice(FAMILIES) if rng.random() < 0.25 else Kind.dtypes
     if device == "metal":
-        dtypes = tuple(d for d in dtypes if d != "float64")
+        dtypes = tuple(d for d in dtypes if d not in ("float64", "complex128"))
     opened = mode in ("open", "bundle")
     if mode in ("jit", "open", "donate") and rng.random() < 0.02:  # several threads take part
         return Kind(dtypes, (3, 257, 300, 401), opened, statements=(2, 5), control=False, largest=VERY_LARGE)

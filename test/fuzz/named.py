@@ -19,6 +19,7 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 INTS = SIGNED + UNSIGNED
+COMPLEX = ("complex64", "complex128")  # their ops are in complexes.py
 _EPSILON = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
 _TINY = {"float16": 6.2e-5, "bfloat16": 1.2e-38, "float32": 1.2e-38, "float64": 2.3e-308}
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.389e38, "float32": 3.4028234e38, "float64": 1.797e308}
@@ -47,8 +48,19 @@ def is_float(dtype: str) -> bool:
     return dtype in _EPSILON
 
 
+def largest(dtype: str) -> float:
+    return _LARGEST[dtype]
+
+
+def smallest(dtype: str) -> float:
+    return _TINY[dtype]
+
+
 def stored(values: np.ndarray, dtype: str) -> np.ndarray:
     """As an array of ours holds them."""
+    if dtype in COMPLEX:
+        with np.errstate(all="ignore"):
+            return values.astype(dtype)
     if is_float(dtype):
         with np.errstate(all="ignore"):
             return values.astype("float64").astype(native(dtype))
@@ -82,6 +94,8 @@ class Named:
 
 def exact(values: Any, dims: Sequence[str], dtype: str) -> Named:
     array = np.asarray(values)
+    if dtype in COMPLEX:
+        return Named(tuple(dims), dtype, array.astype(dtype).astype(np.clongdouble), np.zeros(array.shape))
     array = array.astype("float64").astype(np.longdouble) if is_float(dtype) else array.astype(dtype)
     return Named(tuple(dims), dtype, array, np.zeros(array.shape))
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import named
 import numpy as np
+import scipy.special
 from maker import Maker, makes
-from named import INTS, Named, aligned, elementwise, is_float
+from named import COMPLEX, INTS, Named, aligned, elementwise, is_float
 from program import OPERATIONS, Statement, Values
 
 Text = Callable[..., str]
@@ -48,6 +49,18 @@ UNARY: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
     "asinh": (np.arcsinh, 8), "sqrt": (np.sqrt, 2), "log": (np.log, 8), "log1p": (np.log1p, 8), "cbrt": (np.cbrt, 8),
     "expm1": (np.expm1, 8), "sigmoid": (_sigmoid, 16), "rsqrt": (lambda v: 1 / np.sqrt(v), 8),
 }  # fmt: skip
+# Functions of SciPy, in double precision. Those of WAVES turn, so that corners of a wide bound say nothing. Those of
+# NEAR_ZERO have zeros between floats: near those, the error is that of a result of 1.
+SPECIAL: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
+    "erf": (scipy.special.erf, 16), "erfc": (scipy.special.erfc, 32), "ndtr": (scipy.special.ndtr, 32),
+    "log_ndtr": (scipy.special.log_ndtr, 64), "i0e": (scipy.special.i0e, 32), "i1e": (scipy.special.i1e, 32),
+    "sinc": (lambda v: np.where(np.isinf(v), 0, np.sinc(np.where(np.isinf(v), 0, v))), 32),
+    "j0": (scipy.special.j0, 64), "j1": (scipy.special.j1, 64), "entr": (scipy.special.entr, 32),
+    "lgamma": (lambda v: np.where(v < 0.5, np.nan, scipy.special.gammaln(v)), 32),
+    "digamma": (lambda v: np.where(v < 0.5, np.nan, scipy.special.digamma(v)), 32),
+}  # fmt: skip
+WAVES = ("sin", "cos", "sinc", "j0", "j1")
+NEAR_ZERO = ("sinc", "j0", "j1", "entr", "lgamma", "digamma", "log_ndtr")
 EXACT: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "abs": np.abs, "negative": np.negative, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
     "relu": lambda v: np.where(v > 0, v, np.where(v != v, v, 0)), "square": np.square,
@@ -62,15 +75,27 @@ def _unary(x: Named, fn: str) -> Named:
         if x.dtype in INTS:
             return elementwise(lambda v: v if fn in ("floor", "ceil", "trunc") else f(v).astype(x.dtype), [x], x.dtype)
         return elementwise(f, [x], x.dtype, rounded=fn == "square")
-    f, ulps = UNARY[fn]
+    f, ulps = UNARY[fn] if fn in UNARY else SPECIAL[fn]
     dtype = x.dtype if is_float(x.dtype) else _FLOAT_OF.get(x.dtype, "float64")
     if not is_float(x.dtype):
         x = named.cast(x, dtype)
-    if fn in ("sin", "cos"):  # corners of a wide bound say nothing about what lies between
+    if fn in SPECIAL:
+        plain, f = f, lambda v: np.asarray(plain(v.astype("float64")), np.longdouble)
+    if fn in WAVES:  # corners of a wide bound say nothing about what lies between
         with np.errstate(all="ignore"):
+            if fn in SPECIAL:  # far out, the period decides
+                value = np.where(np.abs(x.value) > 100, np.nan, x.value)
+                unsure = np.where(np.abs(x.value) > 100, np.inf, np.minimum(4 * x.error, 4))
+                return named.made(x.dims, dtype, f(value), unsure, ulps, np.ones(x.value.shape))
             error = np.where(np.isinf(x.error), np.inf, np.minimum(x.error, 2))
             return named.made(x.dims, dtype, f(x.value), error, ulps)
     result = elementwise(f, [x], dtype, ulps)
+    if fn in NEAR_ZERO:
+        sizes = np.where(np.isfinite(result.value), np.maximum(np.abs(result.value), 1), 0)
+        result = named.made(x.dims, dtype, result.value, result.error, ulps, sizes)
+    if fn in ("lgamma", "digamma"):
+        with np.errstate(invalid="ignore"):
+            result = Named(result.dims, dtype, result.value, np.where(x.value - x.error < 0.5, np.inf, result.error))
     if fn == "rsqrt":  # of 0 and -0, which minima and products of integers do not tell apart
         result = Named(result.dims, dtype, result.value, np.where(x.value == 0, np.inf, result.error))
     return result
@@ -81,11 +106,12 @@ def _make_unary(g: Maker) -> Any:
     x = g.pick(lambda a: a.dtype != "bool")
     if x is None:
         return None
-    smooth = ("sin", "cos", "tanh", "atan", "asinh", "sigmoid", "abs", "square", "relu", "negative")
+    smooth = ("sin", "cos", "tanh", "atan", "asinh", "sigmoid", "abs", "square", "relu", "negative",
+              "erf", "ndtr", "i0e", "i1e", "sinc", "j0", "j1", "log_ndtr")  # fmt: skip
     if g.kind.smooth:
         return g.add("unary", [x], {"fn": g.rng.choice(smooth)}) if is_float(g.values[x].dtype) else None
     exact = g.values[x].dtype in INTS and g.rng.random() < 0.7
-    fn = g.rng.choice([f for f in EXACT if f != "relu"] if exact else [*UNARY, *EXACT])
+    fn = g.rng.choice([f for f in EXACT if f != "relu"] if exact else [*UNARY, *EXACT, *SPECIAL])
     if g.values[x].dtype in INTS and fn == "relu":
         return None
     return g.add("unary", [x], {"fn": fn})
@@ -257,7 +283,11 @@ def _cast(x: Named, dtype: str) -> Named:
 @makes(2)
 def _make_cast(g: Maker) -> Any:
     x = g.pick()
-    return g.add("cast", [x], {"dtype": g.rng.choice(g.kind.dtypes)}) if x and not g.kind.smooth else None
+    return (
+        g.add("cast", [x], {"dtype": g.rng.choice([d for d in g.kind.dtypes if d not in COMPLEX])})
+        if x and not g.kind.smooth
+        else None
+    )
 
 
 # Sums and the like.
