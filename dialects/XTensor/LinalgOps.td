@@ -84,8 +84,8 @@ def XTensor_ComplexFactorOp : XTensor_MatrixOp<"complex_factor"> {
     * `svd`: u (row, inner, pair), s (inner), descending, and vh (inner, col, pair).
 
     If the matrix contains a NaN or an infinity, the factors are NaN. The op has no derivative: the
-    Python package gives it. Constraints: matrix_c1, matrix_c2 for `cholesky`, `eig` and `eigh`, matrix_c3, and
-    (complex_factor_c1) `pair` is another dim of the matrix, of size 2.
+    Python package gives it. Constraints: matrix_c1, matrix_c2 for `cholesky`, `eig` and `eigh`,
+    matrix_c3, and (complex_factor_c1) `pair` is another dim of the matrix, of size 2.
 
     Example: `%w, %v = xtensor.complex_factor eig %a on [row, col] inner rank pair part :
     !xtensor.array<row: 4, col: 4, part: 2, f32>`
