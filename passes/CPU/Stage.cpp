@@ -1,11 +1,13 @@
 #include "CPU/Stage.h"
 #include "CPU/Gemm.h"
+#include "Combiners.h"
 #include "Loops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
 using namespace mlir;
+using namespace xtensor;
 using namespace xtensor::cpu;
 
 //===- bodies --------------------------------------------------------------===//
@@ -20,16 +22,6 @@ static bool isVectorizable(Operation &op) {
     return false;
   return OpTrait::hasElementwiseMappableTraits(&op) ||
          isa<arith::ConstantOp, linalg::IndexOp, memref::LoadOp, linalg::YieldOp>(op);
-}
-
-/// What combined with x gives x, for every x: upstream's, but for a sum -0, since 0 + -0 is 0.
-/// Null: there is none.
-static TypedAttr neutralOf(Operation *combiner) {
-  if (isa<arith::AddFOp>(combiner)) {
-    auto type = cast<FloatType>(combiner->getResult(0).getType());
-    return FloatAttr::get(type, APFloat::getZero(type.getFloatSemantics(), /*Negative=*/true));
-  }
-  return arith::getNeutralElement(combiner).value_or(TypedAttr());
 }
 
 /// Recognises yield(narrow(combine(widen(old), new))), with or without the conversions.
@@ -57,15 +49,6 @@ static Combiner findCombiner(Stage &stage, unsigned output) {
   c.op = op;
   c.newOperand = op->getOperand(0) == old ? 1 : 0;
   return c;
-}
-
-/// The other operand of `op` if one of the two is `value`.
-static Value otherOperand(Operation *op, Value value) {
-  if (op->getNumOperands() != 2 || op->getOperand(0) == op->getOperand(1))
-    return {};
-  if (op->getOperand(0) == value)
-    return op->getOperand(1);
-  return op->getOperand(1) == value ? op->getOperand(0) : Value();
 }
 
 static bool isZero(Value value) {
@@ -211,7 +194,7 @@ public:
     sortLoops();
     if (isIndexed(stage.op))
       return; // merged loops have no index of their own
-    xtensor::mergeLoops(*this);
+    mergeLoops(*this);
   }
 
   //===- as mergeLoops counts ------------------------------------------------===//

@@ -1,8 +1,8 @@
 // Sizes, costs and kinds of linalg ops (see LinalgKinds.h).
 
 #include "Group/LinalgKinds.h"
+#include "Combiners.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -86,10 +86,7 @@ OpFoldResult splatOf(Value value) {
 Operation *reductionCombiner(linalg::GenericOp op) {
   if (op->getNumResults() != 1 || !op.hasPureTensorSemantics())
     return nullptr;
-  SmallVector<Operation *, 4> combiners;
-  if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1)
-    return nullptr;
-  return combiners.front();
+  return combinerOf(op, 0);
 }
 
 void forEachBlock(Operation *root, llvm::function_ref<void(Block &)> action) {

@@ -2,6 +2,7 @@
 // stages. The split depends on sizes only, never on the number of threads, so
 // results are the same on every machine with the same vectors.
 
+#include "Combiners.h"
 #include "Group/GroupEmit.h"
 #include "Group/GroupPlan.h"
 #include "Group/LinalgKinds.h"
@@ -32,8 +33,8 @@ constexpr int64_t kStepsPerSum = 4, kStepsPerProductSum = 16;
 
 class Split {
 public:
-  Split(linalg::GenericOp op, Operation *combiner, TypedAttr neutral, int64_t parts)
-      : op(op), combiner(combiner), neutral(neutral), wanted(parts), b(op), loc(op.getLoc()),
+  Split(linalg::GenericOp op, Operation *combiner, TypedAttr start, int64_t parts)
+      : op(op), combiner(combiner), start(start), wanted(parts), b(op), loc(op.getLoc()),
         ranges(op.getStaticLoopRanges()), isProduct(isGemm(op)) {}
 
   void run() {
@@ -100,8 +101,8 @@ private:
   void moveIndices(linalg::GenericOp chunk, unsigned loop, Value iv);
   Value cutInput(Value input, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups);
   void finish(Value partial, unsigned leading);
-  Value neutralTensor(OpBuilder &builder, Value empty) {
-    Value scalar = arith::ConstantOp::create(builder, loc, neutral);
+  Value startTensor(OpBuilder &builder, Value empty) {
+    Value scalar = arith::ConstantOp::create(builder, loc, start);
     return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
   }
   OpFoldResult rangeOf(unsigned loop) {
@@ -114,8 +115,8 @@ private:
 
   linalg::GenericOp op;
   Operation *combiner;
-  TypedAttr neutral;
-  int64_t wanted; // parts
+  TypedAttr start; // of each part
+  int64_t wanted;  // parts
   OpBuilder b;
   Location loc;
   SmallVector<int64_t> ranges;
@@ -210,8 +211,8 @@ bool Split::splitLeadingLoops() {
     out.push_back(getAffineDimExpr(d, context));
     iterators[d] = utils::IteratorType::parallel;
   }
-  Value empty = tensor::EmptyOp::create(b, loc, sizes, neutral.getType());
-  Value init = neutralTensor(b, empty);
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, start.getType());
+  Value init = startTensor(b, empty);
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   maps.back() = AffineMap::get(numLoops, 0, out, context);
   auto first = linalg::GenericOp::create(b, loc, init.getType(), op.getDpsInputs(),
@@ -278,7 +279,7 @@ bool Split::splitRows() {
     out.push_back(newLoop(cast<AffineDimExpr>(expr).getPosition()));
   maps.push_back(AffineMap::get(numLoops, 0, out, context));
   iterators.insert(iterators.begin() + loop, utils::IteratorType::parallel);
-  Value init = neutralTensor(b, tensor::EmptyOp::create(b, loc, shape, neutral.getType()));
+  Value init = startTensor(b, tensor::EmptyOp::create(b, loc, shape, start.getType()));
   auto parts =
       linalg::GenericOp::create(b, loc, init.getType(), inputs, ValueRange(init), maps, iterators);
   IRMapping mapping;
@@ -357,13 +358,13 @@ void Split::splitIntoChunks() {
           inputSizes[{input, k}] = sizeOf(b, loc, input, k);
   };
   noteSizes(op.getDpsInputs());
-  SmallVector<Value> outs = {tensor::EmptyOp::create(b, loc, sizes, neutral.getType())};
+  SmallVector<Value> outs = {tensor::EmptyOp::create(b, loc, sizes, start.getType())};
   for (linalg::GenericOp producer : joined) {
     noteSizes(producer.getDpsInputs());
     // Its own: places that ops share cannot be written here.
     outs.push_back(b.clone(*producer.getDpsInits()[0].getDefiningOp())->getResult(0));
   }
-  Value scalar = arith::ConstantOp::create(b, loc, neutral);
+  Value scalar = arith::ConstantOp::create(b, loc, start);
   auto forall = scf::ForallOp::create(b, loc, {b.getIndexAttr(0)}, {range}, {b.getIndexAttr(block)},
                                       outs, std::nullopt);
   emitChunk(forall, loop, block, range, scalar, inputSizes);
@@ -550,11 +551,8 @@ struct SplitReductions : xtensor::impl::SplitReductionsBase<SplitReductions> {
       if (op.getNumReductionLoops() == 0 || isLeft(op) || !isLong(op))
         continue;
       Operation *combiner = reductionCombiner(op);
-      std::optional<TypedAttr> neutral;
-      if (combiner)
-        neutral = arith::getNeutralElement(combiner);
-      if (neutral)
-        Split(op, combiner, *neutral, parts).run();
+      if (TypedAttr start = combiner ? startOf(combiner) : TypedAttr())
+        Split(op, combiner, start, parts).run();
     }
   }
 };

@@ -179,12 +179,6 @@ bool readsWindows(const View &view);
 
 void lowerElementwise(mlir::Operation *op, Lowering &to);
 void lowerReduce(ReduceOp op, Lowering &to);
-/// What a reduction starts from, as an attribute of `type` (bool: i8).
-mlir::TypedAttr neutralElement(mlir::OpBuilder &b, ReduceKind kind, mlir::Type type,
-                               bool isUnsigned);
-/// One step of a reduction; null for argmax and argmin.
-mlir::Value combine(mlir::OpBuilder &b, mlir::Location loc, ReduceKind kind, mlir::Value acc,
-                    mlir::Value x, bool isUnsigned);
 void lowerCumulative(CumulativeOp op, Lowering &to);
 void lowerRecurrence(RecurrenceOp op, Lowering &to);
 void lowerContract(ContractOp op, Lowering &to);

@@ -1,5 +1,6 @@
 // Reductions: linalg.fill with the neutral element, then one linalg.generic whose loops are the
 // result's dims and then the reduced ones.
+#include "Combiners.h"
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,52 +10,6 @@ using namespace mlir;
 using namespace xtensor;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
-
-TypedAttr xtensor::neutralElement(OpBuilder &b, ReduceKind kind, Type type, bool isUnsigned) {
-  bool larger = kind == ReduceKind::max || kind == ReduceKind::argmax;
-  bool extremum = larger || kind == ReduceKind::min || kind == ReduceKind::argmin;
-  if (auto real = dyn_cast<FloatType>(type)) {
-    if (extremum)
-      return b.getFloatAttr(real, APFloat::getInf(real.getFloatSemantics(), larger));
-    return b.getFloatAttr(real, kind == ReduceKind::prod ? 1.0 : 0.0);
-  }
-  unsigned width = type.getIntOrFloatBitWidth();
-  APInt value(width, kind == ReduceKind::prod || kind == ReduceKind::all ? 1 : 0);
-  if (extremum && isUnsigned)
-    value = larger ? APInt::getMinValue(width) : APInt::getMaxValue(width);
-  else if (extremum)
-    value = larger ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width);
-  return b.getIntegerAttr(type, value);
-}
-
-Value xtensor::combine(OpBuilder &b, Location loc, ReduceKind kind, Value acc, Value x,
-                       bool isUnsigned) {
-  bool real = isa<FloatType>(x.getType());
-  // Of -0 and 0 either is the extremum: telling them apart would take twice the instructions.
-  auto noSignedZeros = arith::FastMathFlags::nsz;
-  switch (kind) {
-  case ReduceKind::sum:
-    return real ? b.createOrFold<arith::AddFOp>(loc, acc, x)
-                : b.createOrFold<arith::AddIOp>(loc, acc, x);
-  case ReduceKind::prod:
-    return real ? b.createOrFold<arith::MulFOp>(loc, acc, x)
-                : b.createOrFold<arith::MulIOp>(loc, acc, x);
-  case ReduceKind::max:
-    return real         ? b.createOrFold<arith::MaximumFOp>(loc, acc, x, noSignedZeros)
-           : isUnsigned ? b.createOrFold<arith::MaxUIOp>(loc, acc, x)
-                        : b.createOrFold<arith::MaxSIOp>(loc, acc, x);
-  case ReduceKind::min:
-    return real         ? b.createOrFold<arith::MinimumFOp>(loc, acc, x, noSignedZeros)
-           : isUnsigned ? b.createOrFold<arith::MinUIOp>(loc, acc, x)
-                        : b.createOrFold<arith::MinSIOp>(loc, acc, x);
-  case ReduceKind::any:
-    return b.createOrFold<arith::OrIOp>(loc, acc, x);
-  case ReduceKind::all:
-    return b.createOrFold<arith::AndIOp>(loc, acc, x);
-  default:
-    return {};
-  }
-}
 
 /// Whether `x` replaces the best so far: strictly better, or the first NaN.
 static Value isBetter(OpBuilder &b, Location loc, bool larger, Value x, Value best,
@@ -109,8 +64,7 @@ static void lowerArgReduce(ReduceOp op, Lowering &to) {
   Type element = arrayType(op.getX()).getElementType();
   bool larger = op.getKind() == ReduceKind::argmax;
   Reduction r = prepare(op, to);
-  Value best =
-      to.constant(neutralElement(to.b, op.getKind(), storageType(element), isUnsigned(element)));
+  Value best = to.constant(startOf(op.getKind(), storageType(element), isUnsigned(element)));
   Value bests = to.filled(type.withElement(element), best);
   Value positions = to.filled(type, to.constant(to.b.getI64IntegerAttr(0)));
   SmallVector<Value> results = to.generic(
@@ -179,7 +133,7 @@ void xtensor::lowerReduce(ReduceOp op, Lowering &to) {
   Type memory = wide ? computeType(element) : storageType(element);
   bool isBool = element.isInteger(1);
   Reduction r = prepare(op, to);
-  Value init = to.constant(neutralElement(to.b, kind, memory, isUnsigned(element)));
+  Value init = to.constant(startOf(kind, memory, isUnsigned(element)));
   Value result =
       to.generic(r.inputs, to.filled(type, init), r.output, r.reduced,
                  [&](OpBuilder &b, Location loc, ValueRange x, ValueRange old) {

@@ -1,6 +1,7 @@
 // Running combinations: one linalg.generic whose last loop is the scanned dim. Its first output
 // has an element for each step, its second is the running value, which lacks the dim. The
 // attribute `xtensor.scan` says that the last loop is walked in order, and from which end.
+#include "Combiners.h"
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,12 +67,11 @@ void xtensor::lowerCumulative(CumulativeOp op, Lowering &to) {
   if (type.getSize(op.getDimAttr()) == 1) {
     if (!exclusive)
       return to.set(op.getY(), to.view(op.getX()));
-    return to.setScalar(op.getY(),
-                        to.constant(neutralElement(to.b, kind, storageType(element), isUnsigned)));
+    return to.setScalar(op.getY(), to.constant(startOf(kind, storageType(element), isUnsigned)));
   }
   lowerScan(
       op.getY(), op.getDimAttr(), op.getReverse(), op.getX(),
-      neutralElement(to.b, kind, computeType(element), isUnsigned),
+      startOf(kind, computeType(element), isUnsigned),
       [&](OpBuilder &b, Location loc, ValueRange x, Value running) {
         Value next = combine(b, loc, kind, running, x[0], isUnsigned);
         return Step{exclusive ? running : next, next};

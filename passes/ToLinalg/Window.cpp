@@ -1,5 +1,6 @@
 // Windows are a view: an axis is read at a sum of two loops, and nothing moves. So is their
 // transpose, read at a difference, once there are zeros where no window starts.
+#include "Combiners.h"
 #include "ToLinalg/Lowering.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
