@@ -1,5 +1,5 @@
 // Which neighbouring loops of a nest become one. The CPU counts in products of sizes
-// (CPU/Stage.cpp), a kernel in the numbers that are known (GPU/Leaf.cpp). The rule is the same.
+// (CPU/Stage.cpp), a kernel in the numbers that are known (GPU/Points.cpp). The rule is the same.
 #ifndef XTENSOR_PASSES_LOOPS_H
 #define XTENSOR_PASSES_LOOPS_H
 

@@ -11,7 +11,7 @@ using namespace xtensor::gpu;
 
 Body::Body(Kernel &kernel, OpBuilder host, Value copies, Value copy)
     : kernel(kernel), b(kernel.b), host(host), copies(copies), copy(copy) {
-  threads = {kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
+  threads = Team::workgroup(kernel);
 }
 
 bool xtensor::gpu::isReport(Operation &op) {
@@ -108,10 +108,7 @@ LogicalResult Body::emit(Block &block) {
 
 template <typename Emit>
 void Body::byFirstThread(Emit emit) {
-  Location loc = kernel.loc;
-  Value first =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, threads.id, kernel.index(0));
-  auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+  auto branch = scf::IfOp::create(b, kernel.loc, threads.isFirst(kernel), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   emit();
@@ -124,7 +121,8 @@ LogicalResult Body::emit(Operation &op) {
   if (isa<linalg::LinalgOp, memref::CopyOp>(op)) {
     if (isAbsorbed(op))
       return success();
-    Leaf(kernel, &op, startsOf(kernel, op)).emit(threads);
+    Points points(kernel, &op, startsOf(kernel, op));
+    emitArrayOp(points, threads);
     return success();
   }
   if (auto load = dyn_cast<memref::LoadOp>(op))
@@ -209,33 +207,18 @@ LogicalResult Body::emitStructured(Operation &op) {
       kernel.set(x, y);
     return success();
   }
-  IRMapping map;
-  for (Value operand : op.getOperands())
-    map.map(operand, kernel.value(operand));
-  Operation *copy = b.cloneWithoutRegions(op, map);
-  for (auto [from, to] : llvm::zip_equal(op.getRegions(), copy->getRegions())) {
-    for (Block &block : from) {
-      OpBuilder::InsertionGuard guard(b);
-      Block *body = b.createBlock(
-          &to, to.end(), block.getArgumentTypes(),
-          llvm::map_to_vector(block.getArguments(), [](BlockArgument a) { return a.getLoc(); }));
-      for (auto [x, y] : llvm::zip_equal(block.getArguments(), body->getArguments()))
-        kernel.set(x, y);
-      if (failed(emit(block)))
-        return failure();
-      // The next to read may come from anywhere.
-      kernel.meet();
-      Operation *terminator = block.getTerminator();
-      IRMapping ends;
-      for (Value operand : terminator->getOperands())
-        ends.map(operand, kernel.value(operand));
-      b.clone(*terminator, ends);
-    }
-  }
-  b.setInsertionPointAfter(copy);
-  for (auto [x, y] : llvm::zip_equal(op.getResults(), copy->getResults()))
-    kernel.set(x, y);
-  return success();
+  return success(cloneInto(kernel, op, [&](Block &block) {
+    if (failed(emit(block)))
+      return false;
+    // The next to read may come from anywhere.
+    kernel.meet();
+    Operation *terminator = block.getTerminator();
+    IRMapping ends;
+    for (Value operand : terminator->getOperands())
+      ends.map(operand, kernel.value(operand));
+    b.clone(*terminator, ends);
+    return true;
+  }));
 }
 
 /// SPIR-V has a switch, but upstream's conversion to SPIR-V does not emit it: one test per case.

@@ -2,7 +2,7 @@
 #ifndef XTENSOR_PASSES_GPU_BODY_H
 #define XTENSOR_PASSES_GPU_BODY_H
 
-#include "GPU/Leaf.h"
+#include "GPU/ArrayOp.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace xtensor::gpu {

@@ -155,8 +155,8 @@ Contraction::Shape Contraction::shapeOf(linalg::GenericOp op) {
 
 Contraction::Contraction(Kernel &kernel, linalg::GenericOp op, const Tile &tile,
                          ArrayRef<Value> init, const Epilogue *epilogue)
-    : Leaf(kernel, op, init, epilogue ? ArrayRef<Beside>(epilogue->reads) : ArrayRef<Beside>(),
-           epilogue ? ArrayRef<Beside>(epilogue->writes) : ArrayRef<Beside>()),
+    : Points(kernel, op, init, epilogue ? ArrayRef<Beside>(epilogue->reads) : ArrayRef<Beside>(),
+             epilogue ? ArrayRef<Beside>(epilogue->writes) : ArrayRef<Beside>()),
       tile(tile), epilogue(epilogue) {
   // What the epilogue reads comes third.
   Parts parts = partsOf(kinds, ins[0].map, ins[1].map, outs[0].map);

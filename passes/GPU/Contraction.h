@@ -9,7 +9,7 @@ namespace xtensor::gpu {
 /// A sum over products of two operands, loops in any number and order: those of both operands and
 /// the output are batches, those of one operand and the output rows or columns, the summed ones the
 /// depth. Windows (an operand read at the sum of two loops) are loops like others.
-class Contraction : public Leaf {
+class Contraction : public Points {
 public:
   /// Null unless `op` is one, large enough for tiles to pay.
   static mlir::linalg::GenericOp match(mlir::Operation &op);

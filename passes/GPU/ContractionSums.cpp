@@ -181,7 +181,7 @@ void Contraction::store(ValueRange sums, Value firstM, Value firstN, Value batch
         break;
     }
   };
-  std::optional<Leaf> after;
+  std::optional<Points> after;
   SmallVector<Lines> read, written;
   if (epilogue) {
     after.emplace(kernel, epilogue->op);

@@ -2,7 +2,7 @@
 #ifndef XTENSOR_PASSES_GPU_EPILOGUE_H
 #define XTENSOR_PASSES_GPU_EPILOGUE_H
 
-#include "GPU/Leaf.h"
+#include "GPU/Points.h"
 
 namespace xtensor::gpu {
 

@@ -1,7 +1,9 @@
 // Launches of long scans. One workgroup handles each scan. If there are few scans, several
 // workgroups share one: a first launch combines each part. In a second launch, every part starts
 // from the combination of the parts before it.
+#include "Combiners.h"
 #include "GPU/Launches.h"
+#include "GPU/SharedScan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -17,10 +19,6 @@ constexpr int64_t kManyScans = 1024;
 constexpr int64_t kMostParts = 64;
 /// Elements that are worth a part of their own.
 constexpr int64_t kLeastPart = 4096;
-
-static Team workgroup(Kernel &kernel) {
-  return {kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
-}
 
 namespace {
 
@@ -48,7 +46,8 @@ private:
 LogicalResult Parts::launchOne(Value totals, bool second) {
   Location loc = op.getLoc();
   Kernel kernel(host, loc, limits.threads, limits);
-  Leaf leaf(kernel, op, startsOf(kernel, *op));
+  Points points(kernel, op, startsOf(kernel, *op));
+  const ScanKind kind = *ScanKind::of(points);
   OpBuilder &b = kernel.b;
   FlatView left = kernel.view(totals);
   Value count = kernel.index(parts), group = kernel.groupId();
@@ -56,14 +55,14 @@ LogicalResult Parts::launchOne(Value totals, bool second) {
   Value part = arith::RemUIOp::create(b, loc, group, count);
   Value firstOfRow = arith::SubIOp::create(b, loc, group, part);
   // Parts are whole tiles, so that elements lie in them as they do in the whole.
-  const int64_t tile = kernel.threads * Leaf::kOwn;
-  Value size = kernel.index(leaf.reductionSize());
+  const int64_t tile = kernel.threads * SharedScan::kOwn;
+  Value size = kernel.index(points.reductionSize());
   // Where there are no elements, the first part is the last: it stores the value at the start.
   Value atLeastOne = arith::MaxUIOp::create(b, loc, size, kernel.index(1));
   Value perPart = arith::AddIOp::create(b, loc, atLeastOne, kernel.index(parts * tile - 1));
   perPart = arith::DivUIOp::create(b, loc, perPart, kernel.index(parts * tile));
   perPart = arith::MulIOp::create(b, loc, perPart, kernel.index(tile));
-  Leaf::Stretch stretch;
+  SharedScan::Stretch stretch;
   stretch.from = arith::MulIOp::create(b, loc, part, perPart);
   stretch.to = arith::AddIOp::create(b, loc, stretch.from, perPart);
   stretch.isLast = arith::AndIOp::create(
@@ -75,16 +74,17 @@ LogicalResult Parts::launchOne(Value totals, bool second) {
     stretch.total = &left;
     stretch.at = group;
   }
-  Operation *combiner = leaf.scan()->combiner;
-  leaf.emitStretch(workgroup(kernel), row, stretch, [&](Value start) -> Value {
-    auto loop = scf::ForOp::create(b, loc, kernel.index(0), part, kernel.index(1), start);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value at = arith::AddIOp::create(b, loc, firstOfRow, loop.getInductionVar());
-    scf::YieldOp::create(
-        b, loc, leaf.combine(combiner, loop.getRegionIterArgs()[0], kernel.load(left, at)));
-    return loop.getResult(0);
-  });
+  SharedScan(points, kind)
+      .emitStretch(Team::workgroup(kernel), row, stretch, [&](Value start) -> Value {
+        auto loop = scf::ForOp::create(b, loc, kernel.index(0), part, kernel.index(1), start);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(loop.getBody());
+        Value at = arith::AddIOp::create(b, loc, firstOfRow, loop.getInductionVar());
+        scf::YieldOp::create(b, loc,
+                             xtensor::combined(b, kind.combiner, loop.getRegionIterArgs()[0],
+                                               kernel.load(left, at)));
+        return loop.getResult(0);
+      });
   if (kernel.isBroken())
     return failure();
   kernel.launch(module, constant(host, loc, rows * parts));
@@ -139,17 +139,18 @@ FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module, const K
   OpBuilder host(&op);
   Location loc = op.getLoc();
   Kernel kernel(host, loc, limits.threads, limits);
-  Leaf leaf(kernel, &op, startsOf(kernel, op));
-  int64_t rows = leaf.parallelPoints(), steps = leaf.reductionPoints();
-  std::optional<Leaf::Scan> kind = leaf.scan();
+  Points points(kernel, &op, startsOf(kernel, op));
+  int64_t rows = points.parallelPoints(), steps = points.reductionPoints();
+  std::optional<ScanKind> kind = ScanKind::of(points);
   bool isOpen = ShapedType::isDynamic(rows) || ShapedType::isDynamic(steps);
   bool isLong = ShapedType::isDynamic(steps) || steps >= kLeastSteps;
   bool areFew = !ShapedType::isDynamic(rows) && rows < (limits.rows ? limits.rows : kManyScans);
-  bool suits = isOpen || leaf.reducesRows() || rows < kManyScans ||
+  bool suits = isOpen || points.reducesRows() || rows < kManyScans ||
                (limits.steps && steps >= limits.steps / 2);
   if (!kind || rows == 0 || !isLong || !suits || limits.areThreads(rows, steps))
     return false;
-  if (leaf.canScanInParts() && kind->running + 1 == generic.getDpsInits().size())
+  // What leaves the range is done in order, which several workgroups cannot.
+  if (!kind->mayFail() && kind->running + 1 == generic.getDpsInits().size())
     if (int64_t parts = partsOf(rows, steps, limits); parts > 1) {
       if (failed(Parts(generic, module, limits, rows, parts).launch()))
         return failure();
@@ -160,11 +161,12 @@ FailureOr<bool> xtensor::gpu::launchScan(Operation &op, ModuleOp module, const K
     Value n = outputPoints(host, op);
     groups = arith::MaxUIOp::create(host, loc, n, constant(host, loc, 1));
     groups = arith::MinUIOp::create(host, loc, groups, constant(host, loc, limits.maxGroups));
-    chosen = areWorkgroups(host, generic, n, leaf.reducesRows(), limits);
+    chosen = areWorkgroups(host, generic, n, points.reducesRows(), limits);
     otherwise = arith::XOrIOp::create(
         host, loc, chosen, arith::ConstantIntOp::create(host, loc, /*value=*/1, /*width=*/1));
   }
-  leaf.emitScans(workgroup(kernel), kernel.groupId(), kernel.value(groups));
+  SharedScan(points, *kind)
+      .emitRows(Team::workgroup(kernel), kernel.groupId(), kernel.value(groups));
   if (kernel.isBroken())
     return failure();
   launchIf(kernel, host, module, groups, chosen);

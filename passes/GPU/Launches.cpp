@@ -2,6 +2,7 @@
 
 #include "Estimates.h"
 #include "GPU/Contraction.h"
+#include "GPU/SharedReduction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -84,10 +85,12 @@ static FailureOr<Value> launchLongRows(Operation &op, ModuleOp module, const Ker
   OpBuilder host(&op);
   Location loc = op.getLoc();
   Kernel kernel(host, loc, limits.threads, limits);
-  Leaf leaf(kernel, &op, startsOf(kernel, op));
-  int64_t points = leaf.parallelPoints();
-  bool many = ShapedType::isDynamic(points) || points >= kLongRow;
-  if (!many || leaf.reductionPoints() >= 0 || !leaf.canCooperate() || !leaf.reducesRows())
+  Points points(kernel, &op, startsOf(kernel, op));
+  bool many = ShapedType::isDynamic(points.parallelPoints()) || points.parallelPoints() >= kLongRow;
+  if (!many || points.reductionPoints() >= 0 || !points.reducesRows())
+    return Value();
+  std::optional<SharedReduction> reduction = SharedReduction::of(points);
+  if (!reduction)
     return Value();
   Value steps = reductionSteps(host, cast<linalg::GenericOp>(op));
   if (!steps)
@@ -97,17 +100,44 @@ static FailureOr<Value> launchLongRows(Operation &op, ModuleOp module, const Ker
   };
   Value groups = outputPoints(host, op);
   groups = arith::MinUIOp::create(host, loc, groups, constant(host, loc, limits.maxGroups));
-  leaf.emitCooperative({kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true},
-                       kernel.groupId(), kernel.value(groups));
+  reduction->emitRows(Team::workgroup(kernel), kernel.groupId(), kernel.value(groups));
   if (kernel.isBroken())
     return failure();
   launchIf(kernel, host, module, groups, compare(arith::CmpIPredicate::uge));
   return compare(arith::CmpIPredicate::ult);
 }
 
+/// The threads of a launch of that many workgroups.
+static Team allThreads(Kernel &kernel, Value groups) {
+  OpBuilder &b = kernel.b;
+  Location loc = kernel.loc;
+  Value first = arith::MulIOp::create(b, loc, kernel.groupId(), kernel.index(kernel.threads));
+  Team team;
+  team.id = arith::AddIOp::create(b, loc, first, kernel.threadId());
+  auto known = getConstantIntValue(groups);
+  team.known = known ? *known * kernel.threads : 0;
+  team.count =
+      known ? kernel.index(team.known)
+            : arith::MulIOp::create(b, loc, kernel.value(groups), kernel.index(kernel.threads));
+  return team;
+}
+
+/// Workgroups for the points of the outputs of `op`.
+static Value groupsFor(Operation &op, OpBuilder &host, int64_t points, int64_t perGroup,
+                       const KernelLimits &limits) {
+  Location loc = op.getLoc();
+  if (!ShapedType::isDynamic(points))
+    return constant(host, loc,
+                    std::min(llvm::divideCeil(points, perGroup), uint64_t(limits.maxGroups)));
+  Value n = outputPoints(host, op);
+  Value up = arith::AddIOp::create(host, loc, n, constant(host, loc, perGroup - 1));
+  n = arith::DivUIOp::create(host, loc, up, constant(host, loc, perGroup));
+  return arith::MinUIOp::create(host, loc, n, constant(host, loc, limits.maxGroups));
+}
+
 /// With `condition`, only where that holds.
-static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimits &limits,
-                                Value condition) {
+static LogicalResult launchArrayOp(Operation &op, ModuleOp module, const KernelLimits &limits,
+                                   Value condition) {
   if (!condition) {
     FailureOr<Value> areShort = launchLongRows(op, module, limits);
     if (failed(areShort))
@@ -115,48 +145,29 @@ static LogicalResult launchLeaf(Operation &op, ModuleOp module, const KernelLimi
     condition = *areShort;
   }
   OpBuilder host(&op);
-  Location loc = op.getLoc();
-  Kernel kernel(host, loc, limits.threads, limits);
-  Leaf leaf(kernel, &op, startsOf(kernel, op));
-  int64_t points = leaf.parallelPoints(), each = leaf.reductionPoints();
-  if (points == 0) {
+  Kernel kernel(host, op.getLoc(), limits.threads, limits);
+  Points points(kernel, &op, startsOf(kernel, op));
+  int64_t count = points.parallelPoints(), each = points.reductionPoints();
+  if (count == 0) {
     eraseWithFills(op);
     return success();
   }
-  bool together = !condition && leaf.canCooperate() && leaf.reducesRows() &&
+  std::optional<SharedReduction> reduction = SharedReduction::of(points);
+  bool together = !condition && reduction && points.reducesRows() &&
                   (each < 0 || each >= kLongRow) &&
-                  !(leaf.chooses() && limits.areThreads(points, each));
-  auto groupsOn = [&](int64_t perGroup) -> Value {
-    if (!ShapedType::isDynamic(points))
-      return constant(host, loc,
-                      std::min(llvm::divideCeil(points, perGroup), uint64_t(limits.maxGroups)));
-    Value n = outputPoints(host, op);
-    Value up = arith::AddIOp::create(host, loc, n, constant(host, loc, perGroup - 1));
-    n = arith::DivUIOp::create(host, loc, up, constant(host, loc, perGroup));
-    return arith::MinUIOp::create(host, loc, n, constant(host, loc, limits.maxGroups));
-  };
+                  !(reduction->chooses() && limits.areThreads(count, each));
   // Columns that leave most of the device idle are shared by threads.
-  int64_t columns = ShapedType::isDynamic(points) || points <= limits.groups * kernel.threads / 2
-                        ? leaf.columnsOfWorkgroup(kernel.threads)
-                        : 0;
-  Value groups = groupsOn(together ? 1 : columns ? columns : kernel.threads * leaf.pointsAtOnce());
-  Team workgroup{kernel.threadId(), kernel.index(kernel.threads), kernel.threads, true};
-  if (together) {
-    leaf.emitCooperative(workgroup, kernel.groupId(), kernel.value(groups));
-  } else if (columns) {
-    leaf.emitColumns(workgroup, columns, kernel.groupId(), kernel.value(groups));
-  } else {
-    OpBuilder &b = kernel.b;
-    Value first = arith::MulIOp::create(b, loc, kernel.groupId(), kernel.index(kernel.threads));
-    Team team;
-    team.id = arith::AddIOp::create(b, loc, first, kernel.threadId());
-    auto known = getConstantIntValue(groups);
-    team.known = known ? *known * kernel.threads : 0;
-    team.count =
-        known ? kernel.index(team.known)
-              : arith::MulIOp::create(b, loc, kernel.value(groups), kernel.index(kernel.threads));
-    leaf.emit(team);
-  }
+  bool isIdle = ShapedType::isDynamic(count) || count <= limits.groups * kernel.threads / 2;
+  int64_t columns = reduction && isIdle ? reduction->columnsOfWorkgroup(kernel.threads) : 0;
+  int64_t perGroup = together ? 1 : columns ? columns : kernel.threads * points.pointsAtOnce();
+  Value groups = groupsFor(op, host, count, perGroup, limits);
+  Team workgroup = Team::workgroup(kernel);
+  if (together)
+    reduction->emitRows(workgroup, kernel.groupId(), kernel.value(groups));
+  else if (columns)
+    reduction->emitAllColumns(columns, workgroup, kernel.groupId(), kernel.value(groups));
+  else
+    emitArrayOp(points, allThreads(kernel, groups));
   if (kernel.isBroken())
     return failure();
   launchIf(kernel, host, module, groups, condition);
@@ -215,5 +226,5 @@ LogicalResult xtensor::gpu::launchOperation(Operation &op, ModuleOp module,
   Value otherwise;
   if (FailureOr<bool> done = launchScan(op, module, limits, otherwise); failed(done) || *done)
     return success(succeeded(done));
-  return launchLeaf(op, module, limits, otherwise);
+  return launchArrayOp(op, module, limits, otherwise);
 }

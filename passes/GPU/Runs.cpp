@@ -1,6 +1,6 @@
-// Contiguous elements, several at a time (Leaf). A thread loads or stores 16 bytes at once if
+// Contiguous elements, several at a time (Points). A thread loads or stores 16 bytes at once if
 // sizes and offsets are multiples of that.
-#include "GPU/Leaf.h"
+#include "GPU/Points.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace xtensor::gpu;
 using mlir::utils::IteratorType;
 
-std::optional<Leaf::Linear> Leaf::linear(const Access &access) {
+std::optional<Points::Linear> Points::linear(const Access &access) {
   Linear place{access.view.offset, SmallVector<OpFoldResult>(kinds.size(), kernel.fixed(0))};
   std::function<bool(AffineExpr, int64_t, OpFoldResult)> add = [&](AffineExpr e, int64_t factor,
                                                                    OpFoldResult stride) {
@@ -51,7 +51,7 @@ static bool isMultiple(OpFoldResult v, int64_t by) {
 
 /// Whether `width` elements along this loop lie side by side in memory, from a multiple of their
 /// number on.
-bool Leaf::isRun(const Access &access, unsigned loop, int64_t width) {
+bool Points::isRun(const Access &access, unsigned loop, int64_t width) {
   if (width == 1)
     return false;
   std::optional<Linear> place = linear(access);
@@ -63,8 +63,7 @@ bool Leaf::isRun(const Access &access, unsigned loop, int64_t width) {
   return true;
 }
 
-/// How many elements along this loop one load brings; 1 where some would be written one by one.
-int64_t Leaf::vectorWidth(unsigned loop) {
+int64_t Points::vectorWidth(unsigned loop) {
   auto size = getConstantIntValue(ranges[loop]);
   if (!size || *size == 0)
     return 1;
@@ -92,9 +91,9 @@ int64_t Leaf::vectorWidth(unsigned loop) {
   return any ? width : 1;
 }
 
-int64_t Leaf::pointsAtOnce() {
-  SmallVector<unsigned> over = loops(IteratorType::parallel);
-  if (over.empty() || !loops(IteratorType::reduction).empty())
+int64_t Points::pointsAtOnce() {
+  SmallVector<unsigned> over = parallelLoops();
+  if (over.empty() || !reductionLoops().empty())
     return 1;
   return vectorWidth(over.back());
 }
@@ -104,10 +103,8 @@ static Value further(Kernel &kernel, Value at, int64_t i) {
   return kernel.index(kernel.add(at, kernel.fixed(i)));
 }
 
-/// The elements of each access at `width` points from this one on: per point, one value per access,
-/// null where it is not used.
-SmallVector<SmallVector<Value>> Leaf::loadRun(ArrayRef<Access> accesses, const Point &point,
-                                              unsigned loop, int64_t width) {
+SmallVector<SmallVector<Value>> Points::loadRun(ArrayRef<Access> accesses, const Point &point,
+                                                unsigned loop, int64_t width) {
   SmallVector<SmallVector<Value>> values(width, SmallVector<Value>(accesses.size()));
   for (auto [n, access] : llvm::enumerate(accesses)) {
     if (accesses.data() == ins.data() ? !isRead(n) : !isStart(n))
@@ -128,31 +125,18 @@ SmallVector<SmallVector<Value>> Leaf::loadRun(ArrayRef<Access> accesses, const P
   return values;
 }
 
-Leaf::Point Leaf::pointOfRun(const Point &point, unsigned loop, int64_t i) {
+Points::Point Points::pointOfRun(const Point &point, unsigned loop, int64_t i) {
   Point at = point;
   if (i > 0 && generic && generic.hasIndexSemantics())
     at[loop] = further(kernel, point[loop], i);
   return at;
 }
 
-void Leaf::storeRun(ArrayRef<SmallVector<Value>> results, const Point &point) {
+void Points::storeRun(ArrayRef<SmallVector<Value>> results, const Point &point) {
   for (auto [n, access] : llvm::enumerate(outs)) {
     SmallVector<Value> run;
     for (const SmallVector<Value> &values : results)
       run.push_back(values[n]);
     kernel.storeRun(run, access.view, offset(access, point));
   }
-}
-
-/// Points from this one on.
-void Leaf::onePoints(Point point, unsigned loop, int64_t width) {
-  SmallVector<SmallVector<Value>> values = loadRun(ins, point, loop, width);
-  SmallVector<SmallVector<Value>> old = loadRun(outs, point, loop, width), results;
-  for (int64_t i = 0; i < width; ++i) {
-    for (unsigned n = 0; n < outs.size(); ++n)
-      if (init[n] && generic && !generic.getRegionOutputArgs()[n].use_empty())
-        old[i][n] = init[n];
-    results.push_back(apply(values[i], pointOfRun(point, loop, i), old[i]));
-  }
-  storeRun(results, point);
 }

@@ -5,6 +5,7 @@
 //   ==>  thread i: p = ..x[i]..; atomic y[p] += z[i]
 #include "GPU/Launches.h"
 
+#include "Combiners.h"
 #include "Estimates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -32,10 +33,7 @@ struct Updates {
 } // namespace
 
 static bool isCombiner(Operation *op) {
-  return isa_and_nonnull<arith::AddIOp, arith::AddFOp, arith::MulIOp, arith::MulFOp, arith::MaxSIOp,
-                         arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp, arith::MaximumFOp,
-                         arith::MinimumFOp>(op) &&
-         op->hasOneUse() && (op->getOperand(0) != op->getOperand(1));
+  return op && xtensor::mayReorder(op) && op->hasOneUse() && op->getOperand(0) != op->getOperand(1);
 }
 
 /// Reads what the update does: false if threads cannot do it in parallel.
@@ -241,8 +239,8 @@ private:
         Value at = kernel.place(view, updates.store.getIndices());
         combine(kernel.value(updates.update()), view, at);
       } else if (&op == updates.row) {
-        Leaf leaf(kernel, &op);
-        leaf.emitUpdate(inRow, updates.combiner, [&](const FlatView &view, Value at) {
+        Points points(kernel, &op);
+        points.emitUpdate(inRow, updates.combiner, [&](const FlatView &view, Value at) {
           combine(kernel.value(updates.update()), view, at);
         });
       } else if (&op != updates.before && &op != updates.combiner && !isa<memref::CopyOp>(op) &&
