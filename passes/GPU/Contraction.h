@@ -55,15 +55,6 @@ private:
     llvm::SmallVector<int64_t> further;
     int64_t run; // neighbours
   };
-  /// An operand at a thread's rows and columns.
-  struct Lines {
-    const Access *access;
-    mlir::OpFoldResult base;
-    llvm::SmallVector<mlir::OpFoldResult> rows, columns;
-    bool byRow, byColumn;                // whether it depends on them
-    int64_t run;                         // elements that are loaded or stored at once
-    llvm::SmallVector<mlir::Value> kept; // elements of one row or column, loaded before
-  };
 
   mlir::OpFoldResult sizeOf(llvm::ArrayRef<unsigned> loops);
   mlir::OpFoldResult along(const Linear &place, llvm::ArrayRef<unsigned> loops, mlir::Value flat);
@@ -98,10 +89,9 @@ private:
                                            int64_t depth);
 
   // ContractionSums.cpp
+  class SumStore;
   void store(mlir::ValueRange sums, mlir::Value firstM, mlir::Value firstN, mlir::Value batch,
              mlir::OpFoldResult partOffset, bool fresh);
-  llvm::SmallVector<mlir::Value> read(Lines &lines, int64_t i, int64_t j, int64_t run);
-  void write(llvm::ArrayRef<mlir::Value> run, const Lines &lines, int64_t i, int64_t j);
 
   const Tile &tile;
   const Epilogue *epilogue;

@@ -87,119 +87,170 @@ void Contraction::multiplyElements(Value buffer, SmallVectorImpl<Value> &sums) {
 
 //===- sums ------------------------------------------------------------------===//
 
-/// Elements of this operand at a row and at columns from `j` on.
-SmallVector<Value> Contraction::read(Lines &lines, int64_t i, int64_t j, int64_t run) {
+namespace {
+
+/// A row or a column of the product; `inside`: whether it is there, null where all are.
+struct Line {
+  Value at, inside;
+};
+
+/// An operand at a thread's rows and columns.
+struct Lines {
+  const Access *access;
+  OpFoldResult base;
+  SmallVector<OpFoldResult> rows, columns;
+  bool byRow, byColumn;    // whether it depends on them
+  int64_t run;             // elements that are loaded or stored at once
+  SmallVector<Value> kept; // elements of one row or column, loaded before
+
+  Value at(Kernel &kernel, int64_t i, int64_t j) const {
+    return kernel.index(kernel.add(kernel.add(base, rows[i]), columns[j]));
+  }
+  /// Elements at a row and at columns from `j` on.
+  SmallVector<Value> read(Kernel &kernel, int64_t i, int64_t j, int64_t count) const;
+  void write(Kernel &kernel, ArrayRef<Value> values, int64_t i, int64_t j) const;
+};
+
+} // namespace
+
+SmallVector<Value> Lines::read(Kernel &kernel, int64_t i, int64_t j, int64_t count) const {
   SmallVector<Value> values;
-  if (!lines.kept.empty()) {
-    for (int64_t n = 0; n < run; ++n)
-      values.push_back(lines.kept[lines.byColumn ? j + n : lines.byRow ? i : 0]);
+  if (!kept.empty()) {
+    for (int64_t n = 0; n < count; ++n)
+      values.push_back(kept[byColumn ? j + n : byRow ? i : 0]);
     return values;
   }
-  auto at = [&](int64_t j) {
-    return kernel.index(kernel.add(kernel.add(lines.base, lines.rows[i]), lines.columns[j]));
-  };
-  if (run > 1 && lines.run == run)
-    return kernel.loadRun(lines.access->view, at(j), run);
-  for (int64_t n = 0; n < run; ++n)
-    values.push_back(kernel.load(lines.access->view, at(j + n)));
+  if (count > 1 && run == count)
+    return kernel.loadRun(access->view, at(kernel, i, j), count);
+  for (int64_t n = 0; n < count; ++n)
+    values.push_back(kernel.load(access->view, at(kernel, i, j + n)));
   return values;
 }
 
-void Contraction::write(ArrayRef<Value> run, const Lines &lines, int64_t i, int64_t j) {
-  auto at = [&](int64_t j) {
-    return kernel.index(kernel.add(kernel.add(lines.base, lines.rows[i]), lines.columns[j]));
-  };
-  if (run.size() > 1 && lines.run == static_cast<int64_t>(run.size()))
-    return kernel.storeRun(run, lines.access->view, at(j));
-  for (auto [n, v] : llvm::enumerate(run))
-    kernel.store(v, lines.access->view, at(j + n));
+void Lines::write(Kernel &kernel, ArrayRef<Value> values, int64_t i, int64_t j) const {
+  if (values.size() > 1 && run == static_cast<int64_t>(values.size()))
+    return kernel.storeRun(values, access->view, at(kernel, i, j));
+  for (auto [n, v] : llvm::enumerate(values))
+    kernel.store(v, access->view, at(kernel, i, j + n));
 }
 
-void Contraction::store(ValueRange sums, Value firstM, Value firstN, Value batch,
-                        OpFoldResult partOffset, bool fresh) {
-  // Places in the product, outside ones null where all are inside.
-  struct Line {
-    Value at, inside;
-  };
-  auto lines = [&](const Spread &spread, Value first, int64_t side, OpFoldResult size) {
-    auto known = getConstantIntValue(size);
-    bool whole = known && *known % side == 0;
-    OpFoldResult from = kernel.add(first, spread.base);
-    SmallVector<Line> result;
-    for (int64_t further : spread.further) {
-      Value at = kernel.index(kernel.add(from, kernel.fixed(further)));
-      result.push_back({at, whole ? Value() : less(at, size)});
-    }
-    return result;
-  };
-  Spread ofRows = spread(true), ofColumns = spread(false);
-  SmallVector<Line> down = lines(ofRows, firstM, tile.m, sizeOf(rows)),
-                    across = lines(ofColumns, firstN, tile.n, sizeOf(columns));
+/// What a thread does with its sums: it adds them to what the output holds, computes the epilogue,
+/// and stores them.
+class Contraction::SumStore {
+public:
+  SumStore(Contraction &of, Value firstM, Value firstN, Value batch, OpFoldResult partOffset,
+           bool fresh);
+  void emit(ValueRange sums);
+
+private:
+  SmallVector<Line> lines(const Spread &spread, Value first, int64_t side, OpFoldResult size);
+  Lines operand(const Access &access, OpFoldResult offset);
+  void loadOnce(Lines &operand);
+  void readEpilogue();
+  void emitRun(SmallVector<Value> values, int64_t i, int64_t j);
+  void emitEpilogue(ArrayRef<Value> values, int64_t i, int64_t j);
+
+  Contraction &c;
+  Kernel &kernel;
+  OpBuilder &b;
+  Location loc;
+  const Epilogue *epilogue;
+  Value batch;
+  bool fresh; // nothing is there yet
+  SmallVector<Line> down, across;
+  int64_t run; // neighbours that are stored at once
+  std::optional<Points> after;
+  SmallVector<Lines> read, written; // by the epilogue
+  std::optional<Lines> own;         // the sums
+};
+
+Contraction::SumStore::SumStore(Contraction &of, Value firstM, Value firstN, Value batch,
+                                OpFoldResult partOffset, bool fresh)
+    : c(of), kernel(c.kernel), b(c.b), loc(c.loc), epilogue(c.epilogue), batch(batch),
+      fresh(fresh) {
+  Spread ofRows = c.spread(true), ofColumns = c.spread(false);
+  down = lines(ofRows, firstM, c.tile.m, c.sizeOf(c.rows));
+  across = lines(ofColumns, firstN, c.tile.n, c.sizeOf(c.columns));
   // Neighbours are stored at once where none of them can be outside alone.
-  int64_t run = ofColumns.run;
-  auto last = columns.empty() ? std::nullopt : getConstantIntValue(ranges[columns.back()]);
+  run = ofColumns.run;
+  auto last = c.columns.empty() ? std::nullopt : getConstantIntValue(c.ranges[c.columns.back()]);
   if (!last || *last % run)
     run = 1;
+  if (epilogue)
+    readEpilogue();
+  if (!epilogue || epilogue->keepsSums || !c.init[0])
+    own = operand(c.outs[0], partOffset);
+}
 
-  auto operand = [&](const Access &access, OpFoldResult offset) {
-    Linear place = *linear(access);
-    auto depends = [&](ArrayRef<unsigned> loops) {
-      return llvm::any_of(loops,
-                          [&](unsigned i) { return getConstantIntValue(place.steps[i]) != 0; });
-    };
-    Lines result{&access,
-                 kernel.add(kernel.add(place.base, along(place, batches, batch)), offset),
-                 {},
-                 {},
-                 depends(rows),
-                 depends(columns),
-                 1,
-                 {}};
-    for (const Line &line : down)
-      result.rows.push_back(along(place, rows, line.at));
-    for (const Line &line : across)
-      result.columns.push_back(along(place, columns, line.at));
-    const int64_t bits = Kernel::stored(access.view.element).getIntOrFloatBitWidth();
-    if (run > 1 && bits >= 8 && run * bits / 8 <= kernel.limits.vectorBytes &&
-        isRun(access, columns.back(), run) && isRun(outs[0], columns.back(), run))
-      result.run = run;
-    return result;
-  };
-  // What depends on rows or on columns alone is loaded once for each. What lies outside has the
-  // first element's address.
-  auto loadOnce = [&](Lines &operand) {
-    if (operand.byRow && operand.byColumn)
-      return;
-    const auto &places = operand.byColumn ? operand.columns : operand.rows;
-    const auto &sides = operand.byColumn ? across : down;
-    for (auto [place, line] : llvm::zip_equal(places, sides)) {
-      Value at = kernel.index(kernel.add(operand.base, place));
-      if (line.inside)
-        at = arith::SelectOp::create(b, loc, line.inside, at, kernel.index(operand.base));
-      operand.kept.push_back(kernel.load(operand.access->view, at));
-      if (!operand.byRow && !operand.byColumn)
-        break;
-    }
-  };
-  std::optional<Points> after;
-  SmallVector<Lines> read, written;
-  if (epilogue) {
-    after.emplace(kernel, epilogue->op);
-    for (size_t n = 2; n < ins.size(); ++n) {
-      read.push_back(ins[n].map ? operand(ins[n], kernel.fixed(0)) : Lines());
-      if (ins[n].map)
-        loadOnce(read.back());
-    }
-    for (size_t n = 1; n < outs.size(); ++n)
-      written.push_back(operand(outs[n], kernel.fixed(0)));
+SmallVector<Line> Contraction::SumStore::lines(const Spread &spread, Value first, int64_t side,
+                                               OpFoldResult size) {
+  auto known = getConstantIntValue(size);
+  bool whole = known && *known % side == 0;
+  OpFoldResult from = kernel.add(first, spread.base);
+  SmallVector<Line> result;
+  for (int64_t further : spread.further) {
+    Value at = kernel.index(kernel.add(from, kernel.fixed(further)));
+    result.push_back({at, whole ? Value() : c.less(at, size)});
   }
-  bool storesSums = !epilogue || epilogue->keepsSums;
-  std::optional<Lines> own;
-  if (storesSums || !init[0])
-    own = operand(outs[0], partOffset);
+  return result;
+}
 
-  for (int64_t i = 0; i < tile.threadM; ++i)
-    for (int64_t j = 0; j < tile.threadN; j += run) {
+Lines Contraction::SumStore::operand(const Access &access, OpFoldResult offset) {
+  Linear place = *c.linear(access);
+  auto depends = [&](ArrayRef<unsigned> loops) {
+    return llvm::any_of(loops,
+                        [&](unsigned i) { return getConstantIntValue(place.steps[i]) != 0; });
+  };
+  Lines result{&access,
+               kernel.add(kernel.add(place.base, c.along(place, c.batches, batch)), offset),
+               {},
+               {},
+               depends(c.rows),
+               depends(c.columns),
+               1,
+               {}};
+  for (const Line &line : down)
+    result.rows.push_back(c.along(place, c.rows, line.at));
+  for (const Line &line : across)
+    result.columns.push_back(c.along(place, c.columns, line.at));
+  const int64_t bits = Kernel::stored(access.view.element).getIntOrFloatBitWidth();
+  if (run > 1 && bits >= 8 && run * bits / 8 <= kernel.limits.vectorBytes &&
+      c.isRun(access, c.columns.back(), run) && c.isRun(c.outs[0], c.columns.back(), run))
+    result.run = run;
+  return result;
+}
+
+/// What depends on rows or on columns alone is loaded once for each. What lies outside has the
+/// first element's address.
+void Contraction::SumStore::loadOnce(Lines &operand) {
+  if (operand.byRow && operand.byColumn)
+    return;
+  const auto &places = operand.byColumn ? operand.columns : operand.rows;
+  const auto &sides = operand.byColumn ? across : down;
+  for (auto [place, line] : llvm::zip_equal(places, sides)) {
+    Value at = kernel.index(kernel.add(operand.base, place));
+    if (line.inside)
+      at = arith::SelectOp::create(b, loc, line.inside, at, kernel.index(operand.base));
+    operand.kept.push_back(kernel.load(operand.access->view, at));
+    if (!operand.byRow && !operand.byColumn)
+      break;
+  }
+}
+
+void Contraction::SumStore::readEpilogue() {
+  after.emplace(kernel, epilogue->op);
+  for (size_t n = 2; n < c.ins.size(); ++n) {
+    read.push_back(c.ins[n].map ? operand(c.ins[n], kernel.fixed(0)) : Lines());
+    if (c.ins[n].map)
+      loadOnce(read.back());
+  }
+  for (size_t n = 1; n < c.outs.size(); ++n)
+    written.push_back(operand(c.outs[n], kernel.fixed(0)));
+}
+
+void Contraction::SumStore::emit(ValueRange sums) {
+  for (int64_t i = 0; i < c.tile.threadM; ++i)
+    for (int64_t j = 0; j < c.tile.threadN; j += run) {
       OpBuilder::InsertionGuard guard(b);
       Value inside = down[i].inside;
       if (Value other = across[j].inside)
@@ -208,34 +259,44 @@ void Contraction::store(ValueRange sums, Value firstM, Value firstN, Value batch
         auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
         b.setInsertionPointToStart(branch.thenBlock());
       }
-      SmallVector<Value> values(sums.slice(i * tile.threadN + j, run));
-      if (!fresh) {
-        SmallVector<Value> old(run, init[0]);
-        if (!init[0])
-          old = this->read(*own, i, j, run);
-        for (auto [v, start] : llvm::zip_equal(values, old))
-          v = isa<FloatType>(type) ? arith::AddFOp::create(b, loc, start, v).getResult()
-                                   : arith::AddIOp::create(b, loc, start, v).getResult();
-      }
-      if (storesSums)
-        write(values, *own, i, j);
-      if (!epilogue)
-        continue;
-      SmallVector<SmallVector<Value>> elements;
-      for (auto [n, lines] : llvm::enumerate(read))
-        elements.push_back(n == epilogue->sum ? values
-                           : lines.access     ? this->read(lines, i, j, run)
-                                              : SmallVector<Value>(run));
-      SmallVector<SmallVector<Value>> results(written.size());
-      for (int64_t n = 0; n < run; ++n) {
-        SmallVector<Value> inputs;
-        for (const SmallVector<Value> &each : elements)
-          inputs.push_back(each[n]);
-        SmallVector<Value> made = after->apply(inputs, {}, SmallVector<Value>(written.size()));
-        for (auto [all, v] : llvm::zip_equal(results, made))
-          all.push_back(v);
-      }
-      for (auto [lines, all] : llvm::zip_equal(written, results))
-        write(all, lines, i, j);
+      emitRun(SmallVector<Value>(sums.slice(i * c.tile.threadN + j, run)), i, j);
     }
+}
+
+void Contraction::SumStore::emitRun(SmallVector<Value> values, int64_t i, int64_t j) {
+  if (!fresh) {
+    Value known = c.init[0];
+    SmallVector<Value> old = known ? SmallVector<Value>(run, known) : own->read(kernel, i, j, run);
+    for (auto [v, start] : llvm::zip_equal(values, old))
+      v = isa<FloatType>(c.type) ? arith::AddFOp::create(b, loc, start, v).getResult()
+                                 : arith::AddIOp::create(b, loc, start, v).getResult();
+  }
+  if (!epilogue || epilogue->keepsSums)
+    own->write(kernel, values, i, j);
+  if (epilogue)
+    emitEpilogue(values, i, j);
+}
+
+void Contraction::SumStore::emitEpilogue(ArrayRef<Value> values, int64_t i, int64_t j) {
+  SmallVector<SmallVector<Value>> elements;
+  for (auto [n, lines] : llvm::enumerate(read))
+    elements.push_back(n == epilogue->sum ? SmallVector<Value>(values)
+                       : lines.access     ? lines.read(kernel, i, j, run)
+                                          : SmallVector<Value>(run));
+  SmallVector<SmallVector<Value>> results(written.size());
+  for (int64_t n = 0; n < run; ++n) {
+    SmallVector<Value> inputs;
+    for (const SmallVector<Value> &each : elements)
+      inputs.push_back(each[n]);
+    SmallVector<Value> made = after->apply(inputs, {}, SmallVector<Value>(written.size()));
+    for (auto [all, v] : llvm::zip_equal(results, made))
+      all.push_back(v);
+  }
+  for (auto [lines, all] : llvm::zip_equal(written, results))
+    lines.write(kernel, all, i, j);
+}
+
+void Contraction::store(ValueRange sums, Value firstM, Value firstN, Value batch,
+                        OpFoldResult partOffset, bool fresh) {
+  SumStore(*this, firstM, firstN, batch, partOffset, fresh).emit(sums);
 }
