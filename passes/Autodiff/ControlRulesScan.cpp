@@ -345,25 +345,66 @@ static SmallVector<bool> carriesWithCotangents(Transposer &t, ScanOp op) {
   return live;
 }
 
-static LogicalResult transposeScan(Transposer &t, Operation *o) {
-  auto op = cast<ScanOp>(o);
-  Block *body = op.getBody();
-  StringAttr dim = op.getDimAttr();
-  Location loc = t.b.getLoc();
-  Deferred deferred(t, op);
-  SmallVector<unsigned> live;
-  for (auto [i, is] : llvm::enumerate(carriesWithCotangents(t, op)))
-    if (is)
-      live.push_back(i);
+namespace {
 
-  // Carried: the cotangents of the carries. Read step by step: the cotangents of what was
-  // stacked, then the residuals.
-  SmallVector<Value> inits, over;
+/// The transpose of a scan: a scan the other way round, of cotangents.
+class TransposedScan {
+public:
+  TransposedScan(Transposer &t, ScanOp op)
+      : t(t), op(op), dim(op.getDimAttr()), loc(t.b.getLoc()), deferred(t, op), live(liveCarries()),
+        inits(llvm::map_to_vector(live,
+                                  [&](unsigned i) { return t.cotangentOrZero(op.getResult(i)); })),
+        inner(t, *op.getBody()), draft(t.b) {}
+
+  LogicalResult run() {
+    if (failed(transposeBody()))
+      return failure();
+    yieldCarries();
+    findFactors();
+    yieldSums();
+    yieldStacked();
+    emit();
+    return success();
+  }
+
+private:
+  SmallVector<unsigned> liveCarries() {
+    SmallVector<unsigned> found;
+    for (auto [i, is] : llvm::enumerate(carriesWithCotangents(t, op)))
+      if (is)
+        found.push_back(i);
+    return found;
+  }
+
+  LogicalResult transposeBody();
+  void yieldCarries();
+  void findFactors();
+  void yieldSums();
+  void yieldStacked();
+  Steps stepsOf();
+  void emit();
+
+  Transposer &t;
+  ScanOp op;
+  StringAttr dim;
+  Location loc;
+  Deferred deferred;
+  SmallVector<unsigned> live; ///< carries with cotangents, which are carried
+  SmallVector<Value> inits;
+  /// Read step by step: the cotangents of what was stacked, then the residuals.
+  SmallVector<Value> over;
+  Transposer inner;
+  Draft draft;
+  /// What the body yields, and the values of the forward loop whose cotangents the results are.
+  SmallVector<Value> yields, targets;
+  SmallVector<Type> types;    ///< of the results
+  SmallVector<Value> factors; ///< what deferred shares need: an array, or null: it is stacked
+};
+
+} // namespace
+
+LogicalResult TransposedScan::transposeBody() {
   SmallVector<std::pair<Value, Value>> seeds;
-  for (unsigned i : live)
-    inits.push_back(t.cotangentOrZero(op.getResult(i)));
-  Transposer inner(t, *body);
-  Draft draft(t.b);
   for (unsigned i : live) {
     Value next = op.getYieldedCarries()[i];
     seeds.push_back({next, draft->addArgument(next.getType(), loc)});
@@ -386,25 +427,30 @@ static LogicalResult transposeScan(Transposer &t, Operation *o) {
   for (auto [v, ct] : seeds)
     if (t.isLinear(v))
       inner.accumulate(v, ct);
-  if (failed(inner.run(*body)))
+  if (failed(inner.run(*op.getBody())))
     return failure();
   inner.b.setLoc(loc);
+  return success();
+}
 
-  // The values of the forward loop whose cotangents the results are.
-  SmallVector<Value> yields, targets;
-  SmallVector<Type> types;
+void TransposedScan::yieldCarries() {
   for (unsigned i : live) {
     yields.push_back(inner.cotangentOrZero(op.getCarryArguments()[i]));
     targets.push_back(op.getCarry()[i]);
   }
-  // What deferred shares need is stacked, unless it was read from an array.
-  SmallVector<Value> factors;
+}
+
+/// What deferred shares need is stacked, unless it was read from an array.
+void TransposedScan::findFactors() {
   for (Value ct : deferred.getStacked()) {
     auto arg = dyn_cast<BlockArgument>(ct);
     bool isSlice = arg && arg.getOwner() == &*draft && arg.getArgNumber() >= inits.size();
     factors.push_back(isSlice ? over[arg.getArgNumber() - inits.size()] : Value());
   }
-  // Sums for what the body captures.
+}
+
+/// Sums for what the body captures.
+void TransposedScan::yieldSums() {
   for (Value v : capturedLinear(t, op))
     if (Value ct = inner.cotangent(v)) {
       Value sum = draft->insertArgument(inits.size(), v.getType(), loc);
@@ -412,8 +458,10 @@ static LogicalResult transposeScan(Transposer &t, Operation *o) {
       inits.push_back(t.zero(arrayType(v)));
       targets.push_back(v);
     }
-  for (Value v : yields)
-    types.push_back(v.getType());
+}
+
+void TransposedScan::yieldStacked() {
+  types = llvm::map_to_vector(yields, [](Value v) { return v.getType(); });
   for (auto [x, arg] : llvm::zip_equal(op.getOver(), op.getOverArguments()))
     if (Value ct = t.isLinear(x) ? inner.cotangent(arg) : Value()) {
       yields.push_back(ct);
@@ -425,17 +473,25 @@ static LogicalResult transposeScan(Transposer &t, Operation *o) {
   for (Value v : ArrayRef(yields).drop_front(types.size()))
     types.push_back(withLeading(arrayType(v), dim, op.getSteps()));
   YieldOp::create(inner.b, yields);
+}
 
+/// How often the loop runs, where no array tells.
+Steps TransposedScan::stepsOf() {
   Steps steps;
-  if (over.empty()) {
-    if (op.getSize())
-      steps.size = t.residual(op.getSize());
-    else if (op.getSteps() != ArrayType::kDynamic)
-      steps.length = t.b.getI64IntegerAttr(op.getSteps());
-    else
-      steps.size =
-          t.sizes(ArrayType::get(op.getContext(), {dim}, {op.getSteps()}, t.b.getI64Type()))[0];
-  }
+  if (!over.empty())
+    return steps;
+  if (op.getSize())
+    steps.size = t.residual(op.getSize());
+  else if (op.getSteps() != ArrayType::kDynamic)
+    steps.length = t.b.getI64IntegerAttr(op.getSteps());
+  else
+    steps.size =
+        t.sizes(ArrayType::get(op.getContext(), {dim}, {op.getSteps()}, t.b.getI64Type()))[0];
+  return steps;
+}
+
+void TransposedScan::emit() {
+  Steps steps = stepsOf();
   UnitAttr reverse = op.getReverse() ? UnitAttr() : t.b.getUnitAttr();
   auto result = ScanOp::create(t.b, types, dim, reverse, inits, over, steps.length, steps.size);
   result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
@@ -448,7 +504,10 @@ static LogicalResult transposeScan(Transposer &t, Operation *o) {
     if (!factor)
       factor = result.getResult(next++);
   deferred.finish(factors);
-  return success();
+}
+
+static LogicalResult transposeScan(Transposer &t, Operation *op) {
+  return TransposedScan(t, cast<ScanOp>(op)).run();
 }
 
 Rule xtensor::scanRule() {
