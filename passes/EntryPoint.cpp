@@ -12,9 +12,9 @@
 #include "Pipelines.h"
 
 #include "Buffers/Passes.h"
+#include "CPU/MemRefPointers.h"
 #include "CPU/Passes.h"
 #include "XTensor/Dims.h"
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,6 +26,76 @@
 
 using namespace mlir;
 using namespace xtensor;
+
+namespace {
+
+/// Makes the arguments of @main from the addresses and sizes that the caller passes.
+class ArgumentReader {
+public:
+  ArgumentReader(ImplicitLocOpBuilder &b, func::FuncOp main, Value buffers, Value sizes);
+
+  SmallVector<Value> read() {
+    SmallVector<Value> arguments;
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      arguments.push_back(argument(i));
+    return arguments;
+  }
+  /// Sizes that the caller passes, once all arguments are read.
+  int64_t numSizes() const { return count; }
+
+private:
+  /// The type of an input, which has the names of its dims; null for an output.
+  TypeAttr namedType(unsigned i) {
+    auto inputs = main->getAttrOfType<IntegerAttr>("xtensor.inputs");
+    return !inputs || i < inputs.getInt() ? main.getArgAttrOfType<TypeAttr>(i, "xtensor.type")
+                                          : TypeAttr();
+  }
+  Value sizeAt(int64_t k);
+  Value argument(unsigned i);
+
+  ImplicitLocOpBuilder &b;
+  func::FuncOp main;
+  Value buffers, sizes;
+  LowerToLLVMOptions options;
+  LLVMTypeConverter types;
+  Type pointer, i64;
+  /// Dynamic dims by name over the inputs; those of the outputs follow, one by one.
+  llvm::MapVector<Attribute, int64_t> names;
+  int64_t count = 0;
+};
+
+} // namespace
+
+ArgumentReader::ArgumentReader(ImplicitLocOpBuilder &b, func::FuncOp main, Value buffers,
+                               Value sizes)
+    : b(b), main(main), buffers(buffers), sizes(sizes), options(b.getContext()),
+      types(b.getContext(), options), pointer(LLVM::LLVMPointerType::get(b.getContext())),
+      i64(b.getI64Type()) {
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (TypeAttr named = namedType(i))
+      for (StringAttr dim : dynamicDims(cast<ArrayType>(named.getValue())))
+        if (names.insert({dim, count}).second)
+          ++count;
+}
+
+Value ArgumentReader::sizeAt(int64_t k) {
+  Value address =
+      LLVM::GEPOp::create(b, pointer, i64, sizes, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(k)});
+  return LLVM::LoadOp::create(b, i64, address);
+}
+
+Value ArgumentReader::argument(unsigned i) {
+  auto type = cast<MemRefType>(main.getArgument(i).getType());
+  TypeAttr named = namedType(i);
+  Value slot = LLVM::GEPOp::create(b, pointer, pointer, buffers,
+                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+  SmallVector<Value> parts = {LLVM::LoadOp::create(b, pointer, slot)};
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (type.isDynamicDim(d))
+      parts.push_back(
+          sizeAt(named ? names[cast<ArrayType>(named.getValue()).getDimNames()[d]] : count++));
+  return cpu::memrefFrom(b, b.getLoc(), types, type, parts);
+}
 
 namespace {
 
@@ -47,90 +117,29 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
     }
     if (failed(checkBuffers(main)))
       return signalPassFailure();
-    MLIRContext *context = &getContext();
-    ImplicitLocOpBuilder b(main.getLoc(), context);
+    for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
+      if (auto memref = dyn_cast<MemRefType>(type); !memref || !memref.getLayout().isIdentity()) {
+        main.emitError() << "argument " << i << " is not a contiguous buffer: " << type;
+        return signalPassFailure();
+      }
+    ImplicitLocOpBuilder b(main.getLoc(), &getContext());
     b.setInsertionPointToEnd(getOperation().getBody());
-    auto pointer = LLVM::LLVMPointerType::get(context);
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
     auto entry =
         func::FuncOp::create(b, "entry", b.getFunctionType({pointer, pointer, pointer}, {}));
     Block *block = entry.addEntryBlock();
     b.setInsertionPointToStart(block);
-
     const bool onDevice = getOperation()->hasAttr(kDeviceAttr);
-    if (!onDevice && mayReport()) {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(getOperation().getBody());
-      auto begin = func::FuncOp::create(b, "xt_begin_call", b.getFunctionType({pointer}, {}));
-      begin.setPrivate();
-      b.setInsertionPointToStart(block);
-      func::CallOp::create(b, begin, ValueRange{block->getArgument(2)});
-      b.setInsertionPointToEnd(block);
-    }
-    b.setInsertionPointToEnd(block);
-
-    LowerToLLVMOptions options(context);
-    LLVMTypeConverter types(context, options);
-    Type i64 = b.getI64Type();
-    // Dynamic dims by name over the inputs; those of the outputs follow, one by one.
-    auto inputs = main->getAttrOfType<IntegerAttr>("xtensor.inputs");
-    auto namedType = [&](unsigned i) {
-      return !inputs || i < inputs.getInt() ? main.getArgAttrOfType<TypeAttr>(i, "xtensor.type")
-                                            : TypeAttr();
-    };
-    llvm::MapVector<Attribute, int64_t> names;
-    int64_t count = 0;
-    auto sizeAt = [&](int64_t k) -> Value {
-      Value address = LLVM::GEPOp::create(b, pointer, i64, block->getArgument(1),
-                                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(k)});
-      return LLVM::LoadOp::create(b, i64, address);
-    };
-    for (unsigned i = 0; i < main.getNumArguments(); ++i)
-      if (TypeAttr named = namedType(i))
-        for (StringAttr dim : dynamicDims(cast<ArrayType>(named.getValue())))
-          if (names.insert({dim, count}).second)
-            ++count;
-
-    SmallVector<Value> arguments;
-    for (auto [i, type] : llvm::enumerate(main.getArgumentTypes())) {
-      auto memref = dyn_cast<MemRefType>(type);
-      if (!memref) {
-        main.emitError() << "argument " << i << " is not a buffer: " << type;
-        return signalPassFailure();
-      }
-      Value slot = LLVM::GEPOp::create(b, pointer, pointer, block->getArgument(0),
-                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
-      Value data = LLVM::LoadOp::create(b, pointer, slot);
-      TypeAttr named = namedType(i);
-      SmallVector<Value> sizes;
-      for (auto [d, size] : llvm::enumerate(memref.getShape())) {
-        if (size != ShapedType::kDynamic)
-          sizes.push_back(LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(size)));
-        else if (named)
-          sizes.push_back(sizeAt(names[cast<ArrayType>(named.getValue()).getDimNames()[d]]));
-        else
-          sizes.push_back(sizeAt(count++));
-      }
-      MemRefDescriptor descriptor =
-          MemRefDescriptor::poison(b, b.getLoc(), types.convertType(memref));
-      descriptor.setAllocatedPtr(b, b.getLoc(), data);
-      descriptor.setAlignedPtr(b, b.getLoc(), data);
-      descriptor.setConstantOffset(b, b.getLoc(), 0);
-      Value stride = LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(1));
-      for (int64_t d = memref.getRank() - 1; d >= 0; --d) {
-        descriptor.setSize(b, b.getLoc(), d, sizes[d]);
-        descriptor.setStride(b, b.getLoc(), d, stride);
-        if (d)
-          stride = LLVM::MulOp::create(b, stride, sizes[d]);
-      }
-      arguments.push_back(
-          UnrealizedConversionCastOp::create(b, TypeRange{memref}, ValueRange{descriptor})
-              .getResult(0));
-    }
+    if (!onDevice && mayReport())
+      func::CallOp::create(b, declare(b, "xt_begin_call", {pointer}, {}),
+                           ValueRange{block->getArgument(2)});
+    ArgumentReader reader(b, main, block->getArgument(0), block->getArgument(1));
+    SmallVector<Value> arguments = reader.read();
     if (onDevice) {
       func::CallOp::create(b, main, arguments);
       func::CallOp::create(b, declare(b, "xt_call_end", {}, {}), ValueRange());
       func::ReturnOp::create(b);
-      return beginCall(b, entry, main, count);
+      return beginCall(b, entry, main, reader.numSizes());
     }
     tellReused(main);
     Block &body = main.getBody().front();
