@@ -27,20 +27,6 @@ static TypedAttr bitsOf(Attribute value) {
   return {};
 }
 
-/// The float of these bits: they are its upper half.
-static Value extend(OpBuilder &b, LLVM::FPExtOp op, Value bits) {
-  Location loc = op.getLoc();
-  Type integers = with(op.getType(), b.getI32Type()), floats = with(op.getType(), b.getF32Type());
-  Value wide = LLVM::ZExtOp::create(b, loc, integers, bits);
-  TypedAttr count = b.getI32IntegerAttr(16);
-  if (auto vector = dyn_cast<VectorType>(integers))
-    count = DenseElementsAttr::get(vector, cast<IntegerAttr>(count).getValue());
-  Value places = LLVM::ConstantOp::create(b, loc, integers, count);
-  Value upper = LLVM::ShlOp::create(b, loc, wide, places);
-  Value number = LLVM::BitcastOp::create(b, loc, floats, upper);
-  return op.getType() == floats ? number : LLVM::FPExtOp::create(b, loc, op.getType(), number);
-}
-
 /// Whether the op only moves values, so that it may move their bits.
 static bool isMove(Operation *op) {
   if (auto call = dyn_cast<LLVM::CallOp>(op)) {
@@ -84,11 +70,6 @@ static void rewrite(Use &use) {
       op->replaceAllUsesWith(ValueRange(cast.getArg()));
       op->erase();
     }
-    return;
-  }
-  if (auto extension = dyn_cast<LLVM::FPExtOp>(op)) {
-    op->replaceAllUsesWith(ValueRange(extend(b, extension, extension.getArg())));
-    op->erase();
     return;
   }
   if (isMove(op)) {

@@ -38,6 +38,21 @@ using namespace xtensor::cpu;
 
 namespace {
 
+/// bfloat16 to f64 by way of f32: upstream's pattern writes the first step.
+struct ExtendInSteps : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    Type type = op.getType(), single = rewriter.getF32Type();
+    if (!getElementTypeOrSelf(op.getIn()).isBF16() || !getElementTypeOrSelf(type).isF64())
+      return failure();
+    if (auto vector = dyn_cast<VectorType>(type))
+      single = vector.clone(single);
+    Value first = arith::ExtFOp::create(rewriter, op.getLoc(), single, op.getIn());
+    rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, type, first);
+    return success();
+  }
+};
+
 struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
   LogicalResult initialize(MLIRContext *context) override {
     LowerToLLVMOptions options(context);
@@ -50,6 +65,7 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     populateSCFToControlFlowConversionPatterns(flow);
     populateMathToLibmConversionPatterns(flow);
     arith::populateExpandBFloat16Patterns(flow);
+    flow.add<ExtendInSteps>(context);
     flowPatterns = std::make_shared<FrozenRewritePatternSet>(std::move(flow));
     arith::populateCeilFloorDivExpandOpsPatterns(all);
     arith::populateArithToLLVMConversionPatterns(*types, all);
@@ -89,6 +105,9 @@ struct ConvertToLLVMPass : xtensor::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       return !getElementTypeOrSelf(op.getType()).isBF16() ||
              !getElementTypeOrSelf(op.getIn().getType()).isF32();
     });
+    // Else LLVM's back end takes the bits for a number of bfloat16 (CPU/BFloat16.h).
+    flow.addDynamicallyLegalOp<arith::ExtFOp>(
+        [](arith::ExtFOp op) { return !getElementTypeOrSelf(op.getIn().getType()).isBF16(); });
     flow.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(module, flow, *flowPatterns)))
       return signalPassFailure();

@@ -32,6 +32,16 @@ func.func @widen(%x: bf16) -> f32 {
   return %y : f32
 }
 
+// Double comes by way of float.
+// CHECK-LABEL: @widen_twice
+// CHECK:         llvm.zext %{{.*}} : vector<4xi16> to vector<4xi32>
+// CHECK:         %[[SINGLE:.*]] = llvm.bitcast %{{.*}} : vector<4xi32> to vector<4xf32>
+// CHECK:         llvm.fpext %[[SINGLE]] : vector<4xf32> to vector<4xf64>
+func.func @widen_twice(%x: vector<4xbf16>) -> vector<4xf64> {
+  %y = arith.extf %x : vector<4xbf16> to vector<4xf64>
+  return %y : vector<4xf64>
+}
+
 // A scalar that goes from one block to another, a constant, a select and memory: no float is made.
 // CHECK-LABEL: @moved
 // CHECK-NOT:     bf16 {{[^,)]}}
