@@ -19,13 +19,7 @@ static bool isInnermostContiguous(MemRefType type) {
 }
 
 static Value copyOf(OpBuilder &b, Location loc, Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  SmallVector<Value> sizes;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis)
-    if (type.isDynamicDim(axis))
-      sizes.push_back(memref::DimOp::create(b, loc, buffer, axis));
-  Value copy = memref::AllocOp::create(
-      b, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
+  Value copy = allocateRowMajor(b, loc, buffer);
   memref::CopyOp::create(b, loc, buffer, copy);
   return copy;
 }

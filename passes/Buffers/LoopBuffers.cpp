@@ -13,6 +13,16 @@ namespace xtensor {
 
 using namespace mlir;
 
+Value xtensor::allocateRowMajor(OpBuilder &b, Location loc, Value like) {
+  auto type = cast<MemRefType>(like.getType());
+  SmallVector<Value> sizes;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (type.isDynamicDim(d))
+      sizes.push_back(memref::DimOp::create(b, loc, like, d));
+  return memref::AllocOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()),
+                                 sizes);
+}
+
 namespace {
 
 Value rootOf(Value value) {
@@ -23,17 +33,11 @@ Value rootOf(Value value) {
 
 bool isBuffer(Value value) { return isa<MemRefType>(value.getType()); }
 
-/// A row-major buffer shaped like `like`, allocated at the insertion point.
+/// A row-major buffer shaped like `like`, of its type.
 Value allocateLike(OpBuilder &b, Location loc, Value like) {
-  auto type = cast<MemRefType>(like.getType());
-  SmallVector<Value> sizes;
-  for (int64_t d = 0; d < type.getRank(); ++d)
-    if (type.isDynamicDim(d))
-      sizes.push_back(memref::DimOp::create(b, loc, like, d));
-  Value place = memref::AllocOp::create(
-      b, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
-  if (place.getType() != type)
-    place = memref::CastOp::create(b, loc, type, place);
+  Value place = xtensor::allocateRowMajor(b, loc, like);
+  if (place.getType() != like.getType())
+    place = memref::CastOp::create(b, loc, like.getType(), place);
   return place;
 }
 

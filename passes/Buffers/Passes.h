@@ -23,6 +23,9 @@ inline constexpr llvm::StringLiteral kReusedAttr = "xtensor.reused";
 /// The phase "buffers": tensors in, memrefs in one arena out.
 void buildBuffersPipeline(mlir::OpPassManager &pm);
 
+/// A new row-major buffer of the shape of `like`, at the insertion point (LoopBuffers.cpp).
+mlir::Value allocateRowMajor(mlir::OpBuilder &b, mlir::Location loc, mlir::Value like);
+
 /// The dims that a view drops, found by matching its sizes with those of its type in order. Any
 /// such match shows the same elements. None if the sizes do not match (VerifyBuffers.cpp).
 std::optional<llvm::SmallBitVector> droppedBySizes(mlir::memref::SubViewOp view);
