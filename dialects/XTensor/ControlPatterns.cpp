@@ -68,6 +68,15 @@ SmallVector<Value> kept(ValueRange range, ArrayRef<bool> keep) {
   return values;
 }
 
+/// Replaces `op` by `next`, which has only the results where `keep` holds.
+void replaceKept(PatternRewriter &rewriter, Operation *op, Operation *next, ArrayRef<bool> keep) {
+  SmallVector<Value> results;
+  unsigned given = 0;
+  for (bool keeps : keep)
+    results.push_back(keeps ? next->getResult(given++) : Value());
+  rewriter.replaceOp(op, results);
+}
+
 /// Moves `from`'s block into the empty region `to`, with the yield's values where `keep` holds.
 void moveBody(PatternRewriter &rewriter, Region &from, Region &to, ArrayRef<bool> keepYields) {
   rewriter.inlineRegionBefore(from, to, to.end());
@@ -139,11 +148,7 @@ struct UnusedInScan : OpRewritePattern<ScanOp> {
     for (unsigned i = carries; i < keepArguments.size(); ++i)
       standIns[i] = next.getBody()->getArgument(i);
     dropArguments(rewriter, *next.getBody(), keepArguments, standIns);
-    SmallVector<Value> results;
-    unsigned given = 0;
-    for (bool keep : keepYields)
-      results.push_back(keep ? next.getResult(given++) : Value());
-    rewriter.replaceOp(op, results);
+    replaceKept(rewriter, op, next, keepYields);
     return success();
   }
 };
@@ -256,11 +261,7 @@ struct UnusedInSwitch : OpRewritePattern<SwitchOp> {
         SwitchOp::create(rewriter, op.getLoc(), types, op.getSelector(), op.getBranches().size());
     for (auto [from, to] : llvm::zip_equal(op.getBranches(), next.getBranches()))
       moveBody(rewriter, from, to, keep);
-    SmallVector<Value> results;
-    unsigned given = 0;
-    for (bool keeps : keep)
-      results.push_back(keeps ? next.getResult(given++) : Value());
-    rewriter.replaceOp(op, results);
+    replaceKept(rewriter, op, next, keep);
     return success();
   }
 };
@@ -287,11 +288,7 @@ struct UnusedInWhile : OpRewritePattern<WhileOp> {
     moveBody(rewriter, op.getBodyRegion(), next.getBodyRegion(), keep);
     dropArguments(rewriter, next.getBodyRegion().front(), keep, op.getInit());
     dropArguments(rewriter, next.getCondRegion().front(), keep, op.getInit());
-    SmallVector<Value> results;
-    unsigned given = 0;
-    for (bool keeps : keep)
-      results.push_back(keeps ? next.getResult(given++) : Value());
-    rewriter.replaceOp(op, results);
+    replaceKept(rewriter, op, next, keep);
     return success();
   }
 };
