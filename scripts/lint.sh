@@ -7,3 +7,4 @@ cd "$(dirname "$0")/.."
 git ls-files "*.c" "*.cpp" "*.h" | xargs -r clang-format-22 --dry-run --Werror
 .venv/bin/mypy
 .venv/bin/python scripts/check_imports.py
+.venv/bin/python scripts/check_sizes.py
