@@ -385,14 +385,13 @@ struct OutlineKernelsPass : xtensor::impl::OutlineKernelsBase<OutlineKernelsPass
       for (Block &block : func.getBody())
         if (failed(outliner.process(block)))
           return signalPassFailure();
-    // Numbers that only kernels wanted need no reading.
-    module.walk([&](Operation *op) {
-      if (op->hasAttr(kSpillAttr))
-        for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
-          if (isa<arith::IndexCastOp>(user) && user->use_empty())
-            user->erase();
+    // Numbers that only kernels wanted need no reading. The walk stands at an op that goes, not
+    // before it: it would go on there.
+    module.walk([](arith::IndexCastOp op) {
+      if (isSpill(op) && op->use_empty())
+        op->erase();
     });
-    module.walk([&](memref::LoadOp op) {
+    module.walk([](memref::LoadOp op) {
       if (op->hasAttr(kSpillAttr) && op->use_empty())
         op->erase();
     });
