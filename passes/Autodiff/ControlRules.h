@@ -14,6 +14,7 @@ Rule scanRule();
 Rule switchRule();
 Rule whileRule();
 
+mlir::LogicalResult linearizeCheckpoint(Linearizer &l, mlir::Operation *op);
 mlir::LogicalResult linearizeScan(Linearizer &l, mlir::Operation *op);
 
 /// The transpose of `from`, whose regions take no arguments: `make` gives the op with one

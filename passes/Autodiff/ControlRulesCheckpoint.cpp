@@ -42,7 +42,7 @@ static void copyBehindBarriers(ImplicitLocOpBuilder &b, Linearizer &l, Checkpoin
     b.clone(inner, values)->setLoc(derived(inner.getLoc(), "recomputed"));
 }
 
-static LogicalResult linearizeCheckpoint(Linearizer &l, Operation *o) {
+LogicalResult xtensor::linearizeCheckpoint(Linearizer &l, Operation *o) {
   auto op = cast<CheckpointOp>(o);
   Location loc = l.linear.getLoc(), primalLoc = l.primal.getLoc();
   OpBuilder::InsertPoint after = l.linear.saveInsertionPoint();

@@ -1,8 +1,8 @@
-// while: in forward mode, one loop carries values and tangents. In reverse mode, a bounded loop is
-// a scan, in which steps after the end change nothing.
+// while: in forward mode, one loop carries values and tangents. In reverse mode, the loop counts
+// its steps, and the linear part is a scan over as many. A bounded loop is a scan from the start,
+// in which steps after the end change nothing.
 #include "Autodiff/ControlRules.h"
 #include "XTensor/Endings.h"
-#include "XTensor/Fault.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -17,27 +17,42 @@ static SmallVector<Value> lookedUp(IRMapping &values, Operation *yield) {
                              [&](Value v) { return values.lookupOrDefault(v); });
 }
 
-/// scan over max_steps { switch (cond) { keep } { body } }: the carries stay what they are once
-/// the condition fails, so it fails from then on.
-static ScanOp asScan(WhileOp op, ImplicitLocOpBuilder &b) {
-  b.setInsertionPoint(op);
-  b.setLoc(op.getLoc());
+/// A name for the steps of a loop. Two loops may take different numbers of steps, and a name has
+/// one size, so no other loop of the program has it.
+static StringAttr nameOfSteps(WhileOp op) {
+  DenseSet<StringAttr> taken;
+  op->getParentOfType<ModuleOp>().walk([&](ScanOp scan) { taken.insert(scan.getDimAttr()); });
   SmallVector<ArrayType> types = llvm::map_to_vector(op.getInit(), arrayType);
-  auto scan = ScanOp::create(b, op.getResultTypes(), freshName(b.getStringAttr("step"), types),
-                             UnitAttr(), op.getInit(), ValueRange(), op.getMaxStepsAttr(), Value());
-  scan->setAttr(kEndsEarly, DistinctAttr::create(b.getUnitAttr()));
+  auto base = StringAttr::get(op.getContext(), "step");
+  for (unsigned i = 0;; ++i)
+    if (auto name = StringAttr::get(op.getContext(), base.getValue() + "~" + Twine(i));
+        !taken.contains(name) && llvm::none_of(types, [&](ArrayType t) { return t.hasDim(name); }))
+      return name;
+}
+
+/// The steps of `op`, as many as `length` or `size` tells. `mayEnd`: they may be more than `op`
+/// takes: scan { switch (cond) { keep } { body } }, in which the carries stay what they are once
+/// the condition fails, so it fails from then on.
+static ScanOp asScan(WhileOp op, ImplicitLocOpBuilder &b, IntegerAttr length, Value size,
+                     bool mayEnd) {
+  auto scan = ScanOp::create(b, op.getResultTypes(), nameOfSteps(op), UnitAttr(), op.getInit(),
+                             ValueRange(), length, size);
+  OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&scan.getBodyRegion());
   for (Value init : op.getInit())
     body->addArgument(init.getType(), init.getLoc());
   IRMapping values;
-  values.map(op.getCondRegion().getArguments(), body->getArguments());
-  cloneBody(b, op.getCondRegion().front(), values);
-  Value more = CastOp::create(b, lookedUp(values, op.getCondYield())[0], b.getI64Type());
-  auto step = SwitchOp::create(b, op.getResultTypes(), more, 2u);
-  YieldOp::create(b, step.getResults());
-  b.createBlock(&step.getBranches()[0]);
-  YieldOp::create(b, body->getArguments());
-  b.createBlock(&step.getBranches()[1]);
+  if (mayEnd) {
+    scan->setAttr(kEndsEarly, DistinctAttr::create(b.getUnitAttr()));
+    values.map(op.getCondRegion().getArguments(), body->getArguments());
+    cloneBody(b, op.getCondRegion().front(), values);
+    Value more = CastOp::create(b, lookedUp(values, op.getCondYield())[0], b.getI64Type());
+    auto step = SwitchOp::create(b, op.getResultTypes(), more, 2u);
+    YieldOp::create(b, step.getResults());
+    b.createBlock(&step.getBranches()[0]);
+    YieldOp::create(b, body->getArguments());
+    b.createBlock(&step.getBranches()[1]);
+  }
   values.map(op.getBodyRegion().getArguments(), body->getArguments());
   cloneBody(b, op.getBodyRegion().front(), values);
   YieldOp::create(b, lookedUp(values, op.getBodyYield()));
@@ -49,16 +64,72 @@ static bool boundedAsScan(Linearizer &l, Operation *o) {
   if (l.isForward() || !op.getMaxSteps())
     return false;
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  ScanOp scan = asScan(op, b);
+  ScanOp scan = asScan(op, b, op.getMaxStepsAttr(), Value(), /*mayEnd=*/true);
   op->replaceAllUsesWith(scan.getResults());
   op->erase();
   return true;
 }
 
-/// The linear part runs the whole loop: nothing else knows how many steps there are. It is one
-/// loop with the primal one after fuse-loops.
+/// A copy of `op` that counts its steps in one carry more.
+static WhileOp counting(WhileOp op, ImplicitLocOpBuilder &b) {
+  Type i64 = b.getI64Type();
+  SmallVector<Value> inits(op.getInit());
+  inits.push_back(scalar(b, op.getLoc(), i64, 0));
+  auto loop = WhileOp::create(b, ValueRange(inits).getTypes(), inits, IntegerAttr());
+  OpBuilder::InsertionGuard guard(b);
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), loop->getRegions())) {
+    IRMapping values;
+    from.cloneInto(&to, values);
+    to.addArgument(inits.back().getType(), op.getLoc());
+  }
+  YieldOp yield = loop.getBodyYield();
+  b.setInsertionPoint(yield);
+  Value next =
+      AddOp::create(b, loop.getBodyRegion().getArguments().back(), scalar(b, op.getLoc(), i64, 1));
+  yield->insertOperands(yield->getNumOperands(), next);
+  return loop;
+}
+
+/// Whether all that a step does stands in a checkpoint.
+static bool isCheckpointed(WhileOp op) {
+  return llvm::any_of(op.getBodyRegion().front(), llvm::IsaPred<CheckpointOp>);
+}
+
+/// In reverse mode, the primal loop counts its steps. The linear part takes that many steps again,
+/// in a checkpoint: so the residuals of all steps live only where they are read, and around a loop
+/// in a loop nothing is kept whose size differs from step to step.
+static LogicalResult linearizeCounted(Linearizer &l, WhileOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  WhileOp loop = counting(op, b);
+  auto again = CheckpointOp::create(b, op.getResultTypes());
+  b.createBlock(&again.getBodyRegion());
+  bool mayEnd = op->getParentOfType<VectorizeOp>(); // instances take different numbers of steps
+  ScanOp scan = asScan(op, b, IntegerAttr(), loop.getResults().back(), mayEnd);
+  if (isCheckpointed(op))
+    scan->setAttr(kReplayed, b.getUnitAttr());
+  YieldOp::create(b, scan.getResults());
+  op->replaceAllUsesWith(again.getResults());
+  op.erase();
+  if (failed(linearizeCheckpoint(l, again)))
+    return failure();
+  for (auto [v, known] : llvm::zip(again.getResults(), loop.getResults()))
+    if (Value t = l.tangent(v)) {
+      l.setKnownTangent(known, t);
+      l.forget(v);
+    }
+  again->replaceAllUsesWith(loop.getResults().drop_back());
+  again.erase();
+  return success();
+}
+
+/// In forward mode, the linear part runs the whole loop: nothing else knows how many steps there
+/// are. It is one loop with the primal one after fuse-loops.
 static LogicalResult linearizeWhile(Linearizer &l, Operation *o) {
   auto op = cast<WhileOp>(o);
+  if (llvm::none_of(op.getResults(), [](Value v) { return isFloat(v) && !v.use_empty(); }))
+    return success();
+  if (!l.isForward())
+    return linearizeCounted(l, op);
   Location loc = l.linear.getLoc(), primalLoc = l.primal.getLoc();
   Block &body = op.getBodyRegion().front();
   unsigned carries = op.getInit().size();
@@ -135,13 +206,10 @@ static LogicalResult verifyWhile(Operation *o, DenseSet<Value> &linear) {
   return success();
 }
 
+/// A map with such a loop is linearised once more before it is transposed, which makes a scan of
+/// it.
 static LogicalResult transposeWhile(Transposer &, Operation *op) {
-  return emitError(op->getLoc(), "this loop has no reverse derivative, since nothing bounds its "
-                                 "steps: give while_loop max_steps=, fori_loop Python ints as "
-                                 "bounds; write xt.implicit where it finds a root or a "
-                                 "fixed point; write the derivative yourself "
-                                 "(xt.custom_derivative); or differentiate forwards (xt.jvp)")
-         << Fault::Unsupported;
+  return op->emitOpError("has no transpose before its steps are counted");
 }
 
 Rule xtensor::whileRule() {
@@ -150,6 +218,7 @@ Rule xtensor::whileRule() {
   rule.linearizeControl = linearizeWhile;
   rule.transposeControl = transposeWhile;
   rule.verifyControl = verifyWhile;
-  rule.text = "one loop forwards; transpose: as a scan over max_steps";
+  rule.text =
+      "one loop forwards; in reverse, a scan over the steps that the loop counts, or max_steps";
   return rule;
 }

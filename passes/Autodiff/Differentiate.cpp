@@ -67,6 +67,7 @@ struct Differentiate : xtensor::impl::DifferentiateBase<Differentiate> {
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
       op->erase();
     });
+    replaySteps(getOperation());
   }
 
   /// A handle that goes anywhere but into an apply cannot be followed.

@@ -55,6 +55,9 @@ void replaceUsesInside(mlir::Region &region, mlir::Value from, mlir::Value to);
 /// `request` is why.
 mlir::LogicalResult inlineCalls(mlir::Operation *request, mlir::Block &body);
 
+/// Scans back that read all carries of a marked scan (kReplayed) take its steps again instead.
+void replaySteps(mlir::Operation *root);
+
 /// The code of the op's region, or of its primal, in its place.
 void dissolve(CheckpointOp op);
 void dissolve(CustomDerivativeOp op);

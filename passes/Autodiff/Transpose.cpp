@@ -187,8 +187,8 @@ static bool isMixed(Operation *op, const Transposer &t) {
     return false;
   if (auto scan = dyn_cast<ScanOp>(op))
     return !llvm::all_of(scan.getCarryArguments(), isLinear);
-  if (auto loop = dyn_cast<WhileOp>(op))
-    return loop.getMaxSteps().has_value();
+  if (isa<WhileOp>(op))
+    return true;
   const Rule *rule = Rules::get().lookup(op);
   return rule && rule->linearity != Linearity::None && !rule->transpose;
 }

@@ -1,6 +1,7 @@
 // Loops. The batch names of a carry are known once the body adds no further names.
 #include "Batch/Batcher.h"
 #include "Batch/StandIns.h"
+#include "XTensor/Endings.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -42,6 +43,15 @@ struct Carries {
 };
 } // namespace
 
+/// The steps of the instance that takes most of them; those after an instance's own change nothing.
+static Value mostSteps(Batcher &t, Value steps, BatchNames names) {
+  Value none = scalar(t.b, t.b.getLoc(), t.b.getI64Type(), 0);
+  if (!StandIns::exist(t, steps))
+    return none;
+  Value most = ReduceOp::create(t.b, ReduceKind::max, steps, t.b.getArrayAttr(t.list(names)));
+  return MaximumOp::create(t.b, most, none); // there may be no instance
+}
+
 static LogicalResult scan(Batcher &t, Operation *o) {
   auto op = cast<ScanOp>(o);
   StringAttr dim = op.getDimAttr();
@@ -68,10 +78,15 @@ static LogicalResult scan(Batcher &t, Operation *o) {
       YieldOp::create(t.b, values);
       t.b.restoreInsertionPoint(here);
       Value size = op.getSize() ? t.value(op.getSize()) : Value();
-      if (size && t.names(size))
-        return op.emitOpError("cannot be vectorized: its number of steps depends on the instance");
+      if (BatchNames names = size ? t.names(size) : 0) {
+        if (!op->hasAttr(kEndsEarly))
+          return op.emitOpError(
+              "cannot be vectorized: its number of steps depends on the instance");
+        size = mostSteps(t, size, names);
+      }
       auto made = ScanOp::create(t.b, types, dim, op.getReverseAttr(), carries.spread(carries.init),
                                  over, op.getLengthAttr(), size);
+      made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
       made.getBodyRegion().takeBody(body);
       for (auto [result, batched] : llvm::zip_equal(op.getResults(), made.getResults()))
         t.set(result, batched);

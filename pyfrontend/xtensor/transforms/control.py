@@ -65,7 +65,8 @@ def while_loop(
     """Repeats `carry = body(carry)`, starting with `init`, while `keep_on(carry)` is true; returns the last carry.
 
     init: a pytree of arrays. `body` keeps their dims, sizes and dtypes. `keep_on` returns a bool without dims.
-    max_steps: the loop stops after that many steps. Reverse mode can differentiate only a loop that has it.
+    max_steps: the loop stops after that many steps. Reverse mode reserves memory for them, and takes them once. Without
+    it, reverse mode takes the steps of the loop twice: to count them, and to keep the carries.
     """
     _check_functions("while_loop", keep_on, body)
     if max_steps is not None:

@@ -99,29 +99,6 @@ func.func @passed_on(%x: !x) {
 
 // -----
 
-// Nothing bounds the steps whose values would have to be kept.
-!s = !xtensor.array<f64>
-func.func @unbounded(%x: !s, %ct: !s) -> !s {
-  %y, %back = xtensor.pullback at(%x) wrt [0] {
-  ^bb0(%x_: !s):
-    // expected-error @+1 {{this loop has no reverse derivative, since nothing bounds its steps: give while_loop max_steps=, fori_loop Python ints as bounds; write xt.implicit where it finds a root or a fixed point; write the derivative yourself (xt.custom_derivative); or differentiate forwards (xt.jvp)}}
-    %p = xtensor.while init(%x_) cond {
-    ^bb0(%c: !s):
-      %more = xtensor.compare lt %c, %ct : !s, !s
-      xtensor.yield %more : !xtensor.array<i1>
-    } body {
-    ^bb0(%c: !s):
-      %n = xtensor.mul %c, %c : !s, !s
-      xtensor.yield %n : !s
-    } : (!s) -> !s
-    xtensor.yield %p : !s
-  } : (!s) -> (!s, !xtensor.linear<(!s) -> !s>)
-  %g = xtensor.apply %back(%ct) : <(!s) -> !s>, (!s) -> !s
-  return %g : !s
-}
-
-// -----
-
 // A map may not decide by its argument how often it does something.
 !s = !xtensor.array<f64>
 func.func @goes_on(%r: !s) {

@@ -149,18 +149,6 @@ def test_moving_by_a_traced_amount_names_positions() -> None:
     np.testing.assert_array_equal(xt.jit(shifted)(X, 3).values, X.shift(time=3).values)
 
 
-# -- loops ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_loop_without_a_bound_names_what_serves_reverse_mode() -> None:
-    def root(a: Any) -> Any:
-        return xt.while_loop(lambda s: abs(s * s - a) > 1e-3, lambda s: 0.5 * (s + a / s), a)
-
-    text = message(lambda: xt.grad(root)(2.0), xt.UnsupportedError)
-    for word in ("max_steps=", "xt.custom_derivative", "xt.jvp"):
-        assert word in text
-
-
 # -- words and habits of NumPy, JAX, PyTorch and xarray ---------------------------------------------------------------
 
 HABITS: dict[str, tuple[Callable[[], Any], str]] = {

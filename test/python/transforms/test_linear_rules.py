@@ -31,6 +31,9 @@ LINEAR: dict[str, Callable[[Any, Any], Any]] = {
     "loop that ends early": lambda d, a: xt.while_loop(
         lambda s: s[1] < 3, lambda s: (s[0] / a, s[1] + 1), (d, 0), max_steps=5
     )[0],
+    "loop that is counted": lambda d, a: xt.while_loop(
+        lambda s: s[1] < a.sum() / 2.0, lambda s: (s[0] / a, s[1] + 1.0), (d, 0.0)
+    )[0],
     "branches": lambda d, a: xt.cond(a.sum() > 0, lambda: d / a, lambda: xt.zeros_like(d)),
 }
 

@@ -1,4 +1,5 @@
-// The linear part runs the loop again with the tangents as further carries. With a bound, reverse
+// The linear part runs the loop again with the tangents as further carries. In reverse mode, the loop
+// counts its steps, and the linear part is a checkpoint with a scan of as many. With a bound, reverse
 // mode makes the loop a scan of switches first, and all that is made of it keeps the mark of one
 // that ends early.
 // RUN: xtensor-opt %s --xtensor-differentiate | FileCheck %s --check-prefix=FORWARD
@@ -25,6 +26,23 @@ func.func @bounded(%x: !s, %end: !s) -> (!s, !xtensor.linear<(!s) -> !s>) {
   %y, %back = xtensor.pullback at(%x) wrt [0] {
   ^bb0(%x_: !s):
     %z = xtensor.while init(%x_) max_steps 5 cond {
+    ^bb0(%c: !s):
+      %more = xtensor.compare lt %c, %end : !s, !s
+      xtensor.yield %more : !xtensor.array<i1>
+    } body {
+    ^bb0(%c: !s):
+      %n = xtensor.exp %c : !s
+      xtensor.yield %n : !s
+    } : (!s) -> !s
+    xtensor.yield %z : !s
+  } : (!s) -> (!s, !xtensor.linear<(!s) -> !s>)
+  return %y, %back : !s, !xtensor.linear<(!s) -> !s>
+}
+
+func.func @counted(%x: !s, %end: !s) -> (!s, !xtensor.linear<(!s) -> !s>) {
+  %y, %back = xtensor.pullback at(%x) wrt [0] {
+  ^bb0(%x_: !s):
+    %z = xtensor.while init(%x_) cond {
     ^bb0(%c: !s):
       %more = xtensor.compare lt %c, %end : !s, !s
       xtensor.yield %more : !xtensor.array<i1>
@@ -83,3 +101,18 @@ func.func @bounded(%x: !s, %end: !s) -> (!s, !xtensor.linear<(!s) -> !s>) {
 // BACK-NEXT: xtensor.yield %[[V11]]
 // BACK-NEXT: }
 // BACK: return
+
+// BACK-LABEL: func.func @counted(
+// BACK-SAME: %[[A0:[a-z0-9]+]]: {{[^%]+}}, %[[A1:[a-z0-9]+]]:
+// BACK-NEXT: %[[ZERO:.*]] = xtensor.constant dense<0>
+// BACK-NEXT: %[[LOOP:.*]]:2 = xtensor.while init(%[[A0]], %[[ZERO]]) cond {
+// BACK: %[[MAP:.*]] = xtensor.linear {
+// BACK-NEXT: ^bb0(%[[CT:[a-z0-9]+]]:
+// BACK-NEXT: %[[BACK:.*]] = xtensor.checkpoint {
+// BACK-NEXT: %[[START:.*]] = xtensor.barrier [[ID:.*]] of %[[A0]]
+// BACK-NEXT: %[[STEPS:.*]] = xtensor.barrier [[ID]] of %[[LOOP]]#1
+// BACK-NEXT: %[[STACK:.*]]:2 = xtensor.scan along [[STEP:.step~[0-9]+.]] carry(%[[START]]) over() size %[[STEPS]] {
+// BACK: %[[LAST:.*]] = xtensor.scan along [[STEP]] reverse carry(%[[CT]]) over(%[[STACK]]#1) {
+// BACK: xtensor.yield %[[LAST]]
+// BACK: xtensor.yield %[[BACK]]
+// BACK: return %[[LOOP]]#0, %[[MAP]]
