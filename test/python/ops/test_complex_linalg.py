@@ -10,7 +10,7 @@ import pytest
 import scipy.linalg
 import xtensor as xt
 
-pytestmark = [pytest.mark.cpu_only("devices have no LAPACK"), pytest.mark.float64]
+pytestmark = pytest.mark.float64
 
 RNG = np.random.default_rng(11)
 MATRIX = ("row", "col")
