@@ -306,7 +306,10 @@ def _read_plan(
 def _read_wide(x: ArrayLike, plan: dict[str, Any], name: str, mode: str, fill_value: Any, /) -> Array:
     reader = _Reader(as_tracer(x), name, mode)
     reader.arrays |= plan
-    return reader.result(fill_value)
+    if mode == "fill":
+        return reader.result(fill_value)
+    order = reader.order()
+    return reorder(reader.gathered("clip"), order)  # no dim is empty: there is nothing to check
 
 
 @op(name="isel", wide=(_read_plan, _read_wide))

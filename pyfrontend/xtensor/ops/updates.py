@@ -299,7 +299,7 @@ def _named_plan(x: Any, v: Any, plan: Mapping[str, Any], kind: str, mode: str) -
     if isinstance(v, _native.Array) and d in v.dims:
         v = renamed(v, own)
     indices = {k: renamed(i, own) if i.dims else i for k, i in plan.items()}
-    return x, v, indices, kind, "clip" if mode == "raise" else mode
+    return x, v, indices, kind, "drop" if mode == "raise" else mode  # they are inside
 
 
 def _update_wide(x: ArrayLike, v: ArrayLike, amounts: dict[str, Any], kind: str, mode: str | None, /) -> Array:

@@ -411,7 +411,7 @@ LINE = xt.array(KERNEL[0], dims="k")
 READ: dict[str, tuple[Callable[[xt.Array, int], Any], Callable[[np.ndarray, int], Any]]] = {
     "isel list": (lambda x, n: x.isel(i=[0, -1, 2]), lambda x, n: x[[0, -1, 2]]),
     "isel many": (lambda x, n: x.isel(i=[0] * (2 * n)), lambda x, n: x[[0] * (2 * n)]),
-    "isel mask": (lambda x, n: x.isel(i=x.isel(j=0) > 0), lambda x, n: x[x[:, 0] > 0]),
+    "isel mask": (lambda x, n: x.isel(i=x.values[:, 0] > 0), lambda x, n: x[x[:, 0] > 0]),
     "isel clip": (lambda x, n: x.at(i=[0, n, -n - 1]).get("clip"), lambda x, n: x[[0, -1, 0]]),
     "isel fill": (lambda x, n: x.at(i=[1, n]).get("fill", 7.0), lambda x, n: np.stack([x[1], np.full(3, 7.0, "f4")])),
     "take": (lambda x, n: xt.take(x, [n // 2], dim="i"), lambda x, n: x[[n // 2]]),
@@ -477,7 +477,7 @@ def test_one_program_reads_and_writes_at_all_sizes(name: str) -> None:
             assert y.dtype == "f4"
             check(y, expected)
 
-    others = {"unstack": 1, "isel mask": 2}.get(name, 0)
+    others = {"unstack": 1}.get(name, 0)
     assert compiled(run) <= (1 + others) * (APART + 1)
 
 
@@ -508,7 +508,8 @@ def test_one_program_makes_all_sizes(name: str) -> None:
     def run() -> None:
         found.update({n: NEW[name](n) for n in range(4, 10)})
 
-    others = {"searchsorted": 1, "split tuple": 2}.get(name, 0)
+    on_device = array(1).device != "cpu"  # where a key out of several is no view
+    others = {"searchsorted": 1, "split tuple": 4 if on_device else 2}.get(name, 0)
     assert compiled(run) <= (1 + others) * (APART + 1)
     for n in (4, 9):
         one: Any = xt.jit(lambda n=n: NEW[name](n)) if name not in ("unique", "nonzero") else lambda n=n: NEW[name](n)
