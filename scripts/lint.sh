@@ -8,3 +8,4 @@ git ls-files "*.c" "*.cpp" "*.h" | xargs -r clang-format-22 --dry-run --Werror
 .venv/bin/mypy
 .venv/bin/python scripts/check_imports.py
 .venv/bin/python scripts/check_sizes.py
+.venv/bin/python scripts/check_prose.py
