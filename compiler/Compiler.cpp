@@ -71,12 +71,13 @@ struct KeptPasses : DialectInterface::Base<KeptPasses> {
 
 } // namespace
 
-/// Whether the IR is verified between passes: for tests, $XTENSOR_VERIFY=1. Upstream's verifiers
-/// refuse some IR that is right: launches that hand over floats as words, and slices of arrays that
-/// have no elements.
-static bool verifies(ModuleOp module, StringRef target) {
+/// Whether the IR is verified after each pass from the phase linalg on: for tests,
+/// $XTENSOR_VERIFY=1. Upstream's verifiers refuse some IR that is right: launches that hand over
+/// floats as words, and slices of arrays that have no elements.
+static bool verifies(ModuleOp module, StringRef from, StringRef to, StringRef target) {
   const char *wanted = getenv("XTENSOR_VERIFY");
-  if (!wanted || *wanted != '1' || !(target.empty() || target.starts_with("cpu")))
+  if (!wanted || *wanted != '1' || !(target.empty() || target.starts_with("cpu")) ||
+      from != "traced" || to == "traced" || to == "simplified" || to == "differentiated")
     return false;
   auto isEmpty = [](Type type) {
     auto array = dyn_cast<ArrayType>(type);
@@ -92,17 +93,23 @@ static bool verifies(ModuleOp module, StringRef target) {
 
 LogicalResult xtensor::runPhases(ModuleOp module, StringRef from, StringRef to,
                                  StringRef dumpFolder, StringRef target) {
-  auto run = [&](PassManager &pm) {
+  MLIRContext *context = module.getContext();
+  auto run = [&](PassManager &pm, bool verify) {
 #ifdef NDEBUG
-    pm.enableVerifier(verifies(module, target));
+    pm.enableVerifier(verify);
 #endif
     return pm.run(module);
   };
-  if (dumpFolder.empty())
-    return run(KeptPasses::get(module.getContext(), from, to, target));
-  PassManager pm(module.getContext());
-  addPhases(pm, from, to, dumpFolder, target);
-  return run(pm);
+  if (!dumpFolder.empty()) {
+    PassManager pm(context);
+    addPhases(pm, from, to, dumpFolder, target);
+    return run(pm, false);
+  }
+  if (!verifies(module, from, to, target))
+    return run(KeptPasses::get(context, from, to, target), false);
+  if (failed(run(KeptPasses::get(context, from, "linalg", target), false)))
+    return failure();
+  return run(KeptPasses::get(context, "linalg", to, target), true);
 }
 
 /// Phases of this module only: the caller keeps its own.

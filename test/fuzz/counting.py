@@ -149,7 +149,10 @@ def _cov(x: Named, y: Named, dim: str) -> Named:
 def _average(x: Named, w: Named, dim: str) -> Named:
     dtype = named.promoted(x.dtype, w.dtype)
     x, w = named.cast(x, dtype), named.cast(w, dtype)
-    return elementwise(np.divide, [named.total(_times(x, w), dim), named.total(w, dim)], dtype, 2)
+    sums = [named.total(_times(x, w), dim), named.total(w, dim)]
+    if not all(np.isfinite(s.value).all() for s in sums):
+        raise named.UnknownError("whether a sum is rounded before it is divided")
+    return elementwise(np.divide, sums, dtype, 2)
 
 
 @makes(1.5)
@@ -186,7 +189,7 @@ def _sloped(value: np.ndarray, error: np.ndarray, sizes: np.ndarray, x: Named, a
 @op("slope", lambda x, dim: f"xt.gradient({x}, {dim!r})")
 def _slope(x: Named, dim: str) -> Named:
     if x.sizes[dim] < 2:
-        raise named.RefusedError("a slope of one sample")
+        raise named.UnknownError("a slope of one sample: an error where the size is known")
     value, error, axis = _neighbours(x, dim)
     n = value.shape[-1]
     low, high = np.maximum(np.arange(n) - 1, 0), np.minimum(np.arange(n) + 1, n - 1)

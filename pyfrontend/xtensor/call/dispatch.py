@@ -401,9 +401,12 @@ class _Eager:
         """An argument of the body: the sizes that `with_rooms` told by arrays."""
         if name not in self.sizes:
             return x
-        if isinstance(x, dict):
-            return {d: n.sizes[d] if isinstance(n, Tracer) else n for d, n in x.items()}
-        return x.sizes[x.dims[0]] if isinstance(x, Tracer) else x
+
+        def size(dim: str, n: Any) -> Any:
+            """An array that a caller gave for a size stays, and is an error."""
+            return n.sizes[dim] if isinstance(n, Tracer) and n.dims == (dim,) and n.dtype == np.bool_ else n
+
+        return {d: size(d, n) for d, n in x.items()} if isinstance(x, dict) else size(apart(name), x)
 
     def open(
         self,

@@ -236,6 +236,12 @@ def fresh(taken: Iterable[str], stem: str = "new") -> str:
     return f"{stem}~{count}"
 
 
+def flat_name(dims: Iterable[str]) -> str:
+    """The name of dims that are merged. The same name would have the same size elsewhere in a program, also where that
+    is dynamic."""
+    return "~".join([*dims, "flat"])
+
+
 def needs_lapack(name: str) -> None:
     """UnsupportedError where this build has no LAPACK."""
     if _native.lapack_name() is None:

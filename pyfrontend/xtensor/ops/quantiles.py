@@ -15,7 +15,7 @@ from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import dims_of, extend, fail, is_static, skips
+from .arguments import dims_of, extend, fail, flat_name, is_static, skips
 from .reductions import count, no_empty
 from .sorting import valid_count
 from .types import Array, ArrayLike, Dims
@@ -104,7 +104,7 @@ def _quantiles(
     no_empty(name, x, dims)
     dim = dims[0]
     if len(dims) > 1:
-        dim = "flat~"
+        dim = flat_name(dims)
         x = build.merge(x, dims, dim)
     order = build.argsort(x, dim)
     number = valid_count(x, dim) if skipna else count(x, (dim,), p.I8)

@@ -25,7 +25,7 @@ from ..trace.lift import as_tracer
 from ..trace.scope import current, local
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import dim_of, dims_of, fail, is_static, number, size_of, skips
+from .arguments import dim_of, dims_of, fail, flat_name, is_static, number, size_of, skips
 from .types import Array, ArrayLike, Dims
 
 
@@ -266,8 +266,8 @@ def _position(name: str, x: Tracer, dims: tuple[str, ...], skipna: bool | None) 
     x = _without_nan(x, -np.inf if name == "argmax" else np.inf, skipna)
     if len(dims) == 1:
         return build.reduce(name, x, dims)
-    merged = build.merge(x, dims, "flat~")
-    return build.reduce(name, merged, ("flat~",))
+    into = flat_name(dims)
+    return build.reduce(name, build.merge(x, dims, into), (into,))
 
 
 def _positions(name: str, x: Tracer, dim: Dims, skipna: bool | None) -> Any:

@@ -14,12 +14,12 @@ from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import extend, fail, reorder, skips
+from .arguments import extend, fail, flat_name, reorder, skips
 from .quantiles import at_level, checked_levels, levels_of
 from .segments import Groups, present
 from .types import Array, ArrayLike, Dims
 
-_FLAT, _NUMBER = "flat~", "quantile"
+_NUMBER = "quantile"
 
 
 @op(joins=True, decide=())
@@ -78,22 +78,24 @@ def _quantiles(
     before = build.cumulative("sum", numbers, groups.into, exclusive=True)
     valid = groups.numbers(there, p.I8)
     lacking = build.compare("lt", valid, numbers)
-    flat, order = _order(groups, y)
+    flat, order, along = _order(groups, y)
     found = []
     for level in levels:
-        z = at_level(flat, _FLAT, order, valid, level, method, before)
+        z = at_level(flat, along, order, valid, level, method, before)
         if not skips(name, skipna):
             z = build.select(lacking, p.constant(np.nan, z.dtype), z)
         found.append(groups.labelled(p.cast(reorder(z, groups.order), dtype)))
     return found
 
 
-def _order(groups: Groups, x: Tracer) -> tuple[Tracer, Tracer]:
-    """`x` with the grouped dims as one, and the positions along it that sort by group, then by value, NaN last."""
-    flat = build.merge(x, groups.inside, _FLAT)
-    codes = build.merge(groups.codes, groups.inside, _FLAT)
+def _order(groups: Groups, x: Tracer) -> tuple[Tracer, Tracer, str]:
+    """`x` with the grouped dims as one, the positions along it that sort by group, then by value, NaN last, and its
+    name."""
+    along = flat_name(groups.inside)
+    flat = build.merge(x, groups.inside, along)
+    codes = build.merge(groups.codes, groups.inside, along)
     # What is in no group comes last.
     codes = build.binary("minimum", codes, p.constant(groups.count, p.I8))
-    by_value = build.argsort(flat, _FLAT)
-    by_group = build.argsort(build.gather("clip", codes, {_FLAT: by_value}), _FLAT)
-    return flat, build.gather("clip", by_value, {_FLAT: by_group})
+    by_value = build.argsort(flat, along)
+    by_group = build.argsort(build.gather("clip", codes, {along: by_value}), along)
+    return flat, build.gather("clip", by_value, {along: by_group}), along

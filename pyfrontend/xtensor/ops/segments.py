@@ -50,7 +50,7 @@ class Groups:
             raise fail(DimensionError, name, "the codes have no dim to group along", x, codes)
         inside: dict[str, str] = {}
         for d in dims:
-            inside[d] = fresh([*x.dims, *inside.values()], "grouped")
+            inside[d] = fresh([*x.dims, *inside.values()], f"{d}~grouped")  # one name has one size
         self.inside = tuple(inside.values())
         self.source = build.rename(x, inside)
         codes = build.rename(codes, inside)

@@ -13,10 +13,8 @@ from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import Size, count, extend, fail, integer, size_of
+from .arguments import Size, count, extend, fail, flat_name, integer, size_of
 from .types import Array, ArrayLike
-
-FLAT = "flat~"
 
 
 def size_from(name: str, x: Any, size: Any, what: str, of: Any) -> int:
@@ -44,20 +42,21 @@ def _flat(name: str, x: Tracer, dim: str, mode: str) -> Tracer:
     if dim in x.dims:
         raise fail(DimensionError, name, f"the new dim {dim!r} is a dim of the array already", x,
                    instead='Name it otherwise: dim="number"')  # fmt: skip
+    into = flat_name(x.dims)
     if len(x.dims) == 1:
-        return build.rename(x, {x.dims[0]: FLAT})
-    return build.merge(x, x.dims, FLAT) if x.dims else extend(x, {FLAT: 1}, (FLAT,))
+        return build.rename(x, {x.dims[0]: into})
+    return build.merge(x, x.dims, into) if x.dims else extend(x, {into: 1}, (into,))
 
 
 def _numbered(first: Tracer) -> Tracer:
     """How many of the flags come before each place, itself included, less one."""
-    return build.binary("sub", build.cumulative("sum", p.cast(first, p.I8), FLAT), p.constant(1, p.I8))
+    return build.binary("sub", build.cumulative("sum", p.cast(first, p.I8), first.dims[0]), p.constant(1, p.I8))
 
 
 def _collected(values: Tracer, chosen: Tracer, dim: str, size: Size, mode: str) -> tuple[Tracer, Tracer, Tracer]:
     """The chosen values in their order, which of them there are, and the number of each among the chosen."""
     number = _numbered(chosen)
-    total = build.reduce("sum", p.cast(chosen, p.I8), (FLAT,))
+    total = build.reduce("sum", p.cast(chosen, p.I8), chosen.dims)
     if mode == "raise" and (isinstance(size, Tracer) or size):
         last = build.binary("maximum", build.binary("sub", total, p.constant(1, p.I8)), p.zero(p.I8))
         places = extend(p.zero(p.I8), {dim: size}, (dim,))
@@ -77,27 +76,28 @@ def _unique(
 ) -> Any:
     x, size = as_tracer(x), count("unique", size, "size")
     flat = _flat("unique", x, dim, mode)
-    order = build.argsort(flat, FLAT)
-    ordered = build.gather("clip", flat, {FLAT: order})
-    at = build.iota(FLAT, size_of(flat, FLAT), p.I8)
+    (along,) = flat.dims
+    order = build.argsort(flat, along)
+    ordered = build.gather("clip", flat, {along: order})
+    at = build.iota(along, size_of(flat, along), p.I8)
     before = build.binary("maximum", build.binary("sub", at, p.constant(1, p.I8)), p.zero(p.I8))
-    previous = build.gather("clip", ordered, {FLAT: before})
+    previous = build.gather("clip", ordered, {along: before})
     first = build.compare("ne", ordered, previous)
     if p.is_float(x.dtype):  # NaN is one value
         both = build.binary("and", build.unary("isnan", ordered), build.unary("isnan", previous))
         first = build.binary("and", first, build.unary("not", both))
     first = build.binary("or", first, build.compare("eq", at, p.zero(p.I8)))
     starts, there, number = _collected(at, first, dim, size, mode)
-    found = build.gather("clip", ordered, {FLAT: starts})
-    least = build.gather("clip", ordered, {FLAT: p.zero(p.I8)})
+    found = build.gather("clip", ordered, {along: starts})
+    least = build.gather("clip", ordered, {along: p.zero(p.I8)})
     fill = least if fill_value is None else p.cast(fill_value, x.dtype)
     results = [build.select(there, found, fill)]
     if wanted[0]:
-        positions = build.gather("clip", order, {FLAT: starts})
-        results.append(build.select(there, positions, build.gather("clip", order, {FLAT: p.zero(p.I8)})))
+        positions = build.gather("clip", order, {along: starts})
+        results.append(build.select(there, positions, build.gather("clip", order, {along: p.zero(p.I8)})))
     if wanted[1]:
-        target = extend(p.zero(p.I8), {FLAT: size_of(flat, FLAT)}, (FLAT,))
-        inverse = build.scatter("set", "clip", target, {FLAT: order}, number)
+        target = extend(p.zero(p.I8), {along: size_of(flat, along)}, (along,))
+        inverse = build.scatter("set", "clip", target, {along: order}, number)
         results.append(_unflat(inverse, x))
     if wanted[2]:
         zeros = extend(p.zero(p.I8), {dim: size}, (dim,))
@@ -106,11 +106,12 @@ def _unique(
 
 
 def _unflat(y: Tracer, like: Tracer) -> Tracer:
+    (along,) = y.dims
     if len(like.dims) == 1:
-        return build.rename(y, {FLAT: like.dims[0]})
+        return build.rename(y, {along: like.dims[0]})
     if not like.dims:
-        return build.squeeze(y, (FLAT,))
-    return build.split(y, FLAT, {d: int(n) for d, n in like.sizes.items()})
+        return build.squeeze(y, (along,))
+    return build.split(y, along, {d: int(n) for d, n in like.sizes.items()})
 
 
 def unique(
@@ -139,7 +140,7 @@ def unique(
 def _nonzero(x: ArrayLike, size: Any, fill_value: int, dim: str, mode: str, /) -> Any:
     x, size = as_tracer(x), count("nonzero", size, "size")
     flat = _flat("nonzero", p.as_bool(x), dim, mode)
-    at, there, _ = _collected(build.iota(FLAT, size_of(flat, FLAT), p.I8), flat, dim, size, mode)
+    at, there, _ = _collected(build.iota(flat.dims[0], size_of(flat, flat.dims[0]), p.I8), flat, dim, size, mode)
     found: dict[str, Tracer] = {}
     for d in reversed(x.dims):
         n = p.cast(size_of(x, d), p.I8)

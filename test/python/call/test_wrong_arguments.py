@@ -71,7 +71,7 @@ COUNTS: dict[str, tuple[Callable[[Any], Any], int | None]] = {
     "check_gradients order": (lambda v: xt.testing.check_gradients(xt.sum, (X,), order=v), 1),
 }  # fmt: skip
 # A dynamic size is a size.
-TAKES_DYNAMIC = {"zeros", "ones", "full", "eye", "eye second", "eye by name", "expand_dims", "scan length"}
+TAKES_DYNAMIC = {"zeros", "ones", "full", "one_hot", "eye", "eye second", "eye by name", "expand_dims", "scan length"}
 
 
 def refused(name: str, call: Callable[[], Any]) -> str:

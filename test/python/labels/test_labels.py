@@ -213,7 +213,7 @@ def test_arrays_have_the_attributes_of_dataarrays() -> None:
 
 @pytest.mark.parametrize("name", ["name", "attrs", "indexes", "data"])
 def test_a_traced_array_says_that_it_has_no_labels(name: str) -> None:
-    with pytest.raises(xt.AttributeError, match=r"it has (no labels|values when)"):
+    with pytest.raises(xt.AttributeError, match=r"it has no (labels|values)"):
         xt.jit(lambda a: getattr(a, name))(A)
 
 

@@ -191,3 +191,19 @@ def test_complex_elements() -> None:
     for call in (lambda: xt.segment_max(x, c, 2), lambda: x.groupby(c, num_groups=2).min()):
         with pytest.raises(xt.DTypeError, match="complex numbers have no order"):
             call()
+
+
+def test_merged_dims_of_different_dynamic_sizes() -> None:
+    """Their names come from the dims: one name would have one size in a program."""
+    x = xt.array(np.random.default_rng(6).normal(size=(3, 4, 5)), dims=("i", "j", "k"))
+    along_i, along_k = xt.array([0, 1, 1], "i"), xt.array([0, 1, 1, 0, 1], "k")
+
+    def several(x: Any, a: Any, b: Any) -> Any:
+        sums = [xt.segment_sum(x, codes, 2) for codes in (a, b)]
+        medians = [xt.segment_median(x, codes, 2) for codes in (a, b)]
+        places = [xt.unique(y, size=60)[:20] for y in (x, x.isel(k=0))]
+        return [*sums, *medians, *places, xt.median(x, ("i", "j")), xt.median(x, ("j", "k"))]
+
+    want = several(x, along_i, along_k)
+    for got, known in zip(xt.jit(several, dynamic_dims=("i", "j", "k"))(x, along_i, along_k), want, strict=True):
+        np.testing.assert_allclose(got.values, known.values, rtol=1e-12)

@@ -125,7 +125,7 @@ def test_top_k_of_long_rows(size: int, k: int, dtype: str) -> None:
 
 
 def test_top_k_of_too_many() -> None:
-    with pytest.raises(xt.SizeError, match=r"k is 4, dim 't' has size 3"):
+    with pytest.raises(xt.SizeError, match=r"k is 4, but dim 't' has size 3"):
         xt.top_k(xt.zeros(t=3), 4)
 
 
