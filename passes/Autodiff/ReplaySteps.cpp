@@ -209,9 +209,14 @@ private:
 } // namespace
 
 void xtensor::replaySteps(Operation *root) {
-  SmallVector<ScanOp> scans;
-  root->walk([&](ScanOp op) { scans.push_back(op); });
-  for (ScanOp op : scans)
-    if (ScanOp reader = readerOf(op))
-      Replay(op, reader).run();
+  // A scan back is erased with the scans in its body, which its copy has again.
+  auto replayOne = [](ScanOp op) {
+    ScanOp reader = readerOf(op);
+    if (!reader)
+      return WalkResult::advance();
+    Replay(op, reader).run();
+    return WalkResult::interrupt();
+  };
+  while (root->walk(replayOne).wasInterrupted())
+    ;
 }
