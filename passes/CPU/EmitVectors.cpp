@@ -28,12 +28,16 @@ namespace {
 struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
   using EmitVectorsBase::EmitVectorsBase;
 
+  /// Of a module, because a product declares its routine there.
   void runOnOperation() override {
-    func::FuncOp func = getOperation();
-    if (func.isDeclaration())
-      return;
+    for (auto func : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (!func.isDeclaration() && failed(emit(func)))
+        return signalPassFailure();
+  }
+
+  LogicalResult emit(func::FuncOp func) {
     if (failed(checkBuffers(func)))
-      return signalPassFailure();
+      return failure();
     func.walk([&](memref::CopyOp copy) {
       OpBuilder b(copy);
       linalg::CopyOp::create(b, copy.getLoc(), copy.getSource(), copy.getTarget());
@@ -48,8 +52,9 @@ struct EmitVectorsPass : xtensor::impl::EmitVectorsBase<EmitVectorsPass> {
     });
     for (Block *block : blocks)
       if (failed(emitBlock(*block, views)))
-        return signalPassFailure();
+        return failure();
     eraseDead(func);
+    return success();
   }
 
   /// Iterations that make about two microseconds.

@@ -49,7 +49,7 @@ def ConvertToLLVM : Pass<"xtensor-to-llvm", "::mlir::ModuleOp"> {
                            "::mlir::cf::ControlFlowDialect"];
 }
 
-def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::func::FuncOp"> {
+def EmitVectors : Pass<"xtensor-emit-vectors", "::mlir::ModuleOp"> {
   let summary = "Write linalg ops on buffers as vector loops or library calls";
   let description = [{
     Upstream tiles and vectorizes in several generic steps. This compiles slower, and gives slower

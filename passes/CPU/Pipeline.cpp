@@ -18,10 +18,9 @@ int64_t xtensor::hostVectorBits() {
 
 void xtensor::buildCPUPipeline(OpPassManager &pm) {
   pm.addPass(createEstimateWork());
-  auto &emit = pm.nest<func::FuncOp>();
-  emit.addPass(createEmitVectors());
+  pm.addPass(createEmitVectors());
   // After the emitter: what it keeps in registers needs no memory, and lifetimes are final.
-  emit.addPass(createArena());
+  pm.addNestedPass<func::FuncOp>(createArena());
   // Before all that works on single ops: a nest that is there many times is worked on once.
   pm.addPass(createOutlineNests());
   auto &func = pm.nest<func::FuncOp>();
