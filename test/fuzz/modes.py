@@ -13,7 +13,7 @@ import complexes  # noqa: F401  (its ops)
 import control  # noqa: F401
 import counting  # noqa: F401
 import drawing  # noqa: F401
-import matrices  # noqa: F401
+import factors  # noqa: F401
 import moving  # noqa: F401
 import named
 import numpy as np

@@ -212,7 +212,7 @@ def test_the_memory_of_the_steps_is_freed_and_a_checkpoint_needs_little() -> Non
         before = most()
         for calls in (1, 3):
             for _ in range(calls):
-                f(x, 200)
+                f(x, 500)
             print((most() - before) // 1024)
         """
 
@@ -221,7 +221,7 @@ def test_the_memory_of_the_steps_is_freed_and_a_checkpoint_needs_little() -> Non
         assert done.returncode == 0, done.stderr
         return tuple(int(line) for line in done.stdout.split())
 
-    carries = 200 * 10_000 * 8 // 2**20  # one per step
+    carries = 500 * 10_000 * 8 // 2**20  # one per step
     once, often = grown("plain")
     assert carries < once <= often < 1.1 * once
     assert grown("checkpoint")[1] < 0.3 * carries
