@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import xtensor as xt
-from xtensor.ops.grouping import GroupBy, Weighted
+from xtensor.ops.grouping import GroupBy
 from xtensor.ops.updates import Selection
+from xtensor.ops.weights import Weighted
 from xtensor.ops.windows import Coarsen, Rolling
 from xtensor.surface.methods import ArrayMethods
 
@@ -39,7 +40,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Statistics": ("ops.statistics", "ops.quantiles"),
     "Samples along a dim": ("ops.sampled",),
     "Sorting and distinct values": ("ops.sorting", "ops.sets"),
-    "Labels and groups": ("ops.by_label", "ops.grouping", "ops.segments", "ops.segment_quantiles"),
+    "Labels and groups": ("ops.by_label", "ops.grouping", "ops.weights", "ops.segments", "ops.segment_quantiles"),
     "Reading by position": ("ops.indexing",),
     "Names and order of dims": ("ops.shape",),
     "Moving and repeating": ("ops.moving",),

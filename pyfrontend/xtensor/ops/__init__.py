@@ -63,7 +63,7 @@ from .elementwise import (
     tanh,
     trunc,
 )  # fmt: skip
-from .grouping import groupby, groupby_bins, resample, weighted
+from .grouping import groupby, groupby_bins, resample
 from .indexing import head, isel, split, tail, take, take_along, thin
 from .moving import diff, flip, pad, repeat, roll, shift, tile
 from .operators import (
@@ -173,6 +173,7 @@ from .special import (
     zeta,
 )  # fmt: skip
 from .statistics import average, bincount, corr, cov, histogram
+from .weights import weighted
 from .windows import coarsen, rolling
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Groups by label: groupby, groupby_bins, resample, and weighted reductions, as in xarray.
+"""Groups by label: groupby, groupby_bins and resample, as in xarray. Reductions with weights are in weights.py.
 
 xarray's groupers count the group of each position from its labels. A reduction is then one pass over the array
 (`segment_sum` and its like), which is differentiable. By codes that are computed, `groupby(codes, num_groups=12)` needs
@@ -8,7 +8,6 @@ no labels.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,27 +16,22 @@ from ..base.calls import check_methods
 from ..base.dims import brief, unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, UnsupportedError
 from ..base.lacking import lacks, methods_of
-from ..labels.origins import LOST
-from ..labels.xarray import WHOLE, is_dataarray, labels_of
-from ..trace import build
-from ..trace.lift import as_tracer
+from ..labels.xarray import is_dataarray
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
 from ..values.array import Array as Concrete
 from ..values.array import from_values
 from ..values.devices import like
-from ..values.options import current
-from . import promotion as p
 from . import segment_quantiles, segments
 from .arguments import by_dim, fail, integer, resolve
-from .contraction import dot
 from .creation import arange
-from .elementwise import astype, isnan, sqrt
+from .elementwise import astype, sqrt
 from .indexing import isel, read
 from .operators import where
 from .shape import concat, stack, unstack_to
 from .standin import StandIn, relabelled
 from .types import ArrayLike, Dims
+from .weights import squared_size
 
 if TYPE_CHECKING:
     import xarray
@@ -173,7 +167,7 @@ class GroupBy:
         x, rest = self._bare(), self._rest(dim)
         x = astype(x, "f8") if np.dtype(x.dtype).kind in "biu" else x
         centred = x - self._spread(self._mean(x, dim, skipna)).transpose(*[d for d in x.dims if d not in rest])
-        squares = self._segment("sum", _squares(centred), skipna)
+        squares = self._segment("sum", squared_size(centred), skipna)
         count = self._segment("sum", _counted(x, skipna), None)
         if rest:
             squares, count = squares.sum(rest, skipna=skipna), count.sum(rest)
@@ -340,11 +334,6 @@ def _array(x: Any, values: np.ndarray, dims: Any) -> Any:
 
 def _positions(x: Any, dim: str) -> Any:
     return arange(x.sizes[dim], dim=dim) if tracing() else _array(x, np.arange(x.sizes[dim]), (dim,))
-
-
-def _squares(x: Any) -> Any:
-    """The squared absolute values."""
-    return x.real * x.real + x.imag * x.imag if p.is_complex(np.dtype(x.dtype)) else x * x
 
 
 def _counted(x: Any, skipna: bool | None) -> Any:
@@ -517,89 +506,3 @@ def resample(
         how: Any = {"closed": closed, "label": label, "offset": offset, "origin": origin}
         grouper = groupers.TimeResampler(freq=freq, **how)
     return GroupBy("resample", x, _encoded(at, grouper, at.dataset[dim], dim), at)
-
-
-# -- weights ----------------------------------------------------------------------------------------------------------
-
-
-class Weighted:
-    """An array with a weight for each element. Weights align by name, and must not be NaN."""
-
-    __slots__ = ("_weights", "_x")
-
-    def __init__(self, x: Any, weights: Any) -> None:
-        self._x, self._weights = x, weights
-
-    def __repr__(self) -> str:
-        return f"Weighted({', '.join(self._weights.dims)}) of {brief(self._x)}"
-
-    def _dims(self, name: str, dim: Dims) -> tuple[str, ...]:
-        both = (*self._x.dims, *(d for d in self._weights.dims if d not in self._x.dims))
-        return resolve(f"weighted.{name}", both, dim)
-
-    def _total(self, x: Any, dims: tuple[str, ...], skipna: bool | None) -> Any:
-        if (current().skipna if skipna is None else skipna) and p.is_float(np.dtype(x.dtype)):
-            x = where(isnan(x), 0.0, x)
-        return dot(x, self._weights, dim=dims)
-
-    def sum_of_weights(self, dim: Dims = None) -> Any:
-        """Returns the sum over `dim` of the weights of elements that are not NaN."""
-        total = self._weight(self._dims("sum_of_weights", dim))
-        return where(total != 0, total, np.nan)
-
-    def _weight(self, dims: tuple[str, ...]) -> Any:
-        x = self._x
-        weight = self._weights
-        dtype = np.dtype(weight.dtype) if p.is_float(np.dtype(weight.dtype)) else np.dtype("f8")
-        there = ~isnan(x) if p.is_float(np.dtype(x.dtype)) else (x == x)
-        return self._total(astype(there, dtype), dims, False)
-
-    def sum(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the sum over `dim` of the elements times their weights."""
-        return self._total(self._x, self._dims("sum", dim), skipna)
-
-    def mean(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the weighted sum over `dim`, divided by the sum of the weights; NaN where that is 0."""
-        dims = self._dims("mean", dim)
-        weight = self._weight(dims)
-        return self._total(self._x, dims, skipna) / where(weight != 0, weight, np.nan)
-
-    def sum_of_squares(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the weighted sum over `dim` of the squared differences from the weighted mean."""
-        dims = self._dims("sum_of_squares", dim)
-        centred = self._x - self.mean(dims, skipna=skipna)
-        return self._total(_squares(centred), dims, skipna)
-
-    def var(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the weighted mean over `dim` of the squared differences from the weighted mean."""
-        dims = self._dims("var", dim)
-        return self.sum_of_squares(dims, skipna=skipna) / self.sum_of_weights(dims)
-
-    def std(self, dim: Dims = None, *, skipna: bool | None = None) -> Any:
-        """Returns the square root of `var`. Its derivative is 0 where that is 0."""
-        variance = self.var(dim, skipna=skipna)
-        return where(variance == 0, 0.0, sqrt(where(variance == 0, 1.0, variance)))
-
-
-check_methods(Weighted, "weighted")
-
-
-def weighted(x: ArrayLike, weights: ArrayLike, /) -> Weighted:
-    """Returns `x` with a weight for each element, to be reduced: weighted(x, area).mean("lat").
-
-    The result has the methods mean, sum, var, std, sum_of_weights and sum_of_squares. Weights align with `x` by name.
-
-    >>> xt.weighted(xt.array([1.0, 4.0], dims="lat"), xt.array([3.0, 1.0], dims="lat")).mean().item()
-    1.75
-    """
-    for what, a in (("x", x), ("weights", weights)):
-        if not hasattr(a, "dims") or not hasattr(a, "dtype"):
-            raise fail(ArgumentTypeError, "weighted", f"{what} is an array, not {brief(a)}")
-    # The result is called as the array is, whatever the weights are called.
-    if tracing():
-        given = as_tracer(weights)
-        weights = build.labelled(build.rename(given, {}), given, {WHOLE: LOST})
-    else:
-        labels = replace(labels_of(weights), name=labels_of(x).name, attrs={})
-        weights = relabelled(weights, labels, is_dataarray(weights))
-    return Weighted(x, weights)

@@ -9,8 +9,9 @@ from .. import ops as functions
 from ..base.calls import checked
 from ..ops import by_label
 from ..ops.by_label import Loc
-from ..ops.grouping import GroupBy, Weighted
+from ..ops.grouping import GroupBy
 from ..ops.types import ArrayLike
+from ..ops.weights import Weighted
 
 ops: Any = functions  # as in methods.py
 
