@@ -56,10 +56,6 @@ def square_at_calls(x: Tracer, dims: Pair) -> None:
         build.rename(x, {dim: f"~square~ {dims[0]}~ {dims[1]}"})
 
 
-def _float_dtype(x: Tracer) -> np.dtype:
-    return x.dtype if p.is_inexact(x.dtype) else p.mean_dtype(x.dtype)
-
-
 def as_matrix(name: str, a: Any, dims: Any, square: bool = False) -> tuple[Tracer, Pair, np.dtype]:
     """The matrix in f4 or f8, its two dims, and the dtype that results have."""
     x = as_tracer(a)
@@ -67,7 +63,7 @@ def as_matrix(name: str, a: Any, dims: Any, square: bool = False) -> tuple[Trace
     if square:
         check_square(name, x, pair)
     needs_lapack(f"linalg.{name}")
-    dtype = _float_dtype(x)
+    dtype = p.mean_dtype(x.dtype)
     return p.cast(x, p.accumulator(dtype)), pair, dtype
 
 
@@ -85,7 +81,7 @@ def system(name: str, a: Any, b: Any, dims: Any) -> tuple[Tracer, Tracer, Pair, 
         )  # fmt: skip
     union_sizes(f"linalg.{name}", (x, y))
     needs_lapack(f"linalg.{name}")
-    dtype = p.result_type(_float_dtype(x), _float_dtype(y))
+    dtype = p.result_type(p.mean_dtype(x.dtype), p.mean_dtype(y.dtype))
     p.check_width((x, y), dtype)
     wide = p.accumulator(dtype)
     return p.cast(x, wide), p.cast(y, wide), pair, dtype
