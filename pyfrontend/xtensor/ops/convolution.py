@@ -107,13 +107,18 @@ def _kernel_dims(name: str, x: Tracer, w: Tracer, dims: Any, dim: Dims) -> tuple
     return over, places
 
 
+def _has_plan(x: Any, w: Any, dims: Any) -> bool:
+    """Whether a convolution has concrete operands, no empty window, and dims of its own in the kernel."""
+    if not isinstance(x, _native.Array) or not isinstance(w, _native.Array) or not isinstance(dims, Mapping):
+        return False
+    return all(x.sizes.get(d) and w.sizes.get(k) and d not in w.dims for d, k in dims.items())
+
+
 def _conv_plan(
     x: Any, w: Any, /, dims: Any, dim: Any = (), *, stride: Any = None, padding: Any = 0, dilation: Any = None
 ) -> Any:
     """What `_conv_wide` takes, for results of which all windows together are not large."""
-    if not isinstance(x, _native.Array) or not isinstance(w, _native.Array) or not isinstance(dims, Mapping):
-        return None
-    if not all(x.sizes.get(d) and w.sizes.get(k) for d, k in dims.items()) or any(d in w.dims for d in dims):
+    if not _has_plan(x, w, dims):
         return None
     steps, gaps, reach, pads = _ways("nn.conv", x, w, dims, stride, padding, dilation)
     lengths = {d: (x.sizes[d] + sum(pads[d]) - reach[d]) // steps[d] + 1 for d in dims}
@@ -182,9 +187,7 @@ def _conv_transpose_plan(
     x: Any, w: Any, /, dims: Any, dim: Any = (), *, stride: Any = None, padding: Any = 0, dilation: Any = None,
     output_padding: Any = 0,
 ) -> Any:  # fmt: skip
-    if not isinstance(x, _native.Array) or not isinstance(w, _native.Array) or not isinstance(dims, Mapping):
-        return None
-    if not all(x.sizes.get(d) and w.sizes.get(k) for d, k in dims.items()) or any(d in w.dims for d in dims):
+    if not _has_plan(x, w, dims):
         return None
     if not isinstance(output_padding, int):
         return None

@@ -79,10 +79,11 @@ def _quantiles(
     valid = groups.numbers(there, p.I8)
     lacking = build.compare("lt", valid, numbers)
     flat, order, along = _order(groups, y)
+    leaves_out = skips(name, skipna)
     found = []
     for level in levels:
         z = at_level(flat, along, order, valid, level, method, before)
-        if not skips(name, skipna):
+        if not leaves_out:
             z = build.select(lacking, p.constant(np.nan, z.dtype), z)
         found.append(groups.labelled(p.cast(reorder(z, groups.order), dtype)))
     return found
