@@ -107,6 +107,18 @@ static void OF(storeNan)(OF(Pairs) to) {
       for (int p = 0; p <= (to.part != 0); ++p)
         to.data[i * to.down + j * to.along + p * to.part] = (T)__builtin_nan("");
 }
+/* Eigenvalues and -vectors, or NaN where there are none. */
+static void OF(storeValues)(int info, int64_t n, const T *values, OF(Pairs) w, const T *vectors,
+                            OF(Pairs) v) {
+  if (info) {
+    OF(storeNan)(w);
+    OF(storeNan)(v);
+    return;
+  }
+  OF(store)(values, n, w);
+  OF(store)(vectors, n, v);
+}
+
 /* Column-major; whether all are finite. */
 static int OF(load)(OF(Pairs) from, T *to) {
   int finite = 1;
@@ -219,13 +231,7 @@ static void OF(complexEig)(const xt_complex_plan *plan, const int64_t *at, char 
       }
     }
   }
-  if (info) {
-    OF(storeNan)(w);
-    OF(storeNan)(v);
-    return;
-  }
-  OF(store)(s.values, n, w);
-  OF(store)(s.left, n, v);
+  OF(storeValues)(info, n, s.values, w, s.left, v);
 }
 
 /* The lower triangle of (A + A^H) / 2. */
@@ -271,13 +277,7 @@ static void OF(complexEigh)(const xt_complex_plan *plan, const int64_t *at, char
     COMPLEX_LAPACK(heevd_)("V", "L", &n, s.a, &lda, s.values, s.work, &plan->work, s.reals,
                            &plan->reals, s.integers, &plan->integers, &info, 1, 1);
   }
-  if (info) {
-    OF(storeNan)(w);
-    OF(storeNan)(v);
-    return;
-  }
-  OF(store)(s.values, n, w);
-  OF(store)(s.a, n, v);
+  OF(storeValues)(info, n, s.values, w, s.a, v);
 }
 
 /* a -> l, u, order, parity */
