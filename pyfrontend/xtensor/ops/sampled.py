@@ -105,14 +105,23 @@ def _end(x: Tracer, dim: str, position: Tracer) -> Tracer:
 
 
 def _on_line(x: Tracer, a: Tracer, b: Tracer, f: Tracer, g: Tracer) -> Tracer:
-    """The line through (a, f) and (b, g) at x; f where both points are one, or x is the first."""
+    """The line through (a, f) and (b, g) at x, in parts if f and g are complex; g where both points are one."""
+    if p.is_complex(f.dtype):
+        return build.complex_array(*(_on_line(x, a, b, part(f), part(g)) for part in (build.real, build.imag)))
     width = build.binary("sub", b, a)
     flat = build.compare("eq", width, p.zero(x.dtype))
     step = p.cast(build.select(flat, p.constant(1, x.dtype), width), f.dtype)
     slope = build.binary("div", build.binary("sub", g, f), step)
     y = build.binary("add", build.binary("mul", slope, p.cast(build.binary("sub", x, a), f.dtype)), f)
+    # Where f or g is not finite, so is the slope: the points themselves keep their values, as in NumPy.
+    finite = build.compare("eq", build.binary("sub", slope, slope), p.zero(f.dtype))
+    back = build.binary("add", build.binary("mul", slope, p.cast(build.binary("sub", x, b), f.dtype)), g)
+    other = build.select(build.compare("eq", y, y), y, build.select(build.compare("eq", f, g), f, back))
+    for at, value in ((b, g), (a, f)):
+        other = build.select(build.compare("eq", x, at), value, other)
     nothing = p.cast(build.binary("mul", p.zero(x.dtype), x), f.dtype)
-    return build.select(flat, build.binary("add", f, nothing), y)
+    y = build.select(finite, y, build.binary("add", other, nothing))
+    return build.select(flat, build.binary("add", g, nothing), y)
 
 
 # -- integrals and differences ----------------------------------------------------------------------------------------
@@ -142,6 +151,9 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, /, dx: ArrayLike = 1.0, 
         dim = y.dims[0]
     dim = dim_of("trapezoid", y, dim)
     union_sizes("trapezoid", (y, *places))
+    # A single sample bounds no area, whatever its value is.
+    several = build.compare("gt", p.cast(size_of(y, dim), p.I8), p.constant(1, p.I8))
+    y = build.select(several, y, p.zero(y.dtype))
     before, after = _neighbours(y, dim)
     half = p.constant(0.5, y.dtype)
     if places:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -217,6 +218,24 @@ def test_nan_and_skipping() -> None:
     assert np.isnan(xt.interp(b, K, F).values).sum() == 1
     values = xt.unique(xt.array([np.nan, 1.0, np.nan], "i"))
     np.testing.assert_array_equal(values.values, [1.0, np.nan])
+
+
+@pytest.mark.parametrize("places", ([0.0, 1, 2], [0.0, 0, 2], [0.0, 1, 1], [1.0, 1, 1]))
+def test_interp_of_values_that_are_not_finite(places: list[float]) -> None:
+    at = np.array([-1, 0, 0.25, 1, 1.5, 2, 3])
+    for f in itertools.product([0.5, -2.0, np.nan, np.inf, -np.inf], repeat=3):
+        parts = np.array([f, f[::-1]]).T.copy()
+        for values in (parts[:, 0], parts.view("complex128")[:, 0]):
+            got = xt.interp(xt.array(at, dims="at"), xt.array(places, dims="t"), xt.array(values, dims="t"))
+            with np.errstate(invalid="ignore"):
+                np.testing.assert_array_equal(got.values, np.interp(at, places, values))
+
+
+@pytest.mark.parametrize("open", ((), ("t",)))
+def test_trapezoid_of_one_sample(open: tuple[str, ...]) -> None:
+    f = xt.jit(lambda x: xt.trapezoid(x, dim="t"), dynamic_dims=open)
+    assert f(xt.array([np.nan], dims="t")).item() == 0
+    assert f(xt.array([1.0, 2.0, 4.0], dims="t")).item() == 4.5
 
 
 def test_sizes_from_values() -> None:
