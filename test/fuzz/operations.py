@@ -88,7 +88,8 @@ def _unary(x: Named, fn: str) -> Named:
         with np.errstate(all="ignore"):
             if fn in SPECIAL:  # far out, the period decides
                 value = np.where(np.abs(x.value) > 100, np.nan, x.value)
-                unsure = np.where(np.abs(x.value) > 100, np.inf, np.minimum(4 * x.error, 4))
+                far = (np.abs(x.value) > 100) | np.isinf(x.error)
+                unsure = np.where(far, np.inf, np.minimum(4 * x.error, 4))
                 return named.made(x.dims, dtype, f(value), unsure, ulps, np.ones(x.value.shape))
             error = np.where(np.isinf(x.error), np.inf, np.minimum(x.error, 2))
             return named.made(x.dims, dtype, f(x.value), error, ulps)
