@@ -3,46 +3,34 @@
 #ifndef XTENSOR_BATCH_BATCHRULES_H
 #define XTENSOR_BATCH_BATCHRULES_H
 
+#include "RuleTable.h"
 #include "XTensor/Dims.h"
-#include "llvm/ADT/DenseMap.h"
 
 namespace xtensor {
 
 class Batcher;
 
-/// Makes the op on all instances; its results are known to the batcher afterwards.
-using BatchFn = llvm::LogicalResult (*)(Batcher &, mlir::Operation *);
-
-struct BatchRule {
-  BatchFn visit;
-  llvm::StringRef text; ///< empty: by name
-};
-
-class BatchRules {
+/// A rule makes the op on all instances; its results are known to the batcher afterwards.
+class BatchRules : public RuleTable<Batcher> {
 public:
-  static const BatchRules &get();
-  /// The rule of `op`, or null.
-  const BatchRule *lookup(mlir::Operation *op) const;
-  /// One line per op, sorted.
-  void print(llvm::raw_ostream &os) const;
-  /// Names of the ops of `context`'s dialect that are not in the table.
-  llvm::SmallVector<llvm::StringRef> missing(mlir::MLIRContext *context) const;
-
-  template <typename Op>
-  void add(BatchFn visit, llvm::StringRef text = {}) {
-    add(mlir::TypeID::get<Op>(), Op::getOperationName(), {visit, text});
+  static const BatchRules &get() {
+    static const BatchRules rules;
+    return rules;
   }
 
 private:
   BatchRules();
-  void add(mlir::TypeID op, llvm::StringRef name, BatchRule rule);
-  llvm::DenseMap<mlir::TypeID, BatchRule> rules;
-  std::vector<std::pair<llvm::StringRef, llvm::StringRef>> rows; ///< name and text
 };
 
 void addLoopBatchRules(BatchRules &);
 void addNameBatchRules(BatchRules &);
 void addRegionBatchRules(BatchRules &);
+
+inline BatchRules::BatchRules() {
+  addNameBatchRules(*this);
+  addRegionBatchRules(*this);
+  addLoopBatchRules(*this);
+}
 
 } // namespace xtensor
 

@@ -145,7 +145,7 @@ LogicalResult Batcher::copy(Operation *op) {
 
 LogicalResult Batcher::run(Block &block) {
   for (Operation &op : block.without_terminator()) {
-    const BatchRule *rule = BatchRules::get().lookup(&op);
+    const BatchRules::Rule *rule = BatchRules::get().lookup(&op);
     if (!rule || !rule->visit)
       return op.emitOpError("cannot be vectorized");
     b.setLoc(op.getLoc());

@@ -134,19 +134,14 @@ static LogicalResult accumulate(Batcher &t, Operation *o) {
 
 //===- the table -----------------------------------------------------------===//
 
-template <typename... Ops>
-static void rows(BatchRules &rules, BatchFn visit, StringRef text = {}) {
-  (rules.add<Ops>(visit, text), ...);
-}
-
 void xtensor::addNameBatchRules(BatchRules &rules) {
 #define XTENSOR_ELEMENTWISE_OP(Op) rules.add<Op>(elementwise, {});
 #include "XTensor/XTensorElementwise.inc"
-  rows<RecurrenceOp>(rules, elementwise);
-  rows<ArgsortOp, CholeskyOp, CholeskyTangentOp, ComplexFactorOp, ConstantOp, CumulativeOp, EighOp,
-       GatherOp, IotaOp, LuOp, LuTangentOp, MergeOp, OverlapAddOp, PinvOp, QrOp, ReduceOp, RenameOp,
-       ReverseOp, SizeOp, SliceOp, SolveOp, SplitOp, SqueezeOp, SvdOp, TriangularContractOp,
-       TriangularSolveOp, WindowOp>(rules, byName);
+  rules.add<RecurrenceOp>(elementwise);
+  rules.addAll<ArgsortOp, CholeskyOp, CholeskyTangentOp, ComplexFactorOp, ConstantOp, CumulativeOp,
+               EighOp, GatherOp, IotaOp, LuOp, LuTangentOp, MergeOp, OverlapAddOp, PinvOp, QrOp,
+               ReduceOp, RenameOp, ReverseOp, SizeOp, SliceOp, SolveOp, SplitOp, SqueezeOp, SvdOp,
+               TriangularContractOp, TriangularSolveOp, WindowOp>(byName);
   rules.add<AccumulateOp>(accumulate, "start gets the names");
   rules.add<BarrierOp>(barrier, "its operand's type");
   rules.add<BroadcastOp>(broadcast, "result type with the names");
@@ -156,8 +151,9 @@ void xtensor::addNameBatchRules(BatchRules &rules) {
   rules.add<ScatterOp>(scatter, "target gets the names");
   rules.add<SizedOp>(drop, "dropped");
   // Expanded before, or not an op by itself.
-  rows<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp>(
-      rules, nullptr, "a request, expanded before");
-  rows<ElementaryOp, LibraryOp>(rules, nullptr, "made when names are gone");
+  rules.addAll<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp>(
+      nullptr, "a request, expanded before");
+  rules.addAll<ElementaryOp, LibraryOp>(nullptr, "made when names are gone");
+  rules.addAll<AllGatherOp, AllReduceOp, ProcessIndexOp>(nullptr, "made after it");
   rules.add<YieldOp>(nullptr, "by the op that has the region");
 }
