@@ -228,6 +228,8 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
   bool mayReport() {
     return getOperation()->hasAttr("xtensor.sites") || getOperation().lookupSymbol(kPollFunction) ||
            getOperation().lookupSymbol("xt_argsort") || getOperation().lookupSymbol("xt_top_k") ||
+           getOperation().lookupSymbol("xt_all_reduce") ||
+           getOperation().lookupSymbol("xt_all_gather") ||
            getOperation()
                ->walk([](memref::AllocOp) { return WalkResult::interrupt(); })
                .wasInterrupted();

@@ -5,6 +5,7 @@
 #include "Buffers/Passes.h"
 #include "CPU/Passes.h"
 #include "CPU/Processor.h"
+#include "Distribute/Passes.h"
 #include "GPU/Passes.h"
 #include "GPU/Tuning.h"
 #include "Group/Passes.h"
@@ -37,18 +38,18 @@ using namespace xtensor;
 
 //===- phases --------------------------------------------------------------===//
 
-static constexpr llvm::StringLiteral kCPUPhases[] = {"traced",  "simplified", "differentiated",
-                                                     "linalg",  "grouped",    "scheduled",
-                                                     "buffers", "cpu",        "llvm"};
+static constexpr llvm::StringLiteral kCPUPhases[] = {
+    "traced",  "simplified", "differentiated", "distributed", "linalg",
+    "grouped", "scheduled",  "buffers",        "cpu",         "llvm"};
 static constexpr llvm::StringLiteral kVulkanPhases[] = {
-    "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
+    "traced",  "simplified", "differentiated", "distributed", "linalg", "grouped", "scheduled",
     "buffers", "gpu",        "spirv",          "llvm"};
 static constexpr llvm::StringLiteral kMetalPhases[] = {
-    "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
-    "buffers", "gpu",        "spirv",          "msl",    "llvm"};
+    "traced",  "simplified", "differentiated", "distributed", "linalg", "grouped", "scheduled",
+    "buffers", "gpu",        "spirv",          "msl",         "llvm"};
 static constexpr llvm::StringLiteral kCudaPhases[] = {
-    "traced",  "simplified", "differentiated", "linalg", "grouped", "scheduled",
-    "buffers", "gpu",        "nvvm",           "ptx",    "llvm"};
+    "traced",  "simplified", "differentiated", "distributed", "linalg", "grouped", "scheduled",
+    "buffers", "gpu",        "nvvm",           "ptx",         "llvm"};
 
 std::optional<Backend> xtensor::backendOf(StringRef target) {
   if (processorOf(target))
@@ -174,6 +175,7 @@ void xtensor::addPhase(OpPassManager &pm, StringRef phase, StringRef target) {
   Add add = llvm::StringSwitch<Add>(phase)
                 .Case("simplified", buildSimplifyPipeline)
                 .Case("differentiated", buildDifferentiatePipeline)
+                .Case("distributed", buildDistributePipeline)
                 .Case("grouped", backend == Backend::cpu ? addGrouped : addGroupedForDevice)
                 .Case("scheduled", addScheduled)
                 .Case("buffers", buildBuffersPipeline)
@@ -304,8 +306,9 @@ struct CheckProgram : PassWrapper<CheckProgram, OperationPass<ModuleOp>> {
 struct CompileOptions : PassPipelineOptions<CompileOptions> {
   Option<std::string> to{
       *this, "to",
-      llvm::cl::desc("the phase to stop after: traced, simplified, differentiated, linalg, "
-                     "grouped, scheduled, buffers, cpu or llvm"),
+      llvm::cl::desc(
+          "the phase to stop after: traced, simplified, differentiated, distributed, linalg, "
+          "grouped, scheduled, buffers, cpu or llvm"),
       llvm::cl::init("llvm")};
   Option<std::string> from{*this, "from", llvm::cl::desc("the phase that the input is in"),
                            llvm::cl::init("traced")};
@@ -407,6 +410,7 @@ void xtensor::registerAllXTensorPasses() {
   registerSimplifyPasses();
   registerAutodiffPasses();
   registerBatchPasses();
+  registerDistributePasses();
   registerToLinalgPasses();
   registerGroupPasses();
   registerSchedulePasses();

@@ -14,9 +14,9 @@ enum class Backend { cpu, vulkan, metal, cuda };
 /// The backend of a target: "cpu", "cpu:PROCESSOR" (CPU/Processor.h), or a device's profile, which
 /// begins with the backend's name.
 std::optional<Backend> backendOf(llvm::StringRef target);
-/// The phases of a backend in order: traced, simplified, differentiated, linalg, grouped,
-/// scheduled and buffers, then cpu, or gpu and the device's own (spirv and, for Metal, msl; nvvm
-/// and ptx), then llvm.
+/// The phases of a backend in order: traced, simplified, differentiated, distributed, linalg,
+/// grouped, scheduled and buffers, then cpu, or gpu and the device's own (spirv and, for Metal,
+/// msl; nvvm and ptx), then llvm.
 llvm::ArrayRef<llvm::StringLiteral> phaseNames(Backend backend = Backend::cpu);
 /// Position of `phase` in `phaseNames`, or -1.
 int phaseIndex(llvm::StringRef phase, Backend backend = Backend::cpu);

@@ -91,6 +91,23 @@ typedef struct xt_array {
 #define XT_ROUTINE(name) XT_API void name(const xt_array *arrays, const int64_t *options);
 #include "Routines.def"
 
+/* The functions of the MPI library of this process, which Python finds. Handles are as its ABI
+ * passes them, in a word; `create_op` writes one to its last argument. types: of XT_I8 to XT_I64,
+ * the unsigned ones, XT_F32 and XT_F64. ops: sum, product, maximum, minimum. */
+typedef struct xt_mpi {
+  int (*all_reduce)(const void *from, void *to, int count, intptr_t type, intptr_t op,
+                    intptr_t communicator);
+  int (*all_gather)(const void *from, int count, intptr_t type, void *to, int to_count,
+                    intptr_t to_type, intptr_t communicator);
+  int (*create_op)(void (*combine)(const void *from, void *to, const int *count, const void *type),
+                   int commutes, intptr_t *op);
+  intptr_t types[10];
+  intptr_t ops[4];
+} xt_mpi;
+XT_API void xt_set_mpi(const xt_mpi *mpi);
+/* From now on collectives know it, by the number that is returned. */
+XT_API int64_t xt_add_communicator(intptr_t handle, int64_t index, int64_t processes);
+
 /* Bits of the nearest float16 and bfloat16, ties to even. */
 XT_API uint16_t xt_half_bits(double value);
 XT_API uint16_t xt_bfloat16_bits(double value);

@@ -22,6 +22,7 @@ ROOMS = (
 )  # fmt: skip
 # What may be imported inside of functions, and why.
 LATE = {
+    "mpi4py": "optional",
     "pandas": "optional: comes with xarray",
     "safetensors": "optional",
     "xarray": "optional",

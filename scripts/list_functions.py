@@ -56,6 +56,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "Batches": ("transforms.vectorize",),
     "Other libraries' arrays": ("bridges", "bridges.numpy"),
+    "Several processes": ("values.mesh", "bridges.processes"),
     "Control flow": ("transforms.control",),
     "Optimizers": ("optim",),
     "Pytrees": ("tree",),

@@ -189,6 +189,8 @@ mlir::LogicalResult lowerShape(mlir::Operation *op, Lowering &to);
 mlir::Value inserted(mlir::Value array, mlir::Value whole, llvm::ArrayRef<int64_t> offsets,
                      llvm::ArrayRef<int64_t> strides, ArrayType type, Lowering &to);
 void lowerGather(GatherOp op, Lowering &to);
+/// A collective; failure: it is none.
+mlir::LogicalResult lowerCollective(mlir::Operation *op, Lowering &to);
 void lowerArgsort(ArgsortOp op, Lowering &to);
 void lowerAccumulate(AccumulateOp op, Lowering &to);
 void lowerScatter(ScatterOp op, Lowering &to);

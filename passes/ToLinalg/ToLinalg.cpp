@@ -85,6 +85,8 @@ static LogicalResult lower(Operation *op, Lowering &to) {
     return lowerScatter(scatter, to), success();
   if (succeeded(lowerFactors(op, to)))
     return success();
+  if (succeeded(lowerCollective(op, to)))
+    return success();
   if (succeeded(lowerShape(op, to)))
     return success();
   return op->emitError() << "'" << op->getName() << "' has no lowering to linalg; if it is part "

@@ -5,6 +5,7 @@
 
 #include "Array.h"
 #include "Bundle.h"
+#include "Collectives.h"
 #include "DeviceCall.h"
 #include "Devices.h"
 #include "Donation.h"
@@ -87,7 +88,7 @@ PyMODINIT_FUNC PyInit__native() {
     return nullptr;
   if (initDtypes() && initType(module) && initDevices(module) && initArray(module) &&
       initExecutable(module) && initDeviceCall(module) && initSignals() && initFunction(module) &&
-      initBundle(module) && initDonation(module))
+      initBundle(module) && initDonation(module) && initCollectives(module))
     return module;
   Py_DECREF(module);
   return nullptr;

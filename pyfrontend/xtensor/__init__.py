@@ -40,7 +40,7 @@ with _Paused():
         TracerError,
         UnsupportedError,
     )
-    from .bridges import named, to_torch
+    from .bridges import gather, local, named, to_torch
     from .call.arrays import array, as_array
     from .call.dispatch import plain as _plain
     from .compiler import debug
@@ -64,6 +64,7 @@ with _Paused():
     from .values.array import Array
     from .values.devices import Device, devices
     from .values.dlpack import from_dlpack
+    from .values.mesh import Mesh
     from .values.options import option
     from .values.spec import Spec, spec
 
@@ -101,6 +102,7 @@ __all__ = [
     "IndexError",
     "LabelError",
     "MemoryError",
+    "Mesh",
     "Jitted",
     "Loaded",
     "LoadedFunctions",
@@ -120,6 +122,7 @@ __all__ = [
     "fft",
     "fori_loop",
     "from_dlpack",
+    "gather",
     "grad",
     "hessian",
     "hvp",
@@ -131,6 +134,7 @@ __all__ = [
     "linearize",
     "load",
     "load_arrays",
+    "local",
     "map",
     "named",
     "nn",

@@ -1,7 +1,7 @@
 // The phases by name: stop after one, go on from one, and a file for each.
 // RUN: xtensor-opt %s --compile-to=linalg | FileCheck %s --check-prefix=LINALG
 // RUN: xtensor-opt %s --compile-to=differentiated | xtensor-opt --compile-from=differentiated --compile-to=linalg | FileCheck %s --check-prefix=LINALG
-// RUN: rm -rf %t && xtensor-opt %s --dump-phases=%t -o %t.mlir && FileCheck %s --check-prefix=LLVM --input-file=%t/8-llvm.mlir
+// RUN: rm -rf %t && xtensor-opt %s --dump-phases=%t -o %t.mlir && FileCheck %s --check-prefix=LLVM --input-file=%t/9-llvm.mlir
 // RUN: FileCheck %s --check-prefix=TRACED --input-file=%t/0-traced.mlir
 // RUN: xtensor-opt %s --compile-to linalg | FileCheck %s --check-prefix=LINALG
 // RUN: not xtensor-opt %s --compile-to=nowhere 2>&1 | FileCheck %s --check-prefix=UNKNOWN
@@ -17,7 +17,7 @@
 // LINALG: math.tanh
 // LLVM: llvm.func @entry
 // TRACED: xtensor.tanh
-// UNKNOWN: no such phase: nowhere; there are traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm
+// UNKNOWN: no such phase: nowhere; there are traced, simplified, differentiated, distributed, linalg, grouped, scheduled, buffers, cpu, llvm
 // CONTRACT: is left in the linalg phase
 // LAST: 'func.func' is left in the llvm phase
 // BACKWARDS: phase linalg lies before llvm, in which the input is

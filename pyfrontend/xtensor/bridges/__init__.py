@@ -7,6 +7,8 @@ from typing import Any
 
 from .numpy import named as named
 from .positions import Positional
+from .processes import gather as gather
+from .processes import local as local
 
 
 def to_torch(f: Callable[..., Any], args: Any, *, parameters: Any = None) -> Any:

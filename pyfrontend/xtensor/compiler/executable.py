@@ -42,8 +42,8 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
     debug.dump(program, target)
     options = CompileOptions(target.profile)
     # Before the compiler meets sizes that nothing can have.
-    inputs = [native_type(s) for s in program.all_inputs]
-    fixed = [None if o.is_dynamic else native_type(o) for o in program.outputs]
+    inputs = [native_type(s) for s in program.given]
+    fixed = [None if o.is_dynamic else native_type(o) for o in program.results]
     with diagnosed(CompileError):
         compiled = compiler().compile(program.module, options.as_dict())
         sizes = Sizes(program)

@@ -9,7 +9,7 @@ from ..base.errors import ArgumentError
 from . import cache
 
 # What every target goes through, and what comes after it.
-_SHARED = ("traced", "simplified", "differentiated", "linalg", "grouped", "scheduled", "buffers")
+_SHARED = ("traced", "simplified", "differentiated", "distributed", "linalg", "grouped", "scheduled", "buffers")
 _PHASES = {
     "cpu": (*_SHARED, "cpu", "llvm", "asm"),
     "vulkan": (*_SHARED, "gpu", "spirv", "llvm", "asm"),

@@ -303,3 +303,17 @@ def first_of_pair() -> ir.Type:
     """The type of what tells real parts from imaginary ones: bools along PAIR."""
     made: ir.Type = compiler().array_type((PAIR,), (2,), element_type(dtypes.BOOL))
     return made
+
+
+def mark_distributed(
+    main: ir.Operation, mesh: Mapping[str, tuple[int, int]], split: Mapping[str, str], whole: Sequence[int]
+) -> None:
+    """Says on a function how several processes run it. `mesh`: processes and communicator of each dim; `whole`: the
+    arguments that every process has as a whole."""
+    ir = mlir()
+    with context():
+        main.attributes["xtensor.mesh"] = ir.DictAttr.get(
+            {d: ir.DenseI64ArrayAttr.get(list(numbers)) for d, numbers in mesh.items()}
+        )
+        main.attributes["xtensor.split"] = ir.DictAttr.get({d: ir.StringAttr.get(a) for d, a in split.items()})
+        main.attributes["xtensor.whole"] = ir.DenseI64ArrayAttr.get(list(whole))

@@ -93,7 +93,6 @@ _FUNCTIONS = {
     "tensor": 'write xt.array(x, dims=("a", "b"))', "detach": "write xt.stop_gradient(x)",
     "no_grad": "it is not needed: derivatives are taken where xt.grad says so; xt.stop_gradient(x) is constant",
     "value_and_gradient": "write xt.value_and_grad(f)", "index_add": _SUMS, "scatter_add": _SUMS,
-    "gather": "write x.isel(a=index), or xt.take_along(x, index, dim)",
     "diag": "write xt.linalg.diagonal(x), or x * xt.eye(row=3, col=3, dtype=x.dtype) of a vector x(row)",
     "logdet": "write xt.linalg.slogdet(a)[1]", "eigvalsh": "write xt.linalg.eigh(a)[0]",
     **dict.fromkeys(("fft2", "fftn"), 'write xt.fft.fft(x, ("y", "x"))'),

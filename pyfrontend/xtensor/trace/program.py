@@ -12,7 +12,8 @@ from ..base import tree
 from ..base.errors import ArgumentTypeError, Error
 from ..base.ranges import Range
 from ..base.refusals import unnamed
-from ..ir.context import diagnosed, verify
+from ..ir.context import diagnosed, mark_distributed, verify
+from ..values.mesh import Layout
 from ..values.spec import Spec
 from ..values.targets import CPU, Target
 from .lift import as_tracer
@@ -44,6 +45,7 @@ class Program:
     owned: Mapping[Any, tuple[int, Any]] = field(default_factory=dict)  # as Root has them
     consulted: bool = False  # whether the labels of the call's arguments are a part of what this was made for
     donated: tuple[int, ...] = ()  # inputs that a call takes over
+    layout: Layout | None = None  # over several processes, each of which has a part of the inputs and outputs
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -52,6 +54,25 @@ class Program:
     @property
     def all_inputs(self) -> tuple[Spec, ...]:
         return self.inputs + tuple(Spec(a.dims, a.shape, a.dtype, a.weak) for a in self.captured)
+
+    @property
+    def given(self) -> tuple[Spec, ...]:
+        """What a call gets: of a program of several processes the parts, and the whole of what it captured."""
+        if self.layout is None:
+            return self.all_inputs
+        captured = self.all_inputs[len(self.inputs) :]
+        return (*map(self.layout.part, self.inputs), *captured)
+
+    @property
+    def results(self) -> tuple[Spec, ...]:
+        """What a call returns."""
+        return self.outputs if self.layout is None else tuple(map(self.layout.part, self.outputs))
+
+    def distribute(self, layout: Layout) -> None:
+        """From now on this is the program of each of several processes."""
+        self.layout = layout
+        whole = range(len(self.inputs), len(self.all_inputs))
+        mark_distributed(self.main, layout.mesh.communicators, layout.split, whole)
 
     @property
     def main(self) -> ir.Operation:

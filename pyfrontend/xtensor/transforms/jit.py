@@ -6,14 +6,15 @@ Later calls on plain arrays do not run Python code.
 from __future__ import annotations
 
 import functools
+import hashlib
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
 from ..base.calls import call_with, shown
-from ..base.dims import check_name
-from ..base.errors import ArgumentTypeError, DimensionError, Error, trimmed
+from ..base.dims import check_name, describe_array
+from ..base.errors import ArgumentTypeError, DimensionError, Error, UnsupportedError, trimmed
 from ..call.arguments import Call, StaticNames, name_of, signature_of
 from ..call.entry import Entry, Function
 from ..call.opened import Programs
@@ -23,6 +24,7 @@ from ..trace import program as programs
 from ..trace.program import Program
 from ..trace.scope import tracing
 from ..values import devices, options, targets
+from ..values.mesh import Layout, Mesh
 from ..values.spec import Spec
 from .pickling import Pickled
 from .stages import Traced
@@ -31,7 +33,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-_OPTIONS = ("static", "dynamic_dims", "device", "donate")
+_OPTIONS = ("static", "dynamic_dims", "device", "donate", "mesh", "split")
 
 
 class Jitted(Function, Pickled, Generic[P, R]):
@@ -54,16 +56,22 @@ class Jitted(Function, Pickled, Generic[P, R]):
         dynamic_dims: Sequence[str] | str = (),
         device: str | None = None,
         donate: Any = (),
+        mesh: Mesh | None = None,
+        split: Mapping[str, str] | None = None,
     ) -> Jitted[P, R]:
         if not callable(fn):
             raise ArgumentTypeError(f"xt.jit needs a function, got {shown(fn)}")
-        compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims, device, StaticNames(fn, donate, "donate"))
+        layout = _layout(mesh, split, dynamic_dims, device)
+        donated = StaticNames(fn, donate, "donate")
+        compiler = _Compiler(fn, StaticNames(fn, static), dynamic_dims, device, donated, layout)
         self = super().__new__(cls, compiler)
         functools.update_wrapper(self, fn, updated=())
         if not hasattr(self, "__name__"):
             self.__name__ = name_of(fn)
         self._compiler = compiler
         self._options = {"static": static, "dynamic_dims": dynamic_dims, "device": device, "donate": donate}
+        if layout is not None:
+            self._options |= {"mesh": mesh, "split": split}
         compiler.function = weakref.ref(self)  # no cycle: the code goes when the function does
         return self
 
@@ -108,6 +116,24 @@ class Jitted(Function, Pickled, Generic[P, R]):
         return str(self.lower(*args, **kwargs).as_text(phase))
 
 
+def _layout(mesh: Any, split: Any, dynamic_dims: Any, device: str | None) -> Layout | None:
+    """What `mesh=` and `split=` mean together."""
+    if mesh is None and split is None:
+        return None
+    if mesh is None or split is None:
+        raise ArgumentTypeError(
+            "xt.jit(mesh=, split=): one needs the other. Write xt.jit(f, mesh=mesh, split={dim: mesh dim})"
+        )
+    layout = Layout(mesh, split)
+    names = (dynamic_dims,) if isinstance(dynamic_dims, str) else dynamic_dims
+    both = sorted(layout.split.keys() & set(names))
+    if both:
+        raise DimensionError(f"xt.jit(split=): dim {both[0]!r} is in dynamic_dims; the size of a split dim is static")
+    if device not in (None, "cpu"):
+        raise UnsupportedError(f"xt.jit(mesh=, device={device!r}): programs of several processes run on the CPU")
+    return layout
+
+
 def _jit_again(fn: Callable[..., Any], options: dict[str, Any]) -> Jitted[..., Any]:
     return Jitted(fn, **options)
 
@@ -133,7 +159,10 @@ def options_of(f: Any) -> dict[str, Any]:
     f, args, _ = _bound(f)
     if not isinstance(f, Jitted):
         return {"device": None, "static": ()}
-    return {"device": f._compiler.asked, "static": f._compiler.static.after(len(args))}
+    found: dict[str, Any] = {"device": f._compiler.asked, "static": f._compiler.static.after(len(args))}
+    if f._compiler.layout is not None:
+        found |= {"mesh": f._compiler.layout.mesh, "split": f._compiler.layout.split}
+    return found
 
 
 def marked_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -166,6 +195,7 @@ class _Compiler:
         dynamic_dims: Sequence[str] | str,
         device: str | None = None,
         donated: StaticNames | None = None,
+        layout: Layout | None = None,
     ) -> None:
         if not isinstance(dynamic_dims, Iterable):
             raise ArgumentTypeError(f"xt.jit(dynamic_dims=): names of dims are needed, got {dynamic_dims!r}")
@@ -174,6 +204,7 @@ class _Compiler:
         self.name = name_of(fn)
         self.static = static
         self.donated = donated
+        self.layout = layout
         self.dynamic = frozenset(check_name(d) for d in names)
         self.programs = Programs()
         self.entries = self.programs.entries
@@ -212,6 +243,10 @@ class _Compiler:
 
     def compile(self, call: Call, device: _native.Device | None) -> Entry:
         program, target = self.placed(call, targets.target_of(device))
+        if self.layout is not None:
+            text = str(program.module).encode()
+            told = ", ".join(describe_array(s) for s in program.given)
+            self.layout.agree(f"xt.jit({self.name}, mesh=)", hashlib.sha256(text).digest(), told)
         return Entry(program, bool(call.labelled), target.device)
 
     def register(self, entry: Entry, call: Call, under: options.Options) -> None:
@@ -251,7 +286,20 @@ class _Compiler:
         if self.dynamic and not self.entries:
             self.check_dynamic(specs)
         donated = self.donated.leaves(call.structure) if self.donated and donates else ()
-        return programs.trace(body, specs, self.name, self.names(call, len(specs)), target, call.labelled, donated)
+        names = self.names(call, len(specs))
+        if self.layout is None:
+            return programs.trace(body, specs, self.name, names, target, call.labelled, donated)
+        if call.labelled:
+            raise UnsupportedError(
+                f"{self.name}: argument {min(call.labelled)} has labels, and a program of several processes takes "
+                "arrays without: pass xt.array(x.values, x.dims)"
+            )
+        if target.device is not None:
+            raise UnsupportedError(f"{self.name}: programs of several processes run on the CPU, not on {target.name!r}")
+        whole = [self.layout.whole(s) for s in specs]
+        program = programs.trace(body, whole, self.name, names, target, {}, donated)
+        program.distribute(self.layout)
+        return program
 
     def check_dynamic(self, specs: Sequence[Spec]) -> None:
         """At the first call: a dynamic dim that no argument has is a slip of the pen."""
@@ -302,6 +350,8 @@ def jit(
     donate: Any = (),
     static: Any = (),
     dynamic_dims: Sequence[str] | str = (),
+    mesh: Mesh | None = None,
+    split: Mapping[str, str] | None = None,
 ) -> Jitted[P, R]: ...
 @overload
 def jit(
@@ -310,6 +360,8 @@ def jit(
     donate: Any = (),
     static: Any = (),
     dynamic_dims: Sequence[str] | str = (),
+    mesh: Mesh | None = None,
+    split: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(f: Any = None, /, **options: Any) -> Any:
     """Returns a function that compiles `f` once per dims, sizes and dtypes of its arguments, and runs that code.
@@ -322,6 +374,9 @@ def jit(f: Any = None, /, **options: Any) -> Any:
     dynamic_dims: dims for which one compilation serves every size.
     device: where it runs, "cpu" or "vulkan" (see `xt.devices()`). Arguments are moved there, and results stay
     there. By default it runs where its arguments are.
+    mesh, split: the program runs in every process of an `xt.Mesh`, each of which has a part of the arrays. `split`
+    maps dims of arrays to dims of the mesh, for the whole program; arguments and results are parts along these, and
+    `f` sees the sizes of the whole.
     donate: names or positions of arguments that a call takes over. Results lie in their memory where that is
     possible, so an update or a step of an optimizer needs no second array. Later uses of such an array raise
     ArgumentError. ``jit(lambda p, g: p - 0.1 * g, donate=0)`` for example works in the memory of `p`.

@@ -59,7 +59,8 @@ class Lowered(Traced):
     def as_text(self, phase: str = "linalg", *, locations: bool = False) -> str:
         """Returns the program after `phase` as text.
 
-        The phases are traced, simplified, differentiated, linalg, grouped, scheduled, buffers, cpu, llvm and asm.
+        The phases are traced, simplified, differentiated, distributed, linalg, grouped, scheduled, buffers, cpu, llvm
+        and asm.
         For a device, gpu and the device's own code (spirv, msl, ptx) take the place of cpu.
         """
         return phase_text(self.program, phase, locations, self.target)

@@ -170,7 +170,7 @@ def test_changed_programs(path: Path) -> None:
 # -- passes and phases that a program was not written for ------------------------------------------------------------
 
 PHASES = {
-    "cpu": "simplified differentiated linalg grouped scheduled buffers cpu llvm",
+    "cpu": "simplified differentiated distributed linalg grouped scheduled buffers cpu llvm",
     "vulkan": "buffers gpu spirv llvm",
     "metal": "gpu spirv msl",
     "cuda": "gpu nvvm ptx",

@@ -1,0 +1,49 @@
+// Result types and verifiers of what processes do together.
+#include "XTensor/Fault.h"
+#include "XTensor/TypeInference.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, MaybeLoc, Adaptor adaptor,
+                                            Types &types) {
+  types.push_back(adaptor.getX().getType());
+  return success();
+}
+
+LogicalResult AllReduceOp::verify() {
+  bool ofBools = llvm::is_contained({ReduceKind::any, ReduceKind::all}, getKind());
+  if (llvm::is_contained({ReduceKind::argmax, ReduceKind::argmin}, getKind()))
+    return emitOpError() << "there is no " << stringifyReduceKind(getKind()) << " of processes";
+  if (ofBools != arrayType(getX()).isBool())
+    return emitOpError() << Fault::DType << stringifyReduceKind(getKind()) << " of "
+                         << arrayType(getX()).getElementType();
+  return success();
+}
+
+LogicalResult AllGatherOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor,
+                                            Types &types) {
+  auto type = dyn_cast<ArrayType>(adaptor.getX().getType());
+  if (!type)
+    return emitOptionalError(loc, "all_gather: the operand must be an array");
+  StringAttr dim = adaptor.getDimAttr();
+  if (failed(checkDims("all_gather", loc, type, {dim})))
+    return failure();
+  SmallVector<int64_t> shape(type.getShape());
+  int64_t &size = shape[type.find(dim)];
+  auto processes = static_cast<int64_t>(adaptor.getProcesses());
+  if (type.isDynamic(dim) || processes < 1 || llvm::MulOverflow(size, processes, size))
+    return emitOptionalError(loc, Fault::Size, "all_gather: ", processes, " parts along dim ", dim,
+                             " of ", describeDims(type));
+  types.push_back(
+      ArrayType::get(type.getContext(), type.getDimNames(), shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult ProcessIndexOp::inferReturnTypes(MLIRContext *context, MaybeLoc, Adaptor,
+                                               Types &types) {
+  types.push_back(ArrayType::get(context, {}, {}, IntegerType::get(context, 64)));
+  return success();
+}

@@ -1,0 +1,66 @@
+// What processes do together: xtensor-distribute makes these ops for a program that several
+// processes run, each on its part of the arrays.
+#ifndef XTENSOR_COLLECTIVE_OPS_TD
+#define XTENSOR_COLLECTIVE_OPS_TD
+
+include "XTensor/Base.td"
+include "XTensor/ReduceOps.td"
+
+/// Of the processes along one dim of a mesh. `communicator` is the number under which the runtime
+/// knows them.
+class XTensor_CollectiveOp<string mnemonic> : XTensor_InferredOp<mnemonic> {
+  // Constraints of all ops:
+  // * (collective_c1) All processes of the communicator run the op, in the same order.
+}
+
+def XTensor_AllReduceOp : XTensor_CollectiveOp<"all_reduce"> {
+  let summary = "Combination of the arrays of all processes along a dim of the mesh";
+  let description = [{
+    Element by element: the sum, say, of the elements that the processes have at this position.
+    Every process gets the result. In `max` and `min`, NaN wins.
+
+    Constraints:
+    * (all_reduce_c1) `any` and `all` take bools, the others numbers; there is no `argmax`, `argmin`.
+
+    Example: `xtensor.all_reduce sum %x across data {communicator = 0 : i64} : !xtensor.array<k: 3,
+    f32>`
+  }];
+  let arguments = (ins XTensor_ReduceKind:$kind, XTensor_ArrayType:$x, StrAttr:$axis,
+                       I64Attr:$communicator);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = "$kind $x `across` custom<Name>($axis) attr-dict `:` type($x)";
+  let hasVerifier = 1;
+}
+
+def XTensor_AllGatherOp : XTensor_CollectiveOp<"all_gather"> {
+  let summary = "The parts of all processes, joined along a dim of the array";
+  let description = [{
+    Every process has a part of the array along `dim`. The parts have one size and follow each other
+    in the order of the processes. Every process gets the whole.
+
+    Constraints:
+    * (all_gather_c1) `dim` is a dim of the array, and its size is static.
+    * (all_gather_c2) `processes` is at least 1.
+
+    Example: `xtensor.all_gather %x along t across data {communicator = 0 : i64, processes = 2 : i64}
+    : !xtensor.array<t: 4, f32>`
+  }];
+  let arguments = (ins XTensor_ArrayType:$x, StrAttr:$dim, StrAttr:$axis, I64Attr:$communicator,
+                       I64Attr:$processes);
+  let results = (outs XTensor_ArrayType:$y);
+  let assemblyFormat = [{
+    $x `along` custom<Name>($dim) `across` custom<Name>($axis) attr-dict `:` type($x)
+  }];
+}
+
+def XTensor_ProcessIndexOp : XTensor_CollectiveOp<"process_index"> {
+  let summary = "The position of this process along a dim of the mesh";
+  let description = [{
+    Example: `xtensor.process_index across data {communicator = 0 : i64}`
+  }];
+  let arguments = (ins StrAttr:$axis, I64Attr:$communicator);
+  let results = (outs XTensor_SizeArray:$y);
+  let assemblyFormat = "`across` custom<Name>($axis) attr-dict";
+}
+
+#endif // XTENSOR_COLLECTIVE_OPS_TD

@@ -1,0 +1,261 @@
+#include "Distribute/Distributor.h"
+
+#include "Distribute/Passes.h"
+#include "XTensor/Fault.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+//===- layouts -------------------------------------------------------------===//
+
+LogicalResult Distributor::read() {
+  auto dims = func->getAttrOfType<DictionaryAttr>(kMeshAttr);
+  auto layout = func->getAttrOfType<DictionaryAttr>(kSplitAttr);
+  if (!dims || !layout)
+    return func.emitOpError() << "needs the attributes " << kMeshAttr << " and " << kSplitAttr;
+  for (NamedAttribute dim : dims) {
+    auto numbers = dyn_cast<DenseI64ArrayAttr>(dim.getValue());
+    if (!numbers || numbers.size() != 2 || numbers[0] < 1)
+      return func.emitOpError() << "attribute " << kMeshAttr << ", dim " << dim.getName()
+                                << ": expected the number of processes and the communicator, got "
+                                << dim.getValue();
+    mesh.push_back({dim.getName(), numbers[0], numbers[1]});
+  }
+  for (NamedAttribute dim : layout) {
+    auto *along = llvm::find_if(mesh, [&](MeshDim &m) { return m.name == dim.getValue(); });
+    if (along == mesh.end())
+      return func.emitOpError() << "attribute " << kSplitAttr << ": the mesh has no dim "
+                                << dim.getValue();
+    split[dim.getName()] = along - mesh.begin();
+  }
+  return success();
+}
+
+const MeshDim *Distributor::meshDim(Attribute dim) const {
+  auto it = split.find(dim);
+  return it == split.end() ? nullptr : &mesh[it->second];
+}
+
+const MeshDim *Distributor::splitOf(ArrayType whole, Attribute dim) const {
+  const MeshDim *along = meshDim(dim);
+  bool divides = along && whole.hasDim(dim) && !whole.isDynamic(dim) &&
+                 whole.getSize(dim) % along->processes == 0;
+  return divides ? along : nullptr;
+}
+
+const MeshDim *Distributor::splitOf(ValueRange parts, Attribute dim) const {
+  for (Value part : parts)
+    if (wholeOf(part).hasDim(dim))
+      return splitOf(wholeOf(part), dim);
+  return nullptr;
+}
+
+ArrayType Distributor::wholeOf(Value part) const {
+  auto it = wholes.find(part);
+  return it == wholes.end() ? arrayType(part) : it->second;
+}
+
+FailureOr<ArrayType> Distributor::partOf(ArrayType whole, Operation *op) {
+  SmallVector<int64_t> shape(whole.getShape());
+  llvm::SmallDenseMap<StringAttr, StringAttr, 4> taken;
+  for (auto [name, size] : llvm::zip_equal(whole.getDimNames(), shape)) {
+    const MeshDim *along = splitOf(whole, name);
+    if (!along)
+      continue;
+    auto [other, isNew] = taken.try_emplace(along->name, name);
+    if (!isNew)
+      return op->emitError() << Fault::Dimension << "dims " << other->second << " and " << name
+                             << " of one array (" << describeDims(whole)
+                             << ") are both split along " << along->name
+                             << " of the mesh; rename one of them to a dim that is not split";
+    size /= along->processes;
+  }
+  return ArrayType::get(whole.getContext(), whole.getDimNames(), shape, whole.getElementType());
+}
+
+LogicalResult Distributor::setArguments(Block &block, Operation *op) {
+  for (BlockArgument argument : block.getArguments()) {
+    wholes[argument] = arrayType(argument);
+    auto type = partOf(arrayType(argument), op);
+    if (failed(type))
+      return failure();
+    argument.setType(*type);
+  }
+  return success();
+}
+
+/// What a function takes and returns is a part: its callers could not tell it from a whole array.
+LogicalResult Distributor::checkSplit(TypeRange types, StringRef what) {
+  for (auto [number, type] : llvm::enumerate(types)) {
+    auto array = cast<ArrayType>(type);
+    for (StringAttr dim : array.getDimNames()) {
+      const MeshDim *along = meshDim(dim);
+      if (!along || splitOf(array, dim))
+        continue;
+      InFlightDiagnostic error = func.emitError()
+                                 << Fault::Size << what << ' ' << number << ": dim " << dim
+                                 << " of (" << describeDims(array) << ") is split along "
+                                 << along->name << " of the mesh, ";
+      if (array.isDynamic(dim))
+        return error << "so its size must be static";
+      return error << "and its size cannot be divided by " << along->processes
+                   << " processes; rename it to a dim that is not split";
+    }
+  }
+  return success();
+}
+
+//===- values --------------------------------------------------------------===//
+
+Value Distributor::whole(Value part, ArrayRef<Attribute> dims) {
+  ArrayType type = wholeOf(part);
+  for (Attribute dim : dims)
+    if (const MeshDim *along = splitOf(type, dim))
+      part = AllGatherOp::create(b, location, part, cast<StringAttr>(dim).getValue(),
+                                 along->name.getValue(), along->communicator, along->processes);
+  return part;
+}
+
+Value Distributor::firstOf(const MeshDim &along, int64_t size, Type element) {
+  Value here = ProcessIndexOp::create(b, location, along.name.getValue(), along.communicator);
+  Value first = MulOp::create(b, location, here,
+                              scalar(b, location, b.getI64Type(), static_cast<double>(size)));
+  return first.getType() == arrayType(first).withElement(element)
+             ? first
+             : CastOp::create(b, location, first, element);
+}
+
+Value Distributor::part(Value whole, StringAttr dim) {
+  const MeshDim *along = meshDim(dim);
+  int64_t size = arrayType(whole).getSize(dim) / along->processes;
+  Type i64 = b.getI64Type();
+  Value at = IotaOp::create(b, location, ArrayType::get(b.getContext(), {dim}, {size}, i64), {});
+  at = AddOp::create(b, location, at, firstOf(*along, size, i64));
+  return GatherOp::create(b, location, IndexMode::clip, whole, at, b.getArrayAttr({dim}));
+}
+
+Value Distributor::part(Value whole, ArrayType wanted) {
+  for (StringAttr dim : wanted.getDimNames())
+    if (arrayType(whole).getSize(dim) != wanted.getSize(dim))
+      whole = part(whole, dim);
+  return whole;
+}
+
+Value Distributor::combined(ReduceKind kind, Value partial, ArrayRef<const MeshDim *> across) {
+  if (across.empty())
+    return partial;
+  Type element = arrayType(partial).getElementType();
+  bool isNarrow = element.isF16() || element.isBF16();
+  if (isNarrow)
+    partial = CastOp::create(b, location, partial, b.getF32Type());
+  for (const MeshDim *along : across)
+    partial = AllReduceOp::create(b, location, kind, partial, along->name.getValue(),
+                                  along->communicator);
+  return isNarrow ? CastOp::create(b, location, partial, element).getResult() : partial;
+}
+
+//===- ops -----------------------------------------------------------------===//
+
+LogicalResult Distributor::infer(Operation *op) {
+  auto inferred = dyn_cast<InferTypeOpInterface>(op);
+  if (!inferred)
+    return success();
+  SmallVector<Type> types;
+  if (failed(inferred.inferReturnTypes(b.getContext(), op->getLoc(), op->getOperands(),
+                                       op->getRawDictionaryAttrs(), op->getPropertiesStorage(),
+                                       op->getRegions(), types)))
+    return failure();
+  for (auto [result, type] : llvm::zip_equal(op->getResults(), types))
+    result.setType(type);
+  return success();
+}
+
+FailureOr<SmallVector<ArrayType>> Distributor::wantedOf(Operation *op) {
+  SmallVector<ArrayType> wanted;
+  for (Value result : op->getResults()) {
+    auto type = partOf(arrayType(result), op);
+    if (failed(type))
+      return failure();
+    wanted.push_back(*type);
+  }
+  return wanted;
+}
+
+void Distributor::replaceUses(Value old, llvm::function_ref<Value()> make) {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : old.getUses())
+    uses.push_back(&use);
+  ArrayType type = wholeOf(old);
+  Value made = make();
+  wholes[made] = type;
+  for (OpOperand *use : uses)
+    use->set(made);
+}
+
+void Distributor::usePart(Value whole, ArrayType wanted) {
+  if (whole.getType() != wanted)
+    replaceUses(whole, [&] { return part(whole, wanted); });
+}
+
+void Distributor::takeParts(Operation *op, ArrayRef<ArrayType> wanted) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(op);
+  for (auto [result, type] : llvm::zip_equal(op->getResults(), wanted))
+    usePart(result, type);
+}
+
+LogicalResult Distributor::onWhole(Operation *op, ArrayRef<Attribute> touched) {
+  auto wanted = wantedOf(op);
+  if (failed(wanted))
+    return failure();
+  for (OpOperand &operand : op->getOpOperands())
+    operand.set(whole(operand.get(), touched));
+  if (failed(infer(op)))
+    return failure();
+  takeParts(op, *wanted);
+  return success();
+}
+
+LogicalResult Distributor::run(Block &block) {
+  SmallVector<Operation *> ops; // those that rules add are right already
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : ops) {
+    const DistributeRules::Rule *rule = DistributeRules::get().lookup(op);
+    if (!rule || !rule->visit)
+      return op->emitOpError("cannot be distributed over processes");
+    location = op->getLoc();
+    b.setInsertionPoint(op);
+    for (Value result : op->getResults())
+      wholes[result] = arrayType(result);
+    if (failed(rule->visit(*this, op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Distributor::run() {
+  if (failed(read()))
+    return failure();
+  Block &body = func.getBody().front();
+  SmallVector<Type> whole(body.getArgumentTypes());
+  Operation *end = body.getTerminator();
+  if (failed(checkSplit(whole, "argument")) || failed(checkSplit(end->getOperandTypes(), "result")))
+    return failure();
+  if (failed(setArguments(body, func)) || failed(run(body)))
+    return failure();
+  if (auto kept = func->getAttrOfType<DenseI64ArrayAttr>(kWholeAttr)) {
+    b.setInsertionPointToStart(&body);
+    location = func.getLoc();
+    for (int64_t number : kept.asArrayRef()) {
+      BlockArgument argument = body.getArgument(number);
+      auto part = cast<ArrayType>(argument.getType());
+      argument.setType(whole[number]);
+      usePart(argument, part);
+    }
+  }
+  func.setType(FunctionType::get(b.getContext(), body.getArgumentTypes(), end->getOperandTypes()));
+  for (StringRef name : {StringRef(kMeshAttr), StringRef(kSplitAttr), StringRef(kWholeAttr)})
+    func->removeAttr(name);
+  return success();
+}

@@ -1,0 +1,87 @@
+// The walk over a function that several processes run. Values change their types in place, in
+// order: when an op is visited, its operands are those of one process, its results still those of
+// all.
+#ifndef XTENSOR_DISTRIBUTE_DISTRIBUTOR_H
+#define XTENSOR_DISTRIBUTE_DISTRIBUTOR_H
+
+#include "Distribute/DistributeRules.h"
+#include "XTensor/Dims.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace xtensor {
+
+/// A dim of the mesh.
+struct MeshDim {
+  mlir::StringAttr name;
+  int64_t processes;
+  int64_t communicator;
+};
+
+class Distributor {
+public:
+  explicit Distributor(mlir::func::FuncOp func) : b(func.getContext()), func(func) {}
+
+  /// The whole function.
+  llvm::LogicalResult run();
+  /// The ops of a block, and its terminator's operands.
+  llvm::LogicalResult run(mlir::Block &block);
+
+  //===- layouts ---===//
+  /// The dim of the mesh of a dim of arrays, or null.
+  const MeshDim *meshDim(mlir::Attribute dim) const;
+  /// What a dim of a whole array is split along. Null: its name is not split, or its size cannot be
+  /// divided, so that every process has all of it.
+  const MeshDim *splitOf(ArrayType whole, mlir::Attribute dim) const;
+  /// The same for the first of the values that has the dim.
+  const MeshDim *splitOf(mlir::ValueRange parts, mlir::Attribute dim) const;
+  /// The type that one process has of an array; an error names two dims that are split along one
+  /// dim of the mesh.
+  llvm::FailureOr<ArrayType> partOf(ArrayType whole, mlir::Operation *op);
+  /// The type of the array that all processes have together.
+  ArrayType wholeOf(mlir::Value part) const;
+  /// The same for the arguments of a block.
+  llvm::LogicalResult setArguments(mlir::Block &block, mlir::Operation *op);
+
+  //===- values, made before the op that is visited ---===//
+  /// The array with all elements along those of `dims` that are split.
+  mlir::Value whole(mlir::Value part, llvm::ArrayRef<mlir::Attribute> dims);
+  /// This process's elements along `dim` of an array that has all.
+  mlir::Value part(mlir::Value whole, mlir::StringAttr dim);
+  mlir::Value part(mlir::Value whole, ArrayType wanted);
+  /// The position in the whole array of the first element that this process has, of `size`.
+  mlir::Value firstOf(const MeshDim &along, int64_t size, mlir::Type element);
+  /// Partial results of each process, combined across dims of the mesh.
+  mlir::Value combined(ReduceKind kind, mlir::Value partial,
+                       llvm::ArrayRef<const MeshDim *> across);
+
+  //===- ops ---===//
+  /// Infers the types of an op's results again, where they follow from its operands.
+  llvm::LogicalResult infer(mlir::Operation *op);
+  /// Works on arrays that are whole along `touched`, and takes the parts of the results.
+  llvm::LogicalResult onWhole(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> touched);
+  /// After the types of results were inferred: what used those that are whole uses their parts.
+  void takeParts(mlir::Operation *op, llvm::ArrayRef<ArrayType> wanted);
+  /// What uses `whole` gets this process's part of it, which is made here.
+  void usePart(mlir::Value whole, ArrayType wanted);
+  /// What uses `old` gets what `make` makes here, a part of the same array.
+  void replaceUses(mlir::Value old, llvm::function_ref<mlir::Value()> make);
+  /// The types of the results of an op that was not changed yet.
+  llvm::FailureOr<llvm::SmallVector<ArrayType>> wantedOf(mlir::Operation *op);
+
+  mlir::OpBuilder b;
+  mlir::Location loc() const { return location; }
+
+private:
+  llvm::LogicalResult read();
+  llvm::LogicalResult checkSplit(mlir::TypeRange types, llvm::StringRef what);
+
+  mlir::func::FuncOp func;
+  mlir::Location location = func.getLoc();
+  llvm::SmallVector<MeshDim> mesh;
+  llvm::DenseMap<mlir::Attribute, unsigned> split; ///< dims of arrays -> places in `mesh`
+  llvm::DenseMap<mlir::Value, ArrayType> wholes;   ///< the types of values before the pass
+};
+
+} // namespace xtensor
+
+#endif // XTENSOR_DISTRIBUTE_DISTRIBUTOR_H

@@ -1,0 +1,187 @@
+// Ops without regions that read and write by dims. Most work on the parts of their operands as they
+// are; along the dims that they name, on whole arrays.
+#include "Distribute/Distributor.h"
+
+using namespace mlir;
+using namespace xtensor;
+
+/// Works on the parts: no dim means more than to be repeated along.
+static LogicalResult byName(Distributor &t, Operation *op) { return t.onWhole(op, {}); }
+
+//===- on whole arrays along the dims that an op names ---------------------===//
+
+template <typename Op>
+static LogicalResult alongDim(Distributor &t, Operation *op) {
+  return t.onWhole(op, {cast<Op>(op).getDimAttr()});
+}
+
+template <typename Op>
+static LogicalResult alongDims(Distributor &t, Operation *op) {
+  return t.onWhole(op, cast<Op>(op).getDims().getValue());
+}
+
+/// A dim and the one that it is read into, or comes from.
+static LogicalResult window(Distributor &t, Operation *o) {
+  auto op = cast<WindowOp>(o);
+  return t.onWhole(op, {op.getDimAttr(), op.getIntoAttr()});
+}
+static LogicalResult overlapAdd(Distributor &t, Operation *o) {
+  auto op = cast<OverlapAddOp>(o);
+  return t.onWhole(op, {op.getDimAttr(), op.getFromAttr()});
+}
+
+static LogicalResult triangularContract(Distributor &t, Operation *o) {
+  auto op = cast<TriangularContractOp>(o);
+  SmallVector<Attribute> touched(op.getOver().getValue());
+  llvm::append_range(touched, op.getDims());
+  return t.onWhole(op, touched);
+}
+
+/// Parts stay where they are between names that are split along one dim of the mesh.
+static LogicalResult rename(Distributor &t, Operation *o) {
+  auto op = cast<RenameOp>(o);
+  SmallVector<Attribute> touched;
+  for (auto [from, to] : llvm::zip_equal(op.getFrom(), op.getTo()))
+    if (t.meshDim(from) != t.meshDim(to))
+      touched.push_back(from); // where it is split at all
+  return t.onWhole(op, touched);
+}
+
+//===- arrays that are made ------------------------------------------------===//
+
+static LogicalResult broadcast(Distributor &t, Operation *o) {
+  auto op = cast<BroadcastOp>(o);
+  auto wanted = t.partOf(op.getType(), op);
+  if (failed(wanted))
+    return failure();
+  op.getY().setType(*wanted);
+  return success();
+}
+
+static LogicalResult barrier(Distributor &, Operation *o) {
+  auto op = cast<BarrierOp>(o);
+  op.getY().setType(cast<ArrayType>(op.getX().getType()));
+  return success();
+}
+
+static LogicalResult constant(Distributor &t, Operation *o) {
+  auto op = cast<ConstantOp>(o);
+  auto wanted = t.partOf(op.getType(), op);
+  if (failed(wanted) || *wanted == op.getType())
+    return wanted;
+  if (auto splat = dyn_cast<SplatElementsAttr>(op.getValue())) {
+    auto type = RankedTensorType::get(wanted->getShape(), wanted->getElementType());
+    op.setValueAttr(splat.resizeSplat(type));
+    op.getY().setType(*wanted);
+    return success();
+  }
+  t.takeParts(op, {*wanted});
+  return success();
+}
+
+/// Numbers go on where those of the process before end.
+static LogicalResult iota(Distributor &t, Operation *o) {
+  auto op = cast<IotaOp>(o);
+  auto wanted = t.partOf(op.getType(), op);
+  if (failed(wanted) || *wanted == op.getType())
+    return wanted;
+  const MeshDim *along = t.meshDim(op.getType().getDimNames()[0]);
+  op.getY().setType(*wanted);
+  t.b.setInsertionPointAfter(op);
+  t.replaceUses(op.getY(), [&]() -> Value {
+    Value first = t.firstOf(*along, wanted->getShape()[0], wanted->getElementType());
+    return AddOp::create(t.b, t.loc(), op.getY(), first);
+  });
+  return success();
+}
+
+/// Sizes of dims that are split are static, so this is of another one.
+static LogicalResult size(Distributor &, Operation *) { return success(); }
+
+//===- sums ----------------------------------------------------------------===//
+
+/// Combines partial results across the dims that a reduction of parts is taken over. A dim of
+/// `over` is made whole if the result, or another dim of `over`, is split alike: the parts of two
+/// processes would then not be of one element, or would lack the pairs of different processes.
+static LogicalResult reduced(Distributor &t, Operation *op, ReduceKind kind,
+                             ArrayRef<Attribute> over) {
+  auto wanted = t.wantedOf(op);
+  if (failed(wanted))
+    return failure();
+  ArrayType result = t.wholeOf(op->getResult(0));
+  llvm::SmallSetVector<const MeshDim *, 4> taken;
+  for (StringAttr dim : result.getDimNames())
+    if (const MeshDim *along = t.splitOf(result, dim))
+      taken.insert(along);
+  SmallVector<Attribute> whole;
+  SmallVector<const MeshDim *> across;
+  for (Attribute dim : over) {
+    const MeshDim *along = t.splitOf(op->getOperands(), dim);
+    if (along && taken.insert(along))
+      across.push_back(along);
+    else if (along)
+      whole.push_back(dim);
+  }
+  for (OpOperand &operand : op->getOpOperands())
+    operand.set(t.whole(operand.get(), whole));
+  if (failed(t.infer(op)))
+    return failure();
+  if (across.empty())
+    return success();
+  t.b.setInsertionPointAfter(op);
+  t.replaceUses(op->getResult(0), [&] { return t.combined(kind, op->getResult(0), across); });
+  return success();
+}
+
+static LogicalResult reduce(Distributor &t, Operation *o) {
+  auto op = cast<ReduceOp>(o);
+  if (llvm::is_contained({ReduceKind::argmax, ReduceKind::argmin}, op.getKind()))
+    return t.onWhole(op, op.getDims().getValue());
+  return reduced(t, op, op.getKind(), op.getDims().getValue());
+}
+
+static LogicalResult contract(Distributor &t, Operation *o) {
+  return reduced(t, o, ReduceKind::sum, cast<ContractOp>(o).getOver().getValue());
+}
+
+//===- the table -----------------------------------------------------------===//
+
+template <typename... Ops>
+static void matrices(DistributeRules &rules) {
+  (rules.add<Ops>(alongDims<Ops>, "matrices whole"), ...);
+}
+
+void xtensor::addNameDistributeRules(DistributeRules &rules) {
+#define XTENSOR_ELEMENTWISE_OP(Op) rules.add<Op>(byName);
+#include "XTensor/XTensorElementwise.inc"
+  rules.add<SqueezeOp>(alongDims<SqueezeOp>);
+  matrices<CholeskyOp, CholeskyTangentOp, ComplexFactorOp, EighOp, LuOp, LuTangentOp, PinvOp, QrOp,
+           SolveOp, SvdOp, TriangularSolveOp>(rules);
+  rules.add<TriangularContractOp>(triangularContract, "matrices whole");
+  rules.add<ArgsortOp>(alongDim<ArgsortOp>, "whole along its dim");
+  rules.add<BarrierOp>(barrier, "its operand's type");
+  rules.add<BroadcastOp>(broadcast, "result type of a part");
+  rules.add<ConcatOp>(alongDim<ConcatOp>, "whole along its dim");
+  rules.add<ConstantOp>(constant, "its part");
+  rules.add<ContractOp>(contract, "sums of parts, combined");
+  rules.add<CumulativeOp>(alongDim<CumulativeOp>, "whole along its dim");
+  rules.add<IotaOp>(iota, "goes on from process to process");
+  rules.add<MergeOp>(alongDims<MergeOp>, "whole along its dims");
+  rules.add<OverlapAddOp>(overlapAdd, "whole along its dims");
+  rules.add<PadOp>(alongDims<PadOp>, "whole along its dims");
+  rules.add<RecurrenceOp>(alongDim<RecurrenceOp>, "whole along its dim");
+  rules.add<ReduceOp>(reduce, "results of parts, combined");
+  rules.add<RenameOp>(rename, "by name between names that are split alike");
+  rules.add<ReverseOp>(alongDims<ReverseOp>, "whole along its dims");
+  rules.add<SizeOp>(size, "of a dim that is not split");
+  rules.add<SliceOp>(alongDims<SliceOp>, "whole along its dims");
+  rules.add<SplitOp>(alongDim<SplitOp>, "whole along its dim");
+  rules.add<WindowOp>(window, "whole along its dims");
+  // Gone before, or not an op by itself.
+  rules.addAll<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp>(
+      nullptr, "a request, expanded before");
+  rules.addAll<CheckpointOp, CustomDerivativeOp, SizedOp>(nullptr, "for derivatives, gone before");
+  rules.addAll<ElementaryOp, LibraryOp>(nullptr, "made when names are gone");
+  rules.addAll<AllGatherOp, AllReduceOp, ProcessIndexOp>(nullptr, "made here");
+  rules.add<YieldOp>(nullptr, "by the op that has the region");
+}

@@ -1,0 +1,47 @@
+"""Arrays of all processes, and the part that each has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..base import tree
+from ..call.arrays import array, as_array
+from ..values.mesh import Layout, Mesh
+
+
+def local(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
+    """Returns this process's part of each array of the pytree `x`, which every process has as a whole.
+
+    A dim that `split` maps to a dim of the mesh becomes shorter by the number of processes along it; other dims stay.
+    It must divide; SizeError otherwise. ``xt.gather`` is the inverse.
+    """
+    layout = Layout(mesh, split)
+
+    def part(leaf: Any) -> Any:
+        given = as_array(leaf)
+        return given.isel(layout.slice("xt.local", given.dims, given.shape))
+
+    return tree.map(part, x)
+
+
+def gather(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
+    """Returns the whole of each array of the pytree `x`, of which every process has a part; all must call it.
+
+    The inverse of ``xt.local``: a dim that `split` maps to a dim of the mesh becomes longer by the number of processes
+    along it.
+    """
+    layout = Layout(mesh, split)
+
+    def whole(leaf: Any) -> Any:
+        given = as_array(leaf)
+        values = given.values
+        for along, comm in zip(mesh.sizes, mesh._alive, strict=True):
+            for axis, d in enumerate(given.dims):
+                if layout.split.get(d) == along:
+                    values = np.concatenate(comm.allgather(values), axis)
+        return array(values, given.dims)
+
+    return tree.map(whole, x)

@@ -1,0 +1,206 @@
+// What processes do together: calls of the MPI library that the process has loaded. Errors are
+// those of the communicator's handler, which ends all processes.
+#include "runtime.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+namespace {
+
+struct Communicator {
+  intptr_t handle;
+  int64_t index, processes;
+};
+
+enum Kind { kSum, kProd, kMax, kMin, kAny, kAll };
+
+/// MPI counts in int.
+constexpr int64_t kMostAtOnce = int64_t(1) << 30;
+
+struct Registry {
+  std::mutex lock;
+  xt_mpi mpi{};
+  intptr_t extrema[2][2]{}; // max and min of float, of double; NaN wins
+  std::vector<Communicator> communicators;
+};
+
+Registry &registry() {
+  static Registry made;
+  return made;
+}
+
+Communicator find(int64_t number) {
+  Registry &all = registry();
+  std::lock_guard<std::mutex> guard(all.lock);
+  return all.communicators[number];
+}
+
+/// MPI leaves open what its maximum of a NaN is.
+template <typename T, bool isMax>
+void extremum(const void *from, void *to, const int *count, const void *) {
+  auto *x = static_cast<const T *>(from);
+  auto *y = static_cast<T *>(to);
+  for (int i = 0; i < *count; ++i)
+    if (std::isnan(x[i]) || (isMax ? x[i] > y[i] : x[i] < y[i]))
+      y[i] = std::isnan(y[i]) ? y[i] : x[i];
+}
+
+int64_t bytesOf(int32_t type) {
+  static constexpr int64_t bytes[] = {1, 2, 4, 8, 2, 2, 4, 8};
+  return bytes[type];
+}
+
+int64_t countOf(const xt_array &x) {
+  int64_t count = 1;
+  for (int32_t axis = 0; axis < x.rank; ++axis)
+    count *= x.sizes[axis];
+  return count;
+}
+
+bool isContiguous(const xt_array &x) {
+  int64_t stride = 1;
+  for (int32_t axis = x.rank; axis-- > 0;) {
+    if (x.sizes[axis] != 1 && x.strides[axis] != stride)
+      return false;
+    stride *= x.sizes[axis];
+  }
+  return true;
+}
+
+/// Copies between an array and memory in its row-major order.
+void copy(const xt_array &x, char *packed, bool into) {
+  int64_t count = countOf(x), bytes = bytesOf(x.type);
+  std::vector<int64_t> at(x.rank, 0);
+  char *data = static_cast<char *>(x.data);
+  int64_t offset = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(into ? packed + i * bytes : data + offset * bytes,
+                into ? data + offset * bytes : packed + i * bytes, bytes);
+    for (int32_t axis = x.rank; axis-- > 0;) {
+      offset += x.strides[axis];
+      if (++at[axis] < x.sizes[axis])
+        break;
+      offset -= x.strides[axis] * x.sizes[axis];
+      at[axis] = 0;
+    }
+  }
+}
+
+/// An array in row-major memory: its own, or a copy.
+class Packed {
+public:
+  explicit Packed(const xt_array &x, bool read) : array(x) {
+    if (isContiguous(x)) {
+      data = static_cast<char *>(x.data);
+      return;
+    }
+    bytes = countOf(x) * bytesOf(x.type);
+    data = own = static_cast<char *>(xt_arena_acquire(bytes));
+    if (own && read)
+      copy(x, own, true);
+  }
+  ~Packed() {
+    if (own)
+      xt_arena_release(own);
+  }
+  Packed(const Packed &) = delete;
+  Packed &operator=(const Packed &) = delete;
+  void store() {
+    if (own)
+      copy(array, own, false);
+  }
+
+  char *data = nullptr; ///< null: no memory, which is reported
+
+private:
+  const xt_array &array;
+  char *own = nullptr;
+  int64_t bytes = 0;
+};
+
+intptr_t typeOf(int32_t type, bool isUnsigned) {
+  const xt_mpi &mpi = registry().mpi;
+  if (type <= XT_I64)
+    return mpi.types[type + (isUnsigned ? 4 : 0)];
+  return mpi.types[type == XT_F32 ? 8 : 9];
+}
+
+intptr_t opOf(int64_t kind, int32_t type) {
+  Registry &all = registry();
+  bool isMax = kind == kMax || kind == kAny;
+  if (kind == kSum || kind == kProd)
+    return all.mpi.ops[kind];
+  if (type < XT_F32)
+    return all.mpi.ops[isMax ? 2 : 3];
+  return all.extrema[type == XT_F64][!isMax];
+}
+
+} // namespace
+
+void xt_set_mpi(const xt_mpi *mpi) {
+  Registry &all = registry();
+  std::lock_guard<std::mutex> guard(all.lock);
+  all.mpi = *mpi;
+  mpi->create_op(extremum<float, true>, 1, &all.extrema[0][0]);
+  mpi->create_op(extremum<float, false>, 1, &all.extrema[0][1]);
+  mpi->create_op(extremum<double, true>, 1, &all.extrema[1][0]);
+  mpi->create_op(extremum<double, false>, 1, &all.extrema[1][1]);
+}
+
+int64_t xt_add_communicator(intptr_t handle, int64_t index, int64_t processes) {
+  Registry &all = registry();
+  std::lock_guard<std::mutex> guard(all.lock);
+  all.communicators.push_back({handle, index, processes});
+  return static_cast<int64_t>(all.communicators.size()) - 1;
+}
+
+void xt_process_index(const xt_array *arrays, const int64_t *options) {
+  *static_cast<int64_t *>(arrays[0].data) = find(options[0]).index;
+}
+
+void xt_all_reduce(const xt_array *arrays, const int64_t *options) {
+  Communicator together = find(options[0]);
+  const xt_array &x = arrays[0], &y = arrays[1];
+  Packed from(x, true), to(y, false);
+  if (!from.data || !to.data)
+    return;
+  intptr_t type = typeOf(x.type, options[2]), op = opOf(options[1], x.type);
+  int64_t count = countOf(x), bytes = bytesOf(x.type);
+  for (int64_t done = 0; done < count; done += kMostAtOnce) {
+    int some = static_cast<int>(std::min(kMostAtOnce, count - done));
+    registry().mpi.all_reduce(from.data + done * bytes, to.data + done * bytes, some, type, op,
+                              together.handle);
+  }
+  to.store();
+}
+
+void xt_all_gather(const xt_array *arrays, const int64_t *options) {
+  Communicator together = find(options[0]);
+  const xt_array &x = arrays[0], &y = arrays[1];
+  Packed from(x, true), to(y, false);
+  if (!from.data || !to.data)
+    return;
+  // Bytes of any type; those of all processes at once where they fit.
+  int64_t bytes = countOf(x) * bytesOf(x.type);
+  intptr_t byte = registry().mpi.types[XT_I8];
+  if (bytes <= kMostAtOnce) {
+    registry().mpi.all_gather(from.data, static_cast<int>(bytes), byte, to.data,
+                              static_cast<int>(bytes), byte, together.handle);
+  } else {
+    char *some = static_cast<char *>(xt_arena_acquire(kMostAtOnce * together.processes));
+    if (!some)
+      return;
+    for (int64_t done = 0; done < bytes; done += kMostAtOnce) {
+      int64_t part = std::min(kMostAtOnce, bytes - done);
+      registry().mpi.all_gather(from.data + done, static_cast<int>(part), byte, some,
+                                static_cast<int>(part), byte, together.handle);
+      for (int64_t p = 0; p < together.processes; ++p)
+        std::memcpy(to.data + p * bytes + done, some + p * part, part);
+    }
+    xt_arena_release(some);
+  }
+  to.store();
+}

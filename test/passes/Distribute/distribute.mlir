@@ -1,0 +1,75 @@
+// The program of one process: sizes are divided, and what needs the elements of others asks them.
+// RUN: xtensor-opt %s --xtensor-distribute --split-input-file | FileCheck %s
+
+!x = !xtensor.array<b: 8, i: 3, f32>
+!w = !xtensor.array<i: 3, f32>
+
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !xtensor.array<b: 4, i: 3, f32>{{.*}}, %[[W:[a-z0-9]+]]: !xtensor.array<i: 3, f32>
+// CHECK-NEXT: %[[Y:.+]] = xtensor.contract %[[X]], %[[W]] over [i] : !xtensor.array<b: 4, i: 3, f32>, !xtensor.array<i: 3, f32>
+// CHECK-NEXT: %[[P:.+]] = xtensor.contract %[[X]], %[[Y]] over [b]
+// CHECK-NEXT: %[[G:.+]] = xtensor.all_reduce sum %[[P]] across data {communicator = 7 : i64} : <i: 3, f32>
+// CHECK-NEXT: return %[[G]] : !xtensor.array<i: 3, f32>
+func.func @main(%x: !x, %w: !w) -> !w
+    attributes {xtensor.mesh = {data = array<i64: 2, 7>}, xtensor.split = {b = "data"}} {
+  %y = xtensor.contract %x, %w over [i] : !x, !w
+  %g = xtensor.contract %x, %y over [b] : !x, !xtensor.array<b: 8, f32>
+  return %g : !w
+}
+
+// -----
+
+// A dim of the result that is split alike: the sum of this process's part would be of other elements.
+// CHECK-LABEL: func.func @both(
+// CHECK: %[[ALL:.+]] = xtensor.all_gather %{{.+}} along b across data {communicator = 0 : i64, processes = 2 : i64} : <b: 4, f32>
+// CHECK: %[[Y:.+]] = xtensor.contract %[[ALL]], %{{.+}} over [b] : !xtensor.array<b: 8, f32>, !xtensor.array<c: 2, f32>
+// CHECK-NEXT: return %[[Y]] : !xtensor.array<c: 2, f32>
+func.func @both(%x: !xtensor.array<b: 8, f32>, %y: !xtensor.array<c: 4, f32>) -> !xtensor.array<c: 4, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data", c = "data"}} {
+  %z = xtensor.contract %x, %y over [b] : !xtensor.array<b: 8, f32>, !xtensor.array<c: 4, f32>
+  return %z : !xtensor.array<c: 4, f32>
+}
+
+// -----
+
+// Sums of 16 bits are taken in 32, across processes too.
+// CHECK-LABEL: func.func @narrow(
+// CHECK: %[[S:.+]] = xtensor.reduce sum
+// CHECK: %[[F:.+]] = xtensor.cast %[[S]] to f32
+// CHECK: %[[D:.+]] = xtensor.all_reduce sum %[[F]] across data
+// CHECK: %[[M:.+]] = xtensor.all_reduce sum %[[D]] across model
+// CHECK: xtensor.cast %[[M]] to f16
+func.func @narrow(%x: !xtensor.array<b: 8, h: 4, f16>) -> !xtensor.array<f16>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>, model = array<i64: 4, 1>},
+                xtensor.split = {b = "data", h = "model"}} {
+  %s = xtensor.reduce sum %x over [b, h] : !xtensor.array<b: 8, h: 4, f16>
+  return %s : !xtensor.array<f16>
+}
+
+// -----
+
+// The sorted array is whole; each process takes its part.
+// CHECK-LABEL: func.func @sorted(
+// CHECK: %[[ALL:.+]] = xtensor.all_gather %{{.+}} along b across data
+// CHECK: %[[AT:.+]] = xtensor.argsort %[[ALL]] along b : <b: 8, f32>
+// CHECK: %[[HERE:.+]] = xtensor.process_index across data {communicator = 0 : i64}
+// CHECK: %[[MINE:.+]] = xtensor.gather clip %[[AT]] at %{{.+}} along [b]
+// CHECK: return %[[MINE]] : !xtensor.array<b: 4, i64>
+func.func @sorted(%x: !xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, i64>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  %y = xtensor.argsort %x along b : !xtensor.array<b: 8, f32>
+  return %y : !xtensor.array<b: 8, i64>
+}
+
+// -----
+
+// What is read from outside is whole.
+// CHECK-LABEL: func.func @captured(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !xtensor.array<b: 4, f32>{{.*}}, %[[C:[a-z0-9]+]]: !xtensor.array<b: 8, f32>
+// CHECK: %[[MINE:.+]] = xtensor.gather clip %[[C]]
+// CHECK: xtensor.add %[[X]], %[[MINE]]
+func.func @captured(%x: !xtensor.array<b: 8, f32>, %c: !xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}, xtensor.whole = array<i64: 1>} {
+  %y = xtensor.add %x, %c : !xtensor.array<b: 8, f32>, !xtensor.array<b: 8, f32>
+  return %y : !xtensor.array<b: 8, f32>
+}

@@ -1,0 +1,48 @@
+// RUN: xtensor-opt %s --xtensor-distribute --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{argument 0: dim "b" of (b: 7) is split along "data" of the mesh, and its size cannot be divided by 2 processes; rename it to a dim that is not split}}
+func.func @uneven(%x: !xtensor.array<b: 7, f32>) -> !xtensor.array<b: 7, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  return %x : !xtensor.array<b: 7, f32>
+}
+
+// -----
+
+// expected-error @+1 {{argument 0: dim "b" of (b: ?) is split along "data" of the mesh, so its size must be static}}
+func.func @open(%x: !xtensor.array<b: ?, f32>) -> !xtensor.array<b: ?, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  return %x : !xtensor.array<b: ?, f32>
+}
+
+// -----
+
+func.func @twice(%x: !xtensor.array<b: 4, f32>, %y: !xtensor.array<c: 4, f32>) -> !xtensor.array<b: 4, c: 4, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data", c = "data"}} {
+  // expected-error @+1 {{dims "b" and "c" of one array (b: 4, c: 4) are both split along "data" of the mesh; rename one of them to a dim that is not split}}
+  %z = xtensor.mul %x, %y : !xtensor.array<b: 4, f32>, !xtensor.array<c: 4, f32>
+  return %z : !xtensor.array<b: 4, c: 4, f32>
+}
+
+// -----
+
+// expected-error @+1 {{attribute xtensor.split: the mesh has no dim "model"}}
+func.func @nowhere(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "model"}} {
+  return %x : !xtensor.array<b: 4, f32>
+}
+
+// -----
+
+// expected-error @+1 {{attribute xtensor.mesh, dim "data": expected the number of processes and the communicator, got 2 : i64}}
+func.func @numbers(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
+    attributes {xtensor.mesh = {data = 2}, xtensor.split = {b = "data"}} {
+  return %x : !xtensor.array<b: 4, f32>
+}
+
+// -----
+
+func.func @argmax(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32> {
+  // expected-error @+1 {{there is no argmax of processes}}
+  %y = xtensor.all_reduce argmax %x across data {communicator = 0 : i64} : !xtensor.array<b: 4, f32>
+  return %y : !xtensor.array<b: 4, f32>
+}

@@ -1,0 +1,146 @@
+"""Run by `mpirun -n N python distributed_program.py`: programs on parts of arrays against the same on whole arrays.
+
+Prints one line per case from process 0: its name, and "ok" or what differs. Each process checks all results.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xtensor as xt
+from mpi4py import MPI
+
+RNG = np.random.default_rng(0)
+CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], dict[str, str]]] = {}
+DATA = {"b": "data"}
+
+
+def array(dtype: str = "float64", **sizes: int) -> Any:
+    values = RNG.normal(size=tuple(sizes.values()))
+    if np.dtype(dtype).kind in "iu":
+        values = RNG.integers(0, 7, tuple(sizes.values()))
+    if dtype == "bool":
+        values = values > 0
+    return xt.array(values.astype(dtype), tuple(sizes))
+
+
+def case(name: str, f: Callable[..., Any], *args: Any, split: dict[str, str] = DATA) -> None:
+    CASES[name] = f, args, split
+
+
+X, W, V = array(b=8, i=6), array(i=6, h=12), array(h=12, o=4)
+T = array(b=8, o=4)
+
+
+def loss(params: Any, x: Any, t: Any) -> Any:
+    w, v = params
+    hidden = xt.tanh(xt.dot(x, w, dim="i"))
+    return xt.mean((xt.dot(hidden, v, dim="h") - t) ** 2)
+
+
+case("MLP, samples split", xt.value_and_grad(loss), (W, V), X, T)
+case("MLP, hidden split", xt.value_and_grad(loss), (W, V), X, T, split={"h": "data"})
+case("MLP, both split", xt.value_and_grad(loss), (W, V), X, T, split={"b": "data", "h": "model"})
+case("jvp", lambda w, x: xt.jvp(lambda w: loss((w, V), x, T), (w,), (xt.cos(w),)), W, X, split={"h": "data"})
+case("hvp", lambda w, x: xt.hvp(lambda w: loss((w, V), x, T), (w,), (xt.cos(w),)), W, X)
+for kind in ("sum", "mean", "prod", "max", "min", "var", "std"):
+    case(kind, lambda x, kind=kind: getattr(xt, kind)(x, "b"), X)
+    case(f"{kind} of all", lambda x, kind=kind: getattr(xt, kind)(x), X, split={"b": "data", "i": "model"})
+for dtype in ("int8", "uint16", "int32", "uint64", "float16", "float32", "bool"):
+    case(f"sum of {dtype}", lambda x: x.sum("b"), array(dtype, b=8, i=3))
+    case(f"max of {dtype}", lambda x: x.max("b"), array(dtype, b=8, i=3))
+case("sum of bfloat16", lambda x: x.sum("b"), X.astype("bfloat16"))
+case("complex", lambda x, y: xt.dot(x + 1j * y, y - 2j * x, dim="b"), X, array(b=8, i=6))
+NAN = X.at(b=5, i=2).set(np.nan)
+case("max of NaN", lambda x: (x.max("b"), x.min("b"), x.argmax("b"), x.argmin()), NAN)
+case("any and all", lambda x: ((x > 1.5).any("b"), (x < 1).all("b")), X)
+case("argmax", lambda x: (x.argmax("b"), x.argmin("i")), X)
+case("softmax", lambda x: xt.nn.softmax(x, "b"), X)
+case("logsumexp", xt.grad(lambda x: xt.logsumexp(x, "b").sum()), X)
+case("cumsum", xt.value_and_grad(lambda x: (xt.cumsum(x, "b") ** 2).sum()), X)
+case("sort", lambda x: (xt.sort(x, "b"), xt.argsort(x, "b")), X)
+case("median", lambda x: xt.median(x, "b"), X)
+case("arange", lambda x: x + xt.arange(8, dim="b") * xt.arange(6, dim="i"), X)
+case("rename", lambda x: xt.dot(x, x.rename(b="c"), dim="i"), X)
+case("rename to a split dim", lambda x: x.rename(i="b", b="i"), array(b=4, i=8))
+case(
+    "between dims of the mesh", lambda x: x.rename(b="h", h="b") * 2, array(b=4, h=8), split={"b": "data", "h": "model"}
+)
+case("alike", lambda x, y: x + y.rename(c="b"), X, array(c=8), split={"b": "data", "c": "data"})
+case("concat", lambda x: xt.concat([x, x * 2], dim="b"), X)
+case("slice", lambda x: (x.isel(b=slice(1, 7, 3)).sum("b"), x.isel(b=3)), X)
+case("roll", xt.value_and_grad(lambda x: (x * xt.roll(x, {"b": 1})).sum()), X)
+case("shift", lambda x: xt.pad(x, b=(1, 0)).isel(b=slice(0, 8)) - x, X)
+case("flip", lambda x: xt.flip(x, "b"), X)
+case("rolling", lambda x: x.rolling(b=3).mean(), X)
+case("stack", lambda x: x.stack(z=("b", "i")).sum("z"), X)
+case("stack of a split dim", lambda x: x.stack(z=("b", "i")), X, split={"z": "data"})
+case("unstack", lambda x: x.unstack(z={"b": 4, "c": 3}), array(z=12, k=2), split={"b": "data"})
+INDEX = array("int64", b=8)
+case("gather", xt.value_and_grad(lambda t, i: (t.isel(row=i) ** 2).sum()), array(row=7, o=4), INDEX)
+case("gather of a split dim", xt.value_and_grad(lambda t, i: (t.isel(b=i) ** 2).sum()), X, array("int64", k=5))
+case("gather within", lambda t, i: t.isel(b=i), X, INDEX)
+case("scatter", lambda x, i: xt.zeros(row=7, i=6).at(row=i).add(x), X, INDEX)
+case("scatter max", lambda x, i: xt.full(0.5, row=7, i=6).at(row=i).max(x), X, INDEX)
+case("scatter set", lambda x, i: xt.zeros(row=8, i=6).at(row=i).set(x), X, xt.arange(8, dim="b"))
+case("scatter to a split dim", lambda x, i: xt.ones(b=8).at(b=i).add(x), array(k=5), array("int64", k=5))
+case("segments", lambda x, i: xt.segment_sum(x, i, 7, into="row"), X, INDEX)
+case("scan beside", lambda x: xt.scan(lambda c, s: (c + s, c * s), xt.zeros(b=8), x, dim="i"), X)
+case("scan along", xt.grad(lambda x: xt.scan(lambda c, s: (c * 0.5 + s, c), xt.zeros(i=6), x, dim="b")[0].sum()), X)
+case("while", lambda x: xt.while_loop(lambda s: s.sum() < 50, lambda s: s + xt.abs(x) + 0.1, xt.zeros(b=8, i=6)), X)
+case("cond", lambda x: xt.cond(x.sum() > 0, lambda: x.mean("b"), lambda: x.max("b")), X)
+case("vectorize", lambda x, w: xt.vectorize(xt.grad(lambda x: xt.sin(xt.dot(x, w, dim="i")).sum()), "b")(x), X, W)
+case("random", lambda x: xt.random.normal(xt.random.key(3), b=8, i=6) + x, X)
+A = array(b=8, r=3, c=3)
+case("solve", lambda a, y: xt.linalg.solve(a, y, dims=("r", "c")), A, array(b=8, r=3))
+case("matrix of split dims", lambda a: xt.linalg.inv(a, dims=("r", "c")), array(r=4, c=4), split={"r": "data"})
+case("captured", lambda x: x * X + xt.dot(x, W, dim="i").sum(), X)
+case("constant", lambda x: x * xt.array(np.arange(8.0), "b"), X)
+
+
+def different(got: Any, want: Any, mesh: Any, split: dict[str, str]) -> str:
+    pairs = zip(xt.tree.leaves(xt.gather(got, mesh, split)), xt.tree.leaves(want), strict=True)
+    for i, (g, w) in enumerate(pairs):
+        if g.dims != w.dims or g.dtype != w.dtype or g.shape != w.shape:
+            return f"result {i} is {g.dtype} {g.sizes}, not {w.dtype} {w.sizes}"
+        g, w = (v.astype("float32") if v.dtype == "bfloat16" else v for v in (g, w))
+        if w.dtype.kind in "fc":
+            tolerance = {2: 1e-2, 4: 1e-5, 8: 1e-10, 16: 1e-10}[w.dtype.itemsize]
+            same = np.allclose(g.values, w.values, rtol=tolerance, atol=tolerance, equal_nan=True)
+        else:
+            same = np.array_equal(g.values, w.values)
+        if not same:
+            return f"result {i}: {g.values.ravel()[:4]}, not {w.values.ravel()[:4]}"
+    return ""
+
+
+def check(f: Callable[..., Any], args: tuple[Any, ...], mesh: Any, split: dict[str, str]) -> str:
+    want = xt.jit(f)(*args)
+    got = xt.jit(f, mesh=mesh, split=split)(*xt.local(args, mesh, split))
+    return different(got, want, mesh, split)
+
+
+def main() -> None:
+    comm = MPI.COMM_WORLD
+    size = comm.Get_size()
+    flat, grid = xt.Mesh(data=size), xt.Mesh(data=max(1, size // 2), model=min(2, size))
+    only = sys.argv[1:]
+    for name, (f, args, split) in CASES.items():
+        if only and name not in only:
+            continue
+        try:
+            found = check(f, args, grid if "model" in split.values() else flat, split)
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}" if not only else traceback.format_exc()
+        told = comm.gather(found)
+        if told is not None:
+            wrong = [f"process {i}: {t}" for i, t in enumerate(told) if t]
+            print(f"{name}: {'; '.join(wrong) or 'ok'}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
