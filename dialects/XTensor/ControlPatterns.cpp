@@ -247,6 +247,23 @@ struct KnownStack : OpRewritePattern<ScanOp> {
   }
 };
 
+/// Without a step, the carries are what they were, and stacks have no elements.
+struct NoStep : OpRewritePattern<ScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &rewriter) const override {
+    if (op.getSteps() != 0)
+      return failure();
+    SmallVector<Value> results(op.getCarry());
+    for (Value stack : op.getStacked()) {
+      if (!arrayType(stack).hasStaticShape())
+        return failure();
+      results.push_back(zeros(rewriter, op.getLoc(), arrayType(stack), {}));
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 /// Removes unused results.
 struct UnusedInSwitch : OpRewritePattern<SwitchOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -304,5 +321,5 @@ void WhileOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRConte
 }
 
 void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<ConstantCarry<ScanOp>, KnownStack, UnusedInScan>(context);
+  patterns.add<ConstantCarry<ScanOp>, KnownStack, NoStep, UnusedInScan>(context);
 }

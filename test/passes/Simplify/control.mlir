@@ -64,6 +64,21 @@ func.func @length(%c: !s, %x: !x) -> !s {
   return %0 : !s
 }
 
+// Without a step, carries are what they were, and stacks are empty.
+// CHECK-LABEL: func.func @no_step(
+// CHECK-SAME: %[[C:[a-z0-9]+]]:
+// CHECK-NOT: xtensor.scan
+// CHECK: %[[Z:.*]] = xtensor.broadcast %{{.*}} : (!xtensor.array<f32>) -> !xtensor.array<t: 0, f32>
+// CHECK: return %[[C]], %[[Z]]
+func.func @no_step(%c: !s) -> (!s, !xtensor.array<t: 0, f32>) {
+  %0:2 = xtensor.scan along t carry(%c) over() length 0 {
+  ^bb0(%a: !s):
+    %1 = xtensor.exp %a : !s
+    xtensor.yield %1, %1 : !s, !s
+  } : (!s) -> (!s, !xtensor.array<t: 0, f32>)
+  return %0#0, %0#1 : !s, !xtensor.array<t: 0, f32>
+}
+
 // A carry that stays, what was scanned over and what is the same at every step are there already.
 // CHECK-LABEL: func.func @known_results(
 // CHECK-SAME: %[[C:[a-z0-9]+]]: {{[^%]+}}, %[[D:[a-z0-9]+]]: {{[^%]+}}, %[[X:[a-z0-9]+]]:
