@@ -1,7 +1,7 @@
-"""Requests for derivatives, nested to any order, around functions written with the dialect's builders.
+"""Requests for derivatives, nested to any order, around traced functions.
 
-A `Function` maps IR values to IR values. `pull` and `push` make functions of functions, `compiled` runs the
-derivative passes over one and gives back something to call with NumPy arrays.
+A `Function` maps IR values to IR values: `traced` makes one of a function of arrays. `pull` and `push` make functions
+of functions, `compiled` runs the derivative passes over one and gives back something to call with NumPy arrays.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import xtensor as xt
 from evaluate import Evaluator
 from xtensor.mlir import ir, passmanager
 from xtensor.mlir.dialects import func
@@ -60,6 +61,27 @@ def _emit(fn: Function, module: ir.Module, name: str) -> Values:
         signature = ir.FunctionType.get(fn.types(), [v.type for v in results])
         op.attributes["function_type"] = ir.TypeAttr.get(signature)
     return results
+
+
+def traced(f: Callable[..., object], args: Sequence[xt.Array], dynamic: Sequence[str] = ()) -> tuple[Function, list]:
+    """The program of a function of arrays, and the values of the arrays that it captures: its last inputs."""
+    stage = xt.jit(f, dynamic_dims=tuple(dynamic)).trace(*args)
+    text = stage.as_text()
+    main = ir.Module.parse(text, context())
+    inputs = [_text(a.type) for a in main.body.operations[0].regions[0].blocks[0].arguments]
+
+    def emit(*values: ir.Value) -> Values:
+        module = ir.Module.parse(text, context())
+        (block,) = module.body.operations[0].regions[0].blocks
+        for parameter, value in zip(block.arguments, values, strict=True):
+            parameter.replace_all_uses_with(value)
+        ops = list(block.operations)
+        for op in ops[:-1]:
+            op.operation.detach_from_parent()
+            ir.InsertionPoint.current.insert(op)
+        return list(ops[-1].operands)
+
+    return Function(inputs, emit), [np.asarray(a) for a in stage.program.captured]
 
 
 def is_float(type_: ir.Type) -> bool:

@@ -264,7 +264,7 @@ class Evaluator:
     # ---- constants -----------------------------------------------------------
 
     def constant(self, op: ir.Operation) -> Named:
-        value = ir.DenseElementsAttr(op.attributes["value"])
+        value = op.attributes["value"]
         type_ = xtd.ArrayType(op.result.type)
         dtype, shape = DTYPES[str(type_.element_type)], [s for _, s in type_.dims]
         if value.is_splat:

@@ -1,6 +1,6 @@
 """Running combinations against PyTorch (values and gradients), xarray and NumPy (values), and the numbers of the rules.
 
-Finite differences in both modes and to second order run over every case of gradient_cases.py and rule_cases.py.
+Finite differences in both modes and to second order run over every case of derivative_cases.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Windows: rolling and coarsen against xarray, convolutions and pooling against PyTorch and SciPy, all with gradients.
 
-Finite differences in both modes and to second order run over the cases of gradient_cases.py.
+Finite differences in both modes and to second order run over the cases of derivative_cases.py.
 """
 
 from __future__ import annotations

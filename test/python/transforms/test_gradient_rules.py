@@ -1,7 +1,9 @@
-"""Every derivative rule against finite differences in float64: both modes, and both modes of each to second order."""
+"""Every derivative rule, compiled, against finite differences in float64: both modes, and both modes of each to second
+order. The rules themselves, as the passes print them: test_rules.py."""
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import xtensor as xt
-from gradient_cases import CASES, Case
+from cases import Case, Exact
+from derivative_cases import CASES, SMOOTH
+from gradient_cases import DYNAMIC
 
 RTOL, ATOL = 1e-7, 1e-8
 
@@ -51,32 +55,40 @@ class Setup:
         self.case, self.f = case, case.f
         rng = np.random.default_rng(zlib.crc32(b"directions of " + case.name.encode()))
         self.x = case.primals()
-        self.value = xt.jit(self.f)
+        self.jit = functools.partial(xt.jit, dynamic_dims=case.dynamic if case.open else ())
+        self.value = self.jit(self.f)
         self.y = self.value(*self.x)
         assert all(np.isfinite(y).all() for y in leaves(self.y)), "the case itself is not finite"
         self.v = [eighths(rng, x) for x in self.x]
         self.ct = xt.tree.map(lambda y: eighths(rng, y), self.y)
 
-    def back(self, *x: Any) -> tuple[Any, ...]:
-        return xt.vjp(self.f, *x)[1](self.ct)
+    def back(self, ct: Any) -> Callable[..., tuple[Any, ...]]:
+        """The cotangents of the arguments. `ct` is the weights, or stands for them while a function is traced."""
+        return lambda *x: xt.vjp(self.f, *x)[1](ct)
 
 
-IDS = [c.name for c in CASES]
+# The reference evaluator differentiates each op by itself in the default tier.
+COMPILED = [
+    pytest.param(c, id=c.name, marks=[] if c.public else pytest.mark.full("ops by themselves, compiled"))
+    for c in SMOOTH
+]
+EXACT = [pytest.param(c, e, id=f"{c.name}-{i}") for c in CASES for i, e in enumerate(c.exact)]
 
 
 def test_cases_have_names_of_their_own() -> None:
-    assert len(set(IDS)) == len(IDS)
-    assert set(DYNAMIC) <= set(IDS)
+    names = {c.name for c in CASES}
+    assert len(names) == len(CASES)
+    assert {*DYNAMIC} <= names
 
 
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+@pytest.mark.parametrize("case", COMPILED)
 def test_first_order(case: Case) -> None:
     s = Setup(case)
 
-    def run(x: list[Any], v: list[Any]) -> Any:
-        return xt.jvp(s.f, tuple(x), tuple(v)), s.back(*x)
+    def run(x: list[Any], v: list[Any], ct: Any) -> Any:
+        return xt.jvp(s.f, tuple(x), tuple(v)), s.back(ct)(*x)
 
-    (y, dy), gradient = xt.jit(run)(s.x, s.v)
+    (y, dy), gradient = s.jit(run)(s.x, s.v, s.ct)
     for got, want in zip(leaves(y), leaves(s.y), strict=True):
         close(got, want, "the value beside the derivative")
 
@@ -102,28 +114,28 @@ def test_first_order(case: Case) -> None:
 
 @pytest.mark.sampled(96)
 @pytest.mark.cpu_only("second order makes kernels of the same ops as first order does")
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+@pytest.mark.parametrize("case", COMPILED)
 def test_second_order(case: Case) -> None:
     s = Setup(case)
 
-    def run(x: list[Any], v: list[Any]) -> dict[str, Any]:
-        x, v = tuple(x), tuple(v)
+    def run(x: list[Any], v: list[Any], ct: Any) -> dict[str, Any]:
+        x, v, back = tuple(x), tuple(v), s.back(ct)
 
         def forward(*at: Any) -> Any:
             return xt.jvp(s.f, at, v)[1]
 
         return {
-            "forward over reverse": xt.jvp(s.back, x, v)[1],
-            "reverse over reverse": xt.vjp(s.back, *x)[1](v),
-            "reverse over forward": xt.vjp(forward, *x)[1](s.ct),
+            "forward over reverse": xt.jvp(back, x, v)[1],
+            "reverse over reverse": xt.vjp(back, *x)[1](v),
+            "reverse over forward": xt.vjp(forward, *x)[1](ct),
             "forward over forward": xt.jvp(forward, x, v)[1],
         }
 
-    got = xt.jit(run)(s.x, s.v)
+    got = s.jit(run)(s.x, s.v, s.ct)
     along = [np.asarray(v.values) for v in s.v]
-    gradient = xt.jit(s.back)
-    want = difference(lambda x: leaves(gradient(*x)), s.x, along, case.step)
-    scale = max(float(np.max(np.abs(g), initial=0.0)) for g in leaves(gradient(*s.x)))
+    gradient = s.jit(lambda x, ct: s.back(ct)(*x))
+    want = difference(lambda x: leaves(gradient(x, s.ct)), s.x, along, case.step)
+    scale = max(float(np.max(np.abs(g), initial=0.0)) for g in leaves(gradient(s.x, s.ct)))
     for how in ("forward over reverse", "reverse over reverse", "reverse over forward"):
         for i, (g, w) in enumerate(zip(leaves(got[how]), want, strict=True)):
             close(g, w, f"{how}, argument {i}", scale)
@@ -131,56 +143,26 @@ def test_second_order(case: Case) -> None:
     close(twice, inner(want, along), "forward over forward", scale)
 
 
-# Dims that may be of any size when the function is compiled: every family of rules.
-DYNAMIC = {
-    "sin": "ab",
-    "multiply": "abc",
-    "pow": "ac",
-    "maximum": "abc",
-    "where": "abc",
-    "sum one dim": "abc",
-    "prod two dims": "abc",
-    "max all dims": "ab",
-    "std two dims": "abc",
-    "logsumexp one dim": "ab",
-    "contract 3 repeated": "abc",
-    "dot three": "abcd",
-    "transpose": "abc",
-    "broadcast_like": "ab",
-    "expand_dims": "a",
-    "stack": "b",
-    "unstack": "b",
-    "concat": "a",
-    "concat broadcasts": "b",
-    "flip": "ab",
-    "slice backwards": "b",
-    "head tail thin": "b",
-    "shift": "b",
-    "gather outer": "ab",
-    "gather pointwise": "ab",
-    "scatter": "ab",
-    "softmax": "nc",
-    "layer_norm": "nc",
-    "attention": "qkfv",
-    "cross_entropy soft": "nc",
-    "mlp": "niho",
-}
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if c.name in DYNAMIC], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", [c for c in CASES if c.dynamic and not c.open], ids=lambda c: c.name)
 def test_dynamic_dims(case: Case) -> None:
     s = Setup(case)
 
     def run(x: list[Any], v: list[Any], ct: Any) -> Any:
-        x, v = tuple(x), tuple(v)
-
-        def back(*at: Any) -> Any:
-            return xt.vjp(s.f, *at)[1](ct)
-
+        x, v, back = tuple(x), tuple(v), s.back(ct)
         return xt.jvp(s.f, x, v), back(*x), xt.jvp(back, x, v)[1], xt.vjp(back, *x)[1](v)
 
-    got = xt.jit(run, dynamic_dims=tuple(DYNAMIC[case.name]))(s.x, s.v, s.ct)
+    got = xt.jit(run, dynamic_dims=case.dynamic)(s.x, s.v, s.ct)
     want = xt.jit(run)(s.x, s.v, s.ct)
     for g, w in zip(xt.tree.leaves(got), xt.tree.leaves(want), strict=True):
         assert (g.dims, g.shape) == (w.dims, w.shape)
         np.testing.assert_allclose(g.values, w.values, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.sampled(12)
+@pytest.mark.parametrize(("case", "exact"), EXACT)
+def test_exact(case: Case, exact: Exact) -> None:
+    x = case.arrays(exact.at)
+    run = xt.jit(lambda ct, *x: xt.vjp(case.f, *x)[1]((ct,)), dynamic_dims=case.dynamic if case.open else ())
+    (y,) = xt.jit(case.f, dynamic_dims=case.dynamic if case.open else ())(*x)
+    for got, expected in zip(run(xt.array(np.asarray(exact.ct), y.dims), *x), exact.gradients, strict=True):
+        np.testing.assert_array_equal(got.values, np.asarray(expected))

@@ -1,4 +1,4 @@
-"""Functions with control flow, as text: what they are differentiated by and where.
+"""Functions with control flow, as text: what they are differentiated by and where. A part of derivative_cases.py.
 
 `%0`, `%1` ... are written `%a`, `%b` ... here; `<t: 5, f64>` stands for `!xtensor.array<t: 5, f64>`.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from derivatives import context
-from rule_cases import Case, Exact
+from cases import Exact
+from rule_cases import Op
+from xtensor.ir.context import context
 from xtensor.mlir import ir
 
 _TYPE = re.compile(r"(?<![\w.!])<((?:[^<>]*, )?(?:f64|f32|i64|i1))>")
@@ -37,27 +38,11 @@ def text(inputs: Sequence[str], body: str) -> Callable[..., list[ir.Value]]:
     return emit
 
 
-def case(inputs: Sequence[str], body: str, **kw: object) -> Case:
-    return Case(list(inputs), text(inputs, body), **kw)  # type: ignore[arg-type]
+def case(inputs: Sequence[str], body: str, **kw: object) -> Op:
+    return Op(list(inputs), text(inputs, body), **kw)  # type: ignore[arg-type]
 
-
-RNN = case(
-    ["t: 4, i: 3, f64", "i: 3, h: 2, f64", "h: 2, k: 2, f64", "h: 2, f64"],
-    """
-  %last, %all = xtensor.scan along t carry(%d) over(%a) {
-  ^bb0(%s: <h: 2, f64>, %x: <i: 3, f64>):
-    %p = xtensor.contract %x, %b over [i] : <i: 3, f64>, <i: 3, h: 2, f64>
-    %q = xtensor.contract %s, %c over [h] : <h: 2, f64>, <h: 2, k: 2, f64>
-    %r = xtensor.rename %q [k] to [h] : <k: 2, f64>
-    %u = xtensor.add %p, %r : <h: 2, f64>, <h: 2, f64>
-    %z = xtensor.tanh %u : <h: 2, f64>
-    xtensor.yield %z, %z : <h: 2, f64>, <h: 2, f64>
-  } : (<h: 2, f64>, <t: 4, i: 3, f64>) -> (<h: 2, f64>, <t: 4, h: 2, f64>)
-  return %last, %all : <h: 2, f64>, <t: 4, h: 2, f64>""",
-)
 
 SCAN = [
-    RNN,
     # Backwards; the second carry is active only through the first.
     case(
         ["i: 2, t: 4, f64", "i: 2, f64"],
@@ -442,7 +427,7 @@ _PULLBACK = """forward {
   }"""
 
 
-def custom(*regions: str, wrt: list[int] | None = None) -> Case:
+def custom(*regions: str, wrt: list[int] | None = None) -> Op:
     return case(
         ["i: 3, f64", "f64"],
         f"""
@@ -552,7 +537,7 @@ CUSTOM = [
     ),
 ]
 
-CASES: dict[str, list[Case]] = {
+CONTROL: dict[str, list[Op]] = {
     "scan": [*SCAN],
     "switch": [*SWITCH],
     "while": [*WHILE],
