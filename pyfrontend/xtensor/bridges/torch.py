@@ -9,16 +9,19 @@ from typing import Any
 
 import torch
 
+from .. import _native
 from ..base import tree
 from ..base.errors import ArgumentTypeError, DeviceError, UnsupportedError
+from ..base.latest import Latest
 from ..call.arguments import Call
 from ..call.arrays import array, as_array
+from ..call.opened import MOST
 from ..compiler.executable import native_type
 from ..transforms.jit import Jitted, jit
 from ..transforms.split import Split
 from ..transforms.vjp import exact, vjp
 from ..values import options
-from ..values.array import Array, from_values
+from ..values.array import Array
 from ..values.spec import Spec, spec_of_type
 from .positions import Positional
 
@@ -28,14 +31,11 @@ _numbers = itertools.count()
 def function(given: Positional) -> Callable[..., Any]:
     """The function of tensors that `xt.to_torch` returns."""
     ops = _Ops(given, given.name, given.specs)
-    known: set[Any] = set()  # dtypes and sizes of calls that were found right
+    known = Latest(MOST)  # dtypes and sizes of calls that were found right
 
     def call(*args: Any) -> Any:
         tensors = given.arrays_of(args)
-        key = tuple([_key(t) for t in tensors])
-        if key not in known:
-            _check(given, tensors)
-            known.add(key)
+        known(tuple([_key(t) for t in tensors]), lambda: _check(given, tensors))
         results = ops(tensors)
         assert given.shape is not None  # set as the types of the results were found
         return given.shape.unflatten(results)
@@ -91,8 +91,7 @@ class _Ops:
         self.kinds = kinds  # dims and dtypes of the arguments
         self.count: int | None = None  # of the results
         self.value: Jitted[..., Any] = jit(lambda *arrays: f(*arrays))
-        self.outputs: dict[Any, tuple[Spec, ...]] = {}
-        self.splits: dict[Any, Split] = {}
+        self.outputs, self.splits = Latest(MOST), Latest(MOST)  # by the sizes of the arguments
         self.second: _Ops | None = None
         base = f"xtensor::{re.sub(r'[^A-Za-z0-9_]', '_', name)}_{next(_numbers)}"
         define = torch.library.custom_op
@@ -120,27 +119,20 @@ class _Ops:
 
     # ---- types ----
 
-    def _specs(self, tensors: Sequence[torch.Tensor]) -> tuple[Any, list[Spec]]:
-        """A key of the types of arguments, and these."""
-        shapes = [tuple(map(int, t.shape)) for t in tensors]
-        specs = [Spec(k.dims, n, k.dtype) for k, n in zip(self.kinds, shapes, strict=True)]
-        return (options.current(), *shapes), specs
+    def _specs(self, tensors: Sequence[torch.Tensor]) -> list[Spec]:
+        return [Spec(k.dims, tuple(map(int, t.shape)), k.dtype) for k, t in zip(self.kinds, tensors, strict=True)]
 
     def _results(self, tensors: Sequence[torch.Tensor]) -> tuple[Spec, ...]:
         """The types of the results."""
-        key, specs = self._specs(tensors)
-        found = self.outputs.get(key)
-        if found is None:
-            program = self.value.trace(*specs).program
-            found = self.outputs[key] = tuple(program.leaves(program.outputs))
-        return found
 
-    def _split(self, tensors: Sequence[torch.Tensor]) -> Split:
-        key, specs = self._specs(tensors)
-        found = self.splits.get(key)
-        if found is None:
-            found = self.splits[key] = Split(self.f, Call(tuple(specs), {}, self.f, abstract=True))
-        return found
+        def types() -> tuple[Spec, ...]:
+            program = self.value.trace(*self._specs(tensors)).program
+            return tuple(program.leaves(program.outputs))
+
+        return self.outputs(_sizes(tensors), types)
+
+    def _split(self, tensors: Sequence[torch.Tensor]) -> _Split:
+        return self.splits(_sizes(tensors), lambda: _Split(self.f, self._specs(tensors)))
 
     def _fake_value(self, xs: list[torch.Tensor]) -> list[torch.Tensor]:
         return [_fake(s) for s in self._results(xs)]
@@ -158,18 +150,16 @@ class _Ops:
 
     def _run_forward(self, xs: list[torch.Tensor]) -> list[torch.Tensor]:
         entry = self._split(xs)
-        return _tensors(entry.forward.run(entry.inputs(Call(tuple(self._arrays(xs)), {}, self.f))), xs)
+        return _tensors(entry.forward.run(entry.inputs(self._arrays(xs))), xs)
 
     def _run_back(
         self, xs: list[torch.Tensor], residuals: list[torch.Tensor], cotangents: list[torch.Tensor]
     ) -> list[torch.Tensor]:
         entry = self._split(xs)
-        inputs = entry.inputs(Call(tuple(self._arrays(xs)), {}, self.f))
-        outputs = entry.forward_program.outputs
-        kept = iter(residuals)
+        inputs = entry.inputs(self._arrays(xs))
         known = {
-            i: exact(_array(next(kept), outputs[i].dims), native_type(outputs[i]), None, "xt.to_torch: a residual")
-            for i in _kept(entry)
+            i: exact(_array(x, t.dims), t, None, "xt.to_torch: a residual")
+            for (i, t), x in zip(entry.kept, residuals, strict=True)
         }
         found = [known[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
         cts = [
@@ -189,7 +179,7 @@ class _Ops:
     ) -> list[torch.Tensor | None]:
         """The gradients by the arguments, of results and residuals as `forward` gives them."""
         entry = self._split(xs)
-        residuals = [outputs[i] for i in _kept(entry)]
+        residuals = [outputs[i] for i, _ in entry.kept]
         cotangents = []
         for i, _ in entry.cotangents:
             g = grads[i]
@@ -240,9 +230,18 @@ def _pullback_of(f: Callable[..., list[Any]], n: int, numbers: Sequence[int]) ->
     return pullback
 
 
-def _kept(entry: Split) -> list[int]:
-    """The results of `forward` that the pullback needs, by number."""
-    return sorted({i for i in entry.residuals if i >= 0})
+class _Split(Split):
+    """kept: the results of `forward` that the pullback needs, by number, with their types."""
+
+    def __init__(self, f: Callable[..., Any], specs: Sequence[Spec]) -> None:
+        super().__init__(f, Call(tuple(specs), {}, f, abstract=True))
+        outputs = self.forward_program.outputs
+        self.kept = [(i, native_type(outputs[i])) for i in sorted({i for i in self.residuals if i >= 0})]
+
+
+def _sizes(tensors: Sequence[torch.Tensor]) -> Any:
+    """A key of the sizes of arguments."""
+    return options.current(), *[tuple(map(int, t.shape)) for t in tensors]
 
 
 def _floating(t: torch.Tensor) -> bool:
@@ -256,7 +255,7 @@ def _fake(s: Spec) -> torch.Tensor:
 def _array(t: torch.Tensor, dims: Sequence[str]) -> Array:
     t = t.detach().resolve_conj().resolve_neg()
     # NumPy has no bfloat16.
-    return array(t, dims=dims) if t.dtype == torch.bfloat16 else from_values(t.numpy(), dims)
+    return array(t, dims=dims) if t.dtype == torch.bfloat16 else _native.from_buffer(t.numpy(), dims)
 
 
 def _tensors(found: Sequence[Any], given: Sequence[torch.Tensor]) -> list[torch.Tensor]:

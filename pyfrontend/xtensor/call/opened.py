@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .. import _native
+from ..base.latest import Latest
 
 if TYPE_CHECKING:
     from .entry import Entry
 
-# Programs of all public functions together, and of each jitted function: about 20 kB each.
+# Programs of all public functions together, of each jitted function, and of each that vjp and its like met: about
+# 20 kB each.
 MOST = 1024
 # What is remembered of how sizes vary: about 1 kB each.
 MOST_FAMILIES = 4096
@@ -103,17 +104,13 @@ class Families:
     """What is known of the families that were met last."""
 
     def __init__(self) -> None:
-        self.known: OrderedDict[Any, Family] = OrderedDict()
-        self.meeting = threading.RLock()  # keys that are compared may call functions
+        self.latest = Latest(MOST_FAMILIES)
+        self.meeting = threading.RLock()
 
     def meet(self, key: Any, sizes: Mapping[str, int], numbers: Sequence[Any]) -> tuple[Family, Opened | None]:
         """The family of a call, and what its program leaves open: other threads may open more meanwhile."""
         with self.meeting:
-            found = self.known.get(key)
-            if found is None:
-                found = self.known[key] = Family(sizes, numbers)
-                if len(self.known) > MOST_FAMILIES:
-                    self.known.popitem(last=False)
+            found: Family = self.latest(key, lambda: Family(sizes, numbers))
             return found, found.meet(sizes, numbers)
 
 

@@ -16,7 +16,6 @@ from ..compiler.executable import native_type
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
-from ..values import options
 from . import split
 from .derivative import ByFunction, Linearized, conform, joined, same_structure
 from .jit import marked
@@ -41,7 +40,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Push]:
     call = Call(primals, {}, f)
     if call.labelled:
         return f(*given), trimmed(lambda *tangents: jvp(f, given, tangents)[1])
-    return _kept(f)(f, call, tree.paths(primals))
+    return _kept(f, call, tree.paths(primals))
 
 
 def _given(structure: tree.TreeDef, paths: Sequence[str], tangents: tuple[Any, ...], kinds: Sequence[Any]) -> list[Any]:
@@ -55,41 +54,31 @@ def _given(structure: tree.TreeDef, paths: Sequence[str], tangents: tuple[Any, .
     return found
 
 
-class _Kept:
-    """A function as two compiled ones for each types of its primals: one gives the results and what the derivative
-    needs besides, the other takes that and the tangents."""
+def _kept(f: Callable[..., Any], call: Call, paths: Sequence[str]) -> tuple[Any, Push]:
+    """By two compiled functions: one gives the results and what the derivative needs besides, the other takes that and
+    the tangents."""
+    entry: split.Split = _splits(f)(f, call)
+    inputs = entry.inputs(call.arrays)
+    outputs = entry.forward.run(inputs)
+    residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
+    structure = call.structure.children[0]
 
-    def __init__(self, f: Callable[..., Any]) -> None:
-        self.entries: dict[Any, split.Split] = {}
+    @trimmed
+    def push(*tangents: Any) -> Any:
+        given = _given(structure, paths, tangents, [s.dtype for s in entry.specs])
+        moved = [
+            exact(given[i], native_type(entry.specs[i]), entry.device, "xt.linearize: the tangent")
+            for i in entry.moving
+        ]
+        found: list[Any] = [None] * entry.shape.size
+        for (i, _), t in zip(entry.cotangents, entry.run_backward(residuals, moved), strict=True):
+            found[i] = t
+        return entry.shape.unflatten(found)
 
-    def __call__(self, f: Callable[..., Any], call: Call, paths: Sequence[str]) -> tuple[Any, Push]:
-        device = call.device()
-        key = (options.current(), device, call.key)
-        entry = self.entries.get(key)
-        if entry is None:
-            entry = self.entries[key] = split.Split(f, call, device, Linearized)
-        kept = entry
-        inputs = kept.inputs(call)
-        outputs = kept.forward.run(inputs)
-        residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in kept.residuals]
-        structure = call.structure.children[0]
-
-        @trimmed
-        def push(*tangents: Any) -> Any:
-            given = _given(structure, paths, tangents, [s.dtype for s in kept.specs])
-            moved = [
-                exact(given[i], native_type(kept.specs[i]), kept.device, "xt.linearize: the tangent")
-                for i in kept.moving
-            ]
-            found: list[Any] = [None] * kept.shape.size
-            for (i, _), t in zip(kept.cotangents, kept.run_backward(residuals, moved), strict=True):
-                found[i] = t
-            return kept.shape.unflatten(found)
-
-        return kept.shape.unflatten(outputs[: kept.shape.size]), push
+    return entry.shape.unflatten(outputs[: entry.shape.size]), push
 
 
-_kept = ByFunction(_Kept)
+_splits = ByFunction(lambda f: split.Splits(Linearized))
 
 
 def _traced(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Push]:

@@ -13,8 +13,10 @@ from .. import _native
 from ..base import dtypes, tree
 from ..base.calls import call_with
 from ..base.errors import Error
+from ..base.latest import Latest
 from ..call.arguments import Call, name_of
 from ..call.entry import moved
+from ..call.opened import MOST
 from ..compiler.executable import load, native_type
 from ..ir import context as c
 from ..ir import location
@@ -23,7 +25,7 @@ from ..trace.lift import as_tracer
 from ..trace.program import Program, result_leaves
 from ..trace.scope import Root, tracing
 from ..trace.tracer import Tracer, spec
-from ..values import targets
+from ..values import options, targets
 from ..values.spec import Spec
 from .derivative import Linearized, Pullback
 
@@ -75,11 +77,11 @@ class Split:
         self.forward_program, self.backward_program = forward, backward
         self.cotangents = [(i, native_type(s)) for i, s in enumerate(self.results) if dtypes.is_inexact(s.dtype)]
 
-    def inputs(self, call: Call) -> list[Any]:
-        """What `forward` takes: the arrays of the call and those read from outside, all where it runs."""
+    def inputs(self, arrays: Sequence[Any]) -> list[Any]:
+        """What `forward` takes: the arrays of a call and those read from outside, all where it runs."""
         for r in self.ranges:
-            r.check(int(call.arrays[r.argument]), False)
-        return [*moved(call.arrays, self.specs, self.device), *self.captured]
+            r.check(int(arrays[r.argument]), False)
+        return [*moved(arrays, self.specs, self.device), *self.captured]
 
     def run_backward(self, residuals: Sequence[Any], moved: Sequence[Any]) -> Sequence[Any]:
         """backward at `residuals` and what `exact` made of the cotangents or tangents. Inside of a trace it becomes a
@@ -119,6 +121,20 @@ class Split:
         c.verify(root.module)
         c.run_passes(root.module, _PASSES)
         return root.module, captured
+
+
+class Splits:
+    """The splits of one function for the types of its latest calls."""
+
+    def __init__(self, request: type[Pullback]) -> None:
+        self.request = request
+        self.latest = Latest(MOST)
+
+    def __call__(self, f: Callable[..., Any], call: Call) -> Split:
+        device = call.device()
+        key = options.current(), device, call.key
+        found: Split = self.latest(key, lambda: Split(f, call, device, self.request))
+        return found
 
 
 def _program(module: ir.Module, name: str, known: Sequence[Spec]) -> Program:

@@ -17,7 +17,6 @@ from ..call.arguments import Call, as_leaf, name_of, needs_function, without_sta
 from ..trace.program import result_leaves
 from ..trace.scope import tracing
 from ..trace.tracer import Tracer
-from ..values import options
 from ..values.spec import spec_of_type
 from . import split
 from .derivative import ByFunction, Pullback, conform, joined, same_structure
@@ -40,40 +39,30 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Back]:
     call = Call(primals, {}, f)
     if call.labelled:
         return _by_recomputing(f, primals)
-    return _kept(f)(f, call)
+    return _kept(f, call)
 
 
-class _Kept:
-    """A function as two compiled ones for each types of its primals: one gives the results and what the derivative
-    needs besides, the other takes that and the cotangents."""
+def _kept(f: Callable[..., Any], call: Call) -> tuple[Any, Back]:
+    """By two compiled functions: one gives the results and what the derivative needs besides, the other takes that and
+    the cotangents."""
+    entry: split.Split = _splits(f)(f, call)
+    inputs = entry.inputs(call.arrays)
+    outputs = entry.forward.run(inputs)
+    residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
 
-    def __init__(self, f: Callable[..., Any]) -> None:
-        self.entries: dict[Any, split.Split] = {}
+    @trimmed
+    def back(*cotangent: Any) -> tuple[Any, ...]:
+        given = same_structure(entry.shape, only(cotangent), "xt.vjp: the cotangent")
+        cts = [exact(given[i], t, entry.device, "xt.vjp: the cotangent") for i, t in entry.cotangents]
+        found: list[Any] = [None] * len(call.arrays)
+        for i, g in zip(entry.moving, entry.run_backward(residuals, cts), strict=True):
+            found[i] = g
+        return without_static(call.structure.children[0], found)
 
-    def __call__(self, f: Callable[..., Any], call: Call) -> tuple[Any, Back]:
-        device = call.device()
-        key = (options.current(), device, call.key)
-        found = self.entries.get(key)
-        if found is None:
-            found = self.entries[key] = split.Split(f, call, device)
-        entry = found
-        inputs = entry.inputs(call)
-        outputs = entry.forward.run(inputs)
-        residuals = [outputs[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]
-
-        @trimmed
-        def back(*cotangent: Any) -> tuple[Any, ...]:
-            given = same_structure(entry.shape, only(cotangent), "xt.vjp: the cotangent")
-            cts = [exact(given[i], t, entry.device, "xt.vjp: the cotangent") for i, t in entry.cotangents]
-            found: list[Any] = [None] * len(call.arrays)
-            for i, g in zip(entry.moving, entry.run_backward(residuals, cts), strict=True):
-                found[i] = g
-            return without_static(call.structure.children[0], found)
-
-        return entry.shape.unflatten(outputs[: entry.shape.size]), back
+    return entry.shape.unflatten(outputs[: entry.shape.size]), back
 
 
-_kept = ByFunction(_Kept)
+_splits = ByFunction(lambda f: split.Splits(Pullback))
 
 
 def only(cotangents: tuple[Any, ...]) -> Any:

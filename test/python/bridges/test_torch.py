@@ -157,3 +157,20 @@ def test_the_page_runs() -> None:
     command = [sys.executable, str(root / "scripts/run_pages.py"), str(root / "docs/torch.md")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "torch.md runs" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_function_keeps_the_programs_of_its_latest_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    met: list[int] = []
+
+    def f(x: Any) -> Any:
+        met.append(x.sizes["a"])
+        return x * x
+
+    xt.to_torch(f, xt.spec(a=None))  # imports the module
+    monkeypatch.setattr(sys.modules["xtensor.bridges.torch"], "MOST", 2)
+    g = xt.to_torch(f, xt.spec(a=None))
+    for n in (2, 3, 2, 4, 2, 3):
+        x = tensor(n)
+        g(x).sum().backward()
+        torch.testing.assert_close(x.grad, 2 * x.detach())
+    assert [n for n, m in zip(met, [0, *met], strict=False) if n != m] == [2, 3, 4, 3]

@@ -213,7 +213,7 @@ def test_amounts_and_sizes_vary_together() -> None:
 
 def test_an_amount_that_stays_is_not_mistaken_for_another() -> None:
     for amount in (1, 2):
-        dispatch._families.known.clear()  # as if many others had been met between
+        dispatch._families.latest.known.clear()  # as if many others had been met between
         for n in range(4, 9):
             x = array(n)
             check(xt.roll(x, i=amount), np.roll(x.values, amount))
@@ -513,7 +513,7 @@ def test_one_program_makes_all_sizes(name: str) -> None:
     assert compiled(run) <= (1 + others) * (APART + 1)
     for n in (4, 9):
         one: Any = xt.jit(lambda n=n: NEW[name](n)) if name not in ("unique", "nonzero") else lambda n=n: NEW[name](n)
-        dispatch._families.known.clear()
+        dispatch._families.latest.known.clear()
         expected = one()
         assert found[n].dims == expected.dims
         assert found[n].dtype == expected.dtype

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import xtensor as xt
 from against import finished
+from xtensor.transforms import split
 
 
 def a(*values: float, dtype: Any = np.float64) -> xt.Array:
@@ -340,3 +341,18 @@ def test_check_gradients_passes_and_fails() -> None:
     xt.testing.check_gradients(lambda x, y: xt.sin(x) * y, (X, Y), order=2)
     with pytest.raises(AssertionError, match="mode"):
         xt.testing.check_gradients(lambda x: x * xt.stop_gradient(x), (X,))
+
+
+@pytest.mark.parametrize("transform", [xt.vjp, xt.linearize])
+def test_the_programs_of_the_latest_sizes_stay(transform: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(split, "MOST", 2)
+    met: list[int] = []
+
+    def f(x: Any) -> Any:
+        met.append(x.sizes["i"])
+        return x * x
+
+    for n in (2, 3, 2, 4, 2, 3):  # 4 evicts 3, which was asked for before 2
+        y, _ = transform(f, xt.ones(i=n))
+        assert y.sizes == {"i": n}
+    assert met == [2, 3, 4, 3]
