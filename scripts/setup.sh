@@ -26,6 +26,7 @@ fingerprint() {
   {
     dpkg-query -W -f '${Version}\n' libmlir-22-dev 2>/dev/null || true
     pwd
+    (cd .venv && echo lib/python*/site-packages/jaxlib-*.dist-info) 2>/dev/null || true
     find "${inputs[@]}" -type f -not -name '*.md' -not -path '*/__pycache__/*' -print0 |
       sort -z | xargs -0 sha256sum
   } | sha256sum
@@ -38,6 +39,13 @@ install_requirements() {
   step "Python packages: $1"
   .venv/bin/python -m pip install -q --disable-pip-version-check -r "$1"
   cp "$1" "$stamp"
+}
+
+# Before the build, which finds the headers of JAX among them.
+install_peers() {
+  if [ "${XTENSOR_PEERS:-0}" = 1 ]; then
+    install_requirements scripts/requirements-peers.txt
+  fi
 }
 
 packages=(clang-22 clang-format-22 libclang-rt-22-dev libmlir-22-dev lld-22 llvm-22-dev
@@ -104,6 +112,9 @@ install_debian_packages() {
     apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null
 }
 
+if [ -x .venv/bin/python ]; then
+  install_peers
+fi
 if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/null)" != "$(fingerprint)" ]; then
   check_debian_packages "${python_packages[@]}" "${packages[@]}"
   install_debian_packages "${python_packages[@]}"
@@ -121,6 +132,7 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
   fetch=$!
   install_debian_packages "${packages[@]}"
   wait "$requirements"
+  install_peers
   wait "$fetch" || .venv/bin/python scripts/fetch_mlir_python.py >/dev/null
 
   step "C++ build and install"
@@ -140,5 +152,4 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
 fi
 if [ "${XTENSOR_PEERS:-0}" = 1 ]; then
   install_debian_packages "${cross_packages[@]}"
-  install_requirements scripts/requirements-peers.txt
 fi

@@ -11,6 +11,7 @@
 #include "Donation.h"
 #include "Executable.h"
 #include "Function.h"
+#include "JaxCall.h"
 #include "Preload.h"
 #include "Signals.h"
 
@@ -69,6 +70,14 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr,
                           nullptr};
 
+bool initJax([[maybe_unused]] PyObject *module) {
+#ifdef XTENSOR_JAX
+  return initJaxCall(module);
+#else
+  return true; // xt.to_jax says what is missing
+#endif
+}
+
 } // namespace
 
 PyMODINIT_FUNC PyInit__native() {
@@ -88,7 +97,7 @@ PyMODINIT_FUNC PyInit__native() {
     return nullptr;
   if (initDtypes() && initType(module) && initDevices(module) && initArray(module) &&
       initExecutable(module) && initDeviceCall(module) && initSignals() && initFunction(module) &&
-      initBundle(module) && initDonation(module) && initCollectives(module))
+      initBundle(module) && initDonation(module) && initCollectives(module) && initJax(module))
     return module;
   Py_DECREF(module);
   return nullptr;

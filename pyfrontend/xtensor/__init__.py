@@ -40,7 +40,7 @@ with _Paused():
         TracerError,
         UnsupportedError,
     )
-    from .bridges import gather, local, named, to_torch
+    from .bridges import gather, local, named, to_jax, to_torch
     from .call.arrays import array, as_array
     from .call.dispatch import plain as _plain
     from .compiler import debug
@@ -147,6 +147,7 @@ __all__ = [
     "spec",
     "switch",
     "testing",
+    "to_jax",
     "to_torch",
     "tree",
     "value_and_grad",

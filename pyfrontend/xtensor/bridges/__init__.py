@@ -11,6 +11,28 @@ from .processes import gather as gather
 from .processes import local as local
 
 
+def to_jax(f: Callable[..., Any], args: Any) -> Any:
+    """Returns `f` as a function of JAX's arrays: g = to_jax(f, (xt.spec(batch=None, x=3, dtype="f4"),)).
+
+    args: for each argument of `f` a pytree of types (`xt.spec`), or of arrays as examples, whose dims and dtypes count.
+    The dims of an array are those of its type, by position. A size of None may differ from call to call; each
+    combination of sizes is compiled once.
+
+    The function works inside of jax.jit, jax.grad, jax.jvp, jax.vmap and the other transformations, in any order. XLA
+    calls the compiled code directly, on its own memory: nothing is copied.
+    Raises DTypeError or SizeError for an array that differs from its type. Needs the package jax, and a build of
+    xtensor that found jaxlib. It runs on JAX's CPU devices.
+
+    >>> import jax
+    >>> g = xt.to_jax(lambda x: xt.sum(x * x, "i"), xt.spec(i=None, dtype="f4"))
+    >>> jax.jit(jax.grad(g))(jax.numpy.array([1.0, 2.0]))
+    Array([2., 4.], dtype=float32)
+    """
+    from . import jax
+
+    return jax.function(Positional("to_jax", f, args))
+
+
 def to_torch(f: Callable[..., Any], args: Any, *, parameters: Any = None) -> Any:
     """Returns `f` as a function of PyTorch's tensors: g = to_torch(f, (xt.spec(batch=None, x=3, dtype="f4"),)).
 

@@ -28,7 +28,8 @@ class Positional:
         leaves, self.structure = tree.flatten(tuple(args))
         self.leaves = [_spec(bridge, x) for x in leaves]
         self.specs = [x for x in self.leaves if isinstance(x, Spec)]
-        self.paths = [p for p, x in zip(tree.paths(tuple(args)), self.leaves, strict=True) if isinstance(x, Spec)]
+        self.every = tree.paths(tuple(args))
+        self.paths = [p for p, x in zip(self.every, self.leaves, strict=True) if isinstance(x, Spec)]
         self.shape: tree.TreeDef | None = None  # of the result; known once the function was traced
 
     def __call__(self, *arrays: Any) -> list[Any]:
@@ -42,10 +43,17 @@ class Positional:
         """The arrays in the arguments of a call."""
         given, structure = tree.flatten(args)
         if structure != self.structure:
-            raise ArgumentTypeError(
-                f"xt.{self.bridge}({self.name}): the arguments are {structure}, and those of args= are {self.structure}"
-            )
+            # The order of keys does not matter: other libraries sort them.
+            found = dict(zip(tree.paths(args), given, strict=True))
+            given = [found[p] for p in self.every if p in found]
+            if not len(given) == len(found) == len(self.every):
+                raise self._refused(structure)
         return [x for x, known in zip(given, self.leaves, strict=True) if isinstance(known, Spec)]
+
+    def _refused(self, structure: tree.TreeDef) -> ArgumentTypeError:
+        return ArgumentTypeError(
+            f"xt.{self.bridge}({self.name}): the arguments are {structure}, and those of args= are {self.structure}"
+        )
 
     def check(self, number: int, dtype: str, sizes: Sequence[int]) -> None:
         """Refuses an array of a call that differs from what `args` says, by its dtype and sizes."""

@@ -6,7 +6,8 @@ tangents to tangents. The compiler chooses the residuals (its pass split-pullbac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
@@ -41,7 +42,8 @@ class Split:
     forward gives the results, then residuals. `residuals` says where each input of backward is found: a result of
     forward by its number, an input of forward by -1 - its number. backward takes cotangents of the results in
     `cotangents` (number and type) after them, and gives the gradients of the arrays numbered in `moving`; with the
-    request `Linearized` it takes tangents of these and gives tangents of the results.
+    request `Linearized` it takes tangents of these and gives tangents of the results. wrt: the numbers of the arrays
+    that move; None: all floats.
     """
 
     def __init__(
@@ -50,9 +52,10 @@ class Split:
         call: Call,
         device: _native.Device | None = None,
         request: type[Pullback] = Pullback,
+        wrt: Collection[int] | None = None,
     ) -> None:
         name = name_of(f)
-        self.request = request
+        self.request, self.wrt = request, wrt
         with c.diagnosed(Error):
             target = targets.target_of(device)
             module, captured = self._trace(f, call, name, target)
@@ -73,9 +76,16 @@ class Split:
             backward = _program(other, f"{name}.back", given)
         self.device = target.device
         self.captured = [_native.to_device(a, self.device) for a in captured]
-        self.forward, self.backward = load(forward, target), load(backward, target)
-        self.forward_program, self.backward_program = forward, backward
+        self.forward_program, self.backward_program, self.target = forward, backward, target
         self.cotangents = [(i, native_type(s)) for i, s in enumerate(self.results) if dtypes.is_inexact(s.dtype)]
+
+    @functools.cached_property
+    def forward(self) -> Any:
+        return load(self.forward_program, self.target)
+
+    @functools.cached_property
+    def backward(self) -> Any:
+        return load(self.backward_program, self.target)
 
     def inputs(self, arrays: Sequence[Any]) -> list[Any]:
         """What `forward` takes: the arrays of a call and those read from outside, all where it runs."""
@@ -102,7 +112,8 @@ class Split:
             arguments = [
                 Tracer(v, weak=s.weak, scope=root, spec=s) for v, s in zip(root.block.arguments, specs, strict=True)
             ]
-            self.moving = [i for i, x in enumerate(arguments) if dtypes.is_inexact(x.dtype)]
+            moving = [i for i, x in enumerate(arguments) if dtypes.is_inexact(x.dtype)]
+            self.moving = [i for i in moving if self.wrt is None or i in self.wrt]
 
             def body(tracers: list[Tracer]) -> list[Tracer]:
                 new = list(arguments)
