@@ -83,6 +83,8 @@ int64_t xtensorEnumCase(MlirStringRef name, MlirStringRef spelling) {
     return number(xtensor::symbolizeComplexFactorKind(text));
   if (unwrap(name) == "CumulativeKind")
     return number(xtensor::symbolizeCumulativeKind(text));
+  if (unwrap(name) == "FourierKind")
+    return number(xtensor::symbolizeFourierKind(text));
   if (unwrap(name) == "IndexMode")
     return number(xtensor::symbolizeIndexMode(text));
   if (unwrap(name) == "ReduceKind")

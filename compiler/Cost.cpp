@@ -16,6 +16,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace xtensor;
@@ -56,8 +57,29 @@ static double flopsOfMatrix(StringRef routine, double m, double n) {
       .Default(0);
 }
 
+/// 5 n log2(n) for each transform of n complex numbers, as is common, and half of that for one from
+/// or to real numbers.
+static double flopsOfFourier(LibraryOp op) {
+  auto in = cast<ShapedType>(op.getInputs()[0].getType()),
+       out = cast<ShapedType>(op.getOuts()[0].getType());
+  if (!in.hasStaticShape() || !out.hasStaticShape())
+    return 0;
+  bool fromReal = in.getRank()<out.getRank(), toReal = in.getRank()> out.getRank();
+  ShapedType whole = fromReal ? in : out;
+  auto axes = cast<DenseI64ArrayAttr>((*op.getAxes())[fromReal ? 0 : 1]).asArrayRef();
+  if (!fromReal && !toReal)
+    axes = axes.drop_back();
+  double size = 1;
+  for (int64_t axis : axes.take_back(op.getOptions()[1]))
+    size *= whole.getDimSize(axis);
+  double numbers = double(whole.getNumElements()) / 2;
+  return 5 * numbers * std::log2(std::max(size, 1.0));
+}
+
 /// The first operand's axes end with the matrix's rows and columns.
 static double flopsOfRoutine(LibraryOp op) {
+  if (op.getRoutine() == "xt_fourier")
+    return flopsOfFourier(op);
   auto matrix = dyn_cast_if_present<ShapedType>(
       op.getInputs().empty() ? Type() : op.getInputs()[0].getType());
   auto result = cast<ShapedType>(op.getOuts().back().getType());

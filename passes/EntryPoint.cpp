@@ -230,6 +230,7 @@ struct MakeEntry : PassWrapper<MakeEntry, OperationPass<ModuleOp>> {
            getOperation().lookupSymbol("xt_argsort") || getOperation().lookupSymbol("xt_top_k") ||
            getOperation().lookupSymbol("xt_all_reduce") ||
            getOperation().lookupSymbol("xt_all_gather") ||
+           getOperation().lookupSymbol("xt_fourier") ||
            getOperation()
                ->walk([](memref::AllocOp) { return WalkResult::interrupt(); })
                .wasInterrupted();

@@ -91,8 +91,19 @@ static bool hasFma(StringRef target) {
   return here;
 }
 
+/// The runtime's routine is for the process that compiles, where the build found DUCC's headers.
+static bool hasFourier(StringRef target) {
+#ifdef XTENSOR_HAS_FOURIER
+  return backendOf(target) == Backend::cpu && !processorOf(target);
+#else
+  return false;
+#endif
+}
+
 static void addLinalg(OpPassManager &pm, StringRef target) {
   ToLinalgOptions options;
+  if (!hasFourier(target))
+    pm.addNestedPass<func::FuncOp>(createDecomposeFourier());
   if (backendOf(target) == Backend::cpu) {
     if (hasFma(target))
       pm.addNestedPass<func::FuncOp>(createFuseProducts());

@@ -133,6 +133,7 @@ if ! [ -x build/Release/bin/xtensor-opt ] || [ "$(cat .venv/.installed 2>/dev/nu
   install_debian_packages "${packages[@]}"
   wait "$requirements"
   install_peers
+  .venv/bin/python scripts/fetch_ducc.py >/dev/null
   wait "$fetch" || .venv/bin/python scripts/fetch_mlir_python.py >/dev/null
 
   step "C++ build and install"

@@ -18,7 +18,7 @@ if [ $# = 0 ]; then
   else
     # Each family of kernels, and what the runtime does with them.
     families='contraction|control|control_(gradients|scan)|creation|device_updates|devices|dynamic_(empty|sizes)|'
-    families+='elementwise|fuzz|gradient_rules|indexing|linalg|nn|reductions|scans|shape|sorting|updates|windows'
+    families+='elementwise|fourier|fuzz|gradient_rules|indexing|linalg|nn|reductions|scans|shape|sorting|updates|windows'
     [ "$device" = vulkan ] || families=${families/device_updates|/}
     [ "$device" != vulkan ] || families+='|device_(features|kernels|limits|programs|runtime|scans)|vulkan'
     export XTENSOR_TEST_SAMPLE=3

@@ -166,6 +166,53 @@ static Value splitBack(Transposer &t, Operation *o, unsigned, Value ct) {
   return GatherOp::create(t.b, IndexMode::clip, ct, position, t.b.getArrayAttr({op.getIntoAttr()}));
 }
 
+//===- Fourier transforms --------------------------------------------------===//
+
+/// `ct` times `inside`, but where the position along `dim` is its own conjugate: first, and last if
+/// there are `n` in all and n is even.
+static Value weighInside(Transposer &t, Value ct, StringAttr dim, int64_t n, double inside) {
+  ArrayType positions = ArrayType::get(t.b.getContext(), {dim}, {n / 2 + 1}, t.b.getI64Type());
+  Value at = t.rowMajor(positions);
+  auto isAt = [&](int64_t position) -> Value {
+    Value number = scalar(t.b, t.b.getLoc(), t.b.getI64Type(), position);
+    return CompareOp::create(t.b, ComparePredicate::eq, at, number);
+  };
+  Value ends = isAt(0);
+  if (n % 2 == 0)
+    ends = OrOp::create(t.b, ends, isAt(n / 2));
+  Type element = arrayType(ct).getElementType();
+  Value weight = SelectOp::create(t.b, ends, scalar(t.b, t.b.getLoc(), element, 1),
+                                  scalar(t.b, t.b.getLoc(), element, inside));
+  return MulOp::create(t.b, ct, weight);
+}
+
+static Value fourierBack(Transposer &t, Operation *o, unsigned, Value ct) {
+  auto op = cast<FourierOp>(o);
+  FourierKind back = FourierKind::forward;
+  IntegerAttr size;
+  switch (op.getKind()) {
+  case FourierKind::forward:
+    back = FourierKind::backward;
+    break;
+  case FourierKind::backward:
+    break;
+  case FourierKind::real: {
+    back = FourierKind::hermitian;
+    int64_t n = arrayType(op.getX()).getSize(op.getLastDim());
+    size = t.b.getI64IntegerAttr(n);
+    ct = weighInside(t, ct, op.getLastDim(), n, 0.5);
+    break;
+  }
+  case FourierKind::hermitian:
+    back = FourierKind::real;
+    break;
+  }
+  Value result = FourierOp::create(t.b, back, ct, op.getDims(), op.getPair(), size, op.getScale());
+  if (op.getKind() == FourierKind::hermitian)
+    result = weighInside(t, result, op.getLastDim(), *op.getSize(), 2);
+  return result;
+}
+
 //===- windows -------------------------------------------------------------===//
 
 static Value overlapAdd(Transposer &t, Operation *o, unsigned, Value ct) {
@@ -224,6 +271,7 @@ void xtensor::addLinearRules(Rules &rules) {
   rules.add<CastOp>(linear(jointly, {}, TRANSPOSE(castBack)));
   rules.add<ConcatOp>(linear(jointly, {}, TRANSPOSE(sliceOwn), concatPresent));
   rules.add<ContractOp>(linear(each, {}, TRANSPOSE(productWithOthers)));
+  rules.add<FourierOp>(linear(jointly, {}, TRANSPOSE(fourierBack)));
   rules.add<GatherOp>(linear(jointly, {0}, TRANSPOSE(scatterBack), gatherTangent));
   rules.add<MergeOp>(linear(jointly, {}, TRANSPOSE(splitBack)));
   rules.add<MulOp>(linear(each, {}, TRANSPOSE(productWithOthers)));

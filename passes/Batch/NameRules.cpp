@@ -139,7 +139,7 @@ void xtensor::addNameBatchRules(BatchRules &rules) {
 #include "XTensor/XTensorElementwise.inc"
   rules.add<RecurrenceOp>(elementwise);
   rules.addAll<ArgsortOp, CholeskyOp, CholeskyTangentOp, ComplexFactorOp, ConstantOp, CumulativeOp,
-               EighOp, GatherOp, IotaOp, LuOp, LuTangentOp, MergeOp, OverlapAddOp, PinvOp, QrOp,
+               EighOp, FourierOp, GatherOp, IotaOp, LuOp, LuTangentOp, MergeOp, OverlapAddOp, PinvOp, QrOp,
                ReduceOp, RenameOp, ReverseOp, SizeOp, SliceOp, SolveOp, SplitOp, SqueezeOp, SvdOp,
                TriangularContractOp, TriangularSolveOp, WindowOp>(byName);
   rules.add<AccumulateOp>(accumulate, "start gets the names");

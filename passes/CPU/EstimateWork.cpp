@@ -110,7 +110,8 @@ private:
     return elements * each;
   }
 
-  /// Sorts aside, a routine takes about the elements of its matrices times their side.
+  /// Sorts and Fourier transforms aside, a routine takes about the elements of its matrices times
+  /// their side.
   static double workOfRoutine(LibraryOp op) {
     double elements = 0, side = 1;
     for (Value operand : op.getOperands())
@@ -120,7 +121,8 @@ private:
     StringRef name = op.getRoutine();
     if (name.starts_with("xt_all_")) // it waits for other processes
       return kLongCall;
-    return 100 + elements * (name == "xt_argsort" || name == "xt_top_k" ? 16 : side);
+    bool isSortOrFourier = name == "xt_argsort" || name == "xt_top_k" || name == "xt_fourier";
+    return 100 + elements * (isSortOrFourier ? 16 : side);
   }
 
   /// Steps between polls are a power of two.

@@ -165,6 +165,7 @@ void xtensor::addNameDistributeRules(DistributeRules &rules) {
   rules.add<ConstantOp>(constant, "its part");
   rules.add<ContractOp>(contract, "sums of parts, combined");
   rules.add<CumulativeOp>(alongDim<CumulativeOp>, "whole along its dim");
+  rules.add<FourierOp>(alongDims<FourierOp>, "whole along its dims");
   rules.add<IotaOp>(iota, "goes on from process to process");
   rules.add<MergeOp>(alongDims<MergeOp>, "whole along its dims");
   rules.add<OverlapAddOp>(overlapAdd, "whole along its dims");

@@ -144,6 +144,13 @@ Stored Lowering::stored(Value array) {
   return {slice, order};
 }
 
+Attribute Lowering::axes(ArrayRef<StringAttr> order, ArrayRef<StringAttr> dims) {
+  SmallVector<int64_t> found;
+  for (StringAttr dim : dims)
+    found.push_back(llvm::find(order, dim) - order.begin());
+  return b.getDenseI64ArrayAttr(found);
+}
+
 Value Lowering::packed(Value array, ArrayRef<StringAttr> order, Type element) {
   ArrayType type = arrayType(array);
   if (!element)

@@ -67,6 +67,9 @@ public:
   /// The array as a tensor in the order in which it is stored. A slice becomes a
   /// tensor.extract_slice. Any other view that is not a permutation is copied.
   Stored stored(mlir::Value array);
+  /// Which axes of a tensor that has dims in `order` are those of `dims`: what a routine is told.
+  mlir::Attribute axes(llvm::ArrayRef<mlir::StringAttr> order,
+                       llvm::ArrayRef<mlir::StringAttr> dims);
   /// A copy with the dims in `order` and `element` in memory (null: the array's own).
   mlir::Value packed(mlir::Value array, llvm::ArrayRef<mlir::StringAttr> order,
                      mlir::Type element = {});
@@ -192,6 +195,7 @@ void lowerGather(GatherOp op, Lowering &to);
 /// A collective; failure: it is none.
 mlir::LogicalResult lowerCollective(mlir::Operation *op, Lowering &to);
 void lowerArgsort(ArgsortOp op, Lowering &to);
+void lowerFourier(FourierOp op, Lowering &to);
 void lowerAccumulate(AccumulateOp op, Lowering &to);
 void lowerScatter(ScatterOp op, Lowering &to);
 void lowerWindow(WindowOp op, Lowering &to);

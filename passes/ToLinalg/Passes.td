@@ -33,6 +33,40 @@ def DecomposeContract : Pass<"xtensor-decompose-contract", "::mlir::func::FuncOp
   let dependentDialects = ["::xtensor::XTensorDialect"];
 }
 
+def DecomposeFourier : Pass<"xtensor-decompose-fourier", "::mlir::func::FuncOp"> {
+  let summary = "Write Fourier transforms as contractions with small matrices";
+  let description = [{
+    On the CPU of this machine, a Fourier transform is a routine of the runtime. Kernels of devices
+    and libraries that are compiled ahead of time cannot call it. There this pass writes the
+    transform by ops that they have:
+
+    * If n is at most 32, or a prime of at most 64, the transform is a contraction with a matrix.
+    * If n = a * m with such an a, t is split into t1 m + t2, and k is put together from k1 + a k2.
+      The pass transforms along t1, multiplies by exp(-2 pi i k1 t2 / n), and transforms along t2. A
+      large table of these factors is the product of two tables of about its square root.
+    * If n has no factor of at most 64, the transform is a convolution with exp(pi i t^2 / n), as
+      Bluestein found. Its transforms have a power of two as their size.
+
+    Constants are computed in double precision. All sizes along transformed dims must be static.
+
+    ```mlir
+    %y = xtensor.fourier forward %x along [t] pair c         // (t: 1024, c: 2)
+    ```
+    ==>
+    ```mlir
+    %0 = xtensor.split %x t into [t1, t2] sizes [32, 32]
+    %1 = xtensor.contract %0, %matrix over [t1, c]           // (t2, k1, c')
+    %2 = xtensor.mul %1, %cosines
+    %3 = xtensor.reverse %1 [c']
+    %4 = xtensor.mul %3, %sines
+    %5 = xtensor.add %2, %4
+    %6 = xtensor.contract %5, %matrix over [t2, c']          // (k1, k2, c)
+    %y = xtensor.merge %6 [k2, k1] into t
+    ```
+  }];
+  let dependentDialects = ["::xtensor::XTensorDialect"];
+}
+
 def FuseProducts : Pass<"xtensor-fuse-products", "::mlir::func::FuncOp"> {
   let summary = "Mark sums that are computed together with a product, rounded once";
   let description = [{

@@ -5,14 +5,6 @@
 using namespace mlir;
 using namespace xtensor;
 
-/// Which axes of a tensor that has dims in `order` are those of `dims`.
-static Attribute axesOf(OpBuilder &b, ArrayRef<StringAttr> order, ArrayRef<StringAttr> dims) {
-  SmallVector<int64_t> axes;
-  for (StringAttr dim : dims)
-    axes.push_back(llvm::find(order, dim) - order.begin());
-  return b.getDenseI64ArrayAttr(axes);
-}
-
 /// How many of the first positions anybody reads.
 static int64_t countRead(ArgsortOp op) {
   int64_t all = arrayType(op.getY()).getSize(op.getDimAttr()), read = 0;
@@ -35,8 +27,7 @@ void xtensor::lowerArgsort(ArgsortOp op, Lowering &to) {
       dims.push_back(dim);
   dims.push_back(op.getDimAttr());
   Type element = arrayType(op.getX()).getElementType();
-  ArrayAttr axes =
-      to.b.getArrayAttr({axesOf(to.b, x.order, dims), axesOf(to.b, type.getDimNames(), dims)});
+  ArrayAttr axes = to.b.getArrayAttr({to.axes(x.order, dims), to.axes(type.getDimNames(), dims)});
   SmallVector<int64_t> options{op.getDescending(), isUnsigned(element)};
   int64_t read = countRead(op);
   bool some = !type.isDynamic(op.getDimAttr()) && read < type.getSize(op.getDimAttr());

@@ -79,6 +79,8 @@ static LogicalResult lower(Operation *op, Lowering &to) {
     return lowerGather(gather, to), success();
   if (auto argsort = dyn_cast<ArgsortOp>(op))
     return lowerArgsort(argsort, to), success();
+  if (auto fourier = dyn_cast<FourierOp>(op))
+    return lowerFourier(fourier, to), success();
   if (auto accumulate = dyn_cast<AccumulateOp>(op))
     return lowerAccumulate(accumulate, to), success();
   if (auto scatter = dyn_cast<ScatterOp>(op))

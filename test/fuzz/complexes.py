@@ -166,6 +166,22 @@ def _moved(x: Named, dim: str, how: str) -> Named:
     return named.moved(lambda v: np.flip(v, axis) if how == "flip" else np.roll(v, 1, axis), x, x.dims)
 
 
+@op("fourier", lambda x, dim, inverse: f"xt.fft.{'ifft' if inverse else 'fft'}({x}, {dim!r})")
+def _fourier(x: Named, dim: str, inverse: bool) -> Named:
+    axis, n = x.axis(dim), x.sizes[dim]
+    turns = np.outer(np.arange(n), np.arange(n)) % n / np.longdouble(n) * (2 if inverse else -2)
+    matrix = np.exp(1j * np.arctan2(np.longdouble(0), np.longdouble(-1)) * turns) / (n if inverse else 1)
+
+    def sums(a: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return np.moveaxis(np.tensordot(a, weights, (axis, 0)), -1, axis)
+
+    with np.errstate(all="ignore"):
+        error = np.where(np.isfinite(x.value), x.error, np.inf)
+        # An infinite error is one of every value: infinity times a weight, and not NaN times it.
+        spread, sizes = (sums(a, np.abs(matrix).astype("float64")) for a in (error, np.abs(x.value).astype("float64")))
+        return _made(x.dims, x.dtype, sums(x.value, matrix), spread, 2 * n + 8, sizes)
+
+
 @makes(5)
 def _make_complex(g: Maker) -> Any:
     x = g.pick(lambda a: a.dtype in _WHOLE)
@@ -202,4 +218,6 @@ def _step(g: Maker, x: str) -> Any:
     if draw < 0.95:
         c, y = g.pick(lambda b: b.dtype == "bool"), g.pick_complex()
         return g.add("complex_where", [c, x, y]) if c and y else None
+    if g.rng.random() < 0.5 and dim not in g.open and a.sizes[dim] and a.value.size * a.sizes[dim] < 1 << 20:
+        return g.add("fourier", [x], {"dim": dim, "inverse": g.rng.random() < 0.5})
     return g.add("complex_moved", [x], {"dim": dim, "how": g.rng.choice(("flip", "roll"))})

@@ -428,6 +428,20 @@ class Evaluator:
     def reverse(self, op: ir.Operation, x: Named) -> Named:
         return Named(x.dims, np.flip(x.data, [x.dims.index(d) for d in names(op.attributes["dims"])]))
 
+    def fourier(self, op: ir.Operation, x: Named) -> Named:
+        kind, pair = ir.IntegerAttr(op.attributes["kind"]).value, name(op.attributes["pair"])
+        scale = ir.FloatAttr(op.attributes["scale"]).value if "scale" in op.attributes else 1.0
+        kept = [d for d in x.dims if d != pair]
+        data = x.over([*kept, pair]) if pair in x.dims else x.over(kept)
+        z = data[..., 0] + 1j * data[..., 1] if pair in x.dims else data
+        axes = [kept.index(d) for d in names(op.attributes["dims"])]
+        if kind == xtd.FourierKind.hermitian:
+            sizes = [*(z.shape[a] for a in axes[:-1]), ir.IntegerAttr(op.attributes["size"]).value]
+            return Named(tuple(kept), scale * np.fft.irfftn(z, sizes, axes, norm="forward"))
+        transforms = {xtd.FourierKind.forward: np.fft.fftn, xtd.FourierKind.real: np.fft.rfftn}
+        y = transforms[kind](z, axes=axes) if kind in transforms else np.fft.ifftn(z, axes=axes, norm="forward")
+        return Named((*kept, pair), scale * np.stack([y.real, y.imag], -1))
+
     # ---- index ---------------------------------------------------------------
 
     @staticmethod

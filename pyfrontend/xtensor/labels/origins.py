@@ -237,6 +237,8 @@ class Origins:
             touched = {d.value: None for d in a["along"]}
         elif name == "xtensor.argsort":
             touched = {a["dim"].value: None}
+        elif name == "xtensor.fourier":
+            touched = {d.value: None for d in a["dims"]}
         for d, step in touched.items():
             if d in joined:
                 joined[d] = _stepped(joined[d], step) if step else frozenset()

@@ -16,7 +16,6 @@ from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import fail, reorder, static_size
 from .fourier import Sizes, along, check_norm, real_operand, resized, wanted_sizes
-from .fourier_steps import transform
 from .types import Array, ArrayLike, Dims
 
 # Up to here, factors are constants of the program; beyond, they are computed by it.
@@ -69,12 +68,12 @@ def _at(x: Tracer, dim: str, positions: tuple[int, ...], by: float) -> Tracer:
 
 def _dct1(x: Tracer, dim: str, n: int) -> Tracer:
     inner = build.reverse(_part(x, dim, 1, n - 2), (dim,))
-    return build.real(transform("real", _join([x, inner], dim), (dim,)))
+    return build.real(build.fourier("real", _join([x, inner], dim), (dim,)))
 
 
 def _dct2(x: Tracer, dim: str, n: int) -> Tracer:
     odd = build.reverse(_part(x, dim, 1, n // 2, 2), (dim,))
-    z = transform("real", _join([_part(x, dim, 0, n - n // 2, 2), odd], dim), (dim,), 2.0)
+    z = build.fourier("real", _join([_part(x, dim, 0, n - n // 2, 2), odd], dim), (dim,), 2.0)
     z = _times(z, _factors(x, dim, n // 2 + 1, 0, -0.5 / n))
     above = build.unary("neg", build.reverse(_part(build.imag(z), dim, 1, (n - 1) // 2), (dim,)))
     return _join([build.real(z), above], dim)
@@ -86,7 +85,7 @@ def _dct3(x: Tracer, dim: str, n: int) -> Tracer:
     far = build.reverse(_part(x, dim, n - m + 1, m - 1), (dim,))
     far = build.pad(far, p.zero(x.dtype), {dim: (1, 0, 0)})
     z = build.complex_array(_part(x, dim, 0, m), build.unary("neg", far))
-    v = transform("hermitian", _times(z, _factors(x, dim, m, 0, 0.5 / n)), (dim,), 1.0, n)
+    v = build.fourier("hermitian", _times(z, _factors(x, dim, m, 0, 0.5 / n)), (dim,), 1.0, n)
     half = n - n // 2
     even = build.pad(_part(v, dim, 0, half), p.zero(x.dtype), {dim: (0, n - 2 * half + 1, 1)})
     if n == 1:
@@ -99,14 +98,14 @@ def _dct3(x: Tracer, dim: str, n: int) -> Tracer:
 def _dct4(x: Tracer, dim: str, n: int) -> Tracer:
     z = _times(x, _factors(x, dim, n, 0, -0.5 / n))
     z = build.pad(z, p.zero(z.dtype), {dim: (0, n, 0)})
-    z = _part(transform("forward", z, (dim,), 2.0), dim, 0, n)
+    z = _part(build.fourier("forward", z, (dim,), 2.0), dim, 0, n)
     return build.real(build.binary("mul", z, _factors(x, dim, n, -0.25 / n, -0.5 / n)))
 
 
 def _dst1(x: Tracer, dim: str, n: int) -> Tracer:
     zero = _scaled(_part(x, dim, 0, 1), 0)
     whole = _join([zero, x, zero, build.unary("neg", build.reverse(x, (dim,)))], dim)
-    return build.unary("neg", _part(build.imag(transform("real", whole, (dim,))), dim, 1, n))
+    return build.unary("neg", _part(build.imag(build.fourier("real", whole, (dim,))), dim, 1, n))
 
 
 def _dst2(x: Tracer, dim: str, n: int) -> Tracer:

@@ -11,8 +11,7 @@ from ..call.dispatch import op
 from ..trace import build
 from ..trace.tracer import Tracer
 from . import promotion as p
-from .arguments import dims_of, fail, integer, is_static, static_size
-from .fourier_steps import transform
+from .arguments import dims_of, fail, integer, is_static, size_of, static_size
 from .types import Array, ArrayLike, Dims
 
 NORMS = ("backward", "ortho", "forward")
@@ -101,8 +100,20 @@ def _complex(name: str, x: ArrayLike, dim: Dims, n: Sizes, norm: str | None, bac
     dims = along(name, x, dim)
     x = resized(name, x, wanted_sizes(name, x, dims, n))
     kind = "backward" if backward else "forward"
-    count = math.prod(static_size(name, x, d) for d in dims)
-    return transform(kind, x, dims, factor(name, norm, count, backward))
+    if all(is_static(x, d) for d in dims):
+        count = math.prod(int(x.sizes[d]) for d in dims)
+        return build.fourier(kind, x, dims, factor(name, norm, count, backward))
+    y = build.fourier(kind, x, dims)
+    if factor(name, norm, 4, backward) == 1:
+        return y
+    total = p.constant(1, dtypes.real_of(y.dtype))
+    for d in dims:
+        size = size_of(x, d)
+        known = p.cast(size, total.dtype) if isinstance(size, Tracer) else p.constant(size, total.dtype)
+        total = build.binary("mul", total, known)
+    if check_norm(name, norm) == "ortho":
+        total = build.unary("sqrt", total)
+    return build.binary("div", y, p.cast(total, y.dtype))
 
 
 @op(name="fft.fft")
@@ -141,7 +152,7 @@ def _from_real(name: str, x: Tracer, dim: Dims, n: Sizes, norm: str | None, back
     dims = along(name, x, dim)
     x = resized(name, x, wanted_sizes(name, x, dims, n))
     count = math.prod(static_size(name, x, d) for d in dims)
-    return transform("real", x, dims, factor(name, norm, count, backward))
+    return build.fourier("real", x, dims, factor(name, norm, count, backward))
 
 
 @op(name="fft.irfft")
@@ -166,7 +177,7 @@ def _to_real(name: str, x: Tracer, dim: Dims, n: Sizes, norm: str | None, backwa
         )  # fmt: skip
     x = resized(name, x, {**sizes, last: size // 2 + 1})
     count = size * math.prod(static_size(name, x, d) for d in dims[:-1])
-    return transform("hermitian", x, dims, factor(name, norm, count, backward), size)
+    return build.fourier("hermitian", x, dims, factor(name, norm, count, backward), size)
 
 
 @op(name="fft.hfft")

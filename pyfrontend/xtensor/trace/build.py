@@ -14,6 +14,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.ranges import does_not_fit, fits
 from ..ir import context as c
+from ..ir import location
 from ..values.spec import Spec
 from . import complex_functions, complexes
 from . import emit as raw
@@ -332,6 +333,21 @@ def overlap_add(x: Tracer, dim: str, from_: str, length: int, stride: int = 1, d
 def reverse(x: Tracer, dims: Sequence[str]) -> Tracer:
     attributes = {"dims": c.names_attribute(tuple(dims))}
     return complexes.each(x, lambda v: one("reverse", (v,), attributes))
+
+
+def fourier(kind: str, x: Tracer, dims: Sequence[str], scale: float = 1.0, size: int | None = None) -> Tracer:
+    """`scale` times the Fourier transform along `dims`. forward and backward: of a complex array. real: from a real
+    array to the first half along the last one of `dims`. hermitian: from such a half to `size` real numbers."""
+    ir = c.mlir()
+    attributes = {
+        "kind": c.enum_attribute("FourierKind", kind),
+        "dims": c.names_attribute(tuple(dims)),
+        "pair": c.string_attribute(c.PAIR),
+        "scale": ir.FloatAttr.get(ir.F64Type.get(c.context()), scale, loc=location.unknown()),
+    }
+    if size is not None:
+        attributes["size"] = c.integer_attribute(size)
+    return one("fourier", (x,), attributes)
 
 
 # -- by position ------------------------------------------------------------------------------------------------------

@@ -78,3 +78,16 @@ func.func @scan_of_one(%x: !xtensor.array<t: 1, a: 2, f32>)
   %1 = xtensor.cumulative sum %x along t {exclusive} : !xtensor.array<t: 1, a: 2, f32>
   return %0, %1 : !xtensor.array<t: 1, a: 2, f32>, !xtensor.array<t: 1, a: 2, f32>
 }
+
+// Along one element there is nothing to sum; a factor stays, and so do the dims that real numbers change.
+// CHECK-LABEL: func @fourier_of_one
+// CHECK: %[[S:.*]] = xtensor.fourier forward %arg0 along [t] pair c {scale = 2.000000e+00 : f64}
+// CHECK: %[[R:.*]] = xtensor.fourier real %arg1 along [t] pair c
+// CHECK-NEXT: return %arg0, %[[S]], %[[R]]
+func.func @fourier_of_one(%z: !xtensor.array<t: 1, c: 2, f32>, %x: !xtensor.array<t: 1, f32>)
+    -> (!xtensor.array<t: 1, c: 2, f32>, !xtensor.array<t: 1, c: 2, f32>, !xtensor.array<t: 1, c: 2, f32>) {
+  %0 = xtensor.fourier backward %z along [t] pair c : !xtensor.array<t: 1, c: 2, f32>
+  %1 = xtensor.fourier forward %z along [t] pair c {scale = 2.0} : !xtensor.array<t: 1, c: 2, f32>
+  %2 = xtensor.fourier real %x along [t] pair c : !xtensor.array<t: 1, f32>
+  return %0, %1, %2 : !xtensor.array<t: 1, c: 2, f32>, !xtensor.array<t: 1, c: 2, f32>, !xtensor.array<t: 1, c: 2, f32>
+}

@@ -119,3 +119,17 @@ func.func @matrices(%a: !xtensor.array<row: 4, b: 2, col: 3, f32>, %s: !xtensor.
   %x3 = xtensor.triangular_solve %s, %y on [r, c] {upper, unit} : !xtensor.array<b: 2, r: 3, c: 3, f64>, !xtensor.array<k: 5, r: 3, f64>
   return
 }
+
+// Transforms of pairs keep the type; one from real numbers adds the pairs, one to real numbers takes them.
+func.func @fourier(%z: !xtensor.array<t: 8, b: 3, c: 2, f32>, %x: !xtensor.array<t: 8, b: 3, f32>,
+                   %h: !xtensor.array<c: 2, t: 5, b: ?, f64>) {
+  // CHECK: "xtensor.fourier"{{.*}} -> !xtensor.array<t: 8, b: 3, c: 2, f32>
+  %0 = xtensor.fourier forward %z along [b, t] pair c : !xtensor.array<t: 8, b: 3, c: 2, f32>
+  // CHECK: "xtensor.fourier"{{.*}} -> !xtensor.array<t: 5, b: 3, c: 2, f32>
+  %1 = xtensor.fourier real %x along [b, t] pair c : !xtensor.array<t: 8, b: 3, f32>
+  // CHECK: "xtensor.fourier"{{.*}} -> !xtensor.array<t: 9, b: ?, f64>
+  %2 = xtensor.fourier hermitian %h along [t] pair c size 9 {scale = 5.000000e-01} : !xtensor.array<c: 2, t: 5, b: ?, f64>
+  // CHECK: "xtensor.fourier"{{.*}} -> !xtensor.array<c: 2, t: 5, b: ?, f64>
+  %3 = xtensor.fourier backward %h along [b] pair c : !xtensor.array<c: 2, t: 5, b: ?, f64>
+  return
+}

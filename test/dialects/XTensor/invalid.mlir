@@ -533,3 +533,84 @@ func.func @operands_of_function(%x: f32) {
   %0 = xtensor.elementary "lgamma" %x, %x : f32
   return
 }
+
+// -----
+
+// fourier_c1
+func.func @no_dims(%x: !xtensor.array<t: 4, c: 2, f32>) {
+  // expected-error@+1 {{fourier: expected dims to transform along, and "c" is none of them}}
+  %y = xtensor.fourier forward %x along [] pair c : !xtensor.array<t: 4, c: 2, f32>
+  return
+}
+
+// -----
+
+// fourier_c1
+func.func @along_the_pairs(%x: !xtensor.array<t: 4, c: 2, f32>) {
+  // expected-error@+1 {{fourier: expected dims to transform along, and "c" is none of them}}
+  %y = xtensor.fourier forward %x along [c] pair c : !xtensor.array<t: 4, c: 2, f32>
+  return
+}
+
+// -----
+
+// fourier_c1
+func.func @unknown_dim(%x: !xtensor.array<t: 4, c: 2, f32>) {
+  // expected-error@+1 {{fourier: no dim "q"; the array has (t: 4, c: 2)}}
+  %y = xtensor.fourier forward %x along [q] pair c : !xtensor.array<t: 4, c: 2, f32>
+  return
+}
+
+// -----
+
+// fourier_c2
+func.func @no_pairs(%x: !xtensor.array<t: 4, f32>) {
+  // expected-error@+1 {{fourier: expected two elements along "c"; the array has (t: 4)}}
+  %y = xtensor.fourier forward %x along [t] pair c : !xtensor.array<t: 4, f32>
+  return
+}
+
+// -----
+
+// fourier_c2
+func.func @pairs_of_real(%x: !xtensor.array<t: 4, c: 2, f32>) {
+  // expected-error@+1 {{fourier: expected no dim "c"; the array has (t: 4, c: 2)}}
+  %y = xtensor.fourier real %x along [t] pair c : !xtensor.array<t: 4, c: 2, f32>
+  return
+}
+
+// -----
+
+// fourier_c3
+func.func @no_size(%x: !xtensor.array<t: 4, c: 2, f32>) {
+  // expected-error@+1 {{fourier: only hermitian takes a size, and needs one}}
+  %y = xtensor.fourier hermitian %x along [t] pair c : !xtensor.array<t: 4, c: 2, f32>
+  return
+}
+
+// -----
+
+// fourier_c3
+func.func @size_that_does_not_fit(%x: !xtensor.array<t: 4, c: 2, f32>) {
+  // expected-error@+1 {{fourier: 8 real numbers along "t" come from 5 complex ones, not from 4}}
+  %y = xtensor.fourier hermitian %x along [t] pair c size 8 : !xtensor.array<t: 4, c: 2, f32>
+  return
+}
+
+// -----
+
+// fourier_c4
+func.func @open_size_of_real(%x: !xtensor.array<t: ?, f32>) {
+  // expected-error@+1 {{fourier: dim "t" has a dynamic size; a transform from or to real numbers needs a static one}}
+  %y = xtensor.fourier real %x along [t] pair c : !xtensor.array<t: ?, f32>
+  return
+}
+
+// -----
+
+// fourier_c5
+func.func @nothing(%x: !xtensor.array<t: 0, c: 2, f32>) {
+  // expected-error@+1 {{fourier: dim "t" has size 0; a transform needs at least one element}}
+  %y = xtensor.fourier forward %x along [t] pair c : !xtensor.array<t: 0, c: 2, f32>
+  return
+}

@@ -98,6 +98,17 @@ func.func @argsort(%x: !vt) -> !xtensor.array<v: 4, t: 3, i64> {
   return %y : !xtensor.array<v: 4, t: 3, i64>
 }
 
+// CHECK-LABEL: func @fourier(
+// CHECK: xtensor.fourier real %{{.+}} along [t] pair c : <v: 4, t: 3, f32>
+func.func @fourier(%x: !vt) -> !xtensor.array<v: 4, t: 2, c: 2, f32> {
+  %y = xtensor.vectorize over [v] at(%x) {
+  ^bb0(%x_: !t):
+    %z = xtensor.fourier real %x_ along [t] pair c : !t
+    xtensor.yield %z : !xtensor.array<t: 2, c: 2, f32>
+  } : (!vt) -> !xtensor.array<v: 4, t: 2, c: 2, f32>
+  return %y : !xtensor.array<v: 4, t: 2, c: 2, f32>
+}
+
 // CHECK-LABEL: func @checkpoint(
 // CHECK: xtensor.checkpoint {
 // CHECK-NEXT: xtensor.exp %{{.+}} : <v: 4, f32>

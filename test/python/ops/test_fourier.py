@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,11 @@ import pytest
 import scipy.fft as sf
 import xarray as xr
 import xtensor as xt
+from xtensor import _native
 
 RNG = np.random.default_rng(11)
-# One element, matrices, splits of one and more levels, two tables of factors, and Bluestein's.
-SIZES = (1, 2, 5, 30, 37, 64, 67, 74, 360, 1024, 2187)
+# One element, matrices, splits of one and more levels, two tables of factors, and Bluestein's, of larger primes, too.
+SIZES = (1, 2, 5, 30, 37, 64, 67, 74, 360, 1024, 2187, 10007)
 NORMS = ("backward", "ortho", "forward")
 # Errors are root mean squares over those of the values, in units of eps.
 BOUND = 4
@@ -85,6 +88,106 @@ def test_several_dims_sizes_and_norms() -> None:
     check(xt.fft.dct(xa, "x", n=3), sf.dct(x, n=3), "f8", dims)
 
 
+def test_views_are_transformed_where_they_lie() -> None:
+    """Steps, negative ones, permuted dims, and pairs that are not adjacent: the parts of a transposed array."""
+    z = numbers("f8", 6, 5, 8) + 1j * numbers("f8", 6, 5, 8)
+    za, dims = xt.array(z, ("b", "t", "s")), ("b", "t", "s")
+    check(xt.fft.fft(za[::2, :, 1::3], "s"), sf.fft(z[::2, :, 1::3]), "f8", dims)
+    check(xt.fft.ifft(za[::-1, ::-1], "t"), sf.ifft(z[::-1, ::-1], axis=1), "f8", dims)
+    turned = xt.array(z.transpose(2, 0, 1)[:, ::-1, 1:], ("s", "b", "t"))
+    check(xt.fft.fft(turned, ("t", "s")), sf.fftn(z.transpose(2, 0, 1)[:, ::-1, 1:], axes=(0, 2)), "f8", turned.dims)
+    part = xt.array(z.real[1:, ::-2, 2:], dims)
+    check(xt.fft.rfft(part, ("s", "t")), sf.rfftn(z.real[1:, ::-2, 2:], axes=(2, 1)), "f8", dims)
+
+    def inside(v: Any) -> Any:
+        y = xt.fft.fft(v.isel(s=slice(None, None, 2)).transpose("s", "b", "t"), "t")
+        return xt.fft.irfft(xt.complex(y.real, y.imag).transpose("b", "s", "t"), "t", n=5)
+
+    check(xt.jit(inside)(za), sf.irfft(sf.fft(z[:, :, ::2], axis=1).transpose(0, 2, 1), 5), "f8", ("b", "s", "t"))
+
+
+def test_nan_and_infinity_reach_every_value_of_their_row() -> None:
+    x = np.ones((3, 8))
+    x[0, 2], x[1, 3] = np.nan, np.inf
+    y = xt.fft.fft(xt.array(x, ("b", "t")), "t").values
+    assert not np.isfinite(y[:2]).any()
+    np.testing.assert_allclose(y[2], sf.fft(x[2]), atol=1e-14)
+
+
+def test_no_rows_and_one_element() -> None:
+    x = xt.array(np.zeros((0, 4)), ("b", "t"))
+    assert xt.fft.fft(x, "t").sizes == {"b": 0, "t": 4}
+    assert xt.fft.rfft(x, "t").sizes == {"b": 0, "t": 3}
+    assert xt.fft.irfft(x, "t").sizes == {"b": 0, "t": 6}
+    one = xt.fft.ifft(xt.array([[3 + 4j]], ("b", "t")), norm="ortho")
+    assert one.item() == 3 + 4j
+
+
+@pytest.mark.cpu_only("kernels need to know the sizes of what they transform")
+def test_sizes_that_are_open() -> None:
+    z = numbers("f8", 3, 40) + 1j * numbers("f8", 3, 40)
+    for norm in NORMS:
+        f = xt.jit(lambda v, norm=norm: xt.fft.fft(v, "t", norm=norm), dynamic_dims=("b", "t"))
+        g = xt.jit(lambda v, norm=norm: xt.fft.ifft(v, norm=norm), dynamic_dims=("b", "t"))
+        for n in (40, 7, 1):
+            za = xt.array(z[:, :n], ("b", "t"))
+            check(f(za), sf.fft(z[:, :n], norm=norm), "f8", ("b", "t"))
+            check(g(za), sf.ifftn(z[:, :n], norm=norm), "f8", ("b", "t"))
+    loss = xt.jit(xt.grad(lambda v: (abs(xt.fft.fft(v, "t")) ** 2).sum()), dynamic_dims=("t",))
+    for n in (6, 11):
+        x = numbers("f8", n)
+        np.testing.assert_allclose(loss(xt.array(x, "t")).values, 2 * n * x, rtol=1e-12)
+
+
+def test_derivatives_of_second_order() -> None:
+    def f(x: Any) -> Any:
+        z = xt.fft.rfft(x * x, ("a", "t"))
+        y = xt.fft.irfft(z * abs(z), ("a", "t"), n={"t": 5})
+        return (xt.fft.ifft(xt.complex(y, x)).imag ** 3).sum()
+
+    xt.testing.check_gradients(f, [xt.array(RNG.uniform(0.3, 0.9, (2, 5)), ("a", "t"))], order=2)
+
+
+@pytest.mark.cpu_only("threads of the CPU")
+def test_threads_give_the_same_numbers() -> None:
+    z = numbers("f4", 64, 1024) + 1j * numbers("f4", 64, 1024)
+    za = xt.array(z.astype("c8"), ("b", "t"))
+    before = _native.num_threads()
+    try:
+        _native.set_num_threads(1)
+        want = [xt.fft.fft(za, dims).values for dims in ("b", "t", ("b", "t"))]
+        _native.set_num_threads(4)
+        for dims, y in zip(("b", "t", ("b", "t")), want, strict=True):
+            np.testing.assert_array_equal(xt.fft.fft(za, dims).values, y)
+    finally:
+        _native.set_num_threads(before)
+    check(xt.fft.fft(za), sf.fftn(z), "f4", ("b", "t"))
+
+
+# The result has 16 MiB; the plan of a prime takes several times that.
+NO_MEMORY = """
+import resource
+import numpy as np
+import xtensor as xt
+
+x = xt.array(np.ones(2097143, "c8"), "t")
+f = xt.jit(lambda v: xt.fft.ifft(v, "t")).lower(x).compile()
+there = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (there + (24 << 20),) * 2)
+try:
+    f(x)
+except xt.MemoryError as error:
+    print("refused:", error)
+"""
+
+
+@pytest.mark.cpu_only("memory of the CPU")
+def test_no_memory_for_a_plan() -> None:
+    done = subprocess.run([sys.executable, "-c", NO_MEMORY], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("refused:"), done.stdout
+
+
 def test_dtypes() -> None:
     def of(dtype: str) -> str:
         return str(xt.fft.fft(xt.ones(t=4, dtype=dtype), "t").dtype)
@@ -107,10 +210,16 @@ def test_transforms_in_loops_batches_and_open_sizes() -> None:
     check(last, sf.fft(z).sum(0), "f8", ("t",))
 
 
+@pytest.mark.cpu_only("the bundle is for the CPU")
 def test_a_bundle_transforms(tmp_path: Any) -> None:
     x = numbers("f4", 3, 40)
-    path = xt.export(lambda v: xt.fft.rfft(v, "t"), args=(xt.spec(b=3, t=40, dtype="f4"),), path=tmp_path / "f.xtb")
-    check(xt.load(path)(xt.array(x, ("b", "t"))), sf.rfft(x.astype("f8")), "f4", ("b", "t"))
+    f = lambda v: (xt.fft.rfft(v, "t"), xt.fft.irfft(xt.fft.rfft(v, "t"), "t"))  # noqa: E731
+    path = xt.export(f, args=(xt.spec(b=3, t=40, dtype="f4"),), path=tmp_path / "f.xtb")
+    half, back = xt.load(path)(xt.array(x, ("b", "t")))
+    check(half, sf.rfft(x.astype("f8")), "f4", ("b", "t"))
+    check(back, x, "f4", ("b", "t"))
+    with pytest.raises(xt.DimensionError, match="devices and bundles need a static one"):
+        xt.export(lambda v: xt.fft.fft(v, "t"), args=(xt.spec(t=None, dtype="c8"),), path=tmp_path / "g.xtb")
 
 
 def test_frequencies() -> None:
@@ -152,7 +261,7 @@ ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
     "spacing": (lambda: xt.fft.fftfreq(3, 0, dim="t"), xt.ArgumentError, "d is 0"),
     "integers": (lambda: xt.fft.fftfreq(3, dim="t", dtype="i4"), xt.DTypeError, "frequencies are floats"),
     "open": (
-        lambda: xt.jit(lambda v: xt.fft.fft(v, "t"), dynamic_dims=("t",))(X), xt.DimensionError, "is dynamic",
+        lambda: xt.jit(lambda v: xt.fft.rfft(v, "t"), dynamic_dims=("t",))(X), xt.DimensionError, "is dynamic",
     ),
     "fft2": (lambda: xt.fft.fft2, AttributeError, r'write xt.fft.fft\(x, \("y", "x"\)\)'),
 }  # fmt: skip
