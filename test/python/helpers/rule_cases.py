@@ -20,7 +20,7 @@ from xtensor.trace.lift import as_tracer
 from xtensor.trace.scope import current
 from xtensor.trace.tracer import Tracer
 
-K, M, C = xt.ReduceKind, xt.IndexMode, xt.CumulativeKind
+K, M, C, F = xt.ReduceKind, xt.IndexMode, xt.CumulativeKind, xt.FourierKind
 R, S = xt.AccumulateKind, xt.ScatterKind
 NAN, INF = float("nan"), float("inf")
 
@@ -264,6 +264,13 @@ OPS: dict[str, list[Op]] = {
         Op(["a: 3, t: 2, f64", "a: 2, t: 2, f64"], lambda x, y: xt.concat([x, y], "a"), wrt=[1]),
     ],
     "merge": [Op(["t: ?, b: 2, c: 2, f64"], lambda x: summed_squares(xt.merge(x, ["c", "t"], "z"), "z"))],
+    "fourier": [
+        Op(["b: 3, t: 4, p: 2, f64"], lambda x: xt.fourier(F.forward, x, ["t", "b"], "p", scale=0.5)),
+        Op(["t: ?, p: 2, f64"], lambda x: xt.fourier(F.backward, x, ["t"], "p")),
+        Op(["b: 3, t: 4, f64"], lambda x: xt.fourier(F.real, x, ["b", "t"], "p")),
+        Op(["p: 2, t: 3, f64"], lambda x: xt.fourier(F.hermitian, x, ["t"], "p", size=5)),
+        Op(["b: 3, t: 3, p: 2, f64"], lambda x: xt.fourier(F.hermitian, x, ["b", "t"], "p", size=4)),
+    ],
     "sized": [Op(["t: ?, f64"], lambda x: xt.sized(x.type, x, [xt.size(x, "t")]))],
     "gather": [
         Op(
