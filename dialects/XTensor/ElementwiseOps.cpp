@@ -40,6 +40,12 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor ad
   return success();
 }
 
+bool trait::isTypeKeptBySwap(Operation *op) {
+  auto type = cast<ArrayType>(op->getResult(0).getType());
+  return unionOf({arrayType(op->getOperand(1)), arrayType(op->getOperand(0))},
+                 type.getElementType()) == type;
+}
+
 //===- folds ---------------------------------------------------------------===//
 
 /// `v` where it may stand for the whole result, else nothing.

@@ -14,6 +14,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "XTensor/XTensorDialect.h.inc"
 #include "XTensor/XTensorEnums.h.inc"
@@ -24,7 +25,42 @@ namespace xtensor::trait {
 /// Works element by element on operands aligned by name.
 template <typename ConcreteType>
 class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
+
+/// Whether a binary op has the same result type if its operands change places: the order of dims
+/// follows that of the operands.
+bool isTypeKeptBySwap(mlir::Operation *op);
+
+/// Upstream's fold of commutative ops puts constants last, whatever the type of the result.
+template <typename ConcreteType>
+class CommutativeByName
+    : public mlir::OpTrait::TraitBase<ConcreteType, mlir::OpTrait::IsCommutative> {
+public:
+  static mlir::LogicalResult foldTrait(mlir::Operation *op,
+                                       llvm::ArrayRef<mlir::Attribute> constants,
+                                       llvm::SmallVectorImpl<mlir::OpFoldResult> &results) {
+    return mlir::success(
+        isTypeKeptBySwap(op) &&
+        mlir::succeeded(mlir::OpTrait::impl::foldCommutative(op, constants, results)));
+  }
+};
 } // namespace xtensor::trait
+
+/// The commutative ops of the dialect. They keep upstream's trait, because CSE knows it.
+#define XTENSOR_COMMUTATIVE(Op)                                                                    \
+  namespace xtensor {                                                                              \
+  class Op;                                                                                        \
+  }                                                                                                \
+  template <>                                                                                      \
+  class mlir::OpTrait::IsCommutative<xtensor::Op>                                                  \
+      : public xtensor::trait::CommutativeByName<xtensor::Op> {};
+XTENSOR_COMMUTATIVE(AddOp)
+XTENSOR_COMMUTATIVE(AndOp)
+XTENSOR_COMMUTATIVE(MaximumOp)
+XTENSOR_COMMUTATIVE(MinimumOp)
+XTENSOR_COMMUTATIVE(MulOp)
+XTENSOR_COMMUTATIVE(OrOp)
+XTENSOR_COMMUTATIVE(XorOp)
+#undef XTENSOR_COMMUTATIVE
 
 #define GET_OP_CLASSES
 #include "XTensor/XTensorOps.h.inc"

@@ -91,3 +91,18 @@ func.func @fourier_of_one(%z: !xtensor.array<t: 1, c: 2, f32>, %x: !xtensor.arra
   %2 = xtensor.fourier real %x along [t] pair c : !xtensor.array<t: 1, f32>
   return %0, %1, %2 : !xtensor.array<t: 1, c: 2, f32>, !xtensor.array<t: 1, c: 2, f32>, !xtensor.array<t: 1, c: 2, f32>
 }
+
+// A constant goes last only where the order of the result's dims stays.
+// CHECK-LABEL: func @constant_first
+// CHECK-DAG: %[[C:.*]] = xtensor.constant dense<[1.0
+// CHECK-DAG: %[[S:.*]] = xtensor.constant dense<2.0
+// CHECK: %[[A:.*]] = xtensor.add %[[C]], %arg0 : <b: 3, f32>, <a: 2, b: 3, f32>
+// CHECK: %[[M:.*]] = xtensor.mul %[[A]], %[[S]] : <b: 3, a: 2, f32>, <f32>
+// CHECK: return %[[M]]
+func.func @constant_first(%x: !x) -> !xtensor.array<b: 3, a: 2, f32> {
+  %0 = xtensor.constant dense<[1.0, 3.0, 4.0]> : tensor<3xf32> as <b: 3, f32>
+  %1 = xtensor.constant dense<2.0> : tensor<f32> as <f32>
+  %2 = xtensor.add %0, %x : !xtensor.array<b: 3, f32>, !x
+  %3 = xtensor.mul %1, %2 : !xtensor.array<f32>, !xtensor.array<b: 3, a: 2, f32>
+  return %3 : !xtensor.array<b: 3, a: 2, f32>
+}
