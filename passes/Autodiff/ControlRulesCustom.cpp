@@ -85,20 +85,20 @@ static LogicalResult usePushforward(Linearizer &l, CustomDerivativeOp op) {
   Block &rule = op.getPushforward().front();
   if (failed(checkRule(op, rule, n)))
     return failure();
+  SmallVector<Value> given = floats(op.getArgs());
+  auto replaceByZero = [&](Value tangent, Value v) {
+    if (tangent.use_empty())
+      return;
+    l.primal.setInsertionPointToStart(&rule);
+    tangent.replaceAllUsesWith(
+        xtensor::zeros(l.primal, l.primal.getLoc(), arrayType(v), l.sizes(v)));
+  };
   // The rule's arguments have no tangents of their own here: only those it is given.
-  SmallVector<Value> zeros;
-  unsigned next = n;
-  l.primal.setInsertionPointToStart(&rule);
-  for (auto [i, v] : llvm::enumerate(op.getArgs())) {
-    if (!isFloat(v))
-      continue;
-    zeros.push_back(xtensor::zeros(l.primal, l.primal.getLoc(), arrayType(v), l.sizes(v)));
+  for (auto [arg, v] : llvm::zip_equal(rule.getArguments().drop_front(n), given))
     if (Value t = l.tangent(v))
-      l.setKnownTangent(rule.getArgument(next), t);
+      l.setKnownTangent(arg, t);
     else
-      rule.getArgument(next).replaceAllUsesWith(zeros.back());
-    ++next;
-  }
+      replaceByZero(arg, v);
   Location primalLoc = l.primal.getLoc(), loc = l.linear.getLoc();
   if (failed(l.run(rule)))
     return failure();
@@ -110,8 +110,9 @@ static LogicalResult usePushforward(Linearizer &l, CustomDerivativeOp op) {
     tangents.push_back(l.tangent(v));
   for (auto [arg, v] : llvm::zip_equal(rule.getArguments().take_front(n), op.getArgs()))
     arg.replaceAllUsesWith(v);
-  for (auto [arg, zero] : llvm::zip_equal(rule.getArguments().drop_front(n), zeros))
-    arg.replaceAllUsesWith(zero);
+  // Made last, and put first: the walk has put the sizes of the arguments first, too.
+  for (auto [arg, v] : llvm::zip_equal(rule.getArguments().drop_front(n), given))
+    replaceByZero(arg, v);
   SmallVector<Value> values = moveOut(l, op, rule);
   for (auto [y, t] :
        llvm::zip_equal(floats(ArrayRef(values).take_front(op->getNumResults())), tangents))

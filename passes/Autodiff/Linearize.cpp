@@ -275,11 +275,8 @@ LogicalResult xtensor::separate(LinearOp map) {
   l.linear.setInsertionPoint(map);
   Draft draft(l.linear);
   Location loc = l.linear.getLoc();
-  SmallVector<Value> zeros;
-  l.primal.setInsertionPointToStart(body);
   for (auto [i, arg] : llvm::enumerate(body->getArguments())) {
     l.knowSizes(arrayType(arg), map.getSizesOfInput(i));
-    zeros.push_back(xtensor::zeros(l.primal, loc, arrayType(arg), l.sizes(arg)));
     l.setInput(arg, draft->addArgument(arg.getType(), loc));
   }
   l.linear.setInsertionPointToEnd(&*draft);
@@ -290,9 +287,12 @@ LogicalResult xtensor::separate(LinearOp map) {
   for (Value v : yield->getOperands())
     tangents.push_back(l.tangentOrZero(v));
   YieldOp::create(l.linear, tangents);
-  // A coefficient is the same at any argument.
-  for (auto [arg, zero] : llvm::zip_equal(body->getArguments(), zeros))
-    arg.replaceAllUsesWith(zero);
+  // A coefficient is the same at any argument. The walk has put the sizes of arguments first, so
+  // what they are sizes of comes before them.
+  for (Value arg : body->getArguments()) {
+    l.primal.setInsertionPointToStart(body);
+    arg.replaceAllUsesWith(zeros(l.primal, loc, arrayType(arg), l.sizes(arg)));
+  }
   yield->erase();
   draft->getOperations().splice(draft->begin(), body->getOperations());
   map.getBodyRegion().front().erase();
