@@ -30,6 +30,18 @@ LogicalResult ElementaryOp::verify() {
   return success();
 }
 
+LogicalResult BitsOp::verify() {
+  MemRefType from = getSource().getType(), to = getBits().getType();
+  Type element = from.getElementType();
+  if (!isa<FloatType>(element) ||
+      to.getElementType() != IntegerType::get(getContext(), element.getIntOrFloatBitWidth()) ||
+      to.getShape() != from.getShape() || to.getLayout() != from.getLayout() ||
+      to.getMemorySpace() != from.getMemorySpace())
+    return emitOpError() << "of " << from << " gives integers of the width of its floats, not "
+                         << to;
+  return success();
+}
+
 LogicalResult LibraryOp::verify() {
   if (getOuts().empty())
     return emitOpError("has no out to write to");

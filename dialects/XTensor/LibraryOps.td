@@ -5,6 +5,7 @@
 
 include "XTensor/Base.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
 
 def XTensor_Stored : AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef], "tensor or strided memref">;
 
@@ -80,6 +81,28 @@ def XTensor_ElementaryOp : XTensor_Op<"elementary", !listconcat(
   let arguments = (ins StrAttr:$function, Variadic<XTensor_FunctionOperand>:$operands);
   let results = (outs XTensor_FunctionOperand:$result);
   let assemblyFormat = "$function $operands attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def XTensor_BitsOp : XTensor_Op<"bits", [
+    Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
+  let summary = "Memory of floats as memory of their bits";
+  let description = [{
+    Kernels see some memory of floats as integers: bfloat16, and what they compare and exchange. The
+    host gives a kernel its buffers as the kernel declares them.
+
+    Constraints:
+    * (bits_c1) The types differ only in the element type: a float, and a signless integer that is as
+      wide.
+
+    Example: `%b = xtensor.bits %m : memref<?xbf16> to memref<?xi16>`
+  }];
+  let arguments = (ins AnyStridedMemRef:$source);
+  let results = (outs AnyStridedMemRef:$bits);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($bits)";
+  let extraClassDefinition = [{
+    ::mlir::Value $cppClass::getViewSource() { return getSource(); }
+  }];
   let hasVerifier = 1;
 }
 

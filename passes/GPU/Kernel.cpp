@@ -459,7 +459,10 @@ void Kernel::launch(ModuleOp module, Value groups) {
       if (k == kind && (body->getArgument(i) == told || !body->getArgument(i).use_empty())) {
         order.push_back(body->getArgument(i));
         types.push_back(order.back().getType());
-        arguments.push_back(operands[i]);
+        // Some floats are words to the kernel: bfloat16, and what it compares and exchanges.
+        bool isSame = operands[i].getType() == types.back();
+        arguments.push_back(
+            isSame ? operands[i] : BitsOp::create(host, loc, types.back(), operands[i]).getBits());
       }
   for (auto [i, k] : llvm::enumerate(kinds))
     if (k == Kind::workgroup) {

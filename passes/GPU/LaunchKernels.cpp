@@ -166,6 +166,8 @@ void HostEmitter::launch(mlir::gpu::LaunchFuncOp op) {
       numbers.push_back(operand);
       continue;
     }
+    if (auto bits = operand.getDefiningOp<BitsOp>())
+      operand = bits.getSource();
     auto [address, bytes] = spanOf(operand);
     addresses.push_back(address);
     extents.push_back(bytes);
@@ -341,6 +343,7 @@ struct LaunchKernelsPass : xtensor::impl::LaunchKernelsBase<LaunchKernelsPass> {
                isa<MemRefType>(call.getResult(0).getType()))
         host.report(call);
     }
+    module.walk([](BitsOp op) { op.erase(); });
     if (auto words = module.lookupSymbol<func::FuncOp>("xtensor_report_words"))
       words.erase();
     host.eraseKernels();

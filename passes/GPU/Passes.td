@@ -83,7 +83,8 @@ def OutlineKernels : Pass<"xtensor-outline-kernels", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::math::MathDialect",
                            "::mlir::nvgpu::NVGPUDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::scf::SCFDialect",
-                           "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect",
+                           "::xtensor::XTensorDialect"];
 }
 
 def LaunchKernels : Pass<"xtensor-launch-kernels", "::mlir::ModuleOp"> {

@@ -614,3 +614,21 @@ func.func @nothing(%x: !xtensor.array<t: 0, c: 2, f32>) {
   %y = xtensor.fourier forward %x along [t] pair c : !xtensor.array<t: 0, c: 2, f32>
   return
 }
+
+// -----
+
+// bits_c1
+func.func @bits_of_integers(%x: memref<?xi16>) {
+  // expected-error@+1 {{'xtensor.bits' op of 'memref<?xi16>' gives integers of the width of its floats, not 'memref<?xi16>'}}
+  %0 = xtensor.bits %x : memref<?xi16> to memref<?xi16>
+  return
+}
+
+// -----
+
+// bits_c1
+func.func @bits_of_another_width(%x: memref<?xbf16>) {
+  // expected-error@+1 {{'xtensor.bits' op of 'memref<?xbf16>' gives integers of the width of its floats, not 'memref<?xi32>'}}
+  %0 = xtensor.bits %x : memref<?xbf16> to memref<?xi32>
+  return
+}

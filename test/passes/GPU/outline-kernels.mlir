@@ -308,3 +308,22 @@ func.func @masked(%x: memref<64x4094xf32>, %y: memref<64x4094xf32>) {
   }
   return
 }
+
+// -----
+
+// A kernel knows the bits of bfloat16, and the host gives it those.
+
+// CHECK-LABEL: func.func @half
+// CHECK:         %[[X:.*]] = memref.reinterpret_cast %arg0 {{.*}} to memref<?xbf16>
+// CHECK:         %[[XS:.*]] = xtensor.bits %[[X]] : memref<?xbf16> to memref<?xi16>
+// CHECK:         gpu.launch_func {{.*}} args(%[[XS]] : memref<?xi16>, %{{.*}} : memref<?xi16>)
+// CHECK:       gpu.func @kernel0(%{{.*}}: memref<?xi16>, %{{.*}}: memref<?xi16>)
+func.func @half(%x: memref<8xbf16>, %out: memref<8xbf16>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<8xbf16>) outs(%out : memref<8xbf16>) {
+  ^bb0(%a: bf16, %o: bf16):
+    %0 = arith.addf %a, %a : bf16
+    linalg.yield %0 : bf16
+  }
+  return
+}
