@@ -155,6 +155,9 @@ static void addGpu(OpPassManager &pm) {
   pm.addPass(createCutLoops());
   pm.addPass(createOutlineKernels());
   pm.addNestedPass<mlir::gpu::GPUModuleOp>(createExpandScalarMath());
+  ExpandScalarMathOptions inLine; // for the few numbers of the host
+  inLine.calls = false;
+  pm.addNestedPass<func::FuncOp>(createExpandScalarMath(inLine));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
