@@ -111,7 +111,7 @@ LogicalResult xtensor::runPhases(ModuleOp module, StringRef from, StringRef to,
   }
   bool verify = verifies();
   if (verify && hasEmptyArrays(module)) {
-    constexpr StringRef named = "differentiated"; // the last phase of named arrays
+    constexpr StringRef named = "distributed"; // the last phase of named arrays
     Backend backend = *backendOf(target);
     int last = phaseIndex(named, backend);
     verify = phaseIndex(to, backend) <= last;

@@ -17,8 +17,8 @@ void xtensor::addNoTangentRules(Rules &rules) {
                                                                               Table::NoTangent);
   for (ReduceKind kind : {ReduceKind::any, ReduceKind::all, ReduceKind::argmax, ReduceKind::argmin})
     rules.add<ReduceOp>(kind, stringifyReduceKind(kind), {Table::NoTangent});
-  // xtensor-distribute makes them, after the derivatives.
-  rows<AllGatherOp, AllReduceOp, ProcessIndexOp>(rules, Table::Request);
+  // Passes after the derivatives make them.
+  rows<AllGatherOp, AllReduceOp, BitsOp, ProcessIndexOp>(rules, Table::Request);
   rows<LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp, YieldOp>(rules,
                                                                                 Table::Request);
 }

@@ -139,9 +139,9 @@ void xtensor::addNameBatchRules(BatchRules &rules) {
 #include "XTensor/XTensorElementwise.inc"
   rules.add<RecurrenceOp>(elementwise);
   rules.addAll<ArgsortOp, CholeskyOp, CholeskyTangentOp, ComplexFactorOp, ConstantOp, CumulativeOp,
-               EighOp, FourierOp, GatherOp, IotaOp, LuOp, LuTangentOp, MergeOp, OverlapAddOp, PinvOp, QrOp,
-               ReduceOp, RenameOp, ReverseOp, SizeOp, SliceOp, SolveOp, SplitOp, SqueezeOp, SvdOp,
-               TriangularContractOp, TriangularSolveOp, WindowOp>(byName);
+               EighOp, FourierOp, GatherOp, IotaOp, LuOp, LuTangentOp, MergeOp, OverlapAddOp,
+               PinvOp, QrOp, ReduceOp, RenameOp, ReverseOp, SizeOp, SliceOp, SolveOp, SplitOp,
+               SqueezeOp, SvdOp, TriangularContractOp, TriangularSolveOp, WindowOp>(byName);
   rules.add<AccumulateOp>(accumulate, "start gets the names");
   rules.add<BarrierOp>(barrier, "its operand's type");
   rules.add<BroadcastOp>(broadcast, "result type with the names");
@@ -153,7 +153,7 @@ void xtensor::addNameBatchRules(BatchRules &rules) {
   // Expanded before, or not an op by itself.
   rules.addAll<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp>(
       nullptr, "a request, expanded before");
-  rules.addAll<ElementaryOp, LibraryOp>(nullptr, "made when names are gone");
+  rules.addAll<BitsOp, ElementaryOp, LibraryOp>(nullptr, "made when names are gone");
   rules.addAll<AllGatherOp, AllReduceOp, ProcessIndexOp>(nullptr, "made after it");
   rules.add<YieldOp>(nullptr, "by the op that has the region");
 }

@@ -182,7 +182,7 @@ void xtensor::addNameDistributeRules(DistributeRules &rules) {
   rules.addAll<ApplyOp, LinearOp, PullbackOp, PushforwardOp, TransposedOp, VectorizeOp>(
       nullptr, "a request, expanded before");
   rules.addAll<CheckpointOp, CustomDerivativeOp, SizedOp>(nullptr, "for derivatives, gone before");
-  rules.addAll<ElementaryOp, LibraryOp>(nullptr, "made when names are gone");
+  rules.addAll<BitsOp, ElementaryOp, LibraryOp>(nullptr, "made when names are gone");
   rules.addAll<AllGatherOp, AllReduceOp, ProcessIndexOp>(nullptr, "made here");
   rules.add<YieldOp>(nullptr, "by the op that has the region");
 }
