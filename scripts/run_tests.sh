@@ -6,8 +6,9 @@
 # (test/python/helpers/tiers.py). Options of pytest: in PYTEST_ADDOPTS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# Threads of the libraries that tests compare with would spin on the other worker's core.
-export OMP_WAIT_POLICY=passive
+# Threads of the libraries that tests compare with would spin on the other worker's core: those of
+# OpenBLAS for 2^26 cycles after each call, and in each process that starts.
+export OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4
 # Files that need a process of their own: arenas of a device grow, and its tests count who replays.
 alone='/test_device_runtime[.]'
 workers=$(nproc) failed=0
