@@ -27,8 +27,10 @@ def test_a_test_that_crashes_is_one_failure(tmp_path: Path) -> None:
     for name in ("test_a.py", "test_b.py"):
         (tmp_path / name).write_text(CRASHES)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "XTENSOR_TEST"))}
+    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # five workers start
     env["PYTHONPATH"] = os.pathsep.join([str(HELPERS), os.environ.get("PYTHONPATH", "")])
-    options = ["-p", "workers", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "--max-worker-restart", "100"]
+    plugins = ["-p", "xdist", "-p", "workers", "-p", "no:cacheprovider"]
+    options = [*plugins, "--rootdir", str(tmp_path), "--max-worker-restart", "100"]
     command = [sys.executable, "-m", "pytest", "-q", "-n", "1", "--dist", "loadfile", *options, str(tmp_path)]
     done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
