@@ -26,6 +26,7 @@ LATE = {
     "pandas": "optional: comes with xarray",
     "safetensors": "optional",
     "xarray": "optional",
+    "xtensor.bridges.dask": "optional: needs dask",
     "xtensor.bridges.jax": "optional: needs jax",
     "xtensor.bridges.torch": "optional: needs torch",
     "difflib": "start-up: only errors suggest names",

@@ -40,7 +40,7 @@ with _Paused():
         TracerError,
         UnsupportedError,
     )
-    from .bridges import gather, local, named, to_jax, to_torch
+    from .bridges import blocks, gather, local, named, to_jax, to_torch
     from .call.arrays import array, as_array
     from .call.dispatch import plain as _plain
     from .compiler import debug
@@ -113,6 +113,7 @@ __all__ = [
     "array",
     "as_array",
     "bfloat16",
+    "blocks",
     "checkpoint",
     "cond",
     "custom_derivative",

@@ -5,10 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..base.errors import ArgumentError
+from ..call.arguments import needs_function
 from .numpy import named as named
 from .positions import Positional
 from .processes import gather as gather
 from .processes import local as local
+
+
+def blocks(f: Callable[..., Any], reduce: str = "sum") -> Callable[..., Any]:
+    """Returns `f` as a function of arrays in chunks, whose results it combines: blocks(loss)(w, x, y).
+
+    Arguments are pytrees of arrays. Those DataArrays that are in chunks (`x.chunk(time=1000)`) give one chunk to each
+    call of `f`; so do other arrays along the dims that are in chunks. All other arguments are whole in each call.
+    reduce: how the results of the calls become one: "sum", "mean" (weighted by the sizes of chunks), "max" or "min".
+    Results must not have a dim that is in chunks.
+
+    A call returns a `dask.delayed` of the result: nothing runs until its `.compute()`. `f` is compiled once, here. If
+    chunks differ in size, the one program has open sizes. Workers load the code and compile nothing. Coordinates do
+    not reach `f`.
+    Raises ArgumentTypeError if no argument is in chunks, SizeError if chunks do not fit together, and DimensionError
+    for a result with a dim in chunks. Needs the packages dask and xarray.
+
+    >>> import xarray as xr
+    >>> x = xr.DataArray(np.arange(10.0), dims="time").chunk(time=3)
+    >>> step = xt.blocks(xt.value_and_grad(lambda w, x: xt.sum(w * x * x)))
+    >>> value, gradient = step(2.0, x).compute()
+    >>> float(value), float(gradient)
+    (570.0, 285.0)
+    """
+    from . import dask
+
+    needs_function("blocks", f)
+    if reduce not in dask.REDUCTIONS:
+        raise ArgumentError(f"xt.blocks(reduce={reduce!r}): write one of {', '.join(map(repr, dask.REDUCTIONS))}")
+    return dask.function(f, reduce)
 
 
 def to_jax(f: Callable[..., Any], args: Any) -> Any:

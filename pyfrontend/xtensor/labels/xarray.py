@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import numpy as np
 from .. import _native
 from ..base import dtypes
 from ..base.dims import describe
-from ..base.errors import DimensionError, DTypeError, UnsupportedError
+from ..base.errors import DimensionError, DTypeError, UnsupportedError, user_line
 from ..values import options
 from ..values.array import Array, from_values
 from ..values.kinds import Kind, register, type_of
@@ -92,6 +93,8 @@ def values_of(x: xarray.DataArray, copy: bool | None = None) -> Array:
         if over is not None:
             return over
     dims: tuple[Any, ...] = x.dims
+    if x.chunks is not None:
+        _tell(x)
     values = x.values
     for d in dims:
         if not isinstance(d, str):
@@ -102,6 +105,18 @@ def values_of(x: xarray.DataArray, copy: bool | None = None) -> Array:
     if values.dtype.kind not in "biufV":
         raise DTypeError(f"a DataArray of {values.dtype} cannot become an array; arrays hold bools, ints and floats")
     return from_values(values, dims, copy=copy)
+
+
+def _tell(x: xarray.DataArray) -> None:
+    """Says that an array in chunks is computed."""
+    file, _, line = (user_line() or "xtensor:1").rpartition(":")
+    shape = describe([str(d) for d in x.dims], x.shape)
+    text = (
+        f"a DataArray in chunks, {x.dtype.name} {shape}, is computed here, and its values are held in memory. Write "
+        "x.compute() where that is meant. Else call the function by xr.map_blocks(f, x) or xt.blocks(f)(x), one "
+        "chunk at a time"
+    )
+    warnings.warn_explicit(text, UserWarning, file, int(line))
 
 
 def memory_of(x: Any) -> Array | None:

@@ -1,0 +1,163 @@
+"""DataArrays in chunks: xt.blocks, map_blocks, apply_ufunc, other processes, and what would be computed silently."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+
+dask = pytest.importorskip("dask", reason="Dask is not installed")
+xr = pytest.importorskip("xarray", reason="xarray is not installed")
+pytestmark = pytest.mark.cpu_only("workers of Dask run on the CPU")
+
+RNG = np.random.default_rng(0)
+X = xr.DataArray(RNG.normal(size=(10, 4)), dims=("t", "i"), coords={"t": np.arange(10) * 2}, name="x")
+Y = xr.DataArray(RNG.normal(size=10), dims="t")
+W = xt.array(RNG.normal(size=4), "i")
+
+
+def loss(w: Any, x: Any, y: Any) -> Any:
+    return xt.sum(xt.square(xt.dot(x, w, dim="i") - y))
+
+
+def numbers(tree: Any) -> list[Any]:
+    return [np.asarray(x.values) for x in xt.tree.leaves(tree)]
+
+
+def same(got: Any, want: Any) -> None:
+    for a, b in zip(numbers(got), numbers(want), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("chunks", [{"t": 3}, {"t": 5}, {"t": 10}, {"t": 1}, {"t": 3, "i": 3}, {"i": 2}])
+def test_a_loss_and_its_gradient_are_those_of_the_whole(chunks: dict[str, int]) -> None:
+    def f(w: Any, x: Any, y: Any) -> Any:  # a sum over i, too
+        return xt.sum(xt.square(x * w - y))
+
+    lazy = xt.blocks(xt.value_and_grad(f, wrt="x"))
+    with pytest.raises(xt.DimensionError, match=r"the result \(.*has dim '[ti]', along which .* Reduce it in"):
+        lazy(W, X.chunk(chunks), Y)
+    if "i" not in chunks:
+        same(xt.blocks(xt.value_and_grad(f))(W, X.chunk(chunks), Y).compute(), xt.value_and_grad(f)(W, X, Y))
+    same(xt.blocks(f)(W, X.chunk(chunks), Y).compute(), f(W, X, Y))
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min"])
+def test_reductions(reduce: str) -> None:
+    def f(x: Any) -> Any:
+        return {"i": getattr(xt, reduce)(x, "t"), "count": getattr(xt, reduce)(x > 0, "t")}
+
+    got = xt.blocks(f, reduce)(X.chunk(t=4)).compute()
+    np.testing.assert_allclose(got["i"].values, getattr(X, reduce)("t").values, rtol=1e-12)
+    np.testing.assert_allclose(got["count"].values, getattr(X > 0, reduce)("t").values)
+
+
+def test_many_chunks_are_combined_by_a_tree() -> None:
+    x = X.chunk(t=1)
+    lazy = xt.blocks(lambda x: xt.sum(x))(x)
+    levels = {str(k[0]).rsplit("-", 1)[1] for k in dict(lazy.dask) if isinstance(k, tuple) and "sum-" in str(k[0])}
+    assert levels == {"0", "1"}
+    same(lazy.compute(), X.sum())
+
+
+def test_datasets_numbers_choices_and_jitted_functions() -> None:
+    @xt.jit(static="kind")
+    def f(scale: Any, data: Any, kind: str) -> Any:
+        assert kind == "square"
+        return {"loss": scale * xt.sum(data["x"] ** 2) + xt.sum(data["y"])}
+
+    got = xt.blocks(f)(2.0, xr.Dataset({"x": X, "y": Y}).chunk(t=4), "square").compute()
+    same(got["loss"], 2 * (X**2).sum() + Y.sum())
+
+
+def test_chunks_of_several_sizes_make_one_program() -> None:
+    met: list[Any] = []
+
+    def f(x: Any) -> Any:
+        met.append(x.shape)
+        return xt.sum(x)
+
+    g = xt.blocks(f)
+    same(g(X.chunk(t=4)).compute(), X.sum())
+    same(g(2 * X.chunk(t=4)).compute(), 2 * X.sum())
+    assert len(met) == 1
+    met.clear()
+
+    def by_size(x: Any) -> Any:
+        met.append(x.shape[0])
+        return xt.sum(x) * float(x.shape[0])
+
+    want = sum(float(X[a : a + 4].sum()) * len(X[a : a + 4]) for a in (0, 4, 8))
+    same(xt.blocks(by_size)(X.chunk(t=4)).compute(), xr.DataArray(want))
+
+
+def test_map_blocks_and_apply_ufunc_are_lazy() -> None:
+    f = xt.jit(lambda x: xt.tanh(x).sum("i"), dynamic_dims="t")
+    mapped = xr.map_blocks(f, X.chunk(t=4))
+    assert mapped.chunks == ((4, 4, 2),)
+    xr.testing.assert_allclose(mapped.compute(), np.tanh(X).sum("i"))
+    named = xt.named(f, [("t", "i")])
+    applied = xr.apply_ufunc(
+        named, X.chunk(t=4), input_core_dims=[["i"]], dask="parallelized", output_dtypes=[np.float64]
+    )
+    assert applied.chunks == ((4, 4, 2),)
+    xr.testing.assert_allclose(applied.compute(), np.tanh(X).sum("i"))
+
+
+def test_an_array_in_chunks_that_is_computed_says_so() -> None:
+    for f in (xt.exp, xt.jit(lambda x: x + 1), xt.as_array):
+        with pytest.warns(UserWarning, match=r"in chunks, float64 \(t: 10, i: 4\), is computed here") as found:
+            f(X.chunk(t=4))
+        assert found[0].filename == __file__
+
+
+def test_errors() -> None:
+    f = xt.blocks(loss)
+    with pytest.raises(xt.ArgumentTypeError, match=r"blocks\(loss\): no argument is in chunks. .*x.chunk\(time=1000\)"):
+        f(W, X, Y)
+    with pytest.raises(xt.SizeError, match=r"argument \[2\] has chunks of other sizes along 't'.*xr.unify_chunks"):
+        f(W, X.chunk(t=3), Y.chunk(t=4))
+    with pytest.raises(xt.SizeError, match=r"argument \[2\] has size 9 along 't', and the arrays in chunks have 10"):
+        f(W, X.chunk(t=3), Y[1:])
+    with pytest.raises(xt.ArgumentTypeError, match=r"argument \[2\] is a ndarray"):
+        f(W, X.chunk(t=3), Y.values)
+    with pytest.raises(xt.ArgumentError, match=r"reduce='prod'\): write one of 'sum', 'mean', 'max', 'min'"):
+        xt.blocks(loss, "prod")
+
+
+def test_workers_compile_nothing_and_a_killed_one_loses_nothing(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+    marker = tmp_path / "killed"
+
+    def forbid() -> None:
+        from xtensor.ir.context import compiler
+
+        def refuse(*args: Any) -> None:
+            raise AssertionError("a worker compiled a program")
+
+        compiler().compile = refuse
+
+    def deadly(values: Any) -> Any:
+        if values[0, 0] == X.values[4, 0] and not marker.exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return values
+
+    chunked = X.chunk(t=4)
+    data = chunked.data.map_blocks(deadly, dtype=X.dtype, meta=np.empty((0, 0)))
+    step = xt.blocks(xt.value_and_grad(loss))
+    want = xt.value_and_grad(loss)(W, X, Y)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.run(forbid)
+        same(step(W, chunked, Y).compute(), want)
+        assert not marker.exists()
+        same(step(W, chunked.copy(data=data), Y).compute(), want)
+        assert marker.exists()
