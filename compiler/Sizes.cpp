@@ -17,6 +17,24 @@ static bool isDynamic(Type type, StringRef dim) {
 
 static StringRef nameOf(Operation *op) { return op->getName().stripDialect(); }
 
+/// The function of xt.linalg that an op with an inner dim stands for.
+static StringRef factorName(Operation *op) {
+  if (auto factor = dyn_cast<ComplexFactorOp>(op))
+    return stringifyComplexFactorKind(factor.getKind());
+  return isa<MinimumOp>(op) ? "lu" : nameOf(op);
+}
+
+/// The dims of which an inner dim has the smaller size, for a message.
+static std::string bothDimsOf(Operation *op) {
+  SmallVector<StringRef> names;
+  if (isa<MinimumOp>(op))
+    for (Value size : op->getOperands())
+      names.push_back(size.getDefiningOp<SizeOp>().getDim());
+  else
+    llvm::append_range(names, op->getAttrOfType<ArrayAttr>("dims").getAsValueRange<StringAttr>());
+  return "'" + llvm::join(names, "' and '") + "'";
+}
+
 FailureOr<Sizes> Sizes::of(func::FuncOp main) {
   Sizes sizes;
   for (Type type : main.getArgumentTypes())
@@ -40,6 +58,9 @@ FailureOr<Sizes> Sizes::of(func::FuncOp main) {
         std::string dim = text(entry, "dim");
         if (auto it = sizes.known.find(dim); it != sizes.known.end())
           sizes.nonempty.push_back({it->second, dim, text(entry, "message"), text(entry, "where")});
+        else if (auto it = sizes.least.find(dim); it != sizes.least.end())
+          for (const SizeProduct &size : it->second.sizes)
+            sizes.nonempty.push_back({size, dim, text(entry, "message"), text(entry, "where")});
       }
   return sizes;
 }
@@ -48,18 +69,11 @@ Sizes::Found Sizes::named(Operation *op, StringRef dim) const {
   if (auto it = known.find(dim); it != known.end())
     return it->second;
   if (auto it = least.find(dim); it != least.end()) {
-    // lu works the smaller size out itself.
-    bool isLu = isa<MinimumOp>(it->second);
-    SmallVector<StringRef> names;
-    if (isLu)
-      for (Value size : it->second->getOperands())
-        names.push_back(size.getDefiningOp<SizeOp>().getDim());
-    else
-      llvm::append_range(
-          names, it->second->getAttrOfType<ArrayAttr>("dims").getAsValueRange<StringAttr>());
-    std::string both = "'" + llvm::join(names, "' and '") + "'";
-    return emitError(it->second->getLoc(), "xt.linalg.")
-           << Fault::Unsupported << (isLu ? "lu" : nameOf(it->second)) << ": dim '" << dim
+    Operation *from = it->second.op;
+    bool isLu = isa<MinimumOp>(from); // it works the smaller size out itself
+    std::string both = bothDimsOf(from);
+    return emitError(from->getLoc(), "xt.linalg.")
+           << Fault::Unsupported << factorName(from) << ": dim '" << dim
            << "' of a result has the smaller size of " << both
            << ", which only the call knows. Use it up inside of the function, as "
            << (isLu ? "xt.dot(l, u, dim='" : "xt.dot(q, r, dim='") << dim << "') does, or leave "
@@ -79,21 +93,60 @@ Sizes::Found Sizes::ofDim(Operation *op, Type type, StringRef dim) const {
   return named(op, dim);
 }
 
-Sizes::Found Sizes::value(Operation *op, Value v) const {
-  if (auto size = v.getDefiningOp<SizeOp>())
-    return ofDim(op, size.getX().getType(), size.getDim());
+Sizes::FoundSome Sizes::some(Operation *op, Type type, StringRef dim) const {
+  if (auto it = least.find(dim); it != least.end() && isDynamic(type, dim))
+    return Some(it->second);
+  Found size = ofDim(op, type, dim);
+  return failed(size) ? FoundSome(failure()) : FoundSome(Some(*size));
+}
+
+Sizes::FoundSome Sizes::some(Operation *op, Value size) const {
+  if (auto of = size.getDefiningOp<SizeOp>())
+    return some(op, of.getX().getType(), of.getDim());
+  auto smaller = size.getDefiningOp<MinimumOp>();
+  if (smaller && llvm::all_of(smaller->getOperands(),
+                              [](Value v) { return bool(v.getDefiningOp<SizeOp>()); }))
+    return smallest(smaller, {some(op, smaller.getLhs()), some(op, smaller.getRhs())});
   return op->emitError("a size is computed from values; sizes follow from the arguments' dims only")
          << Fault::Unsupported;
 }
 
-/// What gives the smaller of two sizes, where `size` is that.
-Operation *Sizes::leastOf(Value size) const {
-  if (auto of = size.getDefiningOp<SizeOp>())
-    return least.lookup(of.getDim());
-  auto smaller = size.getDefiningOp<MinimumOp>();
-  bool ofSizes = smaller && llvm::all_of(smaller->getOperands(),
-                                         [](Value v) { return v.getDefiningOp<SizeOp>(); });
-  return ofSizes ? smaller : nullptr;
+Sizes::FoundSome Sizes::smallest(Operation *op, ArrayRef<FoundSome> sizes) const {
+  Least all{op, {}};
+  for (const FoundSome &size : sizes) {
+    if (failed(size))
+      return failure();
+    if (auto *one = std::get_if<SizeProduct>(&*size))
+      all.sizes.push_back(*one);
+    else
+      llvm::append_range(all.sizes, std::get<Least>(*size).sizes);
+  }
+  for (SizeProduct &size : all.sizes)
+    llvm::sort(size.open);
+  llvm::sort(all.sizes);
+  all.sizes.erase(llvm::unique(all.sizes), all.sizes.end());
+  return all.sizes.size() == 1 ? FoundSome(Some(all.sizes[0])) : FoundSome(Some(std::move(all)));
+}
+
+LogicalResult Sizes::introduce(Operation *op, StringRef dim, FoundSome size) {
+  if (failed(size))
+    return failure();
+  auto *smaller = std::get_if<Least>(&*size);
+  auto it = least.find(dim);
+  if (!smaller && it == least.end())
+    return introduce(op, dim, Found(std::get<SizeProduct>(*size)));
+  bool isNew = it == least.end() && !known.contains(dim);
+  if (isNew)
+    least.try_emplace(dim, *smaller);
+  if (isNew || (smaller && it != least.end() && it->second.sizes == smaller->sizes))
+    return success();
+  // No check of a call compares the smaller of two sizes.
+  Operation *from = smaller ? smaller->op : it->second.op;
+  return emitError(from->getLoc(), "xt.linalg.")
+         << Fault::Unsupported << factorName(from) << ": the dim '" << dim
+         << "' of a result has the smaller size of " << bothDimsOf(from)
+         << ", which only the call knows, and another array has a dim of this name. Name it "
+            "otherwise: inner='other'";
 }
 
 LogicalResult Sizes::introduce(Operation *op, StringRef dim, Found size) {
@@ -116,11 +169,11 @@ static bool isSquare(ComplexFactorOp factor) {
 
 LogicalResult Sizes::visit(Operation *op) {
   if (auto rename = dyn_cast<RenameOp>(op)) {
-    SmallVector<std::pair<StringRef, Found>> found; // before any of them has its new name
+    SmallVector<std::pair<StringRef, FoundSome>> found; // before any of them has its new name
     for (auto [from, to] : llvm::zip_equal(rename.getFrom().getAsValueRange<StringAttr>(),
                                            rename.getTo().getAsValueRange<StringAttr>()))
       if (isDynamic(rename.getX().getType(), from))
-        found.push_back({to, named(op, from)});
+        found.push_back({to, some(op, rename.getX().getType(), from)});
     for (auto &[dim, size] : found)
       if (failed(introduce(op, dim, size)))
         return failure();
@@ -142,33 +195,31 @@ LogicalResult Sizes::visit(Operation *op) {
     if (!iota.getSize())
       return success();
     StringRef dim = cast<ArrayType>(iota.getY().getType()).getDimNames()[0].getValue();
-    if (Operation *smaller = leastOf(iota.getSize())) {
-      least.try_emplace(dim, smaller);
-      return success();
-    }
-    return introduce(op, dim, value(op, iota.getSize()));
+    return introduce(op, dim, some(op, iota.getSize()));
   } else if (auto scan = dyn_cast<ScanOp>(op)) {
     if (scan.getSize())
-      return introduce(op, scan.getDim(), value(op, scan.getSize()));
+      return introduce(op, scan.getDim(), some(op, scan.getSize()));
   } else if (auto factor = dyn_cast<ComplexFactorOp>(op); factor && isSquare(factor)) {
     StringRef row = cast<StringAttr>(factor.getDims()[0]).getValue();
     if (isDynamic(op->getOperand(0).getType(), row))
-      return introduce(op, factor.getInner(), named(op, row));
+      return introduce(op, factor.getInner(), some(op, factor.getA().getType(), row));
   } else if (isa<ComplexFactorOp, QrOp, SvdOp>(op)) {
     Type x = op->getOperand(0).getType();
-    for (StringRef dim : op->getAttrOfType<ArrayAttr>("dims").getAsValueRange<StringAttr>())
-      if (isDynamic(x, dim))
-        least.try_emplace(op->getAttrOfType<StringAttr>("inner").getValue(), op);
+    SmallVector<StringRef> dims =
+        llvm::to_vector(op->getAttrOfType<ArrayAttr>("dims").getAsValueRange<StringAttr>());
+    if (isDynamic(x, dims[0]) || isDynamic(x, dims[1]))
+      return introduce(op, op->getAttrOfType<StringAttr>("inner").getValue(),
+                       smallest(op, {some(op, x, dims[0]), some(op, x, dims[1])}));
   } else if (auto eigh = dyn_cast<EighOp>(op)) {
     StringRef row = cast<StringAttr>(eigh.getDims()[0]).getValue();
     if (isDynamic(op->getOperand(0).getType(), row))
-      return introduce(op, eigh.getInner(), named(op, row));
+      return introduce(op, eigh.getInner(), some(op, op->getOperand(0).getType(), row));
   } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
     auto have = cast<ArrayType>(broadcast.getX().getType());
     unsigned next = 0;
     for (StringAttr dim : dynamicDims(cast<ArrayType>(broadcast.getY().getType())))
       if (!have.hasDim(dim) &&
-          failed(introduce(op, dim.getValue(), value(op, broadcast.getSizes()[next++]))))
+          failed(introduce(op, dim.getValue(), some(op, broadcast.getSizes()[next++]))))
         return failure();
   }
   return success();

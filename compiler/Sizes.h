@@ -8,6 +8,8 @@
 #include "llvm/ADT/StringMap.h"
 #include <optional>
 #include <string>
+#include <tuple>
+#include <variant>
 #include <vector>
 
 namespace xtensor {
@@ -22,6 +24,9 @@ struct SizeProduct {
   std::vector<std::string> open;
   bool operator==(const SizeProduct &other) const {
     return factor == other.factor && open == other.open;
+  }
+  bool operator<(const SizeProduct &other) const {
+    return std::tie(factor, open) < std::tie(other.factor, other.open);
   }
 };
 
@@ -58,12 +63,22 @@ private:
   mlir::LogicalResult visit(mlir::Operation *op);
   /// Of a dim of an array, whether its size is fixed or not.
   Found ofDim(mlir::Operation *op, mlir::Type type, llvm::StringRef dim) const;
-  /// Of an operand that is a size.
-  Found value(mlir::Operation *op, mlir::Value v) const;
-  mlir::Operation *leastOf(mlir::Value size) const;
   mlir::LogicalResult introduce(mlir::Operation *op, llvm::StringRef dim, Found size);
 
-  llvm::StringMap<mlir::Operation *> least; // dims with the smaller of two sizes: the op
+  /// The smallest of several sizes, which the call works out and no array outside of it has.
+  struct Least {
+    mlir::Operation *op;            // the first that needs it
+    std::vector<SizeProduct> sizes; // sorted
+  };
+  using Some = std::variant<SizeProduct, Least>;
+  using FoundSome = mlir::FailureOr<Some>;
+  FoundSome some(mlir::Operation *op, mlir::Type type, llvm::StringRef dim) const;
+  /// Of an operand that is a size.
+  FoundSome some(mlir::Operation *op, mlir::Value size) const;
+  FoundSome smallest(mlir::Operation *op, llvm::ArrayRef<FoundSome> sizes) const;
+  mlir::LogicalResult introduce(mlir::Operation *op, llvm::StringRef dim, FoundSome size);
+
+  llvm::StringMap<Least> least; // by dim
 };
 
 /// The value of `size` if all of its names have one, and it fits.

@@ -287,7 +287,7 @@ def _pseudoinverse(x: Tracer, pair: Pair, rtol: float | None = None) -> Tracer:
         # dY = -Y dX Y + Y Y^H dX^H (1 - X Y) + (1 - Y X) dX^H Y^H Y
         (x,), (t,) = primals, tangents
         y = pseudo(x)
-        i, j, k = (f"{n}~side" for n in "ijk")
+        i, j = (f"{n}~side" for n in "ij")  # rows, columns
         order = y.dims
 
         def named(m: Tracer, r: str, c: str) -> Tracer:
@@ -296,7 +296,7 @@ def _pseudoinverse(x: Tracer, pair: Pair, rtol: float | None = None) -> Tracer:
         yh, th = build.conj(y), build.conj(t)
         first = contract([named(y, i, col), named(t, i, j), named(y, row, j)], (i, j), order)
         second = contract([named(y, i, col), named(yh, i, j), named(th, row, j)], (i, j), order)
-        back = contract([named(second, k, col), named(x, k, i), named(y, row, i)], (k, i), order)
+        back = contract([named(second, i, col), named(x, i, j), named(y, row, j)], (i, j), order)
         third = contract([named(th, i, col), named(yh, i, j), named(y, row, j)], (i, j), order)
         forth = contract([named(y, i, col), named(x, i, j), named(third, row, j)], (i, j), order)
         turned = build.binary("add", build.binary("sub", second, back), build.binary("sub", third, forth))

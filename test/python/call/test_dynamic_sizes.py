@@ -264,6 +264,47 @@ def test_factors_of_lu_share_their_dim(shape: tuple[int, int], dynamic: str) -> 
         xt.jit(lambda a: xt.linalg.lu(a, dims=("t", "i"))[1], dynamic_dims=dynamic)(a)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+def test_inner_dims_of_open_matrices(dtype: str) -> None:
+    """Renamed, spread over another dim, differentiated: only a result may not have them."""
+
+    def f(x: xt.Array) -> tuple[xt.Array, ...]:
+        u, s, vh = xt.linalg.svd(x)
+        q, r = xt.linalg.qr(x, inner="k")
+        return xt.dot(u * s, vh, dim="rank"), xt.dot(q, r, dim="k"), s.rename(rank="z").sum(), xt.linalg.pinv(x)
+
+    def loss(x: xt.Array) -> xt.Array:
+        u, s, vh = xt.linalg.svd(x)
+        return xt.sum(abs(xt.dot(u * xt.exp(-s), vh, dim="rank")) ** 2)
+
+    run, grad = (xt.jit(g, dynamic_dims=("row", "col")) for g in (f, xt.grad(loss)))
+    for shape in ((3, 2), (2, 4)):
+        a = values(shape, "f8", 3)
+        x = xt.array(a + 1j * values(shape, "f8", 4) if dtype == "c16" else a, ("row", "col"))
+        for got, want in zip((*run(x), grad(x)), (*f(x), xt.grad(loss)(x)), strict=True):
+            np.testing.assert_allclose(got.transpose(*want.dims).values, want.values, rtol=1e-9, atol=1e-9)
+    with pytest.raises(xt.UnsupportedError, match=r"xt\.linalg\.svd: dim 'rank' of a result has the smaller size"):
+        xt.jit(lambda x: xt.linalg.svd(x)[1], dynamic_dims=("row", "col"))(x)
+
+
+def test_one_inner_dim_has_one_size() -> None:
+    a, b = (xt.array(values(s, "f8", 3), d) for s, d in (((3, 2), ("row", "col")), ((5, 7), ("r2", "c2"))))
+
+    def product(a: xt.Array, b: xt.Array, inner: str = "rank") -> xt.Array:
+        return xt.sum(xt.linalg.svd(a)[1] * xt.linalg.svd(b, dims=("r2", "c2"), inner=inner)[1])
+
+    run = xt.jit(product, dynamic_dims=("row", "col", "r2", "c2"), static="inner")
+    with pytest.raises(xt.UnsupportedError, match=r"svd: the dim 'rank'.*another array.*inner='other'"):
+        run(a, b)
+    np.testing.assert_allclose(run(a, b, inner="other").values, product(a, b, inner="other").values)
+    with pytest.raises(xt.UnsupportedError, match=r"svd: the dim 'rank'.*another array.*inner='other'"):
+        xt.jit(lambda a, w: xt.sum(xt.linalg.svd(a)[1] * w), dynamic_dims=("row", "col", "rank"))(a, xt.ones(rank=5))
+    twice = xt.jit(lambda a: xt.sum(xt.linalg.svd(a)[1] * xt.linalg.svd(a.T)[1]), dynamic_dims=("row", "col"))
+    np.testing.assert_allclose(twice(a).values, np.sum(a.values**2))
+    with pytest.raises(xt.SizeError, match=r"xt\.max: dim 'rank' has size 0"):
+        xt.jit(lambda a: xt.linalg.svd(a)[1].max(), dynamic_dims=("row", "col"))(xt.ones(row=0, col=2))
+
+
 def test_extrema_of_nothing() -> None:
     x = xt.ones(a=0, b=3)
     for f in (xt.max, xt.min, xt.argmax, xt.argmin, xt.median):
