@@ -45,6 +45,10 @@ class _Square:
         return reorder(found, self.order)
 
 
+def _any(x: Tracer) -> Tracer:
+    return build.reduce("any", x, x.dims) if x.dims else x
+
+
 @op
 def expm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the exponential of a square matrix, 1 + A + A^2 / 2 + .., with the dims of `a`.
@@ -67,7 +71,9 @@ def expm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     steps = build.select(known, build.binary("maximum", steps, zero), zero)
     x = build.binary("mul", x, p.cast(build.unary("exp2", build.unary("neg", steps)), x.dtype))
     y = _pade(space, x, degree)
-    limit = build.reduce("max", steps, steps.dims) if steps.dims else steps
+
+    def goes_on(carry: tuple[Any, Any]) -> Tracer:
+        return _any(build.compare("lt", carry[0], steps))
 
     def square(carry: tuple[Any, Any]) -> tuple[Any, Any]:
         i, y = carry
@@ -75,7 +81,7 @@ def expm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
         return i + 1.0, reorder(build.select(go_on, space.times(y, y), y), y.dims)
 
     start = (zero, y)
-    y = while_loop(lambda c: build.compare("lt", c[0], limit), square, start, max_steps=MOST_SQUARINGS)[1]
+    y = while_loop(goes_on, square, start, max_steps=MOST_SQUARINGS)[1]
     y = build.select(known, y, p.constant(np.nan, y.dtype))
     return p.cast(reorder(y, space.order), dtype)
 
@@ -150,8 +156,7 @@ def sqrtm(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
         return advance(m, y, p.cast(build.select(near, p.constant(1, real), scale), m.dtype))
 
     def is_far(carry: tuple[Any, Any]) -> Tracer:
-        far = build.compare("gt", distance(carry[0]), enough)  # false for NaN
-        return build.reduce("any", far, far.dims) if far.dims else far
+        return _any(build.compare("gt", distance(carry[0]), enough))  # false for NaN
 
     m, y = while_loop(is_far, step, (x, x), max_steps=MOST_STEPS)
     for _ in range(2):  # quadratic: the values are there after the first, first derivatives after the second

@@ -160,8 +160,9 @@ def block_diag(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
 def toeplitz(c: ArrayLike, r: ArrayLike | None = None, /, dims: Pair = MATRIX) -> Array:
     """Returns the matrix with the first column `c` and the first row `r`, whose diagonals are constant.
 
-    `c` has the row dim, `r` the col dim; r[0] is not read. Without `r` the matrix is symmetric. All other dims are
-    batches. Its product with a vector is a convolution, for which `xt.signal.convolve` needs no matrix.
+    `c` has the row dim, `r` the col dim; r[0] is not read. Without `r` the matrix is symmetric, or Hermitian if `c` is
+    complex. All other dims are batches. Its product with a vector is a convolution, for which `xt.signal.convolve`
+    needs no matrix.
     """
     if isinstance(dims, str) or len(dims) != 2:
         raise fail(DimensionError, "linalg.toeplitz", f"dims are the result's row and column dim, not {dims!r}")
@@ -170,7 +171,7 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None, /, dims: Pair = MATRIX) -
     x, *rest = p.promote(*given)
     if row not in x.dims or col in x.dims:
         raise fail(DimensionError, "linalg.toeplitz", f"the first column has dim {row!r} and not {col!r}", x)
-    y = rest[0] if rest else build.rename(x, {row: col})
+    y = rest[0] if rest else build.rename(build.conj(x) if p.is_complex(x.dtype) else x, {row: col})
     if col not in y.dims or row in y.dims:
         raise fail(DimensionError, "linalg.toeplitz", f"the first row has dim {col!r} and not {row!r}", y)
     union_sizes("linalg.toeplitz", (x, y))

@@ -129,7 +129,7 @@ _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 def _transformed(
     name: str, x: ArrayLike, type_: int, dim: Dims, n: Sizes, norm: str | None, sines: bool, inverse: bool
 ) -> Tracer:
-    if type_ not in _INVERSE or isinstance(type_, bool):
+    if not isinstance(type_, (int, np.integer)) or isinstance(type_, bool) or type_ not in _INVERSE:
         raise fail(ArgumentError, name, f"type is 1, 2, 3 or 4, not {type_!r}")
     norm = check_norm(name, norm)
     x = real_operand(name, x, "Transform z.real and z.imag")

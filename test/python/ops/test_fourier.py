@@ -255,6 +255,7 @@ ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
     "complex": (lambda: xt.fft.rfft(X * 1j, "t"), xt.DTypeError, r"takes real arrays.*Write xt.fft.fft\(z\)"),
     "complex cosine": (lambda: xt.fft.dct(X * 1j, "t"), xt.DTypeError, "z.real and z.imag"),
     "one value": (lambda: xt.fft.irfft(X[:, :1], "t"), xt.SizeError, r'n=\{"t": 1\}'),
+    "types": (lambda: xt.fft.dct(X, "t", type=[2]), xt.ArgumentError, r"type is 1, 2, 3 or 4, not \[2\]"),
     "type": (lambda: xt.fft.dct(X, "t", type=5), xt.ArgumentError, "type is 1, 2, 3 or 4, not 5"),
     "type 1": (lambda: xt.fft.dct(xt.ones(t=1), type=1), xt.SizeError, "at least two elements"),
     "frequencies": (lambda: xt.fft.fftfreq(0, dim="t"), xt.ArgumentError, "n is 0"),

@@ -77,6 +77,13 @@ TABLE: dict[str, Row] = {
     "kron": Row(lambda a, b: linalg.kron(a, b), np.kron, (WIDE, TALL), BOTH),
     "block_diag": Row(lambda a, b: linalg.block_diag(a, b), scipy.linalg.block_diag, (WIDE, TALL), BOTH),
     "toeplitz": Row(lambda v: linalg.toeplitz(v), scipy.linalg.toeplitz, (V,), BOTH, open=("row",)),
+    "complex toeplitz": Row(
+        lambda v: linalg.toeplitz(xt.complex(v, v * v)).imag,
+        lambda v: scipy.linalg.toeplitz(v + 1j * v * v).imag,
+        (V,),
+        BOTH,
+        open=("row",),
+    ),
     "toeplitz of two": Row(lambda v, w: linalg.toeplitz(v, w), scipy.linalg.toeplitz, (V, W), BOTH, open=BOTH),
     "tril": Row(lambda a: linalg.tril(a, 1), lambda a: np.tril(a, 1), (TALL,), BOTH, open=BOTH),
     "triu": Row(lambda a: linalg.triu(a, -1), lambda a: np.triu(a, -1), (TALL,), BOTH, open=("row",)),
@@ -166,6 +173,11 @@ def test_expm_of_any_size(scale: float, dtype: str) -> None:
     size = np.abs(want).max((1, 2), keepdims=True)
     if size.max() < np.finfo(dtype).max:
         np.testing.assert_allclose(got.values / size, want / size, atol=1e-3 if dtype == "f4" else 1e-11)
+
+
+def test_expm_of_no_matrices() -> None:
+    none = xt.zeros(b=0, row=3, col=3)
+    assert linalg.expm(none).sizes == xt.jit(linalg.expm, dynamic_dims="b")(none).sizes == none.sizes
 
 
 def test_what_has_no_such_function_is_nan_for_its_instance() -> None:
