@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import tree
-from ..base.calls import call_with
+from ..base.calls import call_with, shown
 from ..base.dims import describe
-from ..base.errors import ArgumentTypeError, DTypeError, SizeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
 from ..call.arguments import name_of, needs_function
 from ..trace.program import result_leaves
 from ..values.spec import Spec, spec
@@ -44,11 +44,20 @@ class Positional:
         given, structure = tree.flatten(args)
         if structure != self.structure:
             # The order of keys does not matter: other libraries sort them.
-            found = dict(zip(tree.paths(args), given, strict=True))
-            given = [found[p] for p in self.every if p in found]
-            if not len(given) == len(found) == len(self.every):
+            by_path = dict(zip(tree.paths(args), given, strict=True))
+            given = [by_path[p] for p in self.every if p in by_path]
+            if not len(given) == len(by_path) == len(self.every):
                 raise self._refused(structure)
-        return [x for x, known in zip(given, self.leaves, strict=True) if isinstance(known, Spec)]
+        found = []
+        for x, known, path in zip(given, self.leaves, self.every, strict=True):
+            if isinstance(known, Spec):
+                found.append(x)
+            elif x is not known and not (type(x) is type(known) and x == known):
+                raise ArgumentError(
+                    f"xt.{self.bridge}({self.name}): argument {path} is {shown(x)}, and args= says {shown(known)}. "
+                    f"What is not an array is a constant: call xt.{self.bridge} for each value, or pass an array"
+                )
+        return found
 
     def _refused(self, structure: tree.TreeDef) -> ArgumentTypeError:
         return ArgumentTypeError(

@@ -33,7 +33,12 @@ def function(given: Positional) -> Callable[..., Any]:
     ops = _Ops(given, given.name, given.specs)
     known = Latest(MOST)  # dtypes and sizes of calls that were found right
 
-    def call(*args: Any) -> Any:
+    def call(*args: Any, **keywords: Any) -> Any:
+        if keywords:
+            raise ArgumentTypeError(
+                f"xt.to_torch({given.name}): {next(iter(keywords))}= is given by keyword. args= lists the arguments by "
+                "position: give all of them in this order"
+            )
         tensors = given.arrays_of(args)
         known(tuple([_key(t) for t in tensors]), lambda: _check(given, tensors))
         results = ops(tensors)
@@ -70,14 +75,15 @@ class Module(torch.nn.Module):
         super().__init__()
         leaves, self._structure = tree.flatten(parameters)
         self._names = []
-        for path, leaf in zip(tree.paths(parameters), leaves, strict=True):
+        arrays = [as_array(leaf) for leaf in leaves]  # Python numbers, too, are parameters and not constants
+        for path, leaf in zip(tree.paths(parameters), arrays, strict=True):
             name = re.sub(r"\W+", "_", path).strip("_") or "value"
             while hasattr(self, name):
                 name += "_"
-            tensor = torch.from_dlpack(as_array(leaf)).clone()
+            tensor = torch.from_dlpack(leaf).clone()
             self.register_parameter(name, torch.nn.Parameter(tensor, requires_grad=_floating(tensor)))
             self._names.append(name)
-        self._call = function(Positional("to_torch", f, (parameters, *args)))
+        self._call = function(Positional("to_torch", f, (self._structure.unflatten(arrays), *args)))
 
     def forward(self, *args: Any) -> Any:
         return self._call(self._structure.unflatten([getattr(self, name) for name in self._names]), *args)
@@ -115,6 +121,10 @@ class _Ops:
             self.count = len(self._results(tensors))
         if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
             return list(self.forward(tensors))[: self.count]
+        if any(torch.autograd.forward_ad.unpack_dual(t).tangent is not None for t in tensors):
+            raise UnsupportedError(
+                f"xt.to_torch({self.name}): a tensor has a tangent. Call xt.jvp inside of the function"
+            )
         return list(self.plain(tensors))
 
     # ---- types ----
@@ -158,7 +168,8 @@ class _Ops:
         entry = self._split(xs)
         inputs = entry.inputs(self._arrays(xs))
         known = {
-            i: exact(_array(x, t.dims), t, None, "xt.to_torch: a residual")
+            # The names of residuals may be the compiler's own.
+            i: _array(x, [f"axis{n}" for n in range(len(t.dims))])._view(t)
             for (i, t), x in zip(entry.kept, residuals, strict=True)
         }
         found = [known[i] if i >= 0 else inputs[-1 - i] for i in entry.residuals]

@@ -75,6 +75,24 @@ def test_complex_tensors() -> None:
     torch.testing.assert_close(got, want)
 
 
+def test_residuals_with_names_of_the_compiler() -> None:
+    g = xt.to_torch(lambda z: xt.linalg.svd(z)[1], xt.spec(row=4, col=None, dtype="c16"))
+    z = torch.complex(tensor(4, 3), tensor(4, 3, seed=1)).detach().requires_grad_()
+    torch.testing.assert_close(g(z), torch.linalg.svdvals(z))
+    assert torch.autograd.gradcheck(g, (z,))
+
+
+def test_numbers_are_parameters_and_constants() -> None:
+    module = xt.to_torch(lambda p, x: p["w"] * x, xt.spec(a=2, dtype="f8"), parameters={"w": 2.5})
+    module(torch.ones(2, dtype=torch.float64)).sum().backward()
+    assert module.w.grad == 2
+    g = xt.to_torch(lambda x, k: k * x, (xt.spec(a=2, dtype="f8"), 3.0))
+    x = torch.ones(2, dtype=torch.float64)
+    assert g(x, 3.0).sum() == 6
+    with pytest.raises(xt.ArgumentError, match=r"argument \[1\] is 4.0, and args= says 3.0. What is not an array"):
+        g(x, 4.0)
+
+
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_a_call_is_a_part_of_a_compiled_graph(backend: str) -> None:
     g = xt.to_torch(layer, (PARAMETERS, INPUT))
@@ -148,6 +166,10 @@ def test_errors_say_which_argument_and_what_args_has() -> None:
         g(p, x.detach().to_sparse())
     with pytest.raises(xt.DeviceError, match=r"is on meta. Move it by x.cpu\(\)"):
         g(p, x.detach().to("meta"))
+    with pytest.raises(xt.ArgumentTypeError, match=r"x= is given by keyword.*by position"):
+        g(p, x=x)
+    with pytest.raises(xt.UnsupportedError, match=r"a tensor has a tangent.*xt.jvp"), torch.no_grad():
+        torch.func.jvp(lambda x: g(p, x)["loss"], (x,), (x,))
     with pytest.raises(xt.ArgumentTypeError, match="without named dims, of shape"):
         xt.to_torch(layer, (np.ones(3),))
 
