@@ -40,6 +40,7 @@ bench: setup
 	$(PYTHON) benchmarks/guards.py
 	$(PYTHON) benchmarks/gradient_cost.py
 	$(PYTHON) benchmarks/gradient_memory.py
+	$(PYTHON) benchmarks/fourier.py
 	$(PYTHON) benchmarks/aot.py
 
 lint: setup

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, DTypeError, SizeError
 from ..call.dispatch import op
 from ..call.opened import LARGEST, apart, renamed, room
 from ..trace import build
@@ -18,6 +18,7 @@ from ..trace.tracer import Tracer
 from . import promotion as p
 from .arguments import dims_of, fail, fresh, integer, reorder, size_of, static_size, union_sizes
 from .contraction import contract
+from .fourier import resized
 from .moving import spans
 from .types import Array, ArrayLike, Dims
 from .windows import checked, windows
@@ -320,12 +321,16 @@ def avg_pool(x: ArrayLike, windows: dict[str, int], /, stride: Any = None, *, pa
 
 
 MODES = ("full", "same", "valid")
+METHODS = ("auto", "direct", "fft")
+# By transforms if the kernel has this many elements, and all products are this many times s log2(s), for transforms of
+# size s. Measured by benchmarks/fourier.py.
+_LONG, _MANY = 64, 16
 
 
-def _convolve_plan(x: Any, k: Any, /, dims: Any, mode: Any = "full") -> Any:
+def _convolve_plan(x: Any, k: Any, /, dims: Any, mode: Any = "full", method: Any = "auto") -> Any:
     if not isinstance(x, _native.Array) or not isinstance(k, _native.Array) or mode not in MODES:
         return None
-    if not isinstance(dims, (list, tuple)) or len(dims) != 2:
+    if not isinstance(dims, (list, tuple)) or len(dims) != 2 or method not in ("auto", "direct"):
         return None
     time, kernel = dims
     n, m = x.sizes.get(time, 0), k.sizes.get(kernel, 0)
@@ -351,18 +356,72 @@ def _overlap(n: int, m: int, mode: str) -> tuple[int, int]:
     return {"full": (0, n + m - 1), "same": ((m - 1) // 2, n)}.get(mode, (min(n, m) - 1, abs(n - m) + 1))
 
 
+def _fast_size(least: int) -> int:
+    """The smallest even number from `least` on whose factors are 2, 3 and 5."""
+    best = 2
+    while best < least:
+        best *= 2
+    by_5 = 2
+    while by_5 < best:
+        by_3 = by_5
+        while by_3 < best:
+            found = by_3
+            while found < least:
+                found *= 2
+            best = min(best, found)
+            by_3 *= 3
+        by_5 *= 5
+    return best
+
+
+def _transform_size(n: int, m: int, start: int, length: int) -> int:
+    """Of transforms that give `length` values from `start` on: others may wrap around, and be added up."""
+    return _fast_size(max(n, m, n + m - 1 - start, start + length))
+
+
+def _pays(n: int, m: int, start: int, length: int) -> bool:
+    """Whether transforms take less time than products."""
+    size = _transform_size(n, m, start, length)
+    return min(n, m) >= _LONG and length * min(n, m) >= _MANY * size * math.log2(size)
+
+
+def _by_fourier(x: Tracer, k: Tracer, dims: tuple[str, str], start: int, length: int) -> Tracer:
+    """The product of transforms, transformed back."""
+    time, kernel = dims
+    size = _transform_size(int(x.sizes[time]), int(k.sizes[kernel]), start, length)
+    dtype = x.dtype
+    there, back = ("forward", "backward") if p.is_complex(dtype) else ("real", "hermitian")
+
+    def transformed(v: Tracer) -> Tracer:
+        v = p.cast(v, p.accumulator(dtype))
+        return build.fourier(there, resized("signal.convolve", v, {time: size}), (time,))
+
+    y = build.binary("mul", transformed(x), transformed(build.rename(k, {kernel: time})))
+    y = build.fourier(back, y, (time,), 1 / size, size if back == "hermitian" else None)
+    return p.cast(build.slice(y, {time: (start, length, 1)}), dtype)
+
+
 @op(name="signal.convolve", wide=(_convolve_plan, _convolve_wide))
-def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "full") -> Array:
+def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "full", method: str = "auto") -> Array:
     """Returns the convolution of `x` along dims[0] with `k` along dims[1].
 
     The result has the dims of `x`, then the other dims of `k`. Dims with equal names are paired. For sizes n and m,
     the result has size n + m - 1 in mode "full", n in mode "same", and |n - m| + 1 in mode "valid", where one
-    operand overlaps the other completely. The modes are those of scipy.signal.convolve.
+    operand overlaps the other completely. Modes and methods are those of scipy.signal.convolve: "direct" multiplies
+    and adds, "fft" takes Fourier transforms, and "auto" takes what is faster for these sizes. With transforms, errors
+    are relative to the largest values, and one NaN makes all values NaN. Integers are always multiplied and added.
     """
     x, k = p.promote(x, k)
     p.no_bool("signal.convolve", x, 'Cast them first: x.astype("f4")')
     if mode not in MODES:
         raise fail(ArgumentError, "signal.convolve", f"mode is one of {MODES}, not {mode!r}", x, k)
+    if method not in METHODS:
+        raise fail(ArgumentError, "signal.convolve", f"method is one of {METHODS}, not {method!r}", x, k)
+    if method == "fft" and not p.is_inexact(x.dtype):
+        raise fail(
+            DTypeError, "signal.convolve", 'method="fft" takes floats or complex numbers', x, k,
+            instead='Cast them, x.astype("f8"), or write method="direct"',
+        )  # fmt: skip
     if not isinstance(dims, (list, tuple)) or len(dims) != 2:
         raise fail(DimensionError, "signal.convolve", f"dims are (dim of x, dim of the kernel), not {dims!r}", x, k)
     time, kernel = dims
@@ -377,6 +436,8 @@ def convolve(x: ArrayLike, k: ArrayLike, /, dims: tuple[str, str], mode: str = "
     if n == 0 or m == 0:
         raise fail(SizeError, "signal.convolve", "nothing to convolve: an operand is empty", x, k)
     start, length = _overlap(n, m, mode)
+    if method == "fft" or (method == "auto" and p.is_inexact(x.dtype) and _pays(n, m, start, length)):
+        return _by_fourier(x, k, (time, kernel), start, length)
     low = m - 1 - start
     y = _padded(x, 0, {time: (low, length + m - 1 - n - low)})
     y = build.window(y, time, kernel, m)

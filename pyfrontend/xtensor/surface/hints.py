@@ -107,7 +107,7 @@ _FUNCTIONS = {
     **dict.fromkeys(("next_fast_len", "prev_fast_len"), "write SciPy's, and pass n="),
     **dict.fromkeys(("get_workers", "set_workers", "set_backend", "skip_backend", "set_global_backend",
                      "register_backend"), "the threads are those that XTENSOR_NUM_THREADS sets"),
-    "fftconvolve": 'write xt.signal.convolve(x, k, dims=("time", "lag"))',
+    "fftconvolve": 'write xt.signal.convolve(x, k, dims=("time", "lag"), method="fft")',
     "svdvals": "write xt.linalg.svd(a)[1]",
     "mse_loss": "write xt.mean((x - y) ** 2)", "Linear": 'write xt.dot(x, w, dim="feature") + b',
     "vmap": 'write xt.vectorize(f, "batch")', "jacrev": "write xt.jacobian(f)",

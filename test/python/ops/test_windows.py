@@ -311,6 +311,46 @@ def test_convolve_is_scipys(mode: str, n: int, m: int) -> None:
     np.testing.assert_allclose(y.values, want, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_convolve_by_transforms_is_scipys(dtype: str) -> None:
+    signal = pytest.importorskip("scipy.signal")
+    rng = np.random.default_rng(0)
+    for n, m in ((1, 1), (6, 4), (3, 7), (500, 90), (90, 500)):
+        x, k = rng.normal(size=(2, n)).astype(dtype), rng.normal(size=(m, 3)).astype(dtype)
+        for mode in ("full", "same", "valid"):
+            want = [[signal.convolve(row, k[:, j].astype("c16"), mode) for j in range(3)] for row in x.astype("c16")]
+            y = xt.signal.convolve(
+                xt.array(x, ("a", "time")), xt.array(k, ("lag", "b")), dims=("time", "lag"), mode=mode, method="fft"
+            )
+            assert y.dims == ("a", "time", "b")
+            assert y.dtype == dtype
+            np.testing.assert_allclose(
+                y.values, np.moveaxis(np.asarray(want), 1, 2), rtol=0,
+                atol=30 * np.finfo(dtype).eps * np.sqrt(min(n, m)),
+            )  # fmt: skip
+
+
+def test_convolve_takes_transforms_for_long_kernels() -> None:
+    rng = np.random.default_rng(0)
+
+    def takes(n: int, m: int, dtype: str, **more: Any) -> bool:
+        f = xt.jit(lambda x, k: xt.signal.convolve(x, k, dims=("t", "k"), **more))
+        x, k = xt.spec(t=n, dtype=dtype), xt.spec(k=m, dtype=dtype)
+        return "xtensor.fourier" in f.lower(x, k).as_text("traced")
+
+    assert takes(4096, 2048, "f4")
+    assert takes(4096, 2048, "c16", mode="same")
+    assert not takes(4096, 2048, "i4")
+    assert not takes(4096, 3, "f8")
+    assert not takes(4096, 2048, "f4", method="direct")
+    assert takes(4096, 3, "f2", method="fft")
+    x, k = rng.integers(-9, 9, 4000), rng.integers(-9, 9, 2000)
+    y = xt.signal.convolve(xt.array(x, "t"), xt.array(k, "k"), dims=("t", "k"))
+    np.testing.assert_array_equal(y.values, np.convolve(x, k))
+    f = lambda x, k: (xt.signal.convolve(x, k, dims=("t", "k"), mode="same", method="fft") ** 3).sum()  # noqa: E731
+    xt.testing.check_gradients(f, [xt.array(rng.normal(size=7), "t"), xt.array(rng.normal(size=4), "k")], order=2)
+
+
 def test_convolve_gradients_are_correlations() -> None:
     rng = np.random.default_rng(0)
     x, k = rng.normal(size=12), rng.normal(size=4)
@@ -358,6 +398,13 @@ def test_windows_are_read_where_they_lie() -> None:
         (lambda x: xt.nn.max_pool(x, 2), "dict"),
         (lambda x: xt.signal.convolve(x, xt.ones(k=2), dims=("t", "k"), mode="half"), "mode"),
         (lambda x: xt.signal.convolve(x, xt.ones(k=2), dims=("t", "a")), "'a'"),
+        (lambda x: xt.signal.convolve(x, xt.ones(k=2), dims=("t", "k"), method="fast"), "method is one of"),
+        (
+            lambda x: xt.signal.convolve(
+                xt.arange(4, dim="t"), xt.ones(k=2, dtype="i4"), dims=("t", "k"), method="fft"
+            ),
+            'method="direct"',
+        ),
     ],
 )
 def test_errors_say_what_is_wrong(call: Any, message: str) -> None:
