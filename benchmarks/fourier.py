@@ -1,13 +1,13 @@
 """`make bench`: Fourier transforms beside SciPy with two workers and JAX, in turns, and convolutions both ways.
 
-xtensor runs on the thread of the call and one worker (XTENSOR_NUM_THREADS=2).
+xtensor runs on the thread of the call and one worker (XTENSOR_NUM_THREADS=2). Times are the least of the rounds: those
+of a busy machine differ from round to round.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -81,7 +81,7 @@ def convolutions(n: int, m: int, dtype: str, peers: list[str]) -> dict[str, Run]
 
 
 def table(title: str, rows: dict[str, Callable[[], dict[str, Run]]], columns: list[str], rounds: int) -> Table:
-    """Median times, and in brackets how many times ours that is; the runs of a row take turns."""
+    """The least times, and in brackets how many times ours that is; the runs of a row take turns."""
     found = Table(title=title)
     for column in ("", *columns):
         found.add_column(column, justify="left" if not column else "right")
@@ -91,17 +91,15 @@ def table(title: str, rows: dict[str, Callable[[], dict[str, Run]]], columns: li
         for _ in range(rounds):
             for peer, run in runs.items():
                 times[peer].append(seconds(run))
-        median = {peer: statistics.median(t) for peer, t in times.items()}
-        first = median[columns[0]]
-        found.add_row(
-            name, *(f"{pretty(median[c])} ({median[c] / first:.2f})" if c in median else "-" for c in columns)
-        )
+        least = {peer: min(t) for peer, t in times.items()}
+        first = least[columns[0]]
+        found.add_row(name, *(f"{pretty(least[c])} ({least[c] / first:.2f})" if c in least else "-" for c in columns))
     return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--dtype", default="f4")
     parser.add_argument("--peers", default="scipy,jax")

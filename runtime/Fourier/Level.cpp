@@ -2,6 +2,7 @@
 // plans. CMakeLists.txt renames DUCC's namespace for each level, so that no function of a level is
 // taken for that of another one.
 #include "Fourier/Level.h"
+#include "Fourier/Scratch.h"
 #include "runtime.h"
 
 #include <exception>
@@ -100,7 +101,8 @@ std::shared_ptr<Plan> keptPlan(size_t length, bool vectorize) {
     std::shared_ptr<Plan> plan;
   };
   static Mutex mutex;
-  static std::list<Kept> kept;
+  // Not destroyed at exit: another thread may still transform.
+  static std::list<Kept> &kept = *new std::list<Kept>;
   auto found = [&]() -> std::shared_ptr<Plan> {
     for (auto at = kept.begin(); at != kept.end(); ++at)
       if (at->length == length && at->vectorize == vectorize) {
