@@ -31,8 +31,6 @@ def _instead(name: str, signature: inspect.Signature, args: Sequence[Any], kwarg
     known = signature.parameters
     dims = next((x.dims for x in args if hasattr(x, "dims")), ())
     some = repr(dims[0]) if dims else '"time"'
-    if "axis" in kwargs and ("out" in kwargs or "dtype" in kwargs):  # so NumPy's functions call methods
-        return f"np.{name} reads no names: write xt.{name}(x{f', dim={some}' if kwargs['axis'] is not None else ''})"
     if "dim" in known and ("axis" in kwargs or "axes" in kwargs):
         return _by_name(dims, kwargs.get("axis", kwargs.get("axes")), some)
     if "dim" in known and "dims" in kwargs:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import fft, linalg, nn, optim, random, signal
 from ..base.errors import trimmed
 from ..base.named import Labelled, Named
 from ..trace.tracer import Tracer
+from ..values.array import Array
 from .by_label import ByLabelMethods
 from .hints import module_lookup
 from .methods import ArrayMethods, LabelMethods, numpy_called
@@ -18,10 +21,33 @@ from .methods import ArrayMethods, LabelMethods, numpy_called
 _OF_THE_CLASS = frozenset({"__annotations__", "__dict__", "__doc__", "__module__", "__qualname__", "__slots__"})
 
 
+def _values(x: Any) -> Any:
+    """An argument of a function of NumPy, with NumPy arrays in place of named ones."""
+    if isinstance(x, Array):
+        return np.asarray(x)
+    if type(x) in (list, tuple):
+        return type(x)([_values(item) for item in x])
+    return x
+
+
+class _OfTheClass:
+    """`Array.__array_function__`, for NumPy, which asks the class. Arrays themselves do not have it: xarray takes what
+    has it for memory, and would hold an array, with dims of its own, in a DataArray.
+
+    NumPy's functions work on the values of an array, without names. Its ufuncs are refused (`__array_ufunc__`)."""
+
+    def __get__(self, array: Array | None, owner: type) -> _OfTheClass:
+        if array is not None:
+            raise AttributeError("__array_function__")
+        return self
+
+    def __call__(self, array: Array, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*_values(args), **{k: _values(x) for k, x in kwargs.items()})
+
+
 @trimmed
 def _array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """NumPy's other functions get an error that says what to write. `Array` has no such method: xarray takes what
-    has one for memory, and would hold an array, with dims of its own, in a DataArray."""
+    """Functions of NumPy that need values get an error that says what to write."""
     try:
         return function._implementation(*args, **kwargs)
     except TypeError:
@@ -34,6 +60,7 @@ def attach() -> None:
         for name, method in vars(methods).items():
             if name not in _OF_THE_CLASS:
                 setattr(base, name, method)
+    setattr(Array, "__array_function__", _OfTheClass())  # noqa: B010
     setattr(Tracer, "__array_function__", _array_function)  # noqa: B010 (type checkers know no such method)
     for module in (fft, linalg, nn, optim, random, signal):
         setattr(module, "__getattr__", module_lookup(module))  # noqa: B010 (else any attribute would pass)

@@ -230,7 +230,11 @@ CASES = {
     "spec of a set": (xt.ArgumentTypeError, ["dict"], lambda: xt.spec({"a"})),
     "ufunc": (xt.ArgumentTypeError, ["np.arcsin", "xt.asin(x)"], lambda: np.arcsin(x)),
     "ufunc of traced": (xt.ArgumentTypeError, ["np.sin", "xt.sin(x)"], lambda: xt.jit(lambda x: np.sin(x))(x)),
-    "numpy function": (xt.ArgumentTypeError, ["np.mean", "xt.mean(x)"], lambda: np.mean(x)),
+    "numpy function of traced": (
+        xt.ArgumentTypeError,
+        ["np.mean", "xt.mean(x)"],
+        lambda: xt.jit(lambda x: np.mean(x))(x),
+    ),
     "numpy reads traced": (xt.ArgumentTypeError, ["np.sort"], lambda: xt.jit(lambda x: np.sort(x))(x)),
     "axis": (xt.ArgumentTypeError, ["xt.mean", "dim='a'"], lambda: x.mean(axis=0)),
     "axis of function": (xt.ArgumentTypeError, ["xt.mean", "dim='a'"], lambda: xt.mean(x, axis=0)),
