@@ -22,13 +22,14 @@ def XTensor_AllReduceOp : XTensor_CollectiveOp<"all_reduce"> {
     Constraints:
     * (all_reduce_c1) `any` and `all` take bools, the others numbers; there is no `argmax`, `argmin`.
 
-    Example: `xtensor.all_reduce sum %x across data {communicator = 0 : i64} : !xtensor.array<k: 3,
-    f32>`
+    Example: `xtensor.all_reduce sum %x across data communicator 0 : !xtensor.array<k: 3, f32>`
   }];
   let arguments = (ins XTensor_ReduceKind:$kind, XTensor_ArrayType:$x, StrAttr:$axis,
                        I64Attr:$communicator);
   let results = (outs XTensor_ArrayType:$y);
-  let assemblyFormat = "$kind $x `across` custom<Name>($axis) attr-dict `:` type($x)";
+  let assemblyFormat = [{
+    $kind $x `across` custom<Name>($axis) `communicator` $communicator attr-dict `:` type($x)
+  }];
   let hasVerifier = 1;
 }
 
@@ -42,25 +43,26 @@ def XTensor_AllGatherOp : XTensor_CollectiveOp<"all_gather"> {
     * (all_gather_c1) `dim` is a dim of the array, and its size is static.
     * (all_gather_c2) `processes` is at least 1.
 
-    Example: `xtensor.all_gather %x along t across data {communicator = 0 : i64, processes = 2 : i64}
-    : !xtensor.array<t: 4, f32>`
+    Example: `xtensor.all_gather %x along t across data communicator 0 of 2 : !xtensor.array<t: 4,
+    f32>`
   }];
   let arguments = (ins XTensor_ArrayType:$x, StrAttr:$dim, StrAttr:$axis, I64Attr:$communicator,
                        I64Attr:$processes);
   let results = (outs XTensor_ArrayType:$y);
   let assemblyFormat = [{
-    $x `along` custom<Name>($dim) `across` custom<Name>($axis) attr-dict `:` type($x)
+    $x `along` custom<Name>($dim) `across` custom<Name>($axis) `communicator` $communicator
+    `of` $processes attr-dict `:` type($x)
   }];
 }
 
 def XTensor_ProcessIndexOp : XTensor_CollectiveOp<"process_index"> {
   let summary = "The position of this process along a dim of the mesh";
   let description = [{
-    Example: `xtensor.process_index across data {communicator = 0 : i64}`
+    Example: `xtensor.process_index across data communicator 0`
   }];
   let arguments = (ins StrAttr:$axis, I64Attr:$communicator);
   let results = (outs XTensor_SizeArray:$y);
-  let assemblyFormat = "`across` custom<Name>($axis) attr-dict";
+  let assemblyFormat = "`across` custom<Name>($axis) `communicator` $communicator attr-dict";
 }
 
 #endif // XTENSOR_COLLECTIVE_OPS_TD

@@ -25,7 +25,7 @@ def Distribute : Pass<"xtensor-distribute", "::mlir::ModuleOp"> {
     func.func @main(%x: !xtensor.array<b: 4, i: 3, f32>, %w: !xtensor.array<i: 3, f32>) -> !xtensor.array<i: 3, f32> {
       %y = xtensor.contract %x, %w over [i] : !xtensor.array<b: 4, i: 3, f32>, !xtensor.array<i: 3, f32>
       %p = xtensor.contract %x, %y over [b] : !xtensor.array<b: 4, i: 3, f32>, !xtensor.array<b: 4, f32>
-      %g = xtensor.all_reduce sum %p across data {communicator = 0 : i64} : !xtensor.array<i: 3, f32>
+      %g = xtensor.all_reduce sum %p across data communicator 0 : !xtensor.array<i: 3, f32>
       return %g : !xtensor.array<i: 3, f32>
     }
     ```

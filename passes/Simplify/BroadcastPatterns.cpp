@@ -42,28 +42,6 @@ struct ImpliedBroadcast : OpTraitRewritePattern<trait::Elementwise> {
   }
 };
 
-/// MLIR's folder moves a constant operand to the right, and keeps the type of the result. With
-/// other operands first, the result has its dims in another order: a broadcast gives it the former
-/// one.
-struct MovedConstant : OpTraitRewritePattern<trait::Elementwise> {
-  explicit MovedConstant(MLIRContext *context)
-      : OpTraitRewritePattern(context, /*benefit=*/10) {} // no other pattern may see such an op
-  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!op->hasTrait<OpTrait::IsCommutative>())
-      return failure();
-    auto type = arrayType(op->getResult(0));
-    ArrayType inferred = unionOf({arrayType(op->getOperand(0)), arrayType(op->getOperand(1))},
-                                 type.getElementType());
-    if (!inferred || inferred.getDimNames() == type.getDimNames())
-      return failure();
-    rewriter.setInsertionPointAfter(op);
-    auto y = BroadcastOp::create(rewriter, op->getLoc(), type, op->getResult(0), ValueRange());
-    rewriter.modifyOpInPlace(op, [&] { op->getResult(0).setType(inferred); });
-    rewriter.replaceAllUsesExcept(op->getResult(0), y, y);
-    return success();
-  }
-};
-
 /// The sum of what was broadcast over the same dims is a multiple.
 struct SumOfBroadcast : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -106,5 +84,5 @@ struct SumOfBroadcast : OpRewritePattern<ReduceOp> {
 } // namespace
 
 void xtensor::addBroadcastPatterns(RewritePatternSet &patterns) {
-  patterns.add<ImpliedBroadcast, MovedConstant, SumOfBroadcast>(patterns.getContext());
+  patterns.add<ImpliedBroadcast, SumOfBroadcast>(patterns.getContext());
 }

@@ -8,7 +8,7 @@
 // CHECK-SAME: %[[X:[a-z0-9]+]]: !xtensor.array<b: 4, i: 3, f32>{{.*}}, %[[W:[a-z0-9]+]]: !xtensor.array<i: 3, f32>
 // CHECK-NEXT: %[[Y:.+]] = xtensor.contract %[[X]], %[[W]] over [i] : !xtensor.array<b: 4, i: 3, f32>, !xtensor.array<i: 3, f32>
 // CHECK-NEXT: %[[P:.+]] = xtensor.contract %[[X]], %[[Y]] over [b]
-// CHECK-NEXT: %[[G:.+]] = xtensor.all_reduce sum %[[P]] across data {communicator = 7 : i64} : <i: 3, f32>
+// CHECK-NEXT: %[[G:.+]] = xtensor.all_reduce sum %[[P]] across data communicator 7 : <i: 3, f32>
 // CHECK-NEXT: return %[[G]] : !xtensor.array<i: 3, f32>
 func.func @main(%x: !x, %w: !w) -> !w
     attributes {xtensor.mesh = {data = array<i64: 2, 7>}, xtensor.split = {b = "data"}} {
@@ -21,7 +21,7 @@ func.func @main(%x: !x, %w: !w) -> !w
 
 // A dim of the result that is split alike: the sum of this process's part would be of other elements.
 // CHECK-LABEL: func.func @both(
-// CHECK: %[[ALL:.+]] = xtensor.all_gather %{{.+}} along b across data {communicator = 0 : i64, processes = 2 : i64} : <b: 4, f32>
+// CHECK: %[[ALL:.+]] = xtensor.all_gather %{{.+}} along b across data communicator 0 of 2 : <b: 4, f32>
 // CHECK: %[[Y:.+]] = xtensor.contract %[[ALL]], %{{.+}} over [b] : !xtensor.array<b: 8, f32>, !xtensor.array<c: 2, f32>
 // CHECK-NEXT: return %[[Y]] : !xtensor.array<c: 2, f32>
 func.func @both(%x: !xtensor.array<b: 8, f32>, %y: !xtensor.array<c: 4, f32>) -> !xtensor.array<c: 4, f32>
@@ -52,7 +52,7 @@ func.func @narrow(%x: !xtensor.array<b: 8, h: 4, f16>) -> !xtensor.array<f16>
 // CHECK-LABEL: func.func @sorted(
 // CHECK: %[[ALL:.+]] = xtensor.all_gather %{{.+}} along b across data
 // CHECK: %[[AT:.+]] = xtensor.argsort %[[ALL]] along b : <b: 8, f32>
-// CHECK: %[[HERE:.+]] = xtensor.process_index across data {communicator = 0 : i64}
+// CHECK: %[[HERE:.+]] = xtensor.process_index across data communicator 0
 // CHECK: %[[MINE:.+]] = xtensor.gather clip %[[AT]] at %{{.+}} along [b]
 // CHECK: return %[[MINE]] : !xtensor.array<b: 4, i64>
 func.func @sorted(%x: !xtensor.array<b: 8, f32>) -> !xtensor.array<b: 8, i64>

@@ -43,6 +43,6 @@ func.func @numbers(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
 
 func.func @argmax(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32> {
   // expected-error @+1 {{there is no argmax of processes}}
-  %y = xtensor.all_reduce argmax %x across data {communicator = 0 : i64} : !xtensor.array<b: 4, f32>
+  %y = xtensor.all_reduce argmax %x across data communicator 0 : !xtensor.array<b: 4, f32>
   return %y : !xtensor.array<b: 4, f32>
 }

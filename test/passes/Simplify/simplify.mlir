@@ -168,15 +168,3 @@ func.func @select_of_equal(%c: !xtensor.array<i: 3, i1>, %x: !xtensor.array<i: 3
   %y = xtensor.select %c, %a, %b : !xtensor.array<i: 3, i1>, !xtensor.array<i: 3, f32>, !xtensor.array<i: 3, f32>
   return %y : !xtensor.array<i: 3, f32>
 }
-
-// A constant goes to the right; what then has its dims in another order keeps its type by a broadcast.
-// CHECK-LABEL: func.func @moved_constant(
-// CHECK: %[[C:.+]] = xtensor.constant
-// CHECK-NEXT: %[[Y:.+]] = xtensor.mul %arg0, %[[C]] : <j: 4, f32>, <i: 3, f32>
-// CHECK-NEXT: %[[B:.+]] = xtensor.broadcast %[[Y]] : (!xtensor.array<j: 4, i: 3, f32>) -> !xtensor.array<i: 3, j: 4, f32>
-// CHECK-NEXT: return %[[B]]
-func.func @moved_constant(%x: !j) -> !ij {
-  %c = xtensor.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32> as <i: 3, f32>
-  %0 = xtensor.mul %c, %x : !i, !j
-  return %0 : !ij
-}

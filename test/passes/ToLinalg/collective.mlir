@@ -6,7 +6,7 @@
 // CHECK: %[[Y:.+]] = xtensor.library "xt_all_reduce" ins(%{{.+}} : tensor<3x2xf32>) outs(%[[E]] : tensor<3x2xf32>) {options = array<i64: 4, 2, 0>} -> tensor<3x2xf32>
 // CHECK: return %[[Y]]
 func.func @reduced(%x: !xtensor.array<a: 3, b: 2, f32>) -> !xtensor.array<a: 3, b: 2, f32> {
-  %y = xtensor.all_reduce max %x across data {communicator = 4 : i64} : !xtensor.array<a: 3, b: 2, f32>
+  %y = xtensor.all_reduce max %x across data communicator 4 : !xtensor.array<a: 3, b: 2, f32>
   return %y : !xtensor.array<a: 3, b: 2, f32>
 }
 
@@ -15,13 +15,13 @@ func.func @reduced(%x: !xtensor.array<a: 3, b: 2, f32>) -> !xtensor.array<a: 3, 
 // CHECK: %[[W:.+]] = xtensor.library "xt_all_gather" ins(%[[P]] : tensor<2x3xf32>) outs(%{{.+}} : tensor<8x3xf32>) {options = array<i64: 1>} -> tensor<8x3xf32>
 // CHECK: linalg.{{.*}} ins(%[[W]] : tensor<8x3xf32>) outs(%{{.+}} : tensor<3x8xf32>)
 func.func @gathered(%x: !xtensor.array<a: 3, b: 2, f32>) -> !xtensor.array<a: 3, b: 8, f32> {
-  %y = xtensor.all_gather %x along b across data {communicator = 1 : i64, processes = 4 : i64} : !xtensor.array<a: 3, b: 2, f32>
+  %y = xtensor.all_gather %x along b across data communicator 1 of 4 : !xtensor.array<a: 3, b: 2, f32>
   return %y : !xtensor.array<a: 3, b: 8, f32>
 }
 
 // CHECK-LABEL: func @index(
 // CHECK: xtensor.library "xt_process_index" outs(%{{.+}} : tensor<i64>) {options = array<i64: 0>} -> tensor<i64>
 func.func @index() -> !xtensor.array<i64> {
-  %y = xtensor.process_index across data {communicator = 0 : i64}
+  %y = xtensor.process_index across data communicator 0
   return %y : !xtensor.array<i64>
 }
