@@ -104,8 +104,8 @@ Sizes::FoundSome Sizes::some(Operation *op, Value size) const {
   if (auto of = size.getDefiningOp<SizeOp>())
     return some(op, of.getX().getType(), of.getDim());
   auto smaller = size.getDefiningOp<MinimumOp>();
-  if (smaller && llvm::all_of(smaller->getOperands(),
-                              [](Value v) { return bool(v.getDefiningOp<SizeOp>()); }))
+  if (smaller &&
+      llvm::all_of(smaller->getOperands(), [](Value v) { return bool(v.getDefiningOp<SizeOp>()); }))
     return smallest(smaller, {some(op, smaller.getLhs()), some(op, smaller.getRhs())});
   return op->emitError("a size is computed from values; sizes follow from the arguments' dims only")
          << Fault::Unsupported;
