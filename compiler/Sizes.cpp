@@ -140,7 +140,18 @@ LogicalResult Sizes::introduce(Operation *op, StringRef dim, FoundSome size) {
     least.try_emplace(dim, *smaller);
   if (isNew || (smaller && it != least.end() && it->second.sizes == smaller->sizes))
     return success();
-  // No check of a call compares the smaller of two sizes.
+  // A call can check that the sizes are equal, as those of a square matrix are; not which is
+  // smaller.
+  Least other = smaller ? *smaller : it->second;
+  Some single = smaller && it == least.end() ? Some(known.lookup(dim)) : *size;
+  if (auto *one = std::get_if<SizeProduct>(&single); one && llvm::is_contained(other.sizes, *one)) {
+    SizeProduct all = *one;
+    least.erase(dim);
+    for (const SizeProduct &each : other.sizes)
+      if (failed(introduce(op, dim, Found(all))) || failed(introduce(op, dim, Found(each))))
+        return failure();
+    return success();
+  }
   Operation *from = smaller ? smaller->op : it->second.op;
   return emitError(from->getLoc(), "xt.linalg.")
          << Fault::Unsupported << factorName(from) << ": the dim '" << dim
