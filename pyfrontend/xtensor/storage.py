@@ -219,7 +219,8 @@ def _save_dataset(arrays: Any, place: Path) -> None:
                    instead="Rename it; .safetensors holds any names")  # fmt: skip
     write = arrays.to_netcdf if place.suffix == ".nc" else arrays.to_zarr
     how = {} if place.suffix == ".nc" else {"mode": "w"}
-    _by_xarray("save", place, lambda: write(place, **how))
+    there = place.resolve()  # a store replaces a folder, and not a link to one
+    _by_xarray("save", place, lambda: write(there, **how))
 
 
 def _load_dataset(place: Path) -> dict[str, Array]:

@@ -76,6 +76,17 @@ def test_named_arrays_by_xarray(tmp_path: Path, suffix: str) -> None:
     np.testing.assert_array_equal(xr.open_dataset(path, engine=None if suffix == ".nc" else "zarr").twice, 2 * ds.heat)
 
 
+@pytest.mark.parametrize("suffix", [".safetensors", ".nc", ".zarr"])
+def test_links_are_followed(tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("zarr" if suffix == ".zarr" else "safetensors", reason="what writes the file is not installed")
+    place, link = tmp_path / f"there{suffix}", tmp_path / f"link{suffix}"
+    xt.save({"a": xt.ones(i=2)}, place)
+    link.symlink_to(place)
+    xt.save({"a": xt.zeros(i=3)}, link)
+    assert link.is_symlink()
+    np.testing.assert_array_equal(xt.load_arrays(place)["a"].values, np.zeros(3))
+
+
 def test_errors_say_what_to_write(tmp_path: Path) -> None:
     pytest.importorskip("safetensors", reason="safetensors is not installed")
     with pytest.raises(xt.ArgumentError, match=r"suffix of 'x.npz' is not .safetensors, .nc"):
