@@ -11,11 +11,12 @@ import numpy as np
 from .. import _native
 from ..base.dims import unknown
 from ..base.errors import ArgumentError, ArgumentTypeError, DTypeError, SizeError
-from ..call.dispatch import op
+from ..call.dispatch import op, tracing
 from ..call.opened import LARGEST, Amount, any_number, apart, renamed, room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
+from ..values.array import Array as Concrete
 from ..values.array import from_values
 from . import promotion as p
 from .arguments import Size, by_dim, dims_of, extend, fail, fresh, integer, is_static, reorder, size_of, static_size
@@ -329,13 +330,23 @@ def _diff_wide(x: ArrayLike, space: ArrayLike, dim: str, n: int, /) -> Array:
     return found[0]
 
 
-@op(wide=(_diff_plan, _diff_wide))
+MOST_DIFFERENCES = 8  # of one program
+
+
 def diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Array:
     """Returns the n-th difference of neighbours along `dim`, whose size shrinks by n.
 
     For bools it tells whether neighbours differ. `label` says whose coordinate a difference keeps: "upper" or
     "lower".
     """
+    if type(x) is Concrete and x.meta is None and type(n) is int and type(dim) is str and not tracing():
+        while n > MOST_DIFFERENCES and x.sizes.get(dim, 0) > 0 and x.size <= LARGEST:  # by one program for all n
+            x, n = _diff(x, dim, MOST_DIFFERENCES, label=label), n - MOST_DIFFERENCES
+    return _diff(x, dim, n, label=label)
+
+
+@op(name="diff", wide=(_diff_plan, _diff_wide))
+def _diff(x: ArrayLike, dim: str, /, n: int = 1, *, label: str = "upper") -> Array:
     x = as_tracer(x)
     (dim,) = dims_of("diff", x, [dim])
     times = integer("diff", n, "n")

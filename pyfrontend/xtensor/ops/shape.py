@@ -468,13 +468,13 @@ def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
 
 
 def _are_small(arrays: Any, dim: Any) -> bool:
-    """Whether these are many small arrays that differ in the size of `dim` alone."""
+    """Whether these are many small arrays that differ in the size of `dim` alone, if they have it."""
     if tracing() or type(arrays) not in (list, tuple) or len(arrays) <= MOST_PIECES:
         return False
     first = arrays[0]
     return (
         all(type(x) is Concrete and x.meta is None for x in arrays)
-        and dim in first.dims
+        and type(dim) is str
         and all(x.dims == first.dims and x.dtype == first.dtype and x.device == first.device for x in arrays)
         and sum(x.size for x in arrays) <= LARGEST
     )
