@@ -189,6 +189,11 @@ def _checked_name(name: str) -> str:
 def _traced(asked: _Asked) -> tuple[Program, dict[str, Any]]:
     """The program, and what the compiler is told of it."""
     jitted = asked.f if isinstance(asked.f, Jitted) else jit(asked.f)
+    if jitted.layout is not None:
+        raise UnsupportedError(
+            f"xt.export: {jitted.__name__} has mesh= and split=, and a bundle is the program of one process. Export "
+            "xt.jit(f) without them"
+        )
     program, call, _ = jitted._compiler.abstract(*_by_position(jitted, asked.args, asked.kwargs), donates=False)
     weights = [a.to("cpu").to_numpy().tobytes() for a in program.captured]
     return program, {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
@@ -84,6 +85,11 @@ class Jitted(Function, Pickled, Generic[P, R]):
     def __repr__(self) -> str:
         return f"<jit of {self.__name__}>"
 
+    @property
+    def layout(self) -> Layout | None:
+        """What ``mesh=`` and ``split=`` say; None: the program of one process."""
+        return self._compiler.layout
+
     def _made(self) -> tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]:
         """Copies and other processes compile for themselves."""
         return self.__dict__.get("_transform") or (self.__wrapped__, _jit_again, (self._options,))
@@ -114,6 +120,9 @@ class Jitted(Function, Pickled, Generic[P, R]):
     def as_text(self, phase: str, *args: Any, **kwargs: Any) -> str:
         """Returns ``f.lower(*args).as_text(phase)``."""
         return str(self.lower(*args, **kwargs).as_text(phase))
+
+
+_traced = threading.local()  # layout: of the program that is being traced
 
 
 def _layout(mesh: Any, split: Any, dynamic_dims: Any, device: str | None) -> Layout | None:
@@ -217,6 +226,11 @@ class _Compiler:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if tracing():
+            if self.layout is not None and self.layout != getattr(_traced, "layout", None):
+                raise UnsupportedError(
+                    f"{self.name} has mesh= and split=, and is called in a program without: there, its arguments would "
+                    "not be parts. Give mesh= and split= to the outermost xt.jit"
+                )
             return call_with("jit", self.fn, args, kwargs)
         return self.call(args, kwargs)
 
@@ -297,7 +311,11 @@ class _Compiler:
         if target.device is not None:
             raise UnsupportedError(f"{self.name}: programs of several processes run on the CPU, not on {target.name!r}")
         whole = [self.layout.whole(s) for s in specs]
-        program = programs.trace(body, whole, self.name, names, target, {}, donated)
+        outer, _traced.layout = getattr(_traced, "layout", None), self.layout
+        try:
+            program = programs.trace(body, whole, self.name, names, target, {}, donated)
+        finally:
+            _traced.layout = outer
         program.distribute(self.layout)
         return program
 

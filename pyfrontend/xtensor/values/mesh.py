@@ -105,6 +105,9 @@ class Mesh:
             self._alive.append(along)
             self.communicators[d] = n, _native.add_communicator(mpi._handleof(along), self.position[d], n)
 
+    def __reduce__(self) -> Any:
+        raise ArgumentTypeError(f"{self!r} cannot be pickled: each process makes its own, all of them together")
+
     def __repr__(self) -> str:
         return f"xt.Mesh({', '.join(f'{d}={n}' for d, n in self.sizes.items())})"
 
@@ -125,6 +128,11 @@ class Layout:
                     f"split={{{d!r}: {along!r}}}: {mesh!r} has no dim {along!r}; its dims are "
                     f"{', '.join(map(repr, mesh.sizes))}"
                 )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layout) and self.mesh is other.mesh and self.split == other.split
+
+    __hash__ = None  # type: ignore[assignment]
 
     def parts(self, dim: str) -> int:
         """The number of parts of a dim."""

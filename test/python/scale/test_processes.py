@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import distributed_program
 import pytest
@@ -47,8 +49,14 @@ def test_transforms_keep_the_mesh() -> None:
     f = xt.jit(lambda x: (x * x).sum(), mesh=xt.Mesh(data=1), split={"b": "data"})
     x = xt.arange(4.0, dim="b")
     assert "all_reduce" in f.lower(x).as_text("distributed")
+    g = xt.jit(lambda x: xt.grad(f)(x) + f(x), mesh=f.layout.mesh, split={"b": "data"})
+    assert g(x).values.tolist() == [14, 16, 18, 20]
     value, gradient = xt.value_and_grad(f)(x)
     assert value.item() == 14 and gradient.values.tolist() == [0, 2, 4, 6]
+
+
+def step(mesh: xt.Mesh) -> xt.Jitted[..., Any]:
+    return xt.jit(lambda x: (x * x).sum(), mesh=mesh, split={"b": "data"})
 
 
 MESH_ERRORS = {
@@ -73,6 +81,14 @@ MESH_ERRORS = {
         xt.UnsupportedError,
         "argument 0 has labels",
     ),
+    "export": (lambda m: xt.export(step(m), (xt.ones(b=2),)), xt.UnsupportedError, "a bundle is the program of one"),
+    "vjp": (lambda m: xt.vjp(step(m), xt.ones(b=2)), xt.UnsupportedError, "called in a program without"),
+    "in another": (
+        lambda m: xt.jit(lambda x: step(m)(x), mesh=m, split={"c": "data"})(xt.ones(b=2)),
+        xt.UnsupportedError,
+        "called in a program without",
+    ),
+    "pickle": (lambda m: pickle.dumps(m), xt.ArgumentTypeError, "cannot be pickled"),
     "two of one": (
         lambda m: xt.jit(lambda x, y: x * y, mesh=m, split={"b": "data", "c": "data"})(xt.ones(b=2), xt.ones(c=2)),
         xt.DimensionError,
