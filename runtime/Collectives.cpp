@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <vector>
 
@@ -38,14 +39,19 @@ Communicator find(int64_t number) {
   return all.communicators[number];
 }
 
-/// MPI leaves open what its maximum of a NaN is.
+/// MPI leaves open what its maximum of a NaN is, and of zeros of both signs. The result must not
+/// depend on the order: processes that disagree about a number take different branches.
 template <typename T, bool isMax>
 void extremum(const void *from, void *to, const int *count, const void *) {
   auto *x = static_cast<const T *>(from);
   auto *y = static_cast<T *>(to);
-  for (int i = 0; i < *count; ++i)
-    if (std::isnan(x[i]) || (isMax ? x[i] > y[i] : x[i] < y[i]))
-      y[i] = std::isnan(y[i]) ? y[i] : x[i];
+  for (int i = 0; i < *count; ++i) {
+    bool wins = isMax ? x[i] > y[i] : x[i] < y[i];
+    if (std::isnan(x[i]) || std::isnan(y[i]))
+      y[i] = std::numeric_limits<T>::quiet_NaN();
+    else if (wins || (x[i] == y[i] && std::signbit(x[i]) != isMax))
+      y[i] = x[i];
+  }
 }
 
 int64_t bytesOf(int32_t type) {

@@ -141,16 +141,19 @@ Value Distributor::part(Value whole, ArrayType wanted) {
   return whole;
 }
 
-Value Distributor::combined(ReduceKind kind, Value partial, ArrayRef<const MeshDim *> across) {
-  if (across.empty())
-    return partial;
-  Type element = arrayType(partial).getElementType();
+Value Distributor::widened(Value part) {
+  Type element = arrayType(part).getElementType();
   bool isNarrow = element.isF16() || element.isBF16();
-  if (isNarrow)
-    partial = CastOp::create(b, location, partial, b.getF32Type());
+  return isNarrow ? CastOp::create(b, location, part, b.getF32Type()).getResult() : part;
+}
+
+Value Distributor::combined(ReduceKind kind, Value partial, ArrayRef<const MeshDim *> across,
+                            Type element) {
+  partial = widened(partial);
   for (const MeshDim *along : across)
     partial = AllReduceOp::create(b, location, kind, partial, along->name.getValue(),
                                   along->communicator);
+  bool isNarrow = arrayType(partial).getElementType() != element;
   return isNarrow ? CastOp::create(b, location, partial, element).getResult() : partial;
 }
 

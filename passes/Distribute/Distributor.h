@@ -50,9 +50,11 @@ public:
   mlir::Value part(mlir::Value whole, ArrayType wanted);
   /// The position in the whole array of the first element that this process has, of `size`.
   mlir::Value firstOf(const MeshDim &along, int64_t size, mlir::Type element);
-  /// Partial results of each process, combined across dims of the mesh.
+  /// Floats of 16 bits as 32: sums of parts are rounded once, after they are combined.
+  mlir::Value widened(mlir::Value part);
+  /// Partial results of each process, combined across dims of the mesh, as arrays of `element`.
   mlir::Value combined(ReduceKind kind, mlir::Value partial,
-                       llvm::ArrayRef<const MeshDim *> across);
+                       llvm::ArrayRef<const MeshDim *> across, mlir::Type element);
 
   //===- ops ---===//
   /// Infers the types of an op's results again, where they follow from its operands.

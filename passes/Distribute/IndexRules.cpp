@@ -77,8 +77,14 @@ static LogicalResult scatter(Distributor &t, Operation *o) {
     together.emplace();
   }
   bool adds = !together->empty() && kind == ReduceKind::sum;
-  if (adds) // the target counts once
-    op.getTargetMutable().set(zeros(t.b, t.loc(), arrayType(op.getTarget()), {}));
+  Type element = type.getElementType();
+  if (adds) { // the target counts once; -0.0 is what changes no sum
+    op.getUpdatesMutable().set(t.widened(op.getUpdates()));
+    ArrayType sums =
+        arrayType(op.getTarget()).withElement(arrayType(op.getUpdates()).getElementType());
+    Value nothing = scalar(t.b, t.loc(), sums.getElementType(), -0.0);
+    op.getTargetMutable().set(conform(t.b, t.loc(), nothing, sums, {}));
+  }
   if (failed(t.infer(op)))
     return failure();
   if (together->empty()) {
@@ -87,7 +93,7 @@ static LogicalResult scatter(Distributor &t, Operation *o) {
   }
   t.b.setInsertionPointAfter(op);
   t.replaceUses(op.getY(), [&] {
-    Value all = t.part(t.combined(*kind, op.getY(), *together), wanted->front());
+    Value all = t.part(t.combined(*kind, op.getY(), *together, element), wanted->front());
     return adds ? AddOp::create(t.b, t.loc(), target, all).getResult() : all;
   });
   return success();

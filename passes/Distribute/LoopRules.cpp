@@ -39,7 +39,9 @@ static LogicalResult scan(Distributor &t, Operation *o) {
   if (failed(regions(t, op)))
     return failure();
   SmallVector<ArrayType> types(*wanted);
-  for (auto [type, result] : llvm::zip_equal(types, op.getResults()))
+  // Stacks have the steps of all processes; a carry that has the dim is a part like any other.
+  size_t carries = op.getCarry().size();
+  for (auto [type, result] : llvm::drop_begin(llvm::zip_equal(types, op.getResults()), carries))
     if (type.hasDim(dim)) {
       SmallVector<int64_t> shape(type.getShape());
       shape[type.find(dim)] = t.wholeOf(result).getSize(dim);

@@ -122,14 +122,18 @@ static LogicalResult reduced(Distributor &t, Operation *op, ReduceKind kind,
     else if (along)
       whole.push_back(dim);
   }
-  for (OpOperand &operand : op->getOpOperands())
-    operand.set(t.whole(operand.get(), whole));
+  Type element = result.getElementType();
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value v = t.whole(operand.get(), whole);
+    operand.set(across.empty() ? v : t.widened(v));
+  }
   if (failed(t.infer(op)))
     return failure();
   if (across.empty())
     return success();
   t.b.setInsertionPointAfter(op);
-  t.replaceUses(op->getResult(0), [&] { return t.combined(kind, op->getResult(0), across); });
+  t.replaceUses(op->getResult(0),
+                [&] { return t.combined(kind, op->getResult(0), across, element); });
   return success();
 }
 

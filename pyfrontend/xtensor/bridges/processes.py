@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import tree
+from ..base.errors import UnsupportedError
 from ..call.arrays import array, as_array
 from ..values.mesh import Layout, Mesh
 
@@ -37,6 +38,9 @@ def gather(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
 
     def whole(leaf: Any) -> Any:
         given = as_array(leaf)
+        if given.meta is not None:
+            raise UnsupportedError("xt.gather: labels of parts are not joined. Pass xt.array(x.values, x.dims)")
+        layout.slice("xt.gather", given.dims, [n * layout.parts(d) for d, n in given.sizes.items()])
         values = given.values
         for along, comm in zip(mesh.sizes, mesh._alive, strict=True):
             for axis, d in enumerate(given.dims):

@@ -46,6 +46,7 @@ class Program:
     consulted: bool = False  # whether the labels of the call's arguments are a part of what this was made for
     donated: tuple[int, ...] = ()  # inputs that a call takes over
     layout: Layout | None = None  # over several processes, each of which has a part of the inputs and outputs
+    text: str = ""  # of a program with a layout, before it is distributed: equal in all processes
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -71,6 +72,7 @@ class Program:
     def distribute(self, layout: Layout) -> None:
         """From now on this is the program of each of several processes."""
         self.layout = layout
+        self.text = str(self.module)
         whole = range(len(self.inputs), len(self.all_inputs))
         mark_distributed(self.main, layout.mesh.communicators, layout.split, whole)
 

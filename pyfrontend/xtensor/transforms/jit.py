@@ -258,9 +258,8 @@ class _Compiler:
     def compile(self, call: Call, device: _native.Device | None) -> Entry:
         program, target = self.placed(call, targets.target_of(device))
         if self.layout is not None:
-            text = str(program.module).encode()
             told = ", ".join(describe_array(s) for s in program.given)
-            self.layout.agree(f"xt.jit({self.name}, mesh=)", hashlib.sha256(text).digest(), told)
+            self.layout.agree(f"xt.jit({self.name}, mesh=)", hashlib.sha256(program.text.encode()).digest(), told)
         return Entry(program, bool(call.labelled), target.device)
 
     def register(self, entry: Entry, call: Call, under: options.Options) -> None:
@@ -317,6 +316,7 @@ class _Compiler:
         finally:
             _traced.layout = outer
         program.distribute(self.layout)
+        self.layout.check_used(f"xt.jit({self.name}, split=)", [s.dims for s in specs], program.text)
         return program
 
     def check_dynamic(self, specs: Sequence[Spec]) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .. import _native
 from ..base.dims import check_name, describe
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
@@ -80,7 +82,7 @@ class Mesh:
     def __init__(self, sizes: Mapping[str, int] | None = None, /, comm: Any = None, **more: int) -> None:
         self.sizes = {check_name(d): n for d, n in {**(sizes or {}), **more}.items()}
         for d, n in self.sizes.items():
-            if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+            if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
                 raise ArgumentTypeError(f"xt.Mesh({d}={n!r}): a number of processes is needed, at least 1")
         mpi = _mpi()
         self.comm = mpi.COMM_WORLD if comm is None else comm
@@ -123,6 +125,8 @@ class Layout:
         self.mesh = mesh
         self.split = {check_name(d): along for d, along in split.items()}
         for d, along in self.split.items():
+            if not isinstance(along, str):
+                raise ArgumentTypeError(f"split={{{d!r}: {along!r}}}: the name of a dim of the mesh is needed")
             if along not in mesh.sizes:
                 raise DimensionError(
                     f"split={{{d!r}: {along!r}}}: {mesh!r} has no dim {along!r}; its dims are "
@@ -137,6 +141,16 @@ class Layout:
     def parts(self, dim: str) -> int:
         """The number of parts of a dim."""
         return self.mesh.sizes[self.split[dim]] if dim in self.split else 1
+
+    def check_used(self, what: str, given: Sequence[Sequence[str]], program: str) -> None:
+        """Refuses where no array of a program, here as text, has a dim that is split: it is a slip of the pen."""
+        if any(d in program for d in self.split):
+            return
+        there = {d: None for dims in given for d in dims}
+        raise DimensionError(
+            f"{what}: no array has dim {', '.join(map(repr, self.split)) or 'of split'}; the arguments' dims are "
+            f"{', '.join(map(repr, there)) or 'none'}"
+        )
 
     def whole(self, part: Spec) -> Spec:
         """What all processes have together."""
@@ -177,6 +191,6 @@ class Layout:
             if there != here:
                 raise ArgumentError(
                     f"{what}: process {rank} of the mesh compiles another program than process "
-                    f"{self.mesh.comm.Get_rank()}: {text}, and here {told}. All processes call a function with the "
-                    "same dims, sizes and dtypes, in the same order"
+                    f"{self.mesh.comm.Get_rank()}: {text}, and here {told}. All processes call the same function with "
+                    "the same dims, sizes and dtypes, static values and arrays from outside, in the same order"
                 )

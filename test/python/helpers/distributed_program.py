@@ -55,6 +55,12 @@ for dtype in ("int8", "uint16", "int32", "uint64", "float16", "float32", "bool")
     case(f"max of {dtype}", lambda x: x.max("b"), array(dtype, b=8, i=3))
 case("sum of bfloat16", lambda x: x.sum("b"), X.astype("bfloat16"))
 case("complex", lambda x, y: xt.dot(x + 1j * y, y - 2j * x, dim="b"), X, array(b=8, i=6))
+BIG = xt.array([6e4] * 4 + [-6e4] * 4, "b").astype("float16")
+case("contraction of float16", lambda x: xt.dot(x, xt.ones(b=8, dtype="f2"), dim="b"), BIG)
+case("scatter of float16", lambda x: xt.zeros(row=2, dtype="f2").at(row=xt.zeros(b=8, dtype="i8")).add(x), BIG)
+ZEROS = xt.array([0.0, -0.0] * 4, "b")
+case("max of zeros", lambda x: (1 / x.max("b"), 1 / x.min("b")), ZEROS)
+case("scatter to -0.0", lambda x, i: 1 / xt.full(-0.0, row=7, i=6).at(row=i).add(0 * x), X, array("int64", b=8))
 NAN = X.at(b=5, i=2).set(np.nan)
 case("max of NaN", lambda x: (x.max("b"), x.min("b"), x.argmax("b"), x.argmin()), NAN)
 case("any and all", lambda x: ((x > 1.5).any("b"), (x < 1).all("b")), X)
@@ -91,6 +97,11 @@ case("scatter to a split dim", lambda x, i: xt.ones(b=8).at(b=i).add(x), array(k
 case("segments", lambda x, i: xt.segment_sum(x, i, 7, into="row"), X, INDEX)
 case("scan beside", lambda x: xt.scan(lambda c, s: (c + s, c * s), xt.zeros(b=8), x, dim="i"), X)
 case("scan along", xt.grad(lambda x: xt.scan(lambda c, s: (c * 0.5 + s, c), xt.zeros(i=6), x, dim="b")[0].sum()), X)
+case("scan, a carry along", lambda x: xt.scan(lambda c, s: (c + s.sum(), None), xt.zeros(b=8), x, dim="b")[0], X)
+case(
+    "scan, captured",
+    xt.grad(lambda x: xt.scan(lambda c, s: (c * 0.5 + xt.sin(s.sum() * x).sum(), c), 0.0, x, dim="b")[0]), X,
+)  # fmt: skip
 case("while", lambda x: xt.while_loop(lambda s: s.sum() < 50, lambda s: s + xt.abs(x) + 0.1, xt.zeros(b=8, i=6)), X)
 case("cond", lambda x: xt.cond(x.sum() > 0, lambda: x.mean("b"), lambda: x.max("b")), X)
 case("vectorize", lambda x, w: xt.vectorize(xt.grad(lambda x: xt.sin(xt.dot(x, w, dim="i")).sum()), "b")(x), X, W)

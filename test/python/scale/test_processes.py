@@ -81,10 +81,20 @@ MESH_ERRORS = {
         xt.UnsupportedError,
         "argument 0 has labels",
     ),
+    "a misspelt dim": (
+        lambda m: xt.jit(lambda x: x + 1, mesh=m, split={"sampel": "data"})(xt.ones(sample=2)),
+        xt.DimensionError,
+        "no array has dim 'sampel'; the arguments' dims are 'sample'",
+    ),
+    "gather of labels": (
+        lambda m: xt.gather(xt.arange(2.0, dim="b").assign_coords(b=[3, 4]), m, {"b": "data"}),
+        xt.UnsupportedError,
+        "labels of parts are not joined",
+    ),
     "export": (lambda m: xt.export(step(m), (xt.ones(b=2),)), xt.UnsupportedError, "a bundle is the program of one"),
     "vjp": (lambda m: xt.vjp(step(m), xt.ones(b=2)), xt.UnsupportedError, "called in a program without"),
     "in another": (
-        lambda m: xt.jit(lambda x: step(m)(x), mesh=m, split={"c": "data"})(xt.ones(b=2)),
+        lambda m: xt.jit(lambda x: step(m)(x), mesh=m, split={"c": "data"})(xt.ones(b=2, c=2)),
         xt.UnsupportedError,
         "called in a program without",
     ),
