@@ -53,8 +53,8 @@ public:
   /// Floats of 16 bits as 32: sums of parts are rounded once, after they are combined.
   mlir::Value widened(mlir::Value part);
   /// Partial results of each process, combined across dims of the mesh, as arrays of `element`.
-  mlir::Value combined(ReduceKind kind, mlir::Value partial,
-                       llvm::ArrayRef<const MeshDim *> across, mlir::Type element);
+  mlir::Value combined(ReduceKind kind, mlir::Value partial, llvm::ArrayRef<const MeshDim *> across,
+                       mlir::Type element);
 
   //===- ops ---===//
   /// Infers the types of an op's results again, where they follow from its operands.
