@@ -17,6 +17,8 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace xtensor {
 #define GEN_PASS_DEF_OUTLINEKERNELS
@@ -385,6 +387,13 @@ struct OutlineKernelsPass : xtensor::impl::OutlineKernelsBase<OutlineKernelsPass
       for (Block &block : func.getBody())
         if (failed(outliner.process(block)))
           return signalPassFailure();
+    // Views that only kernels read are dead now. Some depend on a number that stands behind them:
+    // it was computed by the host before, and is read from a kernel's memory now.
+    for (auto func : module.getOps<func::FuncOp>())
+      func->walk<WalkOrder::PostOrder, ReverseIterator>([](ViewLikeOpInterface op) {
+        if (isOpTriviallyDead(op))
+          op->erase();
+      });
     // Numbers that only kernels wanted need no reading. The walk stands at an op that goes, not
     // before it: it would go on there.
     module.walk([](arith::IndexCastOp op) {
