@@ -40,12 +40,9 @@ def gather(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
         given = as_array(leaf)
         if given.meta is not None:
             raise UnsupportedError("xt.gather: labels of parts are not joined. Pass xt.array(x.values, x.dims)")
-        layout.slice("xt.gather", given.dims, [n * layout.parts(d) for d, n in given.sizes.items()])
         values = given.values
-        for along, comm in zip(mesh.sizes, mesh._alive, strict=True):
-            for axis, d in enumerate(given.dims):
-                if layout.split.get(d) == along:
-                    values = np.concatenate(comm.allgather(values), axis)
+        for along, d in layout.split_dims("xt.gather", given.dims, given.shape).items():
+            values = np.concatenate(mesh.comms[along].allgather(values), given.dims.index(d))
         return array(values, given.dims)
 
     return tree.map(whole, x)

@@ -6,6 +6,7 @@ import ctypes
 import math
 import re
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ def _library() -> Any:
 
 
 _connected = False
+# Seconds: a launcher drops what it has not read when a process aborts, and with it the traceback.
+_FORWARD = 0.5
 
 
 def _connect(mpi: Any) -> None:
@@ -61,6 +64,7 @@ def _connect(mpi: Any) -> None:
         before(kind, value, trace)
         rank = mpi.COMM_WORLD.Get_rank()
         print(f"xtensor: process {rank} ended by {kind.__name__}, so all processes end", file=sys.stderr, flush=True)
+        time.sleep(_FORWARD)
         mpi.COMM_WORLD.Abort(1)
 
     if mpi.COMM_WORLD.Get_size() > 1:
@@ -97,14 +101,13 @@ class Mesh:
         #: The place of this process along each dim.
         self.position: dict[str, int] = {}
         self.communicators: dict[str, tuple[int, int]] = {}  # of each dim: processes, the runtime's number
-        self._alive = []
+        self.comms: dict[str, Any] = {}  # of each dim, mpi4py's
         stride = wanted
         for d, n in self.sizes.items():
             stride //= n
             self.position[d] = rank // stride % n
-            along = self.comm.Split(rank - self.position[d] * stride, self.position[d])
+            along = self.comms[d] = self.comm.Split(rank - self.position[d] * stride, self.position[d])
             along.Set_errhandler(mpi.ERRORS_ARE_FATAL)
-            self._alive.append(along)
             self.communicators[d] = n, _native.add_communicator(mpi._handleof(along), self.position[d], n)
 
     def __reduce__(self) -> Any:
@@ -162,19 +165,25 @@ class Layout:
         shape = [n if n is None else n // self.parts(d) for d, n in zip(whole.dims, whole.shape, strict=True)]
         return Spec(whole.dims, shape, whole.dtype, whole.weak)
 
-    def slice(self, what: str, dims: Sequence[str], shape: Sequence[int]) -> dict[str, slice]:
-        """The elements of this process, of an array of these dims."""
-        taken: dict[str, str] = {}
-        found = {}
-        for d, n in zip(dims, shape, strict=True):
+    def split_dims(self, what: str, dims: Sequence[str], shape: Sequence[int]) -> dict[str, str]:
+        """The dims of an array that are split, by the dim of the mesh."""
+        found: dict[str, str] = {}
+        for d in dims:
             if d not in self.split:
                 continue
-            along = self.split[d]
-            if along in taken:
+            other = found.setdefault(self.split[d], d)
+            if other != d:
                 raise DimensionError(
-                    f"{what}: dims {taken[along]!r} and {d!r} of {describe(dims, shape)} are both split along {along!r}"
+                    f"{what}: dims {other!r} and {d!r} of {describe(dims, shape)} are both split along "
+                    f"{self.split[d]!r}"
                 )
-            taken[along] = d
+        return found
+
+    def slice(self, what: str, dims: Sequence[str], shape: Sequence[int]) -> dict[str, slice]:
+        """The elements of this process, of an array of these dims."""
+        found = {}
+        for along, d in self.split_dims(what, dims, shape).items():
+            n = shape[dims.index(d)]
             if n % self.parts(d):
                 raise SizeError(
                     f"{what}: dim {d!r} of {describe(dims, shape)} cannot be split over {self.parts(d)} processes: the "
