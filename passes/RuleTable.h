@@ -38,6 +38,16 @@ public:
     }
   }
 
+  /// Prints the table, and fails with an error at `op` for each op that is missing. `what` is done
+  /// by the table: "vectorized".
+  llvm::LogicalResult report(mlir::Operation *op, llvm::StringRef what) const {
+    print(llvm::outs());
+    auto names = missing(op->getContext());
+    for (llvm::StringRef name : names)
+      op->emitError() << name << " is not in the table of how ops are " << what;
+    return llvm::success(names.empty());
+  }
+
   /// Names of the ops of `context`'s dialect that are not in the table.
   llvm::SmallVector<llvm::StringRef> missing(mlir::MLIRContext *context) const {
     llvm::SmallVector<llvm::StringRef> names;

@@ -1,6 +1,5 @@
 #include "Batch/BatchRules.h"
 #include "Batch/Passes.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -13,11 +12,8 @@ namespace xtensor {
 namespace {
 struct PrintBatchRules : xtensor::impl::PrintBatchRulesBase<PrintBatchRules> {
   void runOnOperation() final {
-    BatchRules::get().print(llvm::outs());
-    for (StringRef name : BatchRules::get().missing(&getContext())) {
-      getOperation()->emitError() << name << " is not in the table of how ops are vectorized";
+    if (failed(BatchRules::get().report(getOperation(), "vectorized")))
       signalPassFailure();
-    }
   }
 };
 } // namespace

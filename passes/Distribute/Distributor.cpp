@@ -50,6 +50,14 @@ const MeshDim *Distributor::splitOf(ValueRange parts, Attribute dim) const {
   return nullptr;
 }
 
+llvm::SmallPtrSet<const MeshDim *, 4> Distributor::splitsOf(ArrayType whole) const {
+  llvm::SmallPtrSet<const MeshDim *, 4> found;
+  for (StringAttr dim : whole.getDimNames())
+    if (const MeshDim *along = splitOf(whole, dim))
+      found.insert(along);
+  return found;
+}
+
 ArrayType Distributor::wholeOf(Value part) const {
   auto it = wholes.find(part);
   return it == wholes.end() ? arrayType(part) : it->second;
@@ -241,9 +249,9 @@ LogicalResult Distributor::run() {
   if (failed(read()))
     return failure();
   Block &body = func.getBody().front();
-  SmallVector<Type> whole(body.getArgumentTypes());
   Operation *end = body.getTerminator();
-  if (failed(checkSplit(whole, "argument")) || failed(checkSplit(end->getOperandTypes(), "result")))
+  if (failed(checkSplit(body.getArgumentTypes(), "argument")) ||
+      failed(checkSplit(end->getOperandTypes(), "result")))
     return failure();
   if (failed(setArguments(body, func)) || failed(run(body)))
     return failure();
@@ -253,7 +261,7 @@ LogicalResult Distributor::run() {
     for (int64_t number : kept.asArrayRef()) {
       BlockArgument argument = body.getArgument(number);
       auto part = cast<ArrayType>(argument.getType());
-      argument.setType(whole[number]);
+      argument.setType(wholeOf(argument));
       usePart(argument, part);
     }
   }

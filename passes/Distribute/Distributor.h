@@ -34,6 +34,8 @@ public:
   const MeshDim *splitOf(ArrayType whole, mlir::Attribute dim) const;
   /// The same for the first of the values that has the dim.
   const MeshDim *splitOf(mlir::ValueRange parts, mlir::Attribute dim) const;
+  /// What the dims of a whole array are split along.
+  llvm::SmallPtrSet<const MeshDim *, 4> splitsOf(ArrayType whole) const;
   /// The type that one process has of an array; an error names two dims that are split along one
   /// dim of the mesh.
   llvm::FailureOr<ArrayType> partOf(ArrayType whole, mlir::Operation *op);

@@ -45,10 +45,7 @@ static std::optional<ReduceKind> combining(ScatterKind kind) {
 /// What `dims` are split along, if no two of them and no dim that the target keeps are split alike.
 static std::optional<SmallVector<const MeshDim *>>
 across(Distributor &t, OperandRange indices, ArrayType kept, ArrayRef<Attribute> dims) {
-  llvm::SmallPtrSet<const MeshDim *, 2> taken;
-  for (StringAttr dim : kept.getDimNames())
-    if (const MeshDim *along = t.splitOf(kept, dim))
-      taken.insert(along);
+  llvm::SmallPtrSet<const MeshDim *, 4> taken = t.splitsOf(kept);
   SmallVector<const MeshDim *> found;
   for (Attribute dim : dims) {
     found.push_back(t.splitOf(indices, dim));

@@ -95,9 +95,6 @@ static LogicalResult iota(Distributor &t, Operation *o) {
   return success();
 }
 
-/// Sizes of dims that are split are static, so this is of another one.
-static LogicalResult size(Distributor &, Operation *) { return success(); }
-
 //===- sums ----------------------------------------------------------------===//
 
 /// Combines partial results across the dims that a reduction of parts is taken over. A dim of
@@ -109,15 +106,12 @@ static LogicalResult reduced(Distributor &t, Operation *op, ReduceKind kind,
   if (failed(wanted))
     return failure();
   ArrayType result = t.wholeOf(op->getResult(0));
-  llvm::SmallSetVector<const MeshDim *, 4> taken;
-  for (StringAttr dim : result.getDimNames())
-    if (const MeshDim *along = t.splitOf(result, dim))
-      taken.insert(along);
+  llvm::SmallPtrSet<const MeshDim *, 4> taken = t.splitsOf(result);
   SmallVector<Attribute> whole;
   SmallVector<const MeshDim *> across;
   for (Attribute dim : over) {
     const MeshDim *along = t.splitOf(op->getOperands(), dim);
-    if (along && taken.insert(along))
+    if (along && taken.insert(along).second)
       across.push_back(along);
     else if (along)
       whole.push_back(dim);
@@ -158,6 +152,7 @@ static void matrices(DistributeRules &rules) {
 void xtensor::addNameDistributeRules(DistributeRules &rules) {
 #define XTENSOR_ELEMENTWISE_OP(Op) rules.add<Op>(byName);
 #include "XTensor/XTensorElementwise.inc"
+  rules.add<SizeOp>(byName); // dims that are split have static sizes
   rules.add<SqueezeOp>(alongDims<SqueezeOp>);
   matrices<CholeskyOp, CholeskyTangentOp, ComplexFactorOp, EighOp, LuOp, LuTangentOp, PinvOp, QrOp,
            SolveOp, SvdOp, TriangularSolveOp>(rules);
@@ -178,7 +173,6 @@ void xtensor::addNameDistributeRules(DistributeRules &rules) {
   rules.add<ReduceOp>(reduce, "results of parts, combined");
   rules.add<RenameOp>(rename, "by name between names that are split alike");
   rules.add<ReverseOp>(alongDims<ReverseOp>, "whole along its dims");
-  rules.add<SizeOp>(size, "of a dim that is not split");
   rules.add<SliceOp>(alongDims<SliceOp>, "whole along its dims");
   rules.add<SplitOp>(alongDim<SplitOp>, "whole along its dim");
   rules.add<WindowOp>(window, "whole along its dims");

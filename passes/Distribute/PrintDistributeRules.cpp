@@ -1,6 +1,5 @@
 #include "Distribute/DistributeRules.h"
 #include "Distribute/Passes.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace xtensor;
@@ -13,11 +12,8 @@ namespace xtensor {
 namespace {
 struct PrintDistributeRules : xtensor::impl::PrintDistributeRulesBase<PrintDistributeRules> {
   void runOnOperation() final {
-    DistributeRules::get().print(llvm::outs());
-    for (StringRef name : DistributeRules::get().missing(&getContext())) {
-      getOperation()->emitError() << name << " is not in the table of how ops are distributed";
+    if (failed(DistributeRules::get().report(getOperation(), "distributed")))
       signalPassFailure();
-    }
   }
 };
 } // namespace
