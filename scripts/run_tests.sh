@@ -9,6 +9,9 @@ cd "$(dirname "$0")/.."
 # Threads of the libraries that tests compare with would spin on the other worker's core: those of
 # OpenBLAS for 2^26 cycles after each call, and in each process that starts.
 export OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4
+# Workers, and the stages of CI after them, share the bytecode of the tests. Without it, each process
+# rewrites the asserts of all test files once more.
+unset PYTHONDONTWRITEBYTECODE
 # Files that need a process of their own: arenas of a device grow, and its tests count who replays.
 alone='/test_device_runtime[.]'
 workers=$(nproc) failed=0
