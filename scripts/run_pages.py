@@ -4,12 +4,19 @@ A statement with a comment `# SomeError: text` after it must raise that error, a
 `...` in the text stands for anything. Comments go on over the lines below the statement.
 
 A page that imports one of OPTIONAL is not run where that is not installed.
+
+run_pages.py [PAGE ..]              runs pages, by default all
+run_pages.py --one PAGE [OUTPUT]    runs one in this process; OUTPUT receives what each block shows, as JSON
 """
 
 from __future__ import annotations
 
 import ast
+import bisect
+import contextlib
 import importlib.util
+import io
+import json
 import os
 import re
 import subprocess
@@ -61,18 +68,34 @@ def lacking(page: Path) -> str | None:
     return next((name for name in imported if importlib.util.find_spec(name) is None), None)
 
 
-def run(page: Path) -> list[str]:
-    """What is wrong with the program of a page."""
+def shown_by(statement: ast.stmt, is_last: bool, page: Path, names: dict[str, Any]) -> str:
+    """Run one statement: what it prints, and the value of an expression that ends its block, as in a notebook."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        if is_last and isinstance(statement, ast.Expr):
+            value = eval(compile(ast.Expression(statement.value), str(page), "eval"), names)
+            if value is not None:
+                print(repr(value))
+        else:
+            exec(compile(ast.Module([statement], []), str(page), "exec"), names)
+    return printed.getvalue()
+
+
+def run(page: Path) -> tuple[list[str], list[str]]:
+    """What is wrong with the program of a page, and what each of its blocks shows."""
+    text = page.read_text()
     source = program_of(page)
     lines = source.splitlines()
+    ends = [text.count("\n", 0, block.end(1)) for block in BLOCK.finditer(text)]  # the last line of each block
     names: dict[str, Any] = {"__name__": "__main__"}
-    wrong: list[str] = []
+    wrong, shown = list[str](), [""] * len(ends)
     body = ast.parse(source, str(page)).body
     for statement, following in zip(body, [*body[1:], None], strict=True):
         place = f"{page}:{statement.lineno}"
         promised = expected_error(lines, statement, following.lineno if following else len(lines) + 1)
+        block = bisect.bisect_left(ends, statement.lineno)
+        is_last = following is None or following.lineno > ends[block]
         try:
-            exec(compile(ast.Module([statement], []), str(page), "exec"), names)
+            shown[block] += shown_by(statement, is_last, page, names)
         except Exception as error:
             if promised is None:
                 wrong.append(f"{place}: {type(error).__name__}: {error}")
@@ -81,15 +104,17 @@ def run(page: Path) -> list[str]:
         else:
             if promised is not None:
                 wrong.append(f"{place}: promised {promised[0]}, and nothing was raised")
-    return wrong
+    return wrong, shown
 
 
 def main(arguments: list[str]) -> None:
-    if len(arguments) == 2 and arguments[0] == "--one":
-        page = Path(arguments[1]).resolve()
+    if arguments[:1] == ["--one"]:
+        page, *outputs = (Path(a).resolve() for a in arguments[1:])
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)  # what a page writes
-            wrong = run(page)
+            wrong, shown = run(page)
+        for output in outputs:
+            output.write_text(json.dumps(shown))
         sys.exit("\n".join(wrong) if wrong else 0)
     found = arguments or subprocess.check_output(["git", "ls-files", "*.md"], text=True).split()
     pages = [p for p in found if BLOCK.search(Path(p).read_text())]

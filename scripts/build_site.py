@@ -1,0 +1,119 @@
+"""Build the documentation site into build/site/html: Markdown pages with what their programs show, and the reference.
+
+Pages stay where they are in the repository, and look right there, too. For Sphinx they are copied, each block of Python
+followed by its output. The reference is made from docstrings.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import list_functions
+import run_pages
+import xtensor as xt
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "build" / "site"
+SOURCE = SITE / "source"
+LINES = 40  # of a block's output
+NAMED_BY_FILE = re.compile(r"\[(?:\w+/)*\w+\.md\](?=\((?:[./\w]+/)?\w+\.md\))")
+
+# The navigation: the pages of each section, in the order in which a reader needs them.
+SECTIONS = {
+    "Start": ["README", "docs/glossary", "docs/missing"],
+    "User guide": [
+        "docs/semantics", "docs/xarray", "docs/control_flow", "docs/gradients", "docs/vectorize", "docs/updates",
+        "docs/windows", "docs/scans", "docs/samples", "docs/linalg", "docs/random", "docs/complex", "docs/fft",
+        "docs/nn", "docs/optim", "docs/devices", "docs/aot", "docs/security", "docs/debugging", "docs/errors",
+    ],
+    "Neighbours": ["docs/jax", "docs/torch", "docs/dask", "docs/scale"],
+    "How it works": [
+        "docs/layout", "docs/pipeline", "docs/autodiff", "CONTRIBUTING", "docs/decisions", "docs/upstream",
+    ],
+}  # fmt: skip
+DEEPER = "How it works"  # and all pages that no section names
+
+
+def with_outputs(page: Path) -> str:
+    """The text of a page, with what each block of Python shows below it. A link that is the name of a file is the title
+    of its page."""
+    text = NAMED_BY_FILE.sub("[]", page.read_text())
+    blocks = list(run_pages.BLOCK.finditer(text))
+    if not blocks or run_pages.lacking(page):
+        return text
+    record = SITE / f"{page.relative_to(ROOT).as_posix().replace('/', '-')}.json"
+    alone = [sys.executable, "-P", run_pages.__file__, "--one", str(page), str(record)]
+    subprocess.run(alone, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    for block, shown in reversed(list(zip(blocks, json.loads(record.read_text()), strict=True))):
+        lines = shown.rstrip().splitlines()
+        if lines:
+            kept = lines[:LINES] + ["..."] * (len(lines) > LINES)
+            output = "\n".join(["", "", "````{div} output", "```text", *kept, "```", "````"])
+            text = text[: block.end()] + output + text[block.end() :]
+    return text
+
+
+def reference(title: str, names: list[str]) -> str:
+    """A page of the reference: each function with its signature and docstring."""
+    parts = [f"# {title}\n\n````{{py:currentmodule}} xt\n````\n"]
+    for name in names:
+        thing: Any = functools.reduce(getattr, name.split("."), xt)
+        kind = "class" if inspect.isclass(thing) else "function"
+        takes = list_functions.called(thing) if kind == "function" else ""
+        text = textwrap.indent(inspect.getdoc(thing) or "", "")
+        parts.append(f"\n`````{{py:{kind}}} {name}{takes}\n{text}\n`````\n")
+    return "".join(parts)
+
+
+def file_of(title: str) -> str:
+    return "-".join("".join(c if c.isalnum() else " " for c in title.lower()).split())
+
+
+def toctree(pages: list[str], *options: str) -> str:
+    return "\n".join(["", "```{toctree}", *options, "", *pages, "```", ""])
+
+
+def write(name: str, text: str) -> None:
+    path = SOURCE / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def main() -> None:
+    shutil.rmtree(SITE, ignore_errors=True)
+    SOURCE.mkdir(parents=True)
+    tracked = subprocess.check_output(["git", "ls-files", "*.md"], text=True, cwd=ROOT).split()
+    pages = [p for p in tracked if p != "docs/site/index.md"]
+    with ThreadPoolExecutor() as pool:
+        for page, text in zip(pages, pool.map(with_outputs, [ROOT / p for p in pages]), strict=True):
+            write(page, text)
+
+    families = list_functions.families()
+    for title, names in families.items():
+        write(f"reference/{file_of(title)}.md", reference(title, names))
+    write("reference/index.md", "# Reference\n" + toctree([*map(file_of, families), "../docs/functions"]))
+
+    index = with_outputs(ROOT / "docs" / "site" / "index.md")
+    named = {"docs/functions", *(p for section in SECTIONS.values() for p in section)}
+    rest = [p.removesuffix(".md") for p in pages if p.removesuffix(".md") not in named]
+    for title, entries in SECTIONS.items():
+        of_section = [p for p in entries + rest * (title == DEEPER) if f"{p}.md" in pages]
+        write(f"{file_of(title)}.md", f"# {title}\n" + toctree(of_section))
+    write("index.md", index + toctree([*map(file_of, SECTIONS), "reference/index"], ":hidden:"))
+    sphinx = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-c", "docs/site"]
+    subprocess.run([*sphinx, str(SOURCE), str(SITE / "html")], check=True, cwd=ROOT)
+    print(f"the site: {(SITE / 'html' / 'index.html').relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

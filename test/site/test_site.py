@@ -1,0 +1,118 @@
+"""The built site (make site) in Chromium: what a reader clicks, types and copies."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+SITE = Path(__file__).resolve().parents[2] / "build" / "site" / "html"
+# A page of each kind: the first one, a guide with outputs, a table, functions, IR.
+PAGES = ["index.html", "docs/semantics.html", "docs/xarray.html", "reference/windows.html", "docs/autodiff.html"]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Search reads an index, which a browser does not load from files."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SITE))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    context = browser.new_context(base_url=address, permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("response", lambda r: wrong.append(f"{r.status} {r.url}") if r.status >= 400 else None)
+    page.on("request", lambda r: None if r.url.startswith((address, "data:")) else wrong.append(f"asks for {r.url}"))
+    yield page
+    context.close()
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("segment_sum", "reference/labels-and-groups.html"), ("duplicate positions", "docs/updates.html")],
+)
+def test_search_finds(page: Page, words: str, found: str) -> None:
+    page.goto("/index.html")
+    page.keyboard.press("Control+k")
+    page.keyboard.type(words)
+    page.keyboard.press("Enter")
+    link = page.locator(f"ul.search a[href*='{found}']").first
+    link.wait_for()
+    link.click()
+    page.wait_for_url(f"**/{found}*")
+
+
+def test_the_copied_program_runs_and_prints_what_stands_below_it(page: Page) -> None:
+    page.goto("/index.html")
+    block = page.locator("div.highlight-python").first
+    block.hover()
+    block.locator("button.copybtn").click()
+    page.wait_for_timeout(200)
+    program = page.evaluate("navigator.clipboard.readText()")
+    *body, last = program.rstrip().splitlines()
+    done = subprocess.run([sys.executable, "-c", "\n".join([*body, f"print({last.split('#')[0]})"])],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert done.stdout.strip() == page.locator("div.output pre").first.inner_text().strip()
+    assert page.locator("div.output button.copybtn").count() == 0
+
+
+def test_a_name_in_the_text_leads_to_the_function_and_its_source(page: Page) -> None:
+    page.goto("/docs/scale.html")
+    page.locator("a:has(code):text-is('xt.gather')").first.click()
+    page.wait_for_url("**/reference/several-processes.html#xt.gather")
+    page.locator("dt[id='xt.gather'] a:has-text('[source]')").click()
+    assert page.locator("[id='gather']").first.inner_text().startswith("def gather(")
+
+
+def test_the_dark_theme_stays(page: Page) -> None:
+    page.goto("/index.html")
+    page.evaluate("localStorage.setItem('mode', 'dark'); localStorage.setItem('theme', 'dark')")
+    page.goto("/docs/semantics.html")
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    red, green, blue = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+    assert max(red, green, blue) < 64
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_phone_scrolls_in_one_direction(page: Page, path: str) -> None:
+    page.set_viewport_size({"width": 375, "height": 700})
+    page.goto(f"/{path}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_no_serious_barrier(page: Page, path: str, theme: str) -> None:
+    page.goto(f"/{path}")
+    page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+    page.wait_for_timeout(600)  # colours change gradually
+    found = Axe().run(page, options={"preload": False})
+    serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
+    assert not serious, [(v["id"], [n["html"][:120] for n in v["nodes"][:3]]) for v in serious]
