@@ -6,8 +6,8 @@
 include "XTensor/Base.td"
 include "XTensor/ReduceOps.td"
 
-/// Of the processes along one dim of a mesh. `communicator` is the number under which the runtime
-/// knows them.
+/// An op of all processes along one dim of a mesh. `communicator` is the number by which the runtime
+/// knows these processes.
 class XTensor_CollectiveOp<string mnemonic> : XTensor_InferredOp<mnemonic> {
   // Constraints of all ops:
   // * (collective_c1) All processes of the communicator run the op, in the same order.
@@ -16,11 +16,12 @@ class XTensor_CollectiveOp<string mnemonic> : XTensor_InferredOp<mnemonic> {
 def XTensor_AllReduceOp : XTensor_CollectiveOp<"all_reduce"> {
   let summary = "Combination of the arrays of all processes along a dim of the mesh";
   let description = [{
-    Element by element: the sum, say, of the elements that the processes have at this position.
-    Every process gets the result. In `max` and `min`, NaN wins.
+    Each element of the result combines the elements of all processes at this position, for example
+    by a sum. Every process gets the result. In `max` and `min`, NaN wins.
 
     Constraints:
-    * (all_reduce_c1) `any` and `all` take bools, the others numbers; there is no `argmax`, `argmin`.
+    * (all_reduce_c1) `any` and `all` take bools, the other kinds numbers. The op does not have the
+      kinds `argmax` and `argmin`.
 
     Example: `xtensor.all_reduce sum %x across data communicator 0 : !xtensor.array<k: 3, f32>`
   }];

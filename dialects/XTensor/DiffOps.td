@@ -1,5 +1,5 @@
-// The derivative ops: a request for a derivative is an op over a region, a linear map is a
-// value, and what a linear map's region captures are the residuals.
+// The derivative ops. A request for a derivative is an op with a region. A linear map is a value.
+// The residuals are the values that the region of a linear map captures.
 #ifndef XTENSOR_DIFF_OPS_TD
 #define XTENSOR_DIFF_OPS_TD
 

@@ -15,8 +15,8 @@ class XTensor_ElementwiseFields {
   string math = "";
   /// The function of the CPU's vector library that computes the math op (passes/CPU).
   string vector = "";
-  /// The function that writes it as arithmetic (passes/Functions): in kernels, and on the CPU if
-  /// the math dialect lacks it. If it is short, kernels contain it in line.
+  /// The function of passes/Functions that writes the op as arithmetic: in kernels, and on the CPU
+  /// if the math dialect lacks the op. If `isShort` is set, kernels contain this code in line.
   string kernel = "";
   bit isShort = 0;
   /// The derivative with respect to each operand (passes/Autodiff/ElementwiseRules.cpp), as an Expr
@@ -58,7 +58,7 @@ class XTensor_FunctionOp<string mnemonic, string name, string what, string deriv
   let kernel = "emit" # name;
   let partials = [derivative];
 }
-/// The same where processors and devices have an instruction.
+/// A function that is an op of the math dialect, and an instruction of processors and devices.
 class XTensor_InstructionOp<string mnemonic, string name, string what, string derivative>
     : XTensor_FloatUnaryOp<mnemonic, what> {
   let math = name # "Op";
@@ -226,8 +226,9 @@ def XTensor_ModOp
                        XTensor_NumberArray> {
   let partials = ["1", "-floorDiv(a, b)"];
 }
-// The derivative by the base, b a^(b-1), is 0 * inf at a = b = 0, where the power is constant in a.
-// y log a has the limit 0 at a = 0. Both forms differentiate again exactly.
+// The derivative with respect to the base, b a^(b-1), is 0 * inf at a = b = 0, where the power is
+// constant in a. The derivative with respect to the exponent, y log a, has the limit 0 at a = 0. The
+// derivatives of both formulas are exact, too.
 def XTensor_PowOp : XTensor_BinaryOp<"pow", "Power", XTensor_NumberArray> {
   let math = "PowFOp";
   let vector = "pow";

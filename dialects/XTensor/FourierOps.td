@@ -31,8 +31,9 @@ def XTensor_FourierOp : XTensor_InferredOp<"fourier"> {
     The op is linear. `forward` and `backward` are the transposes of each other.
 
     Constraints:
-    * (fourier_c1) `dims` are dims of the operand, each named once. `pair` is none of them.
-    * (fourier_c2) For `real`, the operand does not have `pair`. For the others, it has, of size 2.
+    * (fourier_c1) `dims` are dims of the operand, each named once. `pair` is not in `dims`.
+    * (fourier_c2) For `real`, the operand does not have the dim `pair`. For the other kinds, it has
+      this dim, with size 2.
     * (fourier_c3) For `hermitian`, `size` is given and fits the size of the last dim. For the
       others, it is not given.
     * (fourier_c4) For `real` and `hermitian`, the last of `dims` has a static size.

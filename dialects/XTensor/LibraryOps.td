@@ -1,5 +1,5 @@
-// What is used when names are gone: the way from tensors, and later from memory, to routines of the
-// runtime, and functions of numbers.
+// Ops of the phases after `linalg`, in which dims have no names: calls of routines of the runtime,
+// on tensors and later on memory, and functions of numbers.
 #ifndef XTENSOR_LIBRARY_OPS_TD
 #define XTENSOR_LIBRARY_OPS_TD
 
@@ -88,8 +88,9 @@ def XTensor_BitsOp : XTensor_Op<"bits", [
     Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
   let summary = "Memory of floats as memory of their bits";
   let description = [{
-    Kernels see some memory of floats as integers: bfloat16, and what they compare and exchange. The
-    host gives a kernel its buffers as the kernel declares them.
+    A kernel reads some buffers of floats as integers: buffers of bfloat16, and those that it
+    updates by compare-and-exchange. The host passes each buffer with the type that the kernel
+    declares.
 
     Constraints:
     * (bits_c1) The types differ only in the element type: a float, and a signless integer that is as

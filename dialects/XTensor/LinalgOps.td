@@ -11,7 +11,7 @@ class XTensor_MatrixOp<string mnemonic> : XTensor_InferredOp<mnemonic> {
   // Constraints of all ops:
   // * (matrix_c1) dims are two different dims of the matrix, row and column.
   // * (matrix_c2) If the op needs a square matrix, their sizes are equal.
-  // * (matrix_c3) The matrix does not have the name of a new inner dim.
+  // * (matrix_c3) The name of the new inner dim is not the name of a dim of the matrix.
 }
 
 class XTensor_FactorOp<string mnemonic> : XTensor_MatrixOp<mnemonic> {
@@ -48,7 +48,7 @@ def XTensor_CholeskyTangentOp : XTensor_MatrixOp<"cholesky_tangent"> {
     read `t` above the diagonal.
 
     The dims of `x` are the batch dims of `l`, then the dims of `t`. The op is linear in `t`.
-    Constraints: matrix_c1, matrix_c2, tangent_c1.
+    Constraints: matrix_c1, matrix_c2, and tangent_c1 of `lu_tangent`.
 
     Example: `xtensor.cholesky_tangent %l, %t on [row, col] :
     !xtensor.array<row: 4, col: 4, f32>, !xtensor.array<row: 4, col: 4, f32>`
