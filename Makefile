@@ -2,7 +2,7 @@
 # everything else is one line.
 PYTHON := .venv/bin/python
 
-.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan docs
+.PHONY: setup demo test test-all test-vulkan test-metal fuzz fuzz-ir bench lint asan site
 setup:
 	@scripts/setup.sh
 
@@ -49,5 +49,6 @@ lint: setup
 asan: setup
 	scripts/asan.sh
 
-docs: setup
-	scripts/docs.sh
+# The documentation as pages to browse, in build/site/html: its programs run, and a browser reads it
+site: setup
+	scripts/site.sh

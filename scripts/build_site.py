@@ -1,7 +1,7 @@
 """Build the documentation site into build/site/html: Markdown pages with what their programs show, and the reference.
 
 Pages stay where they are in the repository, and look right there, too. For Sphinx they are copied, each block of Python
-followed by its output. The reference is made from docstrings.
+followed by its output. The reference is made from docstrings, and from the descriptions of ops and passes in TableGen.
 """
 
 from __future__ import annotations
@@ -75,6 +75,18 @@ def reference(title: str, names: list[str]) -> str:
     return "".join(parts)
 
 
+def tables() -> dict[str, str]:
+    """The pages that TableGen makes of the dialect and of each room of passes."""
+    llvm = Path(subprocess.check_output(["llvm-config-22", "--prefix"], text=True).strip())
+    command = [llvm / "bin/mlir-tblgen", "-I", llvm / "include", "-I", ROOT / "dialects"]
+    ops = ["-gen-dialect-doc", "-dialect=xtensor", ROOT / "dialects/XTensor/XTensorOps.td"]
+    made = {"dialect": subprocess.check_output([*command, *ops], text=True)}
+    for table in sorted((ROOT / "passes").glob("*/Passes.td")):
+        text = subprocess.check_output([*command, "-gen-pass-doc", table], text=True)
+        made[f"passes-{table.parent.name}"] = f"# Passes: {table.parent.name}\n\n" + re.sub(r"^##", "#", text, flags=re.M)
+    return made
+
+
 def file_of(title: str) -> str:
     return "-".join("".join(c if c.isalnum() else " " for c in title.lower()).split())
 
@@ -101,7 +113,11 @@ def main() -> None:
     families = list_functions.families()
     for title, names in families.items():
         write(f"reference/{file_of(title)}.md", reference(title, names))
-    write("reference/index.md", "# Reference\n" + toctree([*map(file_of, families), "../docs/functions"]))
+    for name, text in tables().items():
+        write(f"reference/{name}.md", text)
+    inside = toctree([*tables()], ":maxdepth: 1")
+    every = toctree([*map(file_of, families), "../docs/functions"], ":maxdepth: 1")
+    write("reference/index.md", f"# Reference\n\n## Functions\n{every}\n## The dialect and its passes\n{inside}")
 
     index = with_outputs(ROOT / "docs" / "site" / "index.md")
     named = {"docs/functions", *(p for section in SECTIONS.values() for p in section)}

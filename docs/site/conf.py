@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 sys.path.insert(0, str(Path(__file__).parent))
-from ir_lexer import IRLexer  # noqa: E402
+from ir_lexer import IRLexer
 
 # Functions are listed as users write them, xt.sum; viewcode imports the module of that name.
 sys.modules["xt"] = xtensor

@@ -16,7 +16,7 @@ def run_pages(*pages: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, str(RUNNER), *map(str, pages)], capture_output=True, text=True, cwd=ROOT)
 
 
-@pytest.mark.full("make docs runs the pages")
+@pytest.mark.full("make site runs the pages")
 def test_the_pages_of_this_repository() -> None:
     pages = [p for p in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")) if "```python" in p.read_text()]
     assert pages
