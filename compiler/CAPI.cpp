@@ -125,6 +125,14 @@ intptr_t xtensorCompiledGetNumReused(XTensorCompiled compiled) {
 int64_t xtensorCompiledGetReused(XTensorCompiled compiled, intptr_t i) {
   return get(compiled).reused[i];
 }
+intptr_t xtensorCompiledGetNumPhases(XTensorCompiled compiled) {
+  return get(compiled).seconds.size();
+}
+MlirStringRef xtensorCompiledGetPhase(XTensorCompiled compiled, intptr_t i, double *seconds) {
+  const auto &[name, taken] = get(compiled).seconds[i];
+  *seconds = taken;
+  return wrapped(name);
+}
 bool xtensorCompiledIsFromCache(XTensorCompiled compiled) { return get(compiled).fromCache; }
 MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled) { return wrapped(get(compiled).key); }
 intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled) { return get(compiled).sites.size(); }

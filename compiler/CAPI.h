@@ -66,6 +66,10 @@ MLIR_CAPI_EXPORTED bool xtensorCompiledIsLong(XTensorCompiled compiled);
 /* For each result the argument whose memory it takes, or -1; no numbers: none takes any. */
 MLIR_CAPI_EXPORTED intptr_t xtensorCompiledGetNumReused(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED int64_t xtensorCompiledGetReused(XTensorCompiled compiled, intptr_t i);
+/// What was done to compile it, in order: a name and the seconds that it took.
+MLIR_CAPI_EXPORTED intptr_t xtensorCompiledGetNumPhases(XTensorCompiled compiled);
+MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetPhase(XTensorCompiled compiled, intptr_t i,
+                                                         double *seconds);
 MLIR_CAPI_EXPORTED bool xtensorCompiledIsFromCache(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED MlirStringRef xtensorCompiledGetKey(XTensorCompiled compiled);
 MLIR_CAPI_EXPORTED intptr_t xtensorCompiledGetNumSites(XTensorCompiled compiled);

@@ -312,6 +312,7 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
   if (options.dumpFolder.empty())
     if (auto found = LoadedPrograms::get().find(compiled.key))
       return *found;
+  PhaseTimes times;
   std::string entry = "xt_" + compiled.key;
   ObjectCache cache(options.cacheFolder, options.cacheLimit);
   Objects objects;
@@ -341,6 +342,7 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
     if (failed(generated))
       return failure();
     objects = std::move(*generated);
+    times.add("asm");
     cache.store(compiled.key, packed(compiled, objects));
   }
   auto loaded = LoadedPrograms::get().load(std::move(compiled), std::move(objects), entry);
@@ -353,5 +355,7 @@ FailureOr<Compiled> xtensor::compile(ModuleOp module, const CompilerOptions &opt
     });
     return failure();
   }
+  times.add("link");
+  loaded->seconds = std::move(times.seconds);
   return *loaded;
 }

@@ -46,6 +46,9 @@ struct Compiled {
   /// For each result the argument whose memory it takes, or -1: the caller passes one address for
   /// both. Empty: every result has memory of its own.
   std::vector<int64_t> reused;
+  /// What was done for this, and the seconds it took: each phase, then "asm", and "link". Empty
+  /// where the program was loaded already.
+  std::vector<std::pair<std::string, double>> seconds;
 };
 
 /// Takes `module` from one phase to another; a file per phase goes to `dumpFolder` (empty: none).

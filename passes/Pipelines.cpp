@@ -205,6 +205,20 @@ void xtensor::addPhase(OpPassManager &pm, StringRef phase, StringRef target) {
     add(pm);
 }
 
+static thread_local PhaseTimes *phaseTimes = nullptr;
+
+PhaseTimes::PhaseTimes() : last(std::chrono::steady_clock::now()), outer(phaseTimes) {
+  phaseTimes = this;
+}
+PhaseTimes::~PhaseTimes() { phaseTimes = outer; }
+PhaseTimes *PhaseTimes::current() { return phaseTimes; }
+
+void PhaseTimes::add(StringRef phase) {
+  auto now = std::chrono::steady_clock::now();
+  seconds.emplace_back(phase.str(), std::chrono::duration<double>(now - last).count());
+  last = now;
+}
+
 namespace {
 
 /// Writes the module to a file as it is at this point.
@@ -235,6 +249,19 @@ struct DumpPhase : PassWrapper<DumpPhase, OperationPass<ModuleOp>> {
   }
   std::string folder, phase;
   int number;
+};
+
+/// Tells the `PhaseTimes` of the thread that a phase has ended.
+struct EndPhase : PassWrapper<EndPhase, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EndPhase)
+  EndPhase(StringRef phase) : phase(phase.str()) {}
+  StringRef getName() const final { return "EndPhase"; }
+  void runOnOperation() final {
+    markAllAnalysesPreserved();
+    if (PhaseTimes *times = PhaseTimes::current())
+      times->add(phase);
+  }
+  std::string phase;
 };
 
 /// Says in the module which device or processor it is for, and the caches of a processor.
@@ -361,6 +388,7 @@ void xtensor::addPhases(OpPassManager &pm, StringRef from, StringRef to, StringR
     pm.addPass(std::make_unique<DumpPhase>(dumpDir, from, first));
   for (int i = first + 1; i <= last; ++i) {
     addPhase(pm, phases[i], target);
+    pm.addPass(std::make_unique<EndPhase>(phases[i]));
     if (!dumpDir.empty())
       pm.addPass(std::make_unique<DumpPhase>(dumpDir, phases[i], i));
   }

@@ -5,6 +5,9 @@
 #include "XTensor/XTensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include <chrono>
+#include <string>
+#include <vector>
 
 namespace xtensor {
 
@@ -27,6 +30,25 @@ void addPhase(mlir::OpPassManager &pm, llvm::StringRef phase, llvm::StringRef ta
 /// each, as numbered files.
 void addPhases(mlir::OpPassManager &pm, llvm::StringRef from, llvm::StringRef to,
                llvm::StringRef dumpDir = "", llvm::StringRef target = "cpu");
+
+/// While one lives, it collects how long each phase takes that its thread runs.
+class PhaseTimes {
+public:
+  PhaseTimes();
+  ~PhaseTimes();
+  PhaseTimes(const PhaseTimes &) = delete;
+  /// The innermost one of this thread, or null.
+  static PhaseTimes *current();
+  /// `phase` took the time since the one before.
+  void add(llvm::StringRef phase);
+
+  /// Names and seconds, in order.
+  std::vector<std::pair<std::string, double>> seconds;
+
+private:
+  std::chrono::steady_clock::time_point last;
+  PhaseTimes *outer;
+};
 
 /// After phase `gpu`: the temporaries of a device's program in one piece of its memory.
 void buildDeviceArenaPipeline(mlir::OpPassManager &pm);

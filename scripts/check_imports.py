@@ -30,6 +30,7 @@ LATE = {
     "xtensor.bridges.jax": "optional: needs jax",
     "xtensor.bridges.torch": "optional: needs torch",
     "difflib": "start-up: only errors suggest names",
+    "logging": "start-up: only programs that are asked to tell of compilations need it",
     "html": "start-up: only notebooks show arrays by it",
     "resource": "not on every platform",
     "signal": "start-up: only bundles that are not trusted need it",

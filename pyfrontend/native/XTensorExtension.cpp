@@ -279,6 +279,17 @@ void bindCompiler(nb::module_ &m) {
                        arguments.push_back(xtensorCompiledGetReused(self.compiled, i));
                      return arguments;
                    })
+      .def_prop_ro("seconds",
+                   [](Compiled &self) {
+                     nb::dict seconds;
+                     for (intptr_t i = 0, e = xtensorCompiledGetNumPhases(self.compiled); i < e;
+                          ++i) {
+                       double taken;
+                       nb::str phase = str(xtensorCompiledGetPhase(self.compiled, i, &taken));
+                       seconds[phase] = taken;
+                     }
+                     return seconds;
+                   })
       .def_prop_ro("sites", [](Compiled &self) {
         nb::list sites;
         for (intptr_t i = 0, e = xtensorCompiledGetNumSites(self.compiled); i < e; ++i)

@@ -29,12 +29,14 @@ from .base.dims import as_names
 from .base.dtypes import as_dtype
 from .base.errors import ArgumentError, Error, user_line
 from .call.arrays import array
+from .call.compilations import Compilation, listeners
 from .call.entry import Function
 from .compiler import cache
 from .compiler.options import PHASES, check_phase
 from .ir.context import compiler, context, mlir
 from .transforms.jit import Jitted, jit
 from .values.devices import BACKENDS, of_backend, processor
+from .values.options import option
 from .values.spec import Spec
 from .values.targets import target_named
 
@@ -64,6 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     show.add_argument("--locations", action="store_true", help="print file:line of every op")
     show.set_defaults(run=_show)
     _add_compile(commands)
+    explain = commands.add_parser("explain", help="run a program, and say what was compiled and why again")
+    explain.add_argument("--quiet", action="store_true", help="only the table at the end, without each compilation")
+    explain.add_argument("program", metavar="PROGRAM.py")
+    explain.add_argument("arguments", metavar="ARG", nargs=argparse.REMAINDER, help="arguments of the program")
+    explain.set_defaults(run=_explain)
     doctor = commands.add_parser("doctor", help="what is installed, which targets work, what is missing")
     doctor.set_defaults(run=_doctor)
     devices = commands.add_parser("devices", help="what programs can run on here")
@@ -341,6 +348,66 @@ def _example_args(function: Callable[..., Any], module: dict[str, Any]) -> Seque
                 where="",
             )
     return args
+
+
+# -- explain ----------------------------------------------------------------------------------------------------------
+
+
+def _explain(options: argparse.Namespace) -> int:
+    """Runs the program as Python does; its exit status."""
+    path = Path(options.program)
+    if not path.is_file():
+        raise ArgumentError(f"there is no file {path}", where="")
+    met: list[Compilation] = []
+    listeners.append(met.append)
+    if not options.quiet:
+        option(log="compile")
+    argv, folder = sys.argv, str(path.resolve().parent)
+    sys.argv = [str(path), *options.arguments]
+    sys.path.insert(0, folder)
+    status = 0
+    try:
+        with _users_code(str(path)):
+            runpy.run_path(str(path), run_name="__main__")
+    except SystemExit as leaves:
+        status = leaves.code if isinstance(leaves.code, int) else int(leaves.code is not None)
+        if isinstance(leaves.code, str):
+            print(leaves.code, file=sys.stderr)
+    finally:
+        sys.argv = argv
+        sys.path.remove(folder)
+        listeners.remove(met.append)
+        sys.stdout.flush()
+        print("\n".join(_summary(met)))
+    return status
+
+
+def _summary(met: Sequence[Compilation]) -> Iterator[str]:
+    """A table: each function with its compilations and seconds, the slowest first, and its reasons below."""
+    if not met:
+        yield "nothing was compiled"
+        return
+    by_function: dict[tuple[str, str], list[Compilation]] = {}
+    for c in met:
+        by_function.setdefault((c.function, c.defined or ""), []).append(c)
+    found = sorted(by_function.items(), key=lambda item: -sum(c.total for c in item[1]))
+    rows = [("function", "compiled", "cached", "seconds", "defined at")]
+    for (name, line), mine in found:
+        made = sum(c.source == "compiled" for c in mine)
+        rows.append((name, str(made), str(len(mine) - made), f"{sum(c.total for c in mine):.3f}", line))
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    reasons = [dict.fromkeys(r for c in mine for r in c.reasons) for _, mine in found]
+    for row, why in zip(rows, [{}, *reasons], strict=True):
+        name, *numbers, line = row
+        counts = [n.rjust(w) for n, w in zip(numbers, widths[1:], strict=True)]
+        yield "  ".join([name.ljust(widths[0]), *counts, line]).rstrip()
+        yield from (f"    again: {r}" for r in [*why][:_MOST_REASONS])
+        if len(why) > _MOST_REASONS:
+            yield f"    and {len(why) - _MOST_REASONS} more reasons"
+    yield f"{len(met)} programs, {sum(c.total for c in met):.3f} s to make them"
+
+
+_MOST_REASONS = 5
 
 
 # -- doctor -----------------------------------------------------------------------------------------------------------

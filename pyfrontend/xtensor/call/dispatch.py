@@ -28,6 +28,7 @@ from ..trace.tracer import Tracer, as_weak
 from ..values import options, targets
 from ..values.kinds import Gathered, kind_in
 from ..values.spec import Spec, spec_of_type
+from .compilations import History, Key
 from .entry import Entry, Function
 from .opened import (
     LARGEST,
@@ -191,6 +192,7 @@ class _Eager:
         "each_size",
         "fn",
         "function",
+        "history",
         "joins",
         "name",
         "parameters",
@@ -223,6 +225,7 @@ class _Eager:
         self.static = static
         self.joins = joins
         self.function: Any = None
+        self.history = History(self.name)
         self.decide = decide
         self.wide: tuple[Callable[..., Any], _Eager] | None = None
         if wide is not None:
@@ -450,7 +453,34 @@ class _Eager:
             return self.inline(new[: len(args)], dict(zip(kwargs, new[len(args) :], strict=True)))
 
         program = trace(body, specs, self.name, target=targets.target_of(device))
-        return Entry(program, bool(found.labelled), device, inline=True)
+        entry = Entry(program, bool(found.labelled), device, inline=True)
+        key = self.key(specs, found, args, kwargs, device)
+        wide = (f"from now on one program serves every size of {', '.join(sorted(varying))}",) if varying else ()
+        self.history.add(program, key, (*self.history.reasons(key), *wide))
+        return entry
+
+    def key(
+        self,
+        specs: Sequence[Spec],
+        found: _Arguments,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        device: _native.Device | None,
+    ) -> Key:
+        """What a program of a call is compiled for."""
+        names: list[str] = []
+        static: dict[str, tuple[str, int]] = {}
+        for i, (name, takes, x) in enumerate(self.parameters.given(args, kwargs)):
+            here = _Arguments()
+            here.scan(x, bool(takes))
+            count = len(here.specs)
+            called = name or str(i)
+            names += [called] if count == 1 else [f"{called}[{j}]" for j in range(count)]
+            if not count:
+                static[called] = f"{x!r:.40}", hash(tuple(here.key))
+        where = device.name if device else "cpu"
+        how = options.current(), where, tuple(specs), tuple(names), static
+        return Key(*how, is_labelled=bool(found.labelled), is_jitted=False)
 
     def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:
         named = [

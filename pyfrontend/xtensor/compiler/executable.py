@@ -46,6 +46,8 @@ def load(program: Program, target: Target = CPU, unwrap: bool = False, inline: b
     fixed = [None if o.is_dynamic else native_type(o) for o in program.results]
     with diagnosed(CompileError):
         compiled = compiler().compile(program.module, options.as_dict())
+        program.seconds.update(compiled.seconds)
+        program.source = ("disk" if compiled.from_cache else "compiled") if compiled.seconds else "memory"
         sizes = Sizes(program)
         outputs = [
             known or (o.dtype.name, o.dims, n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,8 @@ class Program:
     donated: tuple[int, ...] = ()  # inputs that a call takes over
     layout: Layout | None = None  # over several processes, each of which has a part of the inputs and outputs
     text: str = ""  # of a program with a layout, before it is distributed: equal in all processes
+    seconds: dict[str, float] = field(default_factory=dict)  # how long it took to make: "trace", then each phase
+    source: str = "compiled"  # where its code is from: "compiled", "disk" or "memory"
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -118,6 +121,7 @@ def trace(
 ) -> Program:
     """Runs `fn` on tracers of `specs`, once. `target`: where it will run. `given`: arguments that have labels, by
     number. `donated`: inputs that a call takes over."""
+    begin = time.perf_counter()
     with diagnosed(Error):
         with Root(specs, names, target) as root:
             root.given = given or {}
@@ -145,4 +149,5 @@ def trace(
         root.owned,
         root.consulted,
         donated,
+        seconds={"trace": time.perf_counter() - begin},
     )

@@ -16,6 +16,7 @@ from ..base.calls import call_with, shown
 from ..base.dims import check_name
 from ..base.errors import ArgumentError, ArgumentTypeError, Error
 from ..call.arguments import name_of
+from ..call.compilations import code_of
 from ..ops.arguments import integer
 from ..ops.types import ArrayLike
 from ..trace import control
@@ -210,7 +211,9 @@ def _compiled(op: str, functions: Sequence[Callable[..., Any]], static: dict[str
         return _inline(op, [h() for h in held], args, static)
 
     run.__name__ = f"{op}({', '.join(name_of(f) for f in functions)})"
-    return Jitted(run)
+    made: Jitted[..., Any] = Jitted(run)
+    made._compiler.history.about = tuple(code for f in functions if (code := code_of(f)) is not None)
+    return made
 
 
 def _hold(f: Callable[..., Any]) -> Callable[[], Any]:

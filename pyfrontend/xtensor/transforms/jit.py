@@ -17,6 +17,7 @@ from ..base.calls import call_with, shown
 from ..base.dims import check_name, describe_array
 from ..base.errors import ArgumentTypeError, DimensionError, Error, UnsupportedError, trimmed
 from ..call.arguments import Call, StaticNames, name_of, signature_of
+from ..call.compilations import Compilation, History, code_of, key_of
 from ..call.entry import Entry, Function
 from ..call.opened import Programs
 from ..call.spelling import spelling
@@ -93,6 +94,14 @@ class Jitted(Function, Pickled, Generic[P, R]):
     def _made(self) -> tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]:
         """Copies and other processes compile for themselves."""
         return self.__dict__.get("_transform") or (self.__wrapped__, _jit_again, (self._options,))
+
+    @property
+    def compilations(self) -> tuple[Compilation, ...]:
+        """What was compiled for calls of this function, in order: for which arguments, in what time, and why again.
+
+        The latest 256. ``xt.option(log="compile")`` tells each as it comes.
+        """
+        return tuple(self._compiler.history.records)
 
     @trimmed
     def trace(self, *args: Any, **kwargs: Any) -> Any:
@@ -215,6 +224,7 @@ class _Compiler:
         self.donated = donated
         self.layout = layout
         self.dynamic = frozenset(check_name(d) for d in names)
+        self.history = History(self.name, (code_of(fn),), self.dynamic)
         self.programs = Programs()
         self.entries = self.programs.entries
         # Keys of calls whose labels the function reads: these are a part of the key. The latest of each key.
@@ -243,10 +253,11 @@ class _Compiler:
             key = key, self.by_labels[key].key(call.labelled)
         entry = self.entries.get(key)
         if entry is None:
-            entry = self.compile(call, device)
+            program, entry = self.compile(call, device)
             if entry.by_labels and key not in self.by_labels and type(key[-1]) is not LabelsKey:
                 latest = self.by_labels[key] = LatestLabels(self.dynamic)
                 key = key, latest.key(call.labelled)
+            self.note(program, call, entry, key)
             self.programs.add(key, functools.partial(_retire, self.function), entry)
             self.register(entry, call, under)
         else:
@@ -255,12 +266,20 @@ class _Compiler:
                 self.register(entry, call, under)  # the first one was with what C++ does not take
         return entry.result(call.arrays, call.labelled)
 
-    def compile(self, call: Call, device: _native.Device | None) -> Entry:
+    def note(self, program: Program, call: Call, entry: Entry, key: Any) -> None:
+        """Remembers what was compiled, and tells of it."""
+        labels = key[-1] if type(key[-1]) is LabelsKey else None
+        device = entry.device.name if entry.device else "cpu"
+        where = options.current(), device, call.structure, call.full_specs(), bool(call.labelled)
+        compiled_for = key_of(self.fn, *where, labels)
+        self.history.add(program, compiled_for, self.history.reasons(compiled_for, self.fn))
+
+    def compile(self, call: Call, device: _native.Device | None) -> tuple[Program, Entry]:
         program, target = self.placed(call, targets.target_of(device))
         if self.layout is not None:
             told = ", ".join(describe_array(s) for s in program.given)
             self.layout.agree(f"xt.jit({self.name}, mesh=)", hashlib.sha256(program.text.encode()).digest(), told)
-        return Entry(program, bool(call.labelled), target.device)
+        return program, Entry(program, bool(call.labelled), target.device)
 
     def register(self, entry: Entry, call: Call, under: options.Options) -> None:
         """From now on calls that are spelled like this one are C++'s."""

@@ -6,7 +6,6 @@ tangents to tangents. The compiler chooses the residuals (its pass split-pullbac
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from ..base.calls import call_with
 from ..base.errors import Error
 from ..base.latest import Latest
 from ..call.arguments import Call, name_of
+from ..call.compilations import History, code_of, key_of
 from ..call.entry import moved
 from ..call.opened import MOST
 from ..compiler.executable import load, native_type
@@ -77,15 +77,28 @@ class Split:
         self.device = target.device
         self.captured = [_native.to_device(a, self.device) for a in captured]
         self.forward_program, self.backward_program, self.target = forward, backward, target
+        self.code: dict[str, Any] = {}
+        self.history = History(name, (code_of(f),))
+        self.reasons: tuple[str, ...] = ()
+        device_name = self.device.name if self.device else "cpu"
+        self.key = key_of(f, options.current(), device_name, call.structure, call.full_specs(), False)
         self.cotangents = [(i, native_type(s)) for i, s in enumerate(self.results) if dtypes.is_inexact(s.dtype)]
 
-    @functools.cached_property
+    @property
     def forward(self) -> Any:
-        return load(self.forward_program, self.target)
+        return self._loaded(self.forward_program)
 
-    @functools.cached_property
+    @property
     def backward(self) -> Any:
-        return load(self.backward_program, self.target)
+        return self._loaded(self.backward_program)
+
+    def _loaded(self, program: Program) -> Any:
+        """The code of one of the two, which is made when it is first needed."""
+        made = self.code.get(program.name)
+        if made is None:
+            made = self.code[program.name] = load(program, self.target)
+            self.history.add(program, self.key, self.reasons)
+        return made
 
     def inputs(self, arrays: Sequence[Any]) -> list[Any]:
         """What `forward` takes: the arrays of a call and those read from outside, all where it runs."""
@@ -140,11 +153,18 @@ class Splits:
     def __init__(self, request: type[Pullback]) -> None:
         self.request = request
         self.latest = Latest(MOST)
+        self.history = History("")
 
     def __call__(self, f: Callable[..., Any], call: Call) -> Split:
         device = call.device()
         key = options.current(), device, call.key
-        found: Split = self.latest(key, lambda: Split(f, call, device, self.request))
+
+        def make() -> Split:
+            made = Split(f, call, device, self.request)
+            made.reasons = self.history.reasons(made.key)
+            return made
+
+        found: Split = self.latest(key, make)
         return found
 
 

@@ -11,11 +11,13 @@ import numpy as np
 from .. import _native
 from ..base.dims import describe_array
 from ..base.errors import ArgumentTypeError, DeviceError, DimensionError, DTypeError, Error, SizeError, trimmed
+from ..call.compilations import History, code_of, key_of
 from ..call.entry import moved
 from ..compiler import cost
 from ..compiler.executable import load
 from ..compiler.phases import phase_text
 from ..trace.program import Program
+from ..values import options
 from ..values.kinds import ARRAY, NUMBER, kind_of, scalar_array
 from ..values.spec import Spec
 from ..values.targets import Target
@@ -89,6 +91,9 @@ class Compiled(Lowered):
     def __init__(self, program: Program, call: Call, target: Target) -> None:
         super().__init__(program, call, target)
         self.executable = load(program, target)
+        specs = program.inputs if len(program.inputs) == call.structure.size else ()
+        where = options.current(), target.name, call.structure, specs, bool(call.labelled)
+        History(program.name, (code_of(call.fn),)).add(program, key_of(call.fn, *where), ())
         self.captured = [_native.to_device(a, target.device) for a in program.captured]
         # One array out and nothing to add to what comes in: the call can be left to C altogether.
         leaf = object()

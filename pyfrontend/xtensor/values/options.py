@@ -25,6 +25,7 @@ _CHOICES: dict[str, tuple[object, object]] = {
     "strict": (False, True),
     "skipna": (False, True),
     "copy": (False, True),
+    "log": (None, "compile"),
 }
 _READ = ("device", "default_float")  # what is not one of a few values
 
@@ -64,13 +65,32 @@ _here: ContextVar[Options | None] = ContextVar("xtensor.option", default=None)
 _native.set_options(_process, _here)
 
 
+# What is logged is no part of `Options`: a program is the same one with it and without.
+_NOT_SET: Any = object()
+_process_log: str | None = None
+_log_here: ContextVar[Any] = ContextVar("xtensor.option.log", default=_NOT_SET)
+
+
+def logged() -> str | None:
+    """What is logged here: "compile", or None."""
+    found = _log_here.get()
+    return _process_log if found is _NOT_SET else found
+
+
 def current() -> Options:
     """The options in force here."""
     return _here.get() or _process
 
 
-def _set_process(**changes: Any) -> None:
-    global _process
+def _restore(options: Options | None, log: Any) -> None:
+    _here.set(options)
+    _log_here.set(log)
+
+
+def _set_process(log: Any, **changes: Any) -> None:
+    global _process, _process_log
+    if log is not _NOT_SET:
+        _process_log = log
     _process = _one(replace(_process, **changes))
     _native.set_options(_process, _here)
 
@@ -95,6 +115,8 @@ class option:  # noqa: N801 (used like a function)
     float32 arrays that become float64 because of others.
     ``skipna=True``: reductions leave NaN out, as in xarray, where a call does not give `skipna=`.
     ``copy=True``: arrays over memory of NumPy, DLPack and xarray are copies, which later writes do not change.
+    ``log="compile"``: each compilation is told, with its reason, by the logger "xtensor" at level INFO, or on stderr
+    where no logging is set up. ``log=None`` ends it. `f.compilations` has the same for one function.
 
     Other threads and tasks do not see the options of a block. A call outside of `with` holds here at once.
     Elsewhere it holds as soon as its result is dropped, which for a statement is at once.
@@ -119,28 +141,34 @@ class option:  # noqa: N801 (used like a function)
                 raise ArgumentError(f"option {name}= is {allowed}, got {value!r}")
         if "strict" in options:
             options.setdefault("outer", "forbid" if options["strict"] else "allow")
+        self._log = options.pop("log", _NOT_SET)
         self._changes: dict[str, Any] = options
-        self._before = [_here.get()]
+        self._before = [(_here.get(), _log_here.get())]
         self._thread = threading.get_ident()
-        self._mine = _one(replace(current(), **options))
+        self._hold()
         self._entered = False
+
+    def _hold(self) -> None:
+        self._mine = _one(replace(current(), **self._changes))
         _here.set(self._mine)
+        if self._log is not _NOT_SET:
+            _log_here.set(self._log)
 
     def __enter__(self) -> Options:
         if self._entered or _here.get() is not self._mine:
-            self._before.append(_here.get())
-            self._mine = _one(replace(current(), **self._changes))
-            _here.set(self._mine)
+            self._before.append((_here.get(), _log_here.get()))
+            self._hold()
         self._entered = True
         return self._mine
 
     def __exit__(self, *exc: object) -> None:
-        _here.set(self._before.pop())
+        _restore(*self._before.pop())
 
     def __del__(self) -> None:
         if self._entered:
             return
-        _set_process(**self._changes)
+        _set_process(self._log, **self._changes)
         if threading.get_ident() == self._thread and _here.get() is self._mine:
             # Outside of any block the process's options hold; inside of one the change stays until its end.
-            _here.set(None if self._before == [None] else self._mine)
+            outside = (None, _NOT_SET)
+            _restore(*(outside if self._before == [outside] else (self._mine, _log_here.get())))

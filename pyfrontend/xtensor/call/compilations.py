@@ -1,0 +1,366 @@
+"""Compilations: what was compiled, for what, how long it took, and why again. `xt.option(log="compile")` tells each.
+
+The one place that compares what two programs are compiled for. It runs once per compilation, and never when a call
+finds its program.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ..base import tree
+from ..base.calls import shown
+from ..base.dims import describe
+from ..base.errors import user_line
+from ..base.latest import Latest
+from ..values.options import Options, logged
+from ..values.spec import Spec
+from .arguments import Static, signature_of
+
+if TYPE_CHECKING:
+    from ..trace.program import Program
+
+# Compilations that are remembered of one function, and lines of functions whose latest ones are.
+_MOST, _MOST_LINES = 256, 1024
+_LEAF = tree.structure(0)
+_NUMBER = re.compile(r"-?[0-9.]+(e[-+]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """One compilation of a function.
+
+    function: its name. defined, called: FILE:LINE of the function, and of the call that needed the program; None where
+    these are not known. arguments: the type of each array, as text. device: where the program runs.
+    source: "compiled", "disk" (the cache) or "memory" (an equal program was there already).
+    seconds: how long each part took, in seconds: "trace", the phases in order, "asm" and "link".
+    reasons: why the programs that were there could not be used; empty for the first one.
+    """
+
+    function: str
+    defined: str | None
+    called: str | None
+    arguments: tuple[str, ...]
+    device: str
+    source: str
+    seconds: Mapping[str, float]
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> float:
+        """All of `seconds` together."""
+        return sum(self.seconds.values())
+
+    def __repr__(self) -> str:
+        how = {"disk": ", from the cache on disk", "memory": ", loaded already"}.get(self.source, "")
+        again = f"; again, because {'; '.join(self.reasons)}" if self.reasons else ""
+        return f"<{self.function} for ({', '.join(self.arguments)}): {self.total:.3f} s{how}{again}>"
+
+    def text(self) -> str:
+        """Several lines, as the log has them."""
+        how = {"disk": "from the cache on disk", "memory": "loaded already"}.get(self.source, "compiled")
+        where = f", defined at {self.defined}" if self.defined else ""
+        where += f", called at {self.called}" if self.called else ""
+        longest = sorted(self.seconds.items(), key=lambda part: -part[1])
+        phases = ", ".join(f"{name} {1e3 * s:.1f} ms" for name, s in longest if s >= 1e-4)
+        lines = [
+            f"{how}: {self.function} on {self.device} in {self.total:.3f} s{where}",
+            f"  for    {', '.join(self.arguments) or 'no arrays'}",
+            f"  time   {phases or 'below 0.1 ms'}",
+        ]
+        return "\n".join(lines + [f"  again  {reason}" for reason in self.reasons])
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a program is compiled for, without the objects that it is compiled for: they may go. specs: the arrays;
+    names: what each is called. static: what is not an array, by its name, as a text and a hash. nodes: dicts, lists and
+    classes around these. labels: those of the arguments, where the function reads them. is_jitted:
+    dynamic_dims= is an option of the function."""
+
+    options: Options
+    device: str
+    specs: tuple[Spec, ...]
+    names: tuple[str, ...]
+    static: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    nodes: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    is_labelled: bool = False
+    labels: Any = None
+    is_jitted: bool = True
+
+
+# -- names of arguments -----------------------------------------------------------------------------------------------
+
+
+def _places(s: tree.TreeDef, path: str) -> Iterator[tuple[str, str, Any]]:
+    """(name, what it is, text and hash) of each array, static argument and node from `path` down."""
+    if s == _LEAF:
+        yield path, "array", None
+    elif s.kind is Static:
+        value = s.meta.value  # type: ignore[attr-defined]
+        yield path, "static", (f"{value!r:.40}", hash(s.meta))
+    else:
+        meta: Any = s.meta
+        by_key = isinstance(meta, tuple) and len(meta) == len(s.children)
+        yield path, "node", (s.kind.__name__, 0 if by_key else hash(meta))
+        for i, child in enumerate(s.children):
+            if by_key and dataclasses.is_dataclass(s.kind):
+                step = f".{meta[i]}"
+            elif hasattr(s.kind, "_fields"):
+                step = f".{s.kind._fields[i]}"
+            else:
+                step = f"[{meta[i]!r}]" if by_key else f"[{i}]"
+            yield from _places(child, path + step)
+
+
+def key_of(
+    fn: Callable[..., Any],
+    options: Options,
+    device: str,
+    structure: tree.TreeDef,
+    specs: Sequence[Spec],
+    is_labelled: bool,
+    labels: Any = None,
+) -> Key:
+    """The key of a call of `fn`, with the names of its parameters."""
+    signature = signature_of(fn)
+    known = [p for p in (signature.parameters.values() if signature else ()) if p.kind < p.VAR_POSITIONAL]
+    positional, named = structure.children
+    found: list[tuple[str, str, Any]] = []
+    for i, child in enumerate(positional.children):
+        found += _places(child, known[i].name if i < len(known) else str(i))
+    keywords: Any = named.meta
+    for k, child in zip(keywords, named.children, strict=True):
+        found += _places(child, k)
+    names = tuple(name for name, what, _ in found if what == "array")
+    static, nodes = ({name: x for name, what, x in found if what == kind} for kind in ("static", "node"))
+    return Key(options, device, tuple(specs), names, static, nodes, is_labelled, labels)
+
+
+# -- why again --------------------------------------------------------------------------------------------------------
+
+
+def _typed(s: Spec) -> str:
+    return f"a Python {_number(s.dtype)}"
+
+
+def _number(dtype: Any) -> str:
+    """The class of Python numbers that a weak dtype stands for."""
+    return {"b": "bool", "i": "int", "c": "complex"}.get(dtype.kind, "float")
+
+
+def _kind(s: Spec) -> str:
+    return _typed(s) if s.weak else f"an array of {s.dtype.name}"
+
+
+def _argument(name: str, s: Spec) -> str:
+    what = _typed(s).removeprefix("a ") if s.weak else f"{s.dtype.name} {describe(s.dims, s.shape)}"
+    return f"{name}: {what}"
+
+
+def why(new: Key, old: Key, dynamic: frozenset[str] = frozenset()) -> list[str]:
+    """What distinguishes what a program is compiled for from what an earlier one was. `dynamic`: the dims that
+    ``dynamic_dims=`` names."""
+    found = _around(new, old)
+    if new.names != old.names or new.static.keys() != old.static.keys():
+        return [*found, _structures(new, old)]
+    found += _statics(new, old)
+    sizes: dict[tuple[str, Any, Any], list[str]] = {}
+    for name, a, b in zip(new.names, old.specs, new.specs, strict=True):
+        if a == b:
+            continue
+        if a.weak != b.weak or (a.weak and a.dtype != b.dtype):
+            found.append(f"argument {name}: was {_kind(a)}, now {_kind(b)}")
+        elif a.dtype != b.dtype:
+            found.append(f"argument {name}: dtype was {a.dtype.name}, now {b.dtype.name}")
+        if set(a.dims) != set(b.dims):
+            found.append(f"argument {name}: dims were {_names(a.dims)}, now {_names(b.dims)}")
+            continue
+        if a.dims != b.dims:
+            found.append(f"argument {name}: the order of dims was {_names(a.dims)}, now {_names(b.dims)}")
+        for d, n in b.sizes.items():
+            if a.sizes[d] != n:
+                sizes.setdefault((d, a.sizes[d], n), []).append(name)
+    more = [
+        f"argument{'s' * (len(names) > 1)} {', '.join(names)}: dim {d} was {_size(m)}, now {_size(n)}"
+        for (d, m, n), names in sizes.items()
+    ]
+    if more and not found and new.is_jitted:
+        dims = sorted({d for d, *_ in sizes} | dynamic)
+        listed = ", ".join(f'"{d}"' for d in dims) + "," * (len(dims) == 1)
+        more[-1] += f"; dynamic_dims=({listed}) would keep one program"
+    return found + more
+
+
+def _size(n: int | None) -> str:
+    return "open" if n is None else str(n)
+
+
+def _names(dims: Sequence[str]) -> str:
+    return f"({', '.join(dims)})"
+
+
+def _around(new: Key, old: Key) -> list[str]:
+    """What is about the call as a whole."""
+    found = []
+    for f in fields(Options):
+        was, now = getattr(old.options, f.name), getattr(new.options, f.name)
+        if was != now:
+            was, now = (getattr(x, "name", x) for x in (was, now))
+            found.append(f"option {f.name} was {was!r}, now {now!r}")
+    if old.device != new.device:
+        found.append(f"it ran on {old.device!r}, now on {new.device!r}")
+    if old.is_labelled != new.is_labelled:
+        found.append("an argument has labels now" if new.is_labelled else "no argument has labels now")
+    elif old.labels != new.labels:
+        found.append("the arguments have other labels, and the function reads these")
+    return found
+
+
+def _structures(new: Key, old: Key) -> str:
+    was, now = ({*k.names, *k.static} for k in (old, new))
+    gone, more = [*sorted(was - now)], [*sorted(now - was)]
+    if not gone and not more:
+        became = [name for name in new.names if name in old.static]
+        if became:
+            return f"argument {became[0]} is an array now, and was static"
+        became = [name for name in new.static if name in old.names]
+        how = f"argument {became[0]} is static now, and was an array" if became else ""
+        return how or "the arguments are in another order"
+    parts = [f"with {', '.join(more)}"] * bool(more) + [f"without {', '.join(gone)}"] * bool(gone)
+    return f"the structure of the arguments changed: now {' and '.join(parts)}"
+
+
+def _statics(new: Key, old: Key) -> list[str]:
+    found = []
+    for name, (text, what) in new.static.items():
+        was, before = old.static[name]
+        if what == before:
+            continue
+        found.append(f"argument {name} was {was}, now {text}")
+        if new.is_jitted and _NUMBER.fullmatch(was) and _NUMBER.fullmatch(text):
+            found[-1] += "; as an argument that is not static it would not compile again"
+    for name, (kind, what) in new.nodes.items():
+        was, before = old.nodes.get(name, (kind, what))
+        if was != kind:
+            found.append(f"argument {name} was a {was}, now a {kind}")
+        elif what != before:
+            found.append(f"argument {name}: the {kind} holds other values beside its arrays")
+    return found
+
+
+# -- functions --------------------------------------------------------------------------------------------------------
+
+
+def code_of(fn: Any) -> CodeType | None:
+    """The code of the user's function in `fn`."""
+    while not isinstance(fn, FunctionType) or "__wrapped__" in fn.__dict__:
+        inner = getattr(fn, "__wrapped__", None) or getattr(fn, "__func__", None)
+        inner = inner or (fn.func if isinstance(fn, functools.partial) else None)
+        if inner is None:
+            return None
+        fn = inner
+    return fn.__code__
+
+
+def _outside(fn: Any) -> dict[str, tuple[str, Any]]:
+    """The numbers, texts and arrays that a function reads from around it: a text, and what tells it from others."""
+    if not isinstance(fn, FunctionType):
+        return {}
+    values = {name: fn.__globals__[name] for name in fn.__code__.co_names if name in fn.__globals__}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        with suppress(ValueError):  # not set yet
+            values[name] = cell.cell_contents
+    found: dict[str, tuple[str, Any]] = {}
+    for name, x in values.items():
+        if x is None or isinstance(x, (bool, int, float, complex, str)):
+            found[name] = shown(x), repr(x)
+        elif hasattr(x, "dims") and hasattr(x, "dtype"):
+            found[name] = shown(x), id(x)
+    return found
+
+
+# By the code of functions and what was made of them: the histories of the latest function object.
+_by_code = Latest(_MOST_LINES)
+
+
+class History:
+    """The compilations of one function, and what they were for."""
+
+    def __init__(self, name: str, about: Sequence[CodeType | None] = (), dynamic: frozenset[str] = frozenset()) -> None:
+        self.name = name
+        self.about = tuple(code for code in about if code is not None)
+        self.dynamic = dynamic
+        self.records: deque[Compilation] = deque(maxlen=_MOST)
+        self.keys: deque[Key] = deque(maxlen=_MOST)
+        self.outside: dict[str, tuple[str, Any]] = {}
+
+    def reasons(self, key: Key, fn: Any = None) -> tuple[str, ...]:
+        """Why no program that is there serves `key`, by the nearest one; and remembers it. `fn`: the function, where
+        one may be made again from the same line."""
+        if self.keys:
+            found = min((why(key, old, self.dynamic) for old in reversed(self.keys)), key=len)
+            found = found or ["the program was compiled before, and had to make room for others"]
+        else:
+            found = self._made_again(key, fn)
+        self.keys.append(key)
+        return tuple(found)
+
+    def _made_again(self, key: Key, fn: Any) -> list[str]:
+        """The reasons of a function's first compilation: another function of the same line may have had one."""
+        if not self.about or fn is None:
+            return []
+        self.outside = _outside(fn)
+        place = (self.name, self.about, *[code.co_filename for code in self.about])
+        latest: list[History] = _by_code(place, lambda: [self])
+        before, latest[0] = latest[0], self
+        if before is self or not before.keys:
+            return []
+        found = [
+            f"{name}, which it reads from outside, was {before.outside[name][0]}, now {text}: give it as an argument"
+            if before.outside[name][0] != text
+            else f"{name}, which it reads from outside, is another object: give it as an argument"
+            for name, (text, what) in self.outside.items()
+            if name in before.outside and before.outside[name][1] != what
+        ]
+        made = "it is another function object from the same line: make it once, outside of the loop that calls it"
+        return [made, *found, *min((why(key, old, self.dynamic) for old in before.keys), key=len)]
+
+    def add(self, program: Program, key: Key, reasons: tuple[str, ...]) -> None:
+        """Tells of a program that was compiled just now."""
+        defined = f"{self.about[0].co_filename}:{self.about[0].co_firstlineno}" if self.about else None
+        names = [*key.names, *(f"argument {i}" for i in range(len(key.names), len(key.specs)))]
+        arguments = tuple(map(_argument, names, key.specs))
+        made = Compilation(
+            program.name, defined, user_line(), arguments, key.device, program.source, dict(program.seconds), reasons
+        )
+        self.records.append(made)
+        report(made)
+
+
+# What is told of each compilation of the process (`xtensor explain`).
+listeners: list[Callable[[Compilation], None]] = []
+
+
+def report(made: Compilation) -> None:
+    """Tells of a compilation where that is asked for."""
+    for listener in listeners:
+        listener(made)
+    if logged() != "compile":
+        return
+    import logging
+
+    logger = logging.getLogger("xtensor")
+    if logger.hasHandlers() and logger.isEnabledFor(logging.INFO):
+        logger.info("%s", made.text())
+    else:
+        print(f"xtensor: {made.text()}", file=sys.stderr)

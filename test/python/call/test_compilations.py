@@ -1,0 +1,194 @@
+"""What is told of compilations: `f.compilations`, `xt.option(log="compile")`, `xtensor explain`."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+
+
+def reasons(f: Any) -> tuple[str, ...]:
+    return f.compilations[-1].reasons
+
+
+def test_first_compilation_says_what_and_for_what() -> None:
+    f = xt.jit(lambda x, n: x * n)
+    line = f"{__file__}:{sys._getframe().f_lineno + 1}"
+    f(xt.zeros(time=3, dtype="f4"), 2.0)
+    (made,) = f.compilations
+    assert made.arguments == ("x: float32 (time: 3)", "n: Python float")
+    assert made.called == line and made.device == "cpu" and made.reasons == ()
+    assert made.defined is not None and made.defined.startswith(__file__)
+    assert "trace" in made.seconds and made.total == sum(made.seconds.values())
+    assert made.source in ("compiled", "disk", "memory")
+    assert "x: float32 (time: 3)" in repr(made)
+
+
+def test_each_phase_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XTENSOR_CACHE_DIR", str(tmp_path))
+
+    def body(x: Any) -> Any:
+        return xt.sin(x) * 0.123456 + 7.25
+
+    f, again = xt.jit(body), xt.jit(body)
+    f(xt.zeros(odd=13))
+    (made,) = f.compilations
+    assert made.source == "compiled"
+    assert [*made.seconds][:2] == ["trace", "simplified"] and [*made.seconds][-3:] == ["llvm", "asm", "link"]
+    again(xt.zeros(odd=13))
+    assert again.compilations[0].source == "memory"
+
+
+def test_calls_that_hit_add_nothing() -> None:
+    f = xt.jit(lambda x: x + 1)
+    for _ in range(3):
+        with xt.option(log="compile"):
+            f(xt.zeros(a=3))
+    assert len(f.compilations) == 1
+
+
+def test_sizes_name_the_option_that_helps() -> None:
+    f = xt.jit(lambda x, y: (x * y).sum())
+    f(xt.zeros(time=365), xt.zeros(time=365))
+    f(xt.zeros(time=366), xt.zeros(time=366))
+    assert reasons(f) == ('arguments x, y: dim time was 365, now 366; dynamic_dims=("time",) would keep one program',)
+    g = xt.jit(f.__wrapped__, dynamic_dims=("time",))
+    g(xt.zeros(time=365), xt.zeros(time=365))
+    g(xt.zeros(time=366), xt.zeros(time=366))
+    assert len(g.compilations) == 1
+
+
+CHANGES = {
+    "dtype": (xt.zeros(a=2, dtype="f4"), xt.zeros(a=2), "argument x: dtype was float32, now float64"),
+    "dims": (xt.zeros(a=2), xt.zeros(b=2), "argument x: dims were (a), now (b)"),
+    "order": (xt.zeros(a=2, b=3), xt.zeros(b=3, a=2), "argument x: the order of dims was (a, b), now (b, a)"),
+    "weak": (2.0, xt.array(2.0, ()), "argument x: was a Python float, now an array of float64"),
+    "number": (2.0, 2, "argument x: was a Python float, now a Python int"),
+    "text": ("a", "b", "argument x was 'a', now 'b'"),
+    "structure": ([1.0], {"k": 1.0}, "the structure of the arguments changed: now with x['k'] and without x[0]"),
+    "container": ([1.0], (1.0,), "argument x was a list, now a tuple"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_reasons(name: str) -> None:
+    first, second, reason = CHANGES[name]
+    f = xt.jit(lambda x: xt.zeros(k=2))
+    f(first)
+    f(second)
+    assert reasons(f) == (reason,)
+
+
+def test_nearest_earlier_program_is_compared() -> None:
+    f = xt.jit(lambda x: x + 1)
+    f(xt.zeros(a=2, dtype="f4"))
+    f(xt.zeros(a=3, dtype="f8"))
+    f(xt.zeros(a=4, dtype="f4"))
+    assert len(reasons(f)) == 1 and "dim a was 2, now 4" in reasons(f)[0]
+
+
+def test_static_arguments_and_options() -> None:
+    f = xt.jit(lambda x, n: x * n, static="n")
+    f(xt.zeros(a=2), 3)
+    f(xt.zeros(a=2), 4)
+    assert reasons(f) == ("argument n was 3, now 4; as an argument that is not static it would not compile again",)
+    with xt.option(skipna=True):
+        f(xt.zeros(a=2), 4)
+    assert reasons(f) == ("option skipna was False, now True",)
+
+
+def test_labels_that_the_function_reads() -> None:
+    xr = pytest.importorskip("xarray")
+    f = xt.jit(lambda x: x.sel(t=1))
+    for start in (0, 1):
+        f(xr.DataArray(np.arange(3.0), dims="t", coords={"t": np.arange(3) + start}))
+    assert reasons(f) == ("the arguments have other labels, and the function reads these",)
+
+
+def test_function_that_is_made_again() -> None:
+    for k in (2.0, 3.0):
+        f = xt.jit(lambda x, more=1.0: x * k * more)  # noqa: B023 (what the test is about)
+        f(xt.zeros(a=2))
+    assert reasons(f) == (
+        "it is another function object from the same line: make it once, outside of the loop that calls it",
+        "k, which it reads from outside, was 2.0, now 3.0: give it as an argument",
+    )
+
+
+def test_gradients_loops_and_ops_are_told(capfd: pytest.CaptureFixture[str]) -> None:
+    with xt.option(log="compile"):
+        xt.grad(lambda w: xt.sum(w * w))(xt.zeros(w=7))
+        xt.scan(lambda c, x: (c + x, c), 0.0, xt.zeros(told=7), dim="told")
+        _, back = xt.vjp(lambda v: xt.sum(v * v), xt.zeros(v=7))
+        back(1.0)
+        xt.hypot(xt.zeros(op=7), 2.0)
+    told = capfd.readouterr().err
+    for name in ("grad(<lambda>)", "scan(<lambda>)", "<lambda>.back", "hypot"):
+        assert f": {name} on cpu" in told
+    xt.grad(lambda w: xt.sum(w * w * w))(xt.zeros(w=7))
+    assert capfd.readouterr().err == ""
+
+
+def test_logger_gets_what_is_told(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+    f = xt.jit(lambda x: x - 1)
+    with caplog.at_level(logging.INFO, "xtensor"), xt.option(log="compile"):
+        f(xt.zeros(a=2))
+        f(xt.zeros(a=3))
+    assert len(caplog.records) == 2 and "dim a was 2, now 3" in caplog.records[1].getMessage()
+    assert capfd.readouterr().err == ""
+
+
+def test_log_is_an_option_of_a_block_and_of_the_process(capfd: pytest.CaptureFixture[str]) -> None:
+    def told() -> bool:
+        xt.jit(lambda x: x * 3)(xt.zeros(a=2))
+        return bool(capfd.readouterr().err)
+
+    try:
+        xt.option(log="compile")
+        assert told()
+        with xt.option(log=None):
+            assert not told()
+        with xt.option(skipna=True):
+            assert told()
+    finally:
+        xt.option(log=None)
+    assert not told()
+    with pytest.raises(xt.ArgumentError, match="option log= is None or 'compile', got 'all'"):
+        xt.option(log="all")
+
+
+PROGRAM = """\
+import sys
+import xtensor as xt
+
+@xt.jit
+def loss(x):
+    return (x * x).sum()
+
+for n in (5, 6):
+    loss(xt.zeros(time=n))
+print("argument", sys.argv[1])
+sys.exit(3)
+"""
+
+
+def test_explain(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    command = [sys.executable, "-m", "xtensor.cli", "explain", "--quiet", str(program), "--flag"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=os.environ.copy(), check=False)
+    assert done.returncode == 3, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "argument --flag" and lines[1].split()[0] == "function"
+    row = next(line for line in lines if line.startswith("loss"))
+    assert row.endswith(f"{program}:4")
+    assert sum(map(int, row.split()[1:3])) == 2
+    assert '    again: argument x: dim time was 5, now 6; dynamic_dims=("time",) would keep one program' in lines
+    assert "programs" in lines[-1] and done.stderr == ""
