@@ -306,7 +306,7 @@ class _Eager:
         device = targets.where(found.arrays, found.free, lambda i: f"operand {i}")
         if self.sees_same:
             found.key.append(found.same())
-        key = (self, options.current(), device, bool(found.labelled), *found.key)
+        key = (self, options.current().of_programs, device, bool(found.labelled), *found.key)
         try:
             entry = _programs.entries.get(key)
         except TypeError:
@@ -479,7 +479,7 @@ class _Eager:
             if not count:
                 static[called] = f"{x!r:.40}", hash(tuple(here.key))
         where = device.name if device else "cpu"
-        how = options.current(), where, tuple(specs), tuple(names), static
+        how = options.current().of_programs, where, tuple(specs), tuple(names), static
         return Key(*how, is_labelled=bool(found.labelled), is_jitted=False)
 
     def unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Error:

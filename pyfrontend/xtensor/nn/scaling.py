@@ -14,7 +14,7 @@ from ..ops.reductions import all as every
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..transforms.grad import value_and_grad
-from ..transforms.jit import jit
+from ..transforms.jit import Jitted
 
 __all__ = ["scaled_value_and_grad"]
 
@@ -46,7 +46,7 @@ def scaled_value_and_grad(f: Callable[..., Any], wrt: Any = 0, has_aux: bool = F
         )
         return (loss, aux) if has_aux else loss, gradient, finite
 
-    return jit(scaled)
+    return Jitted(scaled, by_tracing=True)
 
 
 def _smaller(gradient: Any, scale: Any) -> Any:

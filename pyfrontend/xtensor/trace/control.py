@@ -48,7 +48,7 @@ def _rank(dtype: np.dtype[Any]) -> int:
     return 3 if dtypes.is_complex(dtype) else 2 if dtypes.is_float(dtype) else int(dtype != _BOOL)
 
 
-def _join(a: Spec, b: Spec) -> Spec | None:
+def join(a: Spec, b: Spec) -> Spec | None:
     """The type that both can have, with the dims in the order of `a`; None if no such type exists."""
     if a.sizes != b.sizes:
         return None
@@ -118,12 +118,12 @@ def name_of(fn: Callable[..., Any]) -> str:
     return getattr(fn, "__name__", type(fn).__name__)
 
 
-def _scalar_of(op: str, what: str, x: Any, kind: str) -> Tracer:
+def scalar_of(op: str, what: str, x: Any, kind: str, lift: Callable[[Any], Any] = as_tracer) -> Any:
     """An array without dims that must hold a bool or an integer."""
-    found = as_tracer(x)
+    found = lift(x)
     if found.dims:
         raise DimensionError(
-            f"xt.{op}: {what} is {_show(found.spec)}, with {', '.join(map(repr, found.dims))} left. "
+            f"xt.{op}: {what} is {_show(spec(found))}, with {', '.join(map(repr, found.dims))} left. "
             + (
                 "Write .all() or .any() at its end; or xt.where to choose element by element, xt.vectorize for one "
                 "decision per instance"
@@ -143,7 +143,7 @@ def _scalar_of(op: str, what: str, x: Any, kind: str) -> Tracer:
 
 def cond(predicate: Any, yes: Callable[..., Any], no: Callable[..., Any], args: Sequence[Any]) -> Any:
     """`yes(*args)` where the predicate holds, else `no(*args)`."""
-    p = _scalar_of("cond", "the predicate", predicate, "bool")
+    p = scalar_of("cond", "the predicate", predicate, "bool")
     names = ("the `yes` branch", "the `no` branch")
     return _switch("cond", build.cast(p, _INT64), (yes, no), args, names, (1, 0))
 
@@ -152,7 +152,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[An
     """`branches[index](*args)`, the index clamped into range."""
     if not branches:
         raise ArgumentError("xt.switch: the list of branches is empty. Give at least one function")
-    i = _scalar_of("switch", "the index", index, "integer")
+    i = scalar_of("switch", "the index", index, "integer")
     if i.dtype == np.dtype("uint64"):
         i = build.binary("minimum", i, build.constant(np.uint64(len(branches))))
     names = [f"branch {k} ({name_of(branch)})" for k, branch in enumerate(branches)]
@@ -201,7 +201,7 @@ def _switch(
     for k, path in enumerate(paths):
         common = spec(leaves[0][k])
         for name, found in zip(names[1:], leaves[1:], strict=True):
-            joined = _join(common, spec(found[k]))
+            joined = join(common, spec(found[k]))
             if joined is None:
                 _branches_differ(op, (names[0], name), path, common, spec(found[k]))
             common = joined
@@ -229,14 +229,17 @@ def _branches_differ(op: str, names: Sequence[str], path: str, a: Spec, b: Spec)
 # -- carries ----------------------------------------------------------------------------------------------------------
 
 
-class _Carry:
-    """What a loop hands from step to step."""
+class Carry:
+    """What a loop hands from step to step. Its leaves are tracers, or what a subclass makes of them."""
+
+    lift: Any = staticmethod(as_tracer)
+    fit_one: Any = staticmethod(_fit)
 
     def __init__(self, op: str, init: Any) -> None:
         self.op = op
         leaves, self.structure = tree.flatten(init)
         self.paths = tree.paths(init)
-        self.init = [as_tracer(x) for x in leaves]
+        self.init = [self.lift(x) for x in leaves]
         self.specs = [spec(x) for x in self.init]
 
     def unflatten(self, leaves: Sequence[Tracer]) -> Any:
@@ -247,7 +250,7 @@ class _Carry:
         found, shape = tree.flatten(result)
         if shape != self.structure:
             if result is None:
-                raise _no_carry(self.op, fn, _show(self.specs[0]) if self.paths == [""] else str(self.structure))
+                raise no_carry(self.op, fn, _show(self.specs[0]) if self.paths == [""] else str(self.structure))
             try:
                 found = tree.leaves_at(self.structure, result)
             except ArgumentError:
@@ -257,14 +260,39 @@ class _Carry:
                 ) from None
             for x, s, path in zip(found, self.specs, self.paths, strict=True):
                 if x is None:
-                    raise _no_carry(self.op, fn, _show(s), path)
-        return result_leaves(found, name_of(fn))[0]
+                    raise no_carry(self.op, fn, _show(s), path)
+        return result_leaves(found, name_of(fn), self.lift)[0]
+
+    def step(
+        self, f: Callable[[Any, Any], Any], given: Any, x: Any, dim: str
+    ) -> tuple[list[Tracer], list[Tracer], tree.TreeDef]:
+        """`f(given, x)` as a step of a scan along `dim`: the next carry, and the ys with their structure."""
+        op = self.op
+        result = call_with(op, f, [given, x], roles=("carry", "x"))
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise ArgumentTypeError(f"xt.{op}: {name_of(f)} must return a tuple (carry, y), got {shown(result)}")
+        ys, structure = result_leaves(result[1], name_of(f), self.lift)
+        for y, path in zip(ys, tree.paths(result[1]), strict=True):
+            if dim in y.dims:
+                raise DimensionError(
+                    f"xt.{op}: {name_of(f)} returned {_show(spec(y))} as y{path}, which has dim {dim!r} already; "
+                    f"ys are stacked along it. Rename it: y.rename({{{dim!r}: ...}})"
+                )
+        return self.leaves_of(result[0], f), ys, structure
+
+    def decide(self, keep_on: Callable[[Any], Any], leaves: Sequence[Tracer]) -> Any:
+        """Whether a while loop goes on."""
+        op = self.op
+        keeps = call_with(op, keep_on, [self.unflatten(leaves)], roles=("carry",))
+        if keeps is None or isinstance(keeps, (tuple, list, dict)):
+            raise ArgumentTypeError(f"xt.{op}: the condition {name_of(keep_on)} must return a bool, got {shown(keeps)}")
+        return scalar_of(op, f"what {name_of(keep_on)} returned", keeps, "bool", self.lift)
 
     def settle(self, found: Sequence[Tracer], fn: Callable[..., Any]) -> bool:
         """Whether the carry's types hold; if Python scalars give way, `specs` are the next to try."""
         specs = []
         for s, x, path in zip(self.specs, found, self.paths, strict=True):
-            joined = _join(s, spec(x))
+            joined = join(s, spec(x))
             if joined is None or (joined.dtype != s.dtype and not s.weak):
                 self._changes(s, spec(x), path, fn)
             specs.append(joined)
@@ -280,13 +308,20 @@ class _Carry:
         )
 
     def start(self) -> list[Tracer]:
-        return [_fit(x, s) for x, s in zip(self.init, self.specs, strict=True)]
+        return self.fit(self.init)
 
     def fit(self, found: Sequence[Tracer]) -> list[Tracer]:
-        return [_fit(x, s) for x, s in zip(found, self.specs, strict=True)]
+        return [self.fit_one(x, s) for x, s in zip(found, self.specs, strict=True)]
 
 
-def _no_carry(op: str, fn: Callable[..., Any], carry: str, path: str = "") -> ArgumentTypeError:
+def never_ends(op: str, body: Callable[..., Any]) -> ArgumentError:
+    return ArgumentError(
+        f"xt.{op}: {name_of(body)} returns its carry unchanged, so the loop would never end. Return the next carry, "
+        "or bound the loop: max_steps=..."
+    )
+
+
+def no_carry(op: str, fn: Callable[..., Any], carry: str, path: str = "") -> ArgumentTypeError:
     at = f" at {path}" if path else ""
     return ArgumentTypeError(f"xt.{op}: {name_of(fn)} returned None{at}; the carry{at} is {carry}: return the next one")
 
@@ -298,7 +333,7 @@ def while_loop(
     keep_on: Callable[[Any], Any], body: Callable[[Any], Any], init: Any, max_steps: int | None, op: str = "while_loop"
 ) -> Any:
     """`body` over and over, from `init`, for as long as `keep_on(carry)` holds and at most `max_steps` times."""
-    carry = _Carry(op, init)
+    carry = Carry(op, init)
 
     def step(arguments: list[Tracer]) -> list[Tracer]:
         return carry.leaves_of(call_with(op, body, [carry.unflatten(arguments)], roles=("carry",)), body)
@@ -308,19 +343,14 @@ def while_loop(
         found = regions.trace(1, carry.specs, step)
         specs = carry.specs
         if max_steps is None and regions.hands_on(1, found):
-            raise ArgumentError(
-                f"xt.{op}: {name_of(body)} returns its carry unchanged, so the loop would never end. Return "
-                "the next carry, or bound the loop: max_steps=..."
-            )
+            raise never_ends(op, body)
         if carry.settle(found, body):
             break
         regions.discard()
 
     def decide(arguments: list[Tracer]) -> Tracer:
-        keeps = call_with(op, keep_on, [carry.unflatten(arguments)], roles=("carry",))
-        if keeps is None or isinstance(keeps, (tuple, list, dict)):
-            raise ArgumentTypeError(f"xt.{op}: the condition {name_of(keep_on)} must return a bool, got {shown(keeps)}")
-        return _scalar_of(op, f"what {name_of(keep_on)} returned", keeps, "bool")
+        found: Tracer = carry.decide(keep_on, arguments)
+        return found
 
     more = regions.trace(0, specs, decide)
     nexts = regions.trace(1, (), lambda _: carry.fit(found))
@@ -347,24 +377,14 @@ def scan(
 ) -> tuple[Any, Any]:
     """`carry, y = f(carry, x)` at each position of `dim` in `xs`. The last carry, and the ys with `dim` first.
     `weak`: the elements of `xs` stand for Python scalars."""
-    carry = _Carry(op, init)
-    over, x_structure = _scanned(op, xs, dim)
-    steps = _steps(op, over, tree.paths(xs), dim, length)
+    carry = Carry(op, init)
+    over, x_structure = scanned(op, xs, dim)
+    steps = steps_of(op, over, tree.paths(xs), dim, length)
     elements = [_without(x.spec, dim, weak) for x in over]
 
     def step(arguments: list[Tracer]) -> tuple[list[Tracer], list[Tracer], tree.TreeDef]:
         given = carry.unflatten(arguments[: len(carry.specs)])
-        result = call_with(op, f, [given, x_structure.unflatten(arguments[len(carry.specs) :])], roles=("carry", "x"))
-        if not isinstance(result, tuple) or len(result) != 2:
-            raise ArgumentTypeError(f"xt.{op}: {name_of(f)} must return a tuple (carry, y), got {shown(result)}")
-        ys, structure = result_leaves(result[1], name_of(f))
-        for y, path in zip(ys, tree.paths(result[1]), strict=True):
-            if dim in y.dims:
-                raise DimensionError(
-                    f"xt.{op}: {name_of(f)} returned {_show(y.spec)} as y{path}, which has dim {dim!r} already; "
-                    f"ys are stacked along it. Rename it: y.rename({{{dim!r}: ...}})"
-                )
-        return carry.leaves_of(result[0], f), ys, structure
+        return carry.step(f, given, x_structure.unflatten(arguments[len(carry.specs) :]), dim)
 
     outside = [*[None] * len(carry.specs), *over]
     while True:
@@ -396,9 +416,10 @@ def scan(
     return carry.unflatten(results[: len(carry.specs)]), structure.unflatten(results[len(carry.specs) :])
 
 
-def _scanned(op: str, xs: Any, dim: str) -> tuple[list[Tracer], tree.TreeDef]:
+def scanned(op: str, xs: Any, dim: str, lift: Callable[[Any], Any] = as_tracer) -> tuple[list[Any], tree.TreeDef]:
+    """What a scan reads, and its structure."""
     leaves, structure = tree.flatten(xs)
-    over = [as_tracer(x) for x in leaves]
+    over = [lift(x) for x in leaves]
     for x, path in zip(over, tree.paths(xs), strict=True):
         if dim not in x.dims:
             have = ", ".join(map(repr, x.dims)) if x.dims else "none"
@@ -407,7 +428,7 @@ def _scanned(op: str, xs: Any, dim: str) -> tuple[list[Tracer], tree.TreeDef]:
                 instead = f"Numbers in a row are one array: xt.array([..], {dim!r})"
             hint = suggestion(dim, x.dims) or "."
             raise DimensionError(
-                f"xt.{op}: there is no dim {dim!r} in xs{path}, {_show(x.spec)}; its dims are {have}{hint} {instead}"
+                f"xt.{op}: there is no dim {dim!r} in xs{path}, {_show(spec(x))}; its dims are {have}{hint} {instead}"
             )
     return over, structure
 
@@ -417,24 +438,24 @@ def _without(s: Spec, dim: str, weak: bool) -> Spec:
     return Spec([d for d, _ in kept], [n for _, n in kept], s.dtype, weak)
 
 
-def _steps(
-    op: str, over: Sequence[Tracer], paths: Sequence[str], dim: str, length: int | DynamicSize | None
+def steps_of(
+    op: str, over: Sequence[Any], paths: Sequence[str], dim: str, length: int | DynamicSize | None
 ) -> int | Tracer:
     """The number of steps: an int, or a size that is known when the program runs."""
     if not over:
         if length is None:
             raise ArgumentError(f"xt.{op}: without xs, length= says how many steps there are")
         return build.as_size(length) if isinstance(length, DynamicSize) else length
-    first = over[0].spec.sizes[dim]
+    first = spec(over[0]).sizes[dim]
     for x, path in zip(over[1:], paths[1:], strict=True):
-        if x.spec.sizes[dim] != first:
+        if spec(x).sizes[dim] != first:
             raise SizeError(
-                f"xt.{op}: dim {dim!r} has different sizes in xs{paths[0]}, {_show(over[0].spec)}, and xs{path}, "
-                f"{_show(x.spec)}"
+                f"xt.{op}: dim {dim!r} has different sizes in xs{paths[0]}, {_show(spec(over[0]))}, and xs{path}, "
+                f"{_show(spec(x))}"
             )
     if isinstance(length, int) and first is not None and first != length:
         raise SizeError(
-            f"xt.{op}: length={length}, and dim {dim!r} has size {first} in xs{paths[0]}, {_show(over[0].spec)}"
+            f"xt.{op}: length={length}, and dim {dim!r} has size {first} in xs{paths[0]}, {_show(spec(over[0]))}"
         )
     return build.size(over[0], dim) if first is None else first
 
@@ -455,7 +476,7 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
         step.__name__ = name_of(body)
         dim = f"step~{_depth()}"
         return scan(step, init, build.iota(dim, max(hi - lo, 0)), dim, False, None, "fori_loop", weak=True)[0]
-    first, last = (_scalar_of("fori_loop", what, x, "integer") for what, x in (("lo", lo), ("hi", hi)))
+    first, last = (scalar_of("fori_loop", what, x, "integer") for what, x in (("lo", lo), ("hi", hi)))
     start, end = (x if x.dtype == _INT64 else build.cast(x, _INT64) for x in (first, last))
 
     def advance(state: tuple[Tracer, Any]) -> tuple[Tracer, Any]:
@@ -463,7 +484,7 @@ def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> A
         at = Tracer(i.value, weak=True, spec=i.spec, scope=i.scope)
         found = call_with("fori_loop", body, [at, carry], roles=_STEP)
         if found is None and carry is not None:
-            raise _no_carry("fori_loop", body, shown(carry))
+            raise no_carry("fori_loop", body, shown(carry))
         return build.binary("add", i, build.constant(np.int64(1))), found
 
     advance.__name__ = name_of(body)

@@ -84,15 +84,15 @@ class Program:
         return self.module.body.operations[0].operation
 
 
-def result_leaves(result: Any, name: str) -> tuple[list[Tracer], tree.TreeDef]:
-    """What a traced function returned, as tracers and a structure."""
+def result_leaves(result: Any, name: str, lift: Callable[[Any], Any] = as_tracer) -> tuple[list[Any], tree.TreeDef]:
+    """What a function returned, as a structure and tracers, or what `lift` makes of each leaf."""
     leaves, structure = tree.flatten(result)
     tracers = []
     for leaf, path in zip(leaves, tree.paths(result), strict=True):
         if isinstance(leaf, np.ndarray) and leaf.ndim:
             raise unnamed(leaf, f"result{path} of {name}, a NumPy array")
         try:
-            tracers.append(as_tracer(leaf))
+            tracers.append(lift(leaf))
         except ArgumentTypeError:
             raise ArgumentTypeError(
                 f"{name} returned {type(leaf).__name__} {leaf!r:.60}{f' at result{path}' if path else ''}; a traced "

@@ -268,8 +268,10 @@ class Tracer(_Base):
     __hash__ = object.__hash__
 
 
-def spec(x: Tracer) -> Spec:
-    """The type of a tracer, with whether it is weak."""
+def spec(x: Any) -> Spec:
+    """The type of a tracer, or of an array with values, with whether it is weak."""
+    if not isinstance(x, Tracer):
+        return Spec(x.dims, x.shape, x.dtype, x.weak)
     s = x.spec
     return s if s.weak == x.weak else Spec(s.dims, s.shape, s.dtype, x.weak)
 

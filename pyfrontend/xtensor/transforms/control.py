@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
+from ..base import tree
 from ..base.calls import call_with, shown
 from ..base.dims import check_name
 from ..base.errors import ArgumentError, ArgumentTypeError, Error
@@ -22,6 +24,8 @@ from ..ops.types import ArrayLike
 from ..trace import control
 from ..trace.scope import tracing
 from ..trace.tracer import DynamicSize
+from ..values import options
+from . import stepwise
 from .derivative import ByFunction
 from .jit import Jitted
 
@@ -38,6 +42,9 @@ def cond(predicate: ArrayLike, yes: Callable[..., Any], no: Callable[..., Any], 
     _check_functions("cond", yes, no)
     if tracing():
         return control.cond(predicate, yes, no, args)
+    if not options.current().jit:
+        found = stepwise.cond(predicate, yes, no, args)
+        return _typed("cond", (yes, no), (predicate, args), found)
     return _eager("cond", (yes, no), (predicate, args))
 
 
@@ -57,6 +64,9 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., Any]], *args: Any)
         return control.switch(index, branches, args)
     if not branches:
         raise ArgumentError("xt.switch: the list of branches is empty. Give at least one function")
+    if not options.current().jit:
+        found = stepwise.switch(index, branches, args)
+        return _typed("switch", branches, (index, args), found)
     return _eager("switch", branches, (index, args))
 
 
@@ -74,6 +84,10 @@ def while_loop(
         max_steps = integer("while_loop", max_steps, "max_steps", least=0)
     if tracing():
         return control.while_loop(keep_on, body, init, max_steps)
+    if not options.current().jit:
+        found = stepwise.while_loop(keep_on, body, init, max_steps)
+        if found is not stepwise.UNKNOWN:
+            return found
     return _eager("while_loop", (keep_on, body), (init,), max_steps=max_steps)
 
 
@@ -88,6 +102,10 @@ def fori_loop(lo: ArrayLike, hi: ArrayLike, body: Callable[[Any, Any], Any], ini
     lo, hi = _bound(lo), _bound(hi)
     if tracing():
         return control.fori_loop(lo, hi, body, init)
+    if not options.current().jit:
+        found = stepwise.fori_loop(lo, hi, body, init)
+        if found is not stepwise.UNKNOWN:
+            return found
     if isinstance(lo, int) and isinstance(hi, int):
         return _eager("fori_loop", (body,), (init,), bounds=(lo, hi))
     return _eager("fori_loop", (body,), (init, lo, hi), bounds=None)
@@ -116,6 +134,10 @@ def scan(
         length = integer("scan", length, "length", least=0)
     if tracing():
         return control.scan(f, carry, xs, dim, bool(reverse), length)
+    if not options.current().jit:
+        found = stepwise.scan(f, carry, xs, dim, bool(reverse), length)
+        if found is not stepwise.UNKNOWN:
+            return found
     return _eager("scan", (f,), (carry, xs), dim=dim, reverse=bool(reverse), length=length)
 
 
@@ -128,6 +150,10 @@ def map(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
     check_name(dim)
     if tracing():
         return _map(f, xs, dim)
+    if not options.current().jit:
+        found = stepwise.map_each(f, xs, dim)
+        if found is not stepwise.UNKNOWN:
+            return found
     return _eager("map", (f,), (xs,), dim=dim)
 
 
@@ -178,6 +204,23 @@ def _inline(op: str, f: Sequence[Any], args: tuple[Any, ...], static: dict[str, 
     return _map(f[0], args[0], static["dim"])
 
 
+def _typed(op: str, functions: Sequence[Callable[..., Any]], args: tuple[Any, ...], found: Any) -> Any:
+    """What a branch gave, with the types of the compiled op: a Python number takes the dtype that its counterpart has
+    in the other branches, which are traced where this matters."""
+    if not stepwise.has_weak(found):
+        return found
+    try:
+        wanted = _program(op, functions, {}).trace(*args).outputs
+    except Exception:  # of a branch that is not taken: it needs values, or is wrong
+        return found
+    leaves, structure = tree.flatten(found)
+    if len(leaves) != len(wanted):  # a value that is returned twice
+        return found
+    return structure.unflatten(
+        [stepwise.fit(x, s) if isinstance(x, _native.Array) else x for x, s in zip(leaves, wanted, strict=True)]
+    )
+
+
 class _Compiled:
     """What is compiled for a function and those that come after it, for as long as it lives."""
 
@@ -191,16 +234,20 @@ _first = ByFunction(_Compiled)
 
 def _eager(op: str, functions: Sequence[Callable[..., Any]], args: tuple[Any, ...], **static: Any) -> Any:
     try:
-        node = _first(functions[0])
-        for f in functions[1:]:
-            node = node.next(f)
-        key = (op, *static.values())
-        found = node.by_op.get(key)
-        if found is None:
-            found = node.by_op[key] = _compiled(op, functions, static)
-        return found(*args)
+        return _program(op, functions, static)(*args)
     except Error as error:
         raise error.with_traceback(None) from None
+
+
+def _program(op: str, functions: Sequence[Callable[..., Any]], static: dict[str, Any]) -> Jitted[..., Any]:
+    node = _first(functions[0])
+    for f in functions[1:]:
+        node = node.next(f)
+    key = (op, *static.values())
+    found: Jitted[..., Any] | None = node.by_op.get(key)
+    if found is None:
+        found = node.by_op[key] = _compiled(op, functions, static)
+    return found
 
 
 def _compiled(op: str, functions: Sequence[Callable[..., Any]], static: dict[str, Any]) -> Jitted[..., Any]:
@@ -211,7 +258,7 @@ def _compiled(op: str, functions: Sequence[Callable[..., Any]], static: dict[str
         return _inline(op, [h() for h in held], args, static)
 
     run.__name__ = f"{op}({', '.join(name_of(f) for f in functions)})"
-    made: Jitted[..., Any] = Jitted(run)
+    made: Jitted[..., Any] = Jitted(run, by_tracing=True)
     made._compiler.history.about = tuple(code for f in functions if (code := code_of(f)) is not None)
     return made
 

@@ -17,17 +17,20 @@ from ..base.calls import call_with, shown
 from ..base.dims import check_name, describe_array
 from ..base.errors import ArgumentTypeError, DimensionError, Error, UnsupportedError, trimmed
 from ..call.arguments import Call, StaticNames, name_of, signature_of
+from ..call.arrays import as_array
 from ..call.compilations import Compilation, History, code_of, key_of
-from ..call.entry import Entry, Function
+from ..call.entry import Entry, Function, moved
 from ..call.opened import Programs
 from ..call.spelling import spelling
 from ..labels.relabel import LabelsKey, LatestLabels
+from ..labels.xarray import is_dataarray
 from ..trace import program as programs
 from ..trace.program import Program
 from ..trace.scope import tracing
 from ..values import devices, options, targets
 from ..values.mesh import Layout, Mesh
 from ..values.spec import Spec
+from . import stepwise
 from .pickling import Pickled
 from .stages import Traced
 
@@ -60,7 +63,9 @@ class Jitted(Function, Pickled, Generic[P, R]):
         donate: Any = (),
         mesh: Mesh | None = None,
         split: Mapping[str, str] | None = None,
+        by_tracing: bool = False,
     ) -> Jitted[P, R]:
+        """by_tracing: `fn` works on tracers alone, so that no option makes it run op by op."""
         if not callable(fn):
             raise ArgumentTypeError(f"xt.jit needs a function, got {shown(fn)}")
         layout = _layout(mesh, split, dynamic_dims, device)
@@ -70,8 +75,11 @@ class Jitted(Function, Pickled, Generic[P, R]):
         functools.update_wrapper(self, fn, updated=())
         if not hasattr(self, "__name__"):
             self.__name__ = name_of(fn)
+        compiler.by_tracing = by_tracing or layout is not None
         self._compiler = compiler
         self._options = {"static": static, "dynamic_dims": dynamic_dims, "device": device, "donate": donate}
+        if by_tracing:
+            self._options |= {"by_tracing": True}
         if layout is not None:
             self._options |= {"mesh": mesh, "split": split}
         compiler.function = weakref.ref(self)  # no cycle: the code goes when the function does
@@ -160,7 +168,7 @@ def transformed(
     run: Callable[..., Any], f: Callable[..., Any], make: Callable[..., Any], *more: Any, **others: Any
 ) -> Jitted[..., Any]:
     """``make(f, *more)``, which runs `run` and has the options of `f` but for `others`; a pickle has what made it."""
-    made: Jitted[..., Any] = Jitted(run, **{**options_of(f), **others})
+    made: Jitted[..., Any] = Jitted(run, **{**options_of(f), **others}, by_tracing=True)
     made.__dict__["_transform"] = (f, make, more)
     return made
 
@@ -231,6 +239,7 @@ class _Compiler:
         self.by_labels: dict[Any, LatestLabels] = {}
         self.function: Callable[[], Any] = lambda: None
         self.asked = device
+        self.by_tracing = False
         self.decided = device is not None  # else it runs where its arguments are
         self.device = None if device is None else devices.named(device)
 
@@ -242,12 +251,32 @@ class _Compiler:
                     "not be parts. Give mesh= and split= to the outermost xt.jit"
                 )
             return call_with("jit", self.fn, args, kwargs)
+        if not self.by_tracing and not options.current().jit:
+            return self.op_by_op(args, kwargs)
         return self.call(args, kwargs)
+
+    def op_by_op(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The function as it is, on the arrays that a program would get, where it would run."""
+        call = Call(args, kwargs, self.fn, self.static, self.dynamic)
+        if self.dynamic:
+            self.check_dynamic(call.full_specs())
+        device = self.device if self.decided else call.device()
+        specs = targets.target_of(device).arriving(call.full_specs())
+        given = moved(call.arrays, specs, device)
+        for i, (s, x) in enumerate(zip(specs, given, strict=True)):
+            given[i] = stepwise.fit(x, s)
+            if i in call.labelled:
+                given[i] = _native.to_device(as_array(call.labelled[i]), device)
+        new_args, new_kwargs = call.structure.unflatten(given)
+        changes = {} if device is None else {"device": device.name}
+        with options.option(**changes):
+            found = call_with("jit", self.fn, new_args, new_kwargs)
+        return stepwise.results_of(found, self.name, any(map(is_dataarray, call.labelled.values())))
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(args, kwargs, self.fn, self.static, self.dynamic)
         device = self.device if self.decided else call.device()
-        under = options.current()
+        under = options.current().of_programs
         key: Any = (under, device, bool(call.labelled), call.key)
         if key in self.by_labels:
             key = key, self.by_labels[key].key(call.labelled)
@@ -270,7 +299,7 @@ class _Compiler:
         """Remembers what was compiled, and tells of it."""
         labels = key[-1] if type(key[-1]) is LabelsKey else None
         device = entry.device.name if entry.device else "cpu"
-        where = options.current(), device, call.structure, call.full_specs(), bool(call.labelled)
+        where = options.current().of_programs, device, call.structure, call.full_specs(), bool(call.labelled)
         compiled_for = key_of(self.fn, *where, labels)
         self.history.add(program, compiled_for, self.history.reasons(compiled_for, self.fn))
 

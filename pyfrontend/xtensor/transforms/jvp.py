@@ -48,7 +48,7 @@ def _make(f: Callable[..., Any]) -> Jitted[..., Any]:
         return _jvp(held(), primals, tangents)
 
     run.__name__ = f"jvp({name_of(f)})"
-    return Jitted(run, device=options_of(f)["device"])
+    return Jitted(run, device=options_of(f)["device"], by_tracing=True)
 
 
 _compiled = ByFunction(_make)

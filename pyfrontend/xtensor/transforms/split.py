@@ -81,7 +81,7 @@ class Split:
         self.history = History(name, (code_of(f),))
         self.reasons: tuple[str, ...] = ()
         device_name = self.device.name if self.device else "cpu"
-        self.key = key_of(f, options.current(), device_name, call.structure, call.full_specs(), False)
+        self.key = key_of(f, options.current().of_programs, device_name, call.structure, call.full_specs(), False)
         self.cotangents = [(i, native_type(s)) for i, s in enumerate(self.results) if dtypes.is_inexact(s.dtype)]
 
     @property
@@ -157,7 +157,7 @@ class Splits:
 
     def __call__(self, f: Callable[..., Any], call: Call) -> Split:
         device = call.device()
-        key = options.current(), device, call.key
+        key = options.current().of_programs, device, call.key
 
         def make() -> Split:
             made = Split(f, call, device, self.request)

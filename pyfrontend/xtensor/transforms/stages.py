@@ -92,7 +92,7 @@ class Compiled(Lowered):
         super().__init__(program, call, target)
         self.executable = load(program, target)
         specs = program.inputs if len(program.inputs) == call.structure.size else ()
-        where = options.current(), target.name, call.structure, specs, bool(call.labelled)
+        where = options.current().of_programs, target.name, call.structure, specs, bool(call.labelled)
         History(program.name, (code_of(call.fn),)).add(program, key_of(call.fn, *where), ())
         self.captured = [_native.to_device(a, target.device) for a in program.captured]
         # One array out and nothing to add to what comes in: the call can be left to C altogether.

@@ -20,7 +20,7 @@ from ..trace.tracer import Tracer
 from ..values.spec import spec_of_type
 from . import split
 from .derivative import ByFunction, Pullback, conform, joined, same_structure
-from .jit import Jitted, jit, marked
+from .jit import Jitted, marked
 
 Back = Callable[[Any], tuple[Any, ...]]
 
@@ -92,9 +92,11 @@ def exact(t: Any, type_: Any, device: _native.Device | None, what: str) -> Any:
     return _conform(t, _native.empty(type_, device), what)
 
 
-@jit(static="what")
-def _conform(t: Any, like: Any, what: str) -> Any:
+def _to_conform(t: Any, like: Any, what: str) -> Any:
     return conform(t, like, what)
+
+
+_conform: Jitted[..., Any] = Jitted(_to_conform, static="what", by_tracing=True)
 
 
 def _by_recomputing(f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Back]:
@@ -128,7 +130,7 @@ def _make(f: Callable[..., Any]) -> tuple[Jitted[..., Any], Jitted[..., Any]]:
 
     forward.__name__ = name_of(f)
     backward.__name__ = f"vjp({name_of(f)})"
-    return Jitted(forward), Jitted(backward)
+    return Jitted(forward), Jitted(backward, by_tracing=True)
 
 
 _pair = ByFunction(_make)

@@ -26,6 +26,7 @@ _CHOICES: dict[str, tuple[object, object]] = {
     "skipna": (False, True),
     "copy": (False, True),
     "log": (None, "compile"),
+    "jit": (True, False),
 }
 _READ = ("device", "default_float")  # what is not one of a few values
 
@@ -40,7 +41,8 @@ class Options:
     strict: is what is often meant otherwise an error: a product of an array with itself that keeps a dim, float64 that
     comes from float32?
     skipna: do reductions and running sums leave NaN out where they are not told?
-    copy: have arrays memory of their own, also where they could share that of NumPy, DLPack or xarray?"""
+    copy: have arrays memory of their own, also where they could share that of NumPy, DLPack or xarray?
+    jit: do functions of `xt.jit`, loops and branches run as programs, and not op by op?"""
 
     outer: str = "allow"
     index: str = "raise"
@@ -50,6 +52,12 @@ class Options:
     strict: bool = False
     skipna: bool = False
     copy: bool = False
+    jit: bool = True
+
+    @property
+    def of_programs(self) -> Options:
+        """Those that change programs. A program is the same one under the others."""
+        return self if self.jit else _one(replace(self, jit=True))
 
 
 _combinations: dict[Options, Options] = {}
@@ -115,6 +123,8 @@ class option:  # noqa: N801 (used like a function)
     float32 arrays that become float64 because of others.
     ``skipna=True``: reductions leave NaN out, as in xarray, where a call does not give `skipna=`.
     ``copy=True``: arrays over memory of NumPy, DLPack and xarray are copies, which later writes do not change.
+    ``jit=False``: functions of `xt.jit` run op by op, and bodies of loops and branches in Python, so that `print` and
+    pdb see values. Functions that are differentiated or vectorized are traced all the same.
     ``log="compile"``: each compilation is told, with its reason, by the logger "xtensor" at level INFO, or on stderr
     where no logging is set up. ``log=None`` ends it. `f.compilations` has the same for one function.
 

@@ -1,0 +1,239 @@
+"""Control flow in Python: loops and branches of arrays with values, step by step, for `xt.option(jit=False)`.
+
+The bodies are called as they are, so that `print` and pdb see values. Types are those of the compiled loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..base import tree
+from ..base.calls import call_with, shown
+from ..base.errors import Error
+from ..base.refusals import not_an_array, unnamed
+from ..call.arguments import is_choice
+from ..call.arrays import as_array
+from ..labels.xarray import Labels, is_dataarray, labels_of
+from ..trace import control
+from ..trace.control import name_of
+from ..trace.program import result_leaves
+from ..trace.tracer import spec
+from ..values.kinds import kind_of
+from ..values.spec import Spec
+
+# A loop without a step: what its body would give is not known without a trace of it.
+UNKNOWN = object()
+
+
+# -- arguments and results --------------------------------------------------------------------------------------------
+
+
+def lift(x: Any) -> Any:
+    """A leaf as an array; a number stays weak."""
+    if kind_of(x) is None:
+        raise unnamed(x) if isinstance(x, np.ndarray) else not_an_array(x)
+    return as_array(x)
+
+
+def lifted(x: Any) -> Any:
+    """A pytree with arrays in place of DataArrays and numbers, which stay weak; what cannot be an array stays."""
+    return tree.map(lambda leaf: leaf if is_choice(leaf) else lift(leaf), x)
+
+
+def has_dataarrays(x: Any) -> bool:
+    return any(map(is_dataarray, tree.leaves(x)))
+
+
+def results_of(found: Any, name: str, as_dataarrays: bool) -> Any:
+    """What a function returned, as a program returns it."""
+    leaves, structure = result_leaves(found, name, lift)
+    return structure.unflatten([x.to_xarray() if as_dataarrays else x for x in leaves])
+
+
+def fit(x: Any, to: Spec) -> Any:
+    """An array with the dtype and the order of dims of `to`, weak where that is."""
+    if x.dtype != to.dtype:
+        x = x.astype(to.dtype)
+    if x.dims != to.dims:
+        x = x.transpose(*to.dims)
+    if x.weak != to.weak:
+        x = x._view(_native.ArrayType(x.type.dtype, x.dims, x.shape, to.weak))
+    return x
+
+
+class _Carry(control.Carry):
+    lift: Any = staticmethod(lift)
+    fit_one = staticmethod(fit)
+
+
+@contextmanager
+def _step(op: str, fn: Callable[..., Any], i: int) -> Iterator[None]:
+    """Errors say in which step they are raised."""
+    try:
+        yield
+    except Error as error:
+        error.add_note(f"in step {i} of xt.{op}({name_of(fn)})")
+        raise
+
+
+# -- branches ---------------------------------------------------------------------------------------------------------
+
+
+def cond(predicate: Any, yes: Callable[..., Any], no: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """`yes(*args)` where the predicate holds, else `no(*args)`."""
+    holds = bool(control.scalar_of("cond", "the predicate", predicate, "bool", lift))
+    return _branch("cond", (yes, no), 0 if holds else 1, args)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], args: Sequence[Any]) -> Any:
+    """`branches[index](*args)`, the index clamped into range."""
+    i = int(control.scalar_of("switch", "the index", index, "integer", lift))
+    return _branch("switch", branches, min(max(i, 0), len(branches) - 1), args)
+
+
+def _branch(op: str, branches: Sequence[Callable[..., Any]], taken: int, args: Sequence[Any]) -> Any:
+    given = lifted(tuple(args))
+    found = call_with(op, branches[taken], given)
+    return results_of(found, name_of(branches[taken]), has_dataarrays(tuple(args)))
+
+
+def has_weak(result: Any) -> bool:
+    """Whether the dtype of a result depends on the branches that were not taken."""
+    return any(spec(x).weak for x in tree.leaves(result) if isinstance(x, _native.Array))
+
+
+# -- loops ------------------------------------------------------------------------------------------------------------
+
+
+def while_loop(
+    keep_on: Callable[[Any], Any], body: Callable[[Any], Any], init: Any, max_steps: int | None, op: str = "while_loop"
+) -> Any:
+    """`body` over and over, from `init`, while `keep_on(carry)` holds and at most `max_steps` times."""
+    carry = _Carry(op, init)
+    leaves, i = carry.init, 0
+
+    def step(given: Sequence[Any]) -> list[Any]:
+        found = carry.leaves_of(call_with(op, body, [carry.unflatten(given)], roles=("carry",)), body)
+        if max_steps is None and found and all(x is y for x, y in zip(found, given, strict=True)):
+            raise control.never_ends(op, body)
+        return found
+
+    while max_steps is None or i < max_steps:
+        with _step(op, keep_on, i):
+            if not bool(carry.decide(keep_on, leaves)):
+                break
+        with _step(op, body, i):
+            leaves = _settled(carry, leaves, step, body)
+        i += 1
+    if not i and any(x.weak for x in leaves):
+        return UNKNOWN
+    return _results(carry.unflatten(leaves), init)
+
+
+def _settled(
+    carry: _Carry, given: Sequence[Any], step: Callable[[Sequence[Any]], list[Any]], fn: Callable[..., Any]
+) -> list[Any]:
+    """The carry after a step. Numbers of Python take the dtype that the step gives them, as in a compiled loop."""
+    found = step(given)
+    carry.settle(found, fn)
+    return carry.fit(found)
+
+
+def scan(
+    f: Callable[[Any, Any], Any],
+    init: Any,
+    xs: Any,
+    dim: str,
+    reverse: bool,
+    length: Any,
+    op: str = "scan",
+) -> Any:
+    """`carry, y = f(carry, x)` at each position of `dim` in `xs`: the last carry, and the ys with `dim` first."""
+    carry = _Carry(op, init)
+    over, structure = control.scanned(op, xs, dim, lift)
+    count = int(control.steps_of(op, over, tree.paths(xs), dim, length))
+    if not count:
+        return UNKNOWN
+    inner = [_without_labels_of(x, dim) for x in over]
+    leaves, stacked = carry.init, []
+    order = range(count - 1, -1, -1) if reverse else range(count)
+    for i in order:
+        x = structure.unflatten([x.isel({dim: i}) for x in inner])
+        with _step(op, f, i):
+            found, ys, shape = carry.step(f, carry.unflatten(leaves), x, dim)
+            settled = carry.settle(found, f)
+            if not settled and i == order[-1]:  # the ys of a loop with one step, from a carry of the types of the loop
+                found, ys, shape = carry.step(f, carry.unflatten(carry.fit(leaves)), x, dim)
+                carry.settle(found, f)
+        leaves = carry.fit(found)
+        stacked.append(ys)
+    if reverse:
+        stacked.reverse()
+    last = [spec(y) for y in (stacked[0] if reverse else stacked[-1])]
+    ys = [_stack([step[k] for step in stacked], s, dim, over) for k, s in enumerate(last)]
+    return _results((carry.unflatten(leaves), shape.unflatten(ys)), (init, xs))
+
+
+def _without_labels_of(x: Any, dim: str) -> Any:
+    """An array without the coordinates along `dim`: its elements have none of them."""
+    labels = labels_of(x)
+    kept = {k: v for k, v in labels.coords.items() if dim not in v.dims}
+    return x._with_meta(Labels(kept, labels.name, labels.attrs) if labels else None)
+
+
+def _stack(ys: Sequence[Any], like: Spec, dim: str, over: Sequence[Any]) -> Any:
+    """The ys of all steps, with `dim` first and the coordinates that what is scanned has along it."""
+    where = Spec(like.dims, like.shape, like.dtype)
+    fitted = [fit(y, where) for y in ys]
+    made = _native.from_buffer(np.stack([y.values for y in fitted]), (dim, *like.dims))
+    made = _native.to_device(made, fitted[0]._device)
+    labels = labels_of(ys[-1])
+    along = {k: v for x in over for k, v in labels_of(x).coords.items() if v.dims == (dim,)}
+    found = Labels({**along, **labels.coords}, labels.name, labels.attrs)
+    return made._with_meta(found) if found else made
+
+
+def fori_loop(lo: Any, hi: Any, body: Callable[[Any, Any], Any], init: Any) -> Any:
+    """`carry = body(i, carry)` for i from `lo` up to `hi`."""
+    first, last = (
+        x if isinstance(x, int) else int(control.scalar_of("fori_loop", what, x, "integer", lift))
+        for what, x in (("lo", lo), ("hi", hi))
+    )
+    carry = _Carry("fori_loop", init)
+    leaves = carry.init
+    for i in range(first, last):
+
+        def step(given: Sequence[Any], i: int = i) -> list[Any]:
+            inside = carry.unflatten(given)
+            found = call_with("fori_loop", body, [as_array(i), inside], roles=("i", "carry"))
+            if found is None and inside is not None:
+                raise control.no_carry("fori_loop", body, shown(inside))
+            return carry.leaves_of(found, body)
+
+        with _step("fori_loop", body, i):
+            leaves = _settled(carry, leaves, step, body)
+    if first >= last and any(x.weak for x in leaves):
+        return UNKNOWN
+    return _results(carry.unflatten(leaves), init)
+
+
+def map_each(f: Callable[[Any], Any], xs: Any, dim: str) -> Any:
+    """`f(x)` at each position of `dim`, with `dim` first."""
+
+    def step(_: None, x: Any) -> tuple[None, Any]:
+        return None, call_with("map", f, [x], roles=("x",))
+
+    step.__name__ = name_of(f)
+    found = scan(step, None, xs, dim, False, None, "map")
+    return found if found is UNKNOWN else found[1]
+
+
+def _results(found: Any, given: Any) -> Any:
+    if not has_dataarrays(given):
+        return found
+    return tree.map(lambda x: x.to_xarray() if kind_of(x) is not None else x, found)

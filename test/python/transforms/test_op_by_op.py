@@ -1,0 +1,150 @@
+"""`xt.option(jit=False)`: programs op by op, with bodies of loops and branches in Python."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+from gradient_cases import FUNCTIONS
+
+# All with control flow, and a share of the rest; not those that are made of ops of the dialect by themselves.
+KINDS = ("scan", "fori_loop", "cond", "switch", "while", "custom")
+CONTROL = [c for c in FUNCTIONS if c.name.partition(" ")[0] in KINDS]
+REST = [c for c in FUNCTIONS if c not in CONTROL and "build." not in inspect.getsource(c.f)][::9]
+X = xt.array([1.0, 2.0, 3.0], "t", dtype="f4")
+
+
+def both(f: Any, *args: Any) -> tuple[Any, Any]:
+    """The results op by op, and those of a program."""
+    with xt.option(jit=False):
+        stepped = xt.jit(f)(*args)
+    return stepped, xt.jit(f)(*args)
+
+
+def check_equal(stepped: Any, compiled: Any) -> None:
+    assert xt.tree.structure(stepped) == xt.tree.structure(compiled)
+    for a, b in zip(xt.tree.leaves(stepped), xt.tree.leaves(compiled), strict=True):
+        assert (a.dtype, a.weak, a.sizes) == (b.dtype, b.weak, b.sizes)
+        np.testing.assert_allclose(a.values, b.transpose(*a.dims).values, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("case", [*CONTROL, *REST], ids=lambda c: c.name)
+def test_same_results_as_programs(case: Any) -> None:
+    check_equal(*both(case.f, *case.primals()))
+
+
+LOOPS: dict[str, Any] = {
+    "weak carry takes the dtype of the body": lambda x: xt.scan(lambda c, v: (c + v, c), 0.0, x, dim="t"),
+    "one step": lambda x: xt.scan(lambda c, v: (c + v, c * 2), 0, x.isel(t=slice(1)), dim="t"),
+    "backwards": lambda x: xt.scan(lambda c, v: (c * v, c + v), 1.0, x, dim="t", reverse=True),
+    "without xs": lambda x: xt.scan(lambda c, _: (c * 2, {"y": c}), x, dim="s", length=3),
+    "no step": lambda x: xt.scan(lambda c, v: (c + v, c), 0.0, x.isel(t=slice(0)), dim="t"),
+    "int to float": lambda x: xt.fori_loop(0, 2, lambda i, c: c / 2, 3),
+    "no turn": lambda x: xt.fori_loop(2, 2, lambda i, c: c + x.sum(), 0),
+    "bounds that are arrays": lambda x: xt.fori_loop(0, xt.sum(x).astype("i8"), lambda i, c: c + i, 0),
+    "while": lambda x: xt.while_loop(lambda c: c[0] < 20, lambda c: (c[0] * 2, c[1] + 1), (1.5, 0)),
+    "while at most": lambda x: xt.while_loop(lambda c: True, lambda c: c + x, x, max_steps=3),
+    "while not at all": lambda x: xt.while_loop(lambda c: c > 5, lambda c: c + x.sum(), 0),
+    "number beside an array": lambda x: xt.cond(x.sum() > 0, lambda: 1.0, lambda: x.sum()),
+    "numbers": lambda x: xt.cond(x.sum() > 0, lambda: 1, lambda: 2.0),
+    "switch out of range": lambda x: xt.switch(7, [lambda v: v, lambda v: v * 2], x),
+    "map": lambda x: xt.map(lambda v: (v, v * v), x, dim="t"),
+    "nested": lambda x: xt.scan(lambda c, v: (xt.fori_loop(0, 2, lambda i, d: d * v + i, c), c), 1.0, x, dim="t"),
+    "jit in jit": lambda x: xt.jit(lambda v: v + 1)(x) * 2,
+    "Python number": lambda x: 3 * x.isel(t=0) + 0.5,
+    "dict": lambda x: {"b": x, "a": (x.sum(), None)},
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_types_of_loops(name: str) -> None:
+    check_equal(*both(LOOPS[name], X))
+
+
+def test_bodies_see_values(capsys: pytest.CaptureFixture[str]) -> None:
+    @xt.jit
+    def f(x: Any) -> Any:
+        if x.sum() > 1:  # a bool of Python
+            print("sum", float(x.sum()))
+
+        def step(c: Any, v: Any) -> Any:
+            print("step", float(c), float(v))
+            return c + v, None
+
+        return xt.scan(step, 0.0, x, dim="t")[0]
+
+    with xt.option(jit=False):
+        assert float(f(X)) == 6.0
+    assert capsys.readouterr().out == "sum 6.0\nstep 0.0 1.0\nstep 1.0 2.0\nstep 3.0 3.0\n"
+    assert f.compilations == ()
+
+
+def test_only_the_branch_that_is_taken_runs() -> None:
+    def wrong(x: Any) -> Any:
+        raise AssertionError("this branch is not taken")
+
+    with xt.option(jit=False):
+        assert float(xt.cond(True, lambda x: x.sum(), wrong, X)) == 6.0
+
+
+def test_programs_are_not_compiled_again() -> None:
+    f, g = xt.jit(lambda x: x * 2), xt.grad(lambda x: xt.sum(x * x))
+    f(X), g(X)
+    with xt.option(jit=False):
+        f(X)
+        np.testing.assert_array_equal(g(X).values, [2, 4, 6])
+    f(X), g(X)
+    assert len(f.compilations) == 1 and len(g.compilations) == 1
+
+
+def test_derivatives_and_instances_are_traced() -> None:
+    def loss(x: Any) -> Any:
+        return xt.scan(lambda c, v: (c * v, c), 1.0, x, dim="t")[0]
+
+    with xt.option(jit=False):
+        np.testing.assert_allclose(xt.grad(loss)(X).values, [6, 3, 2])
+        np.testing.assert_allclose(xt.vjp(loss, X)[1](1.0)[0].values, [6, 3, 2])
+        assert float(xt.jvp(loss, (X,), (X,))[1]) == 18.0
+        np.testing.assert_allclose(xt.linearize(loss, X)[1](X).values, 18)
+        np.testing.assert_allclose(xt.vectorize(lambda v: v * 2, "t")(X).values, [2, 4, 6])
+        found = xt.nn.scaled_value_and_grad(lambda x: xt.sum(x * x))(8.0, X)
+        np.testing.assert_allclose(found[1].values, [2, 4, 6])
+
+
+def test_labels_and_static_arguments() -> None:
+    xr = pytest.importorskip("xarray")
+    labelled = xr.DataArray(np.arange(3.0), dims="t", coords={"t": [5, 6, 7]}, name="heat")
+
+    @xt.jit(static="n")
+    def f(x: Any, n: int) -> Any:
+        return {"scan": xt.scan(lambda c, v: (c + v, c), 0.0, x, dim="t")[1], "n": x * n}
+
+    with xt.option(jit=False):
+        stepped = f(labelled, n=3)
+    compiled = f(labelled, n=3)
+    for name in ("scan", "n"):
+        xr.testing.assert_identical(stepped[name].drop_attrs(), compiled[name].drop_attrs())
+
+
+def test_errors_are_those_of_programs() -> None:
+    with xt.option(jit=False):
+        with pytest.raises(xt.DTypeError, match=r"the carry changes its type.*float64 \(\)") as told:
+            xt.scan(lambda c, v: (c + 1.5, None), xt.array(1, ()), X, dim="t")
+        assert told.value.__notes__ == ["in step 0 of xt.scan(<lambda>)"]
+        with pytest.raises(xt.DimensionError, match="there is no dim 's' in xs"):
+            xt.scan(lambda c, v: (c, v), 0.0, X, dim="s")
+        with pytest.raises(xt.ArgumentError, match="returns its carry unchanged"):
+            xt.while_loop(lambda c: True, lambda c: c, X)
+        with pytest.raises(xt.DimensionError, match=r"xt\.cond: the predicate"):
+            xt.cond(X > 0, lambda: X, lambda: X)
+        with pytest.raises(xt.ArgumentTypeError, match="a traced function returns arrays"):
+            xt.jit(lambda x: "text")(X)
+
+
+def test_where_it_runs() -> None:
+    with xt.option(jit=False):
+        made = xt.jit(lambda x: x + xt.ones(t=3, dtype="f4"), device="cpu")(X)
+    assert made.device == "cpu"
