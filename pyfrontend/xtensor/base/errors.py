@@ -30,6 +30,7 @@ __all__ = [
     "GradientError",
     "IndexError",
     "IndexError_",
+    "NonFiniteError",
     "SizeError",
     "TracerError",
     "UnsupportedError",
@@ -162,6 +163,13 @@ class DeviceMemoryError(DeviceError, MemoryError_):
 
 class GradientError(Error, ValueError):
     """A derivative that a rule of the user's does not give: it is not linear, or says nothing of a captured array."""
+
+
+class NonFiniteError(Error, FloatingPointError):
+    """A NaN or an infinity that an op made of finite operands, under ``xt.option(nan="raise")``."""
+
+    def of(self, op: str, arguments: Iterable[Any]) -> None:
+        """Its message names the op that made it, and not the function that was called."""
 
 
 class TracerError(Error, RuntimeError):

@@ -22,12 +22,13 @@ from ..base.identity import identity
 from ..base.lacking import lacks, ufunc_method_instead
 from ..base.refusals import not_an_array, unnamed
 from ..trace.lift import as_tracer
-from ..trace.program import trace
+from ..trace.program import Program, trace
 from ..trace.scope import check_alive, local, tracing
 from ..trace.tracer import Tracer, as_weak
 from ..values import options, targets
 from ..values.kinds import Gathered, kind_in
 from ..values.spec import Spec, spec_of_type
+from .checked import check
 from .compilations import History, Key
 from .entry import Entry, Function
 from .opened import (
@@ -302,6 +303,13 @@ class _Eager:
     def eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.static is not None:
             args, kwargs = self.static(*args, **kwargs)
+        result = self.result(args, kwargs)
+        if options.current().nan == "raise":
+            found = self.scan(args, kwargs)
+            check(result, found.arrays, lambda: self.traced(found, args, kwargs, None)[0])
+        return result
+
+    def result(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         found = self.scan(args, kwargs)
         device = targets.where(found.arrays, found.free, lambda i: f"operand {i}")
         if self.sees_same:
@@ -439,6 +447,22 @@ class _Eager:
         varying: frozenset[str] = frozenset(),
     ) -> Entry:
         """`varying`: dims of which the program serves every size."""
+        program, specs = self.traced(found, args, kwargs, device, varying)
+        entry = Entry(program, bool(found.labelled), device, inline=True)
+        key = self.key(specs, found, args, kwargs, device)
+        wide = (f"from now on one program serves every size of {', '.join(sorted(varying))}",) if varying else ()
+        self.history.add(program, key, (*self.history.reasons(key), *wide))
+        return entry
+
+    def traced(
+        self,
+        found: _Arguments,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        device: _native.Device | None,
+        varying: frozenset[str] = frozenset(),
+    ) -> tuple[Program, list[Spec]]:
+        """The program of a call, and what it takes."""
         specs = [s if isinstance(s, Spec) else spec_of_type(s) for s in found.specs]
         if varying:
             sizes = [[None if d in varying else n for d, n in zip(s.dims, s.shape, strict=True)] for s in specs]
@@ -452,12 +476,7 @@ class _Eager:
             new = [self.sized(name, _replace(x, bool(takes), left)) for name, takes, x in given]
             return self.inline(new[: len(args)], dict(zip(kwargs, new[len(args) :], strict=True)))
 
-        program = trace(body, specs, self.name, target=targets.target_of(device))
-        entry = Entry(program, bool(found.labelled), device, inline=True)
-        key = self.key(specs, found, args, kwargs, device)
-        wide = (f"from now on one program serves every size of {', '.join(sorted(varying))}",) if varying else ()
-        self.history.add(program, key, (*self.history.reasons(key), *wide))
-        return entry
+        return trace(body, specs, self.name, target=targets.target_of(device)), specs
 
     def key(
         self,

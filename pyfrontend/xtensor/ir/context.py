@@ -134,8 +134,13 @@ def _named(text: str, spelled: Callable[[str], str]) -> str:
     return f"{spelled(op)}{rest}"
 
 
+def written(op: str) -> str:
+    """What a user writes for an op of the dialect."""
+    return _WRITTEN.get(op, f"xt.{op}")
+
+
 def _written(op: str) -> str:
-    return _WRITTEN.get(op, f"xt.{op}") + " "
+    return written(op) + " "
 
 
 def error_from(

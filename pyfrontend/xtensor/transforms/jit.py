@@ -18,6 +18,7 @@ from ..base.dims import check_name, describe_array
 from ..base.errors import ArgumentTypeError, DimensionError, Error, UnsupportedError, trimmed
 from ..call.arguments import Call, StaticNames, name_of, signature_of
 from ..call.arrays import as_array
+from ..call.checked import check
 from ..call.compilations import Compilation, History, code_of, key_of
 from ..call.entry import Entry, Function, moved
 from ..call.opened import Programs
@@ -293,7 +294,10 @@ class _Compiler:
             entry.used = True
             if call.labelled and not entry.is_registered:
                 self.register(entry, call, under)  # the first one was with what C++ does not take
-        return entry.result(call.arrays, call.labelled)
+        result = entry.result(call.arrays, call.labelled)
+        if options.current().nan == "raise":
+            check(result, call.arrays, lambda: self.placed(call, targets.target_of(device), donates=False)[0])
+        return result
 
     def note(self, program: Program, call: Call, entry: Entry, key: Any) -> None:
         """Remembers what was compiled, and tells of it."""

@@ -27,6 +27,7 @@ _CHOICES: dict[str, tuple[object, object]] = {
     "copy": (False, True),
     "log": (None, "compile"),
     "jit": (True, False),
+    "nan": ("allow", "raise"),
 }
 _READ = ("device", "default_float")  # what is not one of a few values
 
@@ -42,7 +43,8 @@ class Options:
     comes from float32?
     skipna: do reductions and running sums leave NaN out where they are not told?
     copy: have arrays memory of their own, also where they could share that of NumPy, DLPack or xarray?
-    jit: do functions of `xt.jit`, loops and branches run as programs, and not op by op?"""
+    jit: do functions of `xt.jit`, loops and branches run as programs, and not op by op?
+    nan: is a result that is not finite, of arguments that are, an error?"""
 
     outer: str = "allow"
     index: str = "raise"
@@ -53,11 +55,13 @@ class Options:
     skipna: bool = False
     copy: bool = False
     jit: bool = True
+    nan: str = "allow"
 
     @property
     def of_programs(self) -> Options:
         """Those that change programs. A program is the same one under the others."""
-        return self if self.jit else _one(replace(self, jit=True))
+        is_one = self.jit and self.nan == "allow"
+        return self if is_one else _one(replace(self, jit=True, nan="allow"))
 
 
 _combinations: dict[Options, Options] = {}
@@ -125,6 +129,8 @@ class option:  # noqa: N801 (used like a function)
     ``copy=True``: arrays over memory of NumPy, DLPack and xarray are copies, which later writes do not change.
     ``jit=False``: functions of `xt.jit` run op by op, and bodies of loops and branches in Python, so that `print` and
     pdb see values. Functions that are differentiated or vectorized are traced all the same.
+    ``nan="raise"``: after each call the results are checked. For a NaN or an infinity that comes from finite arguments
+    a second run looks for the op that made it, in loops and derivatives too, and NonFiniteError tells it.
     ``log="compile"``: each compilation is told, with its reason, by the logger "xtensor" at level INFO, or on stderr
     where no logging is set up. ``log=None`` ends it. `f.compilations` has the same for one function.
 

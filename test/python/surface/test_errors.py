@@ -44,6 +44,7 @@ def torch() -> Any:
         (xt.BundleError, ValueError),
         (xt.CompileError, RuntimeError),
         (xt.GradientError, ValueError),
+        (xt.NonFiniteError, FloatingPointError),
         (xt.TracerError, RuntimeError),
     ],
 )

@@ -1,0 +1,160 @@
+"""`xt.option(nan="raise")`: where a NaN or an infinity comes from."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import xtensor as xt
+
+X = xt.array([1.0, 4.0, -1.0, 9.0, 16.0], "t")
+
+
+@pytest.fixture(autouse=True)
+def raises() -> Iterator[None]:
+    with xt.option(nan="raise"):
+        yield
+
+
+def message(f: Callable[..., Any], *args: Any) -> str:
+    with pytest.raises(xt.NonFiniteError) as told:
+        f(*args)
+    assert isinstance(told.value, FloatingPointError)
+    return str(told.value)
+
+
+def test_op_line_position_operands_and_values_around() -> None:
+    @xt.jit
+    def f(x: Any, w: Any) -> Any:
+        y = x - w
+        z = xt.sqrt(y)
+        return xt.sum(z * 2, "t")
+
+    first = f.__wrapped__.__code__.co_firstlineno
+    text = message(f, X + 2, xt.array(2.5, ()))
+    assert text == (
+        "xt.sqrt made nan of finite operands at t=2 (1 of 5 elements of (t: 5))\n"
+        f"  operand 0, of xt.subtract in line {first + 2}: float64 (t: 5), -1.5; t=0 to 4: 0.5, 3.5, -1.5, 8.5, 15.5\n"
+        "  result: float64 (t: 5), nan; t=0 to 4: 0.707107, 1.87083, nan, 2.91548, 3.937\n"
+        f"  at {__file__}:{first + 3}"
+    )
+    assert float(f(X + 2, xt.array(0.5, ()))) > 0
+
+
+def test_parameters_have_their_names_and_numbers_their_places() -> None:
+    text = message(xt.jit(lambda a, b: a / (b - 3.0)), X, xt.array([[3.0, 1.0]], ("s", "t2")).rename(t2="u"))
+    assert "xt.divide made inf of finite operands at t=0, s=0, u=0 (5 of 10 elements of (t: 5, s: 1, u: 2))" in text
+    assert "operand 0, a: float64 (t: 5), 1; t=0 to 2: 1, 4, -1" in text
+
+
+def test_calls_of_single_functions() -> None:
+    line = sys._getframe().f_lineno + 1
+    text = message(lambda: xt.log(X))
+    assert text.startswith("xt.log made nan of finite operands at t=2") and text.endswith(f"{__file__}:{line}")
+    assert "made inf" in message(lambda: xt.exp(xt.array(1000.0, ())))
+
+
+def test_derivatives_name_the_op_that_is_differentiated() -> None:
+    x = xt.array([1.0, 0.0, 2.0], "t")
+    calls = (
+        lambda: xt.grad(lambda x: xt.sum(xt.sqrt(x)))(x),
+        lambda: xt.vjp(lambda x: xt.sum(xt.sqrt(x)), x)[1](1.0),
+        lambda: xt.jvp(xt.sqrt, (x,), (x + 1,)),
+        lambda: xt.linearize(xt.sqrt, x)[1](x + 1),
+    )
+    for call in calls:
+        text = message(call)
+        assert text.startswith("in the derivative of xt.sqrt, xt.divide made inf of finite operands at t=1"), text
+        assert "of xt.sqrt in line" in text
+
+
+def test_steps_of_loops() -> None:
+    scan = xt.jit(lambda x: xt.scan(lambda c, v: (c - v, xt.log(c - v)), 2.5, x, dim="t"))
+    text = message(scan, xt.array([1.0, 0.5, 3.0], "t"))
+    assert text.startswith("xt.log made nan of finite operands\n  in step 2 of xt.scan at ")
+    back = xt.jit(lambda x: xt.scan(lambda c, v: (xt.sqrt(v), None), 1.0, x, dim="t", reverse=True)[0])
+    assert "in step 0 of xt.scan" in message(back, xt.array([-1.0, 0.5, 3.0], "t"))
+    double = xt.jit(lambda x: xt.while_loop(lambda c: c < 1e300, lambda c: xt.exp(c), x))
+    assert re.search(r"xt\.exp made inf of .*\n  in step 2 of xt\.while_loop", message(double, xt.array(2.0, ())))
+    nested = xt.jit(
+        lambda x: xt.scan(lambda c, v: (c, xt.fori_loop(0, 3, lambda i, d: xt.log(d - i), v)), 0.0, x, dim="t")
+    )
+    text = message(nested, xt.array([30.0, 1.5], "t"))
+    assert len(re.findall(r"in step \d of xt\.scan", text)) == 2, text
+
+
+def test_steps_of_derivatives_of_loops() -> None:
+    def loss(x: Any) -> Any:
+        return xt.scan(lambda c, v: (c * xt.sqrt(v), None), 1.0, x, dim="t")[0]
+
+    text = message(xt.grad(loss), xt.array([1.0, 0.0, 4.0], "t"))
+    assert text.startswith("in the derivative of xt.sqrt") and "in step 1 of xt.scan" in text
+
+
+def test_branch_that_is_taken() -> None:
+    f = xt.jit(lambda x: xt.cond(x.sum() > 0, lambda: xt.log(x), lambda: x / (x - 1)))
+    assert message(f, X).startswith("xt.log made nan")
+    assert message(f, xt.array([1.0, -9.0], "t")).startswith("xt.divide made inf of finite operands at t=0")
+
+
+def test_instances_checkpoints_and_rules() -> None:
+    assert message(xt.vectorize(lambda v: xt.log(v), "t"), X).startswith("xt.log made nan of finite operands at t=2")
+    assert message(xt.jit(xt.checkpoint(lambda x: xt.sqrt(x))), X).startswith("xt.sqrt made nan")
+    ruled = xt.custom_derivative(lambda x: xt.sqrt(x))
+    ruled.defpushforward(lambda p, t: (xt.sqrt(p[0]), t[0] * 2))
+    assert message(xt.jit(lambda x: ruled(x)), X).startswith("xt.sqrt made nan")
+
+
+def test_complex_and_narrow_numbers() -> None:
+    z = xt.array(np.array([1 + 1j, 0j]), "t")
+    assert "t=1" in message(xt.jit(lambda z: 1 / z), z)
+    assert "xt.exp made inf" in message(xt.jit(lambda x: xt.exp(x)), xt.array([1.0, 90.0], "t", dtype="f4"))
+    assert "made inf" in message(xt.jit(lambda x: x * x), xt.array([1.0, 300.0], "t", dtype="f2"))
+    assert "made inf" in message(xt.jit(lambda x: x * x), xt.array([1e30], "t").astype("bfloat16"))
+
+
+def test_what_is_not_finite_before_is_no_error() -> None:
+    nan = xt.array([1.0, np.nan, np.inf], "t")
+    assert np.isnan(xt.jit(lambda x: x * 2)(nan).values[1])
+    assert np.isinf(xt.jit(lambda x: xt.where(x > 0, x, -np.inf))(X).values[2])
+    assert np.isnan(xt.jit(lambda x: x + nan)(xt.ones(t=3)).values[1])
+    masked = xt.jit(lambda x: xt.nn.softmax(xt.where(x > 0, x, -np.inf), dim="t"))(X)
+    assert np.isfinite(masked.values).all()
+    assert xt.jit(lambda x: xt.where(x > 0, xt.log(x), 0.0))(X).values[2] == 0  # only results count
+
+
+def test_nan_of_an_infinite_constant() -> None:
+    assert message(xt.jit(lambda x: x * np.inf), X - 1).startswith("xt.multiply made nan")
+
+
+def test_open_sizes() -> None:
+    f = xt.jit(lambda x: xt.sum(xt.sqrt(x), "t"), dynamic_dims="t")
+    assert message(f, X).startswith("xt.sqrt made nan of finite operands at t=2")
+
+
+def test_op_by_op() -> None:
+    def step(c: Any, v: Any) -> Any:
+        return c - v, xt.log(c - v)
+
+    with xt.option(jit=False), pytest.raises(xt.NonFiniteError, match=r"xt\.log made nan") as told:
+        xt.scan(step, 2.5, xt.array([1.0, 0.5, 3.0], "t"), dim="t")
+    assert told.value.__notes__ == ["in step 2 of xt.scan(step)"]
+    assert str(told.value).endswith(f"{__file__}:{step.__code__.co_firstlineno + 1}")
+
+
+def test_labelled_arrays() -> None:
+    xr = pytest.importorskip("xarray")
+    text = message(xt.sqrt, xr.DataArray([1.0, -1.0], dims="t"))
+    assert text.startswith("xt.sqrt made nan of finite operands at t=1")
+
+
+def test_programs_are_not_compiled_again() -> None:
+    f = xt.jit(lambda x: x + 1)
+    with xt.option(nan="allow"):
+        f(X)
+    f(X)
+    assert len(f.compilations) == 1
