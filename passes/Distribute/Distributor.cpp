@@ -245,8 +245,31 @@ LogicalResult Distributor::run(Block &block) {
   return success();
 }
 
+/// The programs that the pass takes are written by programs, and by hand.
+LogicalResult Distributor::checkShape() {
+  if (!func.getBody().hasOneBlock())
+    return func.emitOpError() << "has several blocks, and is distributed over processes: branches "
+                                 "are xtensor.switch ops";
+  FunctionType type = func.getFunctionType();
+  for (Type t : llvm::concat<const Type>(type.getInputs(), type.getResults()))
+    if (!isa<ArrayType>(t))
+      return func.emitOpError() << "takes or returns " << t
+                                << ", and is distributed over processes: arrays are needed";
+  Attribute given = func->getAttr(kWholeAttr);
+  auto kept = dyn_cast_if_present<DenseI64ArrayAttr>(given);
+  if (given && !kept)
+    return func.emitOpError() << "attribute " << kWholeAttr
+                              << ": expected numbers of arguments, got " << given;
+  auto count = static_cast<int64_t>(type.getNumInputs());
+  for (int64_t number : kept ? kept.asArrayRef() : ArrayRef<int64_t>())
+    if (number < 0 || number >= count)
+      return func.emitOpError() << "attribute " << kWholeAttr << ": argument " << number
+                                << " is not there; the function has " << count;
+  return success();
+}
+
 LogicalResult Distributor::run() {
-  if (failed(read()))
+  if (failed(read()) || failed(checkShape()))
     return failure();
   Block &body = func.getBody().front();
   Operation *end = body.getTerminator();

@@ -77,6 +77,7 @@ public:
 
 private:
   llvm::LogicalResult read();
+  llvm::LogicalResult checkShape();
   llvm::LogicalResult checkSplit(mlir::TypeRange types, llvm::StringRef what);
 
   mlir::func::FuncOp func;

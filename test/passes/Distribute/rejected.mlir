@@ -46,3 +46,54 @@ func.func @argmax(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32> {
   %y = xtensor.all_reduce argmax %x across data communicator 0 : !xtensor.array<b: 4, f32>
   return %y : !xtensor.array<b: 4, f32>
 }
+
+// -----
+
+// expected-error @+1 {{attribute xtensor.whole: argument 1 is not there; the function has 1}}
+func.func @whole(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}, xtensor.whole = array<i64: 1>} {
+  return %x : !xtensor.array<b: 4, f32>
+}
+
+// -----
+
+// expected-error @+1 {{attribute xtensor.whole: argument -1 is not there}}
+func.func @negative(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}, xtensor.whole = array<i64: -1>} {
+  return %x : !xtensor.array<b: 4, f32>
+}
+
+// -----
+
+// expected-error @+1 {{attribute xtensor.whole: expected numbers of arguments, got 0 : i64}}
+func.func @number(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}, xtensor.whole = 0} {
+  return %x : !xtensor.array<b: 4, f32>
+}
+
+// -----
+
+// expected-error @+1 {{takes or returns 'i32', and is distributed over processes: arrays are needed}}
+func.func @bare(%x: !xtensor.array<b: 4, f32>, %n: i32) -> !xtensor.array<b: 4, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  return %x : !xtensor.array<b: 4, f32>
+}
+
+// -----
+
+// expected-error @+1 {{takes or returns 'index'}}
+func.func @result(%x: !xtensor.array<b: 4, f32>, %n: !xtensor.array<i64>) -> index
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  %i = arith.constant 0 : index
+  return %i : index
+}
+
+// -----
+
+// expected-error @+1 {{has several blocks}}
+func.func @blocks(%x: !xtensor.array<b: 4, f32>) -> !xtensor.array<b: 4, f32>
+    attributes {xtensor.mesh = {data = array<i64: 2, 0>}, xtensor.split = {b = "data"}} {
+  cf.br ^end
+^end:
+  return %x : !xtensor.array<b: 4, f32>
+}
