@@ -1,6 +1,6 @@
 // What processes do together: calls of the MPI library that the process has loaded. Errors are
 // those of the communicator's handler, which ends all processes.
-#include "runtime.h"
+#include "Collectives.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +9,9 @@
 #include <mutex>
 #include <vector>
 
-namespace {
+using namespace xtensor;
 
-struct Communicator {
-  intptr_t handle;
-  int64_t index, processes;
-};
+namespace {
 
 enum Kind { kSum, kProd, kMax, kMin, kAny, kAll };
 
@@ -31,12 +28,6 @@ struct Registry {
 Registry &registry() {
   static Registry made;
   return made;
-}
-
-Communicator find(int64_t number) {
-  Registry &all = registry();
-  std::lock_guard<std::mutex> guard(all.lock);
-  return all.communicators[number];
 }
 
 /// MPI leaves open what its maximum of a NaN is, and of zeros of both signs. The result must not
@@ -146,6 +137,14 @@ intptr_t opOf(int64_t kind, int32_t type) {
 
 } // namespace
 
+Communicator xtensor::communicator(int64_t number) {
+  Registry &all = registry();
+  std::lock_guard<std::mutex> guard(all.lock);
+  return all.communicators[number];
+}
+
+const xt_mpi &xtensor::mpiLibrary() { return registry().mpi; }
+
 void xt_set_mpi(const xt_mpi *mpi) {
   Registry &all = registry();
   std::lock_guard<std::mutex> guard(all.lock);
@@ -164,11 +163,13 @@ int64_t xt_add_communicator(intptr_t handle, int64_t index, int64_t processes) {
 }
 
 void xt_process_index(const xt_array *arrays, const int64_t *options) {
-  *static_cast<int64_t *>(arrays[0].data) = find(options[0]).index;
+  *static_cast<int64_t *>(arrays[0].data) = communicator(options[0]).index;
 }
 
 void xt_all_reduce(const xt_array *arrays, const int64_t *options) {
-  Communicator together = find(options[0]);
+  if (!isMet())
+    return;
+  Communicator together = communicator(options[0]);
   const xt_array &x = arrays[0], &y = arrays[1];
   Packed from(x, true), to(y, false);
   if (!from.data || !to.data)
@@ -184,7 +185,9 @@ void xt_all_reduce(const xt_array *arrays, const int64_t *options) {
 }
 
 void xt_all_gather(const xt_array *arrays, const int64_t *options) {
-  Communicator together = find(options[0]);
+  if (!isMet())
+    return;
+  Communicator together = communicator(options[0]);
   const xt_array &x = arrays[0], &y = arrays[1];
   Packed from(x, true), to(y, false);
   if (!from.data || !to.data)

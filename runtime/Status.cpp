@@ -45,3 +45,5 @@ int32_t xt_poll() {
 void xtensor::reportNoMemory(int64_t bytes) { report(2, 0, 0, bytes); }
 
 void xtensor::reportDamage(int64_t offset, int64_t bytes) { report(5, 0, offset, bytes); }
+
+void xtensor::reportDisagreement() { report(8, 0, 0, 0); }

@@ -9,5 +9,6 @@ namespace xtensor {
 xt_status *currentCall();
 void reportNoMemory(int64_t bytes);
 void reportDamage(int64_t offset, int64_t bytes);
+void reportDisagreement();
 
 } // namespace xtensor

@@ -23,7 +23,8 @@ extern "C" {
  * a device takes in one buffer, 3 = a device failed (xt_device_error
  * says how), 4 = a loop of a kernel took more than the `size` steps that the device takes, 5 = byte
  * `index` of temporaries of `size` bytes was written, which lies outside of them (xt_debug_memory),
- * 6 = the function is being deleted, 7 = the call was to end (xt_poll). */
+ * 6 = the function is being deleted, 7 = the call was to end (xt_poll), 8 = the processes make
+ * different calls (xt_meet). */
 typedef struct xt_status {
   int32_t code;
   int32_t site;
@@ -107,6 +108,30 @@ typedef struct xt_mpi {
 XT_API void xt_set_mpi(const xt_mpi *mpi);
 /* From now on collectives know it, by the number that is returned. */
 XT_API int64_t xt_add_communicator(intptr_t handle, int64_t index, int64_t processes);
+
+/* What the processes of a communicator do next. program: differs where that differs; 0: this
+ * process ends, and text is empty. text: says it to people. patience: seconds after which a process
+ * that waits for the others says so on stderr; 0: never. */
+typedef struct xt_together {
+  int64_t communicator;
+  int64_t program;
+  const char *text;
+  double patience;
+} xt_together;
+/* Whether the processes are about to do different things, which all of them learn. Then xt_told
+ * gives the text of each process, cut to XT_TOLD bytes, until this thread calls it again; null:
+ * there is no such process. */
+enum { XT_TOLD = 512 };
+XT_API int32_t xt_agree(const xt_together *what);
+XT_API const char *xt_told(int64_t process);
+/* A call of a program: its first collective begins with xt_agree. If that differs, no collective of
+ * the call does anything. Returns what the thread met before, which the caller restores. */
+enum { XT_UNMET, XT_AGREED, XT_DIFFERS };
+typedef struct xt_meeting {
+  const xt_together *what;
+  int32_t state;
+} xt_meeting;
+XT_API xt_meeting *xt_meet(xt_meeting *now);
 
 /* Bits of the nearest float16 and bfloat16, ties to even. */
 XT_API uint16_t xt_half_bits(double value);

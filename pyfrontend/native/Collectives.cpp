@@ -1,11 +1,15 @@
 // The MPI library of this process, as the runtime calls it: Python finds it, by mpi4py.
 #include "Collectives.h"
 
-#include "runtime.h"
+#include "Executable.h"
+
+#include <cstring>
 
 using namespace xtensor;
 
 namespace {
+
+PyObject *disagreement; // called with (text here, text of each process); raises
 
 /// Words from a sequence of Python ints; whether there are as many.
 bool words(PyObject *sequence, intptr_t *to, Py_ssize_t count) {
@@ -47,14 +51,67 @@ PyObject *addCommunicator(PyObject *, PyObject *args) {
   return PyLong_FromLongLong(xt_add_communicator(static_cast<intptr_t>(word), index, processes));
 }
 
+PyObject *agree(PyObject *, PyObject *tuple) {
+  Together *here = parseTogether(tuple);
+  if (!here)
+    return nullptr;
+  int32_t differs;
+  Py_BEGIN_ALLOW_THREADS;
+  differs = xt_agree(&here->what);
+  Py_END_ALLOW_THREADS;
+  if (differs)
+    raiseDisagreement(*here);
+  delete here;
+  return differs ? nullptr : Py_NewRef(Py_None);
+}
+
+PyObject *setDisagreement(PyObject *, PyObject *callable) {
+  return replaceCallable(disagreement, callable);
+}
+
 PyMethodDef functions[] = {
     {"set_mpi", setMpi, METH_VARARGS,
      "set_mpi(functions, types, ops)\n--\n\nThe addresses and handles of xt_mpi (runtime.h)."},
     {"add_communicator", addCommunicator, METH_VARARGS,
      "add_communicator(handle, index, processes)\n--\n\nThe number by which collectives know it."},
+    {"agree", agree, METH_O,
+     "agree(together)\n--\n\nRaises if the processes are about to do different things: each calls "
+     "it with (communicator, program, text, patience), as xt_together of runtime.h."},
+    {"set_disagreement", setDisagreement, METH_O,
+     "set_disagreement(callable)\n--\n\nWhat is called with (text here, text of each process), to "
+     "raise. Returns what it was before."},
     {}};
 
 } // namespace
+
+Together *xtensor::parseTogether(PyObject *tuple) {
+  long long communicator, program;
+  const char *text;
+  double patience;
+  if (!PyArg_ParseTuple(tuple, "LLsd", &communicator, &program, &text, &patience))
+    return nullptr;
+  auto *made = new Together{text, {communicator, program, nullptr, patience}};
+  made->what.text = made->text.c_str();
+  return made;
+}
+
+void xtensor::raiseDisagreement(const Together &here) {
+  PyObject *texts = PyList_New(0);
+  for (int64_t process = 0; texts; ++process) {
+    const char *text = xt_told(process);
+    if (!text)
+      break;
+    PyObject *one = PyUnicode_DecodeUTF8(text, strlen(text), "replace");
+    if (!one || PyList_Append(texts, one) < 0)
+      Py_CLEAR(texts);
+    Py_XDECREF(one);
+  }
+  if (texts && disagreement)
+    raiseBy(PyObject_CallFunction(disagreement, "sO", here.text.c_str(), texts));
+  Py_XDECREF(texts);
+  if (!PyErr_Occurred())
+    PyErr_SetString(PyExc_RuntimeError, "the processes make different calls");
+}
 
 bool xtensor::initCollectives(PyObject *module) {
   return PyModule_AddFunctions(module, functions) == 0;

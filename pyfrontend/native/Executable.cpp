@@ -1,6 +1,7 @@
 // Running compiled code: arguments are checked against the signature, results come from the buffer
 // pool, and the GIL is released where the work is worth it.
 #include "Executable.h"
+#include "Collectives.h"
 #include "DeviceCall.h"
 #include "Devices.h"
 #include "Donation.h"
@@ -205,18 +206,18 @@ bool parseDonation(PyObject *donated, PyObject *reused, Executable &e) {
 }
 
 PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
-  static const char *keywords[] = {"entry",   "inputs",      "outputs", "sites",  "keepalive",
-                                   "unwrap",  "release_gil", "equal",   "device", "name",
-                                   "donated", "reused",      nullptr};
+  static const char *keywords[] = {"entry",   "inputs",      "outputs",  "sites",  "keepalive",
+                                   "unwrap",  "release_gil", "equal",    "device", "name",
+                                   "donated", "reused",      "together", nullptr};
   PyObject *entry, *inputs, *outputs, *sites = nullptr, *keepalive = nullptr, *releaseGil = Py_None,
                                       *equal = nullptr, *where = Py_None, *name = nullptr,
-                                      *donated = nullptr, *reused = nullptr;
+                                      *donated = nullptr, *reused = nullptr, *together = Py_None;
   int unwrap = 0;
   xt_device *device;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpOOOUOO:Executable",
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO|OOpOOOUOOO:Executable",
                                    const_cast<char **>(keywords), &entry, &inputs, &outputs, &sites,
                                    &keepalive, &unwrap, &releaseGil, &equal, &where, &name,
-                                   &donated, &reused) ||
+                                   &donated, &reused, &together) ||
       !parseDevice(where, device))
     return nullptr;
   void *address = PyLong_AsVoidPtr(entry);
@@ -240,6 +241,7 @@ PyObject *construct(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
   e->sites = sites && sites != Py_None ? PySequence_Tuple(sites) : PyTuple_New(0);
   if (!e->sites || !parseSignature(inputs, outputs, *e->signature) ||
       (equal && !parseEqualities(equal, *e->signature)) || !parseDonation(donated, reused, *e) ||
+      (together != Py_None && !(e->together = parseTogether(together))) ||
       (unwrap && e->signature->outputs.size() != 1)) {
     if (!PyErr_Occurred())
       PyErr_SetString(PyExc_ValueError, "unwrap=True wants exactly one output");
@@ -278,6 +280,7 @@ void dealloc(PyObject *o) {
   leaveProgram(e);
   delete e->signature;
   delete e->donation;
+  delete e->together;
   Py_XDECREF(e->sites);
   Py_XDECREF(e->keepalive);
   Py_XDECREF(e->name);
@@ -316,13 +319,14 @@ PyType_Slot slots[] = {
     {Py_tp_doc,
      const_cast<char *>(
          "Executable(entry, inputs, outputs, sites=(), keepalive=None, unwrap=False, "
-         "release_gil=None, equal=(), device=None, name=None, donated=(), reused=())\n--\n\nA "
+         "release_gil=None, equal=(), device=None, name=None, donated=(), reused=(), "
+         "together=None)\n--\n\nA "
          "compiled function at the "
          "address "
          "`entry`. equal: (size, size, what raises) for sizes that a call must agree on. On a "
          "Device, a call does not wait. name: the program's, for messages. donated: the inputs "
          "that a call takes over, in order. reused: for each output the input whose memory it "
-         "takes, or -1.")},
+         "takes, or -1. together: as for `agree`; its calls agree first.")},
     {Py_tp_new, reinterpret_cast<void *>(construct)},
     {Py_tp_dealloc, reinterpret_cast<void *>(dealloc)},
     {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
@@ -377,6 +381,17 @@ bool xtensor::matches(Executable *e, PyObject *const *args, bool acceptNumpy, vo
   return true;
 }
 
+void xtensor::raiseBy(PyObject *result) {
+  Py_XDECREF(result);
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  Py_CLEAR(traceback);
+  if (value)
+    PyException_SetTraceback(value, Py_None);
+  PyErr_Restore(type, value, traceback);
+}
+
 void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *device) {
   if (PyErr_Occurred()) // a signal's handler raised: the status is 7, if nothing was reported
                         // before
@@ -414,19 +429,9 @@ void xtensor::raiseStatus(PyObject *sites, const xt_status &status, xt_device *d
   }
   bool known = status.site >= 0 && status.site < PyTuple_GET_SIZE(sites);
   PyObject *site = known ? PyTuple_GET_ITEM(sites, status.site) : Py_None;
-  if (indexError) {
-    PyObject *result = PyObject_CallFunction(indexError, "OLL", site, (long long)status.index,
-                                             (long long)status.size);
-    Py_XDECREF(result);
-    // Its own frame tells nothing.
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    Py_CLEAR(traceback);
-    if (value)
-      PyException_SetTraceback(value, Py_None);
-    PyErr_Restore(type, value, traceback);
-  }
+  if (indexError)
+    raiseBy(PyObject_CallFunction(indexError, "OLL", site, (long long)status.index,
+                                  (long long)status.size));
   if (!PyErr_Occurred())
     PyErr_Format(PyExc_IndexError, "index %lld is out of range for size %lld (%S)",
                  (long long)status.index, (long long)status.size, site);
@@ -535,6 +540,7 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
   xt_call call = {{0, 0, 0, 0}, &runtimeServices, nullptr};
   xt_status &status = call.status;
   Py_INCREF(e); // another thread may drop the last reference meanwhile
+  Meeting meeting(e->together);
   if (before) {
     if (!enterDevice(e, buffers, sizes, *before, unwrap ? &result : &PyTuple_GET_ITEM(result, 0),
                      count))
@@ -544,7 +550,10 @@ PyObject *xtensor::execute(Executable *e, void **buffers, const int64_t *sizes,
   } else {
     e->entry(buffers, sizes, &status);
   }
-  if (status.code != 0) {
+  if (__builtin_expect(meeting.differs(), 0)) {
+    Py_CLEAR(result);
+    raiseDisagreement(*e->together);
+  } else if (status.code != 0) {
     Py_CLEAR(result);
     raiseStatus(e->sites, status);
   } else if (__builtin_expect(guarded, 0) && !before &&

@@ -9,6 +9,7 @@
 namespace xtensor {
 
 struct Donation; // Donation.h
+struct Together; // Collectives.h
 
 struct Executable {
   PyObject_HEAD vectorcallfunc call;
@@ -20,6 +21,7 @@ struct Executable {
   xt_device *device;   // where it runs, and its arguments must be; null: the CPU
   xt_program *program; // that its calls on a device run; null before the first one
   Donation *donation;  // what a call takes over; null: nothing
+  Together *together;  // what all processes call together; null: this one may call it alone
   bool unwrap;         // a call returns a single result bare
   int8_t releaseGil;   // 1 always, 0 never, -1 by the bytes it reads and writes
 };
@@ -58,6 +60,8 @@ bool matches(Executable *e, PyObject *const *args, bool acceptNumpy, void **buff
 PyObject *execute(Executable *e, void **buffers, const int64_t *sizes, const TypeList *outputs,
                   int64_t bytes, bool unwrap, PyObject *const *given, size_t count,
                   Dependences *before = nullptr);
+/// After the call of what raises, with its result: its own frame tells nothing.
+void raiseBy(PyObject *result);
 /// Keeps `callable` (None: nothing) and returns what was there before; null with an exception.
 PyObject *replaceCallable(PyObject *&kept, PyObject *callable);
 bool initExecutable(PyObject *module);

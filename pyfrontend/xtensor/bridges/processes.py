@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import tree
+from ..base.dims import describe_array
 from ..base.errors import UnsupportedError
 from ..call.arrays import array, as_array
 from ..values.mesh import Layout, Mesh
@@ -35,9 +36,11 @@ def gather(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
     along it.
     """
     layout = Layout(mesh, split)
+    parts = tree.map(as_array, x)
+    told = ", ".join(describe_array(p) for p in tree.leaves(parts))
+    mesh.agree(layout.key(f"xt.gather {told}"), f"xt.gather of {told or 'no arrays'}")
 
-    def whole(leaf: Any) -> Any:
-        given = as_array(leaf)
+    def whole(given: Any) -> Any:
         if given.meta is not None:
             raise UnsupportedError("xt.gather: labels of parts are not joined. Pass xt.array(x.values, x.dims)")
         values = given.values
@@ -45,4 +48,4 @@ def gather(x: Any, mesh: Mesh, split: Mapping[str, str]) -> Any:
             values = np.concatenate(mesh.comms[along].allgather(values), given.dims.index(d))
         return array(values, given.dims)
 
-    return tree.map(whole, x)
+    return tree.map(whole, parts)

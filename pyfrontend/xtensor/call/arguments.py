@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -29,6 +30,15 @@ _CHOICES = (str, bytes, np.dtype, type, type(...))
 
 def name_of(fn: Callable[..., Any]) -> str:
     return getattr(fn, "__name__", type(fn).__name__)
+
+
+def place_of(fn: Any) -> str:
+    """ " (FILE:LINE)", where the user wrote the function, if that is known."""
+    fn = inspect.unwrap(fn)
+    while isinstance(fn, functools.partial):
+        fn = inspect.unwrap(fn.func)
+    code = getattr(fn, "__code__", None)
+    return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
 
 
 def needs_function(transform: str, fn: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import tree
+from ..base.dims import describe_array
 from ..base.errors import ArgumentTypeError, Error
 from ..base.ranges import Range
 from ..base.refusals import unnamed
@@ -50,6 +51,7 @@ class Program:
     text: str = ""  # of a program with a layout, before it is distributed: equal in all processes
     seconds: dict[str, float] = field(default_factory=dict)  # how long it took to make: "trace", then each phase
     source: str = "compiled"  # where its code is from: "compiled", "disk" or "memory"
+    told: str = ""  # what calls it, for messages of other processes
 
     def leaves(self, results: Sequence[Any]) -> Sequence[Any]:
         """One result per leaf; a value that is returned twice is computed and stored once."""
@@ -72,12 +74,18 @@ class Program:
         """What a call returns."""
         return self.outputs if self.layout is None else tuple(map(self.layout.part, self.outputs))
 
-    def distribute(self, layout: Layout) -> None:
-        """From now on this is the program of each of several processes."""
+    def distribute(self, layout: Layout, place: str) -> None:
+        """From now on this is the program of each of several processes. place: where its function is."""
         self.layout = layout
         self.text = str(self.module)
+        self.told = f"{self.name}{place} of {', '.join(map(describe_array, self.given)) or 'no arrays'}"
         whole = range(len(self.inputs), len(self.all_inputs))
         mark_distributed(self.main, layout.mesh.communicators, layout.split, whole)
+
+    @property
+    def together(self) -> Any:
+        """What the processes compare at a call; None: nothing."""
+        return None if self.layout is None else self.layout.mesh.together(self.layout.key(self.text), self.told)
 
     @property
     def main(self) -> ir.Operation:

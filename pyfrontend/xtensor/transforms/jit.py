@@ -6,7 +6,6 @@ Later calls on plain arrays do not run Python code.
 from __future__ import annotations
 
 import functools
-import hashlib
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from .. import _native
 from ..base.calls import call_with, shown
-from ..base.dims import check_name, describe_array
+from ..base.dims import check_name
 from ..base.errors import ArgumentTypeError, DimensionError, Error, UnsupportedError, trimmed
-from ..call.arguments import Call, StaticNames, name_of, signature_of
+from ..call.arguments import Call, StaticNames, name_of, place_of, signature_of
 from ..call.arrays import as_array
 from ..call.checked import check
 from ..call.compilations import Compilation, History, code_of, key_of
@@ -309,9 +308,8 @@ class _Compiler:
 
     def compile(self, call: Call, device: _native.Device | None) -> tuple[Program, Entry]:
         program, target = self.placed(call, targets.target_of(device))
-        if self.layout is not None:
-            told = ", ".join(describe_array(s) for s in program.given)
-            self.layout.agree(f"xt.jit({self.name}, mesh=)", hashlib.sha256(program.text.encode()).digest(), told)
+        if self.layout is not None and not self.layout.mesh.checks:
+            self.layout.mesh.agree(self.layout.key(program.text), program.told)
         return program, Entry(program, bool(call.labelled), target.device)
 
     def register(self, entry: Entry, call: Call, under: options.Options) -> None:
@@ -367,7 +365,7 @@ class _Compiler:
             program = programs.trace(body, whole, self.name, names, target, {}, donated)
         finally:
             _traced.layout = outer
-        program.distribute(self.layout)
+        program.distribute(self.layout, place_of(self.fn))
         self.layout.check_used(f"xt.jit({self.name}, split=)", [s.dims for s in specs], program.text)
         return program
 

@@ -2,74 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
-import re
 import sys
-import time
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import _native
+from ..base.calls import shown
 from ..base.dims import check_name, describe
-from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError, SizeError
+from ..base.errors import ArgumentTypeError, DimensionError, SizeError
+from .mpi import PATIENCE, Agreement, Communicator, agreement_of, connect, library
 from .spec import Spec
-
-
-def _mpi() -> Any:
-    try:
-        from mpi4py import MPI
-    except ImportError as error:
-        raise ImportError(
-            f"xt.Mesh needs mpi4py and an MPI library, which is not there ({error}): pip install xtensor-mlir[mpi]"
-        ) from None
-    return MPI
-
-
-def _library() -> Any:
-    """The MPI library that mpi4py has loaded."""
-    maps = Path("/proc/self/maps")
-    paths = set(re.findall(r"/\S*/lib\w*mpi\w*\.\S+", maps.read_text())) if maps.exists() else set()
-    for path in [None, *sorted(paths)]:
-        library = ctypes.CDLL(path)
-        if hasattr(library, "MPI_Allreduce") and hasattr(library, "MPI_Op_create"):
-            return library
-    raise ImportError("xt.Mesh: the MPI library that mpi4py uses is not found in this process")
-
-
-_connected = False
-# Seconds: a launcher drops what it has not read when a process aborts, and with it the traceback.
-_FORWARD = 0.5
-
-
-def _connect(mpi: Any) -> None:
-    """Tells the runtime what to call, once."""
-    global _connected
-    if _connected:
-        return
-    library = _library()
-    names = ("MPI_Allreduce", "MPI_Allgather", "MPI_Op_create")
-    functions = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names]
-    types = [mpi.INT8_T, mpi.INT16_T, mpi.INT32_T, mpi.INT64_T]
-    types += [mpi.UINT8_T, mpi.UINT16_T, mpi.UINT32_T, mpi.UINT64_T, mpi.FLOAT, mpi.DOUBLE]
-    ops = [mpi.SUM, mpi.PROD, mpi.MAX, mpi.MIN]
-    _native.set_mpi(functions, *([mpi._handleof(h) for h in handles] for handles in (types, ops)))
-    before = sys.excepthook
-
-    def end_all(kind: Any, value: Any, trace: Any) -> None:
-        """The others would wait for this process for ever."""
-        before(kind, value, trace)
-        rank = mpi.COMM_WORLD.Get_rank()
-        print(f"xtensor: process {rank} ended by {kind.__name__}, so all processes end", file=sys.stderr, flush=True)
-        time.sleep(_FORWARD)
-        mpi.COMM_WORLD.Abort(1)
-
-    if mpi.COMM_WORLD.Get_size() > 1:
-        sys.excepthook = end_all
-    _connected = True
 
 
 class Mesh:
@@ -79,16 +25,31 @@ class Mesh:
     last dim counts fastest: processes 0 and 1 differ in `model`. All processes of the communicator must make the mesh.
 
     comm: a communicator of mpi4py, by default COMM_WORLD. `sizes`: processes along each dim.
+    check: whether the processes compare what they call, at each call of a program that sends something. This takes a
+    message of 16 bytes. Without it, processes that make different calls wait for ever, or get wrong numbers.
+    timeout: a process that waits for the calls of others says so on stderr after this many seconds.
     Raises SizeError if the product of the sizes is not the number of processes. If a process ends by an error, all
     processes end.
     """
 
-    def __init__(self, sizes: Mapping[str, int] | None = None, /, comm: Any = None, **more: int) -> None:
-        self.sizes = {check_name(d): n for d, n in {**(sizes or {}), **more}.items()}
-        for d, n in self.sizes.items():
-            if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-                raise ArgumentTypeError(f"xt.Mesh({d}={n!r}): a number of processes is needed, at least 1")
-        mpi = _mpi()
+    def __init__(
+        self,
+        sizes: Mapping[str, int] | None = None,
+        /,
+        comm: Any = None,
+        *,
+        check: bool = True,
+        timeout: float = PATIENCE,
+        **more: int,
+    ) -> None:
+        self.sizes = _sizes(sizes, more)
+        if not isinstance(check, bool):
+            raise ArgumentTypeError(
+                f"xt.Mesh(check={check!r}): write True or False. For a dim: xt.Mesh({{'check': 2}})"
+            )
+        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
+            raise ArgumentTypeError(f"xt.Mesh(timeout={timeout!r}): seconds are needed, more than 0")
+        mpi = library()
         self.comm = mpi.COMM_WORLD if comm is None else comm
         wanted, there = math.prod(self.sizes.values()), self.comm.Get_size()
         if wanted != there:
@@ -96,25 +57,55 @@ class Mesh:
                 f"{self!r} has {wanted} processes, and the communicator has {there}. Start the program with: "
                 f"mpirun -n {wanted} python {Path(sys.argv[0]).name or 'program.py'}"
             )
-        _connect(mpi)
+        connect(mpi)
         rank = self.comm.Get_rank()
         #: The place of this process along each dim.
         self.position: dict[str, int] = {}
         self.communicators: dict[str, tuple[int, int]] = {}  # of each dim: processes, the runtime's number
         self.comms: dict[str, Any] = {}  # of each dim, mpi4py's
+        self.checks, self._timeout = check, float(timeout)
+        self._agreement, owned = agreement_of(mpi, self.comm)
+        made: list[Communicator | Agreement] = [self._agreement] if owned else []
         stride = wanted
         for d, n in self.sizes.items():
             stride //= n
             self.position[d] = rank // stride % n
-            along = self.comms[d] = self.comm.Split(rank - self.position[d] * stride, self.position[d])
-            along.Set_errhandler(mpi.ERRORS_ARE_FATAL)
-            self.communicators[d] = n, _native.add_communicator(mpi._handleof(along), self.position[d], n)
+            along = Communicator(mpi, self.comm.Split(rank - self.position[d] * stride, self.position[d]))
+            self.comms[d], self.communicators[d] = along.comm, (n, along.number)
+            made.append(along)
+        weakref.finalize(self, _free, made).atexit = False
+
+    def together(self, key: str, text: str) -> Any:
+        """What the processes compare before the first collective of a call; None: nothing."""
+        there = self.checks and self.comm.Get_size() > 1
+        return self._agreement.together(key, text, self._timeout) if there else None
+
+    def agree(self, key: str, text: str) -> None:
+        """Compares now; raises ArgumentError in all processes where `key` differs."""
+        self._agreement.agree(key, text, self._timeout)
 
     def __reduce__(self) -> Any:
         raise ArgumentTypeError(f"{self!r} cannot be pickled: each process makes its own, all of them together")
 
     def __repr__(self) -> str:
         return f"xt.Mesh({', '.join(f'{d}={n}' for d, n in self.sizes.items())})"
+
+
+def _sizes(given: Any, more: Mapping[str, Any]) -> dict[str, int]:
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentTypeError(
+            f"xt.Mesh({shown(given)}): a dict from dims to numbers of processes is needed. Write xt.Mesh(data=2)"
+        )
+    sizes = {check_name(d): n for d, n in {**(given or {}), **more}.items()}
+    for d, n in sizes.items():
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+            raise ArgumentTypeError(f"xt.Mesh({d}={n!r}): a number of processes is needed, at least 1")
+    return sizes
+
+
+def _free(made: Sequence[Communicator | Agreement]) -> None:
+    for one in made:
+        one.free()
 
 
 class Layout:
@@ -193,13 +184,6 @@ class Layout:
             found[d] = slice(self.mesh.position[along] * each, (self.mesh.position[along] + 1) * each)
         return found
 
-    def agree(self, what: str, here: Any, told: str) -> None:
-        """Refuses where the processes compile different programs; all would wait for ever otherwise."""
-        all_told = self.mesh.comm.allgather((here, told))
-        for rank, (there, text) in enumerate(all_told):
-            if there != here:
-                raise ArgumentError(
-                    f"{what}: process {rank} of the mesh compiles another program than process "
-                    f"{self.mesh.comm.Get_rank()}: {text}, and here {told}. All processes call the same function with "
-                    "the same dims, sizes and dtypes, static values and arrays from outside, in the same order"
-                )
+    def key(self, program: str) -> str:
+        """What is equal in all processes that run a program, here as text, together."""
+        return f"{self.mesh!r} {sorted(self.split.items())} {program}"

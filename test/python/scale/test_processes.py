@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import pickle
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import distributed_program
 import pytest
 import xtensor as xt
+from mpirun import mpirun
 
 PROGRAM = Path(distributed_program.__file__)
-
-
-def mpirun(count: int, *arguments: str, ends: bool = True) -> str:
-    """What the processes print."""
-    launcher = shutil.which("mpirun", path=str(Path(sys.executable).parent)) or shutil.which("mpirun")
-    assert launcher is not None, "mpirun comes with the package mpich (scripts/requirements.txt)"
-    done = subprocess.run(
-        [launcher, "-n", str(count), sys.executable, *arguments], capture_output=True, text=True, timeout=300
-    )
-    assert (done.returncode == 0) == ends, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("count", (2, 4))
@@ -61,6 +48,9 @@ def step(mesh: xt.Mesh) -> xt.Jitted[..., Any]:
 
 MESH_ERRORS = {
     "processes": (lambda m: xt.Mesh(data=3), xt.SizeError, "3 processes, and the communicator has 1.*mpirun -n 3"),
+    "a tuple": (lambda m: xt.Mesh(("data", 2)), xt.ArgumentTypeError, "a dict.* is needed. Write xt.Mesh.data=2"),
+    "a check": (lambda m: xt.Mesh(check=2), xt.ArgumentTypeError, "write True or False. For a dim: xt.Mesh.{'check'"),
+    "a timeout": (lambda m: xt.Mesh(data=1, timeout=0), xt.ArgumentTypeError, "seconds are needed, more than 0"),
     "a size": (lambda m: xt.Mesh(data=0), xt.ArgumentTypeError, "a number of processes is needed"),
     "alone": (lambda m: xt.jit(abs, mesh=m), xt.ArgumentTypeError, "one needs the other"),
     "another mesh dim": (lambda m: xt.jit(abs, mesh=m, split={"b": "dta"}), xt.DimensionError, "has no dim 'dta'"),
@@ -113,27 +103,3 @@ def test_errors(name: str) -> None:
     mesh = xt.Mesh(data=1)
     with pytest.raises(kind, match=text):
         call(mesh)
-
-
-def test_errors_of_several_processes(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import numpy as np, xtensor as xt\n"
-        "mesh = xt.Mesh(data=2)\n"
-        "rank = mesh.position['data']\n"
-        "f = xt.jit(lambda x: x.sum(), mesh=mesh, split={'b': 'data'})\n"
-        "for call in (lambda: f(xt.ones(b=3 + rank)), lambda: xt.local(xt.ones(b=5), mesh, {'b': 'data'})):\n"
-        "    try:\n"
-        "        call()\n"
-        "    except xt.Error as error:\n"
-        "        print(f'{rank} {type(error).__name__}: {error}', flush=True)\n"
-        "mesh.comm.Barrier()\n"
-        "if rank == 1:\n"
-        "    raise ValueError('the end')\n"
-        "f(xt.ones(b=3))\n"
-    )
-    text = mpirun(2, str(program), ends=False)
-    assert "0 ArgumentError" in text and "process 1 of the mesh compiles another program than process 0" in text
-    assert "1 ArgumentError" in text and "(b: 4)" in text
-    assert "dim 'b' of (b: 5) cannot be split over 2 processes" in text
-    assert "process 1 ended by ValueError, so all processes end" in text
