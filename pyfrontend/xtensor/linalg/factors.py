@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
 from ..base.errors import ArgumentError, DimensionError
 from ..call.dispatch import op
+from ..call.opened import Amount, apart, room
 from ..ops import promotion as p
 from ..ops.arguments import (
     dims_of,
@@ -28,11 +30,13 @@ from ..ops.arguments import (
     static_size,
 )  # fmt: skip
 from ..ops.contraction import contract
+from ..ops.moving import elsewhere, places
 from ..ops.reductions import _norm, _wide, any_empty
 from ..ops.types import Array, ArrayLike
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
+from ..transforms.control import while_loop
 from ..transforms.custom import custom_derivative
 from .arguments import (
     MATRIX,
@@ -66,7 +70,32 @@ def cholesky(a: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     return p.cast(factor("cholesky", x, pair)[0], dtype)
 
 
-@op
+def _factors_plan(kind: str, a: Any, dims: Any, inner: Any, whole: bool) -> Any:
+    if not isinstance(a, _native.Array) or whole or type(inner) is not str or inner in a.dims:
+        return None
+    if type(dims) is not tuple or len(dims) != 2 or not {*dims} <= {*a.dims}:
+        return None
+    least = min(a.sizes[d] for d in dims)
+    return (kind, a, room(inner, least, a._device), dims) if least else None
+
+
+def _factors_wide(kind: str, a: ArrayLike, space: ArrayLike, dims: Pair, /) -> tuple[Array, ...]:
+    x, pair, dtype = as_matrix(kind, a, dims)
+    (inner,) = as_tracer(space).dims
+    found = [elsewhere(y, inner, places(space, inner)) for y in factor(kind, x, pair, apart(inner))]
+    dtypes = [dtype, dtype] if kind == "qr" else [dtype, p.real_of(dtype), dtype]
+    return tuple([p.cast(y, t) for y, t in zip(found, dtypes, strict=True)])
+
+
+def _qr_plan(a: Any, /, dims: Any = MATRIX, inner: Any = "rank", mode: Any = "reduced") -> Any:
+    return _factors_plan("qr", a, dims, inner, mode != "reduced")
+
+
+def _svd_plan(a: Any, /, dims: Any = MATRIX, inner: Any = "rank", full_matrices: Any = False) -> Any:
+    return _factors_plan("svd", a, dims, inner, full_matrices)
+
+
+@op(wide=(_qr_plan, _factors_wide))
 def qr(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank", mode: str = "reduced") -> tuple[Array, Array]:
     """Returns q, r with A = Q R.
 
@@ -148,7 +177,7 @@ def eigh(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Arr
     return p.cast(w, p.real_of(dtype)), p.cast(v, dtype)
 
 
-@op
+@op(wide=(_svd_plan, _factors_wide))
 def svd(
     a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank", full_matrices: bool = False
 ) -> tuple[Array, Array, Array]:
@@ -169,7 +198,28 @@ def svd(
     return p.cast(u, dtype), p.cast(s, p.real_of(dtype)), p.cast(vh, dtype)
 
 
-@op
+def _lu_plan(a: Any, /, dims: Any = MATRIX, inner: Any = "rank") -> Any:
+    found = None if p.is_complex(getattr(a, "dtype", p.BOOL)) else _factors_plan("lu", a, dims, inner, False)
+    moved = f"{dims[0]}'"
+    if found is None or moved in (*a.dims, inner):
+        return None
+    return (*found, room(moved, a.sizes[dims[0]], a._device))
+
+
+def _lu_wide(kind: str, a: ArrayLike, space: ArrayLike, dims: Pair, rows: ArrayLike, /) -> tuple[Array, Array, Array]:
+    x, (row, col), dtype = as_matrix(kind, a, dims)
+    (inner,), (moved,) = as_tracer(space).dims, as_tracer(rows).dims
+    packed, order, _, _ = factor(kind, x, (row, col))
+
+    def first(y: Tracer, dim: str, room: ArrayLike, name: str) -> Tracer:
+        return elsewhere(build.rename(y, {dim: apart(name)}), name, places(room, name))
+
+    lower = first(first(packed, col, space, inner), row, rows, moved)
+    lower, upper = _triangles(lower, first(packed, row, space, inner), moved, inner, col)
+    return _permuted(x, first(order, row, rows, moved), lower, upper, (row, col), (moved, inner), dtype)
+
+
+@op(wide=(_lu_plan, _lu_wide))
 def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array, Array, Array]:
     """Returns p, l, u with A = P L U, computed with partial pivoting: xt.dot(p, l, u) is A.
 
@@ -182,16 +232,24 @@ def lu(a: ArrayLike, /, dims: Pair = MATRIX, inner: str = "rank") -> tuple[Array
     if moved in (*x.dims, inner):
         raise fail(DimensionError, "linalg.lu", f"the permuted rows are named {moved!r}, which is a dim already", x)
     square_at_calls(x, (row, col))
-    dims_of_lower, dims_of_upper = replaced(x, (col, inner), (row, moved)), replaced(x, (row, inner))
     if p.is_complex(x.dtype):
         lower, upper, order, _ = factor("lu", x, (row, col), inner)
         lower = build.rename(lower, {row: moved})
     else:
         packed, order, _, _ = factor("lu", x, (row, col))
         lower, upper = _unpacked(packed, (row, col), moved, inner)
-    at = build.compare("eq", build.rename(order, {row: moved}), build.iota(row, size_of(x, row)))
+    return _permuted(x, build.rename(order, {row: moved}), lower, upper, (row, col), (moved, inner), dtype)
+
+
+def _permuted(
+    x: Tracer, order: Tracer, lower: Tracer, upper: Tracer, pair: Pair, names: tuple[str, str], dtype: np.dtype
+) -> tuple[Tracer, Tracer, Tracer]:
+    """P, and L and U in the order of the dims of `x`. names: those of the permuted rows and of the inner dim."""
+    (row, col), (moved, inner) = pair, names
+    at = build.compare("eq", order, build.iota(row, size_of(x, row)))
     permutation = reorder(p.cast(at, p.real_of(dtype)), replaced(x, (col, moved)))
-    return permutation, p.cast(reorder(lower, dims_of_lower), dtype), p.cast(reorder(upper, dims_of_upper), dtype)
+    lower = reorder(lower, replaced(x, (col, inner), (row, moved)))
+    return permutation, p.cast(lower, dtype), p.cast(reorder(upper, replaced(x, (row, inner))), dtype)
 
 
 def _unpacked(packed: Tracer, pair: Pair, moved: str, inner: str) -> tuple[Tracer, Tracer]:
@@ -200,11 +258,15 @@ def _unpacked(packed: Tracer, pair: Pair, moved: str, inner: str) -> tuple[Trace
     least: int | Tracer | None = least_size(packed, pair)
     if least is None and (is_static(packed, row) or is_static(packed, col)):
         least = build.binary("minimum", build.size(packed, row), build.size(packed, col))
-    zero, one = p.zero(packed.dtype), p.constant(1, packed.dtype)
     lower = build.rename(first_of(packed, col, least, inner), {row: moved})
+    return _triangles(lower, first_of(packed, row, least, inner), moved, inner, col)
+
+
+def _triangles(lower: Tracer, upper: Tracer, moved: str, inner: str, col: str) -> tuple[Tracer, Tracer]:
+    """L and U, of what has both of them."""
+    zero, one = p.zero(lower.dtype), p.constant(1, lower.dtype)
     lower = build.select(compared_positions("gt", lower, moved, inner), lower, zero)
     lower = build.select(compared_positions("eq", lower, moved, inner), one, lower)
-    upper = first_of(packed, row, least, inner)
     return lower, build.select(compared_positions("le", upper, inner, col), upper, zero)
 
 
@@ -451,7 +513,7 @@ def norm(x: ArrayLike, /, ord: Any = None, dims: Any = MATRIX) -> Array:
     )  # fmt: skip
 
 
-@op
+@op(amounts={"n": lambda n: isinstance(n, int) and n > 0})
 def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
     """Returns A to the integer power `n`, with the dims of `a`.
 
@@ -461,9 +523,11 @@ def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
     row, col = pair = matrix_dims("matrix_power", x, dims)
     check_square("matrix_power", x, pair)
     square_at_calls(x, pair)
-    power = integer("linalg.matrix_power", n, "the power")
     if x.dtype == p.BOOL:
         x = p.cast(x, p.I8)
+    if isinstance(n, Amount):
+        return _powered(x, p.amount(n, p.I8), pair)
+    power = integer("linalg.matrix_power", n, "the power")
     dtype = x.dtype
     if power < 0:
         x, pair, dtype = as_matrix("matrix_power", a, dims, square=True)
@@ -472,19 +536,39 @@ def matrix_power(a: ArrayLike, n: int, /, dims: Pair = MATRIX) -> Array:
     if power == 0:
         same = build.cast(compared_positions("eq", x, row, col), dtype)
         return extend(same, {d: size_of(x, d) for d in x.dims}, x.dims)
-    between = fresh(x.dims, col)
-
-    def times(left: Tracer, right: Tracer) -> Tracer:
-        pieces = [build.rename(left, {col: between}), build.rename(right, {row: between})]
-        return build.contract(pieces, (between,), x.dims)
-
     result: Tracer | None = None
     square = x
     while True:
         if power & 1:
-            result = square if result is None else times(result, square)
+            result = square if result is None else _times(result, square, pair)
         power >>= 1
         if not power:
             assert result is not None
             return p.cast(result, dtype)
-        square = times(square, square)
+        square = _times(square, square, pair)
+
+
+def _times(left: Tracer, right: Tracer, pair: Pair) -> Tracer:
+    row, col = pair
+    between = fresh(left.dims, col)
+    pieces = [build.rename(left, {col: between}), build.rename(right, {row: between})]
+    return build.contract(pieces, (between,), left.dims)
+
+
+def _powered(x: Tracer, power: Tracer, pair: Pair) -> Tracer:
+    """A power above 0 that the call knows, by the products that `matrix_power` takes for a known one."""
+    zero, two = p.zero(p.I8), p.constant(2, p.I8)
+
+    def goes_on(carry: Any) -> Tracer:
+        return build.compare("gt", carry[0], zero)
+
+    def step(carry: Any) -> Any:
+        left, found, square, begun = carry
+        odd = build.compare("eq", build.binary("mod", left, two), p.constant(1, p.I8))
+        more = build.select(begun, _times(found, square, pair), square)
+        found, begun = build.select(odd, more, found), build.binary("or", begun, odd)
+        return build.binary("floor_div", left, two), found, _times(square, square, pair), begun
+
+    start = power, x, x, p.constant(False, p.BOOL)
+    found: Tracer = while_loop(goes_on, step, start)[1]
+    return found

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
+from .. import _native
 from ..base.dtypes import is_bool
 from ..base.errors import ArgumentError, DimensionError, SizeError
 from ..call.dispatch import op
+from ..call.opened import LARGEST, Amount, apart, renamed, room
 from ..ops import promotion as p
 from ..ops.arguments import extend, fail, fresh, integer, is_static, reorder, size_of, static_size, union_sizes
 from ..ops.contraction import contract
+from ..ops.moving import elsewhere, inside, places
+from ..ops.shape import MOST_PIECES, are_small
 from ..ops.types import Array, ArrayLike
 from ..trace import build
 from ..trace.lift import as_tracer
@@ -106,7 +111,32 @@ def congruence(a: ArrayLike, p_: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     return contract(factors, (i, j), order)
 
 
-@op
+def _apart(arrays: Sequence[Any], dims: Any) -> list[Any] | None:
+    """Matrices whose row and column dims have names of their own (`apart`), so that their sizes may differ; None where
+    they are not such."""
+    if type(dims) is not tuple or len(dims) != 2 or dims[0] == dims[1]:
+        return None
+    for x in arrays:
+        if not isinstance(x, _native.Array) or not all(x.sizes.get(d) for d in dims):
+            return None
+    return [renamed(x, {d: apart(d, i) for d in dims}) for i, x in enumerate(arrays)]
+
+
+def _kron_plan(a: Any, b: Any, /, dims: Any = MATRIX) -> Any:
+    pieces = _apart((a, b), dims)
+    return pieces and (*pieces, [room(d, a.sizes[d] * b.sizes[d], a._device) for d in dims], dims)
+
+
+def _kron_wide(a: ArrayLike, b: ArrayLike, rooms: Sequence[ArrayLike], dims: Pair, /) -> Array:
+    x, y = _numbers(a, b)
+    for space, d in zip(rooms, dims, strict=True):
+        at, size = places(space, d), p.cast(size_of(y, apart(d, 1)), p.I8)
+        x = elsewhere(x, d, build.binary("floor_div", at, size), 0)
+        y = elsewhere(y, d, build.binary("mod", at, size), 1)
+    return reorder(build.binary("mul", x, y), tuple(dict.fromkeys((*x.dims, *y.dims))))
+
+
+@op(wide=(_kron_plan, _kron_wide))
 def kron(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
     """Returns the Kronecker product, whose row and column sizes are the products of those of `a` and `b`.
 
@@ -129,13 +159,56 @@ def kron(a: ArrayLike, b: ArrayLike, /, dims: Pair = MATRIX) -> Array:
 # -- matrices made of others ------------------------------------------------------------------------------------------
 
 
-@op
 def block_diag(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
     """Returns the matrix with the given matrices on its diagonal, one after the other, and 0 elsewhere.
 
     `dims` names the row and the column dim; all other dims are batches, and those that one of them lacks are
     broadcast.
     """
+    while _are_small(arrays, dims):  # by programs for few pieces, which serve all numbers of them
+        found = [_block_diag(*arrays[i : i + MOST_PIECES], dims=dims) for i in range(0, len(arrays), MOST_PIECES)]
+        arrays = tuple(found)
+    return _block_diag(*arrays, dims=dims)
+
+
+def _are_small(arrays: Sequence[Any], dims: Any) -> bool:
+    if type(dims) is not tuple or len(dims) != 2 or not all(are_small(arrays, d) for d in dims):
+        return False
+    rows, columns = (sum(x.sizes.get(d, 0) for x in arrays) for d in dims)
+    return rows * columns <= LARGEST
+
+
+def _block_diag_plan(*arrays: Any, dims: Any = MATRIX) -> Any:
+    pieces = _apart(arrays, dims) if 2 <= len(arrays) <= MOST_PIECES else None
+    if pieces is None:
+        return None
+    sizes = [sum(x.sizes[d] for x in arrays) for d in dims]
+    if sizes[0] * sizes[1] > LARGEST:
+        return None
+    return pieces, [room(d, n, arrays[0]._device) for d, n in zip(dims, sizes, strict=True)], dims
+
+
+def _block_diag_wide(arrays: Sequence[ArrayLike], rooms: Sequence[ArrayLike], dims: Pair, /) -> Array:
+    xs = p.promote(*[as_tracer(x) for x in arrays])
+    start = {d: p.zero(p.I8) for d in dims}
+    found: Tracer | None = None
+    for i, x in enumerate(xs):
+        there: Tracer | None = None
+        y = x
+        for space, d in zip(rooms, dims, strict=True):
+            at, size = build.binary("sub", places(space, d), start[d]), p.cast(size_of(x, apart(d, i)), p.I8)
+            along = inside(at, size)
+            there = along if there is None else build.binary("and", there, along)
+            y = elsewhere(y, d, at, i)
+            start[d] = build.binary("add", start[d], size)
+        assert there is not None
+        found = build.select(there, y, p.zero(y.dtype) if found is None else found)
+    assert found is not None
+    return reorder(found, (*[d for d in dict.fromkeys(found.dims) if d not in dims], *dims))
+
+
+@op(wide=(_block_diag_plan, _block_diag_wide))
+def _block_diag(*arrays: ArrayLike, dims: Pair = MATRIX) -> Array:
     if not arrays:
         raise fail(ArgumentError, "linalg.block_diag", "no matrices are given")
     xs = p.promote(*arrays)
@@ -187,19 +260,19 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None, /, dims: Pair = MATRIX) -
 def _triangle(name: str, a: ArrayLike, k: int, dims: Any, predicate: str) -> Tracer:
     x = as_tracer(a)
     row, col = matrix_dims(name, x, dims)
-    shift = p.constant(integer(f"linalg.{name}", k, "k"), p.I8)
+    shift = p.amount(k if isinstance(k, Amount) else integer(f"linalg.{name}", k, "k"), p.I8)
     at = build.binary("add", build.iota(row, size_of(x, row), p.I8), shift)
     kept = build.compare(predicate, at, build.iota(col, size_of(x, col), p.I8))
     return build.labelled(reorder(build.select(kept, x, p.zero(x.dtype)), x.dims), x)
 
 
-@op
+@op(amounts={"k": lambda k: isinstance(k, int)})
 def tril(a: ArrayLike, /, k: int = 0, dims: Pair = MATRIX) -> Array:
     """Returns the lower triangle: `a` with 0 above the diagonal that is `k` further right, with its dims."""
     return _triangle("tril", a, k, dims, "ge")
 
 
-@op
+@op(amounts={"k": lambda k: isinstance(k, int)})
 def triu(a: ArrayLike, /, k: int = 0, dims: Pair = MATRIX) -> Array:
     """Returns the upper triangle: `a` with 0 below the diagonal that is `k` further right, with its dims."""
     return _triangle("triu", a, k, dims, "le")

@@ -462,12 +462,12 @@ def concat(arrays: Sequence[ArrayLike], /, dim: str) -> Array:
     A dim that the arrays do not have is new and comes first. Other dims broadcast by name, and dtypes promote.
     Example: xt.concat([x, y], dim="time").
     """
-    while _are_small(arrays, dim):  # by programs for few pieces, which serve all numbers of them
+    while are_small(arrays, dim):  # by programs for few pieces, which serve all numbers of them
         arrays = [_concat(arrays[i : i + MOST_PIECES], dim) for i in range(0, len(arrays), MOST_PIECES)]
     return _concat(arrays, dim)
 
 
-def _are_small(arrays: Any, dim: Any) -> bool:
+def are_small(arrays: Any, dim: Any) -> bool:
     """Whether these are many small arrays that differ in the size of `dim` alone, if they have it."""
     if tracing() or type(arrays) not in (list, tuple) or len(arrays) <= MOST_PIECES:
         return False

@@ -6,16 +6,31 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
 from ..base.dims import check_name
 from ..base.errors import ArgumentError, DimensionError, DTypeError
 from ..call.dispatch import op, tracing
+from ..call.opened import room
 from ..trace import build
 from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
+from ..values.array import Array as Concrete
 from ..values.array import from_values
 from ..values.devices import like
 from . import promotion as p
-from .arguments import dims_of, extend, fail, integer, is_static, number, resolve, skips, union_sizes
+from .arguments import (
+    Size,
+    dims_of,
+    extend,
+    fail,
+    integer,
+    number,
+    resolve,
+    size_of,
+    skips,
+    static_size,
+    union_sizes,
+)  # fmt: skip
 from .contraction import contract
 from .reductions import any_empty, count
 from .sets import size_from
@@ -166,7 +181,7 @@ def _new_dim(name: str, dim: str, *xs: Tracer) -> str:
 
 
 def _counts(
-    name: str, index: Tracer, n: int, dims: tuple[str, ...], weights: ArrayLike | None, bin: str, mode: str
+    name: str, index: Tracer, n: Size, dims: tuple[str, ...], weights: ArrayLike | None, bin: str, mode: str
 ) -> Tracer:
     """How often each of `n` positions comes along `dims`, or the sum of the weights."""
     w = p.constant(1, p.I8) if weights is None else as_tracer(weights)
@@ -188,7 +203,7 @@ def _counts(
     return p.cast(build.labelled(counted, left), dtype)
 
 
-@op
+@op(sizes=("length",))
 def _bincount(x: ArrayLike, weights: ArrayLike | None, length: int, dim: Dims, bin: str, mode: str, /) -> Array:
     x = as_tracer(x)
     if not p.is_integer(x.dtype):
@@ -221,80 +236,124 @@ def bincount(
     return _bincount(x, weights, n, dim, bin, mode)
 
 
+def _edges_between(x: ArrayLike, bins: int, low: float, high: float, edge: str) -> Array:
+    """The edges of bins of one width from `low` to `high`."""
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    made = np.linspace(low, high, bins + 1)
+    if type(x) is Concrete and x.meta is None and not tracing():
+        return from_values(made.astype(p.mean_dtype(x.dtype, x.type.weak)), dims=(edge,), device=like(x))
+    return _given_edges(x, made, edge)
+
+
 @op(name="histogram")
-def _edges(x: ArrayLike, bins: int, range: tuple[float, float] | None, edge: str, /) -> Array:
-    """The edges of bins of one width."""
+def _given_edges(x: ArrayLike, made: np.ndarray, edge: str, /) -> Array:
+    x = as_tracer(x)
+    return build.constant(made, (edge,), p.mean_dtype(x.dtype, x.weak))
+
+
+@op(name="histogram", sizes=("count",))
+def _edges(x: ArrayLike, count: int, edge: str, /) -> Array:
+    """The `count` edges of bins of one width, from the least to the largest element."""
     x = as_tracer(x)
     dtype = p.mean_dtype(x.dtype, x.weak)
-    if range is not None:
-        low, high = range
-        if low == high:
-            low, high = low - 0.5, high + 0.5
-        return build.constant(np.linspace(low, high, bins + 1), (edge,), dtype)
-    if any(is_static(x, d) and x.sizes[d] == 0 for d in x.dims):
-        return build.constant(np.linspace(0, 1, bins + 1), (edge,), dtype)
+    at = build.iota(edge, count, p.I8)
+    bins = build.binary("sub", p.cast(count, p.I8), p.constant(1, p.I8))
     build.ordered(x)
-    x = p.cast(x, dtype)
-    finite = build.unary("isfinite", x)
-    least, most = (
-        build.reduce(kind, build.select(finite, x, p.constant(other, dtype)), x.dims) if x.dims else x
-        for kind, other in (("min", np.inf), ("max", -np.inf))
-    )
-    none = build.compare("gt", least, most)
-    least = build.select(none, p.zero(dtype), least)
-    most = build.select(none, p.constant(1, dtype), most)
+    least, most = _ends(p.cast(x, dtype))
     half = build.select(build.compare("eq", least, most), p.constant(0.5, dtype), p.zero(dtype))
     least, most = build.binary("sub", least, half), build.binary("add", most, half)
-    at = build.iota(edge, bins + 1, p.I8)
-    step = build.binary("div", build.binary("sub", most, least), p.constant(bins, dtype))
+    step = build.binary("div", build.binary("sub", most, least), p.cast(bins, dtype))
     # A product that is rounded before it is added to, as NumPy's is.
     moved = build.binary("minimum", build.binary("mul", p.cast(at, dtype), step), build.binary("sub", most, least))
     inner = build.binary("add", moved, least)
-    return build.select(build.compare("eq", at, p.constant(bins, p.I8)), most, inner)
+    return build.select(build.compare("eq", at, bins), most, inner)
 
 
-@op
+def _ends(x: Tracer) -> tuple[Tracer, Tracer]:
+    """The least and the largest finite element; 0 and 1 if there are none."""
+    zero, one = p.zero(x.dtype), p.constant(1, x.dtype)
+    if any_empty(x, x.dims):
+        return zero, one
+    finite = build.unary("isfinite", x)
+    least, most = (
+        build.reduce(kind, build.select(finite, x, p.constant(other, x.dtype)), x.dims) if x.dims else x
+        for kind, other in (("min", np.inf), ("max", -np.inf))
+    )
+    none = build.compare("gt", least, most)
+    return build.select(none, zero, least), build.select(none, one, most)
+
+
+def _histogram_plan(x: Any, edges: Any, weights: Any, density: bool, dim: Any, bin: str, is_even: bool, /) -> Any:
+    if not isinstance(x, _native.Array) or not isinstance(edges, _native.Array) or bin in x.dims:
+        return None
+    if len(edges.dims) != 1 or edges.size < 2 or edges.dims[0] in x.dims:
+        return None
+    return x, edges, weights, room(bin, edges.size - 1, x._device), density, dim, is_even
+
+
+def _histogram_wide(
+    x: ArrayLike, edges: ArrayLike, weights: ArrayLike | None, space: ArrayLike, density: bool, dim: Dims,
+    is_even: bool, /,
+) -> Array:  # fmt: skip
+    (bin,) = as_tracer(space).dims
+    return _counted(x, edges, weights, density, dim, bin, is_even, size_of(as_tracer(space), bin))
+
+
+@op(wide=(_histogram_plan, _histogram_wide))
 def _histogram(
     x: ArrayLike, edges: ArrayLike, weights: ArrayLike | None, density: bool, dim: Dims, bin: str, is_even: bool, /
 ) -> Array:
+    e = as_tracer(edges)
+    n = static_size("histogram", e, e.dims[0]) - 1
+    return _counted(x, e, weights, density, dim, bin, is_even, n)
+
+
+def _counted(
+    x: ArrayLike, edges: ArrayLike, weights: ArrayLike | None, density: bool, dim: Dims, bin: str, is_even: bool,
+    n: Size,
+) -> Tracer:  # fmt: skip
+    """`n`: the number of bins, one less than that of the edges."""
     x, e = p.promote_mean(x, edges)
     (edge,) = e.dims
     dims = dims_of("histogram", x, dim)
-    n = int(e.sizes[edge]) - 1
+    many = p.cast(n, p.I8)
+    most = build.binary("sub", many, p.constant(1, p.I8))
     if is_even:
-        index = _even(x, e, edge, n)
+        index = _even(x, e, edge, many, most)
     else:
         index = build.binary("sub", search(e, edge, x, "right"), p.constant(1, p.I8))
-        index = build.select(build.compare("lt", index, p.zero(p.I8)), p.constant(n, p.I8), index)
-        last = build.squeeze(build.slice(e, {edge: (n, 1, 1)}), (edge,))
-        at_last = build.compare("eq", x, last)
-        index = build.select(at_last, p.constant(n - 1, p.I8), index)
+        index = build.select(build.compare("lt", index, p.zero(p.I8)), many, index)
+        at_last = build.compare("eq", x, build.gather("clip", e, {edge: many}))
+        index = build.select(at_last, most, index)
     _new_dim("histogram", bin, x)
     counted = _counts("histogram", index, n, dims, weights, bin, "drop")
     if not density:
         return counted
     counted = p.cast(counted, p.accumulator(p.mean_dtype(counted.dtype)))
     e = p.cast(e, counted.dtype)
-    high, low = (build.rename(build.slice(e, {edge: (start, n, 1)}), {edge: bin}) for start in (1, 0))
+    low = build.iota(bin, n, p.I8)
+    ends = [build.gather("clip", e, {edge: at}) for at in (low, build.binary("add", low, p.constant(1, p.I8)))]
     total = build.reduce("sum", counted, (bin,))
-    return build.binary("div", build.binary("div", counted, build.binary("sub", high, low)), total)
+    return build.binary("div", build.binary("div", counted, build.binary("sub", ends[1], ends[0])), total)
 
 
-def _even(x: Tracer, e: Tracer, edge: str, n: int) -> Tracer:
-    """The bin of each element by division, corrected by the edges themselves; outside of all, n."""
-    first, last = (build.squeeze(build.slice(e, {edge: (i, 1, 1)}), (edge,)) for i in (0, n))
-    scale = build.binary("div", p.constant(n, x.dtype), build.binary("sub", last, first))
+def _even(x: Tracer, e: Tracer, edge: str, many: Tracer, most: Tracer) -> Tracer:
+    """The bin of each element by division, corrected by the edges themselves; outside of all, the number of bins.
+    `most`: the last bin."""
+    zero, one = p.zero(p.I8), p.constant(1, p.I8)
+    first, last = (build.gather("clip", e, {edge: i}) for i in (zero, many))
+    scale = build.binary("div", p.cast(many, x.dtype), build.binary("sub", last, first))
     there = build.binary("and", build.compare("ge", x, first), build.compare("le", x, last))
     at = build.binary("mul", build.binary("sub", x, first), scale)
     at = p.cast(build.select(there, at, p.zero(x.dtype)), p.I8)
-    at = build.binary("minimum", at, p.constant(n - 1, p.I8))
-    one = p.constant(1, p.I8)
+    at = build.binary("minimum", at, most)
     below = build.compare("lt", x, build.gather("clip", e, {edge: at}))
     at = build.select(below, build.binary("sub", at, one), at)
     above = build.compare("ge", x, build.gather("clip", e, {edge: build.binary("add", at, one)}))
-    above = build.binary("and", above, build.compare("lt", at, p.constant(n - 1, p.I8)))
+    above = build.binary("and", above, build.compare("lt", at, most))
     at = build.select(above, build.binary("add", at, one), at)
-    return build.select(there, at, p.constant(n, p.I8))
+    return build.select(there, at, many)
 
 
 def histogram(
@@ -317,8 +376,9 @@ def histogram(
             low, high = (float(number("histogram", r, "an end of the range")) for r in range)
             if not low <= high or not np.isfinite([low, high]).all():
                 raise fail(ArgumentError, "histogram", f"range is (low, high), two finite numbers, not {range}")
-            range = (low, high)
-        bins = _edges(x, n, range, edge)
+            bins = _edges_between(x, n, low, high, edge)
+        else:
+            bins = _edges(x, n + 1, edge)
     else:
         values = None if isinstance(bins, Tracer) else np.asarray(getattr(bins, "values", bins))
         if not hasattr(bins, "dims"):

@@ -5,6 +5,7 @@ A window is a view: a reduction over it reads the source directly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from ..trace.lift import as_tracer
 from ..trace.tracer import Tracer
 from . import promotion as p
 from . import reductions
-from .arguments import by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, skips, static_size
+from .arguments import Size, by_dim, extend, fail, fresh, integer, is_static, reorder, size_of, skips, static_size
 from .moving import inside, spans
 from .operators import missing_dtype, where
 from .reductions import constant_at_ends, count
@@ -86,14 +87,56 @@ def _root(x: Tracer) -> Tracer:
     return constant_at_ends(x, lambda x: build.unary("sqrt", x))
 
 
-@op(name="rolling.construct")
+# Elements of all windows together that a program for every length reads at computed positions. More of them take longer
+# than a compilation.
+_MOST_READ = 1 << 19
+
+
+def _rooms(x: Any, sizes: Mapping[str, int]) -> list[Any] | None:
+    """The lengths of the windows, as sizes; None where a program for these very lengths is the better one."""
+    if not isinstance(x, _native.Array) or x.size * math.prod(sizes.values()) > _MOST_READ:
+        return None
+    return [room(apart("window", i), n, x._device) for i, n in enumerate(sizes.values())]
+
+
+def _lengths(rooms: Sequence[ArrayLike], center: Mapping[str, bool]) -> dict[str, Size]:
+    return {d: size_of(as_tracer(n), apart("window", i)) for i, (d, n) in enumerate(zip(center, rooms, strict=True))}
+
+
+def _construct_plan(
+    x: Any, names: dict[str, str], sizes: dict[str, int], center: dict[str, bool], stride: dict[str, int],
+    fill_value: Any, /,
+) -> Any:  # fmt: skip
+    rooms = None if any(n != 1 for n in stride.values()) else _rooms(x, sizes)
+    if rooms is None or type(fill_value) not in (int, float, bool):
+        return None
+    named = [room(names[d], n, x._device) for d, n in sizes.items()]
+    return x, named, center, fill_value
+
+
+def _construct_wide(
+    x: ArrayLike, named: Sequence[ArrayLike], center: dict[str, bool], fill_value: ArrayLike, /
+) -> Array:  # fmt: skip
+    x, fill = _filled(as_tracer(x), as_tracer(fill_value))
+    for d, space in zip(center, named, strict=True):
+        (into,) = as_tracer(space).dims
+        size = size_of(as_tracer(space), into)
+        x = _around(x, fill, d, into, size, _low(size, center[d]))
+    return x
+
+
+def _filled(x: Tracer, fill: Tracer) -> tuple[Tracer, Tracer]:
+    """Both in the dtype of the result."""
+    x = x if x.dtype == fill.dtype == p.BOOL else _with_nan(x)
+    return x, p.cast(fill, x.dtype)
+
+
+@op(name="rolling.construct", wide=(_construct_plan, _construct_wide))
 def _construct(
     x: ArrayLike, names: dict[str, str], sizes: dict[str, int], center: dict[str, bool], stride: dict[str, int],
     fill_value: ArrayLike, /,
 ) -> Array:  # fmt: skip
-    x, fill = as_tracer(x), as_tracer(fill_value)
-    x = x if x.dtype == fill.dtype == p.BOOL else _with_nan(x)
-    fill = p.cast(fill, x.dtype)
+    x, fill = _filled(as_tracer(x), as_tracer(fill_value))
     for dim, size in sizes.items():
         if stride[dim] != 1:
             static_size("rolling.construct", x, dim)
@@ -101,38 +144,61 @@ def _construct(
     return x
 
 
-def _low(size: int, center: bool) -> int:
+def _low(size: Any, center: bool) -> Any:
     """How many elements of a window lie before its place."""
-    return size // 2 if center else size - 1
+    if isinstance(size, int):
+        return size // 2 if center else size - 1
+    size = p.cast(size, p.I8)
+    return build.binary("floor_div", size, p.constant(2, p.I8)) if center else _less_one(size)
 
 
-def _around(x: Tracer, fill: Tracer, dim: str, into: str, size: int, low: int, stride: int = 1) -> Tracer:
+def _less_one(size: Size) -> Tracer:
+    return build.binary("sub", p.cast(size, p.I8), p.constant(1, p.I8))
+
+
+def _around(x: Tracer, fill: Tracer, dim: str, into: str, size: Size, low: Size, stride: int = 1) -> Tracer:
     """The window around each place, with `fill` beyond the ends, as the last dim `into`."""
-    if is_static(x, dim):
+    if is_static(x, dim) and isinstance(size, int) and isinstance(low, int):
         return build.window(build.pad(x, fill, {dim: (low, size - 1 - low, 0)}), dim, into, size, stride)
-    length = build.size(x, dim)
-    start = build.binary("sub", build.iota(dim, length), p.constant(low, p.I8))
+    length = size_of(x, dim)
+    start = build.binary("sub", build.iota(dim, length), p.cast(low, p.I8))
     at = build.binary("add", start, build.iota(into, size))
-    y = build.select(inside(at, length), build.gather("clip", x, {dim: at}), fill)
+    y = build.select(inside(at, p.cast(length, p.I8)), build.gather("clip", x, {dim: at}), fill)
     return build.labelled(reorder(y, (*x.dims, into)), x)
 
 
-def _rolled_anywhere(kind: str, x: Tracer, sizes: dict[str, int], center: dict[str, bool]) -> Tracer:
-    """Of whole windows, where a size is known to the call only."""
+def _rolled_anywhere(kind: str, x: Tracer, sizes: Mapping[str, Size], center: dict[str, bool]) -> Tracer:
+    """Of whole windows, where a size or a length is known to the call only."""
     names, y, whole = [], x, p.constant(True, p.BOOL)
     for dim, size in sizes.items():
         low = _low(size, center[dim])
         names.append(fresh(y.dims, "window"))
         y = _around(y, p.zero(x.dtype), dim, names[-1], size, low)
-        length = build.as_size(size_of(x, dim))
-        first = build.binary("sub", build.iota(dim, size_of(x, dim)), p.constant(low, p.I8))
-        last = build.binary("add", first, p.constant(size - 1, p.I8))
+        length = p.cast(size_of(x, dim), p.I8)
+        first = build.binary("sub", build.iota(dim, size_of(x, dim)), p.cast(low, p.I8))
+        last = build.binary("add", first, _less_one(size))
         for end in (first, last):
             whole = build.binary("and", whole, inside(end, length))
     return reorder(build.select(whole, _reduced(kind, y, tuple(names)), p.constant(np.nan, x.dtype)), x.dims)
 
 
-@op(name="rolling")
+def _rolled_plan(
+    kind: str, x: Any, sizes: dict[str, int], center: dict[str, bool], min_periods: int | None, /
+) -> Any:  # fmt: skip
+    rooms = _rooms(x, sizes)
+    if rooms is None or 0 in x.shape or (min_periods is None and any(n > x.sizes[d] for d, n in sizes.items())):
+        return None
+    return kind, x, rooms, center, [] if min_periods is None else [min_periods]
+
+
+def _rolled_wide(
+    kind: str, x: ArrayLike, rooms: Sequence[ArrayLike], center: dict[str, bool], amounts: list[Any], /
+) -> Array:  # fmt: skip
+    x, sizes = _with_nan(as_tracer(x)), _lengths(rooms, center)
+    return _rolled_present(kind, x, sizes, center, amounts[0]) if amounts else _rolled_anywhere(kind, x, sizes, center)
+
+
+@op(name="rolling", wide=(_rolled_plan, _rolled_wide))
 def _rolled(
     kind: str, x: ArrayLike, sizes: dict[str, int], center: dict[str, bool], min_periods: int | None, /
 ) -> Array:
@@ -157,7 +223,9 @@ def _rolled(
     return y
 
 
-def _rolled_present(kind: str, x: Tracer, sizes: dict[str, int], center: dict[str, bool], min_periods: int) -> Tracer:
+def _rolled_present(
+    kind: str, x: Tracer, sizes: Mapping[str, Size], center: dict[str, bool], min_periods: Any
+) -> Tracer:
     """Of what is there in each window, where that is at least `min_periods` elements."""
     there = build.compare("eq", x, x)
     neutral = {"max": -np.inf, "min": np.inf, "prod": 1.0}.get(kind, 0.0)
@@ -181,7 +249,8 @@ def _rolled_present(kind: str, x: Tracer, sizes: dict[str, int], center: dict[st
             y = y if kind == "var" else _root(y)
     else:
         y = build.reduce(kind, x, over)
-    enough = build.compare("ge", number, p.constant(max(min_periods, 1), x.dtype))
+    least = build.binary("maximum", p.amount(min_periods, x.dtype), p.constant(1, x.dtype))
+    enough = build.compare("ge", number, least)
     return build.select(enough, y, p.constant(np.nan, x.dtype))
 
 

@@ -263,7 +263,7 @@ def _made(name: str) -> Any:
         plan = Plan.of_floats(name, words, sizes, (), dtype)
         return plan.result(_FORMULAS[name](plan.draw(), plan.wide))
 
-    return op(name=f"random.{name}", decide=())(draw)
+    return op(name=f"random.{name}", decide=(), sizes=("sizes",))(draw)
 
 
 _OPS = {name: _made(name) for name in _FORMULAS}

@@ -8,24 +8,14 @@ import pytest
 import xarray as xr
 import xtensor as xt
 from against import values
+from eager_programs import compiled, forget
 from xtensor.call import dispatch
 from xtensor.call.opened import APART, Families, Programs
 
 
-def compiled(run: Callable[[], object]) -> int:
-    """How many programs were compiled meanwhile."""
-    before = set(dispatch._programs.entries)
-    run()
-    return len(set(dispatch._programs.entries) - before)
-
-
 @pytest.fixture(autouse=True)
 def _no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "_programs", Programs())
-    monkeypatch.setattr(dispatch, "_families", Families())
-    for f in vars(xt).values():
-        if isinstance(f, dispatch.Op):
-            f.clear()
+    forget(monkeypatch)
 
 
 def array(*shape: int, dtype: str = "f4") -> xt.Array:
