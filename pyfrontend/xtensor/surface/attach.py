@@ -17,6 +17,7 @@ from ..values.array import Array
 from .by_label import ByLabelMethods
 from .hints import module_lookup
 from .methods import ArrayMethods, LabelMethods, numpy_called
+from .notebook import SHOWN
 
 _OF_THE_CLASS = frozenset({"__annotations__", "__dict__", "__doc__", "__module__", "__qualname__", "__slots__"})
 
@@ -62,5 +63,7 @@ def attach() -> None:
                 setattr(base, name, method)
     setattr(Array, "__array_function__", _OfTheClass())  # noqa: B010
     setattr(Tracer, "__array_function__", _array_function)  # noqa: B010 (type checkers know no such method)
+    for cls, html_of in SHOWN.items():
+        setattr(cls, "_repr_html_", html_of)  # noqa: B010 (it knows more than its class may)
     for module in (fft, linalg, nn, optim, random, signal):
         setattr(module, "__getattr__", module_lookup(module))  # noqa: B010 (else any attribute would pass)

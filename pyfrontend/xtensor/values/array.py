@@ -179,14 +179,6 @@ class Array(_native.Array, Labelled):
         where = "" if self.device == "cpu" else f" on {self.device}"
         return f"{describe(self.dims, self.shape)} {'weak ' if self.weak else ''}{self.dtype.name}{where}"
 
-    def _repr_html_(self) -> str:
-        import html
-
-        if self._donation is not None:
-            return html.escape(repr(self))
-        head, body = html.escape(self._header()), html.escape(repr(self).split("\n", 1)[1])
-        return f"<div><b>xtensor.Array</b> {head}<pre style='margin:0'>{body}</pre></div>"
-
     def __format__(self, spec: str) -> str:
         if not self.ndim:
             return format(self.item(), spec)
