@@ -9,11 +9,13 @@ import numpy as np
 
 from ..base import tree
 from ..base.calls import call_with, shown
-from ..base.dims import as_names
+from ..base.dims import as_names, describe_array
 from ..base.errors import ArgumentError, ArgumentTypeError, DimensionError
 from ..call.arguments import name_of, needs_function
+from ..labels.xarray import is_dataarray
 from ..ops.shape import transpose
 from ..values.array import Array, from_values
+from ..values.kinds import kind_of
 
 
 def named(f: Callable[..., Any], dims: str | Sequence[Any]) -> Callable[..., Any]:
@@ -23,9 +25,10 @@ def named(f: Callable[..., Any], dims: str | Sequence[Any]) -> Callable[..., Any
     string is short for a list of one. A tuple that begins with `...` stands for any number of leading dims, which
     broadcast as NumPy's do, and come first in the results: (..., "time"), as xarray.apply_ufunc needs it.
     Further arguments go on as they are, those by keyword, too.
+    An array with names, such as a DataArray, is matched by name: it must have these dims, in any order.
     Arrays in the result, which may be a pytree, become NumPy arrays with their dims in order; one without dims becomes
     a number of NumPy. Arrays are shared, not copied: the results are read-only. To compile `f`, pass `xt.jit(f)`.
-    Raises DimensionError for an array whose number of dims differs.
+    Raises DimensionError for an array whose number or names of dims differ. An array of Dask is an ArgumentTypeError.
 
     >>> from scipy.optimize import minimize
     >>> loss = xt.jit(xt.value_and_grad(lambda x: ((x - 3.0) ** 2).sum()))
@@ -75,6 +78,12 @@ class _Dims:
         names = self.names
         if names is None or (not names and isinstance(x, (bool, int, float, complex))):
             return x
+        if hasattr(x, "__dask_graph__") and not is_dataarray(x):
+            raise ArgumentTypeError(
+                f"{self.what} is a dask.array, whose values would be computed here. Write x.compute(), or have Dask "
+                'call the function by xr.apply_ufunc(f, .., dask="parallelized")'
+            )
+        x = self._in_order(x)
         values = np.asarray(x)
         count = values.ndim - len(names)
         if count < 0 or (count and not self.is_open):
@@ -83,6 +92,22 @@ class _Dims:
         all_names = [*_leading(count), *names]
         kept = [i for i in range(values.ndim) if i >= count or values.shape[i] != 1]
         return from_values(values.reshape([values.shape[i] for i in kept]), [all_names[i] for i in kept])
+
+    def _in_order(self, x: Any) -> Any:
+        """An array with names of dims, whose dims are now in the order of these; any other as it is."""
+        kind = kind_of(x)
+        if kind is None or not kind.named:
+            return x
+        array, names = kind.values(x), self.names or ()
+        if sorted(array.dims) != sorted(names):
+            wanted = ", ".join(map(repr, names)) or "no dims"
+            if self.is_open:
+                wanted = f"any leading dims, which have no names, and {wanted}"
+            raise DimensionError(
+                f"{self.what} is {describe_array(array)}, and dims= says {wanted}. Rename its dims, or call the "
+                "function of named arrays itself"
+            )
+        return transpose(array, *names).values
 
 
 def _bare(x: Any, arguments: Sequence[np.ndarray[Any, Any]], leading: int) -> Any:

@@ -85,6 +85,33 @@ def test_apply_ufunc_calls_it_as_a_function_of_numpy() -> None:
     xr.testing.assert_identical(xr.apply_ufunc(double, x), 2 * x)
 
 
+def test_arrays_with_names_are_matched_by_name() -> None:
+    first = xt.named(lambda x: (x.isel(a=0), 2 * x), [("a", "b")])
+    values = np.arange(6.0).reshape(2, 3)
+    for x in (xr.DataArray(values.T, dims=("b", "a")), xt.array(values.T, ("b", "a")), values):
+        row, twice = first(x)
+        np.testing.assert_array_equal(row, values[0])
+        np.testing.assert_array_equal(twice, 2 * values)
+    with pytest.raises(xt.DimensionError, match=r"0 is float64 \(b: 2, c: 3\), and dims= says 'a', 'b'. Rename"):
+        first(xr.DataArray(values, dims=("b", "c")))
+    total = xt.named(lambda x: x.sum("a"), [(..., "a")])
+    assert total(xr.DataArray(np.ones(3), dims="a")) == 3
+    with pytest.raises(xt.DimensionError, match=r"dims= says any leading dims, which have no names, and 'a'. Rename"):
+        total(xr.DataArray(values, dims=("b", "a")))
+    with pytest.raises(xt.DimensionError, match=r"float64 \(a: 3\), and dims= says no dims"):
+        xt.named(lambda x: x, [()])(xt.ones(a=3))
+
+
+def test_arrays_in_chunks_are_not_computed_silently() -> None:
+    pytest.importorskip("dask", reason="Dask is not installed")
+    double = xt.named(lambda x: 2 * x, "i")
+    x = xr.DataArray(np.ones(4), dims="i").chunk(i=2)
+    with pytest.warns(UserWarning, match=r"in chunks, float64 \(i: 4\), is computed here"):
+        double(x)
+    with pytest.raises(xt.ArgumentTypeError, match=r"argument 0 is a dask.array.*x.compute\(\).*dask=\"parallelized\""):
+        double(x.data)
+
+
 def test_errors_name_the_argument() -> None:
     double = xt.named(lambda x: 2 * x, dims=["i"])
     with pytest.raises(xt.DimensionError, match=r"xt.named\(<lambda>\): argument 0 has shape \(2, 2\).*\('i',\)"):
