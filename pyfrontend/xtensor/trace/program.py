@@ -76,6 +76,11 @@ class Program:
 
     def distribute(self, layout: Layout, place: str) -> None:
         """From now on this is the program of each of several processes. place: where its function is."""
+        for x in self.captured:
+            layout.check_whole(f"{self.name}: an array that it reads from outside", x.dims, x.shape)
+        leaves = self.leaves(self.outputs)
+        for path, s in zip(tree.paths(self.tree.unflatten(range(len(leaves)))), leaves, strict=True):
+            layout.check_whole(f"{self.name}: result{path}", s.dims, s.shape)
         self.layout = layout
         self.text = str(self.module)
         self.told = f"{self.name}{place} of {', '.join(map(describe_array, self.given)) or 'no arrays'}"

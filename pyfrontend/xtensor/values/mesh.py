@@ -146,6 +146,15 @@ class Layout:
             f"{', '.join(map(repr, there)) or 'none'}"
         )
 
+    def check_whole(self, what: str, dims: Sequence[str], shape: Sequence[Any]) -> None:
+        """Refuses an array of all processes that cannot be cut into parts of one size."""
+        for d, n in zip(dims, shape, strict=True):
+            if n is not None and n % self.parts(d):
+                raise SizeError(
+                    f"{what}: dim {d!r} of {describe(dims, shape)} is split along {self.split[d]!r} of {self.mesh!r}, "
+                    f"and its size cannot be divided by {self.parts(d)} processes. Rename it to a dim that is not split"
+                )
+
     def whole(self, part: Spec) -> Spec:
         """What all processes have together."""
         shape = [n if n is None else n * self.parts(d) for d, n in zip(part.dims, part.shape, strict=True)]

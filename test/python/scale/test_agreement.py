@@ -14,7 +14,7 @@ import xtensor as xt
 
 mesh = xt.Mesh(data=2, timeout=0.5)
 rank = mesh.position["data"]
-x = xt.ones(b=3)
+x = x3 = xt.ones(b=3)
 
 
 def jit(f, mesh=mesh):
@@ -54,6 +54,8 @@ attempt(lambda: f(xt.ones(b=3 + rank)))
 attempt(lambda: xt.local(xt.ones(b=5), mesh, {"b": "data"}))
 attempt(lambda: f(x) if rank else xt.gather(x, mesh, {"b": "data"}))
 attempt(lambda: jit(lambda x: xt.while_loop(lambda s: s.sum() < 50, lambda s: s + 1 + rank, x))(x))
+attempt(lambda: jit(lambda x: x.sum() + x3.sum())(x))
+attempt(lambda: jit(lambda x: {"y": (x, xt.zeros(b=5))})(x))
 free = xt.Mesh(data=2, check=False)
 attempt(lambda: jit(total if rank else largest, free)(x))
 y = f(x)
@@ -77,6 +79,9 @@ f(x)
         assert f"process 1 of the mesh {total}3), and process 0 calls xt.gather of float64 (b: 3)" in text
         assert f"{error}the processes of the mesh call <lambda>" in text
         assert f"{error}process 1 of the mesh {total}3), and process 0 calls largest" in text
+    split = "is split along 'data' of xt.Mesh(data=2), and its size cannot be divided by 2 processes. Rename it"
+    assert f"0 SizeError: <lambda>: an array that it reads from outside: dim 'b' of (b: 3) {split}" in text
+    assert f"0 SizeError: <lambda>: result['y'][1]: dim 'b' of (b: 5) {split}" in text
     assert "dim 'b' of (b: 5) cannot be split over 2 processes" in text
     assert "process 1 ended by ValueError, so all processes end" in text
 
